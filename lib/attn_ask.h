@@ -289,6 +289,7 @@ struct attn_lens_opts {
     const char *path;                   /* NULL or "-": standard output */
     int width;                          /* columns of the terminal, text only; 0: no limit */
     bool color;                         /* text only */
+    bool csv_safe;                      /* csv, tidy: a single quote before text that a spreadsheet would run as a formula */
     struct attn_picture_opts picture;
     int threads;
     bool bf16;                          /* as in attn_plan */

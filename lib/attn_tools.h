@@ -100,6 +100,7 @@ struct attn_sink_opts {
     int width;                          /* text only: columns of the terminal; 0: no limit */
     size_t limit;                       /* text only: beyond so many numbers in all, each activation is summarised; 0: no limit */
     bool color;                         /* text only */
+    bool csv_safe;                      /* csv, tidy: a single quote before text that a spreadsheet would run as a formula */
     struct attn_picture_opts picture;
     const struct attn_sink_hint *hints; /* screen only: commands to go on with, then one of NULL; NULL: none */
     uint64_t reserved[2];
@@ -238,6 +239,7 @@ struct attn_batch_opts {
     struct attn_plan plan;              /* rows, seqs and keys are not read; the number of threads does not change the output */
     bool resume, force;                 /* continue an unfinished output; overwrite it */
     bool fail_fast;                     /* the first bad record is an error */
+    bool csv_safe;                      /* as of a sink; also in summaries */
     void (*progress)(void *self, const struct attn_batch_state *state);     /* called after each pass; may be NULL */
     void (*failed)(void *self, const struct attn_record *r, const char *why);   /* called for bad records in order; may be NULL */
     void *self;                         /* for progress and failed */

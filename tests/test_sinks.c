@@ -143,12 +143,16 @@ END_TEST
 
 /* ---- CSV ------------------------------------------------------------------------------- */
 
-static const struct { const char *text; size_t len; const char *cell; } cells[] = {
-    { "", 0, "" },              { "plain", 5, "plain" },        { "a b", 3, "a b" },
-    { " a", 2, "\" a\"" },      { "a ", 2, "\"a \"" },          { "a,b", 3, "\"a,b\"" },
-    { "\"", 1, "\"\"\"\"" },    { "a\nb", 3, "\"a\nb\"" },      { "\r", 1, "\"\r\"" },
-    { "\0x", 2, "\uFFFDx" },    { "\xff", 1, "\uFFFD" },        { "a\xe6\x97,", 4, "\"a\uFFFD,\"" },
-    { "日", 3, "日" },
+static const struct { const char *text; size_t len; const char *cell, *safe; } cells[] = {
+    { "", 0, "", "" },          { "plain", 5, "plain", "plain" },   { "a b", 3, "a b", "a b" },
+    { " a", 2, "\" a\"", "\" a\"" },                              { "a ", 2, "\"a \"", "\"a \"" },
+    { "a,b", 3, "\"a,b\"", "\"a,b\"" },                           { "\"", 1, "\"\"\"\"", "\"\"\"\"" },
+    { "a\nb", 3, "\"a\nb\"", "\"a\nb\"" },                       { "\r", 1, "\"\r\"", "\"'\r\"" },
+    { "\0x", 2, "\uFFFDx", "\uFFFDx" },                            { "\xff", 1, "\uFFFD", "\uFFFD" },
+    { "a\xe6\x97,", 4, "\"a\uFFFD,\"", "\"a\uFFFD,\"" },          { "日", 3, "日", "日" },
+    { "=1+2", 4, "=1+2", "'=1+2" },                                 { "=\"x\"", 4, "\"=\"\"x\"\"\"", "\"'=\"\"x\"\"\"" },
+    { "+", 1, "+", "'+" },      { "-x", 2, "-x", "'-x" },           { "@a,b", 4, "\"@a,b\"", "\"'@a,b\"" },
+    { "\tx", 2, "\tx", "'\tx" }, { " =1", 3, "\" =1\"", "\" =1\"" }, { "'=", 2, "'=", "'=" }, { "a=1", 3, "a=1", "a=1" },
 };
 
 START_TEST(csv_cells)
@@ -157,10 +161,12 @@ START_TEST(csv_cells)
     struct attn_out *o;
     sinks_setup(&s, 1, NULL, NULL, NULL, true);
     ck_assert_int_eq(attn_out_open(&o, s.path, NULL), 0);
-    attn_cell_text(o, cells[_i].text, cells[_i].len);
+    attn_cell_text(o, cells[_i].text, cells[_i].len, false);
+    attn_out_char(o, '|');
+    attn_cell_text(o, cells[_i].text, cells[_i].len, true);
     ck_assert_int_eq(attn_out_commit(o, NULL), 0);
     attn_out_close(o);
-    sinks_ck_file(&s, NULL, cells[_i].cell);
+    sinks_ck_file(&s, NULL, printed("%s|%s", cells[_i].cell, cells[_i].safe));
     sinks_teardown(&s);
 }
 END_TEST

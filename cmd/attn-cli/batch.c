@@ -231,7 +231,7 @@ static struct attn_batch_opts opts_of(struct session *s)
         .n_options = s->n_options, .command = s->command, .picture = picture_look(false), .edits = s->edits.list,
         .from = s->edits.from, .grid = is_grid() ? &o.grid : NULL, .labels = s->labels,
         .plan = plan_asked(), .resume = o.resume,
-        .force = o.force, .fail_fast = o.fail_fast, .progress = report_progress, .failed = report_failed, .self = &s->report};
+        .force = o.force, .fail_fast = o.fail_fast, .csv_safe = csv_safe(), .progress = report_progress, .failed = report_failed, .self = &s->report};
 }
 
 static int estimate(struct session *s, struct attn_err *err)
@@ -402,6 +402,6 @@ const struct command batch_command = {
         {NULL, NULL}},
     .groups = (const struct option *const[]){model_options, input_options, record_options, encode_options, label_options, select_options,
                                              output_options, run_options, grid_options, edit_options, from_options,
-                                             picture_options, key_picture_options, attention_options, dropout_seed_options,
+                                             csv_options, picture_options, key_picture_options, attention_options, dropout_seed_options,
                                              compute_options, thread_options, general_options, NULL},
 };

@@ -437,6 +437,6 @@ const struct command generate_command = {
         {"cross-ids", "a continuation looks at its own text, as it grows; 'run' and 'explain' look at another text"},
         {NULL, NULL}},
     .groups = (const struct option *const[]){model_options, text_options, prompt_options, encode_options, ids_options, label_options,
-                                             options, edit_options, from_options, select_options, picture_options,
+                                             options, edit_options, from_options, select_options, csv_options, picture_options,
                                              key_picture_options, attention_options, compute_options, thread_options, general_options, NULL},
 };

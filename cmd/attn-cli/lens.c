@@ -38,7 +38,7 @@ static int look(struct session *s, struct attn_err *err)
     const struct attn_lens_opts opts = {
         .tokenizer = s->of.tokenizer, .text = s->of.in.text, .text_len = s->of.in.len, .target = o.target ? &s->target : NULL,
         .top = (size_t)o.top.n, .all = o.points && !strcmp(o.points, "all"), .format = o.format, .path = o.path,
-        .width = terminal_columns(terminal), .color = terminal_colored(terminal), .picture = picture_look(terminal),
+        .width = terminal_columns(terminal), .color = terminal_colored(terminal), .csv_safe = csv_safe(), .picture = picture_look(terminal),
         .threads = (int)common.threads.n, .bf16 = compute_bf16(), .kind = attention_kind(), .observers = observers,
         .n_observers = n, .edits = s->of.edits.list};
     code = attn_lens(s->of.model, s->of.tokens, &opts, err);
@@ -95,7 +95,7 @@ const struct command lens_command = {
         {"cross", REFUSED}, {"cross-file", REFUSED}, {"cross-ids", REFUSED},
         {NULL, NULL}},
     .groups = (const struct option *const[]){model_options, text_options, encode_options, ids_options, label_options, options, edit_options,
-                                             from_options, picture_options, attention_options, dropout_seed_options,
+                                             from_options, csv_options, picture_options, attention_options, dropout_seed_options,
                                              compute_options, thread_options, general_options, NULL},
     .report = true,
 };

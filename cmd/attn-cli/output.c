@@ -204,6 +204,20 @@ const struct option key_picture_options[] = {
     {.name = NULL},
 };
 
+static bool safe;
+
+const struct option csv_options[] = {
+    {0, "csv-safe", OPT_FLAG, &safe, NULL, "tables: put a single quote before text that a spreadsheet would run as a "
+     "formula, which begins with = + - @, a tab or a carriage return; numbers stay as they are", .section = OF_OUTPUT,
+     .flags = OPT_COUNTS},
+    {.name = NULL},
+};
+
+bool csv_safe(void)
+{
+    return safe;
+}
+
 static int colors(bool terminal)
 {
     const char *more = getenv("COLORTERM");
@@ -241,7 +255,8 @@ static int open_sink(struct attn_sink **sink, const struct output *d, const char
         .cross_len = d->cross_len, .tokenizer = d->tokenizer, .labels = input_labels_read(), .command = command,
         .kind = attention_kind(), .gradient = d->gradient, .hints = d->hints, .ablated = d->ablated, .n_ablated = d->n_ablated,
         .threads = threads(), .precision = d->precision, .width = terminal_columns(terminal),
-        .limit = terminal ? TERMINAL_NUMBERS : 0, .color = terminal_colored(terminal), .picture = picture_look(terminal)};
+        .limit = terminal ? TERMINAL_NUMBERS : 0, .color = terminal_colored(terminal), .csv_safe = safe,
+        .picture = picture_look(terminal)};
     if (d->edits) {
         o.edits = d->edits->list;
         o.compare = d->edits->compare;

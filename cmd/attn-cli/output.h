@@ -32,6 +32,9 @@ int output_check_format(const char *format, const char *path, struct attn_err *e
 
 /* ---- pictures ---- */
 
+extern const struct option csv_options[];
+bool csv_safe(void);                    /* whether text is kept from being run by a spreadsheet */
+
 extern const struct option picture_options[], key_picture_options[];    /* of all pictures; of those whose columns are keys */
 /* The options' values, for a picture on this terminal or, if `terminal` is false, in a file. */
 struct attn_picture_opts picture_look(bool terminal);

@@ -76,6 +76,7 @@ struct attn_readout {
     struct attn_kind kind;
     const struct attn_tokenizer *tokenizer;
     const struct attn_edits *edits;     /* NULL: none */
+    bool csv_safe;
 };
 /* The same as a sink is told it; it stays where it is, for it points into itself. */
 struct attn_readout_job { struct attn_sink_job job; struct attn_info info; struct attn_kind_words kind; char digest[80]; };

@@ -17,7 +17,7 @@
 
 static struct attn_readout readout_of(const struct attn_attribution *a)
 {
-    return (struct attn_readout){a->model, a->tokens, a->o->text, a->o->text_len, a->o->kind, a->o->tokenizer, a->o->edits};
+    return (struct attn_readout){a->model, a->tokens, a->o->text, a->o->text_len, a->o->kind, a->o->tokenizer, a->o->edits, false};
 }
 
 /* ---- for people ------------------------------------------------------------------------ */

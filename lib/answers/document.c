@@ -54,7 +54,7 @@ void attn_readout_cell(struct attn_out *o, const struct attn_readout *r, int32_t
 {
     struct attn_token t = attn_readout_spelled(r, id);
     if (t.known)
-        attn_cell_text(o, t.text, t.text_len);
+        attn_cell_text(o, t.text, t.text_len, r->csv_safe);
 }
 
 void attn_readout_member(struct attn_out *o, const char *name, double x)

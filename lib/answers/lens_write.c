@@ -19,7 +19,8 @@
 
 static struct attn_readout readout_of(const struct attn_lens *s)
 {
-    return (struct attn_readout){s->model, s->tokens, s->o->text, s->o->text_len, s->o->kind, s->o->tokenizer, s->o->edits};
+    return (struct attn_readout){s->model, s->tokens, s->o->text, s->o->text_len, s->o->kind, s->o->tokenizer, s->o->edits,
+                                 s->o->csv_safe};
 }
 
 /* Cell number i is of point i / T, position i % T. */

@@ -94,7 +94,7 @@ static int open_writing(struct attn_engine *e, struct attn_err *err)
     e->writing.job = (struct attn_sink_job){
         .kind = e->kind.of, .attention = o->plan.kind, .model = &e->info, .of = o->model, .digest = e->digest, .select = o->select,
         .cpu = o->plan.bf16 ? attn_cpu_target() : attn_vec_target(),
-        .command = o->command, .picture = o->picture, .edits = attn_edits_count(o->edits) ? o->edits : NULL,
+        .command = o->command, .picture = o->picture, .csv_safe = o->csv_safe, .edits = attn_edits_count(o->edits) ? o->edits : NULL,
         .token_text = token_text, .token_ctx = &e->reading};
     e->writing.capture = e->capture;
     e->writing.summary = e->summary;

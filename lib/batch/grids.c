@@ -289,6 +289,6 @@ void attn_grids_rows(const struct attn_grids *g, const struct attn_item *item, c
         for (size_t i = 0; i < 3 && failed; i++)
             attn_out_str(o, g->over & 1U << i ? "," : "");
         attn_out_str(o, failed ? "," : "");
-        attn_cell_end(o, &item->of, failed);
+        attn_cell_end(o, &item->of, failed, g->o->csv_safe);
     }
 }

@@ -206,7 +206,7 @@ static void write_predictions(struct attn_out *o, const struct sentence *of, con
     attn_out_u64(o, (uint64_t)id);
     attn_out_char(o, ',');
     if (text)
-        attn_cell_text(o, text, len);
+        attn_cell_text(o, text, len, job->csv_safe);
     attn_out_char(o, ',');
     cell(o, of->next.p);
 }
@@ -230,14 +230,14 @@ static void wide_line(const struct attn_summary *s, size_t i, const char *failed
                       const struct attn_sink_job *job)
 {
     enum { BEFORE = 5 };                /* columns between those of the record and those of heads */
-    attn_cell_record(o, job->record->of);
+    attn_cell_record(o, job->record->of, job->csv_safe);
     if (!failed) {
         write_sentence(s, i, o, job);
         return;
     }
     for (size_t k = 0; k < BEFORE + s->columns.n * attn_scores_heads(s->scores); k++)
         attn_out_char(o, ',');
-    attn_cell_text(o, failed, strlen(failed));
+    attn_cell_text(o, failed, strlen(failed), job->csv_safe);
     attn_out_char(o, '\n');
 }
 
@@ -266,16 +266,17 @@ static void write_head(const struct attn_summary *s, size_t sentence, size_t hea
     }
 }
 
-static void tidy_lines(const struct attn_summary *s, size_t i, const char *failed, struct attn_out *o, const struct attn_record *r)
+static void tidy_lines(const struct attn_summary *s, size_t i, const char *failed, struct attn_out *o,
+                       const struct attn_sink_job *job)
 {
     for (size_t head = 0; head < (failed ? 1 : attn_scores_heads(s->scores)); head++) {
-        attn_out_u64(o, r->number);
+        attn_out_u64(o, job->record->of->number);
         if (!failed)
             write_head(s, i, head, o);
         else
             for (size_t k = 0; k < 2 + attn_head_score_count(); k++)
                 attn_out_char(o, ',');
-        attn_cell_end(o, r, failed);
+        attn_cell_end(o, job->record->of, failed, job->csv_safe);
     }
 }
 
@@ -293,7 +294,7 @@ void attn_summary_line(const struct attn_summary *s, size_t i, const char *faile
                        const struct attn_sink_job *job)
 {
     if (s->tidy)
-        tidy_lines(s, i, failed, o, job->record->of);
+        tidy_lines(s, i, failed, o, job);
     else
         wide_line(s, i, failed, o, job);
 }

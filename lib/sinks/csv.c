@@ -54,11 +54,19 @@ static void put_valid(struct attn_out *o, const char *s, size_t len)
     }
 }
 
-void attn_cell_text(struct attn_out *o, const char *s, size_t len)
+/* What comes before a text: a quote that its end repeats, and one that keeps a spreadsheet from running it. */
+static void begin_text(struct attn_out *o, const char *s, size_t len, bool quotes, bool safe)
 {
-    bool quotes = needs_quotes(s, len, ",\"\r\n");
     if (quotes)
         attn_out_char(o, '"');
+    if (safe && len && *s && strchr("=+-@\t\r", *s))
+        attn_out_char(o, '\'');
+}
+
+void attn_cell_text(struct attn_out *o, const char *s, size_t len, bool safe)
+{
+    bool quotes = needs_quotes(s, len, ",\"\r\n");
+    begin_text(o, s, len, quotes, safe);
     put_valid(o, s, len);
     if (quotes)
         attn_out_char(o, '"');
@@ -71,23 +79,22 @@ void attn_cell_f64(struct attn_out *o, double x)
         attn_out_write(o, buf, attn_num_f64(buf, x));
 }
 
-void attn_cell_record(struct attn_out *o, const struct attn_record *r)
+void attn_cell_record(struct attn_out *o, const struct attn_record *r, bool safe)
 {
     attn_out_u64(o, r->number);
     attn_out_char(o, ',');
     attn_out_u64(o, r->line);
     attn_out_char(o, ',');
     if (r->id)
-        attn_cell_text(o, r->id, r->id_len);
+        attn_cell_text(o, r->id, r->id_len, safe);
     attn_out_char(o, ',');
 }
 
 /* Escapes what would end a line. */
-static void line_cell(struct attn_out *o, const char *s, size_t len)
+static void line_cell(struct attn_out *o, const char *s, size_t len, bool safe)
 {
     bool quotes = needs_quotes(s, len, ",\"");
-    if (quotes)
-        attn_out_char(o, '"');
+    begin_text(o, s, len, quotes, safe);
     for (const char *end = s + len; s < end;) {
         const char *stop = s;
         while (stop < end && *stop != '\n' && *stop != '\r' && *stop != '\\')
@@ -101,27 +108,27 @@ static void line_cell(struct attn_out *o, const char *s, size_t len)
         attn_out_char(o, '"');
 }
 
-void attn_cell_end(struct attn_out *o, const struct attn_record *r, const char *failed)
+void attn_cell_end(struct attn_out *o, const struct attn_record *r, const char *failed, bool safe)
 {
     attn_out_char(o, ',');
     if (r->id)
-        line_cell(o, r->id, r->id_len);
+        line_cell(o, r->id, r->id_len, safe);
     attn_out_char(o, ',');
     if (failed)
-        line_cell(o, failed, strlen(failed));
+        line_cell(o, failed, strlen(failed), safe);
     attn_out_char(o, '\n');
 }
 
 /* Its text, or its id if it has none. */
-static void put_token(struct attn_out *o, const struct attn_token *t)
+static void put_token(struct attn_out *o, const struct attn_token *t, bool safe)
 {
     if (t->known)
-        attn_cell_text(o, t->text, t->text_len);
+        attn_cell_text(o, t->text, t->text_len, safe);
     else
         attn_out_u64(o, (uint64_t)t->id);
 }
 
-int attn_cells_make(struct attn_cells *c, const struct attn_tokens *t, struct attn_err *err)
+int attn_cells_make(struct attn_cells *c, const struct attn_tokens *t, bool safe, struct attn_err *err)
 {
     struct attn_out *o;
     size_t len;
@@ -131,7 +138,7 @@ int attn_cells_make(struct attn_cells *c, const struct attn_tokens *t, struct at
     int rc = attn_out_open_memory(&o, err);
     for (size_t i = 0; !rc && i < t->n; i++) {
         size_t start = (size_t)attn_out_bytes(o);
-        put_token(o, &t->tok[i]);
+        put_token(o, &t->tok[i], safe);
         c->end[i] = (size_t)attn_out_bytes(o);
         if (c->end[i] - start > c->longest)
             c->longest = c->end[i] - start;
@@ -180,7 +187,7 @@ static void csv_close(void *self)
     free(c);
 }
 
-static void token_line(struct attn_out *o, size_t i, const struct attn_token *t)
+static void token_line(struct attn_out *o, size_t i, const struct attn_token *t, bool safe)
 {
     attn_out_u64(o, i);
     attn_out_char(o, ',');
@@ -190,7 +197,7 @@ static void token_line(struct attn_out *o, size_t i, const struct attn_token *t)
         return;
     }
     attn_out_char(o, ',');
-    attn_cell_text(o, t->text, t->text_len);
+    attn_cell_text(o, t->text, t->text_len, safe);
     if (t->named) {
         attn_out_str(o, ",,\n");
         return;
@@ -212,7 +219,7 @@ static int write_tokens(struct csv *c, const char *name, const struct attn_token
         return rc;
     attn_out_str(file->out, "index,id,text,start,end\n");
     for (size_t i = 0; i < t->n; i++)
-        token_line(file->out, i, &t->tok[i]);
+        token_line(file->out, i, &t->tok[i], c->job->csv_safe);
     return attn_files_end(c->files, file, err);
 }
 
@@ -227,9 +234,9 @@ static int csv_open(void **self, const struct attn_format *f, const struct attn_
                                     : "matrices", attn_select_matrices(job->select) + tokens };
     int rc = attn_files_open(&c->files, job, &plan, err);
     if (!rc)
-        rc = attn_cells_make(&c->rows, job->tokens, err);
+        rc = attn_cells_make(&c->rows, job->tokens, job->csv_safe, err);
     if (!rc)
-        rc = attn_cells_make(&c->keys, attn_sink_keys(job), err);
+        rc = attn_cells_make(&c->keys, attn_sink_keys(job), job->csv_safe, err);
     if (!rc)
         rc = attn_lines_new(&c->lines, job->team, err);
     if (!rc && tokens)
@@ -254,7 +261,7 @@ static void header(const struct csv *c, struct attn_out *o, const struct attn_st
     for (size_t j = 0; j < p->cols; j++) {
         attn_out_char(o, ',');
         if (attn_act_square(p->of->act))
-            put_token(o, &attn_sink_keys(c->job)->tok[j]);
+            put_token(o, &attn_sink_keys(c->job)->tok[j], c->job->csv_safe);
         else
             attn_out_u64(o, j);
     }

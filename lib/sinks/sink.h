@@ -49,7 +49,7 @@ struct attn_sink_job {                  /* borrowed, outlives the sink */
     struct attn_team *team;             /* threads for large outputs; NULL: only the calling thread works */
     int precision, width;
     size_t limit;
-    bool color;
+    bool color, csv_safe;
     struct attn_picture_opts picture;
     /* Returns the text of a token of the vocabulary, NULL if it is unknown; the function may be NULL. */
     const char *(*token_text)(void *ctx, int32_t id, size_t *len);

@@ -48,7 +48,7 @@ static int make_record(struct tidy *t, const struct attn_record *r, struct attn_
     int rc = attn_out_open_memory(&o, err);
     if (rc)
         return rc;
-    attn_cell_record(o, r);
+    attn_cell_record(o, r, t->job->csv_safe);
     rc = attn_out_take(o, &t->record, &t->record_len, err);
     attn_out_close(o);
     return rc;
@@ -56,11 +56,11 @@ static int make_record(struct tidy *t, const struct attn_record *r, struct attn_
 
 static void tidy_failed(struct attn_out *o, const struct attn_sink_job *job, const char *why)
 {
-    attn_cell_record(o, job->record->of);
+    attn_cell_record(o, job->record->of, job->csv_safe);
     for (const char *s = COLUMNS; *s; s++)
         attn_out_str(o, *s == ',' ? "," : "");
     attn_out_char(o, ',');
-    attn_cell_text(o, why, strlen(why));
+    attn_cell_text(o, why, strlen(why), job->csv_safe);
     attn_out_char(o, '\n');
 }
 
@@ -76,9 +76,9 @@ static int tidy_open(void **self, const struct attn_format *f, const struct attn
     t->job = job;
     int rc = attn_sink_stream(&t->out, job, err);
     if (!rc)
-        rc = attn_cells_make(&t->rows, job->tokens, err);
+        rc = attn_cells_make(&t->rows, job->tokens, job->csv_safe, err);
     if (!rc)
-        rc = attn_cells_make(&t->keys, attn_sink_keys(job), err);
+        rc = attn_cells_make(&t->keys, attn_sink_keys(job), job->csv_safe, err);
     if (!rc)
         rc = attn_lines_new(&t->lines, job->team, err);
     if (!rc && job->record)

@@ -183,7 +183,7 @@ static void check_table(const struct texts *t)
     struct attn_out *o = begin();
     size_t len, n, wanted;
     for (size_t i = 0; i < TEXTS; i++) {
-        attn_cell_text(o, t->s[i], t->len[i]);
+        attn_cell_text(o, t->s[i], t->len[i], false);
         attn_out_char(o, i + 1 < TEXTS ? ',' : '\n');
     }
     char *csv = end(o, &len), *got = malloc(len);

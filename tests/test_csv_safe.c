@@ -1,0 +1,82 @@
+/* --csv-safe: no cell of any table is a formula, and only texts have changed. */
+#include "suites.h"
+
+#include "scratch.h"
+#include "shell.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define TEXT "'=1+2 -x @y'"
+
+/* Prints the cells that a spreadsheet would run, of the CSV on standard input; numbers are none. */
+#define FORMULAS "python3 -c 'import csv, sys\n" \
+    "for row in csv.reader(sys.stdin):\n" \
+    "    for cell in row:\n" \
+    "        try: float(cell)\n" \
+    "        except ValueError:\n" \
+    "            if cell[:1] in tuple(\"=+-@\\t\\r\"): print(cell)'"
+
+/* Commands that write tables with texts of the user or of the vocabulary; $D/in.ndjson has ids and errors, too. */
+static const char *const tables[] = {
+    "run -m tiny -s " TEXT " --format tidy --show pattern,scores",
+    "run -m tiny -s " TEXT " --format csv --show tokens",
+    "run -m tiny -s " TEXT " --format csv --show pattern --layer 0 --head 0",
+    "generate -m tiny -s " TEXT " -n 2 --show pattern --layer 0 --head 0 -o $D/out.csv; cat $D/out.csv #",
+    "batch -m tiny -f $D/in.ndjson --format tidy --show pattern --layer 0",
+    "batch -m tiny -f $D/in.ndjson --format summary",
+    "batch -m tiny -f $D/in.ndjson --format summary --summary-form tidy",
+    "lens -m tiny -s " TEXT " --format csv --top 50",
+};
+
+static void with_input(void)
+{
+    shell_set_up();
+    succeed("printf '{\"id\":\"=cmd\",\"text\":\"=1 +2 -y\"}\\n{\"id\":\"@x\",\"ids\":[99999]}\\n{\"id\":\"-\\\\n\",\"text\":\"@+\"}\\n' >$D/in.ndjson");
+}
+
+static const char *made(const char *line, const char *option)
+{
+    const char *tail = strchr(line, ';');
+    size_t len = tail ? (size_t)(tail - line) : strlen(line);
+    return printed("{ \"$A\" %.*s %s 2>/dev/null%s || test $? = 3; }%s", (int)len, line, option, tail ? " >/dev/null" : "", tail ? "; cat $D/out.csv" : "");
+}
+
+START_TEST(no_cell_is_a_formula)
+{
+    if (sh("command -v python3")->status) {
+        fprintf(stderr, "skipped: there is no python3\n");
+        return;
+    }
+    char *plain = strdup(made(tables[_i], "")), *safe = strdup(made(tables[_i], "--csv-safe"));
+    ck_assert_msg(succeed(printed("%s | " FORMULAS " | wc -l", plain))->text[0] != '0', "%s: no text begins so", plain);
+    expect_exactly(printed("%s | " FORMULAS, safe), "");
+    expect_same(plain, printed("%s | sed \"s/'\\([=+@\\t-]\\)/\\1/g\"", safe));         /* the quotes are all that differs */
+    free(plain);
+    free(safe);
+}
+END_TEST
+
+START_TEST(what_reads_tables_reads_these)
+{
+    succeed("\"$A\" run -m tiny -s " TEXT " --format tidy -o $D/plain.csv; \"$A\" run -m tiny -s " TEXT " --format tidy --csv-safe -o $D/safe.csv");
+    expect("\"$A\" diff $D/safe.csv $D/plain.csv --exact", 0, "nothing differs");
+    expect("\"$A\" plot $D/safe.csv --layer 0 --head 0 --show pattern", 0, "=");
+    succeed("\"$A\" run -m tiny -s " TEXT " --format csv -o $D/dir --csv-safe; \"$A\" run -m tiny -s " TEXT " --show pattern,context -o $D/dir.npz");
+    expect("\"$A\" diff $D/dir $D/dir.npz", 0, "nothing differs");
+    expect("jq -r .command $D/dir/manifest.json", 0, "--csv-safe");
+}
+END_TEST
+
+Suite *suite_csv_safe(void)
+{
+    Suite *s = suite_create("csv_safe");
+    TCase *t = tcase_create("csv_safe");
+    tcase_set_timeout(t, 60);
+    tcase_add_checked_fixture(t, with_input, scratch_remove);
+    tcase_add_loop_test(t, no_cell_is_a_formula, 0, sizeof tables / sizeof *tables);
+    tcase_add_test(t, what_reads_tables_reads_these);
+    suite_add_tcase(s, t);
+    return s;
+}

@@ -286,7 +286,7 @@ size_t attn_dump_tokens(const struct attn_dump *d);                 /* how many 
 /* Array i of the dump: its name, its shape, row-major numbers.  Returns how many axes it has, -1 if there is no array i. */
 struct attn_dump_array { const char *name; size_t shape[8]; const float *data; };      /* lives as long as the dump */
 int attn_dump_array(const struct attn_dump *d, size_t i, struct attn_dump_array *out);
-/* The text of a token, NUL-terminated; NULL: only the id is known. */
+/* The text of a token, NUL-terminated; NULL: only the id is known.  *id is -1 where only the text is. */
 const char *attn_dump_token(const struct attn_dump *d, size_t i, int32_t *id, size_t *len);
 
 /* Draws what a dump holds. */

@@ -336,6 +336,11 @@ START_TEST(npz_members_in_order)
         ck_array(zip + at, want[i].act, want[i].layer, &want[i].head, want[i].layer >= 0, 5, want[i].cols);
         at += 5 * want[i].cols * sizeof(float) + 16;
     }
+    ck_assert_mem_eq(zip + at + 30, "tokens.npy\x93NUMPY", 16);
+    ck_assert_ptr_nonnull(memmem(zip + at, 128, "{'descr': '<U4', 'fortran_order': False, 'shape': (5,), }", 57));
+    at += 30 + 10 + ATTN_NPY_HEADER;
+    ck_assert_mem_eq(zip + at, "L\0\0\0i\0\0\0f\0\0\0e\0\0\0 \0\0\0i\0\0\0s\0\0\0\0\0\0\0\n\0\0\0", 36);
+    at += 5 * 4 * sizeof(uint32_t) + 16;
     ck_assert_mem_eq(zip + at, "PK\x01\x02", 4);
     free(zip);
     sinks_teardown(&s);

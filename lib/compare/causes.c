@@ -26,11 +26,31 @@ enum {
 
 /* ---- causes that show before any number is compared: other tokens, other shapes -------- */
 
+/* By their ids, or where a side has only texts by these.  Where one has ids and the other texts nothing is known. */
+static bool same_token(const struct attn_dump_token *x, const struct attn_dump_token *y)
+{
+    if (x->id >= 0 && y->id >= 0)
+        return x->id == y->id;
+    return !x->text || !y->text || (x->len == y->len && !memcmp(x->text, y->text, x->len));
+}
+
+struct called { char text[64]; };
+
+static struct called called(const struct attn_dump_token *t)
+{
+    struct called c;
+    if (t->id >= 0)
+        snprintf(c.text, sizeof c.text, "id %" PRId32, t->id);
+    else
+        snprintf(c.text, sizeof c.text, "text '%.*s'", attn_shown(t->text, t->len), t->text);
+    return c;
+}
+
 /* Whether y's tokens are those of x from `skip` on. */
 static bool follows(const struct attn_dump *x, const struct attn_dump *y, size_t skip)
 {
     for (size_t i = 0; i < y->tokens.n; i++)
-        if (i + skip >= x->tokens.n || x->tokens.item[i + skip].id != y->tokens.item[i].id)
+        if (i + skip >= x->tokens.n || !same_token(&x->tokens.item[i + skip], &y->tokens.item[i]))
             return false;
     return y->tokens.n > 0;
 }
@@ -39,8 +59,8 @@ static bool one_more(struct clue *c, const struct attn_dump *more, const struct 
 {
     if (more->tokens.n != fewer->tokens.n + 1 || !follows(more, fewer, 1))
         return false;
-    return attn_clue_say(c, "%c has one more token in front: id %" PRId32 "; a beginning-of-sequence token (BOS) was added on one "
-                         "side only", attn_clue_side(a), more->tokens.item[0].id);
+    return attn_clue_say(c, "%c has one more token in front: %s; a beginning-of-sequence token (BOS) was added on one side only",
+                         attn_clue_side(a), called(&more->tokens.item[0]).text);
 }
 
 static bool extra_bos(struct clue *c)
@@ -66,15 +86,18 @@ static bool other_tokens(struct clue *c)
 {
     const struct attn_dump *a = c->d->a, *b = c->d->b;
     size_t n = a->tokens.n < b->tokens.n ? a->tokens.n : b->tokens.n, i = 0;
-    while (i < n && a->tokens.item[i].id == b->tokens.item[i].id)
+    while (i < n && same_token(&a->tokens.item[i], &b->tokens.item[i]))
         i++;
     if (!n || (i == n && a->tokens.n == b->tokens.n))
         return false;
     if (i == n)
         return attn_clue_say(c, "A has %zu tokens, B %zu: the shorter list is the beginning of the longer", a->tokens.n,
                              b->tokens.n);
-    return attn_clue_say(c, "the sides ran on different tokens: token %zu has id %" PRId32 " in A and %" PRId32 " in B", i,
-                         a->tokens.item[i].id, b->tokens.item[i].id);
+    const struct attn_dump_token *x = &a->tokens.item[i], *y = &b->tokens.item[i];
+    if (x->id < 0 || y->id < 0)
+        return attn_clue_say(c, "the sides ran on different tokens: token %zu is '%.*s' in A and '%.*s' in B", i,
+                             attn_shown(x->text, x->len), x->text, attn_shown(y->text, y->len), y->text);
+    return attn_clue_say(c, "the sides ran on different tokens: token %zu has id %" PRId32 " in A and %" PRId32 " in B", i, x->id, y->id);
 }
 
 static int descending(const void *a, const void *b)

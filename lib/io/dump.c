@@ -234,6 +234,39 @@ int attn_dump_add_npy(struct attn_dump *d, const char *name, size_t len, const s
     return rc ? rc : attn_dump_add(d, name, len, &what, err);
 }
 
+/* What run calls the tokens of its sentence, and of the other one. */
+static struct attn_dump_list *list_called(struct attn_dump *d, const char *name, size_t len)
+{
+    return len == 6 && !memcmp(name, "tokens", 6) ? &d->tokens : len == 14 && !memcmp(name, "context_tokens", 14) ? &d->keys : NULL;
+}
+
+static int add_texts(struct attn_dump *d, struct attn_dump_list *to, const struct attn_npy_texts *t, struct attn_err *err)
+{
+    char *text = malloc(4 * t->width);
+    int rc = text ? ATTN_OK : attn_no_memory(err, t->name, "for a text");
+    if (!rc && to->n)
+        rc = attn_fail(err, ATTN_EFORMAT, "%s is there twice", t->name);
+    for (size_t i = 0; i < t->n && !rc; i++) {
+        size_t len;
+        rc = attn_npy_text(text, &len, t, i, err);
+        if (!rc)
+            rc = attn_dump_add_token(d, to, -1, text, len, err);
+    }
+    free(text);
+    return rc;
+}
+
+static int read_member(struct attn_dump *d, const char *name, size_t len, const struct attn_map *m, const char *called,
+                       struct attn_err *err)
+{
+    struct attn_npy_texts texts = {0};
+    struct attn_dump_list *to = list_called(d, name, len);
+    int rc = to ? attn_npy_texts(&texts, m->data, m->len, called, err) : ATTN_OK;
+    if (rc)
+        return rc;
+    return texts.at ? add_texts(d, to, &texts, err) : attn_dump_add_npy(d, name, len, m, called, err);
+}
+
 static int read_npz(struct attn_dump *d, const struct attn_map *m, const char *path, struct attn_err *err)
 {
     struct attn_unzip z;
@@ -244,7 +277,7 @@ static int read_npz(struct attn_dump *d, const struct attn_map *m, const char *p
         size_t n = attn_dump_stem(member.name, member.name_len, ".npy");
         snprintf(called, sizeof called, "%s: %.*s", path, (int)(member.name_len < 128 ? member.name_len : 128), member.name);
         struct attn_map inside = {.data = member.data, .len = member.size};
-        rc = n ? attn_dump_add_npy(d, member.name, n, &inside, called, err)
+        rc = n ? read_member(d, member.name, n, &inside, called, err)
                : attn_fail(err, ATTN_EFORMAT, "%s: expected arrays in an .npz archive, as in NAME.npy", called);
     }
     return rc;

@@ -1,7 +1,7 @@
 /* dump.h - reads back the activations that a run wrote: named arrays and tokens.
  *
  * A path is one of: a directory of NAME.npy, or of NAME.csv and NAME.headK.csv, with or without attn-cli's manifest.json
- * (which adds tokens and heads), or that manifest; an .npz archive; one .npy or .csv file; the JSON document of
+ * (which adds tokens and heads), or that manifest; an .npz archive, whose members tokens and context_tokens may be texts; one .npy or .csv file; the JSON document of
  * `run --format json`; the table of `run --format tidy`.  Names are not interpreted here: the comparison knows which
  * are activations.
  *
@@ -26,7 +26,7 @@ struct attn_dumped {
     size_t *heads, n_heads;             /* which heads of the model; NULL: unknown, or no head axis */
     bool loose;
 };
-struct attn_dump_token { int32_t id; char *text; size_t len; };     /* text NULL: unknown */
+struct attn_dump_token { int32_t id; char *text; size_t len; };     /* id -1, text NULL: unknown */
 struct attn_dump_list { struct attn_dump_token *item; size_t n, room; };
 
 struct attn_dump {

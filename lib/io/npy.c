@@ -6,8 +6,11 @@
 #include "base/err.h"
 #include "base/num.h"
 #include "base/strings.h"
+#include "base/utf8.h"
 
-struct header { bool big; size_t size; bool fortran; int ndim; size_t shape[ATTN_ARRAY_DIMS]; };
+struct header { bool texts /* are expected, too */, big, text; size_t size; bool fortran; int ndim; size_t shape[ATTN_ARRAY_DIMS]; };
+
+enum { WIDEST = 1 << 28 };              /* code points of a text: its bytes are counted in a size_t */
 
 /* ---- the dictionary -------------------------------------------------------------------- */
 
@@ -65,16 +68,16 @@ static int read_type(struct header *h, struct text *t, struct attn_err *err)
 {
     const char *s;
     size_t len;
-    uint64_t size;
+    uint64_t size = 0;
     if (!take_string(t, &s, &len))
         return malformed(t, "the type of plain numbers, as in '<f4'", err);
-    bool known = len == 3 && strchr("<>=|", s[0]) && s[1] == 'f' && attn_num_parse_u64(s + 2, 1, &size) &&
-                 (size == 2 || size == 4 || size == 8);
-    if (!known)
+    bool sized = len > 2 && strchr("<>=|", s[0]) && attn_num_parse_u64(s + 2, len - 2, &size);
+    h->text = sized && s[1] == 'U' && size > 0 && size <= WIDEST && h->texts;
+    if (!h->text && !(sized && s[1] == 'f' && (size == 2 || size == 4 || size == 8)))
         return attn_fail(err, ATTN_EFORMAT, "%s: holds numbers of type '%.*s', expected floats ('<f2', '<f4' or '<f8'): "
                          "convert it with .astype('float32')", t->name, attn_shown(s, len), s);
     h->big = s[0] == '>';
-    h->size = (size_t)size;
+    h->size = (size_t)size * (h->text ? sizeof(uint32_t) : 1);
     return ATTN_OK;
 }
 
@@ -244,5 +247,42 @@ int attn_npy_read(struct attn_array *out, const unsigned char *bytes, size_t len
     for (size_t i = 0; i < a.n; i++)
         a.data[i] = number(&h, bytes + at + (h.fortran ? fortran_index(&h, i) : i) * h.size);
     *out = a;
+    return ATTN_OK;
+}
+
+/* ---- texts ------------------------------------------------------------------------------- */
+
+int attn_npy_texts(struct attn_npy_texts *out, const unsigned char *bytes, size_t len, const char *name, struct attn_err *err)
+{
+    struct header h = {.texts = true};
+    struct attn_array a = {0};
+    size_t at = 0;
+    int rc = read_header(&h, &a, &at, bytes, len, name, err);
+    *out = (struct attn_npy_texts){0};
+    if (rc || !h.text)
+        return rc;
+    if (h.ndim != 1)
+        return attn_fail(err, ATTN_EFORMAT, "%s: texts with %d axes, expected a list of them", name, h.ndim);
+    *out = (struct attn_npy_texts){bytes + at, a.n, h.size / sizeof(uint32_t), h.big, name};
+    return ATTN_OK;
+}
+
+static uint32_t point_of(const struct attn_npy_texts *t, size_t i, size_t k)
+{
+    return (uint32_t)bits_of(t->at + (i * t->width + k) * sizeof(uint32_t), sizeof(uint32_t), t->big);
+}
+
+int attn_npy_text(char *utf8, size_t *len, const struct attn_npy_texts *t, size_t i, struct attn_err *err)
+{
+    size_t points = t->width;
+    *len = 0;
+    while (points > 0 && !point_of(t, i, points - 1))
+        points--;
+    for (size_t k = 0; k < points; k++) {
+        uint32_t c = point_of(t, i, k);
+        if (c > 0x10FFFF || (c >= 0xD800 && c <= 0xDFFF))
+            return attn_fail(err, ATTN_EFORMAT, "%s: text %zu: %#x is no character of Unicode", t->name, i, (unsigned)c);
+        *len += attn_utf8_put(utf8 + *len, c ? c : 0xFFFD);
+    }
     return ATTN_OK;
 }

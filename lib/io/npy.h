@@ -3,7 +3,8 @@
  * Layout: "\x93NUMPY", a version (1.0: the header's length takes two bytes, 2.0 and 3.0: four, little-endian), a
  * Python dictionary {'descr': '<f4', 'fortran_order': False, 'shape': (2, 3), } padded with spaces and a line feed,
  * then the numbers.  Floats of 2, 4 and 8 bytes in either byte order are read and rounded to float32; Fortran order
- * is converted to C order.  Everything else is refused by name.  The bytes are untrusted: nothing is allocated by a
+ * is converted to C order.  Arrays of text, '<U5', hold so many code points of 4 bytes for each text, zeros at its end.
+ * Everything else is refused by name.  The bytes are untrusted: nothing is allocated by a
  * number that their length does not confirm. */
 #ifndef ATTN_IO_NPY_H
 #define ATTN_IO_NPY_H
@@ -21,5 +22,11 @@ int attn_npy_read(struct attn_array *out, const unsigned char *bytes, size_t len
  * NULL. */
 int attn_npy_view(struct attn_array *out, const unsigned char **data, const unsigned char *bytes, size_t len, const char *name,
                   struct attn_err *err);
+
+/* A list of texts, which lie in bytes; `at` is NULL if these are numbers. */
+struct attn_npy_texts { const unsigned char *at; size_t n, width; bool big; const char *name; };
+int attn_npy_texts(struct attn_npy_texts *out, const unsigned char *bytes, size_t len, const char *name, struct attn_err *err);
+/* Writes the i-th as UTF-8, at most 4 * width bytes; a zero inside becomes U+FFFD.  Fails where there is no character. */
+int attn_npy_text(char *utf8, size_t *len, const struct attn_npy_texts *t, size_t i, struct attn_err *err);
 
 #endif

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/err.h"
+#include "base/utf8.h"
 #include "sinks/files.h"
 #include "trace/strip.h"
 #include "sinks/sink.h"
@@ -13,12 +14,12 @@
 
 _Static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__, "numbers are written as they lie in memory");
 
-void attn_npy_header(char out[ATTN_NPY_HEADER], const size_t *shape, int ndim)
+void attn_npy_header_of(char out[ATTN_NPY_HEADER], const char *type, const size_t *shape, int ndim)
 {
     enum { START = 10 };                /* magic, version, length */
     const unsigned length = ATTN_NPY_HEADER - START;
     char dict[ATTN_NPY_HEADER - START + 1];
-    int n = snprintf(dict, sizeof dict, "{'descr': '<f4', 'fortran_order': False, 'shape': (");
+    int n = snprintf(dict, sizeof dict, "{'descr': '%s', 'fortran_order': False, 'shape': (", type);
     for (int i = 0; i < ndim; i++)
         n += snprintf(dict + n, sizeof dict - (size_t)n, i ? ", %zu" : "%zu", shape[i]);
     n += snprintf(dict + n, sizeof dict - (size_t)n, ndim == 1 ? ",), }" : "), }");     /* (5) is no tuple in Python */
@@ -28,6 +29,11 @@ void attn_npy_header(char out[ATTN_NPY_HEADER], const size_t *shape, int ndim)
     out[9] = (char)(length >> 8);
     memcpy(out + START, dict, (size_t)n);
     out[ATTN_NPY_HEADER - 1] = '\n';
+}
+
+void attn_npy_header(char out[ATTN_NPY_HEADER], const size_t *shape, int ndim)
+{
+    attn_npy_header_of(out, "<f4", shape, ndim);
 }
 
 /* ---- npy: one activation per file ------------------------------------------------------ */
@@ -118,7 +124,7 @@ const struct attn_sink_methods attn_npy_methods = {
     .open = npy_open, .wants = npy_wants, .watch = npy_watch, .finish = npy_finish, .note = npy_note, .close = npy_close,
 };
 
-/* ---- npz: all activations in one zip archive for numpy.load, members NAME.npy, stored ---- */
+/* ---- npz: all activations in one zip archive for numpy.load, members NAME.npy, stored, and the tokens ---- */
 
 struct npz { const struct attn_sink_job *job; struct attn_out *out; struct attn_zip *zip; };
 
@@ -193,9 +199,55 @@ static int npz_watch(void *self, const struct attn_probe *probe, struct attn_err
     return rc;
 }
 
+enum { LONGEST = 1024 };                /* code points of a text: all have as many as the longest */
+
+/* Fills points with a token's code points and zeros, and returns how many it has. */
+static size_t spell(uint32_t points[LONGEST], const struct attn_token *t)
+{
+    char id[16];
+    size_t n = 0, step, len = t->known ? t->text_len : (size_t)snprintf(id, sizeof id, "%d", (int)t->id);
+    const char *s = t->known ? t->text : id, *end = s + len;
+    memset(points, 0, LONGEST * sizeof *points);
+    for (; s < end && n < LONGEST; s += step) {
+        uint32_t c = attn_utf8_next(s, (size_t)(end - s), &step);
+        points[n++] = c ? c : 0xFFFD;
+    }
+    if (s < end)
+        points[LONGEST - 1] = 0x2026;
+    return n;
+}
+
+static int npz_tokens(struct npz *n, const char *name, const struct attn_tokens *t, struct attn_err *err)
+{
+    uint32_t points[LONGEST];
+    char header[ATTN_NPY_HEADER], type[24];
+    size_t width = 1;                   /* NumPy has no texts of width 0 */
+    for (size_t i = 0; i < t->n; i++) {
+        size_t wide = spell(points, &t->tok[i]);
+        width = wide > width ? wide : width;
+    }
+    snprintf(type, sizeof type, "<U%zu", width);
+    attn_npy_header_of(header, type, &t->n, 1);
+    int rc = attn_zip_begin(n->zip, name, sizeof header + (uint64_t)t->n * width * sizeof *points, err);
+    if (rc)
+        return rc;
+    attn_zip_add(n->zip, header, sizeof header);
+    for (size_t i = 0; i < t->n; i++) {
+        spell(points, &t->tok[i]);
+        attn_zip_add(n->zip, points, width * sizeof *points);
+    }
+    attn_zip_end(n->zip);
+    return ATTN_OK;
+}
+
 static int npz_finish(void *self, struct attn_err *err)
 {
     struct npz *n = self;
+    int rc = npz_tokens(n, "tokens.npy", n->job->tokens, err);
+    if (!rc && n->job->cross)
+        rc = npz_tokens(n, "context_tokens.npy", n->job->cross, err);
+    if (rc)
+        return rc;
     attn_zip_finish(n->zip);
     return attn_out_commit(n->out, err);
 }

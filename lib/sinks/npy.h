@@ -3,7 +3,11 @@
  * NumPy's format for one array, version 1.0, is
  *
  *     \x93NUMPY 1 0, u16 little-endian length, a Python dict of that length padded by spaces and
- *     ended by \n so that the data begins at a multiple of 64, then the numbers: '<f4', C order. */
+ *     ended by \n so that the data begins at a multiple of 64, then the numbers: '<f4', C order.
+ *
+ * An archive ends with the tokens as an array of text, '<U5' for 5 code points at most, in UTF-32 with zeros after them: tokens,
+ * and in cross-attention context_tokens.  A token without text is its id; what is no UTF-8, and NUL, is U+FFFD, as in JSON; of a
+ * text longer than 1024 code points the last is an ellipsis. */
 #ifndef ATTN_SINKS_NPY_H
 #define ATTN_SINKS_NPY_H
 
@@ -12,5 +16,6 @@
 enum { ATTN_NPY_HEADER = 128 };         /* bytes; 64 are enough for small shapes only */
 
 void attn_npy_header(char out[ATTN_NPY_HEADER], const size_t *shape, int ndim);
+void attn_npy_header_of(char out[ATTN_NPY_HEADER], const char *type, const size_t *shape, int ndim);    /* of another type than '<f4' */
 
 #endif

@@ -1,0 +1,133 @@
+/* The tokens in an archive: as NumPy reads them, as NumPy writes them, and what plot and diff make of them. */
+#include "suites.h"
+
+#include "scratch.h"
+#include "shell.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* The python3 that has NumPy; NULL: none has, and the test says that it is skipped. */
+static const char *numpy(void)
+{
+    static const char *const names[] = {"/usr/bin/python3", "python3"};
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+        if (!sh(printed("%s -c 'import numpy' 2>/dev/null", names[i]))->status)
+            return names[i];
+    fprintf(stderr, "skipped: there is no NumPy\n");
+    return NULL;
+}
+
+static const struct { const char *input, *python; } read_cases[] = {
+    {"-m tiny -s 'Lily lost 日本 é'", "assert ''.join(t).encode('utf8').replace(b'\\xef\\xbf\\xbd', b'') == 'Lily lost  '.encode(), list(t)"},
+    {"-m life -s 'Life is short, eat dessert first'", "assert list(t) == ['Life', 'is', 'short', 'eat', 'dessert', 'first'], list(t)"},
+    {"-m tiny --ids 5,1,2", "assert list(t) == ['5', '1', '2'], list(t)"},
+    {"-m tiny --ids 300,301 --labels auto", "assert len(t) == 2 and all(not x.isdigit() for x in t), list(t)"},
+    {"-m life -s 'Life is short' --cross 'eat dessert'", "assert list(t) == ['Life', 'is', 'short'] and list(z['context_tokens']) == "
+     "['eat', 'dessert'], list(z['context_tokens'])"},
+};
+
+START_TEST(numpy_reads_them)
+{
+    const char *python = numpy();
+    if (!python)
+        return;
+    succeed(printed("\"$A\" run %s --show pattern -o $D/x.npz", read_cases[_i].input));
+    succeed(printed("%s -c \"\nimport numpy\nz = numpy.load('$D/x.npz')\nt = z['tokens']\nassert t.dtype.kind == 'U' and t.ndim == 1, t\n"
+                    "assert len(t) == z['blocks.0.attn.pattern'].shape[1]\nassert z.files[0] == 'blocks.0.attn.pattern'\n%s\"", python,
+                    read_cases[_i].python));
+}
+END_TEST
+
+START_TEST(what_numpy_wrote_is_read)
+{
+    const char *python = numpy();
+    if (!python)
+        return;
+    succeed("\"$A\" run -m life -s 'Life is short' --show pattern,context -o $D/ours.npz; \"$A\" plot $D/ours.npz >$D/want; grep -q short $D/want");
+    succeed(printed("%s -c \"\nimport numpy\nz = dict(numpy.load('$D/ours.npz'))\nnumpy.savez('$D/theirs.npz', **z)\n"
+                    "z['tokens'] = z['tokens'].astype('>U7')\nnumpy.savez('$D/big.npz', **z)\n"
+                    "z['tokens'] = numpy.array(['Life', 'was', 'short'])\nnumpy.savez('$D/other.npz', **z)\n"
+                    "z['tokens'] = numpy.zeros((3, 3), dtype='f4')\nnumpy.savez('$D/numbers.npz', **z)\n"
+                    "z['tokens'] = numpy.array([['a']])\nnumpy.savez('$D/square.npz', **z)\n"
+                    "z['tokens'] = numpy.array([], dtype='U3')\nnumpy.savez('$D/none.npz', **z)\n"
+                    "z['tokens'] = numpy.array([5, 6])\nnumpy.savez('$D/whole.npz', **z)\n\"", python));
+    expect_same("\"$A\" plot $D/theirs.npz", "cat $D/want");
+    expect_same("\"$A\" plot $D/big.npz", "cat $D/want");
+    expect("\"$A\" plot $D/other.npz", 0, "was");
+    expect("\"$A\" plot $D/numbers.npz --show tokens", 0, "tokens");
+    expect("\"$A\" plot $D/square.npz 2>&1", 1, "square.npz: tokens.npy: texts with 2 axes");
+    expect("\"$A\" plot $D/none.npz", 0, "attention pattern");
+    expect("\"$A\" plot $D/whole.npz 2>&1", 1, "whole.npz: tokens.npy: holds numbers of type '<i8'");
+    expect("\"$A\" diff $D/ours.npz $D/theirs.npz", 0, "nothing differs");
+    expect("\"$A\" diff $D/ours.npz $D/none.npz", 0, "nothing differs");
+}
+END_TEST
+
+/* Without NumPy: the commands among themselves.  Tokens are no tensor, and are named where they are the cause. */
+START_TEST(plot_and_diff_know_them)
+{
+    succeed("for f in npz json; do \"$A\" run -m life -s 'Life is short' --show pattern,context -o $D/a.$f; done");
+    succeed("\"$A\" run -m life -s 'Life is eat' --show pattern,context -o $D/b.npz; \"$A\" run -m life -s 'dessert Life is' --show pattern,context -o $D/c.npz");
+    expect("\"$A\" plot $D/a.npz", 0, "short");
+    expect("\"$A\" diff $D/a.npz $D/a.json", 0, "nothing differs");
+    expect("\"$A\" diff $D/a.npz $D/b.npz", 1, "token 2 is 'short' in A and 'eat' in B");
+    expect("\"$A\" diff $D/a.json $D/b.npz", 1, "token 2 is 'short' in A and 'eat' in B");
+    expect("\"$A\" diff $D/a.npz $D/b.npz --format json", 1, "\"blocks.0.attn.pattern\"");
+    expect_exactly("\"$A\" diff $D/a.npz $D/c.npz --all | grep -c '^only\\|tokens.npy' || true", "0\n");
+    expect("\"$A\" run -m life -s 'Life is short' --patch L0.attn.context --patch-from $D/a.npz --show tokens", 0, "short");
+}
+END_TEST
+
+START_TEST(every_text_of_a_batch_has_its_own)
+{
+    succeed("printf 'Life is short\\neat dessert\\n' >$D/in; \"$A\" batch -m life -f $D/in --format npz --show pattern -o $D/out");
+    expect("\"$A\" plot $D/out/000000/*.npz", 0, "short");
+    expect("\"$A\" plot $D/out/000001/*.npz", 0, "dessert");
+}
+END_TEST
+
+/* A text in the file as Python bytes; the header says three texts of two code points. */
+static const struct { const char *type, *shape, *bytes, *says; } hostile[] = {
+    {"<U2", "(3,)", "b'a' + bytes(23)", NULL},
+    {"<U2", "(3,)", "b'\\\\x00\\\\xd8' + bytes(22)", "text 0: 0xd800 is no character"},
+    {"<U2", "(3,)", "bytes(16) + b'\\\\x00\\\\x00\\\\x11\\\\x00' + bytes(4)", "text 2: 0x110000 is no character"},
+    {"<U2", "(3,)", "bytes(23)", "23 bytes of numbers follow"},
+    {"<U0", "(3,)", "b''", "type '<U0'"},
+    {"<U0", "(99999999999,)", "b''", "type '<U0'"},
+    {"<U4294967296", "(3,)", "bytes(24)", "type '<U4294967296'"},
+    {"<U268435456", "(68719476736,)", "bytes(24)", "24 bytes of numbers follow"},
+    {"<U2", "(9223372036854775807,)", "bytes(24)", "24 bytes of numbers follow"},
+    {"<S8", "(3,)", "bytes(24)", "type '<S8'"},
+};
+
+START_TEST(hostile_texts_are_refused)
+{
+    if (sh("command -v python3")->status) {
+        fprintf(stderr, "skipped: there is no python3\n");
+        return;
+    }
+    succeed(printed("python3 -c \"\nimport zipfile\nh = b'{\\'descr\\': \\'%s\\', \\'fortran_order\\': False, \\'shape\\': %s, }'\n"
+                    "h = h.ljust(117) + b'\\n'\nn = b'{\\'descr\\': \\'<f4\\', \\'fortran_order\\': False, \\'shape\\': (1, 1), }'.ljust(117) + b'\\n'\n"
+                    "m = b'\\x93NUMPY\\x01\\x00\\x76\\x00'\n"
+                    "with zipfile.ZipFile('$D/x.npz', 'w') as z:\n z.writestr('x.npy', m + n + bytes(4))\n z.writestr('tokens.npy', m + h + %s)\"",
+                    hostile[_i].type, hostile[_i].shape, hostile[_i].bytes));
+    expect("\"$A\" plot $D/x.npz 2>&1", hostile[_i].says ? 1 : 0, hostile[_i].says ? hostile[_i].says : "x");
+}
+END_TEST
+
+Suite *suite_npz_tokens(void)
+{
+    Suite *s = suite_create("npz_tokens");
+    TCase *t = tcase_create("npz_tokens");
+    tcase_set_timeout(t, 60);
+    tcase_add_checked_fixture(t, shell_set_up, scratch_remove);
+    tcase_add_loop_test(t, numpy_reads_them, 0, sizeof read_cases / sizeof *read_cases);
+    tcase_add_test(t, what_numpy_wrote_is_read);
+    tcase_add_test(t, plot_and_diff_know_them);
+    tcase_add_test(t, every_text_of_a_batch_has_its_own);
+    tcase_add_loop_test(t, hostile_texts_are_refused, 0, sizeof hostile / sizeof *hostile);
+    suite_add_tcase(s, t);
+    return s;
+}

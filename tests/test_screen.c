@@ -35,7 +35,7 @@ static const char *const inputs[] = {
     CARD, LIFE_CARD, LONG_TEXT, "-m models/stacked -s 'The cat sees the moth'", "-m tiny --ids 5", "-m tiny -s it --cross 'Lily lost her red ball'",
     LONG_TEXT " --cross 'Lily lost her red ball'", CARD " --ablate L2H0 --edit 'L1.mlp.out = 0'", "-m $D/wide --ids 1,2,3,4,5,6,7,8,9",
     "-m $D/wide --ids 1,2,3 --attention full", "-m life -s Life --attention linear", CARD " --layer 1 --head 2,3",
-    CARD " --attention block:2 --cell 5 --palette magma",
+    CARD " --attention block:2 --cell 5 --palette magma", LONG_TEXT " --attention strided:2,3",
 };
 
 START_TEST(everything_fits)
@@ -45,6 +45,19 @@ START_TEST(everything_fits)
     if (no_terminal())
         return;
     fits(on_terminal(printed("export TERM=dumb; \"$A\" run %s --format screen", inputs[_i]), 0), 60);
+}
+END_TEST
+
+/* What a kind of attention hides is drawn as what lies in the future is, and numbers that are small as nothing. */
+static const struct { const char *kind, *row; } hiding[] = {
+    {"causal", "·red    "}, {"window:2", "·red  ····"}, {"strided:2,3", "·ball  ··"},
+};
+
+START_TEST(hidden_keys_are_drawn_as_such)
+{
+    const char *line = printed("\"$A\" run -m tiny -s 'Lily lost her red ball in the park' --format screen --attention %s", hiding[_i].kind);
+    const char *row = strstr(succeed(line)->text, "\n Lily  ██");
+    ck_assert_msg(row && strstr(row, hiding[_i].row), "%s", row ? row : line);
 }
 END_TEST
 
@@ -173,6 +186,7 @@ Suite *suite_screen(void)
     TCase *t = tcase_create("screen");
     tcase_add_checked_fixture(t, shell_set_up, scratch_remove);
     tcase_add_loop_test(t, everything_fits, 0, sizeof inputs / sizeof *inputs);
+    tcase_add_loop_test(t, hidden_keys_are_drawn_as_such, 0, sizeof hiding / sizeof *hiding);
     tcase_add_test(t, small_patterns_are_printed_whole);
     tcase_add_test(t, heads_are_ranked_as_heads_ranks_them);
     tcase_add_test(t, vectors_have_their_lengths);

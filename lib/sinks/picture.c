@@ -1,4 +1,5 @@
 /* picture.c - formats that are pictures: numbers are collected while the model runs, and drawn when it is done. */
+#include "sinks/hide.h"
 #include "sinks/print.h"
 #include "sinks/picture.h"
 #include "attn_ask.h"
@@ -11,7 +12,6 @@
 #include "base/err.h"
 #include "base/grow.h"
 #include "base/out.h"
-#include "compute/kind.h"
 #include "model/model.h"
 #include "picture/look.h"
 #include "trace/strip.h"
@@ -59,11 +59,10 @@ unsigned attn_collect_wants(const struct attn_collect *c, int act, int layer)
     return wants;
 }
 
-/* A page shows every number as it is, and nothing is hidden from another text. */
+/* A page shows every number as it is. */
 static bool hides(const struct attn_collect *c, int act)
 {
-    const struct attn_sink_job *job = c->job;
-    return (act == ATTN_ACT_PATTERN || act == ATTN_ACT_NORMS) && job->of && !job->cross && !job->gradient && !c->next;
+    return attn_sink_hides(c->job, act) && !c->next;
 }
 
 static int begin(struct attn_collect *c, const struct attn_strip *p, struct attn_err *err)
@@ -78,40 +77,15 @@ static int begin(struct attn_collect *c, const struct attn_strip *p, struct attn
     return attn_album_add(&c->album, &sheet, &c->band[act], err);
 }
 
-/* Marks what a query cannot look at, which is as 0 as what it does not look at.  An edit may have put something there. */
-static int hide(const struct attn_collect *c, const struct attn_strip *p, float *to, struct attn_err *err)
-{
-    const struct attn_weights *w = &c->job->of->w;
-    struct attn_kind k = attn_kind_in(&c->job->attention, w->causal, w->block[p->of->layer].window);
-    size_t most = p->row0 + p->rows, *list = calloc(2 * most + 1, sizeof *list);
-    bool *seen = calloc(p->cols + 1, sizeof *seen);
-    for (size_t i = 0; list && seen && i < p->rows; i++) {
-        size_t q = p->row0 + i, n = 0;
-        struct attn_range r = attn_kind_bounds(&k, q, p->cols);
-        float *row = to + (p->nth * p->T + q) * p->cols;
-        if (attn_kind_picks(&k))
-            n = attn_kind_pick(list, list + most, &k, q, p->cols);
-        for (size_t j = 0; j < p->cols; j++)
-            seen[j] = !attn_kind_picks(&k) && j >= r.lo && j < r.hi;
-        for (size_t j = 0; j < n; j++)
-            seen[list[j]] = true;
-        for (size_t j = 0; j < p->cols; j++)
-            if (!seen[j] && row[j] == 0)
-                row[j] = -INFINITY;
-    }
-    bool done = list && seen;
-    free(list);
-    free(seen);
-    return done ? ATTN_OK : attn_no_memory(err, NULL, "for the keys of %zu rows", most);
-}
-
 static int add_strip(struct attn_collect *c, const struct attn_strip *p, struct attn_err *err)
 {
     int act = p->of->act, rc = attn_strip_opens(p) ? begin(c, p, err) : ATTN_OK;
     if (rc)
         return rc;
     attn_strip_keep(c->band[act], p);
-    return hides(c, act) ? hide(c, p, c->band[act], err) : ATTN_OK;
+    struct attn_window part = {p->row0, p->rows, 0, p->cols, p->cols};
+    float *rows = c->band[act] + (p->nth * p->T + p->row0) * p->cols;
+    return hides(c, act) ? attn_sink_hide(rows, c->job, p->of->layer, &part, err) : ATTN_OK;
 }
 
 /* ---- what comes next ---- */

@@ -12,6 +12,7 @@
 
 #include "base/size.h"
 #include "base/utf8.h"
+#include "sinks/hide.h"
 #include "text/label.h"
 
 enum {
@@ -158,9 +159,14 @@ static int draw(struct attn_screen *s, const struct attn_sheet *of, const size_t
     album.n = album.room = 0;
     for (size_t i = 0; i < n; i++)
         heads[i] = of->heads[chosen[i]];
+    sheet.hides = attn_sink_hides(s->job, ATTN_ACT_PATTERN);
+    struct attn_window part = {s->row0, of->rows, s->col0, of->cols, s->job->tokens->n};
     int rc = attn_album_add(&album, &sheet, &to, err);
-    for (size_t i = 0; i < n && !rc; i++)
-        memcpy(to + i * of->rows * of->cols, of->data + chosen[i] * of->rows * of->cols, of->rows * of->cols * sizeof *to);
+    for (size_t i = 0, all = of->rows * of->cols; i < n && !rc; i++) {
+        memcpy(to + i * all, of->data + chosen[i] * all, all * sizeof *to);
+        if (sheet.hides)
+            rc = attn_sink_hide(to + i * all, s->job, of->layer, &part, err);
+    }
     if (!rc)
         rc = attn_album_link(&album, err);
     if (!rc)

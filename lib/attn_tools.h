@@ -111,7 +111,7 @@ struct attn_sink;
 int attn_sink_open(struct attn_sink **out, const struct attn_sink_opts *o, struct attn_err *err);
 struct attn_observer attn_sink_observer(struct attn_sink *s);
 int attn_sink_finish(struct attn_sink *s, struct attn_err *err);
-/* After finish, what the user should know of the directory written to; NULL: nothing.  Lives as long as the sink. */
+/* After finish, what the user should know of the directory written to, or of the picture; NULL: nothing.  Lives as long as the sink. */
 const char *attn_sink_note(const struct attn_sink *s);
 void attn_sink_close(struct attn_sink *s);                          /* NULL is fine */
 
@@ -290,6 +290,7 @@ int attn_dump_array(const struct attn_dump *d, size_t i, struct attn_dump_array 
 const char *attn_dump_token(const struct attn_dump *d, size_t i, int32_t *id, size_t *len);
 
 /* Draws what a dump holds. */
+enum { ATTN_PLOT_NOTE = 256 };
 struct attn_plot_opts {
     const char *format;                 /* term png svg html */
     const char *path;                   /* NULL or "-": standard output */
@@ -300,7 +301,9 @@ struct attn_plot_opts {
     size_t frames;                      /* of activations watched in training: the most steps drawn side by side; 0: 8 */
     struct attn_picture_opts picture;
     const struct attn_labels *labels;   /* a line for each token or row, in place of what the dump calls them; NULL: none */
-    uint64_t reserved[3];
+    char *note;                         /* gets what one may want to know of the picture, or "": room for ATTN_PLOT_NOTE bytes;
+                                         * NULL: nobody asks */
+    uint64_t reserved[2];
 };
 int attn_plot(const struct attn_dump *d, const struct attn_plot_opts *o, struct attn_err *err);
 

@@ -149,6 +149,33 @@ START_TEST(batches_hide_them_too)
 }
 END_TEST
 
+/* ---- a picture that shows next to nothing ---- */
+
+#define LONG "-m tiny -s \"$(head -c 300 README.md)\" --show pattern -o $D/x"
+static const struct { const char *line, *says; } faint[] = {
+    {"run " LONG ".png", "% of the numbers above 0 are below a tenth of the largest and look alike: --color-scale log"},
+    {"run " LONG ".svg --color-scale linear", "--color-scale log"}, {"run " LONG ".npz && \"$A\" plot $D/x.npz -o $D/x.pdf", "--color-scale log"},
+    {"run " LONG ".png --color-scale log", NULL}, {"run " LONG ".png --color-scale row", NULL}, {"run " LONG ".png -q", NULL},
+    {"run " LONG ".html", NULL}, {"run " LONG ".npz", NULL}, {"run " LILY " -o $D/x.png", NULL}, {"run " LILY " --show context,scores -o $D/x.png", NULL},
+};
+
+START_TEST(a_faint_picture_says_so)
+{
+    const char *said = succeed(printed("\"$A\" %s 2>&1", faint[_i].line))->text;
+    ck_assert_msg(faint[_i].says ? strstr(said, faint[_i].says) && strchr(said, '\n')[1] == '\0' : !*said, "%s\nsays: %s", faint[_i].line, said);
+}
+END_TEST
+
+/* One key that gets nearly everything makes the others faint, which among themselves are not. */
+START_TEST(a_first_key_that_gets_all_is_named)
+{
+    succeed("{ for i in $(seq 26); do printf '0.98'; for j in $(seq 25); do printf ',0.00%d' $((j % 9 + 1)); done; echo; done; } >$D/blocks.0.attn.pattern.csv");
+    expect("\"$A\" plot $D/blocks.0.attn.pattern.csv -o $D/x.png 2>&1", 0, "96 % of the numbers above 0");
+    expect("\"$A\" plot $D/blocks.0.attn.pattern.csv -o $D/x.png 2>&1 | grep -c hide-first || true", 0, "1\n");
+    expect_exactly("\"$A\" plot $D/blocks.0.attn.pattern.csv -o $D/x.png --hide-first 2>&1", "");
+}
+END_TEST
+
 /* ---- a width on paper ---- */
 
 static const struct { const char *width; double points; } widths[] = {
@@ -225,6 +252,8 @@ Suite *suite_figures(void)
     tcase_add_test(t, cells_have_the_colours_of_other_figures);
     tcase_add_loop_test(t, hidden_cells_are_blank, 0, sizeof kinds / sizeof *kinds);
     tcase_add_test(t, batches_hide_them_too);
+    tcase_add_loop_test(t, a_faint_picture_says_so, 0, sizeof faint / sizeof *faint);
+    tcase_add_test(t, a_first_key_that_gets_all_is_named);
     tcase_add_loop_test(t, a_figure_is_as_wide_as_asked, 0, sizeof widths / sizeof *widths);
     tcase_add_test(t, letters_have_the_size_that_was_asked_for);
     tcase_add_test(t, panels_are_arranged);

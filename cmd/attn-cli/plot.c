@@ -2,6 +2,7 @@
 #include "attn_tools.h"
 #include "input.h"
 #include "output.h"
+#include "say.h"
 
 #include "base/err.h"
 
@@ -28,9 +29,11 @@ static int plot(struct attn_err *err)
     struct attn_labels *labels = NULL;
     struct attn_dump *d = NULL;
     bool terminal = terminal_is(o.path);
+    char note[ATTN_PLOT_NOTE] = "";
     struct attn_plot_opts opts = {
         .path = o.path, .title = common.word, .show = o.show, .layers = o.layer, .heads = o.head,
-        .width = terminal_columns(terminal), .frames = (size_t)o.frames.n, .picture = picture_look(terminal)};
+        .width = terminal_columns(terminal), .frames = (size_t)o.frames.n, .picture = picture_look(terminal),
+        .note = note};
     if (!common.word)
         return attn_fail(err, ATTN_EUSAGE, "which matrices? give a .npy, .npz, .csv or .json file, or a directory that run wrote");
     int code = output_choose_format(&o.format, o.path, &plot_command, err);
@@ -42,6 +45,8 @@ static int plot(struct attn_err *err)
     opts.labels = labels;
     if (!code)
         code = attn_plot(d, &opts, err);
+    if (!code && *note)
+        say_note("%s", note);
     attn_dump_free(d);
     attn_labels_free(labels);
     return code;

@@ -13,6 +13,7 @@
 #include "base/grow.h"
 #include "base/out.h"
 #include "model/model.h"
+#include "picture/figure.h"
 #include "picture/look.h"
 #include "trace/strip.h"
 
@@ -170,6 +171,8 @@ struct picture {
     struct attn_collect collect;
     struct attn_look look;
     const struct attn_sink_methods *methods;
+    bool faint;
+    char note[ATTN_FAINT_TEXT];
 };
 
 static void picture_close(void *self)
@@ -221,11 +224,18 @@ static int picture_finish(void *self, struct attn_err *err)
         rc = attn_album_link(&p->collect.album, err);
     if (!rc)
         rc = p->methods->draw(p->out, &p->collect.album, &p->look, err);
+    p->faint = !rc && !p->methods->next && attn_album_is_faint(p->note, &p->collect.album, &p->look);
     return rc ? rc : attn_out_commit(p->out, err);
 }
 
+static const char *picture_note(void *self)
+{
+    const struct picture *p = self;
+    return p->faint ? p->note : NULL;
+}
+
 #define METHODS .open = picture_open, .wants = picture_wants, .watch = picture_watch, .finish = picture_finish, \
-                .close = picture_close
+                .note = picture_note, .close = picture_close
 
 const struct attn_sink_methods attn_term_methods = {METHODS, .draw = attn_term_write};
 const struct attn_sink_methods attn_png_methods = {METHODS, .draw = attn_png_write};

@@ -7,6 +7,7 @@
 #include "base/size.h"
 #include "io/dump.h"
 #include "picture/album.h"
+#include "picture/figure.h"
 #include "picture/look.h"
 #include "sinks/sink.h"
 
@@ -401,6 +402,10 @@ static int draw(const struct plot *p, const struct attn_format *format, struct a
         rc = format->methods->draw(out, &p->album, &look, err);
     if (!rc)
         rc = attn_out_commit(out, err);
+    if (p->o->note)
+        *p->o->note = '\0';
+    if (!rc && p->o->note && !format->methods->next)
+        attn_album_is_faint(p->o->note, &p->album, &look);
     attn_out_close(out);
     return rc;
 }
@@ -417,6 +422,8 @@ static void clear(struct plot *p)
     free(p->layer);
     free(p->head);
 }
+
+_Static_assert((int)ATTN_FAINT_TEXT <= (int)ATTN_PLOT_NOTE, "a note fits");
 
 int attn_plot(const struct attn_dump *d, const struct attn_plot_opts *o, struct attn_err *err)
 {

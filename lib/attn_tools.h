@@ -103,7 +103,10 @@ struct attn_sink_opts {
     bool csv_safe;                      /* csv, tidy: a single quote before text that a spreadsheet would run as a formula */
     struct attn_picture_opts picture;
     const struct attn_sink_hint *hints; /* screen only: commands to go on with, then one of NULL; NULL: none */
-    uint64_t reserved[2];
+    /* Tokens that make a word are shown as one, in every format: of pattern and rollout sums over the tokens of a key's word, and
+     * means over those of a query's; of context, means.  Other activations are an error, and so are gradients and ids without text. */
+    bool words;
+    uint64_t reserved[1];
 };
 /* A sink is an observer that writes what it sees.  Give attn_sink_observer(s) to a run and call attn_sink_finish after
  * it: only then do files appear under their names.  Closing an unfinished sink leaves no file. */
@@ -303,6 +306,7 @@ struct attn_plot_opts {
     const struct attn_labels *labels;   /* a line for each token or row, in place of what the dump calls them; NULL: none */
     char *note;                         /* gets what one may want to know of the picture, or "": room for ATTN_PLOT_NOTE bytes;
                                          * NULL: nobody asks */
+    bool words;                         /* as in struct attn_sink_opts; arrays of other names are taken for patterns */
     uint64_t reserved[2];
 };
 int attn_plot(const struct attn_dump *d, const struct attn_plot_opts *o, struct attn_err *err);

@@ -205,11 +205,14 @@ static int read_token(struct reader *r)
     uint64_t id = 0;
     char *text = NULL;
     size_t len = 0;
+    bool none = false;                  /* a word of several tokens has no id */
     int rc = ATTN_OK;
     while (!rc && attn_json_next(&r->j) == ATTN_JSON_KEY) {
         bool is_id = attn_json_is(&r->j, "id"), is_text = attn_json_is(&r->j, "text");
         enum attn_json_event e = attn_json_next(&r->j);
-        if (is_id && !(e == ATTN_JSON_NUMBER && whole(r, INT32_MAX, &id)))
+        if (is_id && e == ATTN_JSON_NULL)
+            none = true;
+        else if (is_id && !(e == ATTN_JSON_NUMBER && whole(r, INT32_MAX, &id)))
             rc = unexpected(r, "a token id");
         else if (is_text && e == ATTN_JSON_STRING)
             rc = read_string(r, &text, &len);
@@ -219,7 +222,7 @@ static int read_token(struct reader *r)
     if (!rc && r->j.failed)
         rc = unexpected(r, "a token");
     if (!rc)
-        rc = attn_dump_add_token(r->d, r->tokens, (int32_t)id, text, len, r->err);
+        rc = attn_dump_add_token(r->d, r->tokens, none ? -1 : (int32_t)id, text, len, r->err);
     free(text);
     return rc;
 }

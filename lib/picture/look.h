@@ -28,6 +28,7 @@ struct attn_look {
     size_t cell;                        /* pixels, or columns of a terminal; 0: as fits */
     int colors;                         /* of a terminal: 0 (shades), 256 or 1 << 24 */
     int width;                          /* of a terminal in columns; 0: no limit */
+    bool words;                         /* a page begins with tokens merged into words */
     bool bare;                          /* on a terminal: the maps alone, without title, keys and legend */
     double paper;                       /* of figures: width in millimetres; 0: as it comes out */
     double letters;                     /* of figures, as what follows; as in struct attn_picture_opts */

@@ -261,6 +261,8 @@ static void put_look(struct attn_out *o, const struct attn_look *look)
     put_name(o, scales[look->scaling]);
     put_bool(o, "hideFirst", look->hide_first);
     put_size(o, "cell", look->cell);
+    if (look->words)
+        put_bool(o, "merge", true);
     attn_out_char(o, '}');
 }
 

@@ -4,7 +4,7 @@
  *      "next": [token and "p", ...], "noNext": why there are none, if that is odd,
  *      "edits": ["L1H2 = 0", ...], "without": [{"layer", "head", "kl", "next"}, ...],
  *      "lens": [{"layer", "at": [[token and "p", ...] after each query]}, ...], "noLens": likewise,
- *      "palettes": {"viridis": {"colours", "diverges"}, ...}, "look": {"palette", "scale", "hideFirst", "cell"},
+ *      "palettes": {"viridis": {"colours", "diverges"}, ...}, "look": {"palette", "scale", "hideFirst", "cell", "merge"},
  *      "leftOut": ["logits", ...], "sheets": [sheet, ...], "data": ["base64", ...]}
  *
  * Edits, what comes next without each head, and the lens are there only if there are any.  A token is {"id", "text", "start",

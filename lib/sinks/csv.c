@@ -191,7 +191,8 @@ static void token_line(struct attn_out *o, size_t i, const struct attn_token *t,
 {
     attn_out_u64(o, i);
     attn_out_char(o, ',');
-    attn_out_u64(o, (uint64_t)t->id);
+    if (t->id >= 0)                     /* a word of several tokens has none */
+        attn_out_u64(o, (uint64_t)t->id);
     if (!t->known) {
         attn_out_str(o, ",,,\n");
         return;

@@ -275,6 +275,7 @@ static void put_manifest(struct attn_out *o, const struct attn_sink_job *job, co
         attn_out_str(o, ",\n\"context_tokens\":");
         attn_doc_tokens(o, job->cross, "\n");
     }
+    attn_doc_words(o, job, "\n");
     attn_doc_edits(o, job->edits, "\n");
     attn_out_char(o, ',');
     attn_out_str(o, ATTN_LISTED_FILES);

@@ -2,40 +2,50 @@
 
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/err.h"
 #include "compute/kind.h"
 #include "model/model.h"
+#include "text/word.h"
 
 bool attn_sink_hides(const struct attn_sink_job *job, int act)
 {
     return (act == ATTN_ACT_PATTERN || act == ATTN_ACT_NORMS) && job->of && !job->cross && !job->gradient;
 }
 
-/* Fills seen[keys] for query q; list and swaps have room for q + 1 numbers. */
+/* Adds what query q can look at to seen[keys]; list and swaps have room for q + 1 numbers. */
 static void look(bool *seen, size_t *list, size_t *swaps, const struct attn_kind *k, size_t q, size_t keys)
 {
     struct attn_range r = attn_kind_bounds(k, q, keys);
     bool picks = attn_kind_picks(k);
     size_t n = picks ? attn_kind_pick(list, swaps, k, q, keys) : 0;
-    for (size_t j = 0; j < keys; j++)
-        seen[j] = !picks && j >= r.lo && j < r.hi;
+    for (size_t j = r.lo; j < r.hi && j < keys && !picks; j++)
+        seen[j] = true;
     for (size_t j = 0; j < n; j++)
         seen[list[j]] = true;
 }
+
+/* The first token of a row or column: it may be a word. */
+static size_t begins(const struct attn_words *w, size_t i) { return w ? w->first[i] : i; }
 
 int attn_sink_hide(float *to, const struct attn_sink_job *job, int layer, const struct attn_window *part, struct attn_err *err)
 {
     const struct attn_weights *w = &job->of->w;
     struct attn_kind k = attn_kind_in(&job->attention, w->causal, w->block[layer].window);
-    size_t last = part->row0 + part->rows, *list = calloc(2 * last + 1, sizeof *list);
-    bool *seen = calloc(part->keys + 1, sizeof *seen);
+    const struct attn_words *rows = job->rows, *keys = job->keys;
+    size_t last = begins(rows, part->row0 + part->rows), all = begins(keys, part->keys), *list = calloc(2 * last + 1, sizeof *list);
+    bool *seen = calloc(all + 1, sizeof *seen);
     bool room = list && seen;
     for (size_t i = 0; room && i < part->rows; i++) {
-        look(seen, list, list + last, &k, part->row0 + i, part->keys);
-        for (size_t j = 0; j < part->cols; j++)
-            if (!seen[part->col0 + j] && to[i * part->cols + j] == 0)
+        memset(seen, 0, all * sizeof *seen);
+        for (size_t q = begins(rows, part->row0 + i); q < begins(rows, part->row0 + i + 1); q++)
+            look(seen, list, list + last, &k, q, all);
+        for (size_t j = 0; j < part->cols; j++) {
+            size_t from = begins(keys, part->col0 + j), to_key = begins(keys, part->col0 + j + 1);
+            if (to[i * part->cols + j] == 0 && !memchr(seen + from, 1, to_key - from))
                 to[i * part->cols + j] = -INFINITY;
+        }
     }
     free(list);
     free(seen);

@@ -8,6 +8,7 @@
 
 #include "base/err.h"
 #include "base/num.h"
+#include "text/word.h"
 
 void attn_doc_string(struct attn_out *o, const char *s)
 {
@@ -82,7 +83,7 @@ void attn_doc_edits(struct attn_out *o, const struct attn_edits *edits, const ch
 static void write_token(struct attn_out *o, const struct attn_token *t)
 {
     attn_out_str(o, "{\"id\":");
-    attn_out_u64(o, (uint64_t)t->id);
+    attn_doc_index(o, t->id);
     if (!t->known) {
         attn_out_str(o, ",\"text\":null,\"raw\":null,\"start\":null,\"end\":null}");
         return;
@@ -112,6 +113,27 @@ void attn_doc_tokens(struct attn_out *o, const struct attn_tokens *t, const char
     }
     attn_out_str(o, eol);
     attn_out_char(o, ']');
+}
+
+/* How the tokens of a text make its words: their ids, and the first of each word. */
+static void put_words(struct attn_out *o, const char *key, const struct attn_words *w, const struct attn_tokens *t, const char *between)
+{
+    attn_out_printf(o, ",%s\"%s\":{\"ids\":[", between, key);
+    for (size_t i = 0; i < t->n; i++) {
+        attn_out_str(o, i ? "," : "");
+        attn_out_u64(o, (uint64_t)t->tok[i].id);
+    }
+    attn_out_str(o, "],\"first\":");
+    attn_doc_sizes(o, w->first, w->n);
+    attn_out_char(o, '}');
+}
+
+void attn_doc_words(struct attn_out *o, const struct attn_sink_job *job, const char *between)
+{
+    if (job->rows)
+        put_words(o, "words", job->rows, job->pieces, between);
+    if (job->rows && job->cross)
+        put_words(o, "context_words", job->keys, job->context_pieces, between);
 }
 
 static void member(struct attn_out *o, const char *key, const char *eol)
@@ -201,6 +223,7 @@ void attn_doc_begin(struct attn_doc *d)
     attn_doc_tokens(d->out, d->job->tokens, d->eol);
     if (d->job->cross)
         other_text(d);
+    attn_doc_words(d->out, d->job, d->eol);
     attn_doc_edits(d->out, d->job->edits, d->eol);
     if (d->job->gradient)
         gradient(d);

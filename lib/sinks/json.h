@@ -43,6 +43,7 @@ void attn_doc_head(struct attn_out *o, const struct attn_sink_job *job, const ch
 void attn_doc_model(struct attn_out *o, const struct attn_sink_job *job);
 /* Writes "attention", "scale", "dropout" and "seed" where they are not the model's own, each after a comma and `between`. */
 void attn_doc_kind(struct attn_out *o, const struct attn_sink_kind *k, const char *between);
+void attn_doc_words(struct attn_out *o, const struct attn_sink_job *job, const char *between);
 void attn_doc_tokens(struct attn_out *o, const struct attn_tokens *t, const char *eol);
 /* Writes "edits": [...] after a comma and `between`; without edits nothing. */
 void attn_doc_edits(struct attn_out *o, const struct attn_edits *edits, const char *between);

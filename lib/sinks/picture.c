@@ -197,6 +197,7 @@ static int picture_open(void **self, const struct attn_format *f, const struct a
     attn_collect_start(&p->collect, job, p->methods->next && !job->gradient);
     int rc = attn_look_make(&p->look, &job->picture, err);
     p->look.width = job->width;
+    p->look.words = job->words;
     if (!rc)
         rc = attn_out_open(&p->out, job->path, err);
     if (rc)
@@ -241,4 +242,4 @@ const struct attn_sink_methods attn_term_methods = {METHODS, .draw = attn_term_w
 const struct attn_sink_methods attn_png_methods = {METHODS, .draw = attn_png_write};
 const struct attn_sink_methods attn_svg_methods = {METHODS, .draw = attn_svg_write};
 const struct attn_sink_methods attn_pdf_methods = {METHODS, .draw = attn_pdf_write};
-const struct attn_sink_methods attn_html_methods = {METHODS, .draw = attn_html_write, .next = true};
+const struct attn_sink_methods attn_html_methods = {METHODS, .draw = attn_html_write, .next = true, .merges = true};

@@ -9,7 +9,9 @@
 #include "picture/album.h"
 #include "picture/figure.h"
 #include "picture/look.h"
+#include "sinks/merge.h"
 #include "sinks/sink.h"
+#include "text/word.h"
 
 #include <limits.h>
 #include <stdio.h>
@@ -23,6 +25,7 @@ struct plot {
     size_t layers, heads;
     size_t **numbers;                   /* for each item, the numbers of its heads, or of the steps of training */
     struct attn_tokens queries, keys;
+    struct attn_words query_words, key_words;   /* first NULL: tokens are drawn as they are */
     struct attn_album album;
     size_t first[ATTN_ACTS];            /* the first sheet of each activation's kind, if there is one */
 };
@@ -170,6 +173,8 @@ static int name_tokens(const struct plot *p, struct attn_tokens *t, struct attn_
 static int check_labels(const struct plot *p, struct attn_err *err)
 {
     size_t n = p->o->labels ? attn_labels_count(p->o->labels) : 0;
+    if (p->query_words.first)
+        return ATTN_OK;                 /* they fit the tokens that are merged */
     for (size_t i = 0; i < p->album.n; i++)
         if (p->album.sheet[i].rows == n || p->album.sheet[i].cols == n)
             return ATTN_OK;
@@ -189,6 +194,44 @@ static int take_labels(struct plot *p, struct attn_err *err)
     p->album.queries = p->queries.n ? &p->queries : NULL;
     p->album.keys = p->keys.n ? &p->keys : NULL;
     return rc;
+}
+
+/* ---- words ---- */
+
+/* From here on rows and columns are called by words, unless a page merges them itself. */
+static int find_words(struct plot *p, struct attn_err *err)
+{
+    if (!p->queries.n || !p->queries.tok[0].known)
+        return attn_fail(err, ATTN_EUSAGE, "%s: --words needs the texts of tokens, and there are none: name them with --labels", p->o->title);
+    if (p->dump->steps)
+        return attn_fail(err, ATTN_EUSAGE, "%s: --words merges the patterns of one run, not a history of training", p->o->title);
+    if (attn_format_find(p->o->format)->methods->merges)
+        return ATTN_OK;
+    int rc = attn_words_make(&p->query_words, &p->queries, NULL, 0, err);
+    if (!rc)
+        rc = attn_words_make(&p->key_words, p->keys.n ? &p->keys : &p->queries, NULL, 0, err);
+    if (!rc)
+        p->album.queries = &p->query_words.tokens;
+    if (!rc && p->keys.n)
+        p->album.keys = &p->key_words.tokens;
+    return rc;
+}
+
+/* What is not of this text's tokens, or means nothing when it is added up, cannot be merged. */
+static int fit_words(struct plot *p, struct attn_sheet *s, const char *name, struct attn_err *err)
+{
+    int layer, act = attn_act_find(name, &layer);
+    bool square = act < 0 || attn_act_square(act);
+    size_t rows = p->query_words.first[p->query_words.n], cols = p->key_words.first[p->key_words.n];
+    if (act >= 0 && !attn_merger_takes(act))
+        return attn_fail(err, ATTN_EUSAGE, "%s: --words merges pattern, rollout and context: '%s' means nothing when it is added up over "
+                         "the tokens of a word: leave it, or --words, out", p->o->title, name);
+    if (s->rows != rows || (square && s->cols != cols))
+        return attn_fail(err, ATTN_EFORMAT, "%s: '%s' is [%zu, %zu], and there are %zu and %zu tokens: their words do not fit", p->o->title,
+                         name, s->rows, s->cols, rows, cols);
+    s->rows = p->query_words.n;
+    s->cols = square ? p->key_words.n : s->cols;
+    return ATTN_OK;
 }
 
 /* Lists which heads of an item are wanted: their numbers in the model, and their places in the item; returns how many. */
@@ -230,11 +273,24 @@ static void name_sheet(struct plot *p, struct attn_sheet *s, const char *name, b
 }
 
 /* Adds heads to a sheet.  Numbers are borrowed from the dump, unless heads in between are left out: then they are copied. */
+static int merge_heads(struct plot *p, struct attn_sheet *s, const struct attn_dumped *what, const size_t *at, struct attn_err *err)
+{
+    const struct attn_words *keys = attn_act_find(what->name, &(int){0}) >= 0 && !s->keys ? NULL : &p->key_words;
+    size_t tokens = p->query_words.first[p->query_words.n], size = tokens * (keys ? keys->first[keys->n] : s->cols);
+    float *own = NULL;
+    int rc = attn_album_add(&p->album, s, &own, err);
+    for (size_t i = 0; !rc && i < s->n; i++)
+        rc = attn_merge_matrix(own + i * s->rows * s->cols, what->of.data + at[i] * size, &p->query_words, keys, s->cols, err);
+    return rc;
+}
+
 static int add_heads(struct plot *p, struct attn_sheet *s, const struct attn_dumped *what, size_t n, const size_t *at,
                      struct attn_err *err)
 {
     float *own = NULL;
     size_t size = s->rows * s->cols;
+    if (p->query_words.first)
+        return merge_heads(p, s, what, at, err);
     if (s->n == n)
         s->data = what->of.data;
     int rc = attn_album_add(&p->album, s, &own, err);
@@ -262,9 +318,11 @@ static int add_item(struct plot *p, size_t item, struct attn_err *err)
         s.n = list_heads(p, what, shape[0], list, at);
         s.heads = list;
     }
-    name_sheet(p, &s, what->name, p->keys.n == s.cols);
-    int rc = ATTN_OK;
-    if (s.n && (s.layer < 0 || p->layer[s.layer]))
+    bool labelled = p->keys.n == s.cols;
+    int rc = p->query_words.first ? fit_words(p, &s, what->name, err) : ATTN_OK;
+    if (!rc)
+        name_sheet(p, &s, what->name, labelled);
+    if (!rc && s.n && (s.layer < 0 || p->layer[s.layer]))
         rc = add_heads(p, &s, what, heads ? shape[0] : 1, at, err);
     free(at);
     return rc;
@@ -381,6 +439,8 @@ static int fill(struct plot *p, struct attn_err *err)
         rc = choose_indices(p, err);
     if (!rc)
         rc = take_labels(p, err);
+    if (!rc && p->o->words)
+        rc = find_words(p, err);
     if (!rc)
         rc = add_items(p, err);
     if (!rc)
@@ -396,6 +456,7 @@ static int draw(const struct plot *p, const struct attn_format *format, struct a
     struct attn_out *out = NULL;
     int rc = attn_look_make(&look, &p->o->picture, err);
     look.width = p->o->width;
+    look.words = p->o->words;
     if (!rc)
         rc = attn_out_open(&out, p->o->path, err);
     if (!rc)
@@ -415,6 +476,8 @@ static void clear(struct plot *p)
     for (size_t i = 0; p->numbers && i < p->dump->n; i++)
         free(p->numbers[i]);
     attn_album_free(&p->album);
+    attn_words_free(&p->query_words);
+    attn_words_free(&p->key_words);
     free(p->queries.tok);
     free(p->keys.tok);
     free(p->numbers);

@@ -163,13 +163,19 @@ static void widen(size_t *columns, const struct attn_label *l)
 
 struct columns { size_t index, id, token; bool text, bytes; };     /* bytes: where the tokens are in the text */
 
+/* A word of several tokens has no id. */
+static struct attn_label id_of(const struct attn_token *t)
+{
+    return t->id < 0 ? attn_label_text("-", 1, 1) : attn_label_number((uint64_t)t->id);
+}
+
 static struct columns measure_tokens(const struct attn_tokens *tokens, size_t n)
 {
     struct columns c = { strlen("index"), strlen("id"), strlen("token"), false, false };
     for (size_t i = 0; i < n; i++) {
         c.text |= tokens->tok[i].known;
         c.bytes |= tokens->tok[i].known && !tokens->tok[i].named;
-        struct attn_label index = attn_label_number(i), id = attn_label_number((uint64_t)tokens->tok[i].id);
+        struct attn_label index = attn_label_number(i), id = id_of(&tokens->tok[i]);
         struct attn_label token = attn_label_token(&tokens->tok[i], TOKEN_MAX);
         widen(&c.index, &index);
         widen(&c.id, &id);
@@ -194,7 +200,7 @@ static void print_header(struct attn_out *o, const struct columns *c, bool color
 
 static void print_token(struct attn_out *o, const struct columns *c, size_t i, const struct attn_token *token)
 {
-    struct attn_label index = attn_label_number(i), id = attn_label_number((uint64_t)token->id);
+    struct attn_label index = attn_label_number(i), id = id_of(token);
     attn_label_right(o, &index, c->index);
     attn_label_right(o, &id, GAP + c->id);
     if (token->known) {

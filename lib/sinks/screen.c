@@ -102,12 +102,12 @@ static int start_scores(struct attn_screen *s, struct attn_err *err)
     for (const struct attn_head_score *c = NULL; (c = attn_head_score_next(c));)
         if (is_shown(c))
             o.column[o.n++] = c;
-    s->ids = calloc(job->tokens->n + 1, sizeof *s->ids);
+    s->ids = calloc(job->pieces->n + 1, sizeof *s->ids);
     if (!s->ids)
-        return attn_no_memory(err, NULL, "for %zu tokens", job->tokens->n);
-    for (size_t i = 0; i < job->tokens->n; i++)
-        s->ids[i] = job->tokens->tok[i].id;
-    struct attn_seq seq = {.T = job->tokens->n};
+        return attn_no_memory(err, NULL, "for %zu tokens", job->pieces->n);
+    for (size_t i = 0; i < job->pieces->n; i++)
+        s->ids[i] = job->pieces->tok[i].id;
+    struct attn_seq seq = {.T = job->pieces->n};
     int rc = attn_scores_new(&s->scores, job->of, &job->attention, job->select, &o, job->team, err);
     return rc ? rc : attn_scores_start(s->scores, s->ids, &seq, 1, err);
 }
@@ -198,7 +198,7 @@ static int screen_watch(void *self, const struct attn_probe *probe, struct attn_
         s->predicts |= attn_next_find(&s->next, probe);
         return ATTN_OK;
     }
-    if (probe->act == ATTN_ACT_PATTERN && s->scores)
+    if (probe->act == ATTN_ACT_PATTERN && s->scores && !s->job->rows)
         rc = attn_scores_watch(s->scores, probe, err);
     for (size_t at = 0; !rc && attn_strip_next(&p, s->job->select, probe, &at);) {
         if (probe->act == ATTN_ACT_PATTERN)
@@ -207,6 +207,13 @@ static int screen_watch(void *self, const struct attn_probe *probe, struct attn_
             keep_context(s, &p);
     }
     return rc;
+}
+
+/* What a head does is told from its tokens, merged or not. */
+static int screen_pieces(void *self, const struct attn_probe *probe, struct attn_err *err)
+{
+    struct attn_screen *s = self;
+    return probe->act == ATTN_ACT_PATTERN && s->scores ? attn_scores_watch(s->scores, probe, err) : ATTN_OK;
 }
 
 /* ---- what heads do ----------------------------------------------------------------------- */
@@ -251,5 +258,5 @@ static int screen_finish(void *self, struct attn_err *err)
 }
 
 const struct attn_sink_methods attn_screen_methods = {
-    .open = screen_open, .wants = screen_wants, .watch = screen_watch, .finish = screen_finish, .close = screen_close,
+    .open = screen_open, .wants = screen_wants, .watch = screen_watch, .pieces = screen_pieces, .finish = screen_finish, .close = screen_close,
 };

@@ -84,8 +84,10 @@ static void print_model(struct attn_screen *s)
     attn_paint(s->out, s->job->color, ATTN_BOLD);
     attn_out_printf(s->out, "%s", m->name);
     attn_paint(s->out, s->job->color, ATTN_PLAIN);
-    attn_out_printf(s->out, ": %zu layer%s of %zu head%s, %zu token%s", m->L, m->L == 1 ? "" : "s", m->H, m->H == 1 ? "" : "s",
-                    s->job->tokens->n, s->job->tokens->n == 1 ? "" : "s");
+    attn_out_printf(s->out, ": %zu layer%s of %zu head%s, ", m->L, m->L == 1 ? "" : "s", m->H, m->H == 1 ? "" : "s");
+    if (s->job->rows)
+        attn_out_printf(s->out, "%zu word%s of ", s->job->tokens->n, s->job->tokens->n == 1 ? "" : "s");
+    attn_out_printf(s->out, "%zu token%s", s->job->pieces->n, s->job->pieces->n == 1 ? "" : "s");
     if (s->row0)
         attn_out_printf(s->out, ", the last %zu shown", s->rows);
     attn_out_char(s->out, '\n');

@@ -11,6 +11,8 @@
 #include "base/out.h"
 #include "compute/vec.h"
 #include "model/model.h"
+#include "sinks/merge.h"
+#include "text/word.h"
 #include "trace/trace.h"
 
 /* ---- the formats ----------------------------------------------------------------------- */
@@ -89,6 +91,8 @@ struct attn_sink {
     const struct attn_tokenizer *tokenizer;
     const struct attn_labels *labels;   /* in its place; NULL: none */
     char note[ATTN_KIND_NOTE + 160];    /* the kind's, and what is shown in place of activations */
+    struct attn_words rows, keys;
+    struct attn_merger *merger;         /* NULL: tokens are shown as they are */
 };
 
 static const char *token_text(void *self, int32_t id, size_t *len)
@@ -116,6 +120,42 @@ static void add_note(struct attn_sink *s, const struct attn_sink_gradient *g)
     s->kind.of.note = s->note;
 }
 
+/* ---- words ---- */
+
+static int check_words(const struct attn_sink *s, const struct attn_sink_opts *o, struct attn_err *err)
+{
+    char name[ATTN_ACT_TEXT];
+    if (o->gradient)
+        return attn_fail(err, ATTN_EUSAGE, "--words merges weights, and a gradient is none: leave --words or --gradient out");
+    if (o->tokens->n && !o->tokens->tok[0].known)
+        return attn_fail(err, ATTN_EUSAGE, "--words needs the texts of tokens, and these are ids: give a text, or name them with --labels");
+    for (int layer = -1; layer < (int)s->info.L; layer++)
+        for (int act = 0; act < ATTN_ACTS; act++)
+            if (attn_select_wants(o->select, act, layer) && !attn_merger_takes(act) && !s->format->methods->merges)
+                return attn_fail(err, ATTN_EUSAGE, "--words merges pattern, rollout and context: %s means nothing when it is added up "
+                                 "over the tokens of a word: leave it, or --words, out", attn_act_text(name, act));
+    return ATTN_OK;
+}
+
+/* From here on a format sees words in place of tokens. */
+static int merge_words(struct attn_sink *s, const struct attn_sink_opts *o, struct attn_err *err)
+{
+    int rc = check_words(s, o, err);
+    s->job.words = true;
+    if (rc || s->format->methods->merges)
+        return rc;
+    rc = attn_words_make(&s->rows, o->tokens, o->text, o->text_len, err);
+    if (!rc && o->cross)
+        rc = attn_words_make(&s->keys, o->cross, o->cross_text, o->cross_len, err);
+    if (rc)
+        return rc;
+    s->job.tokens = &s->rows.tokens;
+    s->job.cross = o->cross ? &s->keys.tokens : NULL;
+    s->job.rows = &s->rows;
+    s->job.keys = o->cross ? &s->keys : &s->rows;
+    return attn_merger_new(&s->merger, s->job.rows, s->job.keys, err);
+}
+
 static int open_sink(struct attn_sink *s, const struct attn_sink_opts *o, struct attn_err *err)
 {
     int rc = find_format(&s->format, o->format ? o->format : "text", err);
@@ -135,14 +175,21 @@ static int open_sink(struct attn_sink *s, const struct attn_sink_opts *o, struct
     attn_kind_say(&s->kind, &o->kind);
     if (o->gradient)
         add_note(s, o->gradient);
+    else if (o->words && !s->format->methods->merges) {
+        snprintf(s->note, sizeof s->note, ", of words%s", s->kind.of.note ? s->kind.of.note : "");
+        s->kind.of.note = s->note;
+    }
     s->job = (struct attn_sink_job){
         .model = &s->info, .of = o->model, .attention = o->kind, .hints = o->hints, .digest = s->digest, .cpu = attn_vec_target(), .select = o->select, .tokens = o->tokens,
+        .pieces = o->tokens, .context_pieces = o->cross,
         .text = o->text, .text_len = o->text_len, .cross = o->cross, .cross_text = o->cross_text, .cross_len = o->cross_len,
         .command = o->command, .kind = s->kind.of, .gradient = o->gradient, .edits = o->edits,
         .compare = o->compare, .ablated = o->ablated, .n_ablated = o->n_ablated, .path = o->path, .team = s->team,
         .precision = o->precision, .width = o->width > 0 ? o->width : 0, .limit = o->limit, .color = o->color, .csv_safe = o->csv_safe,
         .picture = o->picture, .token_text = s->tokenizer || s->labels ? token_text : NULL, .token_ctx = s};
-    return s->format->methods->open(&s->self, s->format, &s->job, err);
+    if (o->words)
+        rc = merge_words(s, o, err);
+    return rc ? rc : s->format->methods->open(&s->self, s->format, &s->job, err);
 }
 
 int attn_sink_open(struct attn_sink **out, const struct attn_sink_opts *o, struct attn_err *err)
@@ -166,11 +213,25 @@ static unsigned wants(void *self, int act, int layer)
     return s->format->methods->wants(s->self, act, layer);
 }
 
+/* Logits are not merged: they are what comes next. */
+static int watch_words(const struct attn_sink *s, const struct attn_probe *p, struct attn_err *err)
+{
+    const struct attn_sink_methods *m = s->format->methods;
+    struct attn_probe merged = *p;
+    bool any = true;
+    int rc = m->pieces ? m->pieces(s->self, p, err) : ATTN_OK;
+    if (!rc && attn_merger_takes(p->act))
+        rc = attn_merger_add(s->merger, &merged, &any, p, err);
+    return rc || !any ? rc : m->watch(s->self, &merged, err);
+}
+
 static int watch(void *self, const struct attn_probe *p, struct attn_err *err)
 {
     const struct attn_sink *s = self;
     int rc = attn_team_check(s->team, "this sink", err);
-    return !rc && attn_trace_is_shown(p, s->job.cross) ? s->format->methods->watch(s->self, p, err) : rc;
+    if (rc || !attn_trace_is_shown(p, s->job.cross))
+        return rc;
+    return s->merger ? watch_words(s, p, err) : s->format->methods->watch(s->self, p, err);
 }
 
 struct attn_observer attn_sink_observer(struct attn_sink *s)
@@ -195,6 +256,9 @@ void attn_sink_close(struct attn_sink *s)
         return;
     if (s->format)
         s->format->methods->close(s->self);
+    attn_merger_free(s->merger);
+    attn_words_free(&s->rows);
+    attn_words_free(&s->keys);
     attn_team_free(s->team);
     free(s);
 }

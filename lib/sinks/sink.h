@@ -18,6 +18,7 @@
 #include "trace/select.h"
 
 struct attn_out;
+struct attn_words;
 struct attn_album;
 struct attn_look;
 
@@ -30,7 +31,10 @@ struct attn_sink_job {                  /* borrowed, outlives the sink */
     const char *digest;                 /* of the model; may be NULL for formats that do not show it */
     const char *cpu;                    /* the instructions that compute */
     const struct attn_select *select;
-    const struct attn_tokens *tokens;
+    const struct attn_tokens *tokens;   /* that are shown: with words, these */
+    const struct attn_tokens *pieces, *context_pieces;  /* those of the run, and of its other text */
+    const struct attn_words *rows, *keys;       /* what merges pieces into words, in the sentence and in the keys; NULL: nothing does */
+    bool words;                         /* they are merged, here or in the page */
     const char *text; size_t text_len;  /* NULL: ids only */
     const struct attn_tokens *cross;    /* cross-attention: of the other text, whose keys this one looks at; else NULL */
     const char *cross_text; size_t cross_len;
@@ -60,6 +64,8 @@ struct attn_sink_methods {
     int (*open)(void **self, const struct attn_format *f, const struct attn_sink_job *job, struct attn_err *err);
     unsigned (*wants)(void *self, int act, int layer);
     int (*watch)(void *self, const struct attn_probe *p, struct attn_err *err);
+    int (*pieces)(void *self, const struct attn_probe *p, struct attn_err *err);    /* gets bands before they are merged into words,
+                                         * then `watch` what they complete; NULL: it needs none */
     int (*finish)(void *self, struct attn_err *err);
     const char *(*note)(void *self);    /* of what was written, for the user; NULL: there never is one */
     void (*close)(void *self);          /* NULL is fine */
@@ -68,6 +74,7 @@ struct attn_sink_methods {
     void (*failed)(struct attn_out *o, const struct attn_sink_job *job, const char *why);
     /* ATTN_FORMAT_PICTURE only: draws an album. */
     int (*draw)(struct attn_out *o, const struct attn_album *a, const struct attn_look *look, struct attn_err *err);
+    bool merges;                        /* merges tokens into words itself */
     bool next;                          /* shows the likeliest next tokens, too, those without each head, and those of the lens */
 };
 

@@ -172,7 +172,8 @@ function start() {
     drawNext();
     heat.asked = page.look.cell;
     change({ kind: prefer(matrixKinds, "attn.pattern"), vectorKind: prefer(kinds, "attn.context"), theme: "auto",
-             palette: page.look.palette, scale: page.look.scale, hideFirst: page.look.hideFirst, ...placeInAddress() });
+             palette: page.look.palette, scale: page.look.scale, hideFirst: page.look.hideFirst, merge: Boolean(page.look.merge),
+             ...placeInAddress() });
 }
 
 start();

@@ -307,7 +307,7 @@ struct attn_plot_opts {
     char *note;                         /* gets what one may want to know of the picture, or "": room for ATTN_PLOT_NOTE bytes;
                                          * NULL: nobody asks */
     bool words;                         /* as in struct attn_sink_opts; arrays of other names are taken for patterns */
-    uint64_t reserved[2];
+    uint64_t reserved[1];
 };
 int attn_plot(const struct attn_dump *d, const struct attn_plot_opts *o, struct attn_err *err);
 

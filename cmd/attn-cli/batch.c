@@ -400,6 +400,10 @@ const struct command batch_command = {
         {"errors", "a line that is not UTF-8, longer than 16 MiB, not JSON or nested deeper than 64 levels, or a row with more "
                    "or fewer fields, becomes a record with an error; a quote that is not closed takes in everything after it"},
         {NULL, NULL}},
+    .refused = (const struct pair[]){
+        {"words", "a batch writes what was computed, token by token; 'plot --words' draws the words of what it saved, and 'run --words' "
+         "writes those of one sentence"},
+        {NULL, NULL}},
     .groups = (const struct option *const[]){model_options, input_options, record_options, encode_options, label_options, select_options,
                                              output_options, run_options, grid_options, edit_options, from_options,
                                              csv_options, picture_options, key_picture_options, attention_options, dropout_seed_options,

@@ -326,6 +326,10 @@ const struct command explain_command = {
         {"attn-cli explain -m life -s \"Life is short\" --blank 5 --seed 3 -o sheet.html", "a worksheet; with --answers the filled one"},
         {"attn-cli explain --article life", "an article's example from tokens to context vectors, errata noted"},
         {NULL, NULL}},
+    .refused = (const struct pair[]){
+        {"words", "a derivation is of one weight, between two tokens; --query and --key find words that the tokenizer has cut, and "
+         "'run' merges them"},
+        {NULL, NULL}},
     .groups = (const struct option *const[]){model_options, text_options, encode_options, ids_options, label_options, cross_options, options,
                                              edit_options, from_options, attention_options, dropout_seed_options, thread_options,
                                              general_options, NULL},

@@ -284,6 +284,7 @@ const struct command heads_command = {
     .list_title = "Scores (A: the pattern; row 0, which in a causal model sees only itself, does not count)",
     .rows = score_list,
     .refused = (const struct pair[]){
+        {"words", "what a head does is told from its tokens: previous, induction and the rest look at each of them; 'run' merges words"},
         {"cross", "previous, self, duplicate and induction compare a text with itself; 'run' shows the patterns"},
         {"show", "the patterns alone have scores; 'run' and 'batch' show activations"},
         {NULL, NULL}},

@@ -57,6 +57,7 @@ struct output {
     const struct attn_sink_gradient *gradient;  /* what they are */
     const struct attn_ablated *ablated; size_t n_ablated;       /* what comes next without each head; NULL: not asked for */
     const struct attn_sink_hint *hints; /* of a screen; NULL: none */
+    bool words;                         /* tokens are merged into words */
     const struct edits *edits;          /* bound to the text; NULL: no command line can have any */
 };
 enum { OUTPUT_PRECISION = 4 };          /* digits after the point, as in the articles */

@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-static struct { const char *format, *path, *show, *layer, *head, *labels; struct number frames; } o;
+static struct { const char *format, *path, *show, *layer, *head, *labels; struct number frames; bool words; } o;
 
 static int read_labels(struct attn_labels **out, struct attn_err *err)
 {
@@ -33,7 +33,7 @@ static int plot(struct attn_err *err)
     struct attn_plot_opts opts = {
         .path = o.path, .title = common.word, .show = o.show, .layers = o.layer, .heads = o.head,
         .width = terminal_columns(terminal), .frames = (size_t)o.frames.n, .picture = picture_look(terminal),
-        .note = note};
+        .note = note, .words = o.words};
     if (!common.word)
         return attn_fail(err, ATTN_EUSAGE, "which matrices? give a .npy, .npz, .csv or .json file, or a directory that run wrote");
     int code = output_choose_format(&o.format, o.path, &plot_command, err);
@@ -59,16 +59,26 @@ static const char *format_choice(size_t i)
 
 static const struct option options[] = {
     {0, "format", OPT_CHOICE, &o.format, "F", "term (heat maps on the terminal), png, svg or html, a page to explore "
-     "(default: by the ending of the -o path, else term)", .choice = format_choice},
-    {'o', "output", OPT_FILE, &o.path, "PATH", "write to this file (default: -, standard output)", .flags = OPT_OUTPUT},
+     "(default: by the ending of the -o path, else term)", .choice = format_choice,
+     .section = OF_OUTPUT, .flags = OPT_USUAL},
+    {'o', "output", OPT_FILE, &o.path, "PATH", "write to this file (default: -, standard output)", .section = OF_OUTPUT,
+     .flags = OPT_OUTPUT | OPT_USUAL},
     {0, "show", OPT_TEXT, &o.show, "LIST", "only these, separated by commas: names as in the dump, wildcards (blocks.*.attn.*), "
-     "short names (scores) (default: pattern, or everything where there is none)", .flags = 0},
-    {0, "layer", OPT_TEXT, &o.layer, "SPEC", "only these layers, counted from 0: 0,2-4 (default: all)", .flags = 0},
-    {0, "head", OPT_TEXT, &o.head, "SPEC", "only these heads, counted from 0: 0,2-4 (default: all)", .flags = 0},
+     "short names (scores) (default: pattern, or everything where there is none)",
+     .section = OF_SHOWN, .flags = OPT_USUAL},
+    {0, "layer", OPT_TEXT, &o.layer, "SPEC", "only these layers, counted from 0: 0,2-4 (default: all)",
+     .section = OF_SHOWN, .flags = OPT_USUAL},
+    {0, "head", OPT_TEXT, &o.head, "SPEC", "only these heads, counted from 0: 0,2-4 (default: all)",
+     .section = OF_SHOWN, .flags = OPT_USUAL},
     {0, "labels", OPT_FILE, &o.labels, "FILE", "what tokens, or rows and columns, are called: the lines of a file, one for each, in "
-     "place of what the dump says", .flags = 0},
+     "place of what the dump says",
+     .section = OF_SHOWN, .flags = OPT_USUAL},
+    {0, "words", OPT_FLAG, &o.words, NULL, "merge the tokens of each word, as run --words does: patterns are summed over the tokens of "
+     "a key's word and averaged over those of a query's",
+     .section = OF_SHOWN, .flags = OPT_USUAL},
     {0, "frames", OPT_NUMBER, &o.frames, "N", "draw at most this many steps of a train --watch-every history side by side, "
-     "evenly spread (default: 8)", .min = 1, .max = 10000},
+     "evenly spread (default: 8)", .min = 1, .max = 10000,
+     .section = OF_SHOWN, .flags = 0},
     {.name = NULL},
 };
 

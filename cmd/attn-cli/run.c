@@ -16,7 +16,7 @@
 
 static struct {
     const char *format, *path, *gradient;
-    bool times, ablations, dry_run;
+    bool times, ablations, dry_run, words;
     struct number precision;
 } o = {.precision = {.n = OUTPUT_PRECISION}};
 
@@ -225,7 +225,7 @@ static int show(struct session *s, const struct input *in, const struct input *o
         .command = &run_command, .format = screen ? "screen" : o.format, .hints = hints.of, .path = o.path, .precision = (int)o.precision.n, .model = s->model,
         .select = s->select, .tokens = s->tokens, .tokenizer = s->tokenizer, .text = in->text, .len = in->len, .cross = s->cross,
         .cross_text = other->text, .cross_len = other->len, .slopes = s->slopes, .gradient = s->slopes ? &gradient : NULL,
-        .ablated = s->ablated, .n_ablated = s->n_ablated,
+        .ablated = s->ablated, .n_ablated = s->n_ablated, .words = o.words,
         .edits = &s->edits};
     if (!code)
         code = output_write(&output, err);
@@ -295,6 +295,9 @@ static const struct option options[] = {
      "or keys, how many numbers)", .section = OF_EDIT, .flags = OPT_COUNTS},
     {0, "precision", OPT_NUMBER, &o.precision, "N", "digits after the point, in text only (default: 4)", .max = 17,
      .section = OF_OUTPUT, .flags = OPT_COUNTS},
+    {0, "words", OPT_FLAG, &o.words, NULL, "merge the tokens of each word, in every format, as a page does: pattern and rollout are summed "
+     "over the tokens of a key's word and averaged over those of a query's, so that rows still sum to 1; context is averaged",
+     .section = OF_SHOWN, .flags = OPT_COUNTS | OPT_USUAL},
     {0, "ablations", OPT_FLAG, &o.ablations, NULL, "with --format html: a button at each head shows what comes next without it, and "
      "the overview how much that matters; computes one more run from each head's layer on",
      .section = OF_SHOWN, .flags = OPT_COUNTS},

@@ -413,7 +413,7 @@ struct attn_explain_opts {
     size_t layer, head, query, key;     /* which weight; key ATTN_KEY_LARGEST: the largest weight of the query */
     const struct attn_tokens *cross;    /* the other text whose keys are looked at; NULL: the sentence looks at itself */
     bool all;                           /* print long vectors in full */
-    const char *format;                 /* text md html; NULL: text */
+    const char *format;                 /* text md html pdf; NULL: text */
     const char *path;                   /* NULL or "-": standard output */
     int precision;                      /* digits after the point */
     int width;                          /* columns of the terminal, text only; 0: no limit */

@@ -116,7 +116,7 @@ static const struct usage wrong[] = {
     {"score -m models/stacked -s the --stride 32", "32 is not in 1..31"},
     {"explain", "no input"},
     {"explain -s x --layer -1", "--layer: found -1, expected at least 0"},
-    {"explain -s x --format pdf", "unknown value 'pdf'"},
+    {"explain -s x --format rtf", "unknown value 'rtf'"},
     {"explain --article death", "unknown value 'death'"},
     {"explain --article life --ids 1", "--article and --ids do not go together"},
     {"init --vocab-size 3", "give a directory with -o"},

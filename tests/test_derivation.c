@@ -154,8 +154,8 @@ START_TEST(a_failure_sticks)
     struct attn_err err = {0};
     char *text;
     make(&d);
-    ck_assert_int_eq(print(&text, &d, "pdf", &err), ATTN_EUSAGE);
-    ck_assert_ptr_nonnull(strstr(err.msg, "'pdf'"));
+    ck_assert_int_eq(print(&text, &d, "rtf", &err), ATTN_EUSAGE);
+    ck_assert_ptr_nonnull(strstr(err.msg, "'rtf'"));
     size_t parts = d.n;
     d.failed = true;
     make(&d);

@@ -114,6 +114,70 @@ START_TEST(a_page_checks_what_is_typed)
 }
 END_TEST
 
+/* ---- on paper ---- */
+
+/* The table at the end finds each object; returns how many pages there are. */
+static size_t ck_pdf(const char *path)
+{
+    size_t at, n, pages = 0;
+    FILE *f = fopen(scratch_path(path), "rb");
+    ck_assert(f && !fseek(f, 0, SEEK_END));
+    size_t len = (size_t)ftell(f);
+    char *pdf = calloc(1, len + 1);
+    rewind(f);
+    ck_assert(pdf && fread(pdf, 1, len, f) == len && !fclose(f));
+    char *start = memmem(pdf + len - 64, 64, "startxref\n", 10);
+    ck_assert(start && !memcmp(pdf + len - 6, "%%EOF\n", 6) && !memcmp(pdf, "%PDF-1.4\n", 9));
+    at = strtoul(start + 10, NULL, 10);
+    ck_assert(at < len && sscanf(pdf + at, "xref 0 %zu", &n) == 1 && n > 8);
+    const char *row = memmem(pdf + at, len - at, "65535 f \n", 9);
+    ck_assert_ptr_nonnull(row);
+    row += 9;
+    for (size_t i = 1; i < n; i++, row += 20) {
+        size_t begins = strtoul(row, NULL, 10), number = 0;
+        ck_assert(begins < at && sscanf(pdf + begins, "%zu 0 obj", &number) == 1 && number == i);
+        pages += !memcmp(strchr(pdf + begins, '\n'), "\n<</Type/Page/", 14);
+    }
+    const char *kids = memmem(pdf, len, "/Count ", 7);
+    ck_assert(kids && strtoul(kids + 7, NULL, 10) == pages);
+    free(pdf);
+    return pages;
+}
+
+#define PAPER "sed -n '/^BT/s/.*(\\(.*\\)) Tj ET/\\1/p'"
+
+START_TEST(a_sheet_is_printed_on_pages)
+{
+    succeed(SHEET "-o $D/a.pdf && " SHEET "--format pdf | cmp - $D/a.pdf && " SHEET "--answers -o $D/b.pdf");
+    ck_assert_uint_ge(ck_pdf("a.pdf"), 2);
+    ck_assert_uint_ge(ck_pdf("b.pdf"), 2);
+    expect_exactly(PAPER " $D/a.pdf | grep -c __________", "6\n");
+    expect_exactly(PAPER " $D/b.pdf | grep -c __________ || true", "0\n");
+    expect(PAPER " $D/a.pdf | sed -n 1,3p", 0, "How \"eat\" \\050token 3\\051 attends to \"is\" \\050token 1\\051\nA worksheet: compute");
+    expect(PAPER " $D/a.pdf", 0, printed("page 1 of %zu\n", ck_pdf("a.pdf")));
+    expect_exactly(printed("%s 2>&1", SHEET "--answers --format pdf | grep -a -c 'Courier-Bold'"), "1\n");
+}
+END_TEST
+
+/* Letters that no standard font has are drawn; what PDF could take for its own is escaped; no line leaves the page. */
+START_TEST(any_text_is_printed)
+{
+    succeed("\"$A\" explain -m tiny -s 'Lily (lost) her \\ 日本 é \u0301 ball' --all -o $D/x.pdf");
+    ck_assert_uint_ge(ck_pdf("x.pdf"), 3);
+    succeed("\"$A\" explain -m tiny -s \"$(head -c 200 README.md)\" -o $D/y.pdf; \"$A\" explain --article life -o $D/z.pdf");
+    ck_assert_uint_ge(ck_pdf("y.pdf"), 3);
+    ck_assert_uint_ge(ck_pdf("z.pdf"), 2);
+    if (sh("command -v pdftotext")->status)
+        fprintf(stderr, "skipped in part: there is no pdftotext\n");
+    else
+        for (const char *const *f = (const char *const[]){"x", "y", "z", NULL}; *f; f++)
+            expect_exactly(printed("pdftotext -bbox $D/%s.pdf - 2>&1 | awk -F'\"' '/<word/ && ($2 < 50 || $6 > 546 || $4 < 50 || $8 > 800)'", *f), "");
+    expect("\"$A\" explain -s Life --format pdf -o /dev/full 2>&1", 1, "No space left on device");
+    if (!no_terminal())
+        on_terminal("\"$A\" explain -s Life --format pdf", 2);
+}
+END_TEST
+
 Suite *suite_worksheet(void)
 {
     Suite *s = suite_create("worksheet");
@@ -123,6 +187,8 @@ Suite *suite_worksheet(void)
     tcase_add_test(t, answers_are_nowhere_on_the_sheet);
     tcase_add_test(t, seeds_choose_the_gaps);
     tcase_add_test(t, a_page_checks_what_is_typed);
+    tcase_add_test(t, a_sheet_is_printed_on_pages);
+    tcase_add_test(t, any_text_is_printed);
     suite_add_tcase(s, t);
     return s;
 }

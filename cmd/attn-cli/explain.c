@@ -157,7 +157,8 @@ static int find_tokens(struct attn_explain_opts *e, const struct attn_tokens *t,
 
 static const char *format_of(const char *path)
 {
-    static const struct pair known[] = {{".md", "md"}, {".markdown", "md"}, {".html", "html"}, {".htm", "html"}, {NULL, NULL}};
+    static const struct pair known[] = {{".md", "md"}, {".markdown", "md"}, {".html", "html"}, {".htm", "html"}, {".pdf", "pdf"},
+                                       {NULL, NULL}};
     const char *dot = path ? strrchr(path, '.') : NULL;
     for (const struct pair *p = known; dot && p->term; p++)
         if (!strcasecmp(dot, p->term))
@@ -262,10 +263,11 @@ static int explain_article(struct attn_err *err)
 static int check_path(struct attn_err *err)
 {
     const char *promised = o.format ? NULL : output_format_of(o.path);
-    if (promised && strcmp(promised, "html"))
-        return attn_fail(err, ATTN_EUSAGE, "%s: explain writes text, .md or .html, and run writes %s; with --format the "
+    if (promised && strcmp(promised, format_of(o.path)))
+        return attn_fail(err, ATTN_EUSAGE, "%s: explain writes text, .md, .html or .pdf, and run writes %s; with --format the "
                          "name may be any", o.path, promised);
-    return strcmp(format_of(o.path), "text") ? ATTN_OK : output_check_format(o.format, o.path, err);
+    bool known = strcmp(format_of(o.path), "text") != 0;
+    return known && !o.format ? ATTN_OK : output_check_format(o.format, o.path, err);
 }
 
 static int explain(struct attn_err *err)
@@ -277,7 +279,7 @@ static int explain(struct attn_err *err)
     return o.article ? explain_article(err) : explain_cell(err);
 }
 
-static const char *const formats[] = {"text", "md", "html", NULL};
+static const char *const formats[] = {"text", "md", "html", "pdf", NULL};
 static const char *const articles[] = {"life", NULL};
 static const struct option options[] = {
     {0, "layer", OPT_NUMBER, &o.layer, "N", "the layer, counted from 0 (default: 0)", .max = INT32_MAX,
@@ -296,7 +298,7 @@ static const struct option options[] = {
      .flags = OPT_COUNTS},
     {0, "all", OPT_FLAG, &o.all, NULL, "shorten nothing: show every number of long vectors and texts",
      .section = OF_SHOWN, .flags = OPT_COUNTS},
-    {0, "format", OPT_CHOICE, &o.format, "F", "text, md (Markdown) or html (one page that needs nothing else) "
+    {0, "format", OPT_CHOICE, &o.format, "F", "text, md (Markdown), html (one page that needs nothing else) or pdf (A4, to print) "
      "(default: by the ending of the -o path, else text)", .choices = formats,
      .section = OF_OUTPUT, .flags = OPT_COUNTS | OPT_USUAL},
     {'o', "output", OPT_FILE, &o.path, "PATH", "write to this file (default: -, standard output)",
@@ -324,6 +326,7 @@ const struct command explain_command = {
          "hand out"},
         {"attn-cli explain -s \"Life is short\" --scale none", "the largest weight and the entropy without scaling"},
         {"attn-cli explain -m life -s \"Life is short\" --blank 5 --seed 3 -o sheet.html", "a worksheet; with --answers the filled one"},
+        {"attn-cli explain -m life -s \"Life is short\" --blank 5 --seed 3 -o sheet.pdf", "the same to print, on A4"},
         {"attn-cli explain --article life", "an article's example from tokens to context vectors, errata noted"},
         {NULL, NULL}},
     .refused = (const struct pair[]){

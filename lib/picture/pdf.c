@@ -16,6 +16,7 @@
 #include "base/out.h"
 #include "base/utf8.h"
 #include "picture/font.h"
+#include "picture/pdf.h"
 #include "picture/png.h"
 
 enum { SQUARES = 2500, OBJECTS = 6 };   /* objects that every file has; images follow */
@@ -198,18 +199,15 @@ static void put_words(void *self, const struct attn_lettering *w)
 
 /* ---- the file ---------------------------------------------------------------------------- */
 
-/* A file being written: where each object begins goes into its table at the end. */
-struct file { struct attn_out *to; uint64_t *begins; size_t n; };
-
-static void begin(struct file *f)
+void attn_pdf_begin(struct attn_pdf_file *f)
 {
     f->begins[f->n++] = attn_out_bytes(f->to);
     attn_out_printf(f->to, "%zu 0 obj\n", f->n);
 }
 
-static void put_image(struct file *f, const struct pdf *p, const struct image *i)
+static void put_image(struct attn_pdf_file *f, const struct pdf *p, const struct image *i)
 {
-    begin(f);
+    attn_pdf_begin(f);
     attn_out_printf(f->to, "<</Type/XObject/Subtype/Image/Width %zu/Height %zu/BitsPerComponent 8/ColorSpace[/Indexed/DeviceRGB 255<",
                     i->cols, i->rows);
     for (unsigned k = 0; k < 256; k++) {
@@ -221,47 +219,47 @@ static void put_image(struct file *f, const struct pdf *p, const struct image *i
     attn_out_str(f->to, "\nendstream\nendobj\n");
 }
 
-static void put_table(struct file *f)
+void attn_pdf_end(struct attn_pdf_file *f, size_t root, size_t info)
 {
     uint64_t at = attn_out_bytes(f->to);
     attn_out_printf(f->to, "xref\n0 %zu\n0000000000 65535 f \n", f->n + 1);
     for (size_t i = 0; i < f->n; i++)
         attn_out_printf(f->to, "%010llu 00000 n \n", (unsigned long long)f->begins[i]);
-    attn_out_printf(f->to, "trailer<</Size %zu/Root 1 0 R/Info 6 0 R>>\nstartxref\n%llu\n%%%%EOF\n", f->n + 1,
+    attn_out_printf(f->to, "trailer<</Size %zu/Root %zu 0 R/Info %zu 0 R>>\nstartxref\n%llu\n%%%%EOF\n", f->n + 1, root, info,
                     (unsigned long long)at);
 }
 
-static void put_file(struct file *f, const struct pdf *p, const char *page, size_t len, double width, double height)
+static void put_file(struct attn_pdf_file *f, const struct pdf *p, const char *page, size_t len, double width, double height)
 {
     attn_out_str(f->to, "%PDF-1.4\n%\xE2\xE3\xCF\xD3\n");
-    begin(f);
+    attn_pdf_begin(f);
     attn_out_str(f->to, "<</Type/Catalog/Pages 2 0 R>>\nendobj\n");
-    begin(f);
+    attn_pdf_begin(f);
     attn_out_str(f->to, "<</Type/Pages/Kids[3 0 R]/Count 1>>\nendobj\n");
-    begin(f);
+    attn_pdf_begin(f);
     attn_out_printf(f->to, "<</Type/Page/Parent 2 0 R/MediaBox[0 0 %.3f %.3f]/Contents 4 0 R/Resources<</Font<</F 5 0 R>>/XObject<<",
                     width, height);
     for (size_t i = 0; i < p->images; i++)
         attn_out_printf(f->to, "/I%zu %zu 0 R", i + 1, OBJECTS + i + 1);
     attn_out_str(f->to, ">>>>>>\nendobj\n");
-    begin(f);
+    attn_pdf_begin(f);
     attn_out_printf(f->to, "<</Length %zu>>stream\n", len);
     attn_out_write(f->to, page, len);
     attn_out_str(f->to, "\nendstream\nendobj\n");
-    begin(f);
+    attn_pdf_begin(f);
     attn_out_str(f->to, "<</Type/Font/Subtype/Type1/BaseFont/Helvetica/Encoding/WinAnsiEncoding>>\nendobj\n");
-    begin(f);
+    attn_pdf_begin(f);
     attn_out_str(f->to, "<</Producer(attn-cli)>>\nendobj\n");
     for (size_t i = 0; i < p->images; i++)
         put_image(f, p, &p->image[i]);
-    put_table(f);
+    attn_pdf_end(f, 1, OBJECTS);
 }
 
 static int write_file(struct attn_out *o, struct pdf *p, const struct attn_figure *f, double unit, struct attn_err *err)
 {
     char *page = NULL;
     size_t len = 0;
-    struct file file = {.to = o, .begins = calloc(OBJECTS + p->images + 1, sizeof *file.begins)};
+    struct attn_pdf_file file = {.to = o, .begins = calloc(OBJECTS + p->images + 1, sizeof *file.begins)};
     int rc = file.begins ? attn_out_take(p->page, &page, &len, err) : attn_no_memory(err, NULL, "for %zu pictures", p->images);
     if (!rc)
         put_file(&file, p, page, len, (double)f->width * unit, (double)f->height * unit);

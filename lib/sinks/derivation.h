@@ -81,8 +81,9 @@ void attn_derive_strong(struct attn_derivation *d, size_t cells);       /* empha
 
 struct attn_derivation_style {
     bool color; int width;              /* text only; width 0: no limit */
+    bool paper;                         /* text only: nobody copies a command, so that it may be wrapped */
 };
-/* format: "text", "md" or "html".  Also fails if memory ran out while the derivation was built. */
+/* format: "text", "md", "html" or "pdf".  Also fails if memory ran out while the derivation was built. */
 int attn_derivation_write(struct attn_out *o, const struct attn_derivation *d, const char *format,
                           const struct attn_derivation_style *style, struct attn_err *err);
 

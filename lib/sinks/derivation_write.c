@@ -1,4 +1,4 @@
-/* derivation_write.c - prints a derivation as text for the terminal, as Markdown, or as a self-contained page. */
+/* derivation_write.c - prints a derivation as text for the terminal, as Markdown, as a self-contained page, or as PDF. */
 #include "sinks/derivation.h"
 
 #include <math.h>
@@ -8,6 +8,7 @@
 
 #include "base/err.h"
 #include "base/utf8.h"
+#include "picture/pages.h"
 #include "sinks/print.h"
 #include "text/label.h"
 
@@ -83,7 +84,7 @@ static void write_sum(struct attn_out *o, const struct attn_passage *sum)
     write_result(o, sum);
 }
 
-enum { WIDEST_LINE = 100, GAP = 2, DEEP = 4 };          /* columns; text in lines wider than 100 is hard to read */
+enum { WIDEST_LINE = 100, GAP = 2, DEEP = 4, DEEPER = 8 };      /* columns; text in lines wider than 100 is hard to read */
 
 /* ---- text for the terminal: words wrapped, numbers in columns -------------------------- */
 
@@ -198,7 +199,7 @@ static int write_text(struct attn_out *o, const struct attn_derivation *d, const
         switch (p->kind) {
         case ATTN_PASSAGE_STEP:    text_heading(o, p->text, ++steps, style->color); break;
         case ATTN_PASSAGE_WORDS:   wrap(o, p->text, 0, 0, width); break;
-        case ATTN_PASSAGE_COMMAND: attn_out_printf(o, "%*s%s\n", DEEP, "", p->text); break;
+        case ATTN_PASSAGE_COMMAND: wrap(o, p->text, DEEP, DEEPER, style->paper ? width : 0); break;
         case ATTN_PASSAGE_FORMULA: wrap(o, p->formula.text, DEEP, DEEP, width); break;
         case ATTN_PASSAGE_SUM:     rc = text_sum(o, p, width, err); break;
         case ATTN_PASSAGE_TABLE:   text_table(o, p, style->color); break;
@@ -444,6 +445,29 @@ static int write_html(struct attn_out *o, const struct attn_derivation *d, const
     return ATTN_OK;
 }
 
+/* ---- pages to print: the text as a terminal shows it -------------------------------------- */
+
+static int write_pdf(struct attn_out *o, const struct attn_derivation *d, const struct attn_derivation_style *style,
+                     struct attn_err *err)
+{
+    (void)style;
+    struct attn_derivation_style paper = {.color = true, .width = ATTN_PAGES_COLUMNS, .paper = true};
+    struct attn_out *all;
+    char *text = NULL;
+    size_t len;
+    int rc = attn_out_open_memory(&all, err);
+    if (rc)
+        return rc;
+    rc = write_text(all, d, &paper, err);
+    if (!rc)
+        rc = attn_out_take(all, &text, &len, err);
+    if (!rc)
+        rc = attn_pages_write(o, text, len, d->title, err);
+    free(text);
+    attn_out_close(all);
+    return rc;
+}
+
 /* ---- any of them ----------------------------------------------------------------------- */
 
 int attn_derivation_write(struct attn_out *o, const struct attn_derivation *d, const char *format,
@@ -453,11 +477,11 @@ int attn_derivation_write(struct attn_out *o, const struct attn_derivation *d, c
         const char *name;
         int (*write)(struct attn_out *, const struct attn_derivation *, const struct attn_derivation_style *, struct attn_err *);
     } formats[] = {
-        {"text", write_text}, {"md", write_md}, {"html", write_html}};
+        {"text", write_text}, {"md", write_md}, {"html", write_html}, {"pdf", write_pdf}};
     if (d->failed)
         return attn_no_memory(err, NULL, "for the derivation");
     for (size_t i = 0; i < sizeof formats / sizeof *formats; i++)
         if (!strcmp(format, formats[i].name))
             return formats[i].write(o, d, style, err);
-    return attn_fail(err, ATTN_EUSAGE, "unknown format '%s': expected one of text, md, html", format);
+    return attn_fail(err, ATTN_EUSAGE, "unknown format '%s': expected one of text, md, html, pdf", format);
 }

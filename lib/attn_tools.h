@@ -590,7 +590,8 @@ enum attn_limit {
     ATTN_LIMIT_PRODUCTS,                /* operations a second of the micro-kernel of float32 products on operands in the L1
                                          * cache: many processors lower their clock when arithmetic reads memory */
     ATTN_LIMIT_READ,                    /* bytes a second read from main memory */
-    ATTN_LIMIT_WRITE                    /* bytes a second written to new files, one per thread, by write() */
+    ATTN_LIMIT_WRITE,                   /* bytes a second written to new files, one per thread, by write() */
+    ATTN_LIMIT_BF16_PRODUCTS            /* as PRODUCTS in bf16, on weights in the L2 cache: there are none in registers alone */
 };
 struct attn_limits;                     /* owns the threads and the memory that is read */
 /* dir: where ATTN_LIMIT_WRITE writes its files, which are removed after each measurement. */
@@ -598,6 +599,8 @@ int attn_limits_new(struct attn_limits **out, const char *dir, struct attn_err *
 void attn_limits_free(struct attn_limits *l);                       /* NULL is fine */
 /* One short measurement of about 10 ms, meant to be repeated.  threads: at least 1. */
 int attn_limits_measure(double *out, struct attn_limits *l, enum attn_limit which, int threads, struct attn_err *err);
+/* Bytes a second read from a buffer of so many bytes over and over, which may fit into the caches; at most attn_limits_buffer. */
+int attn_limits_read(double *out, struct attn_limits *l, size_t bytes, int threads, struct attn_err *err);
 size_t attn_limits_caches(const struct attn_limits *l);             /* bytes of the last-level caches; 0: not known */
 size_t attn_limits_buffer(const struct attn_limits *l);             /* bytes of the buffer that ATTN_LIMIT_READ reads from */
 

@@ -9,6 +9,7 @@
 #include "base/err.h"
 #include "base/target.h"
 #include "base/team.h"
+#include "compute/pairs.h"
 #include "compute/peak.h"
 #include "compute/vec.h"
 
@@ -22,9 +23,11 @@ enum {
     ITEMS = 16,                         /* items of arithmetic per thread */
     ROUNDS = 50000,                     /* rounds of an item: a fraction of a millisecond */
     TIMES = 200, ROWS = 24, STEPS = 64, /* products of an item, about as long; with so many rows and steps each has 28 KB, in L1 */
+    PAIR_TIMES = 12,                    /* the same in bf16 */
     LINE = 64,                          /* bytes of a cache line */
-    CHUNK = 4 << 20,                    /* bytes that an item reads */
-    BURST = 32,                         /* chunks of a burst */
+    WORDS = 512, SHEET = 96,            /* of products in bf16: pairs of steps, whose panel takes 128 KB; rows */
+    CHUNK = 4 << 20,                    /* most bytes that an item reads */
+    BURST = 32 * CHUNK,                 /* bytes of a burst */
     BLOCK = 1 << 20, BLOCKS = 64,       /* bytes of one write; how many writes all files get together */
     FILES = BLOCKS                      /* most files, however many threads there are */
 };
@@ -38,6 +41,7 @@ struct attn_limits {
     size_t caches, bytes;               /* of the last-level caches; of the buffer, whole chunks */
     char *buffer;                       /* NULL: not needed yet */
     size_t next;                        /* the chunk to read next; in turn, so that it is long since evicted from the caches */
+    size_t chunk, chunks;               /* bytes of a chunk, and how many are read in turn */
 };
 
 /* The buffer is four times as large as the caches, but takes at most a quarter of the free memory. */
@@ -110,12 +114,29 @@ static double multiplied(size_t times)
     return 2.0 * (double)times * ROWS * STEPS * ATTN_PANEL;
 }
 
+/* What the numbers are does not matter, but that they are not 0. */
+static void multiply_pairs(void *ctx, size_t item, int worker)
+{
+    _Alignas(LINE) float x[SHEET * WORDS], w[WORDS * ATTN_PANEL], y[SHEET * ATTN_PANEL] = {0};
+    const unsigned char byte = 0x3c;    /* 0x3c3c is 0.0115 in bf16 */
+    (void)ctx, (void)item, (void)worker;
+    memset(x, byte, sizeof x);
+    memset(w, byte, sizeof w);
+    for (int i = 0; i < PAIR_TIMES; i++)
+        attn_pairs_ops()->panel(y, ATTN_PANEL, x, WORDS, w, SHEET, WORDS, false);
+}
+
+static double multiplied_pairs(size_t times)
+{
+    return 2.0 * (double)times * SHEET * 2 * WORDS * ATTN_PANEL;
+}
+
 static void read_chunk(void *ctx, size_t item, int worker)
 {
     const struct attn_limits *l = ctx;
-    size_t chunk = (l->next + item) % (l->bytes / CHUNK);
+    size_t chunk = (l->next + item) % l->chunks;
     (void)worker;
-    attn_peak_read((const float *)(const void *)(l->buffer + chunk * CHUNK), CHUNK / sizeof(float));
+    attn_peak_read((const float *)(const void *)(l->buffer + chunk * l->chunk), l->chunk / sizeof(float));
 }
 
 static void touch_chunk(void *ctx, size_t item, int worker)
@@ -195,18 +216,28 @@ static int measure_write(double *out, struct attn_limits *l, struct attn_err *er
     return rc;
 }
 
-static int measure_read(double *out, struct attn_limits *l, struct attn_err *err)
+/* Chunks of equal size, several for each thread even where they fill a small buffer. */
+static void cut_buffer(struct attn_limits *l, size_t bytes)
 {
-    size_t chunks = l->bytes / CHUNK, burst = chunks < BURST ? chunks : BURST;
+    enum { UNIT = 512, SHARES = 4 };    /* attn_peak_read takes whole units */
+    size_t part = bytes / ((size_t)l->threads * SHARES);
+    l->chunk = part > CHUNK ? CHUNK : part < UNIT ? UNIT : part / UNIT * UNIT;
+    l->chunks = bytes > l->chunk ? bytes / l->chunk : 1;
+}
+
+static int measure_read(double *out, struct attn_limits *l, size_t bytes, struct attn_err *err)
+{
     if (!l->buffer) {
         void *p = mmap(NULL, l->bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
         if (p == MAP_FAILED)
             return attn_no_memory(err, NULL, "for %zu bytes to read", l->bytes);
         l->buffer = p;
-        attn_team_run(l->team, chunks, MUCH, touch_chunk, l);
+        attn_team_run(l->team, l->bytes / CHUNK, MUCH, touch_chunk, l);
     }
-    *out = (double)burst * CHUNK / time_team(l, burst, read_chunk, l);
-    l->next = (l->next + burst) % chunks;
+    cut_buffer(l, bytes < l->bytes ? bytes : l->bytes);
+    size_t items = BURST / l->chunk;
+    *out = (double)items * (double)l->chunk / time_team(l, items, read_chunk, l);
+    l->next = (l->next + items) % l->chunks;
     return ATTN_OK;
 }
 
@@ -231,18 +262,34 @@ static int use_threads(struct attn_limits *l, int threads, struct attn_err *err)
     return rc;
 }
 
-int attn_limits_measure(double *out, struct attn_limits *l, enum attn_limit which, int threads, struct attn_err *err)
+static int get_ready(struct attn_limits *l, int threads, struct attn_err *err)
 {
     int rc = attn_team_check(l->team, "this measurement", err);
-    if (!rc)
-        rc = use_threads(l, threads, err);
+    return rc ? rc : use_threads(l, threads, err);
+}
+
+int attn_limits_read(double *out, struct attn_limits *l, size_t bytes, int threads, struct attn_err *err)
+{
+    int rc = get_ready(l, threads, err);
+    return rc ? rc : measure_read(out, l, bytes, err);
+}
+
+int attn_limits_measure(double *out, struct attn_limits *l, enum attn_limit which, int threads, struct attn_err *err)
+{
+    int rc = get_ready(l, threads, err);
     if (rc)
         return rc;
     switch (which) {
     case ATTN_LIMIT_F32: *out = measure_arithmetic(l, attn_peak_f32(ROUNDS), add_f32); break;
     case ATTN_LIMIT_BF16: *out = measure_arithmetic(l, attn_peak_bf16(ROUNDS), add_bf16); break;
     case ATTN_LIMIT_PRODUCTS: *out = measure_arithmetic(l, multiplied(TIMES), multiply); break;
-    case ATTN_LIMIT_READ: return measure_read(out, l, err);
+    case ATTN_LIMIT_BF16_PRODUCTS:
+        if (attn_pairs_kind() == ATTN_BF16_FLOATS)
+            *out = measure_arithmetic(l, multiplied(TIMES), multiply);
+        else
+            *out = measure_arithmetic(l, multiplied_pairs(PAIR_TIMES), multiply_pairs);
+        break;
+    case ATTN_LIMIT_READ: return measure_read(out, l, l->bytes, err);
     case ATTN_LIMIT_WRITE: return measure_write(out, l, err);
     }
     return ATTN_OK;

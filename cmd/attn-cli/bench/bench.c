@@ -108,6 +108,7 @@ static void table_machine(const struct machine *m)
         peak_row("limit f32", p->threads, p->f32, "GFLOP/s");
         peak_row("limit products", p->threads, p->products, "GFLOP/s");
         peak_row("limit bf16", p->threads, p->bf16, "GFLOP/s");
+        peak_row("limit bf16 products", p->threads, p->bf16_products, "GFLOP/s");
         peak_row("limit read", p->threads, p->read, "GB/s");
         peak_row("limit write", p->threads, p->write, "GB/s");
     }
@@ -161,6 +162,7 @@ static void json_machine(const struct machine *m)
         real_or_null("f32", p->f32 / 1e9);
         real_or_null("products", p->products / 1e9);
         real_or_null("bf16", p->bf16 / 1e9);
+        real_or_null("bf16_products", p->bf16_products / 1e9);
         real_or_null("read", p->read / 1e9);
         real_or_null("write", p->write / 1e9);
         putchar('}');
@@ -211,7 +213,6 @@ static int know_machine(struct session *s, struct attn_err *err)
     int code = ATTN_OK;
     for (size_t i = 0; i < STAGES; i++)
         wanted[stages[i].limit] |= s->chosen[i];
-    wanted[TO_PRODUCTS] = wanted[TO_F32];       /* compared with no stage, it tells how much of f32's limit is in reach */
     bench_know_machine(&s->machine, &s->bench);
     for (size_t c = 0; c < s->counts && !code; c++) {
         s->bench.threads = s->threads[c];
@@ -228,9 +229,9 @@ static int measure(struct session *s, const struct stage *stage, struct attn_err
     struct work work = {0}, limit = {0};
     *r = (struct result){.stage = stage, .threads = s->bench.threads};
     show_progress(stage->name, s->bench.threads);
-    int code = bench_limit_start(&limit, stage, &s->bench, err);
+    int code = stage->kind->start(&work, stage, &s->bench, err);
     if (!code)
-        code = stage->kind->start(&work, stage, &s->bench, err);
+        code = bench_limit_start(&limit, stage, &work, &s->bench, err);
     if (!code)
         code = bench_measure(r, &work, &limit, o.seconds.x, err);
     if (work.end)
@@ -383,8 +384,10 @@ const struct command bench_command = {
     .usage = "bench [-m DIR|NAME] [--stage LIST] [--seconds S] [--format F]",
     .summary = "measure this machine's limits and how close each stage comes",
     .about = "Measures the most this machine can do, and beside it what this program does, in one process: samples of a stage "
-             "and of its limit take turns, and the ratio is that of their medians.  \"limit products\" is the inner loop of "
-             "matrix products on numbers in the nearest cache; no product can be faster.  Compare only ratios of one run: "
+             "and of its limit take turns, and the ratio is that of their medians.  The limit of a pass is a roof: its arithmetic at "
+             "the speed of \"limit products\", the inner loop of matrix products on numbers in the nearest cache, or reading its "
+             "weights once at the speed at which a buffer of their size is read, whichever takes longer.  \"limit f32\" and \"limit "
+             "bf16\" are multiply-adds in registers, which no product reaches.  Compare only ratios of one run: "
              "machines are shared, and their speed changes.  Floating point operations are 2 for each row and matrix parameter "
              "used, scores and sums of values of visible keys, and the last row of logits (in training all rows, and twice as "
              "much again for the backward pass); the bytes of a decoding step are the weights, keys and values it reads; of "
@@ -397,14 +400,13 @@ const struct command bench_command = {
         {NULL, NULL}},
     .list_title = "Stages (what is measured, and the limit)",
     .list = (const struct pair[]){
-        {"prefill.f32.T512, ...", "a text of 32, 128, 512 or 1024 tokens at once; independent multiply-adds"},
+        {"prefill.f32.T512, ...", "a text of 32, 128, 512 or 1024 tokens at once; products, or reading the weights"},
         {"prefill.f32.T512.watched, ...", "the same, and every attention pattern is shown to an observer"},
-        {"prefill.bf16.T512, ...", "the same computed in bf16; the multiply-adds it uses"},
-        {"decode.f32.ctx900, ...", "one more token after 128 or 900, with weights stored as F32, F16 or BF16; reading memory "
-         "(weights that fit into the caches may exceed it)"},
-        {"batch.100", "100 sentences of 8 to 32 tokens, every pattern kept; multiply-adds"},
+        {"prefill.bf16.T512, ...", "the same computed in bf16"},
+        {"decode.f32.ctx900, ...", "one more token after 128 or 900, with weights stored as F32, F16 or BF16; reading them"},
+        {"batch.100", "100 sentences of 8 to 32 tokens, every pattern kept; products, or memory"},
         {"train.16", "the loss on 16 sentences of 256 tokens and its gradient for every weight, of models of up to 16 million; "
-         "multiply-adds"},
+         "products, or memory"},
         {"tokenize", "1 MiB of words of the vocabulary; reading memory"},
         {"csv, npy", "every pattern of a text of up to 512 tokens, written to files in memory where there is /dev/shm; "
          "writing such files"},

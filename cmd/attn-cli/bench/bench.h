@@ -17,6 +17,7 @@ struct work {
     int (*once)(void *self, struct sample *out, struct attn_err *err);
     void (*end)(void *self);            /* NULL: nothing to free */
     void *self;
+    double operations, bytes;           /* that one repetition takes at least: arithmetic, and memory read or written */
 };
 
 struct bench {                          /* what all stages share */
@@ -37,7 +38,9 @@ struct stage_kind {
 int32_t *bench_ids(const struct attn_info *n, size_t T, struct attn_err *err);          /* malloc'd; spread over the vocabulary */
 extern const struct stage_kind prefill_kind, batch_kind, train_kind, decode_kind, tokenize_kind, files_kind, program_kind;
 
-enum held_against { TO_F32, TO_PRODUCTS, TO_BF16, TO_READ, TO_WRITE, TO_EMPTY_PROCESS, LIMITS };
+/* What a stage is held against.  That of F32, BF16 and READ is a roof: neither arithmetic, by products with their operands in the
+ * nearest cache, nor reading memory, from a buffer as large as what the stage reads, can be faster than alone. */
+enum held_against { TO_F32, TO_BF16, TO_READ, TO_WRITE, TO_EMPTY_PROCESS, LIMITS };
 struct stage {
     const char *name;
     const struct stage_kind *kind;
@@ -70,10 +73,11 @@ int bench_signal(void);                 /* 0: none was caught */
 
 /* ---- limits (bench_measure.c) ---- */
 
-struct peaks { int threads; double f32, products, bf16, read, write; };  /* operations or bytes per second; 0: not measured */
+struct peaks { int threads; double f32, products, bf16, bf16_products, read, write; };   /* a second; 0: not measured */
 struct machine { char cpu[128]; int threads; size_t caches, buffer; struct peaks peak[2]; int peaks; };
 
-int bench_limit_start(struct work *w, const struct stage *s, const struct bench *b, struct attn_err *err);
+/* The limit of a stage whose work is `of`. */
+int bench_limit_start(struct work *w, const struct stage *s, const struct work *of, const struct bench *b, struct attn_err *err);
 int bench_empty_process(struct work *w, struct attn_err *err);          /* in ms; w->once stays NULL if there is none */
 void bench_know_machine(struct machine *m, const struct bench *b);      /* fills in everything but the peaks */
 /* Adds the peaks of b->threads threads. */

@@ -37,7 +37,7 @@ int bench_signal(void)
 void *bench_work(struct work *w, size_t size, int (*once)(void *, struct sample *, struct attn_err *), void (*end)(void *),
                  struct attn_err *err)
 {
-    *w = (struct work){once, end, calloc(1, size)};
+    *w = (struct work){.once = once, .end = end, .self = calloc(1, size)};
     if (w->self)
         return w->self;
     w->end = NULL;
@@ -149,11 +149,7 @@ static int limit_median(double *out, const struct work *limit, struct attn_err *
 
 /* ---- limits ------------------------------------------------------------------------------ */
 
-struct limit { const struct bench *bench; enum attn_limit which; double scale; };
-
-static const enum attn_limit library_limit[] = {
-    [TO_F32] = ATTN_LIMIT_F32, [TO_PRODUCTS] = ATTN_LIMIT_PRODUCTS, [TO_BF16] = ATTN_LIMIT_BF16,
-    [TO_READ] = ATTN_LIMIT_READ, [TO_WRITE] = ATTN_LIMIT_WRITE};
+struct limit { const struct bench *bench; enum attn_limit which; };
 
 static int limit_once(void *self, struct sample *out, struct attn_err *err)
 {
@@ -161,23 +157,63 @@ static int limit_once(void *self, struct sample *out, struct attn_err *err)
     double start = attn_clock_now();
     *out = (struct sample){0};
     int code = attn_limits_measure(&out->value, l->bench->limits, l->which, l->bench->threads, err);
-    out->value /= l->scale;
     out->seconds = attn_clock_now() - start;
     return code;
 }
 
-static int library_start(struct work *w, enum held_against to, double scale, const struct bench *b, struct attn_err *err)
+static int library_start(struct work *w, enum attn_limit which, const struct bench *b, struct attn_err *err)
 {
     struct limit *l = bench_work(w, sizeof *l, limit_once, free, err);
     if (!l)
         return ATTN_ENOMEM;
-    *l = (struct limit){b, library_limit[to], scale};
+    *l = (struct limit){b, which};
     return ATTN_OK;
 }
 
-int bench_limit_start(struct work *w, const struct stage *s, const struct bench *b, struct attn_err *err)
+/* A roof over some work: the least seconds that its arithmetic takes, or reading what it reads, whichever takes longer. */
+struct roof { const struct bench *bench; const struct stage *stage; double operations, bytes; };
+
+static int roof_once(void *self, struct sample *out, struct attn_err *err)
 {
-    return s->limit == TO_EMPTY_PROCESS ? bench_empty_process(w, err) : library_start(w, s->limit, s->scale, b, err);
+    const struct roof *r = self;
+    const struct bench *b = r->bench;
+    double start = attn_clock_now(), fast, read, seconds = 0;
+    *out = (struct sample){0};
+    int code = attn_limits_read(&read, b->limits, r->bytes < 1e18 ? (size_t)r->bytes : SIZE_MAX, b->threads, err);
+    if (!code && r->operations > 0) {
+        enum attn_limit which = r->stage->limit == TO_BF16 ? ATTN_LIMIT_BF16_PRODUCTS : ATTN_LIMIT_PRODUCTS;
+        code = attn_limits_measure(&fast, b->limits, which, b->threads, err);
+        seconds = code ? 0 : r->operations / fast;
+    }
+    if (code)
+        return code;
+    if (seconds < r->bytes / read)
+        seconds = r->bytes / read;
+    out->value = (r->stage->limit == TO_READ ? r->bytes : r->operations) / seconds / r->stage->scale;
+    out->seconds = attn_clock_now() - start;
+    return ATTN_OK;
+}
+
+static int write_once(void *self, struct sample *out, struct attn_err *err)
+{
+    const struct roof *r = self;
+    double start = attn_clock_now();
+    *out = (struct sample){0};
+    int code = attn_limits_measure(&out->value, r->bench->limits, ATTN_LIMIT_WRITE, r->bench->threads, err);
+    out->value /= r->stage->scale;
+    out->seconds = attn_clock_now() - start;
+    return code;
+}
+
+int bench_limit_start(struct work *w, const struct stage *s, const struct work *of, const struct bench *b, struct attn_err *err)
+{
+    if (s->limit == TO_EMPTY_PROCESS)
+        return bench_empty_process(w, err);
+    struct roof *r = bench_work(w, sizeof *r, s->limit == TO_WRITE ? write_once : roof_once, free, err);
+    if (!r)
+        return ATTN_ENOMEM;
+    *r = (struct roof){b, s, of->operations, of->bytes};
+    return ATTN_OK;
 }
 
 /* ---- the machine ------------------------------------------------------------------------- */
@@ -208,17 +244,20 @@ void bench_know_machine(struct machine *m, const struct bench *b)
 int bench_measure_peaks(struct machine *m, const struct bench *b, const bool wanted[LIMITS], struct attn_err *err)
 {
     struct peaks *p = &m->peak[m->peaks++];
-    double *const peak[] = {
-        [TO_F32] = &p->f32, [TO_PRODUCTS] = &p->products, [TO_BF16] = &p->bf16, [TO_READ] = &p->read, [TO_WRITE] = &p->write};
+    bool read = wanted[TO_F32] || wanted[TO_BF16] || wanted[TO_READ];
+    const struct { enum attn_limit which; bool wanted; double *out; } all[] = {
+        {ATTN_LIMIT_F32, wanted[TO_F32], &p->f32}, {ATTN_LIMIT_PRODUCTS, wanted[TO_F32], &p->products},
+        {ATTN_LIMIT_BF16, wanted[TO_BF16], &p->bf16}, {ATTN_LIMIT_BF16_PRODUCTS, wanted[TO_BF16], &p->bf16_products},
+        {ATTN_LIMIT_READ, read, &p->read}, {ATTN_LIMIT_WRITE, wanted[TO_WRITE], &p->write}};
     int code = ATTN_OK;
     p->threads = b->threads;
-    for (enum held_against to = TO_F32; to < TO_EMPTY_PROCESS && !code; to++) {
+    for (size_t i = 0; i < sizeof all / sizeof *all && !code; i++) {
         struct work work;
-        if (!wanted[to])
+        if (!all[i].wanted)
             continue;
-        code = library_start(&work, to, 1, b, err);
+        code = library_start(&work, all[i].which, b, err);
         if (!code)
-            code = limit_median(peak[to], &work, err);
+            code = limit_median(all[i].out, &work, err);
         free(work.self);
     }
     return code;

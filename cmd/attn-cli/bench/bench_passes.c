@@ -45,6 +45,14 @@ static double step_bytes(const struct attn_info *n, size_t keys, size_t bytes_pe
     return weights * (double)bytes_per_weight + seen * (double)(n->Hkv * (n->dh + n->dv) * sizeof(float));
 }
 
+/* Bytes of the weights that a pass reads. */
+static double weight_bytes(const struct bench *b)
+{
+    const struct attn_info *n = &b->info;
+    double output = n->unembed ? (double)n->d * (double)n->V : 0;
+    return (block_parameters(n) + output) * (strcmp(b->dtype, "F32") ? 2 : 4);
+}
+
 int32_t *bench_ids(const struct attn_info *n, size_t T, struct attn_err *err)
 {
     int32_t *ids = calloc(T, sizeof *ids);
@@ -119,7 +127,8 @@ static int prefill_start(struct work *w, const struct stage *s, const struct ben
         return err->code;
     p->stage = s;
     p->seq.T = s->n;
-    p->flops = pass_flops(&b->info, s->n, b->info.unembed);
+    p->flops = w->operations = pass_flops(&b->info, s->n, b->info.unembed);
+    w->bytes = weight_bytes(b);
     return attn_run_new(&p->run, b->model, &plan, obs, s->watched ? 2 : 1, err);
 }
 
@@ -200,6 +209,8 @@ static int batch_start(struct work *w, const struct stage *s, const struct bench
     if (!b->seq || !b->at)
         return attn_no_memory(err, NULL, "for %zu sentences", s->n);
     lay_out(b, &bench->info);
+    w->operations = b->flops;
+    w->bytes = weight_bytes(bench) + (double)b->numbers * sizeof *b->kept;
     if (!(b->kept = malloc(b->numbers * sizeof *b->kept)))
         return attn_no_memory(err, NULL, "to keep %zu numbers", b->numbers);
     if (!(b->ids = bench_ids(&bench->info, b->rows, err)))
@@ -283,6 +294,7 @@ static int decode_start(struct work *w, const struct stage *s, const struct benc
     d->bench = b;
     d->room = room;
     d->bytes = strcmp(b->dtype, "F32") ? 2 : 4;
+    w->bytes = step_bytes(&b->info, s->n + 1, d->bytes);
     const struct attn_plan plan = {.rows = 1, .seqs = 1, .keys = room, .threads = b->threads};
     return attn_run_new(&d->step, b->model, &plan, &last_logits, 1, err);
 }
@@ -346,7 +358,8 @@ static int train_start(struct work *w, const struct stage *s, const struct bench
     if (!t || !(t->ids = bench_ids(&b->info, s->n * TOKENS, err)) || !(t->T = lengths(s->n, err)))
         return err->code;
     t->stage = s;
-    t->flops = 3 * (double)s->n * forward_flops(&b->info);
+    t->flops = w->operations = 3 * (double)s->n * forward_flops(&b->info);
+    w->bytes = 3 * sizeof(float) * (double)b->info.parameters;      /* read forward and backward; the gradient is written */
     return attn_gradient_new(&t->gradient, b->model, s->n * TOKENS, b->threads, err);
 }
 

@@ -383,6 +383,7 @@ struct attn_contrast_weight {
     /* The largest |a - b|, where, and the numbers there.  max_abs inf: one is not finite; NaN: numbers of a type that only
      * compares as bytes, and the first place. */
     size_t at[8]; double max_abs, a, b;
+    bool of_tokens;                     /* its rows are tokens: it is the embedding */
     int rounded;                        /* 1: each number of a is that of b rounded to the type of a; 2: the other way */
 };
 struct attn_contrasted {                /* lives as long as the contrast */

@@ -93,6 +93,20 @@ START_TEST(test_one_number)
 }
 END_TEST
 
+/* A row of the embedding says whose it is. */
+START_TEST(test_token_row)
+{
+    struct made_weights w;
+    struct attn_st_tensor t[MOST_TENSORS];
+    size_t n = read_tensors(&w, "models/life", t);
+    float *copy = with_number(called(t, n, "embed.weight"), 2 * 3 + 1, 7.0F);
+    write_model("models/life", t, n);
+    expect("$A diff models/life $D/b", 1, "  embed.weight  [6, 3]  1 of 18 numbers differs\n    at [2, 1], of \"eat\", by ");
+    free(copy);
+    made_close(&w);
+}
+END_TEST
+
 /* A last bit alone, 0 beside -0, NaN beside NaN, inf beside a number: each is said, or is no difference. */
 START_TEST(test_odd_numbers)
 {
@@ -369,6 +383,7 @@ Suite *suite_contrast(void)
     tcase_add_checked_fixture(t, shell_set_up, scratch_remove);
     tcase_add_test(t, test_nothing);
     tcase_add_test(t, test_one_number);
+    tcase_add_test(t, test_token_row);
     tcase_add_test(t, test_odd_numbers);
     tcase_add_test(t, test_bf16);
     tcase_add_test(t, test_vocabulary);

@@ -154,24 +154,38 @@ static struct tally count(const struct attn_contrasted *c)
     return t;
 }
 
-static void print_numbers(const struct attn_contrast_weight *w)
+/* A row of the embedding is a token's. */
+static void print_place(const struct attn_contrasted *c, const struct attn_contrast_weight *w)
 {
     char at[PLACE];
+    size_t len;
+    const struct attn_tokenizer *t = c->tokenizer[0] ? c->tokenizer[0] : c->tokenizer[1];
+    const char *token = w->of_tokens && t && w->at[0] <= INT32_MAX ? attn_tokenizer_raw(t, (int32_t)w->at[0], &len) : NULL;
+    fputs(place(at, w->at, w->ndim[0]), stdout);
+    if (token) {
+        fputs(", of ", stdout);
+        json_visible(stdout, token, len);
+        putchar(',');
+    }
+}
+
+static void print_numbers(const struct attn_contrasted *c, const struct attn_contrast_weight *w)
+{
     if (!w->differing && w->kind != ATTN_DIFF_CLOSE) {
         printf("; the %zu numbers that both have are the same\n", w->count);
         return;
     }
     printf("%s%zu of %zu number%s differ%s", w->kind == ATTN_DIFF_SHAPE ? "; of what both have, " : "  ", w->differing, w->count,
            w->count == 1 ? "" : "s", w->differing == 1 ? "s" : "");
+    printf(w->differing == 1 ? "\n    at " : isnan(w->max_abs) ? "\n    first at " : "\n    most at ");
+    print_place(c, w);
     if (isnan(w->max_abs))
-        printf("\n    %s at %s, compared as bytes\n", w->differing == 1 ? "" : "first", place(at, w->at, w->ndim[0]));
-    else if (w->differing == 1)
-        printf("\n    at %s by %.3g: A %.9g, B %.9g\n", place(at, w->at, w->ndim[0]), w->max_abs, w->a, w->b);
+        puts(", compared as bytes");
     else
-        printf("\n    most at %s by %.3g: A %.9g, B %.9g\n", place(at, w->at, w->ndim[0]), w->max_abs, w->a, w->b);
+        printf(" by %.3g: A %.9g, B %.9g\n", w->max_abs, w->a, w->b);
 }
 
-static void print_weight(const struct attn_contrast_weight *w, int width)
+static void print_weight(const struct attn_contrasted *c, const struct attn_contrast_weight *w, int width)
 {
     char a[PLACE], b[PLACE];
     printf("  %-*s  ", width, w->name);
@@ -190,7 +204,7 @@ static void print_weight(const struct attn_contrast_weight *w, int width)
     if (w->kind == ATTN_DIFF_SAME)
         fputs("  the same\n", stdout);
     else if (w->count)
-        print_numbers(w);
+        print_numbers(c, w);
     else
         putchar('\n');
 }
@@ -236,7 +250,7 @@ static void print_weights(const struct attn_contrasted *c, bool all)
     for (size_t i = 0; i < c->weight_rows; i++) {
         const struct attn_contrast_weight *w = &c->weight[i];
         if (paired(w) && (all || (differs(w) && !w->rounded)) && (listed++ < DIFF_MOST || all))
-            print_weight(w, width);
+            print_weight(c, w, width);
     }
     if (!all)
         print_left(t.listed, all, "weights");

@@ -241,9 +241,9 @@ static const struct attn_st_tensor *counterpart(const struct attn_contrast *c, i
 }
 
 /* All tensors of a side, those of the forward pass first in its order, if its configuration tells; the rest by name. */
-struct order { const struct attn_st_tensor **t; size_t n; bool *taken; };
+struct order { const struct attn_st_tensor **t, *embedding; size_t n; bool *taken; };
 
-static void take(struct order *o, const struct attn_shards *in, const char *name)
+static void take(struct order *o, const struct attn_shards *in, const char *name, const struct attn_slot *slot)
 {
     const struct attn_shard *file;
     const struct attn_st_tensor *t = attn_shards_find(in, name, &file);
@@ -252,6 +252,8 @@ static void take(struct order *o, const struct attn_shards *in, const char *name
         return;
     o->taken[i] = true;
     o->t[o->n++] = t;
+    if (slot->part == ATTN_PART_EMBED)
+        o->embedding = t;
 }
 
 static int put_in_order(struct order *o, const struct attn_contrast_side *s, struct attn_err *err)
@@ -267,9 +269,9 @@ static int put_in_order(struct order *o, const struct attn_contrast_side *s, str
         walk = attn_layout_start(&s->config);
     /* A configuration may claim any number of layers and heads, so that the walk ends where no tensors are found any more. */
     for (size_t missing = 0, had = 0; s->known && missing < MISSING && attn_layout_next(&walk, &slot); had = o->n) {
-        take(o, &s->weights, slot.name);
+        take(o, &s->weights, slot.name, &slot);
         if (slot.prefix)
-            take(o, &s->weights, slot.name + slot.prefix);
+            take(o, &s->weights, slot.name + slot.prefix, &slot);
         missing = o->n > had ? 0 : missing + 1;
     }
     size_t known = o->n;
@@ -323,6 +325,8 @@ static int compare_all(struct attn_contrast *c, const struct order *a, const str
     int rc = ATTN_OK;
     for (size_t i = 0; i < a->n && !rc; i++) {
         rc = add_row(c, a->t[i], counterpart(c, 1, a->t[i]->name), err);
+        if (!rc)
+            c->weight[i].of_tokens = a->t[i] == a->embedding;
         done += a->t[i]->bytes;
         if (!rc && c->o.step)
             rc = c->o.step(c->o.self, done, all, err);

@@ -442,6 +442,8 @@ static const struct { const char *args; int status; const char *says; } wrong[] 
     {"-s " LIFE " --query 6", 2, "--query: there is no token 6: the sentence has 6, numbered from 0 to 5"},
     {"-s " LIFE " --key 99999999999999999999", 2, "--key: there is no token 99999999999999999999"},
     {"-s " LIFE " --key life", 2, "--key: no token of the sentence reads 'life' (token 0 nearly does): give its index, 0 to 5"},
+    {"-m tiny -s \"Lily don't, no\" --query DONT", 2, "reads 'DONT' (tokens 1 to 2 nearly do): give its index"},
+    {"-m tiny -s " LIFE " --query '!'", 2, "reads '!': give its index"},
     {"-m tiny -s " LIFE " --query '\"Short,'", 2, "reads '\"Short,' (tokens 3 to 4 nearly do): give its index"},
     {"-m tiny -s 'a dessert, dessert' --query dessert", 2, "'dessert' is there more than once: give one of the indices 3, 7"},
     {"-s " LIFE " --key lunch", 2, "--key: no token of the sentence reads 'lunch': give its index, 0 to 5: 0 Life, 1 is"},

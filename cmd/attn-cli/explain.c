@@ -22,19 +22,45 @@ static struct {
 
 /* ---- which token ------------------------------------------------------------------------- */
 
+/* Goes past one character of a token and the same of the text; loosely: of either case, and past punctuation of both. */
+static bool step(const struct attn_token *t, size_t *at, const char **text, bool loosely)
+{
+    while (loosely && ispunct((unsigned char)**text))
+        ++*text;
+    char a = t->text[*at], b = **text;
+    ++*at;
+    if (loosely && ispunct((unsigned char)a))
+        return true;
+    if (!b)
+        return false;
+    ++*text;
+    return a == b || (loosely && tolower((unsigned char)a) == tolower((unsigned char)b));
+}
+
+static bool has_letters(const struct attn_token *t)
+{
+    for (size_t i = 0; i < t->text_len; i++)
+        if (!ispunct((unsigned char)t->text[i]) && t->text[i] != ' ')
+            return true;
+    return false;
+}
+
 /* How many tokens from token i on read, joined, as the text; 0: they do not.  The space that byte-level BPE puts before a word may be
  * left out, or be the dot of tables. */
-static size_t span(const struct attn_tokens *t, size_t i, const char *text, bool any_case)
+static size_t span(const struct attn_tokens *t, size_t i, const char *text, bool loosely)
 {
     static const char dot[] = "·";
     size_t n = 0, at = *text != ' ' && t->tok[i].text_len && t->tok[i].text[0] == ' ';
     if (at && !strncmp(text, dot, strlen(dot)) && text[strlen(dot)])
         text += strlen(dot);
+    if (loosely && !has_letters(&t->tok[i]))
+        return 0;
     for (; i + n < t->n && t->tok[i + n].known && at < t->tok[i + n].text_len; n++, at = 0) {
-        const struct attn_token *token = &t->tok[i + n];
-        for (; at < token->text_len; at++, text++)
-            if (*text != token->text[at] && !(any_case && tolower((unsigned char)*text) == tolower((unsigned char)token->text[at])))
+        while (at < t->tok[i + n].text_len)
+            if (!step(&t->tok[i + n], &at, &text, loosely))
                 return 0;
+        while (loosely && ispunct((unsigned char)*text))
+            text++;
         if (!*text)
             return n + 1;
     }
@@ -44,11 +70,11 @@ static size_t span(const struct attn_tokens *t, size_t i, const char *text, bool
 /* Where the text is, as one token or, where there is none, as several; `last` is the last token of it. */
 struct found { size_t first, last, n; };
 
-static struct found find_text(const struct attn_tokens *t, const char *text, bool several, bool any_case)
+static struct found find_text(const struct attn_tokens *t, const char *text, bool several, bool loosely)
 {
     struct found f = {0};
     for (size_t i = 0; i < t->n; i++) {
-        size_t n = span(t, i, text, any_case);
+        size_t n = span(t, i, text, loosely);
         if (n && several == (n > 1))
             f = (struct found){i, i + n - 1, f.n + 1};
     }
@@ -68,19 +94,15 @@ static int too_many(const char *option, const char *given, const struct attn_tok
                      excerpt(given).text, list);
 }
 
-/* Where only capitals or the punctuation around it differ. */
+/* Where only capitals or punctuation differ. */
 static void guess(char hint[128], const struct attn_tokens *t, const char *given)
 {
-    char bare[64];
-    size_t skip = 0, len = strlen(given);
-    while (ispunct((unsigned char)given[skip]))
-        skip++;
-    while (len > skip && ispunct((unsigned char)given[len - 1]))
-        len--;
-    snprintf(bare, sizeof bare, "%.*s", (int)(len - skip < sizeof bare ? len - skip : 0), given + skip);
-    struct found f = *bare ? find_text(t, bare, false, true) : (struct found){0};
-    if (*bare && !f.n)
-        f = find_text(t, bare, true, true);
+    bool letters = false;
+    for (const char *c = given; *c; c++)
+        letters |= !ispunct((unsigned char)*c) && *c != ' ';
+    struct found f = letters ? find_text(t, given, false, true) : (struct found){0};
+    if (letters && !f.n)
+        f = find_text(t, given, true, true);
     if (f.n && f.first == f.last)
         snprintf(hint, 128, " (token %zu nearly does)", f.first);
     else if (f.n)

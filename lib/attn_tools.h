@@ -432,9 +432,12 @@ struct attn_explain_opts {
 /* Derives one attention weight and the context vector of its query step by step, with the numbers of a run. */
 int attn_explain(const struct attn_model *m, const struct attn_tokens *tokens, const struct attn_explain_opts *o,
                  struct attn_err *err);
-/* Works through an article ("life") from its sentence to its context vectors, and compares each number it prints with
- * the run.  Layer, head, query and key of the options are not read: the article has its own. */
+/* Works through the listings of an article, and compares each number that it prints with the one computed from the article's
+ * inputs, weights or seed.  `article` is its number or name, as in "00" and "life"; "list" lists them with what each covers.  Layer,
+ * head, query and key of the options are not read: the article has its own. */
 int attn_explain_article(const char *article, const struct attn_explain_opts *o, struct attn_err *err);
+/* Number, name and title of an article; false: there are no more. */
+bool attn_article_row(size_t i, const char **number, const char **name, const char **title);
 
 /* ---- comparing kinds of attention ------------------------------------------------------ */
 

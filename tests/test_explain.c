@@ -425,9 +425,6 @@ static const struct { const char *args, *steps; } told[] = {
      "13. The same numbers elsewhere\n"},
     {SHORT "--key short --attention linear", INPUT "4. The key of \"short\"\n5. The features\n6. The weight\n7. The context vector\n"
      "8. The same numbers elsewhere\n"},
-    {"--article life", "1. The tokens\n2. The embeddings\n3. The query of \"is\"\n4. The key of \"dessert\"\n5. The dot product\n6. The scale\n"
-     "7. The mask\n8. The softmax\n9. The context vector\n10. All context vectors without a mask\n11. Several heads\n12. The causal mask\n"
-     "13. Other errata\n"},
 };
 
 START_TEST(each_step_has_a_heading)
@@ -473,18 +470,7 @@ START_TEST(errors_name_the_limits)
 }
 END_TEST
 
-/* ---- the article ----------------------------------------------------------------------- */
-
-/* The text without white space and brackets. */
-static char *packed(const char *s)
-{
-    char *out = malloc(strlen(s) + 1), *to = out;
-    for (; *s; s++)
-        if (!strchr(" \n[]", *s))
-            *to++ = *s;
-    *to = '\0';
-    return out;
-}
+/* ---- tokens that look like markup ------------------------------------------------------ */
 
 static size_t count(const char *text, const char *part)
 {
@@ -493,57 +479,6 @@ static size_t count(const char *text, const char *part)
         n++;
     return n;
 }
-
-/* Everything the article prints of this model, as recorded in the seeds, is there and agrees. */
-START_TEST(the_article_reproduces_every_printed_number)
-{
-    static const char *const seeds[] = {"00-01-embedding", "00-02-token-2", "00-03-self-attention", "00-05-multi-head-4", "00-06-causal"};
-    char *text = said_by("\"$A\" explain --article life"), *here = packed(text);
-    size_t held = 0;
-    for (size_t i = 0; i < sizeof seeds / sizeof *seeds; i++) {
-        cJSON *doc = golden_read(printed("tests/golden/seeds/%s.json", seeds[i]));
-        const cJSON *one;
-        cJSON_ArrayForEach(one, golden_get(doc, "printed")) {
-            char *want = packed(golden_string(one, "text"));
-            if (cJSON_IsTrue(golden_get(one, "reproduces")) && strcmp(want, "1.,0.,0.,0.,0.,0.") != 0) {
-                ck_assert_msg(strstr(here, want) != NULL, "%s is not in the article", want);
-                held++;
-            }
-            free(want);
-        }
-        cJSON_Delete(doc);
-    }
-    ck_assert_uint_eq(held, 14);
-    ck_assert_uint_eq(count(here, "Printed:"), 13);                 /* the four heads belong to another model */
-    ck_assert_uint_eq(count(here, "Thenumbersherearethesame."), 13);
-    ck_assert_ptr_null(strstr(here, "herediffer"));
-    free(here);
-    free(text);
-}
-END_TEST
-
-START_TEST(the_article_agrees_with_run)
-{
-    static const char *const lines[] = {"run --show pattern,context", "run -m models/life-full --show context"};
-    char *text = said_by("\"$A\" explain --article life"), *here = packed(text);
-    for (size_t i = 0; i < sizeof lines / sizeof *lines; i++) {
-        char *page = said_by("\"$A\" %s -s " LIFE " | grep '^[A-Za-z]* *[-0-9.]*  '", lines[i]);
-        for (char *row = strtok(page, "\n"); row; row = strtok(NULL, "\n")) {
-            char *want = packed(row);
-            ck_assert_msg(!strchr(want, '.') || strstr(here, want) != NULL, "%s is not in the article", row);
-            free(want);
-        }
-        free(page);
-    }
-    expect("\"$A\" run -m models/life-4-heads -s " LIFE " --show context", 0, "-0.0185   0.0170   0.1999  -0.0860");
-    expect("\"$A\" explain --article life -s x 2>&1", 2, "--article and --sentence do not go together");
-    expect("\"$A\" explain --article life --key 2 2>&1", 2, "--article and --key do not go together");
-    free(here);
-    free(text);
-}
-END_TEST
-
-/* ---- tokens that look like markup ------------------------------------------------------ */
 
 static const char odd_vocab[] = "{\"<script>alert(1)</script>\": 0, \"a|b\": 1, \"*x*_y_\": 2, \"\\\"'&\": 3, \"\\u001b[31m\": 4, \"</title>\": 5}";
 static const char odd_text[] = "<script>alert(1)</script> a|b *x*_y_ \"'& \x1b[31m </title>";
@@ -636,8 +571,6 @@ Suite *suite_explain(void)
     tcase_add_loop_test(c, each_step_has_a_heading, 0, sizeof told / sizeof *told);
     tcase_add_loop_test(c, errors_name_the_limits, 0, sizeof wrong / sizeof *wrong);
     tcase_add_test(c, a_word_of_several_tokens_is_its_last);
-    tcase_add_test(c, the_article_reproduces_every_printed_number);
-    tcase_add_test(c, the_article_agrees_with_run);
     tcase_add_test(c, formats_follow_the_ending);
     tcase_add_loop_test(c, the_command_it_names_prints_the_same, 0, sizeof copied / sizeof *copied);
     tcase_add_test(c, every_step_has_its_formula);

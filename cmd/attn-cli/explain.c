@@ -302,7 +302,33 @@ static int explain(struct attn_err *err)
 }
 
 static const char *const formats[] = {"text", "md", "html", "pdf", NULL};
-static const char *const articles[] = {"life", NULL};
+
+/* ---- articles, the rows of the library's table ---- */
+
+/* What --article takes: all names, all numbers, and list. */
+static const char *article_choice(size_t i)
+{
+    const char *number, *name, *title;
+    size_t n = 0;
+    while (attn_article_row(n, &number, &name, &title))
+        n++;
+    attn_article_row(i < n ? i : i - n, &number, &name, &title);
+    return i < n ? name : i < 2 * n ? number : i == 2 * n ? "list" : NULL;
+}
+
+static const struct pair *article_list(void)
+{
+    enum { MOST = 16 };
+    static struct pair list[MOST + 1];
+    static char terms[MOST][32];
+    const char *number, *name, *title;
+    for (size_t i = 0; i < MOST && attn_article_row(i, &number, &name, &title); i++) {
+        snprintf(terms[i], sizeof terms[i], "%s, %s", number, name);
+        list[i] = (struct pair){terms[i], title};
+    }
+    return list;
+}
+
 static const struct option options[] = {
     {0, "layer", OPT_NUMBER, &o.layer, "N", "the layer, counted from 0 (default: 0)", .max = INT32_MAX,
      .flags = OPT_COUNTS | OPT_USUAL},
@@ -312,8 +338,9 @@ static const struct option options[] = {
      "(default: the last)", .flags = OPT_COUNTS | OPT_USUAL},
     {0, "key", OPT_TEXT, &o.key, "TOKEN", "the token it looks at, given the same way, from the other text if there is one "
      "(default: the one with the largest weight)", .flags = OPT_COUNTS | OPT_USUAL},
-    {0, "article", OPT_CHOICE, &o.article, "NAME", "walk through an article's sentence with its own model instead, and check "
-     "each printed number against the run: life", .choices = articles, .flags = OPT_COUNTS},
+    {0, "article", OPT_CHOICE, &o.article, "NAME", "work through an article on attention instead, with its own inputs and "
+     "weights, each number that it prints beside the computed one, its errors named: by number or name; list says what each covers",
+     .choice = article_choice, .flags = OPT_COUNTS},
     {0, "blank", OPT_NUMBER, &o.blank, "N", "a worksheet: leave out N results, at random by --seed, to be computed from the numbers printed "
      "beside them; a page (-o sheet.html) checks what is typed", .min = 1, .max = 1000, .flags = OPT_COUNTS | OPT_USUAL},
     {0, "answers", OPT_FLAG, &o.answers, NULL, "with --blank: the same sheet with these results, marked",
@@ -349,8 +376,10 @@ const struct command explain_command = {
         {"attn-cli explain -s \"Life is short\" --scale none", "the largest weight and the entropy without scaling"},
         {"attn-cli explain -m life -s \"Life is short\" --blank 5 --seed 3 -o sheet.html", "a worksheet; with --answers the filled one"},
         {"attn-cli explain -m life -s \"Life is short\" --blank 5 --seed 3 -o sheet.pdf", "the same to print, on A4"},
-        {"attn-cli explain --article life", "an article's example from tokens to context vectors, errata noted"},
+        {"attn-cli explain --article life", "an article's listings from tokens to context vectors, errata noted; --article list: which there are"},
         {NULL, NULL}},
+    .list_title = "Articles",
+    .rows = article_list,
     .refused = (const struct pair[]){
         {"words", "a derivation is of one weight, between two tokens; --query and --key find words that the tokenizer has cut, and "
          "'run' merges them"},

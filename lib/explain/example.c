@@ -1,0 +1,130 @@
+/* example.c - the examples of an article: numbers drawn from its seed or given, and attention computed from them by the library
+ * that runs models. */
+#include "explain/article.h"
+
+#include <assert.h>
+#include <math.h>
+#include <string.h>
+
+#include "base/err.h"
+#include "compute/gemm.h"
+
+
+
+/* ---- numbers --------------------------------------------------------------------------- */
+
+float *attn_reading_floats(struct attn_reading *r, size_t n)
+{
+    float *x = r->room + r->used;
+    assert(n <= ATTN_READING_ROOM - r->used);
+    r->used += n;
+    return x;
+}
+
+float *attn_reading_uniform(struct attn_reading *r, size_t n, float lo, float hi)
+{
+    float *x = attn_reading_floats(r, n);
+    attn_rng_uniform(&r->rng, x, n, lo, hi);
+    return x;
+}
+
+float *attn_reading_normal(struct attn_reading *r, size_t n)
+{
+    float *x = attn_reading_floats(r, n);
+    attn_rng_normal(&r->rng, x, n, 0, 1);
+    return x;
+}
+
+struct attn_projection attn_reading_linear(struct attn_reading *r, size_t in, size_t out, bool bias)
+{
+    float bound = attn_rng_linear_bound(in);
+    struct attn_projection p = {.w = attn_reading_uniform(r, in * out, -bound, bound), .out_in = true};
+    p.b = bias ? attn_reading_uniform(r, out, -bound, bound) : NULL;
+    return p;
+}
+
+/* ---- attention ------------------------------------------------------------------------- */
+
+/* y[T, n], of one head, from x[T, d]. */
+static void project(float *y, const float *x, size_t T, size_t d, size_t n, const struct attn_projection *p, size_t head)
+{
+    if (!p->w) {
+        memcpy(y, x, T * d * sizeof *y);
+        return;
+    }
+    struct attn_mat m = {.data = p->w + head * d * n, .in = d, .out = n, .ld = p->out_in ? d : n, .out_in = p->out_in,
+                         .bias = {.data = p->b ? p->b + head * n : NULL}};
+    attn_gemm(NULL, y, n, x, d, T, &m, ATTN_STORE, NULL);
+}
+
+static float *project_all(struct attn_reading *r, const struct attn_example *e, const float *x, size_t T, size_t n,
+                          const struct attn_projection *p)
+{
+    float *y = attn_reading_floats(r, e->batch * e->H * T * n);
+    for (size_t b = 0; b < e->batch; b++)
+        for (size_t h = 0; h < e->H; h++)
+            project(y + (b * e->H + h) * T * n, x + b * T * e->d, T, e->d, n, p, h);
+    return y;
+}
+
+static int attend(struct attn_example *e, struct attn_err *err)
+{
+    struct attn_lost overflow;
+    struct attn_attention a = {
+        .batch = e->batch, .H = e->H, .Hkv = e->H, .Tq = e->T, .Tk = e->Tk, .dh = e->dk, .dv = e->dv,
+        .scale = e->unscaled ? 1 : 1 / sqrtf((float)e->dk), .kind = e->kind, .mask = e->mask,
+        .dots = e->kind.form == ATTN_LINEAR ? NULL : e->dots, .scores = e->kind.form == ATTN_LINEAR ? NULL : e->scores,
+        .pattern = e->pattern, .threads = 1, .overflow = &overflow};
+    return attn_attention(e->context, e->queries, e->keys, e->values, &a, err);
+}
+
+/* The contexts of all heads side by side, and what the output projection makes of them. */
+static void join(struct attn_example *e)
+{
+    size_t width = e->H * e->dv;
+    for (size_t b = 0; b < e->batch; b++)
+        for (size_t h = 0; h < e->H; h++)
+            for (size_t t = 0; t < e->T; t++)
+                memcpy(e->joined + (b * e->T + t) * width + h * e->dv, e->context + ((b * e->H + h) * e->T + t) * e->dv,
+                       e->dv * sizeof *e->joined);
+    if (e->out)
+        project(e->output, e->joined, e->batch * e->T, width, e->out, &e->o, 0);
+}
+
+static int attend_and_join(struct attn_example *e, struct attn_err *err)
+{
+    if (attend(e, err))
+        return err->code;
+    join(e);
+    return ATTN_OK;
+}
+
+static void make_results(struct attn_reading *r, struct attn_example *e)
+{
+    size_t square = e->batch * e->H * e->T * e->Tk, wide = e->batch * e->H * e->T * e->dv;
+    e->dots = attn_reading_floats(r, square);
+    e->scores = attn_reading_floats(r, square);
+    e->pattern = attn_reading_floats(r, square);
+    e->context = attn_reading_floats(r, wide);
+    e->joined = attn_reading_floats(r, wide);
+    e->output = attn_reading_floats(r, e->batch * e->T * e->out);
+}
+
+int attn_example_run(struct attn_reading *r, struct attn_example *e, struct attn_err *err)
+{
+    const float *y = e->y ? e->y : e->x;
+    e->batch = e->batch ? e->batch : 1;
+    e->Tk = e->y ? e->Tk : e->T;
+    e->queries = project_all(r, e, e->x, e->T, e->dk, &e->q);
+    e->keys = project_all(r, e, y, e->Tk, e->dk, &e->k);
+    e->values = project_all(r, e, y, e->Tk, e->dv, &e->v);
+    make_results(r, e);
+    return attend_and_join(e, err);
+}
+
+int attn_example_again(struct attn_reading *r, struct attn_example *e, enum attn_form form, struct attn_err *err)
+{
+    e->kind.form = form;
+    make_results(r, e);
+    return attend_and_join(e, err);
+}

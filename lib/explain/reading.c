@@ -1,0 +1,209 @@
+/* reading.c - how a listing is shown: its tables, the digits that the article prints beside the computed ones, its errata, and a
+ * cell of a built-in model for the steps that explain one weight. */
+#include "explain/article.h"
+
+#include <assert.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/err.h"
+
+/* ---- what is read ---------------------------------------------------------------------- */
+
+int attn_reading_new(struct attn_reading **out, const struct attn_explain_opts *o, struct attn_err *err)
+{
+    struct attn_reading *r = *out = calloc(1, sizeof *r);
+    if (r)
+        r->room = calloc(ATTN_READING_ROOM, sizeof *r->room);
+    if (!r || !r->room) {
+        attn_reading_free(r);
+        *out = NULL;
+        return attn_no_memory(err, NULL, "for an article");
+    }
+    r->e = (struct attn_explainer){.w = &r->w, .precision = o->precision, .all = o->all};
+    return ATTN_OK;
+}
+
+static void look_away(struct attn_reading *r)
+{
+    attn_worked_free(&r->w);
+    attn_tokens_free(r->tokens);
+    attn_model_close(r->model);
+    r->tokens = NULL;
+    r->model = NULL;
+}
+
+void attn_reading_free(struct attn_reading *r)
+{
+    if (!r)
+        return;
+    look_away(r);
+    attn_derivation_free(&r->e.d);
+    free(r->room);
+    free(r);
+}
+
+int attn_reading_look(struct attn_reading *r, const char *model, const char *sentence, size_t query, size_t key,
+                      struct attn_err *err)
+{
+    struct attn_tokenizer *tokenizer = NULL;
+    struct attn_explain_opts cell = {.query = query, .key = key, .threads = 1};
+    look_away(r);
+    int rc = attn_model_open(&r->model, model, err);
+    if (!rc)
+        rc = attn_tokenizer_open(&tokenizer, model, err);
+    if (!rc)
+        rc = attn_encode(&r->tokens, tokenizer, sentence, strlen(sentence), err);
+    attn_tokenizer_close(tokenizer);
+    return rc ? rc : attn_worked_run(&r->w, r->model, r->tokens, &cell, err);
+}
+
+/* ---- tables ---------------------------------------------------------------------------- */
+
+enum { WHOLE = 8 };                     /* columns that fit beside a label in 80 */
+
+static void name(struct attn_derivation *d, const char *const *names, size_t i)
+{
+    if (names)
+        attn_derive_cell(d, "%s", names[i]);
+    else
+        attn_derive_cell(d, "%zu", i);
+}
+
+static void whole_matrix(struct attn_reading *r, const char *what, const float *x, size_t rows, size_t cols,
+                         const char *const *row_names, const char *const *col_names)
+{
+    struct attn_derivation *d = &r->e.d;
+    attn_derive_table(d, 1 + cols);
+    attn_derive_cell(d, "%s", what);
+    for (size_t j = 0; j < cols; j++)
+        name(d, col_names, j);
+    for (size_t i = 0; i < rows; i++) {
+        name(d, row_names, i);
+        for (size_t j = 0; j < cols; j++)
+            attn_derive_number(d, (double)x[i * cols + j], r->e.precision);
+    }
+}
+
+void attn_reading_matrix(struct attn_reading *r, const char *what, const float *x, size_t rows, size_t cols,
+                         const char *const *row_names, const char *const *col_names)
+{
+    if (cols <= WHOLE || col_names) {
+        whole_matrix(r, what, x, rows, cols, row_names, col_names);
+        return;
+    }
+    attn_derive_table(&r->e.d, 1 + attn_explain_cells(&r->e, cols));
+    attn_explain_columns(&r->e, cols, what);
+    for (size_t i = 0; i < rows; i++) {
+        name(&r->e.d, row_names, i);
+        attn_explain_row(&r->e, x + i * cols, cols, r->e.precision);
+    }
+}
+
+/* ---- digits ---------------------------------------------------------------------------- */
+
+enum { LONGEST = 24, MOST = 512 };      /* characters of a printed number; of a quoted row of them */
+
+/* The next printed number, such as "-0.0436", "1." or "-inf"; returns what follows it. */
+static const char *next(char digits[LONGEST], const char *at)
+{
+    at += strspn(at, " ,;[]\n");
+    size_t n = strcspn(at, " ,;[]\n");
+    assert(n > 0 && n < LONGEST);
+    memcpy(digits, at, n);
+    digits[n] = '\0';
+    return at + n;
+}
+
+/* x as it is printed with as many digits after the point, of which there may be none: "1.". */
+static void print_like(char ours[ATTN_NUM_FIXED_MAX + 1], float x, const char *digits)
+{
+    const char *point = strchr(digits, '.');
+    size_t n = attn_num_fixed(ours, (double)x, point ? (int)strlen(point + 1) : 0);
+    if (point && !point[1])
+        ours[n++] = '.';
+    ours[n] = '\0';
+}
+
+static bool agrees(const char **at, float x, char digits[LONGEST])
+{
+    char ours[ATTN_NUM_FIXED_MAX + 1];
+    *at = next(digits, *at);
+    print_like(ours, x, digits);
+    return strcmp(ours, digits) == 0;
+}
+
+/* Our numbers in place of the printed ones. */
+static void quote(char text[MOST], const float *x, size_t n, const char *at)
+{
+    char digits[LONGEST], ours[ATTN_NUM_FIXED_MAX + 1];
+    size_t used = 0;
+    for (size_t i = 0; i < n && used < MOST; i++) {
+        at = next(digits, at);
+        print_like(ours, x[i], digits);
+        used += (size_t)snprintf(text + used, MOST - used, i ? ", %s" : "%s", ours);
+    }
+}
+
+/* A table of what is printed; numbers that differ are marked. */
+static void show_printed(struct attn_derivation *d, const float *x, size_t rows, size_t cols, const char *at)
+{
+    char digits[LONGEST];
+    attn_derive_table(d, cols + 1);
+    attn_derive_cell(d, "printed");
+    for (size_t j = 0; j < cols; j++)
+        attn_derive_cell(d, "%zu", j);
+    for (size_t i = 0; i < rows * cols; i++) {
+        if (i % cols == 0)
+            attn_derive_cell(d, "%zu", i / cols);
+        bool same = agrees(&at, x[i], digits);
+        attn_derive_cell(d, same ? "%s" : "%s≠", digits);
+    }
+}
+
+size_t attn_reading_matches(const float *x, size_t n, const char *digits)
+{
+    char one[LONGEST];
+    size_t same = 0;
+    for (size_t i = 0; i < n; i++)
+        same += agrees(&digits, x[i], one);
+    return same;
+}
+
+void attn_reading_printed(struct attn_reading *r, const char *what, const float *x, size_t rows, size_t cols, const char *digits)
+{
+    struct attn_derivation *d = &r->e.d;
+    char ours[MOST];
+    size_t n = rows * cols, same = attn_reading_matches(x, n, digits);
+    r->checked.printed += n;
+    r->checked.same += same;
+    quote(ours, x, n, digits);
+    if (rows > 1 && same == n)
+        attn_derive_words(d, "Printed: %s, %zu numbers.  The numbers here are the same, digit by digit.", what, n);
+    else if (rows > 1)
+        attn_derive_words(d, "Printed: %s, %zu numbers, of which %zu differ from those here (≠):", what, n, n - same);
+    else if (n == 1)
+        attn_derive_words(d, same ? "Printed: %s: %s.  The number here is the same." : "Printed: %s: %s.  Here it is %s.", what, digits, ours);
+    else if (same == n)
+        attn_derive_words(d, "Printed: %s: [%s].  The numbers here are the same.", what, digits);
+    else
+        attn_derive_words(d, "Printed: %s: [%s].  Here: [%s]; %zu of %zu differ.", what, digits, ours, n - same, n);
+    if (rows > 1 && same < n)
+        show_printed(d, x, rows, cols, digits);
+}
+
+void attn_reading_erratum(struct attn_reading *r, const char *fmt, ...)
+{
+    char *text = NULL;
+    va_list args;
+    va_start(args, fmt);
+    if (vasprintf(&text, fmt, args) < 0)
+        text = NULL;
+    va_end(args);
+    r->e.d.failed = r->e.d.failed || !text;
+    attn_derive_words(&r->e.d, "Erratum: %s", text ? text : "");
+    r->checked.errata++;
+    free(text);
+}

@@ -8,7 +8,7 @@
 #include "base/err.h"
 
 static const struct attn_article *const articles[] = {
-    &attn_article_life,
+    &attn_article_life, &attn_article_heads, &attn_article_journey, &attn_article_chicken, &attn_article_language,
 };
 enum { ARTICLES = sizeof articles / sizeof *articles };
 

@@ -59,7 +59,10 @@ static void add_row(struct attn_derivation *list, const char *name, const struct
     const size_t counts[] = {c->printed, c->same, c->errata};
     attn_derive_cell(list, "%s", name);
     for (size_t i = 0; i < 3; i++)
-        attn_derive_cell(list, counts[i] || (i == 1 && c->printed) ? "%zu" : "", counts[i]);
+        if (counts[i] || (i == 1 && c->printed))
+            attn_derive_cell(list, "%zu", counts[i]);
+        else
+            attn_derive_blanks(list, 1);
 }
 
 static void add_article(struct attn_derivation *list, const struct attn_article *a, const struct attn_checked *each,
@@ -70,7 +73,7 @@ static void add_article(struct attn_derivation *list, const struct attn_article 
     add_row(list, name, all);
     attn_derive_strong(list, 4);
     for (size_t i = 0; a->listing[i].title; i++) {
-        snprintf(name, sizeof name, "– %s", a->listing[i].title);
+        snprintf(name, sizeof name, "- %s", a->listing[i].title);
         add_row(list, name, &each[i]);
     }
 }

@@ -77,6 +77,11 @@ int attn_example_run(struct attn_reading *r, struct attn_example *x, struct attn
 /* The same queries, keys and values under another kind. */
 int attn_example_again(struct attn_reading *r, struct attn_example *x, enum attn_form form, struct attn_err *err);
 
+/* One weight of an example as sums: dot product, scale, softmax, and the first number of the context that it is mixed into. */
+void attn_example_weight(struct attn_reading *r, const struct attn_example *x, size_t head, size_t query, size_t key);
+
+bool attn_reading_equal(const float *a, const float *b, size_t n);
+
 /* Numbers from the reading's room, which is large enough for every article; drawn as torch draws one tensor. */
 float *attn_reading_floats(struct attn_reading *r, size_t n);
 float *attn_reading_uniform(struct attn_reading *r, size_t n, float lo, float hi);

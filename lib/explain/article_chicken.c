@@ -2,7 +2,7 @@
  * head with an output map, several heads. */
 #include "explain/article.h"
 
-enum { T = 8, D = 6, LAST = T - 1 };
+enum { T = 8, D = 6, CHICKEN = 1, DIDNT = 2, LAST = T - 1 };
 static const char *const words[] = {"The", "chicken", "didn't", "cross", "the", "road", "because", "it"};
 
 static const float *inputs(struct attn_reading *r)
@@ -84,6 +84,8 @@ static int simplified(struct attn_reading *r, struct attn_err *err)
     attn_reading_matrix(r, "weights", e.pattern, T, T, words, NULL);
     attn_reading_matrix(r, "context", e.joined, T, D, words, NULL);
     attn_derive_words(d, "Column j is word j.  The first word sees only itself, so its weight is 1 and its context its own vector.");
+    attn_derive_words(d, "How \"didn't\" comes to its weight for \"chicken\"; a word's vector is its query, its key and its value:");
+    attn_example_weight(r, &e, 0, DIDNT, CHICKEN);
     return not_most_similar(r, e.dots, err);
 }
 
@@ -123,6 +125,8 @@ static int one_head(struct attn_reading *r, struct attn_err *err)
     attn_reading_matrix(r, "key", all[0].keys, T, 3, words, NULL);
     attn_reading_matrix(r, "value", all[0].values, T, 4, words, NULL);
     show(r, &all[0]);
+    attn_derive_words(&r->e.d, "How \"didn't\" comes to its weight for \"chicken\":");
+    attn_example_weight(r, &all[0], 0, DIDNT, CHICKEN);
     return ATTN_OK;
 }
 

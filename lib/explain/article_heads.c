@@ -2,7 +2,6 @@
 #include "explain/article.h"
 
 #include <math.h>
-#include <string.h>
 
 enum { SEED = 123, D = 8, H = 2, DK = 4, T = 4, WIDE = 12, HEADS = 3, LONG = 5 };
 
@@ -55,6 +54,8 @@ static int heads(struct attn_reading *r, struct attn_err *err)
         attn_derive_words(d, "Weights of head %zu; each row sums to 1:", h);
         attn_reading_matrix(r, "weights", e.pattern + h * T * T, T, T, NULL, NULL);
     }
+    attn_derive_words(d, "The weight of token 3 for token 0 in head 0, from the projections above:");
+    attn_example_weight(r, &e, 0, 0, 3);
     attn_reading_erratum(r, "the text cuts Q, K and V into h heads of size d_k / h, but scales by √d_k, which read literally is the root of "
                          "the full width, √8.  The code calls the size of one head d_k and divides by its root, √4, as is usual and as is done "
                          "here.  Read literally, the first row of weights of head 0 would be:");
@@ -88,11 +89,11 @@ static struct attn_example alone(const struct attn_example *e, size_t h)
     return one;
 }
 
-/* Whether the head's queries are its columns of the wide product, bit by bit. */
+/* Whether the head's queries are its columns of the wide product. */
 static bool is_cut_from(const struct attn_example *one, const struct attn_example *wide, size_t h)
 {
     for (size_t t = 0; t < T; t++)
-        if (memcmp(one->queries + t * DK, wide->queries + t * D + h * DK, DK * sizeof(float)) != 0)
+        if (!attn_reading_equal(one->queries + t * DK, wide->queries + t * D + h * DK, DK))
             return false;
     return true;
 }
@@ -113,7 +114,7 @@ static int stacked(struct attn_reading *r, struct attn_err *err)
         attn_derive_words(d, "Head %zu alone:", h);
         attn_reading_matrix(r, "query", one.queries, T, DK, NULL, NULL);
         attn_reading_matrix(r, "context", one.context, T, DK, NULL, NULL);
-        same = same && is_cut_from(&one, &wide, h) && !memcmp(one.context, e.context + h * T * DK, T * DK * sizeof(float));
+        same = same && is_cut_from(&one, &wide, h) && attn_reading_equal(one.context, e.context + h * T * DK, (size_t)T * DK);
     }
     attn_derive_words(d, same ? "Queries and context vectors are columns of the wide tables above, to the bit.  The wide product is one in "
                                 "place of two, which is why it is programmed that way."

@@ -7,7 +7,7 @@
 
 #include "base/err.h"
 
-enum { T = 6, D = 3, YOUR = 0, JOURNEY = 1, ONE = 4, SEVEN = 7, DK = 2, WIDE = 1024, BATCH = 2, LONG = 5, IN = 16, OUT = 32, HEADS = 4 };
+enum { T = 6, D = 3, YOUR = 0, JOURNEY = 1, STARTS = 2, ONE = 4, SEVEN = 7, DK = 2, WIDE = 1024, BATCH = 2, LONG = 5, IN = 16, OUT = 32, HEADS = 4 };
 static const char sentence[] = "Your journey starts with one step";
 static const char *const words[] = {"Your", "journey", "starts", "with", "one", "step", "(seventh)"};
 static const float inputs[T * D] = {0.43f, 0.15f, 0.89f, 0.55f, 0.87f, 0.66f, 0.57f, 0.85f, 0.64f,
@@ -72,9 +72,10 @@ static int scores(struct attn_reading *r, struct attn_err *err)
                          "0.9422, 1.4754, 1.4570, 0.8296, 0.7154, 1.0605, 0.4753, 0.8434, 0.8296, 0.4937, 0.3474, 0.6565, "
                          "0.4576, 0.7070, 0.7154, 0.3474, 0.6654, 0.2935, 0.6310, 1.0865, 1.0605, 0.6565, 0.2935, 0.9450");
     attn_reading_erratum(r, "the text gives the similarity of \"journey\" and \"one\" as 0.7074.  It is the number of the table:");
+    const float *journey = inputs + (size_t)JOURNEY * D, *one = inputs + (size_t)ONE * D;
     attn_derive_sum(d, attn_rounded((double)e.dots[JOURNEY * T + ONE], r->e.precision), "journey·one");
     for (size_t i = 0; i < D; i++)
-        attn_derive_term(d, ATTN_TERM_PRODUCT, attn_rounded((double)inputs[JOURNEY * D + i], 2), attn_rounded((double)inputs[ONE * D + i], 2));
+        attn_derive_term(d, ATTN_TERM_PRODUCT, attn_rounded((double)journey[i], 2), attn_rounded((double)one[i], 2));
     cosines(r);
     return ATTN_OK;
 }
@@ -108,19 +109,19 @@ static int seventh_row(struct attn_reading *r, struct attn_err *err)
     attn_reading_erratum(r, "the tables printed have 7 rows, of 7 weights and of 3 numbers.  The sentence has six words, the scores above are 6 x 6, "
                          "and a comment in the listing says 6 x 6.  The tables above are the right ones.  So the weights quoted for \"journey\", "
                          "0.1180, 0.2026, 0.1986, should be %.4f, %.4f, %.4f; of the 6 weights printed first %zu agree, of the first 18 "
-                         "numbers of contexts %zu.", (double)six.pattern[JOURNEY * T], (double)six.pattern[JOURNEY * T + 1],
+                         "numbers of contexts %zu.", (double)six.pattern[(size_t)JOURNEY * T], (double)six.pattern[JOURNEY * T + 1],
                          (double)six.pattern[JOURNEY * T + 2], attn_reading_matches(six.pattern, T, printed_weights),
                          attn_reading_matches(six.joined, (size_t)T * D, printed_contexts));
-    float *x = attn_reading_floats(r, (size_t)SEVEN * D);
+    float *x = attn_reading_floats(r, (size_t)SEVEN * D), *seventh = x + (size_t)T * D;
     memcpy(x, inputs, sizeof inputs);
     for (size_t i = 0; i < D; i++)      /* as a table with four digits shows it */
-        x[T * D + i] = rintf(six.joined[JOURNEY * D + i] * 1e4f) / 1e4f;
+        seventh[i] = rintf(six.joined[(size_t)JOURNEY * D + i] * 1e4f) / 1e4f;
     struct attn_example seven = simplified(x, SEVEN);
     if (attn_example_run(r, &seven, err))
         return err->code;
     attn_derive_words(d, "A seventh input explains them: the context vector of \"journey\" itself, as it is printed, appended to the six as if "
                       "the variable that held it had been added to the inputs.  All numbers then come out:");
-    attn_reading_matrix(r, "input", x + (size_t)T * D, 1, D, words + T, NULL);
+    attn_reading_matrix(r, "input", seventh, 1, D, words + T, NULL);
     attn_reading_matrix(r, "weights", seven.pattern, SEVEN, SEVEN, words, NULL);
     attn_reading_printed(r, "attn_weights", seven.pattern, SEVEN, SEVEN, printed_weights);
     attn_reading_matrix(r, "context", seven.joined, SEVEN, D, words, NULL);
@@ -159,6 +160,10 @@ static int trainable(struct attn_reading *r, struct attn_err *err)
         attn_reading_matrix(r, "value", e.values, T, DK, words, NULL);
         attn_reading_matrix(r, "weights", e.pattern, T, T, words, words);
         attn_reading_matrix(r, "context", e.joined, T, DK, words, NULL);
+        if (i > 0)
+            continue;
+        attn_derive_words(d, "How \"journey\" comes to its weight for \"starts\":");
+        attn_example_weight(r, &e, 0, JOURNEY, STARTS);
     }
     return ATTN_OK;
 }
@@ -206,14 +211,14 @@ static int wide(struct attn_reading *r, struct attn_err *err)
     struct attn_example e = trained(r, 123, WIDE, ATTN_CAUSAL);
     float *both = attn_reading_floats(r, sizeof inputs / sizeof *inputs * BATCH);
     memcpy(both, inputs, sizeof inputs);
-    memcpy(both + T * D, inputs, sizeof inputs);
+    memcpy(both + (size_t)T * D, inputs, sizeof inputs);
     e.batch = BATCH;
     e.x = both;
     if (attn_example_run(r, &e, err))
         return err->code;
     attn_derive_words(d, "The class is tried on a batch: the sentence twice, in one array of shape [%d,%d,%d], with maps nn.Linear(3, %d).  "
                       "The context vectors have the shape [%zu,%zu,%zu], and both sentences have %s.", BATCH, T, D, WIDE, e.batch, e.T, e.dv,
-                      memcmp(e.joined, e.joined + (size_t)T * WIDE, (size_t)T * WIDE * sizeof *e.joined) ? "different numbers" : "the same numbers");
+                      attn_reading_equal(e.joined, e.joined + (size_t)T * WIDE, (size_t)T * WIDE) ? "the same numbers" : "different numbers");
     attn_derive_words(d, "Printed: context_vecs.shape: [2,6,1024].  The shape here is %s.",
                       e.batch == 2 && e.T == 6 && e.dv == 1024 ? "the same" : "another one");
     attn_reading_matrix(r, "weights", e.pattern, T, T, words, words);

@@ -3,7 +3,6 @@
 #include "explain/article.h"
 
 #include <math.h>
-#include <string.h>
 
 #include "base/err.h"
 
@@ -73,6 +72,8 @@ static int batch(struct attn_reading *r, struct attn_err *err)
     if (attn_example_again(r, &e, ATTN_FULL, err))
         return err->code;
     show(r, &e);
+    attn_derive_words(d, "In sentence 0, the weight of key 3 for query 0:");
+    attn_example_weight(r, &e, 0, 0, 3);
     attn_reading_printed(r, "attn_weights[0], its first two rows", e.pattern, 2, T, "0.22, 0.24, 0.30, 0.24, 0.25, 0.26, 0.27, 0.22");
     attn_reading_erratum(r, "the article sets no seed, and none of the seeds 0 to 199999, with q, k and v drawn in this order, gives the rows that are "
                          "printed.  Each of them sums to 1, so they may be right for numbers that are lost.");
@@ -96,8 +97,9 @@ static int masked(struct attn_reading *r, struct attn_err *err)
     const float *by_mask = e.pattern;
     if (attn_example_again(r, &e, ATTN_CAUSAL, err))
         return err->code;
-    attn_derive_words(d, memcmp(by_mask, e.pattern, BATCH * T * T * sizeof *by_mask) ? "The kind causal gives other weights."
-                         : "The kind causal, which computes no hidden score at all, gives the same bits.");
+    attn_derive_words(d, attn_reading_equal(by_mask, e.pattern, (size_t)BATCH * T * T)
+                         ? "The kind causal, which computes no hidden score at all, gives exactly the same weights."
+                         : "The kind causal gives other weights.");
     return ATTN_OK;
 }
 
@@ -110,7 +112,7 @@ static int empty_row(struct attn_reading *r, struct attn_err *err)
     e.mask = gaps;
     attn_derive_words(d, "A mask may hide all keys of a query, here of query 2:");
     attn_derive_table(d, T + 1);
-    for (size_t i = 0; i < (T + 1) * (T + 1); i++) {
+    for (size_t i = 0; i < (size_t)(T + 1) * (T + 1); i++) {
         size_t row = i / (T + 1), col = i % (T + 1);
         if (i)
             attn_derive_cell(d, "%zu", !row ? col - 1 : !col ? row - 1 : (size_t)gaps[(row - 1) * T + col - 1]);
@@ -168,6 +170,8 @@ static int decoder(struct attn_reading *r, struct attn_err *err)
     attn_reading_matrix(r, "key", e.keys, K5, HALF, NULL, NULL);
     attn_reading_matrix(r, "value", e.values, K5, HALF, NULL, NULL);
     show(r, &e);
+    attn_derive_words(d, "The weight of the encoder's token 2 for the decoder's token 0:");
+    attn_example_weight(r, &e, 0, 0, 2);
     return ATTN_OK;
 }
 

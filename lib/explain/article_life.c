@@ -127,7 +127,7 @@ static int otherwise(struct attn_reading *r, float divisor, float *largest, stru
 
 static int weights(struct attn_reading *r, struct attn_err *err)
 {
-    float by_width, with_epsilon;
+    float by_width = 0, with_epsilon = 0;
     if (otherwise(r, sqrtf(D), &by_width, err) || otherwise(r, sqrtf(DK) + 1e-3f, &with_epsilon, err))
         return err->code;
     attn_reading_erratum(r, "the formula given divides by √d + ε.  The printed numbers come from √d_k = √2, without an ε: the largest weight, "
@@ -186,8 +186,8 @@ static int mask_afterwards(struct attn_reading *r, struct attn_example *e, struc
     attn_derive_words(&r->e.d, "The first way: the softmax over all keys, as before.");
     attn_reading_printed(r, "attn_scores (the dot products), first row", e->dots, 1, T, "0.0613, -0.3491, 0.1443, -0.0437, -0.1303, 0.1076");
     attn_reading_printed(r, "unmasked attn_weights, first row", e->pattern, 1, T, "0.1772, 0.1326, 0.1879, 0.1645, 0.1547, 0.1831");
-    for (size_t i = 0; i < T * T; i++) {
-        keep[i] = i % T <= i / T;
+    for (size_t i = 0; i < (size_t)T * T; i++) {
+        keep[i] = i % T <= i / T ? 1.0f : 0.0f;
         masked[i] = keep[i] * e->pattern[i];
     }
     attn_derive_words(&r->e.d, "Then the weights are multiplied by a mask that has 1 for itself and earlier tokens, 0 for later ones:");
@@ -206,7 +206,7 @@ static int mask_before(struct attn_reading *r, struct attn_example *e, struct at
 {
     const float *renormalised = e->pattern;
     float masked[T * T], apart = 0;
-    for (size_t i = 0; i < T * T; i++)
+    for (size_t i = 0; i < (size_t)T * T; i++)
         masked[i] = i % T <= i / T ? e->dots[i] : -INFINITY;
     attn_derive_words(&r->e.d, "The second way, which models use: hidden keys get the score -inf before the softmax, so that nothing has to "
                       "be divided again (--attention causal).");
@@ -216,7 +216,7 @@ static int mask_before(struct attn_reading *r, struct attn_example *e, struct at
         return err->code;
     attn_reading_matrix(r, "weights", e->pattern, T, T, words, words);
     attn_reading_printed(r, "attn_weights from the -inf mask, first row", e->pattern, 1, T, "1.0000, 0.0000, 0.0000, 0.0000, 0.0000, 0.0000");
-    for (size_t i = 0; i < T * T; i++)
+    for (size_t i = 0; i < (size_t)T * T; i++)
         apart = fmaxf(apart, fabsf(e->pattern[i] - renormalised[i]));
     attn_reading_erratum(r, "the article says that e^(-inf) is close to 0.  It is exactly 0, and the two ways differ by rounding alone: in "
                          "float32 by at most %.0e here.", (double)apart);

@@ -43,6 +43,14 @@ struct attn_projection attn_reading_linear(struct attn_reading *r, size_t in, si
     return p;
 }
 
+bool attn_reading_equal(const float *a, const float *b, size_t n)
+{
+    for (size_t i = 0; i < n; i++)
+        if (a[i] != b[i])
+            return false;
+    return true;
+}
+
 /* ---- attention ------------------------------------------------------------------------- */
 
 /* y[T, n], of one head, from x[T, d]. */
@@ -121,6 +129,51 @@ int attn_example_run(struct attn_reading *r, struct attn_example *e, struct attn
     make_results(r, e);
     return attend_and_join(e, err);
 }
+
+/* ---- one weight, step by step ---------------------------------------------------------- */
+
+static struct attn_number number(const struct attn_reading *r, double x)
+{
+    return attn_explain_number(&r->e, x);
+}
+
+/* exp of each score, less the largest, and their sum. */
+static double exponentials(double *largest, const float *scores, size_t n)
+{
+    double sum = 0;
+    *largest = -INFINITY;
+    for (size_t j = 0; j < n; j++)
+        *largest = fmax(*largest, (double)scores[j]);
+    for (size_t j = 0; j < n; j++)
+        sum += exp((double)scores[j] - *largest);
+    return sum;
+}
+
+void attn_example_weight(struct attn_reading *r, const struct attn_example *e, size_t head, size_t query, size_t key)
+{
+    struct attn_derivation *d = &r->e.d;
+    size_t row = head * e->T + query;
+    const float *q = e->queries + row * e->dk, *k = e->keys + (head * e->Tk + key) * e->dk, *v = e->values + head * e->Tk * e->dv;
+    const float *dots = e->dots + row * e->Tk, *scores = e->scores + row * e->Tk, *weights = e->pattern + row * e->Tk;
+    double largest, sum = exponentials(&largest, scores, e->Tk);
+    attn_derive_sum(d, number(r, (double)dots[key]), "q·k");
+    for (size_t c = 0; c < e->dk; c++)
+        attn_derive_term(d, ATTN_TERM_PRODUCT, number(r, (double)q[c]), number(r, (double)k[c]));
+    if (!e->unscaled) {
+        attn_derive_sum(d, number(r, (double)scores[key]), "score");
+        attn_derive_term(d, ATTN_TERM_QUOTIENT, number(r, (double)dots[key]), number(r, sqrt((double)e->dk)));
+    }
+    attn_derive_sum(d, number(r, (double)weights[key]), "weight");
+    attn_derive_term(d, ATTN_TERM_QUOTIENT, number(r, exp((double)scores[key] - largest)), number(r, sum));
+    attn_derive_sum(d, number(r, (double)e->context[row * e->dv]), "context[0]");
+    for (size_t j = 0; j < e->Tk; j++)
+        if (isfinite(scores[j]))
+            attn_derive_term(d, ATTN_TERM_PRODUCT, number(r, (double)weights[j]), number(r, (double)v[j * e->dv]));
+    attn_derive_words(d, "(%s weight is exp(score - largest score) divided by the sum of these over the row; context[0] adds up the first number "
+                      "of each value, times its weight.)", e->unscaled ? "The" : "The score is divided by √d_k.  The");
+}
+
+/* ---- another kind ---------------------------------------------------------------------- */
 
 int attn_example_again(struct attn_reading *r, struct attn_example *e, enum attn_form form, struct attn_err *err)
 {

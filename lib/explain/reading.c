@@ -159,7 +159,7 @@ static void show_printed(struct attn_derivation *d, const float *x, size_t rows,
         if (i % cols == 0)
             attn_derive_cell(d, "%zu", i / cols);
         bool same = agrees(&at, x[i], digits);
-        attn_derive_cell(d, same ? "%s" : "%s≠", digits);
+        attn_derive_cell(d, same ? "%s" : "%s*", digits);
     }
 }
 
@@ -183,7 +183,7 @@ void attn_reading_printed(struct attn_reading *r, const char *what, const float 
     if (rows > 1 && same == n)
         attn_derive_words(d, "Printed: %s, %zu numbers.  The numbers here are the same, digit by digit.", what, n);
     else if (rows > 1)
-        attn_derive_words(d, "Printed: %s, %zu numbers, of which %zu differ from those here (≠):", what, n, n - same);
+        attn_derive_words(d, "Printed: %s, %zu numbers, of which %zu differ from those here (*):", what, n, n - same);
     else if (n == 1)
         attn_derive_words(d, same ? "Printed: %s: %s.  The number here is the same." : "Printed: %s: %s.  Here it is %s.", what, digits, ours);
     else if (same == n)

@@ -23,13 +23,13 @@ bool attn_article_row(size_t i, const char **number, const char **name, const ch
 
 /* ---- one article ----------------------------------------------------------------------- */
 
-static int read_listing(struct attn_reading *r, const struct attn_listing *l, struct attn_err *err)
+static int read_listing(struct attn_lesson *r, const struct attn_listing *l, struct attn_err *err)
 {
     attn_derive_step(&r->e.d, "%s", l->title);
     return l->show(r, err);
 }
 
-static void conclude(struct attn_reading *r)
+static void conclude(struct attn_lesson *r)
 {
     const struct attn_checked *c = &r->checked;
     attn_derive_step(&r->e.d, "What came of it");
@@ -41,7 +41,7 @@ static void conclude(struct attn_reading *r)
     attn_derive_words(&r->e.d, "Errata: %zu.", c->errata);
 }
 
-static int read_article(struct attn_reading *r, const struct attn_article *a, struct attn_err *err)
+static int read_article(struct attn_lesson *r, const struct attn_article *a, struct attn_err *err)
 {
     attn_derive_title(&r->e.d, "Article %s, %s: %s", a->number, a->name, a->title);
     attn_derive_words(&r->e.d, "%s", a->about);
@@ -83,8 +83,8 @@ static int count(struct attn_derivation *list, const struct attn_article *a, con
 {
     enum { MOST = 32 };
     struct attn_checked each[MOST];
-    struct attn_reading *r;
-    int rc = attn_reading_new(&r, o, err);
+    struct attn_lesson *r;
+    int rc = attn_lesson_new(&r, o, err);
     if (rc)
         return rc;
     for (size_t i = 0; i < MOST && a->listing[i].title && !rc; i++) {
@@ -95,11 +95,11 @@ static int count(struct attn_derivation *list, const struct attn_article *a, con
     }
     if (!rc)
         add_article(list, a, each, &r->checked);
-    attn_reading_free(r);
+    attn_lesson_free(r);
     return rc;
 }
 
-static int list_all(struct attn_reading *r, const struct attn_explain_opts *o, struct attn_err *err)
+static int list_all(struct attn_lesson *r, const struct attn_explain_opts *o, struct attn_err *err)
 {
     static const char *const headings[] = {"article and listings", "printed", "same", "errata"};
     struct attn_derivation *d = &r->e.d;
@@ -137,16 +137,16 @@ static int unknown(const char *word, struct attn_err *err)
 int attn_explain_article(const char *article, const struct attn_explain_opts *o, struct attn_err *err)
 {
     struct attn_err local = {0};
-    struct attn_reading *r;
+    struct attn_lesson *r;
     err = err ? err : &local;
     const struct attn_article *a = find(article);
     if (!a && strcmp(article, "list") != 0)
         return unknown(article, err);
-    if (attn_explain_check(o, err) || attn_reading_new(&r, o, err))
+    if (attn_explain_check(o, err) || attn_lesson_new(&r, o, err))
         return err->code;
     int rc = a ? read_article(r, a, err) : list_all(r, o, err);
     if (!rc)
         rc = attn_explain_write(&r->e, o, err);
-    attn_reading_free(r);
+    attn_lesson_free(r);
     return rc;
 }

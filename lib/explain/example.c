@@ -13,37 +13,37 @@
 
 /* ---- numbers --------------------------------------------------------------------------- */
 
-float *attn_reading_floats(struct attn_reading *r, size_t n)
+float *attn_lesson_floats(struct attn_lesson *r, size_t n)
 {
     float *x = r->room + r->used;
-    assert(n <= ATTN_READING_ROOM - r->used);
+    assert(n <= ATTN_LESSON_ROOM - r->used);
     r->used += n;
     return x;
 }
 
-float *attn_reading_uniform(struct attn_reading *r, size_t n, float lo, float hi)
+float *attn_lesson_uniform(struct attn_lesson *r, size_t n, float lo, float hi)
 {
-    float *x = attn_reading_floats(r, n);
+    float *x = attn_lesson_floats(r, n);
     attn_rng_uniform(&r->rng, x, n, lo, hi);
     return x;
 }
 
-float *attn_reading_normal(struct attn_reading *r, size_t n)
+float *attn_lesson_normal(struct attn_lesson *r, size_t n)
 {
-    float *x = attn_reading_floats(r, n);
+    float *x = attn_lesson_floats(r, n);
     attn_rng_normal(&r->rng, x, n, 0, 1);
     return x;
 }
 
-struct attn_projection attn_reading_linear(struct attn_reading *r, size_t in, size_t out, bool bias)
+struct attn_projection attn_lesson_linear(struct attn_lesson *r, size_t in, size_t out, bool bias)
 {
     float bound = attn_rng_linear_bound(in);
-    struct attn_projection p = {.w = attn_reading_uniform(r, in * out, -bound, bound), .out_in = true};
-    p.b = bias ? attn_reading_uniform(r, out, -bound, bound) : NULL;
+    struct attn_projection p = {.w = attn_lesson_uniform(r, in * out, -bound, bound), .out_in = true};
+    p.b = bias ? attn_lesson_uniform(r, out, -bound, bound) : NULL;
     return p;
 }
 
-bool attn_reading_equal(const float *a, const float *b, size_t n)
+bool attn_lesson_equal(const float *a, const float *b, size_t n)
 {
     for (size_t i = 0; i < n; i++)
         if (a[i] != b[i])
@@ -65,10 +65,10 @@ static void project(float *y, const float *x, size_t T, size_t d, size_t n, cons
     attn_gemm(NULL, y, n, x, d, T, &m, ATTN_STORE, NULL);
 }
 
-static float *project_all(struct attn_reading *r, const struct attn_example *e, const float *x, size_t T, size_t n,
+static float *project_all(struct attn_lesson *r, const struct attn_example *e, const float *x, size_t T, size_t n,
                           const struct attn_projection *p)
 {
-    float *y = attn_reading_floats(r, e->batch * e->H * T * n);
+    float *y = attn_lesson_floats(r, e->batch * e->H * T * n);
     for (size_t b = 0; b < e->batch; b++)
         for (size_t h = 0; h < e->H; h++)
             project(y + (b * e->H + h) * T * n, x + b * T * e->d, T, e->d, n, p, h);
@@ -107,18 +107,18 @@ static int attend_and_join(struct attn_example *e, struct attn_err *err)
     return ATTN_OK;
 }
 
-static void make_results(struct attn_reading *r, struct attn_example *e)
+static void make_results(struct attn_lesson *r, struct attn_example *e)
 {
     size_t square = e->batch * e->H * e->T * e->Tk, wide = e->batch * e->H * e->T * e->dv;
-    e->dots = attn_reading_floats(r, square);
-    e->scores = attn_reading_floats(r, square);
-    e->pattern = attn_reading_floats(r, square);
-    e->context = attn_reading_floats(r, wide);
-    e->joined = attn_reading_floats(r, wide);
-    e->output = attn_reading_floats(r, e->batch * e->T * e->out);
+    e->dots = attn_lesson_floats(r, square);
+    e->scores = attn_lesson_floats(r, square);
+    e->pattern = attn_lesson_floats(r, square);
+    e->context = attn_lesson_floats(r, wide);
+    e->joined = attn_lesson_floats(r, wide);
+    e->output = attn_lesson_floats(r, e->batch * e->T * e->out);
 }
 
-int attn_example_run(struct attn_reading *r, struct attn_example *e, struct attn_err *err)
+int attn_example_run(struct attn_lesson *r, struct attn_example *e, struct attn_err *err)
 {
     const float *y = e->y ? e->y : e->x;
     e->batch = e->batch ? e->batch : 1;
@@ -132,7 +132,7 @@ int attn_example_run(struct attn_reading *r, struct attn_example *e, struct attn
 
 /* ---- one weight, step by step ---------------------------------------------------------- */
 
-static struct attn_number number(const struct attn_reading *r, double x)
+static struct attn_number number(const struct attn_lesson *r, double x)
 {
     return attn_explain_number(&r->e, x);
 }
@@ -149,7 +149,7 @@ static double exponentials(double *largest, const float *scores, size_t n)
     return sum;
 }
 
-void attn_example_weight(struct attn_reading *r, const struct attn_example *e, size_t head, size_t query, size_t key)
+void attn_example_weight(struct attn_lesson *r, const struct attn_example *e, size_t head, size_t query, size_t key)
 {
     struct attn_derivation *d = &r->e.d;
     size_t row = head * e->T + query;
@@ -175,7 +175,7 @@ void attn_example_weight(struct attn_reading *r, const struct attn_example *e, s
 
 /* ---- another kind ---------------------------------------------------------------------- */
 
-int attn_example_again(struct attn_reading *r, struct attn_example *e, enum attn_form form, struct attn_err *err)
+int attn_example_again(struct attn_lesson *r, struct attn_example *e, enum attn_form form, struct attn_err *err)
 {
     e->kind.form = form;
     make_results(r, e);

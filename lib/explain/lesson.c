@@ -1,4 +1,4 @@
-/* reading.c - how a listing is shown: its tables, the digits that the article prints beside the computed ones, its errata, and a
+/* lesson.c - how a listing is shown: its tables, the digits that the article prints beside the computed ones, its errata, and a
  * cell of a built-in model for the steps that explain one weight. */
 #include "explain/article.h"
 
@@ -12,13 +12,13 @@
 
 /* ---- what is read ---------------------------------------------------------------------- */
 
-int attn_reading_new(struct attn_reading **out, const struct attn_explain_opts *o, struct attn_err *err)
+int attn_lesson_new(struct attn_lesson **out, const struct attn_explain_opts *o, struct attn_err *err)
 {
-    struct attn_reading *r = *out = calloc(1, sizeof *r);
+    struct attn_lesson *r = *out = calloc(1, sizeof *r);
     if (r)
-        r->room = calloc(ATTN_READING_ROOM, sizeof *r->room);
+        r->room = calloc(ATTN_LESSON_ROOM, sizeof *r->room);
     if (!r || !r->room) {
-        attn_reading_free(r);
+        attn_lesson_free(r);
         *out = NULL;
         return attn_no_memory(err, NULL, "for an article");
     }
@@ -26,7 +26,7 @@ int attn_reading_new(struct attn_reading **out, const struct attn_explain_opts *
     return ATTN_OK;
 }
 
-static void look_away(struct attn_reading *r)
+static void look_away(struct attn_lesson *r)
 {
     attn_worked_free(&r->w);
     attn_tokens_free(r->tokens);
@@ -35,7 +35,7 @@ static void look_away(struct attn_reading *r)
     r->model = NULL;
 }
 
-void attn_reading_free(struct attn_reading *r)
+void attn_lesson_free(struct attn_lesson *r)
 {
     if (!r)
         return;
@@ -45,7 +45,7 @@ void attn_reading_free(struct attn_reading *r)
     free(r);
 }
 
-int attn_reading_look(struct attn_reading *r, const char *model, const char *sentence, size_t query, size_t key,
+int attn_lesson_look(struct attn_lesson *r, const char *model, const char *sentence, size_t query, size_t key,
                       struct attn_err *err)
 {
     struct attn_tokenizer *tokenizer = NULL;
@@ -72,7 +72,7 @@ static void name(struct attn_derivation *d, const char *const *names, size_t i)
         attn_derive_cell(d, "%zu", i);
 }
 
-static void whole_matrix(struct attn_reading *r, const char *what, const float *x, size_t rows, size_t cols,
+static void whole_matrix(struct attn_lesson *r, const char *what, const float *x, size_t rows, size_t cols,
                          const char *const *row_names, const char *const *col_names)
 {
     struct attn_derivation *d = &r->e.d;
@@ -87,7 +87,7 @@ static void whole_matrix(struct attn_reading *r, const char *what, const float *
     }
 }
 
-void attn_reading_matrix(struct attn_reading *r, const char *what, const float *x, size_t rows, size_t cols,
+void attn_lesson_matrix(struct attn_lesson *r, const char *what, const float *x, size_t rows, size_t cols,
                          const char *const *row_names, const char *const *col_names)
 {
     if (cols <= WHOLE || col_names) {
@@ -163,7 +163,7 @@ static void show_printed(struct attn_derivation *d, const float *x, size_t rows,
     }
 }
 
-size_t attn_reading_matches(const float *x, size_t n, const char *digits)
+size_t attn_lesson_matches(const float *x, size_t n, const char *digits)
 {
     char one[LONGEST];
     size_t same = 0;
@@ -172,11 +172,11 @@ size_t attn_reading_matches(const float *x, size_t n, const char *digits)
     return same;
 }
 
-void attn_reading_printed(struct attn_reading *r, const char *what, const float *x, size_t rows, size_t cols, const char *digits)
+void attn_lesson_printed(struct attn_lesson *r, const char *what, const float *x, size_t rows, size_t cols, const char *digits)
 {
     struct attn_derivation *d = &r->e.d;
     char ours[MOST];
-    size_t n = rows * cols, same = attn_reading_matches(x, n, digits);
+    size_t n = rows * cols, same = attn_lesson_matches(x, n, digits);
     r->checked.printed += n;
     r->checked.same += same;
     quote(ours, x, n, digits);
@@ -194,7 +194,7 @@ void attn_reading_printed(struct attn_reading *r, const char *what, const float 
         show_printed(d, x, rows, cols, digits);
 }
 
-void attn_reading_erratum(struct attn_reading *r, const char *fmt, ...)
+void attn_lesson_erratum(struct attn_lesson *r, const char *fmt, ...)
 {
     char *text = NULL;
     va_list args;

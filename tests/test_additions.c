@@ -18,7 +18,7 @@ static const struct place kind[] = {
     {"lib/attn.h", 1, "its value in enum attn_form"},
     {"lib/run/kind.c", 1, "its row"},
     {"lib/compute/*", 4, "which keys a query sees, and how these are multiplied"},
-    {"lib/explain/*", 1, "what its mask looks like in a derivation"},
+    {"lib/explain/*", 2, "what its mask looks like in a derivation; an article has an example"},
     {NULL, 0, NULL},
 };
 static const struct place format[] = {

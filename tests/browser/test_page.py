@@ -444,6 +444,14 @@ class Page(unittest.TestCase):
         browser.open(self.page + "#layer=2&head=3")
         rows = fixtures.matrices("-m", "models/stacked", "-s", LAMP)["blocks.2.attn.pattern.head3"]
         self.assertEqual(f32(shown(self.hover(4, 1))[0]), f32(rows[4][2]))
+        self.assertEqual(browser.value("heat.rowLabels"), ["who", "turned", "off", "the", "lamp"])
+        self.assertFalse(browser.value("$('merge').disabled"))
+
+    def test_a_matrix_without_tokens(self):
+        fixtures.cli("run", "-m", "models/stacked", "-s", LAMP, "--show", "pattern", "--format", "npy", "-o", fixtures.path("dump"))
+        self.page = fixtures.path("plot.html")
+        fixtures.cli("plot", fixtures.path("dump/blocks.2.attn.pattern.npy"), "-o", self.page)
+        browser.open(self.page)
         self.assertEqual(browser.value("heat.rowLabels"), ["0", "1", "2", "3", "4"])
         self.assertTrue(browser.value("$('merge').disabled"))
 

@@ -1,7 +1,9 @@
 /* causes.c - mistakes people make when they port a model, and how they are described.
  *
  * Each row of the table is one mistake and the activations in which it shows first.  The first row that explains the
- * numbers is the cause. */
+ * numbers is the cause.
+ *
+ * Over 500 lines, since what the rows look for is read in their order. */
 #include "compare/diff.h"
 #include "attn_tools.h"
 

@@ -1,6 +1,8 @@
 /* plot.c - draws a dump: collects what is wanted in an album, and makes a picture of it.
  *
- * A dump is of one run, or it is a history: arrays whose first axis is time, watched while a model was trained. */
+ * A dump is of one run, or it is a history: arrays whose first axis is time, watched while a model was trained.
+ *
+ * Over 500 lines, since choosing, naming and merging all work on one plot. */
 #include "attn_tools.h"
 #include "base/err.h"
 #include "base/out.h"

@@ -91,6 +91,14 @@ START_TEST(answers_are_nowhere_on_the_sheet)
 }
 END_TEST
 
+/* The command that prints the numbers of a sheet has no use for the sheet's seed, but for that of dropout. */
+START_TEST(the_seed_is_the_sheets)
+{
+    expect_exactly(SHEET "| grep -c -e --seed || true", "0\n");
+    expect_exactly(SHEET "--dropout 0.5 | grep -c -e '--seed 4'", "1\n");
+}
+END_TEST
+
 START_TEST(seeds_choose_the_gaps)
 {
     expect_same(SHEET, SHEET);
@@ -186,6 +194,7 @@ Suite *suite_worksheet(void)
     tcase_add_loop_test(t, printed_terms_give_the_answers, 0, sizeof texts / sizeof *texts);
     tcase_add_test(t, answers_are_nowhere_on_the_sheet);
     tcase_add_test(t, seeds_choose_the_gaps);
+    tcase_add_test(t, the_seed_is_the_sheets);
     tcase_add_test(t, a_page_checks_what_is_typed);
     tcase_add_test(t, a_sheet_is_printed_on_pages);
     tcase_add_test(t, any_text_is_printed);

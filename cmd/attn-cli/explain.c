@@ -210,7 +210,11 @@ struct session {
 /* Malloc'd, NULL: no memory. */
 static char *command_for_run(void)
 {
+    const struct number seed = dropout_seed;
+    if (!(attention_kind().dropout > 0))
+        dropout_seed.given = NULL;      /* a worksheet's: a run has no use for it */
     char *same = repro_command(&run_command), *all = NULL;
+    dropout_seed = seed;
     if (!same || !o.precision.given)
         return same;
     if (asprintf(&all, "%s --precision %s", same, o.precision.given) < 0)

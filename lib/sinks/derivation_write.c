@@ -68,7 +68,7 @@ static void write_result(struct attn_out *o, const struct attn_passage *sum)
     char buf[ATTN_NUM_FIXED_MAX + 1];
     struct attn_number n = sum->result;
     if (sum->asked && !sum->answered) {
-        attn_out_printf(o, "__________\u00A0(%zu:\u00A0%d\u00A0digit%s)", n.gap, n.digits, n.digits > 1 ? "s" : "");
+        attn_out_printf(o, "__________\u00A0(%zu:\u00A0%d\u00A0decimal%s)", n.gap, n.digits, n.digits > 1 ? "s" : "");
         return;
     }
     n.gap = sum->asked ? 0 : n.gap;
@@ -393,7 +393,7 @@ static void html_gap(struct attn_out *o, const struct attn_number *n)
     char x[ATTN_NUM_FIXED_MAX + 1];
     x[attn_num_fixed(x, n->x, n->digits)] = '\0';
     attn_out_printf(o, "<input inputmode=\"decimal\" size=\"10\" autocomplete=\"off\" aria-label=\"gap %zu\" data-x=\"%s\" "
-                    "data-within=\"%.10g\"> <output></output> (%zu: %d digit%s)", n->gap, x, 1.001 * pow(10, -n->digits), n->gap,
+                    "data-within=\"%.10g\"> <output></output> (%zu: %d decimal%s)", n->gap, x, 1.001 * pow(10, -n->digits), n->gap,
                     n->digits, n->digits > 1 ? "s" : "");
 }
 

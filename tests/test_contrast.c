@@ -194,7 +194,8 @@ START_TEST(test_vocabulary)
     expect("$A diff -q -m models/life --with $D/b --ids 0,2 2>&1 >/dev/null", 0, "");
     /* B's own seventh id is none of A: what differs is said beside why nothing ran. */
     expect("$A diff -m $D/b --with models/life --ids 6 2>/dev/null", 1, "the models differ: the configuration, 2 tokens, 1 of 4 weights\n");
-    expect("$A diff -m $D/b --with models/life --ids 6 2>&1 >/dev/null", 1, "token 0 has id 6, but model life has ids 0 to 5");
+    expect("$A diff -m $D/b --with models/life --ids 6 2>&1 >/dev/null", 1, "/b, and models/life has ids 0 to 5: they have other vocabularies");
+    expect("$A diff life liffe 2>&1", 1, "liffe: there is no such file or directory, nor a model of that name (life is a model");
     expect_exactly("ends 1 $A diff -m $D/b --with models/life --ids 6 --format json 2>/dev/null", "");
     free(rows);
     made_close(&w);

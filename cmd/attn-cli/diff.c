@@ -12,6 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 static struct {
     const char *with, *format;
@@ -50,6 +51,9 @@ static bool is_model(const char *path)
 
 static int one_model(const char *model, const char *dump, struct attn_err *err)
 {
+    if (access(dump, F_OK))
+        return attn_fail(err, ATTN_EIO, "%s: there is no such file or directory, nor a model of that name (%s is a model; attn-cli models "
+                         "lists those that have names)", dump, model);
     return attn_fail(err, ATTN_EFORMAT, "%s is a model and %s is not: to compare a model with saved arrays, let it run the same "
                      "tokens: attn-cli run -m %s --ids ... --show '*' -o ours.npz, then diff the two", model, dump, model);
 }
@@ -226,6 +230,21 @@ static int read_texts(struct texts *t, const struct attn_model *m, struct attn_e
     return code ? code : input_label(t->cross, &t->tokenizer, &t->other, m, seen, err);
 }
 
+/* Both models run the ids of A's text, which B may lack. */
+static int check_other(const struct sides *s, const struct texts *t, struct attn_err *err)
+{
+    struct attn_info b;
+    struct attn_err why = {0};
+    int code = attn_run_check_tokens(s->model_b, t->tokens, t->cross, &why);
+    attn_model_info(s->model_b, &b);
+    for (size_t i = 0; code && i < t->tokens->n; i++)
+        if ((size_t)t->tokens->tok[i].id >= b.V)
+            return attn_fail(err, code, "token %zu has id %d in %s, and %s has ids 0 to %zu: they have other vocabularies; without a text, "
+                             "configuration and weights are compared", i, (int)t->tokens->tok[i].id, common.model ? common.model : "A",
+                             o.with, b.V - 1);
+    return attn_fail_as(err, &why);
+}
+
 static int run_models(struct sides *s, struct attn_err *err)
 {
     struct texts t = {.tokens = NULL};
@@ -241,7 +260,7 @@ static int run_models(struct sides *s, struct attn_err *err)
     if (!code)
         warn(s, &t);
     if (!code)
-        code = attn_run_check_tokens(s->model_b, t.tokens, t.cross, err);
+        code = check_other(s, &t, err);
     struct edits none = {0};
     if (!code)
         code = edits_open(&s->edits, &t.tokenizer, err);

@@ -25,7 +25,7 @@ const struct option edit_options[] = {
     [EDITS] = {0, "edits", OPT_MANY_FILES, &given, "FILE", "the edits of a file, one a line; lines that begin with # are comments",
      .section = OF_EDIT, .flags = OPT_COUNTS},
     [ABLATE] = {0, "ablate", OPT_MANY, &given, "PLACES", "set these places to 0: L1H2,L0.mlp.out, or 1.2 for head 2 of layer 1",
-     .section = OF_EDIT, .flags = OPT_COUNTS},
+     .section = OF_EDIT, .flags = OPT_COUNTS | OPT_USUAL},
     [PATCH] = {0, "patch", OPT_MANY, &given, "PLACES", "set these places to what they are in another run, that of --patch-from",
      .section = OF_EDIT, .flags = OPT_COUNTS},
     [STEER] = {0, "steer", OPT_MANY_FILES, &given, "FILE[:SCALE][@LAYERS]", "add a vector to the residual stream after "

@@ -238,6 +238,15 @@ END_TEST
 #define WATCH "--watch-every 5 -s 'attention heads' --show pattern,context "
 #define SAME_WATCH "for f in $D/one/watch/*; do cmp $f $D/other/watch/$(basename $f) || exit 1; done; echo same"
 
+/* More steps than stand side by side are spread out, which is said. */
+START_TEST(a_long_history_is_thinned)
+{
+    expect(line_of("--watch-every 1 -s 'attention heads' --show pattern --layer 0", "one"), 0, "the model is in ");
+    expect_exactly("\"$A\" plot $D/one/watch -o $D/h.png 2>&1", "8 of 13 steps are shown, evenly spread; --frames 13 shows all\n");
+    expect_exactly("\"$A\" plot $D/one/watch --frames 13 -o $D/h.png 2>&1; \"$A\" plot $D/one/watch --frames 2 -o $D/h.png 2>&1", "");
+}
+END_TEST
+
 START_TEST(a_sentence_is_watched)
 {
     expect(line_of(WATCH, "one"), 0, "the model is in ");
@@ -513,6 +522,7 @@ Suite *suite_train(void)
     tcase_add_test(tc, a_recipe_is_a_setting);
     tcase_add_loop_test(tc, going_on_needs_the_same_training, 0, sizeof others / sizeof *others);
     tcase_add_test(tc, a_sentence_is_watched);
+    tcase_add_test(tc, a_long_history_is_thinned);
     tcase_add_test(tc, watching_changes_nothing_and_goes_on);
     tcase_add_test(tc, a_history_that_was_only_begun_is_none);
     tcase_add_test(tc, a_history_that_was_half_written_is_that_of_the_checkpoint_before);

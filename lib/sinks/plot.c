@@ -452,6 +452,17 @@ static int fill(struct plot *p, struct attn_err *err)
     return rc;
 }
 
+/* Of times left out and of pictures that show next to nothing, the first counts more. */
+static void note(char *text, const struct plot *p, const struct attn_format *format, const struct attn_look *look)
+{
+    size_t n = p->dump->steps ? p->dump->n_steps : 0;
+    *text = '\0';
+    if (n > 0 && !p->o->frames && times(p) < n)
+        snprintf(text, ATTN_PLOT_NOTE, "%zu of %zu steps are shown, evenly spread; --frames %zu shows all", times(p), n, n);
+    else if (!format->methods->next)
+        attn_album_is_faint(text, &p->album, look);
+}
+
 static int draw(const struct plot *p, const struct attn_format *format, struct attn_err *err)
 {
     struct attn_look look;
@@ -465,10 +476,8 @@ static int draw(const struct plot *p, const struct attn_format *format, struct a
         rc = format->methods->draw(out, &p->album, &look, err);
     if (!rc)
         rc = attn_out_commit(out, err);
-    if (p->o->note)
-        *p->o->note = '\0';
-    if (!rc && p->o->note && !format->methods->next)
-        attn_album_is_faint(p->o->note, &p->album, &look);
+    if (!rc && p->o->note)
+        note(p->o->note, p, format, &look);
     attn_out_close(out);
     return rc;
 }

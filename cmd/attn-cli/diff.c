@@ -233,12 +233,13 @@ static int read_texts(struct texts *t, const struct attn_model *m, struct attn_e
 /* Both models run the ids of A's text, which B may lack. */
 static int check_other(const struct sides *s, const struct texts *t, struct attn_err *err)
 {
-    struct attn_info b;
+    struct attn_info a, b;
     struct attn_err why = {0};
     int code = attn_run_check_tokens(s->model_b, t->tokens, t->cross, &why);
+    attn_model_info(s->model_a, &a);
     attn_model_info(s->model_b, &b);
     for (size_t i = 0; code && i < t->tokens->n; i++)
-        if ((size_t)t->tokens->tok[i].id >= b.V)
+        if ((size_t)t->tokens->tok[i].id >= b.V && (size_t)t->tokens->tok[i].id < a.V)
             return attn_fail(err, code, "token %zu has id %d in %s, and %s has ids 0 to %zu: they have other vocabularies; without a text, "
                              "configuration and weights are compared", i, (int)t->tokens->tok[i].id, common.model ? common.model : "A",
                              o.with, b.V - 1);

@@ -149,7 +149,7 @@ static int limit_median(double *out, const struct work *limit, struct attn_err *
 
 /* ---- limits ------------------------------------------------------------------------------ */
 
-struct limit { const struct bench *bench; enum attn_limit which; };
+struct limit { const struct bench *bench; enum attn_limit which; double scale; };
 
 static int limit_once(void *self, struct sample *out, struct attn_err *err)
 {
@@ -157,16 +157,17 @@ static int limit_once(void *self, struct sample *out, struct attn_err *err)
     double start = attn_clock_now();
     *out = (struct sample){0};
     int code = attn_limits_measure(&out->value, l->bench->limits, l->which, l->bench->threads, err);
+    out->value /= l->scale;
     out->seconds = attn_clock_now() - start;
     return code;
 }
 
-static int library_start(struct work *w, enum attn_limit which, const struct bench *b, struct attn_err *err)
+static int library_start(struct work *w, enum attn_limit which, double scale, const struct bench *b, struct attn_err *err)
 {
     struct limit *l = bench_work(w, sizeof *l, limit_once, free, err);
     if (!l)
         return ATTN_ENOMEM;
-    *l = (struct limit){b, which};
+    *l = (struct limit){b, which, scale};
     return ATTN_OK;
 }
 
@@ -194,22 +195,13 @@ static int roof_once(void *self, struct sample *out, struct attn_err *err)
     return ATTN_OK;
 }
 
-static int write_once(void *self, struct sample *out, struct attn_err *err)
-{
-    const struct roof *r = self;
-    double start = attn_clock_now();
-    *out = (struct sample){0};
-    int code = attn_limits_measure(&out->value, r->bench->limits, ATTN_LIMIT_WRITE, r->bench->threads, err);
-    out->value /= r->stage->scale;
-    out->seconds = attn_clock_now() - start;
-    return code;
-}
-
 int bench_limit_start(struct work *w, const struct stage *s, const struct work *of, const struct bench *b, struct attn_err *err)
 {
     if (s->limit == TO_EMPTY_PROCESS)
         return bench_empty_process(w, err);
-    struct roof *r = bench_work(w, sizeof *r, s->limit == TO_WRITE ? write_once : roof_once, free, err);
+    if (s->limit == TO_WRITE)
+        return library_start(w, ATTN_LIMIT_WRITE, s->scale, b, err);
+    struct roof *r = bench_work(w, sizeof *r, roof_once, free, err);
     if (!r)
         return ATTN_ENOMEM;
     *r = (struct roof){b, s, of->operations, of->bytes};
@@ -255,7 +247,7 @@ int bench_measure_peaks(struct machine *m, const struct bench *b, const bool wan
         struct work work;
         if (!all[i].wanted)
             continue;
-        code = library_start(&work, all[i].which, b, err);
+        code = library_start(&work, all[i].which, 1, b, err);
         if (!code)
             code = limit_median(all[i].out, &work, err);
         free(work.self);

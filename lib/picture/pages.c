@@ -161,19 +161,6 @@ static struct letter letter_at(const char *s, size_t len, size_t *step)
     return l;
 }
 
-static void put_byte(struct attn_out *o, unsigned char c)
-{
-    if (c == '(' || c == ')' || c == '\\' || c > '~')
-        attn_out_printf(o, "\\%03o", c);
-    else
-        attn_out_char(o, (char)c);
-}
-
-static void draw_stroke(void *ctx, const struct attn_stroke *s)
-{
-    attn_out_printf(ctx, "%.2f %.2f m %.2f %.2f l\n", s->x0, s->y0, s->x1, s->y1);
-}
-
 /* Writes or draws the beginning of s that is of one sort, and returns its length. */
 static size_t put_run(struct pages *p, const char *s, size_t len, double x, double y, double size, bool bold)
 {
@@ -184,7 +171,7 @@ static size_t put_run(struct pages *p, const char *s, size_t len, double x, doub
         attn_out_printf(o, "BT /%s %.2f Tf %.2f %.2f Td (", first.symbol ? "S" : bold ? "B" : "F", size, x, y);
     do {
         if (first.byte)
-            put_byte(o, l.byte);
+            attn_pdf_put(o, l.byte);
         n += step;
     } while (!first.symbol && n < len && s[n] != '\033' &&
              (l = letter_at(s + n, len - n, &step)).symbol == first.symbol && !l.byte == !first.byte);
@@ -194,7 +181,7 @@ static size_t put_run(struct pages *p, const char *s, size_t len, double x, doub
     }
     double unit = COLUMN * size / ATTN_FONT_COLUMN;
     attn_out_printf(o, "q 1.1 w 1 J %.4f 0 0 %.4f %.2f %.2f cm\n", unit, unit, x, y);
-    attn_font_draw(s, n, draw_stroke, o);
+    attn_font_draw(s, n, attn_pdf_stroke, o);
     attn_out_str(o, "S Q\n");
     return n;
 }

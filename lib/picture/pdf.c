@@ -127,17 +127,20 @@ static unsigned width_of(const char *s, size_t len)
     return width;
 }
 
+void attn_pdf_put(struct attn_out *page, unsigned char c)
+{
+    if (c == '(' || c == ')' || c == '\\' || c > '~')
+        attn_out_printf(page, "\\%03o", c);
+    else
+        attn_out_char(page, (char)c);
+}
+
 static void put_string(struct pdf *p, const char *s, size_t len)
 {
     size_t step;
     attn_out_char(p->page, '(');
-    for (size_t i = 0; i < len; i += step) {
-        unsigned char c = letter_of(attn_utf8_next(s + i, len - i, &step)).byte;
-        if (c == '(' || c == ')' || c == '\\' || c > '~')
-            attn_out_printf(p->page, "\\%03o", c);
-        else
-            attn_out_char(p->page, (char)c);
-    }
+    for (size_t i = 0; i < len; i += step)
+        attn_pdf_put(p->page, letter_of(attn_utf8_next(s + i, len - i, &step)).byte);
     attn_out_char(p->page, ')');
 }
 
@@ -156,10 +159,9 @@ static void write_letters(struct pdf *p, const struct attn_lettering *w, unsigne
     attn_out_str(p->page, " Tj ET\n");
 }
 
-static void draw_stroke(void *ctx, const struct attn_stroke *s)
+void attn_pdf_stroke(void *page, const struct attn_stroke *s)
 {
-    struct pdf *p = ctx;
-    attn_out_printf(p->page, "%.2f %.2f m %.2f %.2f l\n", s->x0, s->y0, s->x1, s->y1);
+    attn_out_printf(page, "%.2f %.2f m %.2f %.2f l\n", s->x0, s->y0, s->x1, s->y1);
 }
 
 static void draw_letters(struct pdf *p, const struct attn_lettering *w, uint8_t color, double room)
@@ -172,7 +174,7 @@ static void draw_letters(struct pdf *p, const struct attn_lettering *w, uint8_t 
         attn_out_printf(p->page, "0 %.4f %.4f 0 %.3f %.3f cm\n", -unit, -unit, (double)w->x, (double)w->y + back);
     else
         attn_out_printf(p->page, "%.4f 0 0 %.4f %.3f %.3f cm\n", unit, -unit, (double)w->x - back, (double)w->y);
-    attn_font_draw(w->s, strlen(w->s), draw_stroke, p);
+    attn_font_draw(w->s, strlen(w->s), attn_pdf_stroke, p->page);
     attn_out_str(p->page, "S Q\n");
 }
 

@@ -7,9 +7,9 @@
 
 #include "attn_tools.h"
 #include "base/err.h"
-#include "sinks/merge.h"
+#include "sinks/merge_words.h"
 #include "text/label.h"
-#include "text/word.h"
+#include "text/whole_words.h"
 
 #include <math.h>
 #include <stdio.h>

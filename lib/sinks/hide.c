@@ -7,7 +7,7 @@
 #include "base/err.h"
 #include "compute/kind.h"
 #include "model/model.h"
-#include "text/word.h"
+#include "text/whole_words.h"
 
 bool attn_sink_hides(const struct attn_sink_job *job, int act)
 {

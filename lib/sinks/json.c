@@ -8,7 +8,7 @@
 
 #include "base/err.h"
 #include "base/num.h"
-#include "text/word.h"
+#include "text/whole_words.h"
 
 void attn_doc_string(struct attn_out *o, const char *s)
 {

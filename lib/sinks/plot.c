@@ -11,9 +11,9 @@
 #include "picture/album.h"
 #include "picture/figure.h"
 #include "picture/look.h"
-#include "sinks/merge.h"
+#include "sinks/merge_words.h"
 #include "sinks/sink.h"
-#include "text/word.h"
+#include "text/whole_words.h"
 
 #include <limits.h>
 #include <stdio.h>

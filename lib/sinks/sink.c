@@ -11,8 +11,8 @@
 #include "base/out.h"
 #include "compute/vec.h"
 #include "model/model.h"
-#include "sinks/merge.h"
-#include "text/word.h"
+#include "sinks/merge_words.h"
+#include "text/whole_words.h"
 #include "trace/trace.h"
 
 /* ---- the formats ----------------------------------------------------------------------- */

@@ -1,4 +1,4 @@
-/* word.h - which neighbouring tokens make a word, for people who read matrices.
+/* whole_words.h - which neighbouring tokens make a word, for people who read matrices.
  *
  * White space between two tokens parts words: at the end of the one, at the start of the other, or as bytes of the text that belong
  * to neither (a tokenizer of words).  A space that is a token of its own goes with what follows, as it does when it is a part of
@@ -6,8 +6,8 @@
  * known, each token is a word.  Punctuation and digits belong to the word they touch.
  *
  * The page's words.js does the same, so that a page and a table of one text have the same words; the test `words` compares them. */
-#ifndef ATTN_TEXT_WORD_H
-#define ATTN_TEXT_WORD_H
+#ifndef ATTN_TEXT_WHOLE_WORDS_H
+#define ATTN_TEXT_WHOLE_WORDS_H
 
 #include "attn.h"
 

@@ -1,12 +1,12 @@
-/* merge.h - bands of a run, merged from tokens into words, for sinks.
+/* merge_words.h - bands of a run, merged from tokens into words, for sinks.
  *
  * What a word gives another is summed over the other's tokens and is the mean over its own: rows of weights still sum to 1.  A vector
  * of a word is the mean over its tokens: a context vector stays the mixture that the merged row says.  What means nothing after that
  * (scores, queries, logits) is not merged but refused. */
-#ifndef ATTN_SINKS_MERGE_H
-#define ATTN_SINKS_MERGE_H
+#ifndef ATTN_SINKS_MERGE_WORDS_H
+#define ATTN_SINKS_MERGE_WORDS_H
 
-#include "text/word.h"
+#include "text/whole_words.h"
 #include "trace/trace.h"
 
 struct attn_merger;

@@ -1,4 +1,4 @@
-#include "sinks/merge.h"
+#include "sinks/merge_words.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -1,4 +1,4 @@
-#include "text/word.h"
+#include "text/whole_words.h"
 
 #include <stdlib.h>
 #include <string.h>

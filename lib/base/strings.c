@@ -1,6 +1,7 @@
 #include "base/strings.h"
 
 #include <string.h>
+#include <strings.h>
 #include <sys/random.h>
 
 #include "base/grow.h"
@@ -192,6 +193,12 @@ void attn_strings_free(struct attn_strings *t)
     free(t->item);
     free(t->slot);
     *t = (struct attn_strings){0};
+}
+
+bool attn_ends_with(const char *s, const char *end)
+{
+    size_t n = strlen(s), m = strlen(end);
+    return n >= m && !strcasecmp(s + n - m, end);
 }
 
 int attn_shown(const char *s, size_t len)

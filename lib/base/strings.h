@@ -40,6 +40,9 @@ const char *attn_strings_at(const struct attn_strings *t, size_t i, size_t *len)
 void attn_strings_clear(struct attn_strings *t);                    /* empties it but keeps the memory */
 void attn_strings_free(struct attn_strings *t);
 
+/* Whether a path or name ends with `end`, in any case. */
+bool attn_ends_with(const char *s, const char *end);
+
 /* How many bytes of a string a message shows, for %.*s: all of a short one, else a part that ends with a whole
  * character. */
 int attn_shown(const char *s, size_t len);

@@ -14,12 +14,6 @@ static bool is_file(const char *path)
     return stat(path, &st) == 0 && S_ISREG(st.st_mode);
 }
 
-static bool ends_with(const char *s, const char *end)
-{
-    size_t n = strlen(s), m = strlen(end);
-    return n >= m && !strcmp(s + n - m, end);
-}
-
 /* Whether the models that are known by a name have this one. */
 static bool is_name(const char *name)
 {
@@ -39,7 +33,7 @@ bool attn_contrast_takes(const char *path)
     if (stat(path, &st))
         return is_name(path);
     for (size_t i = 0; S_ISREG(st.st_mode) && i < sizeof endings / sizeof *endings; i++)
-        if (ends_with(path, endings[i]))
+        if (attn_ends_with(path, endings[i]))
             return true;
     struct attn_source s = {.dir = (char *)path};
     return S_ISDIR(st.st_mode) && (attn_source_has(&s, "config.json") || attn_shards_there(&s));

@@ -4,7 +4,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <strings.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -12,6 +11,7 @@
 #include "base/err.h"
 #include "base/folder.h"
 #include "base/grow.h"
+#include "base/strings.h"
 #include "sinks/json.h"
 #include "sinks/manifest.h"
 
@@ -35,16 +35,10 @@ struct attn_files {
     size_t n_ended, most_ended;
 };
 
-static bool ends_with(const char *s, const char *end)
-{
-    size_t n = strlen(s), m = strlen(end);
-    return n >= m && !strcasecmp(s + n - m, end);
-}
-
 static bool one_stream(const char *path, const char *ending)
 {
     struct stat st;
-    if (!path || !strcmp(path, "-") || ends_with(path, ending))
+    if (!path || !strcmp(path, "-") || attn_ends_with(path, ending))
         return true;
     return stat(path, &st) == 0 && !S_ISREG(st.st_mode) && !S_ISDIR(st.st_mode);
 }

@@ -16,6 +16,7 @@
 #include "base/size.h"
 #include "compute/block.h"
 #include "compute/gemm.h"
+#include "run/logits.h"
 
 /* Scratch to compute the logits of a band of rows at one point. */
 struct bench {
@@ -29,20 +30,6 @@ struct reading { struct attn_lens *s; struct bench b; struct attn_info info; };
 
 /* ---- numbers of one row ---------------------------------------------------------------- */
 
-/* log sum exp; NaN if a number is NaN or inf. */
-static double log_sum(const float *x, size_t n)
-{
-    double max = -INFINITY, sum = 0;
-    for (size_t i = 0; i < n; i++) {
-        if (isnan(x[i]))
-            return NAN;
-        max = (double)x[i] > max ? (double)x[i] : max;
-    }
-    for (size_t i = 0; i < n; i++)
-        sum += exp((double)x[i] - max);
-    return max + log(sum);
-}
-
 /* Of a softmax: -sum p log p; NaN where there is none. */
 static double entropy_of(const float *x, double log_sum_x, size_t n)
 {
@@ -52,17 +39,6 @@ static double entropy_of(const float *x, double log_sum_x, size_t n)
         entropy -= p > 0 ? p * log_p : 0;
     }
     return entropy;
-}
-
-/* KL(softmax of p || softmax of q), NaN if one is none; rounding may leave less than 0. */
-static double divergence(const float *p, double log_sum_p, const float *q, double log_sum_q, size_t n)
-{
-    double kl = isnan(log_sum_p) || isnan(log_sum_q) ? NAN : 0;
-    for (size_t i = 0; i < n; i++) {
-        double log_p = (double)p[i] - log_sum_p, weight = exp(log_p);
-        kl += weight > 0 ? weight * (log_p - ((double)q[i] - log_sum_q)) : 0;
-    }
-    return kl < 0 ? 0 : kl;
 }
 
 static void look_for_target(struct attn_lens_cell *c, const float *logits, double log_sum_logits, size_t n, int32_t target)
@@ -85,10 +61,10 @@ static void measure_row(void *ctx, size_t i, int worker)
     size_t at = b->point * s->tokens->n + b->final->row0 + i;
     const float *logits = b->logits + i * b->V, *final = b->final->data + i * b->final->ld;
     struct attn_lens_cell *c = &s->cell[at];
-    double sum = log_sum(logits, b->V), final_sum = log_sum(final, b->V);
+    double sum = attn_logits_log_sum(logits, b->V), final_sum = attn_logits_log_sum(final, b->V);
     *c = (struct attn_lens_cell){.logit = NAN, .logprob = NAN};
     c->entropy = entropy_of(logits, sum, b->V);
-    c->kl = divergence(final, final_sum, logits, sum, b->V);
+    c->kl = attn_logits_divergence(final, final_sum, logits, sum, b->V);
     if (attn_logits_top(s->best + at * s->top, &c->n_top, s->top, logits, b->V, NULL))
         c->n_top = 0;
     if (s->o->target)

@@ -11,6 +11,7 @@
 #include "ask/metric.h"
 
 #include "base/err.h"
+#include "run/logits.h"
 
 #include <math.h>
 
@@ -71,13 +72,7 @@ static double rank(const float *logits, size_t V, int32_t id)
 
 static double divergence(const struct softmax *s, const float *logits, const float *reference, size_t V)
 {
-    struct softmax r = softmax_of(reference, V);
-    double sum = 0;
-    for (size_t j = 0; j < V; j++) {
-        double p = prob(&r, reference, j);
-        sum += p > 0 ? p * (logprob(&r, reference, (int32_t)j) - logprob(s, logits, (int32_t)j)) : p;
-    }
-    return sum;
+    return attn_logits_divergence(reference, attn_logits_log_sum(reference, V), logits, s->top + s->log, V);
 }
 
 static double term(const struct attn_metric_term *t, const struct softmax *s, const float *logits, size_t V)

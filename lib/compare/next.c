@@ -3,35 +3,7 @@
 
 #include <math.h>
 
-#include "base/err.h"
-
-/* The logarithm of the sum of exp(x[n]); NaN unless x is a distribution's logits: -inf rules a token out. */
-static double log_sum(const float *x, size_t n)
-{
-    float most = -INFINITY;
-    double sum = 0;
-    for (size_t i = 0; i < n; i++) {
-        if (isnan(x[i]))
-            return (double)NAN;
-        most = x[i] > most ? x[i] : most;
-    }
-    if (!isfinite(most))
-        return (double)NAN;
-    for (size_t i = 0; i < n; i++)
-        sum += exp((double)x[i] - (double)most);
-    return (double)most + log(sum);
-}
-
-/* KL(p || q) in nats, from logits. */
-static double divergence(const float *p, const float *q, size_t n, double sum_p, double sum_q)
-{
-    double kl = 0;
-    for (size_t i = 0; i < n; i++) {
-        double lp = (double)p[i] - sum_p, lq = (double)q[i] - sum_q;
-        kl += isinf(p[i]) ? 0 : exp(lp) * (lp - lq);
-    }
-    return isnan(sum_p + sum_q) ? (double)NAN : kl < 0 ? 0 : kl;       /* below 0 by rounding alone */
-}
+#include "run/logits.h"
 
 static void find_largest(struct attn_diff_next *out, const float *a, const float *b)
 {
@@ -67,9 +39,9 @@ void attn_diff_next(struct attn_diff_next *out, const struct attn_diff *d)
     out->V = p.n;
     for (size_t t = 0; t < p.T; t++) {
         const float *a = p.a + t * p.ld, *b = p.b + t * p.ld;
-        double sum_a = log_sum(a, p.n), sum_b = log_sum(b, p.n);
-        out->kl_ba = divergence(b, a, p.n, sum_b, sum_a);
-        out->kl_ab = divergence(a, b, p.n, sum_a, sum_b);
+        double sum_a = attn_logits_log_sum(a, p.n), sum_b = attn_logits_log_sum(b, p.n);
+        out->kl_ba = attn_logits_divergence(b, sum_b, a, sum_a, p.n);
+        out->kl_ab = attn_logits_divergence(a, sum_a, b, sum_b, p.n);
         out->kl_ba_mean += out->kl_ba / (double)p.T;
         out->kl_ab_mean += out->kl_ab / (double)p.T;
     }

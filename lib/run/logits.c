@@ -11,6 +11,7 @@
 #include "base/splitmix.h"
 #include "compute/vec.h"
 #include "model/model.h"
+#include "run/logits.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -52,6 +53,31 @@ int attn_logprob(double *out, const float *logits, size_t V, int32_t id, struct 
             sum += exp(logits[i] - top);
     *out = logits[id] - top - log(sum);
     return ATTN_OK;
+}
+
+/* ---- two rows ---- */
+
+double attn_logits_log_sum(const float *x, size_t n)
+{
+    double top = -INFINITY, sum = 0;
+    for (size_t i = 0; i < n; i++) {
+        if (isnan(x[i]))
+            return (double)NAN;
+        top = (double)x[i] > top ? (double)x[i] : top;
+    }
+    for (size_t i = 0; i < n; i++)
+        sum += exp((double)x[i] - top);
+    return top + log(sum);
+}
+
+double attn_logits_divergence(const float *p, double sum_p, const float *q, double sum_q, size_t n)
+{
+    double kl = isnan(sum_p + sum_q) ? (double)NAN : 0;
+    for (size_t i = 0; i < n; i++) {
+        double log_p = (double)p[i] - sum_p, weight = exp(log_p);
+        kl += weight > 0 ? weight * (log_p - ((double)q[i] - sum_q)) : 0;
+    }
+    return kl < 0 ? 0 : kl;             /* less by rounding alone */
 }
 
 /* ---- the likeliest tokens ---- */

@@ -12,6 +12,7 @@
 #include "base/err.h"
 #include "compute/kind.h"
 #include "run/kind.h"
+#include "run/logits.h"
 #include "run/run.h"
 #include "sinks/sink.h"
 
@@ -106,26 +107,10 @@ static void tally(struct tally *sum, const float *a, const float *b, size_t n)
     sum->n += n;
 }
 
-/* The logarithm of the sum of exponentials; n is at least 1. */
-static double log_sum(const float *x, size_t n)
-{
-    double top = (double)x[0], sum = 0;
-    for (size_t i = 1; i < n; i++)
-        top = (double)x[i] > top ? (double)x[i] : top;
-    for (size_t i = 0; i < n; i++)
-        sum += exp((double)x[i] - top);
-    return top + log1p(sum - 1);        /* the largest contributes 1 */
-}
-
-/* Kullback-Leibler divergence, the sum of p log(p / q): what the kind's probabilities lose of the model's own. */
+/* What the kind's probabilities lose of the model's own. */
 static double divergence(const float *own, const float *logits, size_t V)
 {
-    double log_own = log_sum(own, V), log_kind = log_sum(logits, V), sum = 0;
-    for (size_t i = 0; i < V; i++) {
-        double p = (double)own[i] - log_own, q = (double)logits[i] - log_kind;
-        sum += exp(p) * (p - q);
-    }
-    return sum < 0 ? 0 : sum;           /* below 0 only by rounding */
+    return attn_logits_divergence(own, attn_logits_log_sum(own, V), logits, attn_logits_log_sum(logits, V), V);
 }
 
 static bool is_drawn(const struct comparison *g, const struct attn_probe *p, size_t head)

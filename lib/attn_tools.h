@@ -514,7 +514,9 @@ int attn_bpe_learn(const char *path, size_t *tokens, const char *text, size_t le
 struct attn_train_opts {
     const char *text; size_t text_len;  /* to train on; documents are separated by <|endoftext|> */
     const char *also; size_t also_len;  /* more to train on, none of it held out; NULL: nothing */
-    /* Needed to begin a training.  To go on with one, each must be what it was, or NULL. */
+    const char *from;                   /* a model, as attn_model_open takes it, with whose weights, configuration and tokenizer a
+                                         * training begins; tokenizer, config and draw are then NULL.  NULL: weights are drawn */
+    /* Needed to begin a training without `from`.  To go on with one, each must be what it was, or NULL. */
     const char *tokenizer;              /* directory with vocab.json and, for BPE, merges.txt; for models of other formats, any
                                          * tokenizer's: its files are copied */
     const char *config; size_t config_len; const char *config_name; /* text of a config.json; what messages call it, NULL:

@@ -293,13 +293,56 @@ START_TEST(a_history_that_was_only_begun_is_none)
 }
 END_TEST
 
+/* ---- a model that is there learns on ------------------------------------------------------- */
+
+#define FURTHER "\"$A\" train -f LICENSE --batch 2 --warmup 2 --held-out 20 -q "
+#define HELD_OUT(dir) "tail -1 $D/" dir "/loss.csv | cut -d, -f6"
+
+START_TEST(its_weights_are_the_first_ones)
+{
+    succeed(SMALL "-q -o $D/one && cp -r $D/one $D/before && " FURTHER "-m $D/one -o $D/same --steps 2 --lr 0");
+    expect("\"$A\" diff -m $D/one --with $D/same", 0, "nothing differs");
+    succeed(FURTHER "-m tiny -o $D/tiny --steps 1 --max-seconds 60");
+    succeed(FURTHER "-m $D/one -o $D/none --steps 30 --lr 0 && " FURTHER "-m $D/one -o $D/two --steps 30 --lr 0.003");
+    expect("test $(" HELD_OUT("two") ") != $(" HELD_OUT("none") ") && { " HELD_OUT("two") "; " HELD_OUT("none") "; } | sort -g | head -1 | "
+           "cmp - <(" HELD_OUT("two") ") && echo less", 0, "less");
+    expect_exactly("diff -r $D/one $D/before && cmp $D/one/config.json $D/two/config.json && echo as it was", "as it was\n");
+}
+END_TEST
+
+START_TEST(a_model_of_any_family_learns_on)
+{
+    succeed("\"$A\" train -f cmd/README.md --family qwen3 --vocab-size 300 --n-ctx 32 --n-layer 2 --d-model 32 --n-head 4 --n-kv-head 2 --d-mlp 48 "
+            "--steps 4 --batch 4 -q -o $D/one");
+    succeed(FURTHER "-m $D/one -o $D/same --steps 2 --lr 0 && cmp $D/one/config.json $D/same/config.json");
+    expect("\"$A\" diff -m $D/one --with $D/same", 0, "nothing differs");
+}
+END_TEST
+
+START_TEST(interruptions_of_what_goes_on_change_no_bit)
+{
+    succeed(SMALL "-q -o $D/first && " FURTHER "-m $D/first -o $D/one --steps 9");
+    expect("i=0; until " FURTHER "-m $D/first -o $D/other --steps 9 --resume --save-every 2 & p=$!; ( sleep 0.$((i += 1))2; kill -KILL $p ) "
+           "2>/dev/null & wait $p; do test $((i += 1)) -lt 60 || exit 1; done 2>/dev/null; wait; " SAME("one", "other"), 0, "same");
+    expect(FURTHER "-o $D/one --resume 2>&1", 0, "");
+    expect(FURTHER "-m tiny -o $D/one --resume 2>&1", 1, "/one: the training there began with another model; leave the model out");
+    expect(SMALL "-m tiny -o $D/first --resume 2>&1", 2, "--model and --n-ctx do not go together");
+    expect("\"$A\" train -f cmd/README.md -m tiny -o $D/first --resume 2>&1", 1, "/first: the training there began with weights it drew");
+}
+END_TEST
+
 /* ---- what it refuses ------------------------------------------------------------------------ */
 
 static const struct { const char *line; int status; const char *says; } refused[] = {
     {"\"$A\" train -o $D/m 2>&1", 2, "give a text with -f PATH"},
     {"\"$A\" train -s 'a b' 2>&1", 2, "--gradients FILE"},
     {"ATTN_MODEL=life \"$A\" train -o $D/m 2>&1", 2, "give a text with -f PATH"},
-    {SMALL "-m models/stacked -o $D/m 2>&1", 2, "--model is for --gradients FILE: a training begins with weights it draws"},
+    {SMALL "-m models/stacked -o $D/m 2>&1", 2, "--model and --n-ctx do not go together: a training that begins with a model has its"},
+    {FURTHER "-m life -o $D/m 2>&1", 1, "life: \"unembed\" is false, so there is nothing to predict"},
+    {FURTHER "-m models/stacked -o models/stacked 2>&1", 2, "models/stacked: there is a model already, and no training"},
+    {FURTHER "-m tiny -o $D/m --vocab x 2>&1", 2, "--model and --vocab do not go together"},
+    {FURTHER "-m tiny -o $D/m --config x 2>&1", 2, "--model and --config do not go together"},
+    {FURTHER "-m $D/none -o $D/m 2>&1", 1, "No such file or directory"},
     {"\"$A\" train -m models/stacked --ids 1,2 --gradients $D/g --lr 1 2>&1", 2, "--gradients and --lr do not go together"},
     {"\"$A\" train -m models/stacked --ids 1,2 --gradients $D/g -o $D/m 2>&1", 2, "--gradients and --output do not go together"},
     {"\"$A\" train -f cmd/README.md 2>&1", 2, "give a directory with -o DIR"},
@@ -513,6 +556,9 @@ Suite *suite_train(void)
     tcase_add_test(tc, progress_is_told_when_asked);
     tcase_add_test(tc, progress_has_a_line_for_each_measurement);
     tcase_add_test(tc, progress_on_a_terminal);
+    tcase_add_test(tc, its_weights_are_the_first_ones);
+    tcase_add_test(tc, a_model_of_any_family_learns_on);
+    tcase_add_test(tc, interruptions_of_what_goes_on_change_no_bit);
     tcase_add_loop_test(tc, what_cannot_be_is_refused, 0, sizeof refused / sizeof *refused);
     tcase_add_test(tc, a_tokenizer_comes_whole);
     tcase_add_test(tc, token_0_ends_a_text);

@@ -1,5 +1,5 @@
 /* directory.c - where a training begins: a new directory gets its settings, a tokenizer, and a model with its first
- * weights; one that is there must be what is asked for. */
+ * weights, which are drawn or those of another model; a directory that is there must be what is asked for. */
 #include "train/trainer.h"
 #include "attn_tools.h"
 
@@ -69,14 +69,29 @@ static int read_all(struct attn_train_settings *settings, const struct attn_trai
     return rc ? rc : attn_train_settings_check(settings, err);
 }
 
-/* Applies the settings of a file and of options on top of those in `settings`, and notes which texts they are for. */
+/* Opens the model a training begins with.  Its digest names it whatever it is called and wherever it lies. */
+static int open_first(struct attn_model **m, char **name, const char *from, struct attn_err *err)
+{
+    char digest[80];
+    int rc = attn_model_open(m, from, err);
+    if (!rc)
+        rc = attn_model_digest(*m, false, digest, err);
+    if (rc)
+        return rc;
+    *name = strdup(digest);
+    return *name ? ATTN_OK : no_memory(err);
+}
+
+/* Applies the settings of a file and of options on top of those in `settings`, and notes for which texts they are. */
 static int prepare(struct attn_train_settings *settings, const struct attn_train_opts *o, struct attn_err *err)
 {
     int rc = read_all(settings, o, err);
     if (rc)
         return rc;
+    free(settings->from);
     free(settings->text);
     free(settings->also);
+    settings->from = NULL;
     settings->text = digest(o->text, o->text_len);
     settings->also = o->also ? digest(o->also, o->also_len) : NULL;
     return settings->text && (!o->also || settings->also) ? ATTN_OK : no_memory(err);
@@ -153,19 +168,20 @@ static int join_vocabulary(struct attn_config *c, const struct attn_tokenizer *t
     return rc;
 }
 
+static int check_predicts(const struct attn_config *c, const char *name, struct attn_err *err)
+{
+    if (c->unembed && c->causal)
+        return ATTN_OK;
+    return attn_fail(err, ATTN_EFORMAT, "%s: %s, so there is nothing to predict; expected %s", name,
+                     c->unembed ? "\"mask\" is \"none\"" : "\"unembed\" is false", c->unembed ? "\"causal\"" : "true");
+}
+
 static int read_config(struct attn_config *c, const struct attn_train_opts *o, struct attn_err *err)
 {
-    const char *name = o->config_name;
-    int rc = attn_config_read(c, o->config, o->config_len, name, err);
-    if (rc)
-        return rc;
-    if (!c->family->native && o->draw)
-        return attn_fail(err, ATTN_EUSAGE, "a recipe draws attn-decoder models, not \"%s\"", c->family->name);
-    if (!c->unembed || !c->causal)
-        return attn_fail(err, ATTN_EFORMAT, "%s: %s, so there is nothing to predict; expected %s", name,
-                         c->unembed ? "\"mask\" is \"none\"" : "\"unembed\" is false",
-                         c->unembed ? "\"causal\"" : "true");
-    return ATTN_OK;
+    int rc = attn_config_read(c, o->config, o->config_len, o->config_name, err);
+    if (!rc && !c->family->native && o->draw)
+        rc = attn_fail(err, ATTN_EUSAGE, "a recipe draws attn-decoder models, not \"%s\"", c->family->name);
+    return rc ? rc : check_predicts(c, o->config_name, err);
 }
 
 static int check_vocabulary(struct attn_config *c, const char *name, const char *dir, struct attn_err *err)
@@ -222,11 +238,41 @@ static int make_model(const struct attn_train *t, const struct attn_train_opts *
     return rc;
 }
 
+static int hold(struct attn_train *t, struct attn_err *err)
+{
+    bool made;
+    int rc = attn_folder_make(t->dir, &made, err);
+    return rc || t->lock >= 0 ? rc : attn_folder_hold(&t->lock, t->dir, err);
+}
+
+/* Copies the model to begin with; may_begin has made sure that no other model is overwritten. */
+static int copy(struct attn_train *t, const struct attn_train_opts *o, struct attn_err *err)
+{
+    struct attn_model *m = NULL;
+    size_t tensors;
+    if (o->config || o->tokenizer || o->draw)
+        return attn_fail(err, ATTN_EUSAGE, "a model to begin with has its own configuration, tokenizer and weights: another %s "
+                         "was given", o->config ? "config" : o->tokenizer ? "vocabulary" : "recipe");
+    t->settings = attn_train_settings_defaults;
+    int rc = prepare(&t->settings, o, err);
+    if (!rc)
+        rc = open_first(&m, &t->settings.from, o->from, err);
+    if (!rc)
+        rc = check_predicts(&m->config, m->source.name, err);
+    if (!rc)
+        rc = hold(t, err);
+    if (!rc)
+        rc = write_settings(t, err);            /* first: they show whose model it is */
+    if (!rc)
+        rc = attn_model_save(m, t->dir, &(struct attn_save_opts){.replace = true}, &tensors, err);
+    attn_model_close(m);
+    return rc;
+}
+
 /* Makes all files of a new model. */
 static int make(struct attn_train *t, const struct attn_train_opts *o, struct attn_err *err)
 {
     struct attn_config c = {0};
-    bool made;
     if (!o->config || !o->tokenizer)
         return attn_fail(err, ATTN_EUSAGE, "%s: there is no training to go on with, so that a config and a vocabulary are "
                          "needed", t->dir);
@@ -239,11 +285,9 @@ static int make(struct attn_train *t, const struct attn_train_opts *o, struct at
     if (!rc)
         rc = check_draw(t->settings.draw, &c, err);
     if (!rc)
-        rc = attn_folder_make(t->dir, &made, err);
-    if (!rc && t->lock < 0)
-        rc = attn_folder_hold(&t->lock, t->dir, err);
+        rc = hold(t, err);
     if (!rc)
-        rc = write_settings(t, err);            /* first: they show whose model it is */
+        rc = write_settings(t, err);            /* first, as in copy */
     if (!rc)
         rc = attn_train_tokenizer_copy(t->dir, o->tokenizer, c.family->native, err);
     if (!rc)
@@ -283,6 +327,9 @@ static int differ(const char *dir, struct rest has, struct rest asked, struct at
     if (begins(has, "\"also\":"))
         return attn_fail(err, ATTN_EFORMAT, "%s: the training there reads %s; give the same to go on, or choose another "
                          "directory", dir, begins(has, "\"also\": null") ? "no --also" : "another --also");
+    if (begins(has, "\"from\":"))
+        return attn_fail(err, ATTN_EFORMAT, "%s: the training there began with %s; leave the model out to go on, or choose another "
+                         "directory", dir, begins(has, "\"from\": null") ? "weights it drew" : "another model");
     return attn_fail(err, ATTN_EFORMAT, "%s: the training there has %.*s, but %.*s was asked for; leave it out to go on, or "
                      "choose another directory", dir, (int)has.len, has.s, (int)asked.len, asked.s);
 }
@@ -337,6 +384,19 @@ static int read_settings(struct attn_train_settings *settings, const char *dir, 
     return rc;
 }
 
+/* The model that is said to be the first one; the one it was, where nothing is said. */
+static int name_first(char **name, const struct attn_train *t, const char *from, struct attn_err *err)
+{
+    struct attn_model *m = NULL;
+    int rc = ATTN_OK;
+    if (from)
+        rc = open_first(&m, name, from, err);
+    else if (t->settings.from && !(*name = strdup(t->settings.from)))
+        rc = attn_no_memory(err, t->dir, "to go on");
+    attn_model_close(m);
+    return rc;
+}
+
 static int check_settings(struct attn_train *t, const struct attn_train_opts *o, struct attn_err *err)
 {
     struct attn_train_settings asked;
@@ -344,10 +404,12 @@ static int check_settings(struct attn_train *t, const struct attn_train_opts *o,
     if (rc)
         return rc;
     asked = t->settings;
-    asked.text = asked.also = asked.draw = NULL;
+    asked.text = asked.also = asked.draw = asked.from = NULL;
     if (t->settings.draw && !(asked.draw = strdup(t->settings.draw)))
         return attn_no_memory(err, t->dir, "to go on");
     rc = prepare(&asked, o, err);
+    if (!rc)
+        rc = name_first(&asked.from, t, o->from, err);
     if (!rc)
         rc = compare_written(t->dir, write_settings_to, &t->settings, &asked, err);
     attn_train_settings_free(&asked);
@@ -407,5 +469,5 @@ static int go_on(struct attn_train *t, const struct attn_train_opts *o, struct a
 int attn_train_begin(struct attn_train *t, const struct attn_train_opts *o, bool goes_on, struct attn_err *err)
 {
     struct attn_train_opts named = named_options(o);
-    return goes_on ? go_on(t, &named, err) : make(t, &named, err);
+    return goes_on ? go_on(t, &named, err) : o->from ? copy(t, &named, err) : make(t, &named, err);
 }

@@ -2,7 +2,7 @@
  *
  * One JSON object; all of its keys, which are the fields of struct attn_train_settings, are optional.  A key that is
  * absent leaves its field unchanged, so that a file and then options in the same form can be read into one struct.
- * `text` and `also` identify the texts that were read. */
+ * `text` and `also` identify the texts that were read, `from` the model whose weights were the first ones. */
 #include "train/trainer.h"
 
 #include <stddef.h>
@@ -33,15 +33,16 @@ static const struct attn_key keys[] = {
     {"documents", ATTN_KEY_EITHER, offsetof(struct attn_train_settings, join), documents, NULL},
     {"keep", ATTN_KEY_EITHER, offsetof(struct attn_train_settings, best), kept, NULL},
     KEY(draw, NAME, NULL), KEY(dtype, CHOICE, stores),
-    KEY(text, NAME, NULL), KEY(also, NAME, NULL),
+    KEY(from, NAME, NULL), KEY(text, NAME, NULL), KEY(also, NAME, NULL),
     {0}
 };
 
-static void forget_texts(struct attn_train_settings *t)
+static void forget_sources(struct attn_train_settings *t)
 {
+    free(t->from);
     free(t->text);
     free(t->also);
-    t->text = t->also = NULL;
+    t->from = t->text = t->also = NULL;
 }
 
 int attn_train_settings_read(struct attn_train_settings *t, const char *text, size_t len, const char *name,
@@ -50,7 +51,7 @@ int attn_train_settings_read(struct attn_train_settings *t, const char *text, si
     struct attn_key_reader r = {.to = t, .name = name, .section = "", .err = err};
     cJSON *root = NULL;
     int rc = attn_tree_read(&root, text, len, name, VALUES_MAX, err);
-    forget_texts(t);                    /* they belong to the file that is read now */
+    forget_sources(t);                  /* they belong to the file that is read now */
     if (!rc)
         rc = attn_keys_read(&r, keys, root);
     cJSON_Delete(root);
@@ -82,7 +83,7 @@ int attn_train_settings_check(const struct attn_train_settings *t, struct attn_e
 
 void attn_train_settings_free(struct attn_train_settings *t)
 {
-    forget_texts(t);
+    forget_sources(t);
     free(t->draw);
     t->draw = NULL;
 }

@@ -35,6 +35,7 @@ struct attn_train_settings {
     bool best;                          /* keep the model of the lowest held-out loss, not the last one */
     char *draw;                         /* how the first weights were drawn; NULL: as in GPT-2; owned */
     enum attn_store dtype;              /* in which the finished model is stored */
+    char *from;                         /* digest of the model it began with; NULL: weights were drawn; owned */
     char *text, *also;                  /* SHA-256 of each; NULL: none; owned */
 };
 

@@ -97,9 +97,6 @@ static int check_purpose(struct attn_err *err)
     const struct option *row = gradients ? given_among(training) : NULL;
     if (row)
         return attn_fail(err, ATTN_EUSAGE, "--gradients and --%s do not go together: nothing is trained", row->name);
-    if (!gradients && common.model && common.model != getenv("ATTN_MODEL"))
-        return attn_fail(err, ATTN_EUSAGE, "--model is for --gradients FILE: a training begins with weights it draws, and "
-                         "continues with those in -o DIR, with --resume");
     return ATTN_OK;
 }
 
@@ -121,7 +118,8 @@ static int train(struct attn_err *err)
 {
     if (check_purpose(err) || check_input(err))
         return err->code;
-    return gradients ? write_gradients(gradients, err) : train_loop(common.file, err);
+    const char *from = common.model == getenv("ATTN_MODEL") ? NULL : common.model;      /* a usual model is no wish to change it */
+    return gradients ? write_gradients(gradients, err) : train_loop(common.file, from, err);
 }
 
 static const struct option options[] = {
@@ -146,10 +144,11 @@ static const struct option gradient_options[] = {
 const struct command train_command = {
     .name = "train",
     .run = train,
-    .usage = "train -f PATH -o DIR [--steps N] [--n-layer N] [--d-model N] ... [--resume] | train -m DIR|NAME --ids IDS "
-    "--gradients FILE",
+    .usage = "train -f PATH -o DIR [--steps N] [--n-layer N] [--d-model N] ... [--resume] | train -m DIR|NAME -f PATH -o DIR ... | "
+    "train -m DIR|NAME --ids IDS --gradients FILE",
     .summary = "train a tiny model on text",
-    .about = "Makes a model, of our own format or of a --family, that predicts the next token of a text: AdamW with warm-up and cosine decay, "
+    .about = "Makes a model, of our own format or of a --family, that predicts the next token of a text, or trains one that is there "
+             "further, on another text (-m; the model itself is left as it is): AdamW with warm-up and cosine decay, "
              "gradient clipping, and the end of the text held out and measured.  DIR always holds a complete model for run and "
              "generate, loss.csv and loss.png, train.json with all settings, and checkpoint.safetensors: after SIGINT, SIGTERM "
              "or --max-seconds (status 75), or a crash, the same command with --resume continues, to the same bits.  The same "
@@ -164,6 +163,7 @@ const struct command train_command = {
          "another kind of model, the same vocabulary"},
         {"attn-cli train -f stories.txt -o ./qwen --family qwen3 --steps 5000",
          "a family's own layout, which its own library reads, too"},
+        {"attn-cli train -m ./tiny -f letters.txt -o ./letters --steps 500 --lr 0.0002", "a model that is there learns another text"},
         {"attn-cli train -f stories.txt -o ./tiny --watch-every 100 -s \"The cat sat on the mat\"", "see how heads form: "
          "plot ./tiny/watch"},
         {"attn-cli generate -m ./tiny -s \"Once upon a time\" -n 50", "what it has learned"},

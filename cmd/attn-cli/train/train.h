@@ -20,6 +20,7 @@ const struct option *train_config_given(void);
 
 extern const struct option train_file_options[], train_run_options[];
 
-int train_loop(const char *corpus, struct attn_err *err);           /* corpus: path of the text */
+/* corpus: path of the text; from: the model to begin with; NULL: weights are drawn. */
+int train_loop(const char *corpus, const char *from, struct attn_err *err);
 
 #endif

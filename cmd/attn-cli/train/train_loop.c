@@ -16,7 +16,7 @@
 #include <unistd.h>
 
 static struct {
-    const char *path, *also, *vocab, *config, *settings, *draw, *family;
+    const char *path, *from, *also, *vocab, *config, *settings, *draw, *family;
     struct number vocab_size, save_every, max_seconds, watch_every;
     bool resume, progress;
 } o;
@@ -39,6 +39,18 @@ static void source_free(struct source *in)
 
 /* ---- what to train ----------------------------------------------------------------------- */
 
+/* What a model to begin with decides itself. */
+static int check_from(struct attn_err *err)
+{
+    const struct option *row = train_config_given();
+    const char *other = row ? row->name : o.config ? "config" : o.family ? "family" : o.draw ? "draw" : o.vocab ? "vocab" :
+                        o.vocab_size.given ? "vocab-size" : NULL;
+    if (!o.from || !other)
+        return ATTN_OK;
+    return attn_fail(err, ATTN_EUSAGE, "--model and --%s do not go together: a training that begins with a model has its "
+                     "configuration, tokenizer and weights", other);
+}
+
 static int check_usage(const char *corpus, struct attn_err *err)
 {
     const struct option *row = train_config_given();
@@ -60,7 +72,7 @@ static int check_usage(const char *corpus, struct attn_err *err)
         return attn_fail(err, ATTN_EUSAGE, "--watch-every N and -s TEXT go together: how often to look, and at which sentence");
     if (!o.watch_every.given && (selection.show || selection.layer || selection.head))
         return attn_fail(err, ATTN_EUSAGE, "--show, --layer and --head are for --watch-every: without it nothing is shown");
-    return ATTN_OK;
+    return check_from(err);
 }
 
 /* The path with a slash in it; malloc'd.  NULL: no memory, or path is NULL. */
@@ -88,7 +100,7 @@ static int read_files(struct source *in, const char *corpus, struct attn_err *er
 static struct attn_train_opts opts_of(const struct source *in)
 {
     return (struct attn_train_opts){
-        .text = in->text, .text_len = in->text_len, .also = in->also, .also_len = in->also_len,
+        .text = in->text, .text_len = in->text_len, .also = in->also, .also_len = in->also_len, .from = o.from,
         .tokenizer = in->vocab, .config = in->config, .config_len = in->config_len, .config_name = o.config ? o.config : "options",
         .draw = o.draw, .settings = in->settings, .settings_len = in->settings_len, .settings_name = o.settings,
         .changes = in->changes, .changes_len = in->changes_len, .resume = o.resume, .threads = (int)common.threads.n};
@@ -157,9 +169,9 @@ static int open_training(struct attn_train **out, struct source *in, struct attn
     bool there = attn_train_exists(in->dir);
     if (!there && o.resume)
         say_note("%s: there is no training yet: a new one begins", o.path);
-    if (there ? check_size(in, err) : attn_train_may_begin(in->dir, err) || find_vocabulary(in, err))
+    if (there ? check_size(in, err) : attn_train_may_begin(in->dir, err) || (!o.from && find_vocabulary(in, err)))
         return err->code;
-    if (!o.config && (!there || o.family || train_config_given()) && build_config(in, err))
+    if (!o.config && !o.from && (!there || o.family || train_config_given()) && build_config(in, err))
         return err->code;
     struct attn_train_opts opts = opts_of(in);
     return attn_train_open(out, in->dir, &opts, err);
@@ -289,10 +301,11 @@ static int train_on(struct attn_train *t, struct attn_err *err)
     return ATTN_OK;
 }
 
-int train_loop(const char *corpus, struct attn_err *err)
+int train_loop(const char *corpus, const char *from, struct attn_err *err)
 {
     struct source in = {0};
     struct attn_train *t = NULL;
+    o.from = from;
     int code = check_usage(corpus, err);
     if (!code)
         code = read_files(&in, corpus, err);

@@ -72,6 +72,13 @@ START_TEST(weights_may_be_negative)
 }
 END_TEST
 
+/* Above a picture of one head there is as little room as a cell takes. */
+START_TEST(a_score_has_its_whole_name)
+{
+    expect("$A heads -m induction --repeat 8 --layer 0 --head 0 --format svg", 0, "duplicate</text>");
+}
+END_TEST
+
 START_TEST(mistakes_are_explained)
 {
     expect("$A heads -m tiny --by entropi 2>&1", 2, "the nearest is 'entropy'");
@@ -133,6 +140,7 @@ Suite *suite_heads_cmd(void)
     tcase_add_test(c, tables_for_programs_are_the_same);
     tcase_add_test(c, texts_of_a_file_are_pooled);
     tcase_add_test(c, weights_may_be_negative);
+    tcase_add_test(c, a_score_has_its_whole_name);
     tcase_add_test(c, mistakes_are_explained);
     tcase_add_test(c, a_tidy_summary_has_the_scores_of_each_record);
     tcase_add_test(c, a_tidy_summary_has_a_row_on_each_line);

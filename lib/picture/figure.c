@@ -98,7 +98,7 @@ static void draw_caption(const struct attn_section *s, const struct attn_sheet *
                          const struct attn_pen *pen)
 {
     char text[64];
-    size_t k = 0, columns = (s->cols * s->wide + ATTN_BETWEEN - 2) / ATTN_LETTER;
+    size_t k = 0, columns = (attn_section_pitch(s) - 2) / ATTN_LETTER;
     do
         attn_sheet_call(text, sheet, i, k);
     while (strlen(text) > columns && ++k < ATTN_BREVITIES);
@@ -156,7 +156,7 @@ static int draw_at(const struct attn_section *s, const struct attn_sheet *sheet,
                    const struct attn_pen *pen, uint8_t *steps, struct attn_err *err)
 {
     size_t column = nth % s->across, row = nth / s->across, caption = attn_section_caption(s);
-    size_t px = x + s->left.margin + column * (s->cols * s->wide + ATTN_BETWEEN);
+    size_t px = x + s->left.margin + column * attn_section_pitch(s);
     size_t py = y + ATTN_TITLE + s->top.margin + caption + row * (caption + s->rows * s->cell + ATTN_BETWEEN);
     if (caption)
         draw_caption(s, sheet, i, px, py - (row ? 0 : s->top.margin) - ATTN_APART, pen);

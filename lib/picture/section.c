@@ -116,6 +116,15 @@ static size_t choose_cell(const struct attn_section *s, const struct attn_look *
     return look->cell ? look->cell : larger(smaller(cell, most), 1);
 }
 
+/* What the names above narrow panels take; where a panel has a layer and a head, they are written shorter instead. */
+static size_t longest_name(const struct attn_section *s)
+{
+    size_t longest = 0;
+    for (const struct attn_sheet *sheet = s->first; sheet; sheet = attn_album_next_sheet(s->album, sheet))
+        longest = larger(longest, sheet->name ? attn_font_columns(sheet->name, strlen(sheet->name)) : 0);
+    return s->across * s->down > 1 ? longest * ATTN_LETTER : 0;
+}
+
 /* ---- words and numbers in cells ---- */
 
 const char *attn_section_number(char text[ATTN_NUM_FIXED_MAX], const struct attn_section *s, float x)
@@ -150,9 +159,14 @@ size_t attn_section_caption(const struct attn_section *s)
     return s->across * s->down > 1 ? CAPTION : 0;
 }
 
+size_t attn_section_pitch(const struct attn_section *s)
+{
+    return larger(s->cols * s->wide, s->name) + ATTN_BETWEEN;
+}
+
 static size_t panels_width(const struct attn_section *s)
 {
-    return s->left.margin + s->across * (s->cols * s->wide + ATTN_BETWEEN) - ATTN_BETWEEN;
+    return s->left.margin + s->across * attn_section_pitch(s) - ATTN_BETWEEN;
 }
 
 static void plan_axes(struct attn_section *s)
@@ -234,6 +248,7 @@ int attn_section_plan(struct attn_section *s, const struct attn_album *a, const 
     choose_digits(s);
     if (first->words || s->numbers)
         make_room_for_words(s, look);
+    s->name = width ? 0 : longest_name(s);
     if (width && fit_panels(s, look, width, err))
         return err->code;
     plan_axes(s);

@@ -24,6 +24,7 @@ struct attn_section {
     size_t rows, cols;                  /* of the largest matrix */
     const struct attn_palette *palette;
     size_t cell, wide, across, down;    /* pixels of a number: its height, its width; panels */
+    size_t name;                        /* pixels of the longest name above a panel */
     bool table;                         /* a row of panels for each layer */
     bool numbers; int digits;           /* are written in the cells; after the point */
     size_t bar, indent;                 /* pixels: the legend's colour bar; from the left to the legend */
@@ -35,6 +36,7 @@ struct attn_section {
 int attn_section_plan(struct attn_section *s, const struct attn_album *a, const struct attn_sheet *first,
                       const struct attn_look *look, size_t width, struct attn_err *err);
 size_t attn_section_caption(const struct attn_section *s);         /* height of a panel's caption; 0: panels have none */
+size_t attn_section_pitch(const struct attn_section *s);            /* from the left of a panel to that of the next one */
 size_t attn_legend_height(const struct attn_scale *s);
 /* The label of row or column i: its token, with its number where not all are labelled. */
 struct attn_label attn_section_label(const struct attn_tokens *tokens, size_t i, const struct attn_axis *axis, size_t columns);

@@ -223,6 +223,8 @@ class Page(unittest.TestCase):
         cells = browser.value("[...$('lens-body').querySelectorAll('td')].map((e) => e.textContent)")
         self.assertEqual(cells, [r["top"][0]["text"].replace(" ", "·") for r in rows])
         n = len(lens["tokens"])
+        self.assertEqual(browser.value("$('lens-value').textContent").split(":")[0],        # it opens with what comes next
+                         f"After “{lens['tokens'][-1]['text'].replace(' ', '·')}” ({n - 1}), layer {len(rows) // n - 1}")
         follows = [r["pos"] + 1 < n and r["top"][0]["id"] == lens["tokens"][r["pos"] + 1]["id"] for r in rows]
         self.assertEqual(browser.value("[...$('lens-body').querySelectorAll('td')].map((e) => e.matches('.right'))"), follows)
         browser.point(f"#lens-body tbody tr:nth-child(2) td:nth-child({3 + 1})")        # after the heading of the row

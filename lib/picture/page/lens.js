@@ -7,7 +7,7 @@
 class Lens {
     constructor(host) {
         this.host = host;
-        this.cursor = [page.lens.length - 1, 0];
+        this.cursor = [page.lens.length - 1, page.queries.length - 1];        /* what comes next */
         host.addEventListener("keydown", (e) => this.key(e));
         for (const event of ["pointerover", "focusin"])
             host.addEventListener(event, (e) => this.look(e.target.closest("td")));

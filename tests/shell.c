@@ -72,7 +72,7 @@ void expect_same(const char *line, const char *other)
     memcpy(&first, sh(line), sizeof first);
     const struct said *s = sh(other);
     ck_assert_msg(!first.status && !s->status && first.len && first.len == s->len && !memcmp(first.text, s->text, s->len),
-                  "%s\n%s\nsay different things or nothing, with %d and %d:\n%.2000s\n%.2000s", line, other, first.status, s->status,
+                  "%s\n%s\nsay different things or nothing, with %d and %d:\n%.1000s\n%.1000s", line, other, first.status, s->status,
                   first.text, s->text);
 }
 

@@ -65,7 +65,7 @@ START_TEST(test_nothing)
                    "nothing differs: 4 weights are the same bit for bit\nA       models/life/model.safetensors\n"
                    "B       models/life-full/model.safetensors\nmodels  the same 4 weights\n");
     expect("$A diff -m tiny --with tiny --format json | jq -c '[.differs, .first, .tensors, .models.differs, .models.config, "
-           ".models.vocabulary.a, (.models.weights | map(.status) | unique)]'", 0, "[false,null,[],false,[],4096,[\"same\"]]\n");
+           ".models.vocabulary.a, (.models.weights | map(.status) | unique)]'", 0, "[false,null,[],false,[],8192,[\"same\"]]\n");
 }
 END_TEST
 

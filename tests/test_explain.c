@@ -441,8 +441,9 @@ static const struct { const char *args; int status; const char *says; } wrong[] 
     {"-s " LIFE " --key life", 2, "--key: no token of the sentence reads 'life' (token 0 nearly does): give its index, 0 to 5"},
     {"-m tiny -s \"Lily don't, no\" --query DONT", 2, "reads 'DONT' (tokens 1 to 2 nearly do): give its index"},
     {"-m tiny -s " LIFE " --query '!'", 2, "reads '!': give its index"},
-    {"-m tiny -s " LIFE " --query '\"Short,'", 2, "reads '\"Short,' (tokens 3 to 4 nearly do): give its index"},
-    {"-m tiny -s 'a dessert, dessert' --query dessert", 2, "'dessert' is there more than once: give one of the indices 3, 7"},
+    {"-m tiny -s " LIFE " --query '\"Short,'", 2, "reads '\"Short,' (token 2 nearly does): give its index"},
+    {"-m tiny -s 'a red Thimbleful, no' --query '\"thimblefuL,'", 2, "reads '\"thimblefuL,' (tokens 2 to 5 nearly do): give its index"},
+    {"-m tiny -s 'a dessert, dessert' --query dessert", 2, "'dessert' is there more than once: give one of the indices 1, 3"},
     {"-s " LIFE " --key lunch", 2, "--key: no token of the sentence reads 'lunch': give its index, 0 to 5: 0 Life, 1 is"},
     {"-m tiny -s 'eat a cat' --query '·cat' --key · ", 2, "--key: no token of the sentence reads '·'"},
     {"-s " LIFE " --key ''", 2, "no token of the sentence reads ''"},
@@ -456,11 +457,11 @@ static const struct { const char *args; int status; const char *says; } wrong[] 
 /* Words that the tokenizer has cut. */
 START_TEST(a_word_of_several_tokens_is_its_last)
 {
-    expect("\"$A\" explain -m tiny -s " LIFE " --query dessert --key short 2>&1 >/dev/null", 0,
-           "--query: 'dessert' is tokens 7 to 9; taken is the last, 9: give an index for another\n"
-           "--key: 'short' is tokens 3 to 4; taken is the last, 4: give an index for another\n");
-    expect_same("\"$A\" explain -m tiny -s " LIFE " --query '·dessert' --key ' short' 2>/dev/null | sed '$d'",
-                "\"$A\" explain -m tiny -s " LIFE " --query 9 --key 4 | sed '$d'");
+    expect("\"$A\" explain -m tiny -s 'a brook, a thimbleful' --query thimbleful --key brook 2>&1 >/dev/null", 0,
+           "--query: 'thimbleful' is tokens 5 to 8; taken is the last, 8: give an index for another\n"
+           "--key: 'brook' is tokens 1 to 2; taken is the last, 2: give an index for another\n");
+    expect_same("\"$A\" explain -m tiny -s 'a brook, a thimbleful' --query '·thimbleful' --key ' brook' 2>/dev/null | sed '$d'",
+                "\"$A\" explain -m tiny -s 'a brook, a thimbleful' --query 8 --key 2 | sed '$d'");
 }
 END_TEST
 

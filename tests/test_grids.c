@@ -66,7 +66,7 @@ END_TEST
 
 static const struct { int record; const char *why; } bad[] = {
     {1, "the texts have 4 and 5 tokens, and differ from token 3 on: 'Lily| lost| her| ball', 'Lily| lost| her| big| ball'"},
-    {4, "{answer}: \"\"ball dog\"\" is 2 tokens: \"\"ball\"\" (1992), \"\" dog\"\" (491)"},
+    {4, "{answer}: \"\"ball dog\"\" is 2 tokens: \"\"ball\"\" (2003), \"\" dog\"\" (491)"},
     {5, "expected \"\"from\"\", the other text, or \"\"from_ids\"\""},
     {6, "the metric names {answer}: there is no such field"},
     {7, "expected a string, a token id or a list of token ids"},
@@ -88,7 +88,7 @@ START_TEST(a_summary_has_the_means)
                 "{ x[k]++; e[k] += $5 } } END { for (i = 1; i <= cells; i++) { k = at[i]; printf \"%s,%d,%.12g,%.12g\\n\", k, n[k], "
                 "m[k] / n[k], e[k] / x[k] } }' rows.csv",
                 DIR "sed 1d mean.csv | awk -F, '{ printf \"%s,%s,%d,%.12g,%.12g\\n\", $1, $2, $3, $4, $5 }'");
-    expect_exactly(DIR "head -1 mean.csv; cut -d, -f3 mean.csv | sort | uniq -c | sed 's/^ *//'; ls", "layer,head,n,mean_metric,mean_effect\n16 4\n1 n\n"
+    expect_exactly(DIR "head -1 mean.csv; cut -d, -f3 mean.csv | sort | uniq -c | sed 's/^ *//'; ls", "layer,head,n,mean_metric,mean_effect\n24 4\n1 n\n"
                    "mean.csv\npairs.ndjson\nrows.csv\nrows.csv.json\n");
     expect_exactly(DIR "ends 3 $A batch -q -m tiny -f pairs.ndjson " GRID " --summary alone.csv; cmp mean.csv alone.csv; ls alone*",
                    "alone.csv\nalone.csv.json\n");

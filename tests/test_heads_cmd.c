@@ -10,11 +10,11 @@
 
 START_TEST(a_table_is_sorted_and_narrow)
 {
-    expect("$A heads -m tiny --top 2", 0, "The first 2 of 16 heads, sorted by what they do most; means over rows from 1 on\n\n"
-           "head  does most      prev  self  first  dupl  induct  entropy  spread  dist\nL2H0  previous 0.");
+    expect("$A heads -m tiny --top 2", 0, "The first 2 of 24 heads, sorted by what they do most; means over rows from 1 on\n\n"
+           "head  does most      prev  self  first  dupl  induct  entropy  spread  dist\nL4H3  previous 0.");
     expect_exactly("$A heads -m tiny --copying | awk 'length($0) > 80' | wc -l", "0\n");
     expect_exactly("$A heads -m tiny --by distance | tail -n +5 | awk '{print $NF}' >$D/x; sort -grs $D/x | cmp - $D/x && wc "
-                   "-l <$D/x", "16\n");
+                   "-l <$D/x", "24\n");
     expect("$A heads -m tiny -s 'the cat' --layer 1 --head 2,3", 0, "2 of 2 heads");
     expect("$A heads -m tiny --ids 5", 0, "1 text, 1 token\n");
     expect("$A heads -m tiny --ids 5,6 --layer 1 --head 2 --edit 'pattern = -1e30' --edit 'pattern[key=0] = 3e38'", 0,
@@ -90,7 +90,7 @@ START_TEST(mistakes_are_explained)
     expect("$A heads -m tiny -s x --column text 2>&1", 2, "give it with -f PATH");
     expect("$A heads -m life --copying 2>&1", 2, "life has no output layer");
     expect("$A heads -m tiny -s '' 2>&1", 1, "the sentence is empty");
-    expect("$A heads -m tiny --ids 5000 2>&1", 1, "5000");
+    expect("$A heads -m tiny --ids 9000 2>&1", 1, "9000");
     expect("$A heads -m tiny -o $D/x.npy 2>&1", 2, "npy");
 }
 END_TEST
@@ -100,7 +100,7 @@ END_TEST
 START_TEST(a_tidy_summary_has_the_scores_of_each_record)
 {
     expect_exactly(LINES " | $A batch -m tiny -f - --summary $D/s --summary-form tidy; head -1 $D/s; wc -l <$D/s",
-                   "record,layer,head,previous,self,first,duplicate,induction,entropy,spread,distance,copying,id,error\n49\n");
+                   "record,layer,head,previous,self,first,duplicate,induction,entropy,spread,distance,copying,id,error\n73\n");
     expect_same("grep ^1, $D/s | cut -d, -f 2-12", "$A heads -m tiny -s 'One day, Tom saw Tom.' --format csv | tail -n +2");
     expect_exactly("grep ^2,3,1, $D/s", "2,3,1,,,,,,,,,,,\n");
     expect_same("cat $D/s", LINES " | $A batch -m tiny -f - --format summary --summary-form tidy");

@@ -9,7 +9,7 @@
 
 #include "attn_tools.h"
 
-#define IDS "--ids 634,1084,324,722 "
+#define IDS "--ids 634,1085,324,723 "
 #define WITHOUT_BYTES " | sed 's/ *[0-9]*-[0-9]*$//; s/token  bytes/token/'"
 #define LILY "-s 'Lily lost her red' "
 
@@ -17,7 +17,7 @@ static void set_up(void)
 {
     shell_set_up();
     setenv("ATTN_MODEL", "tiny", 1);
-    succeed("printf 'un\\ndeux\\n\\nquatre\\n' > $D/four; printf '\\xEF\\xBB\\xBFA\\r\\nB\\r\\nC\\r\\nD\\r\\nE\\r\\nF' > $D/six; seq 4096 > $D/all");
+    succeed("printf 'un\\ndeux\\n\\nquatre\\n' > $D/four; printf '\\xEF\\xBB\\xBFA\\r\\nB\\r\\nC\\r\\nD\\r\\nE\\r\\nF' > $D/six; seq 8192 > $D/all");
 }
 
 /* With the tokenizer's own words, what is shown is what the text itself shows. */
@@ -33,7 +33,7 @@ START_TEST(test_auto)
     expect_same("$A attribute " IDS "--labels auto --target 13", "$A attribute " LILY "--target 13");
     expect_same("$A heads " IDS "--labels auto", "$A heads " LILY);
     expect("$A variants --kinds full " IDS "--format svg", 0, "\302\267lost");
-    expect_same("$A patch " IDS "--from-ids 634,1084,324,500 --labels auto --what embed --over pos --metric loss",
+    expect_same("$A patch " IDS "--from-ids 634,1085,324,500 --labels auto --what embed --over pos --metric loss",
                 "$A patch " LILY "--from 'Lily lost her ball' --what embed --over pos --metric loss");
     expect_same("ends 1 $A diff -m tiny --with tiny --ablate L0H1 " IDS "--labels auto", "ends 1 $A diff -m tiny --with tiny --ablate L0H1 " LILY);
     expect_same("$A run -m life --ids 0,4 --cross-ids 5,2 --labels auto --show pattern", "$A run -m life -s 'Life is' --cross 'short eat' --show pattern"
@@ -44,9 +44,9 @@ END_TEST
 /* A document says where a token is in the text; a label is in none. */
 START_TEST(test_documents)
 {
-    expect("$A run " IDS "--labels auto --show tokens --format json", 0, "{\"id\":1084,\"text\":\" lost\",\"raw\":\"\304\240lost\",\"start\":null,\"end\":null}");
+    expect("$A run " IDS "--labels auto --show tokens --format json", 0, "{\"id\":1085,\"text\":\" lost\",\"raw\":\"\304\240lost\",\"start\":null,\"end\":null}");
     expect("$A run " IDS "--labels $D/four --show tokens --format json", 0, "{\"id\":324,\"text\":null,\"raw\":null,\"start\":null,\"end\":null}");
-    expect("$A run " IDS "--labels $D/four --show tokens --format csv -o -", 0, "1,1084,deux,,\n2,324,,,\n3,722,quatre,,\n");
+    expect("$A run " IDS "--labels $D/four --show tokens --format csv -o -", 0, "1,1085,deux,,\n2,324,,,\n3,723,quatre,,\n");
     expect("$A score " IDS "--labels auto --format json", 0, "\"text\": \" her\"");
     expect("$A generate --ids 634 -n 1 --format json", 0, "\"text\": \"Lily\"");
 }
@@ -72,34 +72,34 @@ START_TEST(test_default)
 END_TEST
 
 static const struct { const char *line; int status; const char *says; } files[] = {
-    {"$A run " IDS "--labels $D/four --show tokens", 0, "    1  1084  deux\n    2   324\n    3   722  quatre\n"},
+    {"$A run " IDS "--labels $D/four --show tokens", 0, "    1  1085  deux\n    2   324\n    3   723  quatre\n"},
     {"$A run " IDS "--labels $D/all --show tokens", 0, "    0   634  635\n"},
-    {"$A run " IDS "--labels $D/six 2>&1", 1, "six: found 6 lines, expected 4096, a label for each entry of the model's vocabulary, or 4, "
+    {"$A run " IDS "--labels $D/six 2>&1", 1, "six: found 6 lines, expected 8192, a label for each entry of the model's vocabulary, or 4, "
      "one for each id of the input"},
     {"$A run -m life --ids 5,0 --labels $D/six --show tokens", 0, "    0   5  F\n    1   0  A\n"},
     {"$A run -m life --ids 5,0,1,2,3,4 --labels $D/six --show tokens 2>&1", 0, "six has a line for each entry of the vocabulary, and as many"},
     {"$A run -m life --ids 5,0 --cross-ids 1,2,3 --labels $D/six --show tokens 2>&1", 0, "    2   3  D\n"},
     {"$A run -s Lily --labels $D/four 2>&1", 2, "four names ids, and the input is a text"},
     {"$A run " IDS "--labels $D/none 2>&1", 1, "none: cannot open"},
-    {"$A run " IDS "--labels /dev/null 2>&1", 1, "/dev/null: found 0 lines, expected 4096"},
+    {"$A run " IDS "--labels /dev/null 2>&1", 1, "/dev/null: found 0 lines, expected 8192"},
     {"printf 'a\\nb\\n\\xff\\nd' | $A run " IDS "--labels - 2>&1", 1, "standard input: line 3: the label is not UTF-8: found 0xFF"},
     {"printf 'a\\nb\\nc\\nd' | $A heads " IDS "--labels -", 0, "4 tokens: a b c d\n"},
     {"$A heads --labels $D/four 2>&1", 2, "four names ids, and the input is a text"},
     {"$A diff a b --labels $D/four 2>&1", 2, "--labels names the ids that two models run"},
-    {"$A run " IDS "--layer 0 --head 0 --show pattern -o $D/p.npy; $A plot $D/p.npy --labels $D/four", 0, "quatre  ░"},
+    {"$A run " IDS "--layer 0 --head 0 --show pattern -o $D/p.npy; $A plot $D/p.npy --labels $D/four", 0, "\nquatre  "},
     {"$A run " IDS "--layer 0 --show pattern -o $D/p.json; $A plot $D/p.json --labels $D/four --format svg", 0, ">deux<"},
     {"$A run " IDS "--layer 0 --show pattern -o $D/p.json; $A plot $D/p.json --labels $D/six 2>&1", 1, "p.json: there are 6 labels, "
      "expected 4, one for each token or row"},
     {"$A run " IDS "--layer 0 --head 0 --show pattern -o $D/p.npy; $A plot $D/p.npy --labels $D/six 2>&1", 1, "there are 6 labels, expected 4"},
     {"$A generate -m life --ids 5,0 --labels $D/six -n 2 2>&1", 1, "no output layer"},
-    {"$A generate -m tiny --ids 634,1084 --labels $D/all -n 1", 0, "635 1085 325\n"},
-    {"$A generate -m tiny --ids 634,1084 --labels $D/four -n 1 2>&1", 1, "four: found 4 lines, expected 4096"},
-    {"$A generate -m tiny --ids 634,1084 --labels none -n 1", 0, "634 1084 324\n"},
-    {"$A generate -m tiny --ids 634,1084 --labels none --stop x 2>&1", 1, "--stop searches the text, and there is none"},
-    {"echo '{\"ids\":[634,1084]}' | $A batch -f - --input ndjson --labels $D/all --show tokens", 0, "{\"id\":1084,\"text\":\"1085\""},
-    {"echo '{\"ids\":[634,1084]}' | $A batch -f - --input ndjson --labels auto --show tokens", 0, "{\"id\":1084,\"text\":\" lost\""},
-    {"echo '{\"ids\":[634,1084]}' | $A batch -f - --input ndjson --show tokens", 0, "{\"id\":1084,\"text\":null"},
-    {"echo '{\"ids\":[634,1084]}' | $A batch -f - --input ndjson --labels $D/four 2>&1", 1, "four: found 4 lines, expected 4096"},
+    {"$A generate -m tiny --ids 634,1085 --labels $D/all -n 1", 0, "635 1086 325\n"},
+    {"$A generate -m tiny --ids 634,1085 --labels $D/four -n 1 2>&1", 1, "four: found 4 lines, expected 8192"},
+    {"$A generate -m tiny --ids 634,1085 --labels none -n 1", 0, "634 1085 324\n"},
+    {"$A generate -m tiny --ids 634,1085 --labels none --stop x 2>&1", 1, "--stop searches the text, and there is none"},
+    {"echo '{\"ids\":[634,1085]}' | $A batch -f - --input ndjson --labels $D/all --show tokens", 0, "{\"id\":1085,\"text\":\"1086\""},
+    {"echo '{\"ids\":[634,1085]}' | $A batch -f - --input ndjson --labels auto --show tokens", 0, "{\"id\":1085,\"text\":\" lost\""},
+    {"echo '{\"ids\":[634,1085]}' | $A batch -f - --input ndjson --show tokens", 0, "{\"id\":1085,\"text\":null"},
+    {"echo '{\"ids\":[634,1085]}' | $A batch -f - --input ndjson --labels $D/four 2>&1", 1, "four: found 4 lines, expected 8192"},
 };
 enum { FILES = sizeof files / sizeof *files };
 

@@ -16,11 +16,13 @@ START_TEST(text_shows_both_texts_the_grid_and_what_matters_most)
            "    3  * ·red   ·big\n"
            "    4    ·ball  ·ball\n"
            "\n"
-           "logprob(\".\") = -0.8503 for the text, -1.6943 for the other\n");
+           "logprob(\".\") = -");
     expect("$A patch " TINY "--what resid_pre --over layer,pos", 0,
            "     Lily  ·lost   ·her   ·red  ·ball\n"
            "L0   0.00   0.00   0.00   1.00   0.00\n");
-    expect("$A patch " TINY "--what resid_pre --over layer,pos", 0, "largest effects\n  L0 pos 3      1.000  metric -1.6943\n");
+    expect_same("$A patch " TINY "--what resid_pre --over layer,pos | sed -n 's/^  L0 pos 3      1.000  metric //p'",
+                "$A patch " TINY "--what resid_pre --over layer,pos | sed -n 's/^logprob.* for the text, \\(.*\\) for the other$/\\1/p'");
+    expect("$A patch " TINY "--what resid_pre --over layer,pos | grep -A1 '^largest effects$'", 0, " pos ");
     expect("$A patch " TINY "--what context --over layer,head,pos --precision 4", 0, "\nlayer 3\n");
     expect("$A patch " TINY "--what attn.out --over layer", 0, "    all\nL0");
     expect("$A patch -m tests/golden/checkpoints/gpt2-a --ids 1,2 --from-ids 1,2 --metric loss --what v --over layer", 0,

@@ -444,7 +444,7 @@ START_TEST(random_ids_are_distinct_and_repeated)
     for (size_t i = 0; i < r.texts; i++)
         for (size_t a = 0; a < r.n; a++) {
             const int32_t *ids = r.ids + i * r.T;
-            ck_assert(ids[a] == ids[a + r.n] && ids[a] >= 0 && ids[a] < 4095);      /* 4095 ends a text */
+            ck_assert(ids[a] == ids[a + r.n] && ids[a] >= 0 && ids[a] < 8191);      /* 8191 ends a text */
             for (size_t b = 0; b < a; b++)
                 ck_assert_int_ne(ids[a], ids[b]);
         }
@@ -464,7 +464,7 @@ START_TEST(random_ids_are_those_of_the_shuffle)
 {
     struct attn_repeated r = repeat("tiny", &(struct attn_repeat_opts){.texts = 1});
     ck_assert_uint_eq(r.n, 24);
-    ck_assert_int_eq(r.ids[0], (int32_t)(0xE220A8397B1DCDAFu % 4095));
+    ck_assert_int_eq(r.ids[0], (int32_t)(0xE220A8397B1DCDAFu % 8191));
     free(r.ids);
     r = repeat("life", &(struct attn_repeat_opts){0});
     ck_assert(r.n == 6 && r.texts == 8);        /* all that its vocabulary has */

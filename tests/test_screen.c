@@ -87,7 +87,8 @@ START_TEST(heads_are_ranked_as_heads_ranks_them)
     succeed("\"$A\" heads -m tiny " BALL " --format json >$D/heads.json");
     cJSON *doc = golden_read(scratch_path("heads.json"));
     const cJSON *head;
-    size_t n = 0;
+    size_t n = 0, shown = 0;
+    double best = INFINITY;
     cJSON_ArrayForEach(head, golden_get(doc, "rows")) {
         const char *most = shares[0];
         for (size_t i = 1; i < sizeof shares / sizeof *shares; i++)
@@ -95,10 +96,15 @@ START_TEST(heads_are_ranked_as_heads_ranks_them)
                 most = shares[i];
         const char *line = printed("L%.0fH%.0f    %s %.2f, entropy %.2f", golden_number(head, "layer"), golden_number(head, "head"),
                                    most, golden_number(head, most), golden_number(head, "entropy"));
-        ck_assert_msg(strstr(screen, line), "%s\nhas not: %s", screen, line);
+        bool there = strstr(screen, line);
+        ck_assert_msg(there || golden_number(head, most) <= best, "%s\nhas not: %s", screen, line);
+        best = there ? fmin(best, golden_number(head, most)) : best;
+        shown += there;
         n++;
     }
-    ck_assert_uint_eq(n, 16);
+    ck_assert_uint_eq(n, 24);
+    ck_assert_uint_eq(shown, 16);
+    ck_assert_ptr_nonnull(strstr(screen, "; 16 of 24 heads)"));
     cJSON_Delete(doc);
 }
 END_TEST
@@ -127,12 +133,12 @@ END_TEST
 /* The rows of a long text that are kept are its last ones, as many as there are keys. */
 START_TEST(a_long_text_shows_its_end)
 {
-    const char *screen = screen_of(LONG_TEXT);
+    const char *screen = screen_of(LONG_TEXT), *layer = strstr(screen, ": context vectors");
     ck_assert_ptr_nonnull(strstr(screen, " 24 tokens, the last 12 shown\n"));
-    succeed("\"$A\" run " LONG_TEXT " --show context --layer 2 -o $D/run.json");
+    ck_assert_ptr_nonnull(layer);
+    succeed(printed("\"$A\" run " LONG_TEXT " --show context --layer %c -o $D/run.json", layer[-1]));
     cJSON *doc = golden_read(scratch_path("run.json"));
     const cJSON *data = golden_get(cJSON_GetArrayItem(golden_get(doc, "activations"), 0), "data");
-    ck_assert_ptr_nonnull(strstr(screen, "layer 2: context vectors"));
     for (int i = 0; i < 24; i++) {
         const cJSON *row = cJSON_GetArrayItem(data, i);
         const char *first = printed("%9.3f%9.3f", cJSON_GetArrayItem(row, 0)->valuedouble, cJSON_GetArrayItem(row, 1)->valuedouble);
@@ -151,9 +157,9 @@ START_TEST(terminals_get_it_unless_something_is_asked_for)
     expect("\"$A\" run " LIFE_CARD " -o $D/x.txt && cat $D/x.txt", 0, "blocks.0.attn.context");
     if (no_terminal())
         return;
-    ck_assert_ptr_nonnull(strstr(on_terminal("TERM=dumb \"$A\" run -m tiny -s Life", 0), "tiny: 4 layers of 4 heads, 2 tokens"));
+    ck_assert_ptr_nonnull(strstr(on_terminal("TERM=dumb \"$A\" run -m tiny -s 'Life is'", 0), "tiny: 6 layers of 4 heads, 2 tokens"));
     for (size_t i = 0; i < sizeof asked / sizeof *asked; i++)
-        ck_assert_ptr_null(strstr(on_terminal(printed("TERM=dumb \"$A\" run -m tiny -s 'Life is' %s", asked[i]), 0), "4 layers of 4 heads"));
+        ck_assert_ptr_null(strstr(on_terminal(printed("TERM=dumb \"$A\" run -m tiny -s 'Life is' %s", asked[i]), 0), "6 layers of 4 heads"));
 }
 END_TEST
 

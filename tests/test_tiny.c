@@ -1,10 +1,12 @@
-/* The built-in model has learned the order of words. */
+/* What the built-in model has learned: the order of words, heads that can be named, texts that go on. */
 #include "suites.h"
 #include "draw.h"
 
 #include "attn.h"
 #include "made.h"
+#include "scratch.h"
 #include "shared.h"
+#include "shell.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -87,6 +89,32 @@ START_TEST(sentences_are_likelier_than_their_words_shuffled)
 }
 END_TEST
 
+/* Told as `heads` tells it, of texts in which nothing but looking back helps. */
+START_TEST(heads_have_names)
+{
+    expect_exactly("$A heads -m tiny --repeat 24 --format json | jq -c '[([.rows[].previous] | max > 0.7), ([.rows[].induction] | max > 0.5)]'",
+                   "[true,true]\n");
+}
+END_TEST
+
+static const char *const prompts[] = {
+    "Once upon a time", "One day, a little boy named Tim", "Lily was sad because", "There was a small bird who", "Ben and Mia like to play",
+    "In the forest lived an old", "The dog ran to the", "Tom saw a big", "The sun was shining and", "Mom said, \"Let us",
+};
+
+/* Greedy decoding of small models tends to go round in circles.  Here eight tokens do not come twice. */
+START_TEST(some_texts_go_on)
+{
+    size_t n = 0;
+    for (size_t i = 0; i < sizeof prompts / sizeof *prompts; i++) {
+        const char *said = succeed(printed("$A generate -q -m tiny -s '%s' -n 60 --format json | jq -c '[.tokens[].id] as $t | "
+                                           "[range(0; ($t | length) - 7) as $i | $t[$i:$i + 8] | tostring] | length == (unique | length)'", prompts[i]))->text;
+        n += !strcmp(said, "true\n");
+    }
+    ck_assert_msg(n >= 5, "%zu of %zu", n, sizeof prompts / sizeof *prompts);          /* 5 of 10 with the shipped weights */
+}
+END_TEST
+
 Suite *suite_tiny(void)
 {
     Suite *s = suite_create("tiny");
@@ -94,6 +122,12 @@ Suite *suite_tiny(void)
     tcase_add_checked_fixture(tc, open_tiny, close_tiny);
     tcase_set_timeout(tc, 60);
     tcase_add_test(tc, sentences_are_likelier_than_their_words_shuffled);
+    suite_add_tcase(s, tc);
+    tc = tcase_create("command");
+    tcase_add_checked_fixture(tc, shell_set_up, scratch_remove);
+    tcase_add_test(tc, heads_have_names);
+    tcase_set_timeout(tc, 60);
+    tcase_add_test(tc, some_texts_go_on);
     suite_add_tcase(s, tc);
     return s;
 }

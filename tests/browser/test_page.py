@@ -147,7 +147,7 @@ class Page(unittest.TestCase):
         self.open("ablated", "-s", LILY, "-m", "tiny", "--ablations", "--show", "pattern", "--head", "1-3")
         kls = {(w["layer"], w["head"]): w["kl"] for w in browser.value("page.without")}
         bars = browser.value("[...overview.buttons].map(([k, b]) => [k, b.lastChild.style.getPropertyValue('--share'), b.ariaLabel])")
-        self.assertEqual(len(bars), 12)
+        self.assertEqual(len(bars), 18)
         for place, share, label in bars:
             kl = kls[tuple(int(x) for x in place.split(","))]
             self.assertAlmostEqual(float(share[:-1]), 100 * kl / max(kls.values()), delta=1e-3)
@@ -221,7 +221,7 @@ class Page(unittest.TestCase):
         self.assertEqual(browser.value("[$('attention').hidden, $('lens').hidden, location.hash]"),
                          [True, False, "#layer=0&head=0&tab=lens"])
         cells = browser.value("[...$('lens-body').querySelectorAll('td')].map((e) => e.textContent)")
-        self.assertEqual(cells, [r["top"][0]["text"].replace(" ", "·") for r in rows])
+        self.assertEqual(cells, [r["top"][0]["text"].replace(" ", "·").replace("\n", "↵") for r in rows])
         n = len(lens["tokens"])
         self.assertEqual(browser.value("$('lens-value').textContent").split(":")[0],        # it opens with what comes next
                          f"After “{lens['tokens'][-1]['text'].replace(' ', '·')}” ({n - 1}), layer {len(rows) // n - 1}")

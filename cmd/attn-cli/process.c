@@ -10,6 +10,7 @@
 #include <pthread.h>
 #include <signal.h>
 #include <stdio.h>
+#include <sys/mman.h>
 #include <sys/resource.h>
 #include <unistd.h>
 
@@ -122,6 +123,7 @@ int process_finish_output(struct attn_err *err)
 /* ---- stack ------------------------------------------------------------------------------- */
 
 enum { ENOUGH = 2 << 20, USUAL = 8 << 20 };    /* bytes: what attn.h asks for, and room for arguments; Linux's default */
+enum { HELD = 5 << 18 };                        /* what attn.h asks for, and what the commands need */
 
 struct job { int (*work)(int argc, char **argv); int argc; char **argv; int result; };
 
@@ -148,6 +150,25 @@ static bool start(pthread_t *thread, struct job *j)
     return started;
 }
 
+/* Touches the far end of a deep frame.  The kernel keeps the address space of a stack that has grown. */
+static __attribute__((noinline)) void grow(void)
+{
+    volatile char deepest[HELD];
+    deepest[0] = 0;
+    (void)deepest;
+}
+
+/* A stack that cannot grow ends the process with no word said.  Later all memory may be in use, so it grows now. */
+static bool hold_stack(void)
+{
+    void *room = mmap(NULL, HELD, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    if (room == MAP_FAILED)
+        return false;
+    munmap(room, HELD);
+    grow();
+    return true;
+}
+
 /* The main thread's stack cannot grow beyond the limit, and the hard limit may forbid raising it.  A new thread's stack is not
  * bound by it, so under a small limit a thread does the work. */
 static int with_enough_stack(int (*work)(int argc, char **argv), int argc, char **argv)
@@ -155,7 +176,12 @@ static int with_enough_stack(int (*work)(int argc, char **argv), int argc, char 
     struct job j = {work, argc, argv, 1};
     pthread_t thread;
     sigset_t all;
-    if (!is_small() || !start(&thread, &j))
+    const bool small = is_small();
+    if (!small && !hold_stack()) {
+        fputs("attn-cli: no memory for a stack of 1 MB\n", stderr);
+        return 1;
+    }
+    if (!small || !start(&thread, &j))
         return work(argc, argv);
     sigfillset(&all);                   /* signals interrupt the worker instead, so that a read that waits returns */
     pthread_sigmask(SIG_SETMASK, &all, NULL);

@@ -146,7 +146,9 @@ END_TEST
 START_TEST(a_stack_may_begin_with_failures)
 {
     expect("printf '\\377\\nthe cat\\n' | ends 3 $A batch -q " MODEL "-f - --format stack --show embed -o $D/s;"
-           "f=$D/s/embed.npy; head -c 128 $f | tr -d '\\0'; wc -c <$f", 0, "'shape': (2, 2, 16), }");
+           "head -c 128 $D/s/embed.npy | tr -d '\\0'", 0, "'shape': (2, 2, 16), }");
+    expect_exactly("f=$D/s/embed.npy; wc -c <$f; od -An -v -tx4 -w4 -j128 -N128 $f | sort -u", "384\n 7fc00000\n");
+    expect_exactly("$A run " MODEL "-s 'the cat' --show embed -o $D/one.npy; tail -c 128 $D/s/embed.npy >$D/row; tail -c 128 $D/one.npy | cmp - $D/row", "");
     expect_exactly("printf '\\377\\n' | ends 3 $A batch -q " MODEL "-f - --format stack --show embed -o $D/n; ls $D/n", "records.ndjson\n");
 }
 END_TEST

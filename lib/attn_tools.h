@@ -245,9 +245,10 @@ struct attn_batch_opts {
     bool csv_safe;                      /* as of a sink; also in summaries */
     void (*progress)(void *self, const struct attn_batch_state *state);     /* called after each pass; may be NULL */
     void (*failed)(void *self, const struct attn_record *r, const char *why);   /* called for bad records in order; may be NULL */
-    void *self;                         /* for progress and failed */
+    void *self;                         /* for progress, failed and opened */
     const struct attn_labels *labels;   /* of records that are ids, by id; NULL: none */
-    uint64_t reserved[2];
+    void (*opened)(void *self, const struct attn_tokenizer *t);             /* called once the tokenizer is open; may be NULL */
+    uint64_t reserved[1];
 };
 int attn_batch(struct attn_batch_state *out, const struct attn_batch_opts *o, struct attn_err *err);
 

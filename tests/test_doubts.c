@@ -83,6 +83,13 @@ START_TEST(test_in_batch)
 {
     succeed("sed -i 's/}$/, \"<|pad|>\": 97}/' $D/m/vocab.json");
     expect("echo '<|pad|>the' | $A batch -m $D/m -f - --special --show tokens 2>&1", 3, "token 0, '<|pad|>', has id 97");
+    const char *says = "warning: the tokenizer has ids up to 97 '<|pad|>', but the model takes 0 to 96";
+    expect("echo the | $A batch -m $D/m -f - --show tokens -o $D/said 2>&1 >/dev/null", 0, says);
+    expect("printf 'the\nhe\n' | $A heads -m $D/m -f - --input text --format csv 2>&1 >/dev/null", 0, says);
+    expect_exactly("echo the | $A batch -q -m $D/m -f - --show tokens 2>&1 >/dev/null", "");
+    expect_exactly("echo '{\"ids\": [1, 2]}' | $A batch -m $D/m -f - --input ndjson --show tokens 2>&1 >/dev/null", "");
+    expect_exactly("$A diff -m tests/golden/checkpoints/gpt2-a --with $D/m -s the 2>&1 >/dev/null | cut -d: -f1-4",
+                   "attn-cli diff: warning: of B: the tokenizer has ids up to 97 '<|pad|>', but the model takes 0 to 96 (vocab_size 97)\n");
     expect("$A run -m $D/m --ids 3,97 2>&1", 1, "token 1 has id 97, but model m has ids 0 to 96 (vocab_size 97)\n");
 }
 END_TEST

@@ -231,7 +231,8 @@ static struct attn_batch_opts opts_of(struct session *s)
         .n_options = s->n_options, .command = s->command, .picture = picture_look(false), .edits = s->edits.list,
         .from = s->edits.from, .grid = is_grid() ? &o.grid : NULL, .labels = s->labels,
         .plan = plan_asked(), .resume = o.resume,
-        .force = o.force, .fail_fast = o.fail_fast, .csv_safe = csv_safe(), .progress = report_progress, .failed = report_failed, .self = &s->report};
+        .force = o.force, .fail_fast = o.fail_fast, .csv_safe = csv_safe(), .progress = report_progress, .failed = report_failed,
+        .opened = doubt_tokenizer, .self = &s->report};
 }
 
 static int estimate(struct session *s, struct attn_err *err)

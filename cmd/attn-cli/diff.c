@@ -171,6 +171,10 @@ static void warn(const struct sides *s, const struct texts *t)
     struct attn_encode_opts opts = input_encode_opts();
     struct attn_tokens *other = NULL;
     struct attn_err why = {0};
+    if (t->in.text) {
+        doubt_side(&diff_command, "A", s->model_a, c->tokenizer[0]);
+        doubt_side(&diff_command, "B", s->model_b, c->tokenizer[1]);
+    }
     if (!c->tokenizer[0] || !c->tokenizer[1])
         return;
     if (!t->in.text)

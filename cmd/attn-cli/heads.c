@@ -145,7 +145,7 @@ static int rank(struct session *s, struct attn_err *err)
         .model = s->model, .tokenizer = common.model, .select = s->select, .records = &s->records, .encode = input_encode_opts(),
         .edits = s->edits.list, .from = s->edits.from,
         .plan = plan_asked(), .progress = report_progress,
-        .failed = s->texts ? NULL : report_failed, .self = &s->report};
+        .failed = s->texts ? NULL : report_failed, .opened = doubt_tokenizer, .self = &s->report};
     const struct attn_heads_opts opts = {
         .over = &over, .ids = s->ids, .T = s->T, .texts = s->texts, .copying = o.copying, .by = o.by, .top = (size_t)o.top.n,
         .format = o.format, .path = o.path, .about = *s->about ? s->about : NULL, .width = terminal_columns(terminal),

@@ -45,6 +45,19 @@ static void doubt(const struct attn_tokenizer *t, size_t T)
     opened.doubted = true;
 }
 
+void doubt_tokenizer(void *unused, const struct attn_tokenizer *t)
+{
+    (void)unused;
+    doubt(t, 0);
+}
+
+void doubt_side(const struct command *c, const char *side, const struct attn_model *m, const struct attn_tokenizer *t)
+{
+    char text[ATTN_DOUBT];
+    for (size_t i = 0; t && attn_model_doubt(text, i, m, t, 0); i++)
+        say_note("attn-cli %s: warning: of %s: %s", c->name, side, text);
+}
+
 int open_tokenizer(struct attn_tokenizer **out, struct attn_err *err)
 {
     int code = *out ? ATTN_OK : attn_tokenizer_open(out, common.model, err);

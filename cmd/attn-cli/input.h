@@ -13,6 +13,9 @@ int file_read(char **text, size_t *len, const char *path, struct attn_err *err);
 int open_model(struct attn_model **out, const struct command *c, struct attn_err *err);     /* of -m */
 /* That of -m, unless *out is one already.  Where it contradicts the model that is open, a note says so, once. */
 int open_tokenizer(struct attn_tokenizer **out, struct attn_err *err);
+/* That note for a tokenizer that a batch opened, and for another model; `side` names it. */
+void doubt_tokenizer(void *unused, const struct attn_tokenizer *t);
+void doubt_side(const struct command *c, const char *side, const struct attn_model *m, const struct attn_tokenizer *t);
 int open_dump(struct attn_dump **out, const char *path, const struct command *c, struct attn_err *err);
 
 struct input {

@@ -52,6 +52,7 @@ struct attn_reading {
     const char *name;                   /* of the model, whose tokenizer is opened for the first text */
     bool table;                         /* records are rows of a table */
     struct attn_tokenizer *tokenizer;
+    void (*opened)(void *self, const struct attn_tokenizer *t); void *self;     /* called when it is; may be NULL */
     struct attn_encode_opts encode;
     const struct attn_labels *labels;   /* of records that are ids; NULL: none */
     struct attn_sha256 context;         /* what is hashed before the text for every key */
@@ -65,6 +66,8 @@ int attn_group_read(struct attn_group *g, struct attn_records *from, const struc
                     bool *stopped, struct attn_err *err);
 /* Adds a copy of a record from elsewhere. */
 int attn_group_add(struct attn_group *g, const struct attn_record *r, const struct attn_reading *reading, struct attn_err *err);
+/* Opens the tokenizer, if nobody has. */
+int attn_reading_tokenizer(struct attn_reading *reading, struct attn_err *err);
 /* Tokenizes each item, or notes why that failed. */
 int attn_group_encode(struct attn_group *g, struct attn_reading *reading, struct attn_err *err);
 void attn_group_clear(struct attn_group *g);

@@ -69,6 +69,8 @@ static int open_grids(struct attn_engine *e, struct attn_err *err)
     const struct attn_format *f = e->writing.format;
     e->reading.model = o->model;
     e->reading.name = o->tokenizer;
+    e->reading.opened = o->opened;
+    e->reading.self = o->self;
     e->reading.encode = o->encode;
     e->reading.labels = o->labels;
     e->reading.n_ctx = e->info.n_ctx;

@@ -71,12 +71,6 @@ static struct attn_patch_opts question(struct attn_grids *g)
                                     .plan = g->o->plan, .step = step, .self = g};
 }
 
-/* Opens the tokenizer, if nobody has, for a record without a text of its own. */
-static int need_tokenizer(struct attn_grids *g, struct attn_err *err)
-{
-    return g->reading->tokenizer ? ATTN_OK : attn_tokenizer_open(&g->reading->tokenizer, g->reading->name, err);
-}
-
 static int understand(struct attn_grids *g, struct attn_err *err)
 {
     int rc = attn_metric_new(&g->metric, g->o->grid->metric, err);
@@ -92,7 +86,7 @@ static int understand(struct attn_grids *g, struct attn_err *err)
     g->over = g->result.over;
     g->cells = g->result.grid[0] * g->result.grid[1];
     if (attn_metric_has_words(g->metric))
-        rc = need_tokenizer(g, err);
+        rc = attn_reading_tokenizer(g->reading, err);
     return rc ? rc : attn_metric_check(g->metric, g->o->model, g->reading->tokenizer, err);
 }
 
@@ -227,7 +221,7 @@ int attn_grids_fit(struct attn_grids *g, struct attn_item *item, struct attn_err
     bool words = false;
     for (size_t i = 0; i < item->of.n_fields; i++)
         words |= item->of.field[i].text != NULL;
-    int rc = words ? need_tokenizer(g, err) : ATTN_OK;
+    int rc = words ? attn_reading_tokenizer(g->reading, err) : ATTN_OK;
     if (rc)
         return rc;
     return check(g, item, &item->failure) ? attn_item_blame(item, err) : ATTN_OK;

@@ -160,6 +160,16 @@ int attn_item_blame(const struct attn_item *item, struct attn_err *err)
     return machine ? attn_fail_as(err, &item->failure) : ATTN_OK;
 }
 
+int attn_reading_tokenizer(struct attn_reading *reading, struct attn_err *err)
+{
+    if (reading->tokenizer)
+        return ATTN_OK;
+    int rc = attn_tokenizer_open(&reading->tokenizer, reading->name, err);
+    if (!rc && reading->opened)
+        reading->opened(reading->self, reading->tokenizer);
+    return rc;
+}
+
 int attn_group_encode(struct attn_group *g, struct attn_reading *reading, struct attn_err *err)
 {
     struct job job = {g, reading};
@@ -167,8 +177,8 @@ int attn_group_encode(struct attn_group *g, struct attn_reading *reading, struct
     int rc = ATTN_OK;
     for (size_t i = 0; i < g->n && !rc; i++) {
         bytes += 64 + (double)g->item[i].of.text_len;
-        if (g->item[i].of.text && !reading->tokenizer)
-            rc = attn_tokenizer_open(&reading->tokenizer, reading->name, err);
+        if (g->item[i].of.text)
+            rc = attn_reading_tokenizer(reading, err);
     }
     if (rc)
         return rc;

@@ -12,9 +12,10 @@
 /* Waking a sleeping thread takes about as long as one core needs for this many floating point operations (some 10
  * microseconds); smaller loops stay with the caller. */
 static const double WORTH_WAKING = 1e6;
-/* To start the threads, and to end them, takes the better part of a millisecond, as this does.  It is done when the loops worth
- * waking for come to so much together: a short text in a small model never gets there, and a large one loses little. */
-static const double WORTH_STARTING = 5e7;
+/* To start the threads, and to end them, takes half a millisecond, a third of what this takes alone.  It is done when so much is
+ * expected, or when the loops worth waking for have come to so much together: a short text in a small model never gets there,
+ * and a large one loses nothing. */
+static const double WORTH_STARTING = 1.5e8;
 /* Seconds to poll before sleeping: loops of a forward pass follow each other within microseconds.  There is no
  * polling when threads have to share processors. */
 static const double LOOK = 30e-6;
@@ -29,7 +30,7 @@ struct share { _Alignas(LINE) atomic_size_t next; size_t end; };
 
 struct attn_team {
     int size, started;                  /* size includes the caller; threads running */
-    double alone;                       /* the cost of what was worth waking them for before they were started */
+    double alone;                       /* the cost of what was worth waking them for before they were started, or is expected */
     struct share *share;                /* one for each worker */
     bool looks;                         /* poll before sleeping */
     pthread_t *thread;
@@ -239,6 +240,12 @@ void attn_team_free(struct attn_team *t)
 int attn_team_size(const struct attn_team *t)
 {
     return t ? t->size : 1;
+}
+
+void attn_team_expect(struct attn_team *t, double cost)
+{
+    if (t->alone < cost)
+        t->alone = cost;
 }
 
 void attn_team_run(struct attn_team *t, size_t items, double cost,

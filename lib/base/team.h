@@ -17,6 +17,9 @@ int attn_team_size(const struct attn_team *t);
 /* Fails in a process that is not the one which made the team: `what` belongs to that one. */
 int attn_team_check(const struct attn_team *t, const char *what, struct attn_err *err);
 
+/* So much work, in operations, is sure to come: threads need not wait until they have seen it. */
+void attn_team_expect(struct attn_team *t, double cost);
+
 /* Calls work(ctx, i, worker) for each i < items, with worker < attn_team_size, and returns when all are done.  Worker
  * w of W begins with items * w / W and those that follow; at items * (w + 1) / W it goes on to help others.  `cost` is
  * roughly the number of floating point operations of the whole loop.  t may be NULL: then the caller does it all. */

@@ -193,6 +193,7 @@ static int make(struct attn_run *r, struct attn_err *err)
     if (r->pass.bias)
         fill_bias(r);
     attn_kernel_prepare(work(r));
+    attn_team_expect(r->pass.team, work(r));
     return ATTN_OK;
 }
 

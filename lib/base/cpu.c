@@ -1,6 +1,7 @@
 #include "base/cpu.h"
 
 #include <cpuid.h>
+#include <fcntl.h>
 #include <math.h>
 #include <sched.h>
 #include <stdatomic.h>
@@ -22,17 +23,24 @@
 
 enum { PATH = 512 };
 
-/* Reads the first line of DIR/FILE; false if there is none. */
-static bool first_line(const char *dir, const char *file, char *buf, int size)
+/* Reads the beginning of DIR/FILE, without stdio, as every run waits for it; false if there is none. */
+static bool beginning_of(const char *dir, const char *file, char *buf, size_t size)
 {
     char path[3 * PATH];
     snprintf(path, sizeof path, "%s/%s", dir, file);
-    FILE *f = fopen(path, "re");
-    if (!f)
-        return false;
-    bool ok = fgets(buf, size, f) != NULL;
-    fclose(f);
-    return ok;
+    int fd = open(path, O_RDONLY | O_CLOEXEC);
+    ssize_t n = fd < 0 ? -1 : read(fd, buf, size - 1);
+    if (fd >= 0)
+        close(fd);
+    buf[n > 0 ? n : 0] = '\0';
+    return n > 0;
+}
+
+static bool first_line(const char *dir, const char *file, char *buf, size_t size)
+{
+    bool there = beginning_of(dir, file, buf, size);
+    buf[strcspn(buf, "\n")] = '\0';
+    return there;
 }
 
 /* Whether a list such as "cpu,cpuacct" contains a name. */
@@ -55,29 +63,24 @@ static const char *group_in(const char *line, const char *controller)
     return (controller ? lists(list, len, controller) : len == 0) ? path + 1 : NULL;
 }
 
+enum { GROUPS = 8192 };                 /* bytes of /proc/self/cgroup: a line for each hierarchy */
+
 /* Gets "" if there is no such line: then the limits of the root apply. */
-static void own_group(char group[PATH], const char *root, const char *controller)
+static void own_group(char group[PATH], const char *groups, const char *controller)
 {
-    char line[PATH];
-    snprintf(line, sizeof line, "%s/proc/self/cgroup", root);
     group[0] = '\0';
-    FILE *f = fopen(line, "re");
-    while (f && fgets(line, sizeof line, f)) {
-        const char *own = group_in(line, controller);
-        if (own)
+    for (const char *line = groups, *own; *line; line += strcspn(line, "\n"), line += *line == '\n')
+        if ((own = group_in(line, controller)) != NULL)
             snprintf(group, PATH, "%.*s", (int)strcspn(own, "\n"), own);
-    }
-    if (f)
-        fclose(f);
 }
 
 /* The smallest value of `limit` over the directory of our group and those above it; INFINITY means no limit.
  * `controller` names a v1 hierarchy, NULL means the unified one. */
-static double least_limit(const char *root, const char *controller, double (*limit)(const char *dir))
+static double least_limit(const char *root, const char *groups, const char *controller, double (*limit)(const char *dir))
 {
     char group[PATH], dir[2 * PATH];
     double least = INFINITY;
-    own_group(group, root, controller);
+    own_group(group, groups, controller);
     if (!strcmp(group, "/"))
         group[0] = '\0';
     for (;;) {
@@ -126,14 +129,16 @@ static double share_v1(const char *dir)
 
 double attn_cpu_quota(const char *root)
 {
-    double v2 = least_limit(root, NULL, share_v2);
-    return isinf(v2) ? least_limit(root, "cpu", share_v1) : v2;
+    char groups[GROUPS];
+    beginning_of(root, "proc/self/cgroup", groups, sizeof groups);
+    double v2 = least_limit(root, groups, NULL, share_v2);
+    return isinf(v2) ? least_limit(root, groups, "cpu", share_v1) : v2;
 }
 
 int attn_cpu_count(void)
 {
     int n = affinity();
-    double quota = attn_cpu_quota("");
+    double quota = n > 1 ? attn_cpu_quota("") : INFINITY;
     if (quota < n)
         n = (int)ceil(quota);
     return n < 1 ? 1 : n;
@@ -238,7 +243,7 @@ enum attn_bf16 attn_cpu_bf16(void)
 enum { LEVELS = 8 };
 
 /* Reads a line of what /sys says about a processor's cache; false if there is no such cache. */
-static bool cache_line(int cpu, int index, const char *what, char *buf, int size)
+static bool cache_line(int cpu, int index, const char *what, char *buf, size_t size)
 {
     char dir[96];
     snprintf(dir, sizeof dir, "/sys/devices/system/cpu/cpu%d/cache/index%d", cpu, index);
@@ -329,9 +334,11 @@ static double left_v1(const char *dir)
 
 size_t attn_memory_available_in(const char *root)
 {
-    double have = 1024 * number_after("MemAvailable:", root, "proc/meminfo"), may = least_limit(root, NULL, left_v2);
+    char groups[GROUPS];
+    beginning_of(root, "proc/self/cgroup", groups, sizeof groups);
+    double have = 1024 * number_after("MemAvailable:", root, "proc/meminfo"), may = least_limit(root, groups, NULL, left_v2);
     if (isinf(may))
-        may = least_limit(root, "memory", left_v1);
+        may = least_limit(root, groups, "memory", left_v1);
     may = fmin(may, have);
     return isinf(may) ? 0 : may < 1 ? 1 : (size_t)may;
 }

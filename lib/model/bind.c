@@ -72,15 +72,16 @@ static int check_tensor(const struct attn_model *m, const struct attn_slot *s, c
 {
     enum attn_dtype type;
     char want[64], found[256];
+    const bool stored = f->t && type_of(f->t->dtype, &type);
+    if (stored && same_shape(s, f->t, false))
+        return ATTN_OK;
     print_shape(want, sizeof want, s->shape, s->ndim);
     if (!f->t)
         return attn_fail(err, ATTN_EFORMAT, "%s: tensor '%s' is missing; config.json asks for it with shape %s",
                          attn_shards_path(&m->weights), s->name + (m->bare ? s->prefix : 0), want);
-    if (!type_of(f->t->dtype, &type))
+    if (!stored)
         return attn_fail(err, ATTN_EFORMAT, "%s: tensor '%s' is stored as %s, expected F32, F16 or BF16",
                          f->in->path, f->t->name, f->t->dtype);
-    if (same_shape(s, f->t, false))
-        return ATTN_OK;
     print_shape(found, sizeof found, f->t->shape, f->t->ndim);
     return attn_fail(err, ATTN_EFORMAT, "%s: tensor '%s' has shape %s, config.json expects %s%s", f->in->path, f->t->name, found,
                      want, same_shape(s, f->t, true) ? s->out_in ? " (it is stored transposed: expected [out, in])" :

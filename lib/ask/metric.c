@@ -15,6 +15,7 @@
 #include "base/num.h"
 #include "base/strings.h"
 #include "model/model.h"
+#include "text/tokens.h"
 
 enum { TERMS_MOST = 1024 };
 static const char *const kinds[ATTN_TERMS] = {"logit", "logprob", "prob", "rank"};
@@ -265,10 +266,23 @@ static void list_tokens(char *list, size_t size, const struct attn_tokens *t)
     }
 }
 
-static int only_token(int32_t *id, const struct attn_tokens *t, const char *text, size_t len, struct attn_err *err)
+/* Whether the token stands for what the vocabulary lacks, and was not asked for by its own name. */
+static bool stands_in(int32_t id, const struct attn_tokenizer *tokenizer, const char *text, size_t len)
+{
+    size_t n = 0;
+    const char *name = attn_tokenizer_raw(tokenizer, id, &n);
+    return id == attn_tokenizer_unknown(tokenizer) && name && (n != len || memcmp(name, text, n));
+}
+
+static int only_token(int32_t *id, const struct attn_tokenizer *tokenizer, const struct attn_tokens *t, const char *text, size_t len,
+                      struct attn_err *err)
 {
     char list[200] = "";
     int shown = attn_shown(text, len);
+    if (t->n == 1 && stands_in(t->tok[0].id, tokenizer, text, len))
+        return attn_fail(err, ATTN_EFORMAT, "\"%.*s\" is not in the vocabulary and becomes \"%s\", as any such text: expected one of the "
+                         "model's tokens, or this one by its id, %d", shown, text, attn_tokenizer_raw(tokenizer, t->tok[0].id, &len),
+                         (int)t->tok[0].id);
     if (t->n == 1) {
         *id = t->tok[0].id;
         return ATTN_OK;
@@ -296,7 +310,7 @@ int attn_token_of_text(int32_t *id, const char *text, size_t len, const struct a
         return attn_fail(err, ATTN_EUSAGE, "\"%.*s\": there is no tokenizer to make a token of a text: give its id", shown, text);
     int rc = attn_encode_with(&tokens, t, text, len, &plain, err);
     if (!rc)
-        rc = only_token(id, tokens, text, len, err);
+        rc = only_token(id, t, tokens, text, len, err);
     if (!rc)
         rc = attn_token_check(m, *id, err);
     attn_tokens_free(tokens);

@@ -254,10 +254,18 @@ static int decode(char **out, size_t *len, const void *self, const int32_t *ids,
 
 static void free_self(void *self) { attn_subword_free(self); }
 
+static int32_t unknown_of(const void *self)
+{
+    const struct attn_subword *b = self;
+    return b->unigram ? b->unigram->unknown : b->rules.unknown;
+}
+
 static const struct attn_tokenizing by_bpe = {
-    .kind = "bpe", .encode = encode, .decode = decode, .room = text_room, .spell = spell, .text = text_of, .close = free_self};
+    .kind = "bpe", .encode = encode, .decode = decode, .room = text_room, .spell = spell, .text = text_of, .unknown = unknown_of,
+    .close = free_self};
 static const struct attn_tokenizing by_unigram = {
-    .kind = "unigram", .encode = encode, .decode = decode, .room = text_room, .spell = spell, .text = text_of, .close = free_self};
+    .kind = "unigram", .encode = encode, .decode = decode, .room = text_room, .spell = spell, .text = text_of, .unknown = unknown_of,
+    .close = free_self};
 
 int attn_tokenizer_subword(struct attn_tokenizer **out, struct attn_subword *b, const char *name, struct attn_err *err)
 {

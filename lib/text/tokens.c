@@ -40,6 +40,11 @@ void attn_tokenizer_close(struct attn_tokenizer *t)
     free(t);
 }
 
+int32_t attn_tokenizer_unknown(const struct attn_tokenizer *t)
+{
+    return t->as->unknown(t->self);
+}
+
 static int32_t id_of(const struct attn_tokenizer *t, const char *token)
 {
     return token ? attn_vocab_id(t->vocab, token, strlen(token)) : -1;

@@ -70,6 +70,7 @@ struct attn_tokenizing {
     size_t (*room)(const void *self, size_t rank);                          /* most bytes of a token's text */
     size_t (*spell)(const void *self, size_t rank, char *out);              /* writes it, returns its length */
     const char *(*text)(const void *self, size_t rank, size_t *len);        /* NUL-terminated; lives as long as self */
+    int32_t (*unknown)(const void *self);   /* the id of what the vocabulary lacks; -1: there is none */
     void (*close)(void *self);
 };
 
@@ -83,6 +84,7 @@ const struct attn_said *attn_tokenizer_says(const struct attn_tokenizer *t);
 /* bos, eos: the tokens; NULL: not said. */
 void attn_tokenizer_hear(struct attn_tokenizer *t, const char *bos, const char *eos, int32_t config_bos, double longest);
 const struct attn_vocab *attn_tokenizer_vocab(const struct attn_tokenizer *t);
+int32_t attn_tokenizer_unknown(const struct attn_tokenizer *t);     /* the id of what the vocabulary lacks; -1: there is none */
 
 /* Takes ownership of self, also on failure; `name` is the path of the vocabulary's file. */
 int attn_tokenizer_new(struct attn_tokenizer **out, const struct attn_tokenizing *as, void *self, const struct attn_vocab *vocab,

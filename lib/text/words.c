@@ -364,8 +364,11 @@ static size_t spell(const void *self, size_t rank, char *out)
     return len;
 }
 
+static int32_t unknown_of(const void *self) { return ((const struct by_word *)self)->unknown; }
+
 static const struct attn_tokenizing by_words = {
-    .kind = "word", .spaced = true, .encode = encode, .room = text_room, .spell = spell, .text = text_of, .close = free_words};
+    .kind = "word", .spaced = true, .encode = encode, .room = text_room, .spell = spell, .text = text_of, .unknown = unknown_of,
+    .close = free_words};
 
 int attn_tokenizer_word(struct attn_tokenizer **out, struct attn_vocab *v, const struct attn_word_rule *rule, const char *name,
                         struct attn_err *err)

@@ -11,7 +11,7 @@
 #include <string.h>
 
 static const char *const transcripts[] = {
-    "help", "run", "pictures", "page", "explain", "variants", "models", "diff", "batch", "train",
+    "help", "run", "pictures", "page", "explain", "variants", "models", "diff", "batch", "train", "ask", "lessons",
 };
 
 START_TEST(what_commands_print)

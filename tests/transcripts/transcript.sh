@@ -10,5 +10,6 @@ trap 'rm -rf "$D"' EXIT
 grep '^\$ ' "$1" | while IFS= read -r line; do
     printf '%s\n' "$line"
     bash -o pipefail -c "${line:2}" </dev/null 2>&1 | sed "s|$D|DIR|g; s|\\b$version\\b|VERSION|g"
-    [ "${PIPESTATUS[0]}" = 0 ] || echo "[status ${PIPESTATUS[0]}]"
+    status=${PIPESTATUS[0]}
+    [ "$status" = 0 ] || echo "[status $status]"
 done

@@ -82,7 +82,7 @@ $(B)/libattn.a: $(lib_o) $(blocks_$(flavour)) $(B)/objects
 $(B)/libattn.so: $(lib_o) $(B)/objects
 	$(call do,LINK $@) $(link) -shared -Wl,-soname,libattn.so.0 -Wl,--exclude-libs,ALL -Wl,--as-needed -o $@ $(binary) $(libs)
 	@ln -sf libattn.so $@.0             # so that a program linked with it here runs here
-$(B)/attn-tests: $(test_o) $(B)/libattn.a $(B)/objects
+$(B)/attn-tests: $(test_o) $(B)/libattn.a $(B)/objects | build/attack/fault.so
 	$(call do,LINK $@) $(link) -o $@ $(binary) -lcheck -lsubunit $(parsers) $(libs)
 $(B)/lib/compute/%.o: room := $(room_compute)
 $(B)/cmd/%.o: room := -Icmd/attn-cli

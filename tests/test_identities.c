@@ -7,6 +7,7 @@
 #include "drawn.h"
 #include "keep.h"
 #include "made.h"
+#include "sanitized.h"
 #include "scratch.h"
 #include "worse.h"
 
@@ -15,14 +16,6 @@
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
-
-#if defined(__has_feature)
-#define SANITIZED (__has_feature(address_sanitizer) || __has_feature(thread_sanitizer))
-#elif defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-#define SANITIZED 1
-#else
-#define SANITIZED 0
-#endif
 
 enum { ROUNDS = SANITIZED ? 2 : 10, LONGEST = ASKED_IDS, MOST_EDITS = 100, EDIT = 100 };
 

@@ -1,6 +1,7 @@
 /* Where the program's input comes from and its output goes: full disks, closed pipes, files that change, signals, terminals. */
 #include "suites.h"
 
+#include "sanitized.h"
 #include "scratch.h"
 #include "shell.h"
 
@@ -12,14 +13,6 @@
 #include <unistd.h>
 
 #define LIFE "'Life is short, eat dessert first'"
-
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-#define SANITIZED 1
-#elif defined(__has_feature)
-#define SANITIZED (__has_feature(address_sanitizer) || __has_feature(thread_sanitizer))
-#else
-#define SANITIZED 0
-#endif
 
 struct usage { const char *args, *says; };
 

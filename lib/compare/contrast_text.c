@@ -59,16 +59,14 @@ static int compare_file(struct attn_contrast *c, const char *name, struct attn_e
     struct attn_contrast_file f = {.name = name, .has_a = attn_source_has(&c->side[0].source, name),
                                    .has_b = attn_source_has(&c->side[1].source, name)};
     struct attn_map a = {0}, b = {0};
-    int rc = ATTN_OK;
-    if (f.has_a && f.has_b) {
-        rc = attn_source_open(&c->side[0].source, name, SIZE_MAX, &a, err);
-        if (!rc)
-            rc = attn_source_open(&c->side[1].source, name, SIZE_MAX, &b, err);
-        if (!rc)
-            f.line = first_line(&a, &b);
-        attn_map_close(&a);
-        attn_map_close(&b);
-    }
+    /* A file that seems to be on one side alone is opened, too: it may only not have been possible to see. */
+    int rc = f.has_a ? attn_source_open(&c->side[0].source, name, SIZE_MAX, &a, err) : ATTN_OK;
+    if (!rc && f.has_b)
+        rc = attn_source_open(&c->side[1].source, name, SIZE_MAX, &b, err);
+    if (!rc && f.has_a && f.has_b)
+        f.line = first_line(&a, &b);
+    attn_map_close(&a);
+    attn_map_close(&b);
     if (rc || (f.has_a == f.has_b && !f.line))
         return rc;
     struct attn_contrast_file *list = attn_grow(c->file, &c->file_room, c->result.files + 1, sizeof *list);

@@ -1,8 +1,9 @@
 /* fault.c - a library to preload that counts a program's calls to the system and fails, or kills, at one of them.
  *
  * The environment says what to do; faults.py sets it and reads the answer:
- *   FAULT_STATE  a file of at least sizeof(struct state) bytes, which gets the count and what was hit
- *   FAULT_HOW    count (the default), fail, rest (this call and all later ones of its kind), before, after (SIGKILL)
+ *   FAULT_STATE  a file of sizeof(struct state) bytes, which gets the count and what was hit
+ *   FAULT_HOW    count (the default), sites (the same, and where each call comes from), fail, rest (this call and all later ones
+ *                of its kind), before, after (SIGKILL)
  *   FAULT_AT     which call, from 1
  *   FAULT_PICK   which of the errors that the call may have
  * When it fails calls, every call listed here counts.  When it kills, only those count that change a file or a directory.
@@ -21,6 +22,7 @@
 #include <stdarg.h>
 #include <stdatomic.h>
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -34,12 +36,14 @@
 
 enum kind { MEMORY, LOOK, CHANGE };
 enum { SHORT = -1 };                    /* in place of an error: half of the bytes, as read and write may do */
-enum how { COUNT, FAIL, REST, BEFORE, AFTER };
+enum how { COUNT, SITES, FAIL, REST, BEFORE, AFTER };
+enum { MOST_SITES = 1 << 16, SITE_DEPTH = 3 };      /* calls whose place is kept; functions of the program that make a place */
 
 struct state {
     atomic_uint_least64_t calls, hits;
     char name[24], error[24];           /* the call that was hit first, and how it failed */
     uint64_t from[8];                   /* who called it: addresses in the program, 0-terminated */
+    uint64_t site[MOST_SITES];          /* of each call, a number for where it comes from */
 };
 
 static struct state *state;
@@ -59,36 +63,50 @@ static uint64_t number(const char *name)
 
 __attribute__((constructor)) static void begin(void)
 {
-    static const char *const hows[] = {"count", "fail", "rest", "before", "after"};
+    static const char *const hows[] = {"count", "sites", "fail", "rest", "before", "after"};
     const char *path = getenv("FAULT_STATE"), *ask = getenv("FAULT_HOW");
     inside = true;
     int fd = path ? open(path, O_RDWR | O_CLOEXEC) : -1;
     void *p = fd < 0 ? MAP_FAILED : mmap(NULL, sizeof *state, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
     if (fd >= 0)
         close(fd);
-    for (int i = 0; i < 5 && ask; i++)
+    for (int i = 0; i < 6 && ask; i++)
         if (!strcmp(ask, hows[i]))
             how = (enum how)i;
     at = number("FAULT_AT");
     pick = (unsigned)number("FAULT_PICK");
     inside = false;
     if (p != MAP_FAILED) {
-        memset(p, 0, sizeof *state);
+        memset(p, 0, how == SITES ? sizeof *state : offsetof(struct state, site));
         state = p;
     }
 }
 
-/* Addresses relative to where the program was loaded, as addr2line takes them. */
-static void note(const char *name, int error)
+/* Who calls: addresses relative to where the program was loaded, as addr2line takes them; returns how many. */
+static int callers(uint64_t *from, int most)
 {
     void *frames[24];
     Dl_info in;
     int n = backtrace(frames, 24), k = 0;
+    for (int i = 0; i < n && k < most; i++)
+        if (dladdr(frames[i], &in) && in.dli_fname && strstr(in.dli_fname, "attn-cli"))
+            from[k++] = (uint64_t)((char *)frames[i] - (char *)in.dli_fbase) - 1;
+    return k;
+}
+
+static uint64_t site(void)
+{
+    uint64_t from[SITE_DEPTH], sum = 0;
+    for (int k = 0, n = callers(from, SITE_DEPTH); k < n; k++)
+        sum = (sum ^ from[k]) * 0x100000001b3;
+    return sum;
+}
+
+static void note(const char *name, int error)
+{
     snprintf(state->name, sizeof state->name, "%s", name);
     snprintf(state->error, sizeof state->error, "%s", error == SHORT ? "short" : error ? strerrorname_np(error) : "killed");
-    for (int i = 0; i < n && k < 7; i++)
-        if (dladdr(frames[i], &in) && in.dli_fname && strstr(in.dli_fname, "attn-cli"))
-            state->from[k++] = (uint64_t)((char *)frames[i] - (char *)in.dli_fbase) - 1;
+    callers(state->from, 7);
 }
 
 /* Counts a call; returns the error that it is to fail with, or 0. */
@@ -98,7 +116,12 @@ static int enter(const char *name, enum kind kind, const int *errors, size_t n)
     if (!state || inside || (kills && kind != CHANGE))
         return 0;
     uint64_t call = atomic_fetch_add(&state->calls, 1) + 1;
-    if (how == COUNT || (call != at && broken != (int)kind))
+    if (how == SITES && call <= MOST_SITES) {
+        inside = true;
+        state->site[call - 1] = site();
+        inside = false;
+    }
+    if (how <= SITES || (call != at && broken != (int)kind))
         return 0;
     inside = true;
     size_t i = pick % n;

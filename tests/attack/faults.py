@@ -1,4 +1,4 @@
-"""faults.py faults|kills BINARY FAULT_SO - fails, or kills at, every call to the system that a command makes.
+"""faults.py faults|places|kills BINARY FAULT_SO - fails, or kills at, every call to the system that a command makes.
 
 Each scenario is a command in a directory of its own, in /dev/shm.  It first runs undisturbed, which gives the number of its
 calls and what it should leave.  Then it runs once for each call, from the same start, and this call fails (`faults`: memory, opening,
@@ -8,6 +8,7 @@ calls that change files).  It is a finding when
   - afterwards a file is neither what it was nor what it should become, or is lost; after a fault, also when a temporary file is left;
     the exceptions are files that the manual says are in progress (PATH.part, the members of an unfinished directory);
   - the same command, undisturbed, with --resume or --force where the manual says so, then does not lead to the same bytes.
+`places` fails a call once for each place of the program that makes it, wherever it comes first: seconds instead of hours.
 SEED, ATTACK_SECONDS (0: all cases) and ATTACK_JOBS are read from the environment; CASE=scenario:how:call:pick repeats one case.
 """
 import concurrent.futures
@@ -35,6 +36,9 @@ TEXT = 'for i in 1 2 3 4 5 6; do echo "the cat sat on the mat $i and the dog ran
 KILLED = ('n=20; until test -e t/loss.csv; do rm -rf t; n=$((n+1)); LD_PRELOAD=$SHIM FAULT_STATE=$STATE FAULT_HOW=after FAULT_AT=$n $A ' +
           TINY + ' || test $? = 137; done 2>/dev/null; rm -f t/.attn-*.tmp')
 FULL = '$A run -m life -s "Life is short" --show "*" %s; '
+
+
+STATE, SITES = 128, 1 << 16             # fault.c: bytes of struct state before `site`, and how many there are
 
 
 class Scenario:
@@ -104,6 +108,24 @@ def other_scenarios():
     yield Scenario('vocab-bpe', 'vocab --bpe --size 262 -f text.txt -o v', TEXT)
 
 
+def opening_scenarios():
+    """Models and tokenizers of every family, from their own files."""
+    copy = 'cp -r "$GOLDEN/%s/%s" m'
+    for name in sorted(os.listdir('tests/golden/checkpoints')):
+        yield Scenario('open-' + name, 'run -t 1 -m ./m --ids 1,2,3 --show logits --format json', copy % ('checkpoints', name))
+    for name in sorted(n for n in os.listdir('tests/golden/tokenizers') if '.' not in n):
+        yield Scenario('read-' + name, "tokenize -m ./m -s 'Hello 12 w\u00f6rld' --bos auto --format json", copy % ('tokenizers', name))
+    two = copy % ('checkpoints', 'gpt2-a') + '; cp -r m n; sed -i "s/97/96/" n/vocab.json; '
+    yield Scenario('diff-dirs', 'diff -t 1 -m ./m --with ./n -s he --all --format json', two, admits=rb'"tokenizer": {[^}]*null')
+    yield Scenario('convert', 'convert -q -m ./m -o out', copy % ('checkpoints', 'llama-f'))
+    yield Scenario('batch-part', 'batch -q -t 1 -m life -f in.txt --shard 1/2 -o out', INPUT,
+                   again='batch -q -t 1 -m life -f in.txt --shard 1/2 -o out --resume', growing=r'^out\.part(\.json)?$')
+    yield Scenario('plot-times', 'plot t/watch -o out.svg', TEXT + '$A ' + TINY + " --watch-every 2 -s 'the cat sat'")
+    yield Scenario('worksheet', "explain -t 1 -m life -s 'Life is short' --blank 3 --answers -o out.pdf")
+    yield Scenario('labels', "run -t 1 -m ./m --ids 5,1,2 --labels names.txt --format csv --csv-safe -o out", copy % ('checkpoints', 'gpt2-a')
+                   + "; seq 97 | sed 's/^/=w/' >names.txt", growing=r'^out/manifest\.json\.part$')
+
+
 def asking_scenarios():
     of, another = "-m stacked -t 1 -s 'The cat sees'", "--from 'The moth sees'"
     sources = "--edit 'L0H0 = from' --edit 'L1.mlp.out -= mean(texts(in.txt))' --edit 'L2.resid_post += 2*a.npz' --patch 'L1H2[pos=\"cat\"]'"
@@ -145,7 +167,7 @@ def asking_scenarios():
         '-o out --summary s.csv', '-o part.$i --summary s$i.csv --shard $i/2') % 'in.ndjson' + ' || test $? = 3; done')
 
 
-SCENARIOS = {s.name: s for f in (run_scenarios, batch_scenarios, other_scenarios, asking_scenarios) for s in f()}
+SCENARIOS = {s.name: s for f in (run_scenarios, batch_scenarios, other_scenarios, asking_scenarios, opening_scenarios) for s in f()}
 
 
 # ---- one run of a command -----------------------------------------------------------------
@@ -162,10 +184,10 @@ class Place:
         self.top = tempfile.mkdtemp(prefix='attn-attack-', dir='/dev/shm' if os.path.isdir('/dev/shm') else None)
         self.dir, self.state = os.path.join(self.top, 'd'), os.path.join(self.top, 'state')
         with open(self.state, 'wb') as f:
-            f.write(bytes(4096))
+            f.truncate(STATE + 8 * SITES)
         self.env = {k: v for k, v in os.environ.items() if not k.startswith('ATTN')}
         models = os.path.join(os.getcwd(), 'models')
-        self.env.update(A=binary, LC_ALL='C', MODELS=models, SHIM=shim, STATE=self.state, ATTN_MODEL_PATH=models)
+        self.env.update(A=binary, LC_ALL='C', MODELS=models, GOLDEN=os.path.join(os.getcwd(), 'tests/golden'), SHIM=shim, STATE=self.state, ATTN_MODEL_PATH=models)
 
     def fill(self, tree):
         shutil.rmtree(self.dir, ignore_errors=True)
@@ -206,8 +228,15 @@ class Place:
     def hit(self):
         """How many calls there were, whether one was hit, and which."""
         with open(self.state, 'rb') as f:
-            calls, hits, name, error, *where = struct.unpack('<QQ24s24s8Q', f.read(128))
+            calls, hits, name, error, *where = struct.unpack('<QQ24s24s8Q', f.read(STATE))
         return calls, hits, name.split(b'\0')[0].decode(), error.split(b'\0')[0].decode(), [w for w in where if w]
+
+    def sites(self, calls):
+        """Where each call came from, as numbers."""
+        n = min(calls, SITES)
+        with open(self.state, 'rb') as f:
+            f.seek(STATE)
+            return struct.unpack(f'<{n}Q', f.read(8 * n))
 
     def lines(self, where):
         """Names of the functions that made the call, innermost first."""
@@ -226,6 +255,7 @@ class Known:
         place.fill(self.before)
         self.ended = place.run(s.command, how)
         self.calls = place.hit()[0]
+        self.sites = place.sites(self.calls) if how == 'sites' else ()
         self.after = place.tree()
         self.new = s.reads and place.run(s.reads).out
         wrong = self.ended.status not in (0, 1 if s.name.startswith('diff') else 3)
@@ -317,7 +347,7 @@ def judge(place, s, known, how, call, pick):
 
 class Attack:
     def __init__(self, what, binary, shim):
-        self.hows = ['before', 'after'] if what == 'kills' else ['fail', 'rest']
+        self.hows = {'kills': ['before', 'after'], 'places': ['fail']}.get(what, ['fail', 'rest'])
         self.what, self.lock, self.findings, self.reached = what, threading.Lock(), {}, 0
         self.local, self.places, self.make = threading.local(), [], lambda: Place(binary, shim)
         self.end = float(os.environ.get('ATTACK_SECONDS') or 0)
@@ -331,7 +361,7 @@ class Attack:
         return self.local.place
 
     def learn(self, s):
-        return Known(self.place(), s, self.hows[0])
+        return Known(self.place(), s, 'sites' if self.what == 'places' else self.hows[0])
 
     def one(self, s, known, how, call, pick):
         if self.end and time.time() > self.end:
@@ -346,7 +376,17 @@ class Attack:
                     print(f'FINDING CASE={s.name}:{how}:{call}:{pick} {w}', flush=True)
         return True
 
+    def places_once(self, known):
+        seen = set()
+        for s, k in known.items():
+            for call, site in enumerate(k.sites, 1):
+                if site not in seen:
+                    seen.add(site)
+                    yield s, k, 'fail', call, 0
+
     def cases(self, known):
+        if self.what == 'places':
+            return list(self.places_once(known))
         picks = range(1 if self.hows[0] == 'before' else 4)
         cases = [(s, k, how, call, pick) for s, k in known.items() for how in self.hows for call in range(1, k.calls + 1)
                  for pick in (picks if how != 'rest' else picks[:2])]

@@ -1,0 +1,31 @@
+/* test_faults.c - every place of the program that asks the system for something is refused once: memory, opening, reading, writing.
+ *
+ * Each time the command must succeed with the right bytes or say what went wrong, and leave no half-written file
+ * (tests/attack/README.md). */
+#include "sanitized.h"
+#include "scratch.h"
+#include "shell.h"
+#include "suites.h"
+
+#include <stdio.h>
+
+START_TEST(each_place_fails_once)
+{
+    if (SANITIZED || sh("command -v python3")->status) {
+        fprintf(stderr, "skipped: %s\n", SANITIZED ? "sanitizers have a malloc of their own" : "there is no python3");
+        return;
+    }
+    expect("python3 -B tests/attack/faults.py places \"$A\" build/attack/fault.so 2>&1", 0, " places, 0 findings\n");
+}
+END_TEST
+
+Suite *suite_faults(void)
+{
+    Suite *s = suite_create("faults");
+    TCase *t = tcase_create("faults");
+    tcase_set_timeout(t, 120);
+    tcase_add_checked_fixture(t, shell_set_up, scratch_remove);
+    tcase_add_test(t, each_place_fails_once);
+    suite_add_tcase(s, t);
+    return s;
+}

@@ -70,6 +70,7 @@ static const struct usage wrong[] = {
     {"run --ids 1 -s x", "--ids and --sentence are both given"},
     {"run --ids 1,x", "'x' is not a token id"},
     {"run --ids 1,-1", "'-1' is not a token id"},
+    {"run --ids 1,$(printf %041d 0 | tr 0 x)", "'xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx' is not a token id"},
     {"run --ids 0,,1", "'0,,1': a comma without an id beside it"},
     {"run --ids 0,1,", "'0,1,': a comma without an id beside it"},
     {"run --ids ,0", "',0': a comma without an id beside it"},
@@ -216,6 +217,8 @@ START_TEST(carriage_returns_are_told)
     succeed("printf 'Life is\\r\\n' >$D/one; printf 'Life\\r\\nis\\r\\n' >$D/two");
     expect_exactly("\"$A\" tokenize -m tiny -f $D/one 2>&1 | wc -l", "3\n");
     expect("\"$A\" tokenize -m tiny -f $D/two 2>&1", 0, "two: the text has 1 carriage return, as part of it: tr -d '\\r' takes it out");
+    expect("printf 'Life\\r\\nis\\r\\nshort\\r\\n' | \"$A\" tokenize -m tiny -f - 2>&1", 0, "standard input: the text has 2 carriage returns, as part "
+           "of it: tr -d '\\r' takes them out");
     expect_exactly("\"$A\" tokenize -q -m tiny -f $D/two 2>&1 >/dev/null", "");
     expect("\"$A\" tokenize -m tiny -f $D/two --raw 2>&1", 0, "\\x0D");
 }
@@ -340,7 +343,7 @@ START_TEST(threads_are_as_many_as_asked_for)
 {
     char line[1024];
     const char *args = in_parallel[_i];
-    expect("\"$A\" init -q -o $D/p --vocab-size 512 --n-ctx 512 --n-layer 3 --n-head 4 --d-model 8; ids=$(seq -s, 0 511);"
+    expect("\"$A\" init -q -o $D/p --vocab-size 512 --n-ctx 512 --n-layer 3 --n-head 4 --d-model 64; ids=$(seq -s, 0 511);"
            "for i in $(seq 20); do echo \"{\\\"ids\\\":[$ids]}\"; done >$D/b.ndjson", 0, "");
     snprintf(line, sizeof line, "ids=$(seq -s, 0 511); { bash -c \"echo \\$\\$ >$D/pid; exec '$A' %s\" 2>&1 || test $? = 75; } |"
              "{ head -c 1 >/dev/null; sleep 0.3; ls /proc/$(cat $D/pid)/task | wc -l; cat >/dev/null; }", args);
@@ -383,6 +386,8 @@ START_TEST(text_to_tokens_and_back)
     expect_exactly("\"$A\" tokenize --decode --ids ' 0, 4 ,\n5\n'", "Life is short\n");
     expect_exactly("echo 0 4 5 | \"$A\" tokenize --decode -f -", "Life is short\n");
     expect_exactly("\"$A\" tokenize -s '' --format ids", "\n");
+    expect_same("\"$A\" tokenize -m tiny -f cmd/README.md --format ids | tr ' ' '\\n'",
+                "\"$A\" tokenize -m tiny -f cmd/README.md --format json | sed -n 's/^ .ids.: .\\(.*\\).,$/\\1/p' | tr -d ' ' | tr ',' '\\n'");
     expect("\"$A\" tokenize -s '' --format json", 0, "\"ids\": []");
     expect("\"$A\" tokenize -s 'Life is' --format json", 0, "{\"id\": 4, \"text\": \"is\", \"raw\": \"is\", \"start\": 5, \"end\": 7}");
     expect("\"$A\" tokenize -s 'Life is'", 0, "    1      4  is     5-7\n");

@@ -56,6 +56,9 @@ START_TEST(test_scaled)
     struct attn_pair p = pair();
     for (size_t i = 0; i < ALL; i++)
         a[i] = b[i] * 0.125f;
+    a[0] += 1;
+    ck_assert(!attn_seems_scaled(&p, &factor));
+    a[0] -= 1;
     a[5] = b[5] = -INFINITY;            /* masked: no evidence for or against */
     ck_assert(attn_seems_scaled(&p, &factor));
     ck_assert_double_eq_tol(factor, 0.125, 1e-9);   /* sums in double */
@@ -98,6 +101,9 @@ START_TEST(test_merged_wrong)
             for (size_t j = 0; j < N; j++)
                 a[t * H * N + j * H + h] = b[t * H * N + h * N + j];
     ck_assert(attn_seems_merged_wrong(&p, &a_is_wrong) && a_is_wrong);
+    b[0] += 1;
+    ck_assert(!attn_seems_merged_wrong(&p, &a_is_wrong));
+    b[0] -= 1;
     struct attn_pair other = p;
     other.a = p.b;
     other.b = p.a;

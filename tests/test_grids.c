@@ -181,6 +181,13 @@ START_TEST(what_makes_no_grid_is_refused_at_once)
 }
 END_TEST
 
+/* What only gradients cannot do. */
+START_TEST(exact_grids_take_any_metric)
+{
+    expect_exactly(DIR "head -1 pairs.ndjson | $A batch -q -m tiny -f - --input ndjson --patch v --over layer --metric 'rank(3)' --compute bf16 | wc -l", "1\n");
+}
+END_TEST
+
 START_TEST(a_patch_from_somewhere_is_an_edit)
 {
     expect_same("echo Lily lost her red ball | $A batch -m tiny -f - --patch v --patch-from 'text(\"Lily lost her big ball\")' --show pattern",
@@ -204,6 +211,7 @@ Suite *suite_grids(void)
     tcase_add_test(t, an_end_that_fails_loses_nothing);
     tcase_add_test(t, threads_change_nothing);
     tcase_add_loop_test(t, what_makes_no_grid_is_refused_at_once, 0, sizeof refused / sizeof *refused);
+    tcase_add_test(t, exact_grids_take_any_metric);
     tcase_add_test(t, a_patch_from_somewhere_is_an_edit);
     suite_add_tcase(s, t);
     return s;

@@ -502,6 +502,10 @@ START_TEST(a_checkpoint_of_another_length_is_refused)
     expect(line_of("--steps 6", "s"), 0, "the model is in ");
     expect("cp $D/m/checkpoint.safetensors $D/s/ && \"$A\" train -f cmd/README.md -o $D/s --resume 2>&1", 1,
            "has 12 steps, but train.json says 6");
+    /* The first weight after a row of seven numbers for each step. */
+    expect("off=$((8 + 12 * 56 + $(od -An -tu8 -N8 $D/m/checkpoint.safetensors))); for n in 1 2 3 4 5 6 7 8; do printf '\\377\\377\\377\\377'; done | "
+           "dd of=$D/m/checkpoint.safetensors bs=1 seek=$off conv=notrunc status=none; \"$A\" train -f cmd/README.md -o $D/m --resume 2>&1", 1,
+           "there is nothing to continue from");
 }
 END_TEST
 

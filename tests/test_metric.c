@@ -130,7 +130,7 @@ static const struct { const char *text, *part; } wrong[] = {
     {"logit(3))", "column 9: expected + or - and another term"}, {"logit(3)+", "column 10: expected logit(TOKEN)"},
     {"logit(3)+loss", "loss and kl stand alone"}, {"kl-logit(3)", "column 1: expected logit(TOKEN)"},
     {"log(3)", "column 1: expected logit(TOKEN)"}, {"1e301*logit(3)", "column 1: expected a factor up to 1e300"},
-    {"logit(\"a)", "column 7: expected a closing quote"},
+    {"logit(\"a)", "column 7: expected a closing quote"}, {"logit(\"\"", "column 9: expected ) or ,pos=P"},
     {"logit(\"\\q\")", "with the escapes of JSON"}, {"logit(3,4)", "column 9: expected pos=P"},
     {"logit(3,pos=x)", "column 13: expected a position"}, {"logit(3,pos=-0)", "expected a position"},
     {"logit(99999999999)", "column 7: expected a token"}, {"2logit(3)", "column 2: expected * after this number"},
@@ -260,6 +260,7 @@ START_TEST(an_editor_says_what_it_was_not_told)
     expect_told(attn_run_tokens(a.model, &plan, t, NULL, &observer, 1, &err), &err, "edit 'L0H1 = from': the editor was not started");
     expect_told(attn_editor_text(e, SIZE_MAX, ids, 4, false, &err), &err, "no memory");
     ck_assert(!attn_editor_start(e, &err) && !attn_run_tokens(a.model, &plan, t, NULL, &observer, 1, &err));
+    expect_told(attn_editor_touches(e, 1, &(struct attn_touch_watch){0}, &err), &err, "the editor was not told the text of sentence 1");
 
     o.edits = NULL;
     ck_assert(!attn_editor_new(&empty, &o, &err) && !attn_editor_text(empty, 0, ids, 4, false, &err));

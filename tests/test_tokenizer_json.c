@@ -342,6 +342,26 @@ START_TEST(test_beside)
 }
 END_TEST
 
+/* After ByteLevel characters are no longer what they were. */
+static const char *const not_after[] = {
+    "\"Punctuation\"", "\"WhitespaceSplit\"", "\"Whitespace\"", "\"BertPreTokenizer\"", "\"ByteLevel\"",
+    "\"CharDelimiterSplit\", \"delimiter\": \"-\"", "\"Metaspace\", \"replacement\": \"\u2581\"",
+    "\"Split\", \"pattern\": {\"String\": \"-\"}, \"behavior\": \"Isolated\"",
+    "\"Split\", \"pattern\": {\"Regex\": \"\\\\s+\"}, \"behavior\": \"Isolated\"",
+};
+
+START_TEST(test_steps_after_bytes)
+{
+    char json[1024];
+    struct attn_err err = {0};
+    int n = snprintf(json, sizeof json, "{\"pre_tokenizer\": {\"type\": \"Sequence\", \"pretokenizers\": [{\"type\": \"ByteLevel\", "
+                     "\"add_prefix_space\": false, \"use_regex\": true}, {\"type\": %s}]}, \"model\": {\"type\": \"BPE\", \"vocab\": "
+                     "{\"a\": 0, \"b\": 1, \"ab\": 2}, \"merges\": [\"a b\"]}}", not_after[_i]);
+    ck_assert(read_file(json, (size_t)n, "t.json", &err));
+    ck_assert_str_eq(err.msg, "t.json: pre_tokenizer: such a step after \"ByteLevel\" is not supported; token ids can be given with --ids");
+}
+END_TEST
+
 Suite *suite_tokenizer_json(void)
 {
     Suite *s = suite_create("tokenizer_json");
@@ -350,6 +370,7 @@ Suite *suite_tokenizer_json(void)
     tcase_add_test(t, test_corpus);
     tcase_add_loop_test(t, test_component, 0, (int)(sizeof rows / sizeof *rows));
     tcase_add_test(t, test_growing);
+    tcase_add_loop_test(t, test_steps_after_bytes, 0, (int)(sizeof not_after / sizeof *not_after));
     tcase_add_test(t, test_who_decides);
     tcase_add_loop_test(t, test_beside, 0, (int)(sizeof beside / sizeof *beside));
     suite_add_tcase(s, t);

@@ -21,8 +21,17 @@ START_TEST(a_table_is_sorted_and_narrow)
            "L1H2  previous 3.00e+38 3.00e+38 -1.00e+30 3.00e+38    -      - -2.66e+40 -3.83e+40 3.00e+38\n");
     expect("$A heads -m tiny --repeat 2 --samples 1 --from 'the cat' --edit 'L1H1 = 0'", 0, "2 random ids, twice");
     expect("$A heads -m tiny --ids 5", 0, "L0H0  -             -     -");
-    if (!no_terminal())
-        ck_assert_ptr_nonnull(strstr(on_terminal("COLUMNS=120 $A heads -m tiny --head 0 --layer 2 --by self 2>&1", 0), "L2H0"));
+    expect_exactly("printf 'the cat\\n\\377\\nA dog\\n' | ends 3 $A heads -m tiny -f - --top 1 2>&1 >/dev/null",
+                   "attn-cli heads: standard input: line 2: not UTF-8 at byte 0: found 0xFF\n"
+                   "attn-cli heads: 1 of 3 records failed, and do not count\n");
+    if (no_terminal())
+        return;
+    ck_assert_ptr_nonnull(strstr(on_terminal("COLUMNS=120 $A heads -m tiny --head 0 --layer 2 --by self 2>&1", 0), "L2H0"));
+    ck_assert_ptr_nonnull(strstr(on_terminal("stty cols 100; TERM=dumb $A heads -m induction --repeat 12 --samples 1", 0),
+                                 "\nL0H0  previous 1.00  ██████████████████████▉  1.00  0.00"));
+    const char *bars = on_terminal("TERM=dumb $A attribute -m models/stacked -s 'The cat sees' --target moth --top 4", 0);
+    ck_assert_msg(strstr(bars, "\nembed          1.0936  █████████████████████████████████████\r\npos_embed      1.0029  ") &&
+                  strstr(bars, "\nL0.mlp        -0.9389  ░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░\r\n"), "%s", bars);
 }
 END_TEST
 

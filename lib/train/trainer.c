@@ -54,8 +54,8 @@ static int read_texts(struct attn_train *t, const struct attn_train_opts *o, str
     if (!rc && o->also)
         rc = attn_corpus_add(&t->also, t->tokenizer, o->also, o->also_len, err);
     if (!rc && t->settings.held_out > 0 && t->held_out.n < 2)
-        rc = attn_fail(err, ATTN_EFORMAT, "the text: its last %g %% have %zu tokens to hold out, expected at least 2; take "
-                       "a longer text or --held-out 0", t->settings.held_out, t->held_out.n);
+        rc = attn_fail(err, ATTN_EFORMAT, "the text: its last %g %% have %zu token%s to hold out, expected at least 2; take "
+                       "a longer text or --held-out 0", t->settings.held_out, t->held_out.n, t->held_out.n == 1 ? "" : "s");
     return rc ? rc : count_bytes(t, err);
 }
 

@@ -133,6 +133,16 @@ static void put(struct attn_out *o, double x, int digits)
     attn_out_write(o, buf, attn_num_fixed(buf, x, digits));
 }
 
+/* A metric with digits that show what the texts differ by. */
+static void put_metric(struct attn_out *o, const struct report *p, double x)
+{
+    const double apart = fabs(p->r.metric_from - p->r.metric_text);
+    int digits = 4;
+    for (double scaled = apart * 1e4; scaled > 0 && scaled < 100 && digits < 17; scaled *= 10)
+        digits++;
+    put(o, x, digits);
+}
+
 static void name_cell(char text[64], const struct attn_patch_cell *c)
 {
     size_t n = 0;
@@ -168,7 +178,7 @@ static void print_largest(struct attn_out *o, const struct report *p)
             put(o, best->effect, 3);
             attn_out_str(o, "  metric ");
         }
-        put(o, best->metric, 4);
+        put_metric(o, p, best->metric);
         attn_out_char(o, '\n');
         before = best;
     }
@@ -201,9 +211,9 @@ static int write_text(struct attn_out *o, const struct report *p, struct attn_er
     attn_out_str(o, attn_edits_count(p->o->edits) ? "\n" : "");
     attn_readout_edits(o, p->o->edits);
     attn_out_printf(o, "\n%s = ", p->o->metric);
-    put(o, p->r.metric_text, 4);
+    put_metric(o, p, p->r.metric_text);
     attn_out_str(o, " for the text, ");
-    put(o, p->r.metric_from, 4);
+    put_metric(o, p, p->r.metric_from);
     attn_out_printf(o, " for the other\n\n%s of %s taken from the other text (%s)\n", p->effects ? "effects" : "metrics",
                     p->r.what, p->o->method);
     attn_out_str(o, p->effects ? "0: as without it; 1: as in the other text\n"

@@ -54,6 +54,10 @@ START_TEST(test_scaled)
 {
     double factor;
     struct attn_pair p = pair();
+    memcpy(a, b, sizeof a);
+    ck_assert(attn_pair_gap(&p) == 0);
+    a[0] += 1;
+    ck_assert(attn_pair_gap(&p) > 0);
     for (size_t i = 0; i < ALL; i++)
         a[i] = b[i] * 0.125f;
     a[0] += 1;

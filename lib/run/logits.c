@@ -12,6 +12,7 @@
 #include "compute/vec.h"
 #include "model/model.h"
 #include "run/logits.h"
+#include "run/run.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -140,6 +141,8 @@ struct scorer {
     const int32_t *ids;
     double *out;
     size_t start, next;                 /* first token of the window; first token without a score */
+    struct attn_team *team;
+    const struct attn_probe *band;      /* of logits */
 };
 
 static unsigned wants(void *self, int act, int layer)
@@ -149,16 +152,34 @@ static unsigned wants(void *self, int act, int layer)
     return act == ATTN_ACT_LOGITS ? ATTN_WATCH : 0;
 }
 
+static int score(const struct scorer *s, size_t i, size_t at, struct attn_err *err)
+{
+    return attn_logprob(&s->out[at], s->band->data + i * s->band->ld, s->band->cols, s->ids[at], err);
+}
+
+static void score_row(void *ctx, size_t i, int worker)
+{
+    (void)worker;
+    const struct scorer *s = ctx;
+    size_t row = s->band->row0 + i, at = s->start + row + 1;
+    if (at >= s->next && row + 1 < s->band->shape[0] && score(s, i, at, NULL))
+        s->out[at] = NAN;
+}
+
 /* Scores tokens.  Row t of a window predicts its token t + 1; the token after the window is scored in the next one. */
 static int watch(void *self, const struct attn_probe *p, struct attn_err *err)
 {
+    const double cost = 32;             /* of exp, in operations */
     struct scorer *s = self;
     int rc = ATTN_OK;
+    s->band = p;
+    attn_team_run(s->team, p->rows, cost * (double)p->rows * (double)p->cols, score_row, s);
     for (size_t i = 0; i < p->rows && !rc; i++) {
         size_t row = p->row0 + i, at = s->start + row + 1;
         if (at != s->next || row + 1 == p->shape[0])
             continue;
-        rc = attn_logprob(&s->out[at], p->data + i * p->ld, p->cols, s->ids[at], err);
+        if (isnan(s->out[at]))
+            rc = score(s, i, at, err);          /* says why */
         s->next++;
     }
     return rc;
@@ -203,8 +224,10 @@ int attn_score(double *out, const struct attn_model *m, const int32_t *ids, size
     int rc = check_text(m, ids, n, stride, &o.kind, err);
     if (!rc)
         rc = new_run(&run, m, &plan, &s, &o, err);
-    if (!rc)
+    if (!rc) {
         out[0] = 0;
+        s.team = run->pass.team;
+    }
     for (size_t end = 0; !rc && end < n; s.start += stride) {
         struct attn_seq seq = {.T = n - s.start < window ? n - s.start : window};
         rc = attn_run_forward(run, ids + s.start, &seq, 1, err);

@@ -150,12 +150,13 @@ static bool start(pthread_t *thread, struct job *j)
     return started;
 }
 
-/* Touches the far end of a deep frame.  The kernel keeps the address space of a stack that has grown. */
+/* Touches the far end of a deep frame, which the compiler must not shorten.  The kernel keeps the address space of a stack that has
+ * grown. */
 static __attribute__((noinline)) void grow(void)
 {
-    volatile char deepest[HELD];
+    char deepest[HELD];
     deepest[0] = 0;
-    (void)deepest;
+    __asm__ volatile("" : : "r"(deepest) : "memory");
 }
 
 /* A stack that cannot grow ends the process with no word said.  Later all memory may be in use, so it grows now. */

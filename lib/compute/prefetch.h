@@ -72,7 +72,7 @@ static inline struct coming_rows coming_rows(const void *w, size_t step, size_t 
 static inline __attribute__((always_inline)) void prefetch_rows(struct coming_rows *r)
 {
     for (size_t i = 0; i < ATTN_ABREAST; i++)
-        _mm_prefetch((const char *)(r->at + r->line + i * r->apart * r->step), _MM_HINT_T0);
+        _mm_prefetch((const char *)(r->at + r->line + i * r->apart * r->step), _MM_HINT_T1);
     r->line += LINE_BYTES;
     if (r->line < r->bytes)
         return;

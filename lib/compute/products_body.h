@@ -131,10 +131,8 @@ static void vec_outer(float *y, size_t ldy, const float *x, size_t ldx, const fl
 
 /* ---- few rows of x, w stored [in, out] ---- */
 
-/* How many steps of k are added each time the sums are read and written: so many rows of w are read side by side.  With more
- * rows of x, their numbers need more registers, hence fewer steps; and as arithmetic then takes as long as reading, it is
- * enough to prefetch just the next rows. */
-enum { DEEP = ATTN_ABREAST, LESS_DEEP = 4 };
+/* How many steps of k are added each time the sums are read and written: so many rows of w are read side by side. */
+enum { DEEP = ATTN_ABREAST };
 
 /* y[rows, cols] += x[rows, deep] w[deep, cols]; callers pass constants for rows and deep; cols: a multiple of LANES */
 #define STREAM(t, type, sets) \
@@ -150,11 +148,8 @@ void steps_##t(float *y, size_t ldy, const float *x, size_t ldx, const type *w, 
         v16 row[DEEP]; \
         if (deep == DEEP && c % (LINE_BYTES / sizeof *w) == 0) \
             prefetch_rows(next); \
-        UNROLL for (size_t k = 0; k < deep; k++) { \
+        UNROLL for (size_t k = 0; k < deep; k++) \
             row[k] = from_stored_##t(w + k * ldw + c); \
-            if (deep < DEEP) \
-                _mm_prefetch((const char *)((uintptr_t)w + ((deep + k) * ldw + c) * sizeof *w), _MM_HINT_T0); \
-        } \
         UNROLL for (size_t r = 0; r < rows; r++) { \
             v16 sum = load(y + r * ldy + c); \
             UNROLL for (size_t k = 0; k < deep; k++) \
@@ -164,13 +159,13 @@ void steps_##t(float *y, size_t ldy, const float *x, size_t ldx, const type *w, 
     } \
 } \
 static inline __attribute__((always_inline)) \
-void stream_rows_##t(float *y, size_t ldy, const float *x, size_t ldx, const type *w, size_t ldw, size_t rows, size_t deep, \
-                 size_t K, size_t cols) \
+void stream_rows_##t(float *y, size_t ldy, const float *x, size_t ldx, const type *w, size_t ldw, size_t rows, size_t K, \
+                     size_t cols) \
 { \
     size_t k = 0; \
     struct coming_rows next = coming_rows(w, ldw * sizeof *w, cols * sizeof *w); \
-    for (; k + deep <= K; k += deep) \
-        steps_##t(y, ldy, x + k, ldx, w + k * ldw, ldw, rows, deep, cols, &next); \
+    for (; k + DEEP <= K; k += DEEP) \
+        steps_##t(y, ldy, x + k, ldx, w + k * ldw, ldw, rows, DEEP, cols, &next); \
     for (; k < K; k++) \
         steps_##t(y, ldy, x + k, ldx, w + k * ldw, ldw, rows, 1, cols, &next); \
 } \
@@ -178,12 +173,12 @@ static void stream_##t(float *y, size_t ldy, const float *x, size_t ldx, const v
                        size_t cols) \
 { \
     switch (n) { \
-    case 1: stream_rows_##t(y, ldy, x, ldx, w, ldw, 1, DEEP, K, cols); break; \
-    case 2: stream_rows_##t(y, ldy, x, ldx, w, ldw, 2, DEEP, K, cols); break; \
-    case 3: stream_rows_##t(y, ldy, x, ldx, w, ldw, 3, LESS_DEEP, K, cols); break; \
-    case 4: stream_rows_##t(y, ldy, x, ldx, w, ldw, 4, LESS_DEEP, K, cols); break; \
-    case 5: stream_rows_##t(y, ldy, x, ldx, w, ldw, 5, LESS_DEEP, K, cols); break; \
-    default: stream_rows_##t(y, ldy, x, ldx, w, ldw, ATTN_STREAM, LESS_DEEP, K, cols); break; \
+    case 1: stream_rows_##t(y, ldy, x, ldx, w, ldw, 1, K, cols); break; \
+    case 2: stream_rows_##t(y, ldy, x, ldx, w, ldw, 2, K, cols); break; \
+    case 3: stream_rows_##t(y, ldy, x, ldx, w, ldw, 3, K, cols); break; \
+    case 4: stream_rows_##t(y, ldy, x, ldx, w, ldw, 4, K, cols); break; \
+    case 5: stream_rows_##t(y, ldy, x, ldx, w, ldw, 5, K, cols); break; \
+    default: stream_rows_##t(y, ldy, x, ldx, w, ldw, ATTN_STREAM, K, cols); break; \
     } \
 }
 EACH_TYPE(STREAM)

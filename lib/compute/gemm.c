@@ -88,15 +88,23 @@ static struct attn_ahead rows_ahead(const struct work *o, size_t k, size_t part,
     return attn_vec_ahead(p->x + row * p->ldx + k, end - row, steps * size, p->ldx * size);
 }
 
+/* Goes on to the item that this thread takes next; false: its share ends. */
+static bool next_item(struct attn_gemm_item *it, const struct product *p)
+{
+    if (attn_cut_ends_share(&p->cut, it->n))
+        return false;
+    *it = attn_cut_item(&p->cut, it->n + 1);
+    return true;
+}
+
 /* The same for the item's panels of w or, after the last step, for the beginning of the item that this thread takes next. */
 static struct attn_ahead weights_ahead(const struct work *o, size_t k, size_t part, size_t parts)
 {
     const struct product *p = o->p;
     struct attn_gemm_item next = o->it;
     if (k >= p->in) {
-        if (attn_cut_ends_share(&p->cut, next.n))
+        if (!next_item(&next, p))
             return (struct attn_ahead){0};
-        next = attn_cut_item(&p->cut, next.n + 1);
         k = 0;
     }
     struct attn_slab all = {next.j0 * PANEL, attn_item_columns(&next), k, smaller(p->in - k, p->cut.most->depth)};
@@ -118,35 +126,65 @@ static void sum_up(const struct work *o)
         }
 }
 
+/* ---- sums in pairs ---- */
+
+/* Goes on to the item's next chunk; false: there is none. */
+static bool next_chunk(struct attn_chunk *c, const struct attn_gemm_item *it, size_t depth)
+{
+    const struct attn_mat *w = it->to->w;
+    size_t k = c->k + c->K;
+    if (k < w->in)
+        *c = attn_chunk_of(w, c->j0, it->j1, k, depth);
+    else if (c->j1 < it->j1)
+        *c = attn_chunk_of(w, c->j1, it->j1, 0, depth);
+    else
+        return false;
+    return true;
+}
+
+/* What to prefetch while chunk c is multiplied: the one after it. */
+static struct attn_ahead chunk_ahead(const struct work *o, const struct attn_chunk *c, size_t part, size_t parts)
+{
+    struct attn_gemm_item it = o->it;
+    struct attn_chunk next = *c;
+    size_t depth = o->p->cut.most->depth;
+    if (!next_chunk(&next, &it, depth)) {
+        if (!next_item(&it, o->p))
+            return (struct attn_ahead){0};
+        next = attn_chunk_of(it.to->w, it.j0, it.j1, 0, depth);
+    }
+    size_t j = next.j0 * PANEL, end = smaller(next.j1 * PANEL, it.to->w->out);
+    struct attn_slab all = {j, end - j, next.k, next.K};
+    return attn_slab_memory(it.to->w, &all, part, parts);
+}
+
 /* Adds the product of the item's rows with a chunk, whose pairs are `words`. */
 static void add_chunk(const struct work *o, const struct attn_chunk *c, const float *words)
 {
     const struct product *all = o->p;
     size_t n = o->it.i1 - o->it.i0, depth = all->cut.most->depth, panel = attn_pairs_words(c->K) * PANEL;
+    size_t part = 0, parts = (c->j1 - c->j0) * parts_of(c->K, depth);
     for (size_t j = c->j0; j < c->j1; j++, words += panel)
         for (size_t k = 0; k < c->K; k += depth) {
             const float *x = attn_pairs_at(all->x, all->ldx, o->it.i0, (c->k + k) / 2);
+            struct attn_ahead ahead = chunk_ahead(o, c, part++, parts);
             attn_pairs_ops()->panel(o->sum + (j - o->it.j0) * PANEL, o->ld, x, all->ldx, words + k / 2 * PANEL, n,
-                                    attn_pairs_words(smaller(c->K - k, depth)), c->k + k > 0);
+                                    attn_pairs_words(smaller(c->K - k, depth)), c->k + k > 0, &ahead);
         }
 }
 
 static void sum_up_pairs(const struct work *o)
 {
     _Alignas(LINE) float words[ATTN_CHUNK];
-    size_t in = o->p->in, depth = o->p->cut.most->depth;
-    struct attn_chunk c;
-    if (in == 0)
-        memset(o->sum, 0, (o->it.i1 - o->it.i0) * o->ld * sizeof *o->sum);
-    for (size_t j = o->it.j0; j < o->it.j1; j = c.j1) {
-        size_t k = 0;
-        do {
-            c = attn_chunk_of(o->it.to->w, j, o->it.j1, k, depth);
-            attn_chunk_words(words, o->it.to->w, &c);
-            add_chunk(o, &c, words);
-            k += c.K;
-        } while (k < in);
-    }
+    const struct attn_gemm_item *it = &o->it;
+    size_t depth = o->p->cut.most->depth;
+    if (o->p->in == 0)
+        memset(o->sum, 0, (it->i1 - it->i0) * o->ld * sizeof *o->sum);
+    struct attn_chunk c = attn_chunk_of(it->to->w, it->j0, it->j1, 0, depth);
+    do {
+        attn_chunk_words(words, it->to->w, &c);
+        add_chunk(o, &c, words);
+    } while (next_chunk(&c, it, depth));
 }
 
 /* ---- sums of few rows (in pairs: one or two), at the speed of memory: w is read once, in long stretches ---- */

@@ -12,8 +12,8 @@
  *
  * Both treat numbers below 2^-126 as 0.
  *
- * A weight is converted into pairs a chunk at a time, in the L2 cache.  Memory is fastest in long stretches from several rows
- * on different pages.  So a chunk is several panels wide if the weight is stored [in, out], and as many steps of k deep as
+ * A weight is converted into pairs a chunk at a time, in the L2 cache; while it is multiplied, the next chunk is prefetched.
+ * Memory is fastest in long stretches from several rows on different pages.  So a chunk is several panels wide if the weight is stored [in, out], and as many steps of k deep as
  * fit if it is stored [out, in]. */
 #ifndef ATTN_COMPUTE_PAIRS_H
 #define ATTN_COMPUTE_PAIRS_H
@@ -36,8 +36,9 @@ bool attn_pairs_choose(enum attn_bf16 kind);
 
 /* What each of the two instructions computes. */
 struct attn_pairs_ops {
-    /* y[n, 64] (+)= x[n, words] w[words, 64]; x from attn_pairs_at, ldx in words */
-    void (*panel)(float *y, size_t ldy, const float *x, size_t ldx, const float *w, size_t n, size_t words, bool more);
+    /* y[n, 64] (+)= x[n, words] w[words, 64], while `ahead` is prefetched; x from attn_pairs_at, ldx in words */
+    void (*panel)(float *y, size_t ldy, const float *x, size_t ldx, const float *w, size_t n, size_t words, bool more,
+                  struct attn_ahead *ahead);
     /* The same bits for one or two rows of x, at the speed of memory, as w is read where it is stored: see `stream` in vec.h
      * (here of at most WIDTH columns) and `stream_out_in` (of ATTN_TRANSPOSE outputs). */
     void (*stream)(float *y, size_t ldy, const float *x, size_t ldx, const void *w, enum attn_dtype type, size_t ldw, size_t n,

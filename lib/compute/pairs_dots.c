@@ -9,10 +9,10 @@ static inline v16 dots16(v16 x, v16 w, v16 sum)
 #define fma16 dots16
 #include "compute/tile.h"
 
-static void panel_dots(float *y, size_t ldy, const float *x, size_t ldx, const float *w, size_t n, size_t words, bool more)
+static void panel_dots(float *y, size_t ldy, const float *x, size_t ldx, const float *w, size_t n, size_t words, bool more,
+                       struct attn_ahead *ahead)
 {
-    struct attn_ahead none = {0};
-    vec_panel(y, ldy, x, ldx, w, ATTN_PANEL, n, words, more, &none);
+    vec_panel(y, ldy, x, ldx, w, ATTN_PANEL, n, words, more, ahead);
 }
 
 /* ---- one or two rows of x, w stored [in, out]: see products_body.h ---- */

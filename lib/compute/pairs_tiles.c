@@ -48,8 +48,10 @@ static void add_products(const float *x, const float *w)
     _tile_dpbf16ps(3, 4, 5);
 }
 
-static void panel_tiles(float *y, size_t ldy, const float *x, size_t ldx, const float *w, size_t n, size_t words, bool more)
+static void panel_tiles(float *y, size_t ldy, const float *x, size_t ldx, const float *w, size_t n, size_t words, bool more,
+                        struct attn_ahead *ahead)
 {
+    size_t rate = prefetch_rate(ahead, parts_of(n, SIDE) * words / SIDE);
     __asm__ volatile("" : : : "memory");    /* gcc's intrinsics do not say that they read memory */
     _tile_loadconfig(&eight_tiles);
     for (size_t i = 0; i < n; i += SIDE, y += SIDE * ldy, x += SIDE * ldx) {
@@ -57,8 +59,10 @@ static void panel_tiles(float *y, size_t ldy, const float *x, size_t ldx, const 
             load_sums(y, ldy * sizeof *y);
         else
             zero_sums();
-        for (size_t k = 0; k < words; k += SIDE)
+        for (size_t k = 0; k < words; k += SIDE) {
             add_products(x + k * SIDE, w + k * ATTN_PANEL);
+            prefetch_some(ahead, rate);
+        }
         store_sums(y, ldy * sizeof *y);
     }
     _tile_release();                    /* else the operating system saves the tiles at every context switch */

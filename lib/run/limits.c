@@ -123,7 +123,7 @@ static void multiply_pairs(void *ctx, size_t item, int worker)
     memset(x, byte, sizeof x);
     memset(w, byte, sizeof w);
     for (int i = 0; i < PAIR_TIMES; i++)
-        attn_pairs_ops()->panel(y, ATTN_PANEL, x, WORDS, w, SHEET, WORDS, false);
+        attn_pairs_ops()->panel(y, ATTN_PANEL, x, WORDS, w, SHEET, WORDS, false, &(struct attn_ahead){0});
 }
 
 static double multiplied_pairs(size_t times)

@@ -9,6 +9,7 @@
 # make test-kill     ends batches at 200 random moments and resumes them
 # make test-cluster  runs the recipes of data/batch under GNU parallel, Slurm, mpirun and Snakemake, if installed
 # make bench         measures how close each stage comes to the machine's limits, in one process
+# make bench-products  the same of single products, beside libxsmm and oneDNN (libdnnl-dev)
 # make bench-kinds   measures what each kind of attention costs as the text grows
 # make mutate        breaks lib and cmd in N=100 small ways, at random from SEED=1, and lists those that no test notices
 # make transcripts   writes what the commands in tests/transcripts print now into them: read the difference before it is kept
@@ -90,10 +91,11 @@ test-cluster: $(B)/attn-cli
 
 bench: $(B)/attn-cli
 	@tests/bench/bench.sh $(B)/attn-cli
-bench-kinds: $(B)/bench-kinds
+bench-kinds bench-products: %: $(B)/%
 	$<
-$(B)/bench-kinds: $(B)/tests/bench/kinds.o $(B)/libattn.a
+$(B)/bench-kinds $(B)/bench-products: $(B)/bench-%: $(B)/tests/bench/%.o $(B)/libattn.a
 	$(call do,LINK $@) $(link) -o $@ $^ $(libs)
+$(B)/bench-products: libs += $(wildcard /usr/lib/*/libdnnl.so)
 
 transcripts: $(B)/attn-cli
 	@for f in tests/transcripts/*.txt; do A=$< tests/transcripts/transcript.sh $$f >$(B)/transcript && cp $(B)/transcript $$f; done
@@ -125,4 +127,4 @@ gallery: $(B)/attn-cli
 	data/gallery/draw.sh $< $(B)
 
 .PHONY: run-tests run-suites test-browser test-train test-kill test-attack test-sizes test-cluster asan tsan fuzz run-fuzz bench \
-    bench-kinds coverage transcripts mutate walls lint gallery
+    bench-kinds bench-products coverage transcripts mutate walls lint gallery

@@ -20,7 +20,7 @@ echo "== the model built in"
 echo "== others, with random weights of the same shape, every pattern kept"
 python=/usr/bin/python3                 # Debian's own, which has the packages
 if [ -x $python ]; then
-    $python tests/bench/peers.py "$cli" "$dir/gpt2"
+    $python tests/bench/peers.py "$cli" "$dir/gpt2" "$dir/gpt2-bf16"
     echo "== training, 1.8M numbers"
     mkdir "$dir/train"
     $python tests/bench/train_peers.py "$cli" "$dir/train"

@@ -1,9 +1,13 @@
-"""peers.py PROGRAM DIR - compares the speed of attn-cli with PyTorch and numpy, which do the same arithmetic in turn.
+"""peers.py PROGRAM DIR BF16 - compares the speed of attn-cli with PyTorch and numpy, which do the same arithmetic in turn.
 
-DIR is a model of GPT-2's shape.  The peers have random weights of the same shape and keep every
-attention matrix, because attn-cli shows each one to an observer.  Each peer is a process that waits
-for the name of a stage and answers with the seconds it takes, so that only one works while it is
-measured.  A package that is not installed is reported as missing and skipped."""
+DIR is a model of GPT-2's shape, BF16 the same stored in bf16.  The peers have random weights of the
+same shape and keep every attention matrix, because attn-cli shows each one to an observer.  Each peer
+is a process that waits for the name of a stage and answers with the seconds it takes, so that only
+one works while it is measured.  All take turns for several rounds; a factor is the median of theirs.
+A package that is not installed is reported as missing and skipped.
+
+The peers get settings that suit them (TUNED): as Debian installs OpenBLAS, it takes some processors
+for much older ones, its threads do not share PyTorch's, and malloc returns pages after every pass."""
 import json
 import math
 import os
@@ -13,10 +17,13 @@ import sys
 import time
 
 L, H, D, V, DH = 12, 12, 768, 50257, 64
-STAGES = ["prefill.f32.T%d.watched" % T for T in (32, 128, 512, 1024)] + [
-    "prefill.bf16.T512.watched", "decode.f32.ctx128", "decode.f32.ctx900", "batch.100"]
+STAGES = ["prefill.%s.T%d.watched" % (dtype, T) for dtype in ("f32", "bf16") for T in (32, 128, 512, 1024)] + [
+    "decode.%s.ctx%d" % (dtype, context) for dtype in ("f32", "bf16") for context in (128, 900)] + ["batch.100"]
 LENGTHS = [8 + i * 17 % 25 for i in range(100)]         # tokens of the sentences of batch.100
-RUNS, PATIENCE = 5, 6                                   # repetitions; seconds for all of them
+RUNS, PATIENCE, ROUNDS = 3, 4, 5                        # repetitions; seconds for all of them; turns
+BLAS = "/usr/lib/x86_64-linux-gnu/openblas-openmp/libblas.so.3"
+TUNED = {"OPENBLAS_CORETYPE": "SkylakeX", "MALLOC_MMAP_THRESHOLD_": str(1 << 32), "MALLOC_TRIM_THRESHOLD_": str(1 << 33),
+         "MALLOC_TOP_PAD_": str(1 << 26), "GOMP_SPINCOUNT": "100000"}
 PEERS = {"torch": "PyTorch", "numpy": "numpy"}
 
 
@@ -127,6 +134,16 @@ def blas():
     return sorted(n for n in names if any(part in n for part in ("blas", "mkl", "dnnl")))
 
 
+def settings(threads):
+    """The environment of a peer."""
+    env = dict(os.environ, OMP_NUM_THREADS=str(threads), OPENBLAS_NUM_THREADS=str(threads), **TUNED)
+    if "avx512f" not in open("/proc/cpuinfo").read():
+        env["OPENBLAS_CORETYPE"] = "Haswell"
+    if os.path.exists(BLAS):
+        env["LD_PRELOAD"] = BLAS
+    return env
+
+
 def work_as(peer, threads):
     models = {}
     lib = {"torch": Torch, "numpy": Numpy}[peer]
@@ -145,8 +162,7 @@ def work_as(peer, threads):
 
 class Worker:
     def __init__(self, peer, threads):
-        env = dict(os.environ, OMP_NUM_THREADS=str(threads), OPENBLAS_NUM_THREADS=str(threads))
-        self.process = subprocess.Popen([sys.executable, __file__, "--as", peer, str(threads)], env=env, text=True,
+        self.process = subprocess.Popen([sys.executable, __file__, "--as", peer, str(threads)], env=settings(threads), text=True,
                                         stdin=subprocess.PIPE, stdout=subprocess.PIPE)
         self.about = self.process.stdout.readline().strip()
 
@@ -168,24 +184,31 @@ def ours(program, model, stage, threads):
     return rows[0] if rows else None
 
 
-def figure(x, digits):
+def figure(measured, digits):
+    x = statistics.median(measured)
     return "-" if math.isnan(x) else "%.*f" % (digits, x)
 
 
-def compare(program, model, threads, peers):
+def compare(program, models, threads, peers):
     workers = {p: Worker(p, threads) for p in peers}
     for p in peers:
         print("%s %s" % (PEERS[p], workers[p].about))
     print("%-28s %7s %10s" % ("", "threads", "attn-cli") + "".join(" %10s" % PEERS[p] for p in peers) +
           "  unit     " + "".join(" %9s" % ("/" + PEERS[p]) for p in peers))
     for stage in STAGES:
-        row = ours(program, model, stage, threads)
-        if not row:
-            continue
-        times = [workers[p].seconds(stage) for p in peers]
-        done = row["value"] * row["seconds"]
-        print("%-28s %7d %10.2f" % (stage, threads, row["value"]) + "".join(" %10s" % figure(done / t, 2) for t in times) +
-              "  %-9s" % row["unit"] + "".join(" %9s" % figure(t / row["seconds"], 1) for t in times), flush=True)
+        values, factors = {p: [] for p in ["", *peers]}, {p: [] for p in peers}
+        for _ in range(ROUNDS):
+            row = ours(program, models[".bf16." in stage], stage, threads)
+            if not row:
+                break
+            values[""].append(row["value"])
+            for p in peers:
+                seconds = workers[p].seconds(stage)
+                values[p].append(row["value"] * row["seconds"] / seconds)
+                factors[p].append(seconds / row["seconds"])
+        if values[""]:
+            print("%-28s %7d" % (stage, threads) + "".join(" %10s" % figure(values[p], 2) for p in values) +
+                  "  %-9s" % row["unit"] + "".join(" %9s" % figure(factors[p], 2) for p in peers), flush=True)
     for w in workers.values():
         w.end()
 
@@ -194,17 +217,19 @@ def installed(module):
     return subprocess.run([sys.executable, "-c", "import " + module], stderr=subprocess.DEVNULL).returncode == 0
 
 
-def main(program, model):
+def main(program, *models):
     peers = [p for p in PEERS if installed(p)]
     for p in PEERS:
         if p not in peers:
             print("%s is not installed: apt-get install python3-%s" % (PEERS[p], p))
+    if peers and not os.path.exists(BLAS):
+        print("peers are slower than they could be: apt-get install libopenblas0-openmp")
     cores = len(os.sched_getaffinity(0))
     for threads in ([1] if cores == 1 else [1, cores]) if peers else []:
-        compare(program, model, threads, peers)
+        compare(program, models, threads, peers)
 
 
 if sys.argv[1] == "--as":
     work_as(sys.argv[2], int(sys.argv[3]))
 else:
-    main(sys.argv[1], sys.argv[2])
+    main(*sys.argv[1:])

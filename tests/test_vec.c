@@ -5,6 +5,7 @@
 #include "compute/vec.h"
 #include "sets.h"
 
+#include <float.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -434,6 +435,41 @@ START_TEST(looks_at_rows_out_of_the_ordinary)
 }
 END_TEST
 
+/* exp of each number alone; 1.1 units, as libm's own error is half a unit of 2^-53. */
+START_TEST(exp_in_double_precision_is_right)
+{
+    for (int s = 0; s < n_sets; s++)
+        for (uint32_t bits = 0x80000000; bits < 0xc4160000 /* -600 */; bits += 9973) {
+            float x = of_bits(bits);
+            long double right = expl((long double)x);
+            double got = sets[s]->exp_sum(&x, 0, 1);
+            ck_assert_msg(fabsl((long double)got - right) <= 1.1 * 0x1p-52 * right, "%g: %.17g", (double)x, got);
+        }
+}
+END_TEST
+
+START_TEST(sums_exp_of_whole_rows)
+{
+    float x[70];
+    for (int s = 0; s < n_sets; s++)
+        for (size_t n = 1; n < 70; n++) {
+            double top = -INFINITY, right = 0;
+            fill(x, n, (unsigned)n, 30);
+            x[n / 3] = -FLT_MAX;                                    /* as good as none */
+            x[n / 2] = n % 2 ? 1e30f : -1e30f;
+            for (size_t i = 0; i < n; i++)
+                top = fmax(top, (double)x[i]);
+            for (size_t i = 0; i < n; i++)
+                right += exp((double)x[i] - top);
+            ck_assert_double_le(fabs(sets[s]->exp_sum(x, top, n) - right), 0x1p-51 * (double)n);    /* no term is above 1 */
+            x[n - 1] = -INFINITY;
+            ck_assert(isfinite(sets[s]->exp_sum(x, top, n)));
+            x[n - 1] = NAN;
+            ck_assert(isnan(sets[s]->exp_sum(x, top, n)));
+        }
+}
+END_TEST
+
 /* The bits of a model must not depend on which of the two instruction sets computes it. */
 START_TEST(avx2_and_avx512_agree_bit_for_bit)
 {
@@ -467,6 +503,7 @@ START_TEST(avx2_and_avx512_agree_bit_for_bit)
         sets[1]->look(&p[0], &p[1], x, 2, n);
         sets[2]->look(&q[0], &q[1], x, 2, n);
         ck_assert(p[0] == q[0] && p[1] == q[1]);
+        ck_assert(sets[1]->exp_sum(x, 20, n) == sets[2]->exp_sum(x, 20, n));
     }
 }
 END_TEST
@@ -502,6 +539,8 @@ Suite *suite_vec(void)
     tcase_add_test(c, x_ln_x_is_right);
     tcase_add_test(c, looks_at_whole_rows);
     tcase_add_test(c, looks_at_rows_out_of_the_ordinary);
+    tcase_add_test(c, exp_in_double_precision_is_right);
+    tcase_add_test(c, sums_exp_of_whole_rows);
     tcase_add_test(c, avx2_and_avx512_agree_bit_for_bit);
     tcase_add_test(c, names_its_target);
     suite_add_tcase(s, c);

@@ -11,6 +11,7 @@
 #include "ask/metric.h"
 
 #include "base/err.h"
+#include "compute/vec.h"
 #include "run/logits.h"
 
 #include <math.h>
@@ -23,8 +24,7 @@ static struct softmax softmax_of(const float *logits, size_t V)
     for (size_t j = 0; j < V; j++)
         if (!((double)logits[j] <= s.top))                          /* NaN stays */
             s.top = logits[j];
-    for (size_t j = 0; j < V; j++)
-        s.sum += exp((double)logits[j] - s.top);
+    s.sum = attn_vec_exp_sum(logits, s.top, V);
     s.log = log(s.sum);
     return s;
 }

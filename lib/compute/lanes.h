@@ -1,13 +1,15 @@
 /* lanes.h - vectors of sixteen floats (v16) and sixteen doubles (d16), with intrinsics of three instruction sets.
  *
- * For files that are compiled for one instruction set each.  What the names do not say: `max` returns its
- * second operand if one is NaN, as the instruction does.  `above(x, limit, y)` is y where x > limit or x is NaN,
+ * For files that are compiled for one instruction set each.  What the names do not say: `max` and `dmax`
+ * return their second operand if one is NaN, as the instructions do.  `above(x, limit, y)` is y where x > limit or x is NaN,
  * else 0.  `times_pow2(x, n)` is x 2^n for a whole n down to -208, rounded once; `pow2` takes whole numbers
  * that were rounded by adding MAGIC, which leaves them in the low bits.  `dsum` adds the two halves of a
  * vector, then the halves of that, and so on: the same order everywhere.  `dcount` is 0 to 15.  `dsplit(x, &e)` is m with
- * x = m 2^e and m from sqrt(1/2) to sqrt(2), for a normal x > 0; for 0 it is some m and e, both finite.  `least_of(bits, x)` keeps the smallest
- * positive number, as its bits minus 1, so that 0 becomes the largest unsigned number.  `even_bf16` and `odd_bf16`
- * convert the lower and the upper halves of sixteen 32-bit words from bf16, `even_f16` and `odd_f16` from float16. */
+ * x = m 2^e and m from sqrt(1/2) to sqrt(2), for a normal x > 0; for 0 it is some m and e, both finite.
+ * `dtimes_pow2(x, n)` is x 2^n for a whole n that was rounded by adding DMAGIC, where x and the result are normal.
+ * `least_of(bits, x)` keeps the smallest positive number, as its bits minus 1, so that 0 becomes the largest unsigned
+ * number.  `even_bf16` and `odd_bf16` convert the lower and the upper halves of sixteen 32-bit words from bf16,
+ * `even_f16` and `odd_f16` from float16. */
 #ifndef ATTN_COMPUTE_LANES_H
 #define ATTN_COMPUTE_LANES_H
 
@@ -16,6 +18,7 @@
 
 enum { LANES = 16 };
 #define MAGIC 12582912.0f               /* 1.5 * 2^23 */
+#define DMAGIC 0x1.8p52
 enum { BELOW_HALF = 0x7fff };           /* just below half of the last bit bf16 keeps; plus that bit, it rounds ties to even */
 
 /* Bits of doubles: 1, sqrt(1/2), 2^52. */

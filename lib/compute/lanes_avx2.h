@@ -120,6 +120,7 @@ static inline d16 dadd(d16 x, d16 y) { return EACH(_mm256_add_pd, x, y); }
 static inline d16 dsub(d16 x, d16 y) { return EACH(_mm256_sub_pd, x, y); }
 static inline d16 dmul(d16 x, d16 y) { return EACH(_mm256_mul_pd, x, y); }
 static inline d16 dquot(d16 x, d16 y) { return EACH(_mm256_div_pd, x, y); }
+static inline d16 dmax(d16 x, d16 y) { return EACH(_mm256_max_pd, x, y); }
 static inline d16 dfma(d16 x, d16 y, d16 z)
 {
     return (d16){_mm256_fmadd_pd(x.a, y.a, z.a), _mm256_fmadd_pd(x.b, y.b, z.b), _mm256_fmadd_pd(x.c, y.c, z.c),
@@ -142,6 +143,11 @@ static inline d16 dsplit(d16 x, d16 *e)
 {
     return (d16){split_part(x.a, &e->a), split_part(x.b, &e->b), split_part(x.c, &e->c), split_part(x.d, &e->d)};
 }
+static inline __m256d times_part(__m256d x, __m256d n)
+{
+    return _mm256_castsi256_pd(_mm256_add_epi64(_mm256_castpd_si256(x), _mm256_slli_epi64(_mm256_castpd_si256(n), 52)));
+}
+static inline d16 dtimes_pow2(d16 x, d16 n) { return EACH(times_part, x, n); }
 static inline double dsum(d16 x)
 {
     __m256d four = _mm256_add_pd(_mm256_add_pd(x.a, x.c), _mm256_add_pd(x.b, x.d));

@@ -86,6 +86,7 @@ static inline d16 dadd(d16 x, d16 y) { return (d16){_mm512_add_pd(x.a, y.a), _mm
 static inline d16 dsub(d16 x, d16 y) { return (d16){_mm512_sub_pd(x.a, y.a), _mm512_sub_pd(x.b, y.b)}; }
 static inline d16 dmul(d16 x, d16 y) { return (d16){_mm512_mul_pd(x.a, y.a), _mm512_mul_pd(x.b, y.b)}; }
 static inline d16 dquot(d16 x, d16 y) { return (d16){_mm512_div_pd(x.a, y.a), _mm512_div_pd(x.b, y.b)}; }
+static inline d16 dmax(d16 x, d16 y) { return (d16){_mm512_max_pd(x.a, y.a), _mm512_max_pd(x.b, y.b)}; }
 static inline d16 dfma(d16 x, d16 y, d16 z)
 {
     return (d16){_mm512_fmadd_pd(x.a, y.a, z.a), _mm512_fmadd_pd(x.b, y.b, z.b)};
@@ -103,6 +104,11 @@ static inline __m512d split_half(__m512d x, __m512d *e)
     return _mm512_castsi512_pd(_mm512_sub_epi64(i, _mm512_sub_epi64(_mm512_slli_epi64(k, 52), _mm512_set1_epi64(EXPONENT_ONE))));
 }
 static inline d16 dsplit(d16 x, d16 *e) { return (d16){split_half(x.a, &e->a), split_half(x.b, &e->b)}; }
+static inline __m512d times_half(__m512d x, __m512d n)
+{
+    return _mm512_castsi512_pd(_mm512_add_epi64(_mm512_castpd_si512(x), _mm512_slli_epi64(_mm512_castpd_si512(n), 52)));
+}
+static inline d16 dtimes_pow2(d16 x, d16 n) { return (d16){times_half(x.a, n.a), times_half(x.b, n.b)}; }
 static inline double dsum(d16 x)
 {
     __m512d eight = _mm512_add_pd(x.a, x.b);

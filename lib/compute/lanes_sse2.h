@@ -143,6 +143,12 @@ static inline d16 dadd(d16 x, d16 y) { return EACH(_mm_add_pd, x, y); }
 static inline d16 dsub(d16 x, d16 y) { return EACH(_mm_sub_pd, x, y); }
 static inline d16 dmul(d16 x, d16 y) { return EACH(_mm_mul_pd, x, y); }
 static inline d16 dquot(d16 x, d16 y) { return EACH(_mm_div_pd, x, y); }
+static inline d16 dmax(d16 x, d16 y) { return EACH(_mm_max_pd, x, y); }
+static inline __m128d times_part(__m128d x, __m128d n)
+{
+    return _mm_castsi128_pd(_mm_add_epi64(_mm_castpd_si128(x), _mm_slli_epi64(_mm_castpd_si128(n), 52)));
+}
+static inline d16 dtimes_pow2(d16 x, d16 n) { return EACH(times_part, x, n); }
 #undef EACH
 static inline d16 dfma(d16 x, d16 y, d16 z) { return dadd(dmul(x, y), z); }
 static inline __m128d abs_part(__m128d x) { return _mm_andnot_pd(_mm_set1_pd(-0.0), x); }

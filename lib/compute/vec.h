@@ -48,6 +48,8 @@ struct attn_adamw { float beta1, beta2, scale, keep, rate, spread, eps; };
     DO(softmax, (float *x, float s, float max, size_t n), (x, s, max, n)) \
     /* x[n] = exp(s x - max), where max is no smaller than any s x; returns their sum. */ \
     GET(double, exps, (float *x, float s, float max, size_t n), (x, s, max, n)) \
+    /* sum over exp(x[n] - top), in double precision; top is the largest of x.  NaN stays. */ \
+    GET(double, exp_sum, (const float *x, double top, size_t n), (x, top, n)) \
     /* y[n] = elu(x) + 1: x + 1 above 0, else exp(x) */ \
     DO(feature, (float *y, const float *x, size_t n), (y, x, n)) \
     /* y[n] = (x - mean) / sqrt(var + eps) * w + b; b may be NULL */ \

@@ -212,6 +212,29 @@ static void vec_look(double *entropy, double *distance, const float *x, double a
     *distance = dsum(length);
 }
 
+/* e^x for x from -700 to 700, to 1 unit of 2^-52: x = n ln 2 + r, ln 2 in two parts, the first with so short a mantissa that its
+ * product with n is exact; e^r by its series. */
+static inline d16 dexp16(d16 x)
+{
+    static const double nth[] = {1 / 6227020800.0, 1 / 479001600.0, 1 / 39916800.0, 1 / 3628800.0, 1 / 362880.0, 1 / 40320.0,
+                                 1 / 5040.0, 1 / 720.0, 1 / 120.0, 1 / 24.0, 1 / 6.0, 0.5, 1, 1};  /* 1/13! to 1/0! */
+    d16 shifted = dfma(x, dall(1.4426950408889634), dall(DMAGIC)), n = dsub(shifted, dall(DMAGIC));
+    d16 r = dfma(n, dall(-0x1.62e42feep-1), x), p = dall(nth[0]);
+    r = dfma(n, dall(-0x1.a39ef35793c76p-33), r);
+    for (size_t i = 1; i < sizeof nth / sizeof *nth; i++)
+        p = dfma(p, r, dall(nth[i]));
+    return dtimes_pow2(p, shifted);
+}
+
+/* What is 690 below the top changes no sum that has 1 in it, and its e^x is still normal. */
+static double vec_exp_sum(const float *x, double top, size_t n)
+{
+    d16 s = dall(0);
+    for (size_t i = 0; i < n; i += LANES)
+        s = dadd(s, dexp16(dmax(dall(-690), dsub(wide(get(x + i, n - i, -INFINITY)), dall(top)))));
+    return dsum(s);
+}
+
 /* erfc(z) / 2 for z >= 0 is exp(-z^2) t Q(t) / 2 with t = 1 / (1 + z/2); Q is a minimax polynomial
  * (2e-8 relative for z up to 10).  Phi(x) = erfc(-x / sqrt(2)) / 2; bell is exp(-x^2 / 2). */
 static inline v16 phi16(v16 x, v16 *bell)

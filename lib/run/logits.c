@@ -48,11 +48,8 @@ int attn_logprob(double *out, const float *logits, size_t V, int32_t id, struct 
     int rc = find_best(&best, logits, V, err);
     if (rc)
         return rc;
-    double top = logits[best], sum = 1;                 /* 1 is exp(0) of the best itself */
-    for (size_t i = 0; i < V; i++)
-        if (i != (size_t)best)
-            sum += exp(logits[i] - top);
-    *out = logits[id] - top - log(sum);
+    double top = logits[best];
+    *out = logits[id] - top - log(attn_vec_exp_sum(logits, top, V));
     return ATTN_OK;
 }
 
@@ -60,15 +57,13 @@ int attn_logprob(double *out, const float *logits, size_t V, int32_t id, struct 
 
 double attn_logits_log_sum(const float *x, size_t n)
 {
-    double top = -INFINITY, sum = 0;
+    double top = -INFINITY;
     for (size_t i = 0; i < n; i++) {
         if (isnan(x[i]))
             return (double)NAN;
         top = (double)x[i] > top ? (double)x[i] : top;
     }
-    for (size_t i = 0; i < n; i++)
-        sum += exp((double)x[i] - top);
-    return top + log(sum);
+    return top + log(attn_vec_exp_sum(x, top, n));
 }
 
 double attn_logits_divergence(const float *p, double sum_p, const float *q, double sum_q, size_t n)
@@ -127,9 +122,7 @@ int attn_logits_top(struct attn_likely *out, size_t *n, size_t k, const float *l
         }
     }
     qsort(out, *n, sizeof *out, likeliest_first);
-    double top = logits[best], sum = 0;
-    for (size_t i = 0; i < V; i++)
-        sum += exp(logits[i] - top);
+    double top = logits[best], sum = attn_vec_exp_sum(logits, top, V);
     for (size_t i = 0; i < *n; i++)
         out[i].p = exp(out[i].p - top) / sum;
     return ATTN_OK;

@@ -14,7 +14,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { LOGIT_ROWS = 32 };               /* most rows of logits in one band */
+/* Rows of logits in one band: the more, the less often the output layer is read; at most so many numbers if they are not few. */
+enum { LOGIT_ROWS = 128, LOGIT_ROWS_FEW = 32, LOGITS = 1 << 23 };
 
 /* ---- what can be selected ---- */
 
@@ -156,6 +157,13 @@ static struct attn_scratch scratch_of(const struct attn_run *r)
         .watched = any_matrix(r, ATTN_WATCH | ATTN_EDIT), .whole = any_matrix(r, ATTN_WHOLE)};
 }
 
+static size_t logit_rows_of(const struct attn_run *r)
+{
+    size_t rows = attn_trace_wants_all(&r->trace, ATTN_ACT_LOGITS, -1) ? r->plan.rows : r->plan.seqs;
+    size_t fit = r->model->w.n.V ? LOGITS / r->model->w.n.V : 0;
+    return smaller(rows, smaller(larger(fit, LOGIT_ROWS_FEW), LOGIT_ROWS));
+}
+
 /* Sets the sizes that the layout depends on, then counts its memory. */
 static void size_up(struct attn_run *r)
 {
@@ -168,7 +176,7 @@ static void size_up(struct attn_run *r)
     p->R = r->plan.rows;
     p->bias_ld = p->scratch.keys;
     if (attn_trace_wants(&r->trace, ATTN_ACT_LOGITS, -1, ATTN_WATCH | ATTN_EDIT))
-        p->logit_rows = smaller(attn_trace_wants_all(&r->trace, ATTN_ACT_LOGITS, -1) ? r->plan.rows : r->plan.seqs, LOGIT_ROWS);
+        p->logit_rows = logit_rows_of(r);
     lay_out(&r->arena, r);
 }
 

@@ -70,6 +70,7 @@ static const struct member lasting[] = {
 
 /* ---- reading --------------------------------------------------------------------------- */
 
+/* The file is read an event at a time and not as a tree, whose numbers are doubles: positions beyond 2^53 must come back whole. */
 struct reader { struct attn_json j; struct attn_sidecar *to; struct attn_err *err; };
 
 static int unexpected(struct reader *r, const char *name, const char *expected)

@@ -91,8 +91,11 @@ test-cluster: $(B)/attn-cli
 
 bench: $(B)/attn-cli
 	@tests/bench/bench.sh $(B)/attn-cli
-bench-kinds bench-products: %: $(B)/%
+bench-kinds: $(B)/bench-kinds
 	$<
+bench-products: $(B)/bench-products
+	$< 1
+	$< 2
 $(B)/bench-kinds $(B)/bench-products: $(B)/bench-%: $(B)/tests/bench/%.o $(B)/libattn.a
 	$(call do,LINK $@) $(link) -o $@ $^ $(libs)
 $(B)/bench-products: libs += $(wildcard /usr/lib/*/libdnnl.so)

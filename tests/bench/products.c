@@ -1,5 +1,5 @@
 /* products - prints how fast the products of GPT-2's blocks are beside libraries made for them, by turns.  Usage: products
- * [THREADS [ROUNDS]].
+ * THREADS [ROUNDS].
  *
  * The four weights of each of 12 blocks, as they are stored [in, out], are multiplied with T rows one after the other, so that
  * they come from memory as in a pass.  libxsmm (float32) and oneDNN (bf16, where the package libdnnl-dev is installed) have
@@ -16,6 +16,7 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <time.h>
+#include <unistd.h>
 #if __has_include(<oneapi/dnnl/dnnl.h>)
 #include <oneapi/dnnl/dnnl.h>
 #define HAS_ONEDNN 1
@@ -293,10 +294,13 @@ int main(int argc, char **argv)
 {
     static const size_t lengths[] = {32, 128, 512, LONGEST};
     static struct bench b;
-    int threads = argc > 1 ? atoi(argv[1]) : 1, rounds = argc > 2 ? atoi(argv[2]) : 15;
+    int threads = argc > 1 ? atoi(argv[1]) : 0, rounds = argc > 2 ? atoi(argv[2]) : 15;
     struct attn_err err = {0};
-    if (rounds < 1 || rounds > MOST_ROUNDS || attn_team_new(&b.team, threads, &err)) {
-        fprintf(stderr, "products: %s\n", err.code ? err.msg : "expected 1 to 99 rounds");
+    const char *for_onednn = getenv("OMP_NUM_THREADS");     /* read before main, so that it must be set for a process of its own */
+    if (argc > 1 && (!for_onednn || strcmp(for_onednn, argv[1])) && !setenv("OMP_NUM_THREADS", argv[1], 1))
+        execv(argv[0], argv);
+    if (threads < 1 || rounds < 1 || rounds > MOST_ROUNDS || attn_team_new(&b.team, threads, &err)) {
+        fprintf(stderr, "products: %s\n", err.code ? err.msg : "expected THREADS and, if you like, 1 to 99 ROUNDS");
         return 1;
     }
     attn_kernel_prepare(1e12);

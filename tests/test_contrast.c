@@ -123,6 +123,29 @@ END_TEST
 
 /* ---- other types ---- */
 
+/* Whole numbers of each size have their values, and signs where they can have one. */
+START_TEST(test_whole_numbers)
+{
+    static const struct { const char *dtype; size_t size; long long a, b; const char *says; } kinds[] = {
+        {"I8", 1, -2, 100, "A -2, B 100"}, {"I16", 2, -300, 7, "A -300, B 7"}, {"I32", 4, -70000, -1, "A -70000, B -1"},
+        {"I64", 8, -5000000000, 3, "A -5e+09, B 3"}, {"U8", 1, 254, 1, "A 254, B 1"}, {"U16", 2, 65534, 2, "A 65534, B 2"},
+        {"U32", 4, 4000000000, 0, "A 4e+09, B 0"}, {"BOOL", 1, 1, 0, "A 1, B 0"},
+    };
+    for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++) {
+        struct attn_st_tensor t = {.name = "w", .dtype = kinds[i].dtype, .ndim = 1, .shape = {3}, .count = 3, .bytes = 3 * kinds[i].size};
+        unsigned char data[2][24] = {0};
+        memcpy(data[0] + 2 * t.bytes / 3, &kinds[i].a, kinds[i].size);
+        memcpy(data[1] + 2 * t.bytes / 3, &kinds[i].b, kinds[i].size);
+        t.data = data[0];
+        made_write(scratch_path("a.safetensors"), &t, 1);
+        t.data = data[1];
+        made_write(scratch_path("b.safetensors"), &t, 1);
+        expect("$A diff $D/a.safetensors $D/b.safetensors", 1, "1 of 3 numbers differs\n    at [2] by ");
+        expect("$A diff $D/a.safetensors $D/b.safetensors", 1, kinds[i].says);
+    }
+}
+END_TEST
+
 static uint16_t bf16_of(float x)
 {
     uint32_t bits, keep;
@@ -386,6 +409,7 @@ Suite *suite_contrast(void)
     tcase_add_test(t, test_one_number);
     tcase_add_test(t, test_token_row);
     tcase_add_test(t, test_odd_numbers);
+    tcase_add_test(t, test_whole_numbers);
     tcase_add_test(t, test_bf16);
     tcase_add_test(t, test_vocabulary);
     tcase_add_test(t, test_order_of_ids);

@@ -165,6 +165,16 @@ START_TEST(a_cache_changes_nothing_about_edits)
 }
 END_TEST
 
+/* Each array of an archive has a mean of its own. */
+START_TEST(means_of_one_archive_are_several)
+{
+    succeed("$A run -m tiny -s 'Tom ran home' --show mlp.out -o $D/a.npz && cp $D/a.npz $D/b.npz");
+#define TWO(second) "$A run -m tiny -s 'Lily was sad' --edit \"L0.mlp.out[pos=0] = mean($D/a.npz:blocks.0.mlp.out)\" " \
+    "--edit \"L0.mlp.out[pos=1] = mean($D/" second ".npz:blocks.1.mlp.out)\" --show resid_post --layer 0 --format csv"
+    expect_same(TWO("a"), TWO("b"));
+}
+END_TEST
+
 /* The file has what the steps had: the last row of the prompt is that of the source, which has more rows, and new ones are their own. */
 START_TEST(a_grown_text_is_written_as_it_was_edited)
 {
@@ -230,6 +240,7 @@ Suite *suite_edits_cmd(void)
     tcase_add_test(c, the_nearest_name_is_offered);
     tcase_add_test(c, infinity_is_for_a_softmax);
     tcase_add_loop_test(c, a_cache_changes_nothing_about_edits, 0, 6);
+    tcase_add_test(c, means_of_one_archive_are_several);
     tcase_add_test(c, a_grown_text_is_written_as_it_was_edited);
     tcase_add_test(c, an_edit_can_rule_a_token_out);
     tcase_add_test(c, an_edit_waits_for_its_token);

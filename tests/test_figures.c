@@ -73,6 +73,14 @@ START_TEST(files_are_whole)
     struct bytes b = file_of("x.pdf");
     is_whole(b);
     ck_assert_int_eq(memmem(b.s, b.len, "/Subtype/Image", 14) != NULL, strstr(drawn[_i], "wide") != NULL);
+    const char *image = memmem(b.s, b.len, " cm /I1 Do", 10);
+    if (image) {                        /* as large as its 80 x 80 cells, from the origin on */
+        while (*image != '\n')
+            image--;
+        unsigned width, height, top;
+        ck_assert_int_eq(sscanf(image, " q %u 0 0 -%u 0 %u cm", &width, &height, &top), 3);
+        ck_assert(width % 80 == 0 && height == width && top == height);
+    }
     expect(printed("\"$A\" run %s --format pdf >$D/y.pdf && cmp $D/x.pdf $D/y.pdf && echo same", drawn[_i]), 0, "same");
     free(b.s);
 }

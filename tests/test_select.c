@@ -121,6 +121,7 @@ static const struct { const char *show, *layers, *heads; bool article; int code;
     { "out", NULL, NULL, false, ATTN_EUSAGE, { "'out' is ambiguous", "attn.out", "mlp.out" } },
     { "out", NULL, NULL, true, ATTN_EUSAGE, { "'out' is ambiguous", "attn.out", "mlp.out" } },
     { "patern", NULL, NULL, false, ATTN_EUSAGE, { "unknown activation 'patern'", "nearest: attn.pattern" } },
+    { "Q", NULL, NULL, false, ATTN_EUSAGE, { "unknown activation 'Q'", "nearest: attn.q, attn.k, attn.v" } },
     { "embed,resid_past", NULL, NULL, false, ATTN_EUSAGE, { "'resid_past'", "nearest: resid_post" } },
     { "xyzzyplugh", NULL, NULL, false, ATTN_EUSAGE, { "'xyzzyplugh'", "tokens, embed", "logits" } },
     { "xyz*", NULL, NULL, false, ATTN_EUSAGE, { "nothing matches 'xyz*'" } },

@@ -94,6 +94,22 @@ START_TEST(every_command_reads_it)
 }
 END_TEST
 
+/* The help says the same. */
+START_TEST(what_is_not_said_has_a_default)
+{
+    static const char *const mlps[][2] = {{"swiglu", "384"}, {"gelu", "512"}};
+    for (size_t i = 0; i < 2; i++) {
+        succeed(printed("\"$A\" train -q -f cmd/README.md -o $D/m%zu --vocab-size 300 --steps 1 --mlp %s", i, mlps[i][0]));
+        expect_exactly(printed("jq -c '[.n_ctx, .n_layer, .n_head, .n_kv_head, .d_model, .d_head, .d_value, .d_mlp, .position, .norm, .norm_eps, "
+                               ".scale, .bias, .tied, .rope_theta]' $D/m%zu/config.json", i),
+                       printed("[256,4,4,4,128,32,32,%s,\"rope\",\"rmsnorm\",1e-05,\"sqrt\",false,true,10000]\n", mlps[i][1]));
+    }
+    expect_exactly("jq -c 'del(.steps, .text)' $D/m0/train.json", "{\"batch\":16,\"accumulate\":1,\"lr\":0.001,\"lr_end\":0.1,\"warmup\":100,"
+                   "\"beta1\":0.9,\"beta2\":0.95,\"eps\":1e-08,\"weight_decay\":0.1,\"clip\":1,\"dropout\":0,\"held_out\":5,\"eval_every\":250,"
+                   "\"also_share\":0,\"seed\":0,\"documents\":\"part\",\"keep\":\"last\",\"draw\":null,\"dtype\":\"F32\",\"from\":null,\"also\":null}\n");
+}
+END_TEST
+
 /* Every kind of block. */
 static const char *const kinds[] = {
     "--position none --norm none --mlp none", "--position learned --norm layernorm --mlp gelu --bias true --tied false",
@@ -555,6 +571,7 @@ Suite *suite_train(void)
     tcase_add_test(tc, a_finished_training_stays_as_it_is);
     tcase_add_loop_test(tc, every_command_reads_it, 0, 3);
     tcase_add_loop_test(tc, all_kinds_of_models_learn, 0, sizeof kinds / sizeof *kinds);
+    tcase_add_test(tc, what_is_not_said_has_a_default);
     tcase_add_test(tc, a_step_changes_the_model);
     tcase_add_test(tc, the_best_model_is_kept);
     tcase_add_test(tc, progress_is_told_when_asked);

@@ -108,7 +108,7 @@ static int keep_heads(struct attn_select *s, struct attn_err *err)
 
 /* ---- names ----------------------------------------------------------------------------- */
 
-struct item { const char *text; int len; bool glob, match[ATTN_ACTS]; size_t matches, present; };
+struct item { const char *text; int len; bool glob, present, match[ATTN_ACTS]; size_t matches; };
 
 static size_t edits(const char *a, size_t n, const char *b)
 {
@@ -227,7 +227,7 @@ static void match_item(struct attn_select *s, struct item *it)
             s->want[row][act] |= s->stage.has[act];
         }
         it->matches += it->match[act];
-        it->present += it->match[act] && s->stage.has[act];
+        it->present |= it->match[act] && s->stage.has[act];
     }
 }
 

@@ -51,11 +51,15 @@ def read_table(name):
 
 
 def excluded(path, lines, i, shut):
-    """Whether a line is one that cannot be judged: it, or what its block ends with, is in the list."""
+    """Whether a line is one that cannot be judged: it, or what its block ends with, or what its condition leads to, is in the list."""
     depth = len(lines[i]) - len(lines[i].lstrip())
     block = [lines[i]]
+    follows = lines[i].lstrip().startswith("if (")
     for line in lines[i + 1:]:
         inside = len(line) - len(line.lstrip())
+        follows = follows and inside > depth
+        if follows and line.lstrip().startswith("return"):
+            block.append(line)
         if inside < depth:
             break
         if inside == depth and line.lstrip().startswith("return"):

@@ -256,6 +256,15 @@ START_TEST(man_page_and_completions_are_accepted)
 }
 END_TEST
 
+START_TEST(completions_list_commands)
+{
+    succeed("\"$A\" help all | sed -n 's/^attn-cli \\([a-z]*\\) - .*/\\1/p' | sort >$D/commands && test $(wc -l <$D/commands) -gt 20");
+    succeed("\"$A\" help --completion zsh | sed -n '/commands=(/,/)$/s/^ *.\\([a-z]*\\):.*/\\1/p' | sort | diff - $D/commands");
+    succeed("\"$A\" help --completion zsh | sed -n 's/^    \\([a-z]*\\))$/\\1/p' | sort | diff - $D/commands");
+    succeed("\"$A\" help --completion fish | sed -n 's/.*use_subcommand -a \\([a-z]*\\) .*/\\1/p' | sort | diff - $D/commands");
+}
+END_TEST
+
 static const struct usage completed[] = {
     {"ru", "run"},
     {"run --form", "--format"},
@@ -503,7 +512,7 @@ Suite *suite_cmd(void)
         {control_characters_do_not_reach_the_terminal, 1}, {help_of_a_command_starts_with_examples, ROWS(names)},
         {help_lists_every_command, 1}, {help_of_everything_has_the_help_of_each, 1}, {help_is_short_and_says_what_is_missing, 1},
         {carriage_returns_are_told, 1},
-        {what_a_file_is_not_is_said, 1}, {man_page_and_completions_are_accepted, 1}, {bash_completes, ROWS(completed)},
+        {what_a_file_is_not_is_said, 1}, {man_page_and_completions_are_accepted, 1}, {completions_list_commands, 1}, {bash_completes, ROWS(completed)},
         {completions_list_models, 1}, {numbers_of_the_article, 1}, {all_shipped_models_are_built_in, 1}, {any_machine_and_thread_count_gives_the_same_bytes, 1},
         {threads_are_as_many_as_asked_for, ROWS(in_parallel)}, {output_names_choose_the_format, 1},
         {a_trained_model_is_the_default, 1}, {manifest_has_the_canonical_command, 1}, {text_to_tokens_and_back, 1},

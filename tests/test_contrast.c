@@ -123,6 +123,18 @@ END_TEST
 
 /* ---- other types ---- */
 
+/* What is compared is at a place of A, whose rows have another length than those of B. */
+START_TEST(test_rows_of_other_lengths)
+{
+    static const float a[] = {0, 1, 2, 3, 4, 5}, b[] = {0, 1, 2, 8, 8, 3.5F, 4, 5, 8, 8};
+    struct attn_st_tensor x = made_tensor("w", a, 2, 3), y = made_tensor("w", b, 2, 5);
+    made_write(scratch_path("a.safetensors"), &x, 1);
+    made_write(scratch_path("b.safetensors"), &y, 1);
+    expect("ends 1 $A diff $D/a.safetensors $D/b.safetensors --format json | jq -c '.models.weights[0] | [.differing, .at, .a, .b]'", 0,
+           "[1,[1,0],3,3.5]\n");
+}
+END_TEST
+
 /* Whole numbers of each size have their values, and signs where they can have one. */
 START_TEST(test_whole_numbers)
 {
@@ -409,6 +421,7 @@ Suite *suite_contrast(void)
     tcase_add_test(t, test_one_number);
     tcase_add_test(t, test_token_row);
     tcase_add_test(t, test_odd_numbers);
+    tcase_add_test(t, test_rows_of_other_lengths);
     tcase_add_test(t, test_whole_numbers);
     tcase_add_test(t, test_bf16);
     tcase_add_test(t, test_vocabulary);

@@ -124,19 +124,20 @@ END_TEST
 /* Line ends, a mark and blank lines, straight from the library. */
 START_TEST(test_lines)
 {
-    static const char text[] = "one\r\n\ntwo\nthree";
+    static const char lines[] = "one\r\n\ntwo\nthree";
+    char *text = memcpy(malloc(sizeof lines - 1), lines, sizeof lines - 1);     /* without a NUL, and nothing after it to be read */
     struct attn_err err = {0};
     struct attn_labels *l = NULL;
     struct attn_tokens *t = NULL;
     int32_t ids[] = {9, 8, 7, 6};
     size_t len;
-    ck_assert_msg(!attn_labels_read(&l, text, strlen(text), "f", 4, &err), "%s", err.msg);
+    ck_assert_msg(!attn_labels_read(&l, text, sizeof lines - 1, "f", 4, &err), "%s", err.msg);
     ck_assert(attn_labels_by_id(l) && attn_labels_count(l) == 4);
     ck_assert_str_eq(attn_labels_text(l, 0, &len), "one");
     ck_assert(len == 3 && !attn_labels_text(l, 1, &len) && !len && !attn_labels_text(l, 4, &len) && !attn_labels_text(l, INT32_MAX, &len));
     ck_assert_str_eq(attn_labels_text(l, 3, &len), "three");
     attn_labels_free(l);
-    ck_assert(!attn_labels_read(&l, text, strlen(text), "f", 5, &err) && !attn_labels_by_id(l));
+    ck_assert(!attn_labels_read(&l, text, sizeof lines - 1, "f", 5, &err) && !attn_labels_by_id(l));
     ck_assert(!attn_tokens_from_ids(&t, ids, 4, &err) && !attn_tokens_label(t, l, &err));
     ck_assert(t->tok[0].named && t->tok[0].id == 9 && !t->tok[1].known && t->tok[2].text_len == 3);
     ck_assert_str_eq(t->tok[3].text, "three");
@@ -145,6 +146,7 @@ START_TEST(test_lines)
     ck_assert_str_eq(err.msg, "f: found 4 lines, expected 5, a label for each entry of the model's vocabulary, or 3, one for each id of the input");
     attn_tokens_free(t);
     attn_labels_free(l);
+    free(text);
 }
 END_TEST
 

@@ -480,6 +480,14 @@ START_TEST(one_process_trains_at_a_time)
 }
 END_TEST
 
+/* The first signal waits for the step; the second does not.  Bit 14 of what is caught is SIGTERM. */
+START_TEST(who_asks_twice_does_not_wait)
+{
+    expect_exactly(SMALL "-o $D/one -q --accumulate 10000000 & p=$!; until grep -q 'SigCgt:.*[4-7c-f]...$' /proc/$p/status; do sleep 0.01; done; "
+                   "kill $p; sleep 0.1; while kill $p 2>/dev/null; do sleep 0.05; done; ends 143 wait $p 2>/dev/null", "");
+}
+END_TEST
+
 /* Some contexts consist of one last token, which has none after it; a part of a step that has no others predicts nothing. */
 START_TEST(parts_may_predict_nothing)
 {
@@ -594,6 +602,7 @@ Suite *suite_train(void)
     tcase_add_test(tc, a_history_that_was_only_begun_is_none);
     tcase_add_test(tc, a_history_that_was_half_written_is_that_of_the_checkpoint_before);
     tcase_add_test(tc, one_process_trains_at_a_time);
+    tcase_add_test(tc, who_asks_twice_does_not_wait);
     tcase_add_test(tc, numbers_that_run_away_end_it);
     tcase_add_test(tc, a_checkpoint_of_another_length_is_refused);
     tcase_add_test(tc, pipes_in_its_directory_are_refused);

@@ -239,7 +239,7 @@ START_TEST(rates_rise_and_fall)
 }
 END_TEST
 
-enum { NUMBERS = 1000 };
+enum { NUMBERS = 40000 };                 /* several pieces for threads, of which the last is not whole */
 struct plain { double x[NUMBERS], m[NUMBERS], v[NUMBERS]; };
 
 /* The definition, in double precision. */

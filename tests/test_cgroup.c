@@ -4,6 +4,7 @@
 #include "scratch.h"
 
 #include <math.h>
+#include <sched.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -137,11 +138,21 @@ START_TEST(processors_of_v1_groups)
 }
 END_TEST
 
+/* A limit that there is here, or none. */
+START_TEST(threads_are_the_processors_or_fewer)
+{
+    cpu_set_t set;
+    ck_assert(!sched_getaffinity(0, sizeof set, &set));
+    double n = fmin(CPU_COUNT(&set), ceil(attn_cpu_quota("")));
+    ck_assert_int_eq(attn_cpu_count(), n < 1 ? 1 : (int)n);
+}
+END_TEST
+
 Suite *suite_cgroup(void)
 {
     const TTest *const tests[] = {
         memory_of_the_system, memory_of_v2_groups, memory_of_v1_groups, memory_in_a_container,
-        processors_of_v2_groups, processors_of_v1_groups,
+        processors_of_v2_groups, processors_of_v1_groups, threads_are_the_processors_or_fewer,
     };
     Suite *s = suite_create("cgroup");
     TCase *c = tcase_create("cgroup");

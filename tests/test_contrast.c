@@ -121,6 +121,14 @@ START_TEST(test_odd_numbers)
 }
 END_TEST
 
+/* What is left out is counted. */
+START_TEST(test_many)
+{
+    expect_same("ends 1 $A diff " GPT2 " tests/golden/checkpoints/gpt2-b | sed -n 's/^  ... and \\([0-9]*\\) more weights (--all lists them)$/\\1/p'",
+                "ends 1 $A diff " GPT2 " tests/golden/checkpoints/gpt2-b --format json | jq '[.models.weights[] | select(.status == \"shape\")] | length - 10'");
+}
+END_TEST
+
 /* ---- other types ---- */
 
 /* What is compared is at a place of A, whose rows have another length than those of B. */
@@ -421,6 +429,7 @@ Suite *suite_contrast(void)
     tcase_add_test(t, test_one_number);
     tcase_add_test(t, test_token_row);
     tcase_add_test(t, test_odd_numbers);
+    tcase_add_test(t, test_many);
     tcase_add_test(t, test_rows_of_other_lengths);
     tcase_add_test(t, test_whole_numbers);
     tcase_add_test(t, test_bf16);

@@ -24,6 +24,34 @@ static void set_up(void)
 }
 
 /* Unrelated arrays show no kind of difference. */
+/* One number in a hundred may be off, and one at least must not have been rounded before. */
+START_TEST(test_stored)
+{
+    struct attn_pair p = pair();
+    for (int side = 0; side < 2; side++) {
+        float *round = side ? b : a, *whole = side ? a : b;
+        draw_numbers(whole, ALL, 4);
+        for (size_t i = 0; i < ALL; i++)
+            round[i] = attn_round_bf16(whole[i]);
+        struct attn_stored s = attn_seems_stored(&p);
+        ck_assert(s.type && !strcmp(s.type, "bf16") && s.a_is == !side);
+        for (size_t i = 0; i <= ALL / 100; i++) {       /* as many as may be off, and then one more */
+            ck_assert_ptr_nonnull(attn_seems_stored(&p).type);
+            round[i] = attn_round_bf16(2 * round[i]);
+        }
+        ck_assert_ptr_null(attn_seems_stored(&p).type);
+        for (size_t i = 0; i < ALL; i++)
+            round[i] = attn_round_f16(whole[i]);
+        s = attn_seems_stored(&p);
+        ck_assert(s.type && !strcmp(s.type, "float16") && s.a_is == !side);
+        memcpy(whole, round, sizeof a);
+        ck_assert_ptr_null(attn_seems_stored(&p).type);
+        whole[ALL - 1] = nextafterf(whole[ALL - 1], 0);
+        ck_assert_ptr_nonnull(attn_seems_stored(&p).type);
+    }
+}
+END_TEST
+
 START_TEST(test_nothing)
 {
     struct attn_pair p = pair(), one = attn_pair_of(a, b, 1, T, N);
@@ -345,6 +373,7 @@ Suite *suite_evidence(void)
     Suite *s = suite_create("evidence");
     TCase *t = tcase_create("evidence");
     tcase_add_checked_fixture(t, set_up, NULL);
+    tcase_add_test(t, test_stored);
     tcase_add_test(t, test_nothing);
     tcase_add_test(t, test_gap);
     tcase_add_test(t, test_scaled);

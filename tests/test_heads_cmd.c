@@ -28,7 +28,8 @@ START_TEST(a_table_is_sorted_and_narrow)
         return;
     ck_assert_ptr_nonnull(strstr(on_terminal("COLUMNS=120 $A heads -m tiny --head 0 --layer 2 --by self 2>&1", 0), "L2H0"));
     ck_assert_ptr_nonnull(strstr(on_terminal("stty cols 100; TERM=dumb $A heads -m induction --repeat 12 --samples 1", 0),
-                                 "\nL0H0  previous 1.00  ██████████████████████▉  1.00  0.00"));
+                                 "\nhead  does most                               prev  self  first  dupl  induct  entropy  spread  dist\r\n"
+                                 "L0H0  previous 1.00  ██████████████████████▉  1.00  0.00"));
     const char *bars = on_terminal("TERM=dumb $A attribute -m models/stacked -s 'The cat sees' --target moth --top 4", 0);
     ck_assert_msg(strstr(bars, "\nembed          1.0936  █████████████████████████████████████\r\npos_embed      1.0029  ") &&
                   strstr(bars, "\nL0.mlp        -0.9389  ░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░\r\n"), "%s", bars);

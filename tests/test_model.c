@@ -5,6 +5,9 @@
 #include "made.h"
 #include "scratch.h"
 
+#include "model/model.h"
+
+#include <fcntl.h>
 #include <math.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -122,6 +125,25 @@ START_TEST(weights_that_are_not_finite)
         {NAN, "model.safetensors|blocks.0.attn.v.weight|NaN|row 1, column 3"}, {INFINITY, "inf"}, {-INFINITY, "-inf"}};
     numbers[7] = bad[_i].x;             /* only v has as many */
     made_refused(write_model(good, 4, LAYERS_1, ""), bad[_i].words);
+}
+END_TEST
+
+/* Those of a large model are not read when it is opened; here a small one is said to be as large. */
+START_TEST(weights_are_looked_at_where_numbers_are_lost)
+{
+    struct attn_err err = {0};
+    struct attn_run *r = NULL;
+    const char *dir = write_model(good, 4, LAYERS_1, "");
+    struct attn_model *m = made_open(dir);
+    m->checked = false;
+    int fd = open(made_path("model.safetensors"), O_WRONLY);
+    const float lost = NAN;
+    ck_assert(fd >= 0 && lseek(fd, -(off_t)sizeof lost, SEEK_END) > 0 && write(fd, &lost, sizeof lost) == sizeof lost && close(fd) == 0);
+    ck_assert_msg(!attn_run_new(&r, m, &(struct attn_plan){.rows = 2, .seqs = 1, .threads = 1}, NULL, 0, &err), "%s", err.msg);
+    ck_assert_int_eq(attn_run_forward(r, (const int32_t[]){0, 1}, &(struct attn_seq){.T = 2}, 1, &err), ATTN_EFORMAT);
+    ck_assert_msg(strstr(err.msg, "model.safetensors") && strstr(err.msg, "NaN"), "%s", err.msg);
+    attn_run_free(r);
+    attn_model_close(m);
 }
 END_TEST
 
@@ -303,6 +325,7 @@ Suite *suite_model(void)
     tcase_add_checked_fixture(c, scratch_make, scratch_remove);
     tcase_add_checked_fixture(c, setup, NULL);
     tcase_add_test(c, a_good_one_opens);
+    tcase_add_test(c, weights_are_looked_at_where_numbers_are_lost);
     tcase_add_test(c, missing_tensor);
     tcase_add_test(c, missing_layers);
     tcase_add_test(c, stranger);

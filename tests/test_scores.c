@@ -592,6 +592,21 @@ START_TEST(eigenvalues_of_random_matrices)
 }
 END_TEST
 
+/* Nothing but their size changes with that of the numbers. */
+START_TEST(eigenvalues_of_small_matrices)
+{
+    static const double large[] = {2, 1, 0, 0.5, 3, 1, 0, 0.25, 5};
+    double a[9], b[9], re[2][3], im[2][3];
+    for (int small = 0; small < 2; small++) {
+        for (size_t i = 0; i < 9; i++)
+            a[i] = small ? ldexp(large[i], -200) : large[i];
+        ck_assert(attn_dense_eigenvalues(re[small], im[small], a, b, 3));
+    }
+    for (size_t i = 0; i < 3; i++)
+        ck_assert_msg(fabs(ldexp(re[1][i], 200) - re[0][i]) < 1e-14 && im[0][i] == 0 && im[1][i] == 0, "%zu: %g", i, re[1][i]);
+}
+END_TEST
+
 START_TEST(no_eigenvalues_of_nan)
 {
     double a[] = {1, 2, NAN, 4}, b[4], re[2], im[2];
@@ -620,6 +635,7 @@ Suite *suite_scores(void)
     tcase_add_test(c, eigenvalues_of_known_matrices);
     tcase_add_loop_test(c, eigenvalues_of_turned_blocks, 0, 28);
     tcase_add_loop_test(c, eigenvalues_of_random_matrices, 0, 20);
+    tcase_add_test(c, eigenvalues_of_small_matrices);
     tcase_add_test(c, no_eigenvalues_of_nan);
     suite_add_tcase(s, c);
     return s;

@@ -49,6 +49,16 @@ static char *print(struct page *p, int colors, int width, const char *palette)
     return text;
 }
 
+/* A caption as wide as its matrix, 2 columns a key, is not shortened. */
+START_TEST(captions_are_as_long_as_they_fit)
+{
+    succeed("\"$A\" init -q -o $D/m --vocab-size 20 --n-ctx 16 --n-layer 11 --n-head 2 --d-model 8");
+#define CAPTIONS(ids) "\"$A\" run -m $D/m --ids " ids " --show pattern --layer 10 --format term | sed -n 2p"
+    expect_exactly(CAPTIONS("1,2,3,4,5,6,7,8"), "   layer 10, head 0  layer 10, head 1\n");
+    expect_exactly(CAPTIONS("1,2,3,4,5,6,7"), "   L10 H0          L10 H1        \n");
+}
+END_TEST
+
 START_TEST(shades_line_up_whatever_the_letters)
 {
     struct page p;
@@ -227,6 +237,7 @@ Suite *suite_term(void)
     tcase_add_test(t, colours_of_256);
     tcase_add_checked_fixture(c, shell_set_up, scratch_remove);
     tcase_add_test(c, every_dump_gives_the_picture_of_the_run);
+    tcase_add_test(c, captions_are_as_long_as_they_fit);
     tcase_add_test(c, some_heads_and_layers);
     tcase_add_test(c, a_foreign_table_keeps_its_labels);
     tcase_add_test(c, sheets_stand_in_the_order_of_the_pass);

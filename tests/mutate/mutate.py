@@ -52,11 +52,11 @@ def read_table(name):
 
 def excluded(path, lines, i, shut):
     """Whether a line is one that cannot be judged: it, or what its block ends with, or what its condition leads to, is in the list."""
-    depth = len(lines[i]) - len(lines[i].lstrip())
+    depth = indent(lines[i])
     block = [lines[i]]
     follows = lines[i].lstrip().startswith("if (")
     for line in lines[i + 1:]:
-        inside = len(line) - len(line.lstrip())
+        inside = indent(line)
         follows = follows and inside > depth
         if follows and line.lstrip().startswith("return"):
             block.append(line)
@@ -65,6 +65,17 @@ def excluded(path, lines, i, shut):
         if inside == depth and line.lstrip().startswith("return"):
             block.append(line)
     return any(p.fullmatch(path) and any(t.search(line) for line in block) for p, t in shut)
+
+
+def indent(line):
+    return len(line) - len(line.lstrip())
+
+
+def lacks_memory(lines, i):
+    """Whether a line is what an `if` does about memory that the two lines before it did not get."""
+    c = next((c for c in range(i - 1, 0, -1) if lines[c].strip() and indent(lines[c]) < indent(lines[i])), 0)
+    m = re.match(r"\s*if \(!(\*?[\w.>-]+)", lines[c])
+    return bool(m) and any(re.search(re.escape(m[1]) + r"\b.* = .*(alloc|attn_grow|strdup)\(", line) for line in lines[max(0, c - 2):c])
 
 
 def choose(seed):
@@ -76,7 +87,8 @@ def choose(seed):
     rng.shuffle(found)
     for path, line in found:
         new, what = rng.choice(line.changes)
-        if not excluded(path, text[path].split("\n"), line.number - 1, shut):
+        lines = text[path].split("\n")
+        if not excluded(path, lines, line.number - 1, shut) and not lacks_memory(lines, line.number - 1):
             yield {"file": path, "line": line.number, "old": line.text, "new": new, "what": what}
 
 

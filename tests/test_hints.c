@@ -37,6 +37,13 @@ static const struct { const char *make, *says; } instead[] = {
 };
 enum { INSTEAD = sizeof instead / sizeof *instead };
 
+START_TEST(the_rules_of_words_are_checked)
+{
+    succeed("mkdir $D/life && cp models/life/*.json $D/life && jq '.tokenizer.lowercased = true' models/life/config.json >$D/life/config.json");
+    expect("$A tokenize -m $D/life -s Life 2>&1", 1, "/life/config.json: unknown key \"tokenizer.lowercased\", did you mean \"tokenizer.lowercase\"?");
+}
+END_TEST
+
 START_TEST(test_directory)
 {
     succeed(printed("mkdir $D/m; %s", instead[_i].make));
@@ -101,6 +108,7 @@ Suite *suite_hints(void)
     Suite *s = suite_create("hints");
     TCase *t = tcase_create("hints");
     tcase_add_checked_fixture(t, set_up, scratch_remove);
+    tcase_add_test(t, the_rules_of_words_are_checked);
     tcase_add_loop_test(t, test_directory, 0, INSTEAD);
     tcase_add_test(t, test_pointer);
     tcase_add_test(t, test_file);

@@ -399,17 +399,17 @@ START_TEST(test_bos)
 END_TEST
 
 /* The scale must also be found from patterns and contexts alone, which is what a dump has by default. */
-static const struct { const char *show; bool model; const char *to_b, *to_a; } heads_known_from[] = {
-    {"pattern,context", true, "times 0.353553 = 1/sqrt(d_head)", "times 2.82843 = sqrt(d_head)"},
-    {"pattern,context", false, "times 0.353553 = 1/sqrt(d_head)", "times 2.82843 = sqrt(d_head)"},
-    {"pattern", true, "times 0.353553 = 1/sqrt(d_head)", "times 2.82843 = sqrt(d_head)"},
-    {"pattern", false, "times 0.353553", "times 2.82843"},             /* nothing tells how wide heads are */
+static const struct { const char *show; bool model; const char *to_b, *to_a, *off; } heads_known_from[] = {
+    {"pattern,context", true, "times 0.353553 = 1/sqrt(d_head)", "times 2.82843 = sqrt(d_head)", "false"},
+    {"pattern,context", false, "times 0.353553 = 1/sqrt(d_head)", "times 2.82843 = sqrt(d_head)", "false"},
+    {"pattern", true, "times 0.353553 = 1/sqrt(d_head)", "times 2.82843 = sqrt(d_head)", "null"},      /* Python's None is false */
+    {"pattern", false, "times 0.353553", "times 2.82843", "false"},    /* nothing tells how wide heads are */
 };
 
 START_TEST(test_scale_from_patterns)
 {
-    const char *wrong = wrong_copy("gpt2-a", "\"scale_attn_weights\": true", "\"scale_attn_weights\": false", NULL);
-    const char *show = heads_known_from[_i].show;
+    const char *off = printed("\"scale_attn_weights\": %s", heads_known_from[_i].off);
+    const char *wrong = wrong_copy("gpt2-a", "\"scale_attn_weights\": true", off, NULL), *show = heads_known_from[_i].show;
     struct ran a = run_ids(wrong_origin("gpt2-a"), ids, T, show, 1), b = run_ids(wrong, ids, T, show, 1);
     struct ran *both[] = {&a, &b};
     for (size_t i = 0; i < 2 && !heads_known_from[_i].model; i++) {

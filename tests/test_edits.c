@@ -37,7 +37,7 @@ START_TEST(one_edit_has_one_canonical_form)
         {"L1H2 = 0", "L1H2 = 0"}, {"  L1H2=0.0 ", "L1H2 = 0"}, {"1.2 = 0", "L1H2 = 0"}, {"L4H* = 0", "L4H* = 0"},
         {"L4H*  *=2", "L4H* *= 2"}, {"L0-2,4H1,3.pattern=uniform", "L0-2,4H1,3.pattern = uniform"}, {"L1N3,5-7 += .5", "L1N3,5-7 += 0.5"},
         {"blocks.*.attn.out *= 1e-1", "blocks.*.attn.out *= 0.1"}, {"resid_post-=proj( v.npy )", "resid_post -= proj(v.npy)"},
-        {"pattern [ key = 0 , head=1,3-4 ,pos = 2,-1 ] = -inf", "pattern[key=0,head=1,3-4,pos=2,-1] = -inf"},
+        {"pattern [ key = 0 , head=1 , 3-4 ,pos = 2,-1 ] = -inf", "pattern[key=0,head=1,3-4,pos=2,-1] = -inf"},
         {"L0.mlp.out[pos=\" c\\u0061t\",0]=0", "L0.mlp.out[pos=\" cat\",0] = 0"}, {"L0.v[pos=prompt]=1", "L0.v[pos=prompt] = 1"},
         {"L0.v[pos=new]=1", "L0.v[pos=new] = 1"}, {"L0.q[col=*]=1", "L0.q[col=*] = 1"},
         {"L0H1 = from", "L0H1 = from"}, {"L0H1 = 1*from", "L0H1 = from"}, {"L0H1 = 2.50 * from", "L0H1 = 2.5*from"},

@@ -1,5 +1,6 @@
 /* test_map.c - reading and mapping files. */
 #include "suites.h"
+#include "attn_tools.h"
 
 #include <fcntl.h>
 #include <signal.h>
@@ -10,6 +11,9 @@
 
 #include "base/map.h"
 #include "scratch.h"
+#include "shell.h"
+#include "sinks/manifest.h"
+#include "train/trainer.h"
 
 START_TEST(map_a_file)
 {
@@ -182,15 +186,59 @@ START_TEST(map_what_is_found_is_bounded_and_may_be_missing)
 }
 END_TEST
 
+/* ---- what is mapped is unmapped ---------------------------------------------------------- */
+
+/* How many files of the test's own directory are mapped. */
+static size_t mapped_files(void)
+{
+    char line[4096];
+    size_t n = 0;
+    FILE *f = fopen("/proc/self/maps", "r");
+    while (f && fgets(line, sizeof line, f))
+        n += strstr(line, scratch_dir) != NULL;
+    if (f)
+        fclose(f);
+    return n;
+}
+
+static int count_files(void *self, const char *file, uint64_t bytes, struct attn_err *err)
+{
+    (void)file, (void)err;
+    *(size_t *)self += bytes > 0;
+    return ATTN_OK;
+}
+
+START_TEST(what_is_mapped_is_unmapped)
+{
+    struct attn_err err = {0};
+    struct attn_dump *dump = NULL;
+    struct attn_model *model = NULL;
+    size_t files = 0;
+    succeed("\"$A\" init -o $D/m --n-layer 1 --n-head 2 --d-model 8 --vocab models/life/vocab.json && \"$A\" run -q -m $D/m --ids 1,2 --format npy -o $D/d && mkdir $D/copy");
+    ck_assert_int_eq(attn_model_open(&model, scratch_path("m"), &err), ATTN_OK);
+    ck_assert_uint_gt(mapped_files(), 0);
+    attn_model_close(model);
+    ck_assert_int_eq(attn_dump_open(&dump, scratch_path("d"), &err), ATTN_OK);
+    attn_dump_free(dump);
+    ck_assert_int_eq(attn_manifest_each(scratch_path("d"), count_files, &files, &err), ATTN_OK);
+    ck_assert_uint_gt(files, 0);
+    ck_assert_int_eq(attn_train_tokenizer_copy(scratch_path("copy"), "models/tiny", false, &err), ATTN_OK);
+    ck_assert_int_eq(attn_train_tokenizer_copy(scratch_path("m"), scratch_path("copy"), false, &err), ATTN_OK);
+    ck_assert_int_eq(attn_train_tokenizer_compare(scratch_path("m"), scratch_path("copy"), false, &err), ATTN_OK);
+    ck_assert_uint_eq(mapped_files(), 0);
+}
+END_TEST
+
 Suite *suite_map(void)
 {
     const TTest *const tests[] = {
         map_a_file, map_an_empty_file, map_a_file_that_claims_to_be_empty, map_a_pipe, map_standard_input,
         map_refusals, map_of_a_locked_file, map_what_is_found, map_what_is_found_is_bounded_and_may_be_missing,
+        what_is_mapped_is_unmapped,
     };
     Suite *s = suite_create("map");
     TCase *c = tcase_create("map");
-    tcase_add_checked_fixture(c, scratch_make, scratch_remove);
+    tcase_add_checked_fixture(c, shell_set_up, scratch_remove);
     for (size_t i = 0; i < sizeof tests / sizeof *tests; i++)
         tcase_add_test(c, tests[i]);
     suite_add_tcase(s, c);

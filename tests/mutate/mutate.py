@@ -32,7 +32,7 @@ HERE = Path(__file__).resolve().parent
 CAUGHT, SURVIVED, UNREACHED, EQUIVALENT, STILLBORN = "caught", "survived", "unreached", "equivalent", "stillborn"
 COUNTED = (CAUGHT, SURVIVED, UNREACHED)
 QUIET = {k: v for k, v in os.environ.items() if k not in ("MAKEFLAGS", "MAKELEVEL", "MFLAGS")}
-FIRST_CHUNK = 1                                                 # seconds
+FIRST_CHUNK, LAST_CHUNK = 1, 16                                 # seconds
 # A test may take five times its limit, as the sanitizers are slow, and some together ten times what they take unmutated.
 PATIENCE, TIMES_AS_LONG, AT_LEAST = 5, 10, 40
 FILE_MAX, RSS_MAX_MB, CPU_MAX = 1 << 41, 3000, 600             # a test makes a sparse file of a terabyte
@@ -74,8 +74,11 @@ def indent(line):
 def lacks_memory(lines, i):
     """Whether a line is what an `if` does about memory that the two lines before it did not get."""
     c = next((c for c in range(i - 1, 0, -1) if lines[c].strip() and indent(lines[c]) < indent(lines[i])), 0)
+    before = lines[max(0, c - 2):c]
+    if re.match(r"\s*if \(rc\)", lines[c]):
+        return any("attn_arena_make(" in line for line in before[-1:])
     m = re.match(r"\s*if \(!(\*?[\w.>-]+)", lines[c])
-    return bool(m) and any(re.search(re.escape(m[1]) + r"\b.* = .*(alloc|attn_grow|strdup)\(", line) for line in lines[max(0, c - 2):c])
+    return bool(m) and any(re.search(re.escape(m[1]) + r"\b.* = .*(alloc|attn_grow|strdup)\(", line) for line in before)
 
 
 def choose(seed):
@@ -184,25 +187,27 @@ class Tree:
                     why = self.run(build, some)
                     if why:
                         return CAUGHT, why
-            return SURVIVED, f"{ran} of the {len(tests)} tests that run the line"
+            return SURVIVED, f"{ran} of the {len(tests)} tests that run its function"
         except ChildProcessError as e:
             error = re.search(r"(error|Error|undefined).*", str(e))
             return STILLBORN, error[0][:120] if error else str(e)[:120]
 
     def run(self, build, tests):
         """Why one of the tests fails; None if all pass.  A test that fails without any mutation, too, would catch them all: it is
-        set aside, as what fails on a busy machine is, unless it cannot be told which one it was."""
+        set aside, as what fails on a busy machine is; where it cannot be told which one it was, it is looked for by halves."""
         tests = [t for t in tests if t not in self.aside]
         why, failed = self.attempt(build.binaries, tests) if tests else (None, None)
         if why and (build, failed) not in self.proved:
             also, _ = self.attempt(build.unmutated, [failed] if failed else tests)
-            if also and not failed:
-                raise SystemExit(f"{tests} fail without any mutation: {also}")
+            if also and not failed and len(tests) > 1:
+                half = len(tests) // 2
+                return self.run(build, tests[:half]) or self.run(build, tests[half:])
             if also:
-                print(f"set aside  {failed} fails without any mutation, too: {also}", flush=True)
-                self.aside.add(failed)
+                print(f"set aside  {failed or tests[0]} fails without any mutation, too: {also}", flush=True)
+                self.aside.add(failed or tests[0])
                 return self.run(build, tests)
-            self.proved.add((build, failed))
+            if failed:
+                self.proved.add((build, failed))
         return why
 
     def attempt(self, binaries, tests):
@@ -239,7 +244,7 @@ def chunks(tests, seconds):
         total += seconds(test)
         if total - before >= most:
             yield some, total
-            some, most, before = [], most * 4, total
+            some, most, before = [], min(most * 4, LAST_CHUNK), total
     if some:
         yield some, total
 

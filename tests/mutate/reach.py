@@ -83,20 +83,18 @@ class Reach:
         return test, seconds, blocks
 
     def tests(self, path, line):
-        """The tests that run a line, the quickest first.  A line within a block belongs to the line at which it begins, and one after
-        an indented block to what comes before that, too; the first lines of a function may have no code of their own, and then
-        belong to the first that has."""
+        """The tests that run a line, the quickest first, and after them those that run another line of its function, as the code of
+        a line may have been merged with that of another.  A line within a block belongs to the line at which it begins; the first
+        lines of a function may have no code of their own, and then belong to the first that has."""
         lines, text = self.lines.get(path, []), (self.root / path).read_text().split("\n")
         begin = next((n for n in range(line, 0, -1) if text[n - 1].startswith("{")), 1)
         end = next((n for n in range(line, len(text) + 1) if text[n - 1].startswith("}")), 0)
         i = bisect.bisect_right(lines, line)
         if (not i or lines[i - 1] < begin - 1) and i < len(lines) and lines[i] < end:
             i += 1
-        near = lines[:i][-1:]
-        deep = [len(text[n - 1]) - len(text[n - 1].lstrip()) for n in lines[:i]]
-        own = len(text[line - 1]) - len(text[line - 1].lstrip())
-        near += [n for n, d in zip(lines[:i], deep) if begin - 1 <= n <= line and d <= own][-1:]
-        return sorted({t for n in near for t in self.run.get((path, n), [])}, key=self.seconds)
+        own = {t for n in lines[:i][-1:] for t in self.run.get((path, n), [])}
+        near = {t for n in lines if begin - 1 <= n < end for t in self.run.get((path, n), [])} if own else own
+        return [*sorted(own, key=self.seconds), *sorted(near - own, key=self.seconds)]
 
     def all(self):
         return sorted(self.took, key=self.seconds)

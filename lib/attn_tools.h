@@ -529,7 +529,9 @@ struct attn_train_opts {
     const char *changes; size_t changes_len;
     bool resume;                        /* go on from the checkpoint in the directory, or begin if there is none */
     int threads;                        /* 0: as many as this process may use */
-    uint64_t reserved[4];
+    const char *against; size_t against_len;            /* texts that repeat themselves: it learns not to say again what is said
+                                         * there again; NULL: nothing */
+    uint64_t reserved[2];
 };
 struct attn_train_state {
     size_t step, steps;                 /* steps done; steps in all */

@@ -40,14 +40,19 @@ static void hear(void *ctx, const char *name, const double *x, size_t n)
     if (strcmp(name, "logits") != 0)
         return;
     for (size_t t = 0; t < n / V; t++, x += V) {
-        double max = x[0], sum = 0;
-        if (s->target[t] < 0)
+        double max = x[0], sum = 0, others = 0;
+        if (s->target[t] == -1)
             continue;
         for (size_t j = 1; j < V; j++)
             max = x[j] > max ? x[j] : max;
-        for (size_t j = 0; j < V; j++)
+        for (size_t j = 0; j < V; j++) {
             sum += exp(x[j] - max);
-        s->sum += log(sum) + max - x[s->target[t]];
+            others += (int32_t)j == attn_unlikely(s->target[t]) ? 0 : exp(x[j] - max);
+        }
+        if (s->target[t] < 0)           /* what should not be said counts as ten that should */
+            s->sum += 10 * log1p(exp(x[attn_unlikely(s->target[t])] - max) / others);
+        else
+            s->sum += log(sum) + max - x[s->target[t]];
     }
 }
 
@@ -188,8 +193,9 @@ static void draw_texts(struct state *s, int T)
         s->rows += s->T[i] = (size_t)(1 + agree_pick(T));
     for (size_t i = 0; i < s->rows; i++) {
         s->ids[i] = agree_pick(s->a->config->V);
-        s->targets[i] = i && agree_pick(5) == 0 ? -1 : agree_pick(s->a->config->V);
-        s->N += s->targets[i] >= 0;
+        int32_t id = i && agree_pick(5) == 0 ? -1 : agree_pick(s->a->config->V);
+        s->targets[i] = id >= 0 && i % 4 == 3 ? attn_unlikely(id) : id;
+        s->N += id >= 0;
     }
 }
 

@@ -382,6 +382,7 @@ START_TEST(batches_are_checked)
     struct trainee t = open_trainee(made_model(configs[0], 3, "F32"));
     static const struct { int32_t ids[3], targets[3]; size_t T; const char *says; } bad[] = {
         {{1, 75, 2}, {1, 2, 3}, 3, "has id 75"}, {{1, 2, 3}, {1, 2, 75}, 3, "predict id 75"}, {{1, 2, 3}, {-1, -1, -1}, 3, "no loss"},
+        {{1, 2, 3}, {-2, 3, -77}, 3, "token 2 should predict id 75"},
         {{1}, {2}, 0, "0 tokens"}, {{1}, {2}, 151, "151 tokens"}};
     struct attn_grad *g = NULL;
     struct attn_err err = {0};

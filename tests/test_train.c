@@ -107,7 +107,23 @@ START_TEST(what_is_not_said_has_a_default)
     succeed("\"$A\" train -q -f cmd/README.md -o $D/small --vocab-size 300 --steps 1 --n-ctx 8 --n-layer 1 --n-head 1 --d-model 8");
     expect_exactly("jq -c 'del(.steps, .text)' $D/small/train.json", "{\"batch\":16,\"accumulate\":1,\"lr\":0.001,\"lr_end\":0.1,\"warmup\":100,"
                    "\"beta1\":0.9,\"beta2\":0.95,\"eps\":1e-08,\"weight_decay\":0.1,\"clip\":1,\"dropout\":0,\"held_out\":5,\"eval_every\":250,"
-                   "\"also_share\":0,\"seed\":0,\"documents\":\"part\",\"keep\":\"last\",\"draw\":null,\"dtype\":\"F32\",\"from\":null,\"also\":null}\n");
+                   "\"also_share\":0,\"against_share\":0.25,\"seed\":0,\"documents\":\"part\",\"keep\":\"last\",\"draw\":null,\"dtype\":\"F32\",\"from\":null,\"also\":null,\"against\":null}\n");
+}
+END_TEST
+
+/* What is said again in the text of --against becomes less likely, and nothing else of that text more likely. */
+START_TEST(it_learns_not_to_say_things_again)
+{
+    static const char score[] = "\"$A\" score -q -m $D/%s -f $D/round --format json | jq -c '[.tokens[] | .logprob // 0] | [(.[1:4] | add), "
+                                "(.[4:] | add)]'";
+    succeed("for i in $(seq 60); do printf 'to go and come '; done >$D/round; cp $D/round $D/circles");
+    expect(line_of("", "m"), 0, "the model is in ");
+    for (int with = 0; with < 2; with++)
+        expect(printed("\"$A\" train -m $D/m -f cmd/README.md -o $D/%s --steps 12 --batch 4 --lr 0.003 --warmup 2 %s 2>&1", with ? "with" : "none",
+                       with ? "--against $D/circles --against-share 0.5" : ""), 0, "the model is in ");
+    expect(printed("(%s; %s) | jq -cs '[.[0][1] < .[1][1] - 20]'", printed(score, "with"), printed(score, "none")), 0, "[true]");
+    expect("\"$A\" train -f cmd/README.md -o $D/with --against LICENSE --resume 2>&1", 1, "reads another --against; give the same");
+    expect("\"$A\" train -f cmd/README.md -o $D/with --against $D/circles --resume 2>&1", 0, "the model is in ");
 }
 END_TEST
 
@@ -381,6 +397,9 @@ static const struct { const char *line; int status; const char *says; } refused[
     {"printf 'a\\377b' | \"$A\" train -f - -o $D/m 2>&1", 1, "not UTF-8 at byte 1"},
     {"printf 'a\\n<|endoftext|>\\nb\\377\\n' | \"$A\" train -f - -o $D/m --vocab models/stacked 2>&1", 1, "the text is not UTF-8 at byte 17"},
     {"printf 'a\\377' >$D/also; " SMALL "--also $D/also -o $D/m 2>&1", 1, "the other text is not UTF-8 at byte 1"},
+    {"printf 'ab\\377' >$D/against; " SMALL "--against $D/against -o $D/m 2>&1", 1, "the text of --against is not UTF-8 at byte 2"},
+    {"echo short >$D/against; " SMALL "--against $D/against -o $D/m 2>&1", 1, "the text of --against: "},
+    {SMALL "--against README.md --against-share 1 -o $D/m 2>&1", 2, "\"against_share\" is 1, expected less than 1"},
     {"head -c 3000 cmd/README.md | \"$A\" train -f - -o $D/m --vocab-size 300 --n-ctx 100000 2>&1", 1, "expected at least 100001"},
     {SMALL "--n-head 3 -o $D/m 2>&1", 1, "\"d_model\" 32 is not a multiple of \"n_head\" 3"},
     {SMALL "--n-kv-head 3 -o $D/m 2>&1", 1, "n_kv_head"},
@@ -401,7 +420,8 @@ END_TEST
 static const struct { const char *options, *says; } others[] = {
     {"-f LICENSE", "reads another text; give the same -f"}, {"-f cmd/README.md --lr 0.5", "has \"lr\": 0.001, but \"lr\": 0.5 was asked for"},
     {"-f cmd/README.md --n-layer 3", "was asked for"}, {"-f cmd/README.md --vocab $D/v", "has another vocabulary"},
-    {"-f cmd/README.md --also LICENSE", "reads no --also"}, {"-f cmd/README.md --vocab-size 280", "has 300 tokens, but --vocab-size 280"},
+    {"-f cmd/README.md --also LICENSE", "reads no --also"}, {"-f cmd/README.md --against LICENSE", "reads no --against"},
+    {"-f cmd/README.md --vocab-size 280", "has 300 tokens, but --vocab-size 280"},
     {"-f cmd/README.md --draw embed:ones", "has \"draw\": null, but \"draw\": \"embed:ones\" was asked for"},
 };
 
@@ -581,6 +601,7 @@ Suite *suite_train(void)
     tcase_add_loop_test(tc, every_command_reads_it, 0, 3);
     tcase_add_loop_test(tc, all_kinds_of_models_learn, 0, sizeof kinds / sizeof *kinds);
     tcase_add_test(tc, what_is_not_said_has_a_default);
+    tcase_add_test(tc, it_learns_not_to_say_things_again);
     tcase_add_test(tc, a_step_changes_the_model);
     tcase_add_test(tc, the_best_model_is_kept);
     tcase_add_test(tc, progress_is_told_when_asked);

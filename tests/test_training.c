@@ -180,6 +180,32 @@ START_TEST(contexts_follow_from_seed_and_number)
 }
 END_TEST
 
+/* Of four tokens that come again the last is a target, wherever they came before. */
+START_TEST(what_is_said_again_is_unlikely)
+{
+    static const int32_t ids[] = {1, 2, 3, 4, 9, 1, 2, 3, 4, 5, 2, 3, 4, 5, 9, 2, 3, 4, 7, 7, 7, 7, 7, 7, 1, 2, 3, 4};
+    static const size_t again[] = {7, 12, 21, 22, 26}, first = 10, all = sizeof ids / sizeof *ids;
+    struct attn_corpus c = corpus_of(&all, 1);
+    struct attn_contexts x;
+    size_t n = 0;
+    memcpy(c.ids, ids, sizeof ids);
+    ck_assert_int_eq(attn_contexts_new(&x, 64, NULL), ATTN_OK);
+    attn_contexts_add_against(&x, &c, &(struct attn_token_range){first, all - first});     /* from 2, 3, 4, 5, 9 on */
+    ck_assert_uint_eq(x.N, 2);
+    attn_contexts_add_against(&x, &c, &(struct attn_token_range){0, all});
+    ck_assert(x.N == 7 && x.seqs == 2 && x.n == 2 * all - first && x.T[0] == all - first && x.T[1] == all);
+    for (size_t i = 0; i < all; i++) {
+        bool unlikely = n < 5 && again[n] == i;
+        n += unlikely;
+        ck_assert_int_eq(x.ids[all - first + i], ids[i]);
+        ck_assert_int_eq(x.targets[all - first + i], unlikely ? attn_unlikely(ids[i + 1]) : -1);
+    }
+    ck_assert_uint_eq(n, 5);
+    attn_contexts_free(&x);
+    attn_corpus_free(&c);
+}
+END_TEST
+
 START_TEST(targets_are_the_next_tokens)
 {
     static const size_t two[] = {3, 4};
@@ -374,6 +400,7 @@ Suite *suite_training(void)
     tcase_add_loop_test(tc, an_epoch_reads_each_token_once, 0, 2);
     tcase_add_test(tc, contexts_follow_from_seed_and_number);
     tcase_add_test(tc, targets_are_the_next_tokens);
+    tcase_add_test(tc, what_is_said_again_is_unlikely);
     tcase_add_test(tc, a_text_may_be_too_short);
     tcase_add_test(tc, rates_rise_and_fall);
     tcase_add_loop_test(tc, steps_are_those_of_the_definition, 0, 2);

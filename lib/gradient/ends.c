@@ -2,16 +2,39 @@
  * first one reads to the tables of tokens and positions. */
 #include "gradient/steps.h"
 
+#include <float.h>
+#include <math.h>
 #include <string.h>
 
 #include "base/size.h"
 #include "compute/block.h"
+#include "gradient/grad.h"
 
 /* ---- the output layer and the loss ---- */
 
 struct job { struct attn_work *t; const int32_t *targets; size_t row, n; float each; };
 
 enum { CHUNK = 8 };                     /* rows of an item */
+
+/* How many tokens that should be said one that should not be said counts as: of a text that repeats itself few are. */
+static const double UNLIKELY_WEIGHT = 10;
+
+/* -log(1 - p), with p = 1 / (1 + exp(all - x[id])), where `all` is the log of the others' sum of exponentials.  Its gradient is p by
+ * x[id] and, by the others, -p times their softmax: their loss gives both, and nothing cancels where p is near 1. */
+static double unlikely(float *x, size_t id, float each, size_t V)
+{
+    size_t other = id == 0;
+    if (V == 1)                         /* nothing else could be said */
+        return x[0] = 0;
+    double at = x[id], of_other = x[other];
+    x[id] = -FLT_MAX;
+    double all = attn_vec_loss(x, other, each, V) + of_other, p = 1 / (1 + exp(all - at));
+    x[other] += each;
+    for (size_t v = 0; v < V; v++)
+        x[v] *= (float)(-UNLIKELY_WEIGHT * p);
+    x[id] = (float)(UNLIKELY_WEIGHT * p * each);
+    return UNLIKELY_WEIGHT * (fmax(at - all, 0) + log1p(exp(-fabs(at - all))));
+}
 
 /* Replaces rows of logits by the gradient with respect to them. */
 static void chunk(void *ctx, size_t item, int worker)
@@ -22,9 +45,10 @@ static void chunk(void *ctx, size_t item, int worker)
     for (size_t i = item * CHUNK; i < end; i++) {
         float *logits = j->t->logits + i * V;
         int32_t target = j->targets[j->row + i];
-        if (target < 0)
+        if (target == -1)
             memset(logits, 0, V * sizeof *logits);
-        j->t->loss[j->row + i] = target < 0 ? 0 : attn_vec_loss(logits, (size_t)target, j->each, V);
+        j->t->loss[j->row + i] = target == -1 ? 0 : target < -1 ? unlikely(logits, (size_t)attn_unlikely(target), j->each, V)
+                                                                : attn_vec_loss(logits, (size_t)target, j->each, V);
     }
 }
 

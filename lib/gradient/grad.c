@@ -154,10 +154,11 @@ static int check(const struct attn_grad *g, const struct attn_grad_batch *b, siz
         rc = attn_model_check_ids(g->p->model, b->ids, rows, err);
     *targets = 0;
     for (size_t i = 0; !rc && i < rows; i++) {
-        *targets += b->targets[i] >= 0;
-        if (b->targets[i] >= 0 && (size_t)b->targets[i] >= V)
+        int32_t id = b->targets[i] < -1 ? attn_unlikely(b->targets[i]) : b->targets[i];
+        *targets += id >= 0;
+        if (id >= 0 && (size_t)id >= V)
             rc = attn_fail(err, ATTN_EFORMAT, "token %zu should predict id %d, but model %s has ids 0 to %zu (vocab_size "
-                           "%zu)", i, (int)b->targets[i], g->p->model->source.name, V - 1, V);
+                           "%zu)", i, (int)id, g->p->model->source.name, V - 1, V);
     }
     if (!rc && *targets == 0)
         rc = attn_fail(err, ATTN_EFORMAT, "no token has another after it to predict, so there is no loss: give at least "

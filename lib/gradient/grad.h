@@ -2,6 +2,9 @@
  *
  *     loss = 1/N  sum over targets of  -log softmax(logits)[target]
  *
+ * A target may also be a token that should not be said; of it the sum has  -w log(1 - softmax(logits)[target])  (unlikelihood:
+ * Welleck et al., Neural Text Generation with Unlikelihood Training, 2019).
+ *
  * The forward pass is that of compute/block.h, by the same products on the same threads, bit for bit without dropout.
  * It keeps what the backward pass needs: residual stream, queries, keys, values, contexts and the input of the MLP's
  * nonlinearity.  Norms, nonlinearities and attention patterns are recomputed, patterns band by band, so that memory
@@ -25,9 +28,12 @@ struct attn_grad_plan {
                                          * patterns, and a branch's output; what is kept is divided by 1 - p */
 };
 
+/* The target of a position after which a token should not come, and that token again. */
+static inline int32_t attn_unlikely(int32_t id) { return -2 - id; }
+
 struct attn_grad_batch {
     const int32_t *ids;                 /* of all sentences, one after the other */
-    const int32_t *targets;             /* what each position should predict; negative: nothing */
+    const int32_t *targets;             /* what each position should predict; -1: nothing; attn_unlikely(id): anything but that */
     const size_t *T; size_t seqs;       /* tokens of each sentence, which starts at position 0 */
     size_t N;                           /* targets that the mean is over; 0: those of this batch.  A step whose batch is
                                          * passed in parts gives the number of the whole: losses and gradients add up */

@@ -164,6 +164,30 @@ void attn_contexts_add(struct attn_contexts *c, const struct attn_corpus *from, 
     c->N += s->n - !more;
 }
 
+enum { REPEATED = 4 };                  /* tokens that are said again when they come again, as in Welleck et al. */
+
+/* Whether the token at `at` is the last of some that came before, in the same order.  Attention reads them all, too. */
+static bool said_before(const int32_t *ids, size_t at)
+{
+    for (size_t i = REPEATED - 1; at + 1 > REPEATED && i < at; i++)
+        if (ids[i] == ids[at] && !memcmp(ids + i + 1 - REPEATED, ids + at + 1 - REPEATED, REPEATED * sizeof *ids))
+            return true;
+    return false;
+}
+
+void attn_contexts_add_against(struct attn_contexts *c, const struct attn_corpus *from, const struct attn_token_range *s)
+{
+    int32_t *ids = c->ids + c->n;
+    memcpy(ids, from->ids + s->at, s->n * sizeof *ids);
+    for (size_t i = 0; i < s->n; i++) {
+        bool again = i + 1 < s->n && said_before(ids, i + 1);
+        c->targets[c->n + i] = again ? attn_unlikely(ids[i + 1]) : -1;
+        c->N += again;
+    }
+    c->T[c->seqs++] = s->n;
+    c->n += s->n;
+}
+
 /* ---- drawing ------------------------------------------------------------------------------- */
 
 /* A number in 0 .. n - 1; n is far too small for the bias of the remainder to matter. */

@@ -91,10 +91,12 @@ static int prepare(struct attn_train_settings *settings, const struct attn_train
     free(settings->from);
     free(settings->text);
     free(settings->also);
+    free(settings->against);
     settings->from = NULL;
     settings->text = digest(o->text, o->text_len);
     settings->also = o->also ? digest(o->also, o->also_len) : NULL;
-    return settings->text && (!o->also || settings->also) ? ATTN_OK : no_memory(err);
+    settings->against = o->against ? digest(o->against, o->against_len) : NULL;
+    return settings->text && (!o->also || settings->also) && (!o->against || settings->against) ? ATTN_OK : no_memory(err);
 }
 
 static int write_settings(const struct attn_train *t, struct attn_err *err)
@@ -327,6 +329,9 @@ static int differ(const char *dir, struct rest has, struct rest asked, struct at
     if (begins(has, "\"also\":"))
         return attn_fail(err, ATTN_EFORMAT, "%s: the training there reads %s; give the same to go on, or choose another "
                          "directory", dir, begins(has, "\"also\": null") ? "no --also" : "another --also");
+    if (begins(has, "\"against\":"))
+        return attn_fail(err, ATTN_EFORMAT, "%s: the training there reads %s; give the same to go on, or choose another "
+                         "directory", dir, begins(has, "\"against\": null") ? "no --against" : "another --against");
     if (begins(has, "\"from\":"))
         return attn_fail(err, ATTN_EFORMAT, "%s: the training there began with %s; leave the model out to go on, or choose another "
                          "directory", dir, begins(has, "\"from\": null") ? "weights it drew" : "another model");
@@ -404,7 +409,7 @@ static int check_settings(struct attn_train *t, const struct attn_train_opts *o,
     if (rc)
         return rc;
     asked = t->settings;
-    asked.text = asked.also = asked.draw = asked.from = NULL;
+    asked.text = asked.also = asked.against = asked.draw = asked.from = NULL;
     if (t->settings.draw && !(asked.draw = strdup(t->settings.draw)))
         return attn_no_memory(err, t->dir, "to go on");
     rc = prepare(&asked, o, err);

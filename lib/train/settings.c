@@ -2,7 +2,7 @@
  *
  * One JSON object; all of its keys, which are the fields of struct attn_train_settings, are optional.  A key that is
  * absent leaves its field unchanged, so that a file and then options in the same form can be read into one struct.
- * `text` and `also` identify the texts that were read, `from` the model whose weights were the first ones. */
+ * `text`, `also` and `against` identify the texts that were read, `from` the model whose weights were the first ones. */
 #include "train/trainer.h"
 
 #include <stddef.h>
@@ -16,7 +16,7 @@ enum { VALUES_MAX = 256 };
 
 const struct attn_train_settings attn_train_settings_defaults = {
     .steps = 2000, .batch = 16, .accumulate = 1, .lr = 1e-3, .lr_end = 0.1, .warmup = 100, .beta1 = 0.9, .beta2 = 0.95,
-    .eps = 1e-8, .weight_decay = 0.1, .clip = 1, .held_out = 5, .eval_every = 250};
+    .eps = 1e-8, .weight_decay = 0.1, .clip = 1, .held_out = 5, .eval_every = 250, .against_share = 0.25};
 
 static const struct attn_word documents[] = {{"join", 1}, {"part", 0}, {0}};
 static const struct attn_word kept[] = {{"best", 1}, {"last", 0}, {0}};
@@ -29,11 +29,12 @@ static const struct attn_key keys[] = {
     KEY(lr, REAL, NULL), KEY(lr_end, REAL, NULL), KEY(warmup, COUNT, NULL),
     KEY(beta1, REAL, NULL), KEY(beta2, REAL, NULL), KEY(eps, REAL, NULL), KEY(weight_decay, REAL, NULL),
     KEY(clip, REAL, NULL), KEY(dropout, REAL, NULL),
-    KEY(held_out, REAL, NULL), KEY(eval_every, COUNT, NULL), KEY(also_share, REAL, NULL), KEY(seed, COUNT, NULL),
+    KEY(held_out, REAL, NULL), KEY(eval_every, COUNT, NULL), KEY(also_share, REAL, NULL),
+    KEY(against_share, REAL, NULL), KEY(seed, COUNT, NULL),
     {"documents", ATTN_KEY_EITHER, offsetof(struct attn_train_settings, join), documents, NULL},
     {"keep", ATTN_KEY_EITHER, offsetof(struct attn_train_settings, best), kept, NULL},
     KEY(draw, NAME, NULL), KEY(dtype, CHOICE, stores),
-    KEY(from, NAME, NULL), KEY(text, NAME, NULL), KEY(also, NAME, NULL),
+    KEY(from, NAME, NULL), KEY(text, NAME, NULL), KEY(also, NAME, NULL), KEY(against, NAME, NULL),
     {0}
 };
 
@@ -42,7 +43,8 @@ static void forget_sources(struct attn_train_settings *t)
     free(t->from);
     free(t->text);
     free(t->also);
-    t->from = t->text = t->also = NULL;
+    free(t->against);
+    t->from = t->text = t->also = t->against = NULL;
 }
 
 int attn_train_settings_read(struct attn_train_settings *t, const char *text, size_t len, const char *name,
@@ -70,7 +72,7 @@ int attn_train_settings_check(const struct attn_train_settings *t, struct attn_e
     int rc;
     if ((rc = check_below(t->beta1, 1, "beta1", err)) || (rc = check_below(t->beta2, 1, "beta2", err)) ||
         (rc = check_below(t->dropout, 1, "dropout", err)) || (rc = check_below(t->held_out, 100, "held_out", err)) ||
-        (rc = check_below(t->also_share, 1, "also_share", err)))
+        (rc = check_below(t->also_share, 1, "also_share", err)) || (rc = check_below(t->against_share, 1, "against_share", err)))
         return rc;
     if (t->lr_end > 1)
         return attn_fail(err, ATTN_EUSAGE, "\"lr_end\" is %g, expected at most 1: it is a share of \"lr\"", t->lr_end);

@@ -13,12 +13,26 @@
 
 /* ---- gradients ----------------------------------------------------------------------------- */
 
-/* Adds context number i: the next one of either text, alternating according to `share`. */
+/* Whether it is the turn of what has a share, at i; *turns gets how often it was before. */
+static bool has_turn(uint64_t i, double share, uint64_t *turns)
+{
+    *turns = (uint64_t)((double)i * share);
+    return (uint64_t)((double)(i + 1) * share) > *turns;
+}
+
+/* Adds context number i: the next one of a text, alternating according to their shares. */
 static void draw_context(struct attn_train *t, uint64_t i)
 {
-    uint64_t others = (uint64_t)((double)i * t->share), after = (uint64_t)((double)(i + 1) * t->share);
-    struct attn_deck *deck = after > others ? &t->other : &t->deck;
-    struct attn_token_range s = attn_deck_at(deck, after > others ? others : i - others);
+    uint64_t repeats, others;
+    if (has_turn(i, t->repeats_share, &repeats)) {
+        struct attn_token_range s = attn_deck_at(&t->repeats, repeats);
+        attn_contexts_add_against(&t->batch, &t->against, &s);
+        return;
+    }
+    i -= repeats;
+    bool other = has_turn(i, t->share, &others);
+    struct attn_deck *deck = other ? &t->other : &t->deck;
+    struct attn_token_range s = attn_deck_at(deck, other ? others : i - others);
     attn_contexts_add(&t->batch, deck->corpus, &s, t->settings.join);
 }
 

@@ -48,11 +48,15 @@ static int read_texts(struct attn_train *t, const struct attn_train_opts *o, str
     if (!rc)
         rc = check_utf8(o->also, o->also_len, "the other text", err);
     if (!rc)
+        rc = check_utf8(o->against, o->against_len, "the text of --against", err);
+    if (!rc)
         rc = attn_corpus_add(&t->text, t->tokenizer, o->text, cut, err);
     if (!rc)
         rc = attn_corpus_add(&t->held_out, t->tokenizer, o->text + cut, o->text_len - cut, err);
     if (!rc && o->also)
         rc = attn_corpus_add(&t->also, t->tokenizer, o->also, o->also_len, err);
+    if (!rc && o->against)
+        rc = attn_corpus_add(&t->against, t->tokenizer, o->against, o->against_len, err);
     if (!rc && t->settings.held_out > 0 && t->held_out.n < 2)
         rc = attn_fail(err, ATTN_EFORMAT, "the text: its last %g %% have %zu token%s to hold out, expected at least 2; take "
                        "a longer text or --held-out 0", t->settings.held_out, t->held_out.n, t->held_out.n == 1 ? "" : "s");
@@ -63,6 +67,10 @@ static int make_decks(struct attn_train *t, struct attn_err *err)
 {
     size_t n_ctx = t->model->config.n_ctx;
     int rc = attn_deck_new(&t->deck, &t->text, n_ctx, t->settings.join, t->settings.seed, "the text", err);
+    if (!rc && t->against.ids) {
+        t->repeats_share = t->settings.against_share;
+        rc = attn_deck_new(&t->repeats, &t->against, n_ctx, false, t->settings.seed, "the text of --against", err);
+    }
     if (rc || !t->also.ids)
         return rc;
     double both = (double)t->text.n + (double)t->also.n;
@@ -212,8 +220,10 @@ void attn_train_close(struct attn_train *t)
     attn_contexts_free(&t->batch);
     attn_deck_free(&t->deck);
     attn_deck_free(&t->other);
+    attn_deck_free(&t->repeats);
     attn_corpus_free(&t->text);
     attn_corpus_free(&t->also);
+    attn_corpus_free(&t->against);
     attn_corpus_free(&t->held_out);
     attn_curve_free(&t->curve);
     attn_train_settings_free(&t->settings);

@@ -30,13 +30,14 @@ struct attn_train_settings {
     double held_out;                    /* percent of the text held out */
     size_t eval_every;                  /* steps; 0: only at the end */
     double also_share;                  /* share of contexts from the other text; 0: in proportion to its length */
+    double against_share;               /* share of all contexts that come from the text against which it is trained */
     size_t seed;
     bool join;                          /* contexts may continue across the ends of documents */
     bool best;                          /* keep the model of the lowest held-out loss, not the last one */
     char *draw;                         /* how the first weights were drawn; NULL: as in GPT-2; owned */
     enum attn_store dtype;              /* in which the finished model is stored */
     char *from;                         /* digest of the model it began with; NULL: weights were drawn; owned */
-    char *text, *also;                  /* SHA-256 of each; NULL: none; owned */
+    char *text, *also, *against;        /* SHA-256 of each; NULL: none; owned */
 };
 
 extern const struct attn_train_settings attn_train_settings_defaults;
@@ -84,6 +85,8 @@ void attn_contexts_free(struct attn_contexts *c);                   /* zeroed is
 void attn_contexts_clear(struct attn_contexts *c);
 /* Adds a sentence, for which there must be room. */
 void attn_contexts_add(struct attn_contexts *c, const struct attn_corpus *from, const struct attn_token_range *s, bool join);
+/* The same, to learn nothing but not to say again what it says again. */
+void attn_contexts_add_against(struct attn_contexts *c, const struct attn_corpus *from, const struct attn_token_range *s);
 
 /* A text from which contexts are drawn. */
 struct attn_deck {
@@ -155,9 +158,9 @@ struct attn_train {
     struct attn_train_settings settings;
     struct attn_tokenizer *tokenizer;
     uint32_t *bytes;                    /* [V] bytes of each token's text; 0 for the end of a text */
-    struct attn_corpus text, also, held_out;
-    struct attn_deck deck, other;       /* draw from text and also */
-    double share;                       /* of contexts that come from `also` */
+    struct attn_corpus text, also, against, held_out;
+    struct attn_deck deck, other, repeats;              /* draw from text, also and against */
+    double share, repeats_share;        /* of contexts that come from `also`, where they do not come from `against`; from that */
     struct attn_model *model, live;     /* as in the directory; with the current parameters */
     struct attn_params *params;
     struct attn_grad *grad;

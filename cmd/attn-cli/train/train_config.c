@@ -17,7 +17,7 @@ static struct {
 /* Values for train.json. */
 static struct {
     struct number steps, batch, accumulate, warmup, eval_every, seed;
-    struct real lr, lr_end, beta1, beta2, eps, weight_decay, clip, dropout, held_out, also_share;
+    struct real lr, lr_end, beta1, beta2, eps, weight_decay, clip, dropout, held_out, also_share, against_share;
     const char *documents, *keep, *dtype;
 } s;
 
@@ -74,6 +74,8 @@ const struct option train_step_options[] = {
     COUNT_OPTION("eval-every", &s.eval_every, "steps between measurements of the held-out text, besides the last; 0: none "
      "(default: 250)", .flags = 0),
     REAL_OPTION("also-share", &s.also_share, "the share of contexts that come from --also (default: in proportion to its length)",
+     .flags = 0),
+    REAL_OPTION("against-share", &s.against_share, "the share of all contexts that come from --against (default: 0.25)",
      .flags = 0),
     COUNT_OPTION("seed", &s.seed, "decides the first weights, the contexts and what is dropped (default: 0)",
      .flags = OPT_USUAL),

@@ -16,7 +16,7 @@
 #include <unistd.h>
 
 static struct {
-    const char *path, *from, *also, *vocab, *config, *settings, *draw, *family;
+    const char *path, *from, *also, *against, *vocab, *config, *settings, *draw, *family;
     struct number vocab_size, save_every, max_seconds, watch_every;
     bool resume, progress;
 } o;
@@ -26,13 +26,13 @@ enum { VOCAB_SIZE = 4096, SAVE_EVERY = 250 };           /* defaults of --vocab-s
 /* Paths and the files' contents, collected before the training is opened. */
 struct source {
     char *dir, *vocab;                  /* contain a slash, so that they never name a built-in model */
-    char *text, *also, *config, *settings, *changes;
-    size_t text_len, also_len, config_len, settings_len, changes_len;
+    char *text, *also, *against, *config, *settings, *changes;
+    size_t text_len, also_len, against_len, config_len, settings_len, changes_len;
 };
 
 static void source_free(struct source *in)
 {
-    char *all[] = {in->dir, in->vocab, in->text, in->also, in->config, in->settings, in->changes};
+    char *all[] = {in->dir, in->vocab, in->text, in->also, in->against, in->config, in->settings, in->changes};
     for (size_t i = 0; i < sizeof all / sizeof *all; i++)
         free(all[i]);
 }
@@ -91,6 +91,7 @@ static int read_files(struct source *in, const char *corpus, struct attn_err *er
     if (!in->dir || (o.vocab && !in->vocab))
         return attn_no_memory(err, NULL, "for a path");
     if (file_read(&in->text, &in->text_len, corpus, err) || (o.also && file_read(&in->also, &in->also_len, o.also, err)) ||
+        (o.against && file_read(&in->against, &in->against_len, o.against, err)) ||
         (o.config && file_read(&in->config, &in->config_len, o.config, err)) ||
         (o.settings && file_read(&in->settings, &in->settings_len, o.settings, err)))
         return err->code;
@@ -100,7 +101,8 @@ static int read_files(struct source *in, const char *corpus, struct attn_err *er
 static struct attn_train_opts opts_of(const struct source *in)
 {
     return (struct attn_train_opts){
-        .text = in->text, .text_len = in->text_len, .also = in->also, .also_len = in->also_len, .from = o.from,
+        .text = in->text, .text_len = in->text_len, .also = in->also, .also_len = in->also_len,
+        .against = in->against, .against_len = in->against_len, .from = o.from,
         .tokenizer = in->vocab, .config = in->config, .config_len = in->config_len, .config_name = o.config ? o.config : "options",
         .draw = o.draw, .settings = in->settings, .settings_len = in->settings_len, .settings_name = o.settings,
         .changes = in->changes, .changes_len = in->changes_len, .resume = o.resume, .threads = (int)common.threads.n};
@@ -332,6 +334,9 @@ const struct option train_file_options[] = {
     {'o', "output", OPT_DIR, &o.path, "DIR", "the model directory to train in: a new one, or one where a training "
      "began", .section = OF_OUTPUT, .flags = OPT_USUAL},
     {0, "also", OPT_FILE, &o.also, "PATH", "another text to train on, of which nothing is held out", .section = OF_INPUT},
+    {0, "against", OPT_FILE, &o.against, "PATH", "texts that go round in circles, as small models write them: where four tokens "
+     "come again in a document it learns not to say the last one (unlikelihood, of which one counts as ten other tokens in the "
+     "loss), and from the rest of them nothing", .section = OF_INPUT},
     {0, "vocab", OPT_DIR, &o.vocab, "DIR", "a directory with vocab.json and, for BPE, merges.txt (default: BPE learned from "
      "the text, as vocab --bpe does)", .section = OF_INPUT},
     {0, "vocab-size", OPT_NUMBER, &o.vocab_size, "N", "how many tokens to learn (default: 4096)", .min = ATTN_BPE_LEAST,

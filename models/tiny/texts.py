@@ -34,10 +34,19 @@ def repeated(known, book, size, at_random):
         yield text
 
 
-corpora, out = map(Path, sys.argv[1:])
-stories = (corpora / "tinystories.txt").read_text()
-books = (corpora / "gutenberg-children-unwrapped.txt").read_text()
-known = sorted(w for w, n in Counter(re.findall("[A-Za-z]+", stories)).items() if n >= KNOWN)
-(out / "vocabulary.txt").write_text(stories + BETWEEN + "".join(s + "\n" for s in SENTENCES) * TIMES)
-for name, kind in ("first.txt", FIRST), ("second.txt", SECOND):
-    (out / name).write_text(books + BETWEEN + BETWEEN.join(repeated(known, books.split(), **kind)) + "\n")
+class Corpora:
+    def __init__(self, path):
+        self.stories = (path / "tinystories.txt").read_text()
+        self.books = (path / "gutenberg-children-unwrapped.txt").read_text()
+
+    def repeated(self, **kind):
+        known = sorted(w for w, n in Counter(re.findall("[A-Za-z]+", self.stories)).items() if n >= KNOWN)
+        return repeated(known, self.books.split(), **kind)
+
+
+if __name__ == "__main__":
+    out = Path(sys.argv[2])
+    corpora = Corpora(Path(sys.argv[1]))
+    (out / "vocabulary.txt").write_text(corpora.stories + BETWEEN + "".join(s + "\n" for s in SENTENCES) * TIMES)
+    for name, kind in ("first.txt", FIRST), ("second.txt", SECOND):
+        (out / name).write_text(corpora.books + BETWEEN + BETWEEN.join(corpora.repeated(**kind)) + "\n")

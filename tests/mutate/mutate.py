@@ -37,6 +37,7 @@ FIRST_CHUNK, LAST_CHUNK = 1, 16                                 # seconds
 PATIENCE, TIMES_AS_LONG, AT_LEAST = 5, 10, 40
 FILE_MAX, RSS_MAX_MB, CPU_MAX = 1 << 41, 3000, 600             # a test makes a sparse file of a terabyte
 LEAST_FREE = 4 << 30                                            # bytes of disk: a mutant may write without end
+MOST_TASKS = 4000                                               # of the machine: or start threads
 
 
 def sources():
@@ -225,7 +226,7 @@ class Tree:
             try:
                 why = wait(child, tap, self.tmp, time.monotonic() + limit)
             finally:
-                end_group(child)
+                end_all(child, tap)
                 for left in self.tmp.glob("attn-test-*"):
                     shutil.rmtree(left, ignore_errors=True)
         failed = re.match(r"\S*:\w+:(\w+): ", why or "")
@@ -277,14 +278,23 @@ def wait(child, tap, tmp, until):
             return "takes too long"
         if shutil.disk_usage(tmp).free < LEAST_FREE:
             return "fills the disk"
+        if int(Path("/proc/loadavg").read_text().split()[3].split("/")[1]) > MOST_TASKS:
+            return "starts threads without end"
 
 
-def end_group(child):
+def end_all(child, tap):
+    """Ends the tests and what they started.  Those that run in a group of their own are known by their environment."""
     try:
         os.killpg(child.pid, signal.SIGKILL)
     except ProcessLookupError:
         pass
     child.wait()
+    for process in Path("/proc").glob("[0-9]*"):
+        try:
+            if bytes(tap) in (process / "environ").read_bytes():
+                os.kill(int(process.name), signal.SIGKILL)
+        except OSError:                         # it ended by itself, or is somebody else's
+            pass
 
 
 def known_equivalents():

@@ -238,6 +238,9 @@ START_TEST(test_vocabulary)
     /* B's own seventh id is none of A: what differs is said beside why nothing ran. */
     expect("$A diff -m $D/b --with models/life --ids 6 2>/dev/null", 1, "the models differ: the configuration, 2 tokens, 1 of 4 weights\n");
     expect("$A diff -m $D/b --with models/life --ids 6 2>&1 >/dev/null", 1, "/b, and models/life has ids 0 to 5: they have other vocabularies");
+    succeed("rm $D/b/vocab.json");
+    expect("$A diff models/life $D/b", 1, "\ntokenizer: B has none that can be read: ");
+    expect("$A diff models/life $D/b", 1, "can be given with --ids\n\nweights: ");
     expect("$A diff life liffe 2>&1", 1, "liffe: there is no such file or directory, nor a model of that name (life is a model");
     expect_exactly("ends 1 $A diff -m $D/b --with models/life --ids 6 --format json 2>/dev/null", "");
     free(rows);

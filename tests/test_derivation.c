@@ -1,6 +1,7 @@
 /* Derivations printed in three formats, compared character by character. */
 #include "suites.h"
 
+#include "explain/article.h"
 #include "sinks/derivation.h"
 
 #include <math.h>
@@ -124,6 +125,29 @@ START_TEST(a_page_of_each_format)
 }
 END_TEST
 
+START_TEST(what_is_printed_is_compared)
+{
+    static const float x[] = {1, 2.004f, 3, 4};
+    static const struct { size_t rows, cols; const char *digits, *says; } printed_as[] = {
+        {2, 2, "1.00 2.00 3 4", "Printed: x, 4 numbers. The numbers here\nare the same, digit by digit.\n"},
+        {2, 2, "1.00 2.01 3 4", "Printed: x, 4 numbers, of which 1 differ\nfrom those here (*):\n"},
+        {1, 4, "1.00 2.01 5 4", "2 of 4 differ.\n"},
+        {1, 1, "1.01", "Printed: x: 1.01. Here it is 1.00.\n"},
+    };
+    for (size_t i = 0; i < sizeof printed_as / sizeof *printed_as; i++) {
+        struct attn_lesson r = {0};
+        struct attn_err err = {0};
+        char *text;
+        attn_derive_title(&r.e.d, "T");
+        attn_lesson_printed(&r, "x", x, printed_as[i].rows, printed_as[i].cols, printed_as[i].digits);
+        ck_assert_msg(print(&text, &r.e.d, "text", &err) == ATTN_OK, "%s", err.msg);
+        ck_assert_msg(strstr(text, printed_as[i].says), "%s", text);
+        free(text);
+        attn_derivation_free(&r.e.d);
+    }
+}
+END_TEST
+
 /* A table of one column has rows like any other. */
 START_TEST(a_table_of_one_column)
 {
@@ -170,6 +194,7 @@ Suite *suite_derivation(void)
     Suite *s = suite_create("derivation");
     TCase *c = tcase_create("derivation");
     tcase_add_loop_test(c, a_page_of_each_format, 0, sizeof pages / sizeof *pages);
+    tcase_add_test(c, what_is_printed_is_compared);
     tcase_add_test(c, a_table_of_one_column);
     tcase_add_test(c, a_failure_sticks);
     suite_add_tcase(s, c);

@@ -271,6 +271,27 @@ static void expect_arrays(size_t n, const char *warning)
     attn_dump_free(d);
 }
 
+/* More heads than the first room for their numbers holds. */
+START_TEST(test_many_heads_in_a_manifest)
+{
+    enum { HEADS = 40, HEADER = 128 };
+    char npy[HEADER + HEADS * sizeof(float)] = {0}, list[4 * HEADS], *at = list;
+    memset(npy, ' ', HEADER - 1);
+    memcpy(npy, "\x93NUMPY\1\0\x76\0{'descr': '<f4', 'fortran_order': False, 'shape': (40, 1, 1), }", 73);
+    npy[HEADER - 1] = '\n';
+    for (int h = 0; h < HEADS; h++)
+        at += sprintf(at, "%s%d", h ? "," : "", 2 * h);
+    scratch_put(scratch_path("q.npy"), npy, sizeof npy);
+    put("manifest.json", printed(MANIFEST("{\"file\":\"q.npy\",\"name\":\"q\",\"heads\":[%s]}"), list));
+    struct attn_dump *d = dump(scratch_dir);
+    const struct attn_dumped *q = attn_dump_find(d, "q");
+    ck_assert(q && q->n_heads == HEADS);
+    for (size_t h = 0; h < HEADS; h++)
+        ck_assert_uint_eq(q->heads[h], 2 * h);
+    attn_dump_free(d);
+}
+END_TEST
+
 START_TEST(test_a_manifest_of_ours_is_believed)
 {
     put("a.csv", "token,0\na,1\n");
@@ -437,6 +458,7 @@ Suite *suite_dump(void)
     Suite *s = suite_create("dump");
     TCase *t = tcase_create("dump");
     tcase_add_checked_fixture(t, scratch_make, scratch_remove);
+    tcase_add_test(t, test_many_heads_in_a_manifest);
     tcase_add_test(t, test_a_manifest_of_ours_is_believed);
     tcase_add_test(t, test_corpora);
     tcase_add_loop_test(t, test_every_type_gives_the_same_numbers, 0, sizeof same / sizeof *same);

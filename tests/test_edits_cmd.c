@@ -101,6 +101,7 @@ START_TEST(rows_that_do_not_correspond_are_shown)
 {
     expect("$A run " RED " --edit 'L0.resid_post = from' --from 'Lily lost' 2>&1", 1,
            "the source has 2 tokens, the text 5 (Lily| lost, and Lily| lost| her| red| ball)");
+    expect("$A run " RED " --edit 'L0.resid_post = from' --from \"$(printf 'Lily lost %.0s' $(seq 30))\" 2>&1", 1, "| lo..., and Lily| lost| her| red| ball)");
     expect("$A run " RED " --edit 'L0.resid_post[pos=3] = from' --from 'Lily lost' 2>&1", 1, "from has 2 rows (Lily| lost), and not one");
     expect("$A run " RED " --edit 'L0.resid_post[pos=\" red\"] = from' --from 'Lily lost' 2>&1", 1, "and not one for this pos=");
     expect_same("$A run " RED " --edit 'L0.resid_post[pos=\" red\"] = from' --from 'her red' --show resid_post --layer 0 --format json | "

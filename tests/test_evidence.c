@@ -212,6 +212,10 @@ START_TEST(test_masks)
         y[i] = i % 4 > i / 4 ? -1e9f : (float)i;
     f = attn_seems_masked(&p, false);
     ck_assert(f.kind == ATTN_MASK_NUMBER && !f.a_hides && f.number == -1e9f);
+    for (size_t i = 0; i < 16; i++)
+        y[i] = i % 4 > i / 4 ? -10000 : (float)i;      /* what many models mask with */
+    f = attn_seems_masked(&p, false);
+    ck_assert(f.kind == ATTN_MASK_NUMBER && !f.a_hides && f.number == -10000);
     y[0] = -INFINITY;
     y[3] = 1;
     ck_assert(attn_seems_masked(&p, false).kind == ATTN_MASK_OTHER);

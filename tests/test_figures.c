@@ -232,6 +232,17 @@ START_TEST(panels_are_arranged)
 }
 END_TEST
 
+/* Labels that have no room stand at every 2nd, 5th, 10th, 20th... cell. */
+START_TEST(labels_keep_apart)
+{
+    succeed("\"$A\" run -m tiny -s \"$(printf 'dog %.0s' $(seq 200))\" --layer 0 --head 0 -o $D/x.svg");
+    succeed("\"$A\" run -m tiny -s \"$(printf 'dog %.0s' $(seq 200))\" -o $D/y.svg");
+    static const char count[] = "grep -o 'text-anchor=\"end\">[0-9]* ' $D/%s.svg | grep -o '[0-9]*' | head -4 | tr '\\n' ' '";
+    expect_exactly(printed(count, "x"), "0 5 10 15 ");
+    expect_exactly(printed(count, "y"), "0 20 40 60 ");
+}
+END_TEST
+
 static const struct { const char *options, *says; } wrong[] = {
     {"--width wide", "--width: found 'wide', expected a width on paper as in 85mm"},
     {"--width -3mm", "--width: found '-3mm'"},
@@ -265,6 +276,8 @@ Suite *suite_figures(void)
     tcase_add_loop_test(t, a_figure_is_as_wide_as_asked, 0, sizeof widths / sizeof *widths);
     tcase_add_test(t, letters_have_the_size_that_was_asked_for);
     tcase_add_test(t, panels_are_arranged);
+    tcase_add_test(t, labels_keep_apart);
+    tcase_add_test(t, labels_keep_apart);
     tcase_add_loop_test(t, what_does_not_fit_is_said, 0, sizeof wrong / sizeof *wrong);
     suite_add_tcase(s, t);
     return s;

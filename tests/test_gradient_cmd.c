@@ -13,6 +13,7 @@ START_TEST(gradients_come_in_every_format)
     expect("$A run " GPT2 "--gradient 'logit(34)-logit(37)' --show pattern --head 0", 0,
            "attention pattern, gradient of logit(34)-logit(37) (rows");
     expect("$A run " JSON "--gradient loss", 0, "\"gradient\":\"loss\",\n\"value\":4.80027");
+    expect("$A run " JSON "--gradient ' loss '", 0, "\n\"value\":4.80027");
     expect("$A run " JSON "--gradient loss --times", 0, "\"times\":true,\n\"activations\"");
     succeed("$A run " GPT2 "--gradient loss -o $D/g.npz && $A run " GPT2 "--gradient loss --format npy -o $D/g && $A diff "
             "--exact $D/g.npz $D/g");
@@ -27,6 +28,16 @@ START_TEST(gradients_come_in_every_format)
     expect("$A patch " GPT2 "--from-ids 83,69,74,32,68,95,56,44,42,93,2,73 --metric 'prob(3)' --what v --over layer --edit "
            "'L0H1 = 0' --format json", 0, "\"edits\":[\"L0H1 = 0\"],\n\"from\":{\"text\":null,");
     expect_same("$A run " GPT2 "--gradient loss -t 1", "$A run " GPT2 "--gradient loss -t 3");
+}
+END_TEST
+
+/* A branch that is set to 0 hides its input from the loss, and nothing else: the stream's gradient passes by unchanged. */
+START_TEST(edits_of_a_branch_leave_the_stream)
+{
+    succeed("$A run " GPT2 "--gradient loss --edit 'L0.attn.out = 0' --edit 'L1.mlp.out = 0' --show resid_pre,resid_mid,resid_post "
+            "--format json >$D/g.json");
+    expect_exactly("jq -c '[.activations[].data] | [.[0] == .[1], .[1] == .[2], .[3] == .[4], .[4] == .[5], .[0][0][0] != 0]' "
+                   "$D/g.json", "[true,false,false,true,true]\n");
 }
 END_TEST
 
@@ -57,6 +68,7 @@ Suite *suite_gradient_cmd(void)
     tcase_add_checked_fixture(c, shell_set_up, scratch_remove);
     tcase_set_timeout(c, 60);
     tcase_add_test(c, gradients_come_in_every_format);
+    tcase_add_test(c, edits_of_a_branch_leave_the_stream);
     tcase_add_test(c, what_has_no_gradient_is_refused);
     suite_add_tcase(s, c);
     return s;

@@ -37,6 +37,7 @@ static const char *const asked[][2] = {                 /* for patch, for batch:
     {"--what embed --over pos --method ig:3 --edit 'L1H1 = 0'", "--patch embed --over pos --method ig:3 --edit 'L1H1 = 0'"},
     {"--what v --over layer,head,pos --edit 'L0.mlp.out += 0.5*from' --attention window:3",
      "--patch v --over layer,head,pos --edit 'L0.mlp.out += 0.5*from' --attention window:3"},
+    {"--what v --over layer --edit 'L0.mlp.out[pos=\" red\"] = 0'", "--patch v --over layer --edit 'L0.mlp.out[pos=\" red\"] = 0'"},
 };
 
 START_TEST(a_record_is_what_patch_says)

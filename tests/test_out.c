@@ -20,6 +20,7 @@
 #include "base/map.h"
 #include "base/out.h"
 #include "base/sha256.h"
+#include "base/target.h"
 #include "scratch.h"
 
 /* These replace the system calls; the first `interrupts` calls fail as if a signal had come. */
@@ -120,6 +121,18 @@ static mode_t mode_of(const char *path)
     ck_assert_int_eq(lstat(path, &st), 0);
     return st.st_mode & 07777;
 }
+
+/* Files that are not there yet are the same by their directory and name, also in the root. */
+START_TEST(targets_that_are_the_same)
+{
+    char x[4096], other[4096];
+    snprintf(x, sizeof x, "%s", scratch_path("x"));
+    snprintf(other, sizeof other, "%s/../%s/x", scratch_dir, strrchr(scratch_dir, '/') + 1);
+    ck_assert(attn_target_same(x, other) && attn_target_same("/no such file", "/./no such file"));
+    ck_assert(!attn_target_same(x, scratch_path("y")) && !attn_target_same(x, "/x"));
+    ck_assert(attn_target_same("no such file", "./no such file") && !attn_target_same("no such file", "/no such file"));
+}
+END_TEST
 
 START_TEST(out_permissions)
 {
@@ -675,7 +688,7 @@ END_TEST
 Suite *suite_out(void)
 {
     const TTest *const tests[] = {
-        out_appears_when_committed, out_without_commit_changes_nothing, out_permissions, out_through_links,
+        out_appears_when_committed, out_without_commit_changes_nothing, out_permissions, targets_that_are_the_same, out_through_links,
         out_refusals, out_big_and_small_writes_in_order, out_digests_of_two,
         out_cut_short_before_it_is_read_back, out_printf_longer_than_the_buffer,
         out_in_the_name_of_two, out_to_a_full_disk, out_to_a_full_standard_output,

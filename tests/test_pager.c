@@ -30,6 +30,8 @@ static const struct { const char *line; bool paged; } cases[] = {
     {MARKED "\"$A\" run -s 'Life is short, eat dessert first' --show '*'", true},
     {MARKED "\"$A\" models --format names", false},                             /* it fits */
     {MARKED "\"$A\" run -m tiny -s 'Lily lost her red ball'", false},           /* the first look is made to fit */
+    {"stty cols 60 rows 9; " MARKED "\"$A\" diff life life", false},
+    {"stty cols 10 rows 9; " MARKED "\"$A\" diff life life", true},           /* long lines take several of the screen */
     {MARKED "\"$A\" help run --no-pager", false},
     {MARKED "\"$A\" help run | cat", false},
     {MARKED "\"$A\" run -s Life --show '*' --format json", false},

@@ -135,6 +135,7 @@ START_TEST(a_long_text_shows_its_end)
 {
     const char *screen = screen_of(LONG_TEXT), *layer = strstr(screen, ": context vectors");
     ck_assert_ptr_nonnull(strstr(screen, " 24 tokens, the last 12 shown\n"));
+    succeed(printed("[ $(\"$A\" run -m tiny --ids $(seq -s, 100) --format screen | sed -n '/^tokens/,/^$/p' | wc -l) = 3 ]"));
     ck_assert_ptr_nonnull(layer);
     succeed(printed("\"$A\" run " LONG_TEXT " --show context --layer %c -o $D/run.json", layer[-1]));
     cJSON *doc = golden_read(scratch_path("run.json"));
@@ -186,6 +187,22 @@ START_TEST(its_commands_work)
 }
 END_TEST
 
+/* What is in quotes is not broken, whatever in it looks like an option. */
+START_TEST(commands_are_broken_before_options)
+{
+    static const char minus[] = "--edit 'L2H0[pos=0] *= -1'";
+    for (int i = 1; i <= 24; i++) {
+        const char *said = succeed(printed("\"$A\" run -m tiny -s %.*s %s --format screen", i, "aaaaaaaaaaaaaaaaaaaaaaaa", minus))->text;
+        for (int line = 0; line < 3; line++) {
+            said = strstr(said, "attn-cli ");
+            ck_assert_ptr_nonnull(said);
+            const char *edit = strstr(said++, "--edit"), *end = strstr(said, "\n") - 1;
+            ck_assert_msg(!strncmp(edit, minus, sizeof minus - 1) && (*end == '\\' || edit < end), "%s", said);
+        }
+    }
+}
+END_TEST
+
 Suite *suite_screen(void)
 {
     Suite *s = suite_create("screen");
@@ -199,6 +216,7 @@ Suite *suite_screen(void)
     tcase_add_test(t, a_long_text_shows_its_end);
     tcase_add_test(t, terminals_get_it_unless_something_is_asked_for);
     tcase_add_test(t, what_it_cannot_show_is_said);
+    tcase_add_test(t, commands_are_broken_before_options);
     tcase_add_loop_test(t, its_commands_work, 0, sizeof retyped / sizeof *retyped);
     suite_add_tcase(s, t);
     return s;

@@ -36,6 +36,7 @@ FIRST_CHUNK, LAST_CHUNK = 1, 16                                 # seconds
 # A test may take five times its limit, as the sanitizers are slow, and some together ten times what they take unmutated.
 PATIENCE, TIMES_AS_LONG, AT_LEAST = 5, 10, 40
 FILE_MAX, RSS_MAX_MB, CPU_MAX = 1 << 41, 3000, 600             # a test makes a sparse file of a terabyte
+BUILD_MAX = 300                                                 # seconds
 LEAST_FREE = 4 << 30                                            # bytes of disk: a mutant may write without end
 MOST_TASKS = 4000                                               # of the machine: or start threads
 
@@ -152,7 +153,10 @@ class Tree:
             shutil.copy(here, there)
 
     def make(self, build, *targets):
-        done = subprocess.run(["make", "-s", *targets, *build.flags], env=QUIET, cwd=self.at, capture_output=True, text=True)
+        done = subprocess.run(["timeout", str(BUILD_MAX), "make", "-s", *targets, *build.flags], env=QUIET, cwd=self.at,
+                              capture_output=True, text=True)
+        if done.returncode == 124:              # programs of ours run in it
+            raise TimeoutError
         if done.returncode:
             raise ChildProcessError(done.stdout + done.stderr)
 
@@ -189,6 +193,8 @@ class Tree:
                     if why:
                         return CAUGHT, why
             return SURVIVED, f"{ran} of the {len(tests)} tests that run its function"
+        except TimeoutError:
+            return CAUGHT, "the build takes too long"
         except ChildProcessError as e:
             error = re.search(r"(error|Error|undefined).*", str(e))
             return STILLBORN, error[0][:120] if error else str(e)[:120]

@@ -241,6 +241,9 @@ START_TEST(test_vocabulary)
     succeed("rm $D/b/vocab.json");
     expect("$A diff models/life $D/b", 1, "\ntokenizer: B has none that can be read: ");
     expect("$A diff models/life $D/b", 1, "can be given with --ids\n\nweights: ");
+    succeed("cp -r " GPT2 " $D/c && jq 'del(.layer_norm_epsilon) + {extra: 1}' $D/c/config.json >$D/one && "
+            "mv $D/one $D/c/config.json");
+    expect("$A diff " GPT2 " $D/c", 1, "\n  layer_norm_epsilon  A 1e-05  B -\n  extra               A -      B 1\n");
     expect("$A diff life liffe 2>&1", 1, "liffe: there is no such file or directory, nor a model of that name (life is a model");
     expect_exactly("ends 1 $A diff -m $D/b --with models/life --ids 6 --format json 2>/dev/null", "");
     free(rows);

@@ -207,6 +207,21 @@ START_TEST(a_figure_is_as_wide_as_asked)
 }
 END_TEST
 
+/* Without a width, a figure grows with its letters. */
+START_TEST(a_figure_is_as_large_as_its_letters)
+{
+    double size[2][2];
+    for (int i = 0; i < 2; i++) {
+        succeed(printed("\"$A\" run " LILY " -o $D/x.pdf --font-size %d", 8 << i));
+        struct bytes b = file_of("x.pdf");
+        ck_assert_int_eq(sscanf(strstr(b.s, "/MediaBox["), "/MediaBox[0 0 %lf %lf", &size[i][0], &size[i][1]), 2);
+        free(b.s);
+    }
+    ck_assert_double_eq_tol(size[1][0], 2 * size[0][0], 0.01);         /* three digits are written */
+    ck_assert_double_eq_tol(size[1][1], 2 * size[0][1], 0.01);
+}
+END_TEST
+
 /* Labels keep the size that was asked for, whatever the width. */
 START_TEST(letters_have_the_size_that_was_asked_for)
 {
@@ -274,6 +289,7 @@ Suite *suite_figures(void)
     tcase_add_loop_test(t, a_faint_picture_says_so, 0, sizeof faint / sizeof *faint);
     tcase_add_test(t, a_first_key_that_gets_all_is_named);
     tcase_add_loop_test(t, a_figure_is_as_wide_as_asked, 0, sizeof widths / sizeof *widths);
+    tcase_add_test(t, a_figure_is_as_large_as_its_letters);
     tcase_add_test(t, letters_have_the_size_that_was_asked_for);
     tcase_add_test(t, panels_are_arranged);
     tcase_add_test(t, labels_keep_apart);

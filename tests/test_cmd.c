@@ -428,6 +428,8 @@ END_TEST
 START_TEST(info_describes_the_model)
 {
     expect("\"$A\" info --check", 0, "every weight is a finite number");
+    expect_exactly("for m in gpt2-a neo-h gemma2-a; do \"$A\" info -m tests/golden/checkpoints/$m | grep ^scale; done",
+                   "scale         sqrt\nscale         none\nscale         0.22360679774997896\n");
     expect("\"$A\" info --check", 0, "digest        sampled:");
     expect("\"$A\" info --digest full --format json", 0, "\"digest\": \"sha256:");
     expect("\"$A\" info --format json", 0, "\"vocab_size\": 6");

@@ -96,6 +96,7 @@ static int read_csv(const char *bytes, size_t len, const char *name, struct attn
 static const struct corpus_fault csv_faults[] = {
     {"n_nothing.csv", "the first row has one field"}, {"n_no_columns.csv", "the first row has one field"},
     {"n_long_row.csv", "row 1 has 2 numbers, the first row labels 1 columns"},
+    {"n_long_word.csv", "row 1 has 2 numbers, the first row labels 1 columns"},
     {"n_short_row.csv", "row 1 has 1 numbers"},     {"n_word.csv", "row 1: 'one' is not a number"},
     {"n_empty_field.csv", "'' is not a number"},    {"n_quote_open.csv", "a quote is not closed"},
     {"n_header_quote.csv", "a quote is not closed"},{"n_quoted_number.csv", "'\"1\"' is not a number"},

@@ -95,6 +95,9 @@ START_TEST(words_and_numbers_are_text)
         ck_assert_msg(strstr(b.s, texts[i]), "no %s", texts[i]);
     ck_assert_ptr_null(strstr(b.s, "(0.00) Tj"));       /* hidden cells have no number */
     free(b.s);
+    /* A character as wide as its size has a column of 0.6 of that. */
+    succeed("\"$A\" run " CARD " -o $D/x.pdf --title '\xE2\x80\xA6'");
+    expect("grep -a '(.205) Tj' $D/x.pdf", 0, " Tf 60.00 Tz 1 0 0 -1 ");
     /* What Helvetica lacks is drawn. */
     succeed("\"$A\" run " CARD " -o $D/x.pdf --title '\xE2\x86\x92\xE4\xB8\xAD'");
     b = file_of("x.pdf");
@@ -255,6 +258,9 @@ START_TEST(labels_keep_apart)
     static const char count[] = "grep -o 'text-anchor=\"end\">[0-9]* ' $D/%s.svg | grep -o '[0-9]*' | head -4 | tr '\\n' ' '";
     expect_exactly(printed(count, "x"), "0 5 10 15 ");
     expect_exactly(printed(count, "y"), "0 20 40 60 ");
+    /* So do those of a legend: the ticks between have none. */
+    succeed("printf 'token,0,1,2,3\\na,1e-30,1,1,1\\nb,1,1,1,1\\n' >$D/p.csv && \"$A\" plot $D/p.csv --color-scale log -o $D/p.svg");
+    expect_exactly("sed -n 's/.*text-anchor=\"middle\">//p' $D/p.svg | grep -o '^[0-9e.-]*' | tail -5 | tr '\\n' ' '", "1e-06 0.0001 0.01 0.1 1 ");
 }
 END_TEST
 

@@ -53,6 +53,19 @@ START_TEST(a_record_is_what_patch_says)
 }
 END_TEST
 
+/* Records are read some at a time, and edits look for their words in the record that runs. */
+START_TEST(edits_find_their_words_in_each_record)
+{
+#define RED "--edit 'L0.mlp.out[pos=\" red\"] = 0' --metric 'logit(5)' --method gradient "
+    static const char *const texts[][2] = {{"Lily lost her red ball", "Lily lost her big ball"}, {"A red ball", "A red cat"}};
+    for (size_t i = 0; i < 2; i++)
+        succeed(printed("echo '{\"text\": \"%s\", \"from\": \"%s\"}' >>$D/two.ndjson", texts[i][0], texts[i][1]));
+    for (size_t i = 0; i < 2; i++)
+        expect_same(printed("$A patch -m tiny -s '%s' --from '%s' --what v --over layer " RED "--format csv | sed 1d", texts[i][0], texts[i][1]),
+                    printed("$A batch -q -m tiny -f $D/two.ndjson --patch v --over layer " RED "--format tidy | sed -n 's/^%zu,\\(.*\\),,$/\\1/p'", i));
+}
+END_TEST
+
 START_TEST(a_table_is_read_as_well)
 {
     succeed(DIR "printf 'answer,text,from,foil,id\\n.,Lily lost her red ball,Lily lost her big ball,\" in\",a\\n"
@@ -204,6 +217,7 @@ Suite *suite_grids(void)
     tcase_add_checked_fixture(t, set_up, scratch_remove);
     tcase_set_timeout(t, 60);
     tcase_add_loop_test(t, a_record_is_what_patch_says, 0, sizeof asked / sizeof *asked);
+    tcase_add_test(t, edits_find_their_words_in_each_record);
     tcase_add_test(t, a_table_is_read_as_well);
     tcase_add_loop_test(t, a_bad_record_says_why, 0, sizeof bad / sizeof *bad);
     tcase_add_test(t, a_summary_has_the_means);

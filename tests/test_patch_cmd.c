@@ -24,6 +24,8 @@ START_TEST(text_shows_both_texts_the_grid_and_what_matters_most)
                 "$A patch " TINY "--what resid_pre --over layer,pos | sed -n 's/^logprob.* for the text, \\(.*\\) for the other$/\\1/p'");
     expect("$A patch " TINY "--what resid_pre --over layer,pos | grep -A1 '^largest effects$'", 0, " pos ");
     expect("$A patch " TINY "--what context --over layer,head,pos --precision 4", 0, "\nlayer 3\n");
+    expect("$A patch -m tiny -s 'Lily lost her red ball' --from 'Lily lost her blue ball' --metric 'logprob(\" and\")' --what v "
+           "--over layer | sed 's/[0-9]/9/g'", 0, "= -9.999999 for the text, -9.999999 for the other\n");   /* they are near */
     expect("$A patch " TINY "--what attn.out --over layer", 0, "    all\nL0");
     expect("$A patch -m tests/golden/checkpoints/gpt2-a --ids 1,2 --from-ids 1,2 --metric loss --what v --over layer", 0,
            "both texts have the same metric, so there are no effects");

@@ -240,6 +240,13 @@ START_TEST(dots_that_overflow_end_with_a_note)
 }
 END_TEST
 
+START_TEST(instructions_are_those_asked_for)
+{
+    succeed("echo Life >$D/x.txt && ATTN_SIMD=generic \"$A\" batch -q -f $D/x.txt -o $D/x.ndjson");
+    expect("cat $D/x.ndjson.json", 0, "\"cpu\":\"generic\"");
+}
+END_TEST
+
 START_TEST(nonsense_in_the_environment_is_refused)
 {
     expect("ATTN_SIMD=avx1024 \"$A\" run -s Life 2>&1", 2, "ATTN_SIMD in the environment is 'avx1024', expected avx512, avx2 or generic");
@@ -383,7 +390,7 @@ Suite *suite_streams(void)
         {bad_files_end_with_1_and_a_name, ROWS(bad_files)}, {long_paths_leave_room_for_the_reason, 1},
         {limit_of_file_size_is_an_error, 1}, {files_are_replaced_whole, 1}, {what_is_read_is_not_written_over, 1},
         {signals_end_the_command, ROWS(ends)}, {a_mapped_file_that_shrinks_is_named, 1},
-        {nonsense_in_the_environment_is_refused, 1}, {dots_that_overflow_end_with_a_note, 1},
+        {instructions_are_those_asked_for, 1}, {nonsense_in_the_environment_is_refused, 1}, {dots_that_overflow_end_with_a_note, 1},
         {small_address_spaces_are_survived, 1}, {small_stacks_are_enough, 1}, {colour_only_on_a_terminal, 1},
         {tokens_do_not_steer_the_terminal, 1}, {names_do_not_steer_the_terminal, 1}, {contents_do_not_steer_the_terminal, 1},
         {progress_of_a_long_run, 1}, {binary_is_not_for_terminals, 1},

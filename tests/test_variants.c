@@ -41,31 +41,44 @@ static const cJSON *variant(const cJSON *doc, const char *kind)
 
 /* ---- what changes ---- */
 
+struct moth { struct attn_model *m; struct attn_tokens *tokens; };
+
+static struct moth open_moth(void)
+{
+    struct attn_err err = {0};
+    struct moth x = {0};
+    struct attn_tokenizer *t = NULL;
+    int rc = attn_model_open(&x.m, "models/stacked", &err);
+    if (!rc)
+        rc = attn_tokenizer_open(&t, "models/stacked", &err);
+    if (!rc)
+        rc = attn_encode(&x.tokens, t, moth, strlen(moth), &err);
+    ck_assert_msg(!rc, "%s", err.msg);
+    attn_tokenizer_close(t);
+    return x;
+}
+
+static void close_moth(struct moth *x)
+{
+    attn_tokens_free(x->tokens);
+    attn_model_close(x->m);
+}
+
 static struct attn_dump *run_under(const char *kind)
 {
     struct attn_err err = {0};
-    struct attn_model *m = NULL;
-    struct attn_tokenizer *t = NULL;
-    struct attn_tokens *tokens = NULL;
+    struct moth x = open_moth();
     struct attn_select *what = NULL;
     struct attn_dump *d = NULL;
     struct attn_plan how = {.threads = 1};
     int rc = attn_kind_parse(&how.kind, kind, &err);
     if (!rc)
-        rc = attn_model_open(&m, "models/stacked", &err);
+        rc = attn_select_new(&what, x.m, &how.kind, "pattern,context,resid_post,logits", NULL, NULL, &err);
     if (!rc)
-        rc = attn_tokenizer_open(&t, "models/stacked", &err);
-    if (!rc)
-        rc = attn_encode(&tokens, t, moth, strlen(moth), &err);
-    if (!rc)
-        rc = attn_select_new(&what, m, &how.kind, "pattern,context,resid_post,logits", NULL, NULL, &err);
-    if (!rc)
-        rc = attn_dump_run(&d, m, tokens, NULL, what, &how, NULL, &err);
+        rc = attn_dump_run(&d, x.m, x.tokens, NULL, what, &how, NULL, &err);
     ck_assert_msg(!rc, "%s", err.msg);
     attn_select_free(what);
-    attn_tokens_free(tokens);
-    attn_tokenizer_close(t);
-    attn_model_close(m);
+    close_moth(&x);
     return d;
 }
 
@@ -191,6 +204,37 @@ START_TEST(scores_are_counted)
 }
 END_TEST
 
+/* ---- for programs ---- */
+
+static unsigned wants_last(void *self, int act, int layer)
+{
+    (void)self;
+    return act == ATTN_ACT_RESID_POST && layer == 2 ? ATTN_WATCH : 0;
+}
+
+static int count(void *self, const struct attn_probe *p, struct attn_err *err)
+{
+    (void)p;
+    (void)err;
+    ++*(size_t *)self;
+    return ATTN_OK;
+}
+
+START_TEST(all_kinds_are_observed_if_asked)
+{
+    struct attn_err err = {0};
+    struct moth x = open_moth();
+    size_t seen = 0;
+    struct attn_observer counts = {.wants = wants_last, .watch = count, .self = &seen};
+    struct attn_variants_opts o = {.kinds = "causal full", .format = "json", .path = "/dev/null", .threads = 1};
+    ck_assert_msg(!attn_variants(x.m, x.tokens, &o, &err), "%s", err.msg);
+    o.observer = &counts;
+    ck_assert_msg(!attn_variants(x.m, x.tokens, &o, &err), "%s", err.msg);
+    ck_assert_uint_ge(seen, 3);         /* the model's own attention and each kind; those that are timed, too */
+    close_moth(&x);
+}
+END_TEST
+
 /* ---- for eyes ---- */
 
 static void ck_narrow(const char *line)
@@ -226,6 +270,9 @@ START_TEST(the_page_says_what_matters)
     expect("$A variants " MOTH " --layer 1 --head 2", 0, "layer 1, head 2");
     expect("$A variants -m tests/golden/checkpoints/gpt2-b --ids $(seq -s, 0 59) --kinds linear", 0, "matrices of 60 x 60 do not fit");
     expect("$A variants --ids 0,1,2 --kinds linear", 0, "A sentence under 1 kind of attention");
+    expect("$A variants -m tiny -s \"Once$(printf ' a%.0s' $(seq 99))\" --kinds 'causal window:58'", 0,
+           "  causal      121 k      15.5 M");
+    expect("$A variants -m tiny -s \"Once$(printf ' a%.0s' $(seq 99))\" --kinds 'causal window:58'", 0, "  window:58  99.5 k      12.7 M");
 }
 END_TEST
 
@@ -289,6 +336,7 @@ Suite *suite_variants(void)
     tcase_add_loop_test(c, changes_are_those_of_two_runs, 0, EACH);
     tcase_add_test(c, without_an_output_layer_there_is_no_next_token);
     tcase_add_test(c, scores_are_counted);
+    tcase_add_test(c, all_kinds_are_observed_if_asked);
     tcase_add_test(c, the_page_fits_eighty_columns);
     tcase_add_test(c, the_page_says_what_matters);
     tcase_add_test(c, lost_rows_have_the_reason_of_their_kind);

@@ -299,7 +299,6 @@ Suite *suite_figures(void)
     tcase_add_test(t, letters_have_the_size_that_was_asked_for);
     tcase_add_test(t, panels_are_arranged);
     tcase_add_test(t, labels_keep_apart);
-    tcase_add_test(t, labels_keep_apart);
     tcase_add_loop_test(t, what_does_not_fit_is_said, 0, sizeof wrong / sizeof *wrong);
     suite_add_tcase(s, t);
     return s;

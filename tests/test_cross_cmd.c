@@ -360,9 +360,21 @@ START_TEST(nonsense_is_refused)
         {"explain -s Life --cross 'is eat' --key 2", 2, "the other text has 2, numbered from 0 to 1"},
         {"run -s Life --cross is --attention linear", 2, "--cross and --attention do not go together"},
         {"explain -s Life --attention window:2 --cross-ids 1", 2, "--cross and --attention do not go together"},
+        {"explain --article life -m life", 2, "--article and --model do not go together"},
         {"explain --article life --cross eat", 2, "--article and --cross do not go together"}};
     for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++)
         expect(printed("$A %s 2>&1", wrong[i].line), wrong[i].status, wrong[i].says);
+}
+END_TEST
+
+/* Keys and values are those of the other text, also where an edit takes them from a run of a third. */
+START_TEST(sources_have_the_rows_of_the_other_text)
+{
+#define KEYS "$A run -q -m tests/golden/checkpoints/gpt2-a --ids 5,9,3,7 --cross-ids 1,2,3 --show k --layer 0 --head 1 --no-compare --format csv "
+    static const char *const edits[] = {"'L0.k = from' --from-ids 8", "'L0.k = from' --from-ids 8,9", "'L0.k = from' --from-ids 8,9,1,2",
+                                        "'L0.k[pos=-1] = from' --from-ids $(seq -s, 1 32)", "'L0.k[pos=1] = from' --from-ids 8"};
+    for (size_t i = 0; i < sizeof edits / sizeof *edits; i++)
+        expect_same(KEYS, printed(KEYS "--edit %s", edits[i]));
 }
 END_TEST
 
@@ -427,6 +439,7 @@ Suite *suite_cross_cmd(void)
     tcase_add_test(c, diff_reads_both_sides);
     tcase_add_test(c, the_other_text_comes_from_where_the_first_does);
     tcase_add_test(c, nonsense_is_refused);
+    tcase_add_test(c, sources_have_the_rows_of_the_other_text);
     tcase_add_test(c, explain_tells_the_two_texts_apart);
     tcase_add_test(c, scale_and_dropout_hold_for_both_texts);
     suite_add_tcase(s, c);

@@ -69,6 +69,11 @@ START_TEST(attribution_is_of_the_edited_run)
                 "jq '.activations[0].data[-1][15] * 1e6 | round'");
     expect("$A attribute " RED " --target 15 --edit 'L0.resid_post = 0' --format json | jq '.remainder | fabs > 0.1'", 0, "true");
     expect("$A attribute " RED " --target 15 --ablate L2H0", 0, "\nedit: L2H0 = 0\n");
+    /* where logits are capped, too, before the cap */
+#define CAPPED "-m tests/golden/checkpoints/gemma2-a --ids 5,9,3,5,9,7 --target 9 "
+    expect_exactly("$A attribute " CAPPED "--format json >$D/x; $A attribute " CAPPED "--edit 'norm_final *= 2' --format json | "
+                   "jq --slurpfile x $D/x '(.logit - 2 * $x[0].logit | fabs < 1e-6), .sum == $x[0].sum'", "true\ntrue\n");
+    expect("$A attribute " CAPPED "--edit 'logits += 3' 2>&1", 2, "caps its logits, and what is taken apart comes before the cap");
     expect("$A attribute " RED " --target 15 --ablate L2H9 2>&1", 1, "head 9 is not there");
 }
 END_TEST
@@ -114,6 +119,20 @@ START_TEST(rows_that_do_not_correspond_are_shown)
 }
 END_TEST
 
+/* How many columns a mean over texts has is known only when they have run. */
+START_TEST(columns_that_are_keys_correspond)
+{
+    static const char *const lines[][2] = {
+        {"run --ids 1,2,3 --no-compare --show pattern", "the source has 1, the text 3"}, {"lens --ids 1,2,3", "the source has 1, the text 3"},
+        {"attribute --ids 1,2,3 --target 5", "the source has 1, the text 3"}, {"generate --ids 1,2,3 -n 2", "the source has 1, the text 3"},
+        {"score --ids $(seq -s, 1 64),$(seq -s, 1 64)", "longer than the model's context is read in windows"}};
+    succeed("echo '{\"ids\": [5]}' >$D/m.ndjson; echo '{\"ids\": [5, 6, 7]}' >$D/n.ndjson");
+    for (size_t i = 0; i < sizeof lines / sizeof *lines; i++)
+        expect(printed("$A %s -m induction --edit \"L0.pattern = mean(texts($D/m.ndjson))\" 2>&1", lines[i][0]), 1, lines[i][1]);
+    succeed("$A run -q -m induction --ids 1,2,3 --no-compare --show pattern --edit \"L0.pattern = mean(texts($D/n.ndjson))\"");
+}
+END_TEST
+
 /* Where no softmax reads it, -inf could only make NaN. */
 START_TEST(infinity_is_for_a_softmax)
 {
@@ -124,6 +143,9 @@ START_TEST(infinity_is_for_a_softmax)
                                                                                 "reads; in ");
     for (size_t i = 0; i < sizeof taken / sizeof *taken; i++)
         succeed(printed("$A run " RED " --edit '%s = -inf' --no-compare --show tokens", taken[i]));
+    expect("$A run " RED " --edit 'L0.dots[key=1] = -inf' --scale 0 2>&1", 1, "as dots are multiplied by 0 or less (--scale): edit scores");
+    expect("$A run " RED " --edit 'L0.dots[key=1] = -inf' --scale -1 2>&1", 1, "multiplied by 0 or less");
+    expect("$A run -m tests/golden/checkpoints/gemma2-a --ids 5,9,3 --edit 'L0.dots[key=1] = -inf' 2>&1", 1, "as dots are capped: edit scores");
 }
 END_TEST
 
@@ -133,9 +155,11 @@ START_TEST(the_nearest_name_is_offered)
         {"L0.mlp.oot", "nearest is 'mlp.out'"}, {"patern", "nearest is 'attn.pattern'"}, {"blocks.1.attn.skores", "nearest is 'attn.scores'"},
         {"v[pos=\"red\"]", "nearest is \" red\""}, {"v[pos=\" bal\"]", "nearest is \" ball\""}, {"v[pos=\"zebra\"]", "attn-cli tokenize"},
         {"1.2.pattern", "column 4"}, {"1.2-3", "L1H2-3"}, {"L1H2[col=32]", "a head of attn.context has 32 columns"},
-        {"zebra", "names: embed"}, {"L0.lens", "derived from other activations"}};
+        {"zebra", "names: embed"}, {"L1.logits", "'logits' is in no layer: leave out the layer"}, {"L0.embed", "is in no layer"},
+        {"L0.lens", "derived from other activations"}};
     for (size_t i = 0; i < sizeof pairs / sizeof *pairs; i++)
         expect(printed("$A run " RED " --edit '%s = 0' 2>&1", pairs[i][0]), i == 6 || i == 7 ? 2 : 1, pairs[i][1]);
+    expect("$A run " RED " --edit 'L0.pattern[pos=1][key=0] = 0' 2>&1", 2, "all selectors stand in one pair of brackets, as in [pos=1,key=0]");
     expect("$A run " RED " --edit \"$(printf '*z%.0s' {1..300}) = 0\" 2>&1", 1, "': nothing matches '*z*z");
     expect("$A run " RED " --edit \"$(printf '*z%.0s' {1..300}) = 0\" 2>&1", 1, "*z'; names: embed");
 }
@@ -238,6 +262,7 @@ Suite *suite_edits_cmd(void)
     tcase_add_test(c, attribution_is_of_the_edited_run);
     tcase_add_test(c, a_dry_run_lists_what_edits_touch);
     tcase_add_test(c, rows_that_do_not_correspond_are_shown);
+    tcase_add_test(c, columns_that_are_keys_correspond);
     tcase_add_test(c, the_nearest_name_is_offered);
     tcase_add_test(c, infinity_is_for_a_softmax);
     tcase_add_loop_test(c, a_cache_changes_nothing_about_edits, 0, 6);

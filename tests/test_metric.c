@@ -138,7 +138,7 @@ static const struct { const char *text, *part; } wrong[] = {
     {"logit(97)", "column 7: token id 97: model gpt2-a has ids 0 to 96 (vocab_size 97)"},
     {"logit(3,pos=4)", "pos=4, but the text has 4 tokens: 0 to 3, or -1 to -4"},
     {"logit(3,pos=-5)", "pos=-5, but the text has 4 tokens"},
-        {"logit({answer})", "the metric names {answer}, a field: there are only fields where a batch has records"},
+        {"logit({answer})", "the metric names {answer}: there is no such field; fields are those of a batch's records"},
     {"logit(\"Every head\")", "column 7: \"Every head\" is 2 tokens: \"Every\" (83), \" head\" (69); expected a text that is "
      "one token"},
 };

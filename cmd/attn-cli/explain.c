@@ -268,11 +268,12 @@ static int explain_cell(struct attn_err *err)
     return code;
 }
 
-/* The article fixes what these options would choose.  --model is no conflict: it may come from the environment. */
+/* The article fixes what these options would choose.  A usual model is no conflict. */
 static int explain_article(struct attn_err *err)
 {
+    const char *model = common.model == getenv(model_options[0].env) ? NULL : common.model;
     const struct { const char *name, *given; } others[] = {
-        {"sentence", common.sentence}, {"file", common.file}, {"ids", common.ids}, {"cross", crossing.text},
+        {"model", model}, {"sentence", common.sentence}, {"file", common.file}, {"ids", common.ids}, {"cross", crossing.text},
         {"cross-file", crossing.file}, {"cross-ids", crossing.ids}, {"layer", o.layer.given}, {"head", o.head.given},
         {"query", o.query}, {"key", o.key},
         {attention_options[0].name, option_given(&attention_options[0])},

@@ -17,6 +17,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "ask/edit.h"
 #include "ask/metric.h"
 #include "base/err.h"
 #include "base/size.h"
@@ -29,7 +30,7 @@ struct row {
     bool neurons;
     float *embed, *pos_embed;           /* [d]; not announced: all 0 */
     float *context, *out, *mlp, *post;  /* [L, H * dv], [L, d], [L, d], [L, m]; out: attention's, where it is normalised */
-    float *last;                        /* [d] the stream before the final norm */
+    float *last, *final;                /* [d] the stream before the final norm; behind it, NULL unless logits are capped */
     float target, foil;                 /* logits */
 };
 
@@ -47,6 +48,7 @@ static float *place(const struct row *r, int act, int layer)
     case ATTN_ACT_MLP_OUT:    return r->mlp + (size_t)layer * n->d;
     case ATTN_ACT_MLP_POST:   return r->neurons ? r->post + (size_t)layer * n->m : NULL;
     case ATTN_ACT_RESID_POST: return (size_t)layer + 1 == r->L ? r->last : NULL;
+    case ATTN_ACT_NORM_FINAL: return r->final;
     default:                  return NULL;
     }
 }
@@ -54,8 +56,8 @@ static float *place(const struct row *r, int act, int layer)
 static unsigned wants(void *self, int act, int layer)
 {
     const struct row *r = self;
-    bool last = r->a->pos + 1 == r->a->tokens->n;
-    return act == ATTN_ACT_LOGITS ? ATTN_WATCH | (last ? ATTN_LAST : 0) : place(r, act, layer) ? ATTN_WATCH : 0;
+    bool last = r->a->pos + 1 == r->a->tokens->n && act >= ATTN_ACT_NORM_FINAL;
+    return act == ATTN_ACT_LOGITS || place(r, act, layer) ? ATTN_WATCH | (last ? ATTN_LAST : 0) : 0;
 }
 
 static int watch(void *self, const struct attn_probe *p, struct attn_err *err)
@@ -99,11 +101,13 @@ static int make_row(struct row *r, struct attn_err *err)
     r->embed = calloc(n->d, sizeof *r->embed);
     r->pos_embed = calloc(n->d, sizeof *r->pos_embed);
     r->last = calloc(n->d, sizeof *r->last);
+    bool capped = w->logit_cap != 0 && attn_has(&w->final);
+    r->final = capped ? calloc(n->d, sizeof *r->final) : NULL;
     r->context = calloc(n->L + 1, n->H * n->dv * sizeof *r->context);
     r->mlp = calloc(n->L + 1, n->d * sizeof *r->mlp);
     r->out = attn_adds_apart(w) ? calloc(n->L + 1, n->d * sizeof *r->out) : NULL;
     r->post = calloc(n->L + 1, larger(n->m, 1) * sizeof *r->post);
-    return r->embed && r->pos_embed && r->last && r->context && r->mlp && r->post && (r->out || !attn_adds_apart(w)) ? ATTN_OK
+    return r->embed && r->pos_embed && r->last && (r->final || !capped) && r->context && r->mlp && r->post && (r->out || !attn_adds_apart(w)) ? ATTN_OK
            : attn_no_memory(err, NULL, "for a row of %zu layers", n->L);
 }
 
@@ -112,6 +116,7 @@ static void free_row(struct row *r)
     free(r->embed);
     free(r->pos_embed);
     free(r->last);
+    free(r->final);
     free(r->context);
     free(r->mlp);
     free(r->out);
@@ -281,15 +286,28 @@ static void add_layer(struct attn_attribution *a, const struct sight *s, const s
     add(a, name, (int)layer, -1, product(r->mlp + layer * n->d, s->branch, n->d));
 }
 
+/* What the output layer's bias adds. */
+static double output_bias(const struct attn_attribution *a, const struct attn_weights *w)
+{
+    double own = w->unembed.bias.data ? number(&w->unembed.bias, (size_t)a->o->target) : 0;
+    if (w->unembed.bias.data && a->o->foil)
+        own -= number(&w->unembed.bias, (size_t)*a->o->foil);
+    return (w->logit_scale != 0 ? (double)w->logit_scale : 1) * own;
+}
+
 /* What does not come from the stream: the final norm's bias and that of the output layer. */
 static double bias_of(const struct attn_attribution *a, const struct sight *s)
 {
     const struct attn_weights *w = s->w;
-    double bias = w->final.bias.data ? product_of(&w->final.bias, s->u, w->n.d) : 0;
-    double own = w->unembed.bias.data ? number(&w->unembed.bias, (size_t)a->o->target) : 0;
-    if (w->unembed.bias.data && a->o->foil)
-        own -= number(&w->unembed.bias, (size_t)*a->o->foil);
-    return bias + (w->logit_scale != 0 ? (double)w->logit_scale : 1) * own;
+    return (w->final.bias.data ? product_of(&w->final.bias, s->u, w->n.d) : 0) + output_bias(a, w);
+}
+
+/* The logit, or the difference of two; before the cap if there is one. */
+static double logit_of(const struct attn_attribution *a, const struct sight *s, const struct row *r)
+{
+    if (s->w->logit_cap == 0)
+        return (double)r->target - (double)r->foil;
+    return product(r->final ? r->final : r->last, s->u, s->w->n.d) + output_bias(a, s->w);
 }
 
 static void add_parts(struct attn_attribution *a, const struct sight *s, const struct row *r)
@@ -302,7 +320,7 @@ static void add_parts(struct attn_attribution *a, const struct sight *s, const s
         add_layer(a, s, r, layer);
     if (w->final.bias.data || w->unembed.bias.data)
         add(a, "bias", -1, -1, bias_of(a, s));
-    a->logit = w->logit_cap != 0 ? product(r->last, s->direction, w->n.d) + bias_of(a, s) : (double)r->target - (double)r->foil;
+    a->logit = logit_of(a, s, r);
 }
 
 /* ---- neurons --------------------------------------------------------------------------- */
@@ -364,6 +382,17 @@ static int attribute(struct attn_attribution *a, const struct row *r, struct att
     return rc;
 }
 
+/* Whether an edit is of logits. */
+static bool edits_logits(const struct attn_edits *edits)
+{
+    for (size_t i = 0; edits && i < edits->n; i++) {
+        const struct attn_edit *e = &edits->edit[i];
+        if (!e->place.layered && attn_act_match(attn_edit_at(e, e->place.name), e->place.name.len, ATTN_ACT_LOGITS, -1))
+            return true;
+    }
+    return false;
+}
+
 static int check(const struct attn_attribution *a, struct attn_err *err)
 {
     const struct attn_weights *w = &a->model->w;
@@ -376,6 +405,9 @@ static int check(const struct attn_attribution *a, struct attn_err *err)
     if (w->n.L && (attn_has(&w->block[0].sum1) || w->normed_stream))
         return attn_fail(err, ATTN_EFORMAT, "model '%s' (%s) normalises its residual stream after each addition, so a logit is not a "
                          "sum of what its parts add", name, attn_model_family(a->model));
+    if (w->logit_cap != 0 && edits_logits(a->o->edits))
+        return attn_fail(err, ATTN_EUSAGE, "model '%s' caps its logits, and what is taken apart comes before the cap, where edits of logits "
+                         "change nothing: edit norm_final", name);
     if (a->o->kind.form == ATTN_LINEAR || a->o->kind.dropout > 0)
         return attn_fail(err, ATTN_EUSAGE, "%s does not go with attribution, as it has no gradients: take another kind of attention",
                          a->o->kind.dropout > 0 ? "dropout" : "linear attention");

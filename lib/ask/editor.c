@@ -135,7 +135,8 @@ static int edit_band(struct attn_editor *e, size_t reach, const struct band *b, 
                     row.given = given ? given_row(&g, text, c, square, h, t) : NULL;
                     if (given && !row.given)
                         continue;
-                    rc = attn_editor_cells(e, &row, r, square ? &c->keys : &r->cols, p->cols, err);
+                    size_t width = given ? smaller(p->cols, g.cols) : p->cols;      /* a text that has grown has more keys */
+                    rc = attn_editor_cells(e, &row, r, square ? &c->keys : &r->cols, width, err);
                     if (rc)
                         return rc;
                     b->apply(&row);
@@ -209,9 +210,14 @@ static int check_uniform(const struct attn_edit_reach *r, struct attn_err *err)
 }
 
 /* A softmax reads it as a weight of 0; anything else would be NaN from there on. */
-static int check_infinity(const struct attn_edit_reach *r, struct attn_err *err)
+static int check_infinity(const struct attn_editor *e, const struct attn_edit_reach *r, struct attn_err *err)
 {
+    const struct attn_kind *kind = &e->o.plan.kind;
     bool infinite = r->edit->value.form == ATTN_VALUE_NUMBER && isinf(r->edit->value.number);
+    bool unscaled = kind->scaling == ATTN_SCALE_VALUE && !((float)kind->scale > 0), capped = e->o.model->w.cap != 0;
+    if (infinite && r->act == ATTN_ACT_DOTS && (unscaled || capped))
+        return attn_edit_fail(r->edit, err, "a dot of -inf becomes no score of -inf, as dots are %s: edit scores",
+                              unscaled ? "multiplied by 0 or less (--scale)" : "capped");
     return !infinite || r->act == ATTN_ACT_DOTS || r->act == ATTN_ACT_SCORES || r->act == ATTN_ACT_LOGITS ? ATTN_OK
          : attn_edit_fail(r->edit, err, "-inf is for dots, scores and logits, which a softmax reads; in %s it would make NaN of what "
                           "follows", attn_act_tail(r->act));
@@ -225,7 +231,7 @@ static int bind(struct attn_editor *e, struct attn_err *err)
     for (size_t i = 0; i < e->reaches.n && !rc; i++) {
         rc = check_uniform(&e->reaches.item[i], err);
         if (!rc)
-            rc = check_infinity(&e->reaches.item[i], err);
+            rc = check_infinity(e, &e->reaches.item[i], err);
         if (!rc && e->reaches.item[i].edit->origin)
             rc = attn_sources_need(e->sources, &e->reaches.item[i], err);
     }
@@ -366,5 +372,9 @@ int attn_editor_start(struct attn_editor *e, struct attn_err *err)
 {
     int rc = attn_sources_run(e->sources, &e->reaches, err);
     e->started = !rc;
+    /* Means over texts have as many columns as their texts have tokens, which is known only now. */
+    for (size_t seq = 0; seq < e->texts && !rc; seq++)
+        for (size_t i = 0; i < e->reaches.n && !rc && (e->text[seq].n || e->text[seq].windows); i++)
+            rc = attn_editor_check(e, i, seq, err);
     return rc;
 }

@@ -356,8 +356,8 @@ static int bind_field(struct attn_metric_term *t, const struct attn_metric_of *o
                          : attn_token_check(of->model, f->id, &why);
         return rc ? attn_fail(err, why.code, "{%s}: %s", t->token, why.msg) : ATTN_OK;
     }
-    return attn_fail(err, ATTN_EFORMAT, of->n_fields ? "the metric names {%s}: there is no such field" : "the metric names {%s}, a field: "
-                     "there are only fields where a batch has records; name the token, as in logit(\" the\")", t->token);
+    return attn_fail(err, ATTN_EFORMAT, "the metric names {%s}: there is no such field%s", t->token, of->n_fields ? "" :
+                     "; fields are those of a batch's records, elsewhere name the token, as in logit(\" the\")");
 }
 
 static int check_predicts(const struct attn_model *m, struct attn_err *err)

@@ -105,6 +105,14 @@ static const char *nearest(const struct name *n)
     return best;
 }
 
+static bool of_no_layer(const struct name *n)
+{
+    for (int act = 0; act < ATTN_ACT_DERIVED; act++)
+        if (!attn_act_per_layer(act) && attn_act_match(n->text, n->len, act, -1))
+            return true;
+    return false;
+}
+
 static int fail_unknown(const struct name *n, struct attn_err *err)
 {
     char list[LIST];
@@ -123,6 +131,8 @@ static int fail_unknown(const struct name *n, struct attn_err *err)
     if (n->text[0] == 'H' && n->text[1] >= '0' && n->text[1] <= '9')
         return attn_edit_fail(n->edit, err, "'%.*s' is a head without its layer: in layer 0 it is L0%.*s", shown, n->text, shown,
                               n->text);
+    if (n->edit->place.layered && of_no_layer(n))
+        return attn_edit_fail(n->edit, err, "'%.*s' is in no layer: leave out the layer before it", shown, n->text);
     if (near)
         return attn_edit_fail(n->edit, err, "no activation is called '%.*s'; the nearest is '%s'", shown, n->text, near);
     return attn_edit_fail(n->edit, err, n->glob ? "nothing matches '%.*s'; names: %s" : "no activation is called '%.*s'; names: %s",

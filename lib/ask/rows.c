@@ -98,6 +98,8 @@ static int one_row(size_t *out, struct attn_editor *e, const struct attn_edit_re
     struct attn_indices list = r->edit->place.by[ATTN_BY_POS];
     struct attn_ranges rows = {0};
     bool token = false;
+    if (from.n && attn_act_kv(r->act) && e->cross_ids)          /* its keys are those of the other text, too */
+        from.ids = e->cross_ids;
     for (size_t i = 0; i < list.n; i++)
         token |= r->edit->index[list.first + i].form == ATTN_INDEX_TOKEN;
     int rc = token && !from.n ? ATTN_OK : select_rows(&rows, e, r->edit, list, from.ids, S, S, false, err);
@@ -121,10 +123,20 @@ static bool is_one(const struct attn_ranges *rows, const struct attn_edited *t)
     return n == 1;
 }
 
+/* Rows that the source has in a layer; where some layers of an archive have one, that of the others. */
+static size_t source_rows(const struct attn_editor *e, const struct attn_edit_reach *r)
+{
+    size_t S = 1;
+    for (size_t i = 0; i < r->layers.n && S == 1; i++)
+        for (size_t row = r->layers.r[i].lo; row < r->layers.r[i].hi && S == 1; row++)
+            S = attn_sources_get(e->sources, r->edit, r->act, (int)row - 1).rows;
+    return S;
+}
+
 static int choose_source_row(struct attn_chosen *c, struct attn_editor *e, const struct attn_edit_reach *r, const struct attn_edited *t,
                              struct attn_err *err)
 {
-    size_t S = attn_sources_get(e->sources, r->edit, r->act, (int)r->layers.r[0].lo - 1).rows;
+    size_t S = source_rows(e, r);
     bool apart = S != 1 && S != rows_to_give(e, t, r->act) && !t->windows;
     return apart && is_one(&c->rows, t) ? one_row(&c->source_row, e, r, S, err) : ATTN_OK;
 }
@@ -266,11 +278,11 @@ static int check_source(struct attn_editor *e, size_t reach, const struct attn_e
         for (size_t row = r->layers.r[i].lo; row < r->layers.r[i].hi; row++) {
             struct attn_given g = attn_sources_get(e->sources, r->edit, r->act, (int)row - 1);
             size_t keys = text ? text : g.cols;
-            first = first ? first : g.rows;
+            first = first > 1 ? first : g.rows;
             bool fits = g.rows == 1 || (!t->windows && g.rows == first && (g.rows == T || e->chosen[reach].source_row < g.rows));
             if (!fits)
                 return fail_rows(e, r, t, T, g.rows, err);
-            if (attn_act_square(r->act) && keys && t->windows)
+            if (attn_act_square(r->act) && t->windows)
                 return attn_edit_fail(r->edit, err, "columns of %s are keys, but a text that is longer than the model's context is "
                                       "read in windows, where keys have no position of their own", attn_act_tail(r->act));
             if (attn_act_square(r->act) && keys && keys != Tk)

@@ -369,7 +369,8 @@ struct attn_given attn_sources_get(const struct attn_sources *s, const struct at
         g = given_of(&array_of(from, e, act, layer)->of);
     } else {
         const struct kept *k = kept_of(from, act, layer);
-        g = (struct attn_given){k->heads, from->tokens ? from->tokens->n : 1, k->cols, k->data};
+        size_t rows = !from->tokens ? 1 : attn_act_kv(act) && s->o->cross ? s->o->cross->n : from->tokens->n;
+        g = (struct attn_given){k->heads, rows, k->cols, k->data};
     }
     if (e->value.form == ATTN_VALUE_MEAN) {
         g.rows = 1;

@@ -455,6 +455,75 @@ static struct attn_dump *made(const char *name, int ndim, const size_t *shape, c
     return d;
 }
 
+/* Adds an array of numbers that are all the same, or all different. */
+static void add_array(struct attn_dump *d, const char *name, int ndim, const size_t *shape, float first, float step)
+{
+    struct attn_dumped what = {.of = {.ndim = ndim, .n = 1}};
+    for (int i = 0; i < ndim; i++)
+        what.of.n *= what.of.shape[i] = shape[i];
+    what.of.data = malloc(what.of.n * sizeof *what.of.data);
+    for (size_t i = 0; i < what.of.n; i++)
+        what.of.data[i] = first + step * (float)(i % 97);
+    ck_assert_int_eq(attn_dump_add(d, name, strlen(name), &what, NULL), 0);
+}
+
+static void ck_no_cause(struct attn_dump *const side[2], const struct attn_model *m, const char *first)
+{
+    const struct attn_diff_opts o = {.model_a = m, .model_b = m};
+    struct attn_diff *d;
+    const char *kind;
+    ck_assert_int_eq(attn_diff_new(&d, side[0], side[1], &o, NULL), 0);
+    ck_assert_str_eq(attn_diff_first(d)->name, first);
+    ck_assert(!attn_diff_cause(d, &kind) || strcmp(kind, "gate") != 0);
+    attn_diff_free(d);
+    attn_dump_free(side[0]);
+    attn_dump_free(side[1]);
+}
+
+/* Arrays that do not belong together, as a dump of another program may have them, are not taken for each other's input. */
+START_TEST(test_shapes_that_do_not_belong_together)
+{
+    static const char pre[] = "blocks.0.mlp.pre", linear[] = "blocks.0.mlp.linear", post[] = "blocks.0.mlp.post";
+    struct attn_model *m = made_open("tests/golden/checkpoints/llama-f");
+    for (int longer = 0; longer < 2; longer++) {
+        struct attn_dump *side[2] = {calloc(1, sizeof **side), calloc(1, sizeof **side)};
+        for (int i = 0; i < 2; i++) {
+            add_array(side[i], pre, 2, longer ? (size_t[]){200000, 8} : (size_t[]){2, 8}, 0.5f, 0.1f);
+            add_array(side[i], linear, 2, longer ? (size_t[]){1, 1} : (size_t[]){1, 8}, 1, 0.3f);
+            add_array(side[i], post, 2, (size_t[]){2, 8}, (float)i, 0.7f);
+        }
+        ck_no_cause(side, NULL, post);
+    }
+    /* 8 heads of 4 numbers, where the model has 4 of 8 */
+    struct attn_dump *side[2] = {calloc(1, sizeof **side), calloc(1, sizeof **side)};
+    for (int i = 0; i < 2; i++) {
+        add_array(side[i], "blocks.0.norm1", 2, (size_t[]){5, 32}, 0.5f, 0.1f);
+        add_array(side[i], "blocks.0.attn.q", 3, (size_t[]){8, 5, 4}, (float)i, 0.7f);
+    }
+    ck_no_cause(side, m, "blocks.0.attn.q");
+    attn_model_close(m);
+}
+END_TEST
+
+/* NaN on one side alone is no small difference. */
+START_TEST(test_a_nan_of_one_side)
+{
+    const float x[] = {1, 2, 3, NAN}, y[] = {1, NAN, 3, NAN};
+    struct attn_dump *a = made("logits", 2, (size_t[]){1, 4}, x, 4), *b = made("logits", 2, (size_t[]){1, 4}, y, 4);
+    struct attn_diff_opts o = {.atol = 1};
+    struct attn_diff_next next;
+    struct attn_diff *d;
+    ck_assert_int_eq(attn_diff_new(&d, a, b, &o, NULL), 0);
+    const struct attn_diff_row *row = attn_diff_first(d);
+    ck_assert(row && row->differing == 1 && isinf(row->max_abs) && isnan(row->nmse));
+    attn_diff_next(&next, d);
+    ck_assert(isinf(next.max_abs) && next.at == 1 && next.a == 2 && isnan(next.b));
+    attn_diff_free(d);
+    attn_dump_free(a);
+    attn_dump_free(b);
+}
+END_TEST
+
 START_TEST(test_numbers_of_a_row)
 {
     const float x[] = {1, 2, 3, 4.5f, -0.0f, -INFINITY}, y[] = {1, 2, 3, 4, 0, -INFINITY};
@@ -542,6 +611,8 @@ Suite *suite_diff(void)
     tcase_add_test(t, test_bos);
     tcase_add_loop_test(t, test_scale_from_patterns, 0, sizeof heads_known_from / sizeof *heads_known_from);
     tcase_add_test(t, test_rounding);
+    tcase_add_test(t, test_shapes_that_do_not_belong_together);
+    tcase_add_test(t, test_a_nan_of_one_side);
     tcase_add_test(t, test_numbers_of_a_row);
     tcase_add_test(t, test_names);
     tcase_add_test(t, test_order_and_one_sided_names);

@@ -69,10 +69,16 @@ static void print_token(const struct differences *r, size_t i)
         printf("(id %" PRId32 ")", id);
 }
 
+/* Where only one side has a first axis it is a batch of one, no head. */
+static bool has_heads(const struct attn_diff_row *row)
+{
+    return row->ndim[0] > 2 && row->ndim[1] > 2;
+}
+
 static void print_position(const struct differences *r, const struct attn_diff_row *row)
 {
     char a[32], b[32];
-    if (row->ndim[0] > 2 && row->ndim[1] > 2)           /* else one side's first axis is a batch of one, no head */
+    if (has_heads(row))
         printf("head %zu, ", row->at[0]);
     fputs(is_square(row) ? "query" : "token", stdout);
     print_token(r, row->at[1]);
@@ -238,8 +244,8 @@ static void json_tensor(const struct attn_diff_row *row)
         json_member("nmse", row->nmse);
     }
     if (row->kind == ATTN_DIFF_CLOSE || row->kind == ATTN_DIFF_NUMBERS) {
-        printf(", \"at\": {\"head\": %s", row->ndim[0] > 2 ? "" : "null");
-        if (row->ndim[0] > 2)
+        printf(", \"at\": {\"head\": %s", has_heads(row) ? "" : "null");
+        if (has_heads(row))
             printf("%zu", row->at[0]);
         printf(", \"row\": %zu, \"col\": %zu}", row->at[1], row->at[2]);
         json_member("a", (double)row->a);

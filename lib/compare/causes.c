@@ -419,11 +419,17 @@ static const char *bend_name(enum attn_bend kind)
     return names[kind];
 }
 
+/* Another activation of the layer if it has as many numbers as this one. */
+static bool alike(const struct clue *c, int act, struct attn_pair *out)
+{
+    return attn_clue_other(c, act, out) && out->H == c->p.H && out->T == c->p.T && out->n == c->p.n;
+}
+
 static bool gelu(struct clue *c)
 {
     struct attn_pair pre, linear;
-    bool gated = attn_clue_other(c, ATTN_ACT_MLP_LINEAR, &linear) && linear.n == c->p.n;
-    if (!attn_clue_other(c, ATTN_ACT_MLP_PRE, &pre) || pre.n != c->p.n || pre.T != c->p.T)
+    bool gated = alike(c, ATTN_ACT_MLP_LINEAR, &linear);
+    if (!alike(c, ATTN_ACT_MLP_PRE, &pre))
         return false;
     enum attn_bend a = attn_fit_bend(c->p.a, pre.a, gated ? linear.a : NULL, pre.T * pre.n);
     enum attn_bend b = attn_fit_bend(c->p.b, pre.b, gated ? linear.b : NULL, pre.T * pre.n);
@@ -434,7 +440,7 @@ static bool gelu(struct clue *c)
 static bool gate(struct clue *c)
 {
     struct attn_pair pre, linear;
-    if (!attn_clue_other(c, ATTN_ACT_MLP_PRE, &pre) || !attn_clue_other(c, ATTN_ACT_MLP_LINEAR, &linear) || pre.n != c->p.n)
+    if (!alike(c, ATTN_ACT_MLP_PRE, &pre) || !alike(c, ATTN_ACT_MLP_LINEAR, &linear))
         return false;
     bool a = attn_fit_bend(c->p.a, linear.a, pre.a, pre.T * pre.n) != ATTN_BENDS;
     bool b = attn_fit_bend(c->p.b, linear.b, pre.b, pre.T * pre.n) != ATTN_BENDS;

@@ -113,7 +113,7 @@ static void compare(struct attn_diff_row *row, const struct attn_pair *p, const 
         var += from * ((double)b - mean);
     }
     row->mean_abs = n ? sum / (double)n : 0;
-    row->nmse = squares == 0 ? 0 : squares / var;
+    row->nmse = isinf(row->max_abs) ? NAN : squares == 0 ? 0 : squares / var;
     size_t at = row->at[0], head = p->T * p->n;
     if (head) {
         row->at[0] = at / head;

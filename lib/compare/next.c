@@ -10,8 +10,10 @@ static void find_largest(struct attn_diff_next *out, const float *a, const float
     out->max_abs = -1;
     for (size_t i = 0; i < out->V; i++) {
         double d = fabs((double)a[i] - (double)b[i]);
-        if (a[i] == b[i])
+        if (a[i] == b[i] || (isnan(a[i]) && isnan(b[i])))
             d = 0;
+        else if (isnan(d))              /* of one side alone */
+            d = INFINITY;
         if (d > out->max_abs) {
             out->max_abs = d;
             out->at = (int32_t)i;

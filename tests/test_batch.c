@@ -89,6 +89,8 @@ START_TEST(usage)
         {"-f " FOUR " --fail-fast --keep-going", "do not go together"},
         {"-f " FOUR " --max-seconds 0", "--max-seconds is 0, expected more than 0"},
         {"-f " FOUR " --stride", "--stride is how shards are chosen"},
+        {"-f " FOUR " --summary-form tidy", "--summary-form is how a summary is written: give --summary PATH or --format summary"},
+        {"-s Life", "-s: a batch reads its sentences from a file, -f PATH"}, {"--sentence Life", "--sentence: a batch reads its sentences"},
         {"-f " FOUR " --shard 3/3", "3/3"},
         {"-f " FOUR " --format npy", "npy writes files to a directory: name one with -o"},
         {"-f " FOUR " -o $D/x.npy", "or --format stack for one array"},

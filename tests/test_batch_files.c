@@ -35,6 +35,26 @@ START_TEST(the_summary_is_another_file_than_the_output)
 }
 END_TEST
 
+START_TEST(the_summary_is_no_file_of_a_record)
+{
+    expect("$A batch -f $D/in --format npz -o $D/d --summary $D/d/000000/activations.npz 2>&1", 2, "is among the files of a record");
+    expect_exactly("ls $D; cd $D; $A batch -q -f in --format npz -o d --summary d/s.csv; ls d", "in\n000000\n000001\nrecords.ndjson\ns.csv\n");
+}
+END_TEST
+
+/* What an older batch left in a directory would be taken for the new one's. */
+START_TEST(a_directory_begun_anew_has_nothing_older)
+{
+    expect_exactly("cd $D; ends 3 $A batch -q -f in --format stack --show pattern -o d 2>/dev/null; ls d", "blocks.0.attn.pattern.npy\nrecords.ndjson\n");
+    expect_exactly("cd $D; ends 3 $A batch -q -f in --format stack --show context -o d 2>/dev/null; ls d", "blocks.0.attn.context.npy\nrecords.ndjson\n");
+    expect_exactly("cd $D; $A batch -q -f in --format npz -o d; echo Life is not soup >x; ends 3 $A batch -q -f x --format npz -o d 2>/dev/null; ls d",
+                   "records.ndjson\n");
+    expect_exactly("cd $D; ends 1 $A batch -q -f in --format stack --show pattern -o d --fail-fast 2>/dev/null; ls d; : >x;"
+                   "$A batch -q -f x --format stack --show pattern -o d --force; ls d",
+                   "blocks.0.attn.pattern.npy.part\nrecords.ndjson\nrecords.ndjson.part\nrecords.ndjson\n");
+}
+END_TEST
+
 START_TEST(a_slash_at_the_end_names_the_same_directory)
 {
     expect("$A batch -f $D/in --format npy --show pattern -o $D/d/ 2>&1", 0, "");
@@ -120,7 +140,7 @@ START_TEST(numbers_of_a_journal_are_checked)
 {
     static const struct { const char *what, *says; } rows[] = {
         {"s/\"tokens\":3/\"tokens\":9000000000000000000/", "are said to have 9000000000000000000 tokens, but the model takes "},
-        {"s/\"records\":1/\"records\":6000000000000000000/", "expected at least 18446744073709551615: somebody cut it short"},
+        {"s/\"records\":1/\"records\":6000000000000000000/g", "expected at least 18446744073709551615: somebody cut it short"},
         {"s/\"failed\":0/\"failed\":9000000000000000000/", "says that 9000000000000000000 of 1 records failed"},
         {"s/\"index\":0/\"index\":9000000000000000000/", "there is no shard 9000000000000000000/1"},
         {"s/\"count\":1/\"count\":9000000000000000000/", "holds shard 0/9000000000000000000, not 0/1"},
@@ -223,6 +243,8 @@ Suite *suite_batch_files(void)
     tcase_set_timeout(t, 30);
     tcase_add_test(t, the_input_is_not_written_to);
     tcase_add_test(t, the_summary_is_another_file_than_the_output);
+    tcase_add_test(t, the_summary_is_no_file_of_a_record);
+    tcase_add_test(t, a_directory_begun_anew_has_nothing_older);
     tcase_add_test(t, a_slash_at_the_end_names_the_same_directory);
     tcase_add_test(t, files_of_others_stay);
     tcase_add_test(t, what_lies_beside_may_be_of_others);

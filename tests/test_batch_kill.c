@@ -208,6 +208,15 @@ START_TEST(after_a_loss_of_power_it_goes_on_from_what_the_disk_had)
 }
 END_TEST
 
+/* Nobody knows how much of arrays and of the directories of records has reached it. */
+START_TEST(after_a_loss_of_power_arrays_are_as_long_as_they_were)
+{
+    expect_exactly("cd $D; for i in 1 2 3; do echo Life is short; done >in; B=\"$A batch -q -f in --format stack --show pattern\"; $B -o good;"
+                   "ends 75 $B -o o --max-seconds 1e-9 2>/dev/null; sed -i 's/\"records\":0/\"records\":2/; s/\"tokens\":0/\"tokens\":3/' o.part.json;"
+                   "grep -c '\"records\":2.*\"tokens\":3' o.part.json; $B -o o --resume; diff -r o good", "1\n");
+}
+END_TEST
+
 Suite *suite_batch_kill(void)
 {
     Suite *s = suite_create("batch_kill");
@@ -224,6 +233,7 @@ Suite *suite_batch_kill(void)
     tcase_add_test(resuming, what_is_complete_stays);
     tcase_add_test(resuming, an_end_is_finished);
     tcase_add_test(resuming, after_a_loss_of_power_it_goes_on_from_what_the_disk_had);
+    tcase_add_test(resuming, after_a_loss_of_power_arrays_are_as_long_as_they_were);
     suite_add_tcase(s, resuming);
     return s;
 }

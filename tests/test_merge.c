@@ -99,6 +99,8 @@ static const struct { const char *line; int status; const char *says; } refused[
     {"rm part.*; " SHARDS(3, "-o part.$i --summary rows.$i") "; $A merge part.* -o all --summary rows.1", 2, "rows.1: is a file of one of the shards"},
     {"rm part.*; " SHARDS(3, "-o part.$i --summary rows.$i") "; $A merge part.* -o all --summary ./all", 2, "./all: would be written to for the output"},
     {"rm part.*; " SHARDS(3, "-o part.$i --summary rows.$i") "; $A merge part.* -o all --summary ./all.json", 2, "/all.json: would be written to for the output"},
+    {"rm part.*; " SHARDS(3, "--format npz -o part.$i --summary rows.$i") "; $A merge part.* -o all --summary part.1/records.ndjson", 2,
+     "part.1/records.ndjson: is a file of one of the shards"},
     {"$A merge part.* -o all --summary sum.csv", 1, "was made without --summary, so that there is none to join"},
     {"$A merge", 2, "what to merge? give the outputs of all shards"},
     {"rm part.*; " SHARDS(3, "--format npy -o part.$i") "; $A merge part.*", 2, "become a directory: name it with -o"},

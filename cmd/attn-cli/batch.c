@@ -95,7 +95,12 @@ static int check(struct attn_err *err)
     if (o.stride && !o.shard)
         return attn_fail(err, ATTN_EUSAGE, "--stride is how shards are chosen: give --shard, too");
     int code = check_grid(err);
-    return code ? code : choose_format(err);
+    if (!code)
+        code = choose_format(err);
+    const struct attn_format *f = code || !o.format ? NULL : attn_format_find(o.format);
+    if (!code && o.summary_form && !o.summary && !(f && f->flags & ATTN_FORMAT_SUMMARY))
+        code = attn_fail(err, ATTN_EUSAGE, "--summary-form is how a summary is written: give --summary PATH or --format summary, too");
+    return code;
 }
 
 static int read_share(struct attn_share *share, struct attn_err *err)
@@ -404,6 +409,7 @@ const struct command batch_command = {
     .refused = (const struct pair[]){
         {"words", "a batch writes what was computed, token by token; 'plot --words' draws the words of what it saved, and 'run --words' "
          "writes those of one sentence"},
+        {"sentence", "a batch reads its sentences from a file, -f PATH, one a line; 'run' takes one with -s"},
         {NULL, NULL}},
     .groups = (const struct option *const[]){model_options, input_options, record_options, encode_options, label_options, select_options,
                                              output_options, run_options, grid_options, edit_options, from_options,

@@ -43,13 +43,22 @@ static const struct option *find_short(const struct command *c, char letter)
     return NULL;
 }
 
+/* Why a command does not take an option that others have; NULL: it does not say. */
+static const char *refusal(const struct command *c, const char *name)
+{
+    for (const struct pair *r = c->refused; r && r->term; r++)
+        if (!strcmp(r->term, name))
+            return r->text;
+    return NULL;
+}
+
 static int unknown_long(const struct parse *p, const char *name, size_t len)
 {
     char typed[128];                    /* longer names are cut: more is neither shown nor compared */
     snprintf(typed, sizeof typed, "%.*s", (int)(len < sizeof typed ? len : sizeof typed - 1), name);
-    for (const struct pair *r = p->command->refused; r && r->term; r++)
-        if (!strcmp(r->term, typed))
-            return attn_fail(p->err, ATTN_EUSAGE, "--%s: %s", typed, r->text);
+    const char *why = refusal(p->command, typed);
+    if (why)
+        return attn_fail(p->err, ATTN_EUSAGE, "--%s: %s", typed, why);
     struct nearest near = {.typed = typed};
     const struct option *o;
     for (size_t i = 0; (o = option_at(p->command, i)); i++)
@@ -63,6 +72,11 @@ static int unknown_short(const struct parse *p, char letter)
     const struct option *o = find_short(p->command, (char)(letter ^ 0x20));
     if (isalpha((unsigned char)letter) && o)
         return attn_fail(p->err, ATTN_EUSAGE, "unknown option '-%c', the nearest is '-%c'", letter, o->letter);
+    const char *why = NULL;
+    for (size_t i = 0; commands[i] && !why; i++)
+        why = (o = find_short(commands[i], letter)) ? refusal(p->command, o->name) : NULL;
+    if (why)
+        return attn_fail(p->err, ATTN_EUSAGE, "-%c: %s", letter, why);
     struct nearest near = {.typed = (char[]){letter, '\0'}};
     for (size_t i = 0; (o = option_at(p->command, i)); i++)
         nearest_offer(&near, o->name);

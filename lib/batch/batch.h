@@ -127,6 +127,10 @@ struct attn_writing {                   /* what all records have in common */
 /* The name of the single file that a format writes to a record's directory; NULL: it writes a manifest, or no directory. */
 enum { ATTN_RECORD_FILE = 32 };
 const char *attn_record_file(char name[ATTN_RECORD_FILE], const struct attn_format *f);
+/* Whether a directory of an output is called like that of a record: "000012". */
+bool attn_record_named(const char *name);
+/* Removes the directories of records that an older batch left in `dir`, but for files of somebody else. */
+int attn_writing_clear(const char *dir, struct attn_err *err);
 
 /* The malloc'd lines for the stream and for a separate summary; either may be NULL. */
 struct attn_record_lines { char *line, *row; size_t line_len, row_len; };
@@ -199,6 +203,8 @@ int attn_stack_set_tokens(struct attn_stack *s, size_t T, struct attn_err *err);
 /* A row is announced in bands; then it must be ended.  One that failed is ended without. */
 struct attn_observer attn_stack_observer(struct attn_stack *s);
 void attn_stack_end_row(struct attn_stack *s, bool failed);
+/* Removes the arrays that an older batch left in a directory. */
+int attn_stack_clear(const char *dir, struct attn_err *err);
 int attn_stack_flush(struct attn_stack *s, bool disk, struct attn_err *err);
 void attn_stack_finish(struct attn_stack *s);                       /* writes the headers; flush must follow */
 /* Writes that many bytes of NaN in place of the numbers of a failed record. */

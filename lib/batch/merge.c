@@ -340,7 +340,17 @@ static int check_summaries(const struct merge *m, struct attn_err *err)
     return ATTN_OK;
 }
 
-/* Sets *is to whether a path is a shard's sidecar or summary. */
+/* Whether a file that is there lies in a directory or below it; dir is a path without links. */
+static bool is_below(const char *dir, const char *file)
+{
+    char *real = realpath(file, NULL);
+    size_t n = strlen(dir);
+    bool below = real && !strncmp(real, dir, n) && real[n] == '/';
+    free(real);
+    return below;
+}
+
+/* Sets *is to whether a path is a shard's sidecar or summary, or a file in its directory. */
 static int belongs_to(bool *is, const struct attn_shard_file *p, const char *path, struct attn_err *err)
 {
     char *real = attn_target_follow(p->path), *sidecar = NULL;
@@ -350,7 +360,7 @@ static int belongs_to(bool *is, const struct attn_shard_file *p, const char *pat
         sidecar = NULL;
     char *rows = p->side.summary ? summary_path(p) : NULL;
     bool named = sidecar && (rows || !p->side.summary);
-    *is = named && (attn_target_same(sidecar, path) || (rows && attn_target_same(rows, path)));
+    *is = named && (attn_target_same(sidecar, path) || (rows && attn_target_same(rows, path)) || is_below(real, path));
     free(real);
     free(sidecar);
     free(rows);

@@ -31,19 +31,12 @@ static int taken(const char *path, struct attn_err *err)
 
 struct sweep { const struct attn_scaffold *of; bool removes; };
 
-static bool is_record(const char *name)
-{
-    size_t digits = strspn(name, "0123456789");
-    return digits >= 6 && !name[digits];
-}
-
 static bool is_file_of_batch(const char *name, const char *extra)
 {
-    static const char *const endings[] = {".json", ".ndjson", ".npy", ".npz", ".csv", ".png", ".svg", ".tmp"};
     const char *dot = strrchr(name, '.');
-    bool known = extra && !strcmp(name, extra);
-    for (size_t i = 0; dot && !known && i < sizeof endings / sizeof *endings; i++)
-        known = !strcmp(dot, endings[i]);
+    bool known = (extra && !strcmp(name, extra)) || (dot && (!strcmp(dot, ".tmp") || !strcmp(dot, ".ndjson")));
+    for (const struct attn_format *f = NULL; dot && !known && (f = attn_format_next(f));)
+        known = f->ending && !strcmp(dot, f->ending);
     return known;
 }
 
@@ -56,7 +49,7 @@ static int sweep_one(const struct sweep *s, const char *path, const char *name, 
     if (lstat(path, &st))
         return attn_fail_errno(err, path, "open");
     bool directory = S_ISDIR(st.st_mode);
-    bool known = directory ? !record && is_record(name) : S_ISREG(st.st_mode) && is_file_of_batch(name, s->of->extra);
+    bool known = directory ? !record && attn_record_named(name) : S_ISREG(st.st_mode) && is_file_of_batch(name, s->of->extra);
     if (!known)
         return attn_fail(err, ATTN_EIO, "%s: is no file of an interrupted merge: move it elsewhere, or give the output "
                          "another name", path);

@@ -96,6 +96,18 @@ static int check_apart(const struct attn_output *out, const char *path, const ch
     return rc;
 }
 
+/* Refuses a summary in the directory of a record, which is replaced as a whole. */
+static int check_outside(const struct attn_output *out, struct attn_err *err)
+{
+    size_t n = strlen(out->path);
+    char record[32];
+    const char *rest = out->summary_path && !strncmp(out->summary_path, out->path, n) && out->summary_path[n] == '/'
+                       ? out->summary_path + n + 1 : "";
+    snprintf(record, sizeof record, "%.*s", (int)strcspn(rest, "/"), rest);
+    return !rest[strcspn(rest, "/")] || !attn_record_named(record) ? ATTN_OK
+           : attn_fail(err, ATTN_EUSAGE, "%s: is among the files of a record: give the summary another name", out->summary_path);
+}
+
 /* Sets path, stream_path and summary_path. */
 static int find_paths(struct attn_output *out, struct attn_err *err)
 {
@@ -105,6 +117,8 @@ static int find_paths(struct attn_output *out, struct attn_err *err)
         rc = set_names(out, directory, err);
     if (!rc)
         rc = check_apart(out, out->path, of_output, out->summary_path, err);
+    if (!rc && directory)
+        rc = check_outside(out, err);
     return rc ? rc : check_apart(out, out->summary_path, of_summary, out->path, err);
 }
 
@@ -175,7 +189,8 @@ int attn_output_open(struct attn_output *out, struct attn_engine *e, enum attn_j
 
 /* ---- starting -------------------------------------------------------------------------- */
 
-/* After a system crash the journal may be ahead of what is on the disk; then falls back to the last sync. */
+/* After a system crash the journal may be ahead of what is on the disk; then falls back to the last sync.  Of arrays and of the
+ * directories of records it is not known, so there it always does: that is at most two seconds of work. */
 static void fall_back(struct attn_output *out)
 {
     struct attn_sidecar *s = &out->journal.side;
@@ -184,8 +199,20 @@ static void fall_back(struct attn_output *out)
         attn_part_size(out->stream_path, &stream);
     if (out->summary_path)
         attn_part_size(out->summary_path, &rows);
-    if (stream < s->now.bytes || rows < s->now.summary_bytes)
+    if (stream < s->now.bytes || rows < s->now.summary_bytes || attn_batch_in_directory(out->e->writing.format))
         s->now = s->synced;
+    if (s->now.failed == s->now.records)        /* there was no array yet */
+        s->tokens = 0;
+}
+
+/* A directory that is begun anew keeps nothing of the batch before it, whose records and arrays may be others. */
+static int clear_older(const struct attn_output *out, struct attn_err *err)
+{
+    bool older = out->e->o->force || (out->journal.json && access(out->journal.json, F_OK) == 0);
+    if (!attn_batch_in_directory(out->e->writing.format) || !older || out->journal.side.now.records)
+        return ATTN_OK;
+    int rc = attn_stack_clear(out->path, err);
+    return rc ? rc : attn_writing_clear(out->path, err);
 }
 
 static int open_streams(struct attn_output *out, struct attn_err *err)
@@ -213,6 +240,8 @@ int attn_output_start(struct attn_output *out, struct attn_err *err)
     int rc = attn_batch_in_directory(out->e->writing.format) ? attn_folder_make(out->path, &made, err) : ATTN_OK;
     if (!rc)
         rc = attn_journal_start(&out->journal, err);
+    if (!rc)
+        rc = clear_older(out, err);
     if (!rc)
         rc = open_streams(out, err);
     if (!rc && out->stack)

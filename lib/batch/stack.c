@@ -6,10 +6,13 @@
  * ends. */
 #include "batch/batch.h"
 
+#include <dirent.h>
+#include <errno.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "base/err.h"
 #include "base/map.h"
@@ -199,6 +202,36 @@ void attn_stack_end_row(struct attn_stack *s, bool failed)
     for (size_t i = 0; failed && s->T && i < s->n; i++)
         attn_stack_write_nan(s->file[i].out, row_bytes(s, &s->file[i]));
     s->rows++;
+}
+
+/* Whether a file is called like an array, which grows as NAME.npy.part. */
+static bool is_array(const char *file)
+{
+    static const char *const endings[] = {".npy", ".npy.part"};
+    char name[ATTN_NAME_MAX];
+    int layer;
+    for (size_t i = 0, n = strlen(file); i < 2; i++) {
+        size_t end = strlen(endings[i]);
+        if (n <= end || n - end >= sizeof name || strcmp(file + n - end, endings[i]))
+            continue;
+        snprintf(name, sizeof name, "%.*s", (int)(n - end), file);
+        if (attn_act_find(name, &layer) >= 0)
+            return true;
+    }
+    return false;
+}
+
+int attn_stack_clear(const char *dir, struct attn_err *err)
+{
+    int rc = ATTN_OK;
+    DIR *d = opendir(dir);
+    if (!d)
+        return attn_fail_errno(err, dir, "read");
+    for (struct dirent *e; !rc && (errno = 0, e = readdir(d));)
+        if (is_array(e->d_name) && unlinkat(dirfd(d), e->d_name, 0))
+            rc = attn_fail(err, ATTN_EIO, "%s/%s: cannot remove: %s", dir, e->d_name, strerror(errno));
+    closedir(d);
+    return rc;
 }
 
 int attn_stack_flush(struct attn_stack *s, bool disk, struct attn_err *err)

@@ -50,6 +50,12 @@ const char *attn_record_file(char name[ATTN_RECORD_FILE], const struct attn_form
     return name;
 }
 
+bool attn_record_named(const char *name)
+{
+    size_t digits = strspn(name, "0123456789");
+    return digits >= 6 && !name[digits];
+}
+
 /* How the stream is written: beside a directory it is an index, of documents without activations. */
 static const struct attn_format *stream_of(const struct attn_format *f)
 {
@@ -110,6 +116,28 @@ static int clear_ours(const struct record_dir *p, struct attn_err *err)
         if (attn_record_file(name, f))
             remove_in(p->path, name);
     return attn_rewrite_remove(p->path, p->part, err);
+}
+
+int attn_writing_clear(const char *dir, struct attn_err *err)
+{
+    int rc = ATTN_OK;
+    DIR *d = opendir(dir);
+    if (!d)
+        return attn_fail_errno(err, dir, "read");
+    for (struct dirent *e; !rc && (errno = 0, e = readdir(d));) {
+        struct record_dir p = {0};
+        if (!attn_record_named(e->d_name))
+            continue;
+        if (asprintf(&p.path, "%s/%s", dir, e->d_name) < 0) {
+            rc = attn_no_memory(err, dir, "for the path of a record");
+            break;
+        }
+        rc = clear_ours(&p, err);
+        rmdir(p.path);                  /* fails, as it should, where there are files of somebody else */
+        free(p.path);
+    }
+    closedir(d);
+    return rc;
 }
 
 static int move_file(DIR *from, const struct record_dir *p, int to, const char *file, struct attn_err *err)

@@ -399,6 +399,12 @@ static const struct { const char *line; int status; const char *says; } refused[
     {"printf 'a\\377' >$D/also; " SMALL "--also $D/also -o $D/m 2>&1", 1, "the other text is not UTF-8 at byte 1"},
     {"printf 'ab\\377' >$D/against; " SMALL "--against $D/against -o $D/m 2>&1", 1, "the text of --against is not UTF-8 at byte 2"},
     {"echo short >$D/against; " SMALL "--against $D/against -o $D/m 2>&1", 1, "the text of --against: "},
+    {": >$D/e; " SMALL "--against $D/e -o $D/m 2>&1", 1, "the text of --against: 0 tokens"}, {": >$D/e; " SMALL "--also $D/e -o $D/m 2>&1", 1, "the other text: 0 tokens"},
+    {"mkdir $D/m; cp README.md $D/m/loss.csv; \"$A\" train -f $D/m/loss.csv -o $D/m 2>&1", 2, "m/loss.csv: is the text to read, and would be written to"},
+    {"mkdir $D/m; cp README.md $D/m/vocab.json; " SMALL "--also $D/m/vocab.json -o $D/m 2>&1", 2, "m/vocab.json: is the text to read"},
+    {"for i in $(seq 9); do echo 'a b c d a b c d'; done >$D/f; for i in 1 2 3; do printf '<|endoftext|>\na\n'; done >>$D/f; echo '{\"a\":0,\"b\":1,\"c\":2,\"d\":3}' >$D/v.json;"
+     "\"$A\" init -q -o $D/h --vocab-size 4 --n-ctx 8 --n-layer 1 --n-head 1 --d-model 4 --unembed true && cp $D/v.json $D/h/vocab.json && "
+     "\"$A\" train -m $D/h -f $D/f -o $D/m --steps 1 --held-out 20 2>&1", 1, "3 tokens to hold out, expected at least 2 in one document"},
     {SMALL "--against README.md --against-share 1 -o $D/m 2>&1", 2, "\"against_share\" is 1, expected less than 1"},
     {"head -c 3000 cmd/README.md | \"$A\" train -f - -o $D/m --vocab-size 300 --n-ctx 100000 2>&1", 1, "expected at least 100001"},
     {SMALL "--n-head 3 -o $D/m 2>&1", 1, "\"d_model\" 32 is not a multiple of \"n_head\" 3"},
@@ -410,6 +416,17 @@ static const struct { const char *line; int status; const char *says; } refused[
     {SMALL "--lr 1e30 -o $D/m 2>&1", 1, "step "},
     {SMALL "-o README.md 2>&1", 1, "README.md"},
 };
+
+/* A word whose id the model lacks, in the part that is held out, which is measured after the first step. */
+START_TEST(a_tokenizer_of_another_model_is_refused)
+{
+    expect("for i in $(seq 60); do echo 'a b c d a b c d'; done >$D/f; for i in $(seq 20); do echo 'zz a zz zz'; done >>$D/f;"
+           "\"$A\" init -q -o $D/h --vocab-size 5 --n-ctx 8 --n-layer 1 --n-head 1 --d-model 4 --unembed true;"
+           "echo '{\"a\":0,\"b\":1,\"c\":2,\"d\":3,\"zz\":900000000}' >$D/h/vocab.json;"
+           "\"$A\" train -m $D/h -f $D/f -o $D/m --steps 1 --held-out 20 2>&1", 1,
+           "the text held out: token 0 has the id 900000000, expected less than \"vocab_size\", 5");
+}
+END_TEST
 
 START_TEST(what_cannot_be_is_refused)
 {
@@ -611,6 +628,7 @@ Suite *suite_train(void)
     tcase_add_test(tc, a_model_of_any_family_learns_on);
     tcase_add_test(tc, interruptions_of_what_goes_on_change_no_bit);
     tcase_add_loop_test(tc, what_cannot_be_is_refused, 0, sizeof refused / sizeof *refused);
+    tcase_add_test(tc, a_tokenizer_of_another_model_is_refused);
     tcase_add_test(tc, a_tokenizer_comes_whole);
     tcase_add_test(tc, token_0_ends_a_text);
     tcase_add_test(tc, a_model_that_is_there_stays);

@@ -24,6 +24,7 @@ static const struct { const char *json, *says; } bad_settings[] = {
     {"{\"steps\": 0}", "\"steps\" is 0, expected a whole number from 1"}, {"{\"batch\": 1.5}", "\"batch\" is 1.5"},
     {"{\"documents\": \"all\"}", "expected \"join\" or \"part\""}, {"{\"keep\": 1}", "expected \"best\" or \"last\""},
     {"{\"dtype\": \"F64\"}", "expected \"F32\", \"F16\" or \"BF16\""}, {"[]", "expected an object"}, {"{", "train.json"},
+    {"{\"beta2\": 0.99999999}", "\"beta2\" is 0.99999999, expected less than 1, in float32, too"}, {"{\"eps\": 1e-46}", "\"eps\" is 1e-46, expected more"},
     {"{\"beta1\": 1}", "\"beta1\" is 1, expected less than 1"}, {"{\"beta2\": 2}", "\"beta2\" is 2"}, {"{\"dropout\": 1}", "\"dropout\" is 1"},
     {"{\"held_out\": 100}", "\"held_out\" is 100, expected less than 100"}, {"{\"also_share\": 1}", "\"also_share\" is 1"},
     {"{\"lr_end\": 1.5}", "\"lr_end\" is 1.5, expected at most 1"}, {"{\"eps\": 0}", "\"eps\" is 0, expected more"},

@@ -51,10 +51,11 @@ static int write_directory(const char *dir, const struct attn_learned *l, struct
 {
     struct attn_out *vocab = NULL, *merges = NULL;
     bool made;
-    int rc = attn_folder_make(dir, &made, err);
+    int lock = -1, rc = attn_folder_make(dir, &made, err);
     if (rc)
         return rc;
-    if ((rc = attn_folder_open(&vocab, dir, "vocab.json", err)) || (rc = attn_folder_open(&merges, dir, "merges.txt", err)))
+    if ((rc = attn_folder_hold(&lock, dir, err)) ||    /* a training may have begun there meanwhile */
+        (rc = attn_folder_open(&vocab, dir, "vocab.json", err)) || (rc = attn_folder_open(&merges, dir, "merges.txt", err)))
         goto out;
     write_vocab(vocab, l);
     write_merges(merges, l);
@@ -62,8 +63,10 @@ static int write_directory(const char *dir, const struct attn_learned *l, struct
 out:
     attn_out_close(vocab);
     attn_out_close(merges);
-    if (rc && made)
+    if (rc && made && lock >= 0)        /* without the lock it may be another's by now */
         rmdir(dir);
+    if (lock >= 0)
+        close(lock);
     return rc;
 }
 

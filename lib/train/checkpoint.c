@@ -204,6 +204,8 @@ static int take(const struct attn_st *st, const struct attn_st_tensor *want, con
     return ATTN_OK;
 }
 
+static const double TOKENS_MAX = 9007199254740992.0;    /* up to 2^53 a double holds all whole numbers */
+
 static int take_curve(const struct attn_st *st, struct attn_curve *curve, const char *path, struct attn_err *err)
 {
     const struct attn_st_tensor *t = attn_st_find(st, curve_name);
@@ -213,7 +215,8 @@ static int take_curve(const struct attn_st *st, struct attn_curve *curve, const 
     struct attn_point p;
     for (curve->n = 0; curve->n < t->shape[0];) {
         memcpy(&p, t->data + curve->n * sizeof p, sizeof p);
-        if (p.step != (double)curve->n + 1 || !isfinite(p.tokens) || p.tokens < 0)
+        double before = curve->n ? curve->point[curve->n - 1].tokens : 0;
+        if (p.step != (double)curve->n + 1 || !(p.tokens >= before && p.tokens <= TOKENS_MAX))
             return attn_fail(err, ATTN_EFORMAT, "%s: '%s' has step %g of %g tokens in row %zu, expected step %zu: the file "
                              "was changed", path, curve_name, p.step, p.tokens, curve->n, curve->n + 1);
         if (!attn_curve_add(curve, &p))

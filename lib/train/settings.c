@@ -62,9 +62,12 @@ int attn_train_settings_read(struct attn_train_settings *t, const char *text, si
     return rc;
 }
 
+/* All is computed in float32, in which what is a little less than 1 is 1. */
 static int check_below(double x, double limit, const char *key, struct attn_err *err)
 {
-    return x < limit ? ATTN_OK : attn_fail(err, ATTN_EUSAGE, "\"%s\" is %g, expected less than %g", key, x, limit);
+    if ((float)x < (float)limit)
+        return ATTN_OK;
+    return attn_fail(err, ATTN_EUSAGE, "\"%s\" is %.10g, expected less than %g%s", key, x, limit, x < limit ? ", in float32, too" : "");
 }
 
 int attn_train_settings_check(const struct attn_train_settings *t, struct attn_err *err)
@@ -76,8 +79,8 @@ int attn_train_settings_check(const struct attn_train_settings *t, struct attn_e
         return rc;
     if (t->lr_end > 1)
         return attn_fail(err, ATTN_EUSAGE, "\"lr_end\" is %g, expected at most 1: it is a share of \"lr\"", t->lr_end);
-    if (t->eps == 0)                    /* else a gradient of 0 would be divided by 0 */
-        return attn_fail(err, ATTN_EUSAGE, "\"eps\" is 0, expected more");
+    if ((float)t->eps == 0)             /* else a gradient of 0 would be divided by 0 */
+        return attn_fail(err, ATTN_EUSAGE, "\"eps\" is %g, expected more%s", t->eps, t->eps > 0 ? ": in float32 it is 0" : "");
     if (t->best && t->held_out == 0)
         return attn_fail(err, ATTN_EUSAGE, "\"keep\" is \"best\", which needs a held-out text, but \"held_out\" is 0");
     return ATTN_OK;

@@ -87,7 +87,7 @@ static int measure_batch(struct attn_train *t, struct held_out *h, struct attn_e
     int rc = b.N > 0 ? attn_grad_loss(t->grad, &loss, &b, err) : ATTN_OK;
     h->nats += loss * (double)b.N;
     h->targets += (double)b.N;
-    for (size_t i = 0; i < t->batch.n; i++)
+    for (size_t i = 0; i < t->batch.n && !rc; i++)
         if (t->batch.targets[i] >= 0)
             h->bytes += t->bytes[t->batch.targets[i]];
     attn_contexts_clear(&t->batch);
@@ -165,6 +165,8 @@ static int write_model(const struct attn_train *t, struct attn_err *err)
         rc = attn_folder_open(&out, t->dir, "model.safetensors", err);
     if (!rc)
         rc = attn_st_write(out, list, p->n, err);
+    if (!rc && t->settings.best)        /* must reach the disk before a checkpoint that no longer has these weights */
+        rc = attn_out_flush(out, true, err);
     if (!rc)
         rc = attn_out_commit(out, err);
     attn_out_close(out);

@@ -41,25 +41,59 @@ static int check_utf8(const char *text, size_t len, const char *what, struct att
     return attn_fail(err, ATTN_EFORMAT, "%s is not UTF-8 at byte %zu: found 0x%02X", what, valid, (unsigned char)text[valid]);
 }
 
+/* A tokenizer that was made for another model may have more tokens. */
+static int check_ids(const struct attn_corpus *c, size_t V, const char *what, struct attn_err *err)
+{
+    for (size_t i = 0; i < c->n; i++)
+        if (c->ids[i] < 0 || (size_t)c->ids[i] >= V)
+            return attn_fail(err, ATTN_EFORMAT, "%s: token %zu has the id %d, expected less than \"vocab_size\", %zu: the tokenizer was "
+                             "not made for this config.json", what, i, c->ids[i], V);
+    return ATTN_OK;
+}
+
+static int read_text(struct attn_train *t, struct attn_corpus *c, const char *text, size_t len, const char *what, struct attn_err *err)
+{
+    int rc = attn_corpus_add(c, t->tokenizer, text, len, err);
+    return rc ? rc : check_ids(c, t->model->config.V, what, err);
+}
+
+/* Tokens that are predicted from others before them. */
+static size_t targets_of(const struct attn_corpus *c, bool join)
+{
+    size_t n = 0, at = 0;
+    for (size_t d = 0; d < c->documents && !join; at = c->end[d++])
+        n += c->end[d] > at ? c->end[d] - at - 1 : 0;
+    return join && c->n ? c->n - 1 : n;
+}
+
+static int check_held_out(const struct attn_train *t, struct attn_err *err)
+{
+    if (t->settings.held_out == 0 || targets_of(&t->held_out, t->settings.join))
+        return ATTN_OK;
+    return attn_fail(err, ATTN_EFORMAT, "the text: its last %g %% have %zu token%s to hold out, expected at least 2%s; take a longer "
+                     "text or --held-out 0", t->settings.held_out, t->held_out.n, t->held_out.n == 1 ? "" : "s",
+                     t->held_out.n < 2 ? "" : " in one document");
+}
+
 static int read_texts(struct attn_train *t, const struct attn_train_opts *o, struct attn_err *err)
 {
+    static const char also[] = "the other text", against[] = "the text of --against";
     size_t cut = attn_corpus_cut(o->text, o->text_len, t->settings.held_out);
     int rc = check_utf8(o->text, o->text_len, "the text", err);
     if (!rc)
-        rc = check_utf8(o->also, o->also_len, "the other text", err);
+        rc = check_utf8(o->also, o->also_len, also, err);
     if (!rc)
-        rc = check_utf8(o->against, o->against_len, "the text of --against", err);
+        rc = check_utf8(o->against, o->against_len, against, err);
     if (!rc)
-        rc = attn_corpus_add(&t->text, t->tokenizer, o->text, cut, err);
+        rc = read_text(t, &t->text, o->text, cut, "the text", err);
     if (!rc)
-        rc = attn_corpus_add(&t->held_out, t->tokenizer, o->text + cut, o->text_len - cut, err);
+        rc = read_text(t, &t->held_out, o->text + cut, o->text_len - cut, "the text held out", err);
     if (!rc && o->also)
-        rc = attn_corpus_add(&t->also, t->tokenizer, o->also, o->also_len, err);
+        rc = read_text(t, &t->also, o->also, o->also_len, also, err);
     if (!rc && o->against)
-        rc = attn_corpus_add(&t->against, t->tokenizer, o->against, o->against_len, err);
-    if (!rc && t->settings.held_out > 0 && t->held_out.n < 2)
-        rc = attn_fail(err, ATTN_EFORMAT, "the text: its last %g %% have %zu token%s to hold out, expected at least 2; take "
-                       "a longer text or --held-out 0", t->settings.held_out, t->held_out.n, t->held_out.n == 1 ? "" : "s");
+        rc = read_text(t, &t->against, o->against, o->against_len, against, err);
+    if (!rc)
+        rc = check_held_out(t, err);
     return rc ? rc : count_bytes(t, err);
 }
 
@@ -67,11 +101,11 @@ static int make_decks(struct attn_train *t, struct attn_err *err)
 {
     size_t n_ctx = t->model->config.n_ctx;
     int rc = attn_deck_new(&t->deck, &t->text, n_ctx, t->settings.join, t->settings.seed, "the text", err);
-    if (!rc && t->against.ids) {
+    if (!rc && t->settings.against) {
         t->repeats_share = t->settings.against_share;
         rc = attn_deck_new(&t->repeats, &t->against, n_ctx, false, t->settings.seed, "the text of --against", err);
     }
-    if (rc || !t->also.ids)
+    if (rc || !t->settings.also)
         return rc;
     double both = (double)t->text.n + (double)t->also.n;
     t->share = t->settings.also_share > 0 ? t->settings.also_share : (double)t->also.n / both;

@@ -13,6 +13,7 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 static struct {
@@ -84,12 +85,34 @@ static char *directory(const char *path)
     return dir;
 }
 
+/* Whether a text is a file that the training writes. */
+static int check_text(const char *dir, const char *path, struct attn_err *err)
+{
+    static const char *const written[] = {"config.json", "vocab.json", "merges.txt", "model.safetensors", "checkpoint.safetensors",
+                                          "train.json", "loss.csv", "loss.png"};
+    struct stat text, file;
+    bool is = false;
+    if (!path || stat(path, &text))
+        return ATTN_OK;
+    for (size_t i = 0; i < sizeof written / sizeof *written; i++) {
+        char *name = NULL;
+        if (asprintf(&name, "%s/%s", dir, written[i]) < 0)
+            return attn_no_memory(err, NULL, "for a path");
+        is |= stat(name, &file) == 0 && file.st_dev == text.st_dev && file.st_ino == text.st_ino;
+        free(name);
+    }
+    return is ? attn_fail(err, ATTN_EUSAGE, "%s: is the text to read, and would be written to (-o): choose another directory", path)
+              : ATTN_OK;
+}
+
 static int read_files(struct source *in, const char *corpus, struct attn_err *err)
 {
     in->dir = directory(o.path);
     in->vocab = directory(o.vocab);
     if (!in->dir || (o.vocab && !in->vocab))
         return attn_no_memory(err, NULL, "for a path");
+    if (check_text(in->dir, corpus, err) || check_text(in->dir, o.also, err) || check_text(in->dir, o.against, err))
+        return err->code;
     if (file_read(&in->text, &in->text_len, corpus, err) || (o.also && file_read(&in->also, &in->also_len, o.also, err)) ||
         (o.against && file_read(&in->against, &in->against_len, o.against, err)) ||
         (o.config && file_read(&in->config, &in->config_len, o.config, err)) ||

@@ -58,7 +58,7 @@ static const char *format_choice(size_t i)
 }
 
 static const struct option options[] = {
-    {0, "format", OPT_CHOICE, &o.format, "F", "term (heat maps on the terminal), png, svg or html, a page to explore "
+    {0, "format", OPT_CHOICE, &o.format, "F", "term (heat maps on the terminal), png, svg, pdf or html, a page to explore "
      "(default: by the ending of the -o path, else term)", .choice = format_choice,
      .section = OF_OUTPUT, .flags = OPT_USUAL},
     {'o', "output", OPT_FILE, &o.path, "PATH", "write to this file (default: -, standard output)", .section = OF_OUTPUT,

@@ -326,7 +326,7 @@ const struct command run_command = {
          "what a prediction depends on"},
         {"attn-cli run -s \"Lily lost her red ball\" --show tokens --edit 'L2H0 = 0'", "without head 0 of layer 2: what comes "
                                                                                        "next, before and after"},
-        {"attn-cli run -s \"Lily lost her red ball\" --patch L1.resid_post[pos=3] --from \"Lily lost her big ball\"",
+        {"attn-cli run -s \"Lily lost her red ball\" --patch 'L1.resid_post[pos=3]' --from \"Lily lost her big ball\"",
          "one activation taken from a run of another text"},
         {"echo \"eat dessert first\" | attn-cli run -f - --format json", "for jq"},
         {NULL, NULL}},

@@ -9,6 +9,7 @@
 
 #include "base/embed.h"
 #include "base/err.h"
+#include "base/near.h"
 #include "base/utf8.h"
 #include "model/hints.h"
 #include "model/hub.h"
@@ -106,14 +107,43 @@ static const struct attn_builtin *builtin_called(const char *name)
     return NULL;
 }
 
+/* The built-in model that was probably meant; NULL: none is near. */
+static const char *nearest(const char *name)
+{
+    const char *best = NULL;
+    unsigned distance = ATTN_FAR;
+    struct attn_near near;
+    size_t len = strlen(name);
+    if (attn_utf8_valid(name, len) != len)
+        return NULL;
+    attn_near_start(&near, name, len);
+    for (size_t i = 0; i < N_BUILTINS; i++) {
+        unsigned d = attn_near(&near, builtins[i].name, strlen(builtins[i].name), distance);
+        best = d < distance ? builtins[i].name : best;
+        distance = d < distance ? d : distance;
+    }
+    return best;
+}
+
 static int not_found(const char *name, struct attn_err *err)
 {
-    const char *env = getenv("ATTN_MODEL_PATH");
+    const char *env = getenv("ATTN_MODEL_PATH"), *near = nearest(name);
+    if (near)
+        return attn_fail(err, ATTN_EIO, "no model '%s', the nearest is '%s' ('attn-cli models' lists what is here)", name, near);
     return attn_fail(err, ATTN_EIO,
         "no model '%s': it is not built in ('attn-cli models' lists those), nor a directory in ATTN_MODEL_PATH (%s), %s or here, nor "
         "in Hugging Face's cache; a path needs a slash, as in ./%s. Nothing is downloaded here: where there is a network, do "
         "'huggingface-cli download %s --local-dir %s', and bring that directory", name, env && *env ? env : "not set",
         ATTN_MODELS_DIR, name, name, name);
+}
+
+/* A path that is not there; "openai-community/gpt2" may be a name in Hugging Face's cache, too. */
+static int no_directory(const char *path, struct attn_err *err)
+{
+    const char *slash = strchr(path, '/');
+    bool named = *path != '.' && slash > path && slash[1] && !strchr(slash + 1, '/');
+    return attn_fail(err, ATTN_EIO, "%s/config.json: cannot open: No such file or directory: there is no directory %s%s", path, path,
+                     named ? ", nor a model of this name in Hugging Face's cache, where 'huggingface-cli download' would put it" : "");
 }
 
 const char *attn_source_installed(void)
@@ -184,7 +214,7 @@ int attn_source_find(struct attn_source *out, const char *name, struct attn_err 
     if (!path && (out->builtin = builtin_called(name)))
         rc = (out->name = strdup(out->builtin->name)) ? ATTN_OK : no_memory(err);
     else if ((out->dir = find_directory(name)))
-        rc = name_directory(out, err);
+        rc = access(out->dir, F_OK) && errno == ENOENT ? no_directory(name, err) : name_directory(out, err);
     else
         rc = path ? no_memory(err) : not_found(name, err);
     if (rc)

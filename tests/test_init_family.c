@@ -139,6 +139,16 @@ START_TEST(what_gelu_means_is_told)
 }
 END_TEST
 
+/* What was downloaded cannot be drawn again. */
+START_TEST(a_model_of_others_stays)
+{
+#define SMALL "\"$A\" init -q -o $D/m --vocab-size 40 --n-layer 1 --n-head 1 --d-model 8 "
+    succeed(SMALL "&& " SMALL "--seed 1 && echo {} >$D/m/tokenizer.json && sha256sum $D/m/* >$D/sums");
+    expect(SMALL "2>&1", 2, "/m: holds a model that init did not make (tokenizer.json): choose another directory, or replace its weights with --force");
+    succeed("sha256sum -c --quiet $D/sums && " SMALL "--force && ! sha256sum -c --quiet $D/sums 2>&1");
+}
+END_TEST
+
 /* Weights are written before config.json is replaced: where they do not fit, the model that was there stays. */
 START_TEST(a_full_disk_keeps_the_model_there)
 {
@@ -196,6 +206,7 @@ Suite *suite_init_family(void)
     tcase_add_test(cmd, the_command_knows_every_family);
     tcase_add_test(cmd, sizes_fit_together);
     tcase_add_test(cmd, what_gelu_means_is_told);
+    tcase_add_test(cmd, a_model_of_others_stays);
     tcase_add_test(cmd, a_full_disk_keeps_the_model_there);
     suite_add_tcase(s, cmd);
     return s;

@@ -6,6 +6,7 @@
 #include "print.h"
 
 #include "base/err.h"
+#include "base/folder.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -21,7 +22,7 @@ static void explain_families(char help[OPTION_HELP])
 
 /* ---- the configuration ------------------------------------------------------------------- */
 
-static struct { const char *path, *config, *family, *draw, *dtype, *vocab, *rng; struct number seed; } o;
+static struct { const char *path, *config, *family, *draw, *dtype, *vocab, *rng; struct number seed; bool force; } o;
 
 /* A value for each key of config.json; the rows are in `keys`. */
 static struct {
@@ -173,6 +174,18 @@ static int make(const struct source *in, struct attn_err *err)
     return attn_init(o.path, &opts, err);
 }
 
+/* A model that was downloaded or converted has files that nothing here makes but convert; it cannot be drawn again. */
+static int protect_model(const char *dir, struct attn_err *err)
+{
+    static const char *const signs[] = {"tokenizer.json", "tokenizer.model", "generation_config.json", "pytorch_model.bin",
+                                        "pytorch_model.bin.index.json", "model.safetensors.index.json"};
+    for (size_t i = 0; !o.force && i < sizeof signs / sizeof *signs; i++)
+        if (attn_folder_has(dir, signs[i]) && attn_folder_has(dir, "config.json"))
+            return attn_fail(err, ATTN_EUSAGE, "%s: holds a model that init did not make (%s): choose another directory, or replace its "
+                             "weights with --force", dir, signs[i]);
+    return ATTN_OK;
+}
+
 static int init(struct attn_err *err)
 {
     struct source in = {0};
@@ -182,6 +195,8 @@ static int init(struct attn_err *err)
     if (!code)
         code = protect_training(o.path, err);
     if (!code)
+        code = protect_model(o.path, err);
+    if (!code)
         code = make(&in, err);
     free(in.config);
     free(in.vocab);
@@ -189,8 +204,9 @@ static int init(struct attn_err *err)
 }
 
 static const struct option options[] = {
-    {'o', "output", OPT_DIR, &o.path, "DIR", "the model directory to write, which must not hold a training; other files in it "
-     "are left alone", .section = OF_OUTPUT, .flags = OPT_USUAL},
+    {'o', "output", OPT_DIR, &o.path, "DIR", "the model directory to write, which must not hold a training, nor, without --force, a model "
+     "that was downloaded or converted; other files in it are left alone", .section = OF_OUTPUT, .flags = OPT_USUAL},
+    {0, "force", OPT_FLAG, &o.force, NULL, "replace the weights of a model that was downloaded or converted", .section = OF_OUTPUT},
     {0, "seed", OPT_NUMBER, &o.seed, "N", "torch.manual_seed(N) before the first number (default: 0)", .max = UINT64_MAX,
      .flags = OPT_USUAL},
     {0, "draw", OPT_TEXT, &o.draw, "RECIPE", "which tensor gets which numbers, in what order, see below (default: as torch's "
@@ -219,7 +235,7 @@ const struct command init_command = {
     .examples = (const struct pair[]){
         {"attn-cli init -o ./tiny --vocab vocab.json --n-layer 2 --n-head 2 --d-model 48", "the words of a vocabulary"},
         {"attn-cli init -o ./tiny --config config.json --seed 7", "an existing configuration"},
-        {"attn-cli init -o ./gpt2 --family gpt2 --dtype F16", "as large as GPT-2, for measurements; no tokenizer, so use --ids"},
+        {"attn-cli init -o ./large --family gpt2 --dtype F16", "as large as GPT-2, for measurements; no tokenizer, so use --ids"},
         {"attn-cli init -o ./seeded --vocab-size 6 --n-layer 1 --n-head 1 --d-model 3 --d-head 2 --d-value 4 --seed 123 "
          "--draw 'embed:randn q:rand k:rand v:rand'", "numbers drawn in an order of your own"},
         {NULL, NULL}},

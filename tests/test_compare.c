@@ -128,6 +128,7 @@ START_TEST(test_with_weights)
     wrong_copy("gpt2-a", NULL, NULL, &turned);
     expect("\"$A\" run -m " GPT2 " " IDS " --show '*' -o $D/a.npz && \"$A\" run -m $D/wrong " IDS " --show '*' -o $D/b.npz", 0, "");
     expect("\"$A\" diff $D/b.npz $D/a.npz", 1, "the weight is transposed, permuted or another one (-m MODEL tries that model's weights)");
+    expect("\"$A\" diff $D/b.npz $D/a.npz -m tiny 2>&1", 2, "the dumps are not of model tiny (-m): a row of their ");
     expect("\"$A\" diff $D/b.npz $D/a.npz -m " GPT2, 1, "A multiplies by the transpose of the weight that B uses");
     expect("ATTN_MODEL=/nowhere \"$A\" diff $D/b.npz $D/a.npz", 1, "blocks.1.attn.out differs first");
 }

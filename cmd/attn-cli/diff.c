@@ -188,6 +188,32 @@ static void warn(const struct sides *s, const struct texts *t)
 
 /* ---- what they compute ---- */
 
+/* The width of an activation's rows in a dump; 0: it is not there. */
+static size_t width_in(const struct attn_dump *d, const char *name)
+{
+    struct attn_dump_array a;
+    int axes = 0;
+    for (size_t i = 0; (axes = attn_dump_array(d, i, &a)) >= 0; i++)
+        if (axes > 0 && a.name && !strcmp(a.name, name))
+            return a.shape[axes - 1];
+    return 0;
+}
+
+/* A model helps to read dumps only if it is theirs.  In one of them a width may be the mistake that is looked for. */
+static int check_model(const struct sides *s, struct attn_err *err)
+{
+    struct attn_info info;
+    attn_model_info(s->model_a, &info);
+    const struct { const char *name; size_t width; } rows[] = {{"logits", info.V}, {"embed", info.d}, {"norm_final", info.d}};
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        size_t a = width_in(s->a, rows[i].name), b = width_in(s->b, rows[i].name);
+        if (a && b && a != rows[i].width && b != rows[i].width)
+            return attn_fail(err, ATTN_EUSAGE, "the dumps are not of model %s (-m): a row of their %s has %zu numbers, there it has %zu",
+                             info.name, rows[i].name, a, rows[i].width);
+    }
+    return ATTN_OK;
+}
+
 static int open_dumps(struct sides *s, struct attn_err *err)
 {
     bool weights = common.model && common.model != getenv("ATTN_MODEL");    /* not ATTN_MODEL's: dumps need none */
@@ -196,6 +222,8 @@ static int open_dumps(struct sides *s, struct attn_err *err)
         code = open_dump(&s->b, common.second, &diff_command, err);
     if (!code && weights)
         code = attn_model_open(&s->model_a, common.model, err);
+    if (!code && weights)
+        code = check_model(s, err);
     struct attn_err why = {0};
     if (!code && weights && attn_tokenizer_open(&s->tokenizer, common.model, &why))
         s->tokenizer = NULL;            /* ids then stay without a name */

@@ -223,7 +223,8 @@ enum {                                  /* what an observer wants of an activati
     ATTN_WATCH = 1,                     /* to see it */
     ATTN_EDIT = 2,                      /* to change it before the next step reads it */
     ATTN_WHOLE = 4,                     /* to get all heads and rows of a sentence in one band */
-    ATTN_LAST = 8,                      /* of norm_final and logits, only the last row of each sentence: saves the others */
+    ATTN_LAST = 8,                      /* of norm_final and logits the last row of each sentence is enough: saves the others, unless
+                                         * another observer wants them; then all come */
     ATTN_DERIVE = 16                    /* of a derived activation: to have it computed.  Without this flag the others mean
                                          * nothing there, so that who watches everything does not pay for these */
 };
@@ -340,7 +341,8 @@ int attn_run_forward(struct attn_run *r, const int32_t *ids, const struct attn_s
                      struct attn_err *err);
 /* The same without what comes before block `layer`: x[i] has what that block reads of sentence i, its resid_pre of [T, width]
  * numbers.  layer L: what the final norm reads.  With the numbers of a whole run, also of its last rows alone where a cache has
- * the earlier ones, everything from there on has the bits of that run. */
+ * the earlier ones, everything from there on has the bits of that run.  The cache then counts these rows, but blocks before
+ * `layer` have put nothing of them there: before another pass reads it, copy back what it was. */
 int attn_run_restart(struct attn_run *r, size_t layer, const float *const *x, const struct attn_seq *seq, size_t n,
                      struct attn_err *err);
 /* Lost rows of attention in the last pass.  All weights of a lost row are 0, and so is its context: causal-renorm rounded

@@ -231,6 +231,13 @@ START_TEST(dots_that_overflow_end_with_a_note)
            "--draw 'embed:normal(0,1e10) q:normal(0,1e10) k:normal(0,1e10) v:rand' && \"$A\" info -m $D/m --check", 0, "finite");
     for (size_t i = 0; i < sizeof lines / sizeof *lines; i++)
         expect(printed("ends %d \"$A\" %s -m $D/m 2>&1 >/dev/null", i < 6 ? 0 : 1, lines[i]), 0, note);
+    /* the same rows whatever is watched, of kinds that pick keys, and where a cap makes all scores finite */
+    expect_exactly("cd $D; printf '0\n1e30\n' >q; printf '1e30\n0\n' >k; printf '1\n2\n' >v; printf '1,0\n0,1\n' >e;"
+                   "$A init -q -o n --vocab-size 2 --n-ctx 8 --n-layer 1 --n-head 1 --d-model 2 --d-head 1 --draw 'embed:file(e) q:file(q) k:file(k) v:file(v)';"
+                   "for s in pattern scores context; do $A run -m ./n --ids 0,1 --attention strided:1,2 --show $s 2>&1 >/dev/null; done", "");
+    for (const char *const *k = (const char *const[]){"causal", "block:4", "block:100", "window:64", NULL}; *k; k++)
+        expect(printed("\"$A\" run -m tests/golden/checkpoints/gemma2-a --ids 1,2,3,4,5,6 --edit 'L0.attn.q *= 1e38' --show context --layer 0 --attention %s "
+                       "2>&1 >/dev/null", *k), 0, "in 62 rows (the first: layer 0, head 0, query 0)");
     expect("printf 'Life is short\nLife\n' >$D/in; \"$A\" batch -m $D/m -f $D/in 2>&1 >/dev/null", 0,
            "attn-cli batch: attention: dots overflow float32, to inf or NaN that no weight holds, in 2 records");
     expect_exactly("\"$A\" run -q -m $D/m -s Life 2>&1 >/dev/null; \"$A\" run -s Life 2>&1 >/dev/null", "");

@@ -46,7 +46,7 @@ static int watch(void *self, const struct attn_probe *p, struct attn_err *err)
         const float *row = p->data + i * p->ld;
         if (next == g->n)
             memcpy(g->logits, row, g->V * sizeof *row);
-        else if (next >= g->scored && attn_logprob(&g->logprob[next], row, g->V, g->ids[next], err))
+        else if (g->logprob && next >= g->scored && attn_logprob(&g->logprob[next], row, g->V, g->ids[next], err))
             return err->code;
     }
     return ATTN_OK;

@@ -5,6 +5,7 @@
 #include "compute/vec.h"
 
 #include <assert.h>
+#include <math.h>
 #include <string.h>
 
 struct job {
@@ -85,17 +86,28 @@ struct attn_method_scratch attn_scratch_method(const struct attn_scratch *s, int
 
 /* ---- what is done with a band ---- */
 
+/* Whether the dots of row t with all keys that it sees are finite once they are scaled. */
+static bool is_finite(const struct attn_head *h, const float *dots, size_t t)
+{
+    bool finite = true;
+    if (attn_kind_picks(&h->kind)) {
+        size_t n = attn_kind_pick(h->scratch.list, h->scratch.swaps, &h->kind, h->pos + t, h->Tk);
+        for (size_t i = 0; i < n; i++)
+            finite &= isfinite(dots[h->scratch.list[i]] * h->scale);
+        return finite;
+    }
+    struct attn_range r = attn_head_seen(h, t);
+    attn_vec_max(dots + r.lo, h->scale, r.hi - r.lo, &finite);
+    return finite;
+}
+
 /* If the scores step is done: without it, the softmax finds them while it looks for the largest score. */
 static struct attn_row_count nonfinite_rows(const struct attn_head *h, const struct attn_band *b)
 {
     struct attn_row_count nonfinite = {0};
-    for (size_t i = 0; i < b->rows && h->scored; i++) {
-        struct attn_range r = attn_head_seen(h, b->row0 + i);
-        bool finite;
-        attn_vec_max(b->m + i * b->ld + r.lo, h->scale, r.hi - r.lo, &finite);
-        if (!finite)
+    for (size_t i = 0; i < b->rows && h->scored; i++)
+        if (!is_finite(h, b->m + i * b->ld, b->row0 + i))
             attn_count_row(&nonfinite, b->row0 + i);
-    }
     return nonfinite;
 }
 

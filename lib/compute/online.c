@@ -71,13 +71,14 @@ static void weigh(struct online *o, size_t i, struct attn_range block)
     memset(x + n, 0, (block.hi - block.lo - n) * sizeof *x);
     if (n == 0)
         return;
+    bool dots_finite = true, finite;
     if (!attn_head_scales(h)) {
+        attn_vec_max(x, scale, n, &dots_finite);        /* before a cap, which makes all finite */
         attn_head_score(h, x, NULL, block.lo, n);
         scale = 1;
     }
-    bool finite;
     float largest = attn_vec_max(x, scale, n, &finite);
-    o->nonfinite[i] |= !finite;
+    o->nonfinite[i] |= !finite || !dots_finite;
     if (largest > o->max[i])
         rescale(o, i, largest);
     float max = o->max[i] == -INFINITY ? 0 : o->max[i];         /* if all are -inf, weights must be 0, but -inf - -inf is NaN */

@@ -82,6 +82,7 @@ static const struct corpus_fault document_faults[] = {
     {"n_no_shape.json", "'x' has 1 numbers"},       {"n_data_text.json", "numbers in nested lists"},
     {"n_data_object.json", "numbers in nested lists"}, {"n_twice.json", "'x' is there twice"},
     {"n_token_id.json", "a token id"},              {"n_token_large.json", "a token id"},
+    {"n_heads.json", "'blocks.0.attn.pattern' lists 1 heads, which is not what its shape says"},
     {"n_token_number.json", "an object"},           {"n_trailing.json", "line 1"},
     {NULL, NULL}};
 

@@ -174,6 +174,9 @@ static int take_array(struct reader *r, struct entry *a)
     if (!fits || n != a->n)
         return attn_fail(r->err, ATTN_EFORMAT, "%s: '%.*s' has %zu numbers, which is not what its shape says", r->j.name,
                          attn_shown(a->name, a->name_len), a->name, a->n);
+    if (a->n_heads && (a->n_shape < 3 || a->n_heads != a->shape[a->n_shape - 3]))
+        return attn_fail(r->err, ATTN_EFORMAT, "%s: '%.*s' lists %zu heads, which is not what its shape says", r->j.name,
+                         attn_shown(a->name, a->name_len), a->name, a->n_heads);
     struct attn_dumped what = {.of = {.ndim = (int)a->n_shape, .n = n, .data = a->data}, .heads = a->heads,
                                .n_heads = a->n_heads, .loose = a->loose};
     memcpy(what.of.shape, a->shape, sizeof what.of.shape);

@@ -128,6 +128,12 @@ START_TEST(what_is_counted)
     ck_amount(stages, "decode.bf16.ctx900", 1e9, weights + 903 * token);
     ck_assert(named(golden_get(j, "left_out"), "decode.f32.ctx128"));
     cJSON_Delete(j);
+    /* 3 layers of 4 heads, 2 for keys and values, each 12 wide, and an MLP of three matrices; two with a window of 6 keys */
+    double gated = 3 * (32 * (4 * 12 + 2 * 24) + 48 * 32 + 3 * 48 * 32), pairs = 528 + 2 * (21 + 26 * 6);
+    j = measure("-m tests/golden/checkpoints/gemma2-a -t 1 --stage prefill.f32.T32");
+    const cJSON *row = named(golden_get(j, "stages"), "prefill.f32.T32");
+    ck_assert_double_eq_tol(1e9 * golden_number(row, "value") * golden_number(row, "seconds"), 2 * 32 * gated + 2 * 24 * 4 * pairs + 2 * 32 * 64, 1);
+    cJSON_Delete(j);
 }
 END_TEST
 

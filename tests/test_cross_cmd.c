@@ -361,6 +361,7 @@ START_TEST(nonsense_is_refused)
         {"run -s Life --cross is --attention linear", 2, "--cross and --attention do not go together"},
         {"explain -s Life --attention window:2 --cross-ids 1", 2, "--cross and --attention do not go together"},
         {"explain --article life -m life", 2, "--article and --model do not go together"},
+        {"explain --article life --edit 'L0H0 = 0'", 2, "--article and --edit do not go together"},
         {"explain --article life --cross eat", 2, "--article and --cross do not go together"}};
     for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++)
         expect(printed("$A %s 2>&1", wrong[i].line), wrong[i].status, wrong[i].says);

@@ -134,6 +134,7 @@ static const struct { const char *input, *act; size_t query, key; } copied[] = {
     {"-s " LIFE " --scale none --query 4 --key 3", "blocks.0.attn.scores", 4, 3},
     {"-s 'Life is' --cross 'short, eat' --query 1 --key eat", "blocks.0.attn.dots", 1, 1},
     {"--ids 0,3,2 --query 2 --key 0", "blocks.0.attn.dots", 2, 0},
+    {"-m tiny -s \"Tom  and   Lily's\" --query 3 --key 1", "blocks.0.attn.dots", 3, 1},
 };
 
 START_TEST(the_command_it_names_prints_the_same)
@@ -391,6 +392,10 @@ static const struct { const char *args, *says; } words[] = {
     {"-m ./" GOLDEN "llama-f --ids 1,2,3", "RMSNorm"},
     {"-m ./" GOLDEN "olmo2-a --ids 1,2,3", "They are normalised, all heads at once"},
     {"-m ./" GOLDEN "olmo2-a --ids 1,2,3", "The result is normalised, then added to the residual stream (attn.added)"},
+    {"-m ./" GOLDEN "olmo2-a --ids 1,2,3", "but it is neither normalised nor rotated"},
+    {"-m ./" GOLDEN "llama-f --ids 1,2,3", "weights of its own, but it is not rotated"},
+    {"-m ./" GOLDEN "bloom-a --ids 1,2,3", "so this favours keys that are near"},
+    {"-m ./" GOLDEN "bloom-a --ids 1,2,3 --attention full", "so this favours the last keys"},
     {"-m ./" GOLDEN "gemma3-a --ids 1,2,3", "normalised, then rotated"},
     {"-m ./" GOLDEN "gemma2-a --ids 1,2,3", "by a soft cap: x becomes 4·tanh(x / 4)"},
     {"-m ./" GOLDEN "gemma2-a --ids 1,2,3", "multiplied by 5.65685 (embed)"},

@@ -283,6 +283,11 @@ static int explain_article(struct attn_err *err)
     for (size_t i = 0; i < sizeof others / sizeof *others; i++)
         if (others[i].given)
             return attn_fail(err, ATTN_EUSAGE, "--article and --%s do not go together: the article has its own", others[i].name);
+    static const struct option *const groups[] = {edit_options, from_options, label_options};
+    for (size_t g = 0; g < sizeof groups / sizeof *groups; g++)
+        for (const struct option *row = groups[g]; row->name; row++)
+            if (option_given(row))
+                return attn_fail(err, ATTN_EUSAGE, "--article and --%s do not go together: the article has its own", row->name);
     return attn_explain_article(o.article, &e, err);
 }
 

@@ -95,10 +95,13 @@ void attn_explain_context(struct attn_explainer *e)
     struct attn_spot query = attn_worked_query(w);
     char name[ATTN_TOKEN_NAME];
     size_t dv = w->model->w.n.dv;
+    const struct attn_block *b = &w->model->w.block[w->layer];
+    bool rotates = w->model->w.rotary && b->turn >= 0, norms = attn_has(&b->k_norm);
     attn_derive_step(&e->d, "The context vector");
     attn_derive_words(&e->d, "The values of all keys that %s sees are added up, each times its weight.  A value is computed "
                       "like a key, with weights of its own%s.", attn_explain_token(name, &query),
-                      w->model->w.rotary ? ", but it is not rotated" : "");
+                      rotates && norms ? ", but it is neither normalised nor rotated" : norms ? ", but it is not normalised" :
+                      rotates ? ", but it is not rotated" : "");
     attn_derive_formula(&e->d, &attn_formula_mixture);
     value_table(e, sees);
     for (size_t c = 0; c < dv; c++)

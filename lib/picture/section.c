@@ -249,8 +249,9 @@ int attn_section_plan(struct attn_section *s, const struct attn_album *a, const 
     if (first->words || s->numbers)
         make_room_for_words(s, look);
     s->name = width ? 0 : longest_name(s);
-    if (width && fit_panels(s, look, width, err))
-        return err->code;
+    int rc = width ? fit_panels(s, look, width, err) : ATTN_OK;
+    if (rc)
+        return rc;
     plan_axes(s);
     s->indent = s->left.margin;
     if (width) {

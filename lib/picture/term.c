@@ -323,7 +323,8 @@ static void plan(struct term *t)
     }
     t->left = widest;
     t->cell = t->look->cell ? t->look->cell : CELL;
-    size_t width = t->look->width > (int)(widest + GAP + t->cell) ? (size_t)t->look->width - widest - GAP : SIZE_MAX / 2;
+    size_t least = widest + GAP + t->cell;     /* of a narrower terminal lines are wrapped, with a cell in each */
+    size_t width = t->look->width ? larger((size_t)t->look->width, least) - widest - GAP : SIZE_MAX / 2;
     t->pool = width / t->cell ? parts_of(t->first->cols, width / t->cell) : 1;
     t->pool = t->pool ? t->pool : 1;
     n = (width + GAP) / (parts_of(t->first->cols, t->pool) * t->cell + GAP);

@@ -88,13 +88,26 @@ enum { WIDEST_LINE = 100, GAP = 2, DEEP = 4, DEEPER = 8 };      /* columns; text
 
 /* ---- text for the terminal: words wrapped, numbers in columns -------------------------- */
 
+/* The length of a word at s, of a command up to the blank that ends it for a shell. */
+static size_t word_length(const char *s, bool command)
+{
+    size_t n = 0;
+    for (bool quoted = false; s[n] && (quoted || s[n] != ' '); n++) {
+        if (command && s[n] == '\'')
+            quoted = !quoted;
+        else if (command && s[n] == '\\' && !quoted && s[n + 1])
+            n++;
+    }
+    return n;
+}
+
 /* Breaks the text at spaces; lines after the first are indented by `hang`. */
-static void wrap(struct attn_out *o, const char *s, size_t indent, size_t hang, size_t width)
+static void wrap(struct attn_out *o, const char *s, bool command, size_t indent, size_t hang, size_t width)
 {
     size_t column = indent;
     attn_label_pad(o, indent);
     for (bool first = true; *s; first = false) {
-        size_t len = strcspn(s, " "), columns = attn_utf8_width(s, len);
+        size_t len = word_length(s, command), columns = attn_utf8_width(s, len);
         if (!first && width && column + 1 + columns > width) {
             attn_out_char(o, '\n');
             attn_label_pad(o, hang);
@@ -133,7 +146,7 @@ static int text_sum(struct attn_out *o, const struct attn_passage *p, size_t wid
     attn_out_close(line);
     if (rc)
         return rc;
-    wrap(o, text, GAP, DEEP, width);
+    wrap(o, text, false, GAP, DEEP, width);
     free(text);
     return ATTN_OK;
 }
@@ -198,9 +211,9 @@ static int write_text(struct attn_out *o, const struct attn_derivation *d, const
         attn_out_str(o, same_kind(d, i) ? "" : "\n");
         switch (p->kind) {
         case ATTN_PASSAGE_STEP:    text_heading(o, p->text, ++steps, style->color); break;
-        case ATTN_PASSAGE_WORDS:   wrap(o, p->text, 0, 0, width); break;
-        case ATTN_PASSAGE_COMMAND: wrap(o, p->text, DEEP, DEEPER, style->paper ? width : 0); break;
-        case ATTN_PASSAGE_FORMULA: wrap(o, p->formula.text, DEEP, DEEP, width); break;
+        case ATTN_PASSAGE_WORDS:   wrap(o, p->text, false, 0, 0, width); break;
+        case ATTN_PASSAGE_COMMAND: wrap(o, p->text, true, DEEP, DEEPER, style->paper ? width : 0); break;
+        case ATTN_PASSAGE_FORMULA: wrap(o, p->formula.text, false, DEEP, DEEP, width); break;
         case ATTN_PASSAGE_SUM:     rc = text_sum(o, p, width, err); break;
         case ATTN_PASSAGE_TABLE:   text_table(o, p, style->color); break;
         }

@@ -165,8 +165,9 @@ static int begin_sheet(struct attn_screen *s, const struct attn_strip *p, struct
 
 static int keep_pattern(struct attn_screen *s, const struct attn_strip *p, struct attn_err *err)
 {
-    if (attn_strip_opens(p) && begin_sheet(s, p, err))
-        return err->code;
+    int rc = attn_strip_opens(p) ? begin_sheet(s, p, err) : ATTN_OK;
+    if (rc)
+        return rc;
     for (size_t i = 0; i < p->rows; i++)
         if (p->row0 + i >= s->row0)
             memcpy(s->sheet + (p->nth * s->rows + p->row0 + i - s->row0) * s->cols, attn_strip_row(p, i) + s->col0,

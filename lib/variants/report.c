@@ -12,6 +12,7 @@
 
 #include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/num.h"
@@ -161,14 +162,16 @@ static enum likeness likeness(const struct attn_variant *v)
 
 static void name_those(struct attn_derivation *d, const struct attn_variants *s, enum likeness which, const char *what)
 {
-    char list[400] = "";
-    for (size_t i = 0; i < s->n; i++) {
-        size_t used = strlen(list);
+    size_t room = 1, used = 0;
+    for (size_t i = 0; i < s->n; i++)
+        room += strlen(s->v[i].name) + 2;
+    char *list = calloc(room, 1);
+    for (size_t i = 0; list && i < s->n; i++)
         if (s->v[i].kind.form != ATTN_MODEL && likeness(&s->v[i]) == which)
-            snprintf(list + used, sizeof list - used, "%s%s", used ? ", " : "", s->v[i].name);
-    }
-    if (*list)
+            used += (size_t)snprintf(list + used, room - used, "%s%s", used ? ", " : "", s->v[i].name);
+    if (used)
         attn_derive_words(d, "%s: %s.", what, list);
+    free(list);
 }
 
 static const char *why_lost(enum attn_form form)

@@ -75,6 +75,7 @@ static int note_probe(struct tape *t, const struct attn_probe *p, struct attn_er
     }
     struct attn_probe *mine = &t->probe[t->probes++];
     *mine = *p;
+    mine->name = "";                    /* it lives as long as the call; the formats that are measured do not read it */
     mine->data = t->data + t->used;
     mine->ld = p->cols;
     mine->ld_head = p->rows * p->cols;
@@ -94,7 +95,6 @@ static int watch(void *self, const struct attn_probe *p, struct attn_err *err)
     return ATTN_OK;
 }
 
-/* The names in the recorded probes outlive the run: they belong to the model. */
 static int record(struct tape *t, const int32_t *ids, size_t T, struct attn_err *err)
 {
     const struct attn_observer recorder = {.wants = wants, .watch = watch, .self = t};

@@ -16,7 +16,8 @@ static double block_parameters(const struct attn_info *n)
 {
     double d = (double)n->d, qkv = d * (double)(n->H * n->dh + n->Hkv * (n->dh + n->dv));
     double o = n->output_projection ? (double)(n->H * n->dv) * d : 0;
-    double mlp = (double)n->m * d * (strcmp(n->mlp, "swiglu") ? 2 : 3);
+    bool gated = strstr(n->mlp, "glu") != NULL;         /* swiglu, geglu, geglu_new */
+    double mlp = (double)n->m * d * (gated ? 3 : 2);
     return (double)n->L * (qkv + o + mlp);
 }
 

@@ -47,6 +47,8 @@ START_TEST(test_corpus)
         {"n_charsmap_empty_table.json", "precompiled_charsmap: its first number is not the size of a table within it"},
         {"n_charsmap_huge.json", "precompiled_charsmap: its first number is not the size of a table within it"},
         {"n_charsmap_letters.json", "precompiled_charsmap: it is not base64"},
+        {"n_charsmap_long.json", "precompiled_charsmap: a string in it has more than 256 bytes"},
+        {"n_charsmap_not_utf8.json", "precompiled_charsmap: a string in it is not UTF-8"},
         {"n_charsmap_number.json", "normalizer: \"precompiled_charsmap\" is 7, expected a string"},
         {"n_continuing_subword_prefix.json", "model: \"continuing_subword_prefix\" is set, which is not supported"},
         {"n_cut.json", "expected ',' or ']' (the text ends here)"},
@@ -57,6 +59,7 @@ START_TEST(test_corpus)
         {"n_decoder_strip.json", "decoder: \"Strip\" without a whole number as \"start\" and \"stop\" is not supported"},
         {"n_decoders_many.json", "decoder: a Sequence of so many steps is not supported"},
         {"n_deep.json", "nested deeper than 64 levels (found '[')"},
+        {"n_decoder_grows.json", "\"Replace\" steps that together make so much more of a text"},
         {"n_dropout.json", "model: \"dropout\" is set, which is not supported"},
         {"n_empty.json", "expected a value (the text ends here)"},
         {"n_end_of_word_suffix.json", "model: \"end_of_word_suffix\" is set, which is not supported"},
@@ -104,6 +107,7 @@ START_TEST(test_corpus)
         {"n_template_item.json", "post_processor: such an item in \"single\" is not supported"},
         {"n_template_many.json", "post_processor: a template with so many tokens is not supported"},
         {"n_template_name.json", "post_processor: \"special_tokens\" has no ids for '<|end|>'"},
+        {"n_template_no_ids.json", "post_processor: \"special_tokens\" has no ids for 'b'"},
         {"n_template_no_text.json", "post_processor: a template in which the text is not there once is not supporte"},
         {"n_template_twice.json", "post_processor: more than one template is not supported"},
         {"n_trailing.json", "expected nothing after the end of the document (found 'x')"},
@@ -179,6 +183,9 @@ static const struct {
      {{0, 0, 1}, {9, 1, 4}, {2, 4, 5}, {1, 5, 6}, {-1, 0, 0}}},
     {"{" ADDED("\"special\": false, \"rstrip\": true, \"lstrip\": true") "\"pre_tokenizer\": " BYTE_LEVEL ", " MODEL "}}",
      "a \u3000<s> b", {0}, {{0, 0, 1}, {9, 1, 9}, {1, 9, 10}, {-1, 0, 0}}},
+    /* of two that are alike the first counts */
+    {"{\"added_tokens\": [{\"id\": 9, \"content\": \"<s>\", \"special\": false}, {\"id\": 9, \"content\": \"<s>\", \"special\": false, \"rstrip\": true}],"
+     "\"pre_tokenizer\": " BYTE_LEVEL ", " MODEL "}}", "a<s> b", {0}, {{0, 0, 1}, {9, 1, 4}, {2, 4, 5}, {1, 5, 6}, {-1, 0, 0}}},
     {"{" ADDED("\"special\": true, \"normalized\": true") "\"normalizer\": {\"type\": \"NFC\"}, \"pre_tokenizer\": " BYTE_LEVEL
      ", " MODEL "}}", "e\u0301<s>", {.special = true}, {{8, 0, 3}, {9, 3, 6}, {-1, 0, 0}}},
     /* BOS */

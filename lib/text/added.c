@@ -25,8 +25,9 @@ bool attn_added_index(struct attn_added *a)
     int32_t *number = a->n > 0 ? malloc(a->n * sizeof *number) : NULL;
     bool ok = a->n == 0;
     for (size_t i = 0; s && number && i < a->n; i++) {
-        s[i] = (struct attn_slice){a->token[i].text, a->token[i].len};
-        number[i] = (int32_t)i;
+        size_t k = a->n - 1 - i;        /* of equal ones the last counts there, but here the first does */
+        s[i] = (struct attn_slice){a->token[k].text, a->token[k].len};
+        number[i] = (int32_t)k;
     }
     if (s && number)
         ok = attn_trie_make(&a->trie, s, number, a->n);

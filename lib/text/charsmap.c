@@ -5,12 +5,27 @@
 #include <string.h>
 
 #include "base/err.h"
+#include "base/utf8.h"
 
-enum { LIMIT = 64 << 20 };              /* bytes; those in use have about 250,000 */
+/* Bytes: of the whole, those in use have about 250,000; of what a rule looks for, and of what it puts in, where they have 33. */
+enum { LIMIT = 64 << 20, KEY_LONGEST = 64, WITH_LONGEST = 256 };
 
 static int bad(const char *name, const char *why, struct attn_err *err)
 {
     return attn_fail(err, ATTN_EFORMAT, "%s: precompiled_charsmap: %s", name, why);
+}
+
+/* Each string must be text by itself. */
+static int check_strings(const struct attn_charsmap *m, const char *name, struct attn_err *err)
+{
+    for (size_t at = 0, len; at < m->bytes; at += len + 1) {
+        len = strnlen(m->strings + at, m->bytes - at);
+        if (len > WITH_LONGEST)
+            return bad(name, "a string in it has more than 256 bytes", err);
+        if (attn_utf8_valid(m->strings + at, len) != len)
+            return bad(name, "a string in it is not UTF-8", err);
+    }
+    return ATTN_OK;
 }
 
 int attn_charsmap_read(struct attn_charsmap **out, const char *data, size_t len, const char *name, struct attn_err *err)
@@ -36,8 +51,12 @@ int attn_charsmap_read(struct attn_charsmap **out, const char *data, size_t len,
         m->unit[i] = le32toh(m->unit[i]);
     m->strings = (const char *)m->own + n;
     m->bytes = len - 4 - n;
-    *out = m;
-    return ATTN_OK;
+    int rc = check_strings(m, name, err);
+    if (rc)
+        attn_charsmap_free(m);
+    else
+        *out = m;
+    return rc;
 }
 
 static int digit(char c)
@@ -93,7 +112,7 @@ const char *attn_charsmap_find(const struct attn_charsmap *m, const char *s, siz
 {
     const char *with = NULL;
     size_t at = offset(m->unit[0]);
-    for (size_t k = 0; k < len; k++) {
+    for (size_t k = 0; k < len && k < KEY_LONGEST; k++) {
         unsigned char c = (unsigned char)s[k];
         at ^= c;
         if (at >= m->units || (m->unit[at] & 0x800000FF) != c)
@@ -103,8 +122,8 @@ const char *attn_charsmap_find(const struct attn_charsmap *m, const char *s, siz
         if (at >= m->units)
             break;
         size_t value = m->unit[at] & 0x7FFFFFFF;
-        if (!leaf || value >= m->bytes)
-            continue;
+        if (!leaf || value >= m->bytes || (value > 0 && m->strings[value - 1]))
+            continue;                   /* a string begins after the end of another */
         with = m->strings + value;
         *found = k + 1;
         if (!longest)

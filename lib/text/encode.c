@@ -143,6 +143,7 @@ static int pre_tokenize(struct encoder *e, size_t k, const struct view *v)
     if (!step->cuts) {
         struct attn_mapped *m = &e->pre[k];
         bool first = step->change.prepend == ATTN_PREPEND_FIRST && start_of(v, 0) == 0;
+        m->most = e->most;
         if (!attn_normal_apply(m, &step->change, v->s, v->len, first))
             return no_memory(e->err);
         const struct view changed = {.s = m->text, .len = m->len, .map = m, .outer = v};
@@ -192,6 +193,7 @@ static int normalize(struct encoder *e, size_t k, const struct view *v)
     struct attn_mapped *m = &e->normal[k];
     if (k == b->normals)
         return encode_around(e, &b->added[1], v, encode_plain);
+    m->most = e->most;
     if (!attn_normal_apply(m, &b->normal[k], v->s, v->len, false))
         return no_memory(e->err);
     const struct view changed = {.s = m->text, .len = m->len, .map = m, .outer = v};

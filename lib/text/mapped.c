@@ -10,11 +10,14 @@ void attn_mapped_begin(struct attn_mapped *m, const char *s, size_t len)
     m->from = s;
     m->from_len = len;
     m->used = m->n = m->near = m->done = 0;
-    m->failed = m->changed = false;
+    m->failed = m->changed = m->over = false;
 }
 
 static void append(struct attn_mapped *m, const char *s, size_t len)
 {
+    m->over = m->over || (m->most && m->used + len > m->most);
+    if (m->over)
+        return;
     char *own = m->failed ? NULL : attn_grow(m->own, &m->room, m->used + len + 1, 1);
     m->failed = !own;
     if (!own)
@@ -64,7 +67,7 @@ bool attn_mapped_finish(struct attn_mapped *m)
     if (m->changed)
         append(m, m->from + m->done, m->from_len - m->done);
     m->text = m->changed ? m->own : m->from;
-    m->len = m->changed ? m->used : m->from_len;
+    m->len = m->over ? m->most + 1 : m->changed ? m->used : m->from_len;
     return !m->failed;
 }
 

@@ -17,7 +17,9 @@ struct attn_mapped {
     char *own; size_t room, used;
     struct attn_swap *change; size_t n, change_room, near;        /* near: where the last place was found */
     const char *from; size_t from_len, done;                        /* the original; how much of it is dealt with */
-    bool failed, changed;               /* failed: no memory */
+    size_t most;                        /* set by those who take no longer text; 0: any.  Of one that gets longer, len is more than
+                                         * most, and no more is kept */
+    bool failed, changed, over;         /* failed: no memory; over: it got longer */
 };
 
 /* The original must outlive its text.  Replacements are given in the order of their places; what lies between them is

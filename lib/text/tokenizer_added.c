@@ -16,18 +16,19 @@ enum { VALUES_MAX = 1 << 20, LONG = 4 * ATTN_ADDED_LONGEST };   /* LONG: bytes w
 /* The content of a token that is found after normalisation is normalised too. */
 static bool copy_content(const struct attn_subword *b, struct attn_added_token *t, const char *s, bool normalized)
 {
-    struct attn_mapped m = {.unmapped = true};
+    struct attn_mapped m = {.unmapped = true, .most = LONG};
     size_t len = strlen(s);
     char *text = strdup(s);
     for (size_t i = 0; text && normalized && i < b->normals && len <= LONG; i++) {
         char *before = text;            /* what changes nothing gives it back */
-        text = attn_normal_apply(&m, &b->normal[i], text, len, false) ? strndup(m.text, m.len) : NULL;
+        bool ok = attn_normal_apply(&m, &b->normal[i], text, len, false);
         len = m.len;
+        text = ok ? strndup(m.text, len <= LONG ? len : 0) : NULL;
         free(before);
     }
     attn_mapped_free(&m);
     t->text = text;
-    t->len = text ? strlen(text) : 0;
+    t->len = text ? len <= LONG ? strlen(text) : len : 0;
     return text != NULL;
 }
 
@@ -131,27 +132,50 @@ int attn_steps_added_by_id(struct attn_steps *s, const cJSON *v)
 
 /* ---- added_tokens.json ----------------------------------------------------------------- */
 
-static bool is_there(const struct attn_subword *b, int32_t id)
+struct named { const char *text; int32_t id; bool there; size_t place; };
+
+/* Tokens that other files list come before those of this one, and these in their order. */
+static int by_id(const void *a, const void *b)
 {
-    for (size_t k = 0; k < 2; k++)
-        for (size_t i = 0; i < b->added[k].n; i++)
-            if (b->added[k].token[i].id == id)
-                return true;
-    return false;
+    const struct named *x = a, *y = b;
+    return x->id != y->id ? (x->id > y->id) - (x->id < y->id) : (x->place > y->place) - (x->place < y->place);
 }
 
-/* It does not say which are special.  Those are that another file names; the others are always found. */
-static int take_named(struct attn_steps *s, const cJSON *v, bool special)
+static int by_place(const void *a, const void *b)
+{
+    const struct named *x = a, *y = b;
+    return (x->place > y->place) - (x->place < y->place);
+}
+
+/* Lists the tokens of the file whose ids no token has yet, of two with one id the first; returns how many.  `list` has room for
+ * those, too, that are there already. */
+static size_t list_new(struct named *list, const struct attn_subword *b, const cJSON *root)
+{
+    size_t n = 0, kept = 0;
+    const cJSON *v;
+    for (size_t k = 0; k < 2; k++)
+        for (size_t i = 0; i < b->added[k].n; i++, n++)
+            list[n] = (struct named){.id = b->added[k].token[i].id, .there = true, .place = n};
+    cJSON_ArrayForEach(v, root) {
+        list[n] = (struct named){.text = v->string, .id = (int32_t)v->valuedouble, .place = n};
+        n++;
+    }
+    qsort(list, n, sizeof *list, by_id);
+    for (size_t i = 0; i < n; i++)
+        if (!list[i].there && (i == 0 || list[i].id != list[i - 1].id))
+            list[kept++] = list[i];
+    qsort(list, kept, sizeof *list, by_place);
+    return kept;
+}
+
+static int check_named(const struct attn_steps *s, const cJSON *root)
 {
     double x;
-    struct attn_added_token t = {.special = special};
-    if (!attn_tree_whole(v, 0, ATTN_VOCAB_ID_MAX, &x) || !*v->string)
-        return attn_fail(s->err, ATTN_EFORMAT, "%s: one has no id from 0 to %d or no content", s->name, (int)ATTN_VOCAB_ID_MAX);
-    t.id = (int32_t)x;
-    if (is_there(s->b, t.id))
-        return ATTN_OK;
-    int rc = attn_vocab_add(s->b->rules.vocab, (const char *[]){v->string}, &t.id, 1, s->name, s->err);
-    return rc ? rc : put(s, &t, v->string, !special);
+    const cJSON *v;
+    cJSON_ArrayForEach(v, root)
+        if (!attn_tree_whole(v, 0, ATTN_VOCAB_ID_MAX, &x) || !*v->string)
+            return attn_fail(s->err, ATTN_EFORMAT, "%s: one has no id from 0 to %d or no content", s->name, (int)ATTN_VOCAB_ID_MAX);
+    return ATTN_OK;
 }
 
 /* Whether tokenizer_config.json has the text as "bos_token" and the like, or in "additional_special_tokens". */
@@ -172,16 +196,39 @@ static bool is_special(const cJSON *config, const char *text)
     return false;
 }
 
+/* The file does not say which are special.  Those are that another file names; the others are always found. */
+static int take_named(struct attn_steps *s, const cJSON *root, const cJSON *config)
+{
+    size_t most = (size_t)cJSON_GetArraySize(root) + s->b->added[0].n + s->b->added[1].n;
+    struct named *list = calloc(most + 1, sizeof *list);
+    const char **text = calloc(most + 1, sizeof *text);
+    int32_t *id = calloc(most + 1, sizeof *id);
+    int rc = list && text && id ? ATTN_OK : attn_no_memory(s->err, s->name, "for them");
+    size_t n = rc ? 0 : list_new(list, s->b, root);
+    for (size_t i = 0; i < n; i++) {
+        text[i] = list[i].text;
+        id[i] = list[i].id;
+    }
+    if (!rc)
+        rc = attn_vocab_add(s->b->rules.vocab, text, id, n, s->name, s->err);
+    for (size_t i = 0; i < n && !rc; i++) {
+        struct attn_added_token t = {.id = id[i], .special = is_special(config, text[i])};
+        rc = put(s, &t, text[i], !t.special);
+    }
+    free(list);
+    free(text);
+    free(id);
+    return rc;
+}
+
 int attn_steps_added_names(struct attn_steps *s, const struct attn_text_file *file, const cJSON *config)
 {
     cJSON *root = NULL;
-    const cJSON *v;
     int rc = attn_tree_read(&root, file->text, file->len, file->name, VALUES_MAX, s->err);
-    cJSON_ArrayForEach(v, root) {
-        if (rc)
-            break;
-        rc = take_named(s, v, is_special(config, v->string));
-    }
+    if (!rc)
+        rc = check_named(s, root);
+    if (!rc)
+        rc = take_named(s, root, config);
     cJSON_Delete(root);
     return rc;
 }

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/err.h"
+#include "base/size.h"
 
 static const char *const type_alone[] = {"type", NULL};
 
@@ -34,6 +35,16 @@ static int take_fuse(struct attn_steps *s, const cJSON *v)
     return rc ? rc : add(s, ATTN_DECODE_FUSE, NULL);
 }
 
+/* How many times as many bytes all steps together may make of a token's. */
+static size_t growth(const struct attn_decoder *d)
+{
+    size_t times = 1;
+    for (size_t i = 0; i < d->n; i++)
+        if (d->step[i].kind == ATTN_DECODE_REPLACE)
+            times *= larger(1, parts_of(strlen(d->step[i].with), strlen(d->step[i].find)));
+    return times;
+}
+
 static int take_replace(struct attn_steps *s, const cJSON *v)
 {
     static const char *const keys[] = {"type", "pattern", "content", NULL};
@@ -46,9 +57,10 @@ static int take_replace(struct attn_steps *s, const cJSON *v)
         return attn_steps_refuse(s, "\"Replace\" by a pattern that is no string");
     if (strlen(with) > 4 * strlen(find))
         return attn_steps_refuse(s, "\"Replace\" by more than four times as many bytes");
-    if ((rc = add(s, ATTN_DECODE_REPLACE, &step)) || (rc = attn_steps_copy(s, &step->find, NULL, find)))
+    if ((rc = add(s, ATTN_DECODE_REPLACE, &step)) || (rc = attn_steps_copy(s, &step->find, NULL, find)) ||
+        (rc = attn_steps_copy(s, &step->with, NULL, with)))
         return rc;
-    return attn_steps_copy(s, &step->with, NULL, with);
+    return growth(&s->b->decoder) <= 64 ? ATTN_OK : attn_steps_refuse(s, "\"Replace\" steps that together make so much more of a text");
 }
 
 static int take_strip(struct attn_steps *s, const cJSON *v)

@@ -135,7 +135,7 @@ static int add_around(struct attn_steps *s, struct attn_around *a, const cJSON *
 static int take_special(struct attn_steps *s, const cJSON *v, const char *name, struct attn_around *a)
 {
     const cJSON *ids = attn_tree_member(attn_tree_member(attn_tree_member(v, "special_tokens"), name), "ids"), *id;
-    if (!cJSON_IsArray(ids))
+    if (!cJSON_IsArray(ids) || !ids->child)
         return attn_fail(s->err, ATTN_EFORMAT, "%s: \"special_tokens\" has no ids for '%.*s'", s->name,
                          attn_shown(name, strlen(name)), name);
     cJSON_ArrayForEach(id, ids) {

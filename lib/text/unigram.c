@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/grow.h"
+#include "base/size.h"
 
 enum { UNKNOWN_PENALTY = 10 };
 
@@ -196,7 +197,7 @@ int attn_unigram_encode(struct attn_lattice *l, const struct attn_unigram *u, co
             q.from = at;
             q.sum = sum;
         }
-        step = char_len(s[at]);
+        step = smaller(char_len(s[at]), len - at);
         if (!offer_from(&q, at, step))
             return ATTN_ENOMEM;
         if (u->unknown < 0 && l->best[at + step - q.from].len == step && l->best[at + step - q.from].id < 0) {

@@ -82,6 +82,9 @@ static const struct corpus_fault document_faults[] = {
     {"n_no_shape.json", "'x' has 1 numbers"},       {"n_data_text.json", "numbers in nested lists"},
     {"n_data_object.json", "numbers in nested lists"}, {"n_twice.json", "'x' is there twice"},
     {"n_token_id.json", "a token id"},              {"n_token_large.json", "a token id"},
+    {"n_nested_otherwise.json", "has 6 numbers, which is not what its shape says"},
+    {"n_ragged.json", "expected as many items as in the lists before it"},
+    {"n_ragged_depth.json", "expected numbers in lists of one depth"},
     {"n_heads.json", "'blocks.0.attn.pattern' lists 1 heads, which is not what its shape says"},
     {"n_token_number.json", "an object"},           {"n_trailing.json", "line 1"},
     {NULL, NULL}};
@@ -120,6 +123,7 @@ static const struct corpus_fault tidy_faults[] = {
     {"n_row_word.csv", "row and col are no numbers"}, {"n_head_word.csv", "the head is no number"},
     {"n_value.csv", "line 2: 'one' is not a number"}, {"n_start.csv", "in the order in which"},
     {"n_jump.csv", "line 3: expected rows and columns in the order"}, {"n_back.csv", "line 4: expected rows and columns in the order"},
+    {"n_first_row_longer.csv", "line 12: expected rows and columns in the order"},
     {"n_ragged.csv", "line 5: expected rows and columns in the order"}, {"n_short.csv", "another shape"},
     {"n_heads_differ.csv", "another shape"},        {"n_twice.csv", "'x' is there twice"},
     {"n_twice_at_once.csv", "the name is there twice"},
@@ -388,6 +392,20 @@ START_TEST(test_files_of_a_directory_may_be_links)
 }
 END_TEST
 
+/* Of another program a manifest may be about anything. */
+START_TEST(test_a_manifest_of_others)
+{
+    static const char *const texts[] = {"{\"name\":\"an app\"}", "{\"files\":[\"embed.csv\"]}", "{\"files\":3}", "{\"files\":[[1],{}]}"};
+    put("embed.csv", "token,0\na,5\nb,6\n");
+    for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
+        put("manifest.json", texts[i]);
+        struct attn_dump *d = dump(scratch_dir);
+        ck_assert(d->n == 1 && attn_dump_find(d, "embed"));
+        attn_dump_free(d);
+    }
+}
+END_TEST
+
 START_TEST(test_directories_refused)
 {
     refused(scratch_dir, "no .npy and no .csv file in it");
@@ -472,6 +490,7 @@ Suite *suite_dump(void)
     tcase_add_test(t, test_files_of_a_directory_may_be_links);
     tcase_add_test(t, test_steps);
     tcase_add_test(t, test_directories_refused);
+    tcase_add_test(t, test_a_manifest_of_others);
     tcase_add_test(t, test_stubs_refused);
     tcase_add_test(t, test_flipped_bits);
     suite_add_tcase(s, t);

@@ -62,6 +62,7 @@ int attn_dump_read_directory(struct attn_dump *d, const char *path, struct attn_
 /* dump_json.c: reads the document of `run --format json`; or a manifest's tokens, and the heads of arrays already
  * read; or, before, which files it lists. */
 struct attn_dump_listing {
+    bool lists;                         /* it has a list of files, whoever wrote it */
     bool native, of_run;                 /* attn-cli wrote it: a run, or else a training, which does not list steps.npy */
     struct attn_strings files;
 };

@@ -256,7 +256,8 @@ int attn_dump_read_directory(struct attn_dump *d, const char *path, struct attn_
     int rc = read_listing(&in, err);
     if (!rc)
         rc = read_arrays(&in, err);
-    if (!rc && is_there(&in, manifest))
+    bool lists = in.listing.native || in.listing.lists;         /* another program's may be about something else */
+    if (!rc && lists && is_there(&in, manifest))
         rc = open_entry(&in, manifest, err, take_manifest);
     if (!rc)
         rc = check_found(&in, err);

@@ -22,6 +22,7 @@ struct entry {
     char *name; size_t name_len;
     size_t *heads, n_heads, heads_room;
     size_t shape[ATTN_ARRAY_DIMS], n_shape;
+    size_t nested[ATTN_ARRAY_DIMS], depth;      /* how many items lists of each depth have */
     float *data; size_t n, room;
     bool loose;
 };
@@ -112,24 +113,44 @@ static int add_number(struct reader *r, struct entry *a, enum attn_json_event e)
     return ATTN_OK;
 }
 
-/* Reads the numbers of nested lists in order; the shape says how they are nested. */
+/* Notes how many items a list has that ends; lists side by side must have as many each. */
+static bool end_list(struct entry *a, size_t depth, size_t items, bool *ended)
+{
+    if (!*ended)
+        a->nested[depth - 1] = items;
+    *ended = true;
+    return a->nested[depth - 1] == items;
+}
+
+/* Reads the numbers of nested lists in order. */
 static int read_data(struct reader *r, struct entry *a)
 {
-    size_t depth = 0;
-    a->n = 0;
+    size_t depth = 0, items[ATTN_ARRAY_DIMS + 1] = {0}, leaf = SIZE_MAX;
+    bool ended[ATTN_ARRAY_DIMS + 1] = {false};
+    a->n = a->depth = 0;
     do {
         enum attn_json_event e = attn_json_next(&r->j);
+        bool number = e == ATTN_JSON_NUMBER || e == ATTN_JSON_NULL;
         int rc = ATTN_OK;
-        if (e == ATTN_JSON_ARRAY)
-            depth++;
+        leaf = number && leaf == SIZE_MAX ? depth : leaf;
+        items[depth] += e != ATTN_JSON_ARRAY_END;
+        if (e == ATTN_JSON_ARRAY && depth == ATTN_ARRAY_DIMS)
+            rc = unexpected(r, "at most 8 axes");
+        else if (e == ATTN_JSON_ARRAY)
+            items[++depth] = 0;
+        else if (e == ATTN_JSON_ARRAY_END && !end_list(a, depth, items[depth], &ended[depth]))
+            rc = unexpected(r, "as many items as in the lists before it");
         else if (e == ATTN_JSON_ARRAY_END)
             depth--;
-        else if (e == ATTN_JSON_NUMBER || e == ATTN_JSON_NULL)
+        else if (number && depth != leaf)
+            rc = unexpected(r, "numbers in lists of one depth");
+        else if (number)
             rc = add_number(r, a, e);
         else
             rc = unexpected(r, "numbers in nested lists");
         if (rc)
             return rc;
+        a->depth = depth > a->depth ? depth : a->depth;
     } while (depth);
     return ATTN_OK;
 }
@@ -168,15 +189,19 @@ static int note_heads(struct reader *r, struct entry *a)
 static int take_array(struct reader *r, struct entry *a)
 {
     size_t n = 1;
-    bool fits = a->n_shape > 0;
+    bool fits = a->n_shape > 0, nested = a->depth == a->n_shape;
     for (size_t i = 0; i < a->n_shape; i++)
-        fits &= !__builtin_mul_overflow(n, a->shape[i], &n);
+        fits &= !__builtin_mul_overflow(n, a->shape[i], &n) && (!nested || a->nested[i] == a->shape[i]);
     if (!fits || n != a->n)
         return attn_fail(r->err, ATTN_EFORMAT, "%s: '%.*s' has %zu numbers, which is not what its shape says", r->j.name,
                          attn_shown(a->name, a->name_len), a->name, a->n);
     if (a->n_heads && (a->n_shape < 3 || a->n_heads != a->shape[a->n_shape - 3]))
         return attn_fail(r->err, ATTN_EFORMAT, "%s: '%.*s' lists %zu heads, which is not what its shape says", r->j.name,
                          attn_shown(a->name, a->name_len), a->name, a->n_heads);
+    if (!a->n_heads) {                  /* a list, and null after it */
+        free(a->heads);
+        a->heads = NULL;
+    }
     struct attn_dumped what = {.of = {.ndim = (int)a->n_shape, .n = n, .data = a->data}, .heads = a->heads,
                                .n_heads = a->n_heads, .loose = a->loose};
     memcpy(what.of.shape, a->shape, sizeof what.of.shape);
@@ -301,9 +326,12 @@ static int list_member(struct attn_dump_listing *out, struct reader *r)
         out->native = e == ATTN_JSON_STRING && attn_json_is(&r->j, "attn-cli");
     if (!files || e != ATTN_JSON_ARRAY)
         return attn_json_skip(&r->j, e) ? ATTN_OK : unexpected(r, "a value");
-    while (!rc && (e = attn_json_next(&r->j)) == ATTN_JSON_OBJECT)
-        rc = list_file(out, r);
-    return rc || e == ATTN_JSON_ARRAY_END ? rc : unexpected(r, "an object");
+    out->lists = true;
+    while (!rc && (e = attn_json_next(&r->j)) != ATTN_JSON_ARRAY_END) {   /* of another program's manifest, items may be anything */
+        out->lists &= e == ATTN_JSON_OBJECT;
+        rc = e == ATTN_JSON_OBJECT ? list_file(out, r) : attn_json_skip(&r->j, e) ? ATTN_OK : unexpected(r, "a value");
+    }
+    return rc;
 }
 
 int attn_dump_read_listing(struct attn_dump_listing *out, const char *text, size_t len, const char *path, struct attn_err *err)

@@ -190,8 +190,8 @@ struct tidy {
 /* Length of the header line with its end; 0 if the first line is not the header. */
 static size_t header_length(const char *text, size_t len)
 {
-    size_t n = sizeof header - 1;
-    if (len < n || memcmp(text, header, n) != 0)
+    size_t mark = (size_t)(fields_of(text, len).at - text), n = mark + sizeof header - 1;
+    if (len < n || memcmp(text + mark, header, sizeof header - 1) != 0)
         return 0;
     n += n < len && text[n] == '\r';
     return n == len ? n : text[n] == '\n' ? n + 1 : 0;
@@ -268,7 +268,7 @@ static int locate(struct tidy *t)
         return refuse(t, "row and col are no numbers");
     bool same = t->name.len && t->name.len == f[NAME].len && !memcmp(t->name.s, f[NAME].s, f[NAME].len);
     bool first = row == 0 && col == 0, next_col = row == t->row && col == t->col + 1;
-    bool next_row = row == t->row + 1 && col == 0 && (t->row == 0 || t->col + 1 == t->cols);
+    bool next_row = row == t->row + 1 && col == 0 && (!t->cols || t->col + 1 == t->cols);
     int rc = ATTN_OK;
     if (!(same && !first && (next_col || next_row)) && !first)
         return refuse(t, "expected rows and columns in the order in which run --format tidy writes them");

@@ -168,6 +168,12 @@ START_TEST(it_ends_at_the_end_of_text)
     expect("\"$A\" generate -q -m $D/m --ids " PROMPT " -n 9 --format json", 0, "\"stop\": \"eos\"");
     expect("\"$A\" generate -q -m $D/m --ids " PROMPT " -n 3 --format json", 0, "\"stop\": \"eos\"");
     expect("\"$A\" generate -q -m $D/m --ids " PROMPT " -n 4 --ignore-eos", 0, "69 64 0 11 14\n");
+    /* what is said of continuing counts before what is said of the model */
+    succeed("echo '{\"eos_token_id\": [64]}' >$D/m/generation_config.json");
+    expect("\"$A\" generate -q -m $D/m --ids " PROMPT " -n 4", 0, "69 64\n");
+    succeed("echo '{\"eos_token_id\": null}' >$D/m/generation_config.json");
+    expect("\"$A\" generate -q -m $D/m --ids " PROMPT " -n 9 --format json", 0, "\"stop\": \"eos\"");
+    expect("echo '{' >$D/m/generation_config.json; \"$A\" generate -q -m $D/m --ids " PROMPT " -n 4 2>&1", 1, "m/generation_config.json: line ");
     succeed("cp -r models/stacked $D/ours && sed -i 's/\"rope_theta\"/\"eos_token_id\": 3, &/' $D/ours/config.json");
     expect("\"$A\" generate -q -m $D/ours -s 'the cat' -n 9 --format json", 0, "\"stop\": \"eos\"");
 }

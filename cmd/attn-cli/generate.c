@@ -402,7 +402,8 @@ static const struct option options[] = {
      .max = UINT64_MAX, .flags = OPT_COUNTS | OPT_USUAL},
     {0, "stop", OPT_TEXT, &o.stop, "TEXT", "stop where the continuation contains TEXT, which is not printed",
      .flags = OPT_COUNTS | OPT_USUAL},
-    {0, "ignore-eos", OPT_FLAG, &o.ignore_eos, NULL, "do not stop after the model's end-of-text token (eos_token_id)",
+    {0, "ignore-eos", OPT_FLAG, &o.ignore_eos, NULL, "do not stop after a token that ends a text: eos_token_id of "
+     "generation_config.json, or else of config.json",
      .flags = OPT_COUNTS},
     {0, "format", OPT_CHOICE, &o.format, "F", "format of the result: text (default) or json; of the activations with -o: csv, "
      "tidy, npy, npz, term, png, svg, html, or text and json where the ending of PATH says nothing",

@@ -76,8 +76,8 @@ static int read_real(const struct attn_key_reader *r, const struct attn_key *k, 
 
 static int read_above(const struct attn_key_reader *r, const struct attn_key *k, const cJSON *v, double *field)
 {
-    if (!cJSON_IsNull(v) && (!cJSON_IsNumber(v) || !isfinite(v->valuedouble) || v->valuedouble <= 0))
-        return unexpected(r, k, v, "a finite number above 0, or null");
+    if (!cJSON_IsNull(v) && (!cJSON_IsNumber(v) || !isfinite((float)v->valuedouble) || !((float)v->valuedouble > 0)))
+        return unexpected(r, k, v, "a finite number above 0, or null");         /* as float32, too */
     *field = cJSON_IsNull(v) ? 0 : v->valuedouble;
     return ATTN_OK;
 }

@@ -140,7 +140,7 @@ static int check_rope(const struct attn_config *c, const char *name, struct attn
                          c->dh);
     if (c->position == ATTN_POS_ROPE && c->rotary % 2 != 0)
         return attn_fail(err, ATTN_EFORMAT, "%s: %zu numbers of each head of %zu are turned by position, expected an even "
-                         "number: see \"%s\"", name, c->rotary, c->dh, *KEY(rotary_share) ? KEY(rotary_share) : KEY(dh));
+                         "number: see \"%s\"", name, c->rotary, c->dh, *KEY(rotary_share) ? KEY(rotary_share) : *KEY(rotary) ? KEY(rotary) : KEY(dh));
     if (!(c->rope_theta > 0))
         return attn_fail(err, ATTN_EFORMAT, "%s: \"%s\" is 0, expected a number above it", name, KEY(rope_theta));
     if (c->rope_apart && !(c->local_theta > 0))
@@ -195,6 +195,9 @@ static int check(const struct attn_config *c, const char *name, struct attn_err 
     if (!rc && c->mlp != ATTN_MLP_NONE && c->m == 0)
         rc = attn_fail(err, ATTN_EFORMAT, "%s: \"d_mlp\" is 0, expected its width because \"mlp\" is \"%s\"", name,
                        attn_mlp_name(c->mlp));
+    if (!rc && *KEY(query_scalar) && !(c->query_scalar > 0))
+        rc = attn_fail(err, ATTN_EFORMAT, "%s: \"%s\" is 0, expected a number above it: scores are divided by its root", name,
+                       KEY(query_scalar));
     if (!rc && c->end > c->V)
         rc = attn_fail(err, ATTN_EFORMAT, "%s: \"%s\" is %zu, expected less than \"%s\" %zu", name, KEY(end), c->end - 1, KEY(V),
                        c->V);
@@ -299,6 +302,19 @@ static int read_with(int (*part)(struct attn_key_reader *r, const cJSON *root), 
     cJSON_Delete(root);
     if (rc)
         attn_config_free(out);
+    return rc;
+}
+
+int attn_config_read_ends(struct attn_config *c, const char *text, size_t len, const char *name, struct attn_err *err)
+{
+    cJSON *root = NULL;
+    int rc = attn_tree_read(&root, text, len, name, VALUES_MAX, err);
+    const cJSON *ends = rc ? NULL : attn_tree_member(root, "eos_token_id");
+    if (ends && !cJSON_IsNull(ends)) {
+        c->n_eos = 0;
+        read_eos(c, ends);
+    }
+    cJSON_Delete(root);
     return rc;
 }
 

@@ -75,6 +75,8 @@ struct attn_config {
 
 /* On failure `out` is zeroed. */
 int attn_config_read(struct attn_config *out, const char *text, size_t len, const char *name, struct attn_err *err);
+/* Reads "eos_token_id" of a generation_config.json, which counts before that of config.json. */
+int attn_config_read_ends(struct attn_config *c, const char *text, size_t len, const char *name, struct attn_err *err);
 /* Reads only the tokenizer's part, which is all `tokenize` needs.  Other faults of the file are ignored. */
 int attn_config_read_tokenizer(struct attn_config *out, const char *text, size_t len, const char *name, struct attn_err *err);
 void attn_config_free(struct attn_config *c);                       /* what it owns; zeroed is fine */

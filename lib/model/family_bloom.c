@@ -40,7 +40,7 @@ static int read_width(const struct attn_key_reader *r, struct attn_config *c)
     return attn_fail(r->err, ATTN_EFORMAT, "%s: there is no \"hidden_size\" and no \"n_embed\", expected %s", r->name, attn_size_from_1);
 }
 
-/* A text may be as long as anybody can wait for. */
+/* Nothing in ALiBi ends: this is how long the texts were that it learned from, and the longest that is taken. */
 static int read_bloom(const struct attn_key_reader *r, struct attn_config *c, const cJSON *root)
 {
     (void)root;

@@ -75,6 +75,23 @@ static int read_config(struct attn_model *m, struct attn_err *err)
     return rc;
 }
 
+/* What ends a text when it is continued is said there, too, and then counts: the end of a turn, where config.json has that of a
+ * document. */
+static int read_ends(struct attn_model *m, struct attn_err *err)
+{
+    static const char file[] = "generation_config.json";
+    struct attn_map map = {0};
+    if (m->config.family->native || !attn_source_has(&m->source, file))
+        return ATTN_OK;
+    char *path = attn_source_path(&m->source, file);
+    int rc = path ? attn_source_open(&m->source, file, ATTN_CONFIG_LIMIT, &map, err) : attn_no_memory(err, NULL, "for a path");
+    if (!rc)
+        rc = attn_config_read_ends(&m->config, (const char *)map.data, map.len, path, err);
+    attn_map_close(&map);
+    free(path);
+    return rc;
+}
+
 static int open_weights(struct attn_model *m, struct attn_err *err)
 {
     int rc = attn_shards_open(&m->weights, &m->source, err);
@@ -93,6 +110,8 @@ int attn_model_open(struct attn_model **out, const char *name, struct attn_err *
     rc = attn_source_find(&m->source, name, err);
     if (!rc)
         rc = read_config(m, err);
+    if (!rc)
+        rc = read_ends(m, err);
     if (!rc)
         rc = open_weights(m, err);
     if (!rc && attn_model_is_small(m)) {

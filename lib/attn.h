@@ -135,8 +135,8 @@ void attn_tokens_free(struct attn_tokens *t);                       /* NULL is f
 
 /* Opens the tokenizer of a model, named as attn_model_open takes it.  Weights are not needed: the directory must have
  * tokenizer.json, or vocab.json and merges.txt (byte-level BPE), or tokenizer.model (sentencepiece), or tokenizer.bin
- * (llama2.c), the first of them that is there, or vocab.json alone (words); config.json, tokenizer_config.json and
- * added_tokens.json are read if they are there. */
+ * (llama2.c), the first of them that is there, or vocab.json alone (words); config.json and tokenizer_config.json, and beside
+ * merges.txt added_tokens.json, are read if they are there. */
 struct attn_tokenizer;
 int attn_tokenizer_open(struct attn_tokenizer **out, const char *model, struct attn_err *err);
 void attn_tokenizer_close(struct attn_tokenizer *t);                /* NULL is fine */

@@ -268,6 +268,8 @@ START_TEST(the_page_says_what_matters)
     expect("$A variants " LIFE, 0, "attention pattern of layer 0, head 0 (rows: queries, columns: keys)\n");
     expect("$A variants " LIFE, 0, "model         full          causal        causal-renorm window:2");
     expect("$A variants " MOTH " --layer 1 --head 2", 0, "layer 1, head 2");
+    expect("$A variants " LIFE " --kinds 'causal window:2 full'", 0, " hidden by the mask\n");
+    expect("$A variants " LIFE " --kinds 'causal window:2' | grep '^ *short'", 0, "····  ··");
     expect("$A variants -m tests/golden/checkpoints/gpt2-b --ids $(seq -s, 0 59) --kinds linear", 0, "matrices of 60 x 60 do not fit");
     expect("$A variants --ids 0,1,2 --kinds linear", 0, "A sentence under 1 kind of attention");
     expect("$A variants -m tiny -s \"Once$(printf ' a%.0s' $(seq 99))\" --kinds 'causal window:58'", 0,

@@ -21,6 +21,7 @@
 #include "picture/album.h"
 #include "picture/look.h"
 #include "sinks/derivation.h"
+#include "sinks/hide.h"
 #include "sinks/json.h"
 #include "sinks/sink.h"
 
@@ -56,10 +57,13 @@ static int add_sheet(struct attn_album *a, const struct attn_variants *s, size_t
 {
     size_t T = s->tokens->n;
     float *own;
+    const struct attn_sink_job job = {.of = s->model, .attention = s->v[i].kind};
+    const struct attn_window all = {.rows = T, .cols = T, .keys = T};
+    int rc = attn_sink_hide(s->v[i].drawn, &job, (int)s->o->layer, &all, err);
     const struct attn_sheet sheet = {.kind = "attn.pattern", .title = title, .axes = " (rows: queries, columns: keys)",
                                      .layer = (int)i, .name = s->v[i].name, .n = 1, .rows = T, .cols = T, .keys = true,
-                                     .data = s->v[i].drawn};
-    return attn_album_add(a, &sheet, &own, err);
+                                     .hides = true, .data = s->v[i].drawn};
+    return rc ? rc : attn_album_add(a, &sheet, &own, err);
 }
 
 static int picture(struct attn_out *o, const struct attn_variants *s, const char *format, struct attn_err *err)

@@ -250,6 +250,16 @@ START_TEST(panels_are_arranged)
 }
 END_TEST
 
+/* Query heads 0 and 1 read the keys of kv head 0. */
+START_TEST(heads_that_are_shared_say_so)
+{
+#define SHARED "\"$A\" run -m models/stacked -s 'The cat sees the moth' --layer 0 --show "
+    expect(SHARED "k -o $D/x.svg && cat $D/x.svg", 0, "KV1<");
+    expect_exactly(SHARED "q -o $D/x.svg; ends 1 grep -q KV $D/x.svg", "");
+    expect_exactly("\"$A\" run -m tests/golden/checkpoints/gpt2-a --ids 1,2 --show k -o $D/x.svg; ends 1 grep -q KV $D/x.svg", "");
+}
+END_TEST
+
 /* Labels that have no room stand at every 2nd, 5th, 10th, 20th... cell. */
 START_TEST(labels_keep_apart)
 {
@@ -298,6 +308,7 @@ Suite *suite_figures(void)
     tcase_add_test(t, a_figure_is_as_large_as_its_letters);
     tcase_add_test(t, letters_have_the_size_that_was_asked_for);
     tcase_add_test(t, panels_are_arranged);
+    tcase_add_test(t, heads_that_are_shared_say_so);
     tcase_add_test(t, labels_keep_apart);
     tcase_add_loop_test(t, what_does_not_fit_is_said, 0, sizeof wrong / sizeof *wrong);
     suite_add_tcase(s, t);

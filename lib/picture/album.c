@@ -113,8 +113,8 @@ bool attn_sheet_is_triangle(const struct attn_sheet *s)
 
 void attn_sheet_call(char text[64], const struct attn_sheet *s, size_t i, size_t brevity)
 {
-    static const char *const words[ATTN_BREVITIES][4] = {
-        {"layer ", ", ", "head ", "step "}, {"L", " ", "H", "s"}, {"", ".", "", ""}};
+    static const char *const words[ATTN_BREVITIES][5] = {
+        {"layer ", ", ", "head ", "step ", "kv head "}, {"L", " ", "H", "s", "KV"}, {"", ".", "", "", ""}};
     const char *const *word = words[brevity];
     size_t head = s->heads ? s->heads[i] : s->steps ? s->head : ATTN_NO_HEAD, n = 0;
     text[0] = '\0';
@@ -123,7 +123,7 @@ void attn_sheet_call(char text[64], const struct attn_sheet *s, size_t i, size_t
     else if (s->layer >= 0)
         n += (size_t)snprintf(text, 64, "%s%d", word[0], s->layer);
     if (head != ATTN_NO_HEAD)
-        n += (size_t)snprintf(text + n, 64 - n, "%s%s%zu", n ? word[1] : "", word[2], head);
+        n += (size_t)snprintf(text + n, 64 - n, "%s%s%zu", n ? word[1] : "", word[s->shared ? 4 : 2], head);
     if (s->steps)
         snprintf(text + n, 64 - n, "%s%s%zu", n ? word[1] : "", word[3], s->steps[i]);
 }

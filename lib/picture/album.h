@@ -22,6 +22,7 @@ struct attn_sheet {
                                          * of none (ATTN_NO_HEAD); NULL: the matrices are not a history */
     bool keys;                          /* columns are the album's keys; else they are numbered */
     bool of_keys;                       /* rows are the album's keys; else its queries */
+    bool shared;                        /* heads are key/value heads, which several query heads share */
     bool hides;                         /* -inf marks what a query cannot look at */
     const float *data;                  /* [n, rows, cols] */
     const struct attn_label *words;     /* [n, rows, cols]: to write in the cells, of figures only; NULL: nothing is written */

@@ -74,7 +74,7 @@ static int begin(struct attn_collect *c, const struct attn_strip *p, struct attn
     struct attn_sheet sheet = {
         .kind = attn_act_tail(act), .title = c->title[act], .axes = attn_act_axes(act), .layer = p->of->layer,
         .n = p->matrices, .rows = p->T, .cols = p->cols, .heads = p->n_kept ? p->kept : NULL, .keys = attn_act_square(act),
-        .of_keys = attn_act_kv(act), .hides = hides(c, act)};
+        .of_keys = attn_act_kv(act), .shared = attn_act_kv(act) && c->job->of && c->job->of->w.n.H != c->job->of->w.n.Hkv, .hides = hides(c, act)};
     return attn_album_add(&c->album, &sheet, &c->band[act], err);
 }
 

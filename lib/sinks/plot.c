@@ -258,6 +258,15 @@ static const struct attn_sheet *first_of(struct plot *p, int act)
     return NULL;
 }
 
+/* Whether there are fewer heads of keys or values than of queries. */
+static bool is_shared(const struct plot *p, const char *name, int act, int layer)
+{
+    char queries[ATTN_NAME_MAX];
+    attn_act_name(queries, ATTN_ACT_Q, layer);
+    const struct attn_dumped *q = attn_act_kv(act) ? attn_dump_find(p->dump, queries) : NULL, *own = attn_dump_find(p->dump, name);
+    return q && own && q->of.ndim == 3 && own->of.ndim == 3 && q->of.shape[0] != own->of.shape[0];
+}
+
 /* Sheets of one kind have the same shape: a sheet of another shape becomes a kind of its own, named by its whole name. */
 static void name_sheet(struct plot *p, struct attn_sheet *s, const char *name, bool labelled)
 {
@@ -266,6 +275,7 @@ static void name_sheet(struct plot *p, struct attn_sheet *s, const char *name, b
     s->axes = "";
     s->keys = act < 0 ? labelled : attn_act_square(act);
     s->of_keys = act >= 0 && attn_act_kv(act) && p->dump->keys.n;
+    s->shared = act >= 0 && is_shared(p, name, act, s->layer);
     const struct attn_sheet *other = act < 0 ? NULL : first_of(p, act);
     if (act < 0 || (other && (other->rows != s->rows || other->cols != s->cols)))
         return;

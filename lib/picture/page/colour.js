@@ -72,8 +72,10 @@ class Shade {
         this.tops = Array.from({ length: m.rows }, (_, r) => this.scale === "row" ? extent(m, this.skip, r).top : this.top);
     }
 
-    /* 0 to 1, or -1 to 1. */
+    /* 0 to 1, or -1 to 1; NaN: it has no colour of the scale. */
     size(r, c) {
+        if (this.m.at(r, c) === Infinity)
+            return NaN;
         const x = this.m.at(r, c), share = Math.min(Math.abs(x) / (this.tops[r] || 1), 1);
         const size = this.scale === "log" ? Math.max(0, 1 + Math.log10(share) / DECADES) : share;
         return x < 0 ? -size : size;

@@ -80,11 +80,11 @@ function drawLegend(host, shade) {
     note.textContent = [SCALES[shade.scale], shade.m.causal ? "blank: hidden by the mask" : "",
                         shade.skip ? "first column left out, the rest unchanged" : ""].filter(Boolean).join(" · ");
     host.replaceChildren(low, bar, high, note);
-    const odd = shade.m.data.filter(Number.isNaN).length;
-    if (odd) {
+    const odd = shade.m.data.filter(Number.isNaN).length, infinite = shade.m.data.filter((x) => x === Infinity).length;
+    if (odd || infinite) {
         const box = document.createElement("i");
         box.className = "none";
-        host.append(box, odd + " not a number");
+        host.append(box, [odd ? odd + " not a number" : "", infinite ? infinite + " infinite" : ""].filter(Boolean).join(", "));
     }
 }
 

@@ -158,6 +158,7 @@ END_TEST
 /* With one token a row has one weight: entropy 0, distance 0, everything on the first token. */
 START_TEST(a_summary_is_a_line_of_figures)
 {
+    expect_exactly("printf 'Life is\nsoup\n' >$D/x.txt; ends 3 $A batch -q -m life -f $D/x.txt --format summary 2>/dev/null | awk -F, '{print NF}' | sort -u", "12\n");
     expect("printf 'the\\n' | $A batch " MODEL "-f - --summary $D/s.csv --layer 1 --head 2; cat $D/s.csv", 0,
            "record,line,id,tokens,logprob,next_id,next,next_p,L1H2_entropy,L1H2_distance,L1H2_first,error\n0,1,,1,0,");
     expect("tail -1 $D/s.csv", 0, ",0,0,1,\n");

@@ -61,6 +61,7 @@ static const struct usage wrong[] = {
     {"run -s x --$(printf %0999d 0)", "unknown option '--" ZEROS "...'\n"},
     {"run -s x --verbose", "unknown option '--verbose'\n"},
     {"run -s x --form json", "unknown option '--form', the nearest is '--format'"},
+    {"run -s x -e 1", "unknown option '-e', the nearest is '--edit'"},
     {"run -s x -T 2", "unknown option '-T', the nearest is '-t'"},
     {"run -s", "--sentence needs a value"},
     {"run -s x --show", "--show needs a value: --show LIST"},

@@ -159,6 +159,12 @@ START_TEST(the_nearest_name_is_offered)
         {"L0.lens", "derived from other activations"}};
     for (size_t i = 0; i < sizeof pairs / sizeof *pairs; i++)
         expect(printed("$A run " RED " --edit '%s = 0' 2>&1", pairs[i][0]), i == 6 || i == 7 ? 2 : 1, pairs[i][1]);
+    expect("cd $D; $A run -q " RED " --show resid_pre,mlp.out --layer 0 --format npz -o z.npz; $A run " RED " --edit 'L0.resid_post = z.npz' 2>&1", 1,
+           "z.npz has no array 'blocks.0.resid_post'; it has blocks.0.resid_pre, blocks.0.mlp.out\n");
+    expect_same("$A run " RED " --edit 'v[pos=\" red\",\" ball\"] = 0' --no-compare --show logits --format csv | sha256sum",
+                "$A run " RED " --edit 'v[pos=3,4] = 0' --no-compare --show logits --format csv | sha256sum");
+    expect("$A run -m models/stacked -s 'The cat sees' --edit 'L0.v[head=3] = 0' 2>&1", 1, "serves query heads 2-3, and head 2 of them is not chosen: "
+           "choose all, as in [head=2-3]");
     expect("$A run " RED " --edit 'L0.pattern[pos=1][key=0] = 0' 2>&1", 2, "all selectors stand in one pair of brackets, as in [pos=1,key=0]");
     expect("$A run " RED " --edit \"$(printf '*z%.0s' {1..300}) = 0\" 2>&1", 1, "': nothing matches '*z*z");
     expect("$A run " RED " --edit \"$(printf '*z%.0s' {1..300}) = 0\" 2>&1", 1, "*z'; names: embed");

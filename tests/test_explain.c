@@ -385,6 +385,7 @@ static const struct { const char *args, *says; } words[] = {
     {"-m models/stacked -s 'The cat sees' --layer 2", "what the earlier layers have added"},
     {"-m ./" GOLDEN "neo-h --ids 1,2,3,4,5,6,7,8 --layer 1 --query 7 --key 1", "Key 1 is 6 tokens before query 7, outside the window"},
     {"-m ./models/stacked -s 'The cat sees the moth' --attention strided:2,2 --query 4 --key 1", "Key 1 is not among the 4 that query 4 sees"},
+    {"-m models/stacked -s 'The cat sees' --attention strided:1,5 --query 0 --key 0", "Query 0 sees 1 key, including key 0,"},
     {"-m ./" GOLDEN "neo-h --ids 1,2,3 --layer 1", "a window of 5 keys"},
     {"-m ./" GOLDEN "neo-h --ids 1,2,3 --layer 1", "does not divide by √d_head"},
     {"-m ./" GOLDEN "neox-i --ids 1,2,3", "The numbers from 8 on are not rotated"},

@@ -12,6 +12,7 @@ START_TEST(a_table_is_sorted_and_narrow)
 {
     expect("$A heads -m tiny -s 'Lily lost her ball' --by duplicate --top 2", 0,
            "\n\nNo head has duplicate: no row of the text can have it; a text said twice can (--repeat 24)\n");
+    expect_exactly("$A heads -m tiny -s 'Lily lost' --top 2 --format csv | wc -l", "3\n");
     expect("$A heads -m tiny -s Lily --top 2", 0, "\nNo head has a score: no row");
     expect("$A heads -m tiny --top 2", 0, "The first 2 of 24 heads, sorted by what they do most; means over rows from 1 on\n\n"
            "head  does most      prev  self  first  dupl  induct  entropy  spread  dist\nL4H3  previous 0.");

@@ -27,6 +27,16 @@ START_TEST(wrong_options_end_with_2)
 }
 END_TEST
 
+/* A dropout leaves out the same weights of the same formula. */
+START_TEST(dropout_is_that_of_the_kind)
+{
+    expect_same("$A run -q -m tiny -s 'Lily lost her ball' --attention block:100 --dropout 0.5 --show context --layer 0 --format csv",
+                "$A run -q -m tiny -s 'Lily lost her ball' --attention causal --dropout 0.5 --show context --layer 0 --format csv");
+    expect_same("$A run -q -m tiny -s 'Lily lost her ball' --attention block:100 --dropout 0.5 --show context,pattern --layer 0 --format json | jq -c '.activations[1].data'",
+                "$A run -q -m tiny -s 'Lily lost her ball' --attention block:100 --dropout 0.5 --show context --layer 0 --format json | jq -c '.activations[0].data'");
+}
+END_TEST
+
 START_TEST(titles_and_documents_tell)
 {
     expect(RUN "--attention window:2 --scale 0.5 --dropout 0.25 --seed 9", 0,
@@ -159,6 +169,7 @@ Suite *suite_kinds_cmd(void)
     tcase_add_checked_fixture(c, shell_set_up, scratch_remove);
     tcase_set_timeout(c, 60);
     tcase_add_loop_test(c, wrong_options_end_with_2, 0, WRONG);
+    tcase_add_test(c, dropout_is_that_of_the_kind);
     tcase_add_test(c, titles_and_documents_tell);
     tcase_add_test(c, kinds_agree_where_they_are_one);
     tcase_add_loop_test(c, generation_is_what_all_at_once_gives, 0, GROWING);

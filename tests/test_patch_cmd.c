@@ -34,6 +34,7 @@ END_TEST
 
 START_TEST(programs_get_rows)
 {
+    expect("$A patch -m tiny -s Lily --from 'Tom saw' --metric 'logit(3)' --what v --over layer 2>&1", 1, "have 1 and 2 tokens, and differ from token 0 on");
     expect("$A patch " GPT2 "--what context --over layer,head --format json", 0,
            "\"what\":\"context\",\n\"over\":[\"layer\",\"head\"],\n\"method\":\"exact\",\n\"metric\":\"logit(3)\",\n\"metric_text\":");
     expect("$A patch " GPT2 "--what context --over layer,head --format json", 0,

@@ -417,6 +417,15 @@ static const struct { const char *line; int status; const char *says; } refused[
     {SMALL "-o README.md 2>&1", 1, "README.md"},
 };
 
+/* Of words of one letter, token 0 among them, each is a byte. */
+START_TEST(bits_are_counted_by_byte)
+{
+    expect_exactly("for i in $(seq 60); do echo 'a b c d a b c d'; done >$D/f; \"$A\" init -q -o $D/h --vocab-size 4 --n-ctx 8 --n-layer 1 --n-head 1 "
+                   "--d-model 4 --unembed true; echo '{\"a\":0,\"b\":1,\"c\":2,\"d\":3}' >$D/h/vocab.json; \"$A\" train -q -m $D/h -f $D/f -o $D/m --steps 1 "
+                   "--held-out 20; tail -1 $D/m/loss.csv | awk -F, '{x = $7 * log(2) / $6; print (x > 0.99999 && x < 1.00001)}'", "1\n");
+}
+END_TEST
+
 /* A word whose id the model lacks, in the part that is held out, which is measured after the first step. */
 START_TEST(a_tokenizer_of_another_model_is_refused)
 {
@@ -628,6 +637,7 @@ Suite *suite_train(void)
     tcase_add_test(tc, a_model_of_any_family_learns_on);
     tcase_add_test(tc, interruptions_of_what_goes_on_change_no_bit);
     tcase_add_loop_test(tc, what_cannot_be_is_refused, 0, sizeof refused / sizeof *refused);
+    tcase_add_test(tc, bits_are_counted_by_byte);
     tcase_add_test(tc, a_tokenizer_of_another_model_is_refused);
     tcase_add_test(tc, a_tokenizer_comes_whole);
     tcase_add_test(tc, token_0_ends_a_text);

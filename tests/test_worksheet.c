@@ -104,6 +104,7 @@ START_TEST(seeds_choose_the_gaps)
     expect_same(SHEET, SHEET);
     ck_assert_str_eq(succeed(SHEET " >$D/a; for s in 1 2 3; do " SHEET "--seed $s >$D/b; cmp -s $D/a $D/b || echo other; done | sort -u")->text,
                      "other\n");
+    expect("\"$A\" explain -m life -s 'Life is' --blank 1 -o $D/x.html && cat $D/x.html", 0, "data-within=\"0.0001001\"> <output></output> (1: 4 decimals)");
     expect("\"$A\" explain -m life -s 'Life is' --answers 2>&1", 2, "--answers fills in a worksheet: give --blank N");
     expect("\"$A\" explain -m life -s 'Life is' --blank 99 2>&1", 2, "99 numbers to leave out, and 10 of this derivation can be computed");
     expect("\"$A\" explain -m life -s 'Life is' --blank 0 2>&1", 2, "--blank: 0 is not in 1..1000");

@@ -42,16 +42,22 @@ START_TEST(the_summary_is_no_file_of_a_record)
 }
 END_TEST
 
-/* What an older batch left in a directory would be taken for the new one's. */
+/* What an older batch left in a directory would be taken for the new one's, but stays until that is complete. */
 START_TEST(a_directory_begun_anew_has_nothing_older)
 {
-    expect_exactly("cd $D; ends 3 $A batch -q -f in --format stack --show pattern -o d 2>/dev/null; ls d", "blocks.0.attn.pattern.npy\nrecords.ndjson\n");
-    expect_exactly("cd $D; ends 3 $A batch -q -f in --format stack --show context -o d 2>/dev/null; ls d", "blocks.0.attn.context.npy\nrecords.ndjson\n");
-    expect_exactly("cd $D; $A batch -q -f in --format npz -o d; echo Life is not soup >x; ends 3 $A batch -q -f x --format npz -o d 2>/dev/null; ls d",
-                   "records.ndjson\n");
-    expect_exactly("cd $D; ends 1 $A batch -q -f in --format stack --show pattern -o d --fail-fast 2>/dev/null; ls d; : >x;"
-                   "$A batch -q -f x --format stack --show pattern -o d --force; ls d",
+#define STACK "$A batch -q --format stack -o d "
+#define LEFT(text) "blocks.0.attn." text ".npy\nrecords.ndjson\n"
+    expect_exactly("cd $D; ends 3 " STACK "-f in --show pattern 2>/dev/null; ls d", LEFT("pattern"));
+    expect_exactly("cd $D; echo soup >x; ends 1 " STACK "-f x --show context --fail-fast 2>/dev/null; ls d", LEFT("pattern"));
+    expect_exactly("cd $D; ends 3 " STACK "-f in --show context 2>/dev/null; ls d", LEFT("context"));
+    expect_exactly("cd $D; : >x; " STACK "-f x --show context; ls d", "records.ndjson\n");
+    expect_exactly("cd $D; $A batch -q -f in --format npz -o e; $A batch -q -f x --format npz -o e; ls e", "records.ndjson\n");
+    expect_exactly("cd $D; $A batch -q -f in --format npz -o e; printf 'soup\nLife\n' >x; ends 3 $A batch -q -f x --format npz -o e 2>/dev/null; ls e",
+                   "000001\nrecords.ndjson\n");
+    expect_exactly("cd $D; ends 1 " STACK "-f in --show pattern --fail-fast 2>/dev/null; ls d; : >x; " STACK "-f x --show pattern --force; ls d",
                    "blocks.0.attn.pattern.npy.part\nrecords.ndjson\nrecords.ndjson.part\nrecords.ndjson\n");
+    expect_exactly("cd $D; rm -r d*; $A run -q -s Life --show pattern --format npy -o d; ends 3 " STACK "-f in --show context 2>/dev/null; ls d",
+                   "blocks.0.attn.context.npy\nblocks.0.attn.pattern.npy\nmanifest.json\nrecords.ndjson\n");
 }
 END_TEST
 

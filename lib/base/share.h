@@ -28,4 +28,12 @@ static inline uint64_t attn_share_size(const struct attn_share *s, uint64_t N)
     return to - from;
 }
 
+/* Whether it selects the one of this number. */
+static inline bool attn_share_has(const struct attn_share *s, uint64_t N, uint64_t number)
+{
+    uint64_t from, to;
+    attn_share_range(s, N, &from, &to);
+    return s->stride && s->count ? number < N && number % s->count == s->index : number >= from && number < to;
+}
+
 #endif

@@ -129,8 +129,9 @@ enum { ATTN_RECORD_FILE = 32 };
 const char *attn_record_file(char name[ATTN_RECORD_FILE], const struct attn_format *f);
 /* Whether a directory of an output is called like that of a record: "000012". */
 bool attn_record_named(const char *name);
-/* Removes the directories of records that an older batch left in `dir`, but for files of somebody else. */
-int attn_writing_clear(const char *dir, struct attn_err *err);
+/* Removes the directories of records that an older batch left in `dir` and that are not in this share of `total`, but for files of
+ * somebody else. */
+int attn_writing_clear(const char *dir, const struct attn_share *share, uint64_t total, struct attn_err *err);
 
 /* The malloc'd lines for the stream and for a separate summary; either may be NULL. */
 struct attn_record_lines { char *line, *row; size_t line_len, row_len; };
@@ -203,8 +204,10 @@ int attn_stack_set_tokens(struct attn_stack *s, size_t T, struct attn_err *err);
 /* A row is announced in bands; then it must be ended.  One that failed is ended without. */
 struct attn_observer attn_stack_observer(struct attn_stack *s);
 void attn_stack_end_row(struct attn_stack *s, bool failed);
-/* Removes the arrays that an older batch left in a directory. */
-int attn_stack_clear(const char *dir, struct attn_err *err);
+/* Removes what an older batch left in the directory: arrays that it did not finish; those that it did and that are not of this
+ * stack, whose own were `made` if there was a sentence. */
+int attn_stack_clear_begun(const struct attn_stack *s, struct attn_err *err);
+int attn_stack_clear_others(const struct attn_stack *s, bool made, struct attn_err *err);
 int attn_stack_flush(struct attn_stack *s, bool disk, struct attn_err *err);
 void attn_stack_finish(struct attn_stack *s);                       /* writes the headers; flush must follow */
 /* Writes that many bytes of NaN in place of the numbers of a failed record. */

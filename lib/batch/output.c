@@ -205,16 +205,6 @@ static void fall_back(struct attn_output *out)
         s->tokens = 0;
 }
 
-/* A directory that is begun anew keeps nothing of the batch before it, whose records and arrays may be others. */
-static int clear_older(const struct attn_output *out, struct attn_err *err)
-{
-    bool older = out->e->o->force || (out->journal.json && access(out->journal.json, F_OK) == 0);
-    if (!attn_batch_in_directory(out->e->writing.format) || !older || out->journal.side.now.records)
-        return ATTN_OK;
-    int rc = attn_stack_clear(out->path, err);
-    return rc ? rc : attn_writing_clear(out->path, err);
-}
-
 static int open_streams(struct attn_output *out, struct attn_err *err)
 {
     const struct attn_mark *m = &out->journal.side.now;
@@ -240,8 +230,8 @@ int attn_output_start(struct attn_output *out, struct attn_err *err)
     int rc = attn_batch_in_directory(out->e->writing.format) ? attn_folder_make(out->path, &made, err) : ATTN_OK;
     if (!rc)
         rc = attn_journal_start(&out->journal, err);
-    if (!rc)
-        rc = clear_older(out, err);
+    if (!rc && out->stack && !s->tokens)
+        rc = attn_stack_clear_begun(out->stack, err);
     if (!rc)
         rc = open_streams(out, err);
     if (!rc && out->stack)
@@ -373,10 +363,24 @@ static int end_summary(const struct attn_output *out, const char *path, uint64_t
     return has_means(out) ? attn_means_write(path, bytes, err) : attn_part_rename(path, true, err);
 }
 
+/* What an older batch left in the directory would be taken for arrays and records of this one.  There was one if its sidecar is
+ * there, which is replaced after this. */
+static int clear_older(const struct attn_output *out, struct attn_err *err)
+{
+    const struct attn_sidecar *s = &out->journal.side;
+    if (!out->journal.json || access(out->journal.json, F_OK))
+        return ATTN_OK;
+    if (out->stack)
+        return attn_stack_clear_others(out->stack, s->tokens > 0, err);
+    return out->e->writing.format->flags & ATTN_FORMAT_APART ? attn_writing_clear(out->path, &s->shard, s->total, err) : ATTN_OK;
+}
+
 int attn_output_end(struct attn_output *out, struct attn_err *err)
 {
     struct attn_sidecar *s = &out->journal.side;
     int rc = out->stack ? attn_stack_rename(out->stack, err) : ATTN_OK;
+    if (!rc)
+        rc = clear_older(out, err);
     if (!rc && out->summary_path)
         rc = end_summary(out, out->summary_path, &s->now.summary_bytes, err);
     if (!rc && out->stream_path)

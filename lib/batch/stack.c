@@ -204,34 +204,43 @@ void attn_stack_end_row(struct attn_stack *s, bool failed)
     s->rows++;
 }
 
-/* Whether a file is called like an array, which grows as NAME.npy.part. */
-static bool is_array(const char *file)
+/* Whether a file is called like an array and ends like this; *own: like one of this stack. */
+static bool is_array(const struct attn_stack *s, const char *file, const char *ending, bool *own)
 {
-    static const char *const endings[] = {".npy", ".npy.part"};
     char name[ATTN_NAME_MAX];
-    int layer;
-    for (size_t i = 0, n = strlen(file); i < 2; i++) {
-        size_t end = strlen(endings[i]);
-        if (n <= end || n - end >= sizeof name || strcmp(file + n - end, endings[i]))
-            continue;
+    size_t n = strlen(file), end = strlen(ending);
+    int layer, act = -1;
+    if (n > end && n - end < sizeof name && !strcmp(file + n - end, ending)) {
         snprintf(name, sizeof name, "%.*s", (int)(n - end), file);
-        if (attn_act_find(name, &layer) >= 0)
-            return true;
+        act = attn_act_find(name, &layer);
     }
-    return false;
+    *own = act >= 0 && layer < (int)s->info->L && s->index[(size_t)(layer + 1) * ATTN_ACTS + (size_t)act];
+    return act >= 0;
 }
 
-int attn_stack_clear(const char *dir, struct attn_err *err)
+/* Removes the arrays with this ending from the directory; keep: but for those of this stack. */
+static int clear(const struct attn_stack *s, const char *ending, bool keep, struct attn_err *err)
 {
     int rc = ATTN_OK;
-    DIR *d = opendir(dir);
+    bool own;
+    DIR *d = opendir(s->dir);
     if (!d)
-        return attn_fail_errno(err, dir, "read");
+        return attn_fail_errno(err, s->dir, "read");
     for (struct dirent *e; !rc && (errno = 0, e = readdir(d));)
-        if (is_array(e->d_name) && unlinkat(dirfd(d), e->d_name, 0))
-            rc = attn_fail(err, ATTN_EIO, "%s/%s: cannot remove: %s", dir, e->d_name, strerror(errno));
+        if (is_array(s, e->d_name, ending, &own) && !(keep && own) && unlinkat(dirfd(d), e->d_name, 0))
+            rc = attn_fail(err, ATTN_EIO, "%s/%s: cannot remove: %s", s->dir, e->d_name, strerror(errno));
     closedir(d);
     return rc;
+}
+
+int attn_stack_clear_begun(const struct attn_stack *s, struct attn_err *err)
+{
+    return clear(s, ".npy.part", false, err);
+}
+
+int attn_stack_clear_others(const struct attn_stack *s, bool made, struct attn_err *err)
+{
+    return clear(s, ".npy", made, err);
 }
 
 int attn_stack_flush(struct attn_stack *s, bool disk, struct attn_err *err)

@@ -16,6 +16,8 @@
 
 #include "base/disk.h"
 #include "base/err.h"
+#include "base/num.h"
+#include "base/share.h"
 #include "sinks/json.h"
 #include "sinks/manifest.h"
 
@@ -118,23 +120,37 @@ static int clear_ours(const struct record_dir *p, struct attn_err *err)
     return attn_rewrite_remove(p->path, p->part, err);
 }
 
-int attn_writing_clear(const char *dir, struct attn_err *err)
+/* Removes OUT/NAME of an older run, unless there are files of somebody else. */
+static int forget(const char *dir, const char *name, struct attn_err *err)
+{
+    struct record_dir p = {0};
+    if (asprintf(&p.path, "%s/%s", dir, name) < 0)
+        return attn_no_memory(err, dir, "for the path of a record");
+    int rc = access(p.path, F_OK) ? ATTN_OK : clear_ours(&p, err);
+    rmdir(p.path);
+    free(p.path);
+    return rc;
+}
+
+/* A record that failed has no directory: that of an older run would be taken for its own. */
+static int forget_record(const char *dir, uint64_t number, struct attn_err *err)
+{
+    char name[32];
+    snprintf(name, sizeof name, "%06" PRIu64, number);
+    return forget(dir, name, err);
+}
+
+int attn_writing_clear(const char *dir, const struct attn_share *share, uint64_t total, struct attn_err *err)
 {
     int rc = ATTN_OK;
     DIR *d = opendir(dir);
     if (!d)
         return attn_fail_errno(err, dir, "read");
     for (struct dirent *e; !rc && (errno = 0, e = readdir(d));) {
-        struct record_dir p = {0};
-        if (!attn_record_named(e->d_name))
-            continue;
-        if (asprintf(&p.path, "%s/%s", dir, e->d_name) < 0) {
-            rc = attn_no_memory(err, dir, "for the path of a record");
-            break;
-        }
-        rc = clear_ours(&p, err);
-        rmdir(p.path);                  /* fails, as it should, where there are files of somebody else */
-        free(p.path);
+        uint64_t number;
+        bool record = attn_record_named(e->d_name) && attn_num_parse_u64(e->d_name, strlen(e->d_name), &number);
+        if (record && !attn_share_has(share, total, number))
+            rc = forget(dir, e->d_name, err);
     }
     closedir(d);
     return rc;
@@ -365,7 +381,9 @@ int attn_writing_lines(struct attn_record_lines *out, const struct attn_writing 
     struct attn_sink_record record = {&item->of, item->key};
     struct attn_sink_job job = job_of(w, item, &record);
     *out = (struct attn_record_lines){0};
-    int rc = attn_out_open_memory(&job.to, err);
+    int rc = failure_of(item) && w->format->flags & ATTN_FORMAT_APART ? forget_record(w->dir, item->of.number, err) : ATTN_OK;
+    if (!rc)
+        rc = attn_out_open_memory(&job.to, err);
     if (rc)
         return rc;
     rc = write_line(w, item, i, live, &job, err);

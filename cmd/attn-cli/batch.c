@@ -99,7 +99,8 @@ static int check(struct attn_err *err)
         code = choose_format(err);
     const struct attn_format *f = code || !o.format ? NULL : attn_format_find(o.format);
     if (!code && o.summary_form && !o.summary && !(f && f->flags & ATTN_FORMAT_SUMMARY))
-        code = attn_fail(err, ATTN_EUSAGE, "--summary-form is how a summary is written: give --summary PATH or --format summary, too");
+        code = attn_fail(err, ATTN_EUSAGE, "--summary-form is how a summary is written: give --summary PATH or --format summary, "
+                         "too");
     return code;
 }
 

@@ -208,8 +208,8 @@ static int check_model(const struct sides *s, struct attn_err *err)
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         size_t a = width_in(s->a, rows[i].name), b = width_in(s->b, rows[i].name);
         if (a && b && a != rows[i].width && b != rows[i].width)
-            return attn_fail(err, ATTN_EUSAGE, "the dumps are not of model %s (-m): a row of their %s has %zu numbers, there it has %zu",
-                             info.name, rows[i].name, a, rows[i].width);
+            return attn_fail(err, ATTN_EUSAGE, "the dumps are not of model %s (-m): a row of their %s has %zu numbers, there it "
+                             "has %zu", info.name, rows[i].name, a, rows[i].width);
     }
     return ATTN_OK;
 }

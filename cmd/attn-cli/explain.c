@@ -275,15 +275,12 @@ static int explain_article(struct attn_err *err)
     const struct { const char *name, *given; } others[] = {
         {"model", model}, {"sentence", common.sentence}, {"file", common.file}, {"ids", common.ids}, {"cross", crossing.text},
         {"cross-file", crossing.file}, {"cross-ids", crossing.ids}, {"layer", o.layer.given}, {"head", o.head.given},
-        {"query", o.query}, {"key", o.key},
-        {attention_options[0].name, option_given(&attention_options[0])},
-        {attention_options[1].name, option_given(&attention_options[1])},
-        {attention_options[2].name, option_given(&attention_options[2])}};
+        {"query", o.query}, {"key", o.key}};
     struct attn_explain_opts e = options_of();
     for (size_t i = 0; i < sizeof others / sizeof *others; i++)
         if (others[i].given)
             return attn_fail(err, ATTN_EUSAGE, "--article and --%s do not go together: the article has its own", others[i].name);
-    static const struct option *const groups[] = {edit_options, from_options, label_options};
+    static const struct option *const groups[] = {attention_options, edit_options, from_options, label_options};
     for (size_t g = 0; g < sizeof groups / sizeof *groups; g++)
         for (const struct option *row = groups[g]; row->name; row++)
             if (option_given(row))

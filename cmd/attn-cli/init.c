@@ -181,8 +181,8 @@ static int protect_model(const char *dir, struct attn_err *err)
                                         "pytorch_model.bin.index.json", "model.safetensors.index.json"};
     for (size_t i = 0; !o.force && i < sizeof signs / sizeof *signs; i++)
         if (attn_folder_has(dir, signs[i]) && attn_folder_has(dir, "config.json"))
-            return attn_fail(err, ATTN_EUSAGE, "%s: holds a model that init did not make (%s): choose another directory, or replace its "
-                             "weights with --force", dir, signs[i]);
+            return attn_fail(err, ATTN_EUSAGE, "%s: holds a model that init did not make (%s): choose another directory, or replace "
+                             "its weights with --force", dir, signs[i]);
     return ATTN_OK;
 }
 
@@ -204,9 +204,10 @@ static int init(struct attn_err *err)
 }
 
 static const struct option options[] = {
-    {'o', "output", OPT_DIR, &o.path, "DIR", "the model directory to write, which must not hold a training, nor, without --force, a model "
-     "that was downloaded or converted; other files in it are left alone", .section = OF_OUTPUT, .flags = OPT_USUAL},
-    {0, "force", OPT_FLAG, &o.force, NULL, "replace the weights of a model that was downloaded or converted", .section = OF_OUTPUT},
+    {'o', "output", OPT_DIR, &o.path, "DIR", "the model directory to write, which must not hold a training, nor, "
+     "without --force, a model that was downloaded or converted; other files in it are left alone", .section = OF_OUTPUT, .flags = OPT_USUAL},
+    {0, "force", OPT_FLAG, &o.force, NULL, "replace the weights of a model that was downloaded or converted",
+     .section = OF_OUTPUT},
     {0, "seed", OPT_NUMBER, &o.seed, "N", "torch.manual_seed(N) before the first number (default: 0)", .max = UINT64_MAX,
      .flags = OPT_USUAL},
     {0, "draw", OPT_TEXT, &o.draw, "RECIPE", "which tensor gets which numbers, in what order, see below (default: as torch's "

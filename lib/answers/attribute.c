@@ -107,7 +107,8 @@ static int make_row(struct row *r, struct attn_err *err)
     r->mlp = calloc(n->L + 1, n->d * sizeof *r->mlp);
     r->out = attn_adds_apart(w) ? calloc(n->L + 1, n->d * sizeof *r->out) : NULL;
     r->post = calloc(n->L + 1, larger(n->m, 1) * sizeof *r->post);
-    return r->embed && r->pos_embed && r->last && (r->final || !capped) && r->context && r->mlp && r->post && (r->out || !attn_adds_apart(w)) ? ATTN_OK
+    bool optional = (r->final || !capped) && (r->out || !attn_adds_apart(w));
+    return r->embed && r->pos_embed && r->last && r->context && r->mlp && r->post && optional ? ATTN_OK
            : attn_no_memory(err, NULL, "for a row of %zu layers", n->L);
 }
 

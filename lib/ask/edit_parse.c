@@ -224,7 +224,8 @@ static int read_op(struct attn_reader *r)
             r->e->op = (enum attn_edit_op)i;
             return ATTN_OK;
         }
-    return attn_reader_expected(r, r->at, peek(r) == '[' ? "=, +=, -= or *=: all selectors stand in one pair of brackets, as in [pos=1,key=0]"
+    return attn_reader_expected(r, r->at, peek(r) == '[' ? "=, +=, -= or *=: all selectors stand in one pair of brackets, as in "
+                                                           "[pos=1,key=0]"
                                           : r->e->place.selectors ? "=, +=, -= or *="
                                                                 : "=, +=, -=, *= or a selector such as [pos=-1]");
 }

@@ -29,7 +29,7 @@ struct attn_scores {
     size_t *layer, layers;              /* [layers]: the selected ones */
     size_t *place;                      /* [L]: where it is among them, from 1; 0: not selected */
     size_t *last, seen;                 /* [V]: where each token was seen last, counted from 1 through all passes; tokens so far */
-    struct text *text; size_t texts, text_room;
+    struct text *text; size_t text_room;
     double *ln; size_t lns, ln_room;    /* [lns]: the logarithm of each number of keys */
     size_t *same, same_room;            /* of all tokens of the pass: see struct attn_head_row */
     struct attn_score_sum *sum; size_t sum_room;        /* [texts, layers, kept, o.n] */
@@ -134,7 +134,6 @@ int attn_scores_start(struct attn_scores *t, const int32_t *ids, const struct at
         tokens += seq[i].T;
     if (make_room(t, tokens, n, err))
         return err->code;
-    t->texts = n;
     for (size_t i = 0, start = 0; i < n; start += seq[i++].T) {
         t->text[i] = (struct text){seq[i].T, start};
         link_same(t, &t->text[i], ids);

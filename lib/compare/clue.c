@@ -232,7 +232,10 @@ static bool fits(const struct clue *c, const struct attn_pair *x, const struct a
     const struct attn_weights *all = &c->model->w;
     bool bent = c->act == ATTN_ACT_LOGITS && (all->logit_scale != 0 || all->logit_cap != 0 || all->project_out.data);
     bool turned = c->act == ATTN_ACT_Q || c->act == ATTN_ACT_K;         /* head by head */
-    return w && w->data && !bent && x->n == w->in && x->T == c->p.T && c->p.H * c->p.n == w->out && (!turned || c->p.n == all->n.dh);
+    if (!w)
+        return false;
+    bool heads = c->p.H * c->p.n == w->out && (!turned || c->p.n == all->n.dh);
+    return w->data && !bent && x->n == w->in && x->T == c->p.T && heads;
 }
 
 bool attn_clue_transposed(struct clue *c)

@@ -91,9 +91,10 @@ static void add_position(struct attn_explainer *e, struct attn_number *score)
     const struct attn_weights *w = &e->w->model->w;
     double slope = (double)w->alibi[e->w->head], added = (double)attn_alibi_at(w, e->w->scale, e->w->head, e->w->key);
     struct attn_number before = *score, at = attn_rounded((double)e->w->key, 0);
+    bool behind = attn_worked_cross(e->w) || e->w->kind.form == ATTN_FULL;          /* keys may come after the query */
     attn_derive_words(&e->d, "Positions come in here (ALiBi): the score of a key grows with its position, in this head by %g each.  "
-                      "The softmax does not see what all scores have in common, so %s.%s", w->alibi_early ? slope * (double)e->w->scale : slope,
-                      attn_worked_cross(e->w) || e->w->kind.form == ATTN_FULL ? "this favours the last keys" : "this favours keys that are near",
+                      "The softmax does not see what all scores have in common, so this favours %s.%s",
+                      w->alibi_early ? slope * (double)e->w->scale : slope, behind ? "the last keys" : "keys that are near",
                       w->alibi_early ? "  This model adds it before the scale, rounded to bfloat16." : "");
     score->x += added;
     attn_derive_sum(&e->d, *score, "with position");

@@ -138,9 +138,10 @@ static int check_rope(const struct attn_config *c, const char *name, struct attn
     if (c->position == ATTN_POS_ROPE && c->rotary % 2 != 0 && c->family->native)
         return attn_fail(err, ATTN_EFORMAT, "%s: \"d_head\" is %zu, expected an even number with \"position\": \"rope\"", name,
                          c->dh);
+    const char *turned = *KEY(rotary_share) ? KEY(rotary_share) : *KEY(rotary) ? KEY(rotary) : KEY(dh);
     if (c->position == ATTN_POS_ROPE && c->rotary % 2 != 0)
         return attn_fail(err, ATTN_EFORMAT, "%s: %zu numbers of each head of %zu are turned by position, expected an even "
-                         "number: see \"%s\"", name, c->rotary, c->dh, *KEY(rotary_share) ? KEY(rotary_share) : *KEY(rotary) ? KEY(rotary) : KEY(dh));
+                         "number: see \"%s\"", name, c->rotary, c->dh, turned);
     if (!(c->rope_theta > 0))
         return attn_fail(err, ATTN_EFORMAT, "%s: \"%s\" is 0, expected a number above it", name, KEY(rope_theta));
     if (c->rope_apart && !(c->local_theta > 0))
@@ -312,6 +313,7 @@ int attn_config_read_ends(struct attn_config *c, const char *text, size_t len, c
     const cJSON *ends = rc ? NULL : attn_tree_member(root, "eos_token_id");
     if (ends && !cJSON_IsNull(ends)) {
         c->n_eos = 0;
+        c->ends_apart = true;
         read_eos(c, ends);
     }
     cJSON_Delete(root);

@@ -65,6 +65,7 @@ struct attn_config {
     unsigned char *local;               /* [L], whether each layer has the window, or NULL: none; owned */
     const char *doubt;                  /* what the file says and may not mean, for a warning; NULL: nothing */
     int32_t eos[8]; size_t n_eos;       /* tokens that end a text */
+    bool ends_apart;                    /* by generation_config.json */
     size_t end;                         /* one more than the end token of our own format; 0: none */
     struct attn_word_rule {
         bool bpe;                       /* "type": "bpe" */

@@ -142,8 +142,9 @@ static int no_directory(const char *path, struct attn_err *err)
 {
     const char *slash = strchr(path, '/');
     bool named = slash && *path != '.' && slash > path && slash[1] && !strchr(slash + 1, '/');
-    return attn_fail(err, ATTN_EIO, "%s/config.json: cannot open: No such file or directory: there is no directory %s%s", path, path,
-                     named ? ", nor a model of this name in Hugging Face's cache, where 'huggingface-cli download' would put it" : "");
+    return attn_fail(err, ATTN_EIO, "%s/config.json: cannot open: No such file or directory: there is no directory %s%s", path,
+                     path, named ? ", nor a model of this name in Hugging Face's cache, where 'huggingface-cli download' would put "
+                                   "it" : "");
 }
 
 const char *attn_source_installed(void)

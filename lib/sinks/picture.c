@@ -70,11 +70,12 @@ static int begin(struct attn_collect *c, const struct attn_strip *p, struct attn
 {
     int act = p->of->act;
     const char *note = c->job->kind.note;
+    const struct attn_dims *n = c->job->of ? &c->job->of->w.n : NULL;
     snprintf(c->title[act], sizeof c->title[act], "%s%s", attn_act_title(act), note ? note : "");
     struct attn_sheet sheet = {
         .kind = attn_act_tail(act), .title = c->title[act], .axes = attn_act_axes(act), .layer = p->of->layer,
         .n = p->matrices, .rows = p->T, .cols = p->cols, .heads = p->n_kept ? p->kept : NULL, .keys = attn_act_square(act),
-        .of_keys = attn_act_kv(act), .shared = attn_act_kv(act) && c->job->of && c->job->of->w.n.H != c->job->of->w.n.Hkv, .hides = hides(c, act)};
+        .of_keys = attn_act_kv(act), .shared = attn_act_kv(act) && n && n->H != n->Hkv, .hides = hides(c, act)};
     return attn_album_add(&c->album, &sheet, &c->band[act], err);
 }
 

@@ -45,13 +45,15 @@ static bool fewer(char *out, const struct pair *p)
     return true;
 }
 
+static const char *ends_in(const struct attn_config *c) { return c->ends_apart ? "generation_config.json" : "config.json"; }
+
 static bool end_outside(char *out, const struct pair *p)
 {
     const struct attn_config *c = &p->model->config;
     for (size_t i = 0; i < c->n_eos; i++)
         if ((size_t)c->eos[i] >= p->V) {
-            snprintf(out, ATTN_DOUBT, "config.json ends texts with id %d (eos_token_id), but the model has 0 to %zu: it never comes",
-                     (int)c->eos[i], p->V - 1);
+            snprintf(out, ATTN_DOUBT, "%s ends texts with id %d (eos_token_id), but the model has 0 to %zu: it never comes",
+                     ends_in(c), (int)c->eos[i], p->V - 1);
             return true;
         }
     return false;
@@ -72,8 +74,8 @@ static bool other_end(char *out, const struct pair *p)
     const struct attn_config *c = &p->model->config;
     if (p->said->eos < 0 || !c->n_eos || attn_model_ends(p->model, p->said->eos))
         return false;
-    snprintf(out, ATTN_DOUBT, "a text ends with %s by config.json (eos_token_id) and with %s by tokenizer_config.json (eos_token): "
-             "generate stops at the former", spelled(a, p, c->eos[0]), spelled(b, p, p->said->eos));
+    snprintf(out, ATTN_DOUBT, "a text ends with %s by %s (eos_token_id) and with %s by tokenizer_config.json (eos_token): "
+             "generate stops at the former", spelled(a, p, c->eos[0]), ends_in(c), spelled(b, p, p->said->eos));
     return true;
 }
 

@@ -17,19 +17,21 @@ enum { VALUES_MAX = 1 << 20, LONG = 4 * ATTN_ADDED_LONGEST };   /* LONG: bytes w
 static bool copy_content(const struct attn_subword *b, struct attn_added_token *t, const char *s, bool normalized)
 {
     struct attn_mapped m = {.unmapped = true, .most = LONG};
-    size_t len = strlen(s);
-    char *text = strdup(s);
-    for (size_t i = 0; text && normalized && i < b->normals && len <= LONG; i++) {
-        char *before = text;            /* what changes nothing gives it back */
-        bool ok = attn_normal_apply(&m, &b->normal[i], text, len, false);
-        len = m.len;
-        text = ok ? strndup(m.text, len <= LONG ? len : 0) : NULL;
-        free(before);
+    bool ok = true;
+    t->text = strdup(s);
+    t->len = strlen(s);
+    for (size_t i = 0; t->text && ok && normalized && i < b->normals && t->len <= LONG; i++) {
+        ok = attn_normal_apply(&m, &b->normal[i], t->text, t->len, false);
+        t->len = m.len;
+        char *after = ok && m.len <= LONG ? strndup(m.text, m.len) : NULL;      /* what changes nothing gives the text back */
+        ok = ok && (after || m.len > LONG);
+        free(t->text);
+        t->text = after;
     }
     attn_mapped_free(&m);
-    t->text = text;
-    t->len = text ? len <= LONG ? strlen(text) : len : 0;
-    return text != NULL;
+    if (t->text)
+        t->len = strlen(t->text);
+    return ok && (t->text || t->len > LONG);
 }
 
 /* What normalises to nothing is never found. */

@@ -60,7 +60,8 @@ static int take_replace(struct attn_steps *s, const cJSON *v)
     if ((rc = add(s, ATTN_DECODE_REPLACE, &step)) || (rc = attn_steps_copy(s, &step->find, NULL, find)) ||
         (rc = attn_steps_copy(s, &step->with, NULL, with)))
         return rc;
-    return growth(&s->b->decoder) <= 64 ? ATTN_OK : attn_steps_refuse(s, "\"Replace\" steps that together make so much more of a text");
+    return growth(&s->b->decoder) <= 64 ? ATTN_OK       /* no text grows more when it is encoded, either */
+           : attn_steps_refuse(s, "\"Replace\" steps that together make so much more of a text");
 }
 
 static int take_strip(struct attn_steps *s, const cJSON *v)

@@ -67,7 +67,8 @@ static int check_below(double x, double limit, const char *key, struct attn_err 
 {
     if ((float)x < (float)limit)
         return ATTN_OK;
-    return attn_fail(err, ATTN_EUSAGE, "\"%s\" is %.10g, expected less than %g%s", key, x, limit, x < limit ? ", in float32, too" : "");
+    return attn_fail(err, ATTN_EUSAGE, "\"%s\" is %.10g, expected less than %g%s", key, x, limit,
+                     x < limit ? ", in float32, too" : "");
 }
 
 int attn_train_settings_check(const struct attn_train_settings *t, struct attn_err *err)

@@ -51,7 +51,8 @@ static int check_ids(const struct attn_corpus *c, size_t V, const char *what, st
     return ATTN_OK;
 }
 
-static int read_text(struct attn_train *t, struct attn_corpus *c, const char *text, size_t len, const char *what, struct attn_err *err)
+static int read_text(struct attn_train *t, struct attn_corpus *c, const char *text, size_t len, const char *what,
+                     struct attn_err *err)
 {
     int rc = attn_corpus_add(c, t->tokenizer, text, len, err);
     return rc ? rc : check_ids(c, t->model->config.V, what, err);

@@ -209,7 +209,7 @@ static bool is_array(const struct attn_stack *s, const char *file, const char *e
 {
     char name[ATTN_NAME_MAX];
     size_t n = strlen(file), end = strlen(ending);
-    int layer, act = -1;
+    int layer = -1, act = -1;
     if (n > end && n - end < sizeof name && !strcmp(file + n - end, ending)) {
         snprintf(name, sizeof name, "%.*s", (int)(n - end), file);
         act = attn_act_find(name, &layer);

@@ -12,6 +12,7 @@
 
 static const char *const transcripts[] = {
     "help", "run", "pictures", "page", "explain", "variants", "models", "diff", "batch", "train", "ask", "lessons",
+    "combined-run", "combined-pictures", "combined-ask", "combined-texts", "combined-files",
 };
 
 START_TEST(what_commands_print)

@@ -209,6 +209,9 @@ START_TEST(help_is_short_and_says_what_is_missing)
     expect_same("\"$A\" help merge", "\"$A\" help merge --all");
     expect_exactly("\"$A\" help run | sed -n '/^Edits (/p'", "");
     expect("\"$A\" help run --man --all 2>&1", 2, "do not go together");
+    expect_same("\"$A\" help edits; echo; \"$A\" help kinds", "\"$A\" help run --all | sed -n '/^Edits (/,$p'");
+    expect_same("\"$A\" help edits | wc -l", "\"$A\" help diff --all | sed -n '/^Edits (/,$p' | wc -l");
+    expect("\"$A\" help --man | sed -n '/^.SH EDITS/,/^.SH ATTENTION/p'", 0, "vector.npy");
 }
 END_TEST
 
@@ -228,6 +231,10 @@ END_TEST
 START_TEST(what_a_file_is_not_is_said)
 {
     succeed("echo 'a note' >$D/notes.txt; printf ' \\n' >$D/blank.json; \"$A\" init -q -o $D/bare --vocab-size 5 --n-layer 1 --n-head 1 --d-model 4");
+    succeed("printf 'Life is\\nis short\\n' >$D/two.txt && \"$A\" batch -q -f $D/two.txt -o $D/two.ndjson --summary $D/two.csv");
+    expect("\"$A\" plot $D/two.ndjson 2>&1", 1, "two.ndjson: a document in each line, as batch writes them, expected one: take the first, as in sed");
+    expect("sed -n 1p $D/two.ndjson >$D/one.json; \"$A\" diff $D/one.json $D/one.json", 0, "nothing differs");
+    expect("\"$A\" plot $D/two.csv 2>&1", 1, "is not a number, expected a matrix: ");
     expect("\"$A\" plot $D/notes.txt 2>&1", 1, "notes.txt: no dump: it is neither .npy nor .npz");
     expect("\"$A\" plot $D/blank.json 2>&1", 1, "blank.json: no dump");
     expect("\"$A\" run -m $D/bare -s Life 2>&1", 1, "there is neither tokenizer.json nor vocab.json");

@@ -87,7 +87,7 @@ static void explain_forms(char help[OPTION_HELP])
 {
     char forms[OPTION_HELP / 2];
     list_terms(forms, sizeof forms, attention_forms(true), " or ");
-    snprintf(help, OPTION_HELP, "attention in every layer: %s; see the list of kinds", forms);
+    snprintf(help, OPTION_HELP, "attention in every layer: %s; see 'attn-cli help kinds'", forms);
 }
 
 const struct option attention_options[] = {

@@ -20,7 +20,7 @@ enum { EDIT, EDITS, ABLATE, PATCH, STEER };
 
 const struct option edit_options[] = {
     [EDIT] = {0, "edit", OPT_MANY, &given, "EDIT", "change an activation before the next step reads it, as in 'L1H2 = 0', "
-     "'L0.mlp.out[pos=-1] *= 0.5' or 'L3.resid_post += 2*vector.npy'; see the list of edits.  May be given again: edits are "
+     "'L0.mlp.out[pos=-1] *= 0.5' or 'L3.resid_post += 2*vector.npy'; see 'attn-cli help edits'.  May be given again: edits are "
      "applied in the order given", .section = OF_EDIT, .flags = OPT_COUNTS | OPT_USUAL},
     [EDITS] = {0, "edits", OPT_MANY_FILES, &given, "FILE", "the edits of a file, one a line; lines that begin with # are comments",
      .section = OF_EDIT, .flags = OPT_COUNTS},

@@ -42,11 +42,16 @@ static void term_line(FILE *f, const char *term, const char *text)
     wrap(f, text, TERM, TERM);
 }
 
+static void term_lines(FILE *f, const struct pair *p)
+{
+    for (; p->term; p++)
+        term_line(f, p->term, p->text);
+}
+
 static void pairs(FILE *f, const char *title, const struct pair *p)
 {
     fprintf(f, "\n%s:\n", title);
-    for (; p->term; p++)
-        term_line(f, p->term, p->text);
+    term_lines(f, p);
 }
 
 static void examples(FILE *f, const struct pair *p)
@@ -105,6 +110,34 @@ static bool takes(const struct command *c, const struct option *group)
 static const struct pair *list_of(const struct command *c)
 {
     return c->rows ? c->rows() : c->list;
+}
+
+/* ---- lists that options of several commands speak of -------------------------------------- */
+
+static const struct pair *edit_list(void)
+{
+    return edit_terms;
+}
+
+static const struct topic {
+    const char *name, *man, *title;
+    const struct option *options;
+    const struct pair *(*list)(void);
+} topics[] = {
+    {"edits", "EDITS", edit_title, edit_options, edit_list},
+    {"kinds", "ATTENTION", attention_title, attention_options, attention_kinds},
+};
+enum { TOPICS = sizeof topics / sizeof *topics };
+
+static bool print_topic(FILE *f, const char *name)
+{
+    for (size_t i = 0; i < TOPICS; i++)
+        if (!strcmp(topics[i].name, name)) {
+            fprintf(f, "%s:\n", topics[i].title);
+            term_lines(f, topics[i].list());
+            return true;
+        }
+    return false;
 }
 
 /* ---- options, by what they are about ----------------------------------------------------- */
@@ -170,15 +203,15 @@ void help_print_command(FILE *f, const struct command *c, bool all)
     size_t more = print_options(f, c, all);
     if (c->list_title)
         pairs(f, c->list_title, list_of(c));
-    if (more) {
-        bool terms = takes(c, edit_options) || takes(c, attention_options);
+    bool terms = false;
+    for (size_t i = 0; i < TOPICS; i++)
+        if (takes(c, topics[i].options)) {
+            terms = true;
+            if (!more)
+                pairs(f, topics[i].title, topics[i].list());
+        }
+    if (more)
         fprintf(f, "\n%zu more options%s: attn-cli help %s --all\n", more, terms ? ", all edits and kinds of attention" : "", c->name);
-        return;
-    }
-    if (takes(c, edit_options))
-        pairs(f, edit_title, edit_terms);
-    if (takes(c, attention_options))
-        pairs(f, attention_title, attention_kinds());
 }
 
 /* ---- the man page --------------------------------------------------------------------------
@@ -292,9 +325,11 @@ static void print_man(FILE *f)
     roff_section(f, "OPTIONS");
     for (size_t i = 0; commands[i]; i++)
         roff_command(f, commands[i]);
-    roff_section(f, "ATTENTION");
-    roff_line(f, "", attention_title);
-    roff_pairs(f, attention_kinds());
+    for (size_t i = 0; i < TOPICS; i++) {
+        roff_section(f, topics[i].man);
+        roff_line(f, "", topics[i].title);
+        roff_pairs(f, topics[i].list());
+    }
     roff_section(f, "EXIT STATUS");
     roff_pairs(f, tool_statuses);
     roff_section(f, "ENVIRONMENT");
@@ -328,6 +363,8 @@ static int help(struct attn_err *err)
     bool every = common.word ? !strcmp(common.word, "all") : want.all;
     if ((want.man || want.shell) && (common.word || want.all || (want.man && want.shell)))
         return attn_fail(err, ATTN_EUSAGE, "--man, --completion%s do not go together", want.all ? " and --all" : " and COMMAND");
+    if (common.word && !every && print_topic(stdout, common.word))
+        return ATTN_OK;
     if (common.word && !every && !(c = command_find(common.word, err)))
         return err->code;
     if (want.man)
@@ -354,13 +391,14 @@ static const struct option options[] = {
 const struct command help_command = {
     .name = "help",
     .run = help,
-    .usage = "help [COMMAND|all] [--all]",
+    .usage = "help [COMMAND|all|edits|kinds] [--all]",
     .summary = "explain a command, or all of them",
-    .about = "Without COMMAND: the list of commands; all: the help of every command.  The man page and the completions for shells are printed from the "
-             "same table.",
+    .about = "Without COMMAND: the list of commands; all: the help of every command; edits, kinds: what --edit and --attention take.  The "
+             "man page and the completions for shells are printed from the same table.",
     .examples = (const struct pair[]){
         {"attn-cli help run", "what run does, and the options one needs most"},
         {"attn-cli help run --all", "all of its options"},
+        {"attn-cli help edits", "what can be changed in a run, and how that is said"},
         {"attn-cli help --man | man -l -", "the man page"},
         {"eval \"$(attn-cli help --completion bash)\"", "completion in this shell"},
         {NULL, NULL}},

@@ -316,6 +316,13 @@ static bool looks_like_json(const struct attn_map *m)
     return at < m->len && s[at] == '{';
 }
 
+/* Whether its first line is a whole document and another follows, as in what batch writes. */
+static bool looks_like_records(const struct attn_map *m)
+{
+    const unsigned char *s = m->data, *end = memchr(s, '\n', m->len);
+    return end && end > s && end[-1] == '}' && end + 1 < s + m->len && end[1] == '{';
+}
+
 static int read_file(struct attn_dump *d, const char *path, struct attn_err *err)
 {
     struct attn_map m = {0};
@@ -336,6 +343,9 @@ static int read_file(struct attn_dump *d, const char *path, struct attn_err *err
     else if (!looks_like_json(&m))
         rc = attn_fail(err, ATTN_EFORMAT, "%s: no dump: it is neither .npy nor .npz, no table (.csv, .tidy) and no JSON document of "
                        "run", path);
+    else if (looks_like_records(&m))
+        rc = attn_fail(err, ATTN_EFORMAT, "%s: a document in each line, as batch writes them, expected one: take the first, as in "
+                       "sed -n 1p %s >one.json", path, path);
     else
         rc = attn_dump_read_document(d, (const char *)m.data, m.len, path, err);
     attn_map_close(&m);

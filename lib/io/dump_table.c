@@ -76,7 +76,8 @@ static int add_number(struct table *t, const char *s, size_t len, const char *pa
 {
     double x;
     if (!parse_number(&x, s, len))
-        return attn_fail(err, ATTN_EFORMAT, "%s: row %zu: '%.*s' is not a number", path, t->rows + 1, attn_shown(s, len), s);
+        return attn_fail(err, ATTN_EFORMAT, "%s: row %zu: '%.*s' is not a number, expected a matrix: numbers, but for the first row "
+                         "and column, which may be labels", path, t->rows + 1, attn_shown(s, len), s);
     float *more = attn_grow(t->data, &t->room, t->n + 1, sizeof *more);
     if (!more)
         return attn_no_memory(err, path, "for more than %zu numbers", t->n);

@@ -12,16 +12,34 @@
 
 static const char *const transcripts[] = {
     "help", "run", "pictures", "page", "explain", "variants", "models", "diff", "batch", "train", "ask", "lessons",
-    "combined-run", "combined-pictures", "combined-ask", "combined-texts", "combined-files",
 };
 
-START_TEST(what_commands_print)
+static void expect_transcript(const char *file)
 {
-    const char *file = printed("tests/transcripts/%s.txt", transcripts[_i]);
     const struct said *said = sh(printed("tests/transcripts/transcript.sh %s | diff %s -", file, file));
     ck_assert_msg(!said->status, "%s: '<' is in the file, '>' is printed now (see make transcripts)\n%.2000s", file, said->text);
 }
+
+START_TEST(what_commands_print)
+{
+    expect_transcript(printed("tests/transcripts/%s.txt", transcripts[_i]));
+}
 END_TEST
+
+enum { PARTS = 10 };                    /* of what combined options of a subject print */
+
+#define COMBINED(subject)                                                                               \
+    START_TEST(options_of_##subject)                                                                    \
+    {                                                                                                   \
+        expect_transcript(printed("tests/transcripts/combined/" #subject "-%d.txt", _i));               \
+    }                                                                                                   \
+    END_TEST
+
+COMBINED(run)
+COMBINED(pictures)
+COMBINED(ask)
+COMBINED(texts)
+COMBINED(files)
 
 static png_image picture(const char *path, unsigned char **rgb)
 {
@@ -58,6 +76,11 @@ Suite *suite_transcripts(void)
     tcase_set_timeout(t, 60);
     tcase_add_checked_fixture(t, shell_set_up, scratch_remove);
     tcase_add_loop_test(t, what_commands_print, 0, sizeof transcripts / sizeof *transcripts);
+    tcase_add_loop_test(t, options_of_run, 0, PARTS);
+    tcase_add_loop_test(t, options_of_pictures, 0, PARTS);
+    tcase_add_loop_test(t, options_of_ask, 0, PARTS);
+    tcase_add_loop_test(t, options_of_texts, 0, PARTS);
+    tcase_add_loop_test(t, options_of_files, 0, PARTS);
     tcase_add_loop_test(t, what_commands_draw, 0, sizeof pictures / sizeof *pictures);
     suite_add_tcase(s, t);
     return s;

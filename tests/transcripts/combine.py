@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
 """combine.py NAME N SEED - draws N command lines that combine options at random, of one of the subjects below.
 
-Other tests ask about one thing each; what goes wrong between two options is only seen where both are given.  combined-NAME.txt
-has the checksum of what each line prints.  To have more of them, for an option that is new:
+Other tests ask about one thing each; what goes wrong between two options is only seen where both are given.  combined/NAME-*.txt
+have the checksum of what each line prints.  To have more of them, for an option that is new:
 
-    tests/transcripts/combine.py ask 100 2 >>tests/transcripts/combined-ask.txt && make transcripts
+    tests/transcripts/combine.py ask 20 3 >>tests/transcripts/combined/ask-0.txt && make transcripts
 
 and leave out what is refused like another line is.
 """
@@ -31,6 +31,7 @@ edits = ["L1H0 = 0", "L0.mlp.out *= 0.5", "L1.resid_post[pos=-1] = 0.25", "L*H1.
          "L0H0.pattern[key=0] = 0", "L0.scores[pos=-1,key=0] = -inf", "L1H1 = mean(from)", "L0.attn.out = from", "embed[col=1] += 0.5",
          "L1.resid_mid -= proj(from)", "L0.v = 2*from", "L1N3 = 1", "L0-1H* *= -1", "norm_final *= 1.5", "logits[col=2] = 9",
          "L0.q[head=1] += 0.3", "L1.k *= 0.7", "L1.norm1 += 0.1", "pattern[pos=-1] = uniform", "L0.post[pos=0] = 0"]
+places = ["L1H0", "0.1,1.1", "L0.mlp.out", "'L*H1[pos=1]'", "L0-1.resid_post", "'L1.v,L0.attn.out[pos=-1]'"]
 ranges = {"--layer": ["0", "1", "0-1", "0,2"], "--head": ["0", "1", "0-1", "1,3"]}
 
 
@@ -64,10 +65,12 @@ def pair():
 
 
 def edited():
-    return f"--edit '{pick(edits)}'"
+    return pick([f"--edit '{pick(edits)}'"] * 3 + [f"--edit '{pick(edits)}' --edit '{pick(edits)}'", f"--ablate {pick(places)}", f"--patch {pick(places)}",
+                                                   f"--patch {pick(places)} --patch-from 'mean(ids(4,5,6))'"])
 
 
-how = {"--attention": kinds, "--scale": ["none", "0.3", "sqrt"], "--dropout": ["0.5 --seed 2", "0.1"], "--bos": ["yes", "no"], "-t": ["2"]}
+how = {"--attention": kinds, "--scale": ["none", "0.3", "sqrt"], "--dropout": ["0.5 --seed 2", "0.1"], "--bos": ["yes", "no"], "-t": ["2"], "--compute": ["bf16"],
+       "--labels": ["none"], "--special": [""]}
 drawn = {"--color-scale": ["log", "row"], "--palette": ["magma", "cividis", "gray", "balance"], "--cell": ["3", "20"], "--columns": ["1", "3"],
          "--title": ["'A title'", "''"], "--annotate": [""], "--width": ["85mm", "3in"], "--font-size": ["5", "12"]}
 
@@ -185,6 +188,18 @@ def a_file():
                         "--n-kv-head": ["1"], "--dropout": ["0.2"], "--accumulate": ["2"], "--warmup": ["2"], "--weight-decay": ["0.5"], "--clip": ["0.1"],
                         "--lr-end": ["0.5"], "--beta1": ["0.5"], "--beta2": ["0.5"], "--eval-every": ["2"], "--held-out": ["0", "30"], "--dtype": ["F16"]},
                        r.randint(1, 4)) + " && cut -d, -f1-7 $D/t/loss.csv && cksum <$D/t/model.safetensors",
+        lambda: "$A train -q -t 1 -f data/life.txt -o $D/t --steps 4 --save-every 2 --n-ctx 8 --batch 2 --seed 3 "
+                + pick(["--family gpt2 --n-layer 1 --n-head 2 --d-model 8 ", "--family llama --n-layer 1 --n-head 2 --d-model 8 --vocab-size 262 ",
+                        f"-m {pick(['life-4-heads', 'models/stacked'])} ", "--vocab-size 262 --documents join --n-layer 1 --n-head 2 --d-model 8 "])
+                + some({"--watch-every": ["2 -s 'Life is' --show pattern,context"], "--keep": ["best"], "--lr": ["0.01"], "--also": ["data/chicken.txt"],
+                        "--against": ["data/journey.txt --against-share 0.3"], "--also-share": ["0.5"]}, r.randint(0, 2))
+                + " && cut -d, -f1-7 $D/t/loss.csv && cksum <$D/t/model.safetensors && ls $D/t && cat $D/t/train.json",
+        lambda: f"{lines}; $A batch -m {m} -f $D/s.txt {some({'--show': names, **ranges}, 1)} {pick(['--fail-fast', '--keep-going'])} "
+                f"--format {pick(['ndjson', 'tidy', 'summary'])} -o $D/o; cat $D/o",
+        lambda: f"$A generate {predicting()} -n 3 {some({'--show': names, **ranges, '--attention': kinds}, r.randint(0, 2))} --format {pick(formats[2:8])} "
+                "-o $D/g && cat $D/g",
+        lambda: "printf '%s\\n' " + " ".join(f"'{pick(texts['tiny'])}'" for _ in range(3)) + " >$D/s.txt; $A heads -m tiny -f $D/s.txt "
+                + some({"--by": ["entropy", "induction"], "--format": ["json", "csv", "text"], "--ablate": ["L0H1"], "--bos": ["yes"], **ranges}, r.randint(0, 3)),
         lambda: f"$A convert -q -m {pick(['tiny', 'life', c])} -o $D/c && cat $D/c/*",
     ])()
 

@@ -231,6 +231,8 @@ END_TEST
 START_TEST(what_a_file_is_not_is_said)
 {
     succeed("echo 'a note' >$D/notes.txt; printf ' \\n' >$D/blank.json; \"$A\" init -q -o $D/bare --vocab-size 5 --n-layer 1 --n-head 1 --d-model 4");
+    expect("ATTN_MODEL=nonsense \"$A\" run -s x 2>&1", 1, "attn-cli run: ATTN_MODEL: no model 'nonsense'");
+    expect("ATTN_MODEL=nonsense \"$A\" run -m other -s x 2>&1", 1, "attn-cli run: no model 'other'");
     succeed("printf 'Life is\\nis short\\n' >$D/two.txt && \"$A\" batch -q -f $D/two.txt -o $D/two.ndjson --summary $D/two.csv");
     expect("\"$A\" plot $D/two.ndjson 2>&1", 1, "two.ndjson: a document in each line, as batch writes them, expected one: take the first, as in sed");
     expect("sed -n 1p $D/two.ndjson >$D/one.json; \"$A\" diff $D/one.json $D/one.json", 0, "nothing differs");

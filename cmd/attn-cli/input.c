@@ -26,9 +26,17 @@ static void warn(const char *command, const char *odd)
         say_note("attn-cli %s: warning: %s", command, odd);
 }
 
+/* An error of a model that nobody typed says what named it. */
+static int named(int code, struct attn_err *err)
+{
+    const struct attn_err why = *err;
+    const char *variable = model_options[0].env;
+    return code && common.model && common.model == getenv(variable) ? attn_fail(err, code, "%s: %s", variable, why.msg) : code;
+}
+
 int open_model(struct attn_model **out, const struct command *c, struct attn_err *err)
 {
-    int code = attn_model_open(out, common.model, err);
+    int code = named(attn_model_open(out, common.model, err), err);
     if (code)
         return code;
     opened.model = *out;
@@ -60,7 +68,7 @@ void doubt_side(const struct command *c, const char *side, const struct attn_mod
 
 int open_tokenizer(struct attn_tokenizer **out, struct attn_err *err)
 {
-    int code = *out ? ATTN_OK : attn_tokenizer_open(out, common.model, err);
+    int code = *out ? ATTN_OK : named(attn_tokenizer_open(out, common.model, err), err);
     if (!code)
         doubt(*out, 0);
     return code;

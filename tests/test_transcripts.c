@@ -1,4 +1,5 @@
 /* test_transcripts.c - what commands print, whole: the files in tests/transcripts are lines "$ command" and what each prints.
+ * Those in combined/ have commands that combine.py drew, and the checksum of what each prints.
  *
  * Pictures are compared pixel by pixel with those kept there.  Where the new text or picture is what it should be, `make
  * transcripts` writes it into the files. */

@@ -4,7 +4,7 @@
 
 #include "io/safetensors.h"
 
-/* Replaces a file.  Matrices are stored column by column if `turned`, as views of transposed ones are. */
+/* Replaces a file.  Tensors with the same data are views of one storage.  Matrices are stored column by column if `turned`, as views of transposed ones are. */
 void pickled_write(const char *path, const struct attn_st_tensor *t, size_t n, bool turned);
 
 #endif

@@ -131,6 +131,8 @@ START_TEST(test_with_weights)
     expect("\"$A\" diff $D/b.npz $D/a.npz -m tiny 2>&1", 2, "the dumps are not of model tiny (-m): a row of their ");
     expect("\"$A\" diff $D/b.npz $D/a.npz -m " GPT2, 1, "A multiplies by the transpose of the weight that B uses");
     expect("ATTN_MODEL=/nowhere \"$A\" diff $D/b.npz $D/a.npz", 1, "blocks.1.attn.out differs first");
+    expect("for i in a b; do \"$A\" run -m " GPT2 " --ids 1,2 --show '*' -o $D/$i.npz $([ $i = a ] || echo --edit 'L0.norm1[col=1,pos=0]+=0.5' --edit 'L0.norm1[col=2,pos=1]+=0.3'); "
+           "done; \"$A\" diff $D/b.npz $D/a.npz", 1, "likely cause: the numbers do not look like any known mistake\n");  /* two rows fit any norm */
 }
 END_TEST
 

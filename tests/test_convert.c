@@ -70,6 +70,25 @@ START_TEST(test_from_pickles)
 }
 END_TEST
 
+/* PyTorch saves an output layer that is the embedding as a second name of it. */
+START_TEST(test_second_name)
+{
+    struct made_weights w = made_read("tests/golden/checkpoints/gpt2-a/model.safetensors");
+    size_t n = attn_st_count(w.st);
+    struct attn_st_tensor *t = calloc(n + 1, sizeof *t);
+    for (size_t i = 0; i < n; i++)
+        t[i] = *attn_st_at(w.st, i);
+    t[n] = *attn_st_find(w.st, "wte.weight");
+    t[n].name = "lm_head.weight";
+    succeed("mkdir $D/saved && cp tests/golden/checkpoints/gpt2-a/config.json $D/saved");
+    pickled_write(scratch_path("saved/pytorch_model.bin"), t, n + 1, false);
+    succeed("$A convert -q -m $D/saved -o $D/back");
+    expect_same_tensors("tests/golden/checkpoints/gpt2-a/model.safetensors", scratch_path("back/model.safetensors"));
+    free(t);
+    made_close(&w);
+}
+END_TEST
+
 /* From safetensors to what PyTorch itself saves, and back. */
 START_TEST(test_there_and_back)
 {
@@ -153,6 +172,7 @@ Suite *suite_convert(void)
     tcase_set_timeout(t, 300);
     tcase_add_loop_test(t, test_same, 0, CHECKPOINTS_HERE);
     tcase_add_loop_test(t, test_from_pickles, 0, CHECKPOINTS_HERE);
+    tcase_add_test(t, test_second_name);
     tcase_add_test(t, test_there_and_back);
     tcase_add_test(t, test_built_in);
     tcase_add_test(t, test_nothing_lost);

@@ -94,6 +94,8 @@ START_TEST(a_dry_run_lists_what_edits_touch)
                    "  blocks.3.attn.pattern   2       1-2          0-4                       5\n");
     expect_exactly("$A run -m tests/golden/checkpoints/llama-f --ids 1,2,3 --dry-run --edit 'L1.v[head=2-3,col=0,5] = 0' | tail -1",
                    "  blocks.1.attn.v         kv 1    0-2          0,5                       6\n");
+    expect_exactly("$A run -m tests/golden/checkpoints/gpt2-a --ids 1,2 --dry-run --edit 'L0.context[col=0-1,5,9] = 0' | tail -1",
+                   "  blocks.0.attn.context   0-1     0-1          0-1,5,9                   8\n");
     expect_exactly("$A run -m tests/golden/checkpoints/neo-h --ids 1,2,3,4,5,6,7 --dry-run --edit 'scores = 0' | awk 'NR > 2 {print $NF}'",
                    "112\n100\n112\n100\n");        /* 4 heads, 28 cells; a window of 5 hides three of them in odd layers */
     expect_exactly("$A run " RED " --dry-run", "no edits: nothing is changed\n");

@@ -469,6 +469,7 @@ START_TEST(a_word_of_several_tokens_is_its_last)
            "--key: 'brook' is tokens 1 to 2; taken is the last, 2: give an index for another\n");
     expect_same("\"$A\" explain -m tiny -s 'a brook, a thimbleful' --query '·thimbleful' --key ' brook' 2>/dev/null | sed '$d'",
                 "\"$A\" explain -m tiny -s 'a brook, a thimbleful' --query 8 --key 2 | sed '$d'");
+    expect("\"$A\" explain -m tiny -s 'a brook, a thimbleful and a lamb' --query 10 --key 3", 0, "How \"·a\" (token 10) attends to \",\" (token 3)");
 }
 END_TEST
 

@@ -166,6 +166,8 @@ static const struct {
     /* composed, with the bytes of both characters */
     {"{\"normalizer\": {\"type\": \"NFC\"}, \"pre_tokenizer\": " BYTE_LEVEL ", " MODEL "}}", "ae\u0301b", {0},
      {{0, 0, 1}, {8, 1, 4}, {1, 4, 5}, {-1, 0, 0}}},
+    /* what is neither a word nor a blank, up to the end */
+    {"{\"pre_tokenizer\": {\"type\": \"Whitespace\"}, " MODEL "}}", "ab <>", {0}, {{3, 0, 2}, {12, 3, 4}, {14, 4, 5}, {-1, 0, 0}}},
     /* a prefixed space has no bytes, and is not added before a space */
     {"{\"pre_tokenizer\": " PREFIXED ", " MODEL "}}", "ab", {0}, {{2, 0, 0}, {3, 0, 2}, {-1, 0, 0}}},
     {"{\"pre_tokenizer\": " PREFIXED ", " MODEL "}}", " ab", {0}, {{2, 0, 1}, {3, 1, 3}, {-1, 0, 0}}},
@@ -221,23 +223,28 @@ START_TEST(test_component)
 }
 END_TEST
 
-/* Each step makes every x sixty: the text would need more memory than there is. */
+/* Each step makes every x sixty: the text would need more memory than there is, of a long one after two steps. */
 START_TEST(test_growing)
 {
+    enum { LONG = 2 << 20 };
     struct attn_subword *b = NULL;
-    struct attn_encoding ids = {.ids_only = true};
     struct attn_err err = {0};
-    char json[2048] = "{\"normalizer\": {\"type\": \"Sequence\", \"normalizers\": [", sixty[61] = "";
+    char json[2048] = "{\"normalizer\": {\"type\": \"Sequence\", \"normalizers\": [", sixty[61] = "", *text = malloc(LONG);
+    memset(text, 'x', LONG);
     memset(sixty, 'x', 60);
     for (int i = 0; i < 8; i++)
         sprintf(json + strlen(json), "%s{\"type\": \"Replace\", \"pattern\": {\"String\": \"x\"}, \"content\": \"%s\"}", i ? ", " : "", sixty);
     strcat(json, "]}, " MODEL "}}");
     struct attn_text_file file = {json, strlen(json), "tokenizer.json"};
     ck_assert_msg(attn_tokenizer_json_read(&b, &file, &err) == ATTN_OK, "%s", err.msg);
-    ck_assert_int_eq(attn_subword_encode(&ids, b, "xxxxxxxx", 8, &(struct attn_encode_opts){0}, &err), ATTN_EFORMAT);
-    ck_assert_ptr_nonnull(strstr(err.msg, "the tokenizer makes more than 64 times as many bytes of the text"));
-    attn_encoding_free(&ids);
+    for (size_t len = 8; len <= LONG; len += LONG - 8) {
+        struct attn_encoding ids = {.ids_only = true};
+        ck_assert_int_eq(attn_subword_encode(&ids, b, text, len, &(struct attn_encode_opts){0}, &err), ATTN_EFORMAT);
+        ck_assert_ptr_nonnull(strstr(err.msg, "the tokenizer makes more than 64 times as many bytes of the text"));
+        attn_encoding_free(&ids);
+    }
     attn_subword_free(b);
+    free(text);
 }
 END_TEST
 

@@ -193,7 +193,8 @@ static const char *storage_of(const char *dtype)
     ck_abort_msg("no storage for %s", dtype);
 }
 
-static void put_tensor(FILE *f, const struct attn_st_tensor *t, size_t key)
+/* stride NULL: row after row. */
+static void put_tensor(FILE *f, const struct attn_st_tensor *t, size_t key, const uint64_t *stride)
 {
     put_text(f, t->name);
     fprintf(f, "ctorch._utils\n_rebuild_tensor_v2\n((");
@@ -209,15 +210,15 @@ static void put_tensor(FILE *f, const struct attn_st_tensor *t, size_t key)
         put_int(f, t->shape[i]);
     fputs("t(", f);
     for (int i = 0; i < t->ndim; i++) {
-        size_t stride = 1;
+        size_t plain = 1;
         for (int k = i + 1; k < t->ndim; k++)
-            stride *= t->shape[k];
-        put_int(f, stride);
+            plain *= t->shape[k];
+        put_int(f, stride ? stride[i] : plain);
     }
     fputs("t\x89" "ccollections\nOrderedDict\n)RtR", f);
 }
 
-static void write_legacy(const char *path, const struct attn_st *st, size_t from, size_t step)
+static void write_list(const char *path, const struct attn_st_tensor *t, size_t n, const uint64_t *stride)
 {
     static const char head[] = "\x80\x02\x8a\x0a\x6c\xfc\x9c\x46\xf9\x20\x6a\xa8\x50\x19.\x80\x02M\xe9\x03.\x80\x02}";
     FILE *f = fopen(path, "wb");
@@ -225,20 +226,47 @@ static void write_legacy(const char *path, const struct attn_st *st, size_t from
     fwrite(head, sizeof head - 1, 1, f);
     put_text(f, "little_endian");
     fputs("\x88s.\x80\x02}(", f);
-    for (size_t i = from; i < attn_st_count(st); i += step)
-        put_tensor(f, attn_st_at(st, i), i);
+    for (size_t i = 0; i < n; i++)
+        put_tensor(f, &t[i], i, stride);
     fputs("u.\x80\x02](", f);
-    for (size_t i = from; i < attn_st_count(st); i += step)
+    for (size_t i = 0; i < n; i++)
         put_text(f, printed("%zu", i));
     fputs("e.", f);
-    for (size_t i = from; i < attn_st_count(st); i += step) {
-        const struct attn_st_tensor *t = attn_st_at(st, i);
-        uint64_t n = t->count;
-        fwrite(&n, sizeof n, 1, f);
-        fwrite(t->data, 1, t->bytes, f);
+    for (size_t i = 0; i < n; i++) {
+        uint64_t count = t[i].count;
+        fwrite(&count, sizeof count, 1, f);
+        fwrite(t[i].data, 1, t[i].bytes, f);
     }
     ck_assert_int_eq(fclose(f), 0);
 }
+
+static void write_legacy(const char *path, const struct attn_st *st, size_t from, size_t step)
+{
+    struct attn_st_tensor *t = calloc(attn_st_count(st), sizeof *t);
+    size_t n = 0;
+    for (size_t i = from; i < attn_st_count(st); i += step)
+        t[n++] = *attn_st_at(st, i);
+    write_list(path, t, n, NULL);
+    free(t);
+}
+
+/* The stride of a dimension of one is never used, and may be any. */
+START_TEST(test_any_stride)
+{
+    static const float stored[] = {0, 1, 2, 3, 4, 5}, expected[] = {0, 2, 4, 1, 3, 5};
+    static const uint64_t stride[] = {1, INT64_MAX, 2};
+    struct attn_st_tensor x = {.name = "x", .dtype = "F32", .ndim = 3, .shape = {2, 1, 3}, .count = 6, .data = (const void *)stored, .bytes = sizeof stored};
+    struct attn_st *st = NULL;
+    struct attn_err err = {0};
+    size_t len;
+    write_list(scratch_path("x.bin"), &x, 1, stride);
+    char *bytes = golden_text(scratch_path("x.bin"), &len);
+    ck_assert_msg(!attn_torch_open(&st, (unsigned char *)bytes, len, "x", &err), "%s", err.msg);
+    ck_assert_mem_eq(attn_st_find(st, "x")->data, expected, sizeof expected);
+    attn_st_close(st);
+    free(bytes);
+}
+END_TEST
 
 /* The first half of the shell's lines: the other files of the checkpoint, copied to $D/m. */
 static struct made_weights copy_model(const char *name)
@@ -324,6 +352,7 @@ Suite *suite_torch(void)
     tcase_add_checked_fixture(model, shell_set_up, scratch_remove);
     tcase_add_loop_test(model, test_model, 0, MODELS);
     tcase_add_test(model, test_model_in_parts);
+    tcase_add_test(model, test_any_stride);
     tcase_add_test(model, test_safetensors_come_first);
     suite_add_tcase(s, model);
     tcase_add_checked_fixture(pytorch, shell_set_up, scratch_remove);

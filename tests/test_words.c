@@ -126,6 +126,10 @@ START_TEST(test_odd_tokens)
     ck_assert_int_eq((int)w.tokens.tok[0].text_len, 2);
     ck_assert_int_eq(strncmp(w.tokens.tok[0].text, "ab", 2), 0);
     attn_words_free(&w);
+    far[1].end = 2;                     /* what the tokens stand for is spelled as in the text */
+    ck_assert_int_eq(attn_words_make(&w, &two, "aB", 2, &err), 0);
+    ck_assert_int_eq(strncmp(w.tokens.tok[0].text, "aB", 2), 0);
+    attn_words_free(&w);
     far[1] = (struct attn_token){.known = true, .text = "\xff", .text_len = 1, .raw = "", .start = 1, .end = 2};
     ck_assert_int_eq(attn_words_make(&w, &two, "a\xff", 2, &err), 0);
     ck_assert_int_eq(memcmp(w.tokens.tok[0].text, "a\xff", 2), 0);

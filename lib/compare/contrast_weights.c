@@ -263,9 +263,7 @@ static int put_in_order(struct order *o, const struct attn_contrast_side *s, str
     o->taken = calloc(n + 1, sizeof *o->taken);
     if (!o->t || !o->taken)
         return attn_no_memory(err, NULL, "to compare %zu tensors", n);
-    struct attn_layout walk = {.config = &s->config};
-    if (s->known)
-        walk = attn_layout_start(&s->config);
+    struct attn_layout walk = attn_layout_start(&s->config);
     /* A configuration may claim any number of layers and heads, so that the walk ends where no tensors are found any more. */
     for (size_t missing = 0, had = 0; s->known && missing < MISSING && attn_layout_next(&walk, &slot); had = o->n) {
         take(o, &s->weights, slot.name, &slot);

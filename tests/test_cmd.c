@@ -31,6 +31,7 @@ static const struct usage wrong[] = {
     {"$(printf %0999d 0)", "unknown command '" ZEROS "...'\n"},
     {"--zzzzzz", "unknown option '--zzzzzz'\n"},
     {"help rnu", "the nearest is 'run'"},
+    {"help edit", "the nearest is 'edits'"},
     {"help run info", "unexpected argument 'info'"},
     {"help run --man", "do not go together"},
     {"help --completion tcsh", "(bash, zsh, fish)"},
@@ -284,7 +285,9 @@ static const struct usage completed[] = {
     {"run -m tin", "tiny"},
     {"run -f tests/test_cm", "tests/test_cmd.c"},
     {"init --residual f", "false"},
+    {"run --labels au", "auto"},
     {"help toke", "tokenize"},
+    {"help ki", "kinds"},
     {"help --completion b", "bash"},
 };
 

@@ -28,6 +28,13 @@ static void file_words(FILE *f, const struct option *o, const char *between)
         choices(f, o, between);
 }
 
+/* What may stand in place of the name of a command. */
+static void more_words(FILE *f, const struct command *c)
+{
+    for (size_t i = 0; c->words && c->words[i]; i++)
+        fprintf(f, " %s", c->words[i]);
+}
+
 /* The length of a help text up to its details, without a space at the end. */
 static size_t brief(const char *help)
 {
@@ -124,8 +131,9 @@ static void bash_command(FILE *f, const struct command *c)
     fprintf(f, "        *) %s '", c->paths ? "_attn_cli_paths -f" : "_attn_cli_words");
     for (size_t i = 0; (o = option_at(c, i)); i++)
         fprintf(f, "%s--%s", i ? " " : "", o->name);
-    for (size_t i = 0; c->word && !c->paths && commands[i]; i++)
+    for (size_t i = 0; c->words && commands[i]; i++)
         fprintf(f, " %s", commands[i]->name);
+    more_words(f, c);
     fputs("' \"$cur\" ;;\n        esac ;;\n", f);
 }
 
@@ -209,8 +217,11 @@ static void zsh_command(FILE *f, const struct command *c)
     fprintf(f, "    %s)\n        _arguments -s -S", c->name);
     for (size_t i = 0; (o = option_at(c, i)); i++)
         zsh_option(f, o);
-    if (c->word)
-        fprintf(f, " \\\n            '%s:%s:%s'", c->many ? "*" : ":", c->word, c->paths ? "_files" : "_attn_cli_commands");
+    if (c->word) {
+        fprintf(f, " \\\n            '%s:%s:%s", c->many ? "*" : ":", c->word, c->paths ? "_files" : " _attn_cli_commands");
+        more_words(f, c);
+        fputc('\'', f);
+    }
     if (c->second)
         fprintf(f, " '::%s:_files'", c->second);
     fputs(" ;;\n", f);
@@ -225,7 +236,7 @@ static void zsh(FILE *f)
         zsh_text(f, commands[i]->summary, strlen(commands[i]->summary));
         fputc('\'', f);
     }
-    fputs(")\n    _describe -t commands command commands\n}\n\n_attn_cli_models()\n{\n"
+    fputs(")\n    (( $# )) && commands+=(\"$@\")\n    _describe -t commands command commands\n}\n\n_attn_cli_models()\n{\n"
           "    local -a names\n"
           "    names=(${(f)\"$(${(Q)program} models --format names 2>/dev/null </dev/null)\"})\n"
           "    (( $#names )) || names=(", f);
@@ -286,6 +297,13 @@ static void fish_command(FILE *f, const struct command *c)
     fputc('\n', f);
     if (c->paths)
         fprintf(f, "complete -c attn-cli -n '__fish_seen_subcommand_from %s' -F\n", c->name);
+    if (c->words) {
+        fprintf(f, "complete -c attn-cli -n '__fish_seen_subcommand_from %s' -a '", c->name);
+        for (size_t i = 0; commands[i]; i++)
+            fprintf(f, "%s%s", i ? " " : "", commands[i]->name);
+        more_words(f, c);
+        fputs("'\n", f);
+    }
     for (size_t i = 0; (o = option_at(c, i)); i++) {
         fprintf(f, "complete -c attn-cli -n '__fish_seen_subcommand_from %s' -l %s", c->name, o->name);
         if (o->letter)

@@ -347,6 +347,7 @@ static void print_man(FILE *f)
 const char *const completion_shells[] = {"bash", "zsh", "fish", NULL};
 
 static struct { bool man, all; const char *shell; } want;
+static const char *const words[] = {"all", "edits", "kinds", NULL};     /* beside the commands: all of them, and the topics */
 
 static void print_all(FILE *f)
 {
@@ -365,7 +366,7 @@ static int help(struct attn_err *err)
         return attn_fail(err, ATTN_EUSAGE, "--man, --completion%s do not go together", want.all ? " and --all" : " and COMMAND");
     if (common.word && !every && print_topic(stdout, common.word))
         return ATTN_OK;
-    if (common.word && !every && !(c = command_find(common.word, err)))
+    if (common.word && !every && !(c = command_find(common.word, words, err)))
         return err->code;
     if (want.man)
         print_man(stdout);
@@ -404,5 +405,6 @@ const struct command help_command = {
         {NULL, NULL}},
     .groups = (const struct option *const[]){options, general_options, NULL},
     .word = "COMMAND",
+    .words = words,
     .report = true,
 };

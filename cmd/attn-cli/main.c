@@ -58,7 +58,7 @@ static int work(int argc, char **argv)
         return 2;
     }
     bool named = argv[1][0] != '-';
-    const struct command *c = named ? command_find(argv[1], &err) : command_for_option(argv[1], &err);
+    const struct command *c = named ? command_find(argv[1], NULL, &err) : command_for_option(argv[1], &err);
     if (!c)
         return say_error(NULL, &err);
     int code = call(c, argv + (named ? 2 : 1), &err);

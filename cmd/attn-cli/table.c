@@ -196,7 +196,7 @@ const struct pair tool_statuses[] = {
     {NULL, NULL},
 };
 
-const struct command *command_find(const char *name, struct attn_err *err)
+const struct command *command_find(const char *name, const char *const *words, struct attn_err *err)
 {
     struct nearest near = {.typed = name};
     for (size_t i = 0; commands[i]; i++) {
@@ -204,6 +204,8 @@ const struct command *command_find(const char *name, struct attn_err *err)
             return commands[i];
         nearest_offer(&near, commands[i]->name);
     }
+    for (; words && *words; words++)
+        nearest_offer(&near, *words);
     attn_fail(err, ATTN_EUSAGE, "unknown command '%s'%s", excerpt(name).text, nearest_hint(&near, "").text);
     return NULL;
 }

@@ -74,12 +74,13 @@ struct command {
     const char *second;                 /* name of a second one; NULL: none */
     bool many;                          /* takes any number of them */
     bool paths;                         /* they are paths; else the argument is a command */
+    const char *const *words;           /* what else it may be, NULL after the last; NULL: nothing else */
     bool report;                        /* what it prints is read by people: a pager may show it (see pager.h) */
 };
 
 extern const struct command *const commands[];          /* NULL after the last */
-/* Returns NULL if there is no such command; the error then names the nearest. */
-const struct command *command_find(const char *name, struct attn_err *err);
+/* Returns NULL if there is no such command; the error then names the nearest, or one of `words` (or NULL) that is nearer. */
+const struct command *command_find(const char *name, const char *const *words, struct attn_err *err);
 const struct option *option_at(const struct command *c, size_t i);      /* NULL after the last */
 const char *option_choice(const struct option *o, size_t i);           /* NULL after the last */
 const char *option_help(const struct option *o);        /* valid until the next call */

@@ -119,6 +119,9 @@ START_TEST(test_references)
     expect("\"$A\" diff tests/corpus/npz/y_savez.npz tests/corpus/document/y_run.json", 1, "found [2, 3] in A, expected [2, 2] as in B");
     expect("\"$A\" diff tests/corpus/npz/y_savez.npz tests/corpus/document/y_run.json", 1, "only in A: logits\n");
     expect("\"$A\" diff tests/corpus/npz/y_savez.npz tests/corpus/document/y_run.json", 1, "only in B: blocks.0.attn.pattern\n");
+    /* labels of rows are tokens that have no ids */
+    expect("for i in cat dog; do mkdir $D/$i && \"$A\" run -m tiny -s \"the $i sat\" --show pattern --layer 0 --head 0 -o $D/$i/blocks.0.attn.pattern.csv; done; "
+           "\"$A\" diff $D/cat/*.csv $D/dog/*.csv", 1, "the sides ran on different tokens: token 1 is ' cat' in A and ' dog' in B");
 }
 END_TEST
 

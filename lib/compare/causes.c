@@ -84,18 +84,23 @@ static bool extra_bos_row(struct clue *c)
                                                attn_clue_side(more_a));
 }
 
+/* The labels of a table's rows are tokens, too. */
+static const struct attn_dump_list *tokens_of(const struct attn_dump *d)
+{
+    return d->tokens.n ? &d->tokens : &d->rows;
+}
+
 static bool other_tokens(struct clue *c)
 {
-    const struct attn_dump *a = c->d->a, *b = c->d->b;
-    size_t n = a->tokens.n < b->tokens.n ? a->tokens.n : b->tokens.n, i = 0;
-    while (i < n && same_token(&a->tokens.item[i], &b->tokens.item[i]))
+    const struct attn_dump_list *a = tokens_of(c->d->a), *b = tokens_of(c->d->b);
+    size_t n = a->n < b->n ? a->n : b->n, i = 0;
+    while (i < n && same_token(&a->item[i], &b->item[i]))
         i++;
-    if (!n || (i == n && a->tokens.n == b->tokens.n))
+    if (!n || (i == n && a->n == b->n))
         return false;
     if (i == n)
-        return attn_clue_say(c, "A has %zu tokens, B %zu: the shorter list is the beginning of the longer", a->tokens.n,
-                             b->tokens.n);
-    const struct attn_dump_token *x = &a->tokens.item[i], *y = &b->tokens.item[i];
+        return attn_clue_say(c, "A has %zu tokens, B %zu: the shorter list is the beginning of the longer", a->n, b->n);
+    const struct attn_dump_token *x = &a->item[i], *y = &b->item[i];
     if (x->id < 0 || y->id < 0)
         return attn_clue_say(c, "the sides ran on different tokens: token %zu is '%.*s' in A and '%.*s' in B", i,
                              attn_shown(x->text, x->len), x->text, attn_shown(y->text, y->len), y->text);

@@ -201,6 +201,17 @@ START_TEST(dots_that_overflow_are_told)
 }
 END_TEST
 
+/* That a mask leaves a query a key is seen whichever key it is, though the one score it has is -inf. */
+START_TEST(a_row_of_one_key_may_overflow)
+{
+    static const uint8_t see[9] = {1, 0, 0, 0, 1, 0, 0, 0, 1};
+    const float x[] = {-1e30f, -1e30f, -1e30f};
+    float c[3], p[9];
+    ck_assert_uint_eq(overflow_of(c, p, x, (struct attn_kind){.form = ATTN_MASKED}, see).rows, 3);
+    ck_assert(isnan(c[0]) && isnan(c[1]) && isnan(c[2]));
+}
+END_TEST
+
 START_TEST(what_does_not_overflow_is_not_told)
 {
     static const uint8_t none[9] = {0};
@@ -280,6 +291,7 @@ Suite *suite_attention(void)
     tcase_add_test(c, empty_rows_are_zeros_or_refused);
     tcase_add_test(c, renormalising_may_lose_a_row);
     tcase_add_loop_test(c, dots_that_overflow_are_told, 0, EVERY);
+    tcase_add_test(c, a_row_of_one_key_may_overflow);
     tcase_add_test(c, what_does_not_overflow_is_not_told);
     tcase_add_test(c, linear_sums_overflow_too);
     tcase_add_test(c, some_dots_of_a_row_may_overflow);

@@ -186,7 +186,8 @@ static const struct { const char *sizes; size_t up_to; double factor; } contexts
     {"\"rope_parameters\": {\"original_max_position_embeddings\": 16, \"factor\": 3, ", 16, 3},
     {"\"original_max_position_embeddings\": 16, \"rope_scaling\": {\"factor\": 3, ", 16, 6},
     {"\"rope_scaling\": {\"original_max_position_embeddings\": 16, \"factor\": 3, ", 96, 3},
-    {"\"rope_parameters\": {", 96, 1}};
+    {"\"rope_parameters\": {", 96, 1},
+    {"\"rope_scaling\": {\"short_factor\": [9, 9], \"long_factor\": [9, 9]}, \"rope_parameters\": {", 96, 1}};      /* both spellings */
 
 START_TEST(contexts_of_longrope)
 {

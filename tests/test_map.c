@@ -225,6 +225,9 @@ START_TEST(what_is_mapped_is_unmapped)
     ck_assert_int_eq(attn_train_tokenizer_copy(scratch_path("copy"), "models/tiny", false, &err), ATTN_OK);
     ck_assert_int_eq(attn_train_tokenizer_copy(scratch_path("m"), scratch_path("copy"), false, &err), ATTN_OK);
     ck_assert_int_eq(attn_train_tokenizer_compare(scratch_path("m"), scratch_path("copy"), false, &err), ATTN_OK);
+    const char *shards[] = {scratch_path("part")};
+    succeed("\"$A\" batch -q -m $D/m --input ndjson -f <(printf '{\"ids\":[1,2]}\\n{\"ids\":[2,1]}\\n') --format npy -o $D/part");
+    ck_assert_int_eq(attn_merge(&(struct attn_merge_opts){.shard = shards, .n = 1, .path = scratch_path("all")}, &err), ATTN_OK);
     ck_assert_uint_eq(mapped_files(), 0);
 }
 END_TEST

@@ -662,6 +662,29 @@ START_TEST(out_abandoned)
 }
 END_TEST
 
+/* What is committed or closed has no claim to its temporary name: it may be that of another file, and another file's entry. */
+START_TEST(out_abandoned_once)
+{
+    struct attn_target a = {.fd = -1}, b = {.fd = -1};
+    ck_assert_int_eq(attn_target_open(&a, scratch_path("a"), NULL), 0);
+    char *temp = strdup(a.temp);
+    attn_target_close(&a);
+    scratch_put(temp, "other", 5);
+    attn_files_abandon();
+    scratch_expect(temp, "other");
+    unlink(temp);
+    free(temp);
+    ck_assert_int_eq(attn_target_open(&a, scratch_path("a"), NULL), 0);
+    ck_assert_int_eq(attn_target_commit(&a, NULL), 0);
+    ck_assert_int_eq(attn_target_open(&b, scratch_path("b"), NULL), 0);
+    attn_target_close(&a);
+    ck_assert_int_eq(scratch_count(), 2);
+    attn_files_abandon();
+    ck_assert_int_eq(scratch_count(), 1);
+    attn_target_close(&b);
+}
+END_TEST
+
 /* The part that fits is written; the error is that of the rest, not an earlier one. */
 START_TEST(out_patched_beyond_the_file_size_limit)
 {
@@ -695,7 +718,7 @@ Suite *suite_out(void)
         out_to_where_standard_output_goes, out_beyond_the_file_size_limit, out_to_nobody,
         out_to_a_slow_pipe_that_does_not_block, out_to_memory, out_json_strings, out_json_numbers, out_markup, out_that_grows,
         out_in_spite_of_signals, disk_in_spite_of_signals, out_that_grows_through_no_link, out_of_ours_replaces_a_link,
-        out_that_cannot_be_cut, out_abandoned, out_patched_beyond_the_file_size_limit,
+        out_that_cannot_be_cut, out_abandoned, out_abandoned_once, out_patched_beyond_the_file_size_limit,
     };
     Suite *s = suite_create("out");
     TCase *c = tcase_create("out");

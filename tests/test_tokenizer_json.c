@@ -57,6 +57,7 @@ START_TEST(test_corpus)
         {"n_decoder_replace.json", "decoder: \"Replace\" by a pattern that is no string is not supported"},
         {"n_decoder_replace_long.json", "decoder: \"Replace\" by more than four times as many bytes is not supported"},
         {"n_decoder_strip.json", "decoder: \"Strip\" without a whole number as \"start\" and \"stop\" is not supported"},
+        {"n_decoder_suffix.json", "decoder: \"suffix\" is 7, expected a string"},
         {"n_decoders_many.json", "decoder: a Sequence of so many steps is not supported"},
         {"n_deep.json", "nested deeper than 64 levels (found '[')"},
         {"n_decoder_grows.json", "\"Replace\" steps that together make so much more of a text"},
@@ -166,6 +167,11 @@ static const struct {
     /* composed, with the bytes of both characters */
     {"{\"normalizer\": {\"type\": \"NFC\"}, \"pre_tokenizer\": " BYTE_LEVEL ", " MODEL "}}", "ae\u0301b", {0},
      {{0, 0, 1}, {8, 1, 4}, {1, 4, 5}, {-1, 0, 0}}},
+    /* marks of all three kinds, but not the letters */
+    {"{\"normalizer\": {\"type\": \"StripAccents\"}, \"pre_tokenizer\": " BYTE_LEVEL ", " MODEL "}}",
+     "e\u0301\u0903 b\u20DDa\u00e9", {0}, {{11, 0, 1}, {2, 6, 7}, {1, 7, 8}, {0, 11, 12}, {8, 12, 14}, {-1, 0, 0}}},
+    /* bytes that no token has, in front of the first and behind it */
+    {"{\"pre_tokenizer\": " BYTE_LEVEL ", " MODEL "}}", "zyabz ab", {0}, {{3, 0, 5}, {2, 5, 6}, {3, 6, 8}, {-1, 0, 0}}},
     /* what is neither a word nor a blank, up to the end */
     {"{\"pre_tokenizer\": {\"type\": \"Whitespace\"}, " MODEL "}}", "ab <>", {0}, {{3, 0, 2}, {12, 3, 4}, {14, 4, 5}, {-1, 0, 0}}},
     /* a prefixed space has no bytes, and is not added before a space */

@@ -77,6 +77,15 @@ START_TEST(a_finished_training_stays_as_it_is)
 }
 END_TEST
 
+/* Keys that train.json leaves out have their defaults then, too. */
+START_TEST(settings_may_be_left_out)
+{
+    expect(line_of("", "one"), 0, "the model is in ");
+    expect("sed -i '/\"eps\"\\|\"clip\"/d' $D/one/train.json && grep -c clip $D/one/train.json || :", 0, "0\n");
+    expect(line_of("--resume", "one"), 0, "the model is in ");
+}
+END_TEST
+
 /* ---- what comes of it ----------------------------------------------------------------------- */
 
 START_TEST(every_command_reads_it)
@@ -624,6 +633,7 @@ Suite *suite_train(void)
     tcase_add_test(tc, another_seed_gives_another_model);
     tcase_add_test(tc, interruptions_change_no_bit);
     tcase_add_test(tc, a_finished_training_stays_as_it_is);
+    tcase_add_test(tc, settings_may_be_left_out);
     tcase_add_loop_test(tc, every_command_reads_it, 0, 3);
     tcase_add_loop_test(tc, all_kinds_of_models_learn, 0, sizeof kinds / sizeof *kinds);
     tcase_add_test(tc, what_is_not_said_has_a_default);

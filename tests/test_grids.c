@@ -124,6 +124,9 @@ START_TEST(shards_become_one)
     expect_exactly(printed(DIR "b=\"$A batch -q -m tiny -f pairs.ndjson --patch v --over layer,pos --metric logit({answer})\";"
                            "ends 3 $b --summary one.csv; for i in 0 1 2; do $b --shard $i/3 %s --summary part.$i || test $? = 3; done;"
                            "$A merge part.? -o all.csv; cmp one.csv all.csv; cmp one.csv.json all.csv.json; echo same", cuts[_i]), "same\n");
+    expect_exactly(printed(DIR "rm -f one* part* all*; b=\"$A batch -q -m tiny -f pairs.ndjson --patch v --over layer,pos --metric logit({answer}) --format summary\";"
+                   "ends 3 $b -o one --summary one.csv; for i in 0 1 2; do $b --shard $i/3 %s -o part.$i --summary rows.$i || test $? = 3; done;"
+                   "$A merge part.? -o all --summary all.csv; cmp one all; cmp one.csv all.csv; rm rows*; echo same", cuts[_i]), "same\n");
     expect(DIR "$A merge part.? 2>&1", 2, "the means over all records go to a file: name it with -o");
 }
 END_TEST

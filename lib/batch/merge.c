@@ -239,6 +239,8 @@ static int write_means(struct merge *m, struct attn_err *err)
     int rc = forget(m, err);
     if (!rc)
         rc = join_means(m, &table, m->path, &m->mark.bytes, err);
+    if (!rc)
+        rc = write_summary(m, NULL, err);
     return rc ? rc : write_sidecar(m, err);
 }
 

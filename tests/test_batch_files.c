@@ -56,6 +56,9 @@ START_TEST(a_directory_begun_anew_has_nothing_older)
                    "000001\nrecords.ndjson\n");
     expect_exactly("cd $D; ends 1 " STACK "-f in --show pattern --fail-fast 2>/dev/null; ls d; : >x; " STACK "-f x --show pattern --force; ls d",
                    "blocks.0.attn.pattern.npy.part\nrecords.ndjson\nrecords.ndjson.part\nrecords.ndjson\n");
+    expect_exactly("cd $D; rm -r d*; printf 'Life is\nLife is\n' >x; $A batch -q -f x --format npz -o d; " STACK "-f x --show context; ls d;"
+                   "$A batch -q -f x --format png -o d; find d -type f | sort", LEFT("context")
+                   "d/000000/activations.png\nd/000001/activations.png\nd/records.ndjson\n");
     expect_exactly("cd $D; rm -r d*; $A run -q -s Life --show pattern --format npy -o d; ends 3 " STACK "-f in --show context 2>/dev/null; ls d",
                    "blocks.0.attn.context.npy\nblocks.0.attn.pattern.npy\nmanifest.json\nrecords.ndjson\n");
 }

@@ -204,10 +204,10 @@ int attn_stack_set_tokens(struct attn_stack *s, size_t T, struct attn_err *err);
 /* A row is announced in bands; then it must be ended.  One that failed is ended without. */
 struct attn_observer attn_stack_observer(struct attn_stack *s);
 void attn_stack_end_row(struct attn_stack *s, bool failed);
-/* Removes what an older batch left in the directory: arrays that it did not finish; those that it did and that are not of this
- * stack, whose own were `made` if there was a sentence. */
+/* Removes what an older batch left in the directory: arrays that it did not finish; those that it did and that are not of the
+ * stack `s`, which is NULL where none was made. */
 int attn_stack_clear_begun(const struct attn_stack *s, struct attn_err *err);
-int attn_stack_clear_others(const struct attn_stack *s, bool made, struct attn_err *err);
+int attn_stack_clear_others(const char *dir, const struct attn_stack *s, struct attn_err *err);
 int attn_stack_flush(struct attn_stack *s, bool disk, struct attn_err *err);
 void attn_stack_finish(struct attn_stack *s);                       /* writes the headers; flush must follow */
 /* Writes that many bytes of NaN in place of the numbers of a failed record. */

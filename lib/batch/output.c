@@ -368,11 +368,11 @@ static int end_summary(const struct attn_output *out, const char *path, uint64_t
 static int clear_older(const struct attn_output *out, struct attn_err *err)
 {
     const struct attn_sidecar *s = &out->journal.side;
-    if (!out->journal.json || access(out->journal.json, F_OK))
+    const struct attn_format *f = out->e->writing.format;
+    if (!attn_batch_in_directory(f) || !out->journal.json || access(out->journal.json, F_OK))
         return ATTN_OK;
-    if (out->stack)
-        return attn_stack_clear_others(out->stack, s->tokens > 0, err);
-    return out->e->writing.format->flags & ATTN_FORMAT_APART ? attn_writing_clear(out->path, &s->shard, s->total, err) : ATTN_OK;
+    int rc = attn_stack_clear_others(out->path, s->tokens ? out->stack : NULL, err);
+    return rc ? rc : attn_writing_clear(out->path, &s->shard, f->flags & ATTN_FORMAT_APART ? s->total : 0, err);
 }
 
 int attn_output_end(struct attn_output *out, struct attn_err *err)

@@ -204,7 +204,7 @@ void attn_stack_end_row(struct attn_stack *s, bool failed)
     s->rows++;
 }
 
-/* Whether a file is called like an array and ends like this; *own: like one of this stack. */
+/* Whether a file is called like an array and ends like this; *own: like one of this stack, unless that is NULL. */
 static bool is_array(const struct attn_stack *s, const char *file, const char *ending, bool *own)
 {
     char name[ATTN_NAME_MAX];
@@ -214,33 +214,33 @@ static bool is_array(const struct attn_stack *s, const char *file, const char *e
         snprintf(name, sizeof name, "%.*s", (int)(n - end), file);
         act = attn_act_find(name, &layer);
     }
-    *own = act >= 0 && layer < (int)s->info->L && s->index[(size_t)(layer + 1) * ATTN_ACTS + (size_t)act];
+    *own = s && act >= 0 && layer < (int)s->info->L && s->index[(size_t)(layer + 1) * ATTN_ACTS + (size_t)act];
     return act >= 0;
 }
 
-/* Removes the arrays with this ending from the directory; keep: but for those of this stack. */
-static int clear(const struct attn_stack *s, const char *ending, bool keep, struct attn_err *err)
+/* Removes the arrays with this ending from the directory, but for those of the stack `keep` or NULL. */
+static int clear(const char *dir, const char *ending, const struct attn_stack *keep, struct attn_err *err)
 {
     int rc = ATTN_OK;
     bool own;
-    DIR *d = opendir(s->dir);
+    DIR *d = opendir(dir);
     if (!d)
-        return attn_fail_errno(err, s->dir, "read");
+        return attn_fail_errno(err, dir, "read");
     for (struct dirent *e; !rc && (errno = 0, e = readdir(d));)
-        if (is_array(s, e->d_name, ending, &own) && !(keep && own) && unlinkat(dirfd(d), e->d_name, 0))
-            rc = attn_fail(err, ATTN_EIO, "%s/%s: cannot remove: %s", s->dir, e->d_name, strerror(errno));
+        if (is_array(keep, e->d_name, ending, &own) && !own && unlinkat(dirfd(d), e->d_name, 0))
+            rc = attn_fail(err, ATTN_EIO, "%s/%s: cannot remove: %s", dir, e->d_name, strerror(errno));
     closedir(d);
     return rc;
 }
 
 int attn_stack_clear_begun(const struct attn_stack *s, struct attn_err *err)
 {
-    return clear(s, ".npy.part", false, err);
+    return clear(s->dir, ".npy.part", NULL, err);
 }
 
-int attn_stack_clear_others(const struct attn_stack *s, bool made, struct attn_err *err)
+int attn_stack_clear_others(const char *dir, const struct attn_stack *s, struct attn_err *err)
 {
-    return clear(s, ".npy", made, err);
+    return clear(dir, ".npy", s, err);
 }
 
 int attn_stack_flush(struct attn_stack *s, bool disk, struct attn_err *err)

@@ -272,6 +272,8 @@ START_TEST(text_and_tables_are_labelled)
     expect("$A run -s 'Life is' --cross 'eat dessert first' --show pattern --format csv", 0, "token,eat,dessert,first\nLife,");
     expect("$A run -s 'Life is' --cross 'eat dessert first' --show v --format tidy", 0, "blocks.0.attn.v,0,0,2,3,first,,");
     expect("$A run -s 'Life is' --cross 'eat dessert first' --show pattern --format tidy", 0, ",0,0,1,2,is,first,");
+    expect("for l in pattern,k k k,q; do for f in tidy json; do $A run -s 'Life is' --cross 'eat dessert first' --show $l --format $f -o $D/x.$f;"
+           "$A plot $D/x.$f --title x --format svg | grep -o '>[^<]*</text>' >$D/$f; done; cmp $D/tidy $D/json; done; grep -c dessert $D/json", 0, "");
     expect("$A run -s 'Life is' --cross 'eat dessert first' --show tokens --format csv -o $D/t && cat $D/t/context_tokens.csv", 0,
            "2,3,first,12,17\n");
     expect("$A run -s 'Life is' --cross 'eat dessert first' --show pattern -o $D/x --format csv && cat $D/x/manifest.json", 0,

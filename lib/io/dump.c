@@ -111,7 +111,7 @@ const char *attn_dump_token(const struct attn_dump *d, size_t i, int32_t *id, si
     return d->tokens.item[i].text;
 }
 
-static void free_list(struct attn_dump_list *list)
+void attn_dump_list_free(struct attn_dump_list *list)
 {
     for (size_t i = 0; i < list->n; i++)
         free(list->item[i].text);
@@ -124,10 +124,10 @@ void attn_dump_free(struct attn_dump *d)
         return;
     for (size_t i = 0; i < d->n; i++)
         attn_dump_drop(&d->item[i]);
-    free_list(&d->tokens);
-    free_list(&d->keys);
-    free_list(&d->rows);
-    free_list(&d->cols);
+    attn_dump_list_free(&d->tokens);
+    attn_dump_list_free(&d->keys);
+    attn_dump_list_free(&d->rows);
+    attn_dump_list_free(&d->cols);
     attn_strings_free(&d->names);
     free(d->warning);
     free(d->steps);

@@ -44,6 +44,7 @@ struct attn_dump {
 /* Takes ownership of what `of` and `heads` point to, also on failure. */
 int attn_dump_add(struct attn_dump *d, const char *name, size_t len, const struct attn_dumped *what, struct attn_err *err);
 void attn_dump_drop(struct attn_dumped *what);
+void attn_dump_list_free(struct attn_dump_list *list);
 int attn_dump_add_token(struct attn_dump *d, struct attn_dump_list *to, int32_t id, const char *text, size_t len,
                         struct attn_err *err);
 /* Numbers the names anew after items were moved; fails if one is there twice. */

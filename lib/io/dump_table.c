@@ -25,6 +25,7 @@
 #include "base/strings.h"
 #include "io/dump.h"
 #include "io/fields.h"
+#include "trace/trace.h"
 
 /* ---- one matrix ------------------------------------------------------------------------ */
 
@@ -185,6 +186,8 @@ struct tidy {
     struct attn_dumped now;
     size_t room, heads_room;
     size_t row, col, rows, cols;        /* position of the last number; shape of a matrix, known after the first */
+    bool of_keys;                       /* its rows are keys, perhaps of another text */
+    struct attn_dump_list keys;         /* their labels */
     struct attn_err *err;
 };
 
@@ -260,6 +263,18 @@ static int begin_head(struct tidy *t)
     return ATTN_OK;
 }
 
+static bool has_keys(const struct attn_slice *name)
+{
+    char text[ATTN_NAME_MAX];
+    int layer, act = -1;
+    if (name->len < sizeof text) {
+        memcpy(text, name->s, name->len);
+        text[name->len] = '\0';
+        act = attn_act_find(text, &layer);
+    }
+    return act >= 0 && attn_act_kv(act);
+}
+
 /* Finds where a number belongs: right after the one before it, or at the start of a matrix or an array. */
 static int locate(struct tidy *t)
 {
@@ -282,6 +297,8 @@ static int locate(struct tidy *t)
     t->row = (size_t)row;
     t->col = (size_t)col;
     t->name = f[NAME];
+    if (first)
+        t->of_keys = has_keys(&t->name);
     return first && !rc ? begin_head(t) : rc;
 }
 
@@ -297,9 +314,10 @@ static int note_label(struct tidy *t, struct attn_dump_list *to, const struct at
 
 static int note_labels(struct tidy *t)
 {
+    struct attn_dump_list *rows = t->of_keys ? &t->keys : &t->d->rows;
     int rc = ATTN_OK;
-    if (t->col == 0 && t->row == t->d->rows.n)
-        rc = note_label(t, &t->d->rows, &t->field[ROW_TOKEN]);
+    if (t->col == 0 && t->row == rows->n)
+        rc = note_label(t, rows, &t->field[ROW_TOKEN]);
     if (!rc && t->row == 0 && t->col == t->d->cols.n && t->field[COL_TOKEN].len)
         rc = note_label(t, &t->d->cols, &t->field[COL_TOKEN]);
     return rc;
@@ -341,6 +359,24 @@ static int read_line(struct tidy *t, struct attn_fields *f)
     return rc ? rc : add_tidy_number(t);
 }
 
+static bool same_labels(const struct attn_dump_list *a, const struct attn_dump_list *b)
+{
+    size_t i = 0;
+    while (i < a->n && i < b->n && a->item[i].len == b->item[i].len && !memcmp(a->item[i].text, b->item[i].text, a->item[i].len))
+        i++;
+    return i == a->n && i == b->n;
+}
+
+/* The keys are those of another text where the queries have other labels. */
+static void keep_keys(struct tidy *t)
+{
+    struct attn_dump_list *to = t->d->rows.n ? &t->d->keys : &t->d->rows;
+    if (t->keys.n && !same_labels(&t->keys, &t->d->rows)) {
+        *to = t->keys;
+        t->keys = (struct attn_dump_list){0};
+    }
+}
+
 int attn_dump_read_tidy(struct attn_dump *d, const char *text, size_t len, const char *path, struct attn_err *err)
 {
     struct tidy t = {.d = d, .path = path, .line = 1, .err = err};
@@ -354,6 +390,8 @@ int attn_dump_read_tidy(struct attn_dump *d, const char *text, size_t len, const
         rc = end_array(&t);
     if (!rc && !d->n)
         rc = refuse(&t, "expected numbers below the first line");
+    keep_keys(&t);
+    attn_dump_list_free(&t.keys);
     attn_dump_drop(&t.now);
     return rc;
 }

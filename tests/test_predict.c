@@ -196,6 +196,8 @@ START_TEST(logarithms_of_the_softmax)
     ck_assert(p == 0);
     ck_assert_int_eq(attn_logprob(&p, huge, 2, 1, NULL), ATTN_OK);
     ck_assert_double_le(fabs(p / -2e38 - 1), 1e-6);     /* 1e38 is rounded to float32 */
+    ck_assert_int_eq(attn_logprob(&p, level, 3, 3, NULL), ATTN_EUSAGE);
+    ck_assert_int_eq(attn_logprob(&p, level, 3, -1, NULL), ATTN_EUSAGE);
     ck_assert_int_eq(attn_logprob(&p, level, 3, 2, NULL), ATTN_OK);
     ck_assert_double_le(fabs(p + log(3)), 1e-15);   /* all in double */
 }

@@ -14,6 +14,7 @@
 #include "run/logits.h"
 #include "run/run.h"
 
+#include <inttypes.h>
 #include <math.h>
 #include <stdlib.h>
 
@@ -45,6 +46,8 @@ static int find_best(int32_t *best, const float *logits, size_t V, struct attn_e
 int attn_logprob(double *out, const float *logits, size_t V, int32_t id, struct attn_err *err)
 {
     int32_t best;
+    if (id < 0 || (size_t)id >= V)
+        return attn_fail(err, ATTN_EUSAGE, "token id %" PRId32 ": there are logits of %zu tokens, from 0 on", id, V);
     int rc = find_best(&best, logits, V, err);
     if (rc)
         return rc;

@@ -190,6 +190,10 @@ START_TEST(test_tempered)
     b[3] = b[4];
     b[4] = was;
     ck_assert(!attn_seems_tempered(&p, &factor));
+    for (size_t i = 0; i < ALL; i++)
+        a[i] = b[i] / 2;                /* rows that sum to 1/2 */
+    ck_assert(!attn_seems_tempered(&p, &factor) && !attn_seems_tempered(&back, &factor));
+    ck_assert(attn_seems_scaled(&p, &factor) && factor == 0.5);
 }
 END_TEST
 

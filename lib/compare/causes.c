@@ -493,7 +493,7 @@ static const struct mistake { const char *kind; unsigned acts; bool shapes; bool
     {"mask", SQUARE, false, mask},
     {"epsilon", NORMS, false, epsilon},
     {"norm", NORMS, false, norm_kind},
-    {"scale", ANY & ~BIT(ATTN_ACT_PATTERN), false, scaled},
+    {"scale", ANY, false, scaled},
     {"heads", HEADS | BIT(ATTN_ACT_CONTEXT), false, reordered},
     {"heads", BIT(ATTN_ACT_CONTEXT), false, merged},
     {"qkv", QKV, false, restacked},

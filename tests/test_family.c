@@ -83,7 +83,7 @@ START_TEST(rotary_scaling)
     ck_assert(c.rope_theta == 500000);
     attn_config_free(&c);
     c = read_config("y_llama_rope_old.json");
-    ck_assert(c.rope.kind == ATTN_ROPE_LINEAR && c.rope.factor == 4);
+    ck_assert(c.rope.kind == ATTN_ROPE_LINEAR && c.rope.factor == 4 && c.n_ctx == 4 * c.trained_ctx);
     attn_config_free(&c);
     c = read_config("y_llama_rope_new.json");       /* its section takes precedence, wherever the other key stands */
     ck_assert(c.rope.kind == ATTN_ROPE_DEFAULT && c.rope_theta == 20000);

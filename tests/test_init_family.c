@@ -139,6 +139,15 @@ START_TEST(what_gelu_means_is_told)
 }
 END_TEST
 
+/* A bias that the configuration switches off would change numbers. */
+START_TEST(a_bias_that_is_off_has_no_place)
+{
+    succeed("\"$A\" init -q -o $D/m --family llama && sed '1s/{/{\"attention_bias\": true, /' $D/m/config.json >$D/c.json && "
+            "\"$A\" init -q -o $D/with --config $D/c.json && cp $D/m/config.json $D/with/");
+    expect("\"$A\" run -m $D/with --ids 1,2 2>&1", 1, "proj.bias' has no place in the model that config.json describes");
+}
+END_TEST
+
 /* What was downloaded cannot be drawn again. */
 START_TEST(a_model_of_others_stays)
 {
@@ -206,6 +215,7 @@ Suite *suite_init_family(void)
     tcase_add_test(cmd, the_command_knows_every_family);
     tcase_add_test(cmd, sizes_fit_together);
     tcase_add_test(cmd, what_gelu_means_is_told);
+    tcase_add_test(cmd, a_bias_that_is_off_has_no_place);
     tcase_add_test(cmd, a_model_of_others_stays);
     tcase_add_test(cmd, a_full_disk_keeps_the_model_there);
     suite_add_tcase(s, cmd);

@@ -31,7 +31,7 @@ static void derive_context(struct attn_config *c)
 {
     double n = (double)c->n_ctx, original = c->rope.original > 0 ? c->rope.original : n;
     c->trained_ctx = c->n_ctx;
-    if (c->rope.kind == ATTN_ROPE_DYNAMIC)
+    if (c->rope.kind == ATTN_ROPE_DYNAMIC || (c->rope.kind == ATTN_ROPE_LINEAR && !c->rope_apart))     /* Gemma's has it */
         n *= c->rope.factor;
     if (c->rope.kind == ATTN_ROPE_YARN)
         n = fmax(n, original * c->rope.factor);
@@ -265,6 +265,9 @@ static int read_model(struct attn_key_reader *r, const cJSON *root)
     c->family = family;
     c->rope_section = cJSON_IsObject(attn_tree_member(root, "rope_parameters"));
     r->lax = r->none = !family->native;
+    const cJSON *causal = attn_tree_member(root, "is_causal");
+    if (r->lax && causal && !cJSON_IsNull(causal) && !cJSON_IsTrue(causal))
+        return attn_key_unexpected(r, "is_causal", causal, "true: attention in both directions is not computed");
     int rc = attn_keys_read(r, family->keys, root);
     if (!rc)
         rc = require_keys(r, c);

@@ -86,6 +86,8 @@ static bool has_tensor(const struct attn_config *c, enum attn_part p, bool bias)
         return false;
     if (bias && (p == ATTN_PART_PROJECT_IN || p == ATTN_PART_PROJECT_OUT || c->family->part[p].bias == ATTN_BIAS_NEVER))
         return false;
+    if (bias && !is_norm(p) && c->family->part[p].bias == ATTN_BIAS_ASKED && !(p < ATTN_PART_NORM2 ? c->attention_bias : c->mlp_bias))
+        return false;                   /* one that is there all the same would change numbers */
     if (bias)
         return is_norm(p) ? c->norm == ATTN_NORM_LAYER : !is_table(p);
     return p != ATTN_PART_UNEMBED || !c->tied;          /* tied: the embedding is used instead */

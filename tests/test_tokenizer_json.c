@@ -304,6 +304,24 @@ START_TEST(test_who_decides)
 }
 END_TEST
 
+/* An added token reads as it was given, though the normaliser's form of it is what is looked for. */
+START_TEST(test_added_text)
+{
+    struct attn_tokenizer *t = NULL;
+    struct attn_err err = {0};
+    size_t len;
+    put("config.json", "{\"model_type\": \"llama\"}");
+    put("tokenizer.json", "{\"added_tokens\": [{\"id\": 20, \"content\": \"b a\", \"special\": false, \"normalized\": true}], \"normalizer\": "
+        "{\"type\": \"Sequence\", \"normalizers\": [{\"type\": \"Prepend\", \"prepend\": \"\u2581\"}, {\"type\": \"Replace\", \"pattern\": "
+        "{\"String\": \" \"}, \"content\": \"\u2581\"}]}, \"decoder\": {\"type\": \"Sequence\", \"decoders\": [{\"type\": \"Replace\", "
+        "\"pattern\": {\"String\": \"\u2581\"}, \"content\": \" \"}, {\"type\": \"Fuse\"}]}, " MODEL "}}");
+    ck_assert_msg(!attn_tokenizer_open(&t, scratch_dir, &err), "%s", err.msg);
+    const char *text = attn_tokenizer_text(t, 20, &len);
+    ck_assert_msg(text && len == 4 && !memcmp(text, " b a", 4), "%s", text);
+    attn_tokenizer_close(t);
+}
+END_TEST
+
 /* ---- vocab.json and merges.txt --------------------------------------------------------- */
 
 static const char small[] = "{\"a\": 0, \"b\": 1, \"1\": 2, \"\u0120\": 3, \"11\": 4, \"e\": 5, \"\u00c3\": 6, \"\u00a9\": 7, \"\u00c3\u00a9\": 8, "
@@ -392,6 +410,7 @@ Suite *suite_tokenizer_json(void)
     tcase_add_test(t, test_growing);
     tcase_add_loop_test(t, test_steps_after_bytes, 0, (int)(sizeof not_after / sizeof *not_after));
     tcase_add_test(t, test_who_decides);
+    tcase_add_test(t, test_added_text);
     tcase_add_loop_test(t, test_beside, 0, (int)(sizeof beside / sizeof *beside));
     suite_add_tcase(s, t);
     return s;

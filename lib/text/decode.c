@@ -328,13 +328,15 @@ static size_t replace_in(char *s, size_t len, size_t room, const char *find, con
     return n;
 }
 
-size_t attn_decoder_read(const struct attn_decoder *d, const char *s, size_t len, char *out)
+size_t attn_decoder_read(const struct attn_decoder *d, const char *s, size_t len, bool added, char *out)
 {
     size_t n, room = attn_decoder_room(d, len);
     int byte = attn_byte_of(s, len);
     memcpy(out, s, len);
     for (size_t i = 0; i < d->n; i++) {
         const struct attn_decode_step *step = &d->step[i];
+        if (step->kind == ATTN_DECODE_BYTE_LEVEL && added)
+            continue;                   /* it is text, and spells no bytes */
         if (step->kind == ATTN_DECODE_BYTE_LEVEL) {
             n = attn_bytes_read(out, s, len);
             if (n != SIZE_MAX)

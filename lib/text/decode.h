@@ -33,10 +33,10 @@ int attn_decoder_run(char **out, size_t *len, const struct attn_decoder *d, cons
                      struct attn_err *err);
 void attn_decoder_free(struct attn_decoder *d);                     /* what its steps own */
 
-/* How one token reads by itself: what does not depend on its place is done, and a byte is that byte.  Writes at most
- * attn_decoder_room bytes; returns how many. */
+/* How one token reads by itself: what does not depend on its place is done, and a byte is that byte.  The text of an
+ * added token spells no bytes.  Writes at most attn_decoder_room bytes; returns how many. */
 size_t attn_decoder_room(const struct attn_decoder *d, size_t len);
-size_t attn_decoder_read(const struct attn_decoder *d, const char *s, size_t len, char *out);
+size_t attn_decoder_read(const struct attn_decoder *d, const char *s, size_t len, bool added, char *out);
 
 /* The byte of "<0xHH>", or -1. */
 int attn_byte_of(const char *s, size_t len);

@@ -48,19 +48,17 @@ static size_t room_of(const struct attn_readings *r, size_t rank)
     const struct attn_added_token *own = own_token(r, rank);
     size_t len;
     attn_vocab_at(r->vocab, rank, &len);
-    return own ? own->len : attn_decoder_room(r->decoder, len);
+    return attn_decoder_room(r->decoder, own ? own->len : len);
 }
 
 static size_t spell_token(const struct attn_readings *r, size_t rank, char *out)
 {
     const struct attn_added_token *own = own_token(r, rank);
     size_t len;
-    if (own) {
-        memcpy(out, own->text, own->len);
-        return own->len;
-    }
+    if (own)                            /* perhaps in the normaliser's form, which the decoder undoes */
+        return attn_decoder_read(r->decoder, own->text, own->len, true, out);
     const char *word = attn_vocab_at(r->vocab, rank, &len);
-    return attn_decoder_read(r->decoder, word, len, out);
+    return attn_decoder_read(r->decoder, word, len, false, out);
 }
 
 static struct reading keep(struct attn_readings *r, size_t rank)
@@ -108,7 +106,7 @@ static struct attn_readings *readings_new(const struct attn_vocab *v, const stru
             list_own(r, &added[k]);
         qsort(r->own, r->owns, sizeof *r->own, by_rank);
         for (size_t i = 0; i < r->owns; i++)
-            bytes += r->own[i].token->len + 1;
+            bytes += attn_decoder_room(d, r->own[i].token->len) + 1;
         r->pool = bytes < UINT32_MAX ? malloc(bytes + 1) : NULL;
     }
     if (r->pool)

@@ -42,6 +42,7 @@ static void write_with(const char *format, const char *path, int threads)
     const struct attn_seq seq = { .T = T };
     ck_assert(!attn_run_new(&run, m, &plan, &watch, 1, &err));
     ck_assert_msg(!attn_run_forward(run, ids, &seq, 1, &err) && !attn_sink_finish(sink, &err), "%s", err.msg);
+    ck_assert_int_eq(attn_sink_finish(sink, &err), ATTN_EUSAGE);        /* once is enough */
     attn_run_free(run);
     attn_sink_close(sink);
     attn_select_free(what);

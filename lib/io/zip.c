@@ -194,7 +194,9 @@ static void put_local(struct attn_zip *z, const struct member *m)
 
 int attn_zip_begin(struct attn_zip *z, const char *name, uint64_t size, struct attn_err *err)
 {
-    assert(!z->left && strlen(name) <= NAME_MAX_LEN);
+    assert(strlen(name) <= NAME_MAX_LEN);
+    if (z->left)
+        return attn_fail(err, ATTN_EUSAGE, "%s: the file before it in the archive is not complete: its run failed", name);
     struct member *m = add(z);
     if (!m)
         return attn_no_memory(err, name, "to list %zu members of a zip archive", z->n + 1);

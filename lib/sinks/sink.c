@@ -93,6 +93,7 @@ struct attn_sink {
     char note[ATTN_KIND_NOTE + 160];    /* the kind's, and what is shown in place of activations */
     struct attn_words rows, keys;
     struct attn_merger *merger;         /* NULL: tokens are shown as they are */
+    bool finished;
 };
 
 static const char *token_text(void *self, int32_t id, size_t *len)
@@ -231,6 +232,10 @@ static int watch(void *self, const struct attn_probe *p, struct attn_err *err)
     int rc = attn_team_check(s->team, "this sink", err);
     if (rc || !attn_trace_is_shown(p, s->job.cross))
         return rc;
+    const struct attn_tokens *of = s->job.context_pieces && attn_act_kv(p->act) ? s->job.context_pieces : s->job.pieces;
+    if (p->shape[p->ndim - 2] != of->n)
+        return attn_fail(err, ATTN_EUSAGE, "an output of %zu tokens is shown a run of %zu: it takes one pass over all of them", of->n,
+                         p->shape[p->ndim - 2]);
     return s->merger ? watch_words(s, p, err) : s->format->methods->watch(s->self, p, err);
 }
 
@@ -242,6 +247,9 @@ struct attn_observer attn_sink_observer(struct attn_sink *s)
 int attn_sink_finish(struct attn_sink *s, struct attn_err *err)
 {
     int rc = attn_team_check(s->team, "this sink", err);
+    if (!rc && s->finished)
+        rc = attn_fail(err, ATTN_EUSAGE, "this output is finished already");
+    s->finished = true;
     return rc ? rc : s->format->methods->finish(s->self, err);
 }
 

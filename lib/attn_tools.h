@@ -108,8 +108,9 @@ struct attn_sink_opts {
     bool words;
     uint64_t reserved[1];
 };
-/* A sink is an observer that writes what it sees.  Give attn_sink_observer(s) to a run and call attn_sink_finish after
- * it: only then do files appear under their names.  Closing an unfinished sink leaves no file. */
+/* A sink is an observer that writes what it sees of one pass over all of `tokens`.  Give attn_sink_observer(s) to a run and, if
+ * that succeeds, call attn_sink_finish once after it: only then do files appear under their names.  Closing an unfinished sink
+ * leaves no file. */
 struct attn_sink;
 int attn_sink_open(struct attn_sink **out, const struct attn_sink_opts *o, struct attn_err *err);
 struct attn_observer attn_sink_observer(struct attn_sink *s);
@@ -568,11 +569,12 @@ struct attn_train_watch_opts {
     const char *show, *layers, *heads;  /* as attn_select_new takes them; show NULL: pattern */
     size_t every;                       /* record it every so many steps (at least 1), and at the first and the last one */
     int threads;
+    struct attn_encode_opts encode;     /* how the sentence becomes tokens */
     uint64_t reserved[4];
 };
 /* Records activations of a sentence as the training goes on.  attn_train_save saves them with the rest: watch/NAME.npy,
  * whose first axis is time, watch/steps.npy and watch/manifest.json.  attn_plot draws them side by side.  Call this
- * before the first step. */
+ * once, before the first step. */
 int attn_train_watch(struct attn_train *t, const struct attn_train_watch_opts *o, struct attn_err *err);
 
 /* Computes the loss of a model and its gradient with respect to each tensor; the tensors themselves do not change.  rows:

@@ -78,6 +78,16 @@ START_TEST(a_finished_training_stays_as_it_is)
 END_TEST
 
 /* Keys that train.json leaves out have their defaults then, too. */
+START_TEST(what_does_nothing_is_refused)
+{
+    expect(SMALL "-o $D/m --also LICENSE --also-share 0 2>&1", 2, "--also-share 0 reads nothing from --also");
+    expect(SMALL "-o $D/m --also-share 0.5 2>&1", 2, "--also-share is the share of --also, which is not given");
+    expect(SMALL "-o $D/m --against-share 0.5 2>&1", 2, "--against-share is the share of --against, which is not given");
+    expect(SMALL "-o $D/m --bos yes 2>&1", 2, "--bos is for the sentence of --watch-every");
+    expect(SMALL "-o $D/m --watch-every 12 --special -s '<|endoftext|>the' -q && jq '.tokens | length' $D/m/watch/manifest.json", 0, "3\n");
+}
+END_TEST
+
 START_TEST(settings_may_be_left_out)
 {
     expect(line_of("", "one"), 0, "the model is in ");
@@ -255,6 +265,26 @@ START_TEST(a_step_changes_the_model)
     }
     ck_assert(memcmp(scores[0], scores[1], sizeof *scores) != 0 && memcmp(scores[1], scores[2], sizeof *scores) != 0);
     expect_saved(t, scores[2]);
+    attn_train_close(t);
+}
+END_TEST
+
+/* What fails leaves a training as it was, and there is no step after the last. */
+START_TEST(a_training_survives_its_caller)
+{
+    struct attn_train *t = begin("{\"steps\": 2, \"batch\": 2, \"warmup\": 0}");
+    struct attn_err err = {0};
+    struct attn_train_watch_opts o = {.text = "", .every = 1, .threads = 1};
+    ck_assert_int_ne(attn_train_watch(t, &o, &err), 0);
+    o.text = "a";
+    o.len = 1;
+    o.show = "nonsense";
+    ck_assert_int_ne(attn_train_watch(t, &o, &err), 0);
+    step(t);
+    step(t);
+    ck_assert_int_eq(attn_train_step(t, &err), ATTN_EUSAGE);
+    ck_assert_ptr_nonnull(strstr(err.msg, "all 2 steps of this training are taken"));
+    ck_assert_int_eq(attn_train_save(t, &err), ATTN_OK);
     attn_train_close(t);
 }
 END_TEST
@@ -634,6 +664,8 @@ Suite *suite_train(void)
     tcase_add_test(tc, interruptions_change_no_bit);
     tcase_add_test(tc, a_finished_training_stays_as_it_is);
     tcase_add_test(tc, settings_may_be_left_out);
+    tcase_add_test(tc, what_does_nothing_is_refused);
+    tcase_add_test(tc, a_training_survives_its_caller);
     tcase_add_loop_test(tc, every_command_reads_it, 0, 3);
     tcase_add_loop_test(tc, all_kinds_of_models_learn, 0, sizeof kinds / sizeof *kinds);
     tcase_add_test(tc, what_is_not_said_has_a_default);

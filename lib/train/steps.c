@@ -193,6 +193,8 @@ int attn_train_step(struct attn_train *t, struct attn_err *err)
 {
     size_t step = t->curve.n;
     struct attn_err why = {0};
+    if (step >= t->settings.steps)
+        return attn_fail(err, ATTN_EUSAGE, "all %zu steps of this training are taken", step);
     struct attn_point p = {.step = (double)step + 1, .lr = attn_optimizer_rate(&t->settings, step), .held_out = NAN,
                            .bits_per_byte = NAN};
     int rc = take_step(t, step, &p, &why);

@@ -237,22 +237,27 @@ static int make_stacks(struct attn_watch *w, const struct attn_model *live, stru
 int attn_watch_open(struct attn_watch **out, const char *dir, const struct attn_model *live, const struct attn_tokenizer *t,
                     const struct attn_train_watch_opts *o, size_t step, struct attn_err *err)
 {
-    struct attn_watch *w = *out = calloc(1, sizeof *w);
+    struct attn_watch *w = calloc(1, sizeof *w);
     if (!w || asprintf(&w->dir, "%s/watch", dir) < 0) {
         attn_watch_close(w);
-        *out = NULL;
         return no_memory("a sentence", err);
     }
     w->every = o->every;
     w->threads = o->threads;
-    int rc = attn_encode(&w->tokens, t, o->text, o->len, err);
+    int rc = attn_encode_with(&w->tokens, t, o->text, o->len, &o->encode, err);
     if (!rc && w->tokens->n == 0)
         rc = attn_fail(err, ATTN_EUSAGE, "the sentence to watch is empty");
     if (!rc)
         rc = attn_select_new(&w->select, live, NULL, o->show ? o->show : "pattern", o->layers, o->heads, err);
     if (!rc)
         rc = make_stacks(w, live, err);
-    return rc ? rc : read_back(w, step, err);
+    if (!rc)
+        rc = read_back(w, step, err);
+    if (rc)
+        attn_watch_close(w);
+    else
+        *out = w;
+    return rc;
 }
 
 void attn_watch_close(struct attn_watch *w)

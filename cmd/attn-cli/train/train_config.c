@@ -73,7 +73,7 @@ const struct option train_step_options[] = {
      .flags = 0),
     COUNT_OPTION("eval-every", &s.eval_every, "steps between measurements of the held-out text, besides the last; 0: none "
      "(default: 250)", .flags = 0),
-    REAL_OPTION("also-share", &s.also_share, "the share of contexts that come from --also (default: in proportion to its length)",
+    REAL_OPTION("also-share", &s.also_share, "the share of contexts that come from --also, above 0 (default: in proportion to its length)",
      .flags = 0),
     REAL_OPTION("against-share", &s.against_share, "the share of all contexts that come from --against (default: 0.25)",
      .flags = 0),
@@ -94,6 +94,15 @@ const struct option *train_config_given(void)
     while (row->name && !option_given(row))
         row++;
     return row->name ? row : NULL;
+}
+
+int train_check_shares(bool also, bool against, struct attn_err *err)
+{
+    if ((s.also_share.given && !also) || (s.against_share.given && !against))
+        return attn_fail(err, ATTN_EUSAGE, "--%s-share is the share of --%s, which is not given", s.also_share.given && !also ? "also" : "against",
+                         s.also_share.given && !also ? "also" : "against");
+    return s.also_share.given && s.also_share.x == 0
+               ? attn_fail(err, ATTN_EUSAGE, "--also-share 0 reads nothing from --also: leave both out") : ATTN_OK;
 }
 
 /* ---- JSON -------------------------------------------------------------------------------- */

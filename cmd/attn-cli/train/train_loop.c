@@ -73,7 +73,10 @@ static int check_usage(const char *corpus, struct attn_err *err)
         return attn_fail(err, ATTN_EUSAGE, "--watch-every N and -s TEXT go together: how often to look, and at which sentence");
     if (!o.watch_every.given && (selection.show || selection.layer || selection.head))
         return attn_fail(err, ATTN_EUSAGE, "--show, --layer and --head are for --watch-every: without it nothing is shown");
-    return check_from(err);
+    if (!o.watch_every.given && (common.special || common.bos))
+        return attn_fail(err, ATTN_EUSAGE, "--%s is for the sentence of --watch-every: without it there is none", common.special ? "special" : "bos");
+    int code = train_check_shares(o.also != NULL, o.against != NULL, err);
+    return code ? code : check_from(err);
 }
 
 /* The path with a slash in it; malloc'd.  NULL: no memory, or path is NULL. */
@@ -273,7 +276,8 @@ static int watch(struct attn_train *t, struct attn_err *err)
 {
     struct attn_train_watch_opts opts = {
         .text = common.sentence, .len = strlen(common.sentence), .show = selection.show, .layers = selection.layer,
-        .heads = selection.head, .every = (size_t)o.watch_every.n, .threads = (int)common.threads.n};
+        .heads = selection.head, .every = (size_t)o.watch_every.n, .threads = (int)common.threads.n,
+        .encode = input_encode_opts()};
     return attn_train_watch(t, &opts, err);
 }
 

@@ -30,6 +30,7 @@ int attn_edits_steer(struct attn_edits **list, const char *spec, struct attn_err
 void attn_edits_free(struct attn_edits *list);                      /* NULL is fine, and an empty list, here and below */
 size_t attn_edits_count(const struct attn_edits *list);
 const char *attn_edits_text(const struct attn_edits *list, size_t i);           /* its canonical form; lives as long as the list */
+const char *attn_edits_file(const struct attn_edits *list, size_t i);           /* the file it takes values from; NULL: none */
 bool attn_edits_from(const struct attn_edits *list);                /* whether one takes values from the other text, `from` */
 
 /* An editor is the observer that does the edits.  Give attn_editor_observer(e) to a run before those that watch.  What is wrong

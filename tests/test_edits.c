@@ -110,7 +110,11 @@ START_TEST(shorter_ways_become_edits)
     ck_assert_int_eq(attn_edits_steer(&list, "a.npy", &err), ATTN_EUSAGE);
     ck_assert_int_eq(attn_edits_ablate(&list, "L0H0,", &err), ATTN_EUSAGE);
     ck_assert_uint_eq(attn_edits_count(list), before);
+    ck_assert(!attn_edits_file(list, 0) && !strcmp(attn_edits_file(list, 11), "a b.npy"));
     attn_edits_free(list);
+    list = NULL;                        /* a list that was not there is not there after an error */
+    ck_assert(attn_edits_parse(&list, "nonsense", &err) && attn_edits_read(&list, "bad", 3, "x", &err) &&
+              attn_edits_ablate(&list, ",", &err) && attn_edits_steer(&list, "", &err) && !list);
 }
 END_TEST
 

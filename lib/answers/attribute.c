@@ -383,15 +383,35 @@ static int attribute(struct attn_attribution *a, const struct row *r, struct att
     return rc;
 }
 
-/* Whether an edit is of logits. */
-static bool edits_logits(const struct attn_edits *edits)
+/* Whether an edit names an activation, in some layer. */
+static bool edits(const struct attn_attribution *a, int act)
 {
-    for (size_t i = 0; edits && i < edits->n; i++) {
-        const struct attn_edit *e = &edits->edit[i];
-        if (!e->place.layered && attn_act_match(attn_edit_at(e, e->place.name), e->place.name.len, ATTN_ACT_LOGITS, -1))
-            return true;
+    const struct attn_edits *all = a->o->edits;
+    bool per_layer = attn_act_per_layer(act), found = false;
+    for (size_t i = 0; all && i < all->n; i++) {
+        const struct attn_edit *e = &all->edit[i];
+        const char *name = attn_edit_at(e, e->place.name);
+        if (e->place.layered)
+            found |= per_layer && (attn_glob(name, e->place.name.len, attn_act_tail(act)) ||
+                                   attn_glob(name, e->place.name.len, attn_act_short(act)));
+        for (size_t layer = 0; !e->place.layered && layer < (per_layer ? a->model->w.n.L : 1); layer++)
+            found |= attn_act_match(name, e->place.name.len, act, per_layer ? (int)layer : -1);
     }
-    return false;
+    return found;
+}
+
+/* What parts add is found from the context of heads and from the MLP's output: an edit behind these would be missed. */
+static int check_edits(const struct attn_attribution *a, struct attn_err *err)
+{
+    static const int behind[] = {ATTN_ACT_OUT, ATTN_ACT_ADDED, ATTN_ACT_MLP_ADDED};
+    if (a->model->w.logit_cap != 0 && edits(a, ATTN_ACT_LOGITS))
+        return attn_fail(err, ATTN_EUSAGE, "model '%s' caps its logits, and what is taken apart comes before the cap, where edits of logits "
+                         "change nothing: edit norm_final", a->model->source.name);
+    for (size_t i = 0; i < sizeof behind / sizeof *behind; i++)
+        if (edits(a, behind[i]))
+            return attn_fail(err, ATTN_EUSAGE, "an edit of %s comes after the parts that are told apart: edit %s", attn_act_tail(behind[i]),
+                             behind[i] == ATTN_ACT_MLP_ADDED ? "mlp.out" : "heads, as in L0H*, or the stream, as resid_mid");
+    return ATTN_OK;
 }
 
 static int check(const struct attn_attribution *a, struct attn_err *err)
@@ -406,9 +426,9 @@ static int check(const struct attn_attribution *a, struct attn_err *err)
     if (w->n.L && (attn_has(&w->block[0].sum1) || w->normed_stream))
         return attn_fail(err, ATTN_EFORMAT, "model '%s' (%s) normalises its residual stream after each addition, so a logit is not a "
                          "sum of what its parts add", name, attn_model_family(a->model));
-    if (w->logit_cap != 0 && edits_logits(a->o->edits))
-        return attn_fail(err, ATTN_EUSAGE, "model '%s' caps its logits, and what is taken apart comes before the cap, where edits of logits "
-                         "change nothing: edit norm_final", name);
+    int rc = check_edits(a, err);
+    if (rc)
+        return rc;
     if (a->o->kind.form == ATTN_LINEAR || a->o->kind.dropout > 0)
         return attn_fail(err, ATTN_EUSAGE, "%s does not go with attribution, as it has no gradients: take another kind of attention",
                          a->o->kind.dropout > 0 ? "dropout" : "linear attention");

@@ -223,6 +223,13 @@ static int check_infinity(const struct attn_editor *e, const struct attn_edit_re
                           "follows", attn_act_tail(r->act));
 }
 
+/* Where a mask hides a key from one of the queries, the mean over them would be -inf. */
+static int check_mean(const struct attn_edit_reach *r, struct attn_err *err)
+{
+    return r->edit->value.form != ATTN_VALUE_MEAN || r->act != ATTN_ACT_SCORES ? ATTN_OK
+         : attn_edit_fail(r->edit, err, "scores of hidden keys are -inf, so that the mean over queries is -inf: edit dots or pattern");
+}
+
 static int bind(struct attn_editor *e, struct attn_err *err)
 {
     int rc = attn_sources_new(&e->sources, &e->o, &e->venue, err);
@@ -232,6 +239,8 @@ static int bind(struct attn_editor *e, struct attn_err *err)
         rc = check_uniform(&e->reaches.item[i], err);
         if (!rc)
             rc = check_infinity(e, &e->reaches.item[i], err);
+        if (!rc)
+            rc = check_mean(&e->reaches.item[i], err);
         if (!rc && e->reaches.item[i].edit->origin)
             rc = attn_sources_need(e->sources, &e->reaches.item[i], err);
     }

@@ -55,6 +55,13 @@ const char *attn_edits_text(const struct attn_edits *list, size_t i)
     return list->edit[i].text;
 }
 
+const char *attn_edits_file(const struct attn_edits *list, size_t i)
+{
+    const struct attn_edit *e = &list->edit[i];
+    enum attn_origin_form form = e->value.of.form;
+    return e->origin && (form == ATTN_ORIGIN_FILE || form == ATTN_ORIGIN_TEXTS) ? attn_edit_at(e, e->value.of.text) : NULL;
+}
+
 bool attn_edits_from(const struct attn_edits *list)
 {
     for (size_t i = 0; list && i < list->n; i++)
@@ -63,18 +70,24 @@ bool attn_edits_from(const struct attn_edits *list)
     return false;
 }
 
-static int make(struct attn_edits **list, struct attn_err *err)
+/* A list that a call adds to; it becomes the caller's when that succeeds. */
+struct growing { struct attn_edits *list; size_t before; };
+
+static int begin(struct growing *g, struct attn_edits *const *list, struct attn_err *err)
 {
-    if (!*list)
-        *list = calloc(1, sizeof **list);
-    return *list ? ATTN_OK : attn_no_memory(err, NULL, "for a list of edits");
+    *g = (struct growing){*list ? *list : calloc(1, sizeof **list), *list ? (*list)->n : 0};
+    return g->list ? ATTN_OK : attn_no_memory(err, NULL, "for a list of edits");
 }
 
-/* After a failure the edits that this call added are dropped again. */
-static int keep(struct attn_edits *list, size_t before, int rc)
+/* After a failure the list is as it was. */
+static int end(struct attn_edits **list, struct growing *g, int rc)
 {
-    while (rc && list && list->n > before)
-        drop(&list->edit[--list->n]);
+    while (rc && g->list && g->list->n > g->before)
+        drop(&g->list->edit[--g->list->n]);
+    if (rc && g->list != *list)
+        attn_edits_free(g->list);
+    else
+        *list = g->list;
     return rc;
 }
 
@@ -83,14 +96,21 @@ static int add(struct attn_edits *list, const char *text, size_t len, const char
     struct attn_edit *e = attn_edits_next(list, err);
     if (!e)
         return ATTN_ENOMEM;
-    size_t before = list->n++;
-    return keep(list, before, attn_edit_read(e, text, len, where, err));
+    int rc = attn_edit_read(e, text, len, where, err);
+    if (rc)
+        drop(e);
+    else
+        list->n++;
+    return rc;
 }
 
 int attn_edits_parse(struct attn_edits **list, const char *text, struct attn_err *err)
 {
-    int rc = make(list, err);
-    return rc ? rc : add(*list, text, strlen(text), "--edit", err);
+    struct growing g;
+    int rc = begin(&g, list, err);
+    if (!rc)
+        rc = add(g.list, text, strlen(text), "--edit", err);
+    return end(list, &g, rc);
 }
 
 /* ---- a file of edits ---- */
@@ -98,8 +118,9 @@ int attn_edits_parse(struct attn_edits **list, const char *text, struct attn_err
 int attn_edits_read(struct attn_edits **list, const char *text, size_t len, const char *path, struct attn_err *err)
 {
     static const char mark[] = "\xEF\xBB\xBF";             /* some editors begin a file so */
-    int rc = make(list, err);
-    size_t before = rc ? 0 : (*list)->n, line = 1, skip = strlen(mark);
+    struct growing g;
+    int rc = begin(&g, list, err);
+    size_t line = 1, skip = strlen(mark);
     if (len >= skip && !memcmp(text, mark, skip)) {
         text += skip;
         len -= skip;
@@ -117,9 +138,9 @@ int attn_edits_read(struct attn_edits **list, const char *text, size_t len, cons
         char where[512];
         snprintf(where, sizeof where, "%.480s:%zu:", path, line);
         rc = memchr(at, '\0', (size_t)(stop - at)) ? attn_fail(err, ATTN_EFORMAT, "%s there is a NUL: expected text", where)
-             : add(*list, at, (size_t)(stop - at), where, err);
+             : add(g.list, at, (size_t)(stop - at), where, err);
     }
-    return keep(*list, before, rc);
+    return end(list, &g, rc);
 }
 
 /* ---- shorter ways ---- */
@@ -127,11 +148,11 @@ int attn_edits_read(struct attn_edits **list, const char *text, size_t len, cons
 static int set_places(struct attn_edits **list, const char *places, const char *where, const char *value, const char *value_where,
                       struct attn_err *err)
 {
-    int rc = make(list, err);
-    size_t before = rc ? 0 : (*list)->n;
+    struct growing g;
+    int rc = begin(&g, list, err);
     if (!rc)
-        rc = attn_edit_read_places(*list, places, where, value, value_where, err);
-    return keep(*list, before, rc);
+        rc = attn_edit_read_places(g.list, places, where, value, value_where, err);
+    return end(list, &g, rc);
 }
 
 int attn_edits_ablate(struct attn_edits **list, const char *places, struct attn_err *err)
@@ -267,21 +288,24 @@ static int steer_each(const struct steer *s, struct attn_err *err)
     return rc;
 }
 
-int attn_edits_steer(struct attn_edits **list, const char *spec, struct attn_err *err)
+static int steer(struct steer *s, const char *spec, struct attn_err *err)
 {
-    int rc = make(list, err);
-    struct steer s = {.to = *list};
-    size_t before = rc ? 0 : (*list)->n;
-    if (!rc)
-        rc = read_steer(&s, spec, err);
+    int rc = read_steer(s, spec, err);
     if (rc)
         return rc;
-    if (spec[s.path - 1] == 'z')
-        rc = steer_each(&s, err);
-    else
-        rc = s.layers ? steer_at(&s, s.layers, NULL, err)
-                      : attn_fail(err, ATTN_EUSAGE, "--steer '%.*s': a .npy file needs layers, as in %.*s@3",
-                                  attn_shown(spec, strlen(spec)),
-                                  spec, attn_shown(spec, s.path), spec);
-    return keep(*list, before, rc);
+    if (spec[s->path - 1] == 'z')
+        return steer_each(s, err);
+    return s->layers ? steer_at(s, s->layers, NULL, err)
+                     : attn_fail(err, ATTN_EUSAGE, "--steer '%.*s': a .npy file needs layers, as in %.*s@3",
+                                 attn_shown(spec, strlen(spec)), spec, attn_shown(spec, s->path), spec);
+}
+
+int attn_edits_steer(struct attn_edits **list, const char *spec, struct attn_err *err)
+{
+    struct growing g;
+    int rc = begin(&g, list, err);
+    struct steer s = {.to = g.list};
+    if (!rc)
+        rc = steer(&s, spec, err);
+    return end(list, &g, rc);
 }

@@ -407,6 +407,7 @@ START_TEST(text_to_tokens_and_back)
     expect_exactly("\"$A\" tokenize -s " LIFE " --format ids", "0 4 5 2 1 3\n");
     expect_exactly("\"$A\" tokenize --decode --ids ' 0, 4 ,\n5\n'", "Life is short\n");
     expect_exactly("echo 0 4 5 | \"$A\" tokenize --decode -f -", "Life is short\n");
+    expect("printf '0 4\\0 5' | \"$A\" tokenize --decode -f - 2>&1", 1, "byte 3 of the input is NUL: ids are as in 5,1,2");
     expect_exactly("\"$A\" tokenize -s '' --format ids", "\n");
     expect_same("\"$A\" tokenize -m tiny -f cmd/README.md --format ids | tr ' ' '\\n'",
                 "\"$A\" tokenize -m tiny -f cmd/README.md --format json | sed -n 's/^ .ids.: .\\(.*\\).,$/\\1/p' | tr -d ' ' | tr ',' '\\n'");

@@ -47,6 +47,32 @@ START_TEST(heads_score_edited_patterns)
 }
 END_TEST
 
+START_TEST(scores_have_no_mean)
+{
+    expect("$A run " RED " --edit 'L0.scores = mean(from)' --from 'Lily lost her big' 2>&1", 1, "scores of hidden keys are -inf");
+    expect("$A run " RED " --edit 'L0.dots = mean(from)' --from 'Lily lost her big ball' -q", 0, "");
+}
+END_TEST
+
+START_TEST(standard_input_is_read_once)
+{
+    expect("printf 'Life is short' | $A score -m tiny -f - --edits - 2>&1", 2, "two options read standard input, which can be read once");
+    expect("printf 'Life is' | $A heads -m tiny -f - --edits - 2>&1", 2, "two options read standard input");
+    expect("echo L0H1=0 | $A score -m tiny -s 'Life is short' --edits - 2>&1", 0, "");
+}
+END_TEST
+
+/* A batch is continued only with what the files hold that it began with. */
+START_TEST(a_batch_knows_what_its_files_held)
+{
+    expect_exactly("cd $D; printf 'Lily\nTom\n' >in; printf 'Lily lost' >t; b=\"$A batch -q -m tiny -f in --edit L1.resid_post=mean(texts(t)) --show resid_post -o\";"
+                   "$b o; $b o --resume; for i in 0 1; do $b s.$i --shard $i/2; done; $A merge s.0 s.1 -o m; cmp o m; printf 'Tom had' >t;"
+                   "ends 1 $b o --resume 2>&1 | grep -o 'was made with the content of the files it names'; $b s.1 --shard 1/2 --force;"
+                   "ends 1 $A merge s.0 s.1 -o m2 2>&1 | grep -o 'the content of the files' | head -n 1",
+                   "was made with the content of the files it names\nthe content of the files\n");
+}
+END_TEST
+
 START_TEST(lens_looks_at_the_edited_stream)
 {
     expect_same("$A lens " RED " --ablate L3.attn.out,L3.mlp.out --format csv | grep 2.resid_post | cut -d, -f3-",
@@ -266,6 +292,9 @@ Suite *suite_edits_cmd(void)
     tcase_set_timeout(c, 60);
     tcase_add_test(c, questions_see_the_edited_run);
     tcase_add_test(c, heads_score_edited_patterns);
+    tcase_add_test(c, scores_have_no_mean);
+    tcase_add_test(c, standard_input_is_read_once);
+    tcase_add_test(c, a_batch_knows_what_its_files_held);
     tcase_add_test(c, lens_looks_at_the_edited_stream);
     tcase_add_test(c, attribution_is_of_the_edited_run);
     tcase_add_test(c, a_dry_run_lists_what_edits_touch);

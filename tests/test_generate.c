@@ -269,6 +269,7 @@ END_TEST
 START_TEST(a_closed_pipe_ends_it_early)
 {
     expect_exactly("\"$A\" generate -m tests/golden/checkpoints/gpt2-b -q --ids 1 -n 60 | head -c 1 | wc -c", "1\n");
+    expect_exactly("\"$A\" generate -m tiny -q -s Lily -n 60 -o $D/gone.npz | head -c 1 | wc -c; test -s $D/gone.npz; rm $D/gone.npz", "1\n");
 }
 END_TEST
 

@@ -11,11 +11,14 @@
 
 #include "base/clock.h"
 #include "base/err.h"
+#include "base/map.h"
 #include "base/out.h"
+#include "base/sha256.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 enum { SOME_FAILED = 3 };
@@ -150,6 +153,7 @@ struct session {
     struct attn_select *select;
     struct attn_records_opts records;
     struct attn_batch_option *options; size_t n_options;
+    char content[65];                   /* digest of the files that options name */
     struct edits edits;
     struct attn_tokenizer *tokenizer;   /* NULL unless edits take values from a text or labels from it */
     const struct attn_labels *labels;   /* of records that are ids; NULL: none */
@@ -188,6 +192,43 @@ static bool is_edit(const struct option *row)
     return e->name != NULL;
 }
 
+/* Adds what a file holds that an option names; a pipe can be read only once. */
+static int add_content(struct attn_sha256 *sha, size_t *files, const char *path, struct attn_err *err)
+{
+    struct attn_map map;
+    struct stat st;
+    if (!path || stat(path, &st) || !S_ISREG(st.st_mode))
+        return ATTN_OK;
+    int code = attn_map_open(&map, path, SIZE_MAX, err);
+    if (code)
+        return code;
+    uint64_t len = map.len;
+    attn_sha256_add(sha, &len, sizeof len);
+    attn_sha256_add(sha, map.data, map.len);
+    attn_map_close(&map);
+    ++*files;
+    return ATTN_OK;
+}
+
+/* With another content behind the same name they are other options. */
+static int list_content(struct session *s, struct attn_err *err)
+{
+    const struct option *row;
+    struct attn_sha256 sha;
+    size_t files = 0;
+    int code = ATTN_OK;
+    attn_sha256_start(&sha);
+    for (size_t i = 0; !code && (row = option_at(&batch_command, i)); i++)
+        if (row->type == OPT_FILE && row->flags & OPT_COUNTS && row->to != &common.file && !is_edit(row))
+            code = add_content(&sha, &files, option_given(row), err);
+    for (size_t i = 0; !code && i < attn_edits_count(s->edits.list); i++)
+        code = add_content(&sha, &files, attn_edits_file(s->edits.list, i), err);
+    attn_sha256_end(&sha, s->content);
+    if (!code && files)
+        s->options[s->n_options++] = (struct attn_batch_option){"content", s->content};
+    return code;
+}
+
 /* Lists the options that change the result, leaving out those that the sidecar has a field of its own for. */
 static int list_options(struct session *s, struct attn_err *err)
 {
@@ -195,7 +236,7 @@ static int list_options(struct session *s, struct attn_err *err)
     size_t n = 0;
     while (option_at(&batch_command, n))
         n++;
-    s->options = calloc(n + 3, sizeof *s->options);
+    s->options = calloc(n + 4, sizeof *s->options);
     if (!s->options)
         return attn_no_memory(err, NULL, "for %zu options", n);
     for (size_t i = 0; (row = option_at(&batch_command, i)); i++) {
@@ -205,7 +246,8 @@ static int list_options(struct session *s, struct attn_err *err)
     }
     if (is_grid())
         s->options[s->n_options++] = (struct attn_batch_option){"patch", o.grid.what};
-    return list_edits(s, err);
+    int code = list_edits(s, err);
+    return code ? code : list_content(s, err);
 }
 
 static int open_all(struct session *s, struct attn_err *err)

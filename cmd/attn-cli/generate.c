@@ -268,7 +268,8 @@ static int add_token(struct session *s, struct attn_err *err)
     return ATTN_OK;
 }
 
-/* Writes and adds tokens until a limit is reached, or until standard output fails, as it does when its reader is gone. */
+/* Writes and adds tokens until a limit is reached, or until standard output fails, as it does when its reader is gone, and nothing else is
+ * written. */
 static int go_on(struct session *s, struct attn_err *err)
 {
     int code = ATTN_OK;
@@ -278,7 +279,7 @@ static int go_on(struct session *s, struct attn_err *err)
     if (!as_json())
         transcript_show(&s->transcript, false);
     code = growth_read(&s->growth, err);                /* even if no token is asked for */
-    while (!code && !s->stop && !ferror(stdout)) {
+    while (!code && !s->stop && (o.path || !ferror(stdout))) {
         s->stop = limit(s);
         if (!s->stop)
             code = add_token(s, err);

@@ -115,10 +115,14 @@ static int read_all(int fd, const char *name, char **text, size_t *len, struct a
 
 int file_read(char **text, size_t *len, const char *path, struct attn_err *err)
 {
-    bool standard = !strcmp(path, "-");
+    static bool was_read;
+    bool standard = !strcmp(path, "-"), for_texts = common.file && path != common.file && !strcmp(common.file, "-");
     const char *name = standard ? "standard input" : path;
     *text = NULL;
     *len = 0;
+    if (standard && (was_read || for_texts))
+        return attn_fail(err, ATTN_EUSAGE, "two options read standard input, which can be read once: give one of them a file");
+    was_read = was_read || standard;
     int fd = standard ? STDIN_FILENO : attn_disk_open(path, O_RDONLY, 0);
     if (fd < 0)
         return attn_fail_errno(err, name, "open");

@@ -112,6 +112,8 @@ static int decode(const struct attn_tokenizer *t, struct input *in, struct attn_
 {
     char *text;
     size_t len;
+    if (in->text && strlen(in->text) != in->len)
+        return attn_fail(err, ATTN_EFORMAT, "byte %zu of the input is NUL: ids are as in 5,1,2", strlen(in->text));
     if (in->text && input_parse_ids(in, in->text, err))
         return err->code;
     if (attn_decode(&text, &len, t, in->ids, in->n, err))

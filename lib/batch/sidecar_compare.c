@@ -67,8 +67,9 @@ static bool options_differ(const struct attn_sidecar *a, const struct attn_sidec
     for (int side = 0; side < 2; side++)
         for (size_t i = 0; i < sides[side]->options; i++) {
             const char *name = sides[side]->option[i].name;
-            char what[64];
-            snprintf(what, sizeof what, "--%s", name);
+            char what[64] = "the content of the files it names,";
+            if (strcmp(name, "content") != 0)
+                snprintf(what, sizeof what, "--%s", name);
             if (differ(what, value_of(a, name), value_of(b, name), out))
                 return true;
         }

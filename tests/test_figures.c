@@ -242,6 +242,8 @@ END_TEST
 /* Panels that would have no room for labels beside each other stand below each other. */
 START_TEST(panels_are_arranged)
 {
+    expect("\"$A\" run " LILY " --layer 1 --head 2 -o $D/x.svg --width 85mm --font-size 10 --color-scale row --hide-first && grep -o '>each row divided.*</text>\\|>magnitude' $D/x.svg",
+           0, ">each row divided by its largest</text>\n>magnitude\n");
     succeed("\"$A\" run " LILY " --layer 0 -o $D/x.svg --width 85mm --columns 1 && \"$A\" run " LILY " --layer 0 -o $D/y.svg --width 85mm");
     expect_exactly("grep -o 'translate([0-9]*' $D/x.svg | sort -u | wc -l", "1\n");
     expect_exactly("grep -o 'translate([0-9]*' $D/y.svg | sort -u | wc -l", "4\n");

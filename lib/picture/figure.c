@@ -41,20 +41,23 @@ static void draw_ticks(const struct attn_scale *s, size_t bar, size_t x, size_t 
     }
 }
 
-static void legend_draw(const struct attn_scale *s, size_t bar, size_t x, size_t y, const struct attn_pen *pen)
+static void legend_draw(const struct attn_section *s, size_t x, size_t y, const struct attn_pen *pen)
 {
     char text[96];
     int step;
-    draw_bar(bar, x, y, pen);
-    draw_ticks(s, bar, x, y + ATTN_LEGEND_THICK, pen);
+    draw_bar(s->bar, x, y, pen);
+    draw_ticks(&s->scale, s->bar, x, y + ATTN_LEGEND_THICK, pen);
     y += ATTN_LEGEND_THICK + ATTN_LEGEND_TICK + ATTN_LINE;
-    for (size_t i = 0; attn_legend_line(s, i, text, &step); i++, y += ATTN_LINE) {
-        size_t indent = step < 0 ? 0 : SWATCH + 6;
+    for (size_t i = 0; attn_legend_line(&s->scale, i, text, &step); i++) {
+        size_t indent = step < 0 ? 0 : SWATCH + 6, columns = s->legend - (step < 0 ? 0 : ATTN_LEGEND_INDENT);
         struct attn_area swatch = {x, y + 3, SWATCH, SWATCH};
-        struct attn_lettering w = {text, x + indent, y + ATTN_LINE - 4, ATTN_LETTER, ATTN_BEGINS, false};
         if (step >= 0)
             pen->fill(pen->self, &swatch, (uint8_t)step);
-        pen->write(pen->self, &w);
+        for (char *line = text, *rest; line; line = rest, y += ATTN_LINE) {
+            rest = attn_legend_piece(line, columns);
+            struct attn_lettering w = {line, x + indent, y + ATTN_LINE - 4, ATTN_LETTER, ATTN_BEGINS, false};
+            pen->write(pen->self, &w);
+        }
     }
 }
 
@@ -181,7 +184,7 @@ static int draw_section(const struct attn_section *s, size_t x, size_t y, const 
         if (s->table)                   /* a layer with fewer heads leaves the end of its row empty */
             nth = larger(nth, row * s->matrices);
     }
-    legend_draw(&s->scale, s->bar, x + s->indent, y + s->height - attn_legend_height(&s->scale), pen);
+    legend_draw(s, x + s->indent, y + s->height - attn_legend_height(s), pen);
     return rc;
 }
 

@@ -18,17 +18,32 @@ enum {                                  /* pixels */
     BAR = 240, BESIDE_BAR = 20, LEGEND_WIDTH = 300,
     WORD_LINE = 20                      /* of a cell with a word */
 };
+enum { LEGEND_LEAST = 12, LEGEND_ANY = 1000 };          /* columns of its lines */
 enum { NUMBERS_MOST = 10000 };          /* written in cells */
 
 /* ---- the legend -------------------------------------------------------------------------- */
 
-size_t attn_legend_height(const struct attn_scale *s)
+char *attn_legend_piece(char *text, size_t columns)
+{
+    size_t end = columns;
+    if (strlen(text) <= columns)
+        return NULL;
+    while (end > 0 && text[end] != ' ')
+        end--;
+    if (!end)
+        return NULL;                    /* a word longer than a line */
+    text[end] = '\0';
+    return text + end + 1;
+}
+
+size_t attn_legend_height(const struct attn_section *s)
 {
     char text[96];
     int step;
     size_t lines = 0;
-    while (attn_legend_line(s, lines, text, &step))
-        lines++;
+    for (size_t i = 0; attn_legend_line(&s->scale, i, text, &step); i++)
+        for (char *rest = text; rest; rest = attn_legend_piece(rest, s->legend - (step >= 0 ? ATTN_LEGEND_INDENT : 0)))
+            lines++;
     return ATTN_LEGEND_THICK + ATTN_LEGEND_TICK + ATTN_LINE + lines * ATTN_LINE + ATTN_LINE / 2;
 }
 
@@ -254,12 +269,13 @@ int attn_section_plan(struct attn_section *s, const struct attn_album *a, const 
         return rc;
     plan_axes(s);
     s->indent = s->left.margin;
+    s->legend = width ? larger(width / ATTN_LETTER, LEGEND_LEAST) : LEGEND_ANY;
     if (width) {
         shorten_title(s, width);
         s->indent = 0;
         s->bar = smaller(BAR, larger(width, BESIDE_BAR + 2) - BESIDE_BAR);
     }
     s->width = larger(panels_width(s), larger(s->indent + LEGEND_WIDTH, attn_font_columns(s->title, strlen(s->title)) * ATTN_TITLE_LETTER));
-    s->height = ATTN_TITLE + s->top.margin + s->down * (attn_section_caption(s) + s->rows * s->cell + ATTN_BETWEEN) + attn_legend_height(&s->scale);
+    s->height = ATTN_TITLE + s->top.margin + s->down * (attn_section_caption(s) + s->rows * s->cell + ATTN_BETWEEN) + attn_legend_height(s);
     return ATTN_OK;
 }

@@ -11,7 +11,7 @@ enum {                                  /* pixels */
     ATTN_BETWEEN = 14, ATTN_TICK = 3, ATTN_APART = 6,   /* between panels; length of a tick; from labels to their matrix */
     ATTN_LEGEND_THICK = 10, ATTN_LEGEND_TICK = 3        /* of the colour bar */
 };
-enum { ATTN_LEFT_MAX = 18, ATTN_TOP_MAX = 12 };         /* widest labels, in columns */
+enum { ATTN_LEFT_MAX = 18, ATTN_TOP_MAX = 12, ATTN_LEGEND_INDENT = 3 };         /* columns: widest labels; beside a swatch */
 
 struct attn_axis { size_t step, margin; bool up; };     /* every step-th is labelled; margin: pixels of the labels */
 
@@ -28,6 +28,7 @@ struct attn_section {
     bool table;                         /* a row of panels for each layer */
     bool numbers; int digits;           /* are written in the cells; after the point */
     size_t bar, indent;                 /* pixels: the legend's colour bar; from the left to the legend */
+    size_t legend;                      /* columns of its lines */
     struct attn_axis left, top;
     size_t width, height;               /* of the whole section */
 };
@@ -37,7 +38,9 @@ int attn_section_plan(struct attn_section *s, const struct attn_album *a, const 
                       const struct attn_look *look, size_t width, struct attn_err *err);
 size_t attn_section_caption(const struct attn_section *s);         /* height of a panel's caption; 0: panels have none */
 size_t attn_section_pitch(const struct attn_section *s);            /* from the left of a panel to that of the next one */
-size_t attn_legend_height(const struct attn_scale *s);
+size_t attn_legend_height(const struct attn_section *s);
+/* Ends a line of the legend after so many columns, at a blank; returns what goes onto the next one.  NULL: it ends by itself. */
+char *attn_legend_piece(char *text, size_t columns);
 /* The label of row or column i: its token, with its number where not all are labelled. */
 struct attn_label attn_section_label(const struct attn_tokens *tokens, size_t i, const struct attn_axis *axis, size_t columns);
 /* A number as it is written into its cell. */

@@ -91,6 +91,16 @@ START_TEST(answers_are_nowhere_on_the_sheet)
 }
 END_TEST
 
+/* No gap needs itself, or a number that is nowhere: not where a weight is 1, or a row as it was put in. */
+START_TEST(no_gap_needs_itself)
+{
+    static const char *const some[] = {"-m journey -s 'Your journey starts with one step' --blank 3", "-m life -s 'Life is short' --query 0 --blank 5",
+                                       "-m models/stacked -s 'a b' --dropout 0.3 --blank 6", "-m life -s Life --blank 4"};
+    expect_exactly(printed("for s in 0 1 2 3 4 5 6 7; do \"$A\" explain -q %s --seed $s --format md 2>/dev/null; done >$D/all; grep -c ____ $D/all | xargs test 8 -le;"
+                           "ends 1 grep -E '[(]([0-9]+)[)].*____.*[(]\\1:' $D/all", some[_i]), "");
+}
+END_TEST
+
 /* The command that prints the numbers of a sheet has no use for the sheet's seed, but for that of dropout. */
 START_TEST(the_seed_is_the_sheets)
 {
@@ -196,6 +206,7 @@ Suite *suite_worksheet(void)
     tcase_add_test(t, answers_are_nowhere_on_the_sheet);
     tcase_add_test(t, seeds_choose_the_gaps);
     tcase_add_test(t, the_seed_is_the_sheets);
+    tcase_add_loop_test(t, no_gap_needs_itself, 0, 4);
     tcase_add_test(t, a_page_checks_what_is_typed);
     tcase_add_test(t, a_sheet_is_printed_on_pages);
     tcase_add_test(t, any_text_is_printed);

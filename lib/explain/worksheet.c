@@ -45,12 +45,32 @@ static int digits_of(const struct attn_passage *p)
     return digits;
 }
 
+/* The same number computed in double precision is the same number to a reader. */
+static bool is_same(struct attn_number n, double x)
+{
+    return fabs(n.x - x) <= SAME * fabs(x);
+}
+
+static bool has_two(const struct attn_term *t)
+{
+    return t->kind == ATTN_TERM_PRODUCT || t->kind == ATTN_TERM_QUOTIENT;
+}
+
+/* Whether the result is also a term of the sum, as where a weight is 1: the gap would need itself. */
+static bool needs_itself(const struct attn_passage *p)
+{
+    bool found = false;
+    for (size_t j = 0; j < p->terms; j++)
+        found |= is_same(p->term[j].a, p->result.x) || (has_two(&p->term[j]) && is_same(p->term[j].b, p->result.x));
+    return found;
+}
+
 /* Puts the places of all exercises into `at`, those that are chosen first, in the order of the sheet. */
 static size_t choose(size_t *at, const struct attn_derivation *d, size_t gaps, uint64_t seed)
 {
     size_t n = 0;
     for (size_t i = 0; i < d->n; i++)
-        if (digits_of(&d->passage[i]))
+        if (digits_of(&d->passage[i]) && !needs_itself(&d->passage[i]))
             at[n++] = i;
     for (size_t i = 0; i < gaps && i < n; i++) {
         size_t j = i + (size_t)(attn_splitmix_next(&seed) % (n - i)), swap = at[i];
@@ -66,41 +86,41 @@ static size_t choose(size_t *at, const struct attn_derivation *d, size_t gaps, u
     return n;
 }
 
-/* The same number computed in double precision is the same number to a reader. */
-static void refer(struct attn_number *n, double x, size_t gap)
+/* `found` is what a reader has found for a gap: no more digits, and, unless answers are filled in, a reference. */
+static void refer(struct attn_number *n, struct attn_number found, bool answers)
 {
-    if (fabs(n->x - x) <= SAME * fabs(x) && !n->gap)
-        n->gap = gap;
+    if (!is_same(*n, found.x) || n->gap)
+        return;
+    n->digits = n->digits < found.digits ? n->digits : found.digits;
+    n->gap = answers ? 0 : found.gap;
 }
 
 /* Everything else that shows the number refers to the gap. */
-static void refer_all(struct attn_derivation *d, double x, size_t gap)
+static void refer_all(struct attn_derivation *d, struct attn_number found, bool answers)
 {
     for (size_t i = 0; i < d->n; i++) {
         struct attn_passage *p = &d->passage[i];
         for (size_t j = 0; j < p->terms; j++) {
-            refer(&p->term[j].a, x, gap);
-            if (p->term[j].kind == ATTN_TERM_PRODUCT || p->term[j].kind == ATTN_TERM_QUOTIENT)
-                refer(&p->term[j].b, x, gap);
+            refer(&p->term[j].a, found, answers);
+            if (has_two(&p->term[j]))
+                refer(&p->term[j].b, found, answers);
         }
         for (size_t j = 0; j < p->cells; j++)
             if (!p->cell[j].text)
-                refer(&p->cell[j].number, x, gap);
+                refer(&p->cell[j].number, found, answers);
         if (p->kind == ATTN_PASSAGE_SUM)
-            refer(&p->result, x, gap);
+            refer(&p->result, found, answers);
     }
 }
 
 static void leave_out(struct attn_derivation *d, size_t i, size_t gap, bool answers)
 {
     struct attn_passage *p = &d->passage[i];
-    double x = p->result.x;
     p->result.digits = digits_of(p);
     p->result.gap = gap;
     p->asked = true;
     p->answered = answers;
-    if (!answers)
-        refer_all(d, x, gap);
+    refer_all(d, p->result, answers);
 }
 
 /* The last passage becomes the first. */

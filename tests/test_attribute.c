@@ -146,6 +146,8 @@ START_TEST(what_is_refused)
     expect("\"$A\" attribute " LILY " --ablate L2.attn.out 2>&1", 2, "an edit of attn.out comes after the parts that are told apart: edit heads");
     expect("\"$A\" init -q -o $D/g --family gemma2 --vocab-size 23 --seed 1 && \"$A\" attribute -m $D/g --ids 1,5 --target 4 --edit 'L*.mlp.added = 0' 2>&1",
            2, "an edit of mlp.added comes after the parts");
+    expect("\"$A\" attribute -m $D/g --ids 1,5 --target 4", 0, "(position 1), before the cap of 30\n");
+    expect("\"$A\" attribute -m $D/g --ids 1,5 --target 4 --format json | jq .before_cap", 0, "30\n");
     expect("\"$A\" attribute " LILY " --ablate L2.mlp.out,L1H0", 0, "L2.mlp");
     expect("\"$A\" attribute " LILY " --cross Tom 2>&1", 2, "the stream of one text by itself");
     expect("\"$A\" attribute -m life -s 'Life is' --target 1 2>&1", 1, "model 'life' has no output layer");

@@ -74,6 +74,8 @@ static void print_title(struct attn_out *o, const struct attn_attribution *a)
         attn_out_printf(o, " minus that of %s", foil.text);
     }
     attn_out_printf(o, " after %s (position %zu)", at.text, a->pos);
+    if (a->model->w.logit_cap != 0)
+        attn_out_printf(o, ", before the cap of %g", (double)a->model->w.logit_cap);
     attn_paint(o, a->o->color, ATTN_PLAIN);
     attn_out_char(o, '\n');
     attn_readout_edits(o, a->o->edits);
@@ -177,6 +179,8 @@ static int write_json(struct attn_out *o, const struct attn_attribution *a, stru
     attn_out_printf(o, ",\n\"pos\":%zu", a->pos);
     json_token(o, &r, "target", &a->o->target);
     json_token(o, &r, "foil", a->o->foil);
+    if (a->model->w.logit_cap != 0)     /* what `run` shows as the logit comes after it */
+        attn_readout_member(o, "before_cap", (double)a->model->w.logit_cap);
     attn_readout_member(o, "sum", a->sum);
     attn_readout_member(o, "logit", a->logit);
     attn_readout_member(o, "remainder", a->logit - a->sum);

@@ -156,7 +156,7 @@ struct attn_encode_opts {
     uint64_t reserved[2];
 };
 /* Splits a text into tokens, which own all they point to.  An empty text gives no tokens, except an added BOS.
- * Where the tokenizer changes the text before it (NFC), start..end of a token cover all that it comes from. */
+ * Where the tokenizer changes the text before it (NFC), start..end of a token cover all that it comes from.  o NULL: all zero. */
 int attn_encode_with(struct attn_tokens **out, const struct attn_tokenizer *t, const char *text, size_t len,
                      const struct attn_encode_opts *o, struct attn_err *err);
 /* The same with all options zero. */
@@ -321,7 +321,7 @@ struct attn_seq {                       /* one sentence of a forward pass */
 };
 struct attn_plan {
     size_t rows, seqs;                  /* the most tokens (of all sentences together) and sentences of a pass */
-    size_t keys;                        /* the most tokens of a sentence with a cache, cached ones included; 0: no caches */
+    size_t keys;                        /* the most tokens of a sentence with a cache, cached ones included; less than rows: as many */
     int threads;                        /* 0: as many as this process may use */
     bool bf16;                          /* products with weights round both factors to bf16; their sums, attention and
                                          * everything else stay in float32 */

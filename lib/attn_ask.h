@@ -263,7 +263,7 @@ void attn_patch_free(struct attn_patch *p);                         /* NULL is f
 void attn_patch_get(const struct attn_patch *p, struct attn_patch_result *out);
 
 struct attn_patch_report_opts {
-    const char *format;                 /* text (NULL), json, csv, tidy, or a picture: term png svg html */
+    const char *format;                 /* text (NULL), json, csv, tidy, or a picture: term png svg pdf html */
     const char *path;                   /* NULL or "-": standard output */
     const struct attn_model *model;
     const struct attn_tokens *tokens, *from;            /* of both texts */
@@ -286,7 +286,7 @@ struct attn_lens_opts {
     const int32_t *target;              /* a token to follow; NULL: none */
     size_t top;                         /* how many of the likeliest tokens; 0: 1 in text and pictures, else 5 */
     bool all;                           /* also between attention and MLP */
-    const char *format;                 /* text json csv tidy, or a picture: png svg html; NULL: text */
+    const char *format;                 /* text json csv tidy, or a picture: png svg pdf html; NULL: text */
     const char *path;                   /* NULL or "-": standard output */
     int width;                          /* columns of the terminal, text only; 0: no limit */
     bool color;                         /* text only */

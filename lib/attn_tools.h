@@ -228,7 +228,7 @@ struct attn_batch_opts {
     const struct attn_select *select;
     const struct attn_records_opts *records;    /* its `stop` is also asked between passes */
     struct attn_encode_opts encode;
-    const char *format;                 /* ndjson (NULL), tidy, summary: a stream; csv, npy, npz, png, svg: a directory with files
+    const char *format;                 /* ndjson (NULL), tidy, summary: a stream; csv, npy, npz, png, svg, pdf: a directory with files
                                          * for each record; stack: a directory with one array for each activation */
     const char *path;                   /* NULL or "-": standard output, for streams only */
     const char *summary;                /* a file that gets a summary besides; NULL: none */
@@ -297,7 +297,7 @@ const char *attn_dump_token(const struct attn_dump *d, size_t i, int32_t *id, si
 /* Draws what a dump holds. */
 enum { ATTN_PLOT_NOTE = 256 };
 struct attn_plot_opts {
-    const char *format;                 /* term png svg html */
+    const char *format;                 /* term png svg pdf html */
     const char *path;                   /* NULL or "-": standard output */
     const char *title;
     const char *show, *layers, *heads;  /* as attn_select_new takes them, but with the names in the dump; show NULL: pattern,
@@ -447,7 +447,7 @@ struct attn_variants_opts {
     const char *kinds;                  /* as attn_kind_parse takes them, separated by blanks or commas; NULL: one of each */
     const char *text; size_t text_len;  /* the sentence; NULL when there are ids only */
     size_t layer, head;                 /* whose pattern is drawn; all layers and heads are compared */
-    const char *format;                 /* text, json, or a picture: term png svg html; NULL: text */
+    const char *format;                 /* text, json, or a picture: term png svg pdf html; NULL: text */
     const char *path;                   /* NULL or "-": standard output */
     int width;                          /* columns of the terminal, text and term; 0: no limit */
     bool color;                         /* text only */

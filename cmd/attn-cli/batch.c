@@ -15,6 +15,7 @@
 #include "base/out.h"
 #include "base/sha256.h"
 
+#include <errno.h>
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
@@ -197,7 +198,11 @@ static int add_content(struct attn_sha256 *sha, size_t *files, const char *path,
 {
     struct attn_map map;
     struct stat st;
-    if (!path || stat(path, &st) || !S_ISREG(st.st_mode))
+    if (!path || (stat(path, &st) && (errno == ENOENT || errno == ENOTDIR)))
+        return ATTN_OK;                 /* a word such as auto, or a file that whoever reads it will miss */
+    if (stat(path, &st))
+        return attn_fail_errno(err, path, "read");
+    if (!S_ISREG(st.st_mode))
         return ATTN_OK;
     int code = attn_map_open(&map, path, SIZE_MAX, err);
     if (code)

@@ -176,9 +176,12 @@ static int pack(struct attn_tokens **out, const struct attn_tokenizer *t, const 
     return tokens ? ATTN_OK : no_memory(err);
 }
 
+static const struct attn_encode_opts plain;
+
 int attn_encode_with(struct attn_tokens **out, const struct attn_tokenizer *t, const char *text, size_t len,
                      const struct attn_encode_opts *o, struct attn_err *err)
 {
+    o = o ? o : &plain;
     struct attn_encoding found = {0};
     int rc = t->as->encode(&found, t->self, text, len, o, err);
     if (!rc)
@@ -190,6 +193,7 @@ int attn_encode_with(struct attn_tokens **out, const struct attn_tokenizer *t, c
 int attn_encode_ids(int32_t **ids, size_t *n, const struct attn_tokenizer *t, const char *text, size_t len,
                     const struct attn_encode_opts *o, struct attn_err *err)
 {
+    o = o ? o : &plain;
     struct attn_encoding found = {.ids_only = true};
     int rc = t->as->encode(&found, t->self, text, len, o, err);
     if (rc) {
@@ -204,7 +208,7 @@ int attn_encode_ids(int32_t **ids, size_t *n, const struct attn_tokenizer *t, co
 int attn_encode(struct attn_tokens **out, const struct attn_tokenizer *t, const char *text, size_t len,
                 struct attn_err *err)
 {
-    return attn_encode_with(out, t, text, len, &(struct attn_encode_opts){0}, err);
+    return attn_encode_with(out, t, text, len, NULL, err);
 }
 
 int attn_tokens_from_ids(struct attn_tokens **out, const int32_t *ids, size_t n, struct attn_err *err)

@@ -38,7 +38,7 @@ START_TEST(test_corpus)
         {"n_flag_number.json", "\"residual\" is 1, expected true or false"},
         {"n_flag_string.json", "\"tied\" is \"true\", expected true or false"},
         {"n_fraction.json", "\"n_head\" is 1.5, expected a whole number from 1 to 2147483647"},
-        {"n_gpt2_both_ways.json", "\"is_causal\" is false, expected true: attention in both directions is not computed"},
+        {"n_gpt2_both_ways.json", "\"is_causal\" is false, expected true: its absence cannot be computed here"},
         {"n_gpt2_activation.json",
          "\"activation_function\" is \"silu\", expected \"gelu_new\", \"gelu\", \"gelu_pytorch_tanh\""},
         {"n_gpt2_cross_attention.json", "\"add_cross_attention\" is true, expected it not to be there"},

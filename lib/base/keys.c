@@ -146,6 +146,11 @@ static int read_off(const struct attn_key_reader *r, const struct attn_key *k, c
     return unexpected(r, k, v, "it not to be there: this cannot be computed here");
 }
 
+static int read_on(const struct attn_key_reader *r, const struct attn_key *k, const cJSON *v)
+{
+    return cJSON_IsTrue(v) || cJSON_IsNull(v) ? ATTN_OK : unexpected(r, k, v, "true: its absence cannot be computed here");
+}
+
 static int read_one(const struct attn_key_reader *r, const struct attn_key *k, const cJSON *v)
 {
     if (cJSON_IsNull(v) || (cJSON_IsNumber(v) && v->valuedouble == 1))
@@ -192,6 +197,7 @@ int attn_key_read(const struct attn_key_reader *r, const struct attn_key *k, con
     case ATTN_KEY_TEXT: case ATTN_KEY_NAME: return read_text(r, k, v, (char **)field);
     case ATTN_KEY_SECTION: return read_section(r, k, v);
     case ATTN_KEY_OFF: return read_off(r, k, v);
+    case ATTN_KEY_ON: return read_on(r, k, v);
     case ATTN_KEY_ONE: return read_one(r, k, v);
     case ATTN_KEY_ALL: return read_all(r, k, v);
     case ATTN_KEY_FLAG:
@@ -282,7 +288,7 @@ static void put_value(struct attn_out *out, const struct attn_key *k, const void
             attn_out_str(out, "null");
         break;
     case ATTN_KEY_SECTION: attn_keys_write(out, k->keys, from, indent + 2); break;
-    case ATTN_KEY_OFF: case ATTN_KEY_ONE: case ATTN_KEY_ALL: case ATTN_KEY_REALS: attn_out_str(out, "null"); break;
+    case ATTN_KEY_OFF: case ATTN_KEY_ON: case ATTN_KEY_ONE: case ATTN_KEY_ALL: case ATTN_KEY_REALS: attn_out_str(out, "null"); break;
     }
 }
 

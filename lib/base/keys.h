@@ -22,6 +22,7 @@ enum attn_key_type {
     ATTN_KEY_TEXT, ATTN_KEY_NAME,       /* char *; TEXT: "" is read as NULL; NAME: null is NULL, "" is refused */
     ATTN_KEY_SECTION,                   /* an object with keys of its own */
     ATTN_KEY_OFF,                       /* a feature we lack: must be false, null, {} or absent */
+    ATTN_KEY_ON,                        /* one we always have: must be true, null or absent */
     ATTN_KEY_ONE,                       /* a factor we do not apply: must be 1, null or absent */
     ATTN_KEY_ALL                        /* a list of nothing but the first word, or null */
 };

@@ -265,9 +265,6 @@ static int read_model(struct attn_key_reader *r, const cJSON *root)
     c->family = family;
     c->rope_section = cJSON_IsObject(attn_tree_member(root, "rope_parameters"));
     r->lax = r->none = !family->native;
-    const cJSON *causal = attn_tree_member(root, "is_causal");
-    if (r->lax && causal && !cJSON_IsNull(causal) && !cJSON_IsTrue(causal))
-        return attn_key_unexpected(r, "is_causal", causal, "true: attention in both directions is not computed");
     int rc = attn_keys_read(r, family->keys, root);
     if (!rc)
         rc = require_keys(r, c);

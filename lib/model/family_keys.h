@@ -6,6 +6,7 @@
 
 #define FIELD(f) offsetof(struct attn_config, f)
 #define OFF_KEY(name) {name, ATTN_KEY_OFF, 0, NULL, NULL}
+#define ON_KEY(name) {name, ATTN_KEY_ON, 0, NULL, NULL}
 #define ONE_KEY(name) {name, ATTN_KEY_ONE, 0, NULL, NULL}
 
 /* How rotation is scaled.  Both spellings of the kind are in use; newer files also keep theta here. */
@@ -33,7 +34,7 @@
     {"vocab_size", ATTN_KEY_SIZE, FIELD(V), NULL, NULL}, \
     {"tie_word_embeddings", ATTN_KEY_FLAG, FIELD(tied), NULL, NULL}, \
     OFF_KEY("quantization_config"), OFF_KEY("add_cross_attention"), OFF_KEY("is_encoder_decoder"), OFF_KEY("pruned_heads"), \
-    OFF_KEY("clip_qkv"), ONE_KEY("logit_scale")
+    OFF_KEY("clip_qkv"), ON_KEY("is_causal"), ONE_KEY("logit_scale")
 /* What related models compute in addition; in the families that have none of it, it must be off. */
 #define NO_CAP_KEYS \
     OFF_KEY("attn_logit_softcapping"), OFF_KEY("final_logit_softcapping"), OFF_KEY("query_pre_attn_scalar")

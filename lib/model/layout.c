@@ -80,13 +80,19 @@ static bool has_part(const struct attn_config *c, enum attn_part p)
     }
 }
 
+/* Whether a bias that its family leaves to the configuration is asked for there. */
+static bool asks_bias(const struct attn_config *c, enum attn_part p)
+{
+    return p < ATTN_PART_NORM2 ? c->attention_bias : c->mlp_bias;
+}
+
 static bool has_tensor(const struct attn_config *c, enum attn_part p, bool bias)
 {
     if (!has_part(c, p))
         return false;
     if (bias && (p == ATTN_PART_PROJECT_IN || p == ATTN_PART_PROJECT_OUT || c->family->part[p].bias == ATTN_BIAS_NEVER))
         return false;
-    if (bias && !is_norm(p) && c->family->part[p].bias == ATTN_BIAS_ASKED && !(p < ATTN_PART_NORM2 ? c->attention_bias : c->mlp_bias))
+    if (bias && !is_norm(p) && c->family->part[p].bias == ATTN_BIAS_ASKED && !asks_bias(c, p))
         return false;                   /* one that is there all the same would change numbers */
     if (bias)
         return is_norm(p) ? c->norm == ATTN_NORM_LAYER : !is_table(p);
@@ -101,7 +107,7 @@ static bool is_required(const struct attn_config *c, enum attn_part p, bool bias
         return true;
     switch (c->family->part[p].bias) {
     case ATTN_BIAS_ALWAYS: return true;
-    case ATTN_BIAS_ASKED:  return p < ATTN_PART_NORM2 ? c->attention_bias : c->mlp_bias;
+    case ATTN_BIAS_ASKED:  return asks_bias(c, p);
     case ATTN_BIAS_NEVER:
     case ATTN_BIAS_MAYBE:  break;
     }

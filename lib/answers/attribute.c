@@ -17,8 +17,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "ask/edit.h"
 #include "ask/metric.h"
+#include "ask/place.h"
 #include "base/err.h"
 #include "base/size.h"
 #include "compute/rows.h"
@@ -383,35 +383,31 @@ static int attribute(struct attn_attribution *a, const struct row *r, struct att
     return rc;
 }
 
-/* Whether an edit names an activation, in some layer. */
-static bool edits(const struct attn_attribution *a, int act)
-{
-    const struct attn_edits *all = a->o->edits;
-    bool per_layer = attn_act_per_layer(act), found = false;
-    for (size_t i = 0; all && i < all->n; i++) {
-        const struct attn_edit *e = &all->edit[i];
-        const char *name = attn_edit_at(e, e->place.name);
-        if (e->place.layered)
-            found |= per_layer && (attn_glob(name, e->place.name.len, attn_act_tail(act)) ||
-                                   attn_glob(name, e->place.name.len, attn_act_short(act)));
-        for (size_t layer = 0; !e->place.layered && layer < (per_layer ? a->model->w.n.L : 1); layer++)
-            found |= attn_act_match(name, e->place.name.len, act, per_layer ? (int)layer : -1);
-    }
-    return found;
-}
-
 /* What parts add is found from the context of heads and from the MLP's output: an edit behind these would be missed. */
-static int check_edits(const struct attn_attribution *a, struct attn_err *err)
+static int check_edited(const struct attn_attribution *a, int act, struct attn_err *err)
 {
-    static const int behind[] = {ATTN_ACT_OUT, ATTN_ACT_ADDED, ATTN_ACT_MLP_ADDED};
-    if (a->model->w.logit_cap != 0 && edits(a, ATTN_ACT_LOGITS))
+    if (act == ATTN_ACT_LOGITS && a->model->w.logit_cap != 0)
         return attn_fail(err, ATTN_EUSAGE, "model '%s' caps its logits, and what is taken apart comes before the cap, where edits of logits "
                          "change nothing: edit norm_final", a->model->source.name);
-    for (size_t i = 0; i < sizeof behind / sizeof *behind; i++)
-        if (edits(a, behind[i]))
-            return attn_fail(err, ATTN_EUSAGE, "an edit of %s comes after the parts that are told apart: edit %s", attn_act_tail(behind[i]),
-                             behind[i] == ATTN_ACT_MLP_ADDED ? "mlp.out" : "heads, as in L0H*, or the stream, as resid_mid");
+    if (act == ATTN_ACT_OUT || act == ATTN_ACT_ADDED || act == ATTN_ACT_MLP_ADDED)
+        return attn_fail(err, ATTN_EUSAGE, "an edit of %s comes after the parts that are told apart: edit %s", attn_act_tail(act),
+                         act == ATTN_ACT_MLP_ADDED ? "mlp.out" : "heads, as in L0H*, or the stream, as resid_mid");
     return ATTN_OK;
+}
+
+static int check_edits(const struct attn_attribution *a, struct attn_err *err)
+{
+    const struct attn_edits *edits = a->o->edits;
+    struct attn_venue v = {.stage = attn_model_stage(a->model, &a->o->kind), .linear = a->o->kind.form == ATTN_LINEAR};
+    struct attn_edit_reaches all = {0};
+    int rc = ATTN_OK;
+    attn_model_info(a->model, &v.info);
+    for (size_t i = 0; edits && i < edits->n && !rc; i++)
+        rc = attn_place_find(&all, &edits->edit[i], &v, err);
+    for (size_t i = 0; i < all.n && !rc; i++)
+        rc = check_edited(a, all.item[i].act, err);
+    attn_edit_reaches_free(&all);
+    return rc;
 }
 
 static int check(const struct attn_attribution *a, struct attn_err *err)

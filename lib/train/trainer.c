@@ -296,5 +296,11 @@ int attn_train_watch(struct attn_train *t, const struct attn_train_watch_opts *o
     if (t->watch)
         return attn_fail(err, ATTN_EUSAGE, "this training watches a sentence already");
     int rc = attn_watch_open(&t->watch, t->dir, &t->live, t->tokenizer, o, t->curve.n, err);
-    return rc ? rc : attn_watch_note(t->watch, &t->live, t->curve.n, t->settings.steps, err);
+    if (!rc)
+        rc = attn_watch_note(t->watch, &t->live, t->curve.n, t->settings.steps, err);
+    if (rc) {
+        attn_watch_close(t->watch);
+        t->watch = NULL;
+    }
+    return rc;
 }

@@ -58,6 +58,33 @@ static struct attn_map result(const char *path, const char *file)
     return map;
 }
 
+/* An output of T tokens is not for a pass over fewer, as those of a cache are. */
+START_TEST(an_output_is_of_one_pass)
+{
+    struct attn_err err = { 0 };
+    struct attn_model *m = made_open(made_model(config, 1, "F32"));
+    struct attn_tokens *tokens;
+    struct attn_select *what;
+    struct attn_sink *sink;
+    struct attn_run *run;
+    const int32_t ids[] = {1, 2, 3};
+    ck_assert(!attn_tokens_from_ids(&tokens, ids, 3, &err) && !attn_select_new(&what, m, NULL, "pattern", NULL, NULL, &err));
+    const struct attn_sink_opts o = { .format = formats[_i].format, .path = scratch_path("x"), .model = m, .select = what, .tokens = tokens, .threads = 1 };
+    ck_assert_msg(!attn_sink_open(&sink, &o, &err), "%s", err.msg);
+    const struct attn_observer watch = attn_sink_observer(sink);
+    const struct attn_plan plan = { .rows = 3, .seqs = 1, .threads = 1 };
+    const struct attn_seq two = { .T = 2 };
+    ck_assert(!attn_run_new(&run, m, &plan, &watch, 1, &err));
+    ck_assert_int_eq(attn_run_forward(run, ids, &two, 1, &err), ATTN_EUSAGE);
+    ck_assert_ptr_nonnull(strstr(err.msg, "an output of 3 tokens is shown a run of 2"));
+    attn_run_free(run);
+    attn_sink_close(sink);
+    attn_select_free(what);
+    attn_tokens_free(tokens);
+    attn_model_close(m);
+}
+END_TEST
+
 START_TEST(any_number_of_threads_writes_the_same)
 {
     static const int threads[] = {2, 3, 7};
@@ -111,6 +138,7 @@ Suite *suite_writers(void)
     TCase *c = tcase_create("writers");
     tcase_add_checked_fixture(c, scratch_make, scratch_remove);
     tcase_add_loop_test(c, any_number_of_threads_writes_the_same, 0, sizeof formats / sizeof *formats);
+    tcase_add_loop_test(c, an_output_is_of_one_pass, 0, sizeof formats / sizeof *formats);
     tcase_add_test(c, digests_are_of_what_is_there);
     suite_add_tcase(s, c);
     return s;

@@ -198,11 +198,10 @@ static int add_content(struct attn_sha256 *sha, size_t *files, const char *path,
 {
     struct attn_map map;
     struct stat st;
-    if (!path || (stat(path, &st) && (errno == ENOENT || errno == ENOTDIR)))
-        return ATTN_OK;                 /* a word such as auto, or a file that whoever reads it will miss */
-    if (stat(path, &st))
+    bool there = path && stat(path, &st) == 0;
+    if (path && !there && errno != ENOENT && errno != ENOTDIR)          /* else a word such as auto, or whoever reads it says so */
         return attn_fail_errno(err, path, "read");
-    if (!S_ISREG(st.st_mode))
+    if (!there || !S_ISREG(st.st_mode))
         return ATTN_OK;
     int code = attn_map_open(&map, path, SIZE_MAX, err);
     if (code)

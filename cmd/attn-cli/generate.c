@@ -268,8 +268,8 @@ static int add_token(struct session *s, struct attn_err *err)
     return ATTN_OK;
 }
 
-/* Writes and adds tokens until a limit is reached, or until standard output fails, as it does when its reader is gone, and nothing else is
- * written. */
+/* Writes and adds tokens until a limit is reached, or until standard output fails, as it does when its reader is gone, unless a
+ * file is to be written, too. */
 static int go_on(struct session *s, struct attn_err *err)
 {
     int code = ATTN_OK;

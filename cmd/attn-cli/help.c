@@ -348,6 +348,7 @@ const char *const completion_shells[] = {"bash", "zsh", "fish", NULL};
 
 static struct { bool man, all; const char *shell; } want;
 static const char *const words[] = {"all", "edits", "kinds", NULL};     /* beside the commands: all of them, and the topics */
+_Static_assert(sizeof words / sizeof *words == TOPICS + 2, "each topic is one of the words");
 
 static void print_all(FILE *f)
 {

@@ -98,9 +98,9 @@ const struct option *train_config_given(void)
 
 int train_check_shares(bool also, bool against, struct attn_err *err)
 {
-    if ((s.also_share.given && !also) || (s.against_share.given && !against))
-        return attn_fail(err, ATTN_EUSAGE, "--%s-share is the share of --%s, which is not given", s.also_share.given && !also ? "also" : "against",
-                         s.also_share.given && !also ? "also" : "against");
+    const char *alone = s.also_share.given && !also ? "also" : s.against_share.given && !against ? "against" : NULL;
+    if (alone)
+        return attn_fail(err, ATTN_EUSAGE, "--%s-share is the share of --%s, which is not given", alone, alone);
     return s.also_share.given && s.also_share.x == 0
                ? attn_fail(err, ATTN_EUSAGE, "--also-share 0 reads nothing from --also: leave both out") : ATTN_OK;
 }

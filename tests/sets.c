@@ -1,6 +1,8 @@
 #include "sets.h"
 #include "draw.h"
 
+#include "base/cpu.h"
+
 const struct attn_vec_ops *sets[3];
 int n_sets;
 
@@ -8,10 +10,9 @@ void find_sets(void)
 {
     n_sets = 0;
     sets[n_sets++] = &attn_vec_generic;
-    if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma"))
+    if (attn_cpu_widest() >= ATTN_SIMD_AVX2)
         sets[n_sets++] = &attn_vec_avx2;
-    if (__builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") &&
-        __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512vl"))
+    if (attn_cpu_widest() >= ATTN_SIMD_AVX512)
         sets[n_sets++] = &attn_vec_avx512;
 }
 

@@ -10,6 +10,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/platform/x86.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -148,13 +149,14 @@ int attn_threads_available(void) { return attn_cpu_count(); }
 
 /* ---- vectors --------------------------------------------------------------------------- */
 
-static enum attn_simd widest(void)
+/* The C library has asked the processor already.  The compiler's __builtin_cpu_supports asks again before main(), which takes a
+ * twentieth of a short run where each question goes through a hypervisor. */
+enum attn_simd attn_cpu_widest(void)
 {
-    __builtin_cpu_init();
-    if (!__builtin_cpu_supports("avx2") || !__builtin_cpu_supports("fma"))     /* all of these have F16C, too */
+    if (!CPU_FEATURE_ACTIVE(AVX2) || !CPU_FEATURE_ACTIVE(FMA))      /* all of these have F16C, too */
         return ATTN_SIMD_GENERIC;
-    bool avx512 = __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") &&
-                  __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512vl");
+    bool avx512 = CPU_FEATURE_ACTIVE(AVX512F) && CPU_FEATURE_ACTIVE(AVX512BW) && CPU_FEATURE_ACTIVE(AVX512DQ) &&
+                  CPU_FEATURE_ACTIVE(AVX512VL);
     return avx512 ? ATTN_SIMD_AVX512 : ATTN_SIMD_AVX2;
 }
 
@@ -199,7 +201,7 @@ enum attn_simd attn_cpu_simd(void)
     static atomic_int chosen;           /* the answer plus 1; 0: not determined yet */
     int known = atomic_load_explicit(&chosen, memory_order_relaxed);
     if (!known) {                       /* threads that race here get the same answer */
-        int may = asked(), can = (int)widest();
+        int may = asked(), can = (int)attn_cpu_widest();
         known = 1 + (may >= 0 && may < can ? may : can);
         atomic_store_explicit(&chosen, known, memory_order_relaxed);
     }
@@ -210,18 +212,22 @@ enum attn_simd attn_cpu_simd(void)
 static bool tiles(void)
 {
     enum { REQUEST_PERMISSION = 0x1023, TILES = 18 };   /* arch_prctl: ARCH_REQ_XCOMP_PERM, XFEATURE_XTILEDATA */
-    const unsigned amx_bf16 = 1u << 22, amx_tile = 1u << 24;
-    unsigned a, b, c, d;
-    if (!__get_cpuid_count(7, 0, &a, &b, &c, &d) || !(d & amx_bf16) || !(d & amx_tile))
+    if (!CPU_FEATURE_PRESENT(AMX_BF16) || !CPU_FEATURE_PRESENT(AMX_TILE))
         return false;
     return syscall(SYS_arch_prctl, REQUEST_PERMISSION, TILES) == 0;
+}
+
+static bool is_amd(void)
+{
+    unsigned a, b, c, d;
+    return __get_cpuid(0, &a, &b, &c, &d) && b == signature_AMD_ebx && c == signature_AMD_ecx && d == signature_AMD_edx;
 }
 
 bool attn_cpu_can(enum attn_bf16 method)
 {
     if (method == ATTN_BF16_FLOATS)
         return true;
-    if (attn_cpu_simd() < ATTN_SIMD_AVX512 || !__builtin_cpu_supports("avx512bf16"))
+    if (attn_cpu_simd() < ATTN_SIMD_AVX512 || !CPU_FEATURE_ACTIVE(AVX512_BF16))
         return false;
     return method == ATTN_BF16_DOTS || tiles();
 }
@@ -231,7 +237,7 @@ enum attn_bf16 attn_cpu_bf16(void)
     static atomic_int chosen;
     int known = atomic_load_explicit(&chosen, memory_order_relaxed);
     if (!known) {
-        bool amd = __builtin_cpu_is("amd") && attn_cpu_can(ATTN_BF16_DOTS);
+        bool amd = is_amd() && attn_cpu_can(ATTN_BF16_DOTS);
         known = 1 + (int)(attn_cpu_can(ATTN_BF16_TILES) ? ATTN_BF16_TILES : amd ? ATTN_BF16_DOTS : ATTN_BF16_FLOATS);
         atomic_store_explicit(&chosen, known, memory_order_relaxed);
     }

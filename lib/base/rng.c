@@ -4,6 +4,8 @@
 #include <stdint.h>
 #include <string.h>
 
+#include "base/cpu.h"
+
 /* ---- Box-Muller ------------------------------------------------------------------------
  *
  * Eight uniforms of a block give the radii, eight the angles.  torch's AVX2 path computes logarithms and sines by
@@ -99,7 +101,7 @@ __attribute__((target("avx2,fma"))) static void fused_avx2(float *x, size_t bloc
     fused_blocks(x, blocks, mean, std);
 }
 
-static bool has_avx2(void) { return __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma"); }
+static bool has_avx2(void) { return attn_cpu_widest() >= ATTN_SIMD_AVX2; }
 #else
 static bool has_avx2(void) { return false; }
 #define fused_avx2 fused_plain

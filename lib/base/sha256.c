@@ -3,9 +3,8 @@
 #include <string.h>
 
 #if defined(__x86_64__)
-#include <cpuid.h>
 #include <immintrin.h>
-#include <stdatomic.h>
+#include <sys/platform/x86.h>
 #endif
 
 /* The first 32 bits of the fractional parts of the cube roots of the first 64 primes. */
@@ -58,19 +57,7 @@ static void blocks_plain(uint32_t state[8], const unsigned char *p, size_t block
 }
 
 #if defined(__x86_64__)
-static bool has_sha(void)
-{
-    static atomic_int known;            /* 0: not asked yet; CPUID takes microseconds in a virtual machine */
-    int answer = atomic_load_explicit(&known, memory_order_relaxed);
-    if (answer == 0) {
-        unsigned a, b, c, d;
-        bool sse41 = __get_cpuid(1, &a, &b, &c, &d) && (c & bit_SSE4_1);
-        bool sha = __get_cpuid_count(7, 0, &a, &b, &c, &d) && (b & bit_SHA);
-        answer = sse41 && sha ? 1 : -1;
-        atomic_store_explicit(&known, answer, memory_order_relaxed);
-    }
-    return answer > 0;
-}
+static bool has_sha(void) { return CPU_FEATURE_ACTIVE(SSE4_1) && CPU_FEATURE_ACTIVE(SHA); }
 
 #define SHA static inline __attribute__((always_inline, target("sha,sse4.1")))
 

@@ -70,9 +70,11 @@ static double bf16_tiles(size_t rounds)
 
 double attn_peak_f32(size_t rounds)
 {
-    if (__builtin_cpu_supports("avx512f"))
-        return f32_avx512(rounds);
-    return __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma") ? f32_avx2(rounds) : f32_generic(rounds);
+    switch (attn_cpu_widest()) {
+    case ATTN_SIMD_AVX512: return f32_avx512(rounds);
+    case ATTN_SIMD_AVX2: return f32_avx2(rounds);
+    default: return f32_generic(rounds);
+    }
 }
 
 double attn_peak_bf16(size_t rounds)

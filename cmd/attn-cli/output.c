@@ -237,15 +237,6 @@ struct attn_picture_opts picture_look(bool terminal)
 
 enum { TERMINAL_NUMBERS = 4000 };        /* more on a terminal are summarised */
 
-/* Cached, because finding out reads files. */
-static int threads(void)
-{
-    static int n;
-    if (!n)
-        n = common.threads.n ? (int)common.threads.n : attn_threads_available();
-    return n;
-}
-
 static int open_sink(struct attn_sink **sink, const struct output *d, const char *command, struct attn_err *err)
 {
     bool terminal = terminal_is(d->path);
@@ -254,7 +245,7 @@ static int open_sink(struct attn_sink **sink, const struct output *d, const char
         .tokens = d->tokens, .text = d->text, .text_len = d->len, .cross = d->cross, .cross_text = d->cross_text,
         .cross_len = d->cross_len, .tokenizer = d->tokenizer, .labels = input_labels_read(), .command = command,
         .kind = attention_kind(), .gradient = d->gradient, .hints = d->hints, .ablated = d->ablated, .n_ablated = d->n_ablated,
-        .threads = threads(), .precision = d->precision, .width = terminal_columns(terminal),
+        .threads = (int)common.threads.n, .precision = d->precision, .width = terminal_columns(terminal),
         .limit = terminal ? TERMINAL_NUMBERS : 0, .color = terminal_colored(terminal), .csv_safe = safe,
         .picture = picture_look(terminal), .words = d->words};
     if (d->edits) {
@@ -271,7 +262,7 @@ static int forward(const struct output *d, struct attn_sink *sink, struct attn_e
     struct attn_observer to = attn_sink_observer(sink);
     if (d->slopes)
         return attn_slopes_show(d->slopes, &to, err);
-    struct attn_plan plan = {.threads = threads(), .bf16 = compute_bf16(), .kind = attention_kind()};
+    struct attn_plan plan = {.threads = (int)common.threads.n, .bf16 = compute_bf16(), .kind = attention_kind()};
     struct progress progress;
     progress_start(&progress, d->model, !terminal_is(d->path));
     struct attn_observer observers[4] = {progress_observer(&progress)};
@@ -307,7 +298,7 @@ int output_write(const struct output *d, struct attn_err *err)
     if (!code && attn_sink_note(sink))
         say_note("%s", attn_sink_note(sink));
     if (!code && !d->slopes)
-        code = renorm_report(d->model, d->tokens, threads(), err);
+        code = renorm_report(d->model, d->tokens, (int)common.threads.n, err);
     attn_sink_close(sink);
     free(command);
     return code;

@@ -11,7 +11,6 @@
 #include <string.h>
 
 #include "ask/metric.h"
-#include "base/cpu.h"
 #include "base/err.h"
 #include "base/size.h"
 #include "compute/block.h"
@@ -178,7 +177,7 @@ static int read_stream(struct attn_lens *s, struct attn_err *err)
     r.b.norm_b = calloc(d, sizeof *r.b.norm_b);
     int rc = all && r.b.norm_w && r.b.norm_b ? ATTN_OK : attn_no_memory(err, NULL, "for a norm");
     if (!rc)
-        rc = attn_team_new(&r.b.team, plan.threads > 0 ? plan.threads : attn_cpu_count(), err);
+        rc = attn_team_new(&r.b.team, plan.threads, err);
     if (!rc) {
         if (n)
             memcpy(all, s->o->observers, n * sizeof *all);

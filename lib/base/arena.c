@@ -4,7 +4,7 @@
 
 #include "base/err.h"
 
-enum { LINE = 64 };
+enum { LINE = 64, LARGE = 2 << 20 };       /* bytes: of a cache line, of a large page */
 
 void *attn_arena_bytes(struct attn_arena *a, size_t n, size_t size)
 {
@@ -44,7 +44,8 @@ int attn_arena_make(struct attn_arena *a, struct attn_err *err)
 
 void attn_arena_large_pages(struct attn_arena *a)
 {
-    madvise(a->base, a->size, MADV_HUGEPAGE);           /* the kernel falls back to small pages by itself */
+    if (a->size >= LARGE)
+        madvise(a->base, a->size, MADV_HUGEPAGE);       /* the kernel falls back to small pages by itself */
 }
 
 void attn_arena_free(struct attn_arena *a)

@@ -29,7 +29,7 @@ enum { LINE = 64 };
 struct share { _Alignas(LINE) atomic_size_t next; size_t end; };
 
 struct attn_team {
-    int size, started;                  /* size includes the caller; threads running */
+    int size, started;                  /* size includes the caller, 0 is not known yet; threads running */
     double alone;                       /* the cost of what was worth waking them for before they were started, or is expected */
     struct share *share;                /* one for each worker */
     bool looks;                         /* poll before sleeping */
@@ -174,8 +174,11 @@ static bool start_one(struct attn_team *t, const pthread_attr_t *attr)
 static void start(struct attn_team *t)
 {
     pthread_attr_t attr;
+    size_t size = (size_t)attn_team_size(t);
     t->looks = t->size <= attn_cpu_count();
-    if (pthread_attr_init(&attr) == 0) {
+    t->thread = calloc(size, sizeof *t->thread);
+    t->share = aligned_alloc(_Alignof(struct share), size * sizeof *t->share);
+    if (t->thread && t->share && pthread_attr_init(&attr) == 0) {
         bool more = pthread_attr_setstacksize(&attr, STACK) == 0;
         while (more && t->started < t->size - 1)
             more = start_one(t, &attr);
@@ -189,16 +192,8 @@ int attn_team_new(struct attn_team **out, int threads, struct attn_err *err)
     struct attn_team *t = calloc(1, sizeof *t);
     if (!t)
         return attn_no_memory(err, NULL, "for a team of threads");
-    t->size = threads < 1 ? 1 : threads;
+    t->size = threads < 1 ? 0 : threads;
     t->process = getpid();
-    t->thread = calloc((size_t)t->size, sizeof *t->thread);
-    t->share = aligned_alloc(_Alignof(struct share), (size_t)t->size * sizeof *t->share);
-    if (!t->thread || !t->share) {
-        free(t->share);
-        free(t->thread);
-        free(t);
-        return attn_no_memory(err, NULL, "for %d threads", threads);
-    }
     pthread_mutex_init(&t->lock, NULL);
     pthread_cond_init(&t->wake, NULL);
     pthread_cond_init(&t->done, NULL);
@@ -237,10 +232,15 @@ void attn_team_free(struct attn_team *t)
     free(t);
 }
 
-int attn_team_size(const struct attn_team *t)
+/* Finding out how many processors there are reads files, which a short run can do without. */
+int attn_team_size(struct attn_team *t)
 {
+    if (t && t->size == 0)
+        t->size = attn_cpu_count();
     return t ? t->size : 1;
 }
+
+bool attn_team_helps(double cost) { return cost >= WORTH_WAKING; }
 
 void attn_team_expect(struct attn_team *t, double cost)
 {
@@ -251,7 +251,7 @@ void attn_team_expect(struct attn_team *t, double cost)
 void attn_team_run(struct attn_team *t, size_t items, double cost,
                    void (*work)(void *ctx, size_t item, int worker), void *ctx)
 {
-    bool worth = t && t->size > 1 && items > 1 && cost >= WORTH_WAKING;
+    bool worth = t && items > 1 && attn_team_helps(cost) && attn_team_size(t) > 1;
     if (worth && t->started == 0)
         t->alone += cost;
     worth = worth && (t->started > 0 || t->alone >= WORTH_STARTING) && is_here(t);

@@ -10,10 +10,13 @@
 #include "attn.h"
 
 struct attn_team;
-/* `threads` includes the caller: 1 starts none.  The team is smaller if a thread cannot be started. */
+/* `threads` includes the caller: 1 starts none, 0 is as many as this process may use.  The team is smaller if a thread cannot be
+ * started. */
 int attn_team_new(struct attn_team **out, int threads, struct attn_err *err);
 void attn_team_free(struct attn_team *t);                           /* NULL is fine */
-int attn_team_size(const struct attn_team *t);
+int attn_team_size(struct attn_team *t);
+/* Whether a loop of so much work is ever shared. */
+bool attn_team_helps(double cost);
 /* Fails in a process that is not the one which made the team: `what` belongs to that one. */
 int attn_team_check(const struct attn_team *t, const char *what, struct attn_err *err);
 

@@ -47,7 +47,7 @@ static int open_input(struct attn_engine *e, struct attn_err *err)
         attn_grids_ask(e->grids, &records);
     int rc = o->records ? attn_records_open(&e->in, &records, err) : ATTN_OK;
     if (!rc)
-        rc = attn_team_new(&e->team, o->plan.threads > 0 ? o->plan.threads : attn_threads_available(), err);
+        rc = attn_team_new(&e->team, o->plan.threads, err);
     start_keys(e);
     e->reading.team = e->team;
     e->reading.table = !rc && e->in && (!strcmp(attn_records_format(e->in), "csv") || !strcmp(attn_records_format(e->in), "tsv"));

@@ -143,7 +143,7 @@ static double work(const struct attn_run *r)
 
 static int threads_of(const struct attn_run *r)
 {
-    return r->plan.threads > 0 ? r->plan.threads : attn_cpu_count();
+    return r->plan.threads > 0 ? r->plan.threads : attn_team_helps(work(r)) ? attn_cpu_count() : 1;
 }
 
 static struct attn_scratch scratch_of(const struct attn_run *r)
@@ -153,7 +153,7 @@ static struct attn_scratch scratch_of(const struct attn_run *r)
     size_t longest = smaller(p->rows, n->n_ctx), keys = p->keys > p->rows ? smaller(p->keys, n->n_ctx) : longest;
     return (struct attn_scratch){
         .H = n->H, .dh = n->dh, .dv = n->dv, .rows = p->rows, .longest = longest, .own = longest,
-        .keys = keys, .positions = keys, .kind = p->kind, .threads = threads_of(r),
+        .keys = keys, .positions = keys, .kind = p->kind,
         .watched = any_matrix(r, ATTN_WATCH | ATTN_EDIT), .whole = any_matrix(r, ATTN_WHOLE)};
 }
 
@@ -177,6 +177,7 @@ static void size_up(struct attn_run *r)
     p->bias_ld = p->scratch.keys;
     if (attn_trace_wants(&r->trace, ATTN_ACT_LOGITS, -1, ATTN_WATCH | ATTN_EDIT))
         p->logit_rows = logit_rows_of(r);
+    p->scratch.threads = threads_of(r);
     lay_out(&r->arena, r);
 }
 
@@ -189,10 +190,10 @@ static void fill_bias(const struct attn_run *r)
 
 static int make(struct attn_run *r, struct attn_err *err)
 {
-    int rc = attn_team_new(&r->pass.team, threads_of(r), err);
+    size_up(r);
+    int rc = attn_team_new(&r->pass.team, r->pass.scratch.threads, err);
     if (rc)
         return rc;
-    size_up(r);
     rc = attn_arena_make(&r->arena, err);
     if (rc)
         return rc;

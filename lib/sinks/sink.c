@@ -6,7 +6,6 @@
 #include <string.h>
 #include <strings.h>
 
-#include "base/cpu.h"
 #include "base/err.h"
 #include "base/out.h"
 #include "compute/vec.h"
@@ -167,7 +166,7 @@ static int open_sink(struct attn_sink *s, const struct attn_sink_opts *o, struct
     if (s->format->flags & DIGEST)
         rc = attn_model_digest(o->model, false, s->digest, err);
     if (!rc)
-        rc = attn_team_new(&s->team, o->threads > 0 ? o->threads : attn_cpu_count(), err);
+        rc = attn_team_new(&s->team, o->threads, err);
     if (rc)
         return rc;
     s->tokenizer = o->tokenizer;

@@ -126,7 +126,7 @@ static int make_arithmetic(struct attn_train *t, int threads, struct attn_err *e
     if (!rc)
         rc = attn_optimizer_new(&t->optimizer, t->params, &t->settings, err);
     if (!rc)
-        rc = attn_team_new(&t->team, threads ? threads : attn_threads_available(), err);
+        rc = attn_team_new(&t->team, threads, err);
     if (!rc && __builtin_mul_overflow(t->settings.batch, n_ctx, &room))
         rc = attn_fail(err, ATTN_EUSAGE, "a batch of %zu contexts of %zu tokens is too large", t->settings.batch, n_ctx);
     if (!rc)

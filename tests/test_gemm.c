@@ -5,6 +5,7 @@
 
 #include "compute/cut.h"
 #include "compute/gemm.h"
+#include "compute/panels.h"
 #include "compute/pairs.h"
 #include "compute/vec.h"
 
@@ -153,6 +154,35 @@ static void compare(struct attn_team *t, const float *want, const float *x, size
     free(y);
 }
 
+/* Lets w have panels, between numbers that would show; the caller frees them. */
+static float *panels_for(struct attn_mat *w, bool pairs, struct attn_team *t)
+{
+    const size_t line = 16;             /* floats: panels are aligned as those of an arena */
+    size_t size = attn_panels_size(w, pairs), all = (size + 2 * line) / line * line;
+    float *panels = aligned_alloc(line * sizeof *panels, all * sizeof *panels);
+    ck_assert_ptr_nonnull(panels);
+    for (size_t i = 0; i < all; i++)
+        panels[i] = -77;
+    attn_panels_fill(w, panels, pairs, t);
+    for (size_t i = size; i < all; i++)
+        ck_assert(panels[i] == -77);
+    return panels;
+}
+
+/* Where bf16 is computed in float32 there are no panels. */
+static void compare_panels(struct attn_team *team[3], const float *want, const float *x, size_t ldx, size_t n,
+                           const struct attn_mat *w, float *rounded)
+{
+    const bool pairs = rounded && attn_pairs_kind() != ATTN_BF16_FLOATS;
+    struct attn_mat copy = *w;
+    if (rounded && !pairs)
+        return;
+    float *panels = panels_for(&copy, pairs, team[1]);
+    for (int i = 0; i < 3; i++)
+        compare(team[i], want, x, ldx, n, &copy, rounded);
+    free(panels);
+}
+
 static void compare_all(struct attn_team *team[3], const float *want, const float *x, size_t ldx, size_t n, const struct attn_mat *w,
                         float *rounded)
 {
@@ -164,6 +194,7 @@ static void compare_all(struct attn_team *team[3], const float *want, const floa
     ck_assert(attn_kernel_choose(ATTN_KERNEL_OWN));
     for (int i = 0; i < 3; i++)
         compare(team[i], want, x, ldx, n, w, rounded);
+    compare_panels(team, want, x, ldx, n, w, rounded);
 }
 
 static product_of *const in_bf16[] = {[ATTN_BF16_FLOATS] = chain, [ATTN_BF16_DOTS] = dots, [ATTN_BF16_TILES] = tiles};
@@ -313,9 +344,12 @@ START_TEST(weights_do_not_know_each_other)
     for (int round = 0; round < 6; round++) {
         struct attn_mat w[ATTN_GEMM_EACH];
         struct attn_product each[ATTN_GEMM_EACH];
+        float *panels[ATTN_GEMM_EACH] = {NULL};         /* of some of them, in float32 */
         size_t n = 1 + pick(round % 3 ? N : 8);
         for (int i = 0; i < ATTN_GEMM_EACH; i++) {
             w[i] = random_mat(room((IN + 3) * (STEP * MOST + 3) * sizeof(float)), bias, IN, i == 1 && round == 3 ? 0 : 1 + pick(MOST));
+            if (round % 2 == 0 && pick(2))
+                panels[i] = panels_for(&w[i], false, team);
             each[i] = (struct attn_product){room(N * GUARDED * sizeof(float)), w[i].out + GUARD, &w[i]};
             for (size_t j = 0; j < n * each[i].ldy; j++)
                 each[i].y[j] = -77;
@@ -323,10 +357,12 @@ START_TEST(weights_do_not_know_each_other)
         float *rounded = round % 2 ? room((N + ATTN_GEMM_MORE) * (IN + ATTN_GEMM_MORE) * sizeof *rounded) : NULL;
         attn_gemm_each(team, each, ATTN_GEMM_EACH, x, IN, n, ATTN_STORE, rounded);
         for (int i = 0; i < ATTN_GEMM_EACH; i++) {
+            w[i].panels = NULL;
             attn_gemm(NULL, want, w[i].out, x, IN, n, &w[i], ATTN_STORE, rounded);
             expect_same(want, each[i].y, each[i].ldy, n, w[i].out);
             free((void *)(uintptr_t)w[i].data);
             free(each[i].y);
+            free(panels[i]);
         }
         free(rounded);
     }

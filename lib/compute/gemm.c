@@ -2,6 +2,7 @@
 
 #include "base/size.h"
 #include "compute/cut.h"
+#include "compute/panels.h"
 #include "compute/pairs.h"
 #include "compute/slab.h"
 #include "compute/vec.h"
@@ -15,6 +16,7 @@ enum {
     APART = 16,                         /* floats between rows of sums, so that not all rows map to the same cache sets */
     SUMS = 512 * (4 * PANEL + APART),   /* some 550 KB, in the L2 cache */
     LINE = 64,
+    PANELLED = 768,                     /* steps of a panel that is a copy already: 192 KB, in the L2 cache */
     PAIRED = 256,                       /* steps of a panel in pairs that stay in the L1 cache: 32 KB */
     AS_FETCHED = 16                     /* this many rows are multiplied in the time it takes to read the weights from memory */
 };
@@ -75,13 +77,14 @@ static void add_floats(const struct work *o, const struct attn_slab *s, struct a
     attn_kernel_multiply(y + i * o->ld, o->ld, x + i * p->ldx, p->ldx, at.at, at.ld, n - i, s->K, s->k > 0, ahead);
 }
 
-/* What to prefetch for the item's rows: steps k.. of x or, after the last step, y.  It is divided into `parts`; this is one. */
-static struct attn_ahead rows_ahead(const struct work *o, size_t k, size_t part, size_t parts)
+/* What to prefetch for the item's rows: `depth` steps from k on of x or, after the last step, y.  It is divided into `parts`; this
+ * is one. */
+static struct attn_ahead rows_ahead(const struct work *o, size_t k, size_t depth, size_t part, size_t parts)
 {
     const struct product *p = o->p;
     const struct attn_gemm_item *it = &o->it;
     const struct attn_gemm_output *to = it->to;
-    const size_t size = sizeof *p->x, steps = k < p->in ? smaller(p->in - k, p->cut.most->depth) : 0;
+    const size_t size = sizeof *p->x, steps = k < p->in ? smaller(p->in - k, depth) : 0;
     size_t rows = it->i1 - it->i0, row = it->i0 + rows * part / parts, end = it->i0 + rows * (part + 1) / parts;
     if (steps == 0)
         return attn_vec_ahead(to->y + row * to->ldy + it->j0 * PANEL, end - row, attn_item_columns(it) * size, to->ldy * size);
@@ -115,12 +118,10 @@ static struct attn_ahead weights_ahead(const struct work *o, size_t k, size_t pa
 static void sum_up(const struct work *o)
 {
     size_t panels = o->it.j1 - o->it.j0, in = o->p->in, depth = o->p->cut.most->depth;
-    if (in == 0)
-        memset(o->sum, 0, (o->it.i1 - o->it.i0) * o->ld * sizeof *o->sum);
     for (size_t k = 0; k < in; k += depth)
         for (size_t j = 0; j < panels; j++) {
             struct attn_slab s = attn_slab_of(o->it.to->w, o->it.j0 + j, k, depth);
-            struct attn_ahead rows = rows_ahead(o, k + s.K, j, panels), ahead = weights_ahead(o, k + s.K, j, panels);
+            struct attn_ahead rows = rows_ahead(o, k + s.K, depth, j, panels), ahead = weights_ahead(o, k + s.K, j, panels);
             ahead.then = &rows;
             add_floats(o, &s, &ahead);
         }
@@ -178,13 +179,59 @@ static void sum_up_pairs(const struct work *o)
     _Alignas(LINE) float words[ATTN_CHUNK];
     const struct attn_gemm_item *it = &o->it;
     size_t depth = o->p->cut.most->depth;
-    if (o->p->in == 0)
-        memset(o->sum, 0, (it->i1 - it->i0) * o->ld * sizeof *o->sum);
     struct attn_chunk c = attn_chunk_of(it->to->w, it->j0, it->j1, 0, depth);
     do {
         attn_chunk_words(words, it->to->w, &c);
         add_chunk(o, &c, words);
     } while (next_chunk(&c, it, depth));
+}
+
+/* ---- sums of a weight that has panels ---- */
+
+/* What to prefetch while the slab of panel j from step k on is multiplied: the one after it. */
+static struct attn_ahead panels_ahead(const struct work *o, size_t j, size_t k)
+{
+    const struct product *p = o->p;
+    struct attn_gemm_item it = o->it;
+    if (++j == it.j1) {
+        j = it.j0;
+        k += PANELLED;
+    }
+    if (k >= p->in) {
+        if (!next_item(&it, p) || !it.to->w->panels || it.j0 == it.j1)
+            return (struct attn_ahead){0};
+        j = it.j0;
+        k = 0;
+    }
+    const bool pairs = p->blocking->in_pairs;
+    size_t K = smaller(p->in - k, PANELLED), part = (pairs ? attn_pairs_words(K) : K) * PANEL * sizeof(float) / ATTN_ABREAST;
+    return attn_vec_ahead(attn_panels_at(it.to->w, j, k, pairs), ATTN_ABREAST, part, part);
+}
+
+/* Adds the product of the item's rows with panel j from step k on. */
+static void add_panel(const struct work *o, size_t j, size_t k)
+{
+    const struct product *p = o->p;
+    const struct attn_gemm_item *it = &o->it;
+    const bool pairs = p->blocking->in_pairs;
+    const float *w = attn_panels_at(it->to->w, j, k, pairs);
+    float *y = o->sum + (j - it->j0) * PANEL;
+    size_t n = it->i1 - it->i0, K = smaller(p->in - k, PANELLED);
+    struct attn_ahead rows = rows_ahead(o, k + K, PANELLED, j - it->j0, it->j1 - it->j0), ahead = panels_ahead(o, j, k);
+    if (pairs) {
+        const float *x = attn_pairs_at(p->x, p->ldx, it->i0, k / 2);
+        attn_pairs_ops()->panel(y, o->ld, x, p->ldx, w, n, attn_pairs_words(K), k > 0, &ahead);
+        return;
+    }
+    ahead.then = &rows;
+    attn_kernel_multiply(y, o->ld, p->x + it->i0 * p->ldx + k, p->ldx, w, PANEL, n, K, k > 0, &ahead);
+}
+
+static void sum_up_panels(const struct work *o)
+{
+    for (size_t k = 0; k < o->p->in; k += PANELLED)
+        for (size_t j = o->it.j0; j < o->it.j1; j++)
+            add_panel(o, j, k);
 }
 
 /* ---- sums of few rows (in pairs: one or two), at the speed of memory: w is read once, in long stretches ---- */
@@ -355,7 +402,12 @@ static void one_item(void *ctx, size_t item, int worker)
     struct work o = {p, attn_cut_item(&p->cut, item), sum, p->cut.most->strip * PANEL + APART};
     if (o.it.j0 == o.it.j1)
         return;
-    p->blocking->sum_up(&o);
+    if (p->in == 0)
+        memset(sum, 0, (o.it.i1 - o.it.i0) * o.ld * sizeof *sum);
+    if (o.it.to->w->panels && p->blocking->sum_up != stream)
+        sum_up_panels(&o);
+    else
+        p->blocking->sum_up(&o);
     finish_item(&o);
 }
 

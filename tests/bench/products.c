@@ -3,11 +3,12 @@
  *
  * The four weights of each of 12 blocks, as they are stored [in, out], are multiplied with T rows one after the other, so that
  * they come from memory as in a pass.  libxsmm (float32) and oneDNN (bf16, where the package libdnnl-dev is installed) have
- * their weights packed beforehand, and oneDNN has x in bf16; attn-cli reads weights as they are stored and rounds x.  A ratio
- * is the median of those of each round, in which all take turns. */
+ * their weights packed beforehand, and oneDNN has x in bf16; attn-cli reads weights as they are stored or in panels, and
+ * rounds x.  A ratio is the median of those of each round, in which all take turns. */
 #include "../draw.h"
 #include "base/team.h"
 #include "compute/gemm.h"
+#include "compute/panels.h"
 #include "compute/pairs.h"
 
 #include <libxsmm.h>
@@ -28,7 +29,8 @@ static const size_t sizes[KINDS][2] = {{768, 2304}, {768, 768}, {768, 3072}, {30
 struct bench {
     struct attn_team *team;
     size_t T;
-    float *w[KINDS][BLOCKS], *packed[KINDS][BLOCKS];    /* packed: [out / PANEL][in][PANEL] */
+    float *w[KINDS][BLOCKS], *packed[KINDS][BLOCKS];    /* packed: in panels */
+    float *words[KINDS][BLOCKS];                        /* the same of bf16 */
     uint16_t *bf16[KINDS][BLOCKS];
     float *x, *y, *rounded;
     uint16_t *x_bf16;
@@ -61,19 +63,29 @@ static uint16_t rounded(float x)
 
 /* ---- attn-cli ---- */
 
-static void ours(struct bench *b, int kind, int block, bool bf16)
+static struct attn_mat stored(const struct bench *b, int kind, int block, bool bf16)
 {
-    size_t in = sizes[kind][0], out = sizes[kind][1];
-    struct attn_mat w = {.data = b->w[kind][block], .type = ATTN_F32, .in = in, .out = out, .ld = out};
+    struct attn_mat w = {.data = b->w[kind][block], .type = ATTN_F32, .in = sizes[kind][0], .out = sizes[kind][1],
+                         .ld = sizes[kind][1]};
     if (bf16) {
         w.data = b->bf16[kind][block];
         w.type = ATTN_BF16;
     }
+    return w;
+}
+
+static void ours(struct bench *b, int kind, int block, bool bf16, const float *panels)
+{
+    size_t in = sizes[kind][0], out = sizes[kind][1];
+    struct attn_mat w = stored(b, kind, block, bf16);
+    w.panels = panels;
     attn_gemm(b->team, b->y, out, b->x, in, b->T, &w, ATTN_STORE, bf16 ? b->rounded : NULL);
 }
 
-static void ours_f32(struct bench *b, int kind, int block) { ours(b, kind, block, false); }
-static void ours_bf16(struct bench *b, int kind, int block) { ours(b, kind, block, true); }
+static void ours_f32(struct bench *b, int kind, int block) { ours(b, kind, block, false, NULL); }
+static void ours_bf16(struct bench *b, int kind, int block) { ours(b, kind, block, true, NULL); }
+static void panels_f32(struct bench *b, int kind, int block) { ours(b, kind, block, false, b->packed[kind][block]); }
+static void panels_bf16(struct bench *b, int kind, int block) { ours(b, kind, block, true, b->words[kind][block]); }
 
 /* ---- libxsmm: batch-reduce kernels of 64 columns, 48 rows, and 64 steps at a time ---- */
 
@@ -209,9 +221,9 @@ static void end_dnnl(void) {}
 
 /* ---- by turns ---- */
 
-static const struct rival { const char *name; void (*product)(struct bench *, int, int); } rivals[] = {
-    {"attn-cli, float32", ours_f32}, {"libxsmm, packed", libxsmm},
-    {"attn-cli, bf16", ours_bf16}, {"oneDNN bf16, packed", onednn}};
+static const struct rival { const char *name; void (*product)(struct bench *, int, int); bool last; } rivals[] = {
+    {"float32", ours_f32, false}, {"in panels", panels_f32, false}, {"libxsmm, packed", libxsmm, true},
+    {"bf16", ours_bf16, false}, {"in panels", panels_bf16, false}, {"oneDNN, packed", onednn, true}};
 enum { RIVALS = sizeof rivals / sizeof *rivals };
 
 /* GFLOP/s of all products of a pass; first a pause, in which threads that wait for more work go to sleep. */
@@ -241,6 +253,14 @@ static double median(double *x, int n)
     return x[n / 2];
 }
 
+/* The library that a rival is held against. */
+static int library(int rival)
+{
+    while (!rivals[rival].last)
+        rival++;
+    return rival;
+}
+
 static void row(struct bench *b, int rounds)
 {
     double got[RIVALS][MOST_ROUNDS], ratio[RIVALS][MOST_ROUNDS];
@@ -248,18 +268,20 @@ static void row(struct bench *b, int rounds)
     for (int i = 0; i < RIVALS; i++)                    /* warms up */
         if (rivals[i].product)
             speed(b, &rivals[i]);
-    for (int round = 0; round < rounds; round++)
+    for (int round = 0; round < rounds; round++) {
         for (int i = 0; i < RIVALS; i++)
-            if (rivals[i].product) {
+            if (rivals[i].product)
                 got[i][round] = speed(b, &rivals[i]);
-                ratio[i][round] = i % 2 ? got[i - 1][round] / got[i][round] : 1;
-            }
+        for (int i = 0; i < RIVALS; i++)
+            if (rivals[library(i)].product)
+                ratio[i][round] = got[i][round] / got[library(i)][round];
+    }
     end_dnnl();
     printf("%6zu", b->T);
     for (int i = 0; i < RIVALS; i++) {
         if (rivals[i].product)
-            printf(" %20.0f", median(got[i], rounds));
-        if (rivals[i].product && i % 2)
+            printf(rivals[i].last ? " %16.0f" : " %10.0f", median(got[i], rounds));
+        if (rivals[library(i)].product && !rivals[i].last)
             printf(" %6.2f", median(ratio[i], rounds));
     }
     printf("\n");
@@ -285,8 +307,10 @@ static void fill(struct bench *b)
             uint16_t *bf16 = b->bf16[kind][block] = space(in * out * sizeof *bf16);
             for (size_t i = 0; i < in * out; i++)
                 bf16[i] = rounded(w[i] = 0.02f * draw_number(&seed));
-            for (size_t i = 0; i < in * out; i++)
-                packed[i % out / PANEL * PANEL * in + i / out * PANEL + i % PANEL] = w[i];
+            struct attn_mat floats = stored(b, kind, block, false), halves = stored(b, kind, block, true);
+            b->words[kind][block] = space(attn_panels_size(&halves, true) * sizeof **b->words[kind]);
+            attn_panels_fill(&floats, packed, false, b->team);
+            attn_panels_fill(&halves, b->words[kind][block], true, b->team);
         }
 }
 
@@ -307,10 +331,10 @@ int main(int argc, char **argv)
     attn_team_expect(b.team, 1e12);
     libxsmm_init();
     fill(&b);
-    printf("# GFLOP/s with %d threads, and the ratio of the pair\n#    T", threads);
+    printf("# GFLOP/s with %d threads, and ratios to the library\n#    T", threads);
     for (int i = 0; i < RIVALS; i++)
         if (rivals[i].product)
-            printf(" %20s%s", rivals[i].name, i % 2 ? "  ratio" : "");
+            printf(rivals[i].last ? " %16s" : " %10s  ratio", rivals[i].name);
     printf("\n");
     for (size_t i = 0; i < sizeof lengths / sizeof *lengths; i++) {
         b.T = lengths[i];

@@ -1,0 +1,29 @@
+/* panels.h - weights once more, in the order in which products of many rows read them.
+ *
+ * Panels of 64 columns lie one after the other.  A panel has the numbers [in, 64] or, for products in pairs, the words
+ * [words(in), 64]; to the right of the last column are zeros.  Products have the same bits with them and without: nothing
+ * needs to be copied or converted first, so sums are read and written less often. */
+#ifndef ATTN_COMPUTE_PANELS_H
+#define ATTN_COMPUTE_PANELS_H
+
+#include "base/arena.h"
+#include "base/team.h"
+#include "compute/weights.h"
+
+/* The panels of w, from step k of panel j on; k must be a multiple of 32. */
+const float *attn_panels_at(const struct attn_mat *w, size_t j, size_t k, bool in_pairs);
+
+/* How many floats (or words) w takes. */
+size_t attn_panels_size(const struct attn_mat *w, bool in_pairs);
+/* Fills panels[size] and lets w have them. */
+void attn_panels_fill(struct attn_mat *w, float *panels, bool in_pairs, struct attn_team *t);
+
+/* A model's weights whose matrices have panels.  Embeddings and what does not repay have none. */
+struct attn_panels { struct attn_arena memory; struct attn_weights w; };
+/* How many bytes that would be; 0: nothing repays, or less than twice as much is available.  logits: of many rows, too. */
+size_t attn_panels_bytes(const struct attn_weights *w, bool bf16, bool logits);
+/* False: there are none. */
+bool attn_panels_make(struct attn_panels *p, const struct attn_weights *w, bool bf16, bool logits, struct attn_team *t);
+void attn_panels_free(struct attn_panels *p);                       /* a zeroed one is fine */
+
+#endif

@@ -325,6 +325,9 @@ struct attn_plan {
     int threads;                        /* 0: as many as this process may use */
     bool bf16;                          /* products with weights round both factors to bf16; their sums, attention and
                                          * everything else stay in float32 */
+    bool as_stored;                     /* read weights only where they are stored.  Else, after some thousand rows, a run copies
+                                         * them into the order in which they are multiplied fastest, with the same bits, where
+                                         * twice the memory that this takes is available: the weights once more */
     struct attn_kind kind;              /* of attention, for all sentences; zero: the model's own.  With attn_seq.keys the form
                                          * must be the model's own; scaling and dropout apply to both sentences */
     uint64_t reserved[4];
@@ -440,7 +443,8 @@ struct attn_cost {
     uint64_t memory, scratch;           /* bytes; scratch is the part of memory for bands of attention and logits */
     uint64_t activations, numbers;      /* how many are shown, and how many numbers they have */
     uint64_t npy, csv;                  /* bytes of these as .npy files; as CSV, an estimate */
-    uint64_t reserved[4];
+    uint64_t copies;                    /* bytes of weights that a run copies after some thousand rows: see attn_plan.as_stored */
+    uint64_t reserved[3];
 };
 int attn_cost_of(struct attn_cost *out, const struct attn_model *m, const struct attn_select *what, const struct attn_plan *p,
                  struct attn_err *err);

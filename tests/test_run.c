@@ -7,6 +7,8 @@
 #include "scratch.h"
 
 #include "compute/gemm.h"
+#include "compute/pairs.h"
+#include "run/run.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -94,6 +96,33 @@ START_TEST(kernels_do_not_change_a_bit)
         run_all(&b, T, 2);
         keep_expect_same(&a, &b);
     }
+    teardown();
+}
+END_TEST
+
+/* After some thousand rows a run copies the weights, where it may: then all activations have the same bits. */
+START_TEST(copied_weights_do_not_change_a_bit)
+{
+    const struct attn_observer obs = keep_observer(&b);
+    const struct attn_seq seq = {.T = T};
+    const bool as_stored = _i >= 2 * MODELS;
+    struct attn_err err = {0};
+    struct attn_run *r = NULL;
+    setup_model(_i);
+    run_all(&a, T, 1);
+    const struct attn_plan p = {.rows = T, .seqs = 1, .threads = 2, .bf16 = bf16, .as_stored = as_stored};
+    ck_assert_msg(!attn_run_new(&r, model, &p, &obs, 1, &err), "%s", err.msg);
+    for (size_t rows = T; rows < ATTN_RUN_REPAYS + T; rows += T) {
+        ck_assert_ptr_null(r->panels.memory.base);
+        keep_free(&b);
+        forward(r, ids, &seq, 1);
+    }
+    ck_assert(!r->panels.memory.base == (as_stored || (bf16 && attn_pairs_kind() == ATTN_BF16_FLOATS)));
+    keep_expect_same(&a, &b);
+    struct attn_cost cost;
+    ck_assert(!attn_run_measure(&cost, model, &p, &obs, 1, &err));
+    ck_assert_uint_eq(cost.copies, r->panels.memory.size);
+    attn_run_free(r);
     teardown();
 }
 END_TEST
@@ -740,6 +769,7 @@ Suite *suite_run(void)
     tcase_set_timeout(c, 120);
     tcase_add_loop_test(c, threads_do_not_change_a_bit, 0, 12);
     tcase_add_loop_test(c, kernels_do_not_change_a_bit, 0, 2 * MODELS);
+    tcase_add_loop_test(c, copied_weights_do_not_change_a_bit, 0, 3 * MODELS);
     tcase_add_loop_test(c, whole_or_in_bands_is_the_same, 0, 2 * MODELS);
     tcase_add_loop_test(c, watching_does_not_change_a_bit, 0, 2 * MODELS);
     tcase_add_loop_test(c, batch_does_not_change_a_bit, 0, 2 * MODELS);

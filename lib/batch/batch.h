@@ -188,7 +188,7 @@ int attn_engine_live(struct attn_engine *e, const struct attn_item *item, const 
                      struct attn_err *err);
 uint64_t attn_engine_numbers(const struct attn_engine *e, const struct attn_item *item);    /* how many are written of an item */
 /* The memory that a separate plan takes, and what was kept, in bytes. */
-int attn_engine_memory(const struct attn_engine *e, uint64_t *bytes, struct attn_err *err);
+int attn_engine_memory(const struct attn_engine *e, uint64_t tokens, uint64_t *bytes, struct attn_err *err);
 
 /* ---- stack.c ---- */
 

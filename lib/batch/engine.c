@@ -313,7 +313,7 @@ uint64_t attn_engine_numbers(const struct attn_engine *e, const struct attn_item
     return e->grids ? attn_grids_cells(e->grids, item->tokens->n) : attn_capture_numbers(e->capture, item->tokens->n);
 }
 
-int attn_engine_memory(const struct attn_engine *e, uint64_t *bytes, struct attn_err *err)
+int attn_engine_memory(const struct attn_engine *e, uint64_t tokens, uint64_t *bytes, struct attn_err *err)
 {
     struct attn_cost cost = {0};
     struct attn_plan p = plan_for(e, 0);
@@ -321,6 +321,6 @@ int attn_engine_memory(const struct attn_engine *e, uint64_t *bytes, struct attn
     if (e->editor)
         observers[1] = attn_editor_observer(e->editor);
     int rc = attn_run_measure(&cost, e->o->model, &p, observers, e->editor ? 2 : 1, err);
-    *bytes = cost.memory + attn_capture_bytes(e->capture);
+    *bytes = cost.memory + attn_capture_bytes(e->capture) + (tokens < ATTN_RUN_REPAYS ? 0 : cost.copies);
     return rc;
 }

@@ -88,7 +88,7 @@ static int finish(const struct attn_engine *e, const struct sample *s, struct at
     double each = s->records ? (double)s->bytes / (double)s->records : 0;
     out->bytes = (uint64_t)(each * (double)out->records) + bytes_apart(e, out);
     out->seconds = s->tokens ? s->seconds / (double)s->tokens * (double)out->tokens : 0;
-    return attn_engine_memory(e, &out->memory, err);
+    return attn_engine_memory(e, out->tokens, &out->memory, err);
 }
 
 static int survey(struct attn_engine *e, struct attn_batch_estimate *out, struct attn_err *err)

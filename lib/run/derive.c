@@ -97,6 +97,7 @@ static struct attn_mat of_head(const struct attn_pass *p, int layer, size_t h)
     w.data = attn_element(w.data, w.type, w.out_in ? first : first * w.ld);
     w.in = p->w->n.dv;
     w.bias.data = NULL;
+    w.panels = NULL;
     return w;
 }
 

@@ -218,6 +218,7 @@ int attn_run_new(struct attn_run **out, const struct attn_model *m, const struct
         return attn_no_memory(err, NULL, "for a run");
     r->model = m;
     r->plan = *p;
+    r->may_copy = !p->as_stored;
     rc = ask(r, obs, n_obs, err);
     if (!rc)
         rc = make(r, err);
@@ -234,6 +235,7 @@ void attn_run_free(struct attn_run *r)
     if (!r)
         return;
     attn_team_free(r->pass.team);
+    attn_panels_free(&r->panels);
     attn_arena_free(&r->arena);
     free(r->trace.want);
     free(r->obs);
@@ -251,6 +253,7 @@ int attn_run_measure(struct attn_cost *out, const struct attn_model *m, const st
         size_up(&r);
         out->memory = r.arena.used;
         out->scratch = r.arena.used - r.kept;
+        out->copies = p->as_stored ? 0 : attn_panels_bytes(&m->w, p->bf16, attn_trace_wants_all(&r.trace, ATTN_ACT_LOGITS, -1));
         if (r.arena.overflow)
             rc = attn_fail(err, ATTN_ENOMEM, "a run of this size needs more memory than can be addressed");
     }

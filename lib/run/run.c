@@ -113,6 +113,18 @@ static int look_after(struct attn_run *r, struct attn_err *err)
     return rc;
 }
 
+enum { LONG = 64 };                     /* rows of a pass that gains by panels */
+
+static void copy_panels(struct attn_run *r)
+{
+    if (!r->may_copy || r->pass.rows < LONG || (r->rows += r->pass.rows) < ATTN_RUN_REPAYS)
+        return;
+    r->may_copy = false;
+    bool logits = attn_trace_wants_all(&r->trace, ATTN_ACT_LOGITS, -1);
+    if (attn_panels_make(&r->panels, &r->model->w, r->plan.bf16, logits, r->pass.team))
+        r->pass.w = &r->panels.w;
+}
+
 /* Where a pass begins: with ids, or with what a later block reads. */
 struct beginning { const int32_t *ids; size_t layer; const float *const *x; };
 
@@ -143,8 +155,10 @@ static int run_from(struct attn_run *r, const struct beginning *b, const struct 
     if (rc)
         return rc;
     rc = start(r, b->ids, seq, n, err);
-    if (!rc)
+    if (!rc) {
+        copy_panels(r);
         rc = pass(r, b, err);
+    }
     release_caches(r);
     for (size_t i = 0; i < r->trace.n_obs && r->pass.nonfinite.rows; i++)
         if (r->obs[i].overflow)

@@ -2,7 +2,11 @@
 #ifndef ATTN_RUN_H
 #define ATTN_RUN_H
 
+#include "compute/panels.h"
 #include "run/derive.h"
+
+/* To copy the weights in panels takes as long as they save in so many rows.  Once these have come, as many again are likely. */
+enum { ATTN_RUN_REPAYS = 2048 };
 
 struct attn_run {
     const struct attn_model *model;
@@ -14,6 +18,9 @@ struct attn_run {
     struct attn_pass pass;
     struct attn_derive derive;          /* derive.pass NULL: nobody wants what is derived */
     size_t kept;                        /* bytes of the arena before the scratch */
+    bool may_copy;                      /* the weights, in panels: see copy_panels in run.c */
+    size_t rows;                        /* so far, of passes that gain by it */
+    struct attn_panels panels;
     bool scanned;                       /* the weights were checked: numbers that are not finite do not come from them */
 };
 

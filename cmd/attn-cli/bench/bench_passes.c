@@ -122,7 +122,8 @@ static void prefill_end(void *self)
 static int prefill_start(struct work *w, const struct stage *s, const struct bench *b, struct attn_err *err)
 {
     const struct attn_observer obs[] = {last_logits, every_pattern};
-    const struct attn_plan plan = {.rows = s->n, .seqs = 1, .threads = b->threads, .bf16 = s->limit == TO_BF16};
+    /* One pass, however often it is measured, does not repay a copy of the weights. */
+    const struct attn_plan plan = {.rows = s->n, .seqs = 1, .threads = b->threads, .bf16 = s->limit == TO_BF16, .as_stored = true};
     struct prefill *p = bench_work(w, sizeof *p, prefill_once, prefill_end, err);
     if (!p || !(p->ids = bench_ids(&b->info, s->n, err)))
         return err->code;
@@ -217,7 +218,7 @@ static int batch_start(struct work *w, const struct stage *s, const struct bench
     if (!(b->ids = bench_ids(&bench->info, b->rows, err)))
         return err->code;
     const struct attn_observer keeper = {.wants = wants_pattern, .watch = keep, .self = b};
-    const struct attn_plan plan = {.rows = b->rows, .seqs = s->n, .threads = bench->threads};
+    const struct attn_plan plan = {.rows = b->rows, .seqs = s->n, .threads = bench->threads, .as_stored = true};
     return attn_run_new(&b->run, bench->model, &plan, &keeper, 1, err);
 }
 

@@ -10,11 +10,11 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/platform/x86.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
 #include "base/err.h"
+#include "base/features.h"
 
 /* ---- control groups ---------------------------------------------------------------------
  *
@@ -149,14 +149,12 @@ int attn_threads_available(void) { return attn_cpu_count(); }
 
 /* ---- vectors --------------------------------------------------------------------------- */
 
-/* The C library has asked the processor already.  The compiler's __builtin_cpu_supports asks again before main(), which takes a
- * twentieth of a short run where each question goes through a hypervisor. */
 enum attn_simd attn_cpu_widest(void)
 {
-    if (!CPU_FEATURE_ACTIVE(AVX2) || !CPU_FEATURE_ACTIVE(FMA))      /* all of these have F16C, too */
+    if (!attn_has_feature(x86_cpu_AVX2) || !attn_has_feature(x86_cpu_FMA))      /* all of these have F16C, too */
         return ATTN_SIMD_GENERIC;
-    bool avx512 = CPU_FEATURE_ACTIVE(AVX512F) && CPU_FEATURE_ACTIVE(AVX512BW) && CPU_FEATURE_ACTIVE(AVX512DQ) &&
-                  CPU_FEATURE_ACTIVE(AVX512VL);
+    bool avx512 = attn_has_feature(x86_cpu_AVX512F) && attn_has_feature(x86_cpu_AVX512BW) && attn_has_feature(x86_cpu_AVX512DQ) &&
+                  attn_has_feature(x86_cpu_AVX512VL);
     return avx512 ? ATTN_SIMD_AVX512 : ATTN_SIMD_AVX2;
 }
 
@@ -212,7 +210,7 @@ enum attn_simd attn_cpu_simd(void)
 static bool tiles(void)
 {
     enum { REQUEST_PERMISSION = 0x1023, TILES = 18 };   /* arch_prctl: ARCH_REQ_XCOMP_PERM, XFEATURE_XTILEDATA */
-    if (!CPU_FEATURE_PRESENT(AMX_BF16) || !CPU_FEATURE_PRESENT(AMX_TILE))
+    if (!attn_has_feature(x86_cpu_AMX_BF16) || !attn_has_feature(x86_cpu_AMX_TILE))
         return false;
     return syscall(SYS_arch_prctl, REQUEST_PERMISSION, TILES) == 0;
 }
@@ -227,7 +225,7 @@ bool attn_cpu_can(enum attn_bf16 method)
 {
     if (method == ATTN_BF16_FLOATS)
         return true;
-    if (attn_cpu_simd() < ATTN_SIMD_AVX512 || !CPU_FEATURE_ACTIVE(AVX512_BF16))
+    if (attn_cpu_simd() < ATTN_SIMD_AVX512 || !attn_has_feature(x86_cpu_AVX512_BF16))
         return false;
     return method == ATTN_BF16_DOTS || tiles();
 }

@@ -4,8 +4,9 @@
 
 #if defined(__x86_64__)
 #include <immintrin.h>
-#include <sys/platform/x86.h>
 #endif
+
+#include "base/features.h"
 
 /* The first 32 bits of the fractional parts of the cube roots of the first 64 primes. */
 static const uint32_t K[64] = {
@@ -57,7 +58,7 @@ static void blocks_plain(uint32_t state[8], const unsigned char *p, size_t block
 }
 
 #if defined(__x86_64__)
-static bool has_sha(void) { return CPU_FEATURE_ACTIVE(SSE4_1) && CPU_FEATURE_ACTIVE(SHA); }
+static bool has_sha(void) { return attn_has_feature(x86_cpu_SSE4_1) && attn_has_feature(x86_cpu_SHA); }
 
 #define SHA static inline __attribute__((always_inline, target("sha,sse4.1")))
 

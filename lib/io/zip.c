@@ -5,10 +5,10 @@
 #include <string.h>
 #if defined(__x86_64__)
 #include <immintrin.h>
-#include <sys/platform/x86.h>
 #endif
 
 #include "base/err.h"
+#include "base/features.h"
 #include "base/grow.h"
 #include "base/strings.h"
 
@@ -82,7 +82,7 @@ uint32_t attn_crc32_add(const struct attn_crc32 *c, uint32_t crc, const void *da
     const unsigned char *p = data;
     crc = ~crc;
 #if defined(__x86_64__)
-    if (n >= 64 && CPU_FEATURE_ACTIVE(PCLMULQDQ)) {
+    if (n >= 64 && attn_has_feature(x86_cpu_PCLMULQDQ)) {
         unsigned char left[16];
         fold_all(left, crc, p, n);
         crc = by_table(c, 0, left, sizeof left);

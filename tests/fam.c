@@ -73,6 +73,8 @@ void fam_head(struct fam *f, const char *embed, const char *head)
         hf_linear(&f->hf, "unembed", head, (size_t)f->c.d, (size_t)f->c.V, true, false);
     else if (sometimes())
         hf_copy(&f->hf, printed("%s.weight", head), printed("%s%s.weight", f->prefix, embed));
+    else if (*f->prefix && sometimes())
+        hf_rename(&f->hf, printed("%s.weight", head), printed("%s%s.weight", f->prefix, embed));
 }
 
 /* ---- rotary positions, in all spellings ---- */

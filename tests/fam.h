@@ -38,7 +38,7 @@ void fam_theta(struct fam *f, const char *key, double usual);
 /* Names of tensors, in the file and native. */
 const char *fam_block(const struct fam *f, const char *stem, int layer, const char *tail);
 const char *fam_native(int layer, const char *tail);
-/* Either a separate output layer, or the embedding, which some files store a second time as the output layer. */
+/* Either a separate output layer, or the embedding, which some files store a second time as the output layer, or only so. */
 void fam_head(struct fam *f, const char *embed, const char *head);
 
 #endif

@@ -216,14 +216,28 @@ void hf_fused(struct hf *h, const struct hf_part *part, size_t parts, size_t gro
     free(x), free(b);
 }
 
-void hf_copy(struct hf *h, const char *name, const char *of)
+static struct attn_st_tensor *find(struct hf *h, const char *name)
 {
     size_t i = 0;
-    while (strcmp(h->t[i].name, of) != 0)
+    while (strcmp(h->t[i].name, name) != 0)
         ck_assert_uint_lt(++i, h->n);
-    unsigned char *data = malloc(h->t[i].bytes + 1);
-    memcpy(data, h->t[i].data, h->t[i].bytes);
-    add(h, name, h->t[i].dtype, h->t[i].ndim, h->t[i].shape[0], h->t[i].shape[1], data);
+    return &h->t[i];
+}
+
+void hf_copy(struct hf *h, const char *name, const char *of)
+{
+    const struct attn_st_tensor *t = find(h, of);
+    unsigned char *data = malloc(t->bytes + 1);
+    memcpy(data, t->data, t->bytes);
+    add(h, name, t->dtype, t->ndim, t->shape[0], t->shape[1], data);
+}
+
+void hf_rename(struct hf *h, const char *name, const char *from)
+{
+    struct attn_st_tensor *t = find(h, from);
+    free((char *)(uintptr_t)t->name);
+    t->name = strdup(name);
+    ck_assert_ptr_nonnull(t->name);
 }
 
 void hf_buffer(struct hf *h, const char *name, const char *dtype, size_t rows, size_t cols)

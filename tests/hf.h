@@ -33,6 +33,7 @@ void hf_positions(struct hf *h, const char *native, const char *name, size_t ski
 void hf_own_norms(struct hf *h, const char *native, const char *name, size_t heads, size_t n);
 /* Adds a tensor with the same numbers under another name. */
 void hf_copy(struct hf *h, const char *name, const char *of);
+void hf_rename(struct hf *h, const char *name, const char *from);
 void hf_buffer(struct hf *h, const char *name, const char *dtype, size_t rows, size_t cols);
 
 /* A ref_weight; ctx is the struct hf. */

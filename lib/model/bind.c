@@ -23,15 +23,24 @@ static int no_memory(const struct attn_model *m, struct attn_err *err)
 
 /* ---- finding a tensor ---- */
 
+/* Whether the file may also store the output layer, tied to the embedding. */
+static bool may_be_tied(const struct attn_model *m) { return m->config.tied && !m->config.family->native; }
+
 struct found { const struct attn_st_tensor *t; const struct attn_shard *in; };
 
-/* A file may lack the family's prefix, but then in all of its names. */
+/* A file may lack the family's prefix, but then in all of its names.  Of two tied tensors it may have either: writers that store
+ * shared numbers once take the first name of the alphabet. */
 static struct found find(const struct attn_model *m, const struct attn_slot *s)
 {
     struct found f = {0};
+    char name[64];
     f.t = attn_shards_find(&m->weights, s->name, &f.in);
     if (!f.t && s->prefix)
         f.t = attn_shards_find(&m->weights, s->name + s->prefix, &f.in);
+    if (!f.t && s->part == ATTN_PART_EMBED && may_be_tied(m)) {
+        snprintf(name, sizeof name, "%s.weight", m->config.family->part[ATTN_PART_UNEMBED].path);
+        f.t = attn_shards_find(&m->weights, name, &f.in);
+    }
     return f;
 }
 
@@ -96,7 +105,7 @@ static int check_all(struct attn_model *m, struct attn_err *err)
     while (!rc && attn_layout_next(&walk, &slot)) {
         struct found f = find(m, &slot);
         if (slot.part == ATTN_PART_EMBED)
-            m->bare = f.t && strcmp(f.t->name, slot.name) != 0;
+            m->bare = f.t && slot.prefix && strcmp(f.t->name, slot.name + slot.prefix) == 0;
         if (!f.t && slot.part == ATTN_PART_UNEMBED && slot.required && m->bare)
             m->config.unembed = false;  /* the model was saved without its output layer: it has no logits */
         else if (f.t || slot.required)
@@ -305,7 +314,7 @@ static bool is_tied_copy(struct attn_model *m, const struct attn_st_tensor *t, c
     enum { ENDS = 1 << 16 };
     const struct attn_family *f = m->config.family;
     size_t n = strlen(f->part[ATTN_PART_UNEMBED].path);
-    if (f->native || !m->config.tied || strncmp(t->name, f->part[ATTN_PART_UNEMBED].path, n) || strcmp(t->name + n, ".weight"))
+    if (!may_be_tied(m) || strncmp(t->name, f->part[ATTN_PART_UNEMBED].path, n) || strcmp(t->name + n, ".weight"))
         return false;
     size_t ends = attn_model_is_small(m) ? t->bytes : smaller(t->bytes, ENDS);
     bool same = t->bytes == embed->bytes && strcmp(t->dtype, embed->dtype) == 0 && memcmp(t->data, embed->data, ends) == 0 &&

@@ -7,7 +7,9 @@
 #include <sched.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include "base/cpu.h"
 
@@ -59,6 +61,23 @@ START_TEST(memory_of_the_system)
     put_v2("/a/b", "max\n", "4096000\n", "anon 4096000\n");
     put_v2("/a", "1000000000\n", "4096000\n", "anon 4096000\n");
     expect_memory(SYSTEM);              /* the group's limit is higher than the memory there is */
+}
+END_TEST
+
+START_TEST(memory_of_the_address_space)
+{
+    const rlim_t pages = 1u << 28, size = (rlim_t)sysconf(_SC_PAGESIZE);        /* as many as the test needs, and many more */
+    struct rlimit most;
+    ck_assert(!getrlimit(RLIMIT_AS, &most));
+    most.rlim_cur = pages * size;
+    if (most.rlim_max < most.rlim_cur || setrlimit(RLIMIT_AS, &most))
+        return;                         /* such as under an address sanitizer, which takes more */
+    put_groups("0::/\n");
+    expect_memory(SYSTEM);
+    put("proc/self/statm", printed("%llu 700 70\n", (unsigned long long)pages - 1000));
+    expect_memory(1000 * size);
+    put("proc/self/statm", printed("%llu 700 70\n", (unsigned long long)pages + 1));
+    expect_memory(1);
 }
 END_TEST
 
@@ -151,7 +170,7 @@ END_TEST
 Suite *suite_cgroup(void)
 {
     const TTest *const tests[] = {
-        memory_of_the_system, memory_of_v2_groups, memory_of_v1_groups, memory_in_a_container,
+        memory_of_the_system, memory_of_the_address_space, memory_of_v2_groups, memory_of_v1_groups, memory_in_a_container,
         processors_of_v2_groups, processors_of_v1_groups, threads_are_the_processors_or_fewer,
     };
     Suite *s = suite_create("cgroup");

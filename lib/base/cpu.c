@@ -10,6 +10,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -336,6 +337,17 @@ static double left_v1(const char *dir)
     return left(dir, &v1);
 }
 
+/* What a limit on the address space (ulimit -v) leaves of it. */
+static double left_to_map(const char *root)
+{
+    char dir[PATH];
+    struct rlimit most;
+    if (getrlimit(RLIMIT_AS, &most) || most.rlim_cur == RLIM_INFINITY)
+        return INFINITY;
+    snprintf(dir, sizeof dir, "%s/proc/self", root);
+    return fmax(0, (double)most.rlim_cur - or_none(number_in(dir, "statm")) * (double)sysconf(_SC_PAGESIZE));
+}
+
 size_t attn_memory_available_in(const char *root)
 {
     char groups[GROUPS];
@@ -343,7 +355,7 @@ size_t attn_memory_available_in(const char *root)
     double have = 1024 * number_after("MemAvailable:", root, "proc/meminfo"), may = least_limit(root, groups, NULL, left_v2);
     if (isinf(may))
         may = least_limit(root, groups, "memory", left_v1);
-    may = fmin(may, have);
+    may = fmin(fmin(may, have), left_to_map(root));
     return isinf(may) ? 0 : may < 1 ? 1 : (size_t)may;
 }
 

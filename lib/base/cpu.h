@@ -27,7 +27,7 @@ enum attn_bf16 attn_cpu_bf16(void);
 bool attn_cpu_can(enum attn_bf16 method);
 
 size_t attn_memory_cache(void);         /* bytes of all last-level caches together; 0 if unknown */
-/* Bytes this process may still allocate, by the system's state and by its cgroups (v2 or v1); 0 if unknown. */
+/* Bytes this process may still allocate, by the system's state, its cgroups (v2 or v1) and ulimit -v; 0 if unknown. */
 size_t attn_memory_available(void);
 size_t attn_memory_available_in(const char *root);      /* `root` as above */
 

@@ -1,8 +1,8 @@
 /* table.h - the commands and their options, as rows.
  *
  * Everything the user can type is a row: opts.c parses by the rows; help.c and completion.c print them.  A command is one file
- * that ends with its `struct command`; COMMANDS lists them.  A row points to the variable that gets the option's value, so that
- * a command reads plain variables. */
+ * that ends with its `struct command`, or a large one some files more; COMMANDS lists them.  A row points to the variable that
+ * gets the option's value, so that a command reads plain variables. */
 #ifndef CLI_TABLE_H
 #define CLI_TABLE_H
 

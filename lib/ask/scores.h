@@ -1,6 +1,6 @@
 /* scores.h - what does a head do?  Numbers that say so, each a mean over the rows of its patterns.
  *
- * The numbers are the rows of one table, struct attn_head_score of attn_tools.h: the command heads and the summary of a batch take
+ * The numbers are the rows of one table, struct attn_head_score of attn_ask.h: the command heads and the summary of a batch take
  * their columns from it.  A row of a pattern offers a number or, where the question makes no sense, none: then it does not count.
  *
  *     scores.c    the table: what each number is

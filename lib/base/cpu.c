@@ -25,7 +25,7 @@
 
 enum { PATH = 512 };
 
-/* Reads the beginning of DIR/FILE, without stdio, as every run waits for it; false if there is none. */
+/* Reads the beginning of DIR/FILE, without stdio, as most runs wait for it; false if there is none. */
 static bool beginning_of(const char *dir, const char *file, char *buf, size_t size)
 {
     char path[3 * PATH];
@@ -106,7 +106,7 @@ static int affinity(void)
 }
 
 /* How many processors a quota in microseconds per period amounts to. */
-static double share_of(const char *line)
+static double quota_of(const char *line)
 {
     long long most, period;
     return sscanf(line, "%lld %lld", &most, &period) == 2 && most > 0 && period > 0 ? (double)most / (double)period : INFINITY;
@@ -115,7 +115,7 @@ static double share_of(const char *line)
 static double share_v2(const char *dir)
 {
     char line[64];
-    return first_line(dir, "cpu.max", line, sizeof line) ? share_of(line) : INFINITY;
+    return first_line(dir, "cpu.max", line, sizeof line) ? quota_of(line) : INFINITY;
 }
 
 static double share_v1(const char *dir)
@@ -126,7 +126,7 @@ static double share_v1(const char *dir)
         return INFINITY;
     most[strcspn(most, "\n")] = '\0';
     snprintf(both, sizeof both, "%s %s", most, period);
-    return share_of(both);
+    return quota_of(both);
 }
 
 double attn_cpu_quota(const char *root)
@@ -208,7 +208,7 @@ enum attn_simd attn_cpu_simd(void)
 }
 
 /* Requests AMX for this process; false if there is none.  Asking again is harmless. */
-static bool tiles(void)
+static bool request_tiles(void)
 {
     enum { REQUEST_PERMISSION = 0x1023, TILES = 18 };   /* arch_prctl: ARCH_REQ_XCOMP_PERM, XFEATURE_XTILEDATA */
     if (!attn_has_feature(x86_cpu_AMX_BF16) || !attn_has_feature(x86_cpu_AMX_TILE))
@@ -228,7 +228,7 @@ bool attn_cpu_can(enum attn_bf16 method)
         return true;
     if (attn_cpu_simd() < ATTN_SIMD_AVX512 || !attn_has_feature(x86_cpu_AVX512_BF16))
         return false;
-    return method == ATTN_BF16_DOTS || tiles();
+    return method == ATTN_BF16_DOTS || request_tiles();
 }
 
 enum attn_bf16 attn_cpu_bf16(void)

@@ -30,7 +30,7 @@ struct share { _Alignas(LINE) atomic_size_t next; size_t end; };
 
 struct attn_team {
     int size, started;                  /* size includes the caller, 0 is not known yet; threads running */
-    double alone;                       /* the cost of what was worth waking them for before they were started, or is expected */
+    double foreseen;                    /* what is expected, and what has come, of work worth waking them for until they are started */
     struct share *share;                /* one for each worker */
     bool looks;                         /* poll before sleeping */
     pthread_t *thread;
@@ -244,8 +244,8 @@ bool attn_team_helps(double cost) { return cost >= WORTH_WAKING; }
 
 void attn_team_expect(struct attn_team *t, double cost)
 {
-    if (t->alone < cost)
-        t->alone = cost;
+    if (t->foreseen < cost)
+        t->foreseen = cost;
 }
 
 void attn_team_run(struct attn_team *t, size_t items, double cost,
@@ -253,8 +253,8 @@ void attn_team_run(struct attn_team *t, size_t items, double cost,
 {
     bool worth = t && items > 1 && attn_team_helps(cost) && attn_team_size(t) > 1;
     if (worth && t->started == 0)
-        t->alone += cost;
-    worth = worth && (t->started > 0 || t->alone >= WORTH_STARTING) && is_here(t);
+        t->foreseen += cost;
+    worth = worth && (t->started > 0 || t->foreseen >= WORTH_STARTING) && is_here(t);
     if (worth && t->started == 0)
         start(t);
     if (!worth || t->started == 0) {

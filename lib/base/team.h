@@ -15,7 +15,7 @@ struct attn_team;
 int attn_team_new(struct attn_team **out, int threads, struct attn_err *err);
 void attn_team_free(struct attn_team *t);                           /* NULL is fine */
 int attn_team_size(struct attn_team *t);
-/* Whether a loop of so much work is ever shared. */
+/* Whether so much work would be shared if it were one loop; of less, no part is. */
 bool attn_team_helps(double cost);
 /* Fails in a process that is not the one which made the team: `what` belongs to that one. */
 int attn_team_check(const struct attn_team *t, const char *what, struct attn_err *err);

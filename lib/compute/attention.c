@@ -88,7 +88,7 @@ bool attn_head_scales(const struct attn_head *h)
     return h->scale > 0 && h->kind.form != ATTN_MASKED && !h->bias && h->cap == 0;
 }
 
-void attn_head_score(const struct attn_head *h, float *dots, const size_t *list, size_t first, size_t n)
+void attn_head_score_dots(const struct attn_head *h, float *dots, const size_t *list, size_t first, size_t n)
 {
     attn_vec_scale(dots, dots, h->scale, n);
     for (size_t i = 0; h->bias && i < n; i++)
@@ -166,7 +166,7 @@ void attn_band_scores(const struct attn_head *h, const struct attn_band *b)
         float *row = b->m + i * b->ld;
         struct attn_range r = attn_head_seen(h, b->row0 + i);
         const uint8_t *mask = mask_row(h, b->row0 + i);
-        attn_head_score(h, row + r.lo, NULL, r.lo, r.hi - r.lo);
+        attn_head_score_dots(h, row + r.lo, NULL, r.lo, r.hi - r.lo);
         for (size_t j = r.lo; mask && j < r.hi; j++)
             row[j] = mask[j] ? row[j] : -INFINITY;
         if (picks)

@@ -95,7 +95,7 @@ size_t attn_band_keys(const struct attn_head *h, const struct attn_band *b);
 bool attn_head_scales(const struct attn_head *h);
 
 /* Turns n dots with the keys in `list`, or from `first` on if that is NULL, into scores in place. */
-void attn_head_score(const struct attn_head *h, float *dots, const size_t *list, size_t first, size_t n);
+void attn_head_score_dots(const struct attn_head *h, float *dots, const size_t *list, size_t first, size_t n);
 
 void attn_band_dots(const struct attn_head *h, const struct attn_band *b);
 void attn_band_scores(const struct attn_head *h, const struct attn_band *b);

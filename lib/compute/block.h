@@ -10,7 +10,7 @@
  * a branch gives before it is added, or normalise the sum: weights.h lists all that a model may do.
  *
  * The rows of all sentences are stacked and share every product; only attention looks at one
- * sentence at a time.  run.c owns the memory and lays it out; nothing here allocates. */
+ * sentence at a time.  plan.c of room run owns the memory and lays it out; nothing here allocates. */
 #ifndef ATTN_COMPUTE_BLOCK_H
 #define ATTN_COMPUTE_BLOCK_H
 

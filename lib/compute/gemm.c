@@ -188,7 +188,7 @@ static void sum_up_pairs(const struct work *o)
 
 /* ---- sums of a weight that has panels ---- */
 
-/* What to prefetch while the slab of panel j from step k on is multiplied: the one after it. */
+/* What to prefetch while panel j is multiplied from step k on: what comes after it. */
 static struct attn_ahead panels_ahead(const struct work *o, size_t j, size_t k)
 {
     const struct product *p = o->p;

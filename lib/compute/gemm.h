@@ -1,4 +1,4 @@
-/* gemm.h - matrix products with a weight that is read where it is stored in the mapped file.
+/* gemm.h - matrix products with a weight that is read where it is stored in the mapped file, or from a copy in panels.
  *
  * The chain rule: each element of a product is one chain of fused multiply-adds over k, ascending,
  * from 0; the bias is added once, afterwards.  That is what a plain loop over fmaf computes, and no
@@ -10,6 +10,7 @@
  * the other rows read.  While the slabs of some panels side by side are multiplied, the next slabs of all of them
  * are prefetched in stretches as long as possible, and so are the next parts of x and y.  A few rows of x wait for
  * memory, many for arithmetic: for very few rows, whole rows of W are read in the order of the file instead.
+ * A weight that was copied in panels (panels.h) needs no other copy, so many more steps are taken at a time.
  * The micro-kernel is libxsmm's or our own (kernel.c), the division among threads is in cut.h.
  *
  * In bf16, x and w are rounded to nearest even; a weight stored in bf16 loses nothing.  The rounded

@@ -74,7 +74,7 @@ static void weigh(struct online *o, size_t i, struct attn_range block)
     bool dots_finite = true, finite;
     if (!attn_head_scales(h)) {
         attn_vec_max(x, scale, n, &dots_finite);        /* before a cap, which makes all finite */
-        attn_head_score(h, x, NULL, block.lo, n);
+        attn_head_score_dots(h, x, NULL, block.lo, n);
         scale = 1;
     }
     float largest = attn_vec_max(x, scale, n, &finite);

@@ -2,7 +2,8 @@
  *
  * Panels of 64 columns lie one after the other.  A panel has the numbers [in, 64] or, for products in pairs, the words
  * [words(in), 64]; to the right of the last column are zeros.  Products have the same bits with them and without: nothing
- * needs to be copied or converted first, so sums are read and written less often. */
+ * needs to be copied or converted first, so sums are read and written less often.  run.c decides when, gemm.c reads them where
+ * there are more than a few rows. */
 #ifndef ATTN_COMPUTE_PANELS_H
 #define ATTN_COMPUTE_PANELS_H
 
@@ -20,7 +21,7 @@ void attn_panels_fill(struct attn_mat *w, float *panels, bool in_pairs, struct a
 
 /* A model's weights whose matrices have panels.  Embeddings and what does not repay have none. */
 struct attn_panels { struct attn_arena memory; struct attn_weights w; };
-/* How many bytes that would be; 0: nothing repays, or less than twice as much is available.  logits: of many rows, too. */
+/* How many bytes that would be; 0: nothing repays, or it is not known that twice as much is available.  logits: of many rows, too. */
 size_t attn_panels_bytes(const struct attn_weights *w, bool bf16, bool logits);
 /* False: there are none. */
 bool attn_panels_make(struct attn_panels *p, const struct attn_weights *w, bool bf16, bool logits, struct attn_team *t);

@@ -11,7 +11,7 @@ enum {
     ATTN_SLAB_FEW = 6
 };
 
-/* Columns j .. j + cols (at most 64), steps k .. k + K. */
+/* Columns j .. j + cols (at most 64, but where it is only prefetched), steps k .. k + K. */
 struct attn_slab { size_t j, cols, k, K; };
 
 /* The slab of a panel that begins at step k, of at most `depth` steps. */

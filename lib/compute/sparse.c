@@ -43,7 +43,7 @@ static void dots_row(const struct attn_head *h, float *few, const float *q, size
     attn_vec_max(few, h->scale, n, &finite);
     if (!finite)
         attn_count_row(&found->nonfinite, t);
-    attn_head_score(h, few, h->scratch.list, 0, n);
+    attn_head_score_dots(h, few, h->scratch.list, 0, n);
 }
 
 /* Turns them into weights. */

@@ -1,7 +1,8 @@
 /* weights.h - a decoder as the arithmetic sees it: sizes, choices, and views of every weight.
  *
- * Nothing here owns memory or knows where a weight comes from; bind.c binds the tensors' names to views, which are read where
- * they are stored in the mapped file, never copied.
+ * Nothing here owns memory or knows where a weight comes from; bind.c binds the tensors' names to views of the mapped file.
+ * Copied are only what lies at an address that its type does not allow, weights of norms that are not stored as they are used,
+ * and, once it repays, matrices in panels.
  *
  * A matrix is stored [in, out], where output j is column j, or [out, in], where it is row j.  Where a
  * fused matrix interleaves queries, keys and values head by head, a view takes `group` of every `step`

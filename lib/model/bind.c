@@ -2,7 +2,8 @@
  *
  * It walks over the layout twice.  The first walk checks that each tensor is there, with a type we know
  * and the shape the config asks for, and stops at the first fault: no memory is allocated for sizes in the
- * config that the file does not bear out.  The second walk binds. */
+ * config that the file does not bear out.  The second walk binds, and makes what is not stored as it is used.  Then tensors without
+ * a place are looked for, and the rest of what the arithmetic needs is filled in. */
 #include "model/model.h"
 
 #include <math.h>
@@ -28,7 +29,7 @@ static bool may_be_tied(const struct attn_model *m) { return m->config.tied && !
 
 struct found { const struct attn_st_tensor *t; const struct attn_shard *in; };
 
-/* A file may lack the family's prefix, but then in all of its names.  Of two tied tensors it may have either: writers that store
+/* A file may lack the family's prefix.  Of two tied tensors it may have either: writers that store
  * shared numbers once take the first name of the alphabet. */
 static struct found find(const struct attn_model *m, const struct attn_slot *s)
 {

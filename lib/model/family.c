@@ -71,7 +71,7 @@ static const struct attn_family native = {
 
 /* ---- all families ---------------------------------------------------------------------- */
 
-/* A new one is a file of its own, which defines attn_NAME, and its name here. */
+/* A new one is attn_NAME, in a file of its own or beside its relatives, and its name here. */
 #define FAMILIES(each) \
     each(gpt2) each(gpt_neo) each(gpt_neox) each(llama) each(mistral) each(qwen2) each(qwen3) each(gemma) each(gemma2) \
     each(gemma3_text) each(phi) each(phi3) each(olmo2) each(smollm3) each(granite) each(stablelm) each(starcoder2) each(gptj) \

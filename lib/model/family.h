@@ -1,8 +1,8 @@
 /* family.h - the families of decoders.
  *
  * Each is a row of tables: how its config.json spells what we need to know, what absent keys mean, what its tensors
- * are called and how they are stored.  A new family is one more file, with a row in the list of family.c.  Nothing under
- * compute/ knows about them. */
+ * are called and how they are stored.  A new family is a row beside its relatives or in a file of its own, and its name in the
+ * list of family.c; what `init` draws for it is a row of the program's families.c.  Nothing under compute/ knows about them. */
 #ifndef ATTN_MODEL_FAMILY_H
 #define ATTN_MODEL_FAMILY_H
 

@@ -319,15 +319,20 @@ struct attn_seq {                       /* one sentence of a forward pass */
                                          * pass (neither may have a cache), and its own k and v are not announced; else NULL */
     uint64_t reserved[2];
 };
+/* Whether a run copies weights into panels, the order in which they are multiplied fastest, with the same bits: where twice the
+ * memory that this takes is available, the weights once more. */
+enum attn_copies {
+    ATTN_COPY_REPAID,                   /* after some thousand rows, which promise that as many again come */
+    ATTN_COPY_NEVER,
+    ATTN_COPY_FIRST,                    /* before the first pass */
+};
 struct attn_plan {
     size_t rows, seqs;                  /* the most tokens (of all sentences together) and sentences of a pass */
     size_t keys;                        /* the most tokens of a sentence with a cache, cached ones included; less than rows: as many */
     int threads;                        /* 0: as many as this process may use */
     bool bf16;                          /* products with weights round both factors to bf16; their sums, attention and
                                          * everything else stay in float32 */
-    bool as_stored;                     /* read weights only where they are stored.  Else, after some thousand rows, a run copies
-                                         * them into the order in which they are multiplied fastest, with the same bits, where
-                                         * twice the memory that this takes is available: the weights once more */
+    enum attn_copies copies;
     struct attn_kind kind;              /* of attention, for all sentences; zero: the model's own.  With attn_seq.keys the form
                                          * must be the model's own; scaling and dropout apply to both sentences */
     uint64_t reserved[4];
@@ -443,7 +448,7 @@ struct attn_cost {
     uint64_t memory, scratch;           /* bytes; scratch is the part of memory for bands of attention and logits */
     uint64_t activations, numbers;      /* how many are shown, and how many numbers they have */
     uint64_t npy, csv;                  /* bytes of these as .npy files; as CSV, an estimate */
-    uint64_t copies;                    /* bytes of weights that a run copies after some thousand rows: see attn_plan.as_stored */
+    uint64_t copies;                    /* bytes of weights that a run copies, sooner or later: see attn_copies */
     uint64_t reserved[3];
 };
 int attn_cost_of(struct attn_cost *out, const struct attn_model *m, const struct attn_select *what, const struct attn_plan *p,

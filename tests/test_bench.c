@@ -5,6 +5,8 @@
 #include "scratch.h"
 #include "shell.h"
 
+#include "compute/pairs.h"
+
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -137,11 +139,36 @@ START_TEST(what_is_counted)
 }
 END_TEST
 
+/* Numbers of 16 bits are copied for products in bf16 alone, and not on every machine; float32 is. */
+START_TEST(copied_weights)
+{
+    static const char *const names[] = {"prefill.f32.T128.copied", "prefill.f32.T512.copied", "prefill.bf16.T128.copied",
+                                        "prefill.bf16.T512.copied"};
+    cJSON *j = measure("-m \"$D/m\" -t 1 --stage 'prefill.*.copied'");
+    const cJSON *stages = golden_get(j, "stages"), *left_out = golden_get(j, "left_out");
+    for (size_t i = 0; i < 4; i++) {
+        const cJSON *row = named(left_out, names[i]);
+        if (i < 2 || attn_pairs_kind() == ATTN_BF16_FLOATS)
+            ck_assert_str_eq(golden_string(row, "reason"), "a run does not copy these weights on this machine");
+        else
+            ck_assert(!row);
+        ck_assert(!row == !!named(stages, names[i]));
+    }
+    cJSON_Delete(j);
+    expect("\"$A\" init -q -o \"$D/f32\" --vocab-size 40 --n-ctx 128 --n-layer 1 --n-head 2 --d-model 16", 0, "");
+    j = measure("-m \"$D/f32\" -t 1 --stage 'prefill.f32.*.copied'");
+    ck_row(named(golden_get(j, "stages"), "prefill.f32.T128.copied"));
+    ck_assert_str_eq(golden_string(named(golden_get(j, "left_out"), "prefill.f32.T512.copied"), "reason"),
+                     "the model takes fewer tokens (n_ctx)");
+    cJSON_Delete(j);
+}
+END_TEST
+
 START_TEST(a_table)
 {
     expect(BENCH "-t 1 --stage batch.100", 0, "GFLOP/s");
     expect("\"$A\" bench --seconds 0.001 -t 1 --stage 'prefill.f32.T128*' 2>&1 | grep '^left out'", 0,
-           "left out, the model takes fewer tokens (n_ctx): prefill.f32.T128, prefill.f32.T128.watched\n");
+           "left out, the model takes fewer tokens (n_ctx): prefill.f32.T128, prefill.f32.T128.watched, prefill.f32.T128.copied\n");
     expect_exactly(BENCH "-t 1 --stage startup 2>&1 >/dev/null", "");  /* progress is only shown on a terminal */
 }
 END_TEST
@@ -178,6 +205,7 @@ Suite *suite_bench(void)
     tcase_add_test(t, the_machine);
     tcase_add_test(t, a_roof_is_made_of_limits);
     tcase_add_test(t, what_is_counted);
+    tcase_add_test(t, copied_weights);
     tcase_add_test(t, a_table);
     tcase_add_test(t, wrong_usage);
     tcase_add_test(t, a_signal_leaves_nothing);

@@ -100,29 +100,34 @@ START_TEST(kernels_do_not_change_a_bit)
 }
 END_TEST
 
-/* After some thousand rows a run copies the weights, where it may: then all activations have the same bits. */
+/* A run copies the weights before its first pass, or after some thousand rows, or never: all activations have the same bits. */
 START_TEST(copied_weights_do_not_change_a_bit)
 {
     const struct attn_observer obs = keep_observer(&b);
     const struct attn_seq seq = {.T = T};
-    const bool as_stored = _i >= 2 * MODELS;
+    const enum attn_copies copies = _i / (2 * MODELS);
     struct attn_err err = {0};
     struct attn_run *r = NULL;
     setup_model(_i);
     run_all(&a, T, 1);
-    const struct attn_plan p = {.rows = T, .seqs = 1, .threads = 2, .bf16 = bf16, .as_stored = as_stored};
+    const bool none = copies == ATTN_COPY_NEVER || (bf16 && attn_pairs_kind() == ATTN_BF16_FLOATS);
+    const struct attn_plan p = {.rows = T, .seqs = 1, .threads = 2, .bf16 = bf16, .copies = copies};
     ck_assert_msg(!attn_run_new(&r, model, &p, &obs, 1, &err), "%s", err.msg);
     for (size_t rows = T; rows < ATTN_RUN_REPAYS + T; rows += T) {
-        ck_assert_ptr_null(r->panels.memory.base);
+        ck_assert(!r->panels.memory.base == (none || rows == T || copies == ATTN_COPY_REPAID));
         keep_free(&b);
         forward(r, ids, &seq, 1);
     }
-    ck_assert(!r->panels.memory.base == (as_stored || (bf16 && attn_pairs_kind() == ATTN_BF16_FLOATS)));
+    ck_assert(!r->panels.memory.base == none);
     keep_expect_same(&a, &b);
     struct attn_cost cost;
     ck_assert(!attn_run_measure(&cost, model, &p, &obs, 1, &err));
     ck_assert_uint_eq(cost.copies, r->panels.memory.size);
     attn_run_free(r);
+    struct attn_plan unknown = p;
+    unknown.copies = ATTN_COPY_FIRST + 1;
+    ck_assert_int_eq(attn_run_new(&r, model, &unknown, &obs, 1, &err), ATTN_EUSAGE);
+    ck_assert_str_eq(err.msg, "attn_plan.copies is 3, but must be one of enum attn_copies");
     teardown();
 }
 END_TEST
@@ -769,7 +774,7 @@ Suite *suite_run(void)
     tcase_set_timeout(c, 120);
     tcase_add_loop_test(c, threads_do_not_change_a_bit, 0, 12);
     tcase_add_loop_test(c, kernels_do_not_change_a_bit, 0, 2 * MODELS);
-    tcase_add_loop_test(c, copied_weights_do_not_change_a_bit, 0, 3 * MODELS);
+    tcase_add_loop_test(c, copied_weights_do_not_change_a_bit, 0, 3 * 2 * MODELS);
     tcase_add_loop_test(c, whole_or_in_bands_is_the_same, 0, 2 * MODELS);
     tcase_add_loop_test(c, watching_does_not_change_a_bit, 0, 2 * MODELS);
     tcase_add_loop_test(c, batch_does_not_change_a_bit, 0, 2 * MODELS);

@@ -39,6 +39,8 @@ static int check_plan(const struct attn_model *m, const struct attn_plan *p, str
     size_t n_ctx = m->w.n.n_ctx, most;
     if (p->rows == 0 || p->seqs == 0)
         return attn_fail(err, ATTN_EFORMAT, "nothing to run: the text has no tokens");
+    if ((unsigned)p->copies > ATTN_COPY_FIRST)
+        return attn_fail(err, ATTN_EUSAGE, "attn_plan.copies is %d, but must be one of enum attn_copies", (int)p->copies);
     if (p->kind.form == ATTN_MASKED)
         return attn_fail(err, ATTN_EUSAGE, "masks are for attn_attention: a run takes a kind that says what they are");
     int rc = attn_kind_check(&p->kind, err);
@@ -218,7 +220,7 @@ int attn_run_new(struct attn_run **out, const struct attn_model *m, const struct
         return attn_no_memory(err, NULL, "for a run");
     r->model = m;
     r->plan = *p;
-    r->may_copy = !p->as_stored;
+    r->may_copy = p->copies != ATTN_COPY_NEVER;
     rc = ask(r, obs, n_obs, err);
     if (!rc)
         rc = make(r, err);
@@ -253,7 +255,7 @@ int attn_run_measure(struct attn_cost *out, const struct attn_model *m, const st
         size_up(&r);
         out->memory = r.arena.used;
         out->scratch = r.arena.used - r.kept;
-        out->copies = p->as_stored ? 0 : attn_panels_bytes(&m->w, p->bf16, attn_trace_wants_all(&r.trace, ATTN_ACT_LOGITS, -1));
+        out->copies = p->copies == ATTN_COPY_NEVER ? 0 : attn_panels_bytes(&m->w, p->bf16, attn_trace_wants_all(&r.trace, ATTN_ACT_LOGITS, -1));
         if (r.arena.overflow)
             rc = attn_fail(err, ATTN_ENOMEM, "a run of this size needs more memory than can be addressed");
     }

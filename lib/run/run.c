@@ -115,9 +115,19 @@ static int look_after(struct attn_run *r, struct attn_err *err)
 
 enum { LONG = 64 };                     /* rows of a pass that gains by panels */
 
+static bool repays(struct attn_run *r)
+{
+    if (r->plan.copies == ATTN_COPY_FIRST)
+        return true;
+    if (r->pass.rows < LONG)
+        return false;
+    r->rows += r->pass.rows;
+    return r->rows >= ATTN_RUN_REPAYS;
+}
+
 static void copy_panels(struct attn_run *r)
 {
-    if (!r->may_copy || r->pass.rows < LONG || (r->rows += r->pass.rows) < ATTN_RUN_REPAYS)
+    if (!r->may_copy || !repays(r))
         return;
     r->may_copy = false;
     bool logits = attn_trace_wants_all(&r->trace, ATTN_ACT_LOGITS, -1);

@@ -50,6 +50,7 @@ struct stage {
     bool watched;                       /* an observer is shown every pattern */
     bool alone;                         /* on one thread only */
     const char *what;                   /* dtype, format, or which program */
+    bool copied;                        /* the weights are in panels, as a run that has computed many rows has them */
 };
 
 /* ---- measuring (bench_measure.c) ---- */

@@ -97,9 +97,30 @@ static const struct attn_observer every_pattern = {.wants = wants_pattern, .watc
 
 struct prefill { const struct stage *stage; struct attn_run *run; int32_t *ids; struct attn_seq seq; double flops; };
 
+static struct attn_plan prefill_plan(const struct stage *s, const struct bench *b)
+{
+    /* One pass, however often it is measured, does not repay a copy of the weights by itself. */
+    return (struct attn_plan){.rows = s->n, .seqs = 1, .threads = b->threads, .bf16 = s->limit == TO_BF16,
+                              .copies = s->copied ? ATTN_COPY_FIRST : ATTN_COPY_NEVER};
+}
+
+static bool would_copy(const struct attn_plan *p, const struct bench *b)
+{
+    struct attn_select *patterns = NULL;
+    struct attn_cost cost = {0};
+    struct attn_err why;
+    if (!attn_select_new(&patterns, b->model, NULL, NULL, NULL, NULL, &why))
+        attn_cost_of(&cost, b->model, patterns, p, &why);
+    attn_select_free(patterns);
+    return cost.copies > 0;
+}
+
 static const char *prefill_lacks(const struct stage *s, const struct bench *b)
 {
-    return s->n > b->info.n_ctx ? "the model takes fewer tokens (n_ctx)" : NULL;
+    if (s->n > b->info.n_ctx)
+        return "the model takes fewer tokens (n_ctx)";
+    const struct attn_plan p = prefill_plan(s, b);
+    return s->copied && !would_copy(&p, b) ? "a run does not copy these weights on this machine" : NULL;
 }
 
 static int prefill_once(void *self, struct sample *out, struct attn_err *err)
@@ -122,8 +143,7 @@ static void prefill_end(void *self)
 static int prefill_start(struct work *w, const struct stage *s, const struct bench *b, struct attn_err *err)
 {
     const struct attn_observer obs[] = {last_logits, every_pattern};
-    /* One pass, however often it is measured, does not repay a copy of the weights. */
-    const struct attn_plan plan = {.rows = s->n, .seqs = 1, .threads = b->threads, .bf16 = s->limit == TO_BF16, .as_stored = true};
+    const struct attn_plan plan = prefill_plan(s, b);
     struct prefill *p = bench_work(w, sizeof *p, prefill_once, prefill_end, err);
     if (!p || !(p->ids = bench_ids(&b->info, s->n, err)))
         return err->code;
@@ -218,7 +238,7 @@ static int batch_start(struct work *w, const struct stage *s, const struct bench
     if (!(b->ids = bench_ids(&bench->info, b->rows, err)))
         return err->code;
     const struct attn_observer keeper = {.wants = wants_pattern, .watch = keep, .self = b};
-    const struct attn_plan plan = {.rows = b->rows, .seqs = s->n, .threads = bench->threads, .as_stored = true};
+    const struct attn_plan plan = {.rows = b->rows, .seqs = s->n, .threads = bench->threads, .copies = ATTN_COPY_NEVER};
     return attn_run_new(&b->run, bench->model, &plan, &keeper, 1, err);
 }
 

@@ -324,7 +324,7 @@ struct attn_seq {                       /* one sentence of a forward pass */
 enum attn_copies {
     ATTN_COPY_REPAID,                   /* after some thousand rows, which promise that as many again come */
     ATTN_COPY_NEVER,
-    ATTN_COPY_FIRST,                    /* before the first pass */
+    ATTN_COPY_FIRST,                    /* when the first pass begins */
 };
 struct attn_plan {
     size_t rows, seqs;                  /* the most tokens (of all sentences together) and sentences of a pass */
@@ -332,7 +332,7 @@ struct attn_plan {
     int threads;                        /* 0: as many as this process may use */
     bool bf16;                          /* products with weights round both factors to bf16; their sums, attention and
                                          * everything else stay in float32 */
-    enum attn_copies copies;
+    enum attn_copies copies;            /* of weights; zero: once they are repaid */
     struct attn_kind kind;              /* of attention, for all sentences; zero: the model's own.  With attn_seq.keys the form
                                          * must be the model's own; scaling and dropout apply to both sentences */
     uint64_t reserved[4];

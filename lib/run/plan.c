@@ -208,6 +208,9 @@ static int make(struct attn_run *r, struct attn_err *err)
     return ATTN_OK;
 }
 
+static const size_t copy_after[] = {
+    [ATTN_COPY_REPAID] = ATTN_RUN_REPAYS, [ATTN_COPY_NEVER] = SIZE_MAX, [ATTN_COPY_FIRST] = 0};
+
 int attn_run_new(struct attn_run **out, const struct attn_model *m, const struct attn_plan *p,
                  const struct attn_observer *obs, size_t n_obs, struct attn_err *err)
 {
@@ -220,7 +223,7 @@ int attn_run_new(struct attn_run **out, const struct attn_model *m, const struct
         return attn_no_memory(err, NULL, "for a run");
     r->model = m;
     r->plan = *p;
-    r->may_copy = p->copies != ATTN_COPY_NEVER;
+    r->copy_after = copy_after[p->copies];
     rc = ask(r, obs, n_obs, err);
     if (!rc)
         rc = make(r, err);
@@ -255,7 +258,8 @@ int attn_run_measure(struct attn_cost *out, const struct attn_model *m, const st
         size_up(&r);
         out->memory = r.arena.used;
         out->scratch = r.arena.used - r.kept;
-        out->copies = p->copies == ATTN_COPY_NEVER ? 0 : attn_panels_bytes(&m->w, p->bf16, attn_trace_wants_all(&r.trace, ATTN_ACT_LOGITS, -1));
+        bool logits = attn_trace_wants_all(&r.trace, ATTN_ACT_LOGITS, -1);
+        out->copies = p->copies == ATTN_COPY_NEVER ? 0 : attn_panels_bytes(&m->w, p->bf16, logits);
         if (r.arena.overflow)
             rc = attn_fail(err, ATTN_ENOMEM, "a run of this size needs more memory than can be addressed");
     }

@@ -115,21 +115,13 @@ static int look_after(struct attn_run *r, struct attn_err *err)
 
 enum { LONG = 64 };                     /* rows of a pass that gains by panels */
 
-static bool repays(struct attn_run *r)
-{
-    if (r->plan.copies == ATTN_COPY_FIRST)
-        return true;
-    if (r->pass.rows < LONG)
-        return false;
-    r->rows += r->pass.rows;
-    return r->rows >= ATTN_RUN_REPAYS;
-}
-
 static void copy_panels(struct attn_run *r)
 {
-    if (!r->may_copy || !repays(r))
+    if (r->pass.rows >= LONG)
+        r->rows += r->pass.rows;
+    if (r->copy_after == SIZE_MAX || r->rows < r->copy_after)
         return;
-    r->may_copy = false;
+    r->copy_after = SIZE_MAX;
     bool logits = attn_trace_wants_all(&r->trace, ATTN_ACT_LOGITS, -1);
     if (attn_panels_make(&r->panels, &r->model->w, r->plan.bf16, logits, r->pass.team))
         r->pass.w = &r->panels.w;

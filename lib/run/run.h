@@ -18,8 +18,8 @@ struct attn_run {
     struct attn_pass pass;
     struct attn_derive derive;          /* derive.pass NULL: nobody wants what is derived */
     size_t kept;                        /* bytes of the arena before the scratch */
-    bool may_copy;                      /* the weights, in panels: see copy_panels in run.c */
-    size_t rows;                        /* so far, of passes that gain by it */
+    size_t rows;                        /* so far, of passes that gain by panels */
+    size_t copy_after;                  /* so many rows; SIZE_MAX: never, or it is done */
     struct attn_panels panels;
     bool scanned;                       /* the weights were checked: numbers that are not finite do not come from them */
 };

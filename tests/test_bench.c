@@ -142,13 +142,15 @@ END_TEST
 /* Numbers of 16 bits are copied for products in bf16 alone, and not on every machine; float32 is. */
 START_TEST(copied_weights)
 {
-    static const char *const names[] = {"prefill.f32.T128.copied", "prefill.f32.T512.copied", "prefill.bf16.T128.copied",
-                                        "prefill.bf16.T512.copied"};
+    static const char *const names[] = {"prefill.f32.T32.copied", "prefill.f32.T128.copied", "prefill.f32.T512.copied",
+                                        "prefill.f32.T1024.copied", "prefill.bf16.T32.copied", "prefill.bf16.T128.copied",
+                                        "prefill.bf16.T512.copied", "prefill.bf16.T1024.copied"};
     cJSON *j = measure("-m \"$D/m\" -t 1 --stage 'prefill.*.copied'");
     const cJSON *stages = golden_get(j, "stages"), *left_out = golden_get(j, "left_out");
-    for (size_t i = 0; i < 4; i++) {
+    const size_t count = sizeof names / sizeof *names;
+    for (size_t i = 0; i < count; i++) {
         const cJSON *row = named(left_out, names[i]);
-        if (i < 2 || attn_pairs_kind() == ATTN_BF16_FLOATS)
+        if (i < count / 2 || attn_pairs_kind() == ATTN_BF16_FLOATS)
             ck_assert_str_eq(golden_string(row, "reason"), "a run does not copy these weights on this machine");
         else
             ck_assert(!row);

@@ -19,14 +19,15 @@ static struct { const char *format, *stages; struct real seconds; } o = {.second
 #define PREFILL(type, T, limit) \
     {"prefill." type ".T" #T, &prefill_kind, limit, "GFLOP/s", 1e9, T, .watched = false}, \
     {"prefill." type ".T" #T ".watched", &prefill_kind, limit, "GFLOP/s", 1e9, T, .watched = true}
-#define COPIED(type, T, limit) {"prefill." type ".T" #T ".copied", &prefill_kind, limit, "GFLOP/s", 1e9, T, .copied = true}
+#define COPIED(type, T, limit) {"prefill." type ".T" #T ".copied", &prefill_kind, limit, "GFLOP/s", 1e9, T, .watched = true, .copied = true}
 #define DECODE(name, type, context) \
     {"decode." name ".ctx" #context, &decode_kind, TO_READ, "GB/s", 1e9, context, .what = type}
 
 static const struct stage stages[] = {
     PREFILL("f32", 32, TO_F32), PREFILL("f32", 128, TO_F32), PREFILL("f32", 512, TO_F32), PREFILL("f32", 1024, TO_F32),
     PREFILL("bf16", 32, TO_BF16), PREFILL("bf16", 128, TO_BF16), PREFILL("bf16", 512, TO_BF16), PREFILL("bf16", 1024, TO_BF16),
-    COPIED("f32", 128, TO_F32), COPIED("f32", 512, TO_F32), COPIED("bf16", 128, TO_BF16), COPIED("bf16", 512, TO_BF16),
+    COPIED("f32", 32, TO_F32), COPIED("f32", 128, TO_F32), COPIED("f32", 512, TO_F32), COPIED("f32", 1024, TO_F32),
+    COPIED("bf16", 32, TO_BF16), COPIED("bf16", 128, TO_BF16), COPIED("bf16", 512, TO_BF16), COPIED("bf16", 1024, TO_BF16),
     DECODE("f32", "F32", 128), DECODE("f32", "F32", 900), DECODE("f16", "F16", 128), DECODE("f16", "F16", 900),
     DECODE("bf16", "BF16", 128), DECODE("bf16", "BF16", 900),
     {"batch.100", &batch_kind, TO_F32, "GFLOP/s", 1e9, 100, .what = NULL},
@@ -405,8 +406,8 @@ const struct command bench_command = {
         {"prefill.f32.T512, ...", "a text of 32, 128, 512 or 1024 tokens at once; products, or reading the weights"},
         {"prefill.f32.T512.watched, ...", "the same, and every attention pattern is shown to an observer"},
         {"prefill.bf16.T512, ...", "the same computed in bf16"},
-        {"prefill.f32.T512.copied, ...", "with the weights in panels, where a run copies them once it has computed some thousand "
-         "rows; 128 or 512 tokens, in f32 and bf16"},
+        {"prefill.f32.T512.copied, ...", "watched, with the weights in panels, where a run copies them once it has computed some "
+         "thousand rows; as many tokens, in f32 and bf16"},
         {"decode.f32.ctx900, ...", "one more token after 128 or 900, with weights stored as F32, F16 or BF16; reading them"},
         {"batch.100", "100 sentences of 8 to 32 tokens, every pattern kept; products, or memory"},
         {"train.16", "the loss on 16 sentences of 256 tokens and its gradient for every weight, of models of up to 16 million; "

@@ -263,6 +263,21 @@ START_TEST(limits_need_a_thread)
 }
 END_TEST
 
+/* The slowest processor that this is for takes some nanoseconds for each number. */
+START_TEST(limits_of_functions)
+{
+    static const enum attn_limit functions[] = {ATTN_LIMIT_SOFTMAX, ATTN_LIMIT_GELU, ATTN_LIMIT_GELU_NEW, ATTN_LIMIT_SILU};
+    struct attn_limits *l;
+    double value = 0;
+    ck_assert_int_eq(attn_limits_new(&l, "/tmp", NULL), ATTN_OK);
+    for (size_t i = 0; i < sizeof functions / sizeof *functions; i++) {
+        ck_assert_int_eq(attn_limits_measure(&value, l, functions[i], 1, NULL), ATTN_OK);
+        ck_assert_msg(value > 1e6 && value < 1e12, "%zu: %g", i, value);
+    }
+    attn_limits_free(l);
+}
+END_TEST
+
 /* From nothing to more than the caches hold. */
 START_TEST(limits_of_buffers_of_any_size)
 {
@@ -285,6 +300,7 @@ Suite *suite_base(void)
         crc32_of_pieces_and_wholes,
         utf8_every_code_point, utf8_broken_sequences, utf8_spaces, utf8_widths,
         err_shows_control_bytes, err_cuts_between_characters, err_keeps_the_reason, err_of_errno, err_is_passed_on, limits_need_a_thread,
+        limits_of_functions,
         limits_of_buffers_of_any_size,
     };
     Suite *s = suite_create("base");

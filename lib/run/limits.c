@@ -24,6 +24,7 @@ enum {
     ROUNDS = 50000,                     /* rounds of an item: a fraction of a millisecond */
     TIMES = 200, ROWS = 24, STEPS = 64, /* products of an item, about as long; with so many rows and steps each has 28 KB, in L1 */
     PAIR_TIMES = 12,                    /* the same in bf16 */
+    NUMBERS = 512, PASSES = 600,        /* of a softmax or an activation: 2 KB, again and again */
     LINE = 64,                          /* bytes of a cache line */
     WORDS = 512, SHEET = 96,            /* of products in bf16: pairs of steps, whose panel takes 128 KB; rows */
     CHUNK = 4 << 20,                    /* most bytes that an item reads */
@@ -129,6 +130,31 @@ static void multiply_pairs(void *ctx, size_t item, int worker)
 static double multiplied_pairs(size_t times)
 {
     return 2.0 * (double)times * SHEET * 2 * WORDS * ATTN_PANEL;
+}
+
+/* The softmax of numbers that are one already is no faster. */
+static void softmax(float *x, float *y)
+{
+    bool finite = true;
+    (void)y;
+    attn_vec_softmax(x, 1, attn_vec_max(x, 1, NUMBERS, &finite), NUMBERS);
+}
+
+static void gelu(float *x, float *y) { attn_vec_gelu(y, x, NUMBERS); }
+static void gelu_new(float *x, float *y) { attn_vec_gelu_new(y, x, NUMBERS); }
+static void silu(float *x, float *y) { attn_vec_silu_mul(y, x, x, NUMBERS); }
+
+struct by_number { void (*apply)(float *x, float *y); };
+
+static void apply(void *ctx, size_t item, int worker)
+{
+    _Alignas(LINE) float x[NUMBERS], y[NUMBERS];
+    const struct by_number *f = ctx;
+    (void)item, (void)worker;
+    for (int i = 0; i < NUMBERS; i++)
+        x[i] = (float)(2 * i - NUMBERS) / 128;          /* -4 to 4, where activations are not flat */
+    for (int i = 0; i < PASSES; i++)
+        f->apply(x, y);
 }
 
 static void read_chunk(void *ctx, size_t item, int worker)
@@ -241,6 +267,13 @@ static int measure_read(double *out, struct attn_limits *l, size_t bytes, struct
     return ATTN_OK;
 }
 
+static double measure_numbers(struct attn_limits *l, void (*function)(float *x, float *y))
+{
+    size_t items = (size_t)ITEMS * (size_t)l->threads;
+    struct by_number f = {function};
+    return (double)items * NUMBERS * PASSES / time_team(l, items, apply, &f);
+}
+
 /* operations: how many an item does */
 static double measure_arithmetic(struct attn_limits *l, double operations, void (*work)(void *, size_t, int))
 {
@@ -291,6 +324,10 @@ int attn_limits_measure(double *out, struct attn_limits *l, enum attn_limit whic
         break;
     case ATTN_LIMIT_READ: return measure_read(out, l, l->bytes, err);
     case ATTN_LIMIT_WRITE: return measure_write(out, l, err);
+    case ATTN_LIMIT_SOFTMAX: *out = measure_numbers(l, softmax); break;
+    case ATTN_LIMIT_GELU: *out = measure_numbers(l, gelu); break;
+    case ATTN_LIMIT_GELU_NEW: *out = measure_numbers(l, gelu_new); break;
+    case ATTN_LIMIT_SILU: *out = measure_numbers(l, silu); break;
     }
     return ATTN_OK;
 }

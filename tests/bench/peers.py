@@ -137,7 +137,8 @@ def blas():
 
 def settings(threads):
     """The environment of a peer."""
-    env = dict(os.environ, OMP_NUM_THREADS=str(threads), OPENBLAS_NUM_THREADS=str(threads), **TUNED)
+    kept = {name: value for name, value in os.environ.items() if name != "OPENBLAS_L2_SIZE"}
+    env = dict(kept, OMP_NUM_THREADS=str(threads), OPENBLAS_NUM_THREADS=str(threads), **TUNED)
     if "avx512f" not in open("/proc/cpuinfo").read():
         env["OPENBLAS_CORETYPE"] = "Haswell"
     if os.path.exists(BLAS):
@@ -195,9 +196,9 @@ def compare(program, models, threads, peers):
     for p in peers:
         print("%s %s" % (PEERS[p], workers[p].about))
     print("%-28s %7s %10s" % ("", "threads", "attn-cli") + "".join(" %10s" % PEERS[p] for p in peers) +
-          "  unit     " + "".join(" %9s" % ("/" + PEERS[p]) for p in peers))
+          "  unit     " + "".join(" %16s" % ("/" + PEERS[p]) for p in peers))
     for stage in STAGES:
-        values, factors = {p: [] for p in ["", *peers]}, {p: [] for p in peers}
+        values, factors, most = {p: [] for p in ["", *peers]}, {p: [] for p in peers}, {p: [] for p in peers}
         for _ in range(ROUNDS):
             row = ours(program, models[".bf16." in stage], stage, threads)
             if not row:
@@ -207,9 +208,10 @@ def compare(program, models, threads, peers):
                 seconds = workers[p].seconds(stage)
                 values[p].append(row["value"] * row["seconds"] / seconds)
                 factors[p].append(seconds / row["seconds"])
+                most[p].append(seconds / row["seconds"] / (row["ratio"] or math.nan))
         if values[""]:
             print("%-28s %7d" % (stage, threads) + "".join(" %10s" % figure(values[p], 2) for p in values) +
-                  "  %-9s" % row["unit"] + "".join(" %9s" % figure(factors[p], 2) for p in peers), flush=True)
+                  "  %-9s" % row["unit"] + "".join(" %7s (%6s)" % (figure(factors[p], 2), figure(most[p], 2)) for p in peers), flush=True)
     for w in workers.values():
         w.end()
 

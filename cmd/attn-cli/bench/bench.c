@@ -388,8 +388,10 @@ const struct command bench_command = {
     .summary = "measure this machine's limits and how close each stage comes",
     .about = "Measures the most this machine can do, and beside it what this program does, in one process: samples of a stage "
              "and of its limit take turns, and the ratio is that of their medians.  The limit of a pass is a roof: its arithmetic at "
-             "the speed of \"limit products\", the inner loop of matrix products on numbers in the nearest cache, or reading its "
-             "weights once at the speed at which a buffer of their size is read, whichever takes longer.  \"limit f32\" and \"limit "
+             "the speed of \"limit products\", the inner loop of matrix products on numbers in the nearest cache, and of softmax "
+             "and activation functions on such numbers, or reading its weights once at the speed at which a buffer of their size "
+             "is read, whichever takes longer; for the output layer, which comes last, likewise.  Attention is computed in float32, "
+             "in bf16, too.  \"limit f32\" and \"limit "
              "bf16\" are multiply-adds in registers, which no product reaches.  Compare only ratios of one run: "
              "machines are shared, and their speed changes.  Floating point operations are 2 for each row and matrix parameter "
              "used, scores and sums of values of visible keys, and the last row of logits (in training all rows, and twice as "

@@ -12,12 +12,16 @@
 
 struct sample { double value, seconds; };               /* value in the unit of its stage */
 
+/* The least that a part of some work takes.  Products with weights are computed in the type of the stage, attention always in
+ * float32; scores: numbers that become weights in a softmax; hidden: numbers that go through the MLP's activation. */
+struct least { double products, attention, scores, hidden /* how many operations, and numbers */, bytes /* of memory */; };
+
 /* Work that is prepared once and repeated; each call of `once` gives a sample. */
 struct work {
     int (*once)(void *self, struct sample *out, struct attn_err *err);
     void (*end)(void *self);            /* NULL: nothing to free */
     void *self;
-    double operations, bytes;           /* that one repetition takes at least: arithmetic, and memory read or written */
+    struct least blocks, output;        /* what one repetition takes at least: the output layer comes after the blocks */
 };
 
 struct bench {                          /* what all stages share */
@@ -38,8 +42,8 @@ struct stage_kind {
 int32_t *bench_ids(const struct attn_info *n, size_t T, struct attn_err *err);          /* malloc'd; spread over the vocabulary */
 extern const struct stage_kind prefill_kind, batch_kind, train_kind, decode_kind, tokenize_kind, files_kind, program_kind;
 
-/* What a stage is held against.  That of F32, BF16 and READ is a roof: neither arithmetic, by products with their operands in the
- * nearest cache, nor reading memory, from a buffer as large as what the stage reads, can be faster than alone. */
+/* What a stage is held against.  That of F32, BF16 and READ is a roof: neither arithmetic, with its operands in the nearest
+ * cache, nor reading memory, from a buffer as large as what the stage reads, can be faster than alone. */
 enum held_against { TO_F32, TO_BF16, TO_READ, TO_WRITE, TO_EMPTY_PROCESS, LIMITS };
 struct stage {
     const char *name;

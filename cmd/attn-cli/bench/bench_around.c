@@ -263,7 +263,7 @@ static int tokenize_start(struct work *w, const struct stage *s, const struct be
     if (!(t->text = malloc(TEXT)))
         return attn_no_memory(err, NULL, "for %d bytes of text", TEXT);
     t->stage = s;
-    w->bytes = TEXT;
+    w->blocks.bytes = TEXT;
     t->tokenizer = b->tokenizer;
     fill(t);
     return ATTN_OK;

@@ -171,26 +171,64 @@ static int library_start(struct work *w, enum attn_limit which, double scale, co
     return ATTN_OK;
 }
 
-/* A roof over some work: the least seconds that its arithmetic takes, or reading what it reads, whichever takes longer. */
-struct roof { const struct bench *bench; const struct stage *stage; double operations, bytes; };
+/* A roof over some work: for its blocks, and then for its output layer, the least seconds that arithmetic takes, or reading
+ * what is read, whichever takes longer. */
+struct roof { const struct bench *bench; const struct stage *stage; struct least blocks, output; };
+
+/* How fast activations are; false: they take next to nothing, or there are none. */
+static bool activation_limit(enum attn_limit *which, const char *mlp)
+{
+    static const struct { const char *mlp; enum attn_limit which; } all[] = {
+        {"gelu", ATTN_LIMIT_GELU}, {"geglu", ATTN_LIMIT_GELU}, {"gelu_new", ATTN_LIMIT_GELU_NEW}, {"geglu_new", ATTN_LIMIT_GELU_NEW},
+        {"swiglu", ATTN_LIMIT_SILU}};
+    for (size_t i = 0; i < sizeof all / sizeof *all; i++)
+        if (!strcmp(all[i].mlp, mlp)) {
+            *which = all[i].which;
+            return true;
+        }
+    return false;
+}
+
+/* Adds the seconds that so much takes at the speed of a limit. */
+static int add_seconds(double *seconds, double amount, enum attn_limit which, const struct bench *b, struct attn_err *err)
+{
+    double fast = 0;
+    int code = amount > 0 ? attn_limits_measure(&fast, b->limits, which, b->threads, err) : ATTN_OK;
+    if (!code && amount > 0)
+        *seconds += amount / fast;
+    return code;
+}
+
+static int add_least(double *seconds, const struct least *l, double read, const struct roof *r, struct attn_err *err)
+{
+    enum attn_limit products = r->stage->limit == TO_BF16 ? ATTN_LIMIT_BF16_PRODUCTS : ATTN_LIMIT_PRODUCTS, act;
+    double arithmetic = 0;
+    int code = add_seconds(&arithmetic, l->products, products, r->bench, err);
+    if (!code)
+        code = add_seconds(&arithmetic, l->attention, ATTN_LIMIT_PRODUCTS, r->bench, err);
+    if (!code)
+        code = add_seconds(&arithmetic, l->scores, ATTN_LIMIT_SOFTMAX, r->bench, err);
+    if (!code && activation_limit(&act, r->bench->info.mlp))
+        code = add_seconds(&arithmetic, l->hidden, act, r->bench, err);
+    *seconds += arithmetic > l->bytes / read ? arithmetic : l->bytes / read;
+    return code;
+}
 
 static int roof_once(void *self, struct sample *out, struct attn_err *err)
 {
     const struct roof *r = self;
-    const struct bench *b = r->bench;
-    double start = attn_clock_now(), fast, read, seconds = 0;
+    const struct least *a = &r->blocks, *b = &r->output;
+    double start = attn_clock_now(), read, seconds = 0, bytes = a->bytes + b->bytes;
+    double operations = a->products + a->attention + b->products + b->attention;
     *out = (struct sample){0};
-    int code = attn_limits_read(&read, b->limits, r->bytes < 1e18 ? (size_t)r->bytes : SIZE_MAX, b->threads, err);
-    if (!code && r->operations > 0) {
-        enum attn_limit which = r->stage->limit == TO_BF16 ? ATTN_LIMIT_BF16_PRODUCTS : ATTN_LIMIT_PRODUCTS;
-        code = attn_limits_measure(&fast, b->limits, which, b->threads, err);
-        seconds = code ? 0 : r->operations / fast;
-    }
+    int code = attn_limits_read(&read, r->bench->limits, bytes < 1e18 ? (size_t)bytes : SIZE_MAX, r->bench->threads, err);
+    if (!code)
+        code = add_least(&seconds, a, read, r, err);
+    if (!code)
+        code = add_least(&seconds, b, read, r, err);
     if (code)
         return code;
-    if (seconds < r->bytes / read)
-        seconds = r->bytes / read;
-    out->value = (r->stage->limit == TO_READ ? r->bytes : r->operations) / seconds / r->stage->scale;
+    out->value = (r->stage->limit == TO_READ ? bytes : operations) / seconds / r->stage->scale;
     out->seconds = attn_clock_now() - start;
     return ATTN_OK;
 }
@@ -204,7 +242,7 @@ int bench_limit_start(struct work *w, const struct stage *s, const struct work *
     struct roof *r = bench_work(w, sizeof *r, roof_once, free, err);
     if (!r)
         return ATTN_ENOMEM;
-    *r = (struct roof){b, s, of->operations, of->bytes};
+    *r = (struct roof){b, s, of->blocks, of->output};
     return ATTN_OK;
 }
 

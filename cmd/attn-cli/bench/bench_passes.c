@@ -29,13 +29,25 @@ static double visible(const struct attn_info *n, double T)
     return (double)(n->L - n->local) * all + (double)n->local * near;
 }
 
-/* Operations of a pass over T tokens: two for each row and matrix parameter used, those of scores and of weighted sums over the
- * visible keys, and, if `logits`, those of the last row of logits. */
+/* The least that the blocks take for T tokens: two operations for each row and matrix parameter used, those of scores and of
+ * weighted sums over the visible keys, a softmax of these, and activations. */
+static struct least least_of_blocks(const struct attn_info *n, size_t T)
+{
+    double seen = visible(n, (double)T);
+    return (struct least){.products = 2 * (double)T * block_parameters(n), .attention = 2 * (double)((n->dh + n->dv) * n->H) * seen,
+                          .scores = (double)n->H * seen, .hidden = (double)(n->L * n->m * T)};
+}
+
+static double output_flops(const struct attn_info *n)
+{
+    return 2 * (double)n->d * (double)n->V;
+}
+
+/* Operations of a pass over T tokens, which ends with the last row of logits if `logits`. */
 static double pass_flops(const struct attn_info *n, size_t T, bool logits)
 {
-    double blocks = 2 * (double)T * block_parameters(n);
-    double attention = 2 * (double)((n->dh + n->dv) * n->H) * visible(n, (double)T);
-    return blocks + attention + (logits ? 2 * (double)n->d * (double)n->V : 0);
+    struct least blocks = least_of_blocks(n, T);
+    return blocks.products + blocks.attention + (logits ? output_flops(n) : 0);
 }
 
 /* Bytes that a decoding step reads for the token at position `keys` - 1: weights, keys and values. */
@@ -46,12 +58,19 @@ static double step_bytes(const struct attn_info *n, size_t keys, size_t bytes_pe
     return weights * (double)bytes_per_weight + seen * (double)(n->Hkv * (n->dh + n->dv) * sizeof(float));
 }
 
-/* Bytes of the weights that a pass reads. */
-static double weight_bytes(const struct bench *b)
+static double weight_size(const struct bench *b)
+{
+    return strcmp(b->dtype, "F32") ? 2 : 4;
+}
+
+/* The least that a pass takes which ends with the last row of logits, if the model has any. */
+static void least_of_pass(struct work *w, const struct bench *b, size_t T)
 {
     const struct attn_info *n = &b->info;
-    double output = n->unembed ? (double)n->d * (double)n->V : 0;
-    return (block_parameters(n) + output) * (strcmp(b->dtype, "F32") ? 2 : 4);
+    w->blocks = least_of_blocks(n, T);
+    w->blocks.bytes = block_parameters(n) * weight_size(b);
+    if (n->unembed)
+        w->output = (struct least){.products = output_flops(n), .bytes = (double)n->d * (double)n->V * weight_size(b)};
 }
 
 int32_t *bench_ids(const struct attn_info *n, size_t T, struct attn_err *err)
@@ -149,8 +168,8 @@ static int prefill_start(struct work *w, const struct stage *s, const struct ben
         return err->code;
     p->stage = s;
     p->seq.T = s->n;
-    p->flops = w->operations = pass_flops(&b->info, s->n, b->info.unembed);
-    w->bytes = weight_bytes(b);
+    p->flops = pass_flops(&b->info, s->n, b->info.unembed);
+    least_of_pass(w, b, s->n);
     return attn_run_new(&p->run, b->model, &plan, obs, s->watched ? 2 : 1, err);
 }
 
@@ -168,7 +187,7 @@ struct batch {
     size_t *at;                         /* [seqs] where the patterns of each sentence begin in `kept` */
     float *kept;
     size_t H, rows, numbers;
-    double flops;
+    struct least least;
 };
 
 static const char *batch_lacks(const struct stage *s, const struct bench *b)
@@ -191,7 +210,7 @@ static int batch_once(void *self, struct sample *out, struct attn_err *err)
     struct batch *b = self;
     double start = attn_clock_now();
     int code = attn_run_forward(b->run, b->ids, b->seq, b->stage->n, err);
-    *out = rate(b->flops, start, b->stage);
+    *out = rate(b->least.products + b->least.attention, start, b->stage);
     return code;
 }
 
@@ -216,7 +235,11 @@ static void lay_out(struct batch *b, const struct attn_info *n)
         b->at[i] = b->numbers;
         b->rows += T;
         b->numbers += n->L * n->H * T * T;
-        b->flops += pass_flops(n, T, false);
+        struct least one = least_of_blocks(n, T);
+        b->least.products += one.products;
+        b->least.attention += one.attention;
+        b->least.scores += one.scores;
+        b->least.hidden += one.hidden;
     }
 }
 
@@ -231,8 +254,8 @@ static int batch_start(struct work *w, const struct stage *s, const struct bench
     if (!b->seq || !b->at)
         return attn_no_memory(err, NULL, "for %zu sentences", s->n);
     lay_out(b, &bench->info);
-    w->operations = b->flops;
-    w->bytes = weight_bytes(bench) + (double)b->numbers * sizeof *b->kept;
+    w->blocks = b->least;
+    w->blocks.bytes = block_parameters(&bench->info) * weight_size(bench) + (double)b->numbers * sizeof *b->kept;
     if (!(b->kept = malloc(b->numbers * sizeof *b->kept)))
         return attn_no_memory(err, NULL, "to keep %zu numbers", b->numbers);
     if (!(b->ids = bench_ids(&bench->info, b->rows, err)))
@@ -316,7 +339,7 @@ static int decode_start(struct work *w, const struct stage *s, const struct benc
     d->bench = b;
     d->room = room;
     d->bytes = strcmp(b->dtype, "F32") ? 2 : 4;
-    w->bytes = step_bytes(&b->info, s->n + 1, d->bytes);
+    w->blocks.bytes = step_bytes(&b->info, s->n + 1, d->bytes);
     const struct attn_plan plan = {.rows = 1, .seqs = 1, .keys = room, .threads = b->threads};
     return attn_run_new(&d->step, b->model, &plan, &last_logits, 1, err);
 }
@@ -380,8 +403,8 @@ static int train_start(struct work *w, const struct stage *s, const struct bench
     if (!t || !(t->ids = bench_ids(&b->info, s->n * TOKENS, err)) || !(t->T = lengths(s->n, err)))
         return err->code;
     t->stage = s;
-    t->flops = w->operations = 3 * (double)s->n * forward_flops(&b->info);
-    w->bytes = 3 * sizeof(float) * (double)b->info.parameters;      /* read forward and backward; the gradient is written */
+    t->flops = w->blocks.products = 3 * (double)s->n * forward_flops(&b->info);
+    w->blocks.bytes = 3 * sizeof(float) * (double)b->info.parameters;      /* read forward and backward; the gradient is written */
     return attn_gradient_new(&t->gradient, b->model, s->n * TOKENS, b->threads, err);
 }
 

@@ -4,6 +4,7 @@ DIR is a model of GPT-2's shape, BF16 the same stored in bf16.  The peers have r
 same shape and keep every attention matrix, because attn-cli shows each one to an observer.  Each peer
 is a process that waits for the name of a stage and answers with the seconds it takes, so that only
 one works while it is measured.  All take turns for several rounds; a factor is the median of theirs.
+In brackets is what the factor would be if attn-cli reached its roof (attn-cli help bench).
 A package that is not installed is reported as missing and skipped.
 
 The peers get settings that suit them (TUNED): as Debian installs OpenBLAS, it takes some processors

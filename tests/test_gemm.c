@@ -373,6 +373,46 @@ START_TEST(weights_do_not_know_each_other)
 }
 END_TEST
 
+/* What one product makes for the next one alone gives it the same bits as numbers in float32 that it rounds itself. */
+START_TEST(numbers_between_products)
+{
+    enum { N = 300, IN = 70, MOST = 330, OUT = 90 };
+    static const size_t ns[] = {1, 2, 3, 17, 60, N}, hiddens[] = {1, 31, 48, 64, 257, MOST};
+    static const enum attn_tail tails[] = {ATTN_THEN_GELU, ATTN_THEN_GELU_NEW, ATTN_THEN_RELU, ATTN_THEN_SILU, ATTN_THEN_GEGLU};
+    const size_t scratch = (N + ATTN_GEMM_MORE) * (MOST + ATTN_GEMM_MORE) * sizeof(float);
+    struct attn_team *team = NULL;
+    if (!attn_pairs_choose((enum attn_bf16)_i))
+        return;
+    ck_assert_int_eq(attn_team_new(&team, 3, NULL), 0);
+    float *x = room(N * IN * sizeof *x), *hidden = room(N * MOST * sizeof *hidden), *gate = room(N * MOST * sizeof *gate);
+    float *want = room(N * OUT * sizeof *want), *got = room(N * OUT * sizeof *got), *rounded = room(scratch), *made = room(scratch);
+    float *bias = room(STEP * MOST * sizeof *bias);
+    seed = 77;
+    fill(x, ATTN_F32, N * IN);
+    fill(bias, ATTN_F32, STEP * MOST);
+    fill(gate, ATTN_F32, N * MOST);
+    for (size_t i = 0; i < 6 * 6; i++) {
+        size_t n = ns[i / 6], m = hiddens[i % 6];
+        enum attn_tail tail = tails[i % 5];
+        struct attn_mat first = random_mat(room((IN + 3) * (STEP * MOST + 3) * sizeof(float)), bias, IN, m);
+        struct attn_mat second = random_mat(room((MOST + 3) * (STEP * OUT + 3) * sizeof(float)), bias, m, OUT);
+        memcpy(hidden, gate, N * MOST * sizeof *hidden);
+        attn_gemm(team, hidden, m, x, IN, n, &first, tail, rounded);
+        attn_gemm(team, want, OUT, hidden, m, n, &second, ATTN_STORE, rounded);
+        memcpy(hidden, gate, N * MOST * sizeof *hidden);
+        attn_gemm_between(team, hidden, m, x, IN, n, &first, tail, rounded, &(struct attn_between){.makes = made});
+        for (size_t j = 0; j < N * MOST; j++)
+            hidden[j] = NAN;
+        attn_gemm_between(team, got, OUT, hidden, m, n, &second, ATTN_STORE, rounded, &(struct attn_between){.reads = made});
+        expect_same(want, got, OUT, n, OUT);
+        free((void *)(uintptr_t)first.data);
+        free((void *)(uintptr_t)second.data);
+    }
+    free(x), free(hidden), free(gate), free(want), free(got), free(rounded), free(made), free(bias);
+    attn_team_free(team);
+}
+END_TEST
+
 /* However a product is split, each panel of each row belongs to exactly one item. */
 START_TEST(items_cover_a_product_once)
 {
@@ -479,6 +519,7 @@ Suite *suite_gemm(void)
     tcase_set_timeout(c, 120);
     tcase_add_loop_test(c, few_rows_in_bf16_are_like_many, 9 * ATTN_BF16_FLOATS, 9 * ATTN_BF16_TILES + 9);
     tcase_add_loop_test(c, weights_do_not_know_each_other, 0, 4);
+    tcase_add_loop_test(c, numbers_between_products, ATTN_BF16_FLOATS, ATTN_BF16_TILES + 1);
     tcase_add_loop_test(c, items_cover_a_product_once, 0, 3);
     tcase_add_loop_test(c, any_shape_gives_the_bits_of_the_plain_loop, 0, 10);
     tcase_add_loop_test(c, awkward_shapes, 0, 20);

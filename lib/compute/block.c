@@ -17,6 +17,7 @@ static void step(struct attn_pass *p, struct attn_rows *y, const struct attn_row
                  enum attn_tail tail, int act, int layer);
 static void join(struct attn_pass *p, struct attn_rows *x, const struct attn_rows *y, const struct attn_mat *w, int act, int layer);
 static enum attn_tail activation(enum attn_mlp_form form);
+static bool sees_hidden(const struct attn_pass *p, int layer);
 static void finish(struct attn_pass *p, struct attn_rows *y, const struct attn_rows *product, enum attn_tail tail);
 
 void attn_block_run(struct attn_pass *p, int layer)
@@ -59,6 +60,7 @@ void attn_block_run(struct attn_pass *p, int layer)
             announce(p, ATTN_ACT_RESID_MID, layer, &x, 0);
         if (!w->one_norm)
             y = normed(p, &x, &b->norm2, ATTN_ACT_NORM2, layer);                /* [R, d] -> [R, d] */
+        p->unseen = sees_hidden(p, layer) ? NULL : hidden.data;
         if (attn_mlp_gated(w->mlp)) {                                           /* act(y gate) * (y in): [R, d] -> [R, m] */
             step(p, &hidden, &y, &b->gate, ATTN_STORE, ATTN_ACT_MLP_PRE, layer);
             step(p, &hidden, &y, &b->in, activation(w->mlp), ATTN_ACT_MLP_LINEAR, layer);
@@ -151,10 +153,22 @@ static enum attn_tail activation(enum attn_mlp_form form)
     return tails[form];
 }
 
+/* Whether the hidden layer of the MLP must be there in float32. */
+static bool sees_hidden(const struct attn_pass *p, int layer)
+{
+    return !p->rounded || wanted(p, ATTN_ACT_MLP_PRE, layer) || wanted(p, ATTN_ACT_MLP_LINEAR, layer) ||
+           wanted(p, ATTN_ACT_MLP_POST, layer);
+}
+
 static void multiply(struct attn_pass *p, const struct attn_rows *y, const struct attn_rows *x, const struct attn_mat *w,
                      enum attn_tail tail)
 {
-    attn_gemm(p->team, y->data, y->ld, x->data, x->ld, p->rows, w, tail, p->rounded);
+    struct attn_between between = {0};
+    if (p->unseen && x->data == p->unseen)
+        between.reads = p->between;
+    if (p->unseen && y->data == p->unseen && tail >= ATTN_THEN_GELU)
+        between.makes = p->between;
+    attn_gemm_between(p->team, y->data, y->ld, x->data, x->ld, p->rows, w, tail, p->rounded, &between);
 }
 
 /* Where the product goes that an observer wants to see before the tail changes y. */

@@ -7,6 +7,7 @@
 #include "compute/slab.h"
 #include "compute/vec.h"
 
+#include <assert.h>
 #include <string.h>
 
 enum {
@@ -42,6 +43,7 @@ struct product {
     size_t in;                          /* steps of k */
     enum attn_tail tail;
     bool bf16;
+    float *makes;                       /* rounded numbers in place of y; NULL: y */
 };
 
 /* One item and its sums so far, [i1 - i0, ld].  They are not kept in y, whose rows may be so far apart that they map to the
@@ -379,6 +381,15 @@ static void finish_row(float *y, const float *s, size_t n, enum attn_tail tail)
     }
 }
 
+/* Puts n rounded numbers into row i of x [.., in], from column k on, as products in bf16 read it. */
+static void put_rounded(float *to, size_t in, bool in_pairs, size_t i, size_t k, const float *x, size_t n)
+{
+    if (in_pairs)
+        attn_pairs_put(to, attn_pairs_words(in), i, k, x, n);
+    else
+        attn_vec_round(to + i * in + k, x, n);
+}
+
 static void finish_item(const struct work *o)
 {
     float bias[PANELS * PANEL];
@@ -390,7 +401,11 @@ static void finish_item(const struct work *o)
         float *sum = o->sum + (i - o->it.i0) * o->ld;
         if (to->w->bias.data)
             attn_vec_add(sum, bias, cols);
-        finish_row(to->y + i * to->ldy + j, sum, cols, o->p->tail);
+        bool in_place = o->p->makes && o->p->tail < ATTN_THEN_SILU;
+        float *y = in_place ? sum : to->y + i * to->ldy + j;
+        finish_row(y, sum, cols, o->p->tail);
+        if (o->p->makes)
+            put_rounded(o->p->makes, to->w->out, o->p->blocking->in_pairs, i, j, y, cols);
     }
 }
 
@@ -413,38 +428,39 @@ static void one_item(void *ctx, size_t item, int worker)
 
 /* ---- rows of x made ready for products in bf16 ---- */
 
-struct rounding { float *to; size_t ld; const float *x; size_t ldx, n; bool in_pairs; };
+struct rounding { float *to; const struct product *p; };
 
 static void round_row(void *ctx, size_t i, int worker)
 {
     (void)worker;
     const struct rounding *r = ctx;
-    if (r->in_pairs)
-        attn_pairs_put(r->to, r->ld, i, r->x + i * r->ldx, r->n);
-    else
-        attn_vec_round(r->to + i * r->ld, r->x + i * r->ldx, r->n);
+    put_rounded(r->to, r->p->in, r->p->blocking->in_pairs, i, 0, r->p->x + i * r->p->ldx, r->p->in);
 }
 
-static void round_rows(struct product *p, struct attn_team *t, float *rounded)
+static void round_rows(const struct product *p, struct attn_team *t, float *rounded)
 {
-    const bool pairs = p->blocking->in_pairs;
-    struct rounding r = {rounded, pairs ? attn_pairs_words(p->in) : p->in, p->x, p->ldx, p->in, pairs};
+    struct rounding r = {rounded, p};
     attn_team_run(t, p->cut.n, (double)p->cut.n * (double)p->in, round_row, &r);
+}
+
+/* From here on the product reads x as it was rounded. */
+static void read_rounded(struct product *p, const float *rounded)
+{
     p->bf16 = true;
     p->x = rounded;
-    p->ldx = r.ld;
+    p->ldx = p->blocking->in_pairs ? attn_pairs_words(p->in) : p->in;
 }
 
 /* ---- all of it ---- */
 
-void attn_gemm_each(struct attn_team *t, const struct attn_product *each, size_t outs, const float *x, size_t ldx, size_t n,
-                    enum attn_tail tail, float *rounded)
+static void multiply_each(struct attn_team *t, const struct attn_product *each, size_t outs, const float *x, size_t ldx, size_t n,
+                          enum attn_tail tail, float *rounded, const struct attn_between *between)
 {
     struct attn_gemm_output out[ATTN_GEMM_EACH];
     const struct blocking *blocking = blocking_for(n, each, outs, rounded);
     struct product p = {.blocking = blocking,
                         .cut = {.most = &blocking->sizes, .out = out, .n = n, .workers = (size_t)attn_team_size(t)},
-                        .x = x, .ldx = ldx, .in = each->w->in, .tail = tail};
+                        .x = x, .ldx = ldx, .in = each->w->in, .tail = tail, .makes = between->makes};
     double columns = 0;
     for (size_t i = 0; i < outs; i++) {
         if (each[i].w->out > 0)
@@ -453,11 +469,26 @@ void attn_gemm_each(struct attn_team *t, const struct attn_product *each, size_t
     }
     if (n == 0 || p.cut.outs == 0)
         return;
-    if (rounded)
+    if (rounded && !between->reads)
         round_rows(&p, t, rounded);
+    if (rounded)
+        read_rounded(&p, between->reads ? between->reads : rounded);
     attn_cut_share(&p.cut);
     double rows = n < AS_FETCHED ? AS_FETCHED : (double)n;
     attn_team_run(t, p.cut.items, 2.0 * rows * (double)p.in * columns, one_item, &p);
+}
+
+void attn_gemm_each(struct attn_team *t, const struct attn_product *each, size_t outs, const float *x, size_t ldx, size_t n,
+                    enum attn_tail tail, float *rounded)
+{
+    multiply_each(t, each, outs, x, ldx, n, tail, rounded, &(struct attn_between){0});
+}
+
+void attn_gemm_between(struct attn_team *t, float *y, size_t ldy, const float *x, size_t ldx, size_t n, const struct attn_mat *w,
+                       enum attn_tail tail, float *rounded, const struct attn_between *between)
+{
+    assert(!between->makes || tail >= ATTN_THEN_GELU);
+    multiply_each(t, &(struct attn_product){y, ldy, w}, 1, x, ldx, n, tail, rounded, between);
 }
 
 void attn_gemm(struct attn_team *t, float *y, size_t ldy, const float *x, size_t ldx,

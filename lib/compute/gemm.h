@@ -37,6 +37,13 @@ enum { ATTN_GEMM_MORE = 15 };
 void attn_gemm(struct attn_team *t, float *y, size_t ldy, const float *x, size_t ldx,
                size_t n, const struct attn_mat *w, enum attn_tail tail, float *rounded);
 
+/* In bf16, what one product makes for the next one alone: numbers that are rounded as soon as they are made, and kept only so.
+ * Scratch for them is like `rounded`, but another.  reads: where those are that x stands for.  makes: where to put those that y
+ * stands for, after an activation; what is in y does not count then.  NULL: not so. */
+struct attn_between { const float *reads; float *makes; };
+void attn_gemm_between(struct attn_team *t, float *y, size_t ldy, const float *x, size_t ldx, size_t n, const struct attn_mat *w,
+                       enum attn_tail tail, float *rounded, const struct attn_between *between);
+
 /* The same for several weights (at most EACH) that are multiplied with the same x: threads share all of it in one go. */
 enum { ATTN_GEMM_EACH = 3 };
 struct attn_product { float *y; size_t ldy; const struct attn_mat *w; };

@@ -31,12 +31,12 @@ const struct attn_pairs_ops *attn_pairs_ops(void)
 
 /* ---- rows of x ---- */
 
-void attn_pairs_put(float *words, size_t ld, size_t i, const float *x, size_t n)
+void attn_pairs_put(float *words, size_t ld, size_t i, size_t k, const float *x, size_t n)
 {
     if (attn_pairs_kind() == ATTN_BF16_TILES)
-        attn_pairs_of_row(words + i / SIDE * SIDE * ld + i % SIDE * SIDE, ATTN_PAIRS_TILE, x, n);
+        attn_pairs_of_row(words + i / SIDE * SIDE * ld + i % SIDE * SIDE + k / 2 * SIDE, ATTN_PAIRS_TILE, x, n);
     else
-        attn_pairs_of_row(words + i * ld, SIDE, x, n);
+        attn_pairs_of_row(words + i * ld + k / 2, SIDE, x, n);
 }
 
 const float *attn_pairs_at(const float *words, size_t ld, size_t i, size_t k)

@@ -51,8 +51,8 @@ const struct attn_pairs_ops *attn_pairs_ops(void);     /* of the instruction in 
 
 /* words(n): how many words n steps take, padding included. */
 static inline size_t attn_pairs_words(size_t n) { return (n + 31) / 32 * 16; }
-/* Converts x[n] into row i of words; ld: words of a row. */
-void attn_pairs_put(float *words, size_t ld, size_t i, const float *x, size_t n);
+/* Converts x[n] into row i of words, from step k (a multiple of 32) on; ld: words of a row. */
+void attn_pairs_put(float *words, size_t ld, size_t i, size_t k, const float *x, size_t n);
 /* The address of word k of row i; both must be multiples of 16. */
 const float *attn_pairs_at(const float *words, size_t ld, size_t i, size_t k);
 

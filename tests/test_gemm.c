@@ -408,7 +408,9 @@ START_TEST(numbers_between_products)
         free((void *)(uintptr_t)first.data);
         free((void *)(uintptr_t)second.data);
     }
-    free(x), free(hidden), free(gate), free(want), free(got), free(rounded), free(made), free(bias);
+    float *const all[] = {x, hidden, gate, want, got, rounded, made, bias};
+    for (size_t i = 0; i < sizeof all / sizeof *all; i++)
+        free(all[i]);
     attn_team_free(team);
 }
 END_TEST

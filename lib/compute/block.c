@@ -60,7 +60,7 @@ void attn_block_run(struct attn_pass *p, int layer)
             announce(p, ATTN_ACT_RESID_MID, layer, &x, 0);
         if (!w->one_norm)
             y = normed(p, &x, &b->norm2, ATTN_ACT_NORM2, layer);                /* [R, d] -> [R, d] */
-        p->unseen = sees_hidden(p, layer) ? NULL : hidden.data;
+        p->unseen = sees_hidden(p, layer) ? NULL : hidden.data;              /* in bf16 perhaps only rounded */
         if (attn_mlp_gated(w->mlp)) {                                           /* act(y gate) * (y in): [R, d] -> [R, m] */
             step(p, &hidden, &y, &b->gate, ATTN_STORE, ATTN_ACT_MLP_PRE, layer);
             step(p, &hidden, &y, &b->in, activation(w->mlp), ATTN_ACT_MLP_LINEAR, layer);

@@ -132,7 +132,7 @@ static double multiplied_pairs(size_t times)
     return 2.0 * (double)times * SHEET * 2 * WORDS * ATTN_PANEL;
 }
 
-/* The softmax of numbers that are one already is no faster. */
+/* In place: from the second time on x is a softmax already, which takes as long. */
 static void softmax(float *x, float *y)
 {
     bool finite = true;

@@ -355,7 +355,7 @@ START_TEST(weights_do_not_know_each_other)
                 each[i].y[j] = -77;
         }
         float *rounded = round % 2 ? room((N + ATTN_GEMM_MORE) * (IN + ATTN_GEMM_MORE) * sizeof *rounded) : NULL;
-        attn_gemm_each(team, each, ATTN_GEMM_EACH, x, IN, n, ATTN_STORE, rounded);
+        attn_gemm_each(team, each, ATTN_GEMM_EACH, x, IN, n, ATTN_STORE, rounded, NULL);
         for (int i = 0; i < ATTN_GEMM_EACH; i++) {
             w[i].panels = NULL;
             attn_gemm(NULL, want, w[i].out, x, IN, n, &w[i], ATTN_STORE, rounded);
@@ -400,10 +400,11 @@ START_TEST(numbers_between_products)
         attn_gemm(team, hidden, m, x, IN, n, &first, tail, rounded);
         attn_gemm(team, want, OUT, hidden, m, n, &second, ATTN_STORE, rounded);
         memcpy(hidden, gate, N * MOST * sizeof *hidden);
-        attn_gemm_between(team, hidden, m, x, IN, n, &first, tail, rounded, &(struct attn_between){.makes = made});
+        attn_gemm_each(team, &(struct attn_product){hidden, m, &first}, 1, x, IN, n, tail, rounded, &(struct attn_between){.makes = made});
         for (size_t j = 0; j < N * MOST; j++)
             hidden[j] = NAN;
-        attn_gemm_between(team, got, OUT, hidden, m, n, &second, ATTN_STORE, rounded, &(struct attn_between){.reads = made});
+        attn_gemm_each(team, &(struct attn_product){got, OUT, &second}, 1, hidden, m, n, ATTN_STORE, rounded,
+                       &(struct attn_between){.reads = made});
         expect_same(want, got, OUT, n, OUT);
         free((void *)(uintptr_t)first.data);
         free((void *)(uintptr_t)second.data);

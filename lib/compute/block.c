@@ -18,6 +18,7 @@ static void step(struct attn_pass *p, struct attn_rows *y, const struct attn_row
 static void join(struct attn_pass *p, struct attn_rows *x, const struct attn_rows *y, const struct attn_mat *w, int act, int layer);
 static enum attn_tail activation(enum attn_mlp_form form);
 static bool sees_hidden(const struct attn_pass *p, int layer);
+static const float *rounded_of(const struct attn_pass *p, const struct attn_rows *x);
 static void finish(struct attn_pass *p, struct attn_rows *y, const struct attn_rows *product, enum attn_tail tail);
 
 void attn_block_run(struct attn_pass *p, int layer)
@@ -35,11 +36,13 @@ void attn_block_run(struct attn_pass *p, int layer)
     struct attn_rows hidden = rows(p, p->pre, n->m);                            /* [R, m] */
     struct attn_rows aside = rows(p, p->aside, n->d);                           /* [R, d] */
     announce(p, ATTN_ACT_RESID_PRE, layer, &x, 0);
+    p->y_rounded.rows = p->between.rows = NULL;
 
     /* Attention: queries, keys and values of all heads, side by side. */
     struct attn_rows y = normed(p, &x, &b->norm1, ATTN_ACT_NORM1, layer);       /* [R, d] -> [R, d] */
     const struct attn_product qkv[] = {{q.data, q.ld, &b->q}, {k.data, k.ld, &b->k}, {v.data, v.ld, &b->v}};
-    attn_gemm_each(p->team, qkv, sizeof qkv / sizeof *qkv, y.data, y.ld, p->rows, ATTN_STORE, p->rounded);
+    const struct attn_between made = {.reads = rounded_of(p, &y)};
+    attn_gemm_each(p->team, qkv, sizeof qkv / sizeof *qkv, y.data, y.ld, p->rows, ATTN_STORE, p->rounded, &made);
     norm_heads(p, &q, &b->q_norm);
     norm_heads(p, &k, &b->k_norm);
     rotate(p, &q, layer);
@@ -60,7 +63,7 @@ void attn_block_run(struct attn_pass *p, int layer)
             announce(p, ATTN_ACT_RESID_MID, layer, &x, 0);
         if (!w->one_norm)
             y = normed(p, &x, &b->norm2, ATTN_ACT_NORM2, layer);                /* [R, d] -> [R, d] */
-        p->unseen = sees_hidden(p, layer) ? NULL : hidden.data;              /* in bf16 perhaps only rounded */
+        p->between.rows = sees_hidden(p, layer) ? NULL : hidden.data;
         if (attn_mlp_gated(w->mlp)) {                                           /* act(y gate) * (y in): [R, d] -> [R, m] */
             step(p, &hidden, &y, &b->gate, ATTN_STORE, ATTN_ACT_MLP_PRE, layer);
             step(p, &hidden, &y, &b->in, activation(w->mlp), ATTN_ACT_MLP_LINEAR, layer);
@@ -121,7 +124,11 @@ static struct attn_rows normed(struct attn_pass *p, const struct attn_rows *x, c
     if (!attn_has(norm))
         return *x;
     struct attn_rows y = rows(p, p->y, x->cols);
-    normalise(p, &y, x, norm);
+    p->y_rounded.rows = p->rounded && !wanted(p, act, layer) && !p->w->normed_stream ? y.data : NULL;
+    if (p->y_rounded.rows)
+        attn_rows_norm_rounded(p->team, p->y_rounded.at, &y, x, norm, p->w->eps, p->norm_w, p->norm_b);
+    else
+        normalise(p, &y, x, norm);
     announce(p, act, layer, &y, 0);
     if (p->w->normed_stream)
         attn_rows_copy(x, &y);
@@ -160,15 +167,19 @@ static bool sees_hidden(const struct attn_pass *p, int layer)
            wanted(p, ATTN_ACT_MLP_POST, layer);
 }
 
+/* Where rows are that were rounded as they were made; NULL: the product must round them. */
+static const float *rounded_of(const struct attn_pass *p, const struct attn_rows *x)
+{
+    return x->data == p->y_rounded.rows ? p->y_rounded.at : x->data == p->between.rows ? p->between.at : NULL;
+}
+
 static void multiply(struct attn_pass *p, const struct attn_rows *y, const struct attn_rows *x, const struct attn_mat *w,
                      enum attn_tail tail)
 {
-    struct attn_between between = {0};
-    if (p->unseen && x->data == p->unseen)
-        between.reads = p->between;
-    if (p->unseen && y->data == p->unseen && tail >= ATTN_THEN_GELU)
-        between.makes = p->between;
-    attn_gemm_between(p->team, y->data, y->ld, x->data, x->ld, p->rows, w, tail, p->rounded, &between);
+    struct attn_between made = {.reads = rounded_of(p, x)};
+    if (tail >= ATTN_THEN_GELU && y->data == p->between.rows)
+        made.makes = p->between.at;
+    attn_gemm_each(p->team, &(struct attn_product){y->data, y->ld, w}, 1, x->data, x->ld, p->rows, tail, p->rounded, &made);
 }
 
 /* Where the product goes that an observer wants to see before the tail changes y. */
@@ -248,7 +259,7 @@ static struct attn_heads_seq seq_of(const struct attn_pass *p, const struct attn
     const struct attn_pass_seq *keys = s->keys ? s->keys : s;
     struct attn_heads_seq t = {
         .q = p->q + s->row * n->H * n->dh, .k = p->k + keys->row * n->Hkv * n->dh, .v = p->v + keys->row * n->Hkv * n->dv,
-        .context = p->context + s->row * n->H * n->dv, .Tq = s->T, .Tk = keys->pos + keys->T, .pos = s->pos,
+        .context = p->context + s->row * n->H * n->dv, .row = s->row, .Tq = s->T, .Tk = keys->pos + keys->T, .pos = s->pos,
         .all = s->keys != NULL};
     if (s->kv) {
         t.cache = s->kv->keys + (size_t)layer * n->Hkv * attn_keys_size(s->kv->capacity, n->dh, n->dv);
@@ -272,6 +283,10 @@ static void attend(struct attn_pass *p, int layer)
         .ldq = n->H * n->dh, .ldk = n->Hkv * n->dh, .ldv = n->Hkv * n->dv, .seq = p->heads_seq, .seqs = p->seqs,
         .bias = p->bias, .next_bias = p->bias_ld,
         .scratch = &p->scratch, .trace = p->trace, .layer = layer, .overflowed = p->overflowed};
+    if (p->rounded && b->o.data && attn_heads_can_round(&a) && !wanted(p, ATTN_ACT_CONTEXT, layer)) {
+        a.rounded = p->between.at;
+        p->between.rows = p->context;
+    }
     attn_heads_run(&a, p->team);
     attn_lost_add(&p->lost, &a.lost);
     attn_lost_add(&p->nonfinite, &a.nonfinite);

@@ -54,8 +54,9 @@ struct attn_pass {
     float *narrow;                      /* [R, in of project_in] what project_in reads, or unembed after project_out */
     float *norm_w, *norm_b;             /* [the widest norm] a norm's weights in float32 */
     float *rounded;                     /* scratch of gemm.h to compute in bf16; NULL: computes in float32 */
-    float *between;                     /* likewise: the hidden layer, rounded */
-    const float *unseen;                /* rows that are only in `between`, as nobody wants to see them; NULL: there are none */
+    struct attn_rounded { const float *rows; float *at; }
+        y_rounded, between;             /* in bf16, which rows were rounded as they were made, and where they are: y; the context,
+                                         * then the hidden layer.  No rows: there are none, or somebody wants to see them first */
     struct attn_heads_seq *heads_seq;   /* [seqs] the sentences as attention sees them */
     struct attn_scratch scratch;
     atomic_bool *overflowed;            /* [seqs] which of them have rows whose dots overflow */

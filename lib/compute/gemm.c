@@ -381,13 +381,12 @@ static void finish_row(float *y, const float *s, size_t n, enum attn_tail tail)
     }
 }
 
-/* Puts n rounded numbers into row i of x [.., in], from column k on, as products in bf16 read it. */
-static void put_rounded(float *to, size_t in, bool in_pairs, size_t i, size_t k, const float *x, size_t n)
+void attn_gemm_round(float *rounded, size_t in, size_t i, size_t k, const float *x, size_t n)
 {
-    if (in_pairs)
-        attn_pairs_put(to, attn_pairs_words(in), i, k, x, n);
+    if (attn_pairs_kind() == ATTN_BF16_FLOATS)
+        attn_vec_round(rounded + i * in + k, x, n);
     else
-        attn_vec_round(to + i * in + k, x, n);
+        attn_pairs_put(rounded, attn_pairs_words(in), i, k, x, n);
 }
 
 static void finish_item(const struct work *o)
@@ -405,7 +404,7 @@ static void finish_item(const struct work *o)
         float *y = in_place ? sum : to->y + i * to->ldy + j;
         finish_row(y, sum, cols, o->p->tail);
         if (o->p->makes)
-            put_rounded(o->p->makes, to->w->out, o->p->blocking->in_pairs, i, j, y, cols);
+            attn_gemm_round(o->p->makes, to->w->out, i, j, y, cols);
     }
 }
 
@@ -434,7 +433,7 @@ static void round_row(void *ctx, size_t i, int worker)
 {
     (void)worker;
     const struct rounding *r = ctx;
-    put_rounded(r->to, r->p->in, r->p->blocking->in_pairs, i, 0, r->p->x + i * r->p->ldx, r->p->in);
+    attn_gemm_round(r->to, r->p->in, i, 0, r->p->x + i * r->p->ldx, r->p->in);
 }
 
 static void round_rows(const struct product *p, struct attn_team *t, float *rounded)
@@ -453,46 +452,35 @@ static void read_rounded(struct product *p, const float *rounded)
 
 /* ---- all of it ---- */
 
-static void multiply_each(struct attn_team *t, const struct attn_product *each, size_t outs, const float *x, size_t ldx, size_t n,
-                          enum attn_tail tail, float *rounded, const struct attn_between *between)
+void attn_gemm_each(struct attn_team *t, const struct attn_product *each, size_t outs, const float *x, size_t ldx, size_t n,
+                    enum attn_tail tail, float *rounded, const struct attn_between *between)
 {
+    const float *reads = between ? between->reads : NULL;
     struct attn_gemm_output out[ATTN_GEMM_EACH];
     const struct blocking *blocking = blocking_for(n, each, outs, rounded);
     struct product p = {.blocking = blocking,
                         .cut = {.most = &blocking->sizes, .out = out, .n = n, .workers = (size_t)attn_team_size(t)},
-                        .x = x, .ldx = ldx, .in = each->w->in, .tail = tail, .makes = between->makes};
+                        .x = x, .ldx = ldx, .in = each->w->in, .tail = tail, .makes = between ? between->makes : NULL};
     double columns = 0;
     for (size_t i = 0; i < outs; i++) {
         if (each[i].w->out > 0)
             out[p.cut.outs++] = (struct attn_gemm_output){.y = each[i].y, .ldy = each[i].ldy, .w = each[i].w};
         columns += (double)each[i].w->out;
     }
+    assert(!p.makes || tail >= ATTN_THEN_GELU);
     if (n == 0 || p.cut.outs == 0)
         return;
-    if (rounded && !between->reads)
+    if (rounded && !reads)
         round_rows(&p, t, rounded);
     if (rounded)
-        read_rounded(&p, between->reads ? between->reads : rounded);
+        read_rounded(&p, reads ? reads : rounded);
     attn_cut_share(&p.cut);
     double rows = n < AS_FETCHED ? AS_FETCHED : (double)n;
     attn_team_run(t, p.cut.items, 2.0 * rows * (double)p.in * columns, one_item, &p);
 }
 
-void attn_gemm_each(struct attn_team *t, const struct attn_product *each, size_t outs, const float *x, size_t ldx, size_t n,
-                    enum attn_tail tail, float *rounded)
-{
-    multiply_each(t, each, outs, x, ldx, n, tail, rounded, &(struct attn_between){0});
-}
-
-void attn_gemm_between(struct attn_team *t, float *y, size_t ldy, const float *x, size_t ldx, size_t n, const struct attn_mat *w,
-                       enum attn_tail tail, float *rounded, const struct attn_between *between)
-{
-    assert(!between->makes || tail >= ATTN_THEN_GELU);
-    multiply_each(t, &(struct attn_product){y, ldy, w}, 1, x, ldx, n, tail, rounded, between);
-}
-
 void attn_gemm(struct attn_team *t, float *y, size_t ldy, const float *x, size_t ldx,
                size_t n, const struct attn_mat *w, enum attn_tail tail, float *rounded)
 {
-    attn_gemm_each(t, &(struct attn_product){y, ldy, w}, 1, x, ldx, n, tail, rounded);
+    attn_gemm_each(t, &(struct attn_product){y, ldy, w}, 1, x, ldx, n, tail, rounded, NULL);
 }

@@ -37,18 +37,22 @@ enum { ATTN_GEMM_MORE = 15 };
 void attn_gemm(struct attn_team *t, float *y, size_t ldy, const float *x, size_t ldx,
                size_t n, const struct attn_mat *w, enum attn_tail tail, float *rounded);
 
-/* In bf16, what one product makes for the next one alone: numbers that are rounded as soon as they are made, and kept only so.
- * Scratch for them is like `rounded`, but another.  reads: where those are that x stands for.  makes: where to put those that y
- * stands for, after an activation; what is in y does not count then.  NULL: not so. */
+/* In bf16, numbers that only products read are best rounded as soon as they are made, and kept only so.  Scratch for them is like
+ * `rounded`, but another.  reads: where those are that x stands for.  makes: where the product puts those that y stands for,
+ * after an activation; what is in y does not count then.  NULL: not so. */
 struct attn_between { const float *reads; float *makes; };
-void attn_gemm_between(struct attn_team *t, float *y, size_t ldy, const float *x, size_t ldx, size_t n, const struct attn_mat *w,
-                       enum attn_tail tail, float *rounded, const struct attn_between *between);
 
-/* The same for several weights (at most EACH) that are multiplied with the same x: threads share all of it in one go. */
+/* The same for several weights (at most EACH) that are multiplied with the same x: threads share all of it in one go.
+ * between: NULL in float32. */
 enum { ATTN_GEMM_EACH = 3 };
 struct attn_product { float *y; size_t ldy; const struct attn_mat *w; };
 void attn_gemm_each(struct attn_team *t, const struct attn_product *each, size_t outs, const float *x, size_t ldx, size_t n,
-                    enum attn_tail tail, float *rounded);
+                    enum attn_tail tail, float *rounded, const struct attn_between *between);
+
+/* Puts n rounded numbers into row i of scratch for x [.., in], from column k on, which is a multiple of STEP; the last ones of a
+ * row must be put in one go with those before them from such a multiple on. */
+enum { ATTN_ROUND_STEP = 32 };
+void attn_gemm_round(float *rounded, size_t in, size_t i, size_t k, const float *x, size_t n);
 
 /* ---- the micro-kernel in float32 (kernel.c) ----
  *

@@ -2,6 +2,7 @@
 
 #include "base/size.h"
 #include "base/splitmix.h"
+#include "compute/gemm.h"
 #include "compute/vec.h"
 
 #include <assert.h>
@@ -199,6 +200,14 @@ static struct attn_head head_of(const struct attn_heads *a, const struct item *i
     return h;
 }
 
+static void round_contexts(const struct attn_heads *a, const struct item *it)
+{
+    const struct attn_head *h = &a->head;
+    const float *context = it->seq->context + it->head * a->next_context;
+    for (size_t i = it->band.row0; i < it->band.row0 + it->band.rows; i++)
+        attn_gemm_round(a->rounded, a->H * h->dv, it->seq->row + i, it->head * h->dv, context + i * h->ldc, h->dv);
+}
+
 static void one_item(void *ctx, size_t i, int worker)
 {
     struct job *j = ctx;
@@ -209,6 +218,8 @@ static void one_item(void *ctx, size_t i, int worker)
     h.keys = attn_heads_keys_for(a, it.seq, kv, n, j->method, j->steps, worker);
     struct attn_found found = take_steps(j, &h, &it.band);
     attn_heads_found(a, worker, (size_t)(it.seq - a->seq), it.head, &found);
+    if (a->rounded && j->steps & ATTN_CONTEXT)
+        round_contexts(a, &it);
 }
 
 /* ---- rows that something is wrong with ---- */
@@ -352,6 +363,11 @@ static void prepare(struct attn_heads *a)
     h->bias = a->bias;                  /* of the first head: whether there is one */
     h->scored = h->kind.form != ATTN_LINEAR && (!attn_head_scales(h) || h->shown_dots || h->edited ||
                                                 wanted(a, ATTN_ACT_SCORES, ATTN_WATCH));
+}
+
+bool attn_heads_can_round(const struct attn_heads *a)
+{
+    return a->head.kind.form != ATTN_LINEAR && a->head.dv % ATTN_ROUND_STEP == 0;
 }
 
 void attn_heads_run(struct attn_heads *a, struct attn_team *team)

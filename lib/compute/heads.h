@@ -21,6 +21,7 @@
 struct attn_heads_seq {                 /* one sentence */
     const float *q, *k, *v;             /* of its first head; k and v: without a cache all keys, else those of the new tokens */
     float *context;
+    size_t row;                         /* of its first query, among those of all sentences */
     size_t Tq, Tk, pos;                 /* queries; keys they look at; position of the first query */
     bool all;                           /* cross-attention: every query sees every key, whatever the kind */
     float *cache; size_t capacity;      /* [Hkv, attn_keys_size], which holds pos keys before the run; NULL: no cache */
@@ -64,9 +65,12 @@ struct attn_heads {
     const struct attn_scratch *scratch;
     struct attn_trace *trace;           /* NULL: no observers */
     int layer;
+    float *rounded;                     /* in bf16: contexts are put here, too (attn_gemm_round); NULL: they are not */
     atomic_bool *overflowed;            /* [seqs] becomes true for those with such rows; NULL: nobody wants to know */
     struct attn_lost lost, nonfinite;   /* results: rows that see nothing; rows whose dots overflow */
 };
+/* Whether heads can round their contexts: each has whole steps of a row, and is computed as items. */
+bool attn_heads_can_round(const struct attn_heads *a);
 /* Adds the new keys and values to the caches and computes the contexts of all queries. */
 void attn_heads_run(struct attn_heads *a, struct attn_team *team);
 

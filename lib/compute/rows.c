@@ -1,6 +1,7 @@
 #include "compute/rows.h"
 
 #include "base/size.h"
+#include "compute/gemm.h"
 
 #include <string.h>
 
@@ -10,6 +11,7 @@ struct job {
     const struct attn_rows *y, *x, *pre;
     const float *w, *b;                 /* the weights of a norm, or cosines and sines */
     float eps;                          /* of a norm; or a factor, or a cap */
+    float *rounded;
     const struct attn_norm *norm;
     enum attn_mlp_form kind;
     bool neighbours;
@@ -54,10 +56,19 @@ void attn_norm_weights(float *to, const struct attn_norm *norm, size_t first, si
         to[i] += 1;
 }
 
-void attn_rows_norm(struct attn_team *t, const struct attn_rows *y, const struct attn_rows *x,
-                    const struct attn_norm *norm, float eps, float *w, float *b)
+/* All rows of a chunk use the same row of y, which stays in the nearest cache. */
+static void norm_rounded_row(const struct job *j, float *y, const float *x, size_t i)
 {
-    struct job j = {.y = y, .x = x, .eps = eps, .norm = norm, .w = w, .row = norm_row};
+    y -= i % CHUNK * j->y->ld;
+    norm_row(j, y, x, i);
+    attn_gemm_round(j->rounded, j->y->cols, i, 0, y, j->y->cols);
+}
+
+void attn_rows_norm_rounded(struct attn_team *t, float *rounded, const struct attn_rows *y, const struct attn_rows *x,
+                            const struct attn_norm *norm, float eps, float *w, float *b)
+{
+    struct job j = {.y = y, .x = x, .eps = eps, .norm = norm, .w = w, .rounded = rounded,
+                    .row = rounded ? norm_rounded_row : norm_row};
     size_t n = norm->span && !norm->own ? norm->span : y->cols;
     attn_norm_weights(w, norm, 0, n);
     if (norm->bias.data) {
@@ -65,6 +76,12 @@ void attn_rows_norm(struct attn_team *t, const struct attn_rows *y, const struct
         j.b = b;
     }
     each_row(t, &j, 16);
+}
+
+void attn_rows_norm(struct attn_team *t, const struct attn_rows *y, const struct attn_rows *x,
+                    const struct attn_norm *norm, float eps, float *w, float *b)
+{
+    attn_rows_norm_rounded(t, NULL, y, x, norm, eps, w, b);
 }
 
 static void add_row(const struct job *j, float *y, const float *x, size_t i)

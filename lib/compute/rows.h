@@ -14,6 +14,9 @@ void attn_norm_weights(float *to, const struct attn_norm *norm, size_t first, si
 /* y = norm(x), and y may be x; w and b are scratch for `cols` floats each, which hold the norm's weights in float32. */
 void attn_rows_norm(struct attn_team *t, const struct attn_rows *y, const struct attn_rows *x,
                     const struct attn_norm *norm, float eps, float *w, float *b);
+/* The same for products in bf16 alone: the rows are put into `rounded` (attn_gemm_round), and y is only scratch. */
+void attn_rows_norm_rounded(struct attn_team *t, float *rounded, const struct attn_rows *y, const struct attn_rows *x,
+                            const struct attn_norm *norm, float eps, float *w, float *b);
 /* y += x */
 void attn_rows_add(struct attn_team *t, const struct attn_rows *y, const struct attn_rows *x);
 void attn_rows_copy(const struct attn_rows *y, const struct attn_rows *x);

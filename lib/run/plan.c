@@ -64,12 +64,17 @@ static bool any_matrix(const struct attn_run *r, unsigned flags)
            any_layer(r, ATTN_ACT_PATTERN, flags);
 }
 
+/* The width of the wider of two: the contexts of all heads, the hidden layer. */
+static size_t branch(const struct attn_weights *w)
+{
+    return larger(w->n.H * w->n.dv, w->mlp ? w->n.m : 0);
+}
+
 /* The width of the widest rows that are the input of a product. */
 static size_t widest(const struct attn_run *r)
 {
     const struct attn_weights *w = &r->model->w;
-    size_t context = w->n.H * w->n.dv, m = w->mlp ? w->n.m : 0, branch = larger(context, m);
-    return larger(larger(r->pass.ldx, branch), w->project_in.data ? w->project_in.in : 0);
+    return larger(larger(r->pass.ldx, branch(w)), w->project_in.data ? w->project_in.in : 0);
 }
 
 /* The width of the widest norm. */
@@ -103,7 +108,8 @@ static void lay_out(struct attn_arena *a, struct attn_run *r)
     p->norm_w = attn_arena_f32(a, normed(w), 1, 1);
     p->norm_b = attn_arena_f32(a, normed(w), 1, 1);
     p->rounded = r->plan.bf16 ? attn_arena_f32(a, R + ATTN_GEMM_MORE, widest(r) + ATTN_GEMM_MORE, 1) : NULL;
-    p->between = r->plan.bf16 && w->mlp ? attn_arena_f32(a, R + ATTN_GEMM_MORE, n->m + ATTN_GEMM_MORE, 1) : NULL;
+    p->y_rounded.at = r->plan.bf16 ? attn_arena_f32(a, R + ATTN_GEMM_MORE, n->d + ATTN_GEMM_MORE, 1) : NULL;
+    p->between.at = r->plan.bf16 ? attn_arena_f32(a, R + ATTN_GEMM_MORE, branch(w) + ATTN_GEMM_MORE, 1) : NULL;
     r->kept = a->used;
     p->heads_seq = attn_arena_bytes(a, r->plan.seqs, sizeof *p->heads_seq);
     attn_scratch_lay_out(&p->scratch, a);

@@ -3,8 +3,8 @@
  *
  * The four weights of each of 12 blocks, as they are stored [in, out], are multiplied with T rows one after the other, so that
  * they come from memory as in a pass.  libxsmm (float32) and oneDNN (bf16, where the package libdnnl-dev is installed) have
- * their weights packed beforehand, and oneDNN has x in bf16; attn-cli reads weights as they are stored or in panels, and
- * rounds x.  A ratio is the median of those of each round, in which all take turns. */
+ * their weights packed beforehand; attn-cli reads weights as they are stored or in panels.  In bf16 both have x rounded
+ * beforehand: in a pass, norms, attention and activations round what they make.  A ratio is the median of those of each round, in which all take turns. */
 #include "../draw.h"
 #include "base/team.h"
 #include "compute/gemm.h"
@@ -32,7 +32,7 @@ struct bench {
     float *w[KINDS][BLOCKS], *packed[KINDS][BLOCKS];    /* packed: in panels */
     float *words[KINDS][BLOCKS];                        /* the same of bf16 */
     uint16_t *bf16[KINDS][BLOCKS];
-    float *x, *y, *rounded;
+    float *x, *y, *rounded[KINDS];      /* rounded: x as rows of each kind */
     uint16_t *x_bf16;
 };
 
@@ -79,7 +79,9 @@ static void ours(struct bench *b, int kind, int block, bool bf16, const float *p
     size_t in = sizes[kind][0], out = sizes[kind][1];
     struct attn_mat w = stored(b, kind, block, bf16);
     w.panels = panels;
-    attn_gemm(b->team, b->y, out, b->x, in, b->T, &w, ATTN_STORE, bf16 ? b->rounded : NULL);
+    const struct attn_between made = {.reads = b->rounded[kind]};
+    attn_gemm_each(b->team, &(struct attn_product){b->y, out, &w}, 1, b->x, in, b->T, ATTN_STORE, bf16 ? b->rounded[kind] : NULL,
+                   &made);
 }
 
 static void ours_f32(struct bench *b, int kind, int block) { ours(b, kind, block, false, NULL); }
@@ -294,12 +296,15 @@ static void fill(struct bench *b)
     uint32_t seed = 1;
     b->x = space(numbers * sizeof *b->x);
     b->y = space(numbers * sizeof *b->y);
-    b->rounded = space((size_t)(LONGEST + ATTN_GEMM_MORE) * (WIDEST + ATTN_GEMM_MORE) * sizeof *b->rounded);
     b->x_bf16 = space(numbers * sizeof *b->x_bf16);
     draw_numbers(b->x, numbers, 2);
     for (size_t i = 0; i < numbers; i++)
         b->x_bf16[i] = rounded(b->x[i]);
-    for (int kind = 0; kind < KINDS; kind++)
+    for (int kind = 0; kind < KINDS; kind++) {
+        const size_t wide = sizes[kind][0];
+        b->rounded[kind] = space((LONGEST + ATTN_GEMM_MORE) * (wide + ATTN_GEMM_MORE) * sizeof *b->rounded[kind]);
+        for (size_t i = 0; i < LONGEST; i++)
+            attn_gemm_round(b->rounded[kind], wide, i, 0, b->x + i * wide, wide);
         for (int block = 0; block < BLOCKS; block++) {
             size_t in = sizes[kind][0], out = sizes[kind][1];
             float *w = b->w[kind][block] = space(in * out * sizeof *w);
@@ -312,6 +317,7 @@ static void fill(struct bench *b)
             attn_panels_fill(&floats, packed, false, b->team);
             attn_panels_fill(&halves, b->words[kind][block], true, b->team);
         }
+    }
 }
 
 int main(int argc, char **argv)

@@ -19,6 +19,7 @@ enum {
     LINE = 64,
     PANELLED = 768,                     /* steps of a panel that is a copy already: 192 KB, in the L2 cache */
     PAIRED = 256,                       /* steps of a panel in pairs that stay in the L1 cache: 32 KB */
+    STAYING = 256,                      /* rows of y that stay in the cache, of products in pairs */
     AS_FETCHED = 16                     /* this many rows are multiplied in the time it takes to read the weights from memory */
 };
 _Static_assert(ATTN_STREAM * (PANELS * PANEL + APART) <= SUMS, "the widest item's sums fit");
@@ -89,7 +90,8 @@ static struct attn_ahead rows_ahead(const struct work *o, size_t k, size_t depth
     const size_t size = sizeof *p->x, steps = k < p->in ? smaller(p->in - k, depth) : 0;
     size_t rows = it->i1 - it->i0, row = it->i0 + rows * part / parts, end = it->i0 + rows * (part + 1) / parts;
     if (steps == 0)
-        return attn_vec_ahead(to->y + row * to->ldy + it->j0 * PANEL, end - row, attn_item_columns(it) * size, to->ldy * size);
+        return attn_vec_ahead(to->y + row * to->ldy + it->j0 * PANEL, p->makes ? 0 : end - row, attn_item_columns(it) * size,
+                              to->ldy * size);
     return attn_vec_ahead(p->x + row * p->ldx + k, end - row, steps * size, p->ldx * size);
 }
 
@@ -161,6 +163,12 @@ static struct attn_ahead chunk_ahead(const struct work *o, const struct attn_chu
     return attn_slab_memory(it.to->w, &all, part, parts);
 }
 
+/* Whether y is prefetched in products in pairs: that of few rows is in the cache still. */
+static bool fetches_y(const struct product *p)
+{
+    return p->cut.n > STAYING;
+}
+
 /* Adds the product of the item's rows with a chunk, whose pairs are `words`. */
 static void add_chunk(const struct work *o, const struct attn_chunk *c, const float *words)
 {
@@ -170,7 +178,11 @@ static void add_chunk(const struct work *o, const struct attn_chunk *c, const fl
     for (size_t j = c->j0; j < c->j1; j++, words += panel)
         for (size_t k = 0; k < c->K; k += depth) {
             const float *x = attn_pairs_at(all->x, all->ldx, o->it.i0, (c->k + k) / 2);
-            struct attn_ahead ahead = chunk_ahead(o, c, part++, parts);
+            struct attn_ahead rows, ahead = chunk_ahead(o, c, part++, parts);
+            if (c->k + k + depth >= all->in && fetches_y(all)) {
+                rows = rows_ahead(o, all->in, 0, j - o->it.j0, o->it.j1 - o->it.j0);
+                ahead.then = &rows;
+            }
             attn_pairs_ops()->panel(o->sum + (j - o->it.j0) * PANEL, o->ld, x, all->ldx, words + k / 2 * PANEL, n,
                                     attn_pairs_words(smaller(c->K - k, depth)), c->k + k > 0, &ahead);
         }
@@ -220,13 +232,13 @@ static void add_panel(const struct work *o, size_t j, size_t k)
     float *y = o->sum + (j - it->j0) * PANEL;
     size_t n = it->i1 - it->i0, K = smaller(p->in - k, PANELLED);
     struct attn_ahead rows = rows_ahead(o, k + K, PANELLED, j - it->j0, it->j1 - it->j0), ahead = panels_ahead(o, j, k);
-    if (pairs) {
-        const float *x = attn_pairs_at(p->x, p->ldx, it->i0, k / 2);
-        attn_pairs_ops()->panel(y, o->ld, x, p->ldx, w, n, attn_pairs_words(K), k > 0, &ahead);
-        return;
-    }
-    ahead.then = &rows;
-    attn_kernel_multiply(y, o->ld, p->x + it->i0 * p->ldx + k, p->ldx, w, PANEL, n, K, k > 0, &ahead);
+    if (!pairs || (k + K == p->in && fetches_y(p)))     /* what is prefetched of x are rows, and pairs lie otherwise */
+        ahead.then = &rows;
+    if (pairs)
+        attn_pairs_ops()->panel(y, o->ld, attn_pairs_at(p->x, p->ldx, it->i0, k / 2), p->ldx, w, n, attn_pairs_words(K), k > 0,
+                                &ahead);
+    else
+        attn_kernel_multiply(y, o->ld, p->x + it->i0 * p->ldx + k, p->ldx, w, PANEL, n, K, k > 0, &ahead);
 }
 
 static void sum_up_panels(const struct work *o)
@@ -320,18 +332,22 @@ static const struct blocking
     few = {{.rows = ATTN_STREAM, .tile = 1, .strip = PANELS, .depth = ATTN_SLAB, .items = 1, .fine = 1}, stream, false},
     many_in_pairs = {{.rows = 512, .tile = ATTN_PAIRS_ROWS, .strip = 4, .depth = PAIRED, .items = 2, .fine = 2},
                      sum_up_pairs, true},
-    some_in_pairs = {{.rows = 256, .tile = ATTN_PAIRS_ROWS, .strip = 8, .depth = PAIRED, .items = 1, .fine = 1},
+    some_in_pairs = {{.rows = STAYING, .tile = ATTN_PAIRS_ROWS, .strip = 8, .depth = PAIRED, .items = 1, .fine = 1},
                      sum_up_pairs, true},
     few_in_pairs = {{.rows = 48, .tile = ATTN_PAIRS_ROWS, .strip = STRIP, .depth = PAIRED / 2, .items = 1, .fine = 1},
                     sum_up_pairs, true},
+    copied_in_pairs = {{.rows = 128, .tile = ATTN_PAIRS_ROWS, .strip = 4, .depth = PAIRED, .items = 2, .fine = 2},
+                       sum_up_pairs, true},
     lone_in_pairs = {{.rows = ATTN_PAIRS_LONE, .tile = 1, .strip = STRIP, .depth = PAIRED, .items = 1, .fine = 1}, stream, true};
 
-static const struct blocking *blocking_in_pairs(size_t n)
+static const struct blocking *blocking_in_pairs(size_t n, bool copied)
 {
     if (n <= ATTN_PAIRS_LONE)
         return &lone_in_pairs;
     if (n <= few_in_pairs.sizes.rows)
         return &few_in_pairs;
+    if (copied)
+        return &copied_in_pairs;
     return n <= some_in_pairs.sizes.rows ? &some_in_pairs : &many_in_pairs;
 }
 
@@ -347,7 +363,7 @@ static bool all_as_stored(const struct attn_product *each, size_t outs, bool bf1
 static const struct blocking *blocking_for(size_t n, const struct attn_product *each, size_t outs, bool bf16)
 {
     if (bf16 && attn_pairs_kind() != ATTN_BF16_FLOATS)
-        return blocking_in_pairs(n);
+        return blocking_in_pairs(n, each->w->panels);
     if (n <= few.sizes.rows && !attn_kernel_shares(n) && all_as_stored(each, outs, bf16))
         return &few;
     if (n > some.sizes.rows)
@@ -367,8 +383,19 @@ static void widen_bias(float *bias, const struct attn_mat *w, size_t j0, size_t 
     }
 }
 
-static void finish_row(float *y, const float *s, size_t n, enum attn_tail tail)
+/* s: the sums, to which the bias is added first.  bias: NULL if there is none. */
+static void finish_row(float *y, float *s, const float *bias, size_t n, enum attn_tail tail)
 {
+    if (bias && tail == ATTN_STORE) {
+        attn_vec_sum(y, s, bias, n);
+        return;
+    }
+    if (bias && tail == ATTN_ADD) {
+        attn_vec_add_sum(y, s, bias, n);
+        return;
+    }
+    if (bias)
+        attn_vec_add(s, bias, n);
     switch (tail) {
     case ATTN_STORE: memcpy(y, s, n * sizeof *y); break;
     case ATTN_ADD: attn_vec_add(y, s, n); break;
@@ -391,18 +418,16 @@ void attn_gemm_round(float *rounded, size_t in, size_t i, size_t k, const float 
 
 static void finish_item(const struct work *o)
 {
-    float bias[PANELS * PANEL];
+    float space[PANELS * PANEL], *bias = o->it.to->w->bias.data ? space : NULL;
     const struct attn_gemm_output *to = o->it.to;
     size_t j = o->it.j0 * PANEL, cols = attn_item_columns(&o->it);
-    if (to->w->bias.data)
+    if (bias)
         widen_bias(bias, to->w, j, cols);
     for (size_t i = o->it.i0; i < o->it.i1; i++) {
         float *sum = o->sum + (i - o->it.i0) * o->ld;
-        if (to->w->bias.data)
-            attn_vec_add(sum, bias, cols);
         bool in_place = o->p->makes && o->p->tail < ATTN_THEN_SILU;
         float *y = in_place ? sum : to->y + i * to->ldy + j;
-        finish_row(y, sum, cols, o->p->tail);
+        finish_row(y, sum, bias, cols, o->p->tail);
         if (o->p->makes)
             attn_gemm_round(o->p->makes, to->w->out, i, j, y, cols);
     }

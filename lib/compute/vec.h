@@ -41,6 +41,9 @@ struct attn_adamw { float beta1, beta2, scale, keep, rate, spread, eps; };
     DO(scale, (float *y, const float *x, float s, size_t n), (y, x, s, n)) \
     /* y[n] += x[n] */ \
     DO(add, (float *y, const float *x, size_t n), (y, x, n)) \
+    /* y[n] = a[n] + b[n]; y[n] += a[n] + b[n] */ \
+    DO(sum, (float *y, const float *a, const float *b, size_t n), (y, a, b, n)) \
+    DO(add_sum, (float *y, const float *a, const float *b, size_t n), (y, a, b, n)) \
     /* The largest of s x[n]; -inf if n is 0.  *finite: whether all of them are; only then is the maximum exact, as NaN may or \
      * may not win. */ \
     GET(float, max, (const float *x, float s, size_t n, bool *finite), (x, s, n, finite)) \

@@ -23,6 +23,18 @@ static void vec_add(float *y, const float *x, size_t n)
         put(y + i, add(get(y + i, n - i, 0), get(x + i, n - i, 0)), n - i);
 }
 
+static void vec_sum(float *y, const float *a, const float *b, size_t n)
+{
+    for (size_t i = 0; i < n; i += LANES)
+        put(y + i, add(get(a + i, n - i, 0), get(b + i, n - i, 0)), n - i);
+}
+
+static void vec_add_sum(float *y, const float *a, const float *b, size_t n)
+{
+    for (size_t i = 0; i < n; i += LANES)
+        put(y + i, add(get(y + i, n - i, 0), add(get(a + i, n - i, 0), get(b + i, n - i, 0))), n - i);
+}
+
 /* exp(x) = 2^n e^r with n whole and |r| <= ln(2)/2; e^r = 1 + r + r^2 P(r), P a minimax polynomial
  * (1.6e-10).  Results may be denormal.  Below -104 the result rounds to 0; above 88.8 it is cut off
  * there, still finite. */

@@ -322,7 +322,8 @@ struct attn_seq {                       /* one sentence of a forward pass */
 /* Whether a run copies weights into panels, the order in which they are multiplied fastest, with the same bits: where twice the
  * memory that this takes is available, the weights once more. */
 enum attn_copies {
-    ATTN_COPY_REPAID,                   /* after some thousand rows, which promise that as many again come */
+    ATTN_COPY_REPAID,                   /* after some thousand rows, or some tens of tokens that continue a text: as many again are
+                                         * likely to come */
     ATTN_COPY_NEVER,
     ATTN_COPY_FIRST,                    /* when the first pass begins */
 };

@@ -136,6 +136,50 @@ START_TEST(copied_weights_do_not_change_a_bit)
 }
 END_TEST
 
+static float *decode(int n, enum attn_copies copies, bool *copied)
+{
+    struct keep k = {.only = ATTN_ACT_LOGITS};
+    const struct attn_observer obs = keep_observer(&k);
+    const struct attn_plan p = {.rows = 1, .seqs = 1, .keys = (size_t)n, .threads = 2, .bf16 = bf16, .copies = copies};
+    struct attn_err err = {0};
+    struct attn_run *r = NULL;
+    struct attn_kv *kv = NULL;
+    float *logits = malloc((size_t)n * 50 * sizeof *logits);
+    ck_assert(logits && !attn_kv_new(&kv, model, (size_t)n, &err) && !attn_run_new(&r, model, &p, &obs, 1, &err));
+    const struct attn_seq seq = {.T = 1, .kv = kv};
+    for (int t = 0; t < n; t++) {
+        ck_assert(!r->panels.memory.base == (copies == ATTN_COPY_NEVER || t <= ATTN_RUN_REPAYS / ATTN_RUN_LONE) || !*copied);
+        forward(r, ids + t, &seq, 1);
+        memcpy(logits + t * 50, keep_find(&k, "logits", 0)->data, 50 * sizeof *logits);
+        keep_free(&k);
+        k = (struct keep){.only = ATTN_ACT_LOGITS};
+    }
+    *copied = r->panels.memory.base;
+    attn_kv_free(kv);
+    attn_run_free(r);
+    return logits;
+}
+
+/* One row after another, whose weights are copied after some of them: as they are stored, whatever their type, or rounded in pairs. */
+START_TEST(copies_for_one_row_do_not_change_a_bit)
+{
+    enum { N = ATTN_RUN_REPAYS / ATTN_RUN_LONE + 5 };
+    static const char *const types[] = {"F32", "F16", "BF16"};
+    setup_model(_i);
+    for (size_t i = 0; i < sizeof types / sizeof *types; i++) {
+        attn_model_close(model);
+        model = made_open(made_model(CONFIGS[_i % MODELS], 12, types[i]));
+        bool never = true, copied = !bf16 || attn_pairs_kind() == ATTN_BF16_DOTS;
+        float *want = decode(N, ATTN_COPY_NEVER, &never), *got = decode(N, ATTN_COPY_REPAID, &copied);
+        ck_assert(!never && copied == (!bf16 || attn_pairs_kind() == ATTN_BF16_DOTS));
+        ck_assert(memcmp(want, got, N * 50 * sizeof *want) == 0);
+        free(want);
+        free(got);
+    }
+    teardown();
+}
+END_TEST
+
 START_TEST(whole_or_in_bands_is_the_same)
 {
     setup_model(_i);
@@ -793,6 +837,7 @@ Suite *suite_run(void)
     tcase_add_loop_test(c, threads_do_not_change_a_bit, 0, 12);
     tcase_add_loop_test(c, kernels_do_not_change_a_bit, 0, 2 * MODELS);
     tcase_add_loop_test(c, copied_weights_do_not_change_a_bit, 0, 3 * 2 * MODELS);
+    tcase_add_loop_test(c, copies_for_one_row_do_not_change_a_bit, 0, 2 * MODELS);
     tcase_add_loop_test(c, whole_or_in_bands_is_the_same, 0, 2 * MODELS);
     tcase_add_loop_test(c, watching_does_not_change_a_bit, 0, 2 * MODELS);
     tcase_add_loop_test(c, batch_does_not_change_a_bit, 0, 2 * MODELS);

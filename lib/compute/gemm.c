@@ -202,6 +202,8 @@ static void sum_up_pairs(const struct work *o)
 
 /* ---- sums of a weight that has panels ---- */
 
+static void stream(const struct work *o);
+
 /* What to prefetch while panel j is multiplied from step k on: what comes after it. */
 static struct attn_ahead panels_ahead(const struct work *o, size_t j, size_t k)
 {
@@ -241,8 +243,33 @@ static void add_panel(const struct work *o, size_t j, size_t k)
         attn_kernel_multiply(y, o->ld, p->x + it->i0 * p->ldx + k, p->ldx, w, PANEL, n, K, k > 0, &ahead);
 }
 
+/* Whether the product reads a weight's panels; else it reads the weight as it is stored. */
+static bool reads_panels(const struct product *p, const struct attn_mat *w)
+{
+    const bool pairs = p->blocking->in_pairs;
+    if (!w->panels)
+        return false;
+    return p->cut.n == 1 ? attn_panels_help_one(pairs) : p->blocking->sum_up != stream && attn_panels_help_many(w, pairs);
+}
+
+/* One row waits for memory alone. */
+static void sum_up_row(const struct work *o)
+{
+    const struct attn_mat *w = o->it.to->w;
+    size_t panels = o->it.j1 - o->it.j0, in = o->p->in;
+    if (o->p->blocking->in_pairs)
+        attn_pairs_ops()->row_panels(o->sum, o->p->x, attn_panels_at(w, o->it.j0, 0, true), attn_pairs_words(in) * PANEL, panels,
+                                     attn_pairs_words(in));
+    else
+        attn_vec_of(w->type)->row_panels(o->sum, o->p->x, attn_panels_at(w, o->it.j0, 0, false), in * PANEL, panels, in);
+}
+
 static void sum_up_panels(const struct work *o)
 {
+    if (o->p->cut.n == 1) {
+        sum_up_row(o);
+        return;
+    }
     for (size_t k = 0; k < o->p->in; k += PANELLED)
         for (size_t j = o->it.j0; j < o->it.j1; j++)
             add_panel(o, j, k);
@@ -443,7 +470,7 @@ static void one_item(void *ctx, size_t item, int worker)
         return;
     if (p->in == 0)
         memset(sum, 0, (o.it.i1 - o.it.i0) * o.ld * sizeof *sum);
-    if (o.it.to->w->panels && p->blocking->sum_up != stream)
+    if (reads_panels(p, o.it.to->w))
         sum_up_panels(&o);
     else
         p->blocking->sum_up(&o);

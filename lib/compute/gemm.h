@@ -10,7 +10,8 @@
  * the other rows read.  While the slabs of some panels side by side are multiplied, the next slabs of all of them
  * are prefetched in stretches as long as possible, and so are the next parts of x and y.  A few rows of x wait for
  * memory, many for arithmetic: for very few rows, whole rows of W are read in the order of the file instead.
- * A weight that was copied in panels (panels.h) needs no other copy, so many more steps are taken at a time.
+ * A weight that was copied in panels (panels.h) needs no other copy, so many more steps are taken at a time, and one row of x reads
+ * it without gaps.
  * The micro-kernel is libxsmm's or our own (kernel.c), the division among threads is in cut.h.
  *
  * In bf16, x and w are rounded to nearest even; a weight stored in bf16 loses nothing.  The rounded

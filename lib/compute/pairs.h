@@ -45,6 +45,9 @@ struct attn_pairs_ops {
                    size_t K, size_t cols);
     void (*stream_out_in)(float *y, size_t ldy, const float *x, size_t ldx, const void *const *w, enum attn_dtype type, size_t n,
                           size_t K, struct attn_ahead *ahead);
+    /* The same bits for one row of x and n panels of words, `next` words apart: y[n * 64] = x[words] w.  NULL: w is streamed as it
+     * is stored. */
+    void (*row_panels)(float *y, const float *x, const float *w, size_t next, size_t n, size_t words);
 };
 extern const struct attn_pairs_ops attn_pairs_dots, attn_pairs_tiles;
 const struct attn_pairs_ops *attn_pairs_ops(void);     /* of the instruction in use */

@@ -15,6 +15,11 @@ static void panel_dots(float *y, size_t ldy, const float *x, size_t ldx, const f
     vec_panel(y, ldy, x, ldx, w, ATTN_PANEL, n, words, more, ahead);
 }
 
+static void row_dots(float *y, const float *x, const float *w, size_t next, size_t n, size_t words)
+{
+    row_times(y, x, (const char *)w, next * sizeof *w, n, words, sizeof *w, from_stored_f32);
+}
+
 /* ---- one or two rows of x, w stored [in, out]: see products_body.h ---- */
 
 /* Callers pass constants for size, from and rows. */
@@ -120,4 +125,4 @@ static void stream_out_in_dots(float *y, size_t ldy, const float *x, size_t ldx,
     by_type[type](y, ldy, x, ldx, w, n, K, ahead);
 }
 
-const struct attn_pairs_ops attn_pairs_dots = {panel_dots, stream_dots, stream_out_in_dots};
+const struct attn_pairs_ops attn_pairs_dots = {panel_dots, stream_dots, stream_out_in_dots, row_dots};

@@ -5,26 +5,42 @@
 #include "compute/pairs.h"
 #include "compute/slab.h"
 
+#include <string.h>
+
 enum {
     PANEL = ATTN_PANEL,
     AT_ONCE = 512                       /* steps of a panel in pairs that are converted at a time */
 };
 
-static size_t steps_of(size_t k, bool in_pairs) { return in_pairs ? attn_pairs_words(k) : k; }
-
-const float *attn_panels_at(const struct attn_mat *w, size_t j, size_t k, bool in_pairs)
+/* Bytes of k steps of a panel. */
+static size_t bytes_of(const struct attn_mat *w, size_t k, bool in_pairs)
 {
-    return w->panels + (j * steps_of(w->in, in_pairs) + steps_of(k, in_pairs)) * PANEL;
+    return PANEL * (in_pairs ? attn_pairs_words(k) * sizeof(float) : k * attn_dtype_size(w->type));
+}
+
+const void *attn_panels_at(const struct attn_mat *w, size_t j, size_t k, bool in_pairs)
+{
+    return (const char *)w->panels + j * bytes_of(w, w->in, in_pairs) + bytes_of(w, k, in_pairs);
 }
 
 size_t attn_panels_size(const struct attn_mat *w, bool in_pairs)
 {
-    return parts_of(w->out, PANEL) * PANEL * steps_of(w->in, in_pairs);
+    return parts_of(w->out, PANEL) * bytes_of(w, w->in, in_pairs) / sizeof(float);
+}
+
+bool attn_panels_help_one(bool in_pairs)
+{
+    return !in_pairs || attn_pairs_ops()->row_panels;
+}
+
+bool attn_panels_help_many(const struct attn_mat *w, bool in_pairs)
+{
+    return in_pairs || w->type == ATTN_F32;
 }
 
 /* ---- one matrix ---- */
 
-struct filling { const struct attn_mat *w; float *panels; bool in_pairs; };
+struct filling { const struct attn_mat *w; char *panels; bool in_pairs; };
 
 static void fill_floats(float *to, const struct attn_mat *w, size_t j)
 {
@@ -32,6 +48,21 @@ static void fill_floats(float *to, const struct attn_mat *w, size_t j)
         struct attn_slab s = attn_slab_of(w, j, k, ATTN_SLAB);
         attn_slab_floats(to + k * PANEL, w, &s, ATTN_SLAB_FEW + 1, false);
     }
+}
+
+/* Numbers of 16 bits, some steps of all columns at a time. */
+static void fill_halves(uint16_t *to, const struct attn_mat *w, size_t j)
+{
+    size_t cols = smaller(PANEL, w->out - j * PANEL);
+    memset(to, 0, w->in * PANEL * sizeof *to);
+    for (size_t k = 0; k < w->in && !w->out_in; k++)
+        memcpy(to + k * PANEL, attn_element(w->data, w->type, k * w->ld + j * PANEL), cols * sizeof *to);
+    for (size_t k0 = 0; k0 < w->in && w->out_in; k0 += AT_ONCE)
+        for (size_t l = 0; l < cols; l++) {
+            const uint16_t *row = attn_mat_row(w, j * PANEL + l);
+            for (size_t k = k0; k < smaller(w->in, k0 + AT_ONCE); k++)
+                to[k * PANEL + l] = row[k];
+        }
 }
 
 static void fill_words(float *to, const struct attn_mat *w, size_t j)
@@ -44,39 +75,43 @@ static void fill_panel(void *ctx, size_t j, int worker)
 {
     (void)worker;
     const struct filling *p = ctx;
-    float *to = p->panels + j * PANEL * steps_of(p->w->in, p->in_pairs);
-    (p->in_pairs ? fill_words : fill_floats)(to, p->w, j);
+    void *to = p->panels + j * bytes_of(p->w, p->w->in, p->in_pairs);
+    if (p->in_pairs)
+        fill_words(to, p->w, j);
+    else if (p->w->type == ATTN_F32)
+        fill_floats(to, p->w, j);
+    else
+        fill_halves(to, p->w, j);
 }
 
 void attn_panels_fill(struct attn_mat *w, float *panels, bool in_pairs, struct attn_team *t)
 {
-    struct filling p = {w, panels, in_pairs};
+    struct filling p = {w, (char *)panels, in_pairs};
     attn_team_run(t, parts_of(w->out, PANEL), (double)w->in * (double)w->out, fill_panel, &p);
     w->panels = panels;
 }
 
 /* ---- a model ---- */
 
-struct request { struct attn_arena *memory; bool in_pairs; struct attn_team *team; };
+struct request { struct attn_arena *memory; const struct attn_panels_use *use; struct attn_team *team; };
 
-/* As float32, numbers of 16 bits would take twice the memory. */
-static bool repays(const struct attn_mat *w, bool in_pairs)
+static bool repays(const struct attn_mat *w, const struct attn_panels_use *use)
 {
-    return w->data && (in_pairs || w->type == ATTN_F32);
+    return w->data && (attn_panels_help_many(w, use->bf16) || (use->lone && attn_panels_help_one(use->bf16)));
 }
 
 static bool lay_out_mat(struct attn_mat *w, const struct request *r)
 {
-    if (!repays(w, r->in_pairs))
+    if (!repays(w, r->use))
         return false;
-    float *panels = attn_arena_f32(r->memory, attn_panels_size(w, r->in_pairs), 1, 1);
+    float *panels = attn_arena_f32(r->memory, attn_panels_size(w, r->use->bf16), 1, 1);
     if (panels)
-        attn_panels_fill(w, panels, r->in_pairs, r->team);
+        attn_panels_fill(w, panels, r->use->bf16, r->team);
     return true;
 }
 
 /* Walked twice, as the layout of any arena: first it counts, then it copies.  Returns whether anything repays it. */
-static bool lay_out(struct attn_panels *p, const struct attn_weights *w, bool logits, const struct request *r)
+static bool lay_out(struct attn_panels *p, const struct attn_weights *w, const struct request *r)
 {
     bool any = false;
     p->w = *w;
@@ -89,25 +124,25 @@ static bool lay_out(struct attn_panels *p, const struct attn_weights *w, bool lo
         if (p->w.block)
             p->w.block[layer] = b;
     }
-    if (logits)
+    if (r->use->logits)
         any |= lay_out_mat(&p->w.unembed, r);
     return any;
 }
 
-size_t attn_panels_bytes(const struct attn_weights *w, bool bf16, bool logits)
+size_t attn_panels_bytes(const struct attn_weights *w, const struct attn_panels_use *use)
 {
     struct attn_panels p = {0};
-    bool any = !(bf16 && attn_pairs_kind() == ATTN_BF16_FLOATS) && lay_out(&p, w, logits, &(struct request){&p.memory, bf16, NULL});
+    bool any = !(use->bf16 && attn_pairs_kind() == ATTN_BF16_FLOATS) && lay_out(&p, w, &(struct request){&p.memory, use, NULL});
     return any && !p.memory.overflow && p.memory.used <= attn_memory_available() / 2 ? p.memory.used : 0;
 }
 
-bool attn_panels_make(struct attn_panels *p, const struct attn_weights *w, bool bf16, bool logits, struct attn_team *t)
+bool attn_panels_make(struct attn_panels *p, const struct attn_weights *w, const struct attn_panels_use *use, struct attn_team *t)
 {
-    *p = (struct attn_panels){.memory.used = attn_panels_bytes(w, bf16, logits)};
+    *p = (struct attn_panels){.memory.used = attn_panels_bytes(w, use)};
     if (p->memory.used == 0 || attn_arena_make(&p->memory, NULL))
         return false;
     attn_arena_large_pages(&p->memory);
-    lay_out(p, w, logits, &(struct request){&p->memory, bf16, t});
+    lay_out(p, w, &(struct request){&p->memory, use, t});
     return true;
 }
 

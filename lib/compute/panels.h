@@ -1,9 +1,9 @@
-/* panels.h - weights once more, in the order in which products of many rows read them.
+/* panels.h - weights once more, in the order in which products of many rows, or of one, read them.
  *
- * Panels of 64 columns lie one after the other.  A panel has the numbers [in, 64] or, for products in pairs, the words
- * [words(in), 64]; to the right of the last column are zeros.  Products have the same bits with them and without: nothing
- * needs to be copied or converted first, so sums are read and written less often.  run.c decides when, gemm.c reads them where
- * there are more than a few rows. */
+ * Panels of 64 columns lie one after the other.  A panel has the numbers [in, 64] in their type or, for products in pairs, the
+ * words [words(in), 64]; to the right of the last column are zeros.  Products have the same bits with them and without: nothing
+ * needs to be copied or converted first, so sums are read and written less often.  One row reads them at the full speed of memory,
+ * as each thread's are in one stretch.  run.c decides when, gemm.c reads them but where there are two rows or a few more. */
 #ifndef ATTN_COMPUTE_PANELS_H
 #define ATTN_COMPUTE_PANELS_H
 
@@ -12,19 +12,25 @@
 #include "compute/weights.h"
 
 /* The panels of w, from step k of panel j on; k must be a multiple of 32. */
-const float *attn_panels_at(const struct attn_mat *w, size_t j, size_t k, bool in_pairs);
+const void *attn_panels_at(const struct attn_mat *w, size_t j, size_t k, bool in_pairs);
 
-/* How many floats (or words) w takes. */
+/* How many floats (or words) of memory w takes. */
 size_t attn_panels_size(const struct attn_mat *w, bool in_pairs);
 /* Fills panels[size] and lets w have them. */
 void attn_panels_fill(struct attn_mat *w, float *panels, bool in_pairs, struct attn_team *t);
 
+/* Whether a product of one row gains by panels; whether one of many does, which in float32 must first widen numbers of 16 bits. */
+bool attn_panels_help_one(bool in_pairs);
+bool attn_panels_help_many(const struct attn_mat *w, bool in_pairs);
+
 /* A model's weights whose matrices have panels.  Embeddings and what does not repay have none. */
 struct attn_panels { struct attn_arena memory; struct attn_weights w; };
-/* How many bytes that would be; 0: nothing repays, or it is not known that twice as much is available.  logits: of many rows, too. */
-size_t attn_panels_bytes(const struct attn_weights *w, bool bf16, bool logits);
+/* What products they are for: in bf16; of one row after another; of the output layer, too. */
+struct attn_panels_use { bool bf16, lone, logits; };
+/* How many bytes that would be; 0: nothing repays, or it is not known that twice as much is available. */
+size_t attn_panels_bytes(const struct attn_weights *w, const struct attn_panels_use *use);
 /* False: there are none. */
-bool attn_panels_make(struct attn_panels *p, const struct attn_weights *w, bool bf16, bool logits, struct attn_team *t);
+bool attn_panels_make(struct attn_panels *p, const struct attn_weights *w, const struct attn_panels_use *use, struct attn_team *t);
 void attn_panels_free(struct attn_panels *p);                       /* a zeroed one is fine */
 
 #endif

@@ -104,6 +104,14 @@ static void panel_copy_##t(float *y, size_t ldy, const float *x, size_t ldx, flo
 EACH_TYPE(PANEL_COPY)
 #undef PANEL_COPY
 
+#define ROW_PANELS(t, type, sets) \
+static void row_panels_##t(float *y, const float *x, const void *w, size_t next, size_t n, size_t K) \
+{ \
+    row_times(y, x, w, next * sizeof(type), n, K, sizeof(type), from_stored_##t); \
+}
+EACH_TYPE(ROW_PANELS)
+#undef ROW_PANELS
+
 /* Of transposed x, whose rows are steps of k.  Both x and w are activations, in the cache already: nothing is prefetched. */
 #define OUTER_OF(n) static void outer##n(float *y, size_t ldy, const float *x, size_t ldx, const float *w, size_t ldw, size_t K) \
 { \

@@ -73,4 +73,40 @@ static void vec_panel(float *y, size_t ldy, const float *x, size_t ldx, const fl
         }
 }
 
+/* How many panels one row of x is multiplied with side by side: so many stretches of memory are read at once, which the hardware
+ * fetches ahead faster than we could, as each is long and has no gaps. */
+enum { IN_PANEL = ATTN_PANEL / LANES, BESIDE = TILE_COLS == IN_PANEL ? 4 : 1 };
+
+/* Callers pass constants for n, size and from; next: bytes from one panel to the next. */
+static inline __attribute__((always_inline))
+void row_beside(float *y, const float *x, const char *w, size_t next, size_t K, size_t n, size_t size, from_stored *from)
+{
+    v16 acc[BESIDE][IN_PANEL];
+    UNROLL for (size_t p = 0; p < n; p++)
+        UNROLL for (size_t c = 0; c < IN_PANEL; c++)
+            acc[p][c] = all(0);
+    for (size_t k = 0; k < K; k++, w += ATTN_PANEL * size) {
+        v16 f = all(x[k]);
+        UNROLL for (size_t p = 0; p < n; p++)
+            UNROLL for (size_t c = 0; c < IN_PANEL; c++)
+                acc[p][c] = fma16(f, from(w + p * next + c * LANES * size), acc[p][c]);
+    }
+    UNROLL for (size_t p = 0; p < n; p++)
+        UNROLL for (size_t c = 0; c < IN_PANEL; c++)
+            store(y + p * ATTN_PANEL + c * LANES, acc[p][c]);
+}
+
+/* y[n * 64] = x[K] times n panels. */
+static inline __attribute__((always_inline))
+void row_times(float *y, const float *x, const char *w, size_t next, size_t n, size_t K, size_t size, from_stored *from)
+{
+    for (; n >= BESIDE; n -= BESIDE, y += BESIDE * ATTN_PANEL, w += BESIDE * next)
+        row_beside(y, x, w, next, K, BESIDE, size, from);
+    switch (n) {
+    case 3: row_beside(y, x, w, next, K, 3, size, from); break;
+    case 2: row_beside(y, x, w, next, K, 2, size, from); break;
+    case 1: row_beside(y, x, w, next, K, 1, size, from); break;
+    }
+}
+
 #endif

@@ -133,6 +133,8 @@ struct attn_adamw { float beta1, beta2, scale, keep, rate, spread, eps; };
      * copy[K, 64]. */ \
     DO(panel_copy, (float *y, size_t ldy, const float *x, size_t ldx, float *copy, const void *w, size_t ldw, size_t K, \
                     bool more, size_t n, struct attn_ahead *ahead)) \
+    /* y[n * 64] = x[K] times n panels w[K, 64], `next` elements apart: the same chains, at the speed of memory. */ \
+    DO(row_panels, (float *y, const float *x, const void *w, size_t next, size_t n, size_t K)) \
     /* y[n, cols] += x[n, K] w[K, cols] for few rows: n is at most ATTN_STREAM, cols a multiple of 16.  The chains are the \
      * same as panel's, at the speed of memory. */ \
     DO(stream, (float *y, size_t ldy, const float *x, size_t ldx, const void *w, size_t ldw, size_t n, size_t K, size_t cols)) \

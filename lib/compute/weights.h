@@ -22,7 +22,7 @@ struct attn_mat {
     bool out_in;                        /* stored [out, in]; else [in, out] */
     size_t group, step;                 /* group 0: all rows; else see above, and out_in is set */
     struct attn_vec bias;               /* [out] */
-    const float *panels;                /* the same numbers in another order (panels.h); NULL: only as they are stored */
+    const void *panels;                 /* the same numbers in another order (panels.h); NULL: only as they are stored */
 };
 
 /* The number of the stored row, or column, of output j. */

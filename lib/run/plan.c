@@ -254,6 +254,13 @@ void attn_run_free(struct attn_run *r)
     free(r);
 }
 
+struct attn_panels_use attn_run_use(const struct attn_run *r)
+{
+    bool lone = r->plan.keys > 0, all = attn_trace_wants_all(&r->trace, ATTN_ACT_LOGITS, -1);
+    bool logits = attn_trace_wants(&r->trace, ATTN_ACT_LOGITS, -1, ATTN_WATCH | ATTN_EDIT);
+    return (struct attn_panels_use){r->plan.bf16, lone, all || (lone && logits)};
+}
+
 int attn_run_measure(struct attn_cost *out, const struct attn_model *m, const struct attn_plan *p,
                      const struct attn_observer *obs, size_t n_obs, struct attn_err *err)
 {
@@ -265,8 +272,8 @@ int attn_run_measure(struct attn_cost *out, const struct attn_model *m, const st
         size_up(&r);
         out->memory = r.arena.used;
         out->scratch = r.arena.used - r.kept;
-        bool logits = attn_trace_wants_all(&r.trace, ATTN_ACT_LOGITS, -1);
-        out->copies = p->copies == ATTN_COPY_NEVER ? 0 : attn_panels_bytes(&m->w, p->bf16, logits);
+        const struct attn_panels_use use = attn_run_use(&r);
+        out->copies = p->copies == ATTN_COPY_NEVER ? 0 : attn_panels_bytes(&m->w, &use);
         if (r.arena.overflow)
             rc = attn_fail(err, ATTN_ENOMEM, "a run of this size needs more memory than can be addressed");
     }

@@ -113,17 +113,24 @@ static int look_after(struct attn_run *r, struct attn_err *err)
     return rc;
 }
 
-enum { LONG = 64 };                     /* rows of a pass that gains by panels */
+/* How many rows of long passes save as much by panels as this pass. */
+static size_t saves(const struct attn_run *r)
+{
+    enum { LONG = 64 };
+    if (r->pass.rows == 1 && r->plan.keys > 0)
+        return attn_panels_help_one(r->plan.bf16) ? ATTN_RUN_LONE : 0;
+    bool gain = r->model->w.n.L && attn_panels_help_many(&r->model->w.block->q, r->plan.bf16);   /* one weight stands for all */
+    return r->pass.rows >= LONG && gain ? r->pass.rows : 0;
+}
 
 static void copy_panels(struct attn_run *r)
 {
-    if (r->pass.rows >= LONG)
-        r->rows += r->pass.rows;
+    r->rows += saves(r);
     if (r->copy_after == SIZE_MAX || r->rows < r->copy_after)
         return;
     r->copy_after = SIZE_MAX;
-    bool logits = attn_trace_wants_all(&r->trace, ATTN_ACT_LOGITS, -1);
-    if (attn_panels_make(&r->panels, &r->model->w, r->plan.bf16, logits, r->pass.team))
+    const struct attn_panels_use use = attn_run_use(r);
+    if (attn_panels_make(&r->panels, &r->model->w, &use, r->pass.team))
         r->pass.w = &r->panels.w;
 }
 

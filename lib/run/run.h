@@ -5,8 +5,9 @@
 #include "compute/panels.h"
 #include "run/derive.h"
 
-/* To copy the weights in panels takes as long as they save in so many rows.  Once these have come, as many again are likely. */
-enum { ATTN_RUN_REPAYS = 2048 };
+/* To copy the weights in panels takes as long as they save in so many rows of long passes.  Once these have come, as many again are
+ * likely.  A pass of one row, which only waits for weights, saves as much as LONE rows. */
+enum { ATTN_RUN_REPAYS = 2048, ATTN_RUN_LONE = 42 };
 
 struct attn_run {
     const struct attn_model *model;
@@ -18,12 +19,14 @@ struct attn_run {
     struct attn_pass pass;
     struct attn_derive derive;          /* derive.pass NULL: nobody wants what is derived */
     size_t kept;                        /* bytes of the arena before the scratch */
-    size_t rows;                        /* so far, of passes that gain by panels */
+    size_t rows;                        /* so far, of passes that gain by panels, as if all were long */
     size_t copy_after;                  /* so many rows; SIZE_MAX: never, or it is done */
     struct attn_panels panels;
     bool scanned;                       /* the weights were checked: numbers that are not finite do not come from them */
 };
 
+/* What panels would be for.  A run with caches will continue texts, one row after another. */
+struct attn_panels_use attn_run_use(const struct attn_run *r);
 /* Sets memory and scratch to what attn_run_new would allocate. */
 int attn_run_measure(struct attn_cost *out, const struct attn_model *m, const struct attn_plan *p,
                      const struct attn_observer *obs, size_t n_obs, struct attn_err *err);

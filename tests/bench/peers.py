@@ -20,7 +20,8 @@ import time
 L, H, D, V, DH = 12, 12, 768, 50257, 64
 STAGES = ["prefill.%s.T%d.%s" % (dtype, T, how) for dtype in ("f32", "bf16") for T in (32, 128, 512, 1024)
           for how in ("watched", "copied")] + [
-    "decode.%s.ctx%d" % (dtype, context) for dtype in ("f32", "bf16") for context in (128, 900)] + ["batch.100"]
+    "decode.%s.ctx%d%s" % (dtype, context, how) for dtype in ("f32", "bf16") for context in (128, 900)
+    for how in ("", ".copied")] + ["batch.100"]
 LENGTHS = [8 + i * 17 % 25 for i in range(100)]         # tokens of the sentences of batch.100
 RUNS, PATIENCE, ROUNDS = 3, 4, 5                        # repetitions; seconds for all of them; turns
 BLAS = "/usr/lib/x86_64-linux-gnu/openblas-openmp/libblas.so.3"

@@ -21,7 +21,8 @@ static struct { const char *format, *stages; struct real seconds; } o = {.second
     {"prefill." type ".T" #T ".watched", &prefill_kind, limit, "GFLOP/s", 1e9, T, .watched = true}
 #define COPIED(type, T, limit) {"prefill." type ".T" #T ".copied", &prefill_kind, limit, "GFLOP/s", 1e9, T, .watched = true, .copied = true}
 #define DECODE(name, type, context) \
-    {"decode." name ".ctx" #context, &decode_kind, TO_READ, "GB/s", 1e9, context, .what = type}
+    {"decode." name ".ctx" #context, &decode_kind, TO_READ, "GB/s", 1e9, context, .what = type}, \
+    {"decode." name ".ctx" #context ".copied", &decode_kind, TO_READ, "GB/s", 1e9, context, .what = type, .copied = true}
 
 static const struct stage stages[] = {
     PREFILL("f32", 32, TO_F32), PREFILL("f32", 128, TO_F32), PREFILL("f32", 512, TO_F32), PREFILL("f32", 1024, TO_F32),
@@ -411,6 +412,7 @@ const struct command bench_command = {
         {"prefill.f32.T512.copied, ...", "watched, with the weights in panels, where a run copies them once it has computed some "
          "thousand rows; as many tokens, in f32 and bf16"},
         {"decode.f32.ctx900, ...", "one more token after 128 or 900, with weights stored as F32, F16 or BF16; reading them"},
+        {"decode.f32.ctx900.copied, ...", "the same with the weights in panels, where a run copies them after some tens of tokens"},
         {"batch.100", "100 sentences of 8 to 32 tokens, every pattern kept; products, or memory"},
         {"train.16", "the loss on 16 sentences of 256 tokens and its gradient for every weight, of models of up to 16 million; "
          "products, or memory"},

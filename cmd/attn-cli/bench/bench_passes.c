@@ -271,6 +271,18 @@ const struct stage_kind batch_kind = {batch_lacks, batch_start};
 
 enum { STEPS = 64 };                    /* tokens decoded before the cache is filled anew */
 
+static size_t room_for(const struct stage *s, const struct bench *b)
+{
+    size_t left = b->info.n_ctx - s->n;
+    return s->n + (left < STEPS ? left : STEPS);
+}
+
+static struct attn_plan decode_plan(const struct stage *s, const struct bench *b)
+{
+    return (struct attn_plan){.rows = 1, .seqs = 1, .keys = room_for(s, b), .threads = b->threads,
+                              .copies = s->copied ? ATTN_COPY_FIRST : ATTN_COPY_NEVER};
+}
+
 struct decode {
     const struct stage *stage;
     const struct bench *bench;
@@ -287,7 +299,10 @@ static const char *decode_lacks(const struct stage *s, const struct bench *b)
         return "the model does not predict tokens";
     if (strcmp(s->what, b->dtype) != 0)
         return "the weights are of another type";
-    return s->n >= b->info.n_ctx ? "the model takes fewer tokens (n_ctx)" : NULL;
+    if (s->n >= b->info.n_ctx)
+        return "the model takes fewer tokens (n_ctx)";
+    const struct attn_plan p = decode_plan(s, b);
+    return s->copied && !would_copy(&p, b) ? "a run does not copy these weights on this machine" : NULL;
 }
 
 /* Starts over with a cache that holds the first tokens of the text. */
@@ -332,7 +347,7 @@ static void decode_end(void *self)
 static int decode_start(struct work *w, const struct stage *s, const struct bench *b, struct attn_err *err)
 {
     struct decode *d = bench_work(w, sizeof *d, decode_once, decode_end, err);
-    size_t left = b->info.n_ctx - s->n, room = s->n + (left < STEPS ? left : STEPS);
+    size_t room = room_for(s, b);
     if (!d || !(d->ids = bench_ids(&b->info, room, err)))
         return err->code;
     d->stage = s;
@@ -340,7 +355,7 @@ static int decode_start(struct work *w, const struct stage *s, const struct benc
     d->room = room;
     d->bytes = strcmp(b->dtype, "F32") ? 2 : 4;
     w->blocks.bytes = step_bytes(&b->info, s->n + 1, d->bytes);
-    const struct attn_plan plan = {.rows = 1, .seqs = 1, .keys = room, .threads = b->threads};
+    const struct attn_plan plan = decode_plan(s, b);
     return attn_run_new(&d->step, b->model, &plan, &last_logits, 1, err);
 }
 

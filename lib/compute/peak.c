@@ -86,20 +86,29 @@ double attn_peak_bf16(size_t rounds)
     }
 }
 
-enum { LINE = 16, STREAMS = 8 };        /* floats of a cache line; places read side by side, which hardware prefetchers like */
+enum { LINE = 16, PLACES = 8 };         /* floats of a cache line; most places */
 
-/* SSE loads are enough: memory is slower than any instruction set. */
-void attn_peak_read(const float *x, size_t n)
+/* SSE loads are enough: memory is slower than any instruction set.  Callers pass a constant for places. */
+static inline __attribute__((always_inline)) void read_places(const float *x, size_t n, int places)
 {
-    size_t part = n / STREAMS;
-    __m128 sum[STREAMS];
-    for (int s = 0; s < STREAMS; s++)
-        sum[s] = _mm_setzero_ps();
+    size_t part = n / (size_t)places;
+    __m128 sum[PLACES];
+    for (int p = 0; p < places; p++)
+        sum[p] = _mm_setzero_ps();
     for (size_t i = 0; i < part; i += LINE)
-        for (int s = 0; s < STREAMS; s++)
+        for (int p = 0; p < places; p++)
             for (size_t j = 0; j < LINE; j += 4)
-                sum[s] = _mm_add_ps(sum[s], _mm_load_ps(x + (size_t)s * part + i + j));
-    for (int s = 1; s < STREAMS; s++)
-        sum[0] = _mm_add_ps(sum[0], sum[s]);
+                sum[p] = _mm_add_ps(sum[p], _mm_load_ps(x + (size_t)p * part + i + j));
+    for (int p = 1; p < places; p++)
+        sum[0] = _mm_add_ps(sum[0], sum[p]);
     use(_mm_cvtss_f32(sum[0]));
+}
+
+void attn_peak_read(const float *x, size_t n, int places)
+{
+    switch (places) {
+    case 2: read_places(x, n, 2); break;
+    case 4: read_places(x, n, 4); break;
+    default: read_places(x, n, PLACES); break;
+    }
 }

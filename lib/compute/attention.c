@@ -116,10 +116,10 @@ static size_t first_row(const struct attn_head *h, const struct attn_band *b, si
     return (j - h->pos - b->row0) / TILE * TILE;
 }
 
-/* The memory of the first values of r, for prefetching. */
-static struct attn_ahead values_ahead(const struct attn_head *h, struct attn_range r)
+/* The memory of the first values of r, for prefetching.  The hardware fetches ahead for one row, which reads them in one stretch. */
+static struct attn_ahead values_ahead(const struct attn_head *h, const struct attn_band *b, struct attn_range r)
 {
-    size_t ldv = h->keys.ldv, n = r.hi > r.lo ? smaller(r.hi - r.lo, DEPTH) : 0;
+    size_t ldv = h->keys.ldv, n = r.hi > r.lo && b->rows > 1 ? smaller(r.hi - r.lo, DEPTH) : 0;
     return attn_vec_ahead(h->keys.v + r.lo * ldv, n, h->dv * sizeof *h->keys.v, ldv * sizeof *h->keys.v);
 }
 
@@ -137,10 +137,21 @@ static void dots_panel(const struct attn_head *h, const struct attn_band *b, siz
     }
 }
 
+/* The dots of one row, which waits for memory alone, are read from several panels side by side. */
+static void dots_of_row(const struct attn_head *h, const struct attn_band *b, struct attn_range r)
+{
+    size_t j = r.lo / PANEL * PANEL, panels = r.hi > j ? parts_of(r.hi - j, PANEL) : 0;
+    attn_vec_of(ATTN_F32)->row_panels(b->m + j, b->q, h->keys.k + j * h->dh, h->dh * PANEL, panels, h->dh);
+}
+
 void attn_band_dots(const struct attn_head *h, const struct attn_band *b)
 {
     struct attn_range r = shown(h, b, h->shown_dots);
-    struct attn_ahead values = values_ahead(h, reach(h, b->row0, b->rows));
+    if (b->rows == 1) {
+        dots_of_row(h, b, r);
+        return;
+    }
+    struct attn_ahead values = values_ahead(h, b, reach(h, b->row0, b->rows));
     for (size_t j = r.lo / PANEL * PANEL; j < r.hi; j += PANEL) {
         const size_t bytes = PANEL * sizeof(float);
         struct attn_ahead panel = attn_vec_ahead(h->keys.k + (j + PANEL) * h->dh, smaller(h->dh, DEPTH), bytes, bytes);
@@ -276,7 +287,7 @@ static void context_panel(const struct attn_head *h, const struct attn_band *b, 
         for (size_t i = 0; i < b->rows; i++)
             fill(y + i * ldy, 0, PANEL, 0);
     for (size_t k = r.lo; k < r.hi; k += DEPTH) {
-        struct attn_ahead next = values_ahead(h, (struct attn_range){k + DEPTH, col == 0 ? r.hi : 0});
+        struct attn_ahead next = values_ahead(h, b, (struct attn_range){k + DEPTH, col == 0 ? r.hi : 0});
         for (size_t i = 0; i < b->rows; i += GROUP)
             context_tile(h, b, (struct attn_range){k, k + DEPTH}, y, ldy, i, col, &next);
     }

@@ -363,7 +363,7 @@ static const struct blocking
                      sum_up_pairs, true},
     few_in_pairs = {{.rows = 48, .tile = ATTN_PAIRS_ROWS, .strip = STRIP, .depth = PAIRED / 2, .items = 1, .fine = 1},
                     sum_up_pairs, true},
-    copied_in_pairs = {{.rows = 128, .tile = ATTN_PAIRS_ROWS, .strip = 4, .depth = PAIRED, .items = 2, .fine = 2},
+    copied_in_pairs = {{.rows = 128, .tile = ATTN_PAIRS_ROWS, .strip = 2, .depth = PAIRED, .items = 2, .fine = 2},
                        sum_up_pairs, true},
     lone_in_pairs = {{.rows = ATTN_PAIRS_LONE, .tile = 1, .strip = STRIP, .depth = PAIRED, .items = 1, .fine = 1}, stream, true};
 

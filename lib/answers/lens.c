@@ -99,7 +99,7 @@ static void measure_point(struct reading *r, size_t point, const struct attn_pro
     struct attn_rows x = {r->s->point[point].x + final->row0 * d, d, final->rows, d}, y = {r->b.y, d, final->rows, d};
     struct band band = {r->s, r->b.logits, V, point, final};
     if (w->final.weight.data)
-        attn_rows_norm(r->b.team, &y, &x, &w->final, w->eps, r->b.norm_w, r->b.norm_b);
+        attn_rows_norm(r->b.team, &y, &x, &w->final, w->eps, r->b.norm_w, r->b.norm_b, NULL);
     else
         y = x;
     attn_unembed_rows(r->b.team, w, r->b.logits, &y, r->b.narrow, r->b.rounded);

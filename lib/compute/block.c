@@ -18,7 +18,7 @@ static void step(struct attn_pass *p, struct attn_rows *y, const struct attn_row
 static void join(struct attn_pass *p, struct attn_rows *x, const struct attn_rows *y, const struct attn_mat *w, int act, int layer);
 static enum attn_tail activation(enum attn_mlp_form form);
 static bool sees_hidden(const struct attn_pass *p, int layer);
-static const float *rounded_of(const struct attn_pass *p, const struct attn_rows *x);
+static void multiply_each(struct attn_pass *p, const struct attn_product *each, size_t outs, const struct attn_rows *x, enum attn_tail tail);
 static void finish(struct attn_pass *p, struct attn_rows *y, const struct attn_rows *product, enum attn_tail tail);
 
 void attn_block_run(struct attn_pass *p, int layer)
@@ -35,14 +35,13 @@ void attn_block_run(struct attn_pass *p, int layer)
     struct attn_rows context = rows(p, p->context, n->H * n->dv);               /* [R, H * dv] */
     struct attn_rows hidden = rows(p, p->pre, n->m);                            /* [R, m] */
     struct attn_rows aside = rows(p, p->aside, n->d);                           /* [R, d] */
+    p->y_rounded.rows = p->between.rows = NULL;                                 /* of the block before */
     announce(p, ATTN_ACT_RESID_PRE, layer, &x, 0);
-    p->y_rounded.rows = p->between.rows = NULL;
 
     /* Attention: queries, keys and values of all heads, side by side. */
     struct attn_rows y = normed(p, &x, &b->norm1, ATTN_ACT_NORM1, layer);       /* [R, d] -> [R, d] */
     const struct attn_product qkv[] = {{q.data, q.ld, &b->q}, {k.data, k.ld, &b->k}, {v.data, v.ld, &b->v}};
-    const struct attn_between made = {.reads = rounded_of(p, &y)};
-    attn_gemm_each(p->team, qkv, sizeof qkv / sizeof *qkv, y.data, y.ld, p->rows, ATTN_STORE, p->rounded, &made);
+    multiply_each(p, qkv, sizeof qkv / sizeof *qkv, &y, ATTN_STORE);
     norm_heads(p, &q, &b->q_norm);
     norm_heads(p, &k, &b->k_norm);
     rotate(p, &q, layer);
@@ -113,9 +112,10 @@ static void announce(struct attn_pass *p, int act, int layer, const struct attn_
     }
 }
 
-static void normalise(struct attn_pass *p, const struct attn_rows *y, const struct attn_rows *x, const struct attn_norm *norm)
+static void normalise(struct attn_pass *p, const struct attn_rows *y, const struct attn_rows *x, const struct attn_norm *norm,
+                      float *rounded)
 {
-    attn_rows_norm(p->team, y, x, norm, p->w->eps, p->norm_w, p->norm_b);
+    attn_rows_norm(p->team, y, x, norm, p->w->eps, p->norm_w, p->norm_b, rounded);
 }
 
 /* The input of a branch: x normalised, or x itself where there is no norm. */
@@ -125,10 +125,7 @@ static struct attn_rows normed(struct attn_pass *p, const struct attn_rows *x, c
         return *x;
     struct attn_rows y = rows(p, p->y, x->cols);
     p->y_rounded.rows = p->rounded && !wanted(p, act, layer) && !p->w->normed_stream ? y.data : NULL;
-    if (p->y_rounded.rows)
-        attn_rows_norm_rounded(p->team, p->y_rounded.at, &y, x, norm, p->w->eps, p->norm_w, p->norm_b);
-    else
-        normalise(p, &y, x, norm);
+    normalise(p, &y, x, norm, p->y_rounded.rows ? p->y_rounded.at : NULL);
     announce(p, act, layer, &y, 0);
     if (p->w->normed_stream)
         attn_rows_copy(x, &y);
@@ -138,7 +135,7 @@ static struct attn_rows normed(struct attn_pass *p, const struct attn_rows *x, c
 static void norm_heads(struct attn_pass *p, struct attn_rows *y, const struct attn_norm *norm)
 {
     if (attn_has(norm))
-        normalise(p, y, y, norm);
+        normalise(p, y, y, norm, NULL);
 }
 
 /* Turns queries or keys by the angles of their positions. */
@@ -173,13 +170,20 @@ static const float *rounded_of(const struct attn_pass *p, const struct attn_rows
     return x->data == p->y_rounded.rows ? p->y_rounded.at : x->data == p->between.rows ? p->between.at : NULL;
 }
 
+/* Multiplies the same rows with some weights, each of which gives rows of its own. */
+static void multiply_each(struct attn_pass *p, const struct attn_product *each, size_t outs, const struct attn_rows *x,
+                          enum attn_tail tail)
+{
+    struct attn_between between = {.reads = rounded_of(p, x)};
+    if (tail >= ATTN_THEN_GELU && each->y == p->between.rows)
+        between.makes = p->between.at;
+    attn_gemm_each(p->team, each, outs, x->data, x->ld, p->rows, tail, p->rounded, &between);
+}
+
 static void multiply(struct attn_pass *p, const struct attn_rows *y, const struct attn_rows *x, const struct attn_mat *w,
                      enum attn_tail tail)
 {
-    struct attn_between made = {.reads = rounded_of(p, x)};
-    if (tail >= ATTN_THEN_GELU && y->data == p->between.rows)
-        made.makes = p->between.at;
-    attn_gemm_each(p->team, &(struct attn_product){y->data, y->ld, w}, 1, x->data, x->ld, p->rows, tail, p->rounded, &made);
+    multiply_each(p, &(struct attn_product){y->data, y->ld, w}, 1, x, tail);
 }
 
 /* Where the product goes that an observer wants to see before the tail changes y. */
@@ -230,7 +234,7 @@ static struct attn_rows added(struct attn_pass *p, const struct attn_rows *y, co
     struct attn_rows out = rows(p, p->out, p->w->n.d);
     step(p, &out, y, w, ATTN_STORE, act, layer);
     if (attn_has(post))
-        normalise(p, &out, &out, post);
+        normalise(p, &out, &out, post, NULL);
     if (p->w->branch_scale != 0)
         attn_rows_scale(p->team, &out, p->w->branch_scale);
     announce(p, act == ATTN_ACT_OUT ? ATTN_ACT_ADDED : ATTN_ACT_MLP_ADDED, layer, &out, 0);
@@ -249,7 +253,7 @@ static void join(struct attn_pass *p, struct attn_rows *x, const struct attn_row
         step(p, x, y, w, p->w->residual ? ATTN_ADD : ATTN_STORE, act, layer);
     }
     if (attn_has(sum))
-        normalise(p, x, x, sum);
+        normalise(p, x, x, sum, NULL);
 }
 
 /* A sentence as attention sees it. */
@@ -311,7 +315,7 @@ static void embed(struct attn_pass *p, const struct attn_rows *x, const int32_t 
     if (w->embed_scale != 0)
         attn_rows_scale(p->team, x, w->embed_scale);
     if (attn_has(&w->embed_norm))
-        normalise(p, x, x, &w->embed_norm);
+        normalise(p, x, x, &w->embed_norm, NULL);
     announce(p, ATTN_ACT_EMBED, -1, x, 0);
 }
 
@@ -400,7 +404,7 @@ static void keep_last(struct attn_pass *p, struct output *o)
 static void norm_output(struct attn_pass *p, struct output *o)
 {
     struct attn_rows y = {p->y, p->w->n.d, o->x.n, o->x.cols};
-    normalise(p, &y, &o->x, &p->w->final);
+    normalise(p, &y, &o->x, &p->w->final, NULL);
     o->x = y;
     if (wanted(p, ATTN_ACT_NORM_FINAL, -1))
         announce_output(p, o, ATTN_ACT_NORM_FINAL, &y, 0);

@@ -11,7 +11,7 @@ struct job {
     const struct attn_rows *y, *x, *pre;
     const float *w, *b;                 /* the weights of a norm, or cosines and sines */
     float eps;                          /* of a norm; or a factor, or a cap */
-    float *rounded;
+    float *rounded;                     /* where a norm puts rounded rows; NULL: nowhere */
     const struct attn_norm *norm;
     enum attn_mlp_form kind;
     bool neighbours;
@@ -64,8 +64,8 @@ static void norm_rounded_row(const struct job *j, float *y, const float *x, size
     attn_gemm_round(j->rounded, j->y->cols, i, 0, y, j->y->cols);
 }
 
-void attn_rows_norm_rounded(struct attn_team *t, float *rounded, const struct attn_rows *y, const struct attn_rows *x,
-                            const struct attn_norm *norm, float eps, float *w, float *b)
+void attn_rows_norm(struct attn_team *t, const struct attn_rows *y, const struct attn_rows *x, const struct attn_norm *norm,
+                    float eps, float *w, float *b, float *rounded)
 {
     struct job j = {.y = y, .x = x, .eps = eps, .norm = norm, .w = w, .rounded = rounded,
                     .row = rounded ? norm_rounded_row : norm_row};
@@ -76,12 +76,6 @@ void attn_rows_norm_rounded(struct attn_team *t, float *rounded, const struct at
         j.b = b;
     }
     each_row(t, &j, 16);
-}
-
-void attn_rows_norm(struct attn_team *t, const struct attn_rows *y, const struct attn_rows *x,
-                    const struct attn_norm *norm, float eps, float *w, float *b)
-{
-    attn_rows_norm_rounded(t, NULL, y, x, norm, eps, w, b);
 }
 
 static void add_row(const struct job *j, float *y, const float *x, size_t i)

@@ -11,12 +11,10 @@ struct attn_rows { float *data; size_t ld, n, cols; };
 
 /* Weights of a norm, from number `first` on. */
 void attn_norm_weights(float *to, const struct attn_norm *norm, size_t first, size_t n);
-/* y = norm(x), and y may be x; w and b are scratch for `cols` floats each, which hold the norm's weights in float32. */
-void attn_rows_norm(struct attn_team *t, const struct attn_rows *y, const struct attn_rows *x,
-                    const struct attn_norm *norm, float eps, float *w, float *b);
-/* The same for products in bf16 alone: the rows are put into `rounded` (attn_gemm_round), and y is only scratch. */
-void attn_rows_norm_rounded(struct attn_team *t, float *rounded, const struct attn_rows *y, const struct attn_rows *x,
-                            const struct attn_norm *norm, float eps, float *w, float *b);
+/* y = norm(x), and y may be x; w and b are scratch for `cols` floats each, which hold the norm's weights in float32.  rounded: for
+ * products in bf16 alone, where the rows are put (attn_gemm_round) instead of y, which is only scratch; NULL: nowhere. */
+void attn_rows_norm(struct attn_team *t, const struct attn_rows *y, const struct attn_rows *x, const struct attn_norm *norm,
+                    float eps, float *w, float *b, float *rounded);
 /* y += x */
 void attn_rows_add(struct attn_team *t, const struct attn_rows *y, const struct attn_rows *x);
 void attn_rows_copy(const struct attn_rows *y, const struct attn_rows *x);

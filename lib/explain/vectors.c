@@ -255,7 +255,7 @@ static int norm_product(struct product *p, float eps, struct attn_err *err)
     float *scratch = calloc(2 * n + 1, sizeof *scratch);
     if (!scratch)
         return attn_no_memory(err, NULL, "for %zu numbers", n);
-    attn_rows_norm(NULL, &to, &from, p->norm, eps, scratch, scratch + n);
+    attn_rows_norm(NULL, &to, &from, p->norm, eps, scratch, scratch + n, NULL);
     free(scratch);
     return ATTN_OK;
 }

@@ -27,7 +27,7 @@ static const float *table_row(const struct attn_mat *table, size_t row)
 static void normalise(const struct attn_work *t, const struct attn_rows *y, const struct attn_rows *x, const struct attn_norm *norm)
 {
     if (attn_has(norm))
-        attn_rows_norm(t->team, y, x, norm, t->w->eps, t->norm_w, t->norm_b);
+        attn_rows_norm(t->team, y, x, norm, t->w->eps, t->norm_w, t->norm_b, NULL);
 }
 
 struct attn_rows attn_work_normed(const struct attn_work *t, const struct attn_rows *x, const struct attn_norm *norm)

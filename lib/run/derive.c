@@ -236,7 +236,7 @@ static void look_through(struct attn_derive *d, const struct attn_probe *post)
         struct attn_rows x = {p->x + (first + band.row0) * p->ldx, p->ldx, band.rows, width};
         struct attn_rows y = {p->y, width, band.rows, width};
         if (attn_has(&p->w->final))
-            attn_rows_norm(p->team, &y, &x, &p->w->final, p->w->eps, p->norm_w, p->norm_b);
+            attn_rows_norm(p->team, &y, &x, &p->w->final, p->w->eps, p->norm_w, p->norm_b, NULL);
         else
             y = x;
         attn_unembed_rows(p->team, p->w, d->logits, &y, p->narrow, p->rounded);

@@ -202,8 +202,6 @@ static void sum_up_pairs(const struct work *o)
 
 /* ---- sums of a weight that has panels ---- */
 
-static void stream(const struct work *o);
-
 /* What to prefetch while panel j is multiplied from step k on: what comes after it. */
 static struct attn_ahead panels_ahead(const struct work *o, size_t j, size_t k)
 {
@@ -241,15 +239,6 @@ static void add_panel(const struct work *o, size_t j, size_t k)
                                 &ahead);
     else
         attn_kernel_multiply(y, o->ld, p->x + it->i0 * p->ldx + k, p->ldx, w, PANEL, n, K, k > 0, &ahead);
-}
-
-/* Whether the product reads a weight's panels; else it reads the weight as it is stored. */
-static bool reads_panels(const struct product *p, const struct attn_mat *w)
-{
-    const bool pairs = p->blocking->in_pairs;
-    if (!w->panels)
-        return false;
-    return p->cut.n == 1 ? attn_panels_help_one(pairs) : p->blocking->sum_up != stream && attn_panels_help_many(w, pairs);
 }
 
 /* One row waits for memory alone. */
@@ -458,6 +447,15 @@ static void finish_item(const struct work *o)
         if (o->p->makes)
             attn_gemm_round(o->p->makes, to->w->out, i, j, y, cols);
     }
+}
+
+/* Whether the product reads a weight's panels; else it reads the weight as it is stored. */
+static bool reads_panels(const struct product *p, const struct attn_mat *w)
+{
+    const bool pairs = p->blocking->in_pairs;
+    if (!w->panels)
+        return false;
+    return p->cut.n == 1 ? attn_panels_help_one(pairs) : p->blocking->sum_up != stream && attn_panels_help_many(w, pairs);
 }
 
 static void one_item(void *ctx, size_t item, int worker)

@@ -44,7 +44,7 @@ void attn_gemm(struct attn_team *t, float *y, size_t ldy, const float *x, size_t
 struct attn_between { const float *reads; float *makes; };
 
 /* The same for several weights (at most EACH) that are multiplied with the same x: threads share all of it in one go.
- * between: NULL in float32. */
+ * between: NULL: nothing is. */
 enum { ATTN_GEMM_EACH = 3 };
 struct attn_product { float *y; size_t ldy; const struct attn_mat *w; };
 void attn_gemm_each(struct attn_team *t, const struct attn_product *each, size_t outs, const float *x, size_t ldx, size_t n,

@@ -256,7 +256,7 @@ void attn_run_free(struct attn_run *r)
 
 struct attn_panels_use attn_run_use(const struct attn_run *r)
 {
-    bool lone = r->plan.keys > 0, all = attn_trace_wants_all(&r->trace, ATTN_ACT_LOGITS, -1);
+    bool lone = r->plan.keys > 0 && attn_panels_help_one(r->plan.bf16), all = attn_trace_wants_all(&r->trace, ATTN_ACT_LOGITS, -1);
     bool logits = attn_trace_wants(&r->trace, ATTN_ACT_LOGITS, -1, ATTN_WATCH | ATTN_EDIT);
     return (struct attn_panels_use){r->plan.bf16, lone, all || (lone && logits)};
 }

@@ -117,8 +117,8 @@ static int look_after(struct attn_run *r, struct attn_err *err)
 static size_t saves(const struct attn_run *r)
 {
     enum { LONG = 64 };
-    if (r->pass.rows == 1 && r->plan.keys > 0)
-        return attn_panels_help_one(r->plan.bf16) ? ATTN_RUN_LONE : 0;
+    if (r->pass.rows == 1)
+        return attn_run_use(r).lone ? ATTN_RUN_LONE : 0;
     bool gain = r->model->w.n.L && attn_panels_help_many(&r->model->w.block->q, r->plan.bf16);   /* one weight stands for all */
     return r->pass.rows >= LONG && gain ? r->pass.rows : 0;
 }

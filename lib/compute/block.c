@@ -2,6 +2,7 @@
 
 #include "base/size.h"
 #include "compute/gemm.h"
+#include "compute/page_in.h"
 #include "compute/position.h"
 
 #include <string.h>
@@ -177,6 +178,8 @@ static void multiply_each(struct attn_pass *p, const struct attn_product *each, 
     struct attn_between between = {.reads = rounded_of(p, x)};
     if (tail >= ATTN_THEN_GELU && each->y == p->between.rows)
         between.makes = p->between.at;
+    for (size_t i = 0; i < outs && p->unread; i++)
+        attn_page_in(p->team, each[i].w);
     attn_gemm_each(p->team, each, outs, x->data, x->ld, p->rows, tail, p->rounded, &between);
 }
 
@@ -429,6 +432,8 @@ void attn_unembed_rows(struct attn_team *t, const struct attn_weights *w, float 
 static void unembed(struct attn_pass *p, const struct output *o)
 {
     size_t V = p->w->n.V;
+    if (p->unread)
+        attn_page_in(p->team, &p->w->unembed);
     for (size_t row = 0, n; row < o->x.n; row += n) {
         n = smaller(o->x.n - row, p->logit_rows);
         struct attn_rows band = {p->logits, V, n, V}, x = {o->x.data + row * o->x.ld, o->x.ld, n, o->x.cols};

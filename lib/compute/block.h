@@ -36,6 +36,7 @@ struct attn_pass_seq {                  /* one sentence among the rows */
 
 struct attn_pass {
     const struct attn_weights *w;
+    bool unread;                        /* no pass has read the weights yet: their pages may not be mapped */
     struct attn_team *team;
     struct attn_trace *trace;
     const struct attn_pass_seq *seq; size_t seqs;

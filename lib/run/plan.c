@@ -231,6 +231,7 @@ int attn_run_new(struct attn_run **out, const struct attn_model *m, const struct
     r->model = m;
     r->plan = *p;
     r->copy_after = copy_after[p->copies];
+    r->pass.unread = true;
     rc = ask(r, obs, n_obs, err);
     if (!rc)
         rc = make(r, err);

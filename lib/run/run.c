@@ -152,6 +152,7 @@ static int pass(struct attn_run *r, const struct beginning *b, struct attn_err *
     if (rc)
         return rc;
     attn_unembed_run(&r->pass);
+    r->pass.unread = false;
     for (size_t i = 0; i < r->pass.seqs; i++)
         if (r->seq[i].kv)
             r->seq[i].kv->length += r->seq[i].T;

@@ -180,6 +180,18 @@ START_TEST(fixed_texts)
 }
 END_TEST
 
+START_TEST(right_is_fixed_after_blanks)
+{
+    for (size_t columns = 0; columns <= 80; columns++) {
+        char text[ATTN_NUM_FIXED_MAX + 80 + 1];
+        size_t n = attn_num_right(text, columns, fixed_rows[_i].x, fixed_rows[_i].digits);
+        ck_assert_uint_le(n, ATTN_NUM_FIXED_MAX + columns);
+        text[n] = '\0';
+        ck_assert_str_eq(text, printed("%*s", (int)columns, fixed_rows[_i].text));
+    }
+}
+END_TEST
+
 START_TEST(fixed_is_what_printf_writes)
 {
     for (int i = 0; i < 200000; i++) {
@@ -351,6 +363,7 @@ Suite *suite_num(void)
     tcase_add_loop_test(c, rows_of_f32, 0, sizeof widths / sizeof *widths);
     tcase_add_loop_test(c, f32_texts, 0, sizeof f32_rows / sizeof *f32_rows);
     tcase_add_loop_test(c, fixed_texts, 0, sizeof fixed_rows / sizeof *fixed_rows);
+    tcase_add_loop_test(c, right_is_fixed_after_blanks, 0, sizeof fixed_rows / sizeof *fixed_rows);
     tcase_add_test(c, fixed_is_what_printf_writes);
     tcase_add_loop_test(c, f64_texts, 0, sizeof f64_rows / sizeof *f64_rows);
     tcase_add_test(c, u64_both_ways);

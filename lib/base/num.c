@@ -73,16 +73,10 @@ static size_t fixed_by_libc(char *buf, double x, int digits)
     return with_point(buf, text);
 }
 
-size_t attn_num_fixed(char *buf, double x, int digits)
+/* Writes the lowest digits of n before `end`, and a point before them; returns where the first character is. */
+static char *put_back(char *end, uint64_t n, int digits)
 {
-    assert(digits >= 0 && digits <= 17);
-    if (!isfinite(x))
-        return special(buf, x);
-    if (fabs(x) * ten(digits) >= 0x1p52)
-        return fixed_by_libc(buf, x, digits);
-    uint64_t n = (uint64_t)round_scaled(fabs(x), digits);
-    bool sign = x < 0 && n > 0;         /* for human readers: never -0.0000 */
-    char text[24], *end = text + sizeof text, *at = end;
+    char *at = end;
     for (int i = 0; i < digits; i++, n /= 10)
         *--at = (char)('0' + n % 10);
     if (digits > 0)
@@ -90,10 +84,39 @@ size_t attn_num_fixed(char *buf, double x, int digits)
     do
         *--at = (char)('0' + n % 10);
     while (n /= 10);
-    if (sign)
+    return at;
+}
+
+enum { FIXED_WIDE = 32 };               /* bytes of most columns; a number below 2^52 takes at most 19, or 2 more than its digits */
+
+size_t attn_num_right(char *buf, size_t columns, double x, int digits)
+{
+    char text[2 * FIXED_WIDE], *end = text + FIXED_WIDE;
+    assert(digits >= 0 && digits <= 17);
+    if (!isfinite(x) || fabs(x) * ten(digits) >= 0x1p52) {
+        size_t n = isfinite(x) ? fixed_by_libc(text, x, digits) : special(text, x), blanks = n < columns ? columns - n : 0;
+        memset(buf, ' ', blanks);
+        memcpy(buf + blanks, text, n);
+        return blanks + n;
+    }
+    uint64_t n = (uint64_t)round_scaled(fabs(x), digits);
+    memset(text, ' ', FIXED_WIDE);
+    char *at = put_back(end, n, digits);
+    if (x < 0 && n > 0)                 /* for human readers: never -0.0000 */
         *--at = '-';
-    memcpy(buf, at, (size_t)(end - at));
-    return (size_t)(end - at);
+    size_t len = (size_t)(end - at), wide = columns > FIXED_WIDE ? columns - FIXED_WIDE : 0;
+    memset(buf, ' ', wide);
+    len = len > columns - wide ? len : columns - wide;
+    memcpy(buf + wide, end - len, FIXED_WIDE);          /* a fixed number of bytes takes no call; those behind do not count */
+    return wide + len;
+}
+
+size_t attn_num_fixed(char *buf, double x, int digits)
+{
+    char text[ATTN_NUM_FIXED_MAX];
+    size_t n = attn_num_right(text, 0, x, digits);
+    memcpy(buf, text, n);
+    return n;
 }
 
 size_t attn_num_f64(char *buf, double x)

@@ -23,6 +23,9 @@ size_t attn_num_f64(char *buf, double x);               /* %.15g if that reads b
 /* As %.*f with 0..17 digits, for human readers, into buf[ATTN_NUM_FIXED_MAX]: no sign if it rounds to zero; %.*e from
  * 1e40 on; inf, -inf, nan. */
 size_t attn_num_fixed(char *buf, double x, int digits);
+/* The same after as many blanks as it takes to be `columns` wide; a longer number stays as it is.  May write to
+ * ATTN_NUM_FIXED_MAX + columns bytes. */
+size_t attn_num_right(char *buf, size_t columns, double x, int digits);
 
 /* Writes n numbers as attn_num_f32 does, each after the character `before`: ",0.5,-1".  May write to ATTN_NUM_F32S(n)
  * bytes, which leave room for a line end. */

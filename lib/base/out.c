@@ -378,6 +378,11 @@ void attn_out_u64(struct attn_out *o, uint64_t x)
     o->used += attn_num_u64(room(o, ATTN_NUM_MAX), x);
 }
 
+void attn_out_right(struct attn_out *o, size_t columns, double x, int digits)
+{
+    o->used += attn_num_right(room(o, columns + ATTN_NUM_FIXED_MAX), columns, x, digits);
+}
+
 /* Escapes what a JSON string cannot contain: quote, backslash and control characters. */
 static void put_escape(struct attn_out *o, char c)
 {

@@ -52,6 +52,8 @@ void attn_out_printf(struct attn_out *o, const char *fmt, ...) __attribute__((fo
 void attn_out_f32(struct attn_out *o, float x);
 void attn_out_f64(struct attn_out *o, double x);
 void attn_out_u64(struct attn_out *o, uint64_t x);
+/* As attn_num_right writes it. */
+void attn_out_right(struct attn_out *o, size_t columns, double x, int digits);
 /* Writes a JSON string with its quotes.  Bytes that are not UTF-8 become U+FFFD. */
 void attn_out_json(struct attn_out *o, const char *s, size_t len);
 /* Writes text for XML and HTML, also between quotes.  What neither may hold, control characters, noncharacters

@@ -17,7 +17,7 @@ void attn_paint(struct attn_out *o, bool color, enum attn_paint paint)
 /* ---- a matrix -------------------------------------------------------------------------- */
 
 enum { LEFT_MAX = 16, TOP_MAX = 8, GAP = 2 };   /* columns on the terminal */
-enum { DIGITS_MAX = 17, CELL_MAX = GAP + ATTN_NUM_FIXED_MAX };      /* a column is no wider, or TOP_MAX */
+enum { DIGITS_MAX = 17 };
 
 struct layout { size_t left, column, block; int digits; };  /* width of labels, of numbers; matrix columns of a block */
 
@@ -37,21 +37,35 @@ int attn_grid_digits(double largest, int precision)
     return digits;
 }
 
+/* Finds the lowest and highest finite number, and makes room for those that are not finite. */
+static void look_at_each(struct layout *l, const struct attn_grid *g, float *low, float *high)
+{
+    *low = *high = 0;
+    for (size_t i = 0; i < g->rows * g->cols; i++) {
+        float x = g->data[i];
+        if (!isfinite(x))
+            l->column = larger(l->column, columns_of((double)x, 0));
+        else if (x < *low)
+            *low = x;
+        else if (x > *high)
+            *high = x;
+    }
+}
+
 /* The widest number is the lowest, the highest, or one that is not finite. */
 static void measure_numbers(struct layout *l, const struct attn_grid *g)
 {
-    double low = 0, high = 0;
+    float low = 0, high = 0, odd = 0;   /* odd: becomes NaN by a number that is not finite */
     for (size_t i = 0; i < g->rows * g->cols; i++) {
-        double x = (double)g->data[i];
-        if (!isfinite(x))
-            l->column = larger(l->column, columns_of(x, 0));
-        else if (x < low)
-            low = x;
-        else if (x > high)
-            high = x;
+        float x = g->data[i];
+        low = x < low ? x : low;
+        high = x > high ? x : high;
+        odd += x * 0;
     }
-    l->digits = attn_grid_digits(fmax(-low, high), g->precision);
-    l->column = larger(l->column, larger(columns_of(low, l->digits), columns_of(high, l->digits)));
+    if (odd != 0)
+        look_at_each(l, g, &low, &high);
+    l->digits = attn_grid_digits(fmax((double)-low, (double)high), g->precision);
+    l->column = larger(l->column, larger(columns_of((double)low, l->digits), columns_of((double)high, l->digits)));
 }
 
 /* The label of column j; a token may be as wide as the numbers below it. */
@@ -66,7 +80,7 @@ static struct layout lay_out(const struct attn_grid *g)
     measure_numbers(&l, g);
     for (size_t i = 0; i < g->rows; i++)
         l.left = larger(l.left, attn_label_token(&g->tokens->tok[i], LEFT_MAX).columns);
-    for (size_t j = 0; j < g->cols; j++)
+    for (size_t j = g->keys || !g->cols ? 0 : g->cols - 1; j < g->cols; j++)            /* the last number is the longest */
         l.column = larger(l.column, top(g, &l, j).columns);
     size_t fixed = l.left + (g->more_cols ? GAP : 0), width = g->width > 0 ? (size_t)g->width : SIZE_MAX;
     l.block = width > fixed ? (width - fixed) / (l.column + GAP) : 0;
@@ -98,12 +112,8 @@ static void print_row(struct attn_out *o, const struct attn_grid *g, const struc
     else
         attn_label_right(o, &label, l->left);
     attn_paint(o, g->color, ATTN_PLAIN);
-    for (size_t j = from; j < to; j++) {
-        char cell[GAP + 2 * CELL_MAX];
-        size_t n = attn_num_fixed(cell + CELL_MAX, (double)g->data[i * g->cols + j], l->digits), pad = GAP + l->column - n;
-        memset(cell + CELL_MAX - pad, ' ', pad);
-        attn_out_write(o, cell + CELL_MAX - pad, pad + n);
-    }
+    for (size_t j = from; j < to; j++)
+        attn_out_right(o, GAP + l->column, (double)g->data[i * g->cols + j], l->digits);
     attn_out_str(o, g->more_cols && to == g->cols ? " …\n" : "\n");
 }
 

@@ -241,6 +241,7 @@ int attn_team_size(struct attn_team *t)
 }
 
 bool attn_team_helps(double cost) { return cost >= WORTH_WAKING; }
+bool attn_team_repays(double cost) { return cost >= WORTH_STARTING; }
 
 void attn_team_expect(struct attn_team *t, double cost)
 {
@@ -254,7 +255,7 @@ void attn_team_run(struct attn_team *t, size_t items, double cost,
     bool worth = t && items > 1 && attn_team_helps(cost) && attn_team_size(t) > 1;
     if (worth && t->started == 0)
         t->foreseen += cost;
-    worth = worth && (t->started > 0 || t->foreseen >= WORTH_STARTING) && is_here(t);
+    worth = worth && (t->started > 0 || attn_team_repays(t->foreseen)) && is_here(t);
     if (worth && t->started == 0)
         start(t);
     if (!worth || t->started == 0) {

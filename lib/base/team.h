@@ -17,6 +17,8 @@ void attn_team_free(struct attn_team *t);                           /* NULL is f
 int attn_team_size(struct attn_team *t);
 /* Whether so much work would be shared if it were one loop; of less, no part is. */
 bool attn_team_helps(double cost);
+/* Whether threads would be started for so much. */
+bool attn_team_repays(double cost);
 /* Fails in a process that is not the one which made the team: `what` belongs to that one. */
 int attn_team_check(const struct attn_team *t, const char *what, struct attn_err *err);
 

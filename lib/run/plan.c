@@ -150,9 +150,13 @@ static double work(const struct attn_run *r)
     return 2.0 * (double)r->plan.rows * ((double)n->L * (qkv + o + mlp + keys) + logits);
 }
 
+/* To count processors reads files, which a short run can do without.  What is derived is not part of its work. */
 static int threads_of(const struct attn_run *r)
 {
-    return r->plan.threads > 0 ? r->plan.threads : attn_team_helps(work(r)) ? attn_cpu_count() : 1;
+    if (r->plan.threads > 0)
+        return r->plan.threads;
+    bool share = r->once && !r->derive.pass ? attn_team_repays(work(r)) : attn_team_helps(work(r));
+    return share ? attn_cpu_count() : 1;
 }
 
 static struct attn_scratch scratch_of(const struct attn_run *r)
@@ -218,8 +222,8 @@ static int make(struct attn_run *r, struct attn_err *err)
 static const size_t copy_after[] = {
     [ATTN_COPY_REPAID] = ATTN_RUN_REPAYS, [ATTN_COPY_NEVER] = SIZE_MAX, [ATTN_COPY_FIRST] = 0};
 
-int attn_run_new(struct attn_run **out, const struct attn_model *m, const struct attn_plan *p,
-                 const struct attn_observer *obs, size_t n_obs, struct attn_err *err)
+static int new_run(struct attn_run **out, const struct attn_model *m, const struct attn_plan *p, bool once,
+                   const struct attn_observer *obs, size_t n_obs, struct attn_err *err)
 {
     *out = NULL;
     int rc = check_plan(m, p, err);
@@ -230,6 +234,7 @@ int attn_run_new(struct attn_run **out, const struct attn_model *m, const struct
         return attn_no_memory(err, NULL, "for a run");
     r->model = m;
     r->plan = *p;
+    r->once = once;
     r->copy_after = copy_after[p->copies];
     r->pass.unread = true;
     rc = ask(r, obs, n_obs, err);
@@ -241,6 +246,18 @@ int attn_run_new(struct attn_run **out, const struct attn_model *m, const struct
     }
     *out = r;
     return ATTN_OK;
+}
+
+int attn_run_new(struct attn_run **out, const struct attn_model *m, const struct attn_plan *p,
+                 const struct attn_observer *obs, size_t n_obs, struct attn_err *err)
+{
+    return new_run(out, m, p, false, obs, n_obs, err);
+}
+
+int attn_run_new_once(struct attn_run **out, const struct attn_model *m, const struct attn_plan *p,
+                      const struct attn_observer *obs, size_t n_obs, struct attn_err *err)
+{
+    return new_run(out, m, p, true, obs, n_obs, err);
 }
 
 void attn_run_free(struct attn_run *r)

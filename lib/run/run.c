@@ -306,7 +306,7 @@ int attn_run_tokens(const struct attn_model *m, const struct attn_plan *p, const
     struct attn_plan plan = *p;
     plan.rows = seq[0].T + seq[1].T;
     plan.seqs = cross ? 2 : 1;
-    rc = attn_run_new(&run, m, &plan, obs, n_obs, err);
+    rc = attn_run_new_once(&run, m, &plan, obs, n_obs, err);
     if (!rc)
         rc = attn_run_forward(run, ids, seq, plan.seqs, err);
     attn_run_free(run);

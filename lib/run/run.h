@@ -13,6 +13,7 @@ enum { ATTN_RUN_REPAYS = 2048, ATTN_RUN_LONE = 42 };
 struct attn_run {
     const struct attn_model *model;
     struct attn_plan plan;
+    bool once;                          /* it is for a single pass */
     struct attn_arena arena;
     struct attn_trace trace;
     struct attn_observer *obs;
@@ -28,6 +29,9 @@ struct attn_run {
 
 /* What panels would be for.  A run with caches will continue texts, one row after another, unless one row gains nothing. */
 struct attn_panels_use attn_run_use(const struct attn_run *r);
+/* As attn_run_new, for a single pass. */
+int attn_run_new_once(struct attn_run **out, const struct attn_model *m, const struct attn_plan *p,
+                      const struct attn_observer *obs, size_t n_obs, struct attn_err *err);
 /* Sets memory and scratch to what attn_run_new would allocate. */
 int attn_run_measure(struct attn_cost *out, const struct attn_model *m, const struct attn_plan *p,
                      const struct attn_observer *obs, size_t n_obs, struct attn_err *err);

@@ -106,6 +106,12 @@ static const char *head_noun(const struct text *t, const struct attn_strip *p)
     return attn_act_kv(p->of->act) && t->job->model->Hkv != t->job->model->H ? "kv head" : "head";
 }
 
+static void print_count(struct text *t, const char *before, uint64_t n)
+{
+    attn_out_str(t->out, before);
+    attn_out_u64(t->out, n);
+}
+
 /* "layer 0, head 1: attention pattern (rows: queries, columns: keys)", and the beginning of a line
  * with the name that --show takes. */
 static void print_title(struct text *t, const struct attn_strip *p, int head)
@@ -113,11 +119,16 @@ static void print_title(struct text *t, const struct attn_strip *p, int head)
     attn_out_char(t->out, '\n');
     attn_paint(t->out, t->job->color, ATTN_BOLD);
     if (p->of->layer >= 0)
-        attn_out_printf(t->out, "layer %d", p->of->layer);
-    if (head >= 0)
-        attn_out_printf(t->out, ", %s %d", head_noun(t, p), head);
-    attn_out_printf(t->out, "%s%s%s%s", p->of->layer >= 0 ? ": " : "", attn_act_title(p->of->act),
-                    t->job->kind.note ? t->job->kind.note : "", attn_act_axes(p->of->act));
+        print_count(t, "layer ", (uint64_t)p->of->layer);
+    if (head >= 0) {
+        attn_out_str(t->out, ", ");
+        attn_out_str(t->out, head_noun(t, p));
+        print_count(t, " ", (uint64_t)head);
+    }
+    attn_out_str(t->out, p->of->layer >= 0 ? ": " : "");
+    attn_out_str(t->out, attn_act_title(p->of->act));
+    attn_out_str(t->out, t->job->kind.note ? t->job->kind.note : "");
+    attn_out_str(t->out, attn_act_axes(p->of->act));
     attn_paint(t->out, t->job->color, ATTN_PLAIN);
     attn_out_char(t->out, '\n');
     attn_paint(t->out, t->job->color, ATTN_DIM);

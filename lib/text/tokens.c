@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/err.h"
+#include "base/size.h"
 #include "base/utf8.h"
 
 struct attn_tokenizer {
@@ -109,14 +110,23 @@ static struct attn_tokens *new_tokens(size_t n, size_t bytes, char **spell)
 
 /* The tokens of a text recur: each distinct one is looked up and spelled once. */
 struct kinds {
-    uint32_t *number;                   /* [entries of the vocabulary] by rank: 1 + index in kind; 0: not met yet */
+    uint32_t *slot; size_t slots;       /* by a hash of the id, or in the next free one: 1 + index in kind; 0: free */
     struct attn_token *kind; size_t n, room;
     size_t bytes;                       /* most bytes of their spellings and texts, with a NUL after each */
 };
 
-static bool meet(struct kinds *k, const struct attn_tokenizer *t, size_t rank, int32_t id)
+static uint32_t *slot_of(const struct kinds *k, int32_t id)
+{
+    size_t i = attn_hash_mix((uint32_t)id, 0x9E3779B97F4A7C15u) & (k->slots - 1);
+    while (k->slot[i] && k->kind[k->slot[i] - 1].id != id)
+        i = (i + 1) & (k->slots - 1);
+    return &k->slot[i];
+}
+
+static bool meet(struct kinds *k, const struct attn_tokenizer *t, int32_t id)
 {
     struct attn_token *kind = attn_grow(k->kind, &k->room, k->n + 1, sizeof *kind);
+    size_t rank = attn_vocab_rank(t->vocab, id);
     if (!kind)
         return false;
     k->kind = kind;
@@ -124,19 +134,22 @@ static bool meet(struct kinds *k, const struct attn_tokenizer *t, size_t rank, i
     *kind = (struct attn_token){.id = id, .known = true};
     kind->raw = attn_vocab_at(t->vocab, rank, &kind->raw_len);
     k->bytes += kind->raw_len + t->as->room(t->self, rank) + 2;
-    k->number[rank] = (uint32_t)k->n;
     return true;
 }
 
 static bool meet_all(struct kinds *k, const struct attn_tokenizer *t, const struct attn_encoding *found)
 {
-    k->number = calloc(attn_vocab_size(t->vocab), sizeof *k->number);
-    for (size_t i = 0; k->number && i < found->n; i++) {
-        size_t rank = attn_vocab_rank(t->vocab, found->id[i]);
-        if (k->number[rank] == 0 && !meet(k, t, rank, found->id[i]))
+    for (k->slots = 2; k->slots < 2 * smaller(found->n, attn_vocab_size(t->vocab));)
+        k->slots *= 2;
+    k->slot = calloc(k->slots, sizeof *k->slot);
+    for (size_t i = 0; k->slot && i < found->n; i++) {
+        uint32_t *slot = slot_of(k, found->id[i]);
+        if (!*slot && !meet(k, t, found->id[i]))
             return false;
+        if (!*slot)
+            *slot = (uint32_t)k->n;
     }
-    return k->number != NULL;
+    return k->slot != NULL;
 }
 
 /* Writes both the spelling and the text at *spell, which is advanced. */
@@ -157,7 +170,7 @@ static struct attn_tokens *put_together(struct kinds *k, const struct attn_token
     for (size_t i = 0; tokens && i < k->n; i++)
         spell_kind(&k->kind[i], t, &spell);
     for (size_t i = 0; tokens && i < found->n; i++) {
-        tokens->tok[i] = k->kind[k->number[attn_vocab_rank(t->vocab, found->id[i])] - 1];
+        tokens->tok[i] = k->kind[*slot_of(k, found->id[i]) - 1];
         tokens->tok[i].start = found->range[i].start;
         tokens->tok[i].end = found->range[i].end;
     }
@@ -169,7 +182,7 @@ static int pack(struct attn_tokens **out, const struct attn_tokenizer *t, const 
 {
     struct kinds kinds = {0};
     struct attn_tokens *tokens = meet_all(&kinds, t, found) ? put_together(&kinds, t, found) : NULL;
-    free(kinds.number);
+    free(kinds.slot);
     free(kinds.kind);
     if (tokens)
         *out = tokens;

@@ -169,7 +169,7 @@ static struct attn_tokens *put_together(struct kinds *k, const struct attn_token
     struct attn_tokens *tokens = new_tokens(found->n, k->bytes, &spell);
     for (size_t i = 0; tokens && i < k->n; i++)
         spell_kind(&k->kind[i], t, &spell);
-    for (size_t i = 0; tokens && i < found->n; i++) {
+    for (size_t i = 0; tokens && k->kind && i < found->n; i++) {
         tokens->tok[i] = k->kind[*slot_of(k, found->id[i]) - 1];
         tokens->tok[i].start = found->range[i].start;
         tokens->tok[i].end = found->range[i].end;

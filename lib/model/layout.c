@@ -1,7 +1,8 @@
 #include "model/layout.h"
 
-#include <stdio.h>
 #include <string.h>
+
+#include "base/num.h"
 
 static const struct { const char *name; bool in_block, norm, table; } parts[ATTN_PARTS] = {
     [ATTN_PART_EMBED] = {.name = "embed", .table = true},
@@ -177,12 +178,18 @@ static void fill_name(struct attn_slot *s, const struct attn_family *f)
     const char *kind = s->is_bias ? "bias" : "weight", *path = f->part[s->part].path;
     const char *prefix = s->part == ATTN_PART_UNEMBED ? "" : f->prefix;
     s->prefix = strlen(prefix);
-    if (s->pieces)
-        snprintf(s->name, sizeof s->name, "%s%s%zu.%s.%zu.%s", prefix, f->block, s->layer, path, s->piece, kind);
-    else if (parts[s->part].in_block)
-        snprintf(s->name, sizeof s->name, "%s%s%zu.%s.%s", prefix, f->block, s->layer, path, kind);
-    else
-        snprintf(s->name, sizeof s->name, "%s%s.%s", prefix, path, kind);
+    char *at = stpcpy(s->name, prefix);  /* without printf: a small model's names took as long as its header */
+    if (parts[s->part].in_block) {
+        at = stpcpy(at, f->block);
+        at += attn_num_u64(at, s->layer);
+        at = stpcpy(at, ".");
+    }
+    at = stpcpy(at, path);
+    if (s->pieces) {
+        at = stpcpy(at, ".");
+        at += attn_num_u64(at, s->piece);
+    }
+    stpcpy(stpcpy(at, "."), kind);
 }
 
 /* How many tensors a part has that is divided; 0: it is not. */

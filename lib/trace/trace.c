@@ -41,10 +41,13 @@ static const struct row { const char *tail, *title; bool block; enum axis axis; 
 
 void attn_act_name(char buf[ATTN_NAME_MAX], int act, int layer)
 {
-    if (rows[act].block)
-        snprintf(buf, ATTN_NAME_MAX, "blocks.%d.%s", layer, rows[act].tail);
-    else
-        snprintf(buf, ATTN_NAME_MAX, "%s", rows[act].tail);
+    char *at = buf;
+    if (rows[act].block) {              /* without printf: a selection compares the names of all */
+        at = stpcpy(at, "blocks.");
+        at += attn_num_u64(at, (uint64_t)layer);
+        at = stpcpy(at, ".");
+    }
+    stpcpy(at, rows[act].tail);
 }
 
 int attn_act_find(const char *name, int *layer)

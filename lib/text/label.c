@@ -18,9 +18,9 @@ static size_t visible(char out[ATTN_VISIBLE], const char *s, size_t len, const c
 
 static struct attn_label make(const char *s, size_t len, size_t max_columns, const char *space)
 {
-    struct attn_label l = { .columns = 0 };
+    struct attn_label l;                /* not cleared: that would take longer than most labels */
     size_t n = 0, cut = 0, cut_columns = 0;     /* cut: the last position where an ellipsis still fits */
-    while (len) {
+    for (l.columns = 0; len > 0; ) {
         char form[ATTN_VISIBLE] = {*s};
         bool plain = *s > ' ' && *s < 0x7F;
         size_t step = plain ? 1 : visible(form, s, len, space), bytes = plain ? 1 : strlen(form);

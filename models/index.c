@@ -47,6 +47,12 @@ static int hash_rules(struct attn_text_index *x, const struct attn_merges *m, st
     return attn_merges_index(&x->merges) ? ATTN_OK : attn_no_memory(err, NULL, "for an index");
 }
 
+static int find_special(struct attn_text_index *x, const struct attn_merges *m, const struct attn_vocab *v, struct attn_err *err)
+{
+    x->special = attn_merges_special(m, v, &x->specials);
+    return x->special ? ATTN_OK : attn_no_memory(err, NULL, "for an index");
+}
+
 static bool put(const void *items, size_t n, size_t size)
 {
     static const char zero[8];
@@ -58,10 +64,11 @@ static int write_index(const struct attn_text_index *x, struct attn_err *err)
 {
     const struct attn_merges *m = &x->merges;
     const struct attn_strings *w = &x->words;
-    struct attn_text_index_head h = {.rules = m->n, .rule_slots = m->slots, .words = w->n, .slots = w->slots, .used = w->used};
+    struct attn_text_index_head h = {.rules = m->n, .rule_slots = m->slots, .words = w->n, .slots = w->slots, .used = w->used,
+                                     .specials = x->specials};
     bool ok = put(&h, 1, sizeof h) && put(m->rule, m->n, sizeof *m->rule) && put(m->slot, m->slots, sizeof *m->slot) &&
               put(w->item, w->n, sizeof *w->item) && put(x->id, w->n, sizeof *x->id) && put(w->slot, w->slots, sizeof *w->slot) &&
-              put(w->pool, w->used, 1) && fflush(stdout) == 0;
+              put(w->pool, w->used, 1) && put(x->special, x->specials, sizeof *x->special) && fflush(stdout) == 0;
     return ok ? ATTN_OK : attn_fail(err, ATTN_EIO, "cannot write the index");
 }
 
@@ -77,12 +84,15 @@ int main(int argc, char **argv)
     if (!rc)
         rc = hash_rules(&x, &m, &err);
     if (!rc)
+        rc = find_special(&x, &m, v, &err);
+    if (!rc)
         rc = write_index(&x, &err);
     if (rc)
         fprintf(stderr, "index: %s\n", err.msg);
     attn_strings_free(&x.words);
     free(x.id);
     free(x.merges.slot);
+    free(x.special);
     attn_merges_free(&m);
     attn_vocab_free(v);
     return rc != ATTN_OK;

@@ -198,6 +198,12 @@ START_TEST(test_an_index_says_what_the_files_say)
         b = attn_merges_find(&x.merges, r.right, r.left);
         ck_assert(a.rank == b.rank && a.id == b.id);
     }
+    size_t specials;
+    int32_t *special = attn_merges_special(&m, read, &specials);
+    ck_assert(special && specials > 0);
+    ck_assert_uint_eq(x.specials, specials);
+    ck_assert_mem_eq(x.special, special, specials * sizeof *special);
+    free(special);
     attn_merges_free(&m);
     attn_merges_free(&x.merges);        /* lent: nothing is freed */
     attn_vocab_free(read);

@@ -35,6 +35,8 @@ int attn_merges_read(struct attn_merges *m, const struct attn_vocab *v, const ch
                      const char *name, struct attn_err *err);
 /* Reads the array that is the reader's next value. */
 int attn_merges_take(struct attn_merges *m, const struct attn_vocab *v, struct attn_json *j, struct attn_err *err);
+/* The ids, ascending, of the tokens between < and > that no rule makes, such as <|endoftext|>; NULL: no memory. */
+int32_t *attn_merges_special(const struct attn_merges *m, const struct attn_vocab *v, size_t *n);
 void attn_merges_free(struct attn_merges *m);                       /* zeroed is fine */
 
 /* The rule for left and right; its rank is NONE if there is none.  m may be empty. */

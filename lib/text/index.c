@@ -15,6 +15,7 @@ struct attn_text_index attn_text_index_of(const void *image)
     struct attn_text_index x = {
         .words = {.n = h->words, .slots = h->slots, .used = h->used, .seed = ATTN_TEXT_INDEX_SEED},
         .merges = {.n = h->rules, .slots = h->rule_slots, .low = (uint32_t)h->rule_slots - 1, .seed = ATTN_TEXT_INDEX_SEED, .lent = true},
+        .specials = h->specials,
     };
     x.merges.rule = take(&at, h->rules, sizeof *x.merges.rule);
     x.merges.slot = take(&at, h->rule_slots, sizeof *x.merges.slot);
@@ -22,5 +23,6 @@ struct attn_text_index attn_text_index_of(const void *image)
     x.id = take(&at, h->words, sizeof *x.id);
     x.words.slot = take(&at, h->slots, sizeof *x.words.slot);
     x.words.pool = take(&at, h->used, 1);
+    x.special = take(&at, h->specials, sizeof *x.special);
     return x;
 }

@@ -80,6 +80,31 @@ struct attn_merge attn_merges_find(const struct attn_merges *m, int32_t left, in
     return number ? (struct attn_merge){number - 1, m->rule[number - 1].id} : (struct attn_merge){.rank = ATTN_MERGES_NONE};
 }
 
+static bool is_bracketed(const char *word, size_t len)
+{
+    return len >= 3 && word[0] == '<' && word[len - 1] == '>';
+}
+
+int32_t *attn_merges_special(const struct attn_merges *m, const struct attn_vocab *v, size_t *n)
+{
+    size_t size = attn_vocab_size(v), len;
+    bool *made = calloc(size + 1, sizeof *made);                    /* by rank */
+    int32_t *id = malloc((size + 1) * sizeof *id);
+    *n = 0;
+    for (size_t i = 0; made && i < m->n; i++)
+        made[attn_vocab_rank(v, m->rule[i].id)] = true;
+    for (size_t i = 0; made && id && i < size; i++) {
+        const char *word = attn_vocab_at(v, i, &len);
+        if (!made[i] && is_bracketed(word, len))
+            id[(*n)++] = attn_vocab_id_at(v, i);
+    }
+    free(made);
+    if (made)
+        return id;
+    free(id);
+    return NULL;
+}
+
 void attn_merges_free(struct attn_merges *m)
 {
     if (!m->lent) {

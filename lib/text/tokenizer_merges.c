@@ -19,6 +19,8 @@ struct reader {
     struct attn_subword *b;
     const struct attn_merges_files *files;
     cJSON *config;                      /* of tokenizer_config.json; NULL if it is absent */
+    const int32_t *special; size_t specials;                        /* as attn_merges_special finds them */
+    int32_t *found;                     /* they, if they were looked for */
     struct attn_err *err;
 };
 
@@ -90,33 +92,24 @@ static int take_added(struct reader *r)
     return rc || !r->files->added.text ? rc : attn_steps_added_names(&s, &r->files->added, r->config);
 }
 
-/* Whether each token, by rank, is made by some rule or is an added one; NULL: no memory. */
-static bool *find_made(const struct attn_subword *b)
-{
-    const struct attn_vocab *v = b->rules.vocab;
-    bool *made = calloc(attn_vocab_size(v), sizeof *made);
-    for (size_t i = 0; made && i < b->rules.merges.n; i++)
-        made[attn_vocab_rank(v, b->rules.merges.rule[i].id)] = true;
-    for (size_t k = 0; made && k < 2; k++)
-        for (size_t i = 0; i < b->added[k].n; i++)
-            made[attn_vocab_rank(v, b->added[k].token[i].id)] = true;
-    return made;
-}
-
-static int find_special(struct reader *r)
+/* Tokens that no rule makes and no file adds. */
+static int take_special(struct reader *r)
 {
     struct attn_subword *b = r->b;
-    bool *made = find_made(b), ok = made != NULL;
-    for (size_t i = 0; ok && i < attn_vocab_size(b->rules.vocab); i++) {
-        size_t len;
-        const char *word = attn_vocab_at(b->rules.vocab, i, &len);
-        if (made[i] || len < 3 || word[0] != '<' || word[len - 1] != '>')
+    const struct attn_vocab *v = b->rules.vocab;
+    bool *added = calloc(attn_vocab_size(v), sizeof *added), ok = added != NULL;    /* by rank */
+    for (size_t k = 0; ok && k < 2; k++)
+        for (size_t i = 0; i < b->added[k].n; i++)
+            added[attn_vocab_rank(v, b->added[k].token[i].id)] = true;
+    for (size_t i = 0; ok && i < r->specials; i++) {
+        size_t rank = attn_vocab_rank(v, r->special[i]), len;
+        const char *word = attn_vocab_at(v, rank, &len);
+        if (added[rank])
             continue;
-        struct attn_added_token t = {.text = strdup(word), .len = len, .id = attn_vocab_id_at(b->rules.vocab, i),
-                                     .special = true};
+        struct attn_added_token t = {.text = strdup(word), .len = len, .id = r->special[i], .special = true};
         ok = t.text && attn_added_put(&b->added[0], &t);
     }
-    free(made);
+    free(added);
     return ok ? ATTN_OK : attn_no_memory(r->err, r->files->vocab.name, "for a tokenizer");
 }
 
@@ -129,6 +122,8 @@ static int take_index(struct reader *r)
     struct attn_bpe_rules *rules = &r->b->rules;
     rules->merges = x.merges;
     rules->vocab = attn_vocab_lend(&x.words, x.id);
+    r->special = x.special;
+    r->specials = x.specials;
     return rules->vocab ? ATTN_OK : attn_no_memory(r->err, r->files->vocab.name, "for the vocabulary");
 }
 
@@ -139,7 +134,12 @@ static int take_rules(struct reader *r)
     if (r->files->index)
         return take_index(r);
     int rc = attn_vocab_read(&rules->vocab, v->text, v->len, v->name, r->err);
-    return rc ? rc : attn_merges_read(&rules->merges, rules->vocab, m->text, m->len, m->name, r->err);
+    if (!rc)
+        rc = attn_merges_read(&rules->merges, rules->vocab, m->text, m->len, m->name, r->err);
+    if (rc)
+        return rc;
+    r->special = r->found = attn_merges_special(&rules->merges, rules->vocab, &r->specials);
+    return r->found ? ATTN_OK : attn_no_memory(r->err, v->name, "for a tokenizer");
 }
 
 static int read_all(struct reader *r)
@@ -151,7 +151,7 @@ static int read_all(struct reader *r)
     if (!rc)
         rc = take_added(r);
     if (!rc)
-        rc = find_special(r);
+        rc = take_special(r);
     return rc ? rc : attn_subword_finish(r->b, v->name, r->err);
 }
 
@@ -162,6 +162,7 @@ int attn_subword_read(struct attn_subword **out, const struct attn_merges_files 
         return attn_no_memory(err, files->vocab.name, "for a tokenizer");
     int rc = read_all(&r);
     cJSON_Delete(r.config);
+    free(r.found);
     if (rc)
         attn_subword_free(r.b);
     else

@@ -356,7 +356,7 @@ int attn_bpe_encode(struct attn_bpe *b, const char *s, size_t len, size_t readab
     *part = b->part;
     int rc = encode(b, s, len, n);
     if (!rc && piece)
-        attn_pieces_keep(piece, s, len, b->part, *n);
+        attn_pieces_keep(&b->pieces, piece, s, len, b->part, *n);
     return rc;
 }
 

@@ -47,11 +47,15 @@ struct attn_merge attn_merges_find(const struct attn_merges *m, int32_t left, in
 
 struct attn_piece_token { int32_t id; uint32_t len; };              /* a token and its length within the piece; see below for -1 */
 
-enum { ATTN_PIECE_SETS = 1 << 15, ATTN_PIECE_MAX = 16, ATTN_PIECE_PARTS = 3 };
+enum { ATTN_PIECE_MAX = 16, ATTN_PIECE_PARTS = 3 };
 
 /* len 0: free.  key: the bytes as two numbers.  The last part's length follows from the others. */
 struct attn_piece_entry { uint64_t key[2]; int32_t id[ATTN_PIECE_PARTS]; uint8_t len, parts, part_len[ATTN_PIECE_PARTS - 1]; };
-struct attn_pieces { void *memory; struct attn_piece_entry (*set)[2]; };  /* zeroed: empty */
+struct attn_pieces {                    /* zeroed: empty */
+    void *memory;
+    struct attn_piece_entry (*set)[2]; size_t sets;                 /* a power of 2 */
+    size_t kept;                        /* since there are so many sets */
+};
 
 /* The set of s, 0 < len <= PIECE_MAX, whose first piece is the most recently used; valid until the next call.  NULL: no
  * memory.  `readable` bytes must be readable at s.  *known: s is its first entry. */
@@ -59,7 +63,8 @@ struct attn_piece_entry *attn_pieces_find(struct attn_pieces *p, const char *s, 
 /* Writes the parts of a known piece; returns how many. */
 size_t attn_pieces_recall(const struct attn_piece_entry *known, struct attn_piece_token part[ATTN_PIECE_PARTS]);
 /* Stores s in its set, if it has few enough parts. */
-void attn_pieces_keep(struct attn_piece_entry *set, const char *s, size_t len, const struct attn_piece_token *part, size_t n);
+void attn_pieces_keep(struct attn_pieces *p, struct attn_piece_entry *set, const char *s, size_t len,
+                      const struct attn_piece_token *part, size_t n);
 void attn_pieces_free(struct attn_pieces *p);
 
 /* What a token of a sentencepiece model is (its numbers). */

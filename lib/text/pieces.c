@@ -1,7 +1,8 @@
 /* pieces.c - the tokens of pieces seen before.
  *
  * Most pieces of a text are short and recur often.  A hash of a piece's bytes selects a set of two entries, one cache
- * line; the less recently used one is replaced.  Only pieces of at most 16 bytes and 3 tokens are kept. */
+ * line; the less recently used one is replaced.  Only pieces of at most 16 bytes and 3 tokens are kept.  There are
+ * more sets, empty ones, once as many pieces were kept: most texts are a sentence, which needs few of 2 MB. */
 #include "text/bpe.h"
 
 #include <endian.h>
@@ -11,13 +12,20 @@
 #include "base/strings.h"
 
 enum { LINE = 64 };                     /* a cache line, which holds one set */
+enum { FIRST_SETS = 1 << 6, MORE = 8, LAST_SETS = FIRST_SETS * MORE * MORE * MORE };
 
-static bool make_sets(struct attn_pieces *p)
+/* Replaces the sets by more of them; false: no memory, and they are those of before. */
+static bool add_sets(struct attn_pieces *p)
 {
-    p->memory = calloc(ATTN_PIECE_SETS + 1, sizeof *p->set);
-    if (!p->memory)
+    size_t sets = p->sets ? p->sets * MORE : FIRST_SETS;
+    void *memory = calloc(sets + 1, sizeof *p->set);
+    if (!memory)
         return false;
-    p->set = (void *)(((uintptr_t)p->memory + LINE - 1) / LINE * LINE);
+    free(p->memory);
+    p->memory = memory;
+    p->set = (void *)(((uintptr_t)memory + LINE - 1) / LINE * LINE);
+    p->sets = sets;
+    p->kept = 0;
     return true;
 }
 
@@ -43,11 +51,11 @@ static bool is_piece(const struct attn_piece_entry *piece, const uint64_t key[2]
 struct attn_piece_entry *attn_pieces_find(struct attn_pieces *p, const char *s, size_t len, size_t readable, bool *known)
 {
     uint64_t key[2];
-    if (!p->set && !make_sets(p))
+    if (p->kept >= p->sets && p->sets < LAST_SETS && !add_sets(p) && !p->sets)
         return NULL;
     key_of(key, s, len, readable);
     uint64_t h = attn_hash_mix(key[0] ^ 0x9E3779B97F4A7C15u, key[1] ^ len ^ 0xD6E8FEB86659FD93u);
-    struct attn_piece_entry *set = p->set[h % ATTN_PIECE_SETS];
+    struct attn_piece_entry *set = p->set[h & (p->sets - 1)];
     *known = true;
     if (is_piece(&set[0], key, len))
         return set;
@@ -69,10 +77,12 @@ size_t attn_pieces_recall(const struct attn_piece_entry *known, struct attn_piec
     return known->parts;
 }
 
-void attn_pieces_keep(struct attn_piece_entry *set, const char *s, size_t len, const struct attn_piece_token *part, size_t n)
+void attn_pieces_keep(struct attn_pieces *p, struct attn_piece_entry *set, const char *s, size_t len,
+                      const struct attn_piece_token *part, size_t n)
 {
     if (n > ATTN_PIECE_PARTS)
         return;
+    p->kept++;
     set[1] = set[0];
     *set = (struct attn_piece_entry){.len = (uint8_t)len, .parts = (uint8_t)n};
     key_of(set->key, s, len, len);

@@ -1,6 +1,7 @@
 #include "base/num.h"
 
 #include <assert.h>
+#include <endian.h>
 #include <locale.h>
 #include <math.h>
 #include <stdio.h>
@@ -73,7 +74,48 @@ static size_t fixed_by_libc(char *buf, double x, int digits)
     return with_point(buf, text);
 }
 
-/* Writes the lowest digits of n before `end`, and a point before them; returns where the first character is. */
+enum { WORD_DIGITS = 8 };
+static const uint64_t WORD_MOST = 99999999, ZEROS = 0x3030303030303030;
+
+/* Eight digits of n as text, the first one in the lowest byte: halves, then quarters, then digits side by side. */
+static uint64_t word_of(uint64_t n)
+{
+    uint64_t w = n / 10000 | n % 10000 << 32, hundreds = (w * 10486 >> 20) & 0x7F0000007F;
+    w = hundreds | (w - 100 * hundreds) << 16;
+    uint64_t firsts = (w * 103 >> 10) & 0x0F000F000F000F;
+    w = firsts | (w - 10 * firsts) << 8;
+    return w + ZEROS;
+}
+
+static void put_word(char *buf, uint64_t w)
+{
+    w = htole64(w);
+    memcpy(buf, &w, sizeof w);
+}
+
+/* attn_num_right for n / 10^digits.  Digits that are not wanted are shifted out; what is written behind the text does not count. */
+static size_t put_word_right(char *buf, size_t columns, bool minus, uint64_t n, int digits)
+{
+    enum { FIXED = 16 };                /* a fixed number of bytes takes no call */
+    uint64_t w = word_of(n);
+    size_t whole = WORD_DIGITS - (size_t)digits, zeros = n ? (size_t)__builtin_ctzll(w - ZEROS) / 8 : whole;
+    zeros = zeros < whole ? zeros : whole - 1;
+    size_t len = minus + WORD_DIGITS - zeros + (digits > 0), blanks = len < columns ? columns - len : 0;
+    char *at = buf + blanks;
+    memset(buf, ' ', FIXED);
+    if (blanks > FIXED)
+        memset(buf + FIXED, ' ', blanks - FIXED);
+    *at = '-';
+    put_word(at + minus, w >> 8 * zeros);
+    at += minus + whole - zeros;
+    if (digits > 0) {
+        *at = '.';
+        put_word(at + 1, w >> 8 * whole);
+    }
+    return blanks + len;
+}
+
+/* Writes n / 10^digits so that it ends at `end`; returns where it begins. */
 static char *put_back(char *end, uint64_t n, int digits)
 {
     char *at = end;
@@ -87,28 +129,25 @@ static char *put_back(char *end, uint64_t n, int digits)
     return at;
 }
 
-enum { FIXED_WIDE = 32 };               /* bytes of most columns; a number below 2^52 takes at most 19, or 2 more than its digits */
-
 size_t attn_num_right(char *buf, size_t columns, double x, int digits)
 {
-    char text[2 * FIXED_WIDE], *end = text + FIXED_WIDE;
+    char text[ATTN_NUM_FIXED_MAX], *end = text + sizeof text, *at = text;
     assert(digits >= 0 && digits <= 17);
-    if (!isfinite(x) || fabs(x) * ten(digits) >= 0x1p52) {
-        size_t n = isfinite(x) ? fixed_by_libc(text, x, digits) : special(text, x), blanks = n < columns ? columns - n : 0;
-        memset(buf, ' ', blanks);
-        memcpy(buf + blanks, text, n);
-        return blanks + n;
-    }
-    uint64_t n = (uint64_t)round_scaled(fabs(x), digits);
-    memset(text, ' ', FIXED_WIDE);
-    char *at = put_back(end, n, digits);
-    if (x < 0 && n > 0)                 /* for human readers: never -0.0000 */
+    if (isfinite(x) && fabs(x) * ten(digits) < 0x1p52) {
+        uint64_t n = (uint64_t)round_scaled(fabs(x), digits);
+        bool minus = x < 0 && n > 0;    /* for human readers: never -0.0000 */
+        if (n <= WORD_MOST && digits < WORD_DIGITS)
+            return put_word_right(buf, columns, minus, n, digits);
+        at = put_back(end, n, digits);
         *--at = '-';
-    size_t len = (size_t)(end - at), wide = columns > FIXED_WIDE ? columns - FIXED_WIDE : 0;
-    memset(buf, ' ', wide);
-    len = len > columns - wide ? len : columns - wide;
-    memcpy(buf + wide, end - len, FIXED_WIDE);          /* a fixed number of bytes takes no call; those behind do not count */
-    return wide + len;
+        at += !minus;
+    } else {
+        end = text + (isfinite(x) ? fixed_by_libc(text, x, digits) : special(text, x));
+    }
+    size_t len = (size_t)(end - at), blanks = len < columns ? columns - len : 0;
+    memset(buf, ' ', blanks);
+    memcpy(buf + blanks, at, len);
+    return blanks + len;
 }
 
 size_t attn_num_fixed(char *buf, double x, int digits)

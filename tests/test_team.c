@@ -4,13 +4,16 @@
 #include "base/cpu.h"
 #include "base/team.h"
 
+#include <dirent.h>
 #include <pthread.h>
 #include <sched.h>
+#include <signal.h>
 #include <stdatomic.h>
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
 enum { ITEMS = 1000 };
@@ -129,6 +132,48 @@ START_TEST(a_child_of_fork_works_alone)
 }
 END_TEST
 
+static atomic_bool held_up, go_on;
+
+static void hold_up(int signal)
+{
+    (void)signal;
+    atomic_store(&held_up, true);
+    while (!atomic_load(&go_on))
+        nanosleep(&(struct timespec){.tv_nsec = 1000000}, NULL);
+}
+
+/* The id of a thread of this process that is not the caller. */
+static pid_t other_thread(void)
+{
+    DIR *d = opendir("/proc/self/task");
+    pid_t found = 0;
+    ck_assert_ptr_nonnull(d);
+    for (struct dirent *e; (e = readdir(d)); )
+        if (atoi(e->d_name) > 0 && atoi(e->d_name) != gettid())
+            found = atoi(e->d_name);
+    closedir(d);
+    ck_assert_int_gt(found, 0);
+    return found;
+}
+
+START_TEST(nobody_waits_for_a_thread_that_does_not_come)
+{
+    struct attn_team *t = NULL;
+    ck_assert_int_eq(attn_team_new(&t, 2, NULL), 0);
+    expect_each_once(t, ITEMS, WORTH);
+    ck_assert(signal(SIGUSR1, hold_up) != SIG_ERR);
+    ck_assert_int_eq(tgkill(getpid(), other_thread(), SIGUSR1), 0);
+    while (!atomic_load(&held_up))
+        sched_yield();
+    for (int i = 0; i < 3; i++)
+        expect_each_once(t, ITEMS, WORTH);
+    atomic_store(&go_on, true);
+    for (int i = 0; i < 50; i++)
+        expect_each_once(t, ITEMS, WORTH);
+    attn_team_free(t);
+}
+END_TEST
+
 START_TEST(works_without_a_team)
 {
     expect_each_once(NULL, ITEMS, WORTH);
@@ -190,6 +235,7 @@ Suite *suite_team(void)
     tcase_add_loop_test(c, helps_whoever_is_late, 2, 9);
     tcase_add_test(c, stacks_are_as_large_as_products_need);
     tcase_add_test(c, a_child_of_fork_works_alone);
+    tcase_add_test(c, nobody_waits_for_a_thread_that_does_not_come);
     tcase_add_test(c, works_without_a_team);
     tcase_add_test(c, counts_processors);
     tcase_add_test(c, arena_counts_then_carves);

@@ -38,13 +38,16 @@ struct attn_team {
     void (*work)(void *ctx, size_t item, int worker);
     void *ctx;
     atomic_ulong round;                 /* the number of the current job, work(ctx, ...) */
-    atomic_int busy;
+    atomic_int busy;                    /* OPEN, and JOINED for each thread that takes part */
     atomic_bool quit;
     pthread_mutex_t lock;               /* guards `asleep` and `caller_asleep` */
     pthread_cond_t wake, done;
     int asleep;
     bool caller_asleep;
 };
+
+/* The caller waits for the threads that have joined a job, not for those that wake up too late to help. */
+enum { OPEN = 1, JOINED = 2 };
 
 struct start { struct attn_team *team; int worker; };
 
@@ -140,18 +143,31 @@ static void wake_caller(struct attn_team *t)
     pthread_mutex_unlock(&t->lock);
 }
 
+/* Takes part in the current job, unless its caller has finished with it. */
+static bool join(struct attn_team *t)
+{
+    int busy = atomic_load(&t->busy);
+    while (busy & OPEN)
+        if (atomic_compare_exchange_weak(&t->busy, &busy, busy + JOINED))
+            return true;
+    return false;
+}
+
 static void *work_on(void *arg)
 {
     struct start *s = arg;
     struct attn_team *t = s->team;
     int worker = s->worker;
     free(s);
-    for (unsigned long seen = 0;; seen++) {             /* no round finishes without all of us, so none is missed */
+    for (unsigned long seen = 0;;) {
         wait_for_work(t, seen);
         if (atomic_load(&t->quit))
             return NULL;
+        seen = atomic_load(&t->round);
+        if (!join(t))
+            continue;
         take_items(t, worker);
-        if (atomic_fetch_sub(&t->busy, 1) == 1)
+        if (atomic_fetch_sub(&t->busy, JOINED) == JOINED)
             wake_caller(t);
     }
 }
@@ -266,9 +282,10 @@ void attn_team_run(struct attn_team *t, size_t items, double cost,
     t->work = work;
     t->ctx = ctx;
     share_out(t, items);
-    atomic_store(&t->busy, t->started);
+    atomic_store(&t->busy, OPEN);
     atomic_fetch_add(&t->round, 1);
     wake_sleepers(t);
     take_items(t, 0);
+    atomic_fetch_sub(&t->busy, OPEN);
     wait_for_others(t);
 }

@@ -2,6 +2,7 @@
 
 #include "base/arena.h"
 #include "base/cpu.h"
+#include "base/place.h"
 #include "base/team.h"
 
 #include <dirent.h>
@@ -10,6 +11,7 @@
 #include <signal.h>
 #include <stdatomic.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/wait.h>
@@ -132,6 +134,8 @@ START_TEST(a_child_of_fork_works_alone)
 }
 END_TEST
 
+/* ---- late threads, and where they run -------------------------------------------------- */
+
 static atomic_bool held_up, go_on;
 
 static void hold_up(int signal)
@@ -170,6 +174,51 @@ START_TEST(nobody_waits_for_a_thread_that_does_not_come)
     atomic_store(&go_on, true);
     for (int i = 0; i < 50; i++)
         expect_each_once(t, ITEMS, WORTH);
+    attn_team_free(t);
+}
+END_TEST
+
+struct apart { atomic_int there, done; int processor[2]; };
+
+/* Waits until both threads have an item; the caller is done long before the other. */
+static void note_processor(void *ctx, size_t item, int worker)
+{
+    struct apart *a = ctx;
+    (void)item;
+    a->processor[worker] = attn_place_now();
+    atomic_fetch_add(&a->there, 1);
+    while (atomic_load(&a->there) < 2)
+        sched_yield();
+    if (worker > 0)
+        nanosleep(&(struct timespec){.tv_nsec = 1000000}, NULL);
+    atomic_fetch_add(&a->done, 1);
+}
+
+static void pin(int processor)
+{
+    cpu_set_t one;
+    CPU_ZERO(&one);
+    CPU_SET((size_t)processor, &one);
+    ck_assert_int_eq(sched_setaffinity(0, sizeof one, &one), 0);
+}
+
+START_TEST(a_thread_leaves_the_processor_of_the_caller)
+{
+    struct attn_team *t = NULL;
+    if (attn_cpu_count() < 2) {
+        fprintf(stderr, "skipped: %s needs two processors\n", __func__);
+        return;
+    }
+    ck_assert_int_eq(attn_team_new(&t, 2, NULL), 0);
+    for (int i = 0; i < 20; i++) {      /* the caller follows it wherever it goes */
+        struct apart a = {0};
+        attn_team_run(t, 2, WORTH, note_processor, &a);
+        ck_assert_int_eq(a.done, 2);
+        ck_assert_int_ge(a.processor[1], 0);
+        if (i > 0)
+            ck_assert_int_ne(a.processor[0], a.processor[1]);
+        pin(a.processor[1]);
+    }
     attn_team_free(t);
 }
 END_TEST
@@ -236,6 +285,7 @@ Suite *suite_team(void)
     tcase_add_test(c, stacks_are_as_large_as_products_need);
     tcase_add_test(c, a_child_of_fork_works_alone);
     tcase_add_test(c, nobody_waits_for_a_thread_that_does_not_come);
+    tcase_add_test(c, a_thread_leaves_the_processor_of_the_caller);
     tcase_add_test(c, works_without_a_team);
     tcase_add_test(c, counts_processors);
     tcase_add_test(c, arena_counts_then_carves);

@@ -8,6 +8,7 @@
 #include "base/clock.h"
 #include "base/cpu.h"
 #include "base/err.h"
+#include "base/place.h"
 
 /* Waking a sleeping thread takes about as long as one core needs for this many floating point operations (some 10
  * microseconds); smaller loops stay with the caller. */
@@ -32,7 +33,9 @@ struct attn_team {
     int size, started;                  /* size includes the caller, 0 is not known yet; threads running */
     double foreseen;                    /* what is expected, and what has come, of work worth waking them for until they are started */
     struct share *share;                /* one for each worker */
-    bool looks;                         /* poll before sleeping */
+    bool looks;                         /* poll before sleeping, and keep apart: each has a processor */
+    struct attn_places places;          /* of the caller */
+    atomic_int at;                      /* the caller's processor when it began the current job */
     pthread_t *thread;
     pid_t process;                      /* that has the threads */
     void (*work)(void *ctx, size_t item, int worker);
@@ -163,6 +166,8 @@ static void *work_on(void *arg)
         wait_for_work(t, seen);
         if (atomic_load(&t->quit))
             return NULL;
+        if (t->looks && attn_place_now() == atomic_load(&t->at))
+            attn_place_off(&t->places, t->at, pthread_self());
         seen = atomic_load(&t->round);
         if (!join(t))
             continue;
@@ -182,6 +187,8 @@ static bool start_one(struct attn_team *t, const pthread_attr_t *attr)
         free(s);
         return false;
     }
+    if (t->looks)
+        attn_place_off(&t->places, t->at, t->thread[t->started]);
     t->started++;
     return true;
 }
@@ -192,6 +199,8 @@ static void start(struct attn_team *t)
     pthread_attr_t attr;
     size_t size = (size_t)attn_team_size(t);
     t->looks = t->size <= attn_cpu_count();
+    attn_places_find(&t->places);
+    t->at = attn_place_now();
     t->thread = calloc(size, sizeof *t->thread);
     t->share = aligned_alloc(_Alignof(struct share), size * sizeof *t->share);
     if (t->thread && t->share && pthread_attr_init(&attr) == 0) {
@@ -282,6 +291,7 @@ void attn_team_run(struct attn_team *t, size_t items, double cost,
     t->work = work;
     t->ctx = ctx;
     share_out(t, items);
+    atomic_store(&t->at, attn_place_now());
     atomic_store(&t->busy, OPEN);
     atomic_fetch_add(&t->round, 1);
     wake_sleepers(t);

@@ -2,8 +2,9 @@
  *
  * Item i is computed in the same way by any thread, so results do not depend on their number.  Threads are started when
  * the loops so far show that it pays, sleep if no other follows within microseconds, and are not woken for loops
- * that are shorter than waking takes.  One that wakes up too late to help is not waited for.  A child of fork() has none of
- * the threads: there the caller does all the work, so that nothing hangs, and attn_team_check tells those who can fail. */
+ * that are shorter than waking takes.  They keep off the caller's processor, and one that wakes up too late to help is not
+ * waited for.  A child of fork() has none of the threads: there the caller does all the work, so that nothing hangs, and
+ * attn_team_check tells those who can fail. */
 #ifndef ATTN_BASE_TEAM_H
 #define ATTN_BASE_TEAM_H
 

@@ -38,20 +38,15 @@ static size_t special(char *buf, double x)
     return (size_t)(stpcpy(buf, isnan(x) ? "nan" : x < 0 ? "-inf" : "inf") - buf);
 }
 
-/* Writes x in decimal with at least `least` digits. */
-static size_t put_u64(char *buf, uint64_t x, size_t least)
+size_t attn_num_u64(char *buf, uint64_t x)
 {
     char text[20];
     size_t n = 0;
-    for (; x > 0 || n < least; x /= 10)
+    do
         text[sizeof text - ++n] = (char)('0' + x % 10);
+    while (x /= 10);
     memcpy(buf, text + sizeof text - n, n);
     return n;
-}
-
-size_t attn_num_u64(char *buf, uint64_t x)
-{
-    return put_u64(buf, x, 1);
 }
 
 /* Copies a text of snprintf with a point in place of the locale's decimal separator. */
@@ -77,16 +72,6 @@ static size_t fixed_by_libc(char *buf, double x, int digits)
 enum { WORD_DIGITS = 8 };
 static const uint64_t WORD_MOST = 99999999, ZEROS = 0x3030303030303030;
 
-/* Eight digits of n as text, the first one in the lowest byte: halves, then quarters, then digits side by side. */
-static uint64_t word_of(uint64_t n)
-{
-    uint64_t w = n / 10000 | n % 10000 << 32, hundreds = (w * 10486 >> 20) & 0x7F0000007F;
-    w = hundreds | (w - 100 * hundreds) << 16;
-    uint64_t firsts = (w * 103 >> 10) & 0x0F000F000F000F;
-    w = firsts | (w - 10 * firsts) << 8;
-    return w + ZEROS;
-}
-
 static void put_word(char *buf, uint64_t w)
 {
     w = htole64(w);
@@ -97,7 +82,7 @@ static void put_word(char *buf, uint64_t w)
 static size_t put_word_right(char *buf, size_t columns, bool minus, uint64_t n, int digits)
 {
     enum { FIXED = 16 };                /* a fixed number of bytes takes no call */
-    uint64_t w = word_of(n);
+    uint64_t w = spread_digits((uint32_t)n) + ZEROS;    /* text, the first digit in the lowest byte */
     size_t whole = WORD_DIGITS - (size_t)digits, zeros = n ? (size_t)__builtin_ctzll(w - ZEROS) / 8 : whole;
     zeros = zeros < whole ? zeros : whole - 1;
     size_t len = minus + WORD_DIGITS - zeros + (digits > 0), blanks = len < columns ? columns - len : 0;

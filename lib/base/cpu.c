@@ -3,7 +3,6 @@
 #include <cpuid.h>
 #include <fcntl.h>
 #include <math.h>
-#include <sched.h>
 #include <stdatomic.h>
 #include <stdbool.h>
 #include <stdint.h>
@@ -16,6 +15,7 @@
 
 #include "base/err.h"
 #include "base/features.h"
+#include "base/place.h"
 
 /* ---- control groups ---------------------------------------------------------------------
  *
@@ -99,10 +99,10 @@ static double least_limit(const char *root, const char *groups, const char *cont
 
 static int affinity(void)
 {
-    cpu_set_t set;
-    if (sched_getaffinity(0, sizeof set, &set) != 0)    /* more processors than the set can hold */
-        return (int)sysconf(_SC_NPROCESSORS_ONLN);
-    return CPU_COUNT(&set);
+    struct attn_places p;
+    attn_places_find(&p);
+    int n = CPU_COUNT(&p.may);
+    return n > 0 ? n : (int)sysconf(_SC_NPROCESSORS_ONLN);
 }
 
 /* How many processors a quota in microseconds per period amounts to. */

@@ -33,9 +33,9 @@ struct attn_team {
     int size, started;                  /* size includes the caller, 0 is not known yet; threads running */
     double foreseen;                    /* what is expected, and what has come, of work worth waking them for until they are started */
     struct share *share;                /* one for each worker */
-    bool looks;                         /* poll before sleeping, and keep apart: each has a processor */
-    struct attn_places places;          /* of the caller */
-    atomic_int at;                      /* the caller's processor when it began the current job */
+    bool apart;                         /* each thread has a processor: it polls before it sleeps, and keeps off the caller's */
+    struct attn_places places;          /* of all of them */
+    atomic_int caller_at;               /* the caller's processor when it began the current job */
     pthread_t *thread;
     pid_t process;                      /* that has the threads */
     void (*work)(void *ctx, size_t item, int worker);
@@ -83,7 +83,7 @@ static void take_items(struct attn_team *t, int worker)
 /* Polls for ready(t, seen); false if it took too long. */
 static bool look(struct attn_team *t, bool (*ready)(struct attn_team *t, unsigned long seen), unsigned long seen)
 {
-    if (ready(t, seen) || !t->looks)
+    if (ready(t, seen) || !t->apart)
         return ready(t, seen);
     for (double end = attn_clock_now() + LOOK; attn_clock_now() < end;)
         for (int i = 0; i < LOOKS; i++) {
@@ -146,6 +146,14 @@ static void wake_caller(struct attn_team *t)
     pthread_mutex_unlock(&t->lock);
 }
 
+/* A thread may have been woken where the caller is. */
+static void keep_apart(struct attn_team *t)
+{
+    int caller_at = atomic_load(&t->caller_at);
+    if (t->apart && attn_place_now() == caller_at)
+        attn_place_off(&t->places, caller_at, pthread_self());
+}
+
 /* Takes part in the current job, unless its caller has finished with it. */
 static bool join(struct attn_team *t)
 {
@@ -166,8 +174,7 @@ static void *work_on(void *arg)
         wait_for_work(t, seen);
         if (atomic_load(&t->quit))
             return NULL;
-        if (t->looks && attn_place_now() == atomic_load(&t->at))
-            attn_place_off(&t->places, t->at, pthread_self());
+        keep_apart(t);
         seen = atomic_load(&t->round);
         if (!join(t))
             continue;
@@ -187,8 +194,8 @@ static bool start_one(struct attn_team *t, const pthread_attr_t *attr)
         free(s);
         return false;
     }
-    if (t->looks)
-        attn_place_off(&t->places, t->at, t->thread[t->started]);
+    if (t->apart)
+        attn_place_off(&t->places, attn_place_now(), t->thread[t->started]);
     t->started++;
     return true;
 }
@@ -198,9 +205,8 @@ static void start(struct attn_team *t)
 {
     pthread_attr_t attr;
     size_t size = (size_t)attn_team_size(t);
-    t->looks = t->size <= attn_cpu_count();
+    t->apart = t->size <= attn_cpu_count();
     attn_places_find(&t->places);
-    t->at = attn_place_now();
     t->thread = calloc(size, sizeof *t->thread);
     t->share = aligned_alloc(_Alignof(struct share), size * sizeof *t->share);
     if (t->thread && t->share && pthread_attr_init(&attr) == 0) {
@@ -291,7 +297,7 @@ void attn_team_run(struct attn_team *t, size_t items, double cost,
     t->work = work;
     t->ctx = ctx;
     share_out(t, items);
-    atomic_store(&t->at, attn_place_now());
+    atomic_store(&t->caller_at, attn_place_now());
     atomic_store(&t->busy, OPEN);
     atomic_fetch_add(&t->round, 1);
     wake_sleepers(t);

@@ -56,6 +56,21 @@ START_TEST(layout_of_a_block)
 }
 END_TEST
 
+/* Names are put together without looking for the end of their memory. */
+START_TEST(names_fit)
+{
+    enum { DIGITS = 20 };               /* of the largest size_t */
+    for (size_t i = 0; attn_families[i]; i++) {
+        const struct attn_family *f = attn_families[i];
+        for (int p = 0; p < ATTN_PARTS; p++) {
+            const char *path = f->part[p].path;
+            size_t numbered = strlen(f->prefix) + strlen(f->block) + DIGITS + strlen("..") + (path ? strlen(path) : 0) + DIGITS;
+            ck_assert_msg(numbered + sizeof ".weight" <= ATTN_SLOT_NAME_MAX, "%s of family %zu", path, i);
+        }
+    }
+}
+END_TEST
+
 START_TEST(costs_nothing)
 {
     struct attn_config c = {.family = attn_families[0], .V = 1, .L = (size_t)1 << 31, .H = 1, .Hkv = 1, .d = 1, .dh = 1, .dv = 1};
@@ -73,6 +88,7 @@ Suite *suite_layout(void)
     TCase *t = tcase_create("layout");
     tcase_add_test(t, layout);
     tcase_add_test(t, layout_of_a_block);
+    tcase_add_test(t, names_fit);
     tcase_add_test(t, costs_nothing);
     suite_add_tcase(s, t);
     return s;

@@ -410,6 +410,59 @@ START_TEST(test_readings)
 }
 END_TEST
 
+/* Piece i, which has 1 to 3 tokens. */
+static size_t nth_piece(char text[ATTN_PIECE_MAX], struct attn_piece_token part[ATTN_PIECE_PARTS], size_t i)
+{
+    size_t len = 6 + i % 11, n = 1 + i % ATTN_PIECE_PARTS, left = len;
+    memset(text, 'x', ATTN_PIECE_MAX);
+    for (size_t k = 0, rest = i; k < 5; k++, rest /= 26)
+        text[len - 1 - k] = (char)('a' + rest % 26);
+    for (size_t k = 0; k < n; k++) {
+        uint32_t bytes = (uint32_t)(k + 1 < n ? 1 + k : left);
+        part[k] = (struct attn_piece_token){(int32_t)(i + k), bytes};
+        left -= bytes;
+    }
+    return len;
+}
+
+/* Whether piece i is known; if so, it is what was kept.  Else it is kept. */
+static bool ask_for_piece(struct attn_pieces *p, size_t i)
+{
+    char text[ATTN_PIECE_MAX];
+    struct attn_piece_token part[ATTN_PIECE_PARTS], got[ATTN_PIECE_PARTS];
+    size_t len = nth_piece(text, part, i), n = 1 + i % ATTN_PIECE_PARTS;
+    bool known;
+    struct attn_piece_entry *set = attn_pieces_find(p, text, len, i % 2 ? len : sizeof text, &known);
+    ck_assert_ptr_nonnull(set);
+    if (!known) {
+        attn_pieces_keep(p, set, text, len, part, n);
+        return false;
+    }
+    ck_assert_uint_eq(attn_pieces_recall(set, got), n);
+    for (size_t k = 0; k < n; k++)
+        ck_assert(got[k].id == part[k].id && got[k].len == part[k].len);
+    return true;
+}
+
+/* The cache becomes larger with the text, up to 2 MB; what it knows is right at any size, and what comes again soon is known. */
+START_TEST(pieces_are_remembered)
+{
+    struct attn_pieces p = {0};
+    size_t grown = 0, known = 0, all = 300000, before = 10000;
+    for (size_t i = 0; i < all; i++) {
+        size_t sets = p.sets;
+        ask_for_piece(&p, i);
+        ck_assert(ask_for_piece(&p, i) || p.sets > sets);           /* it was emptied in between */
+        grown += p.sets > sets;
+        known += i >= before && ask_for_piece(&p, i - before);
+    }
+    ck_assert_uint_eq(grown, 4);
+    ck_assert_uint_eq(p.sets * sizeof *p.set, 2 << 20);
+    ck_assert_uint_gt(known, all * 4 / 5);  /* a seventh was kept before it had all sets, and some gave way to two of their set */
+    attn_pieces_free(&p);
+}
+END_TEST
+
 Suite *suite_bpe(void)
 {
     Suite *s = suite_create("bpe");
@@ -422,6 +475,7 @@ Suite *suite_bpe(void)
     tcase_add_test(t, test_byte_that_is_not_there);
     tcase_add_loop_test(t, test_heap_is_the_plain_loop, 0, 20);
     tcase_add_test(t, test_million_letters);
+    tcase_add_test(t, pieces_are_remembered);
     tcase_add_test(t, test_any_text_comes_back);
     tcase_add_test(t, test_special_of_plain_files);
     tcase_add_test(t, test_readings);

@@ -54,7 +54,7 @@ struct attn_piece_entry { uint64_t key[2]; int32_t id[ATTN_PIECE_PARTS]; uint8_t
 struct attn_pieces {                    /* zeroed: empty */
     void *memory;
     struct attn_piece_entry (*set)[2]; size_t sets;                 /* a power of 2 */
-    size_t kept;                        /* since there are so many sets */
+    size_t kept;                        /* so far, in all */
 };
 
 /* The set of s, 0 < len <= PIECE_MAX, whose first piece is the most recently used; valid until the next call.  NULL: no

@@ -2,7 +2,7 @@
  *
  * Most pieces of a text are short and recur often.  A hash of a piece's bytes selects a set of two entries, one cache
  * line; the less recently used one is replaced.  Only pieces of at most 16 bytes and 3 tokens are kept.  There are
- * more sets, empty ones, once as many pieces were kept: most texts are a sentence, which needs few of 2 MB. */
+ * more sets, empty ones, once as many pieces were kept as there are: most texts are a sentence, which needs few of 2 MB. */
 #include "text/bpe.h"
 
 #include <endian.h>
@@ -25,7 +25,6 @@ static bool add_sets(struct attn_pieces *p)
     p->memory = memory;
     p->set = (void *)(((uintptr_t)memory + LINE - 1) / LINE * LINE);
     p->sets = sets;
-    p->kept = 0;
     return true;
 }
 
@@ -51,7 +50,8 @@ static bool is_piece(const struct attn_piece_entry *piece, const uint64_t key[2]
 struct attn_piece_entry *attn_pieces_find(struct attn_pieces *p, const char *s, size_t len, size_t readable, bool *known)
 {
     uint64_t key[2];
-    if (p->kept >= p->sets && p->sets < LAST_SETS && !add_sets(p) && !p->sets)
+    bool full = p->kept >= p->sets && p->sets < LAST_SETS;          /* as is one that has no sets yet */
+    if (full && !add_sets(p) && !p->sets)
         return NULL;
     key_of(key, s, len, readable);
     uint64_t h = attn_hash_mix(key[0] ^ 0x9E3779B97F4A7C15u, key[1] ^ len ^ 0xD6E8FEB86659FD93u);

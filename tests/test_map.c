@@ -3,6 +3,7 @@
 #include "attn_tools.h"
 
 #include <fcntl.h>
+#include <inttypes.h>
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
@@ -44,6 +45,39 @@ START_TEST(map_a_file_that_claims_to_be_empty)
     ck_assert_int_eq(attn_map_open(&m, "/proc/self/cmdline", 1 << 20, NULL), 0);
     ck_assert_uint_gt(m.len, 0);
     attn_map_close(&m);
+}
+END_TEST
+
+/* Whether Linux was asked for huge pages where `data` is mapped. */
+static bool asked_for_huge_pages(const unsigned char *data)
+{
+    FILE *f = fopen("/proc/self/smaps", "r");
+    char line[512];
+    bool here = false, asked = false;
+    ck_assert_ptr_nonnull(f);
+    while (fgets(line, sizeof line, f)) {
+        uintptr_t from, end;
+        if (sscanf(line, "%" SCNxPTR "-%" SCNxPTR " ", &from, &end) == 2)
+            here = from <= (uintptr_t)data && (uintptr_t)data < end;
+        else if (here && !strncmp(line, "VmFlags:", 8))
+            asked = strstr(line, " hg");
+    }
+    fclose(f);
+    return asked;
+}
+
+START_TEST(map_a_large_file_in_large_pieces)
+{
+    struct attn_map small, large;
+    scratch_put(scratch_path("small"), "hello", 5);
+    scratch_put(scratch_path("large"), "", 0);
+    ck_assert_int_eq(truncate(scratch_path("large"), 3 << 20), 0);
+    ck_assert_int_eq(attn_map_open(&small, scratch_path("small"), SIZE_MAX, NULL), 0);
+    ck_assert_int_eq(attn_map_open(&large, scratch_path("large"), SIZE_MAX, NULL), 0);
+    ck_assert(!asked_for_huge_pages(small.data));
+    ck_assert_int_eq(asked_for_huge_pages(large.data), access("/sys/kernel/mm/transparent_hugepage", F_OK) == 0);
+    attn_map_close(&small);
+    attn_map_close(&large);
 }
 END_TEST
 
@@ -235,7 +269,8 @@ END_TEST
 Suite *suite_map(void)
 {
     const TTest *const tests[] = {
-        map_a_file, map_an_empty_file, map_a_file_that_claims_to_be_empty, map_a_pipe, map_standard_input,
+        map_a_file, map_an_empty_file, map_a_file_that_claims_to_be_empty, map_a_large_file_in_large_pieces, map_a_pipe,
+        map_standard_input,
         map_refusals, map_of_a_locked_file, map_what_is_found, map_what_is_found_is_bounded_and_may_be_missing,
         what_is_mapped_is_unmapped,
     };

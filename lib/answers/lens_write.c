@@ -98,7 +98,7 @@ static void print_head(struct attn_out *o, const struct attn_lens *s, const stru
 
 static void print_likely(struct attn_out *o, const struct attn_lens *s, const struct layout *l, size_t cell, size_t k)
 {
-    struct attn_label token = {.text = "-", .columns = 1};
+    struct attn_label token = {.text = "-", .bytes = 1, .columns = 1};
     attn_label_pad(o, GAP);
     if (k < s->cell[cell].n_top)
         token = spell(s, likeliest(s, cell)[k].id);

@@ -57,6 +57,7 @@ struct attn_label attn_section_label(const struct attn_tokens *tokens, size_t i,
     if (axis->step == 1)
         return token;
     snprintf(all.text, sizeof all.text, "%zu %.170s", i, token.text);
+    all.bytes = strlen(all.text);
     return all;
 }
 

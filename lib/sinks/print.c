@@ -247,10 +247,8 @@ static size_t probability_columns(const struct attn_sink_job *job)
 static void print_likely(struct attn_out *o, const struct attn_sink_job *job, int32_t token, double p,
                          size_t id_columns)
 {
-    struct attn_label number, id = attn_label_number((uint64_t)token);
-    number.columns = attn_num_fixed(number.text, p, job->precision);
-    number.text[number.columns] = '\0';
-    attn_label_right(o, &number, probability_columns(job));
+    struct attn_label id = attn_label_number((uint64_t)token);
+    attn_out_right(o, probability_columns(job), p, job->precision);
     attn_label_right(o, &id, GAP + id_columns);
     size_t len = 0;
     const char *s = job->token_text ? job->token_text(job->token_ctx, token, &len) : NULL;

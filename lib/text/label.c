@@ -3,44 +3,61 @@
 #include <string.h>
 
 #include "base/num.h"
+#include "base/size.h"
 #include "base/utf8.h"
 
 static const char ellipsis[] = "…";     /* one column wide */
 
-static size_t visible(char out[ATTN_VISIBLE], const char *s, size_t len, const char *space)
+/* What a character at s, or several plain ones, show as: the text, its bytes and columns, and how many bytes of s it stands for. */
+struct shown { const char *text; size_t bytes, columns, from; };
+
+/* Characters that show as themselves: as many as there are, at most `most`. */
+static size_t count_plain(const char *s, size_t most)
 {
+    size_t n = 0;
+    while (n < most && s[n] > ' ' && s[n] < 0x7F)
+        n++;
+    return n;
+}
+
+static struct shown show(const char *s, size_t len, size_t most, const char *space, char room[ATTN_VISIBLE])
+{
+    size_t plain = count_plain(s, smaller(len, larger(most, 1)));
+    if (plain)
+        return (struct shown){s, plain, plain, plain};
     const char *sign = *s == ' ' ? space : *s == '\n' ? "↵" : *s == '\t' ? "→" : NULL;
-    if (!sign)
-        return attn_utf8_visible(out, s, len);
-    strcpy(out, sign);
-    return 1;
+    if (sign)
+        return (struct shown){sign, strlen(sign), 1, 1};
+    size_t from = attn_utf8_visible(room, s, len), bytes = strlen(room);
+    return (struct shown){room, bytes, attn_utf8_width(room, bytes), from};
 }
 
 static struct attn_label make(const char *s, size_t len, size_t max_columns, const char *space)
 {
     struct attn_label l;                /* not cleared: that would take longer than most labels */
-    size_t n = 0, cut = 0, cut_columns = 0;     /* cut: the last position where an ellipsis still fits */
-    for (l.columns = 0; len > 0; ) {
-        char form[ATTN_VISIBLE] = {*s};
-        bool plain = *s > ' ' && *s < 0x7F;
-        size_t step = plain ? 1 : visible(form, s, len, space), bytes = plain ? 1 : strlen(form);
-        size_t columns = plain ? 1 : attn_utf8_width(form, bytes);
-        if (l.columns + columns > max_columns || n + bytes + sizeof ellipsis > sizeof l.text) {
+    size_t cut = 0, cut_columns = 0;    /* cut: the last position where an ellipsis still fits */
+    for (l.bytes = l.columns = 0; len > 0; ) {
+        char shown[ATTN_VISIBLE];
+        size_t columns_left = max_columns - l.columns, bytes_left = sizeof l.text - sizeof ellipsis - l.bytes;
+        struct shown c = show(s, len, smaller(columns_left, bytes_left), space, shown);
+        if (c.columns > columns_left || c.bytes > bytes_left) {
             memcpy(l.text + cut, ellipsis, sizeof ellipsis);
+            l.bytes = cut + sizeof ellipsis - 1;
             l.columns = cut_columns + 1;
             return l;
         }
-        memcpy(l.text + n, form, bytes);
-        n += bytes;
-        l.columns += columns;
-        if (l.columns < max_columns) {
-            cut = n;
-            cut_columns = l.columns;
+        memcpy(l.text + l.bytes, c.text, c.bytes);
+        l.bytes += c.bytes;
+        l.columns += c.columns;
+        size_t back = l.columns == max_columns && c.text == s;          /* to before the last of plain characters */
+        if (l.columns - back < max_columns) {
+            cut = l.bytes - back;
+            cut_columns = l.columns - back;
         }
-        s += step;
-        len -= step;
+        s += c.from;
+        len -= c.from;
     }
-    l.text[n] = '\0';
+    l.text[l.bytes] = '\0';
     return l;
 }
 
@@ -62,8 +79,8 @@ struct attn_label attn_label_token(const struct attn_token *t, size_t max_column
 struct attn_label attn_label_number(uint64_t x)
 {
     struct attn_label l;
-    l.columns = attn_num_u64(l.text, x);
-    l.text[l.columns] = '\0';
+    l.bytes = l.columns = attn_num_u64(l.text, x);
+    l.text[l.bytes] = '\0';
     return l;
 }
 
@@ -77,7 +94,7 @@ void attn_label_pad(struct attn_out *o, size_t columns)
 
 void attn_label_left(struct attn_out *o, const struct attn_label *l, size_t columns)
 {
-    attn_out_str(o, l->text);
+    attn_out_write(o, l->text, l->bytes);
     if (l->columns < columns)
         attn_label_pad(o, columns - l->columns);
 }
@@ -86,5 +103,5 @@ void attn_label_right(struct attn_out *o, const struct attn_label *l, size_t col
 {
     if (l->columns < columns)
         attn_label_pad(o, columns - l->columns);
-    attn_out_str(o, l->text);
+    attn_out_write(o, l->text, l->bytes);
 }

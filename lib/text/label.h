@@ -7,8 +7,8 @@
 
 #include "base/out.h"
 
-/* NUL-terminated text and its width on the terminal. */
-struct attn_label { char text[192]; size_t columns; };
+/* NUL-terminated text, its bytes without the NUL, and its width on the terminal. */
+struct attn_label { char text[192]; size_t bytes, columns; };
 struct attn_label attn_label_text(const char *s, size_t len, size_t max_columns);
 struct attn_label attn_label_line(const char *s, size_t len, size_t max_columns);       /* the same, but a space stays a space */
 struct attn_label attn_label_token(const struct attn_token *t, size_t max_columns);     /* its text, or its id */

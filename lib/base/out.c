@@ -168,10 +168,16 @@ static void flush(struct attn_out *o)
     o->used = 0;
 }
 
-/* Makes room for n bytes, at most the size of the buffer; the caller fills it and adds to o->used. */
+/* How much of the buffer is used: little at first, as a page that is touched for the first time takes longer than to write it. */
+static size_t size_of(const struct attn_out *o)
+{
+    return o->flushed < sizeof o->buf ? COPY_MOST : sizeof o->buf;
+}
+
+/* Makes room for n bytes, at most COPY_MOST; the caller fills it and adds to o->used. */
 static char *room(struct attn_out *o, size_t n)
 {
-    if (sizeof o->buf - o->used < n)
+    if (size_of(o) - o->used < n)
         flush(o);
     return o->buf + o->used;
 }

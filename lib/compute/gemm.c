@@ -463,7 +463,8 @@ static void one_item(void *ctx, size_t item, int worker)
     (void)worker;
     const struct product *p = ctx;
     _Alignas(LINE) float sum[SUMS];
-    struct work o = {p, attn_cut_item(&p->cut, item), sum, p->cut.most->strip * PANEL + APART};
+    struct attn_gemm_item it = attn_cut_item(&p->cut, item);
+    struct work o = {p, it, sum, (it.j1 - it.j0) * PANEL + APART};
     if (o.it.j0 == o.it.j1)
         return;
     if (p->in == 0)

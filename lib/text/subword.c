@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/arena.h"
 #include "base/err.h"
 
 /* ---- readings -------------------------------------------------------------------------- */
@@ -19,6 +20,7 @@ struct attn_readings {
     const struct attn_decoder *decoder;
     struct own *own; size_t owns;       /* for the added tokens, by rank */
     pthread_mutex_t lock;               /* guards what follows */
+    struct attn_arena memory;
     struct reading { uint32_t end, len; } *table;                   /* by rank: its place in the pool; end 0: not asked for yet */
     char *pool; size_t used;            /* room for all of them, with a NUL after each */
 };
@@ -84,15 +86,25 @@ static void readings_free(struct attn_readings *r)
         return;
     pthread_mutex_destroy(&r->lock);
     free(r->own);
-    free(r->table);
-    free(r->pool);
+    attn_arena_free(&r->memory);
     free(r);
+}
+
+static bool reserve(struct attn_readings *r, size_t tokens, size_t bytes)
+{
+    for (int walk = 0; walk < 2; walk++) {              /* first counts memory, then divides it */
+        r->table = attn_arena_bytes(&r->memory, tokens + 1, sizeof *r->table);
+        r->pool = attn_arena_bytes(&r->memory, bytes + 1, 1);
+        if (walk == 0 && attn_arena_make(&r->memory, NULL))
+            return false;
+    }
+    return true;
 }
 
 /* Borrows the vocabulary, the decoder and the two sets of added tokens (NULL: there are none that read differently). */
 static struct attn_readings *readings_new(const struct attn_vocab *v, const struct attn_decoder *d, const struct attn_added *added)
 {
-    size_t n = attn_vocab_size(v), bytes = attn_decoder_room(d, attn_vocab_bytes(v));
+    size_t bytes = attn_decoder_room(d, attn_vocab_bytes(v));
     struct attn_readings *r = calloc(1, sizeof *r);
     if (!r)
         return NULL;
@@ -100,16 +112,14 @@ static struct attn_readings *readings_new(const struct attn_vocab *v, const stru
     r->decoder = d;
     pthread_mutex_init(&r->lock, NULL);
     r->own = malloc(((added ? added[0].n + added[1].n : 0) + 1) * sizeof *r->own);
-    r->table = calloc(n + 1, sizeof *r->table);
-    if (r->own && r->table) {
+    if (r->own) {
         for (size_t k = 0; added && k < 2; k++)
             list_own(r, &added[k]);
         qsort(r->own, r->owns, sizeof *r->own, by_rank);
         for (size_t i = 0; i < r->owns; i++)
             bytes += attn_decoder_room(d, r->own[i].token->len) + 1;
-        r->pool = bytes < UINT32_MAX ? malloc(bytes + 1) : NULL;
     }
-    if (r->pool)
+    if (r->own && bytes < UINT32_MAX && reserve(r, attn_vocab_size(v), bytes))
         return r;
     readings_free(r);
     return NULL;

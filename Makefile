@@ -96,7 +96,7 @@ $(B)/%.o: %.c $(B)/flags
 	$(call do,CC $<) $(CC) $(std) $(warn) $(CFLAGS) $(hard) $(room) $(flags) $(cflags_$(notdir $*)) -MMD -MP -c -o $@ $<
 
 # What a short run would otherwise spend most of its time on: see lib/text/index.h.
-$(B)/index: $(B)/models/index.o $(filter $(B)/lib/base/%,$(lib_o)) $(B)/lib/text/vocab.o $(B)/lib/text/merges.o $(blocks_$(flavour))
+$(B)/index: $(B)/models/index.o $(filter $(B)/lib/base/%,$(lib_o)) $(B)/lib/text/vocab.o $(B)/lib/text/merges.o $(B)/lib/text/bytes.o $(blocks_$(flavour))
 	$(call do,LINK $@) $(link) -o $@ $(binary) $(libs)
 $(B)/tiny.index: $(B)/index models/tiny/vocab.json models/tiny/merges.txt
 	$(call do,INDEX $@) $^ >$@.new && mv $@.new $@

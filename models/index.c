@@ -3,6 +3,7 @@
  *     index vocab.json merges.txt >tiny.index */
 #include "base/err.h"
 #include "base/map.h"
+#include "text/bytes.h"
 #include "text/index.h"
 
 #include <stdio.h>
@@ -53,6 +54,15 @@ static int find_special(struct attn_text_index *x, const struct attn_merges *m, 
     return x->special ? ATTN_OK : attn_no_memory(err, NULL, "for an index");
 }
 
+static int find_bytes(struct attn_text_index *x, const struct attn_vocab *v, struct attn_err *err)
+{
+    x->byte = malloc(256 * sizeof *x->byte);
+    if (!x->byte)
+        return attn_no_memory(err, NULL, "for an index");
+    attn_bytes_find(x->byte, v);
+    return ATTN_OK;
+}
+
 static bool put(const void *items, size_t n, size_t size)
 {
     static const char zero[8];
@@ -68,7 +78,8 @@ static int write_index(const struct attn_text_index *x, struct attn_err *err)
                                      .specials = x->specials};
     bool ok = put(&h, 1, sizeof h) && put(m->rule, m->n, sizeof *m->rule) && put(m->slot, m->slots, sizeof *m->slot) &&
               put(w->item, w->n, sizeof *w->item) && put(x->id, w->n, sizeof *x->id) && put(w->slot, w->slots, sizeof *w->slot) &&
-              put(w->pool, w->used, 1) && put(x->special, x->specials, sizeof *x->special) && fflush(stdout) == 0;
+              put(w->pool, w->used, 1) && put(x->special, x->specials, sizeof *x->special) &&
+              put(x->byte, 256, sizeof *x->byte) && fflush(stdout) == 0;
     return ok ? ATTN_OK : attn_fail(err, ATTN_EIO, "cannot write the index");
 }
 
@@ -86,6 +97,8 @@ int main(int argc, char **argv)
     if (!rc)
         rc = find_special(&x, &m, v, &err);
     if (!rc)
+        rc = find_bytes(&x, v, &err);
+    if (!rc)
         rc = write_index(&x, &err);
     if (rc)
         fprintf(stderr, "index: %s\n", err.msg);
@@ -93,6 +106,7 @@ int main(int argc, char **argv)
     free(x.id);
     free(x.merges.slot);
     free(x.special);
+    free(x.byte);
     attn_merges_free(&m);
     attn_vocab_free(v);
     return rc != ATTN_OK;

@@ -18,6 +18,13 @@ size_t attn_bytes_spell(char out[4], unsigned char byte)
     return attn_utf8_put(out, c);
 }
 
+void attn_bytes_find(int32_t id[256], const struct attn_vocab *v)
+{
+    char spelled[4];
+    for (int i = 0; i < 256; i++)
+        id[i] = attn_vocab_own_id(v, spelled, attn_bytes_spell(spelled, (unsigned char)i));
+}
+
 /* The byte that a character spells; -1 if it spells none. */
 static int byte_of(uint32_t c)
 {

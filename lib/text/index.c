@@ -24,5 +24,6 @@ struct attn_text_index attn_text_index_of(const void *image)
     x.words.slot = take(&at, h->slots, sizeof *x.words.slot);
     x.words.pool = take(&at, h->used, 1);
     x.special = take(&at, h->specials, sizeof *x.special);
+    x.byte = take(&at, 256, sizeof *x.byte);
     return x;
 }

@@ -8,13 +8,14 @@
 
 #include "text/bpe.h"
 
-/* The head, then the arrays in the order of their lengths here, each aligned to 8 bytes. */
+/* The head, then the arrays in the order of their lengths here, and the bytes, each aligned to 8 bytes. */
 struct attn_text_index_head { uint64_t rules, rule_slots, words, slots, used, specials; };
 
 struct attn_text_index {
     struct attn_strings words; int32_t *id;
     struct attn_merges merges;
     int32_t *special; size_t specials;  /* as attn_merges_special finds them */
+    int32_t *byte;                      /* [256] as attn_bytes_find finds them */
 };
 
 /* What is in the image, in place. */

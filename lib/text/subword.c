@@ -193,19 +193,8 @@ void attn_subword_set_bos(struct attn_subword *b, int32_t id)
         b->bos = id;
 }
 
-static void find_bytes(struct attn_bpe_rules *r)
-{
-    char spelled[4];
-    for (int i = 0; i < 256; i++) {
-        size_t len = attn_bytes_spell(spelled, (unsigned char)i);
-        r->byte[i] = attn_vocab_own_id(r->vocab, spelled, len);
-    }
-}
-
 int attn_subword_finish(struct attn_subword *b, const char *name, struct attn_err *err)
 {
-    if (b->byte_level)
-        find_bytes(&b->rules);
     if (!attn_added_index(&b->added[0]) || !attn_added_index(&b->added[1]))
         return no_memory(name, err);
     b->readings = readings_new(b->rules.vocab, &b->decoder, b->type ? NULL : b->added);

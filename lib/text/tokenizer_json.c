@@ -308,6 +308,8 @@ static int finish_model(const struct reader *r)
         if (attn_vocab_id(rules->vocab, spelled, attn_bytes_spell(spelled, (unsigned char)i)) < 0)
             return refuse_model(r, "byte_fallback", "is set, but a byte is no token");
     }
+    if (spells)
+        attn_bytes_find(rules->byte, rules->vocab);
     rules->drop = true;                 /* as the reference does */
     rules->chars = !spells && !r->b->unigram;
     return !rules->chars || attn_bpe_rules_index(rules) ? ATTN_OK : attn_no_memory(r->err, r->file->name, "for the vocabulary");

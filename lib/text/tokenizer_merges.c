@@ -122,6 +122,7 @@ static int take_index(struct reader *r)
     struct attn_bpe_rules *rules = &r->b->rules;
     rules->merges = x.merges;
     rules->vocab = attn_vocab_lend(&x.words, x.id);
+    memcpy(rules->byte, x.byte, sizeof rules->byte);
     r->special = x.special;
     r->specials = x.specials;
     return rules->vocab ? ATTN_OK : attn_no_memory(r->err, r->files->vocab.name, "for the vocabulary");
@@ -138,6 +139,7 @@ static int take_rules(struct reader *r)
         rc = attn_merges_read(&rules->merges, rules->vocab, m->text, m->len, m->name, r->err);
     if (rc)
         return rc;
+    attn_bytes_find(rules->byte, rules->vocab);
     r->special = r->found = attn_merges_special(&rules->merges, rules->vocab, &r->specials);
     return r->found ? ATTN_OK : attn_no_memory(r->err, v->name, "for a tokenizer");
 }

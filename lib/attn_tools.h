@@ -594,6 +594,11 @@ int attn_gradient_save(const struct attn_gradient *g, const char *path, struct a
 
 /* ---- measuring ------------------------------------------------------------------------- */
 
+/* The share of the products with weights in float32 that libxsmm's kernels have computed since the count began anew, in all of
+ * this process; NaN: there were no such products. */
+double attn_products_by_libxsmm(void);
+void attn_products_count(void);
+
 /* Upper bounds of what this machine can do, to judge measured speeds by. */
 enum attn_limit {
     ATTN_LIMIT_F32, ATTN_LIMIT_BF16,    /* operations a second of independent multiply-adds in registers, by the

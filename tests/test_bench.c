@@ -49,6 +49,9 @@ static void ck_row(const cJSON *row)
     ck_assert_double_eq_tol(ratio, value / limit, 1e-9 * ratio);       /* printing and reading back */
     ck_assert_int_ge((int)golden_number(row, "threads"), 1);
     ck_assert_ptr_nonnull(golden_string(row, "unit"));
+    const cJSON *share = cJSON_GetObjectItem(row, "libxsmm");
+    bool multiplies = strstr(golden_string(row, "name"), ".f32.") || strstr(golden_string(row, "name"), "batch");
+    ck_assert(multiplies ? cJSON_IsNumber(share) && share->valuedouble >= 0 && share->valuedouble <= 1 : share != NULL);
 }
 
 static const char *const built_in[] = {

@@ -1,6 +1,7 @@
 /* The chain rule: any shape, view, kernel and number of threads gives the bits of a plain loop, in float32 and in bf16. */
 
 #include "suites.h"
+#include "attn_tools.h"
 #include "draw.h"
 
 #include "compute/cut.h"
@@ -273,6 +274,32 @@ START_TEST(rows_do_not_know_each_other)
 }
 END_TEST
 
+START_TEST(share_of_libxsmm)
+{
+    enum { N = 150, IN = 64, OUT = 128 };
+    static const struct { enum attn_kernel kernel; double least, most; } cases[] = {
+        {ATTN_KERNEL_OWN, 0, 0}, {ATTN_KERNEL_LIBXSMM, 1, 1}, {ATTN_KERNEL_AUTO, 0.6, 0.7}};
+    float *x = room(N * IN * sizeof *x), *y = room(N * OUT * sizeof *y), *data = room(IN * OUT * sizeof *data);
+    fill(x, ATTN_F32, N * IN);
+    fill(data, ATTN_F32, IN * OUT);
+    const struct attn_mat w = {.data = data, .in = IN, .out = OUT, .ld = IN, .out_in = true};
+    bool jit = attn_kernel_choose(ATTN_KERNEL_LIBXSMM);                 /* from now on it runs, if it can */
+    attn_products_count();
+    ck_assert(isnan(attn_products_by_libxsmm()));
+    for (size_t i = 0; i < sizeof cases / sizeof *cases && jit; i++) {
+        ck_assert(attn_kernel_choose(cases[i].kernel));
+        attn_products_count();
+        attn_gemm(NULL, y, OUT, x, IN, N, &w, ATTN_STORE, NULL);
+        double share = attn_products_by_libxsmm();
+        ck_assert_msg(share >= cases[i].least && share <= cases[i].most, "%zu: %g", i, share);
+    }
+    attn_kernel_choose(ATTN_KERNEL_AUTO);
+    free(x);
+    free(y);
+    free(data);
+}
+END_TEST
+
 /* Numbers whose products are near or below the smallest float; some are 0, or too small to be a normal float. */
 static void fill_tiny(float *x, size_t n)
 {
@@ -527,6 +554,7 @@ Suite *suite_gemm(void)
     tcase_add_loop_test(c, any_shape_gives_the_bits_of_the_plain_loop, 0, 10);
     tcase_add_loop_test(c, awkward_shapes, 0, 20);
     tcase_add_test(c, rows_do_not_know_each_other);
+    tcase_add_test(c, share_of_libxsmm);
     tcase_add_test(c, tails);
     tcase_add_loop_test(c, an_empty_sum_is_zero, 2 * ATTN_BF16_FLOATS, 2 * ATTN_BF16_TILES + 2);
     tcase_add_test(c, nothing_to_do);

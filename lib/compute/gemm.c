@@ -525,6 +525,8 @@ void attn_gemm_each(struct attn_team *t, const struct attn_product *each, size_t
         round_rows(&p, t, rounded);
     if (rounded)
         read_rounded(&p, reads ? reads : rounded);
+    else
+        attn_kernel_counts((uint64_t)((double)n * (double)p.in * columns));
     attn_cut_share(&p.cut);
     double rows = n < AS_FETCHED ? AS_FETCHED : (double)n;
     attn_team_run(t, p.cut.items, 2.0 * rows * (double)p.in * columns, one_item, &p);

@@ -69,6 +69,8 @@ void attn_kernel_multiply(float *y, size_t ldy, const float *x, size_t ldx, cons
                           size_t n, size_t K, bool more, struct attn_ahead *ahead);
 /* Whether libxsmm would take some of n rows. */
 bool attn_kernel_shares(size_t n);
+/* Counts a product, of which libxsmm may take a share (attn_products_by_libxsmm). */
+void attn_kernel_counts(uint64_t multiply_adds);
 
 enum attn_kernel { ATTN_KERNEL_AUTO, ATTN_KERNEL_OWN, ATTN_KERNEL_LIBXSMM };
 /* Forces one kernel, for tests and benches.  False: libxsmm has no kernels for this machine. */

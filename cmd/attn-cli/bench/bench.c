@@ -9,6 +9,7 @@
 
 #include <fnmatch.h>
 #include <limits.h>
+#include <math.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
@@ -106,7 +107,7 @@ static void table_machine(const struct machine *m)
 {
     printf("%s, %s, %d thread%s\n", m->cpu, attn_cpu_target(), m->threads, m->threads == 1 ? "" : "s");
     printf("caches %.1f MiB; memory is read over %.0f MiB\n\n", (double)m->caches / 0x1p20, (double)m->buffer / 0x1p20);
-    printf("%-28s %7s %10s %-8s %10s %6s %10s\n", "", "threads", "value", "", "limit", "ratio", "ms each");
+    printf("%-28s %7s %10s %-8s %10s %6s %10s %8s\n", "", "threads", "value", "", "limit", "ratio", "ms each", "libxsmm");
     for (int i = 0; i < m->peaks; i++) {
         const struct peaks *p = &m->peak[i];
         peak_row("limit f32", p->threads, p->f32, "GFLOP/s");
@@ -126,7 +127,11 @@ static void table_row(const struct result *r)
         printf(" %10.2f %6.2f", r->limit, r->value / r->limit);
     else
         printf(" %10s %6s", "-", "-");
-    printf(" %10.3f\n", 1e3 * r->seconds);
+    printf(" %10.3f", 1e3 * r->seconds);
+    if (isnan(r->libxsmm))
+        printf(" %8s\n", "-");
+    else
+        printf(" %8.2f\n", r->libxsmm);
     fflush(stdout);
 }
 
@@ -182,7 +187,9 @@ static void json_stage(const struct result *r)
     real_or_null("limit", r->limit);
     real_or_null("ratio", r->limit > 0 ? r->value / r->limit : 0);
     real_or_null("seconds", r->seconds);
-    printf(", \"runs\": %zu}", r->runs);
+    printf(", \"runs\": %zu, \"libxsmm\": ", r->runs);
+    isnan(r->libxsmm) ? (void)fputs("null", stdout) : json_real(stdout, r->libxsmm);
+    putchar('}');
 }
 
 static int print_json(const struct machine *m, const struct attn_model *model, const struct result *r, size_t n,
@@ -393,7 +400,8 @@ const struct command bench_command = {
              "and activation functions on such numbers, or reading its weights once at the speed at which a buffer of their size "
              "is read, whichever takes longer; for the output layer, which comes last, likewise.  Attention is computed in float32, "
              "in bf16, too.  \"limit f32\" and \"limit "
-             "bf16\" are multiply-adds in registers, which no product reaches.  Compare only ratios of one run: "
+             "bf16\" are multiply-adds in registers, which no product reaches.  The last column is the share of the products with weights "
+             "in float32 that libxsmm's kernels compute; the program's own take the others.  Compare only ratios of one run: "
              "machines are shared, and their speed changes.  Floating point operations are 2 for each row and matrix parameter "
              "used, scores and sums of values of visible keys, and the last row of logits (in training all rows, and twice as "
              "much again for the backward pass); the bytes of a decoding step are the weights, keys and values it reads; of "

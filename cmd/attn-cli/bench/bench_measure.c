@@ -124,10 +124,12 @@ int bench_measure(struct result *r, const struct work *stage, const struct work 
     struct series *s = calloc(2, sizeof *s);
     if (!s)
         return attn_no_memory(err, NULL, "for %d samples", MOST);
+    attn_products_count();
     int code = alternate(s, (const struct work *const[]){stage, limit}, seconds, err);
     r->value = median(s[0].value, s[0].n);
     r->seconds = median(s[0].seconds, s[0].n);
     r->runs = s[0].n;
+    r->libxsmm = attn_products_by_libxsmm();
     r->limit = median(s[1].value, s[1].n);
     free(s);
     return code;

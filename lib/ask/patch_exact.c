@@ -315,7 +315,7 @@ static int plan_cells(struct exact *e, struct attn_err *err)
     size_t cache = attn_keys_size(p->T, d->dh, d->dv), bytes;
     if (__builtin_mul_overflow(cache, d->L * d->Hkv * sizeof(float), &bytes))
         bytes = SIZE_MAX;
-    e->seqs = smaller(smaller(SEQS, p->n), larger(1, e->rows ? CACHES / larger(bytes, 1) : SEQS));
+    e->seqs = larger(1, smaller(smaller(SEQS, p->n), e->rows ? CACHES / larger(bytes, 1) : SEQS));
     e->most = smaller(larger(ROWS, p->T), e->seqs * p->T);
     e->entry = calloc(e->seqs, sizeof *e->entry);
     e->seq = calloc(e->seqs, sizeof *e->seq);

@@ -292,7 +292,26 @@ START_TEST(labels_are_visible_and_cut)
 {
     struct attn_label l = attn_label_text(labels[_i].text, labels[_i].len, labels[_i].max);
     ck_assert_str_eq(l.text, labels[_i].label);
+    ck_assert_uint_eq(l.bytes, strlen(l.text));
     ck_assert_uint_eq(l.columns, labels[_i].columns);
+}
+END_TEST
+
+/* Plain characters are taken many at a time: one too many for the columns, or for the room of a label. */
+START_TEST(a_label_of_plain_characters_is_cut)
+{
+    char text[300];
+    struct attn_label l;
+    memset(text, 'x', sizeof text);
+    for (size_t max = 1; max < 150; max++) {
+        l = attn_label_text(text, max, max);
+        ck_assert(l.bytes == max && l.columns == max && !memcmp(l.text, text, max) && !l.text[max]);
+        l = attn_label_text(text, max + 1, max);
+        ck_assert(l.columns == max && l.bytes == max - 1 + strlen("…"));
+        ck_assert(!memcmp(l.text, text, max - 1) && !strcmp(l.text + max - 1, "…"));
+    }
+    l = attn_label_text(text, sizeof text, SIZE_MAX);
+    ck_assert(l.bytes == sizeof l.text - 1 && !strcmp(l.text + l.bytes - strlen("…"), "…"));
 }
 END_TEST
 
@@ -303,6 +322,7 @@ START_TEST(a_label_of_marks_alone_ends)
         memcpy(text + 1 + 2 * i, "\u0301", 2);
     struct attn_label l = attn_label_text(text, sizeof text, 8);
     ck_assert_uint_lt(strlen(l.text), sizeof l.text);
+    ck_assert_uint_eq(l.bytes, strlen(l.text));
     ck_assert_uint_eq(l.columns, 2);
 }
 END_TEST
@@ -359,6 +379,7 @@ Suite *suite_text(void)
     tcase_add_test(t, a_large_vocabulary_is_always_summarised);
     tcase_add_test(t, colour_only_when_asked);
     tcase_add_loop_test(t, labels_are_visible_and_cut, 0, (int)(sizeof labels / sizeof labels[0]));
+    tcase_add_test(t, a_label_of_plain_characters_is_cut);
     tcase_add_test(t, a_label_of_marks_alone_ends);
     tcase_add_test(t, the_likeliest_come_first);
     tcase_add_test(t, logits_that_rank_nothing);

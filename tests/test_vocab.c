@@ -7,6 +7,7 @@
 
 #include "corpus.h"
 #include "base/near.h"
+#include "text/bytes.h"
 #include "text/index.h"
 #include "text/vocab.h"
 #include "model/source.h"
@@ -204,6 +205,10 @@ START_TEST(test_an_index_says_what_the_files_say)
     ck_assert_uint_eq(x.specials, specials);
     ck_assert_mem_eq(x.special, special, specials * sizeof *special);
     free(special);
+    int32_t byte[256];
+    attn_bytes_find(byte, read);
+    ck_assert_mem_eq(x.byte, byte, sizeof byte);
+    ck_assert_int_eq(byte['a'], attn_vocab_id(read, "a", 1));
     attn_merges_free(&m);
     attn_merges_free(&x.merges);        /* lent: nothing is freed */
     attn_vocab_free(read);

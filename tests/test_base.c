@@ -4,11 +4,14 @@
 
 #include <errno.h>
 #include <limits.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/err.h"
 #include "base/sha256.h"
+#include "base/splitmix.h"
+#include "base/strings.h"
 #include "base/utf8.h"
 #include "io/zip.h"
 
@@ -293,6 +296,49 @@ START_TEST(limits_of_buffers_of_any_size)
 }
 END_TEST
 
+/* ---- hashes of tables --------------------------------------------------------------------------- */
+
+enum { SPREAD = 4000, SPREAD_SLOTS = 8192 };
+
+/* How many taken slots are passed before a free one, for all together, in a table that is half full at the end. */
+static unsigned passed(const uint32_t *hash)
+{
+    static bool taken[SPREAD_SLOTS];
+    unsigned n = 0;
+    memset(taken, 0, sizeof taken);
+    for (size_t i = 0; i < SPREAD; i++) {
+        size_t at = hash[i] % SPREAD_SLOTS;
+        for (; taken[at]; at = (at + 1) % SPREAD_SLOTS)
+            n++;
+        taken[at] = true;
+    }
+    return n;
+}
+
+/* Random places pass .5 slots each at that load; 300 draws of them have at most .6. */
+START_TEST(hashes_spread_with_any_seed)
+{
+    static uint32_t hash[SPREAD];
+    uint64_t state = 1;
+    for (int seed = 0; seed < 300; seed++) {
+        struct attn_strings t = {.seed = attn_splitmix_next(&state) | 1};
+        char digits[16];
+        for (int i = 0; i < SPREAD; i++)
+            attn_strings_add(&t, digits, (size_t)snprintf(digits, sizeof digits, "%d", i));
+        for (int i = 0; i < SPREAD; i++)
+            hash[i] = t.item[i].hash;
+        ck_assert_msg(passed(hash) < 0.7 * SPREAD, "strings, seed %d: %u", seed, passed(hash));
+        for (int i = 0; i < SPREAD; i++)
+            hash[i] = (uint32_t)attn_hash_pair(t.seed, 256 + i, 65);
+        ck_assert_msg(passed(hash) < 0.7 * SPREAD, "left, seed %d: %u", seed, passed(hash));
+        for (int i = 0; i < SPREAD; i++)
+            hash[i] = (uint32_t)attn_hash_pair(t.seed, i / 64, i % 64);
+        ck_assert_msg(passed(hash) < 0.7 * SPREAD, "both, seed %d: %u", seed, passed(hash));
+        attn_strings_free(&t);
+    }
+}
+END_TEST
+
 Suite *suite_base(void)
 {
     const TTest *const tests[] = {
@@ -301,7 +347,7 @@ Suite *suite_base(void)
         utf8_every_code_point, utf8_broken_sequences, utf8_spaces, utf8_widths,
         err_shows_control_bytes, err_cuts_between_characters, err_keeps_the_reason, err_of_errno, err_is_passed_on, limits_need_a_thread,
         limits_of_functions,
-        limits_of_buffers_of_any_size,
+        limits_of_buffers_of_any_size, hashes_spread_with_any_seed,
     };
     Suite *s = suite_create("base");
     TCase *c = tcase_create("base");

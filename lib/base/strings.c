@@ -10,20 +10,22 @@ uint64_t attn_hash_seed(const void *owner)
 {
     uint64_t seed;
     if (getrandom(&seed, sizeof seed, GRND_NONBLOCK) != (ssize_t)sizeof seed)
-        seed = attn_hash_mix((uintptr_t)owner, 0x9E3779B97F4A7C15u);
+        seed = attn_hash_mix((uintptr_t)owner, ATTN_HASH_FACTOR);
     return seed | 1;                    /* 0 stands for a table that has none yet */
 }
 
 enum { FIRST_SLOTS = 16, AHEAD = 16, SHOWN = 72 };
 
-/* Both factors contain the seed, so that no string can be crafted to be multiplied by zero. */
+/* Both factors contain the seed, so that no string can be crafted to be multiplied by zero.  The last product keeps
+ * strings of digits, which differ in a few bits, from crowding in a part of the table with some seeds. */
 static uint32_t hash(uint64_t seed, const char *s, size_t len)
 {
-    uint64_t h = seed, other = (seed >> 32 | seed << 32) + len * 0x9E3779B97F4A7C15u;
+    uint64_t h = seed, other = (seed >> 32 | seed << 32) + len * ATTN_HASH_FACTOR;
     for (; len > 16; s += 16, len -= 16)
         h = attn_hash_mix(h ^ attn_hash_word(s, 8), other ^ attn_hash_word(s + 8, 8));
     size_t first = len < 8 ? len : 8;
     h = attn_hash_mix(h ^ attn_hash_word(s, first), other ^ attn_hash_word(s + first, len - first));
+    h = attn_hash_mix(h, ATTN_HASH_FACTOR);
     return (uint32_t)(h ^ h >> 32);
 }
 

@@ -49,6 +49,8 @@ int attn_shown(const char *s, size_t len);
 
 /* ---- hashing, shared by all tables over a file's contents ---------------------------------- */
 
+#define ATTN_HASH_FACTOR 0x9E3779B97F4A7C15u                         /* 2^64 by the golden ratio */
+
 /* Folds the two halves of the full product, so that every input bit affects every output bit. */
 static inline uint64_t attn_hash_mix(uint64_t a, uint64_t b)
 {
@@ -69,6 +71,14 @@ static inline uint64_t attn_hash_word(const char *s, size_t len)
         a = (uint32_t)(unsigned char)s[0] << 16 | (uint32_t)(unsigned char)s[len / 2] << 8 | (unsigned char)s[len - 1];
     }
     return a | (uint64_t)b << 32;
+}
+
+/* A pair of numbers.  After one product alone, numbers that follow each other would crowd in a part of the table with
+ * some seeds. */
+static inline uint64_t attn_hash_pair(uint64_t seed, int32_t left, int32_t right)
+{
+    uint64_t pair = (uint64_t)(uint32_t)left << 32 | (uint32_t)right;
+    return attn_hash_mix(attn_hash_mix(pair ^ seed, ATTN_HASH_FACTOR), ATTN_HASH_FACTOR);
 }
 
 /* A random seed; `owner`, the address of the table, serves if the system has no random numbers for us. */

@@ -72,8 +72,7 @@ struct couples {
 /* The slot of a couple, or the free slot where it belongs. */
 static uint32_t *find(const struct couples *c, int32_t left, int32_t right)
 {
-    uint64_t key = (uint64_t)(uint32_t)left << 32 | (uint32_t)right;
-    size_t i = attn_hash_mix(key ^ c->seed, 0x9E3779B97F4A7C15u) & (c->slots - 1);
+    size_t i = attn_hash_pair(c->seed, left, right) & (c->slots - 1);
     for (; c->slot[i]; i = (i + 1) & (c->slots - 1)) {
         const struct couple *k = &c->list[c->slot[i] - 1];
         if (k->left == left && k->right == right)

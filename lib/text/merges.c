@@ -17,12 +17,6 @@
 
 enum { FIRST_SLOTS = 16, AHEAD = 16 };
 
-static uint64_t hash(const struct attn_merges *m, int32_t left, int32_t right)
-{
-    uint64_t pair = (uint64_t)(uint32_t)left << 32 | (uint32_t)right;
-    return attn_hash_mix(pair ^ m->seed, 0x9E3779B97F4A7C15u);
-}
-
 /* The slot of the pair, or the free slot where it belongs. */
 static uint32_t *probe(const struct attn_merges *m, uint64_t h, int32_t left, int32_t right)
 {
@@ -51,8 +45,8 @@ static void fill_slots(struct attn_merges *m)
 {
     for (size_t i = 0; i < m->n; i++) {
         const struct attn_rule *r = &m->rule[i], *later = &m->rule[i + AHEAD < m->n ? i + AHEAD : i];
-        __builtin_prefetch(&m->slot[hash(m, later->left, later->right) & (m->slots - 1)], 1);
-        uint64_t h = hash(m, r->left, r->right);
+        __builtin_prefetch(&m->slot[attn_hash_pair(m->seed, later->left, later->right) & (m->slots - 1)], 1);
+        uint64_t h = attn_hash_pair(m->seed, r->left, r->right);
         *probe(m, h, r->left, r->right) = ((uint32_t)(h >> 32) & ~m->low) | (uint32_t)(i + 1);
     }
 }
@@ -76,7 +70,7 @@ bool attn_merges_index(struct attn_merges *m)
 
 struct attn_merge attn_merges_find(const struct attn_merges *m, int32_t left, int32_t right)
 {
-    uint32_t number = m->n > 0 ? *probe(m, hash(m, left, right), left, right) & m->low : 0;
+    uint32_t number = m->n > 0 ? *probe(m, attn_hash_pair(m->seed, left, right), left, right) & m->low : 0;
     return number ? (struct attn_merge){number - 1, m->rule[number - 1].id} : (struct attn_merge){.rank = ATTN_MERGES_NONE};
 }
 

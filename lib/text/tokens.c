@@ -112,12 +112,13 @@ static struct attn_tokens *new_tokens(size_t n, size_t bytes, char **spell)
 struct kinds {
     uint32_t *slot; size_t slots;       /* by a hash of the id, or in the next free one: 1 + index in kind; 0: free */
     struct attn_token *kind; size_t n, room;
+    uint64_t seed;                      /* the ids are a file's */
     size_t bytes;                       /* most bytes of their spellings and texts, with a NUL after each */
 };
 
 static uint32_t *slot_of(const struct kinds *k, int32_t id)
 {
-    size_t i = attn_hash_mix((uint32_t)id, 0x9E3779B97F4A7C15u) & (k->slots - 1);
+    size_t i = attn_hash_pair(k->seed, 0, id) & (k->slots - 1);
     while (k->slot[i] && k->kind[k->slot[i] - 1].id != id)
         i = (i + 1) & (k->slots - 1);
     return &k->slot[i];
@@ -141,6 +142,7 @@ static bool meet_all(struct kinds *k, const struct attn_tokenizer *t, const stru
 {
     for (k->slots = 2; k->slots < 2 * smaller(found->n, attn_vocab_size(t->vocab));)
         k->slots *= 2;
+    k->seed = attn_hash_seed(k);
     k->slot = calloc(k->slots, sizeof *k->slot);
     for (size_t i = 0; k->slot && i < found->n; i++) {
         uint32_t *slot = slot_of(k, found->id[i]);

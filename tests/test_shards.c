@@ -116,7 +116,7 @@ START_TEST(files_are_exchanged)
     rename_file(dir, FIRST, "third");
     rename_file(dir, SECOND, FIRST);
     rename_file(dir, "third", SECOND);
-    expect_refusal(dir, "model-0000|is missing|model.safetensors.index.json says it is here");
+    expect_refusal(dir, "model-0000|is here, but|says it is in model-0000");
 }
 END_TEST
 
@@ -149,7 +149,31 @@ START_TEST(tensor_in_another_file)
     memcpy(strstr(text, "wxe.weight"), "wte.weight", 10);
     replace_file(dir, INDEX, text);
     free(path), free(text);
-    expect_refusal(dir, "00001-of-00002.safetensors: tensor 'wpe.weight' is missing|says it is here");
+    expect_refusal(dir, "00001-of-00002.safetensors: tensor 'wte.weight' is here, but|says it is in model-00002");
+}
+END_TEST
+
+/* A directory whose index lists a tensor more than its files have. */
+static char *listing(const char *config, const char *tensor)
+{
+    char *dir = hf_write(&hf, config, 2, false), *path = hf_path(dir, INDEX), *text = golden_text(path, NULL), *more;
+    char *first = strstr(text, "\"wte.weight\"");
+    ck_assert_ptr_nonnull(first);
+    ck_assert_int_gt(asprintf(&more, "%.*s\"%s\": \"%s\", %s", (int)(first - text), text, tensor, SECOND, first), 0);
+    replace_file(dir, INDEX, more);
+    free(path), free(text), free(more);
+    return dir;
+}
+
+START_TEST(what_nothing_reads_may_be_absent)
+{
+    static const char untied[] = GPT2(", \"tie_word_embeddings\": false");
+    static const char *const unread[] = {"lm_head.weight", "transformer.wte.weight", "h.0.attn.bias", "transformer.h.0.attn.masked_bias"};
+    for (size_t i = 0; i < sizeof unread / sizeof *unread; i++)
+        expect_warning(listing(GPT2(""), unread[i]), NULL);
+    expect_warning(listing(untied, "h.0.attn.bias"), NULL);
+    expect_refusal(listing(untied, "lm_head.weight"), "00002-of-00002.safetensors: tensor 'lm_head.weight' is missing|says it is here");
+    expect_refusal(listing(GPT2(""), "h.1.ln_1.weight"), "tensor 'h.1.ln_1.weight' is missing|says it is here");
 }
 END_TEST
 
@@ -264,6 +288,7 @@ Suite *suite_shards(void)
     tcase_add_test(t, tensor_in_two_files);
     tcase_add_test(t, tensor_twice_in_the_index);
     tcase_add_test(t, tensor_in_another_file);
+    tcase_add_test(t, what_nothing_reads_may_be_absent);
     tcase_add_test(t, sizes);
     tcase_add_test(t, stored_transposed);
     tcase_add_test(t, strangers);

@@ -293,10 +293,9 @@ static bool is_listed(const char *name, const char *const *list)
 }
 
 /* "h.3.attn.bias" and the like are masks that some files contain, not weights. */
-static bool is_buffer(const struct attn_model *m, const char *name)
+static bool is_buffer(const struct attn_family *f, const char *name, bool bare)
 {
-    const struct attn_family *f = m->config.family;
-    size_t prefix = m->bare ? 0 : strlen(f->prefix), block = strlen(f->block);
+    size_t prefix = bare ? 0 : strlen(f->prefix), block = strlen(f->block);
     if (strncmp(name, f->prefix, prefix))
         return false;
     name += prefix;
@@ -333,10 +332,31 @@ static int find_unknown(struct attn_model *m, const bool *used, struct attn_err 
     for (size_t i = 0; i < m->weights.tensors; i++) {
         const struct attn_shard *in;
         const struct attn_st_tensor *t = attn_shards_at(&m->weights, i, &in);
-        if (!used[i] && !is_buffer(m, t->name) && !is_tied_copy(m, t, m->tensor[0]))
+        if (!used[i] && !is_buffer(m->config.family, t->name, m->bare) && !is_tied_copy(m, t, m->tensor[0]))
             return attn_fail(err, ATTN_EFORMAT, "%s: tensor '%s' has no place in the model that config.json describes",
                              in->path, t->name);
     }
+    return ATTN_OK;
+}
+
+/* Whether `name` is that of the embedding or the output layer of a model that needs only one of them. */
+static bool is_tied_name(const struct attn_model *m, const char *name)
+{
+    const struct attn_family *f = m->config.family;
+    char embed[64], unembed[64];
+    snprintf(embed, sizeof embed, "%s%s.weight", f->prefix, f->part[ATTN_PART_EMBED].path);
+    snprintf(unembed, sizeof unembed, "%s.weight", f->part[ATTN_PART_UNEMBED].path);
+    return may_be_tied(m) && (!strcmp(name, unembed) || !strcmp(name, embed) || !strcmp(name, embed + strlen(f->prefix)));
+}
+
+/* What an index lists may be absent if nothing reads it.  Writers that leave out buffers, and the second name of shared numbers,
+ * often copy the index of files that have them. */
+static int check_absent(const struct attn_model *m, struct attn_err *err)
+{
+    const struct attn_family *f = m->config.family;
+    for (const struct attn_absent *a = m->weights.absent; a < m->weights.absent + m->weights.n_absent; a++)
+        if (!is_buffer(f, a->tensor, true) && !is_buffer(f, a->tensor, false) && !is_tied_name(m, a->tensor))
+            return attn_shards_lack(&m->weights, a, err);
     return ATTN_OK;
 }
 
@@ -445,7 +465,9 @@ static int fill_plain_norms(struct attn_model *m, struct attn_err *err)
 
 int attn_model_bind(struct attn_model *m, struct attn_err *err)
 {
-    int rc = check_all(m, err);
+    int rc = check_absent(m, err);
+    if (!rc)
+        rc = check_all(m, err);
     if (rc)
         return rc;
     bool *used = calloc(m->weights.tensors + 1, sizeof *used);

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/err.h"
+#include "base/grow.h"
 #include "base/strings.h"
 #include "base/tree.h"
 #include "io/safetensors.h"
@@ -156,13 +157,26 @@ static int open_files(struct attn_shards *out, const struct attn_source *s, cons
     return rc;
 }
 
-static int check_listed(const struct attn_shards *s, const struct attn_index *x, struct attn_err *err)
+int attn_shards_lack(const struct attn_shards *s, const struct attn_absent *a, struct attn_err *err)
 {
-    for (size_t i = 0; i < x->n; i++) {
-        const struct attn_shard *sh = &s->shard[x->entry[i].file];
-        if (!attn_st_find(sh->st, x->entry[i].tensor))
-            return attn_fail(err, ATTN_EFORMAT, "%s: tensor '%s' is missing; %s says it is here", sh->path, x->entry[i].tensor,
-                             s->index);
+    return attn_fail(err, ATTN_EFORMAT, "%s: tensor '%s' is missing; %s says it is here", s->shard[a->file].path, a->tensor,
+                     s->index);
+}
+
+/* Whether one may be absent is for the model to say. */
+static int note_absent(struct attn_shards *s, const struct attn_index *x, struct attn_err *err)
+{
+    for (size_t i = 0, room = 0; i < x->n; i++) {
+        const struct attn_index_entry *e = &x->entry[i];
+        if (attn_st_find(s->shard[e->file].st, e->tensor))
+            continue;
+        struct attn_absent *more = attn_grow(s->absent, &room, s->n_absent + 1, sizeof *more);
+        if (!more)
+            return no_memory(err);
+        s->absent = more;
+        more[s->n_absent] = (struct attn_absent){strdup(e->tensor), e->file};
+        if (!more[s->n_absent++].tensor)
+            return no_memory(err);
     }
     return ATTN_OK;
 }
@@ -180,10 +194,10 @@ static int check_present(const struct attn_shard *sh, size_t file, const struct 
     return ATTN_OK;
 }
 
-/* Fails unless each tensor is in the file that the index says, and in no other. */
-static int check_index(const struct attn_shards *s, const struct attn_index *x, struct attn_err *err)
+/* Fails if a tensor is in another file than the index says. */
+static int check_index(struct attn_shards *s, const struct attn_index *x, struct attn_err *err)
 {
-    int rc = check_listed(s, x, err);
+    int rc = note_absent(s, x, err);
     for (size_t i = 0; i < s->n && !rc; i++)
         rc = check_present(&s->shard[i], i, x, s->index, err);
     return rc;
@@ -262,6 +276,9 @@ void attn_shards_close(struct attn_shards *s)
         attn_map_close(&s->shard[i].map);
         free(s->shard[i].path);
     }
+    for (size_t i = 0; i < s->n_absent; i++)
+        free(s->absent[i].tensor);
+    free(s->absent);
     free(s->shard);
     *s = (struct attn_shards){0};
 }

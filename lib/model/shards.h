@@ -16,6 +16,8 @@ struct attn_shards {
     size_t tensors;                     /* of all files */
     size_t bytes;                       /* of all files */
     const char *index;                  /* the name of the index; NULL: it is one file */
+    struct attn_absent { char *tensor; size_t file; } *absent; size_t n_absent;     /* tensors that the index says are in a file
+                                         * that lacks them; owned */
 };
 
 int attn_shards_open(struct attn_shards *out, const struct attn_source *s, struct attn_err *err);
@@ -32,6 +34,8 @@ const struct attn_st_tensor *attn_shards_at(const struct attn_shards *s, size_t 
 size_t attn_shards_index(const struct attn_shards *s, const struct attn_st_tensor *t);
 /* What messages call the weights as a whole. */
 const char *attn_shards_path(const struct attn_shards *s);
+/* Fails because of a tensor that is absent. */
+int attn_shards_lack(const struct attn_shards *s, const struct attn_absent *a, struct attn_err *err);
 
 /* The index: {"metadata": {...}, "weight_map": {"wte.weight": "model-00001-of-00002.safetensors", ...}}.  File names
  * must be plain: no directory, no leading dot.  Entries are sorted by tensor. */

@@ -123,6 +123,7 @@ START_TEST(test_corpus)
         {"n_unigram_twice.json", "token 3, 'a', is there twice"},
         {"n_unigram_unknown.json", "model: \"unk_id\" is no token's"},
         {"n_unigram_unknown_text.json", "model: \"unk_id\" is no token's"},
+        {"n_unk_added.json", "model: \"unk_token\" is no token of the vocabulary"},
         {"n_unk_not_there.json", "model: \"unk_token\" is no token of the vocabulary"},
         {"n_unk_number.json", "model: \"unk_token\" is no string"},
         {"n_unk_token.json", "model: \"unk_token\" is no token of the vocabulary"},

@@ -156,6 +156,9 @@ static int check_options(const struct reader *r, const struct value *v)
 
 /* ---- BPE ------------------------------------------------------------------------------- */
 
+/* An unknown token that the vocabulary lacks: of use where nothing is unknown. */
+enum { NOT_THERE = -2 };
+
 /* Reads the text of the unknown token and looks it up. */
 static int take_unknown(const struct reader *r, const struct value *v)
 {
@@ -168,10 +171,10 @@ static int take_unknown(const struct reader *r, const struct value *v)
     if (!text)
         return e == ATTN_JSON_STRING ? attn_no_memory(r->err, r->file->name, "for a token") :
                refuse_model(r, model_parts[UNK], "is no string");
-    r->b->rules.unknown = attn_vocab_id(r->b->rules.vocab, text, attn_json_string(&j, text));
-    bool empty = j.token_len == 0;
+    int32_t id = attn_vocab_id(r->b->rules.vocab, text, attn_json_string(&j, text));
+    r->b->rules.unknown = id < 0 && j.token_len > 0 ? NOT_THERE : id;
     free(text);
-    return r->b->rules.unknown >= 0 || empty ? ATTN_OK : refuse_model(r, model_parts[UNK], "is no token of the vocabulary");
+    return ATTN_OK;
 }
 
 static int take_bpe(const struct reader *r, const struct value *v)
@@ -295,6 +298,15 @@ static int take_model(const struct reader *r, struct attn_json *j)
     return rc ? rc : r->b->unigram ? take_unigram(r, v) : take_bpe(r, v);
 }
 
+/* Whether there is a token for every byte, so that no text is unknown. */
+static bool knows_all(const struct attn_bpe_rules *r, bool spells)
+{
+    int i = 0;
+    while (i < 256 && r->byte[i] >= 0)
+        i++;
+    return i == 256 && (spells || r->fallback);
+}
+
 /* Once it is known whether tokens spell bytes, and before tokens are added that no text may match. */
 static int finish_model(const struct reader *r)
 {
@@ -310,6 +322,10 @@ static int finish_model(const struct reader *r)
     }
     if (spells)
         attn_bytes_find(rules->byte, rules->vocab);
+    if (rules->unknown == NOT_THERE && !knows_all(rules, spells))
+        return refuse_model(r, model_parts[UNK], "is no token of the vocabulary");
+    if (rules->unknown == NOT_THERE)
+        rules->unknown = -1;
     rules->drop = true;                 /* as the reference does */
     rules->chars = !spells && !r->b->unigram;
     return !rules->chars || attn_bpe_rules_index(rules) ? ATTN_OK : attn_no_memory(r->err, r->file->name, "for the vocabulary");

@@ -1,4 +1,4 @@
-/* The tokens in an archive: as NumPy reads them, as NumPy writes them, and what plot and diff make of them. */
+/* The tokens in an archive: as NumPy reads them, as NumPy writes them, and what plot and diff make of them; and its heads. */
 #include "suites.h"
 
 #include "scratch.h"
@@ -88,6 +88,43 @@ START_TEST(every_text_of_a_batch_has_its_own)
 }
 END_TEST
 
+/* Chosen heads keep their numbers, in the form of the other formats. */
+START_TEST(heads_keep_their_numbers)
+{
+    static const char *const chosen[] = {"1,3", "3", "0,1", "0,2,3", "1,2,3"};
+    for (size_t i = 0; i < sizeof chosen / sizeof *chosen; i++) {
+        succeed(printed("for f in npz json; do \"$A\" run -m life-4-heads --head %s -s 'Life is short' --show pattern,context,v -o $D/x.$f; done", chosen[i]));
+        expect_same("\"$A\" plot $D/x.npz --show pattern", "\"$A\" plot $D/x.json --show pattern");
+        expect("\"$A\" diff $D/x.npz $D/x.json", 0, "nothing differs");
+    }
+    expect("\"$A\" plot $D/x.npz --show pattern", 0, "L0 H3");
+}
+END_TEST
+
+static const char *const odd_heads[] = {"heads ", "heads 1", "heads 1,3,2", "heads 1,", "heads ,1", "heads 1,x", "heads 1;3", "heads1,3", "1,3",
+                                        "heads 1,99999999999999999999999", "heads -1,3", "heads 1,3 "};
+
+START_TEST(what_is_no_list_of_heads_is_ignored)
+{
+    if (sh("command -v python3")->status) {
+        fprintf(stderr, "skipped: there is no python3\n");
+        return;
+    }
+    succeed("\"$A\" run -m life-4-heads --head 0,1 -s 'Life is short' --show pattern -o $D/first.npz");
+    succeed("\"$A\" run -m life-4-heads --head 1,3 -s 'Life is short' --show pattern -o $D/ours.npz; \"$A\" plot $D/ours.npz >$D/want");
+    for (size_t i = 0; i < sizeof odd_heads / sizeof *odd_heads; i++) {
+        succeed(printed("python3 -c \"\nimport zipfile\na = zipfile.ZipFile('$D/ours.npz')\ni = a.getinfo('blocks.0.attn.pattern.npy')\n"
+                        "assert a.testzip() is None and i.comment == b'heads 1,3', i.comment\n"
+                        "for name, comment in ('same', i.comment), ('odd', b'%s'):\n"
+                        "    with zipfile.ZipFile('$D/%%s.npz' %% name, 'w') as z:\n"
+                        "        i.comment = comment\n        z.writestr(i, a.read(i))\n"
+                        "        z.writestr('tokens.npy', a.read('tokens.npy'))\n\"", odd_heads[i]));
+        expect_same("\"$A\" plot $D/same.npz", "cat $D/want");
+        expect("\"$A\" plot $D/odd.npz", 0, "L0 H0   L0 H1");
+    }
+}
+END_TEST
+
 /* A text in the file as Python bytes; the header says three texts of two code points. */
 static const struct { const char *type, *shape, *bytes, *says; } hostile[] = {
     {"<U2", "(3,)", "b'a' + bytes(23)", NULL},
@@ -127,6 +164,8 @@ Suite *suite_npz_tokens(void)
     tcase_add_test(t, what_numpy_wrote_is_read);
     tcase_add_test(t, plot_and_diff_know_them);
     tcase_add_test(t, every_text_of_a_batch_has_its_own);
+    tcase_add_test(t, heads_keep_their_numbers);
+    tcase_add_test(t, what_is_no_list_of_heads_is_ignored);
     tcase_add_loop_test(t, hostile_texts_are_refused, 0, sizeof hostile / sizeof *hostile);
     suite_add_tcase(s, t);
     return s;

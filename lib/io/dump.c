@@ -267,6 +267,34 @@ static int read_member(struct attn_dump *d, const char *name, size_t len, const 
     return texts.at ? add_texts(d, to, &texts, err) : attn_dump_add_npy(d, name, len, m, called, err);
 }
 
+/* Reads "1,3" as the numbers of n heads, malloc'd; NULL: it is no such list, or there is no memory. */
+static size_t *numbers(const char *text, size_t len, size_t n)
+{
+    size_t *list = n > 0 && n <= len ? calloc(n, sizeof *list) : NULL;
+    const char *end = text + len;
+    for (size_t i = 0; list && i < n; i++) {
+        const char *comma = memchr(text, ',', (size_t)(end - text));
+        uint64_t x;
+        if (!comma == (i + 1 < n) || !attn_num_parse_u64(text, (size_t)((comma ? comma : end) - text), &x)) {
+            free(list);
+            return NULL;
+        }
+        list[i] = (size_t)x;
+        text = comma ? comma + 1 : end;
+    }
+    return list;
+}
+
+/* The member's comment may say which heads its array has. */
+static void note_heads(struct attn_dumped *a, const struct attn_unzipped *m)
+{
+    const size_t begin = strlen(ATTN_NPZ_HEADS);
+    if (a->of.ndim != 3 || m->comment_len < begin || memcmp(m->comment, ATTN_NPZ_HEADS, begin) != 0)
+        return;
+    a->heads = numbers(m->comment + begin, m->comment_len - begin, a->of.shape[0]);
+    a->n_heads = a->heads ? a->of.shape[0] : 0;
+}
+
 static int read_npz(struct attn_dump *d, const struct attn_map *m, const char *path, struct attn_err *err)
 {
     struct attn_unzip z;
@@ -274,11 +302,13 @@ static int read_npz(struct attn_dump *d, const struct attn_map *m, const char *p
     int rc = attn_unzip_start(&z, m->data, m->len, path, err);
     while (!rc && !(rc = attn_unzip_next(&z, &member, err)) && member.name) {
         char called[256];
-        size_t n = attn_dump_stem(member.name, member.name_len, ".npy");
+        size_t n = attn_dump_stem(member.name, member.name_len, ".npy"), arrays = d->n;
         snprintf(called, sizeof called, "%s: %.*s", path, (int)(member.name_len < 128 ? member.name_len : 128), member.name);
         struct attn_map inside = {.data = member.data, .len = member.size};
         rc = n ? read_member(d, member.name, n, &inside, called, err)
                : attn_fail(err, ATTN_EFORMAT, "%s: expected arrays in an .npz archive, as in NAME.npy", called);
+        if (!rc && d->n > arrays)
+            note_heads(&d->item[arrays], &member);
     }
     return rc;
 }

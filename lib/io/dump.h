@@ -1,7 +1,8 @@
 /* dump.h - reads back the activations that a run wrote: named arrays and tokens.
  *
  * A path is one of: a directory of NAME.npy, or of NAME.csv and NAME.headK.csv, with or without attn-cli's manifest.json
- * (which adds tokens and heads), or that manifest; an .npz archive, whose members tokens and context_tokens may be texts;
+ * (which adds tokens and heads), or that manifest; an .npz archive, whose members tokens and context_tokens may be texts
+ * and whose comments may name heads;
  * one .npy or .csv file; the JSON document of `run --format json`; the table of `run --format tidy`.  Names are not
  * interpreted here: the comparison knows which are activations.
  *

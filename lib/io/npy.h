@@ -23,6 +23,9 @@ int attn_npy_read(struct attn_array *out, const unsigned char *bytes, size_t len
 int attn_npy_view(struct attn_array *out, const unsigned char **data, const unsigned char *bytes, size_t len, const char *name,
                   struct attn_err *err);
 
+/* What the comment of an archive's member begins with that has chosen heads, before their numbers: "heads 1,3". */
+#define ATTN_NPZ_HEADS "heads "
+
 /* A list of texts, which lie in bytes; `at` is NULL if these are numbers. */
 struct attn_npy_texts { const unsigned char *at; size_t n, width; bool big; const char *name; };
 int attn_npy_texts(struct attn_npy_texts *out, const unsigned char *bytes, size_t len, const char *name, struct attn_err *err);

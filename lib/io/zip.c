@@ -103,7 +103,7 @@ enum {
     NAME_MAX_LEN = 63
 };
 
-struct member { char name[NAME_MAX_LEN + 1]; uint32_t crc; uint64_t size, offset; };
+struct member { char name[NAME_MAX_LEN + 1]; uint32_t crc; uint64_t size, offset; char *comment; /* owned; NULL: none */ };
 
 struct attn_zip {
     struct attn_out *out;
@@ -156,6 +156,8 @@ void attn_zip_free(struct attn_zip *z)
 {
     if (!z)
         return;
+    for (size_t i = 0; i < z->n; i++)
+        free(z->list[i].comment);
     free(z->list);
     free(z);
 }
@@ -228,12 +230,18 @@ void attn_zip_end(struct attn_zip *z)
     put_le(z, m->size, bytes);
 }
 
+void attn_zip_comment(struct attn_zip *z, char *text)
+{
+    z->list[z->n - 1].comment = text;
+}
+
 /* ---- the central directory ------------------------------------------------------------- */
 
 static void put_entry(struct attn_zip *z, const struct member *m)
 {
     bool size = m->size >= z->limit, offset = m->offset >= z->limit;
     unsigned extra = (size ? 16 : 0) + (offset ? 8 : 0);
+    size_t length = m->comment ? strlen(m->comment) : 0, comment = length > UINT16_MAX ? 0 : length;
     put32(z, 0x02014b50);
     put16(z, MADE_BY_UNIX | VERSION_ZIP64);
     put16(z, extra ? VERSION_ZIP64 : VERSION);
@@ -246,8 +254,8 @@ static void put_entry(struct attn_zip *z, const struct member *m)
     put_or_mark(z, m->size);
     put16(z, (unsigned)strlen(m->name));
     put16(z, extra ? extra + 4 : 0);
-    put16(z, 0);                        /* no comment, first disk */
-    put16(z, 0);
+    put16(z, (unsigned)comment);
+    put16(z, 0);                        /* first disk */
     put16(z, 0);
     put32(z, 0100644u << 16);           /* a regular file, rw-r--r-- */
     put_or_mark(z, m->offset);
@@ -262,6 +270,7 @@ static void put_entry(struct attn_zip *z, const struct member *m)
     }
     if (offset)
         put64(z, m->offset);
+    put(z, m->comment, comment);
 }
 
 static void put_end64(struct attn_zip *z, uint64_t start, uint64_t size)
@@ -431,7 +440,8 @@ int attn_unzip_next(struct attn_unzip *z, struct attn_unzipped *out, struct attn
         return malformed(z, "a member's ZIP64 field is cut short", err);
     z->entries--;
     z->at += ENTRY + name + extra + comment;
-    struct attn_unzipped m = {.name = (const char *)p + ENTRY, .name_len = name};
+    struct attn_unzipped m = {.name = (const char *)p + ENTRY, .name_len = name,
+                              .comment = (const char *)p + ENTRY + name + extra, .comment_len = comment};
     int rc = check(z, &m, &e, err);
     if (!rc)
         rc = find_data(z, &m, &e, err);

@@ -25,6 +25,8 @@ void attn_zip_free(struct attn_zip *z);                             /* NULL is f
 int attn_zip_begin(struct attn_zip *z, const char *name, uint64_t size, struct attn_err *err);
 void attn_zip_add(struct attn_zip *z, const void *data, size_t len);
 void attn_zip_end(struct attn_zip *z);
+/* Gives the last member a comment, which is no part of its bytes, and takes ownership of it.  A too long one is left out. */
+void attn_zip_comment(struct attn_zip *z, char *text);
 void attn_zip_finish(struct attn_zip *z);                           /* writes the central directory */
 
 /* Reads the members of such an archive, also as numpy.savez writes it.  The list at the end of the file decides; each
@@ -40,7 +42,11 @@ struct attn_unzip {
     bool unsummed;                      /* leaves the sums alone, so that no member is read */
     const char *advice;                 /* for a compressed member: how to write the archive instead */
 };
-struct attn_unzipped { const char *name; size_t name_len; const unsigned char *data; size_t size; };
+struct attn_unzipped {
+    const char *name; size_t name_len;
+    const char *comment; size_t comment_len;
+    const unsigned char *data; size_t size;
+};
 
 int attn_unzip_start(struct attn_unzip *z, const unsigned char *bytes, size_t len, const char *path, struct attn_err *err);
 /* Gets the next member; name is NULL after the last. */

@@ -10,6 +10,7 @@
 #include "sinks/files.h"
 #include "trace/strip.h"
 #include "sinks/sink.h"
+#include "io/npy.h"
 #include "io/zip.h"
 
 _Static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__, "numbers are written as they lie in memory");
@@ -178,15 +179,37 @@ static int npz_begin(struct npz *n, const struct attn_strip *p, struct attn_err 
     return 0;
 }
 
+/* Says which heads they are, unless they are simply the first ones. */
+static int npz_heads(struct npz *n, const struct attn_strip *p, struct attn_err *err)
+{
+    struct attn_out *o;
+    char *text;
+    size_t len;
+    if (p->n_kept == 0 || p->kept[p->n_kept - 1] == p->n_kept - 1)
+        return ATTN_OK;
+    int rc = attn_out_open_memory(&o, err);
+    if (rc)
+        return rc;
+    attn_out_str(o, ATTN_NPZ_HEADS);
+    for (size_t i = 0; i < p->n_kept; i++)
+        attn_out_printf(o, i ? ",%zu" : "%zu", p->kept[i]);
+    rc = attn_out_take(o, &text, &len, err);
+    attn_out_close(o);
+    if (!rc)
+        attn_zip_comment(n->zip, text);
+    return rc;
+}
+
 static int npz_add(struct npz *n, const struct attn_strip *p, struct attn_err *err)
 {
     int rc = attn_strip_opens(p) ? npz_begin(n, p, err) : 0;
     size_t together = attn_strip_together(p);
     for (size_t i = 0; !rc && i < p->rows; i += together)
         attn_zip_add(n->zip, attn_strip_row(p, i), together * p->cols * sizeof(float));
-    if (!rc && attn_strip_ends(p))
-        attn_zip_end(n->zip);
-    return rc;
+    if (rc || !attn_strip_ends(p))
+        return rc;
+    attn_zip_end(n->zip);
+    return npz_heads(n, p, err);
 }
 
 static int npz_watch(void *self, const struct attn_probe *probe, struct attn_err *err)

@@ -85,6 +85,10 @@ START_TEST(every_text_of_a_batch_has_its_own)
     succeed("printf 'Life is short\\neat dessert\\n' >$D/in; \"$A\" batch -m life -f $D/in --format npz --show pattern -o $D/out");
     expect("\"$A\" plot $D/out/000000/*.npz", 0, "short");
     expect("\"$A\" plot $D/out/000001/*.npz", 0, "dessert");
+    expect_same("\"$A\" plot $D/out/000001", "\"$A\" plot $D/out/000001/*.npz");
+    expect("\"$A\" diff $D/out/000000 $D/out/000001", 1, "token 0 is 'Life' in A and 'eat' in B");
+    succeed("cp $D/out/000000/activations.npz $D/out/000000/b.npz");
+    expect("\"$A\" plot $D/out/000000 2>&1", 1, "has 2 archives: name one of them, as ");
 }
 END_TEST
 
@@ -93,7 +97,8 @@ START_TEST(heads_keep_their_numbers)
 {
     static const char *const chosen[] = {"1,3", "3", "0,1", "0,2,3", "1,2,3"};
     for (size_t i = 0; i < sizeof chosen / sizeof *chosen; i++) {
-        succeed(printed("for f in npz json; do \"$A\" run -m life-4-heads --head %s -s 'Life is short' --show pattern,context,v -o $D/x.$f; done", chosen[i]));
+        succeed(printed("for f in npz json; do \"$A\" run -m life-4-heads --head %s -s 'Life is short' --show pattern,context,v "
+                        "-o $D/x.$f; done", chosen[i]));
         expect_same("\"$A\" plot $D/x.npz --show pattern", "\"$A\" plot $D/x.json --show pattern");
         expect("\"$A\" diff $D/x.npz $D/x.json", 0, "nothing differs");
     }
@@ -101,8 +106,8 @@ START_TEST(heads_keep_their_numbers)
 }
 END_TEST
 
-static const char *const odd_heads[] = {"heads ", "heads 1", "heads 1,3,2", "heads 1,", "heads ,1", "heads 1,x", "heads 1;3", "heads1,3", "1,3",
-                                        "heads 1,99999999999999999999999", "heads -1,3", "heads 1,3 "};
+static const char *const odd_heads[] = {"heads ", "heads 1", "heads 1,3,2", "heads 1,", "heads ,1", "heads 1,x", "heads 1;3", "heads1,3",
+                                        "1,3", "heads 1,99999999999999999999999", "heads -1,3", "heads 1,3 "};
 
 START_TEST(what_is_no_list_of_heads_is_ignored)
 {

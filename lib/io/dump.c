@@ -295,7 +295,7 @@ static void note_heads(struct attn_dumped *a, const struct attn_unzipped *m)
     a->n_heads = a->heads ? a->of.shape[0] : 0;
 }
 
-static int read_npz(struct attn_dump *d, const struct attn_map *m, const char *path, struct attn_err *err)
+int attn_dump_add_npz(struct attn_dump *d, const struct attn_map *m, const char *path, struct attn_err *err)
 {
     struct attn_unzip z;
     struct attn_unzipped member;
@@ -365,7 +365,7 @@ static int read_file(struct attn_dump *d, const char *path, struct attn_err *err
     if (d->single)
         rc = attn_dump_add_npy(d, file, n ? n : len, &m, path, err);
     else if (m.len > 4 && !memcmp(m.data, "PK", 2))
-        rc = read_npz(d, &m, path, err);
+        rc = attn_dump_add_npz(d, &m, path, err);
     else if (attn_dump_stem(file, len, ".npy") || attn_dump_stem(file, len, ".npz"))
         rc = attn_fail(err, ATTN_EFORMAT, "%s: neither an .npy file nor a zip archive, whatever it is called", path);
     else if (table || attn_dump_is_tidy((const char *)m.data, m.len))

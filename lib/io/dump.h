@@ -1,10 +1,10 @@
 /* dump.h - reads back the activations that a run wrote: named arrays and tokens.
  *
  * A path is one of: a directory of NAME.npy, or of NAME.csv and NAME.headK.csv, with or without attn-cli's manifest.json
- * (which adds tokens and heads), or that manifest; an .npz archive, whose members tokens and context_tokens may be texts
- * and whose comments may name heads;
- * one .npy or .csv file; the JSON document of `run --format json`; the table of `run --format tidy`.  Names are not
- * interpreted here: the comparison knows which are activations.
+ * (which adds tokens and heads), or of one archive alone; or that manifest; an .npz archive, whose members tokens and
+ * context_tokens may be texts and whose comments may name heads; one .npy or .csv file; the JSON document of
+ * `run --format json`; the table of `run --format tidy`.  Names are not interpreted here: the comparison knows which are
+ * activations.
  *
  * If a directory has steps.npy with one number for each index of the others' first axis, that axis is time: the
  * arrays were recorded during training.
@@ -58,6 +58,7 @@ int attn_dump_add_npy(struct attn_dump *d, const char *name, size_t len, const s
                       struct attn_err *err);
 int attn_dump_add_csv(struct attn_dump *d, const char *name, size_t len, const struct attn_map *m, const char *path,
                       struct attn_err *err);
+int attn_dump_add_npz(struct attn_dump *d, const struct attn_map *m, const char *path, struct attn_err *err);  /* all its members */
 size_t attn_dump_stem(const char *file, size_t len, const char *ending);
 /* dump_directory.c: reads the arrays of a directory. */
 int attn_dump_read_directory(struct attn_dump *d, const char *path, struct attn_err *err);

@@ -1,7 +1,8 @@
 /* dump_directory.c - reads the arrays of a directory.
  *
  * A manifest of attn-cli says which files belong together: others are not read, and a warning tells of them, as of files
- * that are listed and missing.  Without such a manifest all .npy files are read, or, if there are none, all .csv files.
+ * that are listed and missing.  Without such a manifest all .npy files are read, or, if there are none, all .csv files,
+ * or else the only .npz archive: a batch writes a directory with one for each record.
  * A manifest.json.part in place of the manifest is a run's that has not finished: what is there may be of two runs. */
 #include "io/dump.h"
 #include "attn_tools.h"
@@ -55,6 +56,12 @@ static int take_npy(struct directory *in, const char *file, const struct attn_ma
 static int take_csv(struct directory *in, const char *file, const struct attn_map *m, const char *path, struct attn_err *err)
 {
     return attn_dump_add_csv(in->d, file, attn_dump_stem(file, strlen(file), ".csv"), m, path, err);
+}
+
+static int take_npz(struct directory *in, const char *file, const struct attn_map *m, const char *path, struct attn_err *err)
+{
+    (void)file;
+    return attn_dump_add_npz(in->d, m, path, err);
 }
 
 static int take_listing(struct directory *in, const char *file, const struct attn_map *m, const char *path, struct attn_err *err)
@@ -223,6 +230,18 @@ static bool holds_history(const char *dir)
 
 /* ---- all of it ------------------------------------------------------------------------- */
 
+static int read_archive(struct directory *in, struct attn_err *err)
+{
+    const char *archive = NULL;
+    size_t n = 0;
+    for (int i = 0; i < in->n; i++)
+        if (is_array(in->list[i]->d_name, ".npz") && !n++)
+            archive = in->list[i]->d_name;
+    if (n > 1)
+        return attn_fail(err, ATTN_EFORMAT, "%s: has %zu archives: name one of them, as %s/%s", in->path, n, in->path, archive);
+    return n ? open_entry(in, archive, err, take_npz) : ATTN_OK;
+}
+
 static int read_arrays(struct directory *in, struct attn_err *err)
 {
     int rc = read_files(in, ".npy", err);
@@ -233,6 +252,8 @@ static int read_arrays(struct directory *in, struct attn_err *err)
         if (!rc)
             rc = attn_dump_join_heads(in->d, err);
     }
+    if (!rc && !in->d->n && !in->listing.native)
+        rc = read_archive(in, err);
     return rc ? rc : take_steps(in, err);
 }
 

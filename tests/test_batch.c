@@ -243,7 +243,7 @@ START_TEST(a_dry_run_tells_and_writes_nothing)
 }
 END_TEST
 
-static const char *const estimated[] = {"ndjson", "tidy", "summary", "csv", "npy", "npz", "stack"};
+static const char *const estimated[] = {"ndjson", "tidy", "summary", "csv", "npy", "npz", "stack", "png", "svg", "pdf"};
 
 /* Half to twice as much, whether a sentence is written when it has run, or while it runs. */
 START_TEST(a_dry_run_estimates_what_would_be_written)

@@ -64,6 +64,9 @@ static int new_lists(struct growth *g, const struct attn_tokens *prompt, bool lo
     return ATTN_OK;
 }
 
+/* So many tokens to come repay copies of the weights: with 40 of 124M float32 numbers either way takes as long. */
+enum { REPAYS_COPIES = 48 };
+
 static int growth_start(struct growth *g, const struct attn_model *m, const struct attn_tokens *prompt, size_t room,
                         bool logprobs, const struct attn_kind *kind, int threads, bool bf16, struct attn_err *err)
 {
@@ -74,7 +77,8 @@ static int growth_start(struct growth *g, const struct attn_model *m, const stru
         observers[n++] = attn_editor_observer(g->editor);
     observers[n++] = (struct attn_observer){.wants = wants, .watch = watch, .self = g, .overflow = note_overflow};
     struct attn_plan plan = {.rows = attn_model_keeps(m, 1, room) ? prompt->n : room, .seqs = 1, .keys = room, .threads = threads,
-                             .bf16 = bf16, .kind = *kind};
+                             .bf16 = bf16, .kind = *kind,
+                             .copies = room - prompt->n < REPAYS_COPIES ? ATTN_COPY_NEVER : ATTN_COPY_FIRST};
     attn_model_info(m, &info);
     g->V = info.V;
     g->room = room;

@@ -86,12 +86,11 @@ END_TEST
 /* Sums of a few rows of x with some rows of w are continued; each is a chain over k. */
 START_TEST(streamed_by_outputs)
 {
-    enum { K = 150, LD = ATTN_SIDE + 1 };
-    static float w[ATTN_SIDE][K + 1], x[ATTN_STREAM][K];
-    const void *row[ATTN_SIDE];
+    enum { K = 150, LD = ATTN_TRANSPOSE + 1 };
+    static float w[ATTN_TRANSPOSE][K + 1], x[ATTN_STREAM][K];
+    const void *row[ATTN_TRANSPOSE];
     enum attn_dtype type = (enum attn_dtype)_i;
-    const size_t side = attn_vec_side(type);
-    for (size_t l = 0; l < side; l++) {
+    for (size_t l = 0; l < ATTN_TRANSPOSE; l++) {
         row[l] = (char *)w[l] + l % 2 * attn_dtype_size(type);
         for (size_t k = 0; k < K; k++)
             put_number((char *)w[l] + l % 2 * attn_dtype_size(type), type, k, number(l, k));
@@ -109,7 +108,7 @@ START_TEST(streamed_by_outputs)
             set->of[type].stream_out_in(y, LD, x[0], K, row, n, steps, &ahead);
             for (size_t l = 0; l < n * LD; l++) {
                 float want = (float)l;
-                for (size_t k = 0; k < steps && l % LD < side; k++)
+                for (size_t k = 0; k < steps && l % LD < ATTN_TRANSPOSE; k++)
                     want = set->fused ? fmaf(x[l / LD][k], number(l % LD, k), want) : x[l / LD][k] * number(l % LD, k) + want;
                 ck_assert(memcmp(&y[l], &want, sizeof want) == 0);
             }

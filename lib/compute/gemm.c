@@ -273,13 +273,14 @@ static void stream_out_in(const struct work *o)
     const struct product *p = o->p;
     const struct attn_mat *w = o->it.to->w;
     const bool pairs = p->blocking->in_pairs;
-    const void *row[ATTN_SIDE];
-    const size_t size = attn_dtype_size(w->type), side = pairs ? ATTN_TRANSPOSE : attn_vec_side(w->type);
+    enum { SIDE = ATTN_TRANSPOSE };
+    const void *row[SIDE];
+    const size_t size = attn_dtype_size(w->type);
     float *sum = o->sum;
-    for (size_t j = o->it.j0 * PANEL, end = smaller(o->it.j1 * PANEL, w->out); j < end; j += side, sum += side) {
-        size_t next = j + side;
-        struct attn_ahead ahead = attn_vec_ahead(attn_mat_row(w, next), next < w->out ? side : 0, w->in * size, w->ld * size);
-        for (size_t l = 0; l < side; l++)
+    for (size_t j = o->it.j0 * PANEL, end = smaller(o->it.j1 * PANEL, w->out); j < end; j += SIDE, sum += SIDE) {
+        size_t next = j + SIDE;
+        struct attn_ahead ahead = attn_vec_ahead(attn_mat_row(w, next), next < w->out ? SIDE : 0, w->in * size, w->ld * size);
+        for (size_t l = 0; l < SIDE; l++)
             row[l] = attn_mat_row(w, j + l);
         if (pairs)
             attn_pairs_ops()->stream_out_in(sum, o->ld, p->x, p->ldx, row, w->type, p->cut.n, w->in, &ahead);

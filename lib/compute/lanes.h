@@ -65,20 +65,31 @@ static inline void put(float *p, v16 x, size_t n)
         store_part(p, x, n);
 }
 
-/* ---- transposing: sixteen rows that may be anywhere in memory, four 32-bit words of each at a time ---- */
+/* ---- transposing: sixteen rows that may be anywhere in memory, 64 bytes of each at a time ---- */
 
-/* Four words of each of rows l, l + 4, l + 8 and l + 12. */
+/* Four 32-bit words of each of rows l, l + 4, l + 8 and l + 12. */
 static inline v16 fourths(const void *const *row, size_t l, size_t byte)
 {
     const char *a = row[l], *b = row[l + 4], *c = row[l + 8], *d = row[l + 12];
     return quarters((const void *)(a + byte), (const void *)(b + byte), (const void *)(c + byte), (const void *)(d + byte));
 }
 
-/* out[i] becomes column i of the four columns that begin at `byte`. */
-static inline void transpose4(v16 out[4], const void *const *row, size_t byte)
+/* Four words of each row in each part.  They are loaded line by line: of rows that are a power of two apart, few lines stay in the
+ * cache together. */
+enum { PARTS = 4 };
+struct lines { v16 part[PARTS][4]; };
+
+static inline __attribute__((always_inline)) void take_lines(struct lines *to, const void *const *row, size_t byte)
 {
-    v16 a = fourths(row, 0, byte), b = fourths(row, 1, byte), c = fourths(row, 2, byte), d = fourths(row, 3, byte);
-    v16 ab = low(a, b), cd = low(c, d), AB = high(a, b), CD = high(c, d);
+    UNROLL for (size_t l = 0; l < 4; l++)
+        UNROLL for (size_t p = 0; p < PARTS; p++)
+            to->part[p][l] = fourths(row, l, byte + 16 * p);
+}
+
+/* out[i] becomes column i of the four columns of a part. */
+static inline __attribute__((always_inline)) void transpose4(v16 out[4], const v16 part[4])
+{
+    v16 ab = low(part[0], part[1]), cd = low(part[2], part[3]), AB = high(part[0], part[1]), CD = high(part[2], part[3]);
     out[0] = low2(ab, cd);
     out[1] = high2(ab, cd);
     out[2] = low2(AB, CD);

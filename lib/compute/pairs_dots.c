@@ -88,14 +88,16 @@ void name##_rows(float *y, size_t ldy, const float *x, size_t ldx, const void *c
                  size_t rows) \
 { \
     struct sixteen_rows t; \
+    struct lines lines; \
     v16 sum[ATTN_PAIRS_LONE], out[4]; \
     size_t rate = prefetch_rate(ahead, attn_pairs_words(K) / 4); \
     UNROLL for (size_t r = 0; r < rows; r++) \
         sum[r] = load(y + r * ldy); \
     for (size_t k = 0; k < K; k += BOTH) { \
         make_words(&t, w, k, K, size, from); \
-        for (size_t i = 0; i < LANES; i += 4, x += 4) { \
-            transpose4(out, t.row, i * sizeof *x); \
+        take_lines(&lines, t.row, 0); \
+        UNROLL for (size_t p = 0; p < PARTS; p++, x += 4) { \
+            transpose4(out, lines.part[p]); \
             UNROLL for (size_t r = 0; r < rows; r++) \
                 UNROLL for (size_t l = 0; l < 4; l++) \
                     sum[r] = dots16(all(x[r * ldx + l]), out[l], sum[r]); \

@@ -176,11 +176,13 @@ static inline __attribute__((always_inline))
 void out_in_steps(v16 *sum, const float *x, const struct sixteen_rows *t, size_t rows, struct attn_ahead *ahead, size_t rate)
 {
     struct words words = words_of(x, rows);
+    struct lines lines;
     v16 first[ATTN_PAIRS_LONE], second[ATTN_PAIRS_LONE], out[4];
     UNROLL for (size_t r = 0; r < rows; r++)
         first[r] = second[r] = all(0);
-    for (size_t k = 0; k < WORDS; k += 4) {
-        transpose4(out, t->row, k * sizeof *x);
+    take_lines(&lines, t->row, 0);
+    UNROLL for (size_t p = 0, k = 0; p < PARTS; p++, k += 4) {
+        transpose4(out, lines.part[p]);
         UNROLL for (size_t r = 0; r < rows; r++)
             UNROLL for (size_t i = 0; i < 4; i++) {
                 first[r] = fma16(all(words.first[r][k + i]), even_bf16(out[i]), first[r]);

@@ -52,12 +52,14 @@ void attn_pairs_of_rows(float *words, const void *w, enum attn_dtype type, size_
 static void name(float *words, const void *const *w, size_t K, struct attn_ahead *ahead) \
 { \
     struct sixteen_rows t; \
+    struct lines lines; \
     v16 out[4]; \
     size_t rate = prefetch_rate(ahead, attn_pairs_words(K) / LANES); \
     for (size_t k = 0; k < K; k += BOTH) { \
         make_words(&t, w, k, K, size, from); \
-        for (size_t i = 0; i < LANES; i += 4) { \
-            transpose4(out, t.row, i * sizeof *words); \
+        take_lines(&lines, t.row, 0); \
+        UNROLL for (size_t p = 0; p < PARTS; p++) { \
+            transpose4(out, lines.part[p]); \
             UNROLL for (size_t l = 0; l < 4; l++, words += ATTN_PANEL) \
                 store(words, out[l]); \
         } \

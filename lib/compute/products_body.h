@@ -8,9 +8,8 @@
 
 #include "compute/tile.h"
 
-/* How weights are stored, and how many sets of 16 outputs run side by side where outputs are transposed.  In bf16 arithmetic is
- * the bottleneck there, and a single chain would wait for its own latency.  In float16 conversions fill the waiting time. */
-#define EACH_TYPE(DO) DO(f32, float, 1) DO(f16, uint16_t, 1) DO(bf16, uint16_t, ATTN_SIDE / ATTN_TRANSPOSE)
+/* How weights are stored. */
+#define EACH_TYPE(DO) DO(f32, float) DO(f16, uint16_t) DO(bf16, uint16_t)
 
 static inline v16 from_stored_f16(const void *w) { return from_f16(w); }
 static inline v16 from_stored_bf16(const void *w) { return from_bf16(w); }
@@ -32,7 +31,7 @@ static void widen_f32(float *y, const void *x, size_t n) { memcpy(y, x, n * size
 static void widen_f16(float *y, const void *x, size_t n) { widen(y, x, n, from_stored_f16); }
 static void widen_bf16(float *y, const void *x, size_t n) { widen(y, x, n, from_stored_bf16); }
 
-#define BLOCK(t, type, sets) static void block_##t(float *y, const void *x, size_t ld, size_t K) \
+#define BLOCK(t, type) static void block_##t(float *y, const void *x, size_t ld, size_t K) \
 { \
     const type *row = x; \
     for (size_t k = 0; k < K; k++, row += ld, y += ATTN_PANEL) \
@@ -44,39 +43,47 @@ EACH_TYPE(BLOCK)
 
 /* ---- transposing ---- */
 
-enum { WORDS = 4, WORD = 4, AT_ONCE = WORDS * WORD };   /* words, and bytes, of each row that are transposed at a time */
+enum { WORDS = 4, PART = 16 };          /* words, and bytes, of each row in a part of its line */
 
 /* Step k of the transposed words, each of which has one step (float32) or two. */
 static inline v16 step_f32(const v16 *w, size_t k) { return w[k]; }
 static inline v16 step_f16(const v16 *w, size_t k) { return k % 2 ? odd_f16(w[k / 2]) : even_f16(w[k / 2]); }
 static inline v16 step_bf16(const v16 *w, size_t k) { return k % 2 ? odd_bf16(w[k / 2]) : even_bf16(w[k / 2]); }
 
-/* Copies the last n bytes of 16 rows, too few to transpose at once, into rows padded with zeros. */
-static void last_bytes(const void **row, char (*padded)[AT_ONCE], const void *const *x, size_t from, size_t n)
+/* The last n bytes of 16 rows, too few for a line, and zeros. */
+static struct lines last_lines(const void *const *row, size_t byte, size_t n)
 {
-    for (size_t l = 0; l < ATTN_TRANSPOSE; l++) {
-        memcpy(padded[l], (const char *)x[l] + from, n);
-        row[l] = padded[l];
-    }
+    struct lines lines;
+    char padded[ATTN_TRANSPOSE][LINE_BYTES] = {{0}};
+    const void *at[ATTN_TRANSPOSE];
+    for (size_t l = 0; l < ATTN_TRANSPOSE; l++)
+        at[l] = memcpy(padded[l], (const char *)row[l] + byte, n);
+    take_lines(&lines, at, 0);
+    return lines;
 }
 
-#define TRANSPOSE(t, type, sets) static void transpose_##t(float *y, const void *const *x, size_t n) \
+/* STEPS: of k in a part. */
+#define TRANSPOSE(t, type) static void transpose_##t(float *y, const void *const *x, size_t n) \
 { \
-    enum { STEPS = AT_ONCE / sizeof(type) }; \
+    enum { STEPS = PART / sizeof(type), LINE = LINE_BYTES / sizeof(type) }; \
     v16 out[WORDS]; \
     size_t k = 0; \
-    for (; k + STEPS <= n; k += STEPS, y += STEPS * ATTN_PANEL) { \
-        transpose4(out, x, k * sizeof(type)); \
-        UNROLL for (size_t i = 0; i < STEPS; i++) \
-            store(y + i * ATTN_PANEL, step_##t(out, i)); \
+    for (; k + LINE <= n; k += LINE) { \
+        struct lines lines; \
+        take_lines(&lines, x, k * sizeof(type)); \
+        UNROLL for (size_t p = 0; p < PARTS; p++, y += STEPS * ATTN_PANEL) { \
+            transpose4(out, lines.part[p]); \
+            UNROLL for (size_t i = 0; i < STEPS; i++) \
+                store(y + i * ATTN_PANEL, step_##t(out, i)); \
+        } \
     } \
-    if (k < n) { \
-        char padded[ATTN_TRANSPOSE][AT_ONCE] = {{0}}; \
-        const void *row[ATTN_TRANSPOSE]; \
-        last_bytes(row, padded, x, k * sizeof(type), (n - k) * sizeof(type)); \
-        transpose4(out, row, 0); \
-        for (size_t i = 0; i < n - k; i++) \
-            store(y + i * ATTN_PANEL, step_##t(out, i)); \
+    if (k == n) \
+        return; \
+    struct lines last = last_lines(x, k * sizeof(type), (n - k) * sizeof(type)); \
+    for (size_t p = 0; k < n; p++, k += STEPS) { \
+        transpose4(out, last.part[p]); \
+        for (size_t i = 0; i < STEPS && k + i < n; i++, y += ATTN_PANEL) \
+            store(y, step_##t(out, i)); \
     } \
 }
 EACH_TYPE(TRANSPOSE)
@@ -85,7 +92,7 @@ EACH_TYPE(TRANSPOSE)
 /* ---- panels ---- */
 
 /* The first TILE_ROWS rows of n.  They prefetch their share of what is ahead if they are a large part of the work. */
-#define PANEL_COPY(t, type, sets) \
+#define PANEL_COPY(t, type) \
 static void panel_copy_##t(float *y, size_t ldy, const float *x, size_t ldx, float *copy, const void *w, size_t ldw, size_t K, \
                            bool more, size_t n, struct attn_ahead *ahead) \
 { \
@@ -104,7 +111,7 @@ static void panel_copy_##t(float *y, size_t ldy, const float *x, size_t ldx, flo
 EACH_TYPE(PANEL_COPY)
 #undef PANEL_COPY
 
-#define ROW_PANELS(t, type, sets) \
+#define ROW_PANELS(t, type) \
 static void row_panels_##t(float *y, const float *x, const void *w, size_t next, size_t n, size_t K) \
 { \
     row_times(y, x, w, next * sizeof(type), n, K, sizeof(type), from_stored_##t); \
@@ -143,7 +150,7 @@ static void vec_outer(float *y, size_t ldy, const float *x, size_t ldx, const fl
 enum { DEEP = ATTN_ABREAST };
 
 /* y[rows, cols] += x[rows, deep] w[deep, cols]; callers pass constants for rows and deep; cols: a multiple of LANES */
-#define STREAM(t, type, sets) \
+#define STREAM(t, type) \
 static inline __attribute__((always_inline)) \
 void steps_##t(float *y, size_t ldy, const float *x, size_t ldx, const type *w, size_t ldw, size_t rows, size_t deep, \
                   size_t cols, struct coming_rows *next) \
@@ -194,49 +201,43 @@ EACH_TYPE(STREAM)
 
 /* ---- few rows of x, w stored [out, in] ---- */
 
-/* words_TYPE adds the first `steps` steps of one transposition.  Callers pass constants for rows, sets (of 16 outputs) and,
- * except at the end of the rows, steps. */
-#define STREAM_OUT_IN(t, type, sets) \
+/* part_TYPE adds the first `steps` steps of a part.  Callers pass constants for rows and, except at the end of the rows, steps. */
+#define STREAM_OUT_IN(t, type) \
 static inline __attribute__((always_inline)) \
-void words_##t(v16 (*sum)[sets], const float *x, size_t ldx, const void *const *w, size_t byte, size_t rows, size_t steps) \
+void part_##t(v16 *sum, const float *x, size_t ldx, const v16 part[4], size_t rows, size_t steps) \
 { \
-    v16 words[sets][WORDS]; \
-    UNROLL for (size_t s = 0; s < sets; s++) \
-        transpose4(words[s], w + s * ATTN_TRANSPOSE, byte); \
-    UNROLL for (size_t i = 0; i < AT_ONCE / sizeof(type); i++) { \
-        v16 row[sets]; \
-        UNROLL for (size_t s = 0; s < sets; s++) \
-            row[s] = step_##t(words[s], i); \
+    v16 words[WORDS]; \
+    transpose4(words, part); \
+    UNROLL for (size_t i = 0; i < PART / sizeof(type); i++) { \
+        v16 row = step_##t(words, i); \
         if (i < steps) \
             UNROLL for (size_t r = 0; r < rows; r++) \
-                UNROLL for (size_t s = 0; s < sets; s++) \
-                    sum[r][s] = fma16(all(x[r * ldx + i]), row[s], sum[r][s]); \
+                sum[r] = fma16(all(x[r * ldx + i]), row, sum[r]); \
     } \
 } \
 static inline __attribute__((always_inline)) \
 void out_in_rows_##t(float *y, size_t ldy, const float *x, size_t ldx, const void *const *w, size_t rows, size_t K, \
-                 struct attn_ahead *ahead) \
+                     struct attn_ahead *ahead) \
 { \
-    enum { STEPS = AT_ONCE / sizeof(type) }; \
-    v16 sum[ATTN_STREAM][sets]; \
-    size_t k = 0, rate = prefetch_rate(ahead, K / STEPS + 1); \
+    enum { STEPS = PART / sizeof(type), LINE = LINE_BYTES / sizeof(type) }; \
+    v16 sum[ATTN_STREAM]; \
+    size_t k = 0, rate = prefetch_rate(ahead, K / LINE + 1); \
     UNROLL for (size_t r = 0; r < rows; r++) \
-        UNROLL for (size_t s = 0; s < sets; s++) \
-            sum[r][s] = load(y + r * ldy + s * LANES); \
-    for (; k + STEPS <= K; k += STEPS) { \
-        words_##t(sum, x + k, ldx, w, k * sizeof(type), rows, STEPS); \
+        sum[r] = load(y + r * ldy); \
+    for (; k + LINE <= K; k += LINE) { \
+        struct lines lines; \
+        take_lines(&lines, w, k * sizeof(type)); \
+        UNROLL for (size_t p = 0; p < PARTS; p++) \
+            part_##t(sum, x + k + p * STEPS, ldx, lines.part[p], rows, STEPS); \
         prefetch_some(ahead, rate); \
     } \
     if (k < K) { \
-        char padded[sets * ATTN_TRANSPOSE][AT_ONCE] = {{0}}; \
-        const void *row[sets * ATTN_TRANSPOSE]; \
-        for (size_t s = 0; s < sets * ATTN_TRANSPOSE; s += ATTN_TRANSPOSE) \
-            last_bytes(row + s, padded + s, w + s, k * sizeof(type), (K - k) * sizeof(type)); \
-        words_##t(sum, x + k, ldx, row, 0, rows, K - k); \
+        struct lines last = last_lines(w, k * sizeof(type), (K - k) * sizeof(type)); \
+        for (size_t p = 0; k < K; p++, k += STEPS) \
+            part_##t(sum, x + k, ldx, last.part[p], rows, K - k); \
     } \
     UNROLL for (size_t r = 0; r < rows; r++) \
-        UNROLL for (size_t s = 0; s < sets; s++) \
-            store(y + r * ldy + s * LANES, sum[r][s]); \
+        store(y + r * ldy, sum[r]); \
 } \
 static void stream_out_in_##t(float *y, size_t ldy, const float *x, size_t ldx, const void *const *w, size_t n, size_t K, \
                  struct attn_ahead *ahead) \

@@ -19,7 +19,6 @@
 enum {
     ATTN_PANEL = 64,                    /* columns of w in a panel */
     ATTN_TRANSPOSE = 16,                /* rows that are transposed at a time */
-    ATTN_SIDE = 2 * ATTN_TRANSPOSE,     /* most outputs at a time of a streamed weight [out, in] */
     ATTN_STREAM = 6,                    /* most rows of x for which w is streamed */
     ATTN_ABREAST = 8                    /* rows that are prefetched side by side, line after line */
 };
@@ -138,8 +137,8 @@ struct attn_adamw { float beta1, beta2, scale, keep, rate, spread, eps; };
     /* y[n, cols] += x[n, K] w[K, cols] for few rows: n is at most ATTN_STREAM, cols a multiple of 16.  The chains are the \
      * same as panel's, at the speed of memory. */ \
     DO(stream, (float *y, size_t ldy, const float *x, size_t ldx, const void *w, size_t ldw, size_t n, size_t K, size_t cols)) \
-    /* The same for a weight stored [out, in], with attn_vec_side outputs at a time: y[n, side] += x[n, K] w', where w[side] \
-     * points to the rows. */ \
+    /* The same for a weight stored [out, in], with 16 outputs at a time: y[n, 16] += x[n, K] w', where w[16] points to the \
+     * rows. */ \
     DO(stream_out_in, (float *y, size_t ldy, const float *x, size_t ldx, const void *const *w, size_t n, size_t K, \
                        struct attn_ahead *ahead))
 
@@ -171,7 +170,6 @@ ATTN_VEC_OPS(ATTN_DO, ATTN_GET)
 
 static inline const char *attn_vec_target(void) { return attn_vec_ops()->target; }
 static inline bool attn_vec_fused(void) { return attn_vec_ops()->fused; }
-static inline size_t attn_vec_side(enum attn_dtype type) { return type == ATTN_BF16 ? ATTN_SIDE : ATTN_TRANSPOSE; }
 
 /* Element `first` of x, as it is stored. */
 static inline const void *attn_element(const void *x, enum attn_dtype type, size_t first)

@@ -13,6 +13,7 @@ struct attn_tokenizer {
     void *self;
     const struct attn_vocab *vocab;     /* self's */
     char *name;                         /* path of the vocabulary's file */
+    uint64_t seed;                      /* of hashes of ids, which are a file's */
     struct attn_said said;
 };
 
@@ -27,7 +28,8 @@ int attn_tokenizer_new(struct attn_tokenizer **out, const struct attn_tokenizing
         free(t);
         return attn_no_memory(err, name, "for a tokenizer");
     }
-    *t = (struct attn_tokenizer){.as = as, .self = self, .vocab = vocab, .name = copy, .said = {-1, -1, -1, 0}};
+    *t = (struct attn_tokenizer){.as = as, .self = self, .vocab = vocab, .name = copy, .seed = attn_hash_seed(t),
+                                  .said = {-1, -1, -1, 0}};
     *out = t;
     return ATTN_OK;
 }
@@ -112,7 +114,7 @@ static struct attn_tokens *new_tokens(size_t n, size_t bytes, char **spell)
 struct kinds {
     uint32_t *slot; size_t slots;       /* by a hash of the id, or in the next free one: 1 + index in kind; 0: free */
     struct attn_token *kind; size_t n, room;
-    uint64_t seed;                      /* the ids are a file's */
+    uint64_t seed;                      /* the tokenizer's */
     size_t bytes;                       /* most bytes of their spellings and texts, with a NUL after each */
 };
 
@@ -142,7 +144,7 @@ static bool meet_all(struct kinds *k, const struct attn_tokenizer *t, const stru
 {
     for (k->slots = 2; k->slots < 2 * smaller(found->n, attn_vocab_size(t->vocab));)
         k->slots *= 2;
-    k->seed = attn_hash_seed(k);
+    k->seed = t->seed;
     k->slot = calloc(k->slots, sizeof *k->slot);
     for (size_t i = 0; k->slot && i < found->n; i++) {
         uint32_t *slot = slot_of(k, found->id[i]);

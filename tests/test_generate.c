@@ -201,6 +201,18 @@ START_TEST(draws_do_not_depend_on_threads)
 }
 END_TEST
 
+/* Many tokens are worth copies of the weights, few are not. */
+START_TEST(tokens_do_not_depend_on_how_many_follow)
+{
+    static const char *const how[] = {"", "--compute bf16"};
+    for (size_t i = 0; i < sizeof how / sizeof *how; i++) {
+        const char *few = printed("$A generate -m tiny %s -s 'Lily lost her red ball' -n 47 --format json", how[i]);
+        const char *many = printed("$A generate -m tiny %s -s 'Lily lost her red ball' -n 60 --format json", how[i]);
+        expect_same(printed("%s | grep '\"id\"' | tr -d ',]'", few), printed("%s | grep '\"id\"' | tr -d ',]' | head -52", many));
+    }
+}
+END_TEST
+
 START_TEST(activations_are_those_of_run)
 {
     expect("cd $D && R=" "\"$OLDPWD\"" " && \"$A\" generate -m $R/models/stacked -s 'the cat' -n 2 --show '*' -o g.npz && "
@@ -281,6 +293,7 @@ Suite *suite_generate(void)
         {rotation_follows_the_length, 2},
         {text_is_the_prompt_and_what_follows, 1}, {ids_need_no_tokenizer, 1}, {it_ends_at_the_context, 1},
         {it_ends_at_the_end_of_text, 1}, {it_ends_at_the_stop_text, 1}, {draws_do_not_depend_on_threads, 1},
+        {tokens_do_not_depend_on_how_many_follow, 1},
         {activations_are_those_of_run, 1}, {models_that_look_ahead_are_refused, 1}, {score_prints_a_table_or_a_document, 1},
         {a_perplexity_beyond_a_double_is_null, 1},
         {tokens_come_as_they_are_made, 1}, {a_closed_pipe_ends_it_early, 1},

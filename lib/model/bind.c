@@ -354,9 +354,11 @@ static bool is_tied_name(const struct attn_model *m, const char *name)
 static int check_absent(const struct attn_model *m, struct attn_err *err)
 {
     const struct attn_family *f = m->config.family;
-    for (const struct attn_absent *a = m->weights.absent; a < m->weights.absent + m->weights.n_absent; a++)
-        if (!is_buffer(f, a->tensor, true) && !is_buffer(f, a->tensor, false) && !is_tied_name(m, a->tensor))
-            return attn_shards_lack(&m->weights, a, err);
+    for (size_t i = 0; i < m->weights.n_absent; i++) {
+        const char *tensor = m->weights.absent[i].tensor;
+        if (!is_buffer(f, tensor, true) && !is_buffer(f, tensor, false) && !is_tied_name(m, tensor))
+            return attn_shards_lack(&m->weights, &m->weights.absent[i], err);
+    }
     return ATTN_OK;
 }
 

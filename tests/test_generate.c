@@ -208,7 +208,7 @@ START_TEST(tokens_do_not_depend_on_how_many_follow)
     for (size_t i = 0; i < sizeof how / sizeof *how; i++) {
         const char *few = printed("$A generate -m tiny %s -s 'Lily lost her red ball' -n 47 --format json", how[i]);
         const char *many = printed("$A generate -m tiny %s -s 'Lily lost her red ball' -n 60 --format json", how[i]);
-        expect_same(printed("%s | grep '\"id\"' | tr -d ',]'", few), printed("%s | grep '\"id\"' | tr -d ',]' | head -52", many));
+        expect_same(printed("%s | grep '\"id\"' | tr -d ',]'", few), printed("%s | grep '\"id\"' | tr -d ',]' | sed -n 1,52p", many));
     }
 }
 END_TEST

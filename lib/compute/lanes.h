@@ -28,7 +28,11 @@ enum { BELOW_HALF = 0x7fff };           /* just below half of the last bit bf16 
 
 /* Arrays of vectors stay in registers only if the loops over them are unrolled. */
 #if defined(__clang__)
+#if __has_feature(address_sanitizer)    /* with its checks unrolled code takes minutes to compile */
+#define UNROLL
+#else
 #define UNROLL _Pragma("unroll")
+#endif
 #else
 #define UNROLL _Pragma("GCC unroll 8")
 #endif

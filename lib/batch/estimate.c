@@ -6,19 +6,19 @@
 
 #include "base/clock.h"
 #include "base/err.h"
+#include "picture/look.h"
 
 /* Estimated bytes, except for the npy header: a number in a line and in a tidy table, and a manifest's entry for a
  * file. */
 enum { NPY_HEADER = 128, CSV_NUMBER = 12, TIDY_NUMBER = 70, FILE_ENTRY = 256 };
 
 /* Estimated bytes of formats whose files are text or pictures: of a record, and more for each activation, each matrix of one and
- * each number, or each pixel where a matrix has so many numbers (LARGE) that pictures show it as an image. */
-enum { LARGE = 2500 };
-static const struct estimated { const char *format; double record, activation, matrix, number, pixel; } estimated[] = {
-    {"csv", 0, 0, FILE_ENTRY, CSV_NUMBER, CSV_NUMBER},
-    {"png", 4000, 1500, 1200, 0.4, 0.03},
-    {"svg", 10000, 5000, 1400, 8, 0.1},
-    {"pdf", 8000, 4000, 1200, 15, 1.1}};
+ * each number, or each pixel where matrices have more numbers than a picture has squares. */
+static const struct estimated { const char *format; double record, activation, matrix, number, squares, pixel; } estimated[] = {
+    {"csv", 0, 0, FILE_ENTRY, CSV_NUMBER, 0, CSV_NUMBER},
+    {"png", 4000, 1500, 1200, 0.4, 2e4, 0.03},    /* its squares shrink */
+    {"svg", 10000, 5000, 1400, 8, ATTN_SVG_SQUARES, 0.1},
+    {"pdf", 8000, 4000, 1200, 15, ATTN_PDF_SQUARES, 1.1}};
 static const double SAMPLE = 1;         /* approximate seconds to run records for */
 
 struct sample { uint64_t tokens, bytes, records; double seconds; };
@@ -82,7 +82,7 @@ static void count(const struct attn_engine *e, struct attn_batch_estimate *out)
 static uint64_t bytes_estimated(const struct estimated *x, const struct attn_engine *e, const struct attn_batch_estimate *out)
 {
     double records = (double)(out->records - out->failed), matrices = records * (double)attn_select_matrices(e->o->select);
-    double numbers = (double)out->numbers, each = numbers > LARGE * matrices ? x->pixel : x->number;
+    double numbers = (double)out->numbers, each = numbers > x->squares * matrices ? x->pixel : x->number;
     return (uint64_t)(records * (x->record + x->activation * (double)attn_select_activations(e->o->select)) +
                       matrices * x->matrix + numbers * each);
 }

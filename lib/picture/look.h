@@ -51,7 +51,7 @@ int attn_svg_write(struct attn_out *o, const struct attn_album *a, const struct 
 int attn_pdf_write(struct attn_out *o, const struct attn_album *a, const struct attn_look *look, struct attn_err *err);
 int attn_html_write(struct attn_out *o, const struct attn_album *a, const struct attn_look *look, struct attn_err *err);
 
-enum { ATTN_SVG_SQUARES = 10000 };      /* of a matrix with more numbers an SVG has an image */
+enum { ATTN_SVG_SQUARES = 10000, ATTN_PDF_SQUARES = 2500 };         /* a matrix with more numbers is an image in an SVG, in a PDF */
 unsigned attn_term_256(struct attn_rgb c);              /* the nearest of those (16 to 255 of 256) that are the same everywhere */
 
 #endif

@@ -1,7 +1,7 @@
 /* pdf.c - figures as PDF, one page of the figure's size: text as text in Helvetica, which every reader has, numbers as squares.
  *
  * Characters that Helvetica lacks here are drawn with the strokes of font.h.  A square reaches under the ones to its right and below,
- * which are drawn after it, so that no seams show.  A matrix of more than SQUARES numbers is an image, one pixel for each.  The
+ * which are drawn after it, so that no seams show.  A matrix of more than ATTN_PDF_SQUARES numbers is an image, a pixel each.  The
  * same figure has the same bytes: there is no date. */
 #include "picture/look.h"
 
@@ -19,7 +19,7 @@
 #include "picture/pdf.h"
 #include "picture/png.h"
 
-enum { SQUARES = 2500, OBJECTS = 6 };   /* objects that every file has; images follow */
+enum { OBJECTS = 6 };                   /* objects that every file has; images follow */
 
 struct image { uint8_t *steps; size_t rows, cols; };
 
@@ -76,7 +76,7 @@ static int cells(void *self, size_t x, size_t y, size_t cell, const uint8_t *ste
     struct pdf *p = self;
     int rc = ATTN_OK;
     attn_out_printf(p->page, "q 1 0 0 1 %zu %zu cm\n", x, y);
-    if (rows * cols > SQUARES)
+    if (rows * cols > ATTN_PDF_SQUARES)
         rc = draw_image(p, cell, steps, rows, cols, err);
     else
         draw_squares(p, cell, steps, rows, cols);

@@ -17,7 +17,7 @@ enum {
     APART = 16,                         /* floats between rows of sums, so that not all rows map to the same cache sets */
     SUMS = 512 * (4 * PANEL + APART),   /* some 550 KB, in the L2 cache */
     LINE = 64,
-    PANELLED = 768,                     /* steps of a panel that is a copy already: 192 KB, in the L2 cache */
+    DEEP = 768,                         /* steps of a panel that is a copy already, 96 or 192 KB, in the L2 cache */
     PAIRED = 256,                       /* steps of a panel in pairs that stay in the L1 cache: 32 KB */
     STAYING = 256,                      /* rows of y that stay in the cache, of products in pairs */
     AS_FETCHED = 16                     /* this many rows are multiplied in the time it takes to read the weights from memory */
@@ -30,11 +30,13 @@ _Static_assert(STRIP * PANEL <= ATTN_PAIRS_WIDTH, "an item is as wide as a strea
 
 struct work;
 
-/* How a product is cut into items, the function that sums up one of them, and whether x is in pairs. */
+/* How a product is cut into items, the function that sums up one of them, whether x is in pairs, and how many steps of a panel
+ * that is a copy already are multiplied at a time. */
 struct blocking {
     struct attn_cut_sizes sizes;
     void (*sum_up)(const struct work *o);
     bool in_pairs;
+    size_t panelled;
 };
 
 struct product {
@@ -209,7 +211,7 @@ static struct attn_ahead panels_ahead(const struct work *o, size_t j, size_t k)
     struct attn_gemm_item it = o->it;
     if (++j == it.j1) {
         j = it.j0;
-        k += PANELLED;
+        k += p->blocking->panelled;
     }
     if (k >= p->in) {
         if (!next_item(&it, p) || !it.to->w->panels || it.j0 == it.j1)
@@ -218,7 +220,7 @@ static struct attn_ahead panels_ahead(const struct work *o, size_t j, size_t k)
         k = 0;
     }
     const bool pairs = p->blocking->in_pairs;
-    size_t K = smaller(p->in - k, PANELLED), part = (pairs ? attn_pairs_words(K) : K) * PANEL * sizeof(float) / ATTN_ABREAST;
+    size_t K = smaller(p->in - k, p->blocking->panelled), part = (pairs ? attn_pairs_words(K) : K) * PANEL * sizeof(float) / ATTN_ABREAST;
     return attn_vec_ahead(attn_panels_at(it.to->w, j, k, pairs), ATTN_ABREAST, part, part);
 }
 
@@ -230,8 +232,8 @@ static void add_panel(const struct work *o, size_t j, size_t k)
     const bool pairs = p->blocking->in_pairs;
     const float *w = attn_panels_at(it->to->w, j, k, pairs);
     float *y = o->sum + (j - it->j0) * PANEL;
-    size_t n = it->i1 - it->i0, K = smaller(p->in - k, PANELLED);
-    struct attn_ahead rows = rows_ahead(o, k + K, PANELLED, j - it->j0, it->j1 - it->j0), ahead = panels_ahead(o, j, k);
+    size_t n = it->i1 - it->i0, depth = p->blocking->panelled, K = smaller(p->in - k, depth);
+    struct attn_ahead rows = rows_ahead(o, k + K, depth, j - it->j0, it->j1 - it->j0), ahead = panels_ahead(o, j, k);
     if (!pairs || (k + K == p->in && fetches_y(p)))     /* what is prefetched of x are rows, and pairs lie otherwise */
         ahead.then = &rows;
     if (pairs)
@@ -259,7 +261,7 @@ static void sum_up_panels(const struct work *o)
         sum_up_row(o);
         return;
     }
-    for (size_t k = 0; k < o->p->in; k += PANELLED)
+    for (size_t k = 0; k < o->p->in; k += o->p->blocking->panelled)
         for (size_t j = o->it.j0; j < o->it.j1; j++)
             add_panel(o, j, k);
 }
@@ -341,21 +343,25 @@ static void stream(const struct work *o)
 /* `some` rows are multiplied about as fast as weights come from memory, which is fastest with many panels side by side; slabs
  * are shallower so that those of a whole strip stay in the cache.  A weight stored [out, in] (some_out_in) is read fastest one
  * panel after the other.  In pairs, arithmetic is so fast that making pairs and reading and writing sums cost more: items have
- * more rows and take more steps at a time.  `few` and `lone` stream the weight in the longest possible stretches. */
+ * more rows and take more steps at a time.  Tiles are faster still, and wait for panels that are not in the L1 cache.  `few` and
+ * `lone` stream the weight in the longest possible stretches. */
 static const struct blocking
-    many = {{.rows = 192, .tile = 6, .strip = 4, .depth = ATTN_SLAB, .items = 2, .fine = 4}, sum_up, false},
-    some = {{.rows = 48, .tile = 6, .strip = STRIP, .depth = ATTN_SLAB / 2, .items = 2, .fine = 1}, sum_up, false},
-    some_out_in = {{.rows = 48, .tile = 6, .strip = 1, .depth = ATTN_SLAB / 2, .items = 2, .fine = 1}, sum_up, false},
-    few = {{.rows = ATTN_STREAM, .tile = 1, .strip = PANELS, .depth = ATTN_SLAB, .items = 1, .fine = 1}, stream, false},
+    many = {{.rows = 192, .tile = 6, .strip = 4, .depth = ATTN_SLAB, .items = 2, .fine = 4}, sum_up, false, ATTN_SLAB},
+    some = {{.rows = 48, .tile = 6, .strip = STRIP, .depth = ATTN_SLAB / 2, .items = 2, .fine = 1}, sum_up, false, ATTN_SLAB},
+    some_out_in = {{.rows = 48, .tile = 6, .strip = 1, .depth = ATTN_SLAB / 2, .items = 2, .fine = 1}, sum_up, false, ATTN_SLAB},
+    few = {{.rows = ATTN_STREAM, .tile = 1, .strip = PANELS, .depth = ATTN_SLAB, .items = 1, .fine = 1}, stream, false, ATTN_SLAB},
     many_in_pairs = {{.rows = 512, .tile = ATTN_PAIRS_ROWS, .strip = 4, .depth = PAIRED, .items = 2, .fine = 2},
-                     sum_up_pairs, true},
+                     sum_up_pairs, true, PAIRED},
     some_in_pairs = {{.rows = STAYING, .tile = ATTN_PAIRS_ROWS, .strip = 8, .depth = PAIRED, .items = 1, .fine = 1},
-                     sum_up_pairs, true},
+                     sum_up_pairs, true, PAIRED},
     few_in_pairs = {{.rows = 48, .tile = ATTN_PAIRS_ROWS, .strip = STRIP, .depth = PAIRED / 2, .items = 1, .fine = 1},
-                    sum_up_pairs, true},
+                    sum_up_pairs, true, DEEP},
     copied_in_pairs = {{.rows = 128, .tile = ATTN_PAIRS_ROWS, .strip = 2, .depth = PAIRED, .items = 2, .fine = 2},
-                       sum_up_pairs, true},
-    lone_in_pairs = {{.rows = ATTN_PAIRS_LONE, .tile = 1, .strip = STRIP, .depth = PAIRED, .items = 1, .fine = 1}, stream, true};
+                       sum_up_pairs, true, DEEP},
+    copied_for_tiles = {{.rows = 256, .tile = ATTN_PAIRS_ROWS, .strip = 4, .depth = PAIRED, .items = 2, .fine = 2},
+                        sum_up_pairs, true, PAIRED},
+    lone_in_pairs = {{.rows = ATTN_PAIRS_LONE, .tile = 1, .strip = STRIP, .depth = PAIRED, .items = 1, .fine = 1},
+                     stream, true, PAIRED};
 
 static const struct blocking *blocking_in_pairs(size_t n, bool copied)
 {
@@ -364,7 +370,7 @@ static const struct blocking *blocking_in_pairs(size_t n, bool copied)
     if (n <= few_in_pairs.sizes.rows)
         return &few_in_pairs;
     if (copied)
-        return &copied_in_pairs;
+        return attn_pairs_kind() == ATTN_BF16_TILES ? &copied_for_tiles : &copied_in_pairs;
     return n <= some_in_pairs.sizes.rows ? &some_in_pairs : &many_in_pairs;
 }
 

@@ -607,7 +607,7 @@ enum attn_limit {
                                          * cache: many processors lower their clock when arithmetic reads memory */
     ATTN_LIMIT_READ,                    /* bytes a second read from main memory */
     ATTN_LIMIT_WRITE,                   /* bytes a second written to new files, one per thread, by write() */
-    ATTN_LIMIT_BF16_PRODUCTS,           /* as PRODUCTS in bf16, on weights in the L2 cache: there are none in registers alone */
+    ATTN_LIMIT_BF16_PRODUCTS,           /* as PRODUCTS, in bf16 */
     ATTN_LIMIT_SOFTMAX,                 /* numbers a second of softmax, and below of activation functions, in the L1 cache */
     ATTN_LIMIT_GELU, ATTN_LIMIT_GELU_NEW, ATTN_LIMIT_SILU
 };

@@ -24,10 +24,10 @@ enum {
     ITEMS = 16,                         /* items of arithmetic per thread */
     ROUNDS = 50000,                     /* rounds of an item: a fraction of a millisecond */
     TIMES = 200, ROWS = 24, STEPS = 64, /* products of an item, about as long; with so many rows and steps each has 28 KB, in L1 */
-    PAIR_TIMES = 12,                    /* the same in bf16 */
+    PAIR_TIMES = 48,                    /* the same in bf16 */
     NUMBERS = 512, PASSES = 600,        /* of a softmax or an activation: 2 KB, again and again */
     LINE = 64,                          /* bytes of a cache line */
-    WORDS = 512, SHEET = 96,            /* of products in bf16: pairs of steps, whose panel takes 128 KB; rows */
+    WORDS = 128, SHEET = 96,            /* of products in bf16: pairs of steps, whose panel takes 32 KB; rows */
     CHUNK = 4 << 20,                    /* most bytes that an item reads */
     BURST = 32 * CHUNK,                 /* bytes of a burst */
     BLOCK = 1 << 20, BLOCKS = 64,       /* bytes of one write; how many writes all files get together */

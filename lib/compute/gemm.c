@@ -17,8 +17,9 @@ enum {
     APART = 16,                         /* floats between rows of sums, so that not all rows map to the same cache sets */
     SUMS = 512 * (4 * PANEL + APART),   /* some 550 KB, in the L2 cache */
     LINE = 64,
-    DEEP = 768,                         /* steps of a panel that is a copy already, 96 or 192 KB, in the L2 cache */
-    PAIRED = 256,                       /* steps of a panel in pairs that stay in the L1 cache: 32 KB */
+    DEEP = 768, SHORT = 192,            /* steps of a panel that is a copy already, for many rows and some */
+    PAIRED = 384, FEW_PAIRED = 128,     /* steps of a panel in pairs; for few rows, for which making pairs takes long */
+    FOR_TILES = 256,                    /* steps of a panel in pairs that stays in the L1 cache: 32 KB */
     STAYING = 256,                      /* rows of y that stay in the cache, of products in pairs */
     AS_FETCHED = 16                     /* this many rows are multiplied in the time it takes to read the weights from memory */
 };
@@ -346,20 +347,20 @@ static void stream(const struct work *o)
  * more rows and take more steps at a time.  Tiles are faster still, and wait for panels that are not in the L1 cache.  `few` and
  * `lone` stream the weight in the longest possible stretches. */
 static const struct blocking
-    many = {{.rows = 192, .tile = 6, .strip = 4, .depth = ATTN_SLAB, .items = 2, .fine = 4}, sum_up, false, ATTN_SLAB},
-    some = {{.rows = 48, .tile = 6, .strip = STRIP, .depth = ATTN_SLAB / 2, .items = 2, .fine = 1}, sum_up, false, ATTN_SLAB},
-    some_out_in = {{.rows = 48, .tile = 6, .strip = 1, .depth = ATTN_SLAB / 2, .items = 2, .fine = 1}, sum_up, false, ATTN_SLAB},
+    many = {{.rows = 192, .tile = 6, .strip = 4, .depth = ATTN_SLAB, .items = 2, .fine = 4}, sum_up, false, DEEP},
+    some = {{.rows = 48, .tile = 6, .strip = STRIP, .depth = ATTN_SLAB / 2, .items = 2, .fine = 1}, sum_up, false, SHORT},
+    some_out_in = {{.rows = 48, .tile = 6, .strip = 1, .depth = ATTN_SLAB / 2, .items = 2, .fine = 1}, sum_up, false, SHORT},
     few = {{.rows = ATTN_STREAM, .tile = 1, .strip = PANELS, .depth = ATTN_SLAB, .items = 1, .fine = 1}, stream, false, ATTN_SLAB},
     many_in_pairs = {{.rows = 512, .tile = ATTN_PAIRS_ROWS, .strip = 4, .depth = PAIRED, .items = 2, .fine = 2},
                      sum_up_pairs, true, PAIRED},
     some_in_pairs = {{.rows = STAYING, .tile = ATTN_PAIRS_ROWS, .strip = 8, .depth = PAIRED, .items = 1, .fine = 1},
                      sum_up_pairs, true, PAIRED},
-    few_in_pairs = {{.rows = 48, .tile = ATTN_PAIRS_ROWS, .strip = STRIP, .depth = PAIRED / 2, .items = 1, .fine = 1},
-                    sum_up_pairs, true, DEEP},
+    few_in_pairs = {{.rows = 48, .tile = ATTN_PAIRS_ROWS, .strip = STRIP, .depth = FEW_PAIRED, .items = 1, .fine = 1},
+                    sum_up_pairs, true, PAIRED},
     copied_in_pairs = {{.rows = 128, .tile = ATTN_PAIRS_ROWS, .strip = 2, .depth = PAIRED, .items = 2, .fine = 2},
-                       sum_up_pairs, true, DEEP},
-    copied_for_tiles = {{.rows = 256, .tile = ATTN_PAIRS_ROWS, .strip = 4, .depth = PAIRED, .items = 2, .fine = 2},
-                        sum_up_pairs, true, PAIRED},
+                       sum_up_pairs, true, PAIRED},
+    copied_for_tiles = {{.rows = 256, .tile = ATTN_PAIRS_ROWS, .strip = 4, .depth = FOR_TILES, .items = 2, .fine = 2},
+                        sum_up_pairs, true, FOR_TILES},
     lone_in_pairs = {{.rows = ATTN_PAIRS_LONE, .tile = 1, .strip = STRIP, .depth = PAIRED, .items = 1, .fine = 1},
                      stream, true, PAIRED};
 

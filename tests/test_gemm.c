@@ -276,11 +276,12 @@ END_TEST
 
 START_TEST(share_of_libxsmm)
 {
-    enum { N = 150, IN = 64, OUT = 128 };
+    enum { N = 150, MOST = 400, IN = 64, OUT = 128 };
+    static const size_t lengths[] = {49, 95, 96, 150, 193, MOST};
     static const struct { enum attn_kernel kernel; double least, most; } cases[] = {
         {ATTN_KERNEL_OWN, 0, 0}, {ATTN_KERNEL_LIBXSMM, 1, 1}, {ATTN_KERNEL_AUTO, 0.6, 0.7}};
-    float *x = room(N * IN * sizeof *x), *y = room(N * OUT * sizeof *y), *data = room(IN * OUT * sizeof *data);
-    fill(x, ATTN_F32, N * IN);
+    float *x = room(MOST * IN * sizeof *x), *y = room(MOST * OUT * sizeof *y), *data = room(IN * OUT * sizeof *data);
+    fill(x, ATTN_F32, MOST * IN);
     fill(data, ATTN_F32, IN * OUT);
     const struct attn_mat w = {.data = data, .in = IN, .out = OUT, .ld = IN, .out_in = true};
     bool jit = attn_kernel_choose(ATTN_KERNEL_LIBXSMM);                 /* from now on it runs, if it can */
@@ -294,6 +295,12 @@ START_TEST(share_of_libxsmm)
         ck_assert_msg(share >= cases[i].least && share <= cases[i].most, "%zu: %g", i, share);
     }
     attn_kernel_choose(ATTN_KERNEL_AUTO);
+    for (size_t i = 0; i < sizeof lengths / sizeof *lengths && jit; i++) {
+        attn_products_count();
+        attn_gemm(NULL, y, OUT, x, IN, lengths[i], &w, ATTN_STORE, NULL);
+        ck_assert_double_eq(attn_products_by_libxsmm(), attn_gemm_share(lengths[i], 1e12));
+        ck_assert_double_eq(attn_gemm_share(lengths[i], 1e9), 0);       /* too little work to start it */
+    }
     free(x);
     free(y);
     free(data);

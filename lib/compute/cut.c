@@ -5,8 +5,8 @@
 
 #include <assert.h>
 
-/* Rows of an item: equal parts of all rows, rounded up to whole tiles. */
-static size_t rows_of(const struct attn_cut *c)
+/* Equal parts of all rows, rounded up to whole tiles. */
+size_t attn_cut_rows(const struct attn_cut *c)
 {
     size_t parts = parts_of(c->n, c->most->rows), tile = c->most->tile;
     return parts == 1 ? c->n : up(parts_of(c->n, parts), tile);
@@ -51,7 +51,7 @@ static size_t items_before(const struct attn_cut *c, size_t shares)
 void attn_cut_share(struct attn_cut *c)
 {
     size_t strip = c->most->strip;
-    c->rows = rows_of(c);
+    c->rows = attn_cut_rows(c);
     for (struct attn_gemm_output *o = c->out; o < c->out + c->outs; o++)
         o->panels = parts_of(o->w->out, ATTN_PANEL);
     cut_strips(c, strip);

@@ -395,6 +395,15 @@ static const struct blocking *blocking_for(size_t n, const struct attn_product *
     return each->w->out_in ? &some_out_in : &some;
 }
 
+double attn_gemm_share(size_t n, double flops)
+{
+    const struct attn_cut cut = {.most = &many.sizes, .n = n};
+    size_t item = attn_cut_rows(&cut), taken = 0;
+    for (size_t i = 0; i < n; i += item)
+        taken += attn_kernel_rows(smaller(item, n - i), flops);
+    return (double)taken / (double)n;
+}
+
 /* ---- what becomes of them ---- */
 
 /* The biases of columns j0.. in float32. */

@@ -50,6 +50,9 @@ struct attn_product { float *y; size_t ldy; const struct attn_mat *w; };
 void attn_gemm_each(struct attn_team *t, const struct attn_product *each, size_t outs, const float *x, size_t ldx, size_t n,
                     enum attn_tail tail, float *rounded, const struct attn_between *between);
 
+/* Which share of the products of n rows with weights in float32 libxsmm would compute, in a run of so many operations. */
+double attn_gemm_share(size_t n, double flops);
+
 /* Puts n rounded numbers into row i of scratch for x [.., in], from column k on, which is a multiple of STEP; the last ones of a
  * row must be put in one go with those before them from such a multiple on. */
 enum { ATTN_ROUND_STEP = 32 };
@@ -69,6 +72,8 @@ void attn_kernel_multiply(float *y, size_t ldy, const float *x, size_t ldx, cons
                           size_t n, size_t K, bool more, struct attn_ahead *ahead);
 /* Whether libxsmm would take some of n rows. */
 bool attn_kernel_shares(size_t n);
+/* How many of the n rows of an item libxsmm would take in a run of so many operations. */
+size_t attn_kernel_rows(size_t n, double flops);
 /* Counts a product, of which libxsmm may take a share (attn_products_by_libxsmm). */
 void attn_kernel_counts(uint64_t multiply_adds);
 

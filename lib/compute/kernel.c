@@ -80,6 +80,11 @@ bool attn_kernel_shares(size_t n)
     return share_of_libxsmm(n).rows > 0;
 }
 
+size_t attn_kernel_rows(size_t n, double flops)
+{
+    return flops >= WORTH_LIBXSMM && attn_vec_fused() ? share_of_libxsmm(n).rows : 0;
+}
+
 void attn_kernel_counts(uint64_t multiply_adds)
 {
     atomic_fetch_add_explicit(&all, multiply_adds, memory_order_relaxed);

@@ -53,6 +53,20 @@ const struct said *succeed(const char *line)
     return s;
 }
 
+pid_t start_line(const char *line, const int ends[2], int fd)
+{
+    pid_t child = fork();
+    if (child == 0) {
+        dup2(ends[1], fd);
+        close(ends[0]);
+        close(ends[1]);
+        execlp("bash", "bash", "-c", line, (char *)NULL);
+        _exit(126);
+    }
+    close(ends[1]);
+    return child;
+}
+
 void expect(const char *line, int status, const char *part)
 {
     const struct said *s = sh(line);

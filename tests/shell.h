@@ -7,6 +7,7 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <sys/types.h>
 
 void shell_set_up(void);                /* a fixture; scratch_remove undoes it */
 
@@ -21,6 +22,9 @@ const struct said *succeed(const char *line);
 void expect(const char *line, int status, const char *part);
 void expect_exactly(const char *line, const char *text);
 void expect_same(const char *line, const char *other);
+
+/* Starts a line that writes to ends[1] as if it were its `fd`, and closes that end here. */
+pid_t start_line(const char *line, const int ends[2], int fd);
 
 /* Runs a line on a pseudo-terminal of 60 columns; fails the test unless it has this status.  Returns what it shows, which the
  * next call overwrites.  There may be no pseudo-terminals, as in a chroot environment. */

@@ -270,27 +270,18 @@ START_TEST(score_prints_a_table_or_a_document)
 }
 END_TEST
 
-/* How often a command writes: a socket of this type keeps what one call wrote apart from the next, however late it is read. */
-static int writes_of(const char *command)
+/* How often a line writes: a socket of this type keeps what one call wrote apart from the next, however late it is read. */
+static int writes_of(const char *line)
 {
-    int end[2], n = 0;
+    int ends[2], n = 0, status = -1;
     char some[4096];
-    ck_assert_int_eq(socketpair(AF_UNIX, SOCK_SEQPACKET, 0, end), 0);
-    pid_t pid = fork();
-    if (pid == 0) {
-        dup2(end[1], STDOUT_FILENO);
-        close(end[0]);
-        close(end[1]);
-        execl("/bin/sh", "sh", "-c", command, (char *)NULL);
-        _exit(127);
-    }
-    close(end[1]);
-    while (read(end[0], some, sizeof some) > 0)
+    ck_assert_int_eq(socketpair(AF_UNIX, SOCK_SEQPACKET, 0, ends), 0);
+    pid_t child = start_line(line, ends, STDOUT_FILENO);
+    while (read(ends[0], some, sizeof some) > 0)
         n++;
-    close(end[0]);
-    int status = -1;
-    waitpid(pid, &status, 0);
-    ck_assert_msg(status == 0, "%s\nended with %d", command, status);
+    close(ends[0]);
+    ck_assert_int_eq(waitpid(child, &status, 0), child);
+    ck_assert_msg(status == 0, "%s\nended with %d", line, status);
     return n;
 }
 

@@ -73,15 +73,7 @@ static const char *through_full_pipe(const char *line, int fd)
     ck_assert(!pipe(ends) && !fcntl(ends[1], F_SETFL, O_NONBLOCK));
     while (write(ends[1], "x", 1) == 1)
         filled++;
-    pid_t child = fork();
-    if (child == 0) {
-        dup2(ends[1], fd);
-        close(ends[0]);
-        close(ends[1]);
-        execlp("bash", "bash", "-c", line, (char *)NULL);
-        _exit(126);
-    }
-    close(ends[1]);
+    pid_t child = start_line(line, ends, fd);
     usleep(300000);
     for (ssize_t n; (n = read(ends[0], text + len, sizeof text - 1 - len)) > 0;)
         len += (size_t)n;

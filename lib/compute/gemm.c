@@ -17,7 +17,7 @@ enum {
     APART = 16,                         /* floats between rows of sums, so that not all rows map to the same cache sets */
     SUMS = 512 * (4 * PANEL + APART),   /* some 550 KB, in the L2 cache */
     LINE = 64,
-    DEEP = 768, SHORT = 192,            /* steps of a panel that is a copy already, for many rows and some */
+    DEEP = 768, SHORT = 192,            /* steps of a panel that is a copy already, for many rows and some: 128 and 256 are slower */
     PAIRED = 384, FEW_PAIRED = 128,     /* steps of a panel in pairs; for few rows, for which making pairs takes long */
     FOR_TILES = 256,                    /* steps of a panel in pairs that stays in the L1 cache: 32 KB */
     STAYING = 256,                      /* rows of y that stay in the cache, of products in pairs */

@@ -251,6 +251,35 @@ START_TEST(awkward_shapes)
 }
 END_TEST
 
+/* A large copy is read in two ways, and the faster one is kept; the bits stay. */
+START_TEST(one_row_reads_a_large_copy)
+{
+    enum { IN = 2048, OUT = (64 << 20) / IN / 2 + 16 };
+    struct attn_weights w = {.unembed = {.data = room((size_t)IN * OUT * sizeof(float)), .in = IN, .out = OUT, .ld = OUT}};
+    float *x = room(IN * sizeof *x), *want = room(OUT * sizeof *want), *data = (float *)w.unembed.data;
+    struct attn_panels copy;
+    struct attn_team *team[3] = {NULL};
+    ck_assert_int_eq(attn_team_new(&team[1], 2, NULL), 0);
+    ck_assert_int_eq(attn_team_new(&team[2], 5, NULL), 0);
+    seed = 23;
+    fill(x, ATTN_F32, IN);
+    for (size_t i = 0; i < (size_t)IN * OUT; i += 1 + pick(100))
+        fill(data + i, ATTN_F32, 1);
+    attn_gemm(NULL, want, OUT, x, IN, 1, &w.unembed, ATTN_STORE, NULL);
+    ck_assert_uint_eq(attn_panels_at_once(), 4);
+    ck_assert(attn_panels_make(&copy, &w, &(struct attn_panels_use){.lone = true, .logits = true}, team[1]));
+    ck_assert(attn_panels_at_once() == 4 || attn_panels_at_once() == 1);
+    for (int i = 0; i < 3; i++)
+        compare(team[i], want, x, IN, 1, &copy.w.unembed, NULL);
+    attn_panels_free(&copy);
+    attn_team_free(team[1]);
+    attn_team_free(team[2]);
+    free(data);
+    free(x);
+    free(want);
+}
+END_TEST
+
 /* The bits of a row do not depend on the rows beside it. */
 START_TEST(rows_do_not_know_each_other)
 {
@@ -560,6 +589,7 @@ Suite *suite_gemm(void)
     tcase_add_loop_test(c, items_cover_a_product_once, 0, 3);
     tcase_add_loop_test(c, any_shape_gives_the_bits_of_the_plain_loop, 0, 10);
     tcase_add_loop_test(c, awkward_shapes, 0, 20);
+    tcase_add_test(c, one_row_reads_a_large_copy);
     tcase_add_test(c, rows_do_not_know_each_other);
     tcase_add_test(c, share_of_libxsmm);
     tcase_add_test(c, tails);

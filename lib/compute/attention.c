@@ -1,6 +1,7 @@
 #include "compute/attention.h"
 
 #include "base/size.h"
+#include "compute/panels.h"
 #include "compute/vec.h"
 
 #include <math.h>
@@ -137,11 +138,13 @@ static void dots_panel(const struct attn_head *h, const struct attn_band *b, siz
     }
 }
 
-/* The dots of one row, which waits for memory alone, are read from several panels side by side. */
+/* The dots of one row, which waits for memory alone. */
 static void dots_of_row(const struct attn_head *h, const struct attn_band *b, struct attn_range r)
 {
-    size_t j = r.lo / PANEL * PANEL, panels = r.hi > j ? parts_of(r.hi - j, PANEL) : 0;
-    attn_vec_of(ATTN_F32)->row_panels(b->m + j, b->q, h->keys.k + j * h->dh, h->dh * PANEL, panels, h->dh);
+    size_t n = attn_panels_at_once();
+    for (size_t j = r.lo / PANEL, end = parts_of(r.hi, PANEL); j < end; j += n)
+        attn_vec_of(ATTN_F32)->row_panels(b->m + j * PANEL, b->q, h->keys.k + j * PANEL * h->dh, h->dh * PANEL,
+                                          smaller(end - j, n), h->dh);
 }
 
 void attn_band_dots(const struct attn_head *h, const struct attn_band *b)

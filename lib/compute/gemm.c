@@ -526,8 +526,9 @@ void attn_gemm_each(struct attn_team *t, const struct attn_product *each, size_t
     const float *reads = between ? between->reads : NULL;
     struct attn_gemm_output out[ATTN_GEMM_EACH];
     const struct blocking *blocking = blocking_for(n, each, outs, rounded);
+    struct attn_cut_sizes sizes = blocking->sizes;
     struct product p = {.blocking = blocking,
-                        .cut = {.most = &blocking->sizes, .out = out, .n = n, .workers = (size_t)attn_team_size(t)},
+                        .cut = {.most = &sizes, .out = out, .n = n, .workers = (size_t)attn_team_size(t)},
                         .x = x, .ldx = ldx, .in = each->w->in, .tail = tail, .makes = between ? between->makes : NULL};
     double columns = 0;
     for (size_t i = 0; i < outs; i++) {
@@ -536,6 +537,8 @@ void attn_gemm_each(struct attn_team *t, const struct attn_product *each, size_t
         columns += (double)each[i].w->out;
     }
     assert(!p.makes || tail >= ATTN_THEN_GELU);
+    if (n == 1 && reads_panels(&p, each->w))
+        sizes.strip = attn_panels_at_once();    /* in narrow items: threads end together */
     if (n == 0 || p.cut.outs == 0)
         return;
     if (rounded && !reads)

@@ -73,8 +73,8 @@ static void vec_panel(float *y, size_t ldy, const float *x, size_t ldx, const fl
         }
 }
 
-/* How many panels one row of x is multiplied with side by side: so many stretches of memory are read at once, which the hardware
- * fetches ahead faster than we could, as each is long and has no gaps. */
+/* How many panels one row of x is multiplied with side by side at most: so many stretches of memory are read at once, which the
+ * hardware fetches ahead faster than we could, as each is long and has no gaps. */
 enum { IN_PANEL = ATTN_PANEL / LANES, MOST_BESIDE = 4, BESIDE = TILE_COLS == IN_PANEL ? MOST_BESIDE : 1 };
 
 /* Callers pass constants for n, size and from; next: bytes from one panel to the next. */

@@ -368,10 +368,12 @@ static const struct blocking *blocking_in_pairs(size_t n, bool copied)
 {
     if (n <= ATTN_PAIRS_LONE)
         return &lone_in_pairs;
+    if (copied && attn_pairs_kind() != ATTN_BF16_TILES)
+        return &copied_in_pairs;
     if (n <= few_in_pairs.sizes.rows)
         return &few_in_pairs;
     if (copied)
-        return attn_pairs_kind() == ATTN_BF16_TILES ? &copied_for_tiles : &copied_in_pairs;
+        return &copied_for_tiles;
     return n <= some_in_pairs.sizes.rows ? &some_in_pairs : &many_in_pairs;
 }
 

@@ -99,13 +99,18 @@ void attn_panels_fill(struct attn_mat *w, float *panels, bool in_pairs, struct a
 
 /* Some processors fetch a few panels side by side faster, others, by up to a tenth, one after the other: the first copy of a process
  * that is large enough is read both ways, parts of it in turn. */
-enum { BESIDE = 4, STEPS = 1024, PART = STEPS * PANEL, ITEM = BESIDE * PART, ITEMS = 16, TRIALS = 8 };
-static atomic_size_t at_once;           /* 0: not known yet */
+enum { STEPS = 1024, PART = STEPS * PANEL, ITEM = ATTN_AT_ONCE * PART, ITEMS = 16, TRIALS = 8 };
+static atomic_size_t decided;           /* 0: not yet */
 
 size_t attn_panels_at_once(void)
 {
-    size_t n = atomic_load_explicit(&at_once, memory_order_relaxed);
-    return n ? n : BESIDE;
+    size_t n = atomic_load_explicit(&decided, memory_order_relaxed);
+    return n ? n : ATTN_AT_ONCE;
+}
+
+size_t attn_panels_choose(size_t at_once)
+{
+    return atomic_exchange_explicit(&decided, at_once, memory_order_relaxed);
 }
 
 struct trial { const float *part; size_t n; };
@@ -114,24 +119,24 @@ static void read_item(void *ctx, size_t i, int worker)
 {
     (void)worker;
     static const float x[STEPS];        /* what they are multiplied with does not matter */
-    float y[BESIDE * PANEL];
+    float y[ATTN_AT_ONCE * PANEL];
     const struct trial *t = ctx;
-    for (size_t j = 0; j < BESIDE; j += t->n)
+    for (size_t j = 0; j < ATTN_AT_ONCE; j += t->n)
         attn_vec_of(ATTN_F32)->row_panels(y, x, t->part + i * ITEM + j * PART, PART, t->n, STEPS);
 }
 
 static void try_both(const float *copy, size_t size, struct attn_team *team)
 {
     double alone = INFINITY, beside = INFINITY;
-    if (atomic_load_explicit(&at_once, memory_order_relaxed) || size < (size_t)TRIALS * ITEMS * ITEM)
+    if (atomic_load_explicit(&decided, memory_order_relaxed) || size < (size_t)TRIALS * ITEMS * ITEM)
         return;
     for (size_t i = 0; i < TRIALS; i++) {
-        struct trial t = {copy + i * ITEMS * ITEM, i % 2 ? BESIDE : 1};
+        struct trial t = {copy + i * ITEMS * ITEM, i % 2 ? ATTN_AT_ONCE : 1};
         double start = attn_clock_now(), *best = i % 2 ? &beside : &alone;
         attn_team_run(team, ITEMS, 2.0 * ITEMS * ITEM, read_item, &t);
         *best = fmin(*best, attn_clock_now() - start);
     }
-    atomic_store_explicit(&at_once, beside < alone ? BESIDE : 1, memory_order_relaxed);
+    attn_panels_choose(beside < alone ? ATTN_AT_ONCE : 1);
 }
 
 /* ---- a model ---- */

@@ -22,8 +22,10 @@ void attn_panels_fill(struct attn_mat *w, float *panels, bool in_pairs, struct a
 /* Whether a product of one row gains by panels; whether one of many does, which in float32 must first widen numbers of 16 bits. */
 bool attn_panels_help_one(bool in_pairs);
 bool attn_panels_help_many(const struct attn_mat *w, bool in_pairs);
-/* How many panels one row should be multiplied with at a time. */
+/* How many panels one row should be multiplied with at a time: ATTN_AT_ONCE, or 1 where that is faster. */
 size_t attn_panels_at_once(void);
+/* Decides that, for tests; 0: the next large copy does.  Returns what was decided before, 0 if nothing was. */
+size_t attn_panels_choose(size_t at_once);
 
 /* A model's weights whose matrices have panels.  Embeddings and what does not repay have none. */
 struct attn_panels { struct attn_arena memory; struct attn_weights w; };

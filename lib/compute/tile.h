@@ -75,13 +75,13 @@ static void vec_panel(float *y, size_t ldy, const float *x, size_t ldx, const fl
 
 /* How many panels one row of x is multiplied with side by side at most: so many stretches of memory are read at once, which the
  * hardware fetches ahead faster than we could, as each is long and has no gaps. */
-enum { IN_PANEL = ATTN_PANEL / LANES, MOST_BESIDE = 4, BESIDE = TILE_COLS == IN_PANEL ? MOST_BESIDE : 1 };
+enum { IN_PANEL = ATTN_PANEL / LANES, BESIDE = TILE_COLS == IN_PANEL ? ATTN_AT_ONCE : 1 };
 
 /* Callers pass constants for n, size and from; next: bytes from one panel to the next. */
 static inline __attribute__((always_inline))
 void row_beside(float *y, const float *x, const char *w, size_t next, size_t K, size_t n, size_t size, from_stored *from)
 {
-    v16 acc[MOST_BESIDE][IN_PANEL];
+    v16 acc[ATTN_AT_ONCE][IN_PANEL];
     UNROLL for (size_t p = 0; p < n; p++)
         UNROLL for (size_t c = 0; c < IN_PANEL; c++)
             acc[p][c] = all(0);

@@ -20,7 +20,8 @@ enum {
     ATTN_PANEL = 64,                    /* columns of w in a panel */
     ATTN_TRANSPOSE = 16,                /* rows that are transposed at a time */
     ATTN_STREAM = 6,                    /* most rows of x for which w is streamed */
-    ATTN_ABREAST = 8                    /* rows that are prefetched side by side, line after line */
+    ATTN_ABREAST = 8,                   /* rows that are prefetched side by side, line after line */
+    ATTN_AT_ONCE = 4                    /* most panels that one row of x is multiplied with side by side */
 };
 
 /* Memory that will be read soon: `rows` rows of `bytes` bytes, `step` bytes apart, and after them *then.  Functions that take

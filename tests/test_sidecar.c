@@ -107,6 +107,7 @@ START_TEST(what_is_none_is_refused)
         {"{\"options\":{\"a\":1}}", "\"a\" is not a string"}, {"{\"input\":[]}", "\"input\" is not an object"}, {HEAD, "line 1"},
         {"{\"format\":\"\\u0000\"}", "u0000"},
         {"{\"records\":3,\"failed\":4" TAIL, "says that 4 of 3 records failed"},
+        {"{\"records\":3,\"failed\":1,\"synced\":{\"records\":2,\"failed\":3}" TAIL, "says that 3 of 2 records failed"},
         {HEAD ",\"version\":\"1\",\"format\":\"npy\",\"model\":\"m\",\"input\":{\"format\":\"csv\"},\"shard\":{\"index\":3,\"count\":3}}",
          "there is no shard 3/3"},
     };

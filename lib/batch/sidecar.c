@@ -177,9 +177,11 @@ static int read_members(struct reader *r, const struct member *const *tables)
 /* Refuses numbers that no batch writes, before anybody subtracts or shares them out. */
 static int check_numbers(const struct attn_sidecar *s, const char *path, struct attn_err *err)
 {
-    if (s->now.failed > s->now.records)
-        return attn_fail(err, ATTN_EFORMAT, "%s: says that %" PRIu64 " of %" PRIu64 " records failed: it was changed", path,
-                         s->now.failed, s->now.records);
+    const struct attn_mark *const marks[] = {&s->now, &s->synced};
+    for (size_t i = 0; i < sizeof marks / sizeof *marks; i++)
+        if (marks[i]->failed > marks[i]->records)
+            return attn_fail(err, ATTN_EFORMAT, "%s: says that %" PRIu64 " of %" PRIu64 " records failed: it was changed", path,
+                             marks[i]->failed, marks[i]->records);
     if (s->shard.index >= s->shard.count)
         return attn_fail(err, ATTN_EFORMAT, "%s: there is no shard %" PRIu64 "/%" PRIu64 ", which it says it describes: it "
                          "was changed", path, s->shard.index, s->shard.count);

@@ -158,6 +158,29 @@ START_TEST(whole_or_in_bands_is_the_same)
 }
 END_TEST
 
+/* Who says how it wants bands, but not what for, gets none, and the passes of many sentences beside are as ever. */
+START_TEST(whole_alone_shows_nothing)
+{
+    enum { N = 30, FIRST = 100 };
+    struct attn_seq seq[N] = {{.T = FIRST}};
+    struct keep whole = {.only = -1, .flags = ATTN_WHOLE};
+    const struct attn_observer watch = keep_observer(&a), both[] = {keep_observer(&b), keep_observer(&whole)};
+    setup_model(_i);
+    for (size_t i = 1; i < N; i++)
+        seq[i].T = 1;
+    a.only = b.only = ATTN_ACT_LOGITS;
+    struct attn_run *r = small_run(FIRST + N - 1, N, 0, 2, &watch, 1), *beside = small_run(FIRST + N - 1, N, 0, 2, both, 2);
+    small_forward(r, small.ids, seq, N);
+    small_forward(beside, small.ids, seq, N);
+    attn_run_free(r);
+    attn_run_free(beside);
+    ck_assert_uint_eq(whole.bands, 0);
+    keep_expect_same(&a, &b);
+    keep_free(&whole);
+    teardown();
+}
+END_TEST
+
 /* Each activation has the same bits if it is watched alone or with all others; so do the logits beside it. */
 START_TEST(watching_does_not_change_a_bit)
 {
@@ -494,6 +517,7 @@ Suite *suite_run(void)
     tcase_add_loop_test(c, copied_weights_do_not_change_a_bit, 0, 3 * 2 * SMALL_MODELS);
     tcase_add_loop_test(c, copies_for_one_row_do_not_change_a_bit, 0, 2 * SMALL_MODELS);
     tcase_add_loop_test(c, whole_or_in_bands_is_the_same, 0, 2 * SMALL_MODELS);
+    tcase_add_loop_test(c, whole_alone_shows_nothing, 0, SMALL_MODELS);
     tcase_add_loop_test(c, watching_does_not_change_a_bit, 0, 2 * SMALL_MODELS);
     tcase_add_loop_test(c, batch_does_not_change_a_bit, 0, 2 * SMALL_MODELS);
     tcase_add_loop_test(c, last_rows_are_those_of_all, 0, 2 * SMALL_MODELS);

@@ -375,6 +375,7 @@ void attn_heads_run(struct attn_heads *a, struct attn_team *team)
     prepare(a);
     struct job j = {.a = a, .method = method_of(&a->head.kind, a->head.shown, a->head.edited), .by_worker = !a->head.shown,
                     .whole = any_wanted(a, ATTN_WHOLE)};
+    assert(!(j.whole && j.by_worker));
     memset(a->scratch->worker, 0, (size_t)attn_team_size(team) * sizeof *a->scratch->worker);
     attn_heads_cache(a, team);
     size_t items = steps_of(&j) ? count(&j) : 0;

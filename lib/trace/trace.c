@@ -206,12 +206,13 @@ static unsigned *flags_of(const struct attn_trace *t, size_t observer, int act, 
     return &t->want[(observer * (t->L + 1) + row) * ATTN_ACTS + (size_t)act];
 }
 
+/* Flags that say how it is wanted mean nothing without those that say what for. */
 static unsigned answer(const struct attn_observer *o, int act, int layer)
 {
     unsigned flags = o->wants ? o->wants(o->self, act, layer) : 0;
-    if (!attn_act_derived(act))
-        return flags;
-    return flags & ATTN_DERIVE ? flags & (ATTN_WATCH | ATTN_WHOLE) : 0;
+    if (attn_act_derived(act))
+        flags = flags & ATTN_DERIVE ? flags & (ATTN_WATCH | ATTN_WHOLE) : 0;
+    return flags & (ATTN_WATCH | ATTN_EDIT) ? flags : 0;
 }
 
 void attn_trace_ask(struct attn_trace *t, const struct attn_stage *stage, size_t first)

@@ -48,8 +48,8 @@ static size_t times(size_t a, size_t b)
  * distances map to the same cache sets. */
 static size_t row_floats(const struct attn_scratch *s, size_t keys)
 {
-    bool blocks = s->kind.form == ATTN_BLOCK && !s->watched && s->kind.dropout <= 0;
-    size_t columns = blocks ? attn_online_columns(s->kind.b, keys) : keys;
+    bool online = method_of(&s->kind, s->watched, s->watched) == &attn_online;
+    size_t columns = online ? attn_online_columns(s->kind.b, keys) : keys;
     return up(columns, ATTN_PANEL) + 16;
 }
 

@@ -594,7 +594,7 @@ int attn_gradient_save(const struct attn_gradient *g, const char *path, struct a
 
 /* ---- measuring ------------------------------------------------------------------------- */
 
-/* The share of the products with weights in float32 that libxsmm's kernels have computed since the count began anew, in all of
+/* The share of the products with weights, computed in float32, that libxsmm's kernels have computed since the count began anew, in all of
  * this process; NaN: there were no such products. */
 double attn_products_by_libxsmm(void);
 void attn_products_count(void);

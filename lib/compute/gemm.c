@@ -23,7 +23,7 @@ enum {
     STAYING = 256,                      /* rows of y that stay in the cache, of products in pairs */
     AS_FETCHED = 16                     /* this many rows are multiplied in the time it takes to read the weights from memory */
 };
-_Static_assert(ATTN_STREAM * (PANELS * PANEL + APART) <= SUMS, "the widest item's sums fit");
+_Static_assert(ATTN_STREAM * (PANELS * PANEL + APART) <= SUMS, "the sums of the widest item fit");
 _Static_assert((SUMS + ATTN_CHUNK + ATTN_SLAB * PANEL) * sizeof(float) <= 896 << 10, "attn.h asks for a stack of 1 MB");
 _Static_assert(STRIP * PANEL <= ATTN_PAIRS_WIDTH, "an item is as wide as a stream of pairs at most");
 
@@ -37,7 +37,7 @@ struct blocking {
     struct attn_cut_sizes sizes;
     void (*sum_up)(const struct work *o);
     bool in_pairs;
-    size_t panelled;
+    size_t panelled;                    /* 0: only a single row reads copies, all at once */
 };
 
 struct product {
@@ -62,6 +62,7 @@ static size_t multiply_first(float *y, const struct work *o, const struct attn_s
 {
     const struct attn_mat *w = o->it.to->w;
     const void *at = attn_element(w->data, w->type, s->k * w->ld + s->j);
+    assert(n >= attn_vec_ops()->tile_rows);
     attn_vec_of(w->type)->panel_copy(y, o->ld, x, o->p->ldx, copy, at, w->ld, s->K, s->k > 0, n, ahead);
     return attn_vec_ops()->tile_rows;
 }
@@ -80,7 +81,7 @@ static void add_floats(const struct work *o, const struct attn_slab *s, struct a
         i = multiply_first(y, o, s, x, copy, n, ahead);
     else
         at = attn_slab_floats(copy, w, s, n, p->bf16);
-    attn_kernel_multiply(y + i * o->ld, o->ld, x + i * p->ldx, p->ldx, at.at, at.ld, n - i, s->K, s->k > 0, ahead);
+    attn_kernel_multiply(y, o->ld, x, p->ldx, at.at, at.ld, i, n, s->K, s->k > 0, ahead);
 }
 
 /* What to prefetch for the item's rows: `depth` steps from k on of x or, after the last step, y.  It is divided into `parts`; this
@@ -241,7 +242,7 @@ static void add_panel(const struct work *o, size_t j, size_t k)
         attn_pairs_ops()->panel(y, o->ld, attn_pairs_at(p->x, p->ldx, it->i0, k / 2), p->ldx, w, n, attn_pairs_words(K), k > 0,
                                 &ahead);
     else
-        attn_kernel_multiply(y, o->ld, p->x + it->i0 * p->ldx + k, p->ldx, w, PANEL, n, K, k > 0, &ahead);
+        attn_kernel_multiply(y, o->ld, p->x + it->i0 * p->ldx + k, p->ldx, w, PANEL, 0, n, K, k > 0, &ahead);
 }
 
 /* One row waits for memory alone. */
@@ -350,7 +351,7 @@ static const struct blocking
     many = {{.rows = 192, .tile = 6, .strip = 4, .depth = ATTN_SLAB, .items = 2, .fine = 4}, sum_up, false, DEEP},
     some = {{.rows = 48, .tile = 6, .strip = STRIP, .depth = ATTN_SLAB / 2, .items = 2, .fine = 1}, sum_up, false, SHORT},
     some_out_in = {{.rows = 48, .tile = 6, .strip = 1, .depth = ATTN_SLAB / 2, .items = 2, .fine = 1}, sum_up, false, SHORT},
-    few = {{.rows = ATTN_STREAM, .tile = 1, .strip = PANELS, .depth = ATTN_SLAB, .items = 1, .fine = 1}, stream, false, ATTN_SLAB},
+    few = {{.rows = ATTN_STREAM, .tile = 1, .strip = PANELS, .depth = ATTN_SLAB, .items = 1, .fine = 1}, stream, false, 0},
     many_in_pairs = {{.rows = 512, .tile = ATTN_PAIRS_ROWS, .strip = 4, .depth = PAIRED, .items = 2, .fine = 2},
                      sum_up_pairs, true, PAIRED},
     some_in_pairs = {{.rows = STAYING, .tile = ATTN_PAIRS_ROWS, .strip = 8, .depth = PAIRED, .items = 1, .fine = 1},
@@ -362,7 +363,7 @@ static const struct blocking
     copied_for_tiles = {{.rows = 256, .tile = ATTN_PAIRS_ROWS, .strip = 4, .depth = FOR_TILES, .items = 2, .fine = 2},
                         sum_up_pairs, true, FOR_TILES},
     lone_in_pairs = {{.rows = ATTN_PAIRS_LONE, .tile = 1, .strip = STRIP, .depth = PAIRED, .items = 1, .fine = 1},
-                     stream, true, PAIRED};
+                     stream, true, 0};
 
 static const struct blocking *blocking_in_pairs(size_t n, bool copied)
 {
@@ -386,9 +387,11 @@ static bool all_as_stored(const struct attn_product *each, size_t outs, bool bf1
     return true;
 }
 
+static bool in_pairs(bool bf16) { return bf16 && attn_pairs_kind() != ATTN_BF16_FLOATS; }
+
 static const struct blocking *blocking_for(size_t n, const struct attn_product *each, size_t outs, bool bf16)
 {
-    if (bf16 && attn_pairs_kind() != ATTN_BF16_FLOATS)
+    if (in_pairs(bf16))
         return blocking_in_pairs(n, each->w->panels);
     if (n <= few.sizes.rows && !attn_kernel_shares(n) && all_as_stored(each, outs, bf16))
         return &few;
@@ -397,8 +400,10 @@ static const struct blocking *blocking_for(size_t n, const struct attn_product *
     return each->w->out_in ? &some_out_in : &some;
 }
 
-double attn_gemm_share(size_t n, double flops)
+double attn_gemm_share(size_t n, bool bf16, double flops)
 {
+    if (in_pairs(bf16))
+        return 0;
     const struct attn_cut cut = {.most = &many.sizes, .n = n};
     size_t item = attn_cut_rows(&cut), taken = 0;
     for (size_t i = 0; i < n; i += item)
@@ -488,6 +493,7 @@ static void one_item(void *ctx, size_t item, int worker)
         return;
     if (p->in == 0)
         memset(sum, 0, (o.it.i1 - o.it.i0) * o.ld * sizeof *sum);
+    assert(up(it.i1 - it.i0, p->blocking->sizes.tile) * o.ld <= SUMS);
     if (reads_panels(p, o.it.to->w))
         sum_up_panels(&o);
     else
@@ -547,7 +553,7 @@ void attn_gemm_each(struct attn_team *t, const struct attn_product *each, size_t
         round_rows(&p, t, rounded);
     if (rounded)
         read_rounded(&p, reads ? reads : rounded);
-    else
+    if (!blocking->in_pairs)
         attn_kernel_counts((uint64_t)((double)n * (double)p.in * columns));
     attn_cut_share(&p.cut);
     double rows = n < AS_FETCHED ? AS_FETCHED : (double)n;

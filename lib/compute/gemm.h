@@ -50,8 +50,8 @@ struct attn_product { float *y; size_t ldy; const struct attn_mat *w; };
 void attn_gemm_each(struct attn_team *t, const struct attn_product *each, size_t outs, const float *x, size_t ldx, size_t n,
                     enum attn_tail tail, float *rounded, const struct attn_between *between);
 
-/* Which share of the products of n rows with weights in float32 libxsmm would compute, in a run of so many operations. */
-double attn_gemm_share(size_t n, double flops);
+/* Which share of the products of n rows with weights libxsmm would compute, in a run of so many operations. */
+double attn_gemm_share(size_t n, bool bf16, double flops);
 
 /* Puts n rounded numbers into row i of scratch for x [.., in], from column k on, which is a multiple of STEP; the last ones of a
  * row must be put in one go with those before them from such a multiple on. */
@@ -67,9 +67,9 @@ void attn_gemm_round(float *rounded, size_t in, size_t i, size_t k, const float 
  * and 16 MB of address space, so it is started only when that pays. */
 void attn_kernel_prepare(double flops);
 
-/* y[n, 64] (+)= x[n, K] w[K, 64], while `ahead` is prefetched. */
+/* y[n, 64] (+)= x[n, K] w[K, 64], while `ahead` is prefetched.  The first `from` rows, a tile's, are done already. */
 void attn_kernel_multiply(float *y, size_t ldy, const float *x, size_t ldx, const float *w, size_t ldw,
-                          size_t n, size_t K, bool more, struct attn_ahead *ahead);
+                          size_t from, size_t n, size_t K, bool more, struct attn_ahead *ahead);
 /* Whether libxsmm would take some of n rows. */
 bool attn_kernel_shares(size_t n);
 /* How many of the n rows of an item libxsmm would take in a run of so many operations. */

@@ -15,7 +15,7 @@ static const double WORTH_LIBXSMM = 2e10;   /* operations that take so long that
 static _Atomic(int) forced = ATTN_KERNEL_AUTO;
 static atomic_bool started;             /* libxsmm runs, and its kernels follow the chain rule */
 static pthread_once_t once = PTHREAD_ONCE_INIT;
-static _Atomic(uint64_t) all, by_libxsmm;                   /* multiply-adds of products with weights in float32 */
+static _Atomic(uint64_t) all, by_libxsmm;                   /* multiply-adds of products with weights, computed in float32 */
 
 /* libxsmm crashes when its buffers cannot be mapped, so see first whether they can. */
 static bool room_for_libxsmm(void)
@@ -55,34 +55,34 @@ bool attn_kernel_choose(enum attn_kernel k)
 /* libxsmm is column-major: our row-major y = x w is its y' = w' x', with m = 64 columns of w. */
 static libxsmm_smmfunction kernel(size_t n, size_t K, size_t ldw, size_t ldx, size_t ldy, bool more)
 {
-    if (!atomic_load_explicit(&started, memory_order_relaxed) || ldw > INT_MAX || ldx > INT_MAX || ldy > INT_MAX)
+    if (!atomic_load_explicit(&started, memory_order_acquire) || ldw > INT_MAX || ldx > INT_MAX || ldy > INT_MAX)
         return NULL;
     libxsmm_blasint lw = (libxsmm_blasint)ldw, lx = (libxsmm_blasint)ldx, ly = (libxsmm_blasint)ldy;
     float one = 1, beta = more ? 1 : 0;
     return libxsmm_smmdispatch(ATTN_PANEL, (libxsmm_blasint)n, (libxsmm_blasint)K, &lw, &lx, &ly, &one, &beta, NULL, NULL);
 }
 
-/* Rows of one call of libxsmm, and of all its calls.  libxsmm prefetches nothing, so some rows are left to our own kernel,
+/* Rows of one call of libxsmm, and of all its calls, of n rows, `from` (at most CALL) of which are done.  libxsmm prefetches nothing, so some rows are left to our own kernel,
  * which does: with a quarter of as many, passes of 128 rows take 5 % longer. */
 struct share { size_t call, rows; };
 
-static struct share share_of_libxsmm(size_t n)
+static struct share share_of_libxsmm(size_t from, size_t n)
 {
     int force = atomic_load_explicit(&forced, memory_order_relaxed);
     if (force == ATTN_KERNEL_LIBXSMM)
-        return (struct share){n, n};
+        return (struct share){n - from, n - from};
     bool some = force == ATTN_KERNEL_AUTO && n >= 2 * (size_t)CALL;
     return (struct share){CALL, some ? (n - CALL) / CALL * CALL : 0};
 }
 
 bool attn_kernel_shares(size_t n)
 {
-    return share_of_libxsmm(n).rows > 0;
+    return share_of_libxsmm(0, n).rows > 0;
 }
 
 size_t attn_kernel_rows(size_t n, double flops)
 {
-    return flops >= WORTH_LIBXSMM && attn_vec_fused() ? share_of_libxsmm(n).rows : 0;
+    return flops >= WORTH_LIBXSMM && attn_vec_fused() ? share_of_libxsmm(0, n).rows : 0;
 }
 
 void attn_kernel_counts(uint64_t multiply_adds)
@@ -103,15 +103,15 @@ double attn_products_by_libxsmm(void)
 }
 
 void attn_kernel_multiply(float *y, size_t ldy, const float *x, size_t ldx, const float *w, size_t ldw,
-                          size_t n, size_t K, bool more, struct attn_ahead *ahead)
+                          size_t from, size_t n, size_t K, bool more, struct attn_ahead *ahead)
 {
-    struct share s = share_of_libxsmm(n);
+    struct share s = share_of_libxsmm(from, n);
     libxsmm_smmfunction f = s.rows ? kernel(s.call, K, ldw, ldx, ldy, more) : NULL;
-    size_t i = 0;
-    for (; f && i < s.rows; i += s.call)
+    size_t i = from;
+    for (; f && i < from + s.rows; i += s.call)
         f(w, x + i * ldx, y + i * ldy);
-    if (i > 0)
-        atomic_fetch_add_explicit(&by_libxsmm, i * K * ATTN_PANEL, memory_order_relaxed);
+    if (i > from)
+        atomic_fetch_add_explicit(&by_libxsmm, (i - from) * K * ATTN_PANEL, memory_order_relaxed);
     if (i < n)
         attn_vec_panel(y + i * ldy, ldy, x + i * ldx, ldx, w, ldw, n - i, K, more, ahead);
 }

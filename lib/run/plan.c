@@ -292,7 +292,7 @@ int attn_run_measure(struct attn_cost *out, const struct attn_model *m, const st
         out->scratch = r.arena.used - r.kept;
         const struct attn_panels_use use = attn_run_use(&r);
         out->copies = p->copies == ATTN_COPY_NEVER ? 0 : attn_panels_bytes(&m->w, &use);
-        out->libxsmm = p->bf16 ? 0 : attn_gemm_share(p->rows, work(&r));
+        out->libxsmm = attn_gemm_share(p->rows, p->bf16, work(&r));
         if (r.arena.overflow)
             rc = attn_fail(err, ATTN_ENOMEM, "a run of this size needs more memory than can be addressed");
     }

@@ -124,7 +124,6 @@ static double share_v1(const char *dir)
     if (!first_line(dir, "cpu.cfs_quota_us", most, sizeof most) ||
         !first_line(dir, "cpu.cfs_period_us", period, sizeof period))
         return INFINITY;
-    most[strcspn(most, "\n")] = '\0';
     snprintf(both, sizeof both, "%s %s", most, period);
     return quota_of(both);
 }

@@ -276,7 +276,7 @@ bool attn_team_repays(double cost) { return cost >= WORTH_STARTING; }
 
 void attn_team_expect(struct attn_team *t, double cost)
 {
-    if (t->foreseen < cost)
+    if (t && t->foreseen < cost)
         t->foreseen = cost;
 }
 

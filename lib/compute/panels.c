@@ -13,7 +13,7 @@
 
 enum {
     PANEL = ATTN_PANEL,
-    AT_ONCE = 512                       /* steps of a panel in pairs that are converted at a time */
+    CONVERTED = 512                     /* steps of a panel that are converted at a time */
 };
 
 /* Bytes of k steps of a panel. */
@@ -61,18 +61,18 @@ static void fill_halves(uint16_t *to, const struct attn_mat *w, size_t j)
     memset(to, 0, w->in * PANEL * sizeof *to);
     for (size_t k = 0; k < w->in && !w->out_in; k++)
         memcpy(to + k * PANEL, attn_element(w->data, w->type, k * w->ld + j * PANEL), cols * sizeof *to);
-    for (size_t k0 = 0; k0 < w->in && w->out_in; k0 += AT_ONCE)
+    for (size_t k0 = 0; k0 < w->in && w->out_in; k0 += CONVERTED)
         for (size_t l = 0; l < cols; l++) {
             const uint16_t *row = attn_mat_row(w, j * PANEL + l);
-            for (size_t k = k0; k < smaller(w->in, k0 + AT_ONCE); k++)
+            for (size_t k = k0; k < smaller(w->in, k0 + CONVERTED); k++)
                 to[k * PANEL + l] = row[k];
         }
 }
 
 static void fill_words(float *to, const struct attn_mat *w, size_t j)
 {
-    for (size_t k = 0; k < w->in; k += AT_ONCE)
-        attn_chunk_words(to + k / 2 * PANEL, w, &(struct attn_chunk){j, j + 1, k, smaller(w->in - k, AT_ONCE)});
+    for (size_t k = 0; k < w->in; k += CONVERTED)
+        attn_chunk_words(to + k / 2 * PANEL, w, &(struct attn_chunk){j, j + 1, k, smaller(w->in - k, CONVERTED)});
 }
 
 static void fill_panel(void *ctx, size_t j, int worker)

@@ -1,7 +1,7 @@
 /* tile.h - the micro-kernel of products: some rows of x times 16 or 64 columns of w, with all sums in
  * registers while k runs.
  *
- * Included by vec_body.h and pairs_dots.c alone.  Every few steps it prefetches some cache lines of what is needed next, so
+ * Included by products_body.h and pairs_dots.c alone.  Every few steps it prefetches some cache lines of what is needed next, so
  * that weights come from memory while others are multiplied. */
 #ifndef ATTN_COMPUTE_TILE_H
 #define ATTN_COMPUTE_TILE_H

@@ -62,8 +62,8 @@ static libxsmm_smmfunction kernel(size_t n, size_t K, size_t ldw, size_t ldx, si
     return libxsmm_smmdispatch(ATTN_PANEL, (libxsmm_blasint)n, (libxsmm_blasint)K, &lw, &lx, &ly, &one, &beta, NULL, NULL);
 }
 
-/* Rows of one call of libxsmm, and of all its calls, of n rows, `from` (at most CALL) of which are done.  libxsmm prefetches nothing, so some rows are left to our own kernel,
- * which does: with a quarter of as many, passes of 128 rows take 5 % longer. */
+/* Rows of one call of libxsmm, and of all its calls, of n rows, `from` (at most CALL) of which are done.  libxsmm prefetches
+ * nothing, so some rows are left to our own kernel, which does: with a quarter of as many, passes of 128 rows take 5 % longer. */
 struct share { size_t call, rows; };
 
 static struct share share_of_libxsmm(size_t from, size_t n)

@@ -99,7 +99,7 @@ START_TEST(what_is_finished_is_there)
            "$A batch -q -f in -o x --summary y --resume 2>&1", 1, "y: cannot open");
     expect("cd $D && echo >>z && mv z y && $A batch -q -f in -o x --summary y --resume 2>&1", 1, "when it was finished: start anew with --force");
     expect("cd $D && rm y && $A batch -q -f in -o x --summary y && mv x.json x.part.json && rm x && $A batch -q -f in -o x --summary y --resume 2>&1",
-           1, "x: cannot replace: No such file");
+           1, "x: cannot open: No such file");
     expect_exactly("cd $D && rm x.part.json y && ls", "in\n");
 }
 END_TEST
@@ -149,7 +149,7 @@ START_TEST(numbers_of_a_journal_are_checked)
 {
     static const struct { const char *what, *says; } rows[] = {
         {"s/\"tokens\":3/\"tokens\":9000000000000000000/", "are said to have 9000000000000000000 tokens, but the model takes "},
-        {"s/\"records\":1/\"records\":6000000000000000000/g", "expected at least 18446744073709551615: somebody cut it short"},
+        {"s/\"records\":1/\"records\":6000000000000000000/g", "says that 6000000000000000000 records are in "},
         {"s/\"failed\":0/\"failed\":9000000000000000000/", "says that 9000000000000000000 of 1 records failed"},
         {"s/\"index\":0/\"index\":9000000000000000000/", "there is no shard 9000000000000000000/1"},
         {"s/\"count\":1/\"count\":9000000000000000000/", "holds shard 0/9000000000000000000, not 0/1"},
@@ -163,6 +163,81 @@ START_TEST(numbers_of_a_journal_are_checked)
     }
     expect_exactly("cd $D; cp kept/o.part.json .; ends 3 $A batch -q -f in --format stack --show pattern -o o --resume 2>$D/said; ls -A o; rm -r kept o*",
                    "blocks.0.attn.pattern.npy\nrecords.ndjson\n");
+}
+END_TEST
+
+/* Two of three records are done, and `lie` is told about them: --resume refuses that, and cuts nothing. */
+START_TEST(lies_of_a_journal_are_found)
+{
+    static const struct { const char *options, *lie, *says; } rows[] = {
+        {"", "s/\"bytes\":[0-9]*/\"bytes\":0/", "says that 2 records are in 0 bytes"},
+        {"", "s/\"bytes\":[0-9]*/\"bytes\":77/", "o.part: no line ends after 77 bytes"},
+        {"--summary o.csv", "s/\"summary_bytes\":[0-9]*/\"summary_bytes\":1/", "says that 2 records are in 1 bytes"},
+        {"--summary o.csv", "s/\"summary_bytes\":[0-9]*/\"summary_bytes\":99/", "o.csv.part: no line ends after 99 bytes"},
+        {"", "s/\"complete\":false/\"complete\":true/", "does not describe a finished output: start anew with --force"},
+        {"", "s/\"total\":null,\"complete\":false/\"total\":3,\"complete\":true/", "shard 0/1 of 3 records has 3, it says 2: start anew"},
+        {"--format stack --show pattern", "s/\"tokens\":3/\"tokens\":0/", "says that 2 sentences are in its arrays, of 0 tokens"},
+        {"--format stack --show pattern", "s/\"tokens\":3/\"tokens\":2/", "its rows are not those of sentences of 2 tokens"},
+        {"--format npz --show pattern", "s/\"synced\":{.*},\"tokens\"/\"tokens\"/", "is no file that a batch left beside its output"},
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        expect_exactly(printed("cd $D; mkdir k; B='%s batch -q -f k/in -o o %s'; printf 'Life is short\neat dessert first\nzzz\n' >k/in;"
+                               "ends 1 $B --fail-fast 2>/dev/null; sed -i 's/zzz/first is short/' k/in;"
+                               "sed -i '%s' o.part.json; cp -r o* k", "'$A'", rows[i].options, rows[i].lie), "");
+        expect(printed("cd $D; timeout -k 1 20 $A batch -q -f k/in -o o %s --resume 2>&1", rows[i].options), 1, rows[i].says);
+        expect(printed("cd $D; timeout -k 1 20 $A batch -q -f - -o o %s --resume 2>&1 <k/in", rows[i].options), 1, rows[i].says);
+        expect_exactly("cd $D; for f in o*; do test $f = o.part.json || diff -r $f k/$f; done; rm -r o* k; ls", "in\n");
+    }
+}
+END_TEST
+
+/* Everything was written, but not everything renamed. */
+START_TEST(what_is_renamed_is_there)
+{
+    static const struct { const char *options, *lost, *says; } rows[] = {
+        {"", "mv o o.part; truncate -s 100 o.part", "o.part: has 100 bytes, and had "},
+        {"", "rm o; mkdir o.part", "o.part: is no file, but it was when it was finished"},
+        {"", "echo old >o", "o: has 4 bytes, and had "},
+        {"--summary o.csv", "rm o.csv; mkfifo o.csv.part", "o.csv.part: is no file"},
+        {"--format stack --show pattern", "rm o/*.npy", "pattern.npy: cannot open: No such file"},
+        {"--format stack --show pattern", "echo >>o/blocks.0.attn.pattern.npy", "pattern.npy: has "},
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        expect_exactly(printed("cd $D; printf 'Life is short\neat dessert first\n' >two; $A batch -q -f two -o o %s; mv o.json o.part.json; %s",
+                               rows[i].options, rows[i].lost), "");
+        expect(printed("cd $D; $A batch -q -f two -o o %s --resume 2>&1", rows[i].options), 1, rows[i].says);
+        expect("cd $D; ls; rm -rf o o.* two", 0, "o.part.json");
+    }
+}
+END_TEST
+
+/* A summary has no journal of its own, but the rows of a batch that is not finished stay. */
+START_TEST(rows_of_an_unfinished_batch_stay)
+{
+    expect("cd $D; printf 'Life\nzzz\n' >one; ends 1 $A batch -q -f one -o x --summary y --fail-fast 2>/dev/null; cp y.part kept;"
+           "ends 1 $A batch -q -f in -o z --summary y 2>&1; ends 1 $A batch -q -f in -o z --summary y --resume 2>&1; cmp y.part kept; ls z*", 2,
+           "y.part: a run with another output was not finished");
+    expect_exactly("cd $D; sed -i s/zzz/is/ one; $A batch -q -f one -o x --summary y --resume && wc -l <y && $A batch -q -f in -o x --summary y &&"
+                   "rm x* y one kept; ls", "3\nin\n");
+}
+END_TEST
+
+/* What an older run left under the name of a record is removed, but not where a link leads. */
+START_TEST(a_link_is_no_directory_of_a_record)
+{
+    expect("cd $D; mkdir precious o; echo p >precious/activations.npz; ln -s ../precious o/000000; printf 'zzz\nLife\n' >two;"
+           "$A batch -q -f two --format npz -o o 2>&1", 1, "o/000000: is a link or a file, and would be taken for the directory of a record");
+    expect_exactly("cd $D; cat precious/*; rm o/000000; ends 3 $A batch -q -f two --format npz -o o --resume 2>/dev/null; ls o; rm -r o* two precious",
+                   "p\n000001\nrecords.ndjson\n");
+}
+END_TEST
+
+/* A document called like a sidecar is none: it does not tell that what lies in the directory is ours. */
+START_TEST(a_document_is_no_sidecar)
+{
+    expect_exactly("cd $D; $A run -s Life --format npy --show pattern -o o; echo {} >o.json; mkdir o/000099; echo p >o/000099/activations.npz;"
+                   "$A batch -q -f in --format npy --show pattern -o o --force; ls o o/000099; rm -r o*; ls",
+                   "o:\n000000\n000001\n000099\nblocks.0.attn.pattern.npy\nmanifest.json\nrecords.ndjson\n\no/000099:\nactivations.npz\nin\n");
 }
 END_TEST
 
@@ -262,6 +337,11 @@ Suite *suite_batch_files(void)
     tcase_add_test(t, links_are_not_followed_to_what_is_removed);
     tcase_add_test(t, what_nobody_typed_is_a_file);
     tcase_add_test(t, numbers_of_a_journal_are_checked);
+    tcase_add_test(t, lies_of_a_journal_are_found);
+    tcase_add_test(t, what_is_renamed_is_there);
+    tcase_add_test(t, rows_of_an_unfinished_batch_stay);
+    tcase_add_test(t, a_link_is_no_directory_of_a_record);
+    tcase_add_test(t, a_document_is_no_sidecar);
     tcase_add_test(t, links_beside_the_output_are_not_followed);
     tcase_add_test(t, a_torn_journal_names_the_way_out);
     tcase_add_test(t, of_two_that_begin_at_once_one_goes_on);

@@ -212,7 +212,7 @@ END_TEST
 START_TEST(after_a_loss_of_power_arrays_are_as_long_as_they_were)
 {
     expect_exactly("cd $D; for i in 1 2 3; do echo Life is short; done >in; B=\"$A batch -q -f in --format stack --show pattern\"; $B -o good;"
-                   "ends 75 $B -o o --max-seconds 1e-9 2>/dev/null; sed -i 's/\"records\":0/\"records\":2/; s/\"tokens\":0/\"tokens\":3/' o.part.json;"
+                   "ends 75 $B -o o --max-seconds 1e-9 2>/dev/null; sed -i 's/\"records\":0/\"records\":2/; s/\"tokens\":0/\"tokens\":3/; s/\"bytes\":0/\"bytes\":99/' o.part.json;"
                    "grep -c '\"records\":2.*\"tokens\":3' o.part.json; $B -o o --resume; diff -r o good", "1\n");
 }
 END_TEST

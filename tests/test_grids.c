@@ -131,12 +131,15 @@ START_TEST(shards_become_one)
 }
 END_TEST
 
+/* The journal of a batch whose means are not made yet tells the length of the rows they are made of. */
+#define UNFINISHED "sed \"s/\\\"summary_bytes\\\":[0-9]*/\\\"summary_bytes\\\":$(stat -c %s rows)/g\" o.json >o.part.json; rm o.json;"
+
 START_TEST(an_end_is_finished)
 {
     expect_exactly(DIR "b=\"$A batch -q -m tiny -f pairs.ndjson --patch v --over layer --metric logit({answer})\";"
                    "ends 3 $b --format tidy -o rows; ends 3 $b -o o --summary s.csv; cp s.csv good; cp o.json whole;"
                    /* All is written, but there are no means yet; then there are, but the last name is missing. */
-                   "mv o.json o.part.json; mv rows s.csv.part; rm s.csv; ends 3 $b -o o --summary s.csv --resume; cmp s.csv good; cmp o.json whole;"
+                   UNFINISHED "mv rows s.csv.part; rm s.csv; ends 3 $b -o o --summary s.csv --resume; cmp s.csv good; cmp o.json whole;"
                    "mv o.json o.part.json; ends 3 $b -o o --summary s.csv --resume; cmp s.csv good; cmp o.json whole; rm rows.json; ls",
                    "good\no\no.json\npairs.ndjson\ns.csv\nwhole\n");
     expect(DIR "ends 3 $A batch -q -m tiny -f pairs.ndjson " GRID " -o x; sed -i 's/\"\\.\"/\"!\"/' pairs.ndjson;"
@@ -149,7 +152,7 @@ START_TEST(an_end_that_fails_loses_nothing)
 {
     /* The rows cannot be read, though they are there: a link to itself. */
     expect_exactly(DIR "b=\"$A batch -q -m tiny -f pairs.ndjson --patch v --over layer --metric logit({answer})\"; ends 3 $b --format tidy -o rows;"
-                   "ends 3 $b -o o --summary s.csv; cp s.csv good; cp o.json whole; mv o.json o.part.json; ln -s s.csv.part s.csv.part;"
+                   "ends 3 $b -o o --summary s.csv; cp s.csv good; cp o.json whole; " UNFINISHED "ln -s s.csv.part s.csv.part;"
                    "ends 1 $b -o o --summary s.csv --resume 2>why; grep -o 's.csv.part: found a link' why; ln -sfT /dev/null s.csv.part;"
                    "ends 1 $b -o o --summary s.csv --resume 2>/dev/null; test -L s.csv.part; mv -T rows s.csv.part;"
                    "ends 3 $b -o o --summary s.csv --resume; cmp s.csv good; cmp o.json whole",

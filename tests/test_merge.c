@@ -123,8 +123,14 @@ static const struct { const char *line; int status; const char *says; } refused[
     {"rm part.*; " SHARDS(3, "--format png -o part.$i") "; rm part.0/0*/activations.png; $A merge part.* -o all", 1,
      ": does not have the files it had when it was written"},
     {"rm part.*; " SHARDS(3, "--format stack -o part.$i") "; cp part.0/*context.npy part.1/; $A merge part.* -o all", 1, "does not have the 8 rows"},
+    {"rm part.*; " SHARDS(2, "--format stack -o part.$i") "; LC_ALL=C sed -i '1s/, 1, 3, 3), }   /, 3, 3), }      /' part.0/*pattern.npy;"
+     "$A merge part.* -o all", 1, "part.1/blocks.0.attn.pattern.npy: its shape is not that of the other shards"},
     {"rm part.*; " SHARDS(2, "--format stack -o part.$i") "; LC_ALL=C sed -i '1s/, 3, 4)/, 4, 3)/' part.0/*context.npy; $A merge part.* -o all",
-     1, "part.1/blocks.0.attn.context.npy: its shape is not that of the other shards"},
+     1, "part.0/blocks.0.attn.context.npy: its sentences do not have the 3 tokens they had"},
+    {"rm part.*; " SHARDS(3, "--format stack -o part.$i") "; sed -i '1s/\"tokens\":3/\"tokens\":0/' part.1.json; $A merge part.* -o all", 1,
+     " sentences are in its arrays, of 0 tokens: it was changed"},
+    {"rm part.*; sed -i 's/.*/zzz/' in.txt; " SHARDS(2, "--format stack -o part.$i") "; sed -i '1s/\"tokens\":0/\"tokens\":3/' part.0.json;"
+     "$A merge part.* -o all", 1, "part.0.json: says that 0 sentences are in its arrays, of 3 tokens: it was changed"},
     {"mkfifo pipe.json; timeout -k 1 20 $A batch -q -f in.txt -o pipe", 1, "pipe.json: found a pipe or device, expected a regular file"},
     {"mkfifo pipe.json; timeout -k 1 20 $A merge part.* -o pipe", 1, "pipe.json: found a pipe or device, expected a regular file"},
     {"ln -s nothing x.json; $A merge part.* -o x", 1, "x.json: found a link, expected a regular file"},

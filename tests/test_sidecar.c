@@ -15,6 +15,7 @@
 #define HEAD "{\"records\":3,\"failed\":1,\"next\":9,\"keys\":\"" ZEROS "\",\"bytes\":77,\"summary_bytes\":5," \
              "\"synced\":{\"records\":2,\"failed\":0,\"next\":6,\"keys\":\"" ZEROS "\",\"bytes\":50,\"summary_bytes\":0}," \
              "\"tokens\":0,\"total\":null,\"complete\":false"
+#define MARK(records, failed) "\"records\":" #records ",\"failed\":" #failed ",\"keys\":\"" ZEROS "\",\"bytes\":9"
 #define TAIL ",\n\"tool\":\"attn-cli\",\"version\":\"1\",\"format\":\"ndjson\",\"model\":\"sampled:0\",\"cpu\":\"avx2\",\"command\":null," \
              "\"options\":{\"show\":\"a\\\"b\",\"special\":\"\"},\"input\":{\"format\":\"csv\",\"column\":\"text\",\"header\":true}," \
              "\"shard\":{\"index\":1,\"count\":3,\"stride\":true},\"summary\":null}\n"
@@ -106,8 +107,10 @@ START_TEST(what_is_none_is_refused)
         {"{\"keys\":\"00\"}", "64 hexadecimal digits"}, {"{\"complete\":1}", "true or false"}, {"{\"format\":7}", "\"format\" is not a string"},
         {"{\"options\":{\"a\":1}}", "\"a\" is not a string"}, {"{\"input\":[]}", "\"input\" is not an object"}, {HEAD, "line 1"},
         {"{\"format\":\"\\u0000\"}", "u0000"},
-        {"{\"records\":3,\"failed\":4" TAIL, "says that 4 of 3 records failed"},
-        {"{\"records\":3,\"failed\":1,\"synced\":{\"records\":2,\"failed\":3}" TAIL, "says that 3 of 2 records failed"},
+        {"{" MARK(3, 4) ",\"synced\":{" MARK(2, 0) "}" TAIL, "says that 4 of 3 records failed"},
+        {"{" MARK(3, 1) ",\"synced\":{" MARK(2, 3) "}" TAIL, "says that 3 of 2 records failed"},
+        {"{" MARK(10, 1) ",\"synced\":{" MARK(2, 0) "}" TAIL, "says that 10 records are in 9 bytes"},
+        {"{" MARK(3, 1) TAIL, "no file that a batch left"},
         {HEAD ",\"version\":\"1\",\"format\":\"npy\",\"model\":\"m\",\"input\":{\"format\":\"csv\"},\"shard\":{\"index\":3,\"count\":3}}",
          "there is no shard 3/3"},
     };

@@ -209,7 +209,10 @@ static int finish_earlier(struct batch *b, enum attn_journal_state state, struct
     const char *path = b->o->records->path;
     int rc = path && strcmp(path, "-") ? check_input(b, err) : ATTN_OK;
     b->state->complete = true;
-    return rc || state != ATTN_JOURNAL_ENDING ? rc : attn_output_end(&b->out, err);
+    if (rc || state != ATTN_JOURNAL_ENDING)
+        return rc;
+    rc = attn_output_check_end(&b->out, err);
+    return rc ? rc : attn_output_end(&b->out, err);
 }
 
 int attn_batch(struct attn_batch_state *out, const struct attn_batch_opts *o, struct attn_err *err)

@@ -212,6 +212,8 @@ int attn_stack_flush(struct attn_stack *s, bool disk, struct attn_err *err);
 void attn_stack_finish(struct attn_stack *s);                       /* writes the headers; flush must follow */
 /* Writes that many bytes of NaN in place of the numbers of a failed record. */
 void attn_stack_write_nan(struct attn_out *o, size_t bytes);
+/* Checks that all arrays of so many rows are there, renamed or not. */
+int attn_stack_check_end(struct attn_stack *s, size_t T, uint64_t rows, struct attn_err *err);
 /* Gives the files their final names; if all sentences failed there are none. */
 int attn_stack_rename(const struct attn_stack *s, struct attn_err *err);
 
@@ -243,6 +245,8 @@ void attn_journal_close(struct attn_journal *j);        /* frees side, too */
 
 /* Whether PATH.part exists, and its length. */
 bool attn_part_size(const char *path, uint64_t *bytes);
+/* Checks that PATH or, while it is being renamed and where it still is there, PATH.part is a file of so many bytes. */
+int attn_part_check(const char *path, bool renaming, uint64_t bytes, struct attn_err *err);
 /* Renames PATH.part to PATH; it is no error if that has been done or, unless `must`, if neither exists. */
 int attn_part_rename(const char *path, bool must, struct attn_err *err);
 
@@ -265,7 +269,8 @@ int attn_output_put(struct attn_output *out, const struct attn_item *item, size_
 /* Stops the batch such that it can be continued. */
 int attn_output_pause(struct attn_output *out, struct attn_err *err);
 int attn_output_finish(struct attn_output *out, uint64_t total, struct attn_err *err);
-/* Completes what a killed run left undone after everything was written. */
+/* Checks that everything is there still that a killed run had written, and then completes what it left undone. */
+int attn_output_check_end(const struct attn_output *out, struct attn_err *err);
 int attn_output_end(struct attn_output *out, struct attn_err *err);
 /* Removes all files of a batch that has not done anything. */
 void attn_output_withdraw(struct attn_output *out);

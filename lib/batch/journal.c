@@ -6,6 +6,7 @@
 #include "batch/batch.h"
 
 #include <errno.h>
+#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -41,6 +42,26 @@ bool attn_part_size(const char *path, uint64_t *bytes)
     return found;
 }
 
+int attn_part_check(const char *path, bool renaming, uint64_t bytes, struct attn_err *err)
+{
+    char *part;
+    struct stat st;
+    if (asprintf(&part, "%s.part", path) < 0)
+        return attn_no_memory(err, path, "for its name");
+    bool left = renaming && lstat(part, &st) == 0, there = left || stat(path, &st) == 0;
+    const char *name = left ? part : path;
+    int rc = ATTN_OK;
+    if (!there)
+        rc = attn_fail_errno(err, path, "open");
+    else if (!S_ISREG(st.st_mode))
+        rc = attn_fail(err, ATTN_EFORMAT, "%s: is no file, but it was when it was finished: start anew with --force", name);
+    else if ((uint64_t)st.st_size != bytes)
+        rc = attn_fail(err, ATTN_EFORMAT, "%s: has %" PRIu64 " bytes, and had %" PRIu64 " when it was finished: start anew with --force",
+                       name, (uint64_t)st.st_size, bytes);
+    free(part);
+    return rc;
+}
+
 int attn_part_rename(const char *path, bool must, struct attn_err *err)
 {
     char *part;
@@ -52,25 +73,31 @@ int attn_part_rename(const char *path, bool must, struct attn_err *err)
     return rc;
 }
 
-/* Reads the sidecar at `path`.  One that was cut short, as its first write may be, is a fault of JSON to its reader, who does
- * not know the way out. */
+/* The reader of a sidecar that was cut short, as its first write may be, or changed, does not know the way out. */
+static int with_way_out(int rc, const struct attn_err *why, struct attn_err *err)
+{
+    if (rc == ATTN_EFORMAT && !strstr(why->msg, "--force"))
+        return attn_fail(err, rc, "%s: start anew with --force", why->msg);
+    return attn_fail_as(err, why);
+}
+
 static int read_side(struct attn_sidecar *made, const char *path, struct attn_err *err)
 {
     struct attn_err why = {0};
-    int rc = attn_sidecar_read(made, path, &why);
-    if (rc == ATTN_EFORMAT && !strstr(why.msg, "--force"))
-        return attn_fail(err, rc, "%s: start anew with --force", why.msg);
-    return attn_fail_as(err, &why);
+    return with_way_out(attn_sidecar_read(made, path, &why), &why, err);
 }
 
 /* Reads the sidecar at `path` and checks that it was made in the same way. */
 static int take_over(struct attn_journal *j, const char *path, struct attn_err *err)
 {
     struct attn_sidecar made;
+    struct attn_err why = {0};
     int rc = read_side(&made, path, err);
     if (rc)
         return rc;
     rc = attn_sidecar_agree(&made, &j->side, path, err);
+    if (!rc && made.complete)
+        rc = with_way_out(attn_sidecar_check_finished(&made, path, &why), &why, err);
     if (!rc) {
         j->side.now = made.now;
         j->side.synced = made.synced;

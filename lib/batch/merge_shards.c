@@ -36,16 +36,11 @@ static int refuse_unfinished(const char *path, struct attn_err *err)
 
 static int check_shard(const struct attn_sidecar *s, const char *beside, struct attn_err *err)
 {
-    uint64_t size = attn_share_size(&s->shard, s->total);
-    if (!s->complete || s->total == UINT64_MAX)
-        return attn_fail(err, ATTN_EFORMAT, "%s: does not describe a finished output", beside);
-    if (s->now.records != size)
-        return attn_fail(err, ATTN_EFORMAT, "%s: shard %" PRIu64 "/%" PRIu64 " of %" PRIu64 " records has %" PRIu64 ", it "
-                         "says %" PRIu64, beside, s->shard.index, s->shard.count, s->total, size, s->now.records);
-    if (s->now.records > s->now.bytes)  /* each takes a line */
+    int rc = attn_sidecar_check_finished(s, beside, err);
+    if (!rc && s->now.records > s->now.bytes)  /* each takes a line */
         return attn_fail(err, ATTN_EFORMAT, "%s: says that %" PRIu64 " records are in %" PRIu64 " bytes: it was changed; "
                          "run this shard again", beside, s->now.records, s->now.bytes);
-    return ATTN_OK;
+    return rc;
 }
 
 static int read_shard(struct attn_shard_file *p, const char *path, struct attn_err *err)

@@ -153,25 +153,30 @@ static int describe(struct attn_sidecar *s, const struct attn_engine *e, struct 
     return !rc && o->summary ? attn_sidecar_set_summary(s, o->summary, o->path, err) : rc;
 }
 
-static int check_size(const char *path, uint64_t bytes, struct attn_err *err)
-{
-    struct stat st;
-    if (!path)
-        return ATTN_OK;
-    if (stat(path, &st))
-        return attn_fail_errno(err, path, "open");
-    return (uint64_t)st.st_size == bytes ? ATTN_OK
-                                         : attn_fail(err, ATTN_EFORMAT, "%s: has %" PRIu64 " bytes, and had %" PRIu64
-                                                     " when it was finished: start anew with --force", path,
-                                                     (uint64_t)st.st_size, bytes);
-}
-
 /* Checks that a finished output is still there. */
 static int check_complete(const struct attn_output *out, struct attn_err *err)
 {
     const struct attn_mark *m = &out->journal.side.now;
-    int rc = check_size(out->stream_path, m->bytes, err);
-    return rc ? rc : check_size(out->summary_path, m->summary_bytes, err);
+    int rc = attn_part_check(out->stream_path, false, m->bytes, err);
+    return rc || !out->summary_path ? rc : attn_part_check(out->summary_path, false, m->summary_bytes, err);
+}
+
+/* The rows of a summary have no journal of their own: those of another batch that is not finished stay. */
+static int check_rows_free(const struct attn_output *out, struct attn_err *err)
+{
+    uint64_t bytes;
+    char *part;
+    if (!out->path || !out->summary_path || out->e->o->force || !attn_part_size(out->summary_path, &bytes))
+        return ATTN_OK;
+    if (asprintf(&part, "%s.part", out->summary_path) < 0)
+        return no_memory(out->summary_path, err);
+    int fd = attn_disk_take(part, 0666);
+    free(part);
+    if (fd < 0)
+        return attn_disk_not_taken(err, out->summary_path, ".part", "create");
+    close(fd);
+    return attn_fail(err, ATTN_EFORMAT, "%s.part: a run with another output was not finished: continue that with --resume, give "
+                     "the summary another name, or start anew with --force", out->summary_path);
 }
 
 int attn_output_open(struct attn_output *out, struct attn_engine *e, enum attn_journal_state *state, struct attn_err *err)
@@ -184,6 +189,8 @@ int attn_output_open(struct attn_output *out, struct attn_engine *e, enum attn_j
         rc = describe(&out->journal.side, e, err);
     if (!rc)
         rc = attn_journal_open(&out->journal, out->path, e->o->resume, e->o->force, state, err);
+    if (!rc && *state == ATTN_JOURNAL_NEW)
+        rc = check_rows_free(out, err);
     return rc || *state != ATTN_JOURNAL_COMPLETE ? rc : check_complete(out, err);
 }
 
@@ -205,11 +212,31 @@ static void fall_back(struct attn_output *out)
         s->tokens = 0;
 }
 
+/* Refuses to cut a file in the midst of a line. */
+static int check_line(const char *path, uint64_t keep, struct attn_err *err)
+{
+    char *part, last = '\n';
+    if (!path || keep == 0)
+        return ATTN_OK;
+    if (asprintf(&part, "%s.part", path) < 0)
+        return no_memory(path, err);
+    int fd = attn_disk_open(part, O_RDONLY | O_NONBLOCK, 0), rc = ATTN_OK;
+    if (fd >= 0 && pread(fd, &last, 1, (off_t)(keep - 1)) == 1 && last != '\n')
+        rc = attn_fail(err, ATTN_EFORMAT, "%s: no line ends after %" PRIu64 " bytes, where the journal says that the last record does: "
+                       "one of them was changed; start anew with --force", part, keep);
+    if (fd >= 0)
+        close(fd);
+    free(part);
+    return rc;
+}
+
 static int open_streams(struct attn_output *out, struct attn_err *err)
 {
     const struct attn_mark *m = &out->journal.side.now;
-    int rc = ATTN_OK;
-    if (attn_batch_in_directory(out->e->writing.format))
+    int rc = out->path ? check_line(out->stream_path, m->bytes, err) : ATTN_OK;
+    if (!rc)
+        rc = check_line(out->summary_path, m->summary_bytes, err);
+    if (!rc && attn_batch_in_directory(out->e->writing.format))
         rc = attn_map_check_found(out->stream_path, ATTN_LINKS_REFUSED, err);
     if (!rc)
         rc = attn_out_open_growing(&out->stream, out->path ? out->stream_path : out->e->o->path, m->bytes, err);
@@ -358,18 +385,44 @@ static bool stream_is_summary(const struct attn_output *out)
     return out->e->writing.format->flags & ATTN_FORMAT_SUMMARY;
 }
 
+/* Of means that have taken the place of the rows they were made of, the journal does not know the length. */
+static int check_end(const char *path, uint64_t bytes, bool becomes_means, struct attn_err *err)
+{
+    uint64_t left;
+    bool made = path && becomes_means && !attn_part_size(path, &left);
+    return !path || made ? ATTN_OK : attn_part_check(path, true, bytes, err);
+}
+
+int attn_output_check_end(const struct attn_output *out, struct attn_err *err)
+{
+    const struct attn_sidecar *s = &out->journal.side;
+    int rc = check_end(out->summary_path, s->now.summary_bytes, has_means(out), err);
+    if (!rc)
+        rc = check_end(out->stream_path, s->now.bytes, has_means(out) && stream_is_summary(out), err);
+    return !rc && out->stack ? attn_stack_check_end(out->stack, (size_t)s->tokens, s->now.records, err) : rc;
+}
+
 static int end_summary(const struct attn_output *out, const char *path, uint64_t *bytes, struct attn_err *err)
 {
     return has_means(out) ? attn_means_write(path, bytes, err) : attn_part_rename(path, true, err);
 }
 
-/* What an older batch left in the directory would be taken for arrays and records of this one.  There was one if its sidecar is
- * there, which is replaced after this. */
+/* Whether a batch was finished here before, whose sidecar is replaced in the end. */
+static bool was_before(const struct attn_output *out)
+{
+    struct attn_sidecar older;
+    bool was = out->journal.json && attn_sidecar_read(&older, out->journal.json, NULL) == ATTN_OK;
+    if (was)
+        attn_sidecar_free(&older);
+    return was;
+}
+
+/* What an older batch left in the directory would be taken for arrays and records of this one. */
 static int clear_older(const struct attn_output *out, struct attn_err *err)
 {
     const struct attn_sidecar *s = &out->journal.side;
     const struct attn_format *f = out->e->writing.format;
-    if (!attn_batch_in_directory(f) || !out->journal.json || access(out->journal.json, F_OK))
+    if (!attn_batch_in_directory(f) || !was_before(out))
         return ATTN_OK;
     int rc = attn_stack_clear_others(out->path, s->tokens ? out->stack : NULL, err);
     return rc ? rc : attn_writing_clear(out->path, &s->shard, f->flags & ATTN_FORMAT_APART ? s->total : 0, err);

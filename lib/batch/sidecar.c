@@ -14,6 +14,7 @@
 #include "base/grow.h"
 #include "base/json.h"
 #include "base/map.h"
+#include "base/share.h"
 #include "sinks/json.h"
 
 enum {
@@ -174,14 +175,31 @@ static int read_members(struct reader *r, const struct member *const *tables)
     return rc;
 }
 
+static int check_mark(const struct attn_sidecar *s, const struct attn_mark *m, const char *path, struct attn_err *err)
+{
+    uint64_t bytes = s->summary && m->summary_bytes < m->bytes ? m->summary_bytes : m->bytes;
+    if (m->failed > m->records)
+        return attn_fail(err, ATTN_EFORMAT, "%s: says that %" PRIu64 " of %" PRIu64 " records failed: it was changed", path,
+                         m->failed, m->records);
+    if (!s->complete && m->records > bytes)     /* each takes a line; in the end means may replace them */
+        return attn_fail(err, ATTN_EFORMAT, "%s: says that %" PRIu64 " records are in %" PRIu64 " bytes: it was changed", path,
+                         m->records, bytes);
+    return ATTN_OK;
+}
+
 /* Refuses numbers that no batch writes, before anybody subtracts or shares them out. */
 static int check_numbers(const struct attn_sidecar *s, const char *path, struct attn_err *err)
 {
-    const struct attn_mark *const marks[] = {&s->now, &s->synced};
-    for (size_t i = 0; i < sizeof marks / sizeof *marks; i++)
-        if (marks[i]->failed > marks[i]->records)
-            return attn_fail(err, ATTN_EFORMAT, "%s: says that %" PRIu64 " of %" PRIu64 " records failed: it was changed", path,
-                             marks[i]->failed, marks[i]->records);
+    const struct attn_format *f = attn_format_find(s->format);
+    int rc = check_mark(s, &s->now, path, err);
+    if (!rc)
+        rc = check_mark(s, &s->synced, path, err);
+    if (rc)
+        return rc;
+    bool rows = s->now.failed < s->now.records;         /* the first good one sets the length of all */
+    if (f && f->flags & ATTN_FORMAT_STACK && (rows ? !s->tokens : s->complete && s->tokens))
+        return attn_fail(err, ATTN_EFORMAT, "%s: says that %" PRIu64 " sentences are in its arrays, of %" PRIu64 " tokens: it was changed",
+                         path, s->now.records - s->now.failed, s->tokens);
     if (s->shard.index >= s->shard.count)
         return attn_fail(err, ATTN_EFORMAT, "%s: there is no shard %" PRIu64 "/%" PRIu64 ", which it says it describes: it "
                          "was changed", path, s->shard.index, s->shard.count);
@@ -210,7 +228,8 @@ int attn_sidecar_parse(struct attn_sidecar *out, const char *text, size_t len, c
 {
     *out = (struct attn_sidecar){.total = UINT64_MAX};
     int rc = read_all(out, text, len, path, err);
-    bool whole = !rc && out->version && out->format && out->model && out->input_format && out->shard.count;
+    bool whole = !rc && out->version && out->format && out->model && out->input_format && out->shard.count &&
+                 *out->now.keys && *out->synced.keys;
     if (!rc && !whole)
         rc = attn_fail(err, ATTN_EFORMAT, "%s: is no file that a batch left beside its output: take another name, or "
                        "--force to replace it", path);
@@ -219,6 +238,17 @@ int attn_sidecar_parse(struct attn_sidecar *out, const char *text, size_t len, c
     if (rc)
         attn_sidecar_free(out);
     return rc;
+}
+
+int attn_sidecar_check_finished(const struct attn_sidecar *s, const char *path, struct attn_err *err)
+{
+    uint64_t size = attn_share_size(&s->shard, s->total);
+    if (!s->complete || s->total == UINT64_MAX)
+        return attn_fail(err, ATTN_EFORMAT, "%s: does not describe a finished output", path);
+    if (s->now.records != size)
+        return attn_fail(err, ATTN_EFORMAT, "%s: shard %" PRIu64 "/%" PRIu64 " of %" PRIu64 " records has %" PRIu64 ", it "
+                         "says %" PRIu64, path, s->shard.index, s->shard.count, s->total, size, s->now.records);
+    return ATTN_OK;
 }
 
 /* No link: no batch makes one, and what is read here decides which files are replaced. */

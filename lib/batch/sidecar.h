@@ -42,6 +42,8 @@ struct attn_sidecar {                   /* all strings malloc'd; those that are 
 int attn_sidecar_read(struct attn_sidecar *out, const char *path, struct attn_err *err);
 /* The same from its text; path is for messages. */
 int attn_sidecar_parse(struct attn_sidecar *out, const char *text, size_t len, const char *path, struct attn_err *err);
+/* Fails unless it says that all records of its shard are done. */
+int attn_sidecar_check_finished(const struct attn_sidecar *s, const char *path, struct attn_err *err);
 void attn_sidecar_free(struct attn_sidecar *s);         /* zeroed is fine */
 int attn_sidecar_add_option(struct attn_sidecar *s, const char *name, const char *value, struct attn_err *err);
 

@@ -8,12 +8,14 @@
 
 #include <dirent.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
+#include "base/disk.h"
 #include "base/err.h"
 #include "base/map.h"
 #include "sinks/npy.h"
@@ -74,6 +76,33 @@ static uint64_t length(const struct attn_stack *s, const struct array *f)
     return fits ? bytes : UINT64_MAX;
 }
 
+/* What a header says of all axes but the first, the records. */
+static const char *axes_in(const char header[ATTN_NPY_HEADER + 1])
+{
+    enum { TEXT = 10 };                 /* where it begins */
+    const char *shape = strstr(header + TEXT, "'shape': ("), *axes = shape ? strchr(shape, ',') : NULL;
+    return axes ? axes : "";
+}
+
+/* Checks that an array that was begun has rows of this shape.  One that is not there, or too short, is refused when it is cut. */
+static int check_shape(const struct attn_stack *s, const struct array *f, const char *path, struct attn_err *err)
+{
+    char want[ATTN_NPY_HEADER + 1] = "", got[ATTN_NPY_HEADER + 1] = "", *part;
+    put_header(s, f, want);
+    if (asprintf(&part, "%s.part", path) < 0)
+        return attn_no_memory(err, path, "for its name");
+    int fd = attn_disk_open(part, O_RDONLY | O_NONBLOCK, 0);
+    bool read = fd >= 0 && pread(fd, got, ATTN_NPY_HEADER, 0) == ATTN_NPY_HEADER;
+    size_t n = strcspn(axes_in(want), ")");
+    int rc = !read || !strncmp(axes_in(want), axes_in(got), n + 1) ? ATTN_OK
+             : attn_fail(err, ATTN_EFORMAT, "%s: its rows are not those of sentences of %zu tokens, as the journal says: one of them was "
+                         "changed; start anew with --force", part, s->T);
+    if (fd >= 0)
+        close(fd);
+    free(part);
+    return rc;
+}
+
 static int open_file(struct attn_stack *s, struct array *f, bool there, struct attn_err *err)
 {
     char *path = path_of(s, f), header[ATTN_NPY_HEADER];
@@ -81,6 +110,8 @@ static int open_file(struct attn_stack *s, struct array *f, bool there, struct a
         return attn_no_memory(err, s->dir, "for the path of a file");
     uint64_t keep = there ? length(s, f) : 0;
     int rc = attn_map_check_found(path, ATTN_LINKS_REFUSED, err);
+    if (!rc && there)
+        rc = check_shape(s, f, path, err);
     if (!rc)
         rc = attn_out_open_growing(&f->out, path, keep, err);
     free(path);
@@ -120,12 +151,29 @@ int attn_stack_new(struct attn_stack **out, const struct attn_info *info, const 
     return attn_no_memory(err, NULL, "for a stack of %zu arrays", n);
 }
 
+static int check_tokens(const struct attn_stack *s, size_t T, struct attn_err *err)
+{
+    return T <= s->info->n_ctx ? ATTN_OK
+           : attn_fail(err, ATTN_EFORMAT, "%s: its sentences are said to have %zu tokens, but the model takes %zu at most: start "
+                       "anew with --force", s->dir, T, s->info->n_ctx);
+}
+
+int attn_stack_check_end(struct attn_stack *s, size_t T, uint64_t rows, struct attn_err *err)
+{
+    int rc = check_tokens(s, T, err);
+    s->T = T;
+    s->rows = rows;
+    for (size_t i = 0; i < s->n && T && !rc; i++) {
+        char *path = path_of(s, &s->file[i]);
+        rc = path ? attn_part_check(path, true, length(s, &s->file[i]), err) : attn_no_memory(err, s->dir, "for the path of a file");
+        free(path);
+    }
+    return rc;
+}
+
 int attn_stack_continue(struct attn_stack *s, size_t T, uint64_t rows, struct attn_err *err)
 {
-    int rc = ATTN_OK;
-    if (T > s->info->n_ctx)
-        return attn_fail(err, ATTN_EFORMAT, "%s: its sentences are said to have %zu tokens, but the model takes %zu at "
-                         "most: start anew with --force", s->dir, T, s->info->n_ctx);
+    int rc = check_tokens(s, T, err);
     s->T = T;
     s->rows = rows;
     for (size_t i = 0; !rc && T && i < s->n; i++)
@@ -155,7 +203,7 @@ void attn_stack_write_nan(struct attn_out *o, size_t bytes)
     float nans[256];
     for (size_t i = 0; i < sizeof nans / sizeof *nans; i++)
         nans[i] = NAN;
-    for (size_t n; bytes > 0; bytes -= n) {
+    for (size_t n; bytes > 0 && !attn_out_failed(o); bytes -= n) {
         n = bytes < sizeof nans ? bytes : sizeof nans;
         attn_out_write(o, nans, n);
     }

@@ -124,9 +124,13 @@ static int clear_ours(const struct record_dir *p, struct attn_err *err)
 static int forget(const char *dir, const char *name, struct attn_err *err)
 {
     struct record_dir p = {0};
+    struct stat st;
     if (asprintf(&p.path, "%s/%s", dir, name) < 0)
         return attn_no_memory(err, dir, "for the path of a record");
-    int rc = access(p.path, F_OK) ? ATTN_OK : clear_ours(&p, err);
+    int rc = lstat(p.path, &st) ? ATTN_OK
+             : S_ISDIR(st.st_mode) ? clear_ours(&p, err)
+             : attn_fail(err, ATTN_EIO, "%s: is a link or a file, and would be taken for the directory of a record: remove it, or give "
+                         "the output another name", p.path);
     rmdir(p.path);
     free(p.path);
     return rc;

@@ -594,8 +594,8 @@ int attn_gradient_save(const struct attn_gradient *g, const char *path, struct a
 
 /* ---- measuring ------------------------------------------------------------------------- */
 
-/* The share of the products with weights, computed in float32, that libxsmm's kernels have computed since the count began anew, in all of
- * this process; NaN: there were no such products. */
+/* The share that libxsmm's kernels have in the products with weights that were computed in float32 since the count began anew, in
+ * all of this process; NaN: there were no such products. */
 double attn_products_by_libxsmm(void);
 void attn_products_count(void);
 

@@ -245,6 +245,8 @@ void attn_journal_close(struct attn_journal *j);        /* frees side, too */
 
 /* Whether PATH.part exists, and its length. */
 bool attn_part_size(const char *path, uint64_t *bytes);
+/* Reads n bytes of PATH.part from `at` on; false if they are not there. */
+bool attn_part_peek(const char *path, void *to, size_t n, uint64_t at);
 /* Checks that PATH or, while it is being renamed and where it still is there, PATH.part is a file of so many bytes. */
 int attn_part_check(const char *path, bool renaming, uint64_t bytes, struct attn_err *err);
 /* Renames PATH.part to PATH; it is no error if that has been done or, unless `must`, if neither exists. */
@@ -269,7 +271,7 @@ int attn_output_put(struct attn_output *out, const struct attn_item *item, size_
 /* Stops the batch such that it can be continued. */
 int attn_output_pause(struct attn_output *out, struct attn_err *err);
 int attn_output_finish(struct attn_output *out, uint64_t total, struct attn_err *err);
-/* Checks that everything is there still that a killed run had written, and then completes what it left undone. */
+/* Checks that all is still there that a killed run had written, which `end` then gives its names. */
 int attn_output_check_end(const struct attn_output *out, struct attn_err *err);
 int attn_output_end(struct attn_output *out, struct attn_err *err);
 /* Removes all files of a batch that has not done anything. */

@@ -215,19 +215,11 @@ static void fall_back(struct attn_output *out)
 /* Refuses to cut a file in the midst of a line. */
 static int check_line(const char *path, uint64_t keep, struct attn_err *err)
 {
-    char *part, last = '\n';
-    if (!path || keep == 0)
+    char last;
+    if (!path || keep == 0 || !attn_part_peek(path, &last, 1, keep - 1) || last == '\n')
         return ATTN_OK;
-    if (asprintf(&part, "%s.part", path) < 0)
-        return no_memory(path, err);
-    int fd = attn_disk_open(part, O_RDONLY | O_NONBLOCK, 0), rc = ATTN_OK;
-    if (fd >= 0 && pread(fd, &last, 1, (off_t)(keep - 1)) == 1 && last != '\n')
-        rc = attn_fail(err, ATTN_EFORMAT, "%s: no line ends after %" PRIu64 " bytes, where the journal says that the last record does: "
-                       "one of them was changed; start anew with --force", part, keep);
-    if (fd >= 0)
-        close(fd);
-    free(part);
-    return rc;
+    return attn_fail(err, ATTN_EFORMAT, "%s.part: no line ends after %" PRIu64 " bytes, where the journal says that the last record "
+                     "does: one of them was changed; start anew with --force", path, keep);
 }
 
 static int open_streams(struct attn_output *out, struct attn_err *err)

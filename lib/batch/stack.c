@@ -8,14 +8,12 @@
 
 #include <dirent.h>
 #include <errno.h>
-#include <fcntl.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
-#include "base/disk.h"
 #include "base/err.h"
 #include "base/map.h"
 #include "sinks/npy.h"
@@ -87,20 +85,13 @@ static const char *axes_in(const char header[ATTN_NPY_HEADER + 1])
 /* Checks that an array that was begun has rows of this shape.  One that is not there, or too short, is refused when it is cut. */
 static int check_shape(const struct attn_stack *s, const struct array *f, const char *path, struct attn_err *err)
 {
-    char want[ATTN_NPY_HEADER + 1] = "", got[ATTN_NPY_HEADER + 1] = "", *part;
+    char want[ATTN_NPY_HEADER + 1] = "", got[ATTN_NPY_HEADER + 1] = "";
     put_header(s, f, want);
-    if (asprintf(&part, "%s.part", path) < 0)
-        return attn_no_memory(err, path, "for its name");
-    int fd = attn_disk_open(part, O_RDONLY | O_NONBLOCK, 0);
-    bool read = fd >= 0 && pread(fd, got, ATTN_NPY_HEADER, 0) == ATTN_NPY_HEADER;
-    size_t n = strcspn(axes_in(want), ")");
-    int rc = !read || !strncmp(axes_in(want), axes_in(got), n + 1) ? ATTN_OK
-             : attn_fail(err, ATTN_EFORMAT, "%s: its rows are not those of sentences of %zu tokens, as the journal says: one of them was "
-                         "changed; start anew with --force", part, s->T);
-    if (fd >= 0)
-        close(fd);
-    free(part);
-    return rc;
+    size_t n = strcspn(axes_in(want), ")") + 1;
+    if (!attn_part_peek(path, got, ATTN_NPY_HEADER, 0) || !strncmp(axes_in(want), axes_in(got), n))
+        return ATTN_OK;
+    return attn_fail(err, ATTN_EFORMAT, "%s.part: its rows are not those of sentences of %zu tokens, as the journal says: one of them "
+                     "was changed; start anew with --force", path, s->T);
 }
 
 static int open_file(struct attn_stack *s, struct array *f, bool there, struct attn_err *err)

@@ -1,0 +1,297 @@
+#include "compute/sums.h"
+
+#include "base/size.h"
+#include "compute/pairs.h"
+#include "compute/panels.h"
+#include "compute/slab.h"
+
+#include <assert.h>
+#include <string.h>
+
+enum { PANEL = ATTN_PANEL, LINE = 64 };
+
+/* ---- slabs of a weight as it is stored, in float32 ---- */
+
+/* Multiplies the first of n rows with slab s as it is stored, and leaves a copy of it; returns how many rows these were. */
+static size_t multiply_first(float *y, const struct attn_item_sums *o, const struct attn_slab *s, const float *x, float *copy, size_t n,
+                             struct attn_ahead *ahead)
+{
+    const struct attn_mat *w = o->it.to->w;
+    const void *at = attn_element(w->data, w->type, s->k * w->ld + s->j);
+    assert(n >= attn_vec_ops()->tile_rows);
+    attn_vec_of(w->type)->panel_copy(y, o->ld, x, o->p->ldx, copy, at, w->ld, s->K, s->k > 0, n, ahead);
+    return attn_vec_ops()->tile_rows;
+}
+
+/* Adds the product of the item's rows with slab s. */
+static void add_floats(const struct attn_item_sums *o, const struct attn_slab *s, struct attn_ahead *ahead)
+{
+    _Alignas(LINE) float copy[ATTN_SLAB * PANEL];
+    const struct attn_joint_product *p = o->p;
+    const struct attn_mat *w = o->it.to->w;
+    const float *x = p->x + o->it.i0 * p->ldx + s->k;
+    float *y = o->sum + s->j - o->it.j0 * PANEL;
+    size_t n = o->it.i1 - o->it.i0, i = 0;
+    struct attn_floats at = {copy, PANEL};
+    if (n > ATTN_SLAB_FEW && attn_slab_whole(w, s, p->bf16))        /* the first rows make a copy that the others read */
+        i = multiply_first(y, o, s, x, copy, n, ahead);
+    else
+        at = attn_slab_floats(copy, w, s, n, p->bf16);
+    attn_kernel_multiply(y, o->ld, x, p->ldx, at.at, at.ld, i, n, s->K, s->k > 0, ahead);
+}
+
+/* What to prefetch for the item's rows: `depth` steps from k on of x or, after the last step, y.  It is divided into `parts`; this
+ * is one. */
+static struct attn_ahead rows_ahead(const struct attn_item_sums *o, size_t k, size_t depth, size_t part, size_t parts)
+{
+    const struct attn_joint_product *p = o->p;
+    const struct attn_gemm_item *it = &o->it;
+    const struct attn_gemm_output *to = it->to;
+    const size_t size = sizeof *p->x, steps = k < p->in ? smaller(p->in - k, depth) : 0;
+    size_t rows = it->i1 - it->i0, row = it->i0 + rows * part / parts, end = it->i0 + rows * (part + 1) / parts;
+    if (steps == 0)
+        return attn_vec_ahead(to->y + row * to->ldy + it->j0 * PANEL, p->makes ? 0 : end - row, attn_item_columns(it) * size,
+                              to->ldy * size);
+    return attn_vec_ahead(p->x + row * p->ldx + k, end - row, steps * size, p->ldx * size);
+}
+
+/* Goes on to the item that this thread takes next; false: its share ends. */
+static bool next_item(struct attn_gemm_item *it, const struct attn_joint_product *p)
+{
+    if (attn_cut_ends_share(&p->cut, it->n))
+        return false;
+    *it = attn_cut_item(&p->cut, it->n + 1);
+    return true;
+}
+
+/* The same for the item's panels of w or, after the last step, for the beginning of the item that this thread takes next. */
+static struct attn_ahead weights_ahead(const struct attn_item_sums *o, size_t k, size_t part, size_t parts)
+{
+    const struct attn_joint_product *p = o->p;
+    struct attn_gemm_item next = o->it;
+    if (k >= p->in) {
+        if (!next_item(&next, p))
+            return (struct attn_ahead){0};
+        k = 0;
+    }
+    struct attn_slab all = {next.j0 * PANEL, attn_item_columns(&next), k, smaller(p->in - k, p->cut.most->depth)};
+    return attn_slab_memory(next.to->w, &all, part, parts);
+}
+
+/* Multiplies all panels by the same steps of x, which stay in the cache, before the next steps, which are prefetched meanwhile. */
+void attn_sum_up_slabs(const struct attn_item_sums *o)
+{
+    size_t panels = o->it.j1 - o->it.j0, in = o->p->in, depth = o->p->cut.most->depth;
+    for (size_t k = 0; k < in; k += depth)
+        for (size_t j = 0; j < panels; j++) {
+            struct attn_slab s = attn_slab_of(o->it.to->w, o->it.j0 + j, k, depth);
+            struct attn_ahead rows = rows_ahead(o, k + s.K, depth, j, panels), ahead = weights_ahead(o, k + s.K, j, panels);
+            ahead.then = &rows;
+            add_floats(o, &s, &ahead);
+        }
+}
+
+/* ---- chunks of it in pairs ---- */
+
+/* Goes on to the item's next chunk; false: there is none. */
+static bool next_chunk(struct attn_chunk *c, const struct attn_gemm_item *it, size_t depth)
+{
+    const struct attn_mat *w = it->to->w;
+    size_t k = c->k + c->K;
+    if (k < w->in)
+        *c = attn_chunk_of(w, c->j0, it->j1, k, depth);
+    else if (c->j1 < it->j1)
+        *c = attn_chunk_of(w, c->j1, it->j1, 0, depth);
+    else
+        return false;
+    return true;
+}
+
+/* What to prefetch while chunk c is multiplied: the one after it. */
+static struct attn_ahead chunk_ahead(const struct attn_item_sums *o, const struct attn_chunk *c, size_t part, size_t parts)
+{
+    struct attn_gemm_item it = o->it;
+    struct attn_chunk next = *c;
+    size_t depth = o->p->cut.most->depth;
+    if (!next_chunk(&next, &it, depth)) {
+        if (!next_item(&it, o->p))
+            return (struct attn_ahead){0};
+        next = attn_chunk_of(it.to->w, it.j0, it.j1, 0, depth);
+    }
+    size_t j = next.j0 * PANEL, end = smaller(next.j1 * PANEL, it.to->w->out);
+    struct attn_slab all = {j, end - j, next.k, next.K};
+    return attn_slab_memory(it.to->w, &all, part, parts);
+}
+
+/* Whether y is prefetched in products in pairs: that of few rows is in the cache still. */
+static bool fetches_y(const struct attn_joint_product *p)
+{
+    return p->cut.n > ATTN_Y_STAYS;
+}
+
+/* Adds the product of the item's rows with a chunk, whose pairs are `words`. */
+static void add_chunk(const struct attn_item_sums *o, const struct attn_chunk *c, const float *words)
+{
+    const struct attn_joint_product *all = o->p;
+    size_t n = o->it.i1 - o->it.i0, depth = all->cut.most->depth, panel = attn_pairs_words(c->K) * PANEL;
+    size_t part = 0, parts = (c->j1 - c->j0) * parts_of(c->K, depth);
+    for (size_t j = c->j0; j < c->j1; j++, words += panel)
+        for (size_t k = 0; k < c->K; k += depth) {
+            const float *x = attn_pairs_at(all->x, all->ldx, o->it.i0, (c->k + k) / 2);
+            struct attn_ahead rows, ahead = chunk_ahead(o, c, part++, parts);
+            if (c->k + k + depth >= all->in && fetches_y(all)) {
+                rows = rows_ahead(o, all->in, 0, j - o->it.j0, o->it.j1 - o->it.j0);
+                ahead.then = &rows;
+            }
+            attn_pairs_ops()->panel(o->sum + (j - o->it.j0) * PANEL, o->ld, x, all->ldx, words + k / 2 * PANEL, n,
+                                    attn_pairs_words(smaller(c->K - k, depth)), c->k + k > 0, &ahead);
+        }
+}
+
+void attn_sum_up_pairs(const struct attn_item_sums *o)
+{
+    _Alignas(LINE) float words[ATTN_CHUNK];
+    const struct attn_gemm_item *it = &o->it;
+    size_t depth = o->p->cut.most->depth;
+    struct attn_chunk c = attn_chunk_of(it->to->w, it->j0, it->j1, 0, depth);
+    do {
+        attn_chunk_words(words, it->to->w, &c);
+        add_chunk(o, &c, words);
+    } while (next_chunk(&c, it, depth));
+}
+
+/* ---- panels ---- */
+
+/* What to prefetch while panel j is multiplied from step k on: what comes after it. */
+static struct attn_ahead panels_ahead(const struct attn_item_sums *o, size_t j, size_t k)
+{
+    const struct attn_joint_product *p = o->p;
+    struct attn_gemm_item it = o->it;
+    if (++j == it.j1) {
+        j = it.j0;
+        k += p->blocking->panelled;
+    }
+    if (k >= p->in) {
+        if (!next_item(&it, p) || !it.to->w->panels || it.j0 == it.j1)
+            return (struct attn_ahead){0};
+        j = it.j0;
+        k = 0;
+    }
+    const bool pairs = p->blocking->in_pairs;
+    size_t K = smaller(p->in - k, p->blocking->panelled), part = (pairs ? attn_pairs_words(K) : K) * PANEL * sizeof(float) / ATTN_ABREAST;
+    return attn_vec_ahead(attn_panels_at(it.to->w, j, k, pairs), ATTN_ABREAST, part, part);
+}
+
+/* Adds the product of the item's rows with panel j from step k on. */
+static void add_panel(const struct attn_item_sums *o, size_t j, size_t k)
+{
+    const struct attn_joint_product *p = o->p;
+    const struct attn_gemm_item *it = &o->it;
+    const bool pairs = p->blocking->in_pairs;
+    const float *w = attn_panels_at(it->to->w, j, k, pairs);
+    float *y = o->sum + (j - it->j0) * PANEL;
+    size_t n = it->i1 - it->i0, depth = p->blocking->panelled, K = smaller(p->in - k, depth);
+    struct attn_ahead rows = rows_ahead(o, k + K, depth, j - it->j0, it->j1 - it->j0), ahead = panels_ahead(o, j, k);
+    if (!pairs || (k + K == p->in && fetches_y(p)))     /* what is prefetched of x are rows, and pairs lie otherwise */
+        ahead.then = &rows;
+    if (pairs)
+        attn_pairs_ops()->panel(y, o->ld, attn_pairs_at(p->x, p->ldx, it->i0, k / 2), p->ldx, w, n, attn_pairs_words(K), k > 0,
+                                &ahead);
+    else
+        attn_kernel_multiply(y, o->ld, p->x + it->i0 * p->ldx + k, p->ldx, w, PANEL, 0, n, K, k > 0, &ahead);
+}
+
+/* One row waits for memory alone. */
+static void sum_up_row(const struct attn_item_sums *o)
+{
+    const struct attn_mat *w = o->it.to->w;
+    size_t panels = o->it.j1 - o->it.j0, in = o->p->in;
+    if (o->p->blocking->in_pairs)
+        attn_pairs_ops()->row_panels(o->sum, o->p->x, attn_panels_at(w, o->it.j0, 0, true), attn_pairs_words(in) * PANEL, panels,
+                                     attn_pairs_words(in));
+    else
+        attn_vec_of(w->type)->row_panels(o->sum, o->p->x, attn_panels_at(w, o->it.j0, 0, false), in * PANEL, panels, in);
+}
+
+void attn_sum_up_panels(const struct attn_item_sums *o)
+{
+    if (o->p->cut.n == 1) {
+        sum_up_row(o);
+        return;
+    }
+    for (size_t k = 0; k < o->p->in; k += o->p->blocking->panelled)
+        for (size_t j = o->it.j0; j < o->it.j1; j++)
+            add_panel(o, j, k);
+}
+
+/* ---- few rows (in pairs: one or two), at the speed of memory: w is read once, in long stretches ---- */
+
+/* Of a weight stored [out, in]: sums some outputs at a time, while the rows of the next ones are prefetched.  Sums of columns
+ * beyond the last output are meaningless. */
+static void stream_out_in(const struct attn_item_sums *o)
+{
+    const struct attn_joint_product *p = o->p;
+    const struct attn_mat *w = o->it.to->w;
+    const bool pairs = p->blocking->in_pairs;
+    enum { SIDE = ATTN_TRANSPOSE };
+    const void *row[SIDE];
+    const size_t size = attn_dtype_size(w->type);
+    float *sum = o->sum;
+    for (size_t j = o->it.j0 * PANEL, end = smaller(o->it.j1 * PANEL, w->out); j < end; j += SIDE, sum += SIDE) {
+        size_t next = j + SIDE;
+        struct attn_ahead ahead = attn_vec_ahead(attn_mat_row(w, next), next < w->out ? SIDE : 0, w->in * size, w->ld * size);
+        for (size_t l = 0; l < SIDE; l++)
+            row[l] = attn_mat_row(w, j + l);
+        if (pairs)
+            attn_pairs_ops()->stream_out_in(sum, o->ld, p->x, p->ldx, row, w->type, p->cut.n, w->in, &ahead);
+        else
+            attn_vec_of(w->type)->stream_out_in(sum, o->ld, p->x, p->ldx, row, p->cut.n, w->in, &ahead);
+    }
+}
+
+/* How many columns to sum at once so that sums (SUM_BYTES) and what is prefetched fit into the L1 cache.  If only a part of
+ * each row of w is read, at most NEAR bytes of it. */
+static size_t columns_at_once(const struct attn_mat *w, size_t panels, size_t n)
+{
+    enum { SUM_BYTES = 24576, NEAR = 4096 };
+    size_t cols = panels * PANEL, parts = larger(1, parts_of(n * cols * sizeof(float), SUM_BYTES));
+    if (parts > 1 || cols < w->ld) {
+        size_t near = parts_of(cols * attn_dtype_size(w->type), NEAR);
+        parts = larger(parts, near);
+    }
+    return parts_of(panels, parts) * PANEL;
+}
+
+/* Of a weight stored [in, out]: sums the columns of so many panels. */
+static void stream_in_out(const struct attn_item_sums *o, size_t panels)
+{
+    const struct attn_joint_product *p = o->p;
+    const struct attn_mat *w = o->it.to->w;
+    size_t n = p->cut.n, cols = panels * PANEL, most = panels ? columns_at_once(w, panels, n) : 0;
+    for (size_t c = 0; c < cols; c += most) {
+        const void *at = attn_element(w->data, w->type, o->it.j0 * PANEL + c);
+        size_t some = smaller(cols - c, most);
+        if (p->blocking->in_pairs)
+            attn_pairs_ops()->stream(o->sum + c, o->ld, p->x, p->ldx, at, w->type, w->ld, n, w->in, some);
+        else
+            attn_vec_of(w->type)->stream(o->sum + c, o->ld, p->x, p->ldx, at, w->ld, n, w->in, some);
+    }
+}
+
+/* Columns of a weight stored [in, out] that do not fill a panel are summed as for many rows. */
+void attn_sum_up_few(const struct attn_item_sums *o)
+{
+    const struct attn_mat *w = o->it.to->w;
+    size_t whole = w->out / PANEL, panels = (w->out_in ? o->it.j1 : smaller(o->it.j1, whole)) - o->it.j0;
+    struct attn_item_sums rest = *o;
+    for (size_t i = 0; i < o->p->cut.n; i++)
+        memset(o->sum + i * o->ld, 0, panels * PANEL * sizeof *o->sum);
+    if (w->out_in)
+        stream_out_in(o);
+    else
+        stream_in_out(o, panels);
+    rest.it.j0 += panels;
+    rest.sum += panels * PANEL;
+    if (rest.it.j0 < rest.it.j1)
+        (o->p->blocking->in_pairs ? attn_sum_up_pairs : attn_sum_up_slabs)(&rest);
+}

@@ -7,6 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/err.h"
+#include "base/format.h"
 #include "base/num.h"
 #include "scratch.h"
 
@@ -347,6 +349,14 @@ START_TEST(numbers_in_a_comma_locale)
         float back = (float)x;
         ck_assert_mem_eq(&back, &f, sizeof f);
     }
+    struct attn_err err;
+    attn_fail(&err, ATTN_EUSAGE, "%.2f and %g", 0.5, 0.25);
+    ck_assert_str_eq(err.msg, "0.50 and 0.25");
+    char *formatted;
+    ck_assert_int_eq(attn_asprintf(&formatted, "%.2f and %g", 0.5, 0.25), 13);
+    ck_assert_str_eq(formatted, "0.50 and 0.25");
+    free(formatted);
+    ck_assert_str_eq(localeconv()->decimal_point, ",");     /* as the host program left it */
     setlocale(LC_NUMERIC, "C");
 }
 END_TEST

@@ -12,6 +12,7 @@ ROOMS = "base trace compute io model text run gradient ask picture sinks making 
 ONLY = [
     (r'#\s*include\s*[<"]libxsmm', "lib cmd", r"lib/compute/kernel\.c", "libxsmm stays behind compute/kernel.c"),
     (r'#\s*include\s*[<"]cjson', "lib cmd", r"lib/base/\w+\.[ch]", "cJSON stays in lib/base"),
+    (r"\b(v?asprintf|vsnprintf) *\(|\bsnprintf *\(.*%[-+ #0-9.*]*[aefg]", "lib", r"lib/base/format\.c", "numbers have a point in any locale: base/format.h"),
     (r"stdio\.h|\bprintf *\(", "lib/compute", "", "arithmetic does not print"),
     (r"\b(exit|abort|puts|printf|perror) *\(|(?<!/)\bstd(out|err)\b", "lib", "", "a library neither prints nor exits"),
 ]

@@ -8,6 +8,7 @@
 #include "say.h"
 
 #include "base/err.h"
+#include "base/format.h"
 
 #include <ctype.h>
 #include <stdlib.h>
@@ -217,7 +218,7 @@ static char *command_for_run(void)
     dropout_seed = seed;
     if (!same || !o.precision.given)
         return same;
-    if (asprintf(&all, "%s --precision %s", same, o.precision.given) < 0)
+    if (attn_asprintf(&all, "%s --precision %s", same, o.precision.given) < 0)
         all = NULL;
     free(same);
     return all;

@@ -9,6 +9,7 @@
 #include "say.h"
 
 #include "base/err.h"
+#include "base/format.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -332,7 +333,7 @@ static bool file_beside_says(const char *path, const char *file, const char *tex
     size_t len = 0;
     struct stat st;
     struct attn_err ignored;
-    bool says = asprintf(&neighbour, "%.*s%s", (int)directory(path), path, file) >= 0 && stat(neighbour, &st) == 0 &&
+    bool says = attn_asprintf(&neighbour, "%.*s%s", (int)directory(path), path, file) >= 0 && stat(neighbour, &st) == 0 &&
                 S_ISREG(st.st_mode) && st.st_size <= LARGEST && file_read(&all, &len, neighbour, &ignored) == ATTN_OK &&
                 strstr(all, text);
     free(all);
@@ -437,7 +438,7 @@ int protect_inputs(const struct command *c, struct attn_err *err)
 int protect_training(const char *dir, struct attn_err *err)
 {
     char *path = NULL;
-    if (asprintf(&path, "%s%s", strchr(dir, '/') ? "" : "./", dir) < 0)
+    if (attn_asprintf(&path, "%s%s", strchr(dir, '/') ? "" : "./", dir) < 0)
         return attn_no_memory(err, NULL, "for a path");
     int code = attn_train_spare(path, err);
     free(path);

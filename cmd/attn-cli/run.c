@@ -10,6 +10,7 @@
 #include "say.h"
 
 #include "base/err.h"
+#include "base/format.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -180,7 +181,7 @@ static int add_hint(struct hints *h, const char *what, const struct command *c, 
     while (h->of[n].command)
         n++;
     char *same = brief_command(c);
-    bool ok = same && asprintf(&h->text[n], "%s%s", same, more) >= 0;
+    bool ok = same && attn_asprintf(&h->text[n], "%s%s", same, more) >= 0;
     free(same);
     if (!ok) {
         h->text[n] = NULL;

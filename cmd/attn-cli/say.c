@@ -5,6 +5,7 @@
 #include "table.h"
 
 #include "base/clock.h"
+#include "base/format.h"
 #include "base/near.h"
 
 #include <stdarg.h>
@@ -82,7 +83,7 @@ int say_error(const char *command, const struct attn_err *err)
 static void say_list(const char *fmt, va_list ap)
 {
     char text[2 * sizeof ((struct attn_err *)NULL)->msg];
-    vsnprintf(text, sizeof text, fmt, ap);
+    attn_vsnprintf(text, sizeof text, fmt, ap);
     say("", text, "");
 }
 

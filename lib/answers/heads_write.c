@@ -14,6 +14,7 @@
 #include <string.h>
 
 #include "answers/answers.h"
+#include "base/format.h"
 #include "base/num.h"
 #include "base/size.h"
 #include "picture/album.h"
@@ -35,7 +36,7 @@ static void put_number(char text[CELL], double x)
     if (isnan(x))
         snprintf(text, CELL, "-");
     else if (fabs(x) >= 1e7 && !isinf(x))
-        snprintf(text, CELL, "%.2e", x);
+        attn_snprintf(text, CELL, "%.2e", x);
     else
         text[attn_num_fixed(text, x, 2)] = '\0';
 }

@@ -3,6 +3,7 @@
 
 #include "ask/ranges.h"
 #include "base/err.h"
+#include "base/format.h"
 #include "base/grow.h"
 #include "base/num.h"
 #include "base/out.h"
@@ -251,7 +252,7 @@ static int asked_layers(struct attn_ranges *out, const struct steer *s, const st
 {
     struct attn_edits *one = NULL;
     char *place = NULL;
-    int rc = asprintf(&place, "L%s.resid_post", s->layers) < 0 ? attn_no_memory(err, NULL, "for a place")
+    int rc = attn_asprintf(&place, "L%s.resid_post", s->layers) < 0 ? attn_no_memory(err, NULL, "for a place")
                                                                : set_places(&one, place, "--steer", "0", "--steer", err);
     for (size_t i = 0; !rc && i < one->edit->place.layers.n; i++) {
         const struct attn_edit_index *x = &one->edit->index[one->edit->place.layers.first + i];

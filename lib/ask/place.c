@@ -1,6 +1,7 @@
 #include "ask/place.h"
 
 #include "base/err.h"
+#include "base/format.h"
 #include "base/grow.h"
 #include "base/near.h"
 #include "base/size.h"
@@ -16,7 +17,7 @@ int attn_edit_fail(const struct attn_edit *e, struct attn_err *err, const char *
     char why[sizeof err->msg];
     va_list args;
     va_start(args, fmt);
-    vsnprintf(why, sizeof why, fmt, args);
+    attn_vsnprintf(why, sizeof why, fmt, args);
     va_end(args);
     return attn_fail(err, ATTN_EFORMAT, "edit '%.*s': %s", attn_shown(e->text, strlen(e->text)), e->text, why);
 }

@@ -1,5 +1,7 @@
 #include "base/err.h"
 
+#include "base/format.h"
+
 #include <errno.h>
 #include <limits.h>
 #include <stdarg.h>
@@ -80,7 +82,7 @@ static int fill(struct attn_err *err, enum attn_status code, const char *name, c
     char raw[PATH_MAX + PATH_MAX + sizeof err->msg];
     int n = snprintf(raw, sizeof raw, "%s%s%s", name ? name : "", name ? ": " : "", lead);
     if (n < (int)sizeof raw)
-        n += vsnprintf(raw + n, sizeof raw - (size_t)n, fmt, ap);
+        n += attn_vsnprintf(raw + n, sizeof raw - (size_t)n, fmt, ap);
     if (n >= (int)sizeof raw)
         cut(raw, sizeof raw - sizeof "...");
     fold(raw, sizeof err->msg);

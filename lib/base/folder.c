@@ -8,6 +8,7 @@
 
 #include "base/disk.h"
 #include "base/err.h"
+#include "base/format.h"
 #include "base/map.h"
 
 int attn_folder_make(const char *dir, bool *made, struct attn_err *err)
@@ -19,7 +20,7 @@ int attn_folder_make(const char *dir, bool *made, struct attn_err *err)
 int attn_folder_open(struct attn_out **out, const char *dir, const char *file, struct attn_err *err)
 {
     char *path = NULL;
-    if (asprintf(&path, "%s/%s", dir, file) < 0)
+    if (attn_asprintf(&path, "%s/%s", dir, file) < 0)
         return attn_no_memory(err, dir, "for a path");
     int rc = attn_map_check_found(path, ATTN_LINKS_FOLLOWED, err);
     if (!rc)
@@ -31,7 +32,7 @@ int attn_folder_open(struct attn_out **out, const char *dir, const char *file, s
 bool attn_folder_has(const char *dir, const char *file)
 {
     char *path;
-    if (asprintf(&path, "%s/%s", dir, file) < 0)
+    if (attn_asprintf(&path, "%s/%s", dir, file) < 0)
         return false;
     bool there = access(path, F_OK) == 0;
     free(path);

@@ -10,6 +10,7 @@
 
 #include "base/cpu.h"
 #include "base/f32_body.h"
+#include "base/format.h"
 
 /* round_scaled for a product very close to half way between two integers. */
 static __attribute__((noinline, cold)) int64_t round_close(double v, int k)
@@ -49,24 +50,9 @@ size_t attn_num_u64(char *buf, uint64_t x)
     return n;
 }
 
-/* Copies a text of snprintf with a point in place of the locale's decimal separator. */
-static size_t with_point(char *buf, const char *text)
-{
-    size_t n = 0;
-    for (; *text; text++) {
-        if (strchr("+-e0123456789", *text))
-            buf[n++] = *text;
-        else if (n > 0 && buf[n - 1] != '.')
-            buf[n++] = '.';
-    }
-    return n;
-}
-
 static size_t fixed_by_libc(char *buf, double x, int digits)
 {
-    char text[80];
-    snprintf(text, sizeof text, fabs(x) < 1e40 ? "%.*f" : "%.*e", digits, x);
-    return with_point(buf, text);
+    return (size_t)attn_snprintf(buf, ATTN_NUM_FIXED_MAX, fabs(x) < 1e40 ? "%.*f" : "%.*e", digits, x);
 }
 
 enum { WORD_DIGITS = 8 };
@@ -151,8 +137,8 @@ size_t attn_num_f64(char *buf, double x)
     for (int digits = 15; digits <= 17; digits++) {
         char text[48];
         double back;
-        snprintf(text, sizeof text, "%.*g", digits, x);
-        n = with_point(buf, text);
+        n = (size_t)attn_snprintf(text, sizeof text, "%.*g", digits, x);
+        memcpy(buf, text, n);
         if (attn_num_parse_f64(buf, n, &back) && back == x)
             break;
     }
@@ -163,11 +149,9 @@ size_t attn_num_f64(char *buf, double x)
 
 size_t attn_f32_seldom(char *buf, float x)
 {
-    char text[32];
     if (!isfinite(x))
         return special(buf, (double)x);
-    snprintf(text, sizeof text, "%.9g", (double)x);
-    return with_point(buf, text);
+    return (size_t)attn_snprintf(buf, ATTN_NUM_MAX, "%.9g", (double)x);
 }
 
 /* Worth a loop of its own: causal masking leaves long runs of zeros. */

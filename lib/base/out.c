@@ -13,6 +13,7 @@
 
 #include "base/disk.h"
 #include "base/err.h"
+#include "base/format.h"
 #include "base/grow.h"
 #include "base/num.h"
 #include "base/sha256.h"
@@ -353,7 +354,7 @@ void attn_out_printf(struct attn_out *o, const char *fmt, ...)
     char *text = NULL;
     va_list ap;
     va_start(ap, fmt);
-    int n = vasprintf(&text, fmt, ap);
+    int n = attn_vasprintf(&text, fmt, ap);
     va_end(ap);
     if (n >= 0) {
         attn_out_write(o, text, (size_t)n);

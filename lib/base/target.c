@@ -13,6 +13,7 @@
 
 #include "base/disk.h"
 #include "base/err.h"
+#include "base/format.h"
 
 /* Malloc'd: the path of `leaf` in the directory of `path`. */
 static char *beside(const char *path, const char *leaf)
@@ -21,7 +22,7 @@ static char *beside(const char *path, const char *leaf)
     char *s = NULL;
     if (!slash || leaf[0] == '/')
         return strdup(leaf);
-    return asprintf(&s, "%.*s%s", (int)(slash + 1 - path), path, leaf) < 0 ? NULL : s;
+    return attn_asprintf(&s, "%.*s%s", (int)(slash + 1 - path), path, leaf) < 0 ? NULL : s;
 }
 
 char *attn_target_follow(const char *path)
@@ -114,7 +115,7 @@ static bool open_temp(struct attn_target *t, mode_t mode)
 /* Opens t->temp, which is PATH.part, for this process alone; false with errno. */
 static bool open_part(struct attn_target *t, mode_t mode)
 {
-    if (asprintf(&t->temp, "%s.part", t->final) < 0)
+    if (attn_asprintf(&t->temp, "%s.part", t->final) < 0)
         t->temp = NULL;
     t->fd = t->temp ? attn_disk_take(t->temp, mode) : -1;
     return t->fd >= 0;

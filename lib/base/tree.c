@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/err.h"
+#include "base/format.h"
 #include "base/json.h"
 #include "base/strings.h"
 
@@ -110,7 +111,7 @@ const char *attn_tree_show(const cJSON *v, char buf[ATTN_TREE_SHOWN])
 {
     const char *s = v->valuestring;
     if (cJSON_IsNumber(v))
-        snprintf(buf, ATTN_TREE_SHOWN, "%.15g", v->valuedouble);
+        attn_snprintf(buf, ATTN_TREE_SHOWN, "%.15g", v->valuedouble);
     else if (cJSON_IsString(v))
         snprintf(buf, ATTN_TREE_SHOWN, "\"%.*s\"", attn_shown(s, strlen(s)), s);
     else

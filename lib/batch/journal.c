@@ -16,6 +16,7 @@
 
 #include "base/disk.h"
 #include "base/err.h"
+#include "base/format.h"
 #include "base/map.h"
 
 static bool there(const char *path)
@@ -35,7 +36,7 @@ bool attn_part_size(const char *path, uint64_t *bytes)
 {
     char *part;
     struct stat st;
-    if (asprintf(&part, "%s.part", path) < 0)
+    if (attn_asprintf(&part, "%s.part", path) < 0)
         return false;
     bool found = stat(part, &st) == 0;
     *bytes = found ? (uint64_t)st.st_size : 0;
@@ -46,7 +47,7 @@ bool attn_part_size(const char *path, uint64_t *bytes)
 bool attn_part_peek(const char *path, void *to, size_t n, uint64_t at)
 {
     char *part;
-    if (asprintf(&part, "%s.part", path) < 0)
+    if (attn_asprintf(&part, "%s.part", path) < 0)
         return false;
     int fd = attn_disk_open(part, O_RDONLY | O_NONBLOCK, 0);        /* it may be a pipe that nobody writes to */
     bool read = fd >= 0 && pread(fd, to, n, (off_t)at) == (ssize_t)n;
@@ -60,7 +61,7 @@ int attn_part_check(const char *path, bool renaming, uint64_t bytes, struct attn
 {
     char *part;
     struct stat st;
-    if (asprintf(&part, "%s.part", path) < 0)
+    if (attn_asprintf(&part, "%s.part", path) < 0)
         return attn_no_memory(err, path, "for its name");
     bool left = renaming && lstat(part, &st) == 0, there = left || stat(path, &st) == 0;
     const char *name = left ? part : path;
@@ -79,7 +80,7 @@ int attn_part_check(const char *path, bool renaming, uint64_t bytes, struct attn
 int attn_part_rename(const char *path, bool must, struct attn_err *err)
 {
     char *part;
-    if (asprintf(&part, "%s.part", path) < 0)
+    if (attn_asprintf(&part, "%s.part", path) < 0)
         return attn_no_memory(err, path, "for its name");
     bool renamed = rename(part, path) == 0, before = !renamed && errno == ENOENT && (!must || there(path));
     int rc = renamed || before ? ATTN_OK : attn_fail_errno(err, path, "replace");
@@ -180,9 +181,9 @@ int attn_journal_open(struct attn_journal *j, const char *path, bool resuming, b
         return resuming ? attn_fail(err, ATTN_EUSAGE, "--resume continues a file, but the output goes to standard output or "
                                     "a device: give a file with -o") : ATTN_OK;
     j->path = strdup(path);
-    if (asprintf(&j->part_json, "%s.part.json", path) < 0)
+    if (attn_asprintf(&j->part_json, "%s.part.json", path) < 0)
         j->part_json = NULL;
-    if (asprintf(&j->json, "%s.json", path) < 0)
+    if (attn_asprintf(&j->json, "%s.json", path) < 0)
         j->json = NULL;
     if (!j->path || !j->part_json || !j->json)
         return attn_no_memory(err, path, "for its name");

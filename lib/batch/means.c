@@ -14,6 +14,7 @@
 #include <unistd.h>
 
 #include "base/err.h"
+#include "base/format.h"
 #include "base/grow.h"
 #include "base/map.h"
 #include "base/num.h"
@@ -216,7 +217,7 @@ int attn_means_write(const char *path, uint64_t *bytes, struct attn_err *err)
     char *rows;
     struct attn_map map = {0};
     *bytes = 0;
-    if (asprintf(&rows, "%s.part", path) < 0)
+    if (attn_asprintf(&rows, "%s.part", path) < 0)
         return attn_no_memory(err, path, "for its name");
     bool made = access(rows, F_OK) && errno == ENOENT;
     int rc = made ? find(path, bytes, err) : attn_map_open_found(&map, rows, SIZE_MAX, ATTN_LINKS_REFUSED, err);

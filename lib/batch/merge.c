@@ -13,6 +13,7 @@
 #include "attn_tools.h"
 #include "base/err.h"
 #include "base/folder.h"
+#include "base/format.h"
 #include "base/target.h"
 #include "batch/batch.h"
 #include "batch/merge.h"
@@ -46,7 +47,7 @@ static char *own_path(const struct attn_shard_file *p)
 static char *records_path(const struct attn_shard_file *p)
 {
     char *path;
-    return asprintf(&path, "%s/records.ndjson", p->path) < 0 ? NULL : path;
+    return attn_asprintf(&path, "%s/records.ndjson", p->path) < 0 ? NULL : path;
 }
 
 /* A summary given by name only is in the output's directory. */
@@ -55,7 +56,7 @@ static char *summary_path(const struct attn_shard_file *p)
     const char *slash = strrchr(p->path, '/'), *name = p->side.summary;
     char *path;
     int dir = *name != '/' && slash ? (int)(slash + 1 - p->path) : 0;
-    return asprintf(&path, "%.*s%s", dir, p->path, name) < 0 ? NULL : path;
+    return attn_asprintf(&path, "%.*s%s", dir, p->path, name) < 0 ? NULL : path;
 }
 
 static uint64_t own_bytes(const struct attn_shard_file *p)
@@ -110,7 +111,7 @@ static int means_of(struct attn_out *rows, const char *path, uint64_t *bytes, st
 {
     struct attn_map map;
     char *name = NULL;
-    if (asprintf(&name, "the rows of all shards, for %s", path) < 0)
+    if (attn_asprintf(&name, "the rows of all shards, for %s", path) < 0)
         return attn_no_memory(err, path, "for its name");
     int rc = attn_out_map(rows, &map, err);
     if (!rc) {
@@ -161,7 +162,7 @@ static int check_beside(const struct merge *m, struct attn_err *err)
 static int fill(struct merge *m, const char *dir, struct attn_err *err)
 {
     char *path;
-    if (asprintf(&path, "%s/records.ndjson", dir) < 0)
+    if (attn_asprintf(&path, "%s/records.ndjson", dir) < 0)
         return attn_no_memory(err, dir, "for the name of a file");
     int rc = join(m, &records, path, &m->mark.bytes, err);
     free(path);
@@ -195,7 +196,7 @@ static int write_summary(struct merge *m, const char *dir, struct attn_err *err)
     if (attn_folder_has(dir, m->inside))
         return attn_fail(err, ATTN_EUSAGE, "%s: would be written to for the output and for the summary: give one of them "
                          "another name", m->o->summary);
-    if (asprintf(&path, "%s/%s", dir, m->inside) < 0)
+    if (attn_asprintf(&path, "%s/%s", dir, m->inside) < 0)
         return attn_no_memory(err, m->o->summary, "for its name");
     int rc = join_summary(m, path, &m->mark.summary_bytes, err);
     free(path);
@@ -292,7 +293,7 @@ static bool is_merged(const struct merge *m)
     if (attn_sidecar_read(&made, m->sidecar, NULL))
         return false;
     bool whole = describes(&made, m) && (!m->o->summary || has_size(m->o->summary, made.now.summary_bytes));
-    if (asprintf(&lines_path, "%s/records.ndjson", m->path) < 0)
+    if (attn_asprintf(&lines_path, "%s/records.ndjson", m->path) < 0)
         lines_path = NULL;
     whole = whole && lines_path && has_size(lines_path, made.now.bytes);
     free(lines_path);
@@ -358,7 +359,7 @@ static int belongs_to(bool *is, const struct attn_shard_file *p, const char *pat
     char *real = attn_target_follow(p->path), *sidecar = NULL;
     if (!real)
         return attn_fail_errno(err, p->path, "find");
-    if (asprintf(&sidecar, "%s.json", real) < 0)
+    if (attn_asprintf(&sidecar, "%s.json", real) < 0)
         sidecar = NULL;
     char *rows = p->side.summary ? summary_path(p) : NULL;
     bool named = sidecar && (rows || !p->side.summary);
@@ -422,7 +423,7 @@ static int find_target(struct merge *m, struct attn_err *err)
     m->path = in_place ? NULL : directory ? attn_target_follow_directory(path) : attn_target_follow(path);
     if (!in_place && !m->path)
         return attn_fail_errno(err, path, "create");
-    if (!in_place && asprintf(&m->sidecar, "%s.json", m->path) < 0) {
+    if (!in_place && attn_asprintf(&m->sidecar, "%s.json", m->path) < 0) {
         m->sidecar = NULL;
         return attn_no_memory(err, path, "for its name");
     }

@@ -19,6 +19,7 @@
 #include "base/disk.h"
 #include "base/err.h"
 #include "base/folder.h"
+#include "base/format.h"
 #include "batch/batch.h"
 #include "sinks/manifest.h"
 
@@ -67,7 +68,7 @@ static int sweep(const struct sweep *s, const char *dir, bool record, struct att
         char *path;
         if (!strcmp(e->d_name, ".") || !strcmp(e->d_name, ".."))
             continue;
-        if (asprintf(&path, "%s/%s", dir, e->d_name) < 0) {
+        if (attn_asprintf(&path, "%s/%s", dir, e->d_name) < 0) {
             rc = attn_no_memory(err, dir, "for the name of a file");
             break;
         }
@@ -105,7 +106,7 @@ static bool is_free(const char *path)
 static int name_it(struct attn_scaffold *s, struct attn_err *err)
 {
     const char *slash = strrchr(s->final, '/'), *name = slash ? slash + 1 : s->final;
-    if (asprintf(&s->path, "%.*s.%s.part", (int)(name - s->final), s->final, name) >= 0)
+    if (attn_asprintf(&s->path, "%.*s.%s.part", (int)(name - s->final), s->final, name) >= 0)
         return ATTN_OK;
     s->path = NULL;
     attn_no_memory(err, s->final, "for its name");
@@ -213,7 +214,7 @@ static int take_file(void *self, const char *name, uint64_t bytes, struct attn_e
 {
     const struct record *r = self;
     char *from = NULL, *to = NULL;
-    bool named = asprintf(&from, "%s/%s", r->from, name) > 0 && asprintf(&to, "%s/%s", r->to, name) > 0;
+    bool named = attn_asprintf(&from, "%s/%s", r->from, name) > 0 && attn_asprintf(&to, "%s/%s", r->to, name) > 0;
     int rc = named ? take(from, to, bytes, err) : attn_no_memory(err, r->from, "for the name of a file");
     if (named)
         free(to);
@@ -226,7 +227,7 @@ static bool has_filled(const char *dir, const char *name)
 {
     struct stat st;
     char *path;
-    if (asprintf(&path, "%s/%s", dir, name) < 0)
+    if (attn_asprintf(&path, "%s/%s", dir, name) < 0)
         return false;
     bool found = lstat(path, &st) == 0 && (st.st_size > 0 || !S_ISREG(st.st_mode));
     free(path);
@@ -284,7 +285,7 @@ static int take_record(const struct attn_shard_file *p, const char *dir, uint64_
                        struct attn_err *err)
 {
     struct record r = {0};
-    bool named = asprintf(&r.from, "%s/%06" PRIu64, p->path, record) > 0 && asprintf(&r.to, "%s/%06" PRIu64, dir, record) > 0;
+    bool named = attn_asprintf(&r.from, "%s/%06" PRIu64, p->path, record) > 0 && attn_asprintf(&r.to, "%s/%06" PRIu64, dir, record) > 0;
     int rc = named ? take_directory(&r, found, err) : attn_no_memory(err, dir, "for the name of a record");
     if (named)
         free(r.to);

@@ -11,6 +11,7 @@
 
 #include "base/err.h"
 #include "base/folder.h"
+#include "base/format.h"
 #include "batch/batch.h"
 #include "io/fields.h"
 #include "io/npy.h"
@@ -171,7 +172,7 @@ static int open_rows(struct rows *r, const struct attn_shard_file *p, const char
     char *path;
     if (!p->side.tokens)
         return ATTN_OK;
-    if (asprintf(&path, "%s/%s", p->path, name) < 0)
+    if (attn_asprintf(&path, "%s/%s", p->path, name) < 0)
         return attn_no_memory(err, p->path, "for the name of an array");
     int rc = attn_map_open_found(&r->map, path, SIZE_MAX, ATTN_LINKS_REFUSED, err);
     if (!rc)
@@ -229,7 +230,7 @@ static int write_array(struct rows *r, const struct attn_shard_files *p, const c
     int rc = agree(r, p, name, &like, err);
     if (rc)
         return rc;
-    if (asprintf(&path, "%s/%s", dir, name) < 0)
+    if (attn_asprintf(&path, "%s/%s", dir, name) < 0)
         return attn_no_memory(err, dir, "for the name of an array");
     rc = attn_out_open(&to, path, err);
     if (!rc) {

@@ -12,6 +12,7 @@
 #include <sys/stat.h>
 
 #include "base/err.h"
+#include "base/format.h"
 #include "base/share.h"
 #include "base/target.h"
 
@@ -22,7 +23,7 @@ static int refuse_unfinished(const char *path, struct attn_err *err)
 {
     struct attn_sidecar side;
     char *beside;
-    if (asprintf(&beside, "%s.part.json", path) < 0)
+    if (attn_asprintf(&beside, "%s.part.json", path) < 0)
         return attn_no_memory(err, path, "for its name");
     bool begun = attn_sidecar_read(&side, beside, NULL) == ATTN_OK;
     free(beside);
@@ -47,7 +48,7 @@ static int read_shard(struct attn_shard_file *p, const char *path, struct attn_e
 {
     char *real = attn_target_follow(path), *beside = NULL;
     p->path = path;
-    int n = real ? asprintf(&beside, "%s.json", real) : -1;
+    int n = real ? attn_asprintf(&beside, "%s.json", real) : -1;
     free(real);
     if (n < 0)
         return attn_no_memory(err, path, "for its name");

@@ -19,6 +19,7 @@
 #include "base/disk.h"
 #include "base/err.h"
 #include "base/folder.h"
+#include "base/format.h"
 #include "base/map.h"
 #include "base/target.h"
 
@@ -62,7 +63,7 @@ static int set_names(struct attn_output *out, bool directory, struct attn_err *e
         return attn_fail_errno(err, o->path, "create");
     if (o->summary && !(out->summary_path = attn_target_follow(o->summary)))
         return attn_fail_errno(err, o->summary, "create");
-    if (out->path && asprintf(&out->stream_path, "%s%s", out->path, directory ? "/records.ndjson" : "") < 0) {
+    if (out->path && attn_asprintf(&out->stream_path, "%s%s", out->path, directory ? "/records.ndjson" : "") < 0) {
         out->stream_path = NULL;
         return no_memory(out->path, err);
     }
@@ -84,7 +85,7 @@ static int check_apart(const struct attn_output *out, const char *path, const ch
     int rc = ATTN_OK;
     for (; *ending && path && !rc; ending++) {
         char *mine;
-        if (asprintf(&mine, "%s%s", path, *ending) < 0)
+        if (attn_asprintf(&mine, "%s%s", path, *ending) < 0)
             return no_memory(path, err);
         if (is_input(mine, out->e->o->records))
             rc = attn_fail(err, ATTN_EUSAGE, "%s: is the input, and would be written to: give the output another name", mine);
@@ -168,7 +169,7 @@ static int check_rows_free(const struct attn_output *out, struct attn_err *err)
     char *part;
     if (!out->path || !out->summary_path || out->e->o->force || !attn_part_size(out->summary_path, &bytes))
         return ATTN_OK;
-    if (asprintf(&part, "%s.part", out->summary_path) < 0)
+    if (attn_asprintf(&part, "%s.part", out->summary_path) < 0)
         return no_memory(out->summary_path, err);
     int fd = attn_disk_take(part, 0666);
     free(part);
@@ -455,7 +456,7 @@ int attn_output_finish(struct attn_output *out, uint64_t total, struct attn_err 
 static void remove_part(const char *path)
 {
     char *part;
-    if (!path || asprintf(&part, "%s.part", path) < 0)
+    if (!path || attn_asprintf(&part, "%s.part", path) < 0)
         return;
     unlink(part);
     free(part);

@@ -11,6 +11,7 @@
 
 #include "base/disk.h"
 #include "base/err.h"
+#include "base/format.h"
 #include "base/grow.h"
 #include "base/json.h"
 #include "base/map.h"
@@ -421,7 +422,7 @@ int attn_sidecar_set_summary(struct attn_sidecar *s, const char *path, const cha
     size_t dir = slash ? (size_t)(slash + 1 - path) : 0, other_dir = other ? (size_t)(other + 1 - output) : 0;
     bool beside = output && dir == other_dir && !strncmp(path, output, dir);
     char *here = beside || *path == '/' ? NULL : getcwd(NULL, 0);
-    int n = here ? asprintf(&s->summary, "%s/%s", here, path) : asprintf(&s->summary, "%s", beside ? path + dir : path);
+    int n = here ? attn_asprintf(&s->summary, "%s/%s", here, path) : attn_asprintf(&s->summary, "%s", beside ? path + dir : path);
     free(here);
     if (n >= 0)
         return ATTN_OK;

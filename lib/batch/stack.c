@@ -15,6 +15,7 @@
 #include <unistd.h>
 
 #include "base/err.h"
+#include "base/format.h"
 #include "base/map.h"
 #include "sinks/npy.h"
 #include "trace/strip.h"
@@ -62,7 +63,7 @@ static char *path_of(const struct attn_stack *s, const struct array *f)
 {
     char name[ATTN_NAME_MAX], *path;
     attn_act_name(name, f->act, f->layer);
-    return asprintf(&path, "%s/%s.npy", s->dir, name) < 0 ? NULL : path;
+    return attn_asprintf(&path, "%s/%s.npy", s->dir, name) < 0 ? NULL : path;
 }
 
 /* Bytes of an array so far; more than any file has if the number of its rows cannot be right. */

@@ -16,6 +16,7 @@
 
 #include "base/disk.h"
 #include "base/err.h"
+#include "base/format.h"
 #include "base/num.h"
 #include "base/share.h"
 #include "sinks/json.h"
@@ -89,9 +90,9 @@ static void clear(const char *path)
 static int open_dir(struct record_dir *p, const char *dir, uint64_t number, struct attn_err *err)
 {
     *p = (struct record_dir){0};
-    if (asprintf(&p->path, "%s/%06" PRIu64, dir, number) < 0)
+    if (attn_asprintf(&p->path, "%s/%06" PRIu64, dir, number) < 0)
         p->path = NULL;
-    if (asprintf(&p->part, "%s/.%06" PRIu64 ".part", dir, number) < 0)
+    if (attn_asprintf(&p->part, "%s/.%06" PRIu64 ".part", dir, number) < 0)
         p->part = NULL;
     if (!p->path || !p->part)
         return attn_no_memory(err, dir, "for the path of record %" PRIu64, number);
@@ -104,7 +105,7 @@ static int open_dir(struct record_dir *p, const char *dir, uint64_t number, stru
 static void remove_in(const char *dir, const char *file)
 {
     char *path;
-    if (asprintf(&path, "%s/%s", dir, file) < 0)
+    if (attn_asprintf(&path, "%s/%s", dir, file) < 0)
         return;
     unlink(path);
     free(path);
@@ -125,7 +126,7 @@ static int forget(const char *dir, const char *name, struct attn_err *err)
 {
     struct record_dir p = {0};
     struct stat st;
-    if (asprintf(&p.path, "%s/%s", dir, name) < 0)
+    if (attn_asprintf(&p.path, "%s/%s", dir, name) < 0)
         return attn_no_memory(err, dir, "for the path of a record");
     int rc = lstat(p.path, &st) ? ATTN_OK
              : S_ISDIR(st.st_mode) ? clear_ours(&p, err)
@@ -257,7 +258,7 @@ static int open_file(struct record_sink *s, const struct attn_writing *w, uint64
     s->job.path = s->dir.part;
     s->job.staged = true;
     char name[ATTN_RECORD_FILE];
-    if (attn_record_file(name, w->format) && asprintf(&s->file, "%s/%s", s->dir.part, name) < 0) {
+    if (attn_record_file(name, w->format) && attn_asprintf(&s->file, "%s/%s", s->dir.part, name) < 0) {
         s->file = NULL;
         return attn_no_memory(err, s->dir.part, "for the path of a file");
     }

@@ -14,6 +14,7 @@
 #include <string.h>
 
 #include "base/err.h"
+#include "base/format.h"
 #include "model/model.h"
 
 #define BIT(act) (1u << (act))
@@ -345,7 +346,7 @@ static void name_rotation(char out[96], const struct attn_rotation *t)
     if (t->pairing == ATTN_UNROTATED)
         snprintf(out, 96, "does not rotate");
     else
-        snprintf(out, 96, "rotates pairs %s (%zu numbers, theta %g, from position %zu)",
+        attn_snprintf(out, 96, "rotates pairs %s (%zu numbers, theta %g, from position %zu)",
                  t->pairing == ATTN_HALVES ? "(i, i + r/2)" : "(2i, 2i + 1)", t->r, t->theta, t->start);
 }
 

@@ -6,6 +6,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "base/format.h"
+
 #include "compute/position.h"
 #include "compute/vec.h"
 #include "model/model.h"
@@ -14,7 +16,7 @@ bool attn_clue_say(struct clue *c, const char *fmt, ...)
 {
     va_list ap;
     va_start(ap, fmt);
-    if (vasprintf(&c->d->cause, fmt, ap) < 0)
+    if (attn_vasprintf(&c->d->cause, fmt, ap) < 0)
         c->d->cause = NULL;
     va_end(ap);
     return true;

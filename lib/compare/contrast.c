@@ -7,6 +7,7 @@
 #include <sys/stat.h>
 
 #include "base/err.h"
+#include "base/format.h"
 
 static bool is_file(const char *path)
 {
@@ -74,7 +75,7 @@ static int open_side(struct attn_contrast_side *s, const char *name, struct attn
     /* What is here goes before what other places have under this name: it was given as a path. */
     char *path = NULL;
     struct stat st;
-    bool here = !strchr(name, '/') && stat(name, &st) == 0 && S_ISDIR(st.st_mode) && asprintf(&path, "./%s", name) > 0;
+    bool here = !strchr(name, '/') && stat(name, &st) == 0 && S_ISDIR(st.st_mode) && attn_asprintf(&path, "./%s", name) > 0;
     int rc = attn_source_find(&s->source, here ? path : name, err);
     if (!rc)
         rc = read_config(s, err);

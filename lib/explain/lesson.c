@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "base/err.h"
+#include "base/format.h"
 
 /* ---- what is read ---------------------------------------------------------------------- */
 
@@ -199,7 +200,7 @@ void attn_lesson_erratum(struct attn_lesson *r, const char *fmt, ...)
     char *text = NULL;
     va_list args;
     va_start(args, fmt);
-    if (vasprintf(&text, fmt, args) < 0)
+    if (attn_vasprintf(&text, fmt, args) < 0)
         text = NULL;
     va_end(args);
     r->e.d.failed = r->e.d.failed || !text;

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "base/err.h"
+#include "base/format.h"
 #include "base/size.h"
 #include "compute/gemm.h"
 #include "compute/position.h"
@@ -83,7 +84,7 @@ static void embedding(struct attn_explainer *e, const struct attn_spot *s)
     bool learned = s->seen[ATTN_ACT_POS_EMBED].x;
     char scaled[48] = "";
     if (all->embed_scale != 0)
-        snprintf(scaled, sizeof scaled, ", multiplied by %.6g", (double)all->embed_scale);
+        attn_snprintf(scaled, sizeof scaled, ", multiplied by %.6g", (double)all->embed_scale);
     attn_derive_words(&e->d, "Its embedding is row %d of the embedding table%s%s%s (embed).  %s", (int)s->of->tok[s->t].id,
                       all->project_in.data ? ", projected to the width of the model" : "", scaled,
                       attn_has(&all->embed_norm) ? ", normalised" : "",

@@ -15,6 +15,7 @@
 #include <unistd.h>
 
 #include "base/err.h"
+#include "base/format.h"
 #include "base/size.h"
 #include "base/utf8.h"
 
@@ -37,7 +38,7 @@ static int open_entry(struct directory *in, const char *file, struct attn_err *e
                                   struct attn_err *err))
 {
     char *path;
-    if (asprintf(&path, "%s/%s", in->path, file) < 0)
+    if (attn_asprintf(&path, "%s/%s", in->path, file) < 0)
         return attn_no_memory(err, in->path, "for the path of %s", file);
     struct attn_map m = {0};
     int rc = attn_map_open_found(&m, path, ATTN_DUMP_LARGEST, ATTN_LINKS_FOLLOWED, err);  /* as git-annex and DVC keep arrays */
@@ -134,7 +135,7 @@ static int read_listing(struct directory *in, struct attn_err *err)
 static void warn(struct directory *in, const char *what, size_t n, const char *file)
 {
     char *before = in->d->warning, *name = attn_utf8_readable(file, strlen(file));
-    if (!name || asprintf(&in->d->warning, "%s%s%s: %zu file%s %s, such as %s", before ? before : "", before ? "; " : "",
+    if (!name || attn_asprintf(&in->d->warning, "%s%s%s: %zu file%s %s, such as %s", before ? before : "", before ? "; " : "",
                           in->path, n, n == 1 ? "" : "s", what, name) < 0)
         in->d->warning = before;
     else
@@ -223,7 +224,7 @@ static int take_steps(struct directory *in, struct attn_err *err)
 static bool holds_history(const char *dir)
 {
     char *path = NULL;
-    bool there = asprintf(&path, "%s/watch/%s", dir, manifest) >= 0 && access(path, R_OK) == 0;
+    bool there = attn_asprintf(&path, "%s/watch/%s", dir, manifest) >= 0 && access(path, R_OK) == 0;
     free(path);
     return there;
 }

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/err.h"
+#include "base/format.h"
 #include "base/grow.h"
 #include "base/json.h"
 #include "base/num.h"
@@ -284,7 +285,7 @@ int attn_st_open(struct attn_st **out, const unsigned char *bytes, size_t len, c
 {
     struct attn_json j;
     struct reader r = {.st = calloc(1, sizeof *r.st), .name = name};
-    if (!r.st || asprintf(&r.header_name, "%s: header", name) < 0) {
+    if (!r.st || attn_asprintf(&r.header_name, "%s: header", name) < 0) {
         free(r.st);
         return attn_no_memory(err, name, "to open it");
     }

@@ -31,6 +31,7 @@
 #include <string.h>
 
 #include "base/err.h"
+#include "base/format.h"
 #include "base/num.h"
 
 /* ---- reading a recipe ---------------------------------------------------------------------- */
@@ -47,7 +48,7 @@ static int bad(const struct step *st, struct attn_err *err, const char *fmt, ...
     char why[320];
     va_list ap;
     va_start(ap, fmt);
-    vsnprintf(why, sizeof why, fmt, ap);
+    attn_vsnprintf(why, sizeof why, fmt, ap);
     va_end(ap);
     return attn_fail(err, ATTN_EUSAGE, "draw: column %zu, '%.*s': %s", st->column,
                      (int)(st->text.len < 80 ? st->text.len : 80), st->text.s, why);

@@ -12,6 +12,7 @@
 #include <string.h>
 
 #include "base/err.h"
+#include "base/format.h"
 #include "base/size.h"
 #include "compute/vec.h"
 #include "model/layout.h"
@@ -319,7 +320,7 @@ static bool is_tied_copy(struct attn_model *m, const struct attn_st_tensor *t, c
     size_t ends = attn_model_is_small(m) ? t->bytes : smaller(t->bytes, ENDS);
     bool same = t->bytes == embed->bytes && strcmp(t->dtype, embed->dtype) == 0 && memcmp(t->data, embed->data, ends) == 0 &&
                 memcmp(t->data + t->bytes - ends, embed->data + t->bytes - ends, ends) == 0;
-    if (!same && !m->warning && asprintf(&m->warning, "%s: '%s' differs from '%s', but config.json says they are tied "
+    if (!same && !m->warning && attn_asprintf(&m->warning, "%s: '%s' differs from '%s', but config.json says they are tied "
                                          "(\"tie_word_embeddings\"): the embedding is used", attn_shards_path(&m->weights),
                                          t->name, embed->name) < 0)
         m->warning = NULL;

@@ -8,6 +8,7 @@
 
 #include "base/err.h"
 #include "base/folder.h"
+#include "base/format.h"
 #include "base/grow.h"
 #include "model/hub.h"
 #include "model/source.h"
@@ -55,11 +56,11 @@ static int add_cached(struct list *l, const char *path, const char *directory, c
     char *name = attn_hub_name(directory), *base = NULL;
     struct dirent **entry = NULL;
     int n = -1, rc = ATTN_OK;
-    if (name && asprintf(&base, "%s/snapshots", path) >= 0)
+    if (name && attn_asprintf(&base, "%s/snapshots", path) >= 0)
         n = scandir(base, &entry, is_shown, alphasort);
     for (int i = 0; i < n; i++) {
         char *snapshot = NULL;
-        if (!rc && (asprintf(&snapshot, "%s/%s", base, entry[i]->d_name) < 0 || !snapshot))
+        if (!rc && (attn_asprintf(&snapshot, "%s/%s", base, entry[i]->d_name) < 0 || !snapshot))
             rc = attn_no_memory(err, NULL, "for a path");
         if (!rc)
             rc = add_plain(l, snapshot, n == 1 ? name : snapshot, where, err);
@@ -80,7 +81,7 @@ static int add_all(struct list *l, const char *dir, const char *where,
     int n = scandir(dir, &entry, is_shown, alphasort), rc = ATTN_OK;
     for (int i = 0; i < n; i++) {
         char *path = NULL;
-        if (!rc && asprintf(&path, "%s/%s", dir, entry[i]->d_name) < 0)
+        if (!rc && attn_asprintf(&path, "%s/%s", dir, entry[i]->d_name) < 0)
             rc = attn_no_memory(err, NULL, "for a path");
         if (!rc)
             rc = add_one(l, path, entry[i]->d_name, where, err);

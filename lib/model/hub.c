@@ -7,6 +7,7 @@
 #include <sys/stat.h>
 
 #include "base/err.h"
+#include "base/format.h"
 #include "base/strings.h"
 
 static const char models[] = "models--";
@@ -21,7 +22,7 @@ static char *below(const char *variable, const char *rest)
 {
     const char *base = getenv(variable);
     char *path = NULL;
-    return base && *base && asprintf(&path, "%s%s", base, rest) >= 0 ? path : NULL;
+    return base && *base && attn_asprintf(&path, "%s%s", base, rest) >= 0 ? path : NULL;
 }
 
 char *attn_hub_root(void)
@@ -43,7 +44,7 @@ char *attn_hub_find(const char *name)
     if (*name == '.' || (slash && (!org || !slash[1] || strchr(slash + 1, '/'))))
         return NULL;
     char *root = attn_hub_root(), *path = NULL;
-    int n = root ? asprintf(&path, "%s/%s%.*s%s%s", root, models, org, name, slash ? "--" : "", slash ? slash + 1 : name) : -1;
+    int n = root ? attn_asprintf(&path, "%s/%s%.*s%s%s", root, models, org, name, slash ? "--" : "", slash ? slash + 1 : name) : -1;
     free(root);
     if (n < 0)
         return NULL;
@@ -88,13 +89,13 @@ int attn_hub_enter(char **path, bool *inside, struct attn_err *err)
     struct dirent **entry = NULL;
     int rc = ATTN_OK;
     *inside = false;
-    if (asprintf(&base, "%s/snapshots", *path) < 0)
+    if (attn_asprintf(&base, "%s/snapshots", *path) < 0)
         return attn_no_memory(err, NULL, "for a path");
     int n = is_directory(base) ? scandir(base, &entry, is_shown, alphasort) : -1;
     *inside = n >= 0;
     if (n == 0)
         rc = attn_fail(err, ATTN_EIO, "%s: is a directory of Hugging Face's cache without a snapshot: download the model again", *path);
-    if (n == 1 && asprintf(&only, "%s/%s", base, entry[0]->d_name) < 0)
+    if (n == 1 && attn_asprintf(&only, "%s/%s", base, entry[0]->d_name) < 0)
         rc = attn_no_memory(err, NULL, "for a path");
     if (n > 1) {
         list_some(some, sizeof some, entry, n);

@@ -7,6 +7,7 @@
 
 #include "base/cpu.h"
 #include "base/err.h"
+#include "base/format.h"
 #include "base/num.h"
 #include "base/sha256.h"
 #include "compute/kind.h"
@@ -69,7 +70,7 @@ static int read_config(struct attn_model *m, struct attn_err *err)
     if (!path)
         return attn_no_memory(err, NULL, "for a path");
     rc = attn_config_read(&m->config, (const char *)m->config_map.data, m->config_map.len, path, err);
-    if (!rc && m->config.doubt && asprintf(&m->warning, "%s: %s", path, m->config.doubt) < 0)
+    if (!rc && m->config.doubt && attn_asprintf(&m->warning, "%s: %s", path, m->config.doubt) < 0)
         m->warning = NULL;
     free(path);
     return rc;

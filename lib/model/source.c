@@ -9,6 +9,7 @@
 
 #include "base/embed.h"
 #include "base/err.h"
+#include "base/format.h"
 #include "base/near.h"
 #include "base/utf8.h"
 #include "model/hints.h"
@@ -79,7 +80,7 @@ static bool is_file(const char *path)
 static char *directory_in(const char *base, size_t base_len, const char *name)
 {
     char *path = NULL;
-    if (asprintf(&path, "%.*s/%s", (int)base_len, base, name) < 0)
+    if (attn_asprintf(&path, "%.*s/%s", (int)base_len, base, name) < 0)
         return NULL;
     if (is_directory(path))
         return path;
@@ -252,7 +253,7 @@ char *attn_source_path(const struct attn_source *s, const char *file)
     char *path = NULL;
     size_t len = s->dir ? strlen(s->dir) : 0;
     const char *slash = len > 0 && s->dir[len - 1] == '/' ? "" : "/";
-    int n = s->dir ? asprintf(&path, "%s%s%s", s->dir, slash, file) : asprintf(&path, "built-in %s/%s", s->name, file);
+    int n = s->dir ? attn_asprintf(&path, "%s%s%s", s->dir, slash, file) : attn_asprintf(&path, "built-in %s/%s", s->name, file);
     return n < 0 ? NULL : path;
 }
 

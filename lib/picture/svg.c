@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/format.h"
 #include "base/out.h"
 #include "picture/png.h"
 
@@ -118,7 +119,7 @@ int attn_svg_write(struct attn_out *o, const struct attn_album *a, const struct 
     if (!rc) {
         char size[64];
         if (look->paper > 0)
-            snprintf(size, sizeof size, "width=\"%.3fmm\" height=\"%.3fmm\"", look->paper,
+            attn_snprintf(size, sizeof size, "width=\"%.3fmm\" height=\"%.3fmm\"", look->paper,
                      look->paper * (double)f.height / (double)f.width);
         else
             snprintf(size, sizeof size, "width=\"%zu\" height=\"%zu\"", f.width, f.height);

@@ -7,6 +7,7 @@
 #include "base/cpu.h"
 #include "base/disk.h"
 #include "base/err.h"
+#include "base/format.h"
 #include "base/target.h"
 #include "base/team.h"
 #include "compute/pairs.h"
@@ -193,7 +194,7 @@ static int open_files(struct file *file, int n, const struct attn_limits *l, str
     char *path;
     int rc = ATTN_OK;
     for (int i = 0; i < n && !rc; i++) {
-        if (asprintf(&path, "%s/limit.%d", l->dir, i) < 0)
+        if (attn_asprintf(&path, "%s/limit.%d", l->dir, i) < 0)
             return attn_no_memory(err, NULL, "for a file name");
         rc = attn_target_open(&file[i].target, path, err);
         free(path);

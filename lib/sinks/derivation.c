@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "base/format.h"
 #include "base/grow.h"
 
 void attn_derivation_free(struct attn_derivation *d)
@@ -25,7 +26,7 @@ void attn_derivation_free(struct attn_derivation *d)
 static char *written(struct attn_derivation *d, const char *fmt, va_list args)
 {
     char *text;
-    if (d->failed || vasprintf(&text, fmt, args) < 0) {
+    if (d->failed || attn_vasprintf(&text, fmt, args) < 0) {
         d->failed = true;
         return NULL;
     }

@@ -10,6 +10,7 @@
 #include "base/disk.h"
 #include "base/err.h"
 #include "base/folder.h"
+#include "base/format.h"
 #include "base/grow.h"
 #include "base/strings.h"
 #include "sinks/json.h"
@@ -318,7 +319,7 @@ static int finish_directory(struct attn_files *f, struct attn_err *err)
     if (rc || f->job->staged)
         return rc;
     rc = attn_rewrite_end(f->rewrite, f->list, f->n, &changed, err);
-    if (changed && asprintf(&f->note, "%s/%s: is left there: it is not as an older run wrote it", f->job->path, changed) < 0)
+    if (changed && attn_asprintf(&f->note, "%s/%s: is left there: it is not as an older run wrote it", f->job->path, changed) < 0)
         f->note = NULL;
     free(changed);
     return rc;
@@ -348,7 +349,7 @@ static void withdraw(const struct attn_files *f)
         attn_rewrite_withdraw(f->rewrite);
     for (size_t i = 0; i < f->n; i++) {
         char *path;
-        if (asprintf(&path, "%s/%s", f->job->path, f->list[i]->file) < 0)
+        if (attn_asprintf(&path, "%s/%s", f->job->path, f->list[i]->file) < 0)
             continue;
         unlink(path);
         free(path);

@@ -12,6 +12,7 @@
 #include "base/disk.h"
 #include "base/err.h"
 #include "base/folder.h"
+#include "base/format.h"
 #include "base/grow.h"
 #include "base/map.h"
 #include "base/sha256.h"
@@ -121,7 +122,7 @@ static int open_listed(struct attn_map *out, const char *dir, const char *file, 
 {
     char *path;
     *out = (struct attn_map){0};
-    if (asprintf(&path, "%s/%s", dir, file) < 0)
+    if (attn_asprintf(&path, "%s/%s", dir, file) < 0)
         return attn_no_memory(err, dir, "for the name of a file");
     int rc = attn_map_open_found(out, path, OLD_MAX, ATTN_LINKS_REFUSED, err);
     free(path);
@@ -132,7 +133,7 @@ static int open_listed(struct attn_map *out, const char *dir, const char *file, 
 static char *path_of(const char *dir, const struct listed *f)
 {
     char *path;
-    return asprintf(&path, "%s/%.*s", dir, (int)f->len, f->name) < 0 ? NULL : path;
+    return attn_asprintf(&path, "%s/%.*s", dir, (int)f->len, f->name) < 0 ? NULL : path;
 }
 
 static int hand_out(const struct listed *f, const char *dir, attn_manifest_fn *with, void *self, struct attn_err *err)
@@ -312,7 +313,7 @@ static int remove_list(const char *dir, const char *file, bool whole, const char
 {
     struct attn_map old;
     char *path;
-    if (asprintf(&path, "%s/%s", dir, file) < 0)
+    if (attn_asprintf(&path, "%s/%s", dir, file) < 0)
         return no_memory(dir, err);
     int rc = open_list(&old, dir, file, path, err);
     bool lists = !rc && (whole ? list_in(&old) != NULL : old.len > 0);
@@ -384,9 +385,9 @@ int attn_rewrite_begin(struct attn_rewrite **out, const char *dir, struct attn_e
     struct attn_rewrite *r = *out = calloc(1, sizeof *r);
     if (r) {
         *r = (struct attn_rewrite){.dir = dir, .fd = -1};
-        if (asprintf(&r->manifest, "%s/%s", dir, manifest) < 0)
+        if (attn_asprintf(&r->manifest, "%s/%s", dir, manifest) < 0)
             r->manifest = NULL;
-        if (asprintf(&r->part, "%s/%s", dir, part) < 0)
+        if (attn_asprintf(&r->part, "%s/%s", dir, part) < 0)
             r->part = NULL;
     }
     int rc = r && r->manifest && r->part ? put_aside(r, err) : attn_no_memory(err, dir, "for paths");

@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/format.h"
 #include "base/size.h"
 #include "base/utf8.h"
 #include "sinks/hide.h"
@@ -41,7 +42,7 @@ __attribute__((format(printf, 2, 3))) static void print_heading(struct attn_scre
     char text[512];
     va_list args;
     va_start(args, fmt);
-    vsnprintf(text, sizeof text, fmt, args);
+    attn_vsnprintf(text, sizeof text, fmt, args);
     va_end(args);
     struct attn_label l = attn_label_line(text, strlen(text), s->width);
     attn_out_char(s->out, '\n');
@@ -199,7 +200,7 @@ static size_t name_head(char text[64], const struct attn_screen_head *r)
 {
     char place[32];
     snprintf(place, sizeof place, "L%zuH%zu", r->at.layer, r->at.head);
-    return (size_t)snprintf(text, 64, "%-6s  %s %.2f, entropy %.2f", place, r->most->name, r->share, r->entropy);
+    return (size_t)attn_snprintf(text, 64, "%-6s  %s %.2f, entropy %.2f", place, r->most->name, r->share, r->entropy);
 }
 
 static void print_heads(struct attn_screen *s)

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "base/err.h"
+#include "base/format.h"
 #include "model/model.h"
 #include "text/tokens.h"
 
@@ -96,7 +97,7 @@ static bool too_long(char *out, const struct pair *p)
     attn_model_info(p->model, &info);
     if (!(p->said->longest >= 1) || p->said->longest >= (double)info.n_ctx || (double)p->T <= p->said->longest)
         return false;
-    snprintf(out, ATTN_DOUBT, "tokenizer_config.json limits texts to %.0f tokens (model_max_length), config.json to %zu: longer "
+    attn_snprintf(out, ATTN_DOUBT, "tokenizer_config.json limits texts to %.0f tokens (model_max_length), config.json to %zu: longer "
              "ones are run, but perhaps none was in training", p->said->longest, info.n_ctx);
     return true;
 }

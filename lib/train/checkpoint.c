@@ -14,6 +14,7 @@
 
 #include "base/err.h"
 #include "base/folder.h"
+#include "base/format.h"
 #include "base/grow.h"
 #include "base/map.h"
 #include "base/num.h"
@@ -126,7 +127,7 @@ static const char curve_name[] = "curve";
 static char *path_of(const char *dir)
 {
     char *path = NULL;
-    return asprintf(&path, "%s/" ATTN_CHECKPOINT_FILE, dir) < 0 ? NULL : path;
+    return attn_asprintf(&path, "%s/" ATTN_CHECKPOINT_FILE, dir) < 0 ? NULL : path;
 }
 
 static int no_memory(const char *dir, struct attn_err *err)

@@ -9,6 +9,7 @@
 
 #include "base/err.h"
 #include "base/folder.h"
+#include "base/format.h"
 #include "base/map.h"
 #include "model/family.h"
 
@@ -19,7 +20,7 @@ enum { FILE_LIMIT = 256 << 20 };
 int attn_train_file(struct attn_map *map, char **path, const char *dir, const char *file, struct attn_err *err)
 {
     *map = (struct attn_map){0};
-    if (asprintf(path, "%s/%s", dir, file) < 0) {
+    if (attn_asprintf(path, "%s/%s", dir, file) < 0) {
         *path = NULL;
         attn_no_memory(err, dir, "for a path");
         return ATTN_ENOMEM;

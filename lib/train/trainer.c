@@ -11,6 +11,7 @@
 #include "base/cpu.h"
 #include "base/err.h"
 #include "base/folder.h"
+#include "base/format.h"
 #include "base/team.h"
 #include "base/utf8.h"
 
@@ -231,7 +232,7 @@ int attn_train_open(struct attn_train **out, const char *path, const struct attn
         t->lock = -1;
     if (t)
         t->dir = strchr(path, '/') ? strdup(path) : NULL;
-    if (t && !t->dir && asprintf(&t->dir, "./%s", path) < 0)
+    if (t && !t->dir && attn_asprintf(&t->dir, "./%s", path) < 0)
         t->dir = NULL;
     rc = t && t->dir ? open_all(t, o, err) : attn_no_memory(err, NULL, "to train");
     if (rc)

@@ -13,6 +13,7 @@
 
 #include "base/err.h"
 #include "base/folder.h"
+#include "base/format.h"
 #include "base/grow.h"
 #include "io/dump.h"
 #include "sinks/json.h"
@@ -238,7 +239,7 @@ int attn_watch_open(struct attn_watch **out, const char *dir, const struct attn_
                     const struct attn_train_watch_opts *o, size_t step, struct attn_err *err)
 {
     struct attn_watch *w = calloc(1, sizeof *w);
-    if (!w || asprintf(&w->dir, "%s/watch", dir) < 0) {
+    if (!w || attn_asprintf(&w->dir, "%s/watch", dir) < 0) {
         attn_watch_close(w);
         return no_memory("a sentence", err);
     }

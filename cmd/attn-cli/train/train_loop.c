@@ -9,6 +9,7 @@
 
 #include "base/clock.h"
 #include "base/err.h"
+#include "base/format.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -83,7 +84,7 @@ static int check_usage(const char *corpus, struct attn_err *err)
 static char *directory(const char *path)
 {
     char *dir = NULL;
-    if (!path || asprintf(&dir, "%s%s", strchr(path, '/') ? "" : "./", path) < 0)
+    if (!path || attn_asprintf(&dir, "%s%s", strchr(path, '/') ? "" : "./", path) < 0)
         return NULL;
     return dir;
 }
@@ -99,7 +100,7 @@ static int check_text(const char *dir, const char *path, struct attn_err *err)
         return ATTN_OK;
     for (size_t i = 0; i < sizeof written / sizeof *written; i++) {
         char *name = NULL;
-        if (asprintf(&name, "%s/%s", dir, written[i]) < 0)
+        if (attn_asprintf(&name, "%s/%s", dir, written[i]) < 0)
             return attn_no_memory(err, NULL, "for a path");
         is |= stat(name, &file) == 0 && file.st_dev == text.st_dev && file.st_ino == text.st_ino;
         free(name);

@@ -59,7 +59,8 @@ const char *attn_version(void);         /* of the library that is linked, which 
 
 /* ---- errors ---------------------------------------------------------------------------- */
 
-/* Functions that can fail return ATTN_OK, which is 0, or why not, and leave a message in `err`; err may be NULL. */
+/* Functions that can fail return ATTN_OK, which is 0, or why not, and leave a message in `err`; err may be NULL.  What they would
+ * have made is then NULL, and may be given to the function that frees it. */
 enum attn_status { ATTN_OK, ATTN_EIO, ATTN_EFORMAT, ATTN_EUSAGE, ATTN_ENOMEM };
 struct attn_err { enum attn_status code; char msg[512]; };
 

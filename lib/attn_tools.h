@@ -404,7 +404,7 @@ struct attn_contrast;
 /* Whether the path, or the name where there is no such path, is that of a side; a directory may be one of arrays, too. */
 bool attn_contrast_takes(const char *path);
 int attn_contrast_new(struct attn_contrast **out, const char *a, const char *b, const struct attn_contrast_opts *o,
-                      struct attn_err *err);
+                      struct attn_err *err);                        /* o NULL: all zero */
 void attn_contrast_free(struct attn_contrast *c);                   /* NULL is fine */
 const struct attn_contrasted *attn_contrast_result(const struct attn_contrast *c);
 bool attn_contrast_differs(const struct attn_contrasted *r);

@@ -132,8 +132,9 @@ int attn_scores_start(struct attn_scores *t, const int32_t *ids, const struct at
     size_t tokens = 0;
     for (size_t i = 0; i < n; i++)
         tokens += seq[i].T;
-    if (make_room(t, tokens, n, err))
-        return err->code;
+    int rc = make_room(t, tokens, n, err);
+    if (rc)
+        return rc;
     for (size_t i = 0, start = 0; i < n; start += seq[i++].T) {
         t->text[i] = (struct text){seq[i].T, start};
         link_same(t, &t->text[i], ids);

@@ -132,7 +132,7 @@ int attn_contrast_new(struct attn_contrast **out, const char *a, const char *b, 
     struct attn_contrast *c = calloc(1, sizeof *c);
     if (!c)
         return attn_no_memory(err, NULL, "to compare two models");
-    c->o = *o;
+    c->o = o ? *o : (struct attn_contrast_opts){0};
     int rc = fill(c, name, err);
     if (rc)
         attn_contrast_free(c);

@@ -26,11 +26,10 @@ void attn_labels_free(struct attn_labels *l)
 
 int attn_labels_new(struct attn_labels **out, const struct attn_tokenizer *t, struct attn_err *err)
 {
-    struct attn_labels *l = calloc(1, sizeof *l);
+    struct attn_labels *l = *out = calloc(1, sizeof *l);
     if (!l)
         return attn_no_memory(err, NULL, "for labels");
     l->tokenizer = t;
-    *out = l;
     return ATTN_OK;
 }
 
@@ -87,20 +86,24 @@ int attn_labels_read(struct attn_labels **out, const char *text, size_t len, con
                      struct attn_err *err)
 {
     static const char mark[] = "\xEF\xBB\xBF";
-    struct attn_labels *l;
+    struct attn_labels *l = NULL;
+    *out = NULL;
     if (len >= strlen(mark) && !memcmp(text, mark, strlen(mark))) {
         text += strlen(mark);
         len -= strlen(mark);
     }
-    if (check_utf8(text, len, name, err) || attn_labels_new(&l, NULL, err))
-        return err->code;
+    int rc = check_utf8(text, len, name, err);
+    if (!rc)
+        rc = attn_labels_new(&l, NULL, err);
+    if (rc)
+        return rc;
     l->vocabulary = vocabulary;
-    if (take(l, text, len, name, err)) {
+    rc = take(l, text, len, name, err);
+    if (rc)
         attn_labels_free(l);
-        return err->code;
-    }
-    *out = l;
-    return ATTN_OK;
+    else
+        *out = l;
+    return rc;
 }
 
 /* ---- naming ------------------------------------------------------------------------------ */

@@ -199,6 +199,7 @@ int attn_encode_with(struct attn_tokens **out, const struct attn_tokenizer *t, c
                      const struct attn_encode_opts *o, struct attn_err *err)
 {
     o = o ? o : &plain;
+    *out = NULL;
     struct attn_encoding found = {0};
     int rc = t->as->encode(&found, t->self, text, len, o, err);
     if (!rc)
@@ -211,6 +212,7 @@ int attn_encode_ids(int32_t **ids, size_t *n, const struct attn_tokenizer *t, co
                     const struct attn_encode_opts *o, struct attn_err *err)
 {
     o = o ? o : &plain;
+    *ids = NULL;
     struct attn_encoding found = {.ids_only = true};
     int rc = t->as->encode(&found, t->self, text, len, o, err);
     if (rc) {
@@ -231,6 +233,7 @@ int attn_encode(struct attn_tokens **out, const struct attn_tokenizer *t, const 
 int attn_tokens_from_ids(struct attn_tokens **out, const int32_t *ids, size_t n, struct attn_err *err)
 {
     char *spell;
+    *out = NULL;
     for (size_t i = 0; i < n; i++)
         if (ids[i] < 0)
             return attn_fail(err, ATTN_EFORMAT, "id %d at position %zu, expected a whole number from 0",
@@ -272,6 +275,7 @@ int attn_decode(char **out, size_t *len, const struct attn_tokenizer *t, const i
                 struct attn_err *err)
 {
     size_t bytes;
+    *out = NULL;
     int rc = measure_text(t, ids, n, &bytes, err);
     if (rc)
         return rc;

@@ -188,8 +188,9 @@ START_TEST(err_shows_control_bytes)
     ck_assert_int_eq(attn_fail(&err, ATTN_EFORMAT, "a\x1B[31m%s", "b"), ATTN_EFORMAT);
     ck_assert_str_eq(err.msg, "a\\x1B[31mb");
     ck_assert_int_eq(err.code, ATTN_EFORMAT);
-    attn_fail(&err, ATTN_EIO, "a\nb\xC2\x9Bm\xC2\xA9");     /* a line feed, the control character CSI, a copyright sign */
-    ck_assert_str_eq(err.msg, "a\\x0Ab\\x9Bm\xC2\xA9");
+    /* A line feed, the control character CSI, one that turns the writing direction, a copyright sign. */
+    attn_fail(&err, ATTN_EIO, "a\nb\xC2\x9Bm\u202E\u00A9");
+    ck_assert_str_eq(err.msg, "a\\x0Ab\\u{9B}m\\u{202E}\u00A9");
     ck_assert_int_eq(attn_fail(NULL, ATTN_EIO, "x"), ATTN_EIO);
 }
 END_TEST

@@ -373,7 +373,10 @@ START_TEST(curves_as_csv)
 END_TEST
 
 static const double xs[] = {1, 2, 3, 4, 5, 1000}, ys[] = {3, 2, 2.5, 1, 1, 0.5}, same[] = {2, 2, 2, 2, 2, 2};
-static const struct { const double *y; size_t n; } charts[] = {{ys, 6}, {ys, 1}, {ys, 0}, {same, 6}};
+/* Losses that weights of 1e8 have, or a changed checkpoint. */
+static const double vast[] = {1e17, 1e17, 1e17, 1e17, 1e17, 1e17}, wild[] = {1e308, -1e308, INFINITY, 1, -INFINITY, NAN},
+                    none[] = {NAN, NAN, NAN, NAN, NAN, NAN};
+static const struct { const double *y; size_t n; } charts[] = {{ys, 6}, {ys, 1}, {ys, 0}, {same, 6}, {vast, 6}, {wild, 6}, {none, 6}};
 
 START_TEST(charts_of_any_number_of_points)
 {

@@ -188,7 +188,10 @@ static void print_numbers(const struct attn_contrasted *c, const struct attn_con
 static void print_weight(const struct attn_contrasted *c, const struct attn_contrast_weight *w, int width)
 {
     char a[PLACE], b[PLACE];
-    printf("  %-*s  ", width, w->name);
+    int len = (int)strlen(w->name);
+    fputs("  ", stdout);
+    print_text(stdout, w->name, (size_t)len, true);
+    printf("%*s  ", len < width ? width - len : 0, "");
     bool types = strcmp(w->dtype[0], w->dtype[1]) != 0, shapes = w->kind == ATTN_DIFF_SHAPE;
     fputs(place(a, w->shape[0], w->ndim[0]), stdout);
     if (types)

@@ -1,7 +1,5 @@
 #include "base/err.h"
 
-#include "base/format.h"
-
 #include <errno.h>
 #include <limits.h>
 #include <stdarg.h>
@@ -9,21 +7,14 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/format.h"
+#include "base/utf8.h"
+
 #undef attn_fail
 #undef attn_no_memory
 #undef attn_fail_errno
 
 const char *attn_version(void) { return ATTN_VERSION; }
-
-/* Length of a sequence at s that could steer a terminal (a C0 control, DEL, or a C1 control in UTF-8); 0 if there is
- * none. */
-static size_t control(const char *s)
-{
-    unsigned char c = (unsigned char)s[0], next = c ? (unsigned char)s[1] : 0;
-    if (c < 0x20 || c == 0x7f)
-        return 1;
-    return c == 0xC2 && next >= 0x80 && next < 0xA0 ? 2 : 0;
-}
 
 /* Whether s points into the middle of a UTF-8 character. */
 static bool within(const char *s)
@@ -39,21 +30,21 @@ static void cut(char *dst, size_t n)
     strcpy(dst + n, "...");
 }
 
-/* Copies src to dst[0..size) with control bytes made visible. */
+/* Copies src to dst[0..size); what could steer a terminal becomes visible. */
 static void visible(char *dst, size_t size, const char *src)
 {
+    const char *end = src + strlen(src);
     size_t n = 0, whole = 0;            /* whole: where "..." would still fit */
-    while (*src) {
-        size_t hidden = control(src), need = hidden ? 4 : 1;
+    while (src < end) {
+        char form[ATTN_VISIBLE];
+        size_t step = attn_utf8_visible(form, src, (size_t)(end - src)), need = strlen(form);
         if (n + need >= size) {
             dst[n] = '\0';
             cut(dst, whole);
             return;
         }
-        dst[n] = *src;
-        if (hidden)
-            snprintf(dst + n, 5, "\\x%02X", (unsigned char)src[hidden - 1]);
-        src += hidden ? hidden : 1;
+        memcpy(dst + n, form, need);
+        src += step;
         n += need;
         if (n + 4 <= size)
             whole = n;

@@ -9,7 +9,7 @@
 
 /* Returns `code`, so that a failure is one statement: return attn_fail(err, ATTN_EIO, ...).  A
  * message that does not fit has "..." in its middle, so that after a long path there is still what
- * is wrong with it; control bytes are shown as \xNN, so that a hostile name cannot steer the terminal.  `err` may be NULL. */
+ * is wrong with it; what could steer a terminal is shown by its number (attn_utf8_visible).  `err` may be NULL. */
 int attn_fail(struct attn_err *err, enum attn_status code, const char *fmt, ...)
     __attribute__((format(printf, 3, 4)));
 

@@ -234,11 +234,23 @@ static double tick_of(double range)
     return power * (share < 2 ? 0.2 : share < 5 ? 0.5 : 1);
 }
 
+/* What a chart shows of any number: those of a changed file may be infinite, or none. */
+static double shown(double v)
+{
+    const double most = 1e30;
+    return fmin(fmax(v, -most), most);
+}
+
 static struct axis axis_of(double low, double high)
 {
-    if (!(high > low)) {                /* no point, or all values are equal */
-        low = isfinite(low) ? low - 1 : 0;
-        high = low + 2;
+    bool none = low > high;
+    low = none ? 1 : shown(low);
+    high = none ? 1 : shown(high);
+    double least = fmax(fabs(low), fabs(high)) * 1e-9;          /* ticks that are nearer could not be told apart */
+    if (!(high - low > least)) {
+        double around = fmax(1, least);
+        low -= around;
+        high = low + 2 * around;
     }
     double tick = tick_of(high - low);
     return (struct axis){floor(low / tick) * tick, ceil(high / tick) * tick, tick};
@@ -265,12 +277,12 @@ static double share(const struct axis *a, double v)
 
 static size_t column(const struct plot *d, double x)
 {
-    return LEFT + (size_t)(share(&d->x, x) * (ACROSS - 1));
+    return LEFT + (size_t)(share(&d->x, shown(x)) * (ACROSS - 1));
 }
 
 static size_t row(const struct plot *d, double y)
 {
-    return TOP + (size_t)((1 - share(&d->y, y)) * (DOWN - 1));
+    return TOP + (size_t)((1 - share(&d->y, shown(y))) * (DOWN - 1));
 }
 
 static void paint(struct plot *d, size_t x, size_t y, size_t width, size_t height, uint8_t color)

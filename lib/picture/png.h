@@ -23,7 +23,7 @@ int attn_png_encode(unsigned char **png, size_t *len, const struct attn_canvas *
 
 struct attn_chart_curve {
     const char *label;
-    const double *x, *y; size_t n;      /* x ascends; all are finite */
+    const double *x, *y; size_t n;      /* x ascends; what is not finite is drawn at the edge */
     bool marked;                        /* marks each point, and uses the accent colour */
 };
 struct attn_chart { const char *title, *x_label; const struct attn_chart_curve *curve; size_t n; };

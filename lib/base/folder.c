@@ -50,3 +50,28 @@ int attn_folder_hold(int *fd, const char *dir, struct attn_err *err)
     return locked ? attn_fail(err, ATTN_EIO, "%s: another process is writing to it: wait for its end, or choose another "
                               "directory", dir) : ATTN_OK;
 }
+
+int attn_folder_begin(struct attn_held *h, const char *dir, struct attn_err *err)
+{
+    *h = (struct attn_held){.dir = dir, .lock = -1};
+    int rc = attn_folder_make(dir, &h->made, err);
+    return rc ? rc : attn_folder_hold(&h->lock, dir, err);
+}
+
+int attn_folder_end(struct attn_held *h, int rc)
+{
+    if (rc && h->made && h->lock >= 0)  /* without the lock it may be another's by now */
+        rmdir(h->dir);
+    if (h->lock >= 0)
+        close(h->lock);
+    return rc;
+}
+
+int attn_folder_spare_training(const char *dir, struct attn_err *err)
+{
+    static const char *const files[] = {ATTN_CHECKPOINT_FILE, ATTN_TRAIN_SETTINGS_FILE};
+    for (size_t i = 0; i < sizeof files / sizeof *files; i++)
+        if (attn_folder_has(dir, files[i]))
+            return attn_fail(err, ATTN_EUSAGE, "%s: there is a training already: choose another directory, or remove %s", dir, files[i]);
+    return ATTN_OK;
+}

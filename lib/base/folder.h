@@ -13,4 +13,15 @@ bool attn_folder_has(const char *dir, const char *file);
  * system has no locks. */
 int attn_folder_hold(int *fd, const char *dir, struct attn_err *err);
 
+/* The same for what writes several files and is then done: makes the directory, too, if it does not exist. */
+struct attn_held { const char *dir; bool made; int lock; };
+int attn_folder_begin(struct attn_held *h, const char *dir, struct attn_err *err);
+/* Lets others in, and returns rc; if that is an error, a directory that was made is removed. */
+int attn_folder_end(struct attn_held *h, int rc);
+
+/* What a training has in its directory.  Other files there belong to it: none may be replaced. */
+#define ATTN_CHECKPOINT_FILE "checkpoint.safetensors"
+#define ATTN_TRAIN_SETTINGS_FILE "train.json"
+int attn_folder_spare_training(const char *dir, struct attn_err *err);
+
 #endif

@@ -2,7 +2,6 @@
 #include "attn_tools.h"
 
 #include <string.h>
-#include <unistd.h>
 
 #include "base/err.h"
 #include "base/folder.h"
@@ -50,12 +49,11 @@ static void write_merges(struct attn_out *out, const struct attn_learned *l)
 static int write_directory(const char *dir, const struct attn_learned *l, struct attn_err *err)
 {
     struct attn_out *vocab = NULL, *merges = NULL;
-    bool made;
-    int lock = -1, rc = attn_folder_make(dir, &made, err);
-    if (rc)
-        return rc;
-    if ((rc = attn_folder_hold(&lock, dir, err)) ||    /* a training may have begun there meanwhile */
-        (rc = attn_folder_open(&vocab, dir, "vocab.json", err)) || (rc = attn_folder_open(&merges, dir, "merges.txt", err)))
+    struct attn_held held;
+    int rc = attn_folder_begin(&held, dir, err);
+    if (!rc && attn_folder_has(dir, ATTN_CHECKPOINT_FILE))      /* a training may have ended there while we learned */
+        rc = attn_folder_spare_training(dir, err);
+    if (rc || (rc = attn_folder_open(&vocab, dir, "vocab.json", err)) || (rc = attn_folder_open(&merges, dir, "merges.txt", err)))
         goto out;
     write_vocab(vocab, l);
     write_merges(merges, l);
@@ -63,11 +61,7 @@ static int write_directory(const char *dir, const struct attn_learned *l, struct
 out:
     attn_out_close(vocab);
     attn_out_close(merges);
-    if (rc && made && lock >= 0)        /* without the lock it may be another's by now */
-        rmdir(dir);
-    if (lock >= 0)
-        close(lock);
-    return rc;
+    return attn_folder_end(&held, rc);
 }
 
 /* ---- learning ------------------------------------------------------------------------------ */

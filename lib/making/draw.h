@@ -51,6 +51,10 @@ int attn_draw_default(struct attn_draw *d, struct attn_err *err);
 /* Draws what a recipe says, in its order: the small language of recipe.c.  Errors name the step and its column. */
 int attn_recipe_follow(struct attn_draw *d, const char *recipe, struct attn_err *err);
 
+struct attn_init_opts;
+/* attn_init into a directory that the caller holds, and in which there may be a training. */
+int attn_init_held(const char *path, const struct attn_init_opts *o, struct attn_err *err);
+
 /* ---- what is stored: float32 converted to a type of weights, rounded to nearest even ---- */
 
 struct attn_narrow {

@@ -3,7 +3,6 @@
 
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "base/err.h"
 #include "base/folder.h"
@@ -83,10 +82,7 @@ static int write_directory(const char *dir, const struct attn_init_opts *o, cons
                            struct attn_draw *d, const struct attn_narrow *type, struct attn_err *err)
 {
     struct attn_out *json = NULL, *vocab = NULL, *weights = NULL;
-    bool made;
-    int rc = attn_folder_make(dir, &made, err);
-    if (rc)
-        return rc;
+    int rc;
     if ((rc = attn_folder_open(&json, dir, "config.json", err)) ||
         (rc = attn_folder_open(&weights, dir, "model.safetensors", err)) ||
         (o->vocab && (rc = attn_folder_open(&vocab, dir, "vocab.json", err))))
@@ -101,8 +97,6 @@ out:
     attn_out_close(json);
     attn_out_close(vocab);
     attn_out_close(weights);
-    if (rc && made)
-        rmdir(dir);
     return rc;
 }
 
@@ -117,7 +111,7 @@ static int check_vocab(const struct attn_init_opts *o, const struct attn_config 
     return rc;
 }
 
-int attn_init(const char *path, const struct attn_init_opts *o, struct attn_err *err)
+int attn_init_held(const char *path, const struct attn_init_opts *o, struct attn_err *err)
 {
     struct attn_config config = {0};
     struct attn_draw draw = {0};
@@ -139,4 +133,15 @@ out:
     attn_draw_close(&draw);
     attn_config_free(&config);
     return rc;
+}
+
+int attn_init(const char *path, const struct attn_init_opts *o, struct attn_err *err)
+{
+    struct attn_held held;
+    int rc = attn_folder_begin(&held, path, err);
+    if (!rc)
+        rc = attn_folder_spare_training(path, err);
+    if (!rc)
+        rc = attn_init_held(path, o, err);
+    return attn_folder_end(&held, rc);
 }

@@ -39,6 +39,11 @@ const char *attn_model_family(const struct attn_model *m);          /* its name 
 /* In bind.c.  Checks names, types and shapes of all tensors, then fills m->w and m->tensor. */
 int attn_model_bind(struct attn_model *m, struct attn_err *err);
 
+struct attn_save_opts;
+/* attn_model_save into a directory that the caller holds (save.c). */
+int attn_model_save_held(const struct attn_model *m, const char *dir, const struct attn_save_opts *o, size_t *tensors,
+                         struct attn_err *err);
+
 /* Fails if the model does not have one of the ids; the error names the first. */
 int attn_model_check_ids(const struct attn_model *m, const int32_t *ids, size_t n, struct attn_err *err);
 

@@ -3,7 +3,6 @@
 
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "base/err.h"
 #include "base/folder.h"
@@ -109,18 +108,20 @@ static int write_directory(const struct attn_model *m, const char *dir, const st
     return rc;
 }
 
+int attn_model_save_held(const struct attn_model *m, const char *dir, const struct attn_save_opts *o, size_t *tensors,
+                         struct attn_err *err)
+{
+    int rc = check_there(m, dir, o->replace, err);
+    return rc ? rc : write_directory(m, dir, o, tensors, err);
+}
+
 int attn_model_save(const struct attn_model *m, const char *dir, const struct attn_save_opts *o, size_t *tensors,
                     struct attn_err *err)
 {
     static const struct attn_save_opts usual;
-    bool made = false;
-    o = o ? o : &usual;
-    int rc = check_there(m, dir, o->replace, err);
+    struct attn_held held;
+    int rc = attn_folder_begin(&held, dir, err);
     if (!rc)
-        rc = attn_folder_make(dir, &made, err);
-    if (!rc)
-        rc = write_directory(m, dir, o, tensors, err);
-    if (rc && made)
-        rmdir(dir);
-    return rc;
+        rc = attn_model_save_held(m, dir, o ? o : &usual, tensors, err);
+    return attn_folder_end(&held, rc);
 }

@@ -234,7 +234,7 @@ static int make_model(const struct attn_train *t, const struct attn_train_opts *
     if (recipe)
         init.draw = recipe;
     if (!rc)
-        rc = attn_init(t->dir, &init, err);
+        rc = attn_init_held(t->dir, &init, err);
     free(recipe);
     free(config);
     return rc;
@@ -266,7 +266,7 @@ static int copy(struct attn_train *t, const struct attn_train_opts *o, struct at
     if (!rc)
         rc = write_settings(t, err);            /* first: they show whose model it is */
     if (!rc)
-        rc = attn_model_save(m, t->dir, &(struct attn_save_opts){.replace = true}, &tensors, err);
+        rc = attn_model_save_held(m, t->dir, &(struct attn_save_opts){.replace = true}, &tensors, err);
     attn_model_close(m);
     return rc;
 }

@@ -212,13 +212,8 @@ int attn_train_may_begin(const char *path, struct attn_err *err)
 
 int attn_train_spare(const char *path, struct attn_err *err)
 {
-    static const char *const files[] = {ATTN_CHECKPOINT_FILE, ATTN_TRAIN_SETTINGS_FILE};
     int rc = check_lock(path, err);
-    for (size_t i = 0; !rc && i < sizeof files / sizeof *files; i++)
-        if (attn_folder_has(path, files[i]))
-            rc = attn_fail(err, ATTN_EUSAGE, "%s: there is a training already: choose another directory, or remove %s",
-                           path, files[i]);
-    return rc;
+    return rc ? rc : attn_folder_spare_training(path, err);
 }
 
 int attn_train_open(struct attn_train **out, const char *path, const struct attn_train_opts *o, struct attn_err *err)

@@ -144,8 +144,6 @@ double attn_curve_best(const struct attn_curve *c);
 /* Writes DIR/loss.csv and draws DIR/loss.png. */
 int attn_curve_save(const char *dir, const struct attn_curve *c, struct attn_err *err);
 
-#define ATTN_CHECKPOINT_FILE "checkpoint.safetensors"
-
 int attn_checkpoint_write(const char *dir, const struct attn_optimizer *o, const struct attn_curve *curve,
                           struct attn_err *err);
 /* Reads parameters, moments and curve, which are not valid after a failure. */
@@ -170,8 +168,6 @@ struct attn_train {
     struct attn_curve curve;            /* one point for each step done */
     struct attn_watch *watch;           /* NULL: nothing is watched */
 };
-
-#define ATTN_TRAIN_SETTINGS_FILE "train.json"
 
 /* ---- its directory (directory.c) ---- */
 

@@ -188,7 +188,7 @@ START_TEST(what_is_read_is_not_written_over)
 END_TEST
 
 static const struct { const char *name; int status; const char *says; } ends[] = {
-    {"BUS", 1, "attn-cli: a mapped file shrank while it was being read\n"}, {"TERM", 143, ""},
+    {"BUS", 1, "attn-cli: a mapped file shrank while it was being read\n"}, {"TERM", 143, ""}, {"HUP", 129, ""},
 };
 
 /* The shell can open the pipe for writing only when the command has opened it, and so is past its start. */
@@ -196,6 +196,14 @@ START_TEST(signals_end_the_command)
 {
     expect_exactly(printed("mkfifo $D/p; \"$A\" tokenize -f $D/p 2>&1 & exec 3>$D/p; kill -%s $!; "
                            "ends %d wait $! 2>/dev/null", ends[_i].name, ends[_i].status), ends[_i].says);
+}
+END_TEST
+
+/* The weights of GPT-2 take a second to write: time to interrupt it. */
+START_TEST(who_interrupts_finds_no_half_files)
+{
+    expect_exactly(printed("mkdir $D/m; \"$A\" init -q -o $D/m --family gpt2 2>/dev/null & until ls -A $D/m | grep -q tmp; do sleep 0.01; done; "
+                           "kill -%s $!; ends %d wait $! 2>/dev/null; ls -A $D/m", ends[_i].name, ends[_i].status), "");
 }
 END_TEST
 
@@ -388,7 +396,7 @@ Suite *suite_streams(void)
         {closed_pipe_ends_quietly, ROWS(writers)}, {slow_readers_get_everything, 1}, {closed_streams_are_errors, 1},
         {bad_files_end_with_1_and_a_name, ROWS(bad_files)}, {long_paths_leave_room_for_the_reason, 1},
         {limit_of_file_size_is_an_error, 1}, {files_are_replaced_whole, 1}, {what_is_read_is_not_written_over, 1},
-        {signals_end_the_command, ROWS(ends)}, {a_mapped_file_that_shrinks_is_named, 1},
+        {signals_end_the_command, ROWS(ends)}, {who_interrupts_finds_no_half_files, ROWS(ends)}, {a_mapped_file_that_shrinks_is_named, 1},
         {instructions_are_those_asked_for, 1}, {nonsense_in_the_environment_is_refused, 1}, {dots_that_overflow_end_with_a_note, 1},
         {small_address_spaces_are_survived, 1}, {small_stacks_are_enough, 1}, {colour_only_on_a_terminal, 1},
         {tokens_do_not_steer_the_terminal, 1}, {names_do_not_steer_the_terminal, 1}, {contents_do_not_steer_the_terminal, 1},

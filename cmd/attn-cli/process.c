@@ -41,9 +41,21 @@ static void file_shrank(int number, siginfo_t *info, void *context)
     _exit(1);
 }
 
+/* Handler of signals that end the process: what is half written goes with it. */
+static void end_by(int number)
+{
+    attn_files_abandon();
+    signal(number, SIG_DFL);
+    raise(number);
+}
+
 /* With SIGPIPE and SIGXFSZ ignored, a failed write is an error that we report instead of the end of the process. */
 static void set_signals(void)
 {
+    static const int ends[] = {SIGINT, SIGTERM, SIGHUP};
+    for (size_t i = 0; i < sizeof ends / sizeof *ends; i++)
+        if (signal(ends[i], end_by) == SIG_IGN)
+            signal(ends[i], SIG_IGN);   /* nohup, or a shell's job in the background */
     signal(SIGPIPE, SIG_IGN);
     signal(SIGXFSZ, SIG_IGN);
     struct sigaction a = {.sa_sigaction = file_shrank, .sa_flags = SA_SIGINFO};
@@ -207,10 +219,8 @@ static double deadline;                 /* 0: no limit */
 
 static void note_signal(int number)
 {
-    if (caught) {
-        signal(number, SIG_DFL);
-        raise(number);
-    }
+    if (caught)
+        end_by(number);
     caught = 1;
 }
 

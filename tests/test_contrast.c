@@ -241,6 +241,13 @@ START_TEST(test_vocabulary)
     succeed("rm $D/b/vocab.json");
     expect("$A diff models/life $D/b", 1, "\ntokenizer: B has none that can be read: ");
     expect("$A diff models/life $D/b", 1, "can be given with --ids\n\nweights: ");
+    /* Of two tokenizers that neither can be read, the files are told apart. */
+    succeed("cp -r models/life $D/p && cp -r models/life $D/q && for m in p q; do jq '. + {\"twice\": 0}' models/life/vocab.json >$D/$m/vocab.json; done");
+    expect("$A diff $D/p $D/q", 0, "");
+    succeed("jq '. + {\"again\": 0}' models/life/vocab.json >$D/q/vocab.json");
+    expect("$A diff $D/p $D/q", 1, "tokenizer: vocab.json differs, first in line 8\n");
+    succeed("rm $D/q/vocab.json");
+    expect("$A diff $D/p $D/q", 1, "tokenizer: vocab.json is only in A\n");
     succeed("cp -r " GPT2 " $D/c && jq 'del(.layer_norm_epsilon) + {extra: 1}' $D/c/config.json >$D/one && "
             "mv $D/one $D/c/config.json");
     expect("$A diff " GPT2 " $D/c", 1, "\n  layer_norm_epsilon  A 1e-05  B -\n  extra               A -      B 1\n");

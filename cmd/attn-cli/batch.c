@@ -9,7 +9,6 @@
 #include "report.h"
 #include "say.h"
 
-#include "base/clock.h"
 #include "base/err.h"
 #include "base/map.h"
 #include "base/out.h"

@@ -217,7 +217,9 @@ static int take_letters(struct parse *p, const char *letters)
             return unknown_short(p, *letters);
         if (o->type != OPT_FLAG)
             return take(p, o, letters[1] ? letters + 1 : NULL);
-        store(p, o, NULL);
+        int code = store(p, o, NULL);
+        if (code)
+            return code;
     }
     return ATTN_OK;
 }

@@ -1,6 +1,5 @@
 #include "pager.h"
 
-#include "say.h"
 #include "table.h"
 
 #include "base/utf8.h"

@@ -325,10 +325,10 @@ static int plan_cells(struct exact *e, struct attn_err *err)
     e->patched = p->act == ATTN_ACT_RESID_POST ? calloc(e->seqs * p->T, e->width * sizeof *e->patched) : NULL;
     if (!e->entry || !e->seq || !e->begin || !e->clean || !e->copy || (p->act == ATTN_ACT_RESID_POST && !e->patched))
         return attn_no_memory(err, NULL, "for %zu cells", e->seqs);
-    for (size_t i = 0; i < e->seqs && e->rows; i++)
-        if (attn_kv_new(&e->copy[i], p->model, p->T, err))
-            return ATTN_ENOMEM;
-    return ATTN_OK;
+    int rc = ATTN_OK;
+    for (size_t i = 0; i < e->seqs && e->rows && !rc; i++)
+        rc = attn_kv_new(&e->copy[i], p->model, p->T, err);
+    return rc;
 }
 
 /* Linear attention and that by blocks have no pattern unless it is edited, and then get their contexts from it. */

@@ -9,8 +9,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/err.h"
-
 struct slope {
     struct attn_patch *p;
     double by;                          /* 1 / number of gradients */

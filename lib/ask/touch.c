@@ -3,7 +3,6 @@
 
 #include "base/err.h"
 #include "base/out.h"
-#include "base/size.h"
 
 #include <stdlib.h>
 

@@ -59,8 +59,8 @@ int attn_disk_take(const char *path, mode_t mode)
 int attn_disk_not_taken(struct attn_err *err, const char *name, const char *ending, const char *what)
 {
     if (errno == EWOULDBLOCK)
-        return attn_fail(err, ATTN_EIO, "%s.part: another process is writing to it: wait for its end, or choose another "
-                         "name", name);
+        return attn_fail(err, ATTN_EIO, "%s%s: another process is writing to it: wait for its end, or choose another "
+                         "name", name, ending);
     if (errno == ELOOP || errno == ENODEV)
         return attn_fail(err, ATTN_EIO, "%s%s: found a %s, expected a regular file: remove it, or choose another name", name,
                          ending, errno == ELOOP ? "link" : "pipe or device");

@@ -9,7 +9,6 @@
 
 #include "base/err.h"
 #include "base/grow.h"
-#include "model/model.h"
 
 enum { RECORDS = 256, BYTES = 1 << 16 };    /* most of a group, except that the last record may exceed it */
 /* Tokenizing a byte of text takes a core about as long as this many floating point operations. */

@@ -4,7 +4,6 @@
 
 #include "attn.h"
 #include "base/cpu.h"
-#include "base/size.h"
 
 const struct attn_vec_ops *attn_vec_ops(void)
 {

@@ -6,10 +6,7 @@
 #include <string.h>
 
 #include "base/err.h"
-#include "base/size.h"
-#include "compute/gemm.h"
 #include "compute/kind.h"
-#include "compute/position.h"
 
 struct attn_back {
     const struct attn_model *model;

@@ -9,7 +9,6 @@
 #include "base/size.h"
 #include "base/splitmix.h"
 #include "compute/gemm.h"
-#include "compute/slopes.h"
 #include "gradient/work.h"
 
 enum {

@@ -1,5 +1,4 @@
 #include "picture/look.h"
-#include "attn_tools.h"
 
 #include <stdlib.h>
 #include <string.h>

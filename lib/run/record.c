@@ -3,7 +3,6 @@
 
 #include "base/err.h"
 #include "io/dump.h"
-#include "model/model.h"
 #include "trace/strip.h"
 
 #include <stdlib.h>

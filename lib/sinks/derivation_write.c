@@ -7,7 +7,6 @@
 #include <string.h>
 
 #include "base/err.h"
-#include "base/utf8.h"
 #include "picture/pages.h"
 #include "sinks/print.h"
 #include "text/label.h"

@@ -12,7 +12,6 @@
 
 #include "base/format.h"
 #include "base/size.h"
-#include "base/utf8.h"
 #include "sinks/hide.h"
 #include "text/label.h"
 

@@ -7,7 +7,6 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "base/err.h"
 #include "base/format.h"
 #include "model/model.h"
 #include "text/tokens.h"

@@ -4,7 +4,6 @@
 
 #include "base/num.h"
 #include "base/size.h"
-#include "base/utf8.h"
 
 static const char ellipsis[] = "…";     /* one column wide */
 

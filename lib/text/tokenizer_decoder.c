@@ -3,7 +3,6 @@
 
 #include <string.h>
 
-#include "base/err.h"
 #include "base/size.h"
 
 static const char *const type_alone[] = {"type", NULL};

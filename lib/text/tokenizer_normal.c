@@ -3,8 +3,6 @@
 
 #include <string.h>
 
-#include "base/err.h"
-
 static const char *const type_alone[] = {"type", NULL};
 
 static int add(struct attn_steps *s, enum attn_normal_kind kind, struct attn_normal **out)

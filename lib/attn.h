@@ -34,8 +34,9 @@
  * the process that made them: in the child using one is an error (ATTN_EUSAGE), and freeing it leaves
  * the parent's files alone.
  *
- * Structs that callers hold end with `reserved`, so that members to come do not change their size: zero in those a caller
+ * Structs that may get more members end with `reserved`, so that these do not change their size: zero in those a caller
  * fills in, as with `= {0}`, where zero is the default of each member, and nothing to read in those that are results.
+ * Structs without it stay as they are.
  *
  * The environment variables ATTN_SIMD and LIBXSMM_TARGET choose the instructions that compute; a value
  * that means nothing is an error (ATTN_EUSAGE) when a model is opened, or attention or training begins.

@@ -200,6 +200,14 @@ START_TEST(test_refused)
     o.format = "json";
     ck_assert_str_eq(read_with(&o), "unknown input 'json': expected text, ndjson, csv or tsv");
     o.format = NULL;
+    o = in("a.JSON", "\n [{\"text\": \"a\"}]\n");
+    ck_assert_ptr_nonnull(strstr(read_with(&o), "a.JSON: line 2: begins with '[': expected one object per line, e.g. `jq -c '.[]'`"));
+    o.share = (struct attn_share){.index = 1, .count = 2};
+    ck_assert_ptr_nonnull(strstr(read_with(&o), "a.JSON: line 2: begins with '['"));
+    o.format = "text";
+    o.share = (struct attn_share){0};
+    ck_assert_str_eq(read_with(&o), "0 2 - ' [{\"text\": \"a\"}]';\n");
+    o.format = NULL;
     o.path = scratch_path("not there");
     ck_assert_ptr_nonnull(strstr(read_with(&o), "not there: cannot open: No such file"));
     o.path = scratch_dir;
@@ -231,6 +239,7 @@ static const struct corpus_fault faults[] = {
     {"n_ids_negative.ndjson", "column 10: expected a token id"},
     {"n_ids_large.ndjson", "column 10: expected a token id, a whole number in 0..2147483647"},
     {"n_string.ndjson", "column 1: expected an object, {\"text\": \"...\"}"},
+    {"n_list.ndjson", "line 1: begins with '[': expected one object per line, e.g. `jq -c '.[]'`"},
     {"n_two.ndjson", "column 18: expected nothing after the end of the document"},
     {"n_cut.ndjson", "column 16: expected ',' or '}' (the text ends here)"},
     {"n_cut_ids.ndjson", "column 12: expected a value (the text ends here)"},

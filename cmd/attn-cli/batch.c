@@ -448,6 +448,7 @@ const struct command batch_command = {
         {"lines", "end in \\n or \\r\\n; lines of only white space are no records, but count as lines.  A byte order mark at the "
                   "very start is dropped.  Nothing else ends a line, neither \\r alone nor NUL, which is an error for words and "
                   "a byte for BPE"},
+        {"lists", "a file that is one JSON list, [{...}, ...], is refused if its name ends in .json: jq -c '.[]' makes lines of it"},
         {"ids", "are labels: two records may have the same id, and equal texts stay two records"},
         {"errors", "a line that is not UTF-8, longer than 16 MiB, not JSON or nested deeper than 64 levels, or a row with more "
                    "or fewer fields, becomes a record with an error; a quote that is not closed takes in everything after it"},

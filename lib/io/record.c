@@ -184,6 +184,8 @@ static int read_all(struct reader *r)
 {
     enum attn_json_event e = attn_json_next(&r->j);
     int rc = ATTN_OK;
+    if (e == ATTN_JSON_ARRAY)
+        return attn_fail(r->err, ATTN_EFORMAT, ATTN_RECORD_LIST);
     if (e != ATTN_JSON_OBJECT)
         return refuse(r, "expected an object, {\"text\": \"...\"} or {\"ids\": [...]}");
     while (!rc && (e = attn_json_next(&r->j)) == ATTN_JSON_KEY)

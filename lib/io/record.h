@@ -18,6 +18,9 @@ struct attn_record_room {
 int attn_record_room_make(struct attn_record_room *room, const struct attn_records_opts *o, struct attn_err *err);
 void attn_record_room_free(struct attn_record_room *room);          /* zeroed is fine */
 
+/* What is said of a line, or of a file, that holds a list of records in place of one. */
+#define ATTN_RECORD_LIST "begins with '[': expected one object per line, e.g. `jq -c '.[]'`"
+
 /* Reads {"text": "..."} or {"ids": [...]}, each with an optional "id", a string or a number, and with the fields of the room,
  * which are strings, token ids or lists of these; other members are ignored.  `out` may have an id even after a failure. */
 int attn_record_read_object(struct attn_record *out, struct attn_record_room *room, const char *s, size_t len,

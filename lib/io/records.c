@@ -284,6 +284,22 @@ static int read_columns(struct attn_records *r, struct attn_err *err)
     return ATTN_OK;
 }
 
+/* A list of records in a .json file is not a text of so many lines. */
+static int check_first(const struct attn_records *r, struct attn_err *err)
+{
+    size_t len;
+    struct attn_err cause = {0};
+    const char *s = bytes_of(&r->frames, &len), *dot = r->o.path ? strrchr(r->o.path, '.') : NULL;
+    if (r->o.format || !dot || strcasecmp(dot, ".json") != 0)
+        return ATTN_OK;
+    while (len && (*s == ' ' || *s == '\t'))
+        s++, len--;
+    if (!len || *s != '[')
+        return ATTN_OK;
+    attn_fail(&cause, ATTN_EFORMAT, ATTN_RECORD_LIST);
+    return fail_at(r, &cause, err);
+}
+
 static bool is_in_share(const struct attn_records *r)
 {
     const struct attn_share *s = &r->o.share;
@@ -316,6 +332,8 @@ static int find(struct attn_records *r, bool wait, enum feed_event *what, struct
         int rc = r->number < r->to ? find_whole(&r->frames, wait, what, err) : ATTN_OK;
         if (!rc && *what == OVER)
             return end(r, err);
+        if (!rc && *what == MORE && !r->number)
+            rc = check_first(r, err);
         if (rc || *what != MORE)
             return rc;
         if (is_table(r) && !r->columns.n) {

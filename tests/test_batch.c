@@ -277,7 +277,10 @@ END_TEST
 
 START_TEST(an_empty_input_is_an_empty_output)
 {
-    expect_exactly("printf '\\n\\n' | $A batch " MODEL "-f - -o $D/e && wc -c <$D/e && grep -o '\"records\":0' $D/e.json | uniq", "0\n\"records\":0\n");
+    expect("printf '\\n\\n' | $A batch " MODEL "-f - 2>&1", 0, "attn-cli batch: standard input: there is no sentence in it");
+    expect_exactly("$A batch -q " MODEL "-f /dev/null 2>&1; $A batch " MODEL "-f /dev/null --shard 1/3 --stride 2>&1", "");
+    expect_exactly("printf '\\n\\n' | $A batch -q " MODEL "-f - -o $D/e && wc -c <$D/e && grep -o '\"records\":0' $D/e.json | uniq",
+                   "0\n\"records\":0\n");
 }
 END_TEST
 

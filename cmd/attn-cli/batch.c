@@ -305,6 +305,8 @@ static int run_all(struct session *s, struct attn_err *err)
     if (code)
         return code;
     report_end(&s->report, &state);
+    if (state.complete && !state.records && !o.shard)      /* a shard may have none */
+        say_note("attn-cli batch: %s: there is no sentence in it: the output has no record", s->report.input);
     common.status = !state.complete ? STOP_STATUS : state.failed && !state.unread ? SOME_FAILED : 0;
     return ATTN_OK;
 }

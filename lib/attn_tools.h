@@ -164,11 +164,12 @@ struct attn_records_opts {
     bool headless;                      /* csv, tsv: the first row is a record, not a header */
     struct attn_share share;
     bool (*stop)(void *self);           /* asked several times a second while waiting for input; NULL: never stop */
-    void *self;                         /* for stop */
+    void *self;                         /* for stop and guessed */
     const char *const *fields; size_t n_fields;     /* ndjson, csv, tsv: names of other members or columns to read; they must
                                          * outlive the reader */
     size_t n_columns;                   /* csv, tsv: the first of them, which the table must have */
-    uint64_t reserved[1];
+    /* Called with the only column's name, as written, where nothing says that it is one: it may be a sentence.  NULL: nobody asks */
+    void (*guessed)(void *self, const char *name, size_t len);
 };
 /* What a record has under one of these names: a text, or ids, of which a number is one; neither: it does not have it. */
 struct attn_record_field { const char *name, *text; size_t len; const int32_t *ids; size_t n; };

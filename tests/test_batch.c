@@ -275,6 +275,21 @@ START_TEST(progress_is_told_when_asked)
 }
 END_TEST
 
+/* A file of sentences with the ending .csv loses its first one unless somebody reads the note. */
+START_TEST(the_name_of_an_only_column_is_told)
+{
+    expect("cd $D; printf 'the cat sees the moth\nis the lamp on\n' >s.csv; cd - >/dev/null; $A batch " MODEL "-f $D/s.csv --show tokens "
+           "2>&1 >/dev/null", 0, "/s.csv: the first row, 'the cat sees the moth', is taken for the name of its column: if it is a "
+           "sentence, too, give --no-header\n");
+    expect("$A heads " MODEL "-f $D/s.csv 2>&1 >/dev/null", 0, "/s.csv: the first row, 'the cat sees the moth', is taken");
+    static const char *const known[] = {"-q", "--no-header", "--column 'the cat sees the moth'", "--column 0", "--shard 1/2 -q"};
+    for (size_t i = 0; i < sizeof known / sizeof *known; i++)
+        expect_exactly(printed("$A batch " MODEL "-f $D/s.csv %s --show tokens 2>&1 >/dev/null", known[i]), "");
+    expect_exactly("printf 'text\nthe lamp\n' | $A batch " MODEL "-f - --input csv --show tokens 2>&1 >/dev/null", "");
+    expect_exactly("$A batch " MODEL "-f $D/s.csv --shard 1/2 --show tokens 2>&1 >/dev/null | wc -l", "1\n");
+}
+END_TEST
+
 START_TEST(an_empty_input_is_an_empty_output)
 {
     expect("printf '\\n\\n' | $A batch " MODEL "-f - 2>&1", 0, "attn-cli batch: standard input: there is no sentence in it");
@@ -314,5 +329,6 @@ Suite *suite_batch(void)
     tcase_add_loop_test(manners, a_dry_run_estimates_what_would_be_written, 0, sizeof estimated / sizeof *estimated);
     tcase_add_test(manners, progress_is_told_when_asked);
     tcase_add_test(manners, an_empty_input_is_an_empty_output);
+    tcase_add_test(manners, the_name_of_an_only_column_is_told);
     return s;
 }

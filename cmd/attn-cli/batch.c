@@ -256,7 +256,7 @@ static int list_options(struct session *s, struct attn_err *err)
 static int open_all(struct session *s, struct attn_err *err)
 {
     s->records = (struct attn_records_opts){.path = common.file, .format = record_form.input, .column = record_form.column,
-                                            .headless = record_form.headless, .stop = stop};
+                                            .headless = record_form.headless, .guessed = report_column, .stop = stop};
     struct attn_kind kind = attention_kind();
     int code = read_share(&s->records.share, err);
     if (!code)

@@ -121,7 +121,7 @@ static int read_text(struct session *s, struct attn_err *err)
 static int open_records(struct session *s)
 {
     s->records = (struct attn_records_opts){.path = common.file, .format = record_form.input, .column = record_form.column,
-                                            .headless = record_form.headless};
+                                            .headless = record_form.headless, .guessed = report_column};
     snprintf(s->about, sizeof s->about, "%s", strcmp(common.file, "-") ? excerpt(common.file).text : "standard input");
     return ATTN_OK;
 }

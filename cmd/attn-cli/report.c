@@ -76,6 +76,15 @@ void report_failed(void *self, const struct attn_record *record, const char *why
                                                                                            "output)" : "");
 }
 
+void report_column(void *self, const char *name, size_t len)
+{
+    (void)self;
+    char row[sizeof(struct excerpt) + 1] = "";
+    memcpy(row, name, len < sizeof row - 1 ? len : sizeof row - 1);
+    say_note("%s: the first row, '%s', is taken for the name of its column: if it is a sentence, too, give --no-header",
+             strcmp(common.file, "-") ? common.file : "standard input", excerpt(row).text);
+}
+
 void report_failures(const struct report *r, uint64_t failed, uint64_t all, const char *so)
 {
     say_failure("attn-cli %s: %" PRIu64 " of %" PRIu64 " records failed%s%s", r->command, failed, all, so,

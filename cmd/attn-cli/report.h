@@ -18,6 +18,7 @@ void report_start(struct report *r, const char *command, const char *input, bool
 /* Callbacks of attn_batch and attn_heads; self is the report. */
 void report_progress(void *self, const struct attn_batch_state *s);
 void report_failed(void *self, const struct attn_record *record, const char *why);
+void report_column(void *self, const char *name, size_t len);               /* of a table, which may be a sentence */
 void report_end(struct report *r, const struct attn_batch_state *s);            /* of a batch, which can be resumed */
 /* How many failed, --quiet or not: the exit status says so, too.  Quietly, it also says what the first failure was, in place of a line
  * for each.  so: what that means. */

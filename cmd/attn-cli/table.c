@@ -52,7 +52,8 @@ const struct option record_options[] = {
      .choices = record_inputs, .section = OF_INPUT},
     {0, "column", OPT_TEXT, &record_form.column, "NAME|N", "csv, tsv: the column with the text, by name or counted from 0 "
      "(default: the one called text, or the only one)", .section = OF_INPUT},
-    {0, "no-header", OPT_FLAG, &record_form.headless, NULL, "csv, tsv: the first row is a sentence, too",
+    {0, "no-header", OPT_FLAG, &record_form.headless, NULL, "csv, tsv: the first row is a sentence, too; without it a note says "
+     "so where the only column is not called text",
      .section = OF_INPUT},
     {.name = NULL},
 };

@@ -296,6 +296,7 @@ int attn_columns_read(struct attn_columns *out, struct attn_record_room *room, c
     if (!rc && found > 1)
         return attn_fail(err, ATTN_EUSAGE, "%zu columns are called '%s': say which by its index, --column I", found,
                          column ? column : "text");
+    out->guessed = !found && !column && !headless;
     if (!rc && !found)
         rc = find_index(&out->text, column, out->n, s, len, err);
     if (!rc && !headless && (find_column(s, len, comma, "id", &out->id) != 1 || out->id == out->text))

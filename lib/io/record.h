@@ -27,7 +27,7 @@ int attn_record_read_object(struct attn_record *out, struct attn_record_room *ro
                             struct attn_err *err);
 
 /* What the first row of a table says about all rows. */
-struct attn_columns { size_t n, text, id; };                        /* id SIZE_MAX: there is none */
+struct attn_columns { size_t n, text, id; bool guessed; };          /* id SIZE_MAX: there is none; guessed: text is the only one */
 /* Finds the columns, and those of the room's fields.  A `column` of NULL means "text" or the only column; the id is another
  * column called "id".  With `headless` only the number of columns is looked at, and `column` is an index. */
 int attn_columns_read(struct attn_columns *out, struct attn_record_room *room, const char *column, bool headless, const char *s,

@@ -279,6 +279,8 @@ static int read_columns(struct attn_records *r, struct attn_err *err)
         r->columns.n = 0;
         return fail_at(r, &cause, err);
     }
+    if (r->columns.guessed && r->o.guessed)
+        r->o.guessed(r->o.self, s, len);
     if (!r->o.headless)
         drop(&r->frames);
     return ATTN_OK;

@@ -18,6 +18,7 @@
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -33,6 +34,13 @@ static struct {
 
 /* ---- what the options say ---------------------------------------------------------------- */
 
+/* "x.jsonl", which others call what ndjson is. */
+static bool is_lines(const char *path)
+{
+    const char *dot = path ? strrchr(path, '.') : NULL;
+    return dot && !strcasecmp(dot, ".jsonl");
+}
+
 /* Without --format, the ending of the path decides.  With --summary alone, the summary becomes the main output. */
 static int choose_format(struct attn_err *err)
 {
@@ -42,6 +50,8 @@ static int choose_format(struct attn_err *err)
         o.path = o.summary;
         o.summary = NULL;
     }
+    if (!o.format && !by_name && !is_lines(o.path))
+        return output_check_format(NULL, o.path, err);
     if (o.format || !by_name || !strcmp(by_name, "json"))
         return ATTN_OK;
     if (!strcmp(by_name, "html"))

@@ -131,6 +131,10 @@ START_TEST(a_tidy_table_has_a_header_and_records)
     expect("ends 3 $A batch -q " MODEL "-f " FOUR " -o $D/t.csv --show pattern; head -2 $D/t.csv", 0,
            "record,line,id,name,layer,head,row,col,row_token,col_token,value,error\n"
            "0,1,,blocks.0.attn.pattern,0,0,0,0,the,the,1,\n");
+    expect_exactly("ends 3 $A batch -q " MODEL "-f " FOUR " -o $D/t.tidy --show pattern; cmp $D/t.csv $D/t.tidy; "
+                   "for c in run lens; do $A $c -m tiny -s Lily -o $D/$c.tidy; $A $c -m tiny -s Lily --format tidy | cmp - $D/$c.tidy; "
+                   "done; "
+                   "$A batch -q " MODEL "-f /dev/null -o $D/t.jsonl; wc -c <$D/t.jsonl", "0\n");
     expect_same("$A run " MODEL "-s 'is the lamp on' --format tidy | tail -n +2",
                 "ends 3 $A batch -q " MODEL "-f " FOUR " --format tidy | sed -n 's/^1,3,,\\(.*\\),$/\\1/p'");
 }

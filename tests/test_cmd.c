@@ -103,6 +103,7 @@ static const struct usage wrong[] = {
     {"generate -s x -n -x", "'-x' is not a whole number"},
     {"batch -f x -t -5", "--threads: found -5, expected at least 1"},
     {"run -s x -o $D/x.parquet", "x.parquet: arrays are .npz, .npy or, for tables, .csv; with --format the name may be any"},
+    {"heads -s x -o $D/x.tidy", "x.tidy: 'heads' writes no tidy, only text, json, csv, "},
     {"run -s x -o $D/x.TSV", "x.TSV: tables are .csv"},
     {"run -s x -o $D/x.xlsx", "x.xlsx: tables are .csv"},
     {"run -s x -o $D/x.md", "x.md: explain writes .md, this command .html"},

@@ -56,7 +56,7 @@ static int choose_format(struct attn_err *err)
         return ATTN_OK;
     if (!strcmp(by_name, "html"))
         return attn_fail(err, ATTN_EUSAGE, "%s: batch writes no pages: run writes one per sentence", o.path);
-    if (strcmp(by_name, "csv"))
+    if (strcmp(by_name, "csv") && strcmp(by_name, "tidy"))
         return attn_fail(err, ATTN_EUSAGE, "%s: batch writes %s as a directory with one per record: name a directory and "
                          "give --format %s%s", o.path, by_name, by_name, strcmp(by_name, "npy") ? "" :
                          ", or --format stack for one array of all records");
@@ -369,7 +369,7 @@ static void explain_format(char help[OPTION_HELP])
     list_formats(streams, sizeof streams, STREAMS, true, " or ");
     list_formats(apart, sizeof apart, ATTN_FORMAT_APART, false, " or ");
     snprintf(help, OPTION_HELP, "how to write: as a stream, %s; as one directory per sentence, %s; or %s, %s (default: "
-             "ndjson; tidy where the path ends in .csv)", streams, apart, stack, attn_format_find(stack)->help);
+             "ndjson; tidy where the path ends in .csv or .tidy)", streams, apart, stack, attn_format_find(stack)->help);
 }
 
 static const struct option input_options[] = {

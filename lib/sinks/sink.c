@@ -29,7 +29,7 @@ static const struct attn_format attn_formats[] = {      /* in the order of lists
     {"json", ".json", NULL, NULL, RUN | DIGEST | COMPARE, &attn_json_methods},
     {"ndjson", NULL, "one JSON document per line", NULL, LINES | DIGEST, &attn_ndjson_methods},
     {"csv", ".csv", "one file per matrix", NULL, RUN | APART | MANY | DIGEST, &attn_csv_methods},
-    {"tidy", NULL, "one long table", NULL, RUN | LINES, &attn_tidy_methods},
+    {"tidy", ".tidy", "one long table", NULL, RUN | LINES, &attn_tidy_methods},
     {"npy", ".npy", NULL, NULL, RUN | APART | MANY | BINARY | DIGEST, &attn_npy_methods},
     {"npz", ".npz", NULL, NULL, RUN | APART | BINARY, &attn_npz_methods},
     {"term", NULL, "heat maps on the terminal", pattern, RUN | PICTURE, &attn_term_methods},

@@ -42,7 +42,8 @@ static const struct usage wrong[] = {
     {"diff a.npz ''", "B: the path is empty"},
     {"convert -m tiny -o -", "--output: - is standard output, expected a directory; ./- is one of that name"},
     {"convert -m tiny -o ''", "--output: the path is empty"},
-    {"lens -s x -o x.npz", "x.npz: 'lens' writes no npz, only text, json, csv, tidy, png, svg, html; with --format the name may be any"},
+    {"lens -s x -o x.npz", "x.npz: 'lens' writes no npz, only text, json, csv, tidy, png, svg, pdf, html; with --format the name may be "
+     "any"},
     {"attribute -s x --target 3 -o x.png", "x.png: 'attribute' writes no png, only text, json, csv, tidy; with"},
     {"heads -o x.npy", "x.npy: 'heads' writes no npy, only text, json, csv, "},
     {"patch -s x --from y --what embed --over pos --metric loss -o x.npz", "x.npz: 'patch' writes no npz, only text, json, csv, tidy, "},

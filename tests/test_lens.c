@@ -187,6 +187,7 @@ START_TEST(pictures)
     expect("\"$A\" lens -m tiny " LILY " -o $D/x.svg && grep -c '·park</text>' $D/x.svg", 0, "");
     expect("\"$A\" lens -m tiny " LILY " -o $D/x.png && file -b $D/x.png | cut -d, -f1 || head -c 4 $D/x.png", 0, "PNG");
     expect("\"$A\" lens -m tiny " LILY " --target 500 -o $D/x.html && grep -c '<th scope=\"row\">L3.resid_post' $D/x.html", 0, "1");
+    expect("\"$A\" lens -m tiny " LILY " -o $D/x.pdf && head -c 5 $D/x.pdf", 0, "%PDF-");
     expect("\"$A\" lens -m tiny -s '<b>&' -o $D/y.html && grep -c '<b>' $D/y.html", 1, "0");
 }
 END_TEST

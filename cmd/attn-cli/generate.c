@@ -411,7 +411,7 @@ static const struct option options[] = {
      "generation_config.json, or else of config.json",
      .flags = OPT_COUNTS},
     {0, "format", OPT_CHOICE, &o.format, "F", "format of the result: text (default) or json; of the activations with -o: csv, "
-     "tidy, npy, npz, term, png, svg, html, or text and json where the ending of PATH says nothing",
+     "tidy, npy, npz, term, png, svg, pdf, html, or screen, text and json where the ending of PATH says nothing",
      .choice = format_choice, .section = OF_OUTPUT, .flags = OPT_COUNTS | OPT_USUAL},
     {'o', "output", OPT_FILE, &o.path, "PATH", "write activations to this file or directory",
      .section = OF_OUTPUT, .flags = OPT_OUTPUT | OPT_USUAL},

@@ -27,7 +27,7 @@ const struct command merge_command = {
     .usage = "merge SHARD... [-o PATH] [--summary PATH]",
     .summary = "join the shards of a batch into what one process would have written",
     .about = "Takes the outputs of batch --shard i/n, in any order, and writes what batch would have written without --shard, "
-             "byte for byte: streams (ndjson, tidy, summary) as well as directories (csv, npy, npz, png, svg, stack).  "
+             "byte for byte: streams (ndjson, tidy, summary) as well as directories (csv, npy, npz, png, svg, pdf, stack).  "
              "SHARD.json beside each shows whether they belong together: each must be finished, all must be made by the same "
              "version with the same model, options, kind of processor and input, and each of the n shards must be there once; if "
              "not, the error says what differs or is missing.  Files are linked, not copied, where the file system can; the "

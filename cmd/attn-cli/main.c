@@ -36,17 +36,35 @@ static bool has_option(const struct command *c, const char *arg)
     return false;
 }
 
-/* Without a command only the options of `help` are valid, as in `attn-cli --version`. */
-static const struct command *command_for_option(const char *arg, struct attn_err *err)
+static const struct command *fail_before(const char *arg, const struct command *c, struct attn_err *err)
 {
-    if (has_option(&help_command, arg))
-        return &help_command;
+    attn_fail(err, ATTN_EUSAGE, "'%s' goes after a command: attn-cli %s %s ...", excerpt(arg).text, c->name, excerpt(arg).text);
+    return NULL;
+}
+
+/* The command of `-q run -s TEXT`, where what is behind its name is no option of `help`; NULL: `-q run` asks for the help of run. */
+static const struct command *command_behind(char **words)
+{
+    size_t i = 0;
+    bool others = false;
+    while (words[0] && commands[i] && strcmp(words[0], commands[i]->name) != 0)
+        i++;
+    for (char **word = words; *word; word++)
+        others |= (*word)[0] == '-' && !has_option(&help_command, *word);
+    return others ? commands[i] : NULL;
+}
+
+/* Without a command only the options of `help` are valid, as in `attn-cli --version`. */
+static const struct command *command_for_option(char **argv, struct attn_err *err)
+{
+    const char *arg = argv[1];
+    if (has_option(&help_command, arg)) {
+        const struct command *c = command_behind(argv + 2);
+        return c ? fail_before(arg, c, err) : &help_command;
+    }
     for (size_t i = 0; commands[i]; i++)
-        if (has_option(commands[i], arg)) {
-            attn_fail(err, ATTN_EUSAGE, "'%s' goes after a command: attn-cli %s %s ...", excerpt(arg).text, commands[i]->name,
-                      excerpt(arg).text);
-            return NULL;
-        }
+        if (has_option(commands[i], arg))
+            return fail_before(arg, commands[i], err);
     return &help_command;               /* it suggests the nearest command */
 }
 
@@ -58,7 +76,7 @@ static int work(int argc, char **argv)
         return 2;
     }
     bool named = argv[1][0] != '-';
-    const struct command *c = named ? command_find(argv[1], NULL, &err) : command_for_option(argv[1], &err);
+    const struct command *c = named ? command_find(argv[1], NULL, &err) : command_for_option(argv, &err);
     if (!c)
         return say_error(NULL, &err);
     int code = call(c, argv + (named ? 2 : 1), &err);

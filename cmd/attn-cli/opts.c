@@ -236,6 +236,13 @@ static const char *belongs(const struct command *c)
     }
 }
 
+/* Whether the argument before this one ends in a comma, as in `--ids 634, 1085`. */
+static bool continues_list(const struct parse *p)
+{
+    const char *before = p->next - 2 >= p->words ? p->next[-2] : "";
+    return *before && before[strlen(before) - 1] == ',';
+}
+
 static int take_word(struct parse *p, char *word)
 {
     if (p->command->paths && !*word)
@@ -255,7 +262,8 @@ static int take_word(struct parse *p, char *word)
     }
     if (find_short(p->command, 'f') && !strcmp(word, "-"))
         return attn_fail(p->err, ATTN_EUSAGE, "unexpected argument '-': standard input is -f -");
-    return attn_fail(p->err, ATTN_EUSAGE, "unexpected argument '%s'%s", excerpt(word).text, belongs(p->command));
+    return attn_fail(p->err, ATTN_EUSAGE, "unexpected argument '%s'%s", excerpt(word).text,
+                     continues_list(p) ? ": leave out the blank after the comma, or put the list in quotes" : belongs(p->command));
 }
 
 static void take_environment(const struct parse *p)

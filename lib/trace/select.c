@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 
 #include "base/err.h"
 #include "base/size.h"
@@ -110,6 +111,12 @@ static int keep_heads(struct attn_select *s, struct attn_err *err)
 
 struct item { const char *text; int len; bool glob, present, match[ATTN_ACTS]; size_t matches; };
 
+static char lower(char c)
+{
+    return c >= 'A' && c <= 'Z' ? (char)(c - 'A' + 'a') : c;
+}
+
+/* A capital letter in `a` is no edit: names have none. */
 static size_t edits(const char *a, size_t n, const char *b)
 {
     size_t row[ATTN_NAME_MAX], m = strlen(b);
@@ -119,7 +126,7 @@ static size_t edits(const char *a, size_t n, const char *b)
         size_t corner = row[0];
         row[0] = i + 1;
         for (size_t j = 0; j < m; j++) {
-            size_t swap = corner + (a[i] != b[j]), best = row[j] < row[j + 1] ? row[j] + 1 : row[j + 1] + 1;
+            size_t swap = corner + (lower(a[i]) != b[j]), best = row[j] < row[j + 1] ? row[j] + 1 : row[j + 1] + 1;
             corner = row[j + 1];
             row[j + 1] = smaller(swap, best);
         }
@@ -147,6 +154,8 @@ static int fail_unknown(const struct item *it, struct attn_err *err)
 {
     char list[LIST_MAX] = "";
     size_t best = SIZE_MAX;
+    if (it->len == 3 && !strncasecmp(it->text, "all", 3))
+        return attn_fail(err, ATTN_EUSAGE, "--show: unknown activation '%.*s'; all of them are '*', in quotes", it->len, it->text);
     for (int act = 0; act < ATTN_ACTS && it->len < ATTN_NAME_MAX; act++)
         if (distance(it, act) < best)
             best = distance(it, act);

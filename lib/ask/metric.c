@@ -132,7 +132,9 @@ static int take_position(struct reader *r, struct attn_metric_term *t)
 
 static int take_term(struct reader *r, struct attn_metric_term *t, double sign)
 {
-    static const char expected[] = "logit(TOKEN), logprob(TOKEN), prob(TOKEN) or rank(TOKEN), perhaps a number and * before it";
+    static const char expected[] = "loss, kl, logit(TOKEN), logprob(TOKEN), prob(TOKEN) or rank(TOKEN), perhaps a number and * before "
+                                   "it";
+    const char *first = r->at;
     double factor = 1;
     size_t kind = 0;
     bool number = take_number(r, &factor);
@@ -145,7 +147,8 @@ static int take_term(struct reader *r, struct attn_metric_term *t, double sign)
     while (kind < ATTN_TERMS && (strlen(kinds[kind]) != n || strncmp(r->at, kinds[kind], n) != 0))
         kind++;
     if (kind == ATTN_TERMS)
-        return refuse(r, n == 4 && !strncmp(r->at, "loss", 4) ? "a term: loss and kl stand alone" : expected);
+        return refuse(r, n == 4 && !strncmp(r->at, "loss", 4) ? "a term: loss and kl stand alone"
+                         : first == r->text ? expected : strstr(expected, "logit"));
     r->at += n;
     *t = (struct attn_metric_term){.factor = sign * factor, .of = (enum attn_term_of)kind, .pos = -1};
     if (!take(r, '('))

@@ -66,6 +66,8 @@ START_TEST(an_error_points_at_its_column)
         {"v = texts(a.txt)", 5, "inside mean"}, {"v = mean(texts(a.txt)", 22, ")"}, {"v = noise(1)", 12, "a comma and a seed"},
         {"v += noise(-1,2)", 12, "a standard deviation, which is not below 0"}, {"v += noise(-1e-9,2)", 12, "not below 0"},
         {"scores -= -inf", 11, "without -inf there would be inf"},
+        {"v -= proj(mean(from))", 11, "expected from, FILE.npy, FILE.npz:NAME, text(\"...\") or ids(1,2), and no factor"},
+        {"v = mean(2*from)", 10, "and no factor"},
         {"v = ids(1,x)", 11, "a whole number"}, {"v = ids(2147483648)", 9, "2147483647"}, {"v = a.npy:x", 5, "expected a value"},
         {"1.2,3 = 0", 4, "=, +="}, {"L0.*= 0", 4, "with a blank"},
         {"blocks.0.*= 0", 10, "with a blank"}, {"*= 0", 1, "with a blank"}, {"\xC3\xA9 = 0", 1, "expected a place"}};

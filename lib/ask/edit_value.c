@@ -9,6 +9,8 @@
 static const char a_value[] = "a value: a number, -inf, uniform, from, FILE.npy, FILE.npz:NAME, text(\"...\"), ids(1,2), "
                               "mean(...), noise(SIGMA,SEED) or NUMBER* and one of them";
 
+static const char a_source[] = "from, FILE.npy, FILE.npz:NAME, text(\"...\") or ids(1,2), and no factor";
+
 /* A number that ends before a blank, a comma, a bracket, * or the end: 2e3, but not the path 2e3.npy. */
 static bool number_at(const struct attn_reader *r, size_t *len, double *out)
 {
@@ -69,11 +71,12 @@ static bool is_array(const char *path, size_t len)
 static int read_file(struct attn_reader *r, size_t end, struct attn_origin *o)
 {
     size_t start = r->at;
+    bool wrapped = r->e->value.form == ATTN_VALUE_MEAN || r->e->value.form == ATTN_VALUE_PROJ;
     int rc = read_path(r, end, &o->text, &o->member);
     o->form = ATTN_ORIGIN_FILE;
     const char *path = attn_edit_at(r->e, o->text);
     if (!rc && (!is_array(path, o->text.len) || (o->member.at && (!o->member.len || path[o->text.len - 1] != 'z'))))
-        rc = attn_reader_expected(r, start, a_value);
+        rc = attn_reader_expected(r, start, wrapped ? a_source : a_value);
     return rc;
 }
 

@@ -184,7 +184,9 @@ START_TEST(the_nearest_name_is_offered)
         {"v[pos=\"red\"]", "nearest is \" red\""}, {"v[pos=\" bal\"]", "nearest is \" ball\""}, {"v[pos=\"zebra\"]", "attn-cli tokenize"},
         {"1.2.pattern", "column 4"}, {"1.2-3", "L1H2-3"}, {"L1H2[col=32]", "a head of attn.context has 32 columns"},
         {"zebra", "names: embed"}, {"L1.logits", "'logits' is in no layer: leave out the layer"}, {"L0.embed", "is in no layer"},
-        {"L0.lens", "derived from other activations"}};
+        {"L0.lens", "derived from other activations"},
+        {"L1.H2", "before which no full stop stands: in layer 1 it is L1H2"}, {"l1h2", "a head has capital letters: L1H2"},
+        {"attn", "nearest is 'attn.out'"}, {"mlp", "nearest is 'mlp.out'"}, {"L1.mlp", "nearest is 'mlp.out'"}};
     for (size_t i = 0; i < sizeof pairs / sizeof *pairs; i++)
         expect(printed("$A run " RED " --edit '%s = 0' 2>&1", pairs[i][0]), i == 6 || i == 7 ? 2 : 1, pairs[i][1]);
     expect("cd $D; $A run -q " RED " --show resid_pre,mlp.out --layer 0 --format npz -o z.npz; $A run " RED " --edit 'L0.resid_post = z.npz' 2>&1", 1,

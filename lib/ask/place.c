@@ -88,6 +88,7 @@ static bool beyond(const struct name *n, size_t *layer)
 /* The name that was probably meant, with or without its "attn." or "mlp."; NULL: none is near. */
 static const char *nearest(const struct name *n)
 {
+    static const char *const parts[][2] = {{"attn", "attn.out"}, {"mlp", "mlp.out"}};   /* what a part ends with */
     const char *typed = n->text, *best = NULL;
     unsigned distance = ATTN_FAR;
     struct attn_near near;
@@ -95,6 +96,9 @@ static const char *nearest(const struct name *n)
         typed += 7 + strspn(typed + 7, "0123456789");
         typed += *typed == '.';
     }
+    for (size_t i = 0; i < sizeof parts / sizeof *parts; i++)
+        if (!strcmp(typed, parts[i][0]))
+            return parts[i][1];
     attn_near_start(&near, typed, strlen(typed));
     for (int act = 0; act < ATTN_ACT_DERIVED && !n->glob; act++)
         for (int tail = 0; tail <= 1; tail++) {
@@ -114,6 +118,14 @@ static bool of_no_layer(const struct name *n)
     return false;
 }
 
+/* Whether it is "l1h2", a head in small letters. */
+static bool is_small_head(const char *s)
+{
+    size_t layer = s[0] == 'l' ? strspn(s + 1, "0123456789") : 0;
+    size_t head = layer && s[1 + layer] == 'h' ? strspn(s + 2 + layer, "0123456789") : 0;
+    return head && !s[2 + layer + head];
+}
+
 static int fail_unknown(const struct name *n, struct attn_err *err)
 {
     char list[LIST];
@@ -129,9 +141,15 @@ static int fail_unknown(const struct name *n, struct attn_err *err)
         if (!strcmp(last ? last + 1 : n->text, attn_act_short(act)))
             return attn_edit_fail(n->edit, err, "'%.*s' is derived from other activations, and cannot be edited: edit those",
                                   shown, n->text);
+    if (n->text[0] == 'H' && n->text[1] >= '0' && n->text[1] <= '9' && n->layers.n)
+        return attn_edit_fail(n->edit, err, "'%.*s' is a head, before which no full stop stands: in layer %zu it is L%zu%.*s", shown,
+                              n->text, n->layers.r[0].lo, n->layers.r[0].lo, shown, n->text);
     if (n->text[0] == 'H' && n->text[1] >= '0' && n->text[1] <= '9')
         return attn_edit_fail(n->edit, err, "'%.*s' is a head without its layer: in layer 0 it is L0%.*s", shown, n->text, shown,
                               n->text);
+    if (is_small_head(n->text))
+        return attn_edit_fail(n->edit, err, "no activation is called '%.*s'; a head has capital letters: L%.*sH%s", shown, n->text,
+                              (int)(strchr(n->text, 'h') - n->text - 1), n->text + 1, strchr(n->text, 'h') + 1);
     if (n->edit->place.layered && of_no_layer(n))
         return attn_edit_fail(n->edit, err, "'%.*s' is in no layer: leave out the layer before it", shown, n->text);
     if (near)

@@ -175,6 +175,7 @@ END_TEST
 
 static const char *const retyped[] = {
     LIFE_CARD, CARD, "-m life -s 'Life is short' --cross 'eat dessert first'", CARD " --ablate L2H0", CARD " --attention window:2",
+    "-m tiny -s $'Lily lost\\n-s it\\'s \\\\ \\u200b\\t'",
     "-m tiny -s \"it's a \\$HOME of -s and \\\"'\"",
 };
 
@@ -184,6 +185,15 @@ START_TEST(its_commands_work)
     ck_assert_str_eq(succeed("grep -c '^attn-cli' $D/next.sh")->text, strstr(retyped[_i], "--cross") ? "2\n" : "3\n");
     succeed("b=$(realpath \"$A\") && cd $D && attn-cli() { \"$b\" \"$@\" >>out; } && . ./next.sh && test -s page.html && test -s out");
     succeed(printed("\"$A\" run %s -o $D/own.html && cmp $D/own.html $D/page.html", retyped[_i]));
+}
+END_TEST
+
+START_TEST(the_derivation_is_of_what_is_shown)
+{
+    expect_exactly("\"$A\" run " CARD " --format screen | sed -n 's/^L\\([0-9]*\\)H\\([0-9]*\\) .*/--layer \\1 --head \\2/p' | "
+                   "head -n 1 >$D/best;"
+                   "\"$A\" run " CARD " --format screen | sed -n '/^step by step/,/^every/p' | grep -c -e \"$(cat $D/best)\"", "1\n");
+    expect_exactly("\"$A\" run " LIFE_CARD " --format screen | grep '^step by step' | grep -c layer || :", "0\n");
 }
 END_TEST
 
@@ -216,6 +226,7 @@ Suite *suite_screen(void)
     tcase_add_test(t, a_long_text_shows_its_end);
     tcase_add_test(t, terminals_get_it_unless_something_is_asked_for);
     tcase_add_test(t, what_it_cannot_show_is_said);
+    tcase_add_test(t, the_derivation_is_of_what_is_shown);
     tcase_add_test(t, commands_are_broken_before_options);
     tcase_add_loop_test(t, its_commands_work, 0, sizeof retyped / sizeof *retyped);
     suite_add_tcase(s, t);

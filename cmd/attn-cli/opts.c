@@ -9,6 +9,7 @@
 
 #include "base/err.h"
 #include "base/out.h"
+#include "base/utf8.h"
 
 #include <ctype.h>
 #include <errno.h>
@@ -313,6 +314,36 @@ static void quote(struct attn_out *o, const char *s)
     attn_out_char(o, '\'');
 }
 
+static bool is_visible(const char *s)
+{
+    char form[ATTN_VISIBLE];
+    for (size_t len = strlen(s), at = 0, step; at < len; at += step) {
+        step = attn_utf8_visible(form, s + at, len - at);
+        if (strlen(form) != step || memcmp(form, s + at, step) != 0)
+            return false;
+    }
+    return true;
+}
+
+/* As $'a\nb': what would not be seen as it is, and what means something in there, as its bytes. */
+static void quote_bytes(struct attn_out *o, const char *s)
+{
+    attn_out_str(o, "$'");
+    for (const char *next; *s; s = next) {
+        char one[ATTN_VISIBLE], form[ATTN_VISIBLE];
+        next = s + attn_utf8_visible(form, s, strlen(s));
+        snprintf(one, sizeof one, "%.*s", (int)(next - s), s);
+        if (*s == '\n')
+            attn_out_str(o, "\\n");
+        else if (is_visible(one) && *s != '\'' && *s != '\\')
+            attn_out_str(o, one);
+        else
+            for (; s < next; s++)
+                attn_out_printf(o, "\\%03o", (unsigned)(unsigned char)*s);
+    }
+    attn_out_char(o, '\'');
+}
+
 enum { LONG = 60 };                     /* a longer value is not typed twice: its name stands for it */
 
 static char *command_again(const struct command *c, bool brief)
@@ -336,6 +367,8 @@ static char *command_again(const struct command *c, bool brief)
             attn_out_char(to, ' ');
             if (brief && strlen(given.value) > LONG)
                 attn_out_str(to, o->arg);
+            else if (brief && !is_visible(given.value))
+                quote_bytes(to, given.value);
             else
                 quote(to, given.value);
         }

@@ -187,7 +187,7 @@ static int add_hint(struct hints *h, const char *what, const struct command *c, 
         h->text[n] = NULL;
         return attn_no_memory(err, NULL, "for a command line");
     }
-    h->of[n] = (struct attn_sink_hint){what, h->text[n]};
+    h->of[n] = (struct attn_sink_hint){.what = what, .command = h->text[n]};
     return ATTN_OK;
 }
 
@@ -200,6 +200,7 @@ static int make_hints(struct hints *h, const struct session *s, struct attn_err 
     if (!code && !s->cross)
         code = info.L * info.H > 1 ? add_hint(h, "every head", &heads_command, "", err)
                                    : add_hint(h, "other kinds", &variants_command, "", err);
+    h->of[0].of_head = true;
     return code ? code : add_hint(h, "as a page", &run_command, " -o page.html", err);
 }
 

@@ -137,7 +137,7 @@ extern const struct pair tool_examples[], tool_environment[], tool_files[], tool
 int opts_parse(const struct command *c, char **argv, struct attn_err *err);
 /* The command line that gives the same numbers and files again; malloc'd, NULL: no memory. */
 char *repro_command(const struct command *c);
-char *brief_command(const struct command *c);           /* the same as people type it, with letters for names */
+char *brief_command(const struct command *c);           /* the same as people type it, with letters for names, to be seen and pasted */
 /* Writes `"key": value, ` for each option that was given. */
 void opts_write_keys(FILE *f, const struct option *rows);
 

@@ -42,7 +42,7 @@ static size_t token_lines(const struct attn_screen *s, const struct attn_tokens 
 /* What headings, blank lines and all other parts leave. */
 size_t attn_screen_room(const struct attn_screen *s)
 {
-    enum { TITLE = 1, OVER_PATTERNS = 3, OVER_HEADS = 2, OVER_VECTORS = 2, NEXT = 2, OVER_HINTS = 1 };
+    enum { TITLE = 1, OVER_PATTERNS = 3, OVER_HEADS = 2, OVER_VECTORS = 2, NEXT = 2, OVER_HINTS = 1, ADDED = 22 };
     const struct attn_sink_job *job = s->job;
     size_t beside = larger(s->width, ATTN_SCREEN_HINT + 2) - ATTN_SCREEN_HINT - 1;
     size_t taken = TITLE + token_lines(s, job->tokens) + OVER_PATTERNS + OVER_VECTORS;
@@ -50,7 +50,7 @@ size_t attn_screen_room(const struct attn_screen *s)
     if (job->model->unembed)
         taken += NEXT + (job->compare ? 1 : 0);
     for (const struct attn_sink_hint *h = job->hints; h && h->command; h++)
-        taken += (h == job->hints ? OVER_HINTS : 0) + 1 + strlen(h->command) / beside;
+        taken += (h == job->hints ? OVER_HINTS : 0) + 1 + (strlen(h->command) + (h->of_head ? ADDED : 0)) / beside;
     return ATTN_SCREEN_LINES - smaller(taken, ATTN_SCREEN_LINES - 4);
 }
 

@@ -12,6 +12,7 @@ enum {
     ATTN_SCREEN_LABEL = 16,             /* columns of a token, at most */
     ATTN_SCREEN_HEAD = 36,              /* columns: "L10H12  duplicate 0.45, entropy 0.73" */
     ATTN_SCREEN_HINT = 14,              /* columns before a command */
+    ATTN_SCREEN_OF_HEAD = 64,           /* bytes of " --layer 10 --head 12" */
     ATTN_SCREEN_FIRST = 32              /* numbers of a context vector that are kept */
 };
 #define ATTN_SCREEN_TOKENS "tokens "

@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/err.h"
 #include "base/format.h"
 #include "base/size.h"
 #include "sinks/hide.h"
@@ -322,16 +323,34 @@ static void print_command(struct attn_screen *s, const char *command)
     attn_out_char(s->out, '\n');
 }
 
-static void print_hints(struct attn_screen *s)
+/* The options that name the head which says most, or the first of the last layer; none for the first of the first, which needs none. */
+static void point_at_head(char options[ATTN_SCREEN_OF_HEAD], const struct attn_screen *s)
 {
+    const struct attn_sheet *telling = telling_sheet(s);
+    struct attn_head_place at = {.layer = (size_t)telling->layer, .head = telling->heads ? telling->heads[0] : 0};
+    if (s->heads)
+        at = s->head[0].at;
+    *options = '\0';
+    if (at.layer || at.head)
+        snprintf(options, ATTN_SCREEN_OF_HEAD, " --layer %zu --head %zu", at.layer, at.head);
+}
+
+static int print_hints(struct attn_screen *s, struct attn_err *err)
+{
+    char of_head[ATTN_SCREEN_OF_HEAD], *command;
+    point_at_head(of_head, s);
     for (const struct attn_sink_hint *h = s->job->hints; h && h->command; h++) {
         if (h == s->job->hints)
             attn_out_char(s->out, '\n');
         attn_paint(s->out, s->job->color, ATTN_BOLD);
         attn_out_printf(s->out, "%-*s", ATTN_SCREEN_HINT, h->what);
         attn_paint(s->out, s->job->color, ATTN_PLAIN);
-        print_command(s, h->command);
+        if (attn_asprintf(&command, "%s%s", h->command, h->of_head ? of_head : "") < 0)
+            return attn_no_memory(err, NULL, "for a command line");
+        print_command(s, command);
+        free(command);
     }
+    return ATTN_OK;
 }
 
 /* ---- the screen -------------------------------------------------------------------------- */
@@ -355,6 +374,5 @@ int attn_screen_print(struct attn_screen *s, struct attn_err *err)
     if (s->known[telling->layer])
         print_contexts(s, telling->layer);
     print_next(s);
-    print_hints(s);
-    return ATTN_OK;
+    return print_hints(s, err);
 }

@@ -246,6 +246,13 @@ START_TEST(what_a_file_is_not_is_said)
     expect("\"$A\" plot $D/two.ndjson 2>&1", 1, "two.ndjson: a document in each line, as batch writes them, expected one: take the first, as in sed");
     expect("sed -n 1p $D/two.ndjson >$D/one.json; \"$A\" diff $D/one.json $D/one.json", 0, "nothing differs");
     expect("\"$A\" plot $D/two.csv 2>&1", 1, "is not a number, expected a matrix: ");
+    static const char *const answers[][2] = {
+        {"heads", "heads --repeat 3 --samples 1"}, {"lens", "lens -s Lily"},
+        {"patch", "patch -s Lily --from Tom --what context --over layer,head --metric kl"},
+        {"patch", "patch -s Lily --from Tom --what embed --over pos --metric kl"}};
+    for (size_t i = 0; i < sizeof answers / sizeof *answers; i++)
+        expect(printed("\"$A\" %s -m tiny -o $D/answer.csv; \"$A\" plot $D/answer.csv 2>&1", answers[i][1]), 1,
+               printed("/answer.csv: a table of %s, and no matrix: draw it with %s -o x.png", answers[i][0], answers[i][0]));
     expect("\"$A\" plot $D/notes.txt 2>&1", 1, "notes.txt: no dump: it is neither .npy nor .npz");
     expect("\"$A\" plot $D/blank.json 2>&1", 1, "blank.json: no dump");
     expect("\"$A\" run -m $D/bare -s Life 2>&1", 1, "there is neither tokenizer.json nor vocab.json");

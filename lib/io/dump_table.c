@@ -126,11 +126,33 @@ static int read_header(struct table *t, struct attn_fields *f, const char *path,
                       : attn_fail(err, ATTN_EFORMAT, "%s: the first row has one field, expected labels of columns after it", path);
 }
 
+/* Tables of commands that look like a matrix with labels, by how their first line begins and ends. */
+static const struct { const char *begin, *end, *command; } answers[] = {
+    {"layer,", ",metric,effect", "patch"}, {"pos,", "metric,effect", "patch"}, {"layer,head,previous,", "", "heads"},
+    {"point,layer,pos,top1_id,", "", "lens"},
+};
+
+static int refuse_answers(const char *s, size_t len, const char *path, struct attn_err *err)
+{
+    const char *end = len ? memchr(s, '\n', len) : NULL;
+    len = end ? (size_t)(end - s) : len;
+    len -= len && s[len - 1] == '\r';
+    for (size_t i = 0; i < sizeof answers / sizeof *answers; i++) {
+        size_t n = strlen(answers[i].begin), m = strlen(answers[i].end);
+        if (len >= n + m && !memcmp(s, answers[i].begin, n) && !memcmp(s + len - m, answers[i].end, m))
+            return attn_fail(err, ATTN_EFORMAT, "%s: a table of %s, and no matrix: draw it with %s -o x.png", path, answers[i].command,
+                             answers[i].command);
+    }
+    return ATTN_OK;
+}
+
 int attn_dump_read_csv(struct attn_array *out, const char *text, size_t len, const char *path, struct attn_err *err)
 {
     struct attn_fields f = fields_of(text, len);
     struct table t = {0};
-    int rc = read_header(&t, &f, path, err);
+    int rc = refuse_answers(f.at, (size_t)(f.end - f.at), path, err);
+    if (!rc)
+        rc = read_header(&t, &f, path, err);
     while (!rc && f.at < f.end)
         rc = read_row(&t, &f, path, err);
     if (rc) {

@@ -80,6 +80,7 @@ static const struct { const char *line; int status; const char *says; } refused[
     {"$A merge part.0 part.2", 1, "shard 1/3 is missing: 2 of 3 are given"},
     {"$A merge part.0 part.1", 1, "shard 2/3 is missing: 2 of 3 are given"},
     {"cp part.1 twice; cp part.1.json twice.json; $A merge part.* twice", 1, "twice are both shard 1/3"},
+    {"$A merge part.0 part.x", 1, "part.x: cannot open: No such file or directory"},
     {"$A merge in.txt", 1, "in.txt: there is no in.txt.json beside it: is it the output of batch?"},
     {"mv part.1 part.1.part; mv part.1.json part.1.part.json; $A merge part.0 part.1 part.2", 1,
      "part.1: shard 1/3 is not finished, 8 of its records are done: continue it with --resume"},

@@ -27,6 +27,9 @@ static int refuse_unfinished(const char *path, struct attn_err *err)
         return attn_no_memory(err, path, "for its name");
     bool begun = attn_sidecar_read(&side, beside, NULL) == ATTN_OK;
     free(beside);
+    struct stat st;
+    if (!begun && lstat(path, &st))
+        return attn_fail_errno(err, path, "open");
     if (!begun)
         return attn_fail(err, ATTN_EFORMAT, "%s: there is no %s.json beside it: is it the output of batch?", path, path);
     int rc = attn_fail(err, ATTN_EFORMAT, "%s: shard %" PRIu64 "/%" PRIu64 " is not finished, %" PRIu64 " of its records "

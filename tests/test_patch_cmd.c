@@ -32,6 +32,15 @@ START_TEST(text_shows_both_texts_the_grid_and_what_matters_most)
 }
 END_TEST
 
+/* The grids of the examples that readers try first have effects. */
+START_TEST(examples_show_something)
+{
+    expect_exactly("attn-cli() { \"$A\" \"$@\"; }; eval \"$($A help patch | grep 'method gradient')\" >$D/x.csv; "
+                   "awk -F, 'NR > 1 && $4 != 0 { n++ } END { print (n > 4) }' $D/x.csv; "
+                   "eval \"$($A help patch | grep 'method ig:32')\" | grep -cE '^  pos .* -?[0-9.]*[1-9]'", "1\n2\n");
+}
+END_TEST
+
 START_TEST(programs_get_rows)
 {
     expect("$A patch -m tiny -s Lily --from 'Tom saw' --metric 'logit(3)' --what v --over layer 2>&1", 1, "have 1 and 2 tokens, and differ from token 0 on");
@@ -86,6 +95,7 @@ Suite *suite_patch_cmd(void)
     tcase_add_checked_fixture(c, shell_set_up, scratch_remove);
     tcase_set_timeout(c, 60);
     tcase_add_test(c, text_shows_both_texts_the_grid_and_what_matters_most);
+    tcase_add_test(c, examples_show_something);
     tcase_add_test(c, programs_get_rows);
     tcase_add_test(c, what_cannot_be_patched_is_refused_before_anything_runs);
     suite_add_tcase(s, c);

@@ -165,10 +165,10 @@ const struct command patch_command = {
         {"attn-cli patch -m ./gpt2 -s \"When Mary and John went out, John gave it to\" --from \"When Mary and John went out, "
          "Mary gave it to\" --what context --over layer,head --metric 'logit(\" Mary\")-logit(\" John\")' -o heads.png",
              "which heads decide"},
-        {"attn-cli patch -m tiny --ids 634,1084,324,722 --from-ids 634,1084,324,500 --what mlp.out --over layer,pos --metric "
+        {"attn-cli patch -m tiny --ids 634,1085,324,723,500 --from-ids 767,1085,343,723,500 --what mlp.out --over layer,pos --metric "
          "loss --method gradient --format csv", "all pieces at once, to first order"},
-        {"attn-cli patch -m tiny --ids 634,1084,324,722 --from-ids 634,1084,324,500 --what embed --over pos --metric "
-         "'logprob(15)' --method ig:32", "integrated gradients: the effects of all positions add up to 1"},
+        {"attn-cli patch -m tiny --ids 634,1085,324,723,500 --from-ids 767,1085,343,723,500 --what embed --over pos "
+         "--metric 'logprob(13)' --method ig:32", "integrated gradients: the effects of all positions add up to 1"},
         {NULL, NULL}},
     .refused = (const struct pair[]){
         {"cross", "the pieces of a text that looks at another have no counterparts; 'run' shows the patterns"},

@@ -441,7 +441,7 @@ const struct command batch_command = {
         {"attn-cli batch -m ./gpt2 -f s.csv --column sentence --format npy -o out", "out/000000/blocks.0.attn.pattern.npy ..."},
         {"attn-cli batch -m ./gpt2 -f s.txt --summary heads.csv", "figures of every head, for plots"},
         {"attn-cli batch -m ./gpt2 -f s.txt --summary heads.csv --summary-form tidy", "one line per sentence, layer and head"},
-        {"attn-cli batch -f s.txt --shard 2/7 -o part2.ndjson", "one of seven parts"},
+        {"attn-cli batch -f s.txt --shard 2/7 -o part.2.ndjson", "one of seven parts, which merge joins"},
         {"attn-cli batch -m ./gpt2 -f pairs.ndjson --patch context --over layer,head --metric 'logit({answer})-logit({foil})' "
          "-o grids.ndjson --summary mean.csv", "which heads matter, in each of many pairs of texts and on average"},
         {"attn-cli batch -m ./gpt2 -f s.txt --format npy -o out --dry-run", "how large, how long"},

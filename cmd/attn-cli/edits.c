@@ -58,6 +58,7 @@ const struct pair edit_terms[] = {
     {"[head=0,2]", "some of a place: these query heads"},
     {"[pos=3], [pos=-1]", "these rows, counted from 0, or from the end; also [pos=\" cat\"], rows of that token, prompt and new"},
     {"[key=0], [col=5]", "these keys, of dots, scores, pattern; these columns, of others"},
+    {"[pos=3,key=2]", "several of these, in one pair of brackets"},
     {"0.5, -inf, uniform", "a value: a number; uniform: equal weights, of a pattern"},
     {"vector.npy, a.npz:rows", "a source: an array of a file, in an archive by its name or that of the activation; "
      "[columns] for all rows or [rows, columns]"},

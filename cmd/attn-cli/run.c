@@ -345,6 +345,8 @@ const struct command run_command = {
         {"blocks.*.attn.out", "[T,d] after the output projection"},
         {"pre, linear, post", "[T,m] inside the mlp"},
         {"blocks.*.mlp.out", "[T,d] the output of the mlp"},
+        {"attn.added, mlp.added", "[T,d] what a branch adds to the stream, where a norm or factor behind it makes that differ from its "
+                                  "out"},
         {"norm_final, logits", "[T,d] and [T,V] at the end of the model"},
         {"result", "[H,T,d] each head's part of attn.out.  This and the following are derived: * does not mean them"},
         {"norms", "[H,T,T] pattern times the norm of what each value adds to attn.out"},

@@ -407,7 +407,7 @@ const struct command bench_command = {
              "much again for the backward pass); the bytes of a decoding step are the weights, keys and values it reads; of "
              "files, what is in them.  What the model cannot do is left out.",
     .examples = (const struct pair[]){
-        {"attn-cli bench", "with the model built into the binary: startup, and little else"},
+        {"attn-cli bench", "with the model built into the binary: some 40 stages, in about a minute"},
         {"attn-cli bench -m ./gpt2", "every stage, in about a minute"},
         {"attn-cli bench -m ./gpt2 --stage 'prefill.f32.T512*' -t 2", "what does watching cost?"},
         {"attn-cli bench -m ./gpt2 --format json | jq -r '.stages[] | [.name, .threads, .ratio] | @tsv'", "for scripts"},

@@ -94,6 +94,33 @@ START_TEST(test_cache)
 }
 END_TEST
 
+/* What is in refs/main when there is another snapshot, and whether the one that is a model is taken for it. */
+static const struct { const char *make; bool taken; } mains[] = {
+    {"printf 0123 >$R", true},
+    {"echo 0123 >$R", true},
+    {"printf 4567 >$R", false},
+    {":", false},
+    {": >$R", false},
+    {"printf 89ab >$R", false},
+    {"printf '0123\\n\\n' >$R", false},
+    {"printf '0123\\0' >$R", false},
+    {"printf ../snapshots/0123 >$R", false},
+    {"printf ../../../elsewhere >$R; cp -r $B/snapshots/0123 $D/elsewhere", false},
+    {"head -c 100000 /dev/zero >$R", false},
+    {"mkfifo $R", false},
+    {"mkdir $R", false},
+};
+
+START_TEST(test_main)
+{
+    succeed(printed(CACHED "B=$D/hub/models--some--small R=$B/refs/main; mkdir $B/refs $B/snapshots/4567; %s", mains[_i].make));
+    const char *status = mains[_i].taken ? "0" : "1", *says = mains[_i].taken ? "model         small" : "";
+    expect(printed("ends %s timeout 5 $A info -m some/small 2>&1", status), 0, says);
+    expect(printed("ends %s timeout 5 $A info -m $D/hub/models--some--small 2>&1", status), 0, says);
+    expect("timeout 5 $A models", 0, mains[_i].taken ? "\nsome/small  " : "/hub/models--some--small/snapshots/0123  ");
+}
+END_TEST
+
 START_TEST(test_list)
 {
     expect(CACHED "$A models", 0, "some/small          gpt2               8.7 k       32  Hugging Face cache\n");
@@ -118,6 +145,7 @@ Suite *suite_hints(void)
     tcase_add_test(t, test_file);
     tcase_add_test(t, test_name);
     tcase_add_test(t, test_cache);
+    tcase_add_loop_test(t, test_main, 0, sizeof mains / sizeof *mains);
     tcase_add_test(t, test_list);
     suite_add_tcase(s, t);
     return s;

@@ -50,7 +50,7 @@ static int add_plain(struct list *l, const char *path, const char *name, const c
     return attn_folder_has(path, "config.json") ? add(l, name, path, where, err) : ATTN_OK;
 }
 
-/* Adds each snapshot of a model in the cache: if there is one, under the model's name. */
+/* Adds each snapshot of a model in the cache: the one that the model's name stands for, under that name. */
 static int add_cached(struct list *l, const char *path, const char *directory, const char *where, struct attn_err *err)
 {
     char *name = attn_hub_name(directory), *base = NULL;
@@ -58,12 +58,13 @@ static int add_cached(struct list *l, const char *path, const char *directory, c
     int n = -1, rc = ATTN_OK;
     if (name && attn_asprintf(&base, "%s/snapshots", path) >= 0)
         n = scandir(base, &entry, is_shown, alphasort);
+    int taken = attn_hub_main(path, entry, n);
     for (int i = 0; i < n; i++) {
         char *snapshot = NULL;
         if (!rc && (attn_asprintf(&snapshot, "%s/%s", base, entry[i]->d_name) < 0 || !snapshot))
             rc = attn_no_memory(err, NULL, "for a path");
         if (!rc)
-            rc = add_plain(l, snapshot, n == 1 ? name : snapshot, where, err);
+            rc = add_plain(l, snapshot, i == taken ? name : snapshot, where, err);
         free(snapshot);
         free(entry[i]);
     }

@@ -8,6 +8,7 @@
 
 #include "base/err.h"
 #include "base/format.h"
+#include "base/map.h"
 #include "base/strings.h"
 
 static const char models[] = "models--";
@@ -83,9 +84,34 @@ static void list_some(char *out, size_t size, struct dirent **entry, int n)
     }
 }
 
+/* The name is only compared with those that are there: whatever else is written there leads nowhere. */
+static int named_main(const char *directory, struct dirent **entry, int n)
+{
+    enum { NAME_LIMIT = 256 };
+    struct attn_map map = {0};
+    struct attn_err ignored;
+    char *path = NULL;
+    int i = n;
+    if (attn_asprintf(&path, "%s/refs/main", directory) >= 0 &&
+        !attn_map_open_found(&map, path, NAME_LIMIT, ATTN_LINKS_FOLLOWED, &ignored)) {
+        size_t len = map.len && map.data[map.len - 1] == '\n' ? map.len - 1 : map.len;
+        for (i = 0; i < n; i++)
+            if (strlen(entry[i]->d_name) == len && !memcmp(entry[i]->d_name, map.data, len))
+                break;
+    }
+    attn_map_close(&map);
+    free(path);
+    return i < n ? i : -1;
+}
+
+int attn_hub_main(const char *directory, struct dirent **entry, int n)
+{
+    return n == 1 ? 0 : n > 1 ? named_main(directory, entry, n) : -1;
+}
+
 int attn_hub_enter(char **path, bool *inside, struct attn_err *err)
 {
-    char *base = NULL, *only = NULL, some[256];
+    char *base = NULL, *chosen = NULL, some[256];
     struct dirent **entry = NULL;
     int rc = ATTN_OK;
     *inside = false;
@@ -95,20 +121,21 @@ int attn_hub_enter(char **path, bool *inside, struct attn_err *err)
     *inside = n >= 0;
     if (n == 0)
         rc = attn_fail(err, ATTN_EIO, "%s: is a directory of Hugging Face's cache without a snapshot: download the model again", *path);
-    if (n == 1 && attn_asprintf(&only, "%s/%s", base, entry[0]->d_name) < 0)
+    int i = attn_hub_main(*path, entry, n);
+    if (i >= 0 && attn_asprintf(&chosen, "%s/%s", base, entry[i]->d_name) < 0)
         rc = attn_no_memory(err, NULL, "for a path");
-    if (n > 1) {
+    if (n > 1 && i < 0) {
         list_some(some, sizeof some, entry, n);
         rc = attn_fail(err, ATTN_EIO, "%s: is a directory of Hugging Face's cache with %d snapshots: give one of them, %s", *path, n,
                        some);
     }
-    for (int i = 0; i < n; i++)
+    for (i = 0; i < n; i++)
         free(entry[i]);
     free(entry);
     free(base);
-    if (!rc && only) {
+    if (!rc && chosen) {
         free(*path);
-        *path = only;
+        *path = chosen;
     }
     return rc;
 }

@@ -11,6 +11,7 @@ static void set_up(void)
     shell_set_up();
     setenv("HF_HOME", scratch_dir, 1);
     unsetenv("HF_HUB_CACHE");
+    unsetenv("HUGGINGFACE_HUB_CACHE");
 }
 
 #define M "tests/golden/checkpoints/gpt2-a"
@@ -90,6 +91,8 @@ START_TEST(test_cache)
     expect_same("$A run -m some/small --ids 1 --show logits", "$A run -m " M " --ids 1 --show logits");
     succeed("mv $D/hub/models--some--small $D/hub/models--small; $A info -m small");
     expect("HF_HUB_CACHE=$D ends 1 $A info -m small 2>&1", 0, "no model 'small'");
+    expect("HUGGINGFACE_HUB_CACHE=$D ends 1 $A info -m small 2>&1", 0, "no model 'small'");
+    succeed("HF_HOME= HUGGINGFACE_HUB_CACHE=$D/hub $A info -m small; HF_HUB_CACHE=$D/hub HUGGINGFACE_HUB_CACHE=$D $A info -m small");
     expect("mkdir $D/hub/models--small/snapshots/4567; ends 1 $A info -m small 2>&1", 0, "with 2 snapshots: give one of them");
 }
 END_TEST

@@ -125,8 +125,8 @@ const struct command models_command = {
     .usage = "models [--format F]",
     .summary = "list the models that are there: built in, installed, in Hugging Face's cache",
     .about = "Lists every model that -m takes by name: those built in, the directories in ATTN_MODEL_PATH, the installed ones, and "
-             "what Hugging Face's tools have downloaded (HF_HUB_CACHE, HF_HOME, or ~/.cache/huggingface/hub), with family, number "
-             "of parameters and context.  Where two have the same name, the later one has its path instead.  Nothing is downloaded.",
+             "what Hugging Face's tools have downloaded (HF_HUB_CACHE, HUGGINGFACE_HUB_CACHE, HF_HOME, or ~/.cache/huggingface/hub), "
+             "with family, number of parameters and context.  Where two have the same name, the later one has its path instead.  Nothing is downloaded.",
     .examples = (const struct pair[]){
         {"attn-cli models", "what can I ask?"},
         {"attn-cli models --format json | jq -r '.[] | select(.error == null) | .name'", "those that can be opened, for scripts"},

@@ -9,7 +9,8 @@
 
 #include "attn.h"
 
-/* The cache that HF_HUB_CACHE, HF_HOME or the user's directory names, in malloc'd memory; NULL: none does. */
+/* The cache that HF_HUB_CACHE, its older spelling HUGGINGFACE_HUB_CACHE, HF_HOME or the user's directory names, in malloc'd memory;
+ * NULL: none does. */
 char *attn_hub_root(void);
 /* The directory there of a model called NAME or ORG/NAME, in malloc'd memory; NULL: it is not there. */
 char *attn_hub_find(const char *name);

@@ -1,8 +1,8 @@
 /* shards.h - a model's weights: model.safetensors, or the files that model.safetensors.index.json lists; where neither is,
  * pytorch_model.bin or the files of its index.
  *
- * The index is an allow-list: its file names are plain names in the same directory, and a tensor is
- * looked for only in the file it is said to be in. */
+ * The index is an allow-list: its file names are plain names in the same directory.  A tensor may be in another of them than it
+ * is said to be in, or not be mentioned, but it must not be in two. */
 #ifndef ATTN_MODEL_SHARDS_H
 #define ATTN_MODEL_SHARDS_H
 
@@ -16,8 +16,8 @@ struct attn_shards {
     size_t tensors;                     /* of all files */
     size_t bytes;                       /* of all files */
     const char *index;                  /* the name of the index; NULL: it is one file */
-    struct attn_absent { char *tensor; size_t file; } *absent; size_t n_absent;     /* tensors that the index says are in a file
-                                         * that lacks them; owned */
+    struct attn_absent { char *tensor; size_t file; } *absent; size_t n_absent;     /* tensors that the index lists and
+                                         * no file has; owned */
 };
 
 int attn_shards_open(struct attn_shards *out, const struct attn_source *s, struct attn_err *err);

@@ -88,6 +88,12 @@ START_TEST(rotary_scaling)
     c = read_config("y_llama_rope_new.json");       /* its section takes precedence, wherever the other key stands */
     ck_assert(c.rope.kind == ATTN_ROPE_DEFAULT && c.rope_theta == 20000);
     attn_config_free(&c);
+    c = read_config("y_llama_yarn_null.json");      /* 64 tokens, where there were 16 */
+    ck_assert(c.rope.kind == ATTN_ROPE_YARN && c.rope.factor == 4 && c.n_ctx == 64);
+    attn_config_free(&c);
+    c = read_config("y_llama_yarn_absent.json");
+    ck_assert(c.rope.kind == ATTN_ROPE_YARN && c.rope.factor == 4 && c.n_ctx == 64);
+    attn_config_free(&c);
 }
 END_TEST
 

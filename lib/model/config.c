@@ -17,6 +17,9 @@
 /* The name of a field in the family's files. */
 #define KEY(f) attn_key_at(c->family->keys, offsetof(struct attn_config, f))
 
+/* Where the file says how rotation is scaled. */
+static const char *rope_section(const struct attn_config *c) { return c->rope_section ? "rope_parameters" : "rope_scaling"; }
+
 /* Truncates, as Hugging Face's int() does. */
 static void derive_rotary(struct attn_config *c)
 {
@@ -36,6 +39,14 @@ static void derive_context(struct attn_config *c)
     if (c->rope.kind == ATTN_ROPE_YARN)
         n = fmax(n, original * c->rope.factor);
     c->n_ctx = (size_t)fmin(n, INT32_MAX);
+}
+
+/* Without a factor, yarn's is how much longer texts may be than those of the training, if the file tells both. */
+static void derive_factor(struct attn_config *c, const cJSON *root)
+{
+    const cJSON *factor = attn_tree_member(attn_tree_member(root, rope_section(c)), "factor");
+    if (c->rope.kind == ATTN_ROPE_YARN && c->rope.factor == 0 && c->rope.original > 0 && (!factor || cJSON_IsNull(factor)))
+        c->rope.factor = (double)c->n_ctx / c->rope.original;
 }
 
 /* Fills in the sizes that are 0 because their keys are absent. */
@@ -105,13 +116,16 @@ static int check_longrope(const struct attn_config *c, const struct attn_rope_sc
 static int check_scaling(const struct attn_config *c, const struct attn_rope_scaling *s, double theta, const char *name,
                          struct attn_err *err)
 {
+    const char *section = rope_section(c);
     if (s->kind == ATTN_ROPE_DEFAULT && s->factor != 0 && s->factor != 1)
-        return attn_fail(err, ATTN_EFORMAT, "%s: \"rope_scaling\" has a factor %g but no \"rope_type\" that uses it, expected "
-                         "\"linear\", \"llama3\", \"yarn\" or \"dynamic\"", name, s->factor);
+        return attn_fail(err, ATTN_EFORMAT, "%s: \"%s\" has a factor %g but no \"rope_type\" that uses it, expected "
+                         "\"linear\", \"llama3\", \"yarn\" or \"dynamic\"", name, section, s->factor);
     if (s->kind == ATTN_ROPE_LONGROPE)
         return check_longrope(c, s, name, err);
+    if (s->kind != ATTN_ROPE_DEFAULT && s->factor == 0)
+        return attn_fail(err, ATTN_EFORMAT, "%s: \"%s.factor\" is missing or 0, expected at least 1", name, section);
     if (s->kind != ATTN_ROPE_DEFAULT && !(s->factor >= 1))
-        return attn_fail(err, ATTN_EFORMAT, "%s: \"rope_scaling.factor\" is %g, expected at least 1", name, s->factor);
+        return attn_fail(err, ATTN_EFORMAT, "%s: \"%s.factor\" is %g, expected at least 1", name, section, s->factor);
     if (s->kind == ATTN_ROPE_DYNAMIC && c->rotary <= 2)
         return attn_fail(err, ATTN_EFORMAT, "%s: %zu numbers of each head are turned, expected more than 2 with \"rope_type\": "
                          "\"dynamic\"", name, c->rotary);
@@ -119,9 +133,9 @@ static int check_scaling(const struct attn_config *c, const struct attn_rope_sca
         return attn_fail(err, ATTN_EFORMAT, "%s: \"rope_theta\" is %g, expected more than 1 with \"rope_type\": \"yarn\"", name,
                          theta);
     if (s->kind == ATTN_ROPE_LLAMA3 && !(s->low > 0 && s->high > s->low && s->original >= 1))
-        return attn_fail(err, ATTN_EFORMAT, "%s: \"rope_scaling\" has low_freq_factor %g, high_freq_factor %g, "
-                         "original_max_position_embeddings %g, expected 0 < low < high and at least 1", name, s->low,
-                         s->high, s->original);
+        return attn_fail(err, ATTN_EFORMAT, "%s: \"%s\" has low_freq_factor %g, high_freq_factor %g, "
+                         "original_max_position_embeddings %g, expected 0 < low < high and at least 1", name, section,
+                         s->low, s->high, s->original);
     return ATTN_OK;
 }
 
@@ -276,8 +290,10 @@ static int read_model(struct attn_key_reader *r, const cJSON *root)
         read_eos(c, attn_tree_member(root, "eos_token_id"));
     else if (!rc && c->end > 0)
         c->eos[c->n_eos++] = (int32_t)(c->end - 1);
-    if (!rc)
+    if (!rc) {
+        derive_factor(c, root);
         rc = derive(c, r->name, r->err);
+    }
     return rc ? rc : check(c, r->name, r->err);
 }
 

@@ -96,6 +96,7 @@ START_TEST(test_corpus)
         {"n_llama_rope_by_layer.json", "unknown key \"rope_parameters.full_attention\""},
         {"n_llama_sliding.json", "\"sliding_window\" is 4096, expected it not to be there"},
         {"n_llama_softcap.json", "\"attn_logit_softcapping\" is 50, expected it not to be there"},
+        {"n_llama_sliding_used.json", "\"sliding_window\" is 4096, expected it not to be there"},
         {"n_llama_width_product.json", "\"num_attention_heads\" 65536 times \"head_dim\" 65536 is too large"},
         {"n_lowercase_string.json", "\"tokenizer.lowercase\" is \"yes\", expected true or false"},
         {"n_many_values.json", "more than 4096 values"},

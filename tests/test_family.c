@@ -76,6 +76,15 @@ START_TEST(llama)
 }
 END_TEST
 
+/* What is left over from a Qwen. */
+START_TEST(llama_without_its_window)
+{
+    struct attn_config c = read_config("y_llama_sliding_off.json");
+    ck_assert(c.window == 0 && !c.local);
+    attn_config_free(&c);
+}
+END_TEST
+
 START_TEST(rotary_scaling)
 {
     struct attn_config c = read_config("y_llama_rope3.json");
@@ -214,6 +223,7 @@ Suite *suite_family(void)
     tcase_add_test(t, gpt_neo);
     tcase_add_test(t, gpt_neox);
     tcase_add_test(t, llama);
+    tcase_add_test(t, llama_without_its_window);
     tcase_add_test(t, rotary_scaling);
     tcase_add_test(t, qwen2);
     tcase_add_loop_test(t, absent_keys, 0, sizeof leasts / sizeof *leasts);

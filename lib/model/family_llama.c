@@ -15,12 +15,20 @@ static const struct attn_word full_attention[] = {{"full_attention", 0}, {0}};
 /* ---- Llama ----------------------------------------------------------------------------- */
 
 static const struct attn_key llama_keys[] = {
-    COMMON_KEYS, BLOCK_KEYS, BIAS_KEY, FLAG_KEY("mlp_bias", mlp_bias), {"layer_types", ATTN_KEY_ALL, 0, full_attention, NULL},
-    OFF_KEY("sliding_window"), {0}
+    COMMON_KEYS, BLOCK_KEYS, BIAS_KEY, FLAG_KEY("mlp_bias", mlp_bias), {"layer_types", ATTN_KEY_ALL, 0, full_attention, NULL}, {0}
 };
 
+/* A window is refused, unless the file says that it is not in use, as one does that was a Qwen's. */
+static int refuse_window(const struct attn_key_reader *r, struct attn_config *c, const cJSON *root)
+{
+    static const struct attn_key off = OFF_KEY("sliding_window");
+    const cJSON *window = attn_tree_member(root, off.name);
+    (void)c;
+    return window && !cJSON_IsFalse(attn_tree_member(root, "use_sliding_window")) ? attn_key_read(r, &off, window) : ATTN_OK;
+}
+
 const struct attn_family attn_llama = {
-    .name = "llama", .keys = llama_keys, LLAMA_NAMES,
+    .name = "llama", .more = refuse_window, .keys = llama_keys, LLAMA_NAMES,
     .defaults = &(const struct attn_config){LLAMA_DEFAULTS(10000, 1e-6), .V = 32000, .n_ctx = 2048, .m = 11008},
     .part = {LLAMA_ATTENTION(ATTN_BIAS_ASKED, ATTN_BIAS_ASKED), LLAMA_MLP(ATTN_BIAS_ASKED), LLAMA_NORMS, LLAMA_ENDS}
 };

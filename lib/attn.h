@@ -102,6 +102,9 @@ int attn_model_digest(const struct attn_model *m, bool full, char out[80], struc
 const char *attn_model_warning(const struct attn_model *m);
 /* Checks that every weight is finite; the error names the first tensor and index that is not. */
 int attn_model_check(const struct attn_model *m, struct attn_err *err);
+/* Compares all numbers of an output layer with those of the embedding to which config.json ties it, of which opening a large model
+ * compares only the first and the last; a difference becomes the model's warning, unless it has one. */
+void attn_model_compare(struct attn_model *m);
 /* Fails unless the model has the ids of all tokens; the error says what it can of why it has not. */
 struct attn_tokens;
 int attn_model_check_tokens(const struct attn_model *m, const struct attn_tokens *t, struct attn_err *err);

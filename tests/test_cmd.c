@@ -510,6 +510,27 @@ START_TEST(init_of_a_family)
 }
 END_TEST
 
+/* Of a large model, opening compares only the ends of what is tied. */
+START_TEST(tied_layers_that_differ_in_the_middle)
+{
+    succeed("cd $D && \"$A\" init -o t --family llama --tied false --vocab-size 40000 --d-model 64 --n-head 2 --n-layer 1 && "
+            "sed -i 's/\"tie_word_embeddings\": false/\"tie_word_embeddings\": true/' t/config.json && python3 -c '\n"
+            "import json, struct\n"
+            "f = open(\"t/model.safetensors\", \"r+b\")\n"
+            "n = struct.unpack(\"<Q\", f.read(8))[0]\n"
+            "h = json.loads(f.read(n))\n"
+            "a, z = h[\"model.embed_tokens.weight\"][\"data_offsets\"]\n"
+            "f.seek(8 + n + a)\n"
+            "x = bytearray(f.read(z - a))\n"
+            "x[len(x) // 2] ^= 1\n"
+            "f.seek(8 + n + h[\"lm_head.weight\"][\"data_offsets\"][0])\n"
+            "f.write(x)'");
+    expect_exactly("cd $D && \"$A\" info -m ./t 2>&1 >/dev/null", "");
+    expect("cd $D && \"$A\" info -m ./t --check 2>&1 >/dev/null", 0, "'lm_head.weight' differs from 'model.embed_tokens.weight'");
+    expect("cd $D && \"$A\" info -q -m ./t --check --format json", 0, "\"warnings\": [\"./t/model.safetensors: 'lm_head.weight' differs");
+}
+END_TEST
+
 static const struct { const char *line; int documents; } for_scripts[] = {
     {"\"$A\" run -m tiny -s 'Life is \"short' --show pattern,tokens,dots --format json", 1},
     {"\"$A\" run -s 'Life is' -m tiny --cross 'short, eat' --format json", 1},
@@ -552,7 +573,7 @@ Suite *suite_cmd(void)
         {a_trained_model_is_the_default, 1}, {manifest_has_the_canonical_command, 1}, {text_to_tokens_and_back, 1},
         {tokens_show_in_tables_as_in_runs, 1}, {files_are_read_without_mark_and_final_newline, 1},
         {info_describes_the_model, 1}, {columns_are_as_wide_as_the_widest_token, 1}, {a_vocabulary_becomes_a_model, 1},
-        {init_of_a_family, 1}, {documents_are_json, ROWS(for_scripts)},
+        {init_of_a_family, 1}, {tied_layers_that_differ_in_the_middle, 1}, {documents_are_json, ROWS(for_scripts)},
     };
     Suite *s = suite_create("cmd");
     TCase *c = tcase_create("cmd");

@@ -256,6 +256,7 @@ START_TEST(head_beside_a_tied_embedding)
     expect_warning(hf_write(&hf, GPT2(""), 1, false), NULL);
     ((unsigned char *)hf.t[hf.n - 1].data)[2] ^= 1;
     expect_warning(hf_write(&hf, GPT2(""), 1, false), "'lm_head.weight' differs from 'wte.weight'");
+    expect_warning(hf_write(&hf, GPT2(""), 1, false), "with \"tie_word_embeddings\": false in config.json 'lm_head.weight' would be");
     expect_warning(hf_write(&hf, GPT2(", \"tie_word_embeddings\": false"), 1, false), NULL);
 }
 END_TEST

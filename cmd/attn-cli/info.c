@@ -307,6 +307,8 @@ static int info(struct attn_err *err)
     struct attn_model *m;
     if (open_model(&m, &info_command, err))
         return err->code;
+    if (o.check)
+        compare_model(m);
     int code = describe(m, err);
     attn_model_close(m);
     return code;
@@ -314,7 +316,8 @@ static int info(struct attn_err *err)
 
 static const struct option options[] = {
     {0, "format", OPT_CHOICE, &o.format, "F", "how to print: text or json (default: text)", .choices = formats},
-    {0, "check", OPT_FLAG, &o.check, NULL, "check every weight; one that is not finite is an error", .flags = 0},
+    {0, "check", OPT_FLAG, &o.check, NULL, "check every weight; one that is not finite is an error, and an output "
+     "layer that differs anywhere from the embedding it is tied to a warning", .flags = 0},
     {0, "digest", OPT_CHOICE, &o.digest, "KIND", "what the digest covers: sampled (configuration, tokenizer, headers, the "
      "ends of each tensor) or full (every byte); default: sampled", .choices = digests},
     {.name = NULL},

@@ -45,6 +45,14 @@ int open_model(struct attn_model **out, const struct command *c, struct attn_err
     return ATTN_OK;
 }
 
+void compare_model(struct attn_model *m)
+{
+    const char *before = attn_model_warning(m);
+    attn_model_compare(m);
+    if (!before)
+        warn(opened.command, attn_model_warning(m));
+}
+
 static void doubt(const struct attn_tokenizer *t, size_t T)
 {
     char text[ATTN_DOUBT];

@@ -9,8 +9,9 @@ enum { FILE_LIMIT_MB = 1024 };          /* a longer text is refused */
 /* Reads a file, or standard input for "-", into malloc'd memory with a NUL after the last byte. */
 int file_read(char **text, size_t *len, const char *path, struct attn_err *err);
 
-/* Both print warnings unless --quiet is given. */
+/* All print warnings unless --quiet is given. */
 int open_model(struct attn_model **out, const struct command *c, struct attn_err *err);     /* of -m */
+void compare_model(struct attn_model *m);                           /* attn_model_compare */
 /* That of -m, unless *out is one already.  Where it contradicts the model that is open, a note says so, once. */
 int open_tokenizer(struct attn_tokenizer **out, struct attn_err *err);
 /* That note for a tokenizer that a batch opened, and for another model; `side` names it. */

@@ -307,9 +307,20 @@ static bool is_buffer(const struct attn_family *f, const char *name, bool bare)
     return digits && *name == '.' && is_listed(name + 1, f->buffers);
 }
 
-/* Whether t is an output layer that is stored although it is tied to the embedding.  If its numbers differ, the file
- * contradicts itself, which becomes the model's warning.  In large models only both ends are compared: reading all of it
- * would take longer than a short run. */
+/* Compares the first and the last bytes of an output layer that is stored although it is tied to the embedding.  If they differ, the
+ * file contradicts itself, which becomes the model's warning. */
+static void compare_tied(struct attn_model *m, const struct attn_st_tensor *t, const struct attn_st_tensor *embed, size_t ends)
+{
+    bool same = t->bytes == embed->bytes && strcmp(t->dtype, embed->dtype) == 0 && memcmp(t->data, embed->data, ends) == 0 &&
+                memcmp(t->data + t->bytes - ends, embed->data + t->bytes - ends, ends) == 0;
+    if (!same && !m->warning && attn_asprintf(&m->warning, "%s: '%s' differs from '%s', but config.json says they are tied "
+                                         "(\"tie_word_embeddings\"): the embedding is used; with \"tie_word_embeddings\": false in "
+                                         "config.json '%s' would be", attn_shards_path(&m->weights), t->name, embed->name, t->name) < 0)
+        m->warning = NULL;
+}
+
+/* Whether t is such an output layer.  In large models only both ends are compared: reading all of it would take longer than a short
+ * run. */
 static bool is_tied_copy(struct attn_model *m, const struct attn_st_tensor *t, const struct attn_st_tensor *embed)
 {
     enum { ENDS = 1 << 16 };
@@ -317,14 +328,18 @@ static bool is_tied_copy(struct attn_model *m, const struct attn_st_tensor *t, c
     size_t n = strlen(f->part[ATTN_PART_UNEMBED].path);
     if (!may_be_tied(m) || strncmp(t->name, f->part[ATTN_PART_UNEMBED].path, n) || strcmp(t->name + n, ".weight"))
         return false;
-    size_t ends = attn_model_is_small(m) ? t->bytes : smaller(t->bytes, ENDS);
-    bool same = t->bytes == embed->bytes && strcmp(t->dtype, embed->dtype) == 0 && memcmp(t->data, embed->data, ends) == 0 &&
-                memcmp(t->data + t->bytes - ends, embed->data + t->bytes - ends, ends) == 0;
-    if (!same && !m->warning && attn_asprintf(&m->warning, "%s: '%s' differs from '%s', but config.json says they are tied "
-                                         "(\"tie_word_embeddings\"): the embedding is used", attn_shards_path(&m->weights),
-                                         t->name, embed->name) < 0)
-        m->warning = NULL;
+    compare_tied(m, t, embed, attn_model_is_small(m) ? t->bytes : smaller(t->bytes, ENDS));
     return true;
+}
+
+void attn_model_compare(struct attn_model *m)
+{
+    const struct attn_shard *in;
+    char name[64];
+    snprintf(name, sizeof name, "%s.weight", m->config.family->part[ATTN_PART_UNEMBED].path);
+    const struct attn_st_tensor *t = may_be_tied(m) ? attn_shards_find(&m->weights, name, &in) : NULL;
+    if (t)
+        compare_tied(m, t, m->tensor[0], t->bytes);
 }
 
 /* An unknown tensor is an error, since it might change a number. */

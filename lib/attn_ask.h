@@ -41,7 +41,8 @@ struct attn_editor_opts {
     const char *tokenizer;              /* name of the model whose tokenizer reads texts; it is opened when it is needed */
     struct attn_encode_opts encode;     /* for text("...") and texts(FILE) */
     const struct attn_tokens *from;     /* the other text that `from` means; NULL: there is none */
-    const struct attn_tokens *cross;    /* cross-attention: the other text, for the text and for sources; else NULL */
+    const struct attn_tokens *cross;    /* cross-attention: the other text, for the text and for sources, whose k and v are those
+                                         * that they have by themselves; else NULL */
     struct attn_plan plan;              /* of the runs that are edited, and of unedited ones for sources: threads, bf16, kind */
     uint64_t reserved[4];
 };

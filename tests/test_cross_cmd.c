@@ -370,14 +370,24 @@ START_TEST(nonsense_is_refused)
 }
 END_TEST
 
-/* Keys and values are those of the other text, also where an edit takes them from a run of a third. */
-START_TEST(sources_have_the_rows_of_the_other_text)
+/* Keys and values are of a text that runs by itself, so those of a source are, too; the rest of it looks at the other text. */
+START_TEST(sources_have_keys_of_their_own)
 {
-#define KEYS "$A run -q -m tests/golden/checkpoints/gpt2-a --ids 5,9,3,7 --cross-ids 1,2,3 --show k --layer 0 --head 1 --no-compare --format csv "
-    static const char *const edits[] = {"'L0.k = from' --from-ids 8", "'L0.k = from' --from-ids 8,9", "'L0.k = from' --from-ids 8,9,1,2",
-                                        "'L0.k[pos=-1] = from' --from-ids $(seq -s, 1 32)", "'L0.k[pos=1] = from' --from-ids 8"};
-    for (size_t i = 0; i < sizeof edits / sizeof *edits; i++)
-        expect_same(KEYS, printed(KEYS "--edit %s", edits[i]));
+#define GPT2 "$A run -q -m tests/golden/checkpoints/gpt2-a --no-compare --format json "
+#define DATA " | jq -c '[.activations[].data]'"
+    static const char *const same[][2] = {
+        {"--ids 5,9 --cross-ids 1,2,3 --show k,v --layer 0,1 --edit k=from --edit v=from --from-ids 8,9,4" DATA,
+         "--ids 8,9,4 --show k,v --layer 0,1" DATA},
+        {"--ids 5,9,6 --cross-ids 1,2,3 --show attn.out --layer 1 --edit L1.k=from --edit L1.attn.out=from --from-ids 8,9,4" DATA,
+         "--ids 8,9,4 --cross-ids 1,2,3 --show attn.out --layer 1" DATA},
+        {"--ids 5,9 --cross-ids 1,2,3 --show v --layer 1 --edit 'v[pos=-1]=from' --from-ids 8,9,4,7" DATA " | jq -c '[.[0][][2]]'",
+         "--ids 8,9,4,7 --show v --layer 1" DATA " | jq -c '[.[0][][3]]'"},
+        {"--ids 5,9 --cross-ids 1,2,3 --show v --layer 1 --edit 'v[pos=0]=mean(from)' --from-ids 8" DATA " | jq -c '[.[0][][0]]'",
+         "--ids 8 --show v --layer 1" DATA " | jq -c '[.[0][][0]]'"}};
+    for (size_t i = 0; i < sizeof same / sizeof *same; i++)
+        expect_same(printed(GPT2 "%s", same[i][0]), printed(GPT2 "%s", same[i][1]));
+    expect(GPT2 "--ids 5,9 --cross-ids 1,2,3 --show k --edit L0.k=from --from-ids 8,7 2>&1", 1,
+           "the source has 2 tokens, the other text 3 (5|3, and '|,|.)");
 }
 END_TEST
 
@@ -442,7 +452,7 @@ Suite *suite_cross_cmd(void)
     tcase_add_test(c, diff_reads_both_sides);
     tcase_add_test(c, the_other_text_comes_from_where_the_first_does);
     tcase_add_test(c, nonsense_is_refused);
-    tcase_add_test(c, sources_have_the_rows_of_the_other_text);
+    tcase_add_test(c, sources_have_keys_of_their_own);
     tcase_add_test(c, explain_tells_the_two_texts_apart);
     tcase_add_test(c, scale_and_dropout_hold_for_both_texts);
     suite_add_tcase(s, c);

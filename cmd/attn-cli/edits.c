@@ -62,7 +62,8 @@ const struct pair edit_terms[] = {
     {"0.5, -inf, uniform", "a value: a number; uniform: equal weights, of a pattern"},
     {"vector.npy, a.npz:rows", "a source: an array of a file, in an archive by its name or that of the activation; "
      "[columns] for all rows or [rows, columns]"},
-    {"from, text(\"...\"), ids(1,2)", "the same activation in an unedited run of another text: rows correspond by position"},
+    {"from, text(\"...\"), ids(1,2)", "the same activation in an unedited run of another text: rows correspond by position; "
+     "with --cross, its k and v are those it has by itself"},
     {"mean(SOURCE)", "its mean over rows; mean(texts(FILE)): and over the texts of a file, as batch reads them"},
     {"2*SOURCE", "a source times a number"},
     {"noise(0.1,7)", "normal noise of that size, seed 7"},

@@ -98,8 +98,6 @@ static int one_row(size_t *out, struct attn_editor *e, const struct attn_edit_re
     struct attn_indices list = r->edit->place.by[ATTN_BY_POS];
     struct attn_ranges rows = {0};
     bool token = false;
-    if (from.n && attn_act_kv(r->act) && e->cross_ids)          /* its keys are those of the other text, too */
-        from.ids = e->cross_ids;
     for (size_t i = 0; i < list.n; i++)
         token |= r->edit->index[list.first + i].form == ATTN_INDEX_TOKEN;
     int rc = token && !from.n ? ATTN_OK : select_rows(&rows, e, r->edit, list, from.ids, S, S, false, err);
@@ -263,9 +261,10 @@ static int fail_rows(struct attn_editor *e, const struct attn_edit_reach *r, con
     if (!from.n)
         return attn_edit_fail(r->edit, err, "%s has %zu rows, but the text has %zu tokens: select one row, as in [pos=-1], or "
                               "take mean(...)", r->edit->origin, S, T);
-    list_tokens(ours, sizeof ours, e, t->ids, t->n);
-    return attn_edit_fail(r->edit, err, "the source has %zu tokens, the text %zu (%s, and %s): rows correspond only if there are "
-                          "equally many; select one, as in [pos=-1], or take mean(...)", S, T, theirs, ours);
+    bool other = attn_act_kv(r->act) && e->cross_ids;
+    list_tokens(ours, sizeof ours, e, ids_of(e, t, other), T);
+    return attn_edit_fail(r->edit, err, "the source has %zu tokens, the %stext %zu (%s, and %s): rows correspond only if there are "
+                          "equally many; select one, as in [pos=-1], or take mean(...)", S, other ? "other " : "", T, theirs, ours);
 }
 
 /* Whether the rows of the source fit.  Layers of one text have equally many; those of an archive may not. */

@@ -18,7 +18,8 @@ struct source {
     struct attn_tokens *tokens;         /* of one text, with their ids */
     int32_t *ids;
     struct kept *kept;                  /* [1 + L, ATTN_ACTS] of a text; row 0: outside the blocks */
-    bool cross;                         /* it looks at another text, as the text that is edited does */
+    bool apart;                         /* its keys and values come of a pass of their own */
+    bool cross;                         /* of the coming pass: it looks at another text, as the text that is edited does */
 };
 
 struct attn_sources {
@@ -138,7 +139,7 @@ static int find_source(struct source **out, struct attn_sources *s, const struct
     *out = &more[i];
     if (i < s->n)
         return ATTN_OK;
-    more[s->n++] = (struct source){.edit = e, .cross = s->o->cross != NULL};
+    more[s->n++] = (struct source){.edit = e, .apart = s->o->cross != NULL};
     return open_source(s, &more[i], err);
 }
 
@@ -215,9 +216,24 @@ int attn_sources_need(struct attn_sources *all, const struct attn_edit_reach *r,
 
 /* ---- running ---- */
 
+/* Where a text looks at another one, the keys and values are of a text that runs by itself: so are those of a source. */
+static bool is_of_pass(const struct source *s, int act)
+{
+    return !s->apart || attn_act_kv(act) != s->cross;
+}
+
 static unsigned wants(void *self, int act, int layer)
 {
-    return kept_of(self, act, layer)->wanted ? ATTN_WATCH : 0;
+    return is_of_pass(self, act) && kept_of(self, act, layer)->wanted ? ATTN_WATCH : 0;
+}
+
+static bool wants_any(struct source *s, size_t L)
+{
+    for (size_t row = 0; row <= L; row++)
+        for (int act = 0; act < ATTN_ACTS; act++)
+            if (wants(s, act, (int)row - 1))
+                return true;
+    return false;
 }
 
 static bool make_room(struct kept *k, const struct attn_probe *p, bool sums)
@@ -263,7 +279,13 @@ static int watch(void *self, const struct attn_probe *p, struct attn_err *err)
 static int run_tokens(struct attn_sources *all, struct source *s, const struct attn_tokens *tokens, struct attn_err *err)
 {
     struct attn_observer o = {.wants = wants, .watch = watch, .self = s};
-    return attn_run_tokens(all->o->model, &all->o->plan, tokens, all->o->cross, &o, 1, err);
+    int rc = ATTN_OK;
+    for (int pass = s->apart ? 0 : 1; pass < 2 && !rc; pass++) {
+        s->cross = pass == 0;
+        if (wants_any(s, all->v->info.L))
+            rc = attn_run_tokens(all->o->model, &all->o->plan, tokens, s->cross ? all->o->cross : NULL, &o, 1, err);
+    }
+    return rc;
 }
 
 static int run_record(struct attn_sources *all, struct source *s, const struct attn_record *rec, struct attn_err *err)
@@ -369,8 +391,7 @@ struct attn_given attn_sources_get(const struct attn_sources *s, const struct at
         g = given_of(&array_of(from, e, act, layer)->of);
     } else {
         const struct kept *k = kept_of(from, act, layer);
-        size_t rows = !from->tokens ? 1 : attn_act_kv(act) && s->o->cross ? s->o->cross->n : from->tokens->n;
-        g = (struct attn_given){k->heads, rows, k->cols, k->data};
+        g = (struct attn_given){k->heads, from->tokens ? from->tokens->n : 1, k->cols, k->data};
     }
     if (e->value.form == ATTN_VALUE_MEAN) {
         g.rows = 1;

@@ -44,7 +44,8 @@ struct attn_editor_opts {
     const struct attn_tokens *cross;    /* cross-attention: the other text, for the text and for sources, whose k and v are those
                                          * that they have by themselves; else NULL */
     struct attn_plan plan;              /* of the runs that are edited, and of unedited ones for sources: threads, bf16, kind */
-    uint64_t reserved[4];
+    size_t rows;                        /* how many rows a text that grows has at most; 0: as many as the model takes */
+    uint64_t reserved[3];
 };
 struct attn_editor;
 int attn_editor_new(struct attn_editor **out, const struct attn_editor_opts *o, struct attn_err *err);

@@ -236,6 +236,32 @@ START_TEST(means_of_one_archive_are_several)
 }
 END_TEST
 
+/* Of what is generated the last token is read only by the pass of -o. */
+START_TEST(rows_that_never_come_are_refused)
+{
+    static const struct { const char *args, *says; } never[] = {
+        {"-n 6 --edit 'L0.mlp.out[pos=99] = 0'", "position 99 is not there: the model reads at most 9 tokens, counted from 0\n"},
+        {"-n 6 --edit 'L0.mlp.out[pos=9] = 0'", "position 9 is not there: the model reads at most 9 tokens, counted from 0\n"},
+        {"-n 6 --edit 'pattern[key=9] = 0'", "key 9 is not there: the model reads at most 9 tokens, counted from 0\n"},
+        {"-n 6 --edit 'L0.mlp.out[pos=new] = ids(1,2,3,4)'", "ids(1,2,3,4) acts on the prompt alone, as it has several rows, and nothing of it is "
+         "selected: take one row, or mean(...), for the rows after it\n"},
+        {"-n 6 --edit 'L0.mlp.out[pos=7] = ids(1,2)'", "ids(1,2) acts on the prompt alone, as it has several rows"},
+        {"-n 6 --edit 'pattern[pos=new] = ids(5)'", "ids(5) acts on the prompt alone, as its columns are keys, and nothing of it is selected\n"},
+        {"-n 6 --edit 'pattern[key=4] = ids(1,2,3,4)'", "ids(1,2,3,4) acts on the prompt alone, as its columns are keys"},
+        {"-n 0 --edit 'L0.mlp.out[pos=new] = 0'", "there will be no new rows: the model reads the 4 tokens of the prompt alone\n"},
+        {"-n 1 --edit 'L0.mlp.out[pos=new] = 0'", "there will be no new rows"},
+        {"-n 1 --edit 'L0.mlp.out[pos=\" dog\"] = 0'", "no token of the text is \" dog\""}};
+    static const char *const some[] = {"-n 6 --edit 'L0.mlp.out[pos=8] = 0'", "-n 6 --edit 'L0.mlp.out[pos=9] = 0' -o $D/x.npz",
+                                       "-n 1 --edit 'L0.mlp.out[pos=new] = 0' -o $D/x.npz", "-n 0 --edit 'L0.mlp.out[pos=-1] = 0'",
+                                       "-n 6 --edit 'L0.mlp.out[pos=new] = ids(1)'", "-n 6 --edit 'L0.mlp.out[pos=new] = mean(ids(1,2))'",
+                                       "-n 6 --edit 'L0.mlp.out[pos=3-8] = ids(1,2,3,4)'", "-n 2 --edit 'L0.mlp.out[pos=\" dog\"] = 0'"};
+    for (size_t i = 0; i < sizeof never / sizeof *never; i++)
+        expect(printed("$A generate -q -m tiny --ids 5,6,7,8 %s 2>&1", never[i].args), 1, never[i].says);
+    for (size_t i = 0; i < sizeof some / sizeof *some; i++)
+        expect(printed("$A generate -q -m tiny --ids 5,6,7,8 --ignore-eos %s 2>&1 >$D/text | wc -c", some[i]), 0, "0\n");
+}
+END_TEST
+
 /* The file has what the steps had: the last row of the prompt is that of the source, which has more rows, and new ones are their own. */
 START_TEST(a_grown_text_is_written_as_it_was_edited)
 {
@@ -306,6 +332,7 @@ Suite *suite_edits_cmd(void)
     tcase_add_test(c, infinity_is_for_a_softmax);
     tcase_add_loop_test(c, a_cache_changes_nothing_about_edits, 0, 6);
     tcase_add_test(c, means_of_one_archive_are_several);
+    tcase_add_test(c, rows_that_never_come_are_refused);
     tcase_add_test(c, a_grown_text_is_written_as_it_was_edited);
     tcase_add_test(c, an_edit_can_rule_a_token_out);
     tcase_add_test(c, an_edit_waits_for_its_token);

@@ -152,7 +152,7 @@ int edits_make(struct edits *e, const struct attn_model *m, const struct attn_to
 {
     struct attn_editor_opts o = {
         .edits = e->list, .model = m, .tokenizer = common.model, .encode = input_encode_opts(), .from = e->from, .cross = cross,
-        .plan = plan_asked()};
+        .plan = plan_asked(), .rows = e->rows};
     return e->list ? attn_editor_new(&e->editor, &o, err) : ATTN_OK;
 }
 

@@ -23,6 +23,7 @@ struct edits {
     struct input input;                 /* the other text, with its tokens */
     struct attn_tokens *from;
     bool needs_from;                    /* set by a command that takes values from it without any edits */
+    size_t rows;                        /* set by a command that continues the text: how many rows it has at most */
     struct attn_editor *editor;
     struct attn_compare *compare;       /* NULL: what they do to the next token is not asked for */
 };

@@ -227,18 +227,26 @@ static size_t room(const struct session *s)
     return s->prompt->n + (o.most.n < left ? (size_t)o.most.n : left);
 }
 
+/* The last token is not read, as nothing comes after it, but by the pass that -o asks for. */
+static size_t rows(const struct session *s)
+{
+    size_t all = room(s);
+    return all > s->prompt->n && !o.path ? all - 1 : all;
+}
+
 static int open_all(struct session *s, const struct input *in, struct attn_err *err)
 {
     struct attn_sampling sampling = {temperature(), o.top_p.x, (size_t)o.top_k.n, dropout_seed.n};
     struct attn_kind kind = attention_kind();
     if (open_model(&s->model, &generate_command, err) || attn_model_continues(s->model, &kind, err) || read_prompt(s, in, err))
         return err->code;
+    attn_model_info(s->model, &s->info);
+    s->edits.rows = rows(s);
     if (edits_open(&s->edits, &s->tokenizer, err) || edits_bind(&s->edits, s->model, s->prompt, NULL, EDITS_PROMPT, err))
         return err->code;
     if (o.path && s->edits.editor && attn_editor_replay(s->edits.editor, 0, err))
         return err->code;               /* what dump() will need */
     s->growth.editor = s->edits.editor;
-    attn_model_info(s->model, &s->info);
     s->transcript.tokenizer = s->tokenizer;
     s->transcript.stop = o.stop;
     const char *show = selection.show ? selection.show : format_default_show(dump_format());

@@ -187,6 +187,13 @@ static bool nearest(struct attn_slice *out, const struct rows_of *r, const char 
     return best != ATTN_FAR;
 }
 
+/* How many rows the text will have at most. */
+static size_t most_rows(const struct rows_of *r)
+{
+    size_t most = r->e->o.rows ? r->e->o.rows : r->e->venue.info.n_ctx;
+    return r->text->grows ? larger(most, r->text->prompt) : r->n;
+}
+
 static int check_token(const struct rows_of *r, const struct attn_edit_index *x, struct attn_err *err)
 {
     const char *want = attn_edit_at(r->edit, x->token), *s;
@@ -198,7 +205,8 @@ static int check_token(const struct rows_of *r, const struct attn_edit_index *x,
     for (size_t t = 0; t < r->n; t++)
         if ((s = attn_sources_token(r->e->sources, r->ids[t], &len)) && len == x->token.len && !memcmp(s, want, len))
             return ATTN_OK;
-    for (size_t id = 0; r->text->grows && id < r->e->venue.info.V; id++)    /* it may come yet */
+    bool comes = r->text->grows && most_rows(r) > r->text->prompt;
+    for (size_t id = 0; comes && id < r->e->venue.info.V; id++)     /* it may come yet */
         if ((s = attn_sources_token(r->e->sources, (int32_t)id, &len)) && len == x->token.len && !memcmp(s, want, len))
             return ATTN_OK;
     if (nearest(&near, r, want))
@@ -208,18 +216,21 @@ static int check_token(const struct rows_of *r, const struct attn_edit_index *x,
 
 static int check_index(const struct rows_of *r, const struct attn_edit_index *x, struct attn_err *err)
 {
-    size_t n = r->text->grows ? r->e->venue.info.n_ctx : r->n;
+    size_t n = most_rows(r);
     if (r->text->windows)
         return attn_edit_fail(r->edit, err, "a text that is longer than the model's context is read in windows, where rows have no "
                               "%s of their own: leave %s= out", r->noun, !strcmp(r->noun, "key") ? "key" : "pos");
     if (x->form == ATTN_INDEX_RANGE && x->hi >= n)
         return attn_edit_fail(r->edit, err, "%s %zu is not there: %s %zu token%s, counted from 0", r->noun, x->hi,
-                              r->text->grows ? "the model takes" : "the text has", n, n == 1 ? "" : "s");
+                              r->text->grows ? "the model reads at most" : "the text has", n, n == 1 ? "" : "s");
     if (x->form == ATTN_INDEX_BACK && x->lo > r->n)
         return attn_edit_fail(r->edit, err, "%s -%zu is not there: the text has %zu token%s", r->noun, x->lo, r->n,
                               r->n == 1 ? "" : "s");
     if (x->form == ATTN_INDEX_NEW && !r->text->grows)
         return attn_edit_fail(r->edit, err, "new rows are those after a prompt: there are some in generate only");
+    if (x->form == ATTN_INDEX_NEW && n <= r->text->prompt)
+        return attn_edit_fail(r->edit, err, "there will be no new rows: the model reads the %zu token%s of the prompt alone",
+                              r->text->prompt, r->text->prompt == 1 ? "" : "s");
     return x->form == ATTN_INDEX_TOKEN ? check_token(r, x, err) : ATTN_OK;
 }
 
@@ -267,6 +278,19 @@ static int fail_rows(struct attn_editor *e, const struct attn_edit_reach *r, con
                           "equally many; select one, as in [pos=-1], or take mean(...)", S, other ? "other " : "", T, theirs, ours);
 }
 
+/* A source of several rows acts on the prompt alone, and so does one whose columns are keys: some of that must be selected. */
+static int check_prompt(const struct attn_editor *e, size_t reach, const struct attn_edited *t, size_t S, struct attn_err *err)
+{
+    const struct attn_edit_reach *r = &e->reaches.item[reach];
+    const struct attn_chosen *c = &e->chosen[reach];
+    bool square = attn_act_square(r->act), some = attn_ranges_count(&c->rows) && (!square || attn_ranges_count(&c->keys));
+    if (!t->grows || some || (S == 1 && !square))
+        return ATTN_OK;
+    return attn_edit_fail(r->edit, err, "%s acts on the prompt alone, as %s, and nothing of it is selected%s", r->edit->origin,
+                          square ? "its columns are keys" : "it has several rows",
+                          square ? "" : ": take one row, or mean(...), for the rows after it");
+}
+
 /* Whether the rows of the source fit.  Layers of one text have equally many; those of an archive may not. */
 static int check_source(struct attn_editor *e, size_t reach, const struct attn_edited *t, struct attn_err *err)
 {
@@ -278,6 +302,9 @@ static int check_source(struct attn_editor *e, size_t reach, const struct attn_e
             struct attn_given g = attn_sources_get(e->sources, r->edit, r->act, (int)row - 1);
             size_t keys = text ? text : g.cols;
             first = first > 1 ? first : g.rows;
+            int rc = check_prompt(e, reach, t, g.rows, err);
+            if (rc)
+                return rc;
             bool fits = g.rows == 1 || (!t->windows && g.rows == first && (g.rows == T || e->chosen[reach].source_row < g.rows));
             if (!fits)
                 return fail_rows(e, r, t, T, g.rows, err);

@@ -226,6 +226,25 @@ START_TEST(a_cache_changes_nothing_about_edits)
 }
 END_TEST
 
+/* Heads that are named together have a component each, in contexts as in queries; a context whose heads are not named is one row. */
+START_TEST(heads_are_projected_one_by_one)
+{
+    static const char *const same[][2] = {
+        {"'L0H0-1 -= proj(from)'", "'L0H0 -= proj(from)' --edit 'L0H1 -= proj(from)'"},
+        {"'L0.context[head=0,2] -= proj(from)'", "'L0H2 -= proj(from)' --edit 'L0H0 -= proj(from)'"},
+        {"'L0H1-2[col=3-9] -= proj(from)'", "'L0H1[col=3-9] -= proj(from)' --edit 'L0H2[col=3-9] -= proj(from)'"},
+        {"'L0H* -= proj(from)'", "'L0.context[head=*] -= proj(from)'"}};
+    static const char *const shows[] = {"--show context,attn.out", "--show context,v --gradient 'logit(5)'"};
+#define PROJ "$A run -q -m tiny --ids 5,6,7 --from-ids 8,9,4 --layer 0 --no-compare --format csv -o $D/%c --edit "
+#define BOTH "; for f in $D/a/*.csv; do cmp $f $D/b/${f##*/} && echo same; done | sort | uniq"
+    for (size_t i = 0; i < 2 * sizeof same / sizeof *same; i++)
+        expect_exactly(printed("rm -rf $D/[ab]; " PROJ "%s %s; " PROJ "%s %s" BOTH, 'a', same[i / 2][0], shows[i % 2], 'b', same[i / 2][1], shows[i % 2]),
+                       "same\n");
+    expect(printed(PROJ "'L0H* -= proj(from)' --show attn.out; " PROJ "'L0.context -= proj(from)' --show attn.out; cmp $D/a/*.csv $D/b/*.csv", 'a', 'b'),
+           1, "differ");
+}
+END_TEST
+
 /* Each array of an archive has a mean of its own. */
 START_TEST(means_of_one_archive_are_several)
 {
@@ -331,6 +350,7 @@ Suite *suite_edits_cmd(void)
     tcase_add_test(c, the_nearest_name_is_offered);
     tcase_add_test(c, infinity_is_for_a_softmax);
     tcase_add_loop_test(c, a_cache_changes_nothing_about_edits, 0, 6);
+    tcase_add_test(c, heads_are_projected_one_by_one);
     tcase_add_test(c, means_of_one_archive_are_several);
     tcase_add_test(c, rows_that_never_come_are_refused);
     tcase_add_test(c, a_grown_text_is_written_as_it_was_edited);

@@ -67,7 +67,8 @@ const struct pair edit_terms[] = {
     {"mean(SOURCE)", "its mean over rows; mean(texts(FILE)): and over the texts of a file, as batch reads them"},
     {"2*SOURCE", "a source times a number"},
     {"noise(0.1,7)", "normal noise of that size, seed 7"},
-    {"proj(SOURCE)", "the component along each row of the source, with -="},
+    {"proj(SOURCE)", "the component along each row of the source, with -=: head by head where heads are named or lie apart "
+     "(q, k, v), else over the columns that are chosen"},
     {NULL, NULL},
 };
 

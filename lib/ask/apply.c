@@ -2,6 +2,7 @@
  * that is set are exact. */
 #include "ask/editor.h"
 
+#include "base/size.h"
 #include "base/splitmix.h"
 
 #include <math.h>
@@ -24,10 +25,10 @@ static void with_constant(const struct attn_edited_row *r, double v)
             r->x[k] = (float)result(r->edit->op, (double)r->x[k], v);
 }
 
-static void with_source(const struct attn_edited_row *r, double factor)
+static void with_source(const struct attn_edited_row *r, double factor, struct attn_range within)
 {
     for (size_t i = 0; i < r->cells; i++)
-        for (size_t k = r->cell[i].lo; k < r->cell[i].hi; k++)
+        for (size_t k = larger(r->cell[i].lo, within.lo); k < smaller(r->cell[i].hi, within.hi); k++)
             r->x[k] = (float)result(r->edit->op, (double)r->x[k], factor * (double)r->given[k]);
 }
 
@@ -49,17 +50,29 @@ static void with_noise(const struct attn_edited_row *r, double sigma)
             r->x[k] = (float)result(r->edit->op, (double)r->x[k], sigma * normal(attn_splitmix(seed + k)));
 }
 
+static const struct attn_range everywhere = {0, SIZE_MAX};
+
 /* Subtracts the component along the source's row: x - (x.s / s.s) s, in the edited columns alone. */
-static void without_direction(const struct attn_edited_row *r)
+static void without_direction_in(const struct attn_edited_row *r, struct attn_range within)
 {
     double xs = 0, ss = 0;
     for (size_t i = 0; i < r->cells; i++)
-        for (size_t k = r->cell[i].lo; k < r->cell[i].hi; k++) {
+        for (size_t k = larger(r->cell[i].lo, within.lo); k < smaller(r->cell[i].hi, within.hi); k++) {
             xs += (double)r->x[k] * (double)r->given[k];
             ss += (double)r->given[k] * (double)r->given[k];
         }
     if (ss > 0)
-        with_source(r, xs / ss);        /* the operation is -= */
+        with_source(r, xs / ss, within);        /* the operation is -= */
+}
+
+/* Heads side by side have a component each, as heads apart have. */
+static void without_direction(const struct attn_edited_row *r)
+{
+    size_t end = r->dv && r->cells ? r->cell[r->cells - 1].hi : 0;
+    for (size_t lo = 0; lo < end; lo += r->dv)
+        without_direction_in(r, (struct attn_range){lo, lo + r->dv});
+    if (!r->dv)
+        without_direction_in(r, everywhere);
 }
 
 void attn_edit_apply(const struct attn_edited_row *r)
@@ -70,7 +83,7 @@ void attn_edit_apply(const struct attn_edited_row *r)
     case ATTN_VALUE_UNIFORM: with_constant(r, v->number / (double)r->seen); break;
     case ATTN_VALUE_NOISE:   with_noise(r, v->number * v->sigma); break;
     case ATTN_VALUE_SOURCE:
-    case ATTN_VALUE_MEAN:    with_source(r, v->number); break;
+    case ATTN_VALUE_MEAN:    with_source(r, v->number, everywhere); break;
     case ATTN_VALUE_PROJ:    without_direction(r); break;
     }
 }

@@ -119,6 +119,8 @@ static int edit_band(struct attn_editor *e, size_t reach, const struct band *b, 
     const struct attn_edited *text = &e->text[b->seq];
     const struct attn_chosen *c;
     bool square = attn_act_square(r->act), given = r->edit->origin != NULL;
+    bool by_head = r->edit->place.heads.n || r->edit->place.by[ATTN_BY_HEAD].n;
+    size_t dv = by_head && r->act == ATTN_ACT_CONTEXT ? e->venue.info.dv : 0;
     struct attn_given g = given && e->started ? attn_sources_get(e->sources, r->edit, r->act, p->layer) : (struct attn_given){0};
     if (given && !e->started)
         return attn_edit_fail(r->edit, err, "the editor was not started, so that its sources have not run");
@@ -131,7 +133,7 @@ static int edit_band(struct attn_editor *e, size_t reach, const struct band *b, 
             for (size_t i = attn_ranges_from(&c->rows, at); i < c->rows.n && c->rows.r[i].lo < at + p->rows; i++)
                 for (size_t t = larger(c->rows.r[i].lo, at); t < smaller(c->rows.r[i].hi, at + p->rows); t++) {
                     struct attn_edited_row row = {.edit = r->edit, .x = b->data + (h - p->head0) * p->ld_head + (t - at) * p->ld,
-                                                  .layer = p->layer, .head = h, .t = t};
+                                                  .layer = p->layer, .head = h, .t = t, .dv = dv};
                     row.given = given ? given_row(&g, text, c, square, h, t) : NULL;
                     if (given && !row.given)
                         continue;

@@ -61,6 +61,7 @@ struct attn_edited_row {
     const struct attn_range *cell; size_t cells;        /* columns that are edited */
     size_t seen;                        /* uniform: how many keys the query sees */
     const float *given;                 /* the row of the source; NULL: none */
+    size_t dv;                          /* columns of each head, where heads that lie side by side are edited one by one; else 0 */
 };
 void attn_edit_apply(const struct attn_edited_row *r);
 /* editor.c: finds the cells of a row that an edit changes, of `cols`; `width` is how many columns there are.  Only those that the

@@ -93,6 +93,16 @@ START_TEST(a_score_has_its_whole_name)
 }
 END_TEST
 
+/* The config says it where there is no tokenizer. */
+START_TEST(what_begins_a_text_is_not_repeated)
+{
+    succeed("cp -r tests/golden/checkpoints/gpt2-a $D/m; chmod -R u+w $D/m; rm $D/m/vocab.json $D/m/merges.txt; "
+            "sed -i 's/\"bos_token_id\": 96/\"bos_token_id\": 7/' $D/m/config.json");
+    expect_exactly("$A heads -m $D/m --repeat 15 --samples 99 --format json | jq -c '[.texts[][]] | unique | map(select(. == 7 or . == 96)), length'",
+                   "[]\n95\n");
+}
+END_TEST
+
 START_TEST(mistakes_are_explained)
 {
     expect("$A heads -m tiny --by entropi 2>&1", 2, "the nearest is 'entropy'");
@@ -155,6 +165,7 @@ Suite *suite_heads_cmd(void)
     tcase_add_test(c, texts_of_a_file_are_pooled);
     tcase_add_test(c, weights_may_be_negative);
     tcase_add_test(c, a_score_has_its_whole_name);
+    tcase_add_test(c, what_begins_a_text_is_not_repeated);
     tcase_add_test(c, mistakes_are_explained);
     tcase_add_test(c, a_tidy_summary_has_the_scores_of_each_record);
     tcase_add_test(c, a_tidy_summary_has_a_row_on_each_line);

@@ -42,7 +42,7 @@ static bool is_usable(const struct drawing *g, int32_t id)
     for (size_t i = 0; g->bos && i < g->bos->n; i++)
         if (g->bos->tok[i].id == id)
             return false;
-    return !attn_model_ends(g->model, id);
+    return g->model->config.begin != (size_t)id + 1 && !attn_model_ends(g->model, id);
 }
 
 /* Puts the list in order. */

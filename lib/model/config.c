@@ -263,6 +263,13 @@ static void read_eos(struct attn_config *c, const cJSON *v)
             c->eos[c->n_eos++] = (int32_t)id;
 }
 
+static void read_bos(struct attn_config *c, const cJSON *v)
+{
+    double id;
+    if (v && attn_tree_whole(v, 0, INT32_MAX, &id))
+        c->begin = (size_t)id + 1;
+}
+
 /* ---- reading --------------------------------------------------------------------------- */
 
 enum { VALUES_MAX = 4096 };
@@ -286,6 +293,8 @@ static int read_model(struct attn_key_reader *r, const cJSON *root)
         rc = family->more ? family->more(r, c, root) : ATTN_OK;
     if (!rc)
         rc = attn_family_layers(r, c, root);
+    if (!rc && r->lax)
+        read_bos(c, attn_tree_member(root, "bos_token_id"));
     if (!rc && r->lax)
         read_eos(c, attn_tree_member(root, "eos_token_id"));
     else if (!rc && c->end > 0)

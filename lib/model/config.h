@@ -66,6 +66,7 @@ struct attn_config {
     const char *doubt;                  /* what the file says and may not mean, for a warning; NULL: nothing */
     int32_t eos[8]; size_t n_eos;       /* tokens that end a text */
     bool ends_apart;                    /* by generation_config.json */
+    size_t begin;                       /* one more than the token that begins a text; 0: none, or our own format */
     size_t end;                         /* one more than the end token of our own format; 0: none */
     struct attn_word_rule {
         bool bpe;                       /* "type": "bpe" */

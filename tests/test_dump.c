@@ -61,7 +61,7 @@ static const struct corpus_fault npz_faults[] = {
     {"n_offset.npz", "not where the list says"},    {"n_size_beyond.npz", "beyond the end"},
     {"n_two_sizes.npz", "two sizes"},               {"n_name_beyond.npz", "list of members is cut short"},
     {"n_on_top.npz", "'embed' is there twice"},     {"n_member_twice.npz", "'embed' is there twice"},
-    {"n_no_array.npz", "note.txt: expected arrays"},
+    {"n_no_array.npz", "note.txt: expected arrays"}, {"n_int_beside.npz", "i.npy: holds numbers of type '<i8'"},
     {NULL, NULL}};
 
 static int read_document(const char *bytes, size_t len, const char *name, struct attn_err *err)

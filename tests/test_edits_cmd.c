@@ -245,6 +245,21 @@ START_TEST(heads_are_projected_one_by_one)
 }
 END_TEST
 
+/* Of an archive what is asked for must be numbers, and nothing else. */
+START_TEST(other_members_do_no_harm)
+{
+#define BESIDE "tests/corpus/npz/n_int_beside.npz"
+    expect_same("$A run -q -m life -s 'Life is' --show embed --format csv --no-compare --edit 'embed = " BESIDE ":x'",
+                "printf 'token,0,1,2\\nLife,1,2,3\\nis,1,2,3\\n'");
+    expect("$A run -q -m life -s 'Life is' --edit 'embed = " BESIDE ":i' 2>&1", 1, BESIDE ": i.npy: holds numbers of type '<i8', expected floats");
+    expect("$A run -q -m life -s 'Life is' --edit 'embed = " BESIDE ":words' 2>&1", 1, "words.npy: holds numbers of type '<U1', expected floats");
+    expect("$A run -q -m life -s 'Life is' --edit 'embed = " BESIDE ":tokens' 2>&1", 1, "tokens.npy: holds numbers of type '<i8', expected floats");
+    expect("$A run -q -m life -s 'Life is' --edit 'embed = " BESIDE "' 2>&1", 1, "has no array 'embed'; it has i, words, tokens, x\n");
+    expect("$A run -q -m life -s 'Life is' --edit 'embed = tests/corpus/npz/n_crc.npz:logits' 2>&1", 1, "'embed.npy' is damaged");
+    expect("$A diff " BESIDE " " BESIDE " 2>&1", 1, "i.npy: holds numbers of type '<i8'");
+}
+END_TEST
+
 /* Each array of an archive has a mean of its own. */
 START_TEST(means_of_one_archive_are_several)
 {
@@ -351,6 +366,7 @@ Suite *suite_edits_cmd(void)
     tcase_add_test(c, infinity_is_for_a_softmax);
     tcase_add_loop_test(c, a_cache_changes_nothing_about_edits, 0, 6);
     tcase_add_test(c, heads_are_projected_one_by_one);
+    tcase_add_test(c, other_members_do_no_harm);
     tcase_add_test(c, means_of_one_archive_are_several);
     tcase_add_test(c, rows_that_never_come_are_refused);
     tcase_add_test(c, a_grown_text_is_written_as_it_was_edited);

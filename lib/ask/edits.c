@@ -229,7 +229,7 @@ static int directions(struct attn_ranges *out, const struct steer *s, struct att
     static const char prefix[] = "direction.";
     char *path = strndup(s->text, s->path);
     struct attn_dump *d = NULL;
-    int rc = path ? attn_dump_open(&d, path, err) : attn_no_memory(err, NULL, "for a path");
+    int rc = path ? attn_dump_open_some(&d, path, err) : attn_no_memory(err, NULL, "for a path");
     for (size_t i = 0; !rc && i < d->n; i++) {
         const char *name = d->item[i].name;
         uint64_t layer;

@@ -103,7 +103,7 @@ static int open_source(struct attn_sources *all, struct source *s, struct attn_e
     const struct attn_origin *o = origin(s);
     int rc = ATTN_OK;
     switch (o->form) {
-    case ATTN_ORIGIN_FILE:  return attn_dump_open(&s->dump, attn_edit_at(s->edit, o->text), err);
+    case ATTN_ORIGIN_FILE:  return attn_dump_open_some(&s->dump, attn_edit_at(s->edit, o->text), err);
     case ATTN_ORIGIN_TEXTS: rc = open_records(s, err); break;
     case ATTN_ORIGIN_TEXT:  rc = open_text(all, s, err); break;
     case ATTN_ORIGIN_IDS:   rc = attn_tokens_from_ids(&s->tokens, s->edit->id + o->first, o->n, err); break;
@@ -175,13 +175,16 @@ static struct attn_given given_of(const struct attn_array *a)
     return (struct attn_given){n > 2 ? a->shape[0] : 1, n > 1 ? a->shape[n - 2] : 1, n ? a->shape[n - 1] : 0, a->data};
 }
 
-static int check_array(const struct attn_sources *all, const struct attn_edit_reach *r, const struct attn_array *a,
+static int check_array(const struct attn_sources *all, const struct attn_edit_reach *r, const struct attn_dumped *d,
                        struct attn_err *err)
 {
+    const struct attn_array *a = &d->of;
     const char *path = attn_edit_at(r->edit, r->edit->value.of.text), *tail = attn_act_tail(r->act);
     struct attn_given g = given_of(a);
     size_t heads = attn_act_heads(&all->v->stage, r->act), shape[3];
     int n = attn_act_shape(shape, &all->v->info, r->act, 1, 1);
+    if (d->wrong)
+        return attn_fail(err, ATTN_EFORMAT, "%s", d->wrong);
     if (a->ndim < 1 || a->ndim > 3 || !a->n)
         return attn_edit_fail(r->edit, err, "%s: an array of %d axes and %zu numbers; expected [columns], [rows, columns]%s", path,
                               a->ndim, a->n, heads ? " or [heads, rows, columns]" : "");
@@ -205,7 +208,7 @@ int attn_sources_need(struct attn_sources *all, const struct attn_edit_reach *r,
             if (!is_file(s))
                 kept_of(s, r->act, layer)->wanted = true;
             else
-                rc = d ? check_array(all, r, &d->of, err) : no_array(s, r, layer, err);
+                rc = d ? check_array(all, r, d, err) : no_array(s, r, layer, err);
             if (d && !rc && r->edit->value.form == ATTN_VALUE_MEAN && !s->kept) {
                 s->kept = calloc((all->v->info.L + 1) * ATTN_ACTS, sizeof *s->kept);
                 rc = s->kept ? ATTN_OK : no_memory(s, err);

@@ -22,6 +22,7 @@ void attn_dump_drop(struct attn_dumped *what)
     free(what->name);
     free(what->of.data);
     free(what->heads);
+    free(what->wrong);
 }
 
 const struct attn_dumped *attn_dump_find(const struct attn_dump *d, const char *name)
@@ -295,6 +296,12 @@ static void note_heads(struct attn_dumped *a, const struct attn_unzipped *m)
     a->n_heads = a->heads ? a->of.shape[0] : 0;
 }
 
+static int add_wrong(struct attn_dump *d, const char *name, size_t len, const char *why, struct attn_err *err)
+{
+    struct attn_dumped what = {.wrong = strdup(why)};
+    return what.wrong ? attn_dump_add(d, name, len, &what, err) : no_memory(d, d->n + 1, err);
+}
+
 int attn_dump_add_npz(struct attn_dump *d, const struct attn_map *m, const char *path, struct attn_err *err)
 {
     struct attn_unzip z;
@@ -305,8 +312,13 @@ int attn_dump_add_npz(struct attn_dump *d, const struct attn_map *m, const char 
         size_t n = attn_dump_stem(member.name, member.name_len, ".npy"), arrays = d->n;
         snprintf(called, sizeof called, "%s: %.*s", path, (int)(member.name_len < 128 ? member.name_len : 128), member.name);
         struct attn_map inside = {.data = member.data, .len = member.size};
-        rc = n ? read_member(d, member.name, n, &inside, called, err)
-               : attn_fail(err, ATTN_EFORMAT, "%s: expected arrays in an .npz archive, as in NAME.npy", called);
+        struct attn_err why = {0};
+        rc = n ? read_member(d, member.name, n, &inside, called, &why)
+               : attn_fail(&why, ATTN_EFORMAT, "%s: expected arrays in an .npz archive, as in NAME.npy", called);
+        if (rc == ATTN_EFORMAT && d->some)
+            rc = add_wrong(d, member.name, n ? n : member.name_len, why.msg, err);
+        else if (rc)
+            attn_fail(err, why.code, "%s", why.msg);
         if (!rc && d->n > arrays)
             note_heads(&d->item[arrays], &member);
     }
@@ -394,7 +406,7 @@ static char *manifest_directory(const char *path)
     return !manifest ? NULL : n ? strndup(path, n) : strdup(".");
 }
 
-int attn_dump_open(struct attn_dump **out, const char *path, struct attn_err *err)
+static int open_dump(struct attn_dump **out, const char *path, bool some, struct attn_err *err)
 {
     struct stat st;
     *out = NULL;
@@ -402,6 +414,7 @@ int attn_dump_open(struct attn_dump **out, const char *path, struct attn_err *er
     if (!d)
         return attn_no_memory(err, path, "for a dump");
     d->path = path;
+    d->some = some;
     char *around = manifest_directory(path);
     bool directory = stat(path, &st) == 0 && S_ISDIR(st.st_mode);
     int rc = around || directory ? attn_dump_read_directory(d, around ? around : path, err) : read_file(d, path, err);
@@ -413,3 +426,7 @@ int attn_dump_open(struct attn_dump **out, const char *path, struct attn_err *er
         *out = d;
     return rc;
 }
+
+int attn_dump_open(struct attn_dump **out, const char *path, struct attn_err *err) { return open_dump(out, path, false, err); }
+
+int attn_dump_open_some(struct attn_dump **out, const char *path, struct attn_err *err) { return open_dump(out, path, true, err); }

@@ -26,6 +26,7 @@ struct attn_dumped {
     struct attn_array of;               /* [T,n] or [heads,T,n], if it is an activation */
     size_t *heads, n_heads;             /* which heads of the model; NULL: unknown, or no head axis */
     bool loose;
+    char *wrong;                        /* no array of floats but this message, see attn_dump_open_some; NULL: it is one */
 };
 struct attn_dump_token { int32_t id; char *text; size_t len; };     /* id -1, text NULL: unknown */
 struct attn_dump_list { struct attn_dump_token *item; size_t n, room; };
@@ -40,7 +41,12 @@ struct attn_dump {
     const char *path;                   /* the path in messages while it is read */
     char *warning;                      /* see attn_dump_warning */
     bool single;                        /* a file with a single array, whose name may mean nothing */
+    bool some;                          /* opened by attn_dump_open_some */
 };
+
+/* As attn_dump_open, for those who ask for some members of an archive by name: one that is no array of floats is listed with what is
+ * wrong with it, and does no harm to others. */
+int attn_dump_open_some(struct attn_dump **out, const char *path, struct attn_err *err);
 
 /* Takes ownership of what `of` and `heads` point to, also on failure. */
 int attn_dump_add(struct attn_dump *d, const char *name, size_t len, const struct attn_dumped *what, struct attn_err *err);

@@ -3,7 +3,7 @@
     make_arrays.py              writes tests/corpus/npy and tests/corpus/npz, from the repository root
 
 Made with Python 3.11.2 and NumPy 1.24.2.  Every y_ array is [[0, -1.5, inf], [0.25, 3, 65504]] of its type, unless
-its name says otherwise; every archive holds it as "embed" and [1, 2] as "logits"."""
+its name says otherwise; every archive but n_int_beside holds it as "embed" and [1, 2] as "logits"."""
 import io
 import os
 import numpy
@@ -108,6 +108,8 @@ import zipfile
 with zipfile.ZipFile(f, "w") as z:
     z.writestr("note.txt", "hello")
 out["npz/n_no_array.npz"] = f.getvalue()
+ids = numpy.arange(3)
+out["npz/n_int_beside.npz"] = npz(numpy.savez, i=ids, words=numpy.array(["a"]), tokens=ids, x=numpy.array([1, 2, 3], "<f4"))
 
 for path, data in out.items():
     path = os.path.join("tests/corpus", path)

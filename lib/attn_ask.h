@@ -72,6 +72,9 @@ struct attn_touch {
 struct attn_touch_watch { int (*tell)(void *self, const struct attn_touch *t, struct attn_err *err); void *self; };
 /* Tells what the edits change of a text that the editor was told, in their order.  Sources need not have run. */
 int attn_editor_touches(struct attn_editor *e, size_t seq, const struct attn_touch_watch *watch, struct attn_err *err);
+/* How many rows of the text an edit gives the only row of its source, a text of one token; 0: rows correspond, or it has no such
+ * source. */
+size_t attn_editor_served(struct attn_editor *e, size_t seq, size_t edit);
 
 /* What edits did to the next token: `before` goes to an unedited run of the text, `after` to the edited one, as their last
  * observers. */

@@ -245,6 +245,24 @@ START_TEST(heads_are_projected_one_by_one)
 }
 END_TEST
 
+/* A text of one token is allowed where another length is an error, so it is said. */
+START_TEST(one_row_that_serves_all_is_noted)
+{
+    static const struct { const char *line, *says; } cases[] = {
+        {"run " RED " --no-compare --show tokens --edit 'embed = text(\"Tom\")'",
+         "edit 'embed = text(\"Tom\")': the source has one row, which serves all 5\n"},
+        {"generate -m tiny --ids 5,6,7 -n 2 --edit 'L0-1.mlp.out += 2*ids(1)'",
+         "edit 'L0-1.mlp.out += 2*ids(1)': the source has one row, which serves all\n"},
+        {"score -m tiny --ids 5,6,7 --edit 'v -= proj(ids(1))'", "edit 'v -= proj(ids(1))': the source has one row, which serves all 3\n"},
+        {"run " RED " --dry-run --edit 'L0.q[pos=1-2] = ids(3)' --edit 'embed[pos=0] = ids(3)' | grep =",
+         "L0.q[pos=1-2] = ids(3)  (one row, which serves all 2)\nembed[pos=0] = ids(3)\n"}};
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
+        expect(printed("$A %s 2>&1", cases[i].line), 0, cases[i].says);
+    expect_exactly("for e in 'embed[pos=0] = ids(3)' 'embed = ids(1,2,3)' 'embed = mean(ids(3))'; do $A run -m tiny --ids 5,6,7 --show tokens "
+                   "--edit \"$e\" 2>&1 >$D/text | { grep serves || :; }; done", "");
+}
+END_TEST
+
 /* Of an archive what is asked for must be numbers, and nothing else. */
 START_TEST(other_members_do_no_harm)
 {
@@ -366,6 +384,7 @@ Suite *suite_edits_cmd(void)
     tcase_add_test(c, infinity_is_for_a_softmax);
     tcase_add_loop_test(c, a_cache_changes_nothing_about_edits, 0, 6);
     tcase_add_test(c, heads_are_projected_one_by_one);
+    tcase_add_test(c, one_row_that_serves_all_is_noted);
     tcase_add_test(c, other_members_do_no_harm);
     tcase_add_test(c, means_of_one_archive_are_several);
     tcase_add_test(c, rows_that_never_come_are_refused);

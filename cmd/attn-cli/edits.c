@@ -62,8 +62,8 @@ const struct pair edit_terms[] = {
     {"0.5, -inf, uniform", "a value: a number; uniform: equal weights, of a pattern"},
     {"vector.npy, a.npz:rows", "a source: an array of a file, in an archive by its name or that of the activation; "
      "[columns] for all rows or [rows, columns]"},
-    {"from, text(\"...\"), ids(1,2)", "the same activation in an unedited run of another text: rows correspond by position; "
-     "with --cross, its k and v are those it has by itself"},
+    {"from, text(\"...\"), ids(1,2)", "the same activation in an unedited run of another text: rows correspond by position, and "
+     "the row of a single token serves all; with --cross, its k and v are those it has by itself"},
     {"mean(SOURCE)", "its mean over rows; mean(texts(FILE)): and over the texts of a file, as batch reads them"},
     {"2*SOURCE", "a source times a number"},
     {"noise(0.1,7)", "normal noise of that size, seed 7"},
@@ -157,6 +157,18 @@ int edits_make(struct edits *e, const struct attn_model *m, const struct attn_to
     return e->list ? attn_editor_new(&e->editor, &o, err) : ATTN_OK;
 }
 
+static void note_served(const struct edits *e, bool grows)
+{
+    for (size_t i = 0; i < attn_edits_count(e->list); i++) {
+        size_t n = attn_editor_served(e->editor, 0, i);
+        const struct excerpt edit = excerpt(attn_edits_text(e->list, i));
+        if (n && grows)                 /* more will come */
+            say_note("edit '%s': the source has one row, which serves all", edit.text);
+        else if (n)
+            say_note("edit '%s': the source has one row, which serves all %zu", edit.text, n);
+    }
+}
+
 int edits_bind(struct edits *e, const struct attn_model *m, const struct attn_tokens *tokens, const struct attn_tokens *cross,
                enum edits_text how, struct attn_err *err)
 {
@@ -171,6 +183,8 @@ int edits_bind(struct edits *e, const struct attn_model *m, const struct attn_to
         code = attn_editor_text(e->editor, 0, ids, tokens->n, how == EDITS_PROMPT, err);
     if (!code && how != EDITS_UNRUN)
         code = attn_editor_start(e->editor, err);
+    if (!code && how != EDITS_UNRUN)
+        note_served(e, how == EDITS_PROMPT);
     free(ids);
     return code;
 }
@@ -200,8 +214,11 @@ static int print_touch(void *self, const struct attn_touch *t, struct attn_err *
     struct listing *l = self;
     (void)err;
     if (t->edit >= l->next) {
-        printf("%s%s\n" LINE "%10s\n", l->next ? "\n" : "", attn_edits_text(l->edits->list, t->edit), "activation", "heads", "rows",
-               t->keys ? "keys" : "columns", "numbers");
+        size_t served = attn_editor_served(l->edits->editor, 0, t->edit);
+        printf("%s%s", l->next ? "\n" : "", attn_edits_text(l->edits->list, t->edit));
+        if (served)
+            printf("  (one row, which serves all %zu)", served);
+        printf("\n" LINE "%10s\n", "activation", "heads", "rows", t->keys ? "keys" : "columns", "numbers");
         l->next = t->edit + 1;
     }
     char heads[80];

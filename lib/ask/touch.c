@@ -98,3 +98,23 @@ int attn_editor_touches(struct attn_editor *e, size_t seq, const struct attn_tou
     }
     return rc;
 }
+
+/* Rows correspond by position where a source has several, so one token in place of a text may not have been meant. */
+static bool is_one_token(const struct attn_editor *e, const struct attn_edit *edit)
+{
+    return edit->origin && edit->value.form != ATTN_VALUE_MEAN && attn_sources_text(e->sources, edit).n == 1;
+}
+
+size_t attn_editor_served(struct attn_editor *e, size_t seq, size_t edit)
+{
+    const struct attn_edited *text = seq < e->texts ? &e->text[seq] : NULL;
+    size_t most = 0;
+    for (size_t i = 0; text && text->n && !text->windows && i < e->reaches.n; i++) {
+        const struct attn_edit_reach *r = &e->reaches.item[i];
+        const struct attn_chosen *c;
+        if (r->edit == &e->o.edits->edit[edit] && is_one_token(e, r->edit) &&
+            !attn_editor_choose(&c, e, i, seq, attn_editor_rows(e, text, r->act), attn_editor_keys(e, text), NULL))
+            most = larger(most, attn_ranges_count(&c->rows));
+    }
+    return most > 1 ? most : 0;
+}

@@ -301,6 +301,27 @@ START_TEST(without_tokens_or_text)
 }
 END_TEST
 
+/* What stands along rows and columns, as the page says it: [axes, in the page's data, the word of its title]. */
+static const char *const axes[][3] = {
+    {" (rows: queries, columns: keys)", "\"tokens\":true,\"rowAxis\":\"queries\",\"colAxis\":\"keys\"", "<title>Attention: a"},
+    {" (rows: layers, columns: heads)", "\"tokens\":false,\"rowAxis\":\"layers\",\"colAxis\":\"heads\"", "<title>attention pattern: a"},
+    {" (columns: token ids)", "\"tokens\":true,\"rowAxis\":null,\"colAxis\":\"token ids\"", "<title>Attention: a"},
+    {"", "\"tokens\":true,\"rowAxis\":null,\"colAxis\":null", "<title>Attention: a"},
+};
+
+START_TEST(axes_have_their_words)
+{
+    struct attn_token t = {.id = 1};
+    const struct attn_tokens tokens = {.n = 2, .tok = (struct attn_token[]){t, t}};
+    struct attn_sheet s = sheet_of(small, 1, 2, 2);
+    s.axes = axes[_i][0];
+    char *page = page_of(&(struct attn_album){.text = "a", .text_len = 1, .queries = &tokens, .keys = &tokens, .sheet = &s, .n = 1});
+    ck_assert_ptr_nonnull(strstr(page, axes[_i][1]));
+    ck_assert_ptr_nonnull(strstr(page, axes[_i][2]));
+    free(page);
+}
+END_TEST
+
 /* Each palette has as many colours as a picture has steps. */
 START_TEST(palettes_are_whole)
 {
@@ -409,6 +430,7 @@ Suite *suite_html(void)
     tcase_add_test(t, what_was_not_asked_for_takes_no_bytes);
     tcase_add_test(t, hostile_text_stays_text_everywhere);
     tcase_add_test(t, without_tokens_or_text);
+    tcase_add_loop_test(t, axes_have_their_words, 0, (int)(sizeof axes / sizeof axes[0]));
     tcase_add_test(t, palettes_are_whole);
     tcase_add_test(t, a_page_without_data_is_small);
     tcase_add_loop_test(t, the_policy_knows_each_script, 0, 2);

@@ -54,6 +54,14 @@ const struct attn_tokens *attn_album_columns(const struct attn_album *a, const s
     return s->keys ? a->keys : NULL;
 }
 
+bool attn_album_rows_are_tokens(const struct attn_album *a, const struct attn_sheet *s)
+{
+    const struct attn_tokens *tokens = attn_album_rows(a, s);
+    if (s->axes && strstr(s->axes, "rows: "))
+        return strstr(s->axes, "rows: queries");
+    return tokens && tokens->n == s->rows;
+}
+
 /* Sorts pointers to sheets by kind, then in order. */
 static int by_kind(const void *a, const void *b)
 {

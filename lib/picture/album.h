@@ -1,7 +1,7 @@
 /* album.h - the matrices that a picture is drawn from, regardless of their source: a run or a saved dump.
  *
- * A sheet is one activation, [n, rows, cols]: n matrices, one for each head, or a single one.  Rows are tokens;
- * columns are tokens too (`keys`) or numbered.  Sheets of one `kind` (the same activation in several layers) are
+ * A sheet is one activation, [n, rows, cols]: n matrices, one for each head, or a single one.  Rows are tokens, or what
+ * the axes say; columns have labels too (`keys`) or are numbered.  Sheets of one `kind` (the same activation in several layers) are
  * drawn together and share their colour scale.  Names and tokens are borrowed, an activation's numbers may be. */
 #ifndef ATTN_PICTURE_ALBUM_H
 #define ATTN_PICTURE_ALBUM_H
@@ -59,6 +59,8 @@ void attn_album_free(struct attn_album *a);     /* not the struct itself; zeroed
 /* The labels of a sheet's rows and columns; NULL: it has none. */
 const struct attn_tokens *attn_album_rows(const struct attn_album *a, const struct attn_sheet *s);
 const struct attn_tokens *attn_album_columns(const struct attn_album *a, const struct attn_sheet *s);
+/* Whether rows are tokens, for they may also be layers or a file's: as the axes say, else where the token of each is known. */
+bool attn_album_rows_are_tokens(const struct attn_album *a, const struct attn_sheet *s);
 
 /* Links the sheets of each kind, before they are drawn. */
 int attn_album_link(struct attn_album *a, struct attn_err *err);

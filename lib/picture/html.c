@@ -64,7 +64,10 @@ static int write_title(const struct page *p, struct attn_err *err)
 {
     (void)err;
     const struct attn_album *a = p->album;
-    attn_out_str(p->out, "Attention");
+    if (a->n && !attn_album_rows_are_tokens(a, &a->sheet[0]))
+        attn_out_markup(p->out, a->sheet[0].title, strlen(a->sheet[0].title));
+    else
+        attn_out_str(p->out, "Attention");
     if (a->text) {
         attn_out_str(p->out, ": ");
         attn_out_markup(p->out, a->text, a->text_len);

@@ -282,7 +282,16 @@ static void put_heads(struct attn_out *o, const struct attn_sheet *s)
     attn_out_str(o, s->n ? "]" : "[]");
 }
 
-static void put_sheet(struct attn_out *o, const struct attn_pack *p)
+/* The word that the axes have after `side`; null: they say nothing of it. */
+static void put_axis(struct attn_out *o, const char *key, const char *axes, const char *side)
+{
+    const char *at = axes ? strstr(axes, side) : NULL;
+    at = at ? at + strlen(side) : NULL;
+    put_key(o, key);
+    put_string(o, at, at ? strcspn(at, ",)") : 0);
+}
+
+static void put_sheet(struct attn_out *o, const struct attn_album *a, const struct attn_pack *p)
 {
     const struct attn_sheet *s = p->sheet;
     attn_out_str(o, "{\"kind\":");
@@ -298,6 +307,9 @@ static void put_sheet(struct attn_out *o, const struct attn_pack *p)
     put_size(o, "cols", s->cols);
     put_bool(o, "keys", s->keys);
     put_bool(o, "ofKeys", s->of_keys);
+    put_bool(o, "tokens", attn_album_rows_are_tokens(a, s));
+    put_axis(o, "rowAxis", s->axes, "rows: ");
+    put_axis(o, "colAxis", s->axes, "columns: ");
     put_key(o, "beyond");
     attn_out_str(o, !p->triangle ? "null" : p->beyond == 0 ? "\"0\"" : "\"-inf\"");
     put_key(o, "type");
@@ -356,7 +368,7 @@ static void put_page(struct attn_out *o, const struct pages *p)
     attn_out_char(o, '[');
     for (size_t i = 0; i < p->n; i++) {
         attn_out_str(o, i ? "," : "");
-        put_sheet(o, &p->pack[i]);
+        put_sheet(o, a, &p->pack[i]);
     }
     attn_out_char(o, ']');
 }

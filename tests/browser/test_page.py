@@ -457,6 +457,28 @@ class Page(unittest.TestCase):
         self.assertEqual(browser.value("heat.rowLabels"), ["0", "1", "2", "3", "4"])
         self.assertTrue(browser.value("$('merge').disabled"))
 
+    def plain(self, name, *args):
+        """A page of another command than run: what it says, and whether it draws lines from token to token."""
+        self.page = fixtures.path(name + ".html")
+        fixtures.cli(*args, "-o", self.page)
+        browser.open(self.page)
+        return browser.value("[$('about').textContent, heat.rowAxis, heat.colAxis, $('value').textContent, $('lines').hidden]")
+
+    def test_rows_that_are_no_tokens(self):
+        red, big = "Lily lost her red ball", "Lily lost her big ball"
+        says = "Point at a cell: rows are layers, columns heads."
+        patch = ["patch", "-m", "tiny", "-s", red, "--from", big, "--metric", 'logprob(".")', "--what", "context", "--over"]
+        self.assertEqual(self.plain("patch", *patch, "layer,head"), ["tiny · 1 matrix", "layers", "heads", says, True])
+        self.assertTrue(self.hover(1, 2).startswith("L1 (1), H2 (2): "))
+        browser.run("heat.onPick(5)")                               # a row that no list of tokens has
+        self.assertEqual(self.plain("all", *patch, "layer,head,pos")[:3], ["tiny · 6 matrices", "heads", "positions"])
+        self.assertEqual(browser.value("$('overview-title').textContent"), "All matrices")
+        self.assertEqual(self.plain("heads", "heads", "-m", "tiny", "-s", red)[1:], ["layers", "heads", says, True])
+        self.assertIn("previous", browser.value("$('heads').textContent"))
+        numbers = fixtures.write("plain.csv", "1,2,3\n4,5,6\n")
+        self.assertEqual(self.plain("numbers", "plot", numbers)[1:],
+                         ["rows", "columns", "Point at a cell.", True])
+
     def test_what_is_no_number(self):
         self.page = fixtures.path("nan.html")
         fixtures.cli("plot", fixtures.write("nan.csv", "token,a,b\na,1,nan\nb,-inf,0.25\n"), "-o", self.page)

@@ -3,7 +3,9 @@
 
 const page = readPage();
 const $ = (id) => document.getElementById(id);
-const isMatrix = (sheet) => sheet.keys;
+/* Rows that are no tokens, but layers or those of a file, are no vectors either. */
+const isMatrix = (sheet) => sheet.keys || !sheet.tokens;
+const isAttention = (sheet) => sheet.keys && sheet.tokens;
 const unique = (list) => [...new Set(list)];
 const shortKind = (kind) => kind.replace(/^attn\.(?!out)/, "");
 
@@ -16,7 +18,7 @@ const sheetsOf = (kind) => page.sheets.filter((s) => s.kind === kind);
 const layersOf = (kind) => sheetsOf(kind).map((s) => s.layer);
 const headsOf = (kind) => unique(sheetsOf(kind).flatMap((s) => s.heads ?? [null])).sort((a, b) => a - b);
 const sheetAt = (kind, layer) => sheetsOf(kind).find((s) => s.layer === layer || s.layer === null);
-/* Some stand in place of a layer: kinds of attention. */
+/* Some stand in place of a layer: kinds of attention, scores of heads. */
 const nameOfLayer = (layer) => page.sheets.find((s) => s.layer === layer)?.name ?? null;
 const keyTokens = () => page.keys ?? page.queries;
 const words = { queries: null, keys: null };

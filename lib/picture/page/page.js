@@ -24,9 +24,9 @@ function drawControls() {
     const layers = layersOf(state.kind), heads = headsOf(state.kind);
     fillSelect($("kind"), matrixKinds.map((k) => [k, shortKind(k)]), state.kind);
     fillSelect($("layer"), list(layers, nameOfLayer), state.layer);
-    const named = nameOfLayer(layers[0]) !== null;
-    $("layer-label").textContent = named ? "Attention" : "Layer";
-    $("overview-title").textContent = named ? "All kinds of attention" : "All heads";
+    const named = nameOfLayer(layers[0]) !== null, attends = sheetsOf(state.kind).every(isAttention);
+    $("layer-label").textContent = !named ? "Layer" : attends ? "Attention" : "Score";
+    $("overview-title").textContent = !attends ? "All matrices" : named ? "All kinds of attention" : "All heads";
     fillSelect($("head-number"), list(heads), state.head);
     fillSelect($("palette"), Object.keys(page.palettes).map((p) => [p, p]), state.palette);
     fillSelect($("vector-kind"), vectorKinds().map((k) => [k, shortKind(k)]), state.vectorKind);
@@ -58,7 +58,8 @@ function change(changes) {
             drawHead();
         drawRanking();
         heat.keep(state.query);
-        lines.keep(state.query);
+        if (heat.attends)
+            lines.keep(state.query);
     }
     if (Object.keys(changes).some((key) => key !== "query"))
         drawVectors();
@@ -145,10 +146,12 @@ function redraw() {
 
 function drawHeading() {
     const matrices = page.sheets.reduce((n, s) => n + s.count, 0), error = Math.max(0, ...page.sheets.map((s) => s.error));
-    $("sentence").textContent = page.text === null ? "Attention" : page.text;
-    $("about").textContent = [page.model, page.queries && page.queries.length + " tokens",
-                                page.keys && `looking at ${page.keys.length} tokens${page.keysText === null ? "" : ` of “${page.keysText}”`}`, matrices + " matrices"]
-        .filter(Boolean).join(" · ");
+    const some = (n, one, many) => n + " " + (n === 1 ? one : many), tokens = (list) => some(list.length, "token", "tokens");
+    const attends = !page.sheets.length || page.sheets.some((s) => s.tokens);
+    $("sentence").textContent = page.text === null ? document.title : page.text;
+    $("about").textContent = [page.model, attends && page.queries && tokens(page.queries),
+        attends && page.keys && `looking at ${tokens(page.keys)}${page.keysText === null ? "" : ` of “${page.keysText}”`}`,
+        some(matrices, "matrix", "matrices")].filter(Boolean).join(" · ");
     $("edits").hidden = !page.edits;
     $("edits").textContent = `Edited: ${(page.edits ?? []).join(" · ")}`;
     const says = [error ? `Numbers are stored in 16 bits: each is within ${roundedUp(error)} of the one computed; the ` +

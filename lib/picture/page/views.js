@@ -9,10 +9,10 @@ function matrixOf(sheet, head) {
     return merging() ? mergeWords(m, words.queries, words.keys) : m;
 }
 
-function axisLabels(m) {
+function axisLabels(sheet, m) {
     return merging() ?
         { rowLabels: words.queries.map((w) => w.label), colLabels: words.keys.map((w) => w.label) } :
-        { rowLabels: labelsOf(page.queries, m.rows), colLabels: labelsOf(keyTokens(), m.cols) };
+        { rowLabels: labelsOf(page.queries, m.rows), colLabels: labelsOf(sheet.keys ? keyTokens() : null, m.cols) };
 }
 
 /* Which heads there are of a kind: { layer, head, sheet }. */
@@ -51,13 +51,16 @@ function drawOverview() {
 }
 
 function drawHead() {
-    const shade = new Shade(matrixOf(sheetAt(state.kind, state.layer), state.head), how);
-    const labels = axisLabels(shade.m), name = `${titleOf(state.kind)}, ${headName(state.layer, state.head)}`;
+    const sheet = sheetAt(state.kind, state.layer), shade = new Shade(matrixOf(sheet, state.head), how);
+    const rowAxis = sheet.rowAxis ?? "rows", colAxis = sheet.colAxis ?? "columns";
+    const labels = axisLabels(sheet, shade.m), name = `${titleOf(state.kind)}, ${headName(state.layer, state.head)}`;
     overview.mark(state.layer, state.head);
     $("head-title").textContent = capital(name);
-    $("matrix").setAttribute("aria-label", `${name}: ${shade.m.rows} queries by ${shade.m.cols} keys`);
-    heat.show({ shade, ...labels, rowAxis: "queries", colAxis: "keys", tallest: Infinity });
-    lines.show({ shade, ...labels });
+    $("matrix").setAttribute("aria-label", `${name}: ${shade.m.rows} ${rowAxis} by ${shade.m.cols} ${colAxis}`);
+    heat.show({ shade, ...labels, rowAxis, colAxis, attends: isAttention(sheet), tallest: Infinity });
+    $("lines").hidden = !heat.attends;
+    if (heat.attends)
+        lines.show({ shade, ...labels });
     drawLegend($("legend"), shade);
     readCell(...heat.cursor);
     if ($("table").open)
@@ -98,9 +101,14 @@ function placeName(label, i) {
     return `${label} (${i})`;
 }
 
+/* What is not attention has no direction. */
+function cellName(row, col) {
+    return row + (heat.attends ? " → " : ", ") + col;
+}
+
 function describeCell(r, c) {
     const { m } = heat.shade, x = m.hidden(r, c) ? "hidden by the mask" : numberText(m.at(r, c), m.error);
-    return `${heat.rowLabels[r]} → ${heat.colLabels[c]}: ${x}`;
+    return `${cellName(heat.rowLabels[r], heat.colLabels[c])}: ${x}`;
 }
 
 function readout(host, text, r, c, view) {
@@ -111,9 +119,10 @@ function readout(host, text, r, c, view) {
 
 function readCell(r, c) {
     if (r < 0)
-        $("value").textContent = "Point at a cell: a row is a query looking at the keys in its columns.";
+        $("value").textContent = heat.attends ? "Point at a cell: a row is a query looking at the keys in its columns."
+            : heat.rowAxis === "rows" ? "Point at a cell." : `Point at a cell: rows are ${heat.rowAxis}, columns ${heat.colAxis}.`;
     else
-        readout($("value"), `${placeName(heat.rowLabels[r], r)} → ${placeName(heat.colLabels[c], c)}`, r, c, heat);
+        readout($("value"), cellName(placeName(heat.rowLabels[r], r), placeName(heat.colLabels[c], c)), r, c, heat);
 }
 
 function describeNumber(r, c) {
@@ -162,8 +171,8 @@ function drawVectors() {
     const shade = new Shade(m, chosenManner([extent(m, 0)], 0));
     const colLabels = Array.from({ length: m.cols }, (_, i) => String(from + i));
     $("vectors-title").textContent = capital([sheet.title, place].filter(Boolean).join(", "));
-    vector.show({ shade, rowLabels: labelsOf(sheet.ofKeys ? keyTokens() : page.queries, m.rows), colLabels, rowAxis: "tokens", colAxis: "numbers",
-                  tallest: 24 });
+    vector.show({ shade, rowLabels: labelsOf(sheet.ofKeys ? keyTokens() : page.queries, m.rows), colLabels, rowAxis: "tokens",
+                  colAxis: sheet.colAxis ?? "numbers", tallest: 24 });
     drawLegend($("vector-legend"), shade);
     readNumber(...vector.cursor);
 }
@@ -207,7 +216,7 @@ function drawTable() {
     const text = (r, c) => m.hidden(r, c) ? "" : numberText(m.at(r, c), m.error);
     for (let r = 0; r < n; r++)
         table.append(tableRow([heat.rowLabels[r], ...heat.colLabels.map((_, c) => text(r, c))], "td"));
-    $("table-body").replaceChildren(table, n < m.rows ? `The first ${n} of ${m.rows} queries; --format csv has all.` : "");
+    $("table-body").replaceChildren(table, n < m.rows ? `The first ${n} of ${m.rows} ${heat.rowAxis}; --format csv has all.` : "");
 }
 
 function drawNote() {

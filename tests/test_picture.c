@@ -120,7 +120,7 @@ static float scores(size_t h, size_t i, size_t j)
 
 static const struct { const char *scale, *palette; float (*value)(size_t h, size_t i, size_t j); } scaled[] = {
     {NULL, NULL, pattern}, {"log", NULL, pattern}, {"row", NULL, pattern}, {NULL, NULL, scores}, {"row", "balance", scores},
-    {NULL, "balance", scores},
+    {NULL, "balance", scores}, {"log", NULL, scores}, {"log", "balance", scores}, {"log", "balance", pattern},
 };
 
 /* The value that a colour stands for is within one colour step of the number. */
@@ -156,10 +156,46 @@ END_TEST
 
 static float odd(size_t h, size_t i, size_t j)
 {
-    static const float few[] = {NAN, INFINITY, -INFINITY, -1, 0, 2};
+    static const float few[] = {NAN, INFINITY, -INFINITY, 0, 0, 2};
     (void)h;
     return few[(i * 3 + j) % 6];
 }
+
+static float signs(size_t h, size_t i, size_t j)
+{
+    static const float few[] = {0.11f, -0.11f, -100, 100, 0, 1e-9f};
+    (void)h;
+    return few[(i * 3 + j) % 6];
+}
+
+/* A logarithm keeps the sign: what is below 0 is on the other side of the middle, as far from it, and none is hidden. */
+START_TEST(logarithms_keep_signs)
+{
+    static const char *const two[] = {"balance", "viridis"}, *const want[] = {"-100", "-10", "-1", "-0.1", "-0.01", "-0.001", "0"};
+    struct page p;
+    struct attn_scale s;
+    struct attn_tick tick[ATTN_TICKS_MAX];
+    struct attn_look look = look_of(two[_i], "log");
+    uint8_t steps[2][3];
+    char text[96];
+    int step;
+    open_page(&p, 2);
+    add_sheet(&p, "x", 0, 1, 3, false, signs);
+    attn_scale_make(&s, &p.album, p.album.sheet, &look);
+    for (size_t r = 0; r < 2; r++)
+        attn_scale_row(&s, steps[r], p.album.sheet, r);
+    ck_assert_uint_eq(steps[0][0] + steps[0][1], ATTN_STEPS - 1);
+    ck_assert_uint_gt(steps[0][0], ATTN_STEPS / 2);
+    ck_assert(steps[0][2] == 0 && steps[1][0] == ATTN_STEPS - 1);
+    ck_assert(steps[1][1] == ATTN_STEPS / 2 && steps[1][2] == ATTN_STEPS / 2);
+    ck_assert_uint_eq(attn_scale_ticks(tick, &s), 13);
+    for (size_t i = 0; i < 7; i++)
+        ck_assert_str_eq(tick[i].text, want[i]);
+    ck_assert(attn_legend_line(&s, 0, text, &step) && !attn_legend_line(&s, 1, text, &step));
+    ck_assert_str_eq(text, "logarithms of magnitudes, 0 in the middle");
+    close_page(&p);
+}
+END_TEST
 
 START_TEST(what_is_on_no_scale_is_counted)
 {
@@ -523,6 +559,7 @@ Suite *suite_picture(void)
     tcase_add_test(t, unknown_looks_are_refused_with_a_list);
     tcase_add_loop_test(t, steps_map_back_to_numbers, 0, sizeof scaled / sizeof *scaled);
     tcase_add_test(t, what_is_on_no_scale_is_counted);
+    tcase_add_loop_test(t, logarithms_keep_signs, 0, 2);
     tcase_add_test(t, ticks_are_round_numbers);
     tcase_add_loop_test(t, no_label_touches_another_or_is_cut_off, 0, sizeof pages / sizeof *pages);
     tcase_add_test(t, pages_too_large_are_refused);

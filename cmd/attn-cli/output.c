@@ -178,8 +178,8 @@ static int check_width(const struct option *o, struct attn_err *err)
 
 const struct option picture_options[] = {
     {0, "color-scale", OPT_CHOICE, &look.scale, "SCALE", "pictures: colours show numbers as they are (linear, the default), their "
-     "logarithms (log), or each row divided by its largest number (row)", .choices = scales,
-     .section = OF_PICTURE, .flags = OPT_COUNTS | OPT_USUAL},
+     "logarithms (log; of magnitudes, on either side of 0, where some are negative), or each row divided by its largest number (row)",
+     .choices = scales, .section = OF_PICTURE, .flags = OPT_COUNTS | OPT_USUAL},
     {0, "palette", OPT_CHOICE, &look.palette, "NAME", "pictures: viridis (the default), magma, cividis or gray, from dark "
      "to light; blues or ink, from white to dark, for paper; balance, blue below 0 and orange above", .choices = palettes,
      .section = OF_PICTURE, .flags = OPT_COUNTS},

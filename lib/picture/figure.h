@@ -28,10 +28,11 @@ struct attn_scale {
     enum attn_color_scale scaling;
     bool hide_first;                    /* for sheets whose columns are keys */
     double low, high;                   /* at the first and last step: numbers, log10, or shares of a row */
+    bool mirrored; double middle;       /* of a log scale with both signs: log10 of the magnitude in its middle, up to which it is 0 */
     bool triangle;                      /* all sheets are triangles, whose hidden part is blank and not counted */
     bool hides;                         /* -inf is what the mask hides, and not counted */
     uint64_t nan, inf, hidden;          /* counts; hidden: -inf */
-    uint64_t unlogged;                  /* count of numbers not above 0 on a log scale */
+    uint64_t unlogged;                  /* count of numbers not above 0 on a log scale of one sign */
 };
 
 /* Makes the scale of all sheets of the kind that begins with `first`. */

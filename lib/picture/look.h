@@ -15,7 +15,7 @@ struct attn_palette;
 enum { ATTN_STEPS = 240 };              /* colours of a scale; the rest of an 8-bit image is for text and special cells */
 struct attn_rgb attn_palette_color(const struct attn_palette *p, unsigned step);        /* step < ATTN_STEPS */
 struct attn_rgb attn_palette_nan(const struct attn_palette *p);         /* NaN */
-struct attn_rgb attn_palette_blank(const struct attn_palette *p);       /* hidden: -inf, and on a log scale 0 or less */
+struct attn_rgb attn_palette_blank(const struct attn_palette *p);       /* hidden: -inf, and on a log scale of one sign 0 or less */
 const struct attn_palette *attn_palette_at(size_t i);                   /* NULL after the last; 0 is the default */
 const char *attn_palette_name(const struct attn_palette *p);
 bool attn_palette_diverges(const struct attn_palette *p);               /* its middle stands for 0 */

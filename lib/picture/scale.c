@@ -1,7 +1,8 @@
 /* scale.c - maps numbers to the steps of a palette, and back.
  *
  *     linear   from the smallest number (0 if none is below) to the largest
- *     log      the logarithm, over at most six decades below the largest number
+ *     log      the logarithm, over at most six decades below the largest number; where numbers are below 0, or the
+ *              palette diverges, that of the magnitude on either side of a middle for 0
  *     row      each row divided by its largest magnitude, so that faint rows show
  *
  * One scale serves all sheets of a kind.  A diverging palette has 0 in its middle.  Numbers outside of the scale have
@@ -17,7 +18,7 @@
 
 enum { DECADES = 6 };
 
-struct range { double least, most, least_positive; };   /* of finite numbers; least > most: none yet */
+struct range { double least, most, smallest; };         /* of finite numbers; smallest: magnitude above 0; least > most: none yet */
 
 static size_t first_column(const struct attn_scale *s, const struct attn_sheet *sheet)
 {
@@ -33,10 +34,9 @@ static void count(struct attn_scale *s, struct range *r, double x)
     } else {
         r->least = fmin(r->least, x);
         r->most = fmax(r->most, x);
-        if (x > 0)
-            r->least_positive = fmin(r->least_positive, x);
-        else
-            s->unlogged += s->scaling == ATTN_COLOR_LOG;
+        if (x != 0)
+            r->smallest = fmin(r->smallest, fabs(x));
+        s->unlogged += s->scaling == ATTN_COLOR_LOG && x <= 0;
     }
 }
 
@@ -54,13 +54,25 @@ static void count_sheet(struct attn_scale *s, struct range *r, const struct attn
             count(s, r, (double)sheet->data[i * sheet->cols + j]);
 }
 
+/* The smallest number is a decade from the middle, so that it does not look like 0. */
+static void set_mirrored_ends(struct attn_scale *s, const struct range *r)
+{
+    double most = r->smallest < INFINITY ? log10(fmax(r->most, -r->least)) : 0;
+    s->mirrored = true;
+    s->unlogged = 0;
+    s->middle = r->smallest < INFINITY ? fmax(log10(r->smallest) - 1, most - DECADES) : -1;
+    s->low = -(s->high = most - s->middle);
+}
+
 static void set_ends(struct attn_scale *s, const struct range *r, bool diverges)
 {
     bool any = r->least <= r->most, below = any && r->least < 0;
-    if (s->scaling == ATTN_COLOR_LOG) {
+    if (s->scaling == ATTN_COLOR_LOG && (below || diverges)) {
+        set_mirrored_ends(s, r);
+    } else if (s->scaling == ATTN_COLOR_LOG) {
         bool positive = any && r->most > 0;
         s->high = positive ? log10(r->most) : 0;
-        s->low = positive ? fmax(log10(r->least_positive), s->high - DECADES) : -1;
+        s->low = positive ? fmax(log10(r->smallest), s->high - DECADES) : -1;
     } else {
         s->low = s->scaling == ATTN_COLOR_BY_ROW ? -(double)below : below ? r->least : 0;
         s->high = s->scaling == ATTN_COLOR_BY_ROW ? 1 : any ? fmax(r->most, 0) : 0;
@@ -85,15 +97,21 @@ void attn_scale_make(struct attn_scale *out, const struct attn_album *a, const s
     set_ends(out, &r, attn_palette_diverges(look->palette));
 }
 
+/* Where a number is between low and high. */
+static double place_of(const struct attn_scale *s, double x)
+{
+    if (s->mirrored)
+        return x == 0 ? 0 : copysign(fmax(log10(fabs(x)) - s->middle, 0), x);
+    return s->scaling == ATTN_COLOR_LOG ? log10(x) : x;
+}
+
 static uint8_t step_of(const struct attn_scale *s, double x)
 {
-    if (x == -(double)INFINITY || (s->scaling == ATTN_COLOR_LOG && x <= 0))
+    if (x == -(double)INFINITY || (s->scaling == ATTN_COLOR_LOG && !s->mirrored && x <= 0))
         return ATTN_STEP_BLANK;
     if (!isfinite(x))
         return ATTN_STEP_NAN;
-    if (s->scaling == ATTN_COLOR_LOG)
-        x = log10(x);
-    double at = (x - s->low) / (s->high - s->low) * (ATTN_STEPS - 1);
+    double at = (place_of(s, x) - s->low) / (s->high - s->low) * (ATTN_STEPS - 1);
     return at <= 0 ? 0 : at >= ATTN_STEPS - 1 ? ATTN_STEPS - 1 : (uint8_t)lround(at);
 }
 
@@ -120,6 +138,8 @@ void attn_scale_row(const struct attn_scale *s, uint8_t *steps, const struct att
 double attn_scale_value(const struct attn_scale *s, unsigned step)
 {
     double at = s->low + (s->high - s->low) * step / (ATTN_STEPS - 1);
+    if (s->mirrored)
+        return copysign(pow(10, fabs(at) + s->middle), at);
     return s->scaling == ATTN_COLOR_LOG ? pow(10, at) : at;
 }
 
@@ -135,12 +155,25 @@ static double decimal(double m, int e)
 
 static size_t add_tick(struct attn_tick *tick, size_t n, const struct attn_scale *s, double x)
 {
-    double at = ((s->scaling == ATTN_COLOR_LOG ? log10(x) : x) - s->low) / (s->high - s->low);
+    double at = (place_of(s, x) - s->low) / (s->high - s->low);
     if (n == ATTN_TICKS_MAX || at < -1e-9 || at > 1 + 1e-9)
         return n;
     tick[n].at = fmin(fmax(at, 0), 1);
     tick[n].text[attn_num_f64(tick[n].text, x)] = '\0';
     return n + 1;
+}
+
+/* Powers of ten on either side of 0. */
+static size_t mirrored_ticks(struct attn_tick *tick, const struct attn_scale *s)
+{
+    size_t n = 0;
+    int first = (int)floor(s->middle) + 1, last = (int)floor(s->middle + s->high + 1e-9);
+    for (int e = last; e >= first; e--)
+        n = add_tick(tick, n, s, -decimal(1, e));
+    n = add_tick(tick, n, s, 0);
+    for (int e = first; e <= last; e++)
+        n = add_tick(tick, n, s, decimal(1, e));
+    return n;
 }
 
 /* Powers of ten, and 2 and 5 times these if there are few. */
@@ -158,6 +191,8 @@ static size_t log_ticks(struct attn_tick *tick, const struct attn_scale *s)
 
 size_t attn_scale_ticks(struct attn_tick tick[ATTN_TICKS_MAX], const struct attn_scale *s)
 {
+    if (s->mirrored)
+        return mirrored_ticks(tick, s);
     if (s->scaling == ATTN_COLOR_LOG)
         return log_ticks(tick, s);
     double span = s->high - s->low;
@@ -185,7 +220,8 @@ bool attn_legend_line(const struct attn_scale *s, size_t i, char text[96], int *
     size_t n = 0;
     *step = -1;
     if (s->scaling != ATTN_COLOR_LINEAR && i == n++) {
-        strcpy(text, s->scaling == ATTN_COLOR_LOG ? "logarithmic" : "each row divided by its largest magnitude");
+        strcpy(text, s->mirrored ? "logarithms of magnitudes, 0 in the middle"
+               : s->scaling == ATTN_COLOR_LOG ? "logarithmic" : "each row divided by its largest magnitude");
         return true;
     }
     if (s->hide_first && i == n++) {

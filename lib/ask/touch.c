@@ -3,6 +3,7 @@
 
 #include "base/err.h"
 #include "base/out.h"
+#include "base/size.h"
 
 #include <stdlib.h>
 

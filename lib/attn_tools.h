@@ -334,11 +334,13 @@ struct attn_diff_row {                  /* how one array of dump a compares with
     uint64_t max_ulp;                   /* the largest difference in units in the last place: float32 numbers from a to b */
     size_t at[3]; float a, b;           /* head, row and column of the largest difference, and the numbers there */
 };
+struct attn_editor;
 struct attn_diff_opts {
     double atol, rtol;                  /* numbers agree when |a - b| <= atol + rtol * |b| */
     bool exact;                         /* ... or, instead, only when their bits are the same */
     const struct attn_model *model_a, *model_b; /* their weights help to find a cause; may be NULL */
-    uint64_t reserved[4];
+    const struct attn_editor *editor_a; /* what edited the run of dump a; NULL: nothing */
+    uint64_t reserved[3];
 };
 /* Compares two dumps; b is the reference.  It is an error if they have no name in common. */
 struct attn_diff;

@@ -139,6 +139,21 @@ START_TEST(test_with_weights)
 }
 END_TEST
 
+START_TEST(test_edits_are_the_cause)
+{
+    static const char *const cases[][2] = {
+        {"--ablate L0H1", "the edits of A, which change blocks.0.attn.context"},
+        {"--edit 'L1.mlp.post *= 2'", "the edits of A, which change blocks.1.mlp.post"},
+        {"--show attn.out,logits --ablate L0H1", "the edits of A, which come before blocks.0.attn.out"},
+        {"--show logits --edit 'L1.mlp.post *= 2'", "the edits of A, which come before logits"}};
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
+        expect(printed("\"$A\" diff -m " GPT2 " --with " GPT2 " " IDS " %s", cases[i][0]), 1, printed("\nlikely cause: %s\n", cases[i][1]));
+    expect("\"$A\" diff -m " GPT2 " --with " GPT2 " " IDS " --ablate L0H1 --format json", 1, "\"cause\": {\"kind\": \"edits\", ");
+    wrong_copy("gpt2-a", "gelu_new", "gelu", NULL);       /* in layer 0, before an edit in layer 1 */
+    expect("\"$A\" diff -m $D/wrong --with " GPT2 " " IDS " --ablate L1H1", 1, "\nlikely cause: the activation function: A uses");
+}
+END_TEST
+
 START_TEST(test_trouble)
 {
     static const struct { const char *args; int status; const char *says; } trouble[] = {
@@ -206,6 +221,7 @@ Suite *suite_compare(void)
     tcase_add_test(c, test_rounded_products);
     tcase_add_test(c, test_references);
     tcase_add_test(c, test_with_weights);
+    tcase_add_test(c, test_edits_are_the_cause);
     tcase_add_test(c, test_trouble);
     tcase_add_test(c, test_long_shapes);
     tcase_add_test(c, test_cost);

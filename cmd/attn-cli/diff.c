@@ -364,6 +364,7 @@ static int compare(struct sides *s, struct attn_err *err)
         code = run_models(s, err);
     opts.model_a = s->model_a;
     opts.model_b = s->model_b;
+    opts.editor_a = s->edits.editor;
     if (!code && run)
         return report_run(s, &opts, err);
     /* What a run lacks may be what differs; but a script gets the whole document or none. */
@@ -428,7 +429,7 @@ const struct command diff_command = {
              "the two distributions in nats, at the last token and in the mean over all rows.  "
              "Where the shape of the first difference reveals its cause, the cause is named: dump "
              "everything (run --show '*') on both sides to help with that; with -m MODEL the weights are tried too, and of two "
-             "models the weight in which they differ is named.  The exit "
+             "models the weight in which they differ is named, or the edits of A.  The exit "
              "status is 0 when nothing differs, 1 when something does, and also 1, without a line on standard output, when a "
              "side cannot be read.",
     .examples = (const struct pair[]){

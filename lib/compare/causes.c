@@ -13,6 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "ask/editor.h"
 #include "base/err.h"
 #include "base/format.h"
 #include "model/model.h"
@@ -170,6 +171,34 @@ static bool stored(struct clue *c)
     struct attn_stored f = attn_seems_stored(&c->p);
     return f.type && attn_clue_say(c, "%c is %c rounded to %s: it was stored that way (--rtol %g ignores this)",
                                    attn_clue_side(f.a_is), attn_clue_side(!f.a_is), f.type, f.rtol);
+}
+
+/* ---- edits of one side -------------------------------------------------------------------- */
+
+static bool edited(struct clue *c)
+{
+    const struct attn_editor *e = c->d->o.editor_a;
+    return e && attn_editor_reaches(e, c->act, c->layer) && attn_clue_say(c, "the edits of A, which change %s", c->row->name);
+}
+
+/* A number that is larger for what is computed later. */
+static size_t when(int act, int layer, size_t L)
+{
+    size_t block = layer >= 0 ? (size_t)layer + 1 : act <= ATTN_ACT_POS_EMBED ? 0 : L + 1;
+    return block * ATTN_ACTS + (size_t)act;
+}
+
+/* Edits of what comes before the first difference, and is not compared. */
+static bool edited_before(struct clue *c)
+{
+    const struct attn_editor *e = c->d->o.editor_a;
+    struct attn_pair p;
+    for (int act = 0; e && act < ATTN_ACT_DERIVED; act++)
+        for (int layer = -1; layer < (int)e->venue.info.L; layer++)
+            if (attn_editor_reaches(e, act, layer) && !attn_diff_pair(c->d, act, layer, &p) &&
+                when(act, layer, e->venue.info.L) < when(c->act, c->layer, e->venue.info.L))
+                return attn_clue_say(c, "the edits of A, which come before %s", c->row->name);
+    return false;
 }
 
 /* ---- any numbers ----------------------------------------------------------------------- */
@@ -485,6 +514,7 @@ static const struct mistake { const char *kind; unsigned acts; bool shapes; bool
     {"axes", ANY, true, other_axes},
     {"heads", QKV, true, flat_heads},
     {"tokens", ANY, true, other_length},
+    {"edits", ANY, false, edited},
     {"nan", ANY, false, not_numbers},
     {"precision", ANY, false, stored},
     {"position", BIT(ATTN_ACT_POS_EMBED), false, late},
@@ -507,6 +537,7 @@ static const struct mistake { const char *kind; unsigned acts; bool shapes; bool
     {"residual", STREAM | BIT(ATTN_ACT_EMBED), false, added},
     {"residual", BIT(ATTN_ACT_NORM2), false, branch},
     {"weight", ANY, false, attn_clue_weight},
+    {"edits", ANY, false, edited_before},
     {"rounding", ANY, false, rounding},
     {"norm", NORMS, false, norm_weight},
     {"permuted", ANY, false, shuffled},

@@ -5,6 +5,7 @@
 #include "scratch.h"
 #include "shell.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 
 #define RED "-m tiny -s 'Lily lost her red ball'"
@@ -70,6 +71,33 @@ START_TEST(a_batch_knows_what_its_files_held)
                    "ends 1 $b o --resume 2>&1 | grep -o 'was made with the content of the files it names'; $b s.1 --shard 1/2 --force;"
                    "ends 1 $A merge s.0 s.1 -o m2 2>&1 | grep -o 'the content of the files' | head -n 1",
                    "was made with the content of the files it names\nthe content of the files\n");
+}
+END_TEST
+
+/* A picture or a text that leaves the house says what was edited, in the words that a program gets. */
+static const char *const named[][2] = {
+    {"run " RED " --layer 3 --ablate L0H0 -o $D/x.svg && cat $D/x.svg", "attention pattern, edited: L0H0 = 0 (rows: queries"},
+    {"run " RED " --ablate L0H0 --attention window:2 --format term", "attention pattern, window:2, edited: L0H0 = 0 (rows: queries"},
+    {"run " RED " --ablate L0H0,L0H1,L0H2,L0H3,L1H0,L1H1,L1H2,L1H3,L2H0,L2H1 --format term", ", L1H3 = 0 and 2 more (rows: queries"},
+    {"run " RED " --layer 3 --format term", "attention pattern (rows: queries"},
+    {"run " RED " --show tokens --ablate L0H0,L1H1", "\n\nedit: L0H0 = 0\nedit: L1H1 = 0\n\nlikeliest next tokens, before the edits\n"},
+    {"run " RED " --ablate L0H0 --format screen", "\n\nedit: L0H0 = 0\n\nnext, before the edits"},
+    {"score " RED " --ablate L0H0,L1H1", "\n\nedit: L0H0 = 0\nedit: L1H1 = 0\n\nlikeliest next tokens, before the edits\n"},
+    {"heads " RED " --ablate L0H0 --format term", "share of the attention, edited: L0H0 = 0 (rows: layers"},
+    {"heads " RED " --ablate L0H0 -o $D/x.html && cat $D/x.html", "\"edits\":[\"L0H0 = 0\"]"},
+    {"lens " RED " --ablate L0H0 -o $D/x.svg && cat $D/x.svg", "coloured by its probability, edited: L0H0 = 0 (rows: "},
+    {"lens " RED " --edit 'L0H0 *= 0.5' --ablate L1H1 -o $D/x.html && cat $D/x.html", "<p>Edited: L0H0 *= 0.5 · L1H1 = 0</p>"},
+    {"patch " RED " " FROM_BIG " --what v --over layer --metric 'logit(3)' --ablate L0H0 --format term",
+     "logit(3), edited: L0H0 = 0 (rows: layers"},
+    {"patch " RED " " FROM_BIG " --what v --over layer --metric 'logit(3)' --ablate L0H0 -o $D/x.html && cat $D/x.html",
+     "\"edits\":[\"L0H0 = 0\"]"},
+};
+
+START_TEST(what_was_edited_is_named)
+{
+    char line[400];
+    snprintf(line, sizeof line, "$A %s", named[_i][0]);
+    expect(line, 0, named[_i][1]);
 }
 END_TEST
 
@@ -375,6 +403,7 @@ Suite *suite_edits_cmd(void)
     tcase_add_test(c, scores_have_no_mean);
     tcase_add_test(c, standard_input_is_read_once);
     tcase_add_test(c, a_batch_knows_what_its_files_held);
+    tcase_add_loop_test(c, what_was_edited_is_named, 0, (int)(sizeof named / sizeof *named));
     tcase_add_test(c, lens_looks_at_the_edited_stream);
     tcase_add_test(c, attribution_is_of_the_edited_run);
     tcase_add_test(c, a_dry_run_lists_what_edits_touch);

@@ -97,6 +97,8 @@ static void print_report(const struct session *s)
         printf("perplexity  %.4f\n", perplexity(s));
     if (has_windows(s))
         printf("windows     of %zu tokens, %zu apart\n", s->info.n_ctx, s->stride);
+    for (size_t i = 0; i < attn_edits_count(s->edits.list); i++)
+        printf("%sedit: %s\n", i ? "" : "\n", attn_edits_text(s->edits.list, i));
     print_compare(s);
 }
 

@@ -83,8 +83,6 @@ struct attn_readout_job { struct attn_sink_job job; struct attn_info info; struc
 int attn_readout_job(struct attn_readout_job *j, const struct attn_readout *r, struct attn_err *err);
 /* Writes `{"version": ..., "tokens": [...]`, and "edits" if there are any: the beginning of a JSON document. */
 int attn_readout_begin(struct attn_out *o, const struct attn_readout *r, struct attn_err *err);
-/* For people: a line for each edit, in canonical form. */
-void attn_readout_edits(struct attn_out *o, const struct attn_edits *edits);
 /* `"id":5,"text":" is"`, the members of a token's object; its text as a field of CSV; as a token, to make a label of. */
 void attn_readout_token(struct attn_out *o, const struct attn_readout *r, int32_t id);
 void attn_readout_cell(struct attn_out *o, const struct attn_readout *r, int32_t id);

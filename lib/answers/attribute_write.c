@@ -78,7 +78,7 @@ static void print_title(struct attn_out *o, const struct attn_attribution *a)
         attn_out_printf(o, ", before the cap of %g", (double)a->model->w.logit_cap);
     attn_paint(o, a->o->color, ATTN_PLAIN);
     attn_out_char(o, '\n');
-    attn_readout_edits(o, a->o->edits);
+    attn_print_edits(o, a->o->edits);
 }
 
 /* The parts, or the largest of them with what the others add up to. */

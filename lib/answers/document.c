@@ -26,12 +26,6 @@ int attn_readout_job(struct attn_readout_job *j, const struct attn_readout *r, s
     return attn_model_digest(r->model, false, j->digest, err);
 }
 
-void attn_readout_edits(struct attn_out *o, const struct attn_edits *edits)
-{
-    for (size_t i = 0; i < attn_edits_count(edits); i++)
-        attn_out_printf(o, "edit: %s\n", attn_edits_text(edits, i));
-}
-
 struct attn_token attn_readout_spelled(const struct attn_readout *r, int32_t id)
 {
     struct attn_token t = {.id = id};

@@ -22,6 +22,7 @@
 #include "run/kind.h"
 #include "sinks/csv.h"
 #include "sinks/json.h"
+#include "sinks/print.h"
 #include "sinks/sink.h"
 
 /* ---- for people -------------------------------------------------------------------------- */
@@ -165,7 +166,7 @@ static int write_text(struct attn_out *o, const struct attn_ranking *h, struct a
     attn_out_printf(o, "\n%s%zu of %zu heads, sorted by %s; means over rows from 1 on\n\n", h->kept < h->n ? "The first "
                     : "", h->kept, h->n,
                     h->by ? h->by->name : "what they do most");
-    attn_readout_edits(o, h->o->over->edits);
+    attn_print_edits(o, h->o->over->edits);
     attn_out_str(o, attn_edits_count(h->o->over->edits) ? "\n" : "");
     write_headings(o, h, &l);
     const double full = largest(h);
@@ -279,7 +280,8 @@ static int add_sheet(struct attn_album *a, const struct attn_ranking *h, const s
 static int draw(struct attn_out *o, const struct attn_ranking *h, struct attn_err *err)
 {
     struct attn_look look;
-    struct attn_album a = {.model = h->info.name, .text = h->o->about, .text_len = h->o->about ? strlen(h->o->about) : 0};
+    struct attn_album a = {.model = h->info.name, .text = h->o->about, .text_len = h->o->about ? strlen(h->o->about) : 0,
+                           .edits = h->o->over->edits};
     size_t heads = 1;
     while (heads < h->n && h->row[heads].at.layer == h->row[0].at.layer)
         heads++;

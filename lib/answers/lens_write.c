@@ -137,7 +137,7 @@ static void title(struct attn_out *o, const struct attn_lens *s, const char *tex
 
 static void print_likeliest(struct attn_out *o, const struct attn_lens *s, const struct points *p)
 {
-    attn_readout_edits(o, s->o->edits);
+    attn_print_edits(o, s->o->edits);
     attn_out_str(o, attn_edits_count(s->o->edits) ? "\n" : "");
     struct layout l = lay_out(s, p);
     title(o, s, s->top == 1 ? "likeliest next token at each point of the residual stream, with its percentage"
@@ -298,7 +298,7 @@ static int draw(struct attn_out *o, const struct attn_lens *s, const struct attn
     struct attn_label *words = NULL;
     struct attn_look look;
     struct attn_album album = {.model = s->model->source.name, .text = s->o->text, .text_len = s->o->text_len,
-                               .queries = &p->tokens, .keys = s->tokens};
+                               .queries = &p->tokens, .keys = s->tokens, .edits = s->o->edits};
     int rc = attn_look_make(&look, &s->o->picture, err);
     if (!rc)
         rc = spell_cells(&words, &numbers, s, err);
@@ -380,8 +380,13 @@ static int write_html(struct attn_out *o, const struct attn_lens *s, const struc
         attn_out_markup(o, text.text, strlen(text.text));
         attn_out_str(o, heading ? "</h1>\n" : "</title>\n");
     }
-    attn_out_str(o, "<p>The likeliest next token at each point of the residual stream, coloured by its probability.</p>\n"
-                 "<div class=\"wide\"><table>\n<tr><th></th>");
+    attn_out_str(o, "<p>The likeliest next token at each point of the residual stream, coloured by its probability.</p>\n");
+    for (size_t i = 0; i < attn_edits_count(s->o->edits); i++) {
+        attn_out_str(o, i ? " · " : "<p>Edited: ");
+        attn_out_markup(o, attn_edits_text(s->o->edits, i), strlen(attn_edits_text(s->o->edits, i)));
+    }
+    attn_out_str(o, attn_edits_count(s->o->edits) ? "</p>\n" : "");
+    attn_out_str(o, "<div class=\"wide\"><table>\n<tr><th></th>");
     for (size_t t = 0; t < s->tokens->n; t++) {
         struct attn_label token = attn_label_token(&s->tokens->tok[t], WIDEST);
         attn_out_str(o, "<th scope=\"col\">");

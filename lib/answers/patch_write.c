@@ -209,7 +209,7 @@ static int write_text(struct attn_out *o, const struct report *p, struct attn_er
 {
     print_texts(o, p);
     attn_out_str(o, attn_edits_count(p->o->edits) ? "\n" : "");
-    attn_readout_edits(o, p->o->edits);
+    attn_print_edits(o, p->o->edits);
     attn_out_printf(o, "\n%s = ", p->o->metric);
     put_metric(o, p, p->r.metric_text);
     attn_out_str(o, " for the text, ");
@@ -261,7 +261,8 @@ static int draw(struct attn_out *o, const struct report *p, const struct attn_fo
     struct matrices m = {0};
     attn_model_info(p->o->model, &info);
     static const char *const nouns[] = {"layers", "heads", "positions"};
-    struct attn_album a = {.model = info.name, .text = p->o->text, .text_len = p->o->text_len};
+    struct attn_album a = {.model = info.name, .text = p->o->text, .text_len = p->o->text_len,
+                           .edits = p->o->edits};
     int rc = attn_look_make(&look, &p->o->picture, err);
     if (!rc)
         rc = lay_out(&m, p, err);

@@ -54,6 +54,22 @@ const struct attn_tokens *attn_album_columns(const struct attn_album *a, const s
     return s->keys ? a->keys : NULL;
 }
 
+void attn_album_edits(char text[ATTN_ALBUM_EDITS], const struct attn_album *a)
+{
+    enum { ENOUGH = 80, COLUMNS = 48 };
+    size_t n = attn_edits_count(a->edits), at = 0;
+    *text = '\0';
+    for (size_t i = 0; i < n; i++) {
+        const char *edit = attn_edits_text(a->edits, i);
+        struct attn_label l = attn_label_line(edit, strlen(edit), COLUMNS);
+        if (at > ENOUGH) {
+            snprintf(text + at, ATTN_ALBUM_EDITS - at, " and %zu more", n - i);
+            return;
+        }
+        at += (size_t)snprintf(text + at, ATTN_ALBUM_EDITS - at, "%s%s", i ? ", " : ", edited: ", l.text);
+    }
+}
+
 bool attn_album_rows_are_tokens(const struct attn_album *a, const struct attn_sheet *s)
 {
     const struct attn_tokens *tokens = attn_album_rows(a, s);

@@ -59,6 +59,9 @@ void attn_album_free(struct attn_album *a);     /* not the struct itself; zeroed
 /* The labels of a sheet's rows and columns; NULL: it has none. */
 const struct attn_tokens *attn_album_rows(const struct attn_album *a, const struct attn_sheet *s);
 const struct attn_tokens *attn_album_columns(const struct attn_album *a, const struct attn_sheet *s);
+/* What a title says of the run's edits: ", edited: L0H0 = 0, L1H2 *= 2 and 5 more", or "". */
+enum { ATTN_ALBUM_EDITS = 384 };
+void attn_album_edits(char text[ATTN_ALBUM_EDITS], const struct attn_album *a);
 /* Whether rows are tokens, for they may also be layers or a file's: as the axes say, else where the token of each is known. */
 bool attn_album_rows_are_tokens(const struct attn_album *a, const struct attn_sheet *s);
 

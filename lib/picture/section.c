@@ -93,12 +93,13 @@ static struct attn_axis plan_axis(const struct attn_tokens *tokens, size_t n, si
 
 static void name_section(struct attn_section *s)
 {
-    char text[256], where[64] = "";
+    char text[256], where[64] = "", edits[ATTN_ALBUM_EDITS];
     if (s->across * s->down == 1)
         attn_sheet_call(where, s->first, 0, 0);
     snprintf(text, sizeof text, "%s%s%.160s", where, *where ? ": " : "", s->first->title);
     struct attn_label l = attn_label_line(text, strlen(text), 160);
-    snprintf(s->title, sizeof s->title, "%s%s", l.text, s->first->axes);
+    attn_album_edits(edits, s->album);
+    snprintf(s->title, sizeof s->title, "%s%s%s", l.text, edits, s->first->axes);
 }
 
 /* ---- where things are ------------------------------------------------------------------ */

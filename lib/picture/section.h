@@ -18,7 +18,7 @@ struct attn_axis { size_t step, margin; bool up; };     /* every step-th is labe
 struct attn_section {
     const struct attn_album *album;
     const struct attn_sheet *first;     /* of the kind */
-    char title[240];
+    char title[240 + ATTN_ALBUM_EDITS];
     struct attn_scale scale;
     size_t sheets, matrices;            /* how many; most matrices of a sheet */
     size_t rows, cols;                  /* of the largest matrix */

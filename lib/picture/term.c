@@ -333,7 +333,9 @@ static void plan(struct term *t)
 
 static void put_title(struct term *t)
 {
-    attn_out_printf(t->out, "%s%.160s%s%s", t->look->colors ? "\x1b[1m" : "", t->first->title, t->first->axes,
+    char edits[ATTN_ALBUM_EDITS];
+    attn_album_edits(edits, t->album);
+    attn_out_printf(t->out, "%s%.160s%s%s%s", t->look->colors ? "\x1b[1m" : "", t->first->title, edits, t->first->axes,
                     t->look->colors ? "\x1b[0m" : "");
     if (t->pool > 1)
         attn_out_printf(t->out, "; a cell is the largest of %zu x %zu", t->pool, t->pool);

@@ -260,6 +260,12 @@ static void print_likely(struct attn_out *o, const struct attn_sink_job *job, in
     attn_out_char(o, '\n');
 }
 
+void attn_print_edits(struct attn_out *o, const struct attn_edits *edits)
+{
+    for (size_t i = 0; i < attn_edits_count(edits); i++)
+        attn_out_printf(o, "edit: %s\n", attn_edits_text(edits, i));
+}
+
 bool attn_next_find(struct attn_next *next, const struct attn_probe *logits)
 {
     if (logits->row0 + logits->rows < logits->shape[0])

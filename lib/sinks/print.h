@@ -28,6 +28,8 @@ void attn_print_grid(struct attn_out *o, const struct attn_grid *g);
 
 /* Prints index, id and, where there is one, text and bytes of at most `limit` tokens. */
 void attn_print_tokens(struct attn_out *o, const char *heading, const struct attn_tokens *tokens, size_t limit, bool color);
+/* A line for each edit, in canonical form. */
+void attn_print_edits(struct attn_out *o, const struct attn_edits *edits);
 /* The likeliest next tokens, found by attn_logits_top; n 0: err says why there are none. */
 enum { ATTN_NEXT_MAX = 5 };
 struct attn_next { size_t n; struct attn_likely best[ATTN_NEXT_MAX]; struct attn_err err; };

@@ -274,6 +274,8 @@ static void print_next(struct attn_screen *s)
 {
     struct attn_compared c;
     struct attn_next before;
+    attn_out_str(s->out, attn_edits_count(s->job->edits) ? "\n" : "");
+    attn_print_edits(s->out, s->job->edits);
     if (!s->predicts)
         return;
     attn_out_char(s->out, '\n');

@@ -305,6 +305,8 @@ static void print_next(struct text *t)
 static int text_finish(void *self, struct attn_err *err)
 {
     struct text *t = self;
+    attn_out_str(t->out, attn_edits_count(t->job->edits) ? "\n" : "");
+    attn_print_edits(t->out, t->job->edits);
     if (t->predicts)
         print_next(t);
     if (t->shortened)

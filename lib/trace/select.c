@@ -111,9 +111,9 @@ static int keep_heads(struct attn_select *s, struct attn_err *err)
 
 struct item { const char *text; int len; bool glob, present, match[ATTN_ACTS]; size_t matches; };
 
-static char lower(char c)
+static int lower(char c)
 {
-    return c >= 'A' && c <= 'Z' ? (char)(c - 'A' + 'a') : c;
+    return c >= 'A' && c <= 'Z' ? c - 'A' + 'a' : c;
 }
 
 /* A capital letter in `a` is no edit: names have none. */

@@ -53,14 +53,16 @@ static void end_by(int number)
 static void set_signals(void)
 {
     static const int ends[] = {SIGINT, SIGTERM, SIGHUP};
-    for (size_t i = 0; i < sizeof ends / sizeof *ends; i++)
-        if (signal(ends[i], end_by) == SIG_IGN)
-            signal(ends[i], SIG_IGN);   /* nohup, or a shell's job in the background */
+    struct sigaction a = {.sa_handler = end_by}, before;
+    sigemptyset(&a.sa_mask);
+    for (size_t i = 0; i < sizeof ends / sizeof *ends; i++)     /* but what nohup ignores, or a shell in the background */
+        if (!sigaction(ends[i], NULL, &before) && before.sa_handler == SIG_DFL)
+            sigaction(ends[i], &a, NULL);
     signal(SIGPIPE, SIG_IGN);
     signal(SIGXFSZ, SIG_IGN);
-    struct sigaction a = {.sa_sigaction = file_shrank, .sa_flags = SA_SIGINFO};
-    sigemptyset(&a.sa_mask);
-    sigaction(SIGBUS, &a, NULL);
+    struct sigaction shrank = {.sa_sigaction = file_shrank, .sa_flags = SA_SIGINFO};
+    sigemptyset(&shrank.sa_mask);
+    sigaction(SIGBUS, &shrank, NULL);
 }
 
 /* ---- standard streams -------------------------------------------------------------------- */

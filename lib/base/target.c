@@ -101,11 +101,13 @@ static bool open_temp(struct attn_target *t, mode_t mode)
         char *path = beside(t->final, leaf);
         if (!path)
             return false;
+        t->trail = attn_trail_add(path, NULL, 0);       /* first: a signal may come at any moment; nobody else has this name */
         t->fd = attn_disk_open(path, O_RDWR | O_CREAT | O_EXCL, mode);
         if (t->fd >= 0) {
             t->temp = path;
-            t->trail = attn_trail_add(path, NULL, 0);
         } else {
+            attn_trail_drop(t->trail);
+            t->trail = NULL;
             free(path);                 /* free keeps errno */
         }
     } while (t->fd < 0 && errno == EEXIST);

@@ -36,6 +36,7 @@ static const char *const inputs[] = {
     LONG_TEXT " --cross 'Lily lost her red ball'", CARD " --ablate L2H0 --edit 'L1.mlp.out = 0'", "-m $D/wide --ids 1,2,3,4,5,6,7,8,9",
     "-m $D/wide --ids 1,2,3 --attention full", "-m life -s Life --attention linear", CARD " --layer 1 --head 2,3",
     CARD " --attention block:2 --cell 5 --palette magma", LONG_TEXT " --attention strided:2,3",
+    LONG_TEXT " -q --ablate L0H0,L0H1,L2H0,L2H1,L4H2 --edit 'L1.mlp.out[pos=0] = text(\"a text so long that an edit which takes its numbers is wider than a screen\")'",
 };
 
 START_TEST(everything_fits)

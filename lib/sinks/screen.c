@@ -47,6 +47,8 @@ size_t attn_screen_room(const struct attn_screen *s)
     size_t beside = larger(s->width, ATTN_SCREEN_HINT + 2) - ATTN_SCREEN_HINT - 1;
     size_t taken = TITLE + token_lines(s, job->tokens) + OVER_PATTERNS + OVER_VECTORS;
     taken += job->cross ? token_lines(s, job->cross) : OVER_HEADS + s->head_lines;
+    if (attn_edits_count(job->edits))
+        taken += attn_edits_count(job->edits) + 1;
     if (job->model->unembed)
         taken += NEXT + (job->compare ? 1 : 0);
     for (const struct attn_sink_hint *h = job->hints; h && h->command; h++)

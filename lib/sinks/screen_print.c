@@ -270,12 +270,21 @@ static void print_likely(struct attn_screen *s, const char *heading, const struc
     attn_out_char(s->out, '\n');
 }
 
+/* As attn_print_edits, but none is wider than the screen. */
+static void print_edits(struct attn_screen *s)
+{
+    for (size_t i = 0; i < attn_edits_count(s->job->edits); i++) {
+        const char *edit = attn_edits_text(s->job->edits, i);
+        struct attn_label l = attn_label_line(edit, strlen(edit), s->width - strlen("edit: "));
+        attn_out_printf(s->out, "%sedit: %s\n", i ? "" : "\n", l.text);
+    }
+}
+
 static void print_next(struct attn_screen *s)
 {
     struct attn_compared c;
     struct attn_next before;
-    attn_out_str(s->out, attn_edits_count(s->job->edits) ? "\n" : "");
-    attn_print_edits(s->out, s->job->edits);
+    print_edits(s);
     if (!s->predicts)
         return;
     attn_out_char(s->out, '\n');

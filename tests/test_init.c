@@ -6,9 +6,12 @@
 #include "made.h"
 #include "scratch.h"
 
+#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/file.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 /* ---- recipes of the articles ------------------------------------------------------------------- */
@@ -310,6 +313,41 @@ START_TEST(huge_configs)
 }
 END_TEST
 
+/* What is asked before something that takes long is asked again when it is written: another process may have been quicker. */
+START_TEST(nothing_is_written_beside_another_process)
+{
+    static const char text[] = "the cat sat on the mat", config[] = "{\"model_type\": \"attn-decoder\", \"vocab_size\": 4, \"n_embd\": 4, "
+        "\"n_head\": 1, \"n_layer\": 1}";
+    const struct attn_init_opts init = {.config = config, .config_len = sizeof config - 1, .dtype = "F32"};
+    struct attn_model *life;
+    struct attn_err err;
+    size_t n;
+    ck_assert_int_eq(attn_model_open(&life, "life", NULL), ATTN_OK);
+    for (int ended = 0; ended < 2; ended++) {
+        const char *dir = scratch_path(ended ? "ended" : "held");
+        ck_assert_int_eq(mkdir(dir, 0777), 0);
+        int fd = open(dir, O_RDONLY | O_DIRECTORY);
+        const char *checkpoint = scratch_path("ended/checkpoint.safetensors");
+        if (ended)
+            ck_assert_int_eq(mknod(checkpoint, S_IFREG | 0666, 0), 0);
+        else
+            ck_assert_int_eq(flock(fd, LOCK_EX), 0);
+        const char *why = ended ? "there is a training already" : "another process is writing to it";
+        ck_assert_int_ne(attn_init(dir, &init, &err), ATTN_OK);
+        ck_assert_msg(strstr(err.msg, why) != NULL, "%s", err.msg);
+        ck_assert_int_ne(attn_bpe_learn(dir, &n, text, sizeof text - 1, ATTN_BPE_LEAST, &err), ATTN_OK);
+        ck_assert_msg(strstr(err.msg, why) != NULL, "%s", err.msg);
+        if (!ended)
+            ck_assert_int_ne(attn_model_save(life, dir, NULL, &n, &err), ATTN_OK);
+        ck_assert_msg(strstr(err.msg, why) != NULL, "%s", err.msg);
+        close(fd);
+        ck_assert(!ended || unlink(checkpoint) == 0);
+        ck_assert_int_eq(rmdir(dir), 0);            /* nothing else is in it */
+    }
+    attn_model_close(life);
+}
+END_TEST
+
 Suite *suite_init(void)
 {
     Suite *s = suite_create("init");
@@ -323,6 +361,7 @@ Suite *suite_init(void)
     tcase_add_loop_test(t, final_norm_where_it_fits, 0, 2);
     tcase_add_test(t, vocabulary_must_fit);
     tcase_add_test(t, directory_is_made);
+    tcase_add_test(t, nothing_is_written_beside_another_process);
     tcase_add_loop_test(t, huge_configs, 0, 2);
     suite_add_tcase(s, t);
     return s;

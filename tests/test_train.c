@@ -6,14 +6,10 @@
 #include "scratch.h"
 #include "shell.h"
 
-#include <fcntl.h>
 #include <math.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/file.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
 /* ---- what decides it ------------------------------------------------------------------------ */
 
@@ -570,39 +566,6 @@ START_TEST(one_process_trains_at_a_time)
 }
 END_TEST
 
-/* What is asked before something that takes long is asked again when it is written: another process may have been quicker. */
-START_TEST(nothing_is_written_beside_another_process)
-{
-    static const char text[] = "the cat sat on the mat", config[] = "{\"model_type\": \"attn-decoder\", \"vocab_size\": 4, \"n_embd\": 4, "
-        "\"n_head\": 1, \"n_layer\": 1}";
-    const struct attn_init_opts init = {.config = config, .config_len = sizeof config - 1, .dtype = "F32"};
-    struct attn_model *life;
-    struct attn_err err;
-    size_t n;
-    ck_assert_int_eq(attn_model_open(&life, "life", NULL), ATTN_OK);
-    for (int ended = 0; ended < 2; ended++) {
-        const char *dir = scratch_path(ended ? "ended" : "held");
-        ck_assert_int_eq(mkdir(dir, 0777), 0);
-        int fd = open(dir, O_RDONLY | O_DIRECTORY);
-        if (ended)
-            expect("echo x >$D/ended/checkpoint.safetensors", 0, "");
-        else
-            ck_assert_int_eq(flock(fd, LOCK_EX), 0);
-        const char *why = ended ? "there is a training already" : "another process is writing to it";
-        ck_assert_int_ne(attn_init(dir, &init, &err), ATTN_OK);
-        ck_assert_msg(strstr(err.msg, why) != NULL, "%s", err.msg);
-        ck_assert_int_ne(attn_bpe_learn(dir, &n, text, sizeof text - 1, ATTN_BPE_LEAST, &err), ATTN_OK);
-        ck_assert_msg(strstr(err.msg, why) != NULL, "%s", err.msg);
-        if (!ended)
-            ck_assert_int_ne(attn_model_save(life, dir, NULL, &n, &err), ATTN_OK);
-        ck_assert_msg(strstr(err.msg, why) != NULL, "%s", err.msg);
-        close(fd);
-    }
-    expect_exactly("cd $D && ls -A held ended", "ended:\ncheckpoint.safetensors\n\nheld:\n");
-    attn_model_close(life);
-}
-END_TEST
-
 /* The first signal waits for the step; the second does not.  Bit 14 of what is caught is SIGTERM. */
 START_TEST(who_asks_twice_does_not_wait)
 {
@@ -731,7 +694,6 @@ Suite *suite_train(void)
     tcase_add_test(tc, a_history_that_was_only_begun_is_none);
     tcase_add_test(tc, a_history_that_was_half_written_is_that_of_the_checkpoint_before);
     tcase_add_test(tc, one_process_trains_at_a_time);
-    tcase_add_test(tc, nothing_is_written_beside_another_process);
     tcase_add_test(tc, who_asks_twice_does_not_wait);
     tcase_add_test(tc, numbers_that_run_away_end_it);
     tcase_add_test(tc, a_checkpoint_of_another_length_is_refused);

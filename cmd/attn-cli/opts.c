@@ -314,32 +314,37 @@ static void quote(struct attn_out *o, const char *s)
     attn_out_char(o, '\'');
 }
 
-static bool is_visible(const char *s)
+/* The length of the character at s; *as_is: it is seen as it is. */
+static size_t character(const char *s, bool *as_is)
 {
     char form[ATTN_VISIBLE];
-    for (size_t len = strlen(s), at = 0, step; at < len; at += step) {
-        step = attn_utf8_visible(form, s + at, len - at);
-        if (strlen(form) != step || memcmp(form, s + at, step) != 0)
-            return false;
-    }
-    return true;
+    size_t n = attn_utf8_visible(form, s, strlen(s));
+    *as_is = strlen(form) == n && !memcmp(form, s, n);
+    return n;
+}
+
+static bool is_visible(const char *s)
+{
+    bool as_is = true;
+    while (*s && as_is)
+        s += character(s, &as_is);
+    return as_is;
 }
 
 /* As $'a\nb': what would not be seen as it is, and what means something in there, as its bytes. */
 static void quote_bytes(struct attn_out *o, const char *s)
 {
+    bool as_is;
     attn_out_str(o, "$'");
-    for (const char *next; *s; s = next) {
-        char one[ATTN_VISIBLE], form[ATTN_VISIBLE];
-        next = s + attn_utf8_visible(form, s, strlen(s));
-        snprintf(one, sizeof one, "%.*s", (int)(next - s), s);
+    for (size_t n; *s; s += n) {
+        n = character(s, &as_is);
         if (*s == '\n')
             attn_out_str(o, "\\n");
-        else if (is_visible(one) && *s != '\'' && *s != '\\')
-            attn_out_str(o, one);
+        else if (as_is && *s != '\'' && *s != '\\')
+            attn_out_write(o, s, n);
         else
-            for (; s < next; s++)
-                attn_out_printf(o, "\\%03o", (unsigned)(unsigned char)*s);
+            for (size_t i = 0; i < n; i++)
+                attn_out_printf(o, "\\%03o", (unsigned)(unsigned char)s[i]);
     }
     attn_out_char(o, '\'');
 }

@@ -311,8 +311,9 @@ static bool is_buffer(const struct attn_family *f, const char *name, bool bare)
  * file contradicts itself, which becomes the model's warning. */
 static void compare_tied(struct attn_model *m, const struct attn_st_tensor *t, const struct attn_st_tensor *embed, size_t ends)
 {
+    size_t last = t->bytes - smaller(ends, t->bytes - ends);            /* all is compared once where the ends are all of it */
     bool same = t->bytes == embed->bytes && strcmp(t->dtype, embed->dtype) == 0 && memcmp(t->data, embed->data, ends) == 0 &&
-                memcmp(t->data + t->bytes - ends, embed->data + t->bytes - ends, ends) == 0;
+                memcmp(t->data + last, embed->data + last, t->bytes - last) == 0;
     if (!same && !m->warning && attn_asprintf(&m->warning, "%s: '%s' differs from '%s', but config.json says they are tied "
                                          "(\"tie_word_embeddings\"): the embedding is used; with \"tie_word_embeddings\": false in "
                                          "config.json '%s' would be", attn_shards_path(&m->weights), t->name, embed->name, t->name) < 0)

@@ -197,7 +197,7 @@ START_TEST(only_observers_are_asked)
     const unsigned all = ATTN_WATCH | ATTN_EDIT;
     unsigned flags[3 * (L + 1) * ATTN_ACTS], *beyond = flags + 2 * (L + 1) * ATTN_ACTS;
     struct attn_trace t = {.obs = obs, .n_obs = 2, .L = L, .want = flags};
-    ck_assert_uint_eq(attn_trace_size(L) * 3, sizeof flags);
+    ck_assert_uint_eq(attn_act_slots(L) * 3 * sizeof *flags, sizeof flags);
     memset(flags, 0, sizeof flags);
     for (size_t i = 0; i < (L + 1) * ATTN_ACTS; i++)
         beyond[i] = all;

@@ -12,12 +12,10 @@
 
 /* ---- which edits an activation has ---- */
 
-static size_t slot(int act, int layer) { return (size_t)(layer + 1) * ATTN_ACTS + (size_t)act; }
-
 /* Lists the reaches of each activation, in the order of the edits. */
 static int sort_reaches(struct attn_editor *e, struct attn_err *err)
 {
-    size_t slots = (e->venue.info.L + 1) * ATTN_ACTS, n = 0;
+    size_t slots = attn_act_slots(e->venue.info.L), n = 0;
     for (size_t i = 0; i < e->reaches.n; i++)
         n += attn_ranges_count(&e->reaches.item[i].layers);
     e->first = calloc(slots + 2, sizeof *e->first);
@@ -29,7 +27,7 @@ static int sort_reaches(struct attn_editor *e, struct attn_err *err)
             const struct attn_edit_reach *r = &e->reaches.item[i];
             for (size_t k = 0; k < r->layers.n; k++)
                 for (size_t row = r->layers.r[k].lo; row < r->layers.r[k].hi; row++) {
-                    size_t s = slot(r->act, (int)row - 1);
+                    size_t s = attn_act_slot(r->act, (int)row - 1);
                     if (fill)
                         e->order[e->first[s + 1]++] = i;
                     else
@@ -150,7 +148,7 @@ static int edit_band(struct attn_editor *e, size_t reach, const struct band *b, 
 
 bool attn_editor_reaches(const struct attn_editor *e, int act, int layer)
 {
-    return layer < (int)e->venue.info.L && e->first[slot(act, layer)] < e->first[slot(act, layer) + 1];
+    return layer < (int)e->venue.info.L && e->first[attn_act_slot(act, layer)] < e->first[attn_act_slot(act, layer) + 1];
 }
 
 static unsigned wants(void *self, int act, int layer)
@@ -176,7 +174,7 @@ static int edit(void *self, const struct attn_probe *p, float *data, struct attn
 {
     struct attn_editor *e = self;
     struct band b;
-    size_t s = slot(p->act, p->layer);
+    size_t s = attn_act_slot(p->act, p->layer);
     if (!attn_trace_is_shown(p, e->o.cross != NULL))
         return ATTN_OK;
     int rc = find_band(&b, e, p, data, err);
@@ -188,7 +186,7 @@ static int edit(void *self, const struct attn_probe *p, float *data, struct attn
 int attn_editor_back(struct attn_editor *e, const struct attn_probe *p, float *slopes, struct attn_err *err)
 {
     struct band b;
-    size_t s = slot(p->act, p->layer);
+    size_t s = attn_act_slot(p->act, p->layer);
     pthread_mutex_lock(&e->back);
     int rc = find_band(&b, e, p, slopes, err);
     b.apply = attn_edit_back;

@@ -32,7 +32,7 @@ struct attn_editor {
     struct attn_editor_opts o;
     struct attn_venue venue;
     struct attn_edit_reaches reaches;        /* in the order of the edits */
-    size_t *first, *order;              /* [(1 + L) * ATTN_ACTS + 1] where the reaches of an activation begin in `order` */
+    size_t *first, *order;              /* [slots + 1] where the reaches of an activation begin in `order` */
     struct attn_sources *sources;
     bool started;                       /* they have run */
     struct attn_edited *text; size_t texts, text_room;      /* by number of the sentence; n 0: not told yet */

@@ -37,7 +37,7 @@ static int no_memory(const struct source *s, struct attn_err *err)
 
 static struct kept *kept_of(const struct source *s, int act, int layer)
 {
-    return &s->kept[(size_t)(layer + 1) * ATTN_ACTS + (size_t)act];
+    return &s->kept[attn_act_slot(act, layer)];
 }
 
 static const struct attn_origin *origin(const struct source *s) { return &s->edit->value.of; }
@@ -109,7 +109,7 @@ static int open_source(struct attn_sources *all, struct source *s, struct attn_e
     case ATTN_ORIGIN_IDS:   rc = attn_tokens_from_ids(&s->tokens, s->edit->id + o->first, o->n, err); break;
     case ATTN_ORIGIN_FROM:  rc = open_from(all, s, err); break;
     }
-    s->kept = rc ? NULL : calloc((all->v->info.L + 1) * ATTN_ACTS, sizeof *s->kept);
+    s->kept = rc ? NULL : calloc(attn_act_slots(all->v->info.L), sizeof *s->kept);
     if (!rc && !s->kept)
         rc = no_memory(s, err);
     return rc || !s->tokens ? rc : keep_ids(all, s, err);
@@ -210,7 +210,7 @@ int attn_sources_need(struct attn_sources *all, const struct attn_edit_reach *r,
             else
                 rc = d ? check_array(all, r, d, err) : no_array(s, r, layer, err);
             if (d && !rc && r->edit->value.form == ATTN_VALUE_MEAN && !s->kept) {
-                s->kept = calloc((all->v->info.L + 1) * ATTN_ACTS, sizeof *s->kept);
+                s->kept = calloc(attn_act_slots(all->v->info.L), sizeof *s->kept);
                 rc = s->kept ? ATTN_OK : no_memory(s, err);
             }
         }
@@ -434,7 +434,7 @@ void attn_sources_free(struct attn_sources *s)
     if (!s)
         return;
     for (size_t i = 0; i < s->n; i++)
-        free_source(&s->item[i], (s->v->info.L + 1) * ATTN_ACTS);
+        free_source(&s->item[i], attn_act_slots(s->v->info.L));
     free(s->item);
     attn_strings_free(&s->names);
     attn_tokenizer_close(s->tokenizer);

@@ -6,14 +6,9 @@
 #include "base/err.h"
 #include "model/model.h"
 
-static size_t slot(int act, int layer)
-{
-    return (size_t)(layer + 1) * ATTN_ACTS + (size_t)act;
-}
-
 float *attn_whole_at(const struct attn_whole *h, int act, int layer)
 {
-    return h->data[slot(act, layer)];
+    return h->data[attn_act_slot(act, layer)];
 }
 
 size_t attn_whole_count(const struct attn_whole *h, int act)
@@ -29,7 +24,7 @@ int attn_whole_make(struct attn_whole *h, const struct attn_model *m, const stru
 {
     *h = (struct attn_whole){.stage = attn_model_stage(m, kind), .T = T};
     attn_model_info(m, &h->info);
-    h->data = calloc((h->info.L + 1) * ATTN_ACTS, sizeof *h->data);
+    h->data = calloc(attn_act_slots(h->info.L), sizeof *h->data);
     if (!h->data)
         return attn_no_memory(err, NULL, "for activations of %zu layers", h->info.L);
     for (int layer = -1; layer < (int)h->info.L; layer++)
@@ -37,7 +32,7 @@ int attn_whole_make(struct attn_whole *h, const struct attn_model *m, const stru
             size_t n = attn_whole_count(h, act);
             if (attn_act_per_layer(act) != (layer >= 0) || !h->stage.has[act] || !attn_select_wants(what, act, layer))
                 continue;
-            if (!(h->data[slot(act, layer)] = calloc(n + 1, sizeof(float)))) {
+            if (!(h->data[attn_act_slot(act, layer)] = calloc(n + 1, sizeof(float)))) {
                 attn_whole_free(h);
                 return attn_no_memory(err, NULL, "to keep %zu numbers of %s: ask for less", n, attn_act_tail(act));
             }
@@ -47,7 +42,7 @@ int attn_whole_make(struct attn_whole *h, const struct attn_model *m, const stru
 
 void attn_whole_free(struct attn_whole *h)
 {
-    for (size_t i = 0; h->data && i < (h->info.L + 1) * ATTN_ACTS; i++)
+    for (size_t i = 0; h->data && i < attn_act_slots(h->info.L); i++)
         free(h->data[i]);
     free(h->data);
     h->data = NULL;

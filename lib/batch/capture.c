@@ -23,7 +23,7 @@ struct attn_capture {
     const struct attn_info *info;
     const struct attn_select *select;
     struct kept *kept; size_t n;
-    size_t *index;                      /* [L + 1, ATTN_ACTS]: index in kept, from 1; 0: not kept */
+    size_t *index;                      /* [slots] index in kept, from 1; 0: not kept */
     uint64_t linear, square;            /* sizes of a whole sentence */
     struct sentence *sentence; size_t room;
     float *data; size_t data_room;
@@ -31,7 +31,7 @@ struct attn_capture {
 
 static size_t *index_of(const struct attn_capture *c, int act, int layer)
 {
-    return &c->index[(size_t)(layer + 1) * ATTN_ACTS + (size_t)act];
+    return &c->index[attn_act_slot(act, layer)];
 }
 
 static void keep(struct attn_capture *c, int act, int layer)
@@ -72,7 +72,7 @@ int attn_capture_new(struct attn_capture **out, const struct attn_info *info, co
         c->info = info;
         c->select = select;
         c->kept = calloc(n + 1, sizeof *c->kept);
-        c->index = calloc((info->L + 1) * ATTN_ACTS, sizeof *c->index);
+        c->index = calloc(attn_act_slots(info->L), sizeof *c->index);
     }
     if (!c || !c->kept || !c->index) {
         attn_capture_free(c);

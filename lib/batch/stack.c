@@ -27,7 +27,7 @@ struct attn_stack {
     const struct attn_select *select;
     char *dir;
     struct array *file; size_t n;
-    size_t *index;                      /* [L + 1, ATTN_ACTS]: index in file, from 1; 0: none */
+    size_t *index;                      /* [slots] index in file, from 1; 0: none */
     size_t T;
     uint64_t rows;
 };
@@ -120,7 +120,7 @@ static void list(struct attn_stack *s)
         for (int act = 0; act < ATTN_ACTS; act++)
             if (attn_act_per_layer(act) == (layer >= 0) && attn_select_wants(s->select, act, layer)) {
                 s->file[s->n] = (struct array){.act = act, .layer = layer};
-                s->index[(size_t)(layer + 1) * ATTN_ACTS + (size_t)act] = ++s->n;
+                s->index[attn_act_slot(act, layer)] = ++s->n;
             }
 }
 
@@ -132,7 +132,7 @@ int attn_stack_new(struct attn_stack **out, const struct attn_info *info, const 
     if (s) {
         *s = (struct attn_stack){.info = info, .select = select, .dir = strdup(dir)};
         s->file = calloc(n + 1, sizeof *s->file);
-        s->index = calloc((info->L + 1) * ATTN_ACTS, sizeof *s->index);
+        s->index = calloc(attn_act_slots(info->L), sizeof *s->index);
         if (s->dir && s->file && s->index) {
             list(s);
             return ATTN_OK;
@@ -224,7 +224,7 @@ static int watch(void *self, const struct attn_probe *probe, struct attn_err *er
     const struct attn_stack *s = self;
     struct attn_strip p;
     for (size_t at = 0; attn_strip_next(&p, s->select, probe, &at);) {
-        struct attn_out *o = s->file[s->index[(size_t)(probe->layer + 1) * ATTN_ACTS + (size_t)probe->act] - 1].out;
+        struct attn_out *o = s->file[s->index[attn_act_slot(probe->act, probe->layer)] - 1].out;
         size_t together = attn_strip_together(&p);
         for (size_t i = 0; i < p.rows; i += together)
             attn_out_write(o, attn_strip_row(&p, i), together * p.cols * sizeof(float));
@@ -254,7 +254,7 @@ static bool is_array(const struct attn_stack *s, const char *file, const char *e
         snprintf(name, sizeof name, "%.*s", (int)(n - end), file);
         act = attn_act_find(name, &layer);
     }
-    *own = s && act >= 0 && layer < (int)s->info->L && s->index[(size_t)(layer + 1) * ATTN_ACTS + (size_t)act];
+    *own = s && act >= 0 && layer < (int)s->info->L && s->index[attn_act_slot(act, layer)];
     return act >= 0;
 }
 

@@ -126,7 +126,7 @@ static int ask(struct attn_run *r, const struct attn_observer *obs, size_t n_obs
     r->obs = calloc(n_obs + 1, sizeof *r->obs);         /* one more than there are: it may derive something */
     r->trace = (struct attn_trace){.obs = r->obs, .n_obs = n_obs, .L = L};
     r->pass.trace = &r->trace;
-    r->trace.want = calloc(n_obs + 1, attn_trace_size(L));
+    r->trace.want = calloc(n_obs + 1, attn_act_slots(L) * sizeof *r->trace.want);
     if (!r->obs || !r->trace.want)
         return attn_no_memory(err, NULL, "for %zu observers of %zu layers", n_obs, L);
     if (n_obs)

@@ -99,6 +99,9 @@ const char *attn_act_text(char buf[ATTN_ACT_TEXT], int act)
     return buf;
 }
 
+size_t attn_act_slot(int act, int layer) { return (size_t)(layer + 1) * ATTN_ACTS + (size_t)act; }
+size_t attn_act_slots(size_t L) { return (L + 1) * ATTN_ACTS; }      /* no overflow: there is memory for L blocks, which are larger */
+
 bool attn_act_per_layer(int act)
 {
     return rows[act].block;
@@ -195,15 +198,9 @@ void attn_probe_copy(float *to, const struct attn_probe *p)
             memcpy(to + ((p->head0 + h) * T + p->row0 + t) * p->cols, p->data + h * p->ld_head + t * p->ld, p->cols * sizeof *to);
 }
 
-size_t attn_trace_size(size_t L)
-{
-    return (L + 1) * ATTN_ACTS * sizeof(unsigned);      /* no overflow: there is memory for L blocks, which are larger */
-}
-
 static unsigned *flags_of(const struct attn_trace *t, size_t observer, int act, int layer)
 {
-    size_t row = layer < 0 ? t->L : (size_t)layer;
-    return &t->want[(observer * (t->L + 1) + row) * ATTN_ACTS + (size_t)act];
+    return &t->want[observer * attn_act_slots(t->L) + attn_act_slot(act, layer)];
 }
 
 /* Flags that say how it is wanted mean nothing without those that say what for. */

@@ -34,6 +34,10 @@ bool attn_act_square(int act);          /* its columns are keys: dots, scores, p
 /* The shape of the whole activation for T tokens that look at Tk keys, [T,n] or [H,T,n]; returns how many axes. */
 int attn_act_shape(size_t shape[3], const struct attn_info *m, int act, size_t T, size_t Tk);
 
+/* One number for each activation of each block and each outside them, layer -1: an index of tables of slots(L) entries. */
+size_t attn_act_slot(int act, int layer);
+size_t attn_act_slots(size_t L);
+
 /* Whether the glob matches the name: `*` matches any characters, dots included, `?` any single one. */
 bool attn_glob(const char *glob, size_t len, const char *name);
 /* Whether the glob matches the whole name of the activation or, for any layer, its last components: "attn.pattern",
@@ -45,12 +49,10 @@ bool attn_act_match(const char *glob, size_t len, int act, int layer);
 struct attn_trace {
     const struct attn_observer *obs;    /* of the run, which has copied them from its caller */
     size_t n_obs, L;
-    unsigned *want;                     /* [n_obs, L + 1, ATTN_ACTS] flags; row L: outside the blocks */
+    unsigned *want;                     /* [n_obs, slots] flags */
     struct attn_err err;                /* the first failure; code ATTN_OK: there was none */
 };
 
-/* Bytes of `want` per observer. */
-size_t attn_trace_size(size_t L);
 /* Asks observers, from number `first` on, about everything the model announces; `want` must have enough room for the
  * answers. */
 void attn_trace_ask(struct attn_trace *t, const struct attn_stage *stage, size_t first);

@@ -177,6 +177,8 @@ int attn_decode(char **out, size_t *len, const struct attn_tokenizer *t, const i
                 struct attn_err *err);
 /* Tokens that have an id and no text. */
 int attn_tokens_from_ids(struct attn_tokens **out, const int32_t *ids, size_t n, struct attn_err *err);
+/* The ids of tokens, malloc'd. */
+int attn_tokens_to_ids(int32_t **out, const struct attn_tokens *t, struct attn_err *err);
 
 /* How many terminal columns UTF-8 text takes: 2 for a wide East Asian character, 0 for a combining mark. */
 size_t attn_utf8_width(const char *s, size_t len);

@@ -191,7 +191,7 @@ static int count_lost(const struct attn_model *m, const struct attn_tokens *toke
     struct attn_seq seq = {.T = tokens->n};
     struct attn_lost lost = {0};
     int32_t *ids;
-    int code = input_ids(&ids, tokens, err);
+    int code = attn_tokens_to_ids(&ids, tokens, err);
     if (!code)
         code = attn_run_new(&run, m, &plan, NULL, 0, err);
     if (!code)

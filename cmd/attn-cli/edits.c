@@ -178,7 +178,7 @@ int edits_bind(struct edits *e, const struct attn_model *m, const struct attn_to
         code = edits_make(e, m, cross, err);
     if (code || !e->list)
         return code;
-    code = input_ids(&ids, tokens, err);
+    code = attn_tokens_to_ids(&ids, tokens, err);
     if (!code)
         code = attn_editor_text(e->editor, 0, ids, tokens->n, how == EDITS_PROMPT, err);
     if (!code && how != EDITS_UNRUN)

@@ -103,7 +103,7 @@ static int read_text(struct session *s, struct attn_err *err)
     if (!code)
         code = input_label(tokens, &s->tokenizer, &in, s->model, output_is_seen(o.format, o.path), err);
     if (!code)
-        code = input_ids(&s->ids, tokens, err);
+        code = attn_tokens_to_ids(&s->ids, tokens, err);
     s->T = code ? NULL : calloc(1, sizeof *s->T);
     if (s->T) {
         s->T[0] = tokens->n;

@@ -383,16 +383,6 @@ int input_check_labels(struct attn_err *err)
                      "or leave it out", excerpt(naming).text);
 }
 
-int input_ids(int32_t **out, const struct attn_tokens *t, struct attn_err *err)
-{
-    *out = calloc(t->n + 1, sizeof **out);
-    if (!*out)
-        return attn_no_memory(err, NULL, "for %zu tokens", t->n);
-    for (size_t i = 0; i < t->n; i++)
-        (*out)[i] = t->tok[i].id;
-    return ATTN_OK;
-}
-
 void input_free(struct input *in)
 {
     free(in->ids);

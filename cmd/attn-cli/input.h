@@ -49,7 +49,6 @@ int input_labels(const struct attn_labels **out, struct attn_tokenizer **tokeniz
 /* Fails if a file of labels is given and no ids, as input_read does. */
 int input_check_labels(struct attn_err *err);
 const struct attn_labels *input_labels_read(void);      /* those of a file, if any was read; NULL: none */
-int input_ids(int32_t **out, const struct attn_tokens *t, struct attn_err *err);        /* malloc'd */
 void input_free(struct input *in);      /* and the labels; all zero is fine */
 
 #endif

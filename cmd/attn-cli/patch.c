@@ -52,7 +52,7 @@ static int open_all(struct session *s, struct attn_err *err)
         code = input_label(s->of.edits.from, &s->of.tokenizer, &s->of.edits.input, s->of.model, output_is_seen(o.format, o.path),
                            err);
     if (!code)
-        code = input_ids(&s->ids, s->of.tokens, err);
+        code = attn_tokens_to_ids(&s->ids, s->of.tokens, err);
     if (!code)
         code = bind_metric(s->metric, s->of.model, &s->of.tokenizer, s->ids, s->of.tokens->n, err);
     return code ? code : edits_bind(&s->of.edits, s->of.model, s->of.tokens, NULL, EDITS_TEXT, err);

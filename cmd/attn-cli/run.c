@@ -108,7 +108,7 @@ static int find_slopes(struct session *s, const int32_t *ids, struct attn_err *e
 static int differentiate(struct session *s, struct attn_err *err)
 {
     int32_t *ids = NULL;
-    int code = input_ids(&ids, s->tokens, err);
+    int code = attn_tokens_to_ids(&ids, s->tokens, err);
     if (!code)
         code = find_slopes(s, ids, err);
     free(ids);

@@ -196,7 +196,7 @@ static int open_all(struct session *s, const struct input *in, struct attn_err *
 static int score_tokens(struct session *s, struct attn_err *err)
 {
     size_t n = s->tokens->n;
-    if (input_ids(&s->ids, s->tokens, err))
+    if (attn_tokens_to_ids(&s->ids, s->tokens, err))
         return err->code;
     s->logprob = calloc(n, sizeof *s->logprob);
     if (!s->logprob)

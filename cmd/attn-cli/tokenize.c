@@ -98,7 +98,7 @@ static int encode(const struct attn_tokenizer *t, const struct input *in, struct
         return encode_ids(t, in, err);
     int code = attn_encode_with(&tokens, t, in->text, in->len, &opts, err);
     if (!code && json)
-        code = input_ids(&ids, tokens, err);
+        code = attn_tokens_to_ids(&ids, tokens, err);
     if (!code && json)
         print_json(tokens, ids, in);
     else if (!code)

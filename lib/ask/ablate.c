@@ -191,14 +191,11 @@ static int prepare(struct ablation *a, struct attn_err *err)
     a->T = a->o->tokens->n;
     a->width = larger(a->model->w.n.width, a->model->w.n.d);
     a->seqs = smaller(smaller(SEQS, a->info.H), larger(1, ROWS / a->T));
-    a->ids = calloc(a->T, sizeof *a->ids);
     a->x = calloc(a->info.L * a->T, a->width * sizeof *a->x);
     a->logits = calloc(a->info.V, sizeof *a->logits);
-    if (!a->ids || !a->x || !a->logits)
+    if (!a->x || !a->logits)
         return attn_no_memory(err, NULL, "to keep %zu layers of %zu tokens", a->info.L, a->T);
-    for (size_t t = 0; t < a->T; t++)
-        a->ids[t] = a->o->tokens->tok[t].id;
-    return ATTN_OK;
+    return attn_tokens_to_ids(&a->ids, a->o->tokens, err);
 }
 
 int attn_ablate_heads(struct attn_ablated **out, size_t *n, const struct attn_model *m, const struct attn_ablate_opts *o,

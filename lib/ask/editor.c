@@ -250,17 +250,6 @@ static int bind(struct attn_editor *e, struct attn_err *err)
     return rc ? rc : sort_reaches(e, err);
 }
 
-static int copy_cross(struct attn_editor *e, struct attn_err *err)
-{
-    const struct attn_tokens *cross = e->o.cross;
-    if (!cross)
-        return ATTN_OK;
-    e->cross_ids = calloc(cross->n + 1, sizeof *e->cross_ids);
-    for (size_t i = 0; e->cross_ids && i < cross->n; i++)
-        e->cross_ids[i] = cross->tok[i].id;
-    return e->cross_ids ? ATTN_OK : attn_no_memory(err, NULL, "for %zu tokens", cross->n);
-}
-
 int attn_editor_new(struct attn_editor **out, const struct attn_editor_opts *o, struct attn_err *err)
 {
     *out = NULL;
@@ -274,7 +263,7 @@ int attn_editor_new(struct attn_editor **out, const struct attn_editor_opts *o, 
     attn_model_info(o->model, &e->venue.info);
     e->venue.stage = attn_model_stage(o->model, &o->plan.kind);
     e->venue.linear = o->plan.kind.form == ATTN_LINEAR;
-    int rc = copy_cross(e, err);
+    int rc = o->cross ? attn_tokens_to_ids(&e->cross_ids, o->cross, err) : ATTN_OK;
     if (!rc)
         rc = bind(e, err);
     if (rc)

@@ -135,16 +135,6 @@ int attn_patch_check_texts(const struct attn_tokens *a, const struct attn_tokens
                      "expected as many, so that each has its counterpart", a->n, b->n, same, text, from);
 }
 
-static int32_t *ids_of(const struct attn_tokens *t, struct attn_err *err)
-{
-    int32_t *ids = calloc(t->n + 1, sizeof *ids);
-    if (!ids)
-        attn_no_memory(err, NULL, "for %zu tokens", t->n);
-    for (size_t i = 0; ids && i < t->n; i++)
-        ids[i] = t->tok[i].id;
-    return ids;
-}
-
 static int take_texts(struct attn_patch *p, const struct attn_patch_opts *o, struct attn_err *err)
 {
     int rc = attn_run_check_tokens(p->model, o->tokens, NULL, err);
@@ -154,13 +144,14 @@ static int take_texts(struct attn_patch *p, const struct attn_patch_opts *o, str
         rc = attn_patch_check_texts(o->tokens, o->from, err);
     if (!rc)
         rc = attn_metric_fits(&p->metric, p->model, o->tokens->n, err);
+    if (!rc)
+        rc = attn_tokens_to_ids(&p->ids, o->tokens, err);
+    if (!rc)
+        rc = attn_tokens_to_ids(&p->from_ids, o->from, err);
     if (rc)
         return rc;
     p->T = o->tokens->n;
-    p->ids = ids_of(o->tokens, err);
-    p->from_ids = ids_of(o->from, err);
-    p->part = calloc(p->T + 1, sizeof *p->part);
-    if (!p->ids || !p->from_ids || !p->part)
+    if (!(p->part = calloc(p->T + 1, sizeof *p->part)))
         return attn_no_memory(err, NULL, "for %zu tokens", p->T);
     p->metric.ids = p->ids;
     return ATTN_OK;

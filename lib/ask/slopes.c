@@ -173,12 +173,10 @@ static int plan(struct attn_slopes *s, const struct attn_model *m, size_t T, con
 static int forward_and_back(struct attn_slopes *s, const struct attn_tokens *tokens, struct attn_err *err)
 {
     struct attn_seq seq = {.T = tokens->n};
-    int32_t *ids = calloc(tokens->n + 1, sizeof *ids);
-    if (!ids)
-        return attn_no_memory(err, NULL, "for %zu tokens", tokens->n);
-    for (size_t i = 0; i < tokens->n; i++)
-        ids[i] = tokens->tok[i].id;
-    int rc = attn_run_forward(s->run, ids, &seq, 1, err);
+    int32_t *ids = NULL;
+    int rc = attn_tokens_to_ids(&ids, tokens, err);
+    if (!rc)
+        rc = attn_run_forward(s->run, ids, &seq, 1, err);
     free(ids);
     if (rc)
         return rc;

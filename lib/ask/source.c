@@ -70,12 +70,10 @@ static int open_from(struct attn_sources *all, struct source *s, struct attn_err
     const struct attn_tokens *from = all->o->from;
     if (!from)
         return attn_edit_fail(s->edit, err, "there is no other text: give it with --from TEXT or --from-ids IDS");
-    int32_t *ids = calloc(from->n + 1, sizeof *ids);
-    if (!ids)
-        return no_memory(s, err);
-    for (size_t i = 0; i < from->n; i++)
-        ids[i] = from->tok[i].id;
-    int rc = attn_tokens_from_ids(&s->tokens, ids, from->n, err);
+    int32_t *ids = NULL;
+    int rc = attn_tokens_to_ids(&ids, from, err);
+    if (!rc)
+        rc = attn_tokens_from_ids(&s->tokens, ids, from->n, err);
     free(ids);
     return rc;
 }
@@ -88,13 +86,9 @@ static int open_records(struct source *s, struct attn_err *err)
 
 static int keep_ids(struct attn_sources *all, struct source *s, struct attn_err *err)
 {
-    s->ids = calloc(s->tokens->n + 1, sizeof *s->ids);
-    if (!s->ids)
-        return no_memory(s, err);
-    for (size_t i = 0; i < s->tokens->n; i++)
-        s->ids[i] = s->tokens->tok[i].id;
     struct attn_err why = {0};
-    return attn_run_check_tokens(all->o->model, s->tokens, all->o->cross, &why)
+    int rc = attn_tokens_to_ids(&s->ids, s->tokens, err);
+    return rc ? rc : attn_run_check_tokens(all->o->model, s->tokens, all->o->cross, &why)
          ? attn_edit_fail(s->edit, err, "%s: %s", s->edit->origin, why.msg) : ATTN_OK;
 }
 

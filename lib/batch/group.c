@@ -132,12 +132,8 @@ static int make_tokens(struct attn_item *item, const struct attn_reading *readin
     if (item->tokens->n > reading->n_ctx)
         return attn_fail(err, ATTN_EFORMAT, "the text has %zu tokens, but the model takes at most %zu (n_ctx): shorten it",
                          item->tokens->n, reading->n_ctx);
-    item->ids = malloc(item->tokens->n * sizeof *item->ids);
-    if (!item->ids)
-        return attn_no_memory(err, NULL, "for %zu tokens", item->tokens->n);
-    for (size_t i = 0; i < item->tokens->n; i++)
-        item->ids[i] = item->tokens->tok[i].id;
-    return attn_model_check_tokens(reading->model, item->tokens, err);
+    rc = attn_tokens_to_ids(&item->ids, item->tokens, err);
+    return rc ? rc : attn_model_check_tokens(reading->model, item->tokens, err);
 }
 
 struct job { struct attn_group *g; const struct attn_reading *reading; };

@@ -104,13 +104,10 @@ static int start_scores(struct attn_screen *s, struct attn_err *err)
     for (const struct attn_head_score *c = NULL; (c = attn_head_score_next(c));)
         if (is_shown(c))
             o.column[o.n++] = c;
-    s->ids = calloc(job->pieces->n + 1, sizeof *s->ids);
-    if (!s->ids)
-        return attn_no_memory(err, NULL, "for %zu tokens", job->pieces->n);
-    for (size_t i = 0; i < job->pieces->n; i++)
-        s->ids[i] = job->pieces->tok[i].id;
     struct attn_seq seq = {.T = job->pieces->n};
-    int rc = attn_scores_new(&s->scores, job->of, &job->attention, job->select, &o, job->team, err);
+    int rc = attn_tokens_to_ids(&s->ids, job->pieces, err);
+    if (!rc)
+        rc = attn_scores_new(&s->scores, job->of, &job->attention, job->select, &o, job->team, err);
     return rc ? rc : attn_scores_start(s->scores, s->ids, &seq, 1, err);
 }
 

@@ -248,6 +248,16 @@ int attn_tokens_from_ids(struct attn_tokens **out, const int32_t *ids, size_t n,
     return ATTN_OK;
 }
 
+int attn_tokens_to_ids(int32_t **out, const struct attn_tokens *t, struct attn_err *err)
+{
+    int32_t *ids = *out = calloc(t->n + 1, sizeof *ids);
+    if (!ids)
+        return attn_no_memory(err, NULL, "for %zu tokens", t->n);
+    for (size_t i = 0; i < t->n; i++)
+        ids[i] = t->tok[i].id;
+    return ATTN_OK;
+}
+
 void attn_tokens_free(struct attn_tokens *t)
 {
     free(t);

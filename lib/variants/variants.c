@@ -328,12 +328,10 @@ static int measure_all(struct comparison *g, struct attn_variants *s, const int3
 static int measure(struct attn_variants *s, struct attn_err *err)
 {
     struct comparison g = {.s = s};
-    int32_t *ids = calloc(s->tokens->n + 1, sizeof *ids);
-    if (!ids)
-        return attn_no_memory(err, NULL, "for %zu tokens", s->tokens->n);
-    for (size_t i = 0; i < s->tokens->n; i++)
-        ids[i] = s->tokens->tok[i].id;
-    int rc = measure_all(&g, s, ids, err);
+    int32_t *ids = NULL;
+    int rc = attn_tokens_to_ids(&ids, s->tokens, err);
+    if (!rc)
+        rc = measure_all(&g, s, ids, err);
     float *all[] = {g.own.pattern, g.own.context, g.own.residual, g.own.logits};
     for (size_t i = 0; i < sizeof all / sizeof *all; i++)
         free(all[i]);

@@ -43,7 +43,7 @@ static int print_json(const struct session *s, struct attn_err *err)
 static int differentiate(struct session *s, const struct input *in, struct attn_err *err)
 {
     if (open_model(&s->model, &train_command, err) || input_tokens(&s->tokens, &s->tokenizer, in, err) ||
-        input_ids(&s->ids, s->tokens, err) ||
+        attn_tokens_to_ids(&s->ids, s->tokens, err) ||
         attn_gradient_new(&s->gradient, s->model, s->tokens->n, (int)common.threads.n, err) ||
         attn_gradient_run(s->gradient, &s->loss, s->ids, &s->tokens->n, 1, err) ||
         attn_gradient_save(s->gradient, s->path, err))

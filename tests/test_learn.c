@@ -262,6 +262,10 @@ static const struct { const char *line; int status; const char *says; } lines[] 
     {"\"$A\" vocab --bpe --size 300 -f cmd/README.md -o $D/v 2>&1 && ls $D/v", 0, "300 tokens\nmerges.txt\nvocab.json\n"},
     {"\"$A\" vocab --bpe -s 'ab ab' -o $D/v 2>&1", 0, "258 tokens: the text gives no more"},
     {"\"$A\" vocab --bpe -f cmd/README.md -o $D/v -q && \"$A\" tokenize -m $D/v -s 'attention heads' --format ids", 0, " "},
+    {"\"$A\" vocab -q -s 'a b' -o $D/v.json && \"$A\" init --vocab $D/v.json --n-layer 1 --n-head 1 --d-model 4 -o $D/m -q; "
+     "ends 2 \"$A\" vocab --bpe -s 'ab ab' -o $D/m 2>&1; ends 2 \"$A\" vocab -s 'a c' -o $D/m/vocab.json 2>&1; "
+     "cat $D/m/vocab.json; ls $D/m", 0, "/m/: holds a model, whose vocab.json this would replace: choose another place, or remove that file first\n"
+     "try 'attn-cli help vocab'\n{\n  \"a\": 0,\n  \"b\": 1\n}\nconfig.json\nmodel.safetensors\nvocab.json\n"},
     {"\"$A\" vocab --bpe -s a 2>&1", 2, "give a directory with -o DIR"},
     {"\"$A\" vocab --bpe -s a -o - 2>&1", 2, "give a directory with -o DIR"},
     {"\"$A\" vocab --bpe --drop , -s a -o $D/v 2>&1", 2, "--bpe and --drop do not go together"},

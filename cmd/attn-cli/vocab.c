@@ -5,6 +5,7 @@
 #include "say.h"
 
 #include "base/err.h"
+#include "base/folder.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -25,10 +26,19 @@ static int check_usage(struct attn_err *err)
     return ATTN_OK;
 }
 
+/* Another vocab.json would break a training, or make a model misread every text. */
+static int protect_tokenizer(const char *dir, struct attn_err *err)
+{
+    int code = protect_training(dir, err);
+    return code || !attn_folder_has(dir, "config.json") || !attn_folder_has(dir, "vocab.json") ? code
+         : attn_fail(err, ATTN_EUSAGE, "%s: holds a model, whose vocab.json this would replace: choose another place, or remove "
+                     "that file first", dir);
+}
+
 static int learn(const struct input *in, struct attn_err *err)
 {
     size_t tokens, size = o.size.given ? (size_t)o.size.n : SIZE;
-    if (protect_training(o.path, err))
+    if (protect_tokenizer(o.path, err))
         return err->code;
     if (attn_bpe_learn(o.path, &tokens, in->text, in->len, size, err))
         return err->code;
@@ -36,14 +46,13 @@ static int learn(const struct input *in, struct attn_err *err)
     return ATTN_OK;
 }
 
-/* Writing vocab.json into the directory of a training would break it. */
-static int spare_training(struct attn_err *err)
+static int protect_directory(struct attn_err *err)
 {
     const char *slash = o.path ? strrchr(o.path, '/') : NULL;
     if (!o.path || strcmp(slash ? slash + 1 : o.path, "vocab.json") != 0)
         return ATTN_OK;
     char *dir = slash ? strndup(o.path, (size_t)(slash + 1 - o.path)) : strdup(".");
-    int code = dir ? protect_training(dir, err) : attn_no_memory(err, NULL, "for a path");
+    int code = dir ? protect_tokenizer(dir, err) : attn_no_memory(err, NULL, "for a path");
     free(dir);
     return code;
 }
@@ -53,7 +62,7 @@ static int build(const struct input *in, struct attn_err *err)
     struct attn_vocab_opts rule = {word_rule.drop, word_rule.lowercase, word_rule.unknown};
     char *json;
     size_t len, words;
-    if (spare_training(err))
+    if (protect_directory(err))
         return err->code;
     if (attn_vocab_build(&json, &len, &words, in->text, in->len, &rule, err))
         return err->code;

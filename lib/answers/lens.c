@@ -98,7 +98,7 @@ static void measure_point(struct reading *r, size_t point, const struct attn_pro
     size_t d = w->n.d, V = w->n.V;
     struct attn_rows x = {r->s->point[point].x + final->row0 * d, d, final->rows, d}, y = {r->b.y, d, final->rows, d};
     struct band band = {r->s, r->b.logits, V, point, final};
-    if (w->final.weight.data)
+    if (attn_has(&w->final))
         attn_rows_norm(r->b.team, &y, &x, &w->final, w->eps, r->b.norm_w, r->b.norm_b, NULL);
     else
         y = x;

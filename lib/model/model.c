@@ -36,7 +36,7 @@ static void fill_stage(struct attn_model *m)
     has[ATTN_ACT_RESID_MID] = mlp && !w->parallel;
     has[ATTN_ACT_MLP_PRE] = has[ATTN_ACT_MLP_POST] = has[ATTN_ACT_MLP_OUT] = mlp;
     has[ATTN_ACT_MLP_LINEAR] = attn_mlp_gated(w->mlp);
-    has[ATTN_ACT_NORM_FINAL] = w->final.weight.data != NULL;
+    has[ATTN_ACT_NORM_FINAL] = attn_has(&w->final);
     has[ATTN_ACT_LOGITS] = has[ATTN_ACT_LENS] = w->unembed.data != NULL;
     has[ATTN_ACT_RESULT] = has[ATTN_ACT_OUT];
 }

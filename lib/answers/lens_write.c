@@ -327,7 +327,13 @@ static const char html_style[] =
     "table { border-collapse: separate; border-spacing: 1px; font-family: ui-monospace, monospace; }\n"
     "th, td { padding: .15rem .4rem; white-space: pre; text-align: left; font-weight: normal; }\n"
     "th { color: #5a5a5a; background: #fff; position: sticky; top: 0; }\nth[scope=row] { left: 0; }\n"
-    "small { opacity: .75; }\n</style>\n</head>\n<body>\n";
+    "td { -webkit-print-color-adjust: exact; print-color-adjust: exact; forced-color-adjust: none; }\n"
+    ".bar { display: inline-block; width: 10rem; height: .75rem; vertical-align: middle; -webkit-print-color-adjust: exact; "
+    "print-color-adjust: exact; forced-color-adjust: none; }\n"
+    "@media screen and (prefers-color-scheme: dark) { body, th { background: #0f1318; color: #e6edf3; } }\n"
+    "@media print { @page { size: landscape; margin: 10mm; } body { margin: 0; } .wide { overflow: visible; max-height: none; }\n"
+    "table { width: 100%; font-size: 7pt; } th { position: static; }\n"
+    "th, td { padding: 1pt 2pt; white-space: normal; overflow-wrap: anywhere; } }\n</style>\n</head>\n<body>\n";
 
 /* What a pointer over the cell shows: all that is known of it. */
 static void html_hint(struct attn_out *o, const struct attn_lens *s, size_t i)
@@ -364,6 +370,17 @@ static void html_cell(struct attn_out *o, const struct attn_lens *s, const struc
     attn_out_str(o, "</td>");
 }
 
+static void html_legend(struct attn_out *o, const struct attn_look *look)
+{
+    enum { STOPS = 12 };
+    attn_out_str(o, "<p>0 <span class=\"bar\" style=\"background:linear-gradient(90deg");
+    for (unsigned i = 0; i < STOPS; i++) {
+        struct attn_rgb c = attn_palette_color(look->palette, i * (ATTN_STEPS - 1) / (STOPS - 1));
+        attn_out_printf(o, ",#%02x%02x%02x", c.r, c.g, c.b);
+    }
+    attn_out_str(o, ")\"></span> 1</p>\n");
+}
+
 static int write_html(struct attn_out *o, const struct attn_lens *s, const struct points *p, struct attn_err *err)
 {
     struct attn_look look;
@@ -398,7 +415,9 @@ static int write_html(struct attn_out *o, const struct attn_lens *s, const struc
             attn_out_printf(o, "</tr>\n<tr><th scope=\"row\">%s</th>", p->name[i / s->tokens->n]);
         html_cell(o, s, &look, i);
     }
-    attn_out_str(o, "</tr>\n</table></div>\n</body>\n</html>\n");
+    attn_out_str(o, "</tr>\n</table></div>\n");
+    html_legend(o, &look);
+    attn_out_str(o, "</body>\n</html>\n");
     return ATTN_OK;
 }
 

@@ -7,8 +7,12 @@
 #include "picture/album.h"
 
 struct attn_rgb { uint8_t r, g, b; };
-/* Whether a colour looks so bright that dark text can be read on it: weighed as eyes do, of 255000. */
-static inline bool attn_is_bright(struct attn_rgb c) { return 299 * c.r + 587 * c.g + 114 * c.b > 128000; }
+/* Whether dark text stands out from a colour more than white text does: its luminance is above .195, where a number of sRGB
+ * squared is nearly linear. */
+static inline bool attn_is_bright(struct attn_rgb c)
+{
+    return 2126 * c.r * c.r + 7152 * c.g * c.g + 722 * c.b * c.b > 149300000;
+}
 
 /* The colours of a scale, and clearly different ones for cells outside of it. */
 struct attn_palette;

@@ -7,6 +7,7 @@
 #include "base/err.h"
 #include "base/out.h"
 #include "base/utf8.h"
+#include "text/label.h"
 
 /* ---- numbers as the page holds them ---------------------------------------------------- */
 
@@ -82,6 +83,7 @@ void attn_pack_fill(void *out, const struct attn_pack *p)
 
 enum {
     EXACT_BYTES = 1 << 20,              /* of all numbers together as float32 */
+    SPELT = 60,                         /* columns of a token whose bytes are spelt */
     MANY_COLUMNS = 4096                 /* of numbered columns: the width of the widest MLPs */
 };
 
@@ -125,11 +127,22 @@ static void put_size(struct attn_out *o, const char *key, size_t x)
     attn_out_u64(o, x);
 }
 
+/* The text of a token; NULL: it has none.  JSON cannot tell bytes that are no UTF-8 apart, so such a text is spelt, too. */
+static void put_text(struct attn_out *o, const char *s, size_t len)
+{
+    put_key(o, "text");
+    put_string(o, s, len);
+    if (!s || attn_utf8_valid(s, len) == len)
+        return;
+    struct attn_label l = attn_label_text(s, len, SPELT);
+    put_key(o, "label");
+    put_string(o, l.text, l.bytes);
+}
+
 static void put_token(struct attn_out *o, const struct attn_token *t)
 {
     attn_out_printf(o, "{\"id\":%d", (int)t->id);
-    put_key(o, "text");
-    put_string(o, t->known ? t->text : NULL, t->text_len);
+    put_text(o, t->known ? t->text : NULL, t->text_len);
     put_size(o, "start", t->start);
     put_size(o, "end", t->end);
     attn_out_char(o, '}');
@@ -155,8 +168,7 @@ static void put_likeliest(struct attn_out *o, const struct attn_album_next *next
     for (size_t i = 0; i < next->n; i++) {
         attn_out_str(o, i ? ",{\"id\":" : "{\"id\":");
         attn_out_u64(o, (uint64_t)next->of[i].id);
-        put_key(o, "text");
-        put_string(o, next->of[i].text, next->of[i].len);
+        put_text(o, next->of[i].text, next->of[i].len);
         put_key(o, "p");
         attn_out_f32(o, (float)next->of[i].p);
         attn_out_char(o, '}');

@@ -420,7 +420,7 @@ class Page(unittest.TestCase):
         self.assertTrue(set(cells) <= {word.replace("\u202e", "\\u{202E}") for word in EVIL}, cells)
         self.assertEqual(browser.value("document.querySelectorAll('img').length"), 0)
         self.assertIsNone(browser.value("window.hit ?? null"))
-        self.assertEqual(browser.value("$('sentence').textContent"), " ".join(EVIL))
+        self.assertEqual(browser.value("$('sentence').textContent"), " ".join(EVIL).replace("\u202e", "\\u{202E}"))
         self.assertEqual(browser.value("document.title"), "Attention: " + " ".join(EVIL))
         labels = [word.replace("\u202e", "\\u{202E}") for word in EVIL]
         self.assertEqual(browser.value("heat.rowLabels"), labels)
@@ -487,6 +487,51 @@ class Page(unittest.TestCase):
         self.assertTrue(self.hover(1, 0).endswith(": −∞"))
         self.assertEqual(browser.value("[heat.shade.pixel(0, 1) === heat.shade.none, heat.shade.pixel(1, 0)]"), [True, 0])
         self.assertIn("1 not a number", browser.value("$('legend').textContent"))
+        self.assertIn("1 of −∞, left blank", browser.value("$('legend').textContent"))
+
+    def test_numbers_fit_into_their_cells(self):
+        wide = "[...heat.inside.querySelectorAll('text')].filter((e) => e.getBBox().width > heat.cell - 2).length"
+        texts = "[...heat.inside.querySelectorAll('text')].map((e) => e.textContent)"
+        for name, numbers, expected in [
+                ("tiny", ["4.25e-6", "9.2e-6", "0", "-1e-9"], ["4.25e−6", "9.20e−6", "0", "−1.00e−9"]),
+                ("large", ["-13.505", "22.566", "300.25", "-0.00001"], ["−13.5050", "22.5660", "300.2500", "0.0000"]),
+                ("huge", ["3e38", "-1e-30", "1", "inf"], ["3.0e+38", "−1.0e−30", "1.0e+0", "∞"])]:
+            self.plain(name, "plot", fixtures.write(name + ".csv", "{},{}\n{},{}\n".format(*numbers)))
+            self.assertEqual(browser.value(wide), 0)
+            self.assertEqual(browser.value(texts), expected)
+            self.assertEqual(browser.errors(), [])
+
+    def test_labels_stay_in_sight(self):
+        self.open("long", "-s", " ".join([LIFE] * 9), "--show", "pattern")
+        browser.run("heat.resize(8); $('matrix').scrollTop = 700; $('matrix').scrollLeft = 600")
+        seen = "const box = $('matrix').getBoundingClientRect(); return heat.bands.map((b) => {{ const e = " \
+               "b.querySelector('rect').getBoundingClientRect(); return [e.left - box.left, e.top - box.top]; }}).map((p) => p[{}])"
+        browser.until("heat.bands[2].getAttribute('transform') === 'translate(600,700)'")
+        self.assertEqual([browser.run(seen.format(i)) for i in (0, 1)], [[-600, 0, 0], [0, -700, 0]])
+        self.assertEqual(browser.value("heat.cellAt({ clientX: $('matrix').getBoundingClientRect().x + 5, clientY: 400 })"), [-1, -1])
+        self.assertTrue(browser.value("heat.point(40, 40), heat.reveal(), document.querySelectorAll('.pointed').length === 4"))
+
+    def test_lines_have_the_colour_of_their_sign(self):
+        self.open("dots", "-s", LIFE, "--show", "dots,pattern", at="#layer=0&head=0&kind=attn.dots")
+        strokes = "[...lines.all.children].map((e) => e.getAttribute('stroke'))"
+        signs = "[0, 1, 2, 3, 4, 5].flatMap((r) => lines.linesOf(r).map(([, c]) => lines.shade.m.at(r, c) < 0))"
+        both = dict(zip(browser.value(signs), browser.value(strokes)))
+        self.assertEqual([both[sign] for sign in browser.value(signs)], browser.value(strokes))
+        self.assertEqual(len(set(both.values())), 2)
+
+    def test_an_address_leads_back(self):
+        self.open("kinds", "-m", "models/stacked", "-s", LAMP, "--show", "pattern,scores", at="#layer=1&head=2&kind=attn.scores")
+        self.assertEqual(browser.value("[state.kind, state.layer, state.head]"), ["attn.scores", 1, 2])
+        browser.run("pickQuery(3)")
+        browser.run("$('kind').value = 'attn.pattern'; $('kind').dispatchEvent(new Event('change'))")
+        self.assertEqual(browser.value("[state.query, location.hash]"), [3, "#layer=1&head=2"])
+        browser.run("location.hash = '#head'")                      # the link past the controls
+        browser.run("$('head-up').focus(); $('head-up').click()")
+        self.assertEqual(browser.value("[state.layer, state.head, document.activeElement.id]"), [1, 3, "head-number"])
+
+    def test_bytes_of_tokens_are_told_apart(self):
+        self.open("bytes", "-m", fixtures.wide(), "-s", "日", "--layer", "0")
+        self.assertEqual(browser.value("heat.rowLabels"), ["\\xE6", "\\x97", "\\xA5"])
 
     def test_predictions_that_are_no_numbers(self):
         model = fixtures.path("nan")

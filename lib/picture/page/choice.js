@@ -37,7 +37,19 @@ function merging() {
     return state.merge && mergeable();
 }
 
+/* How many rows of a sheet's matrices are seen. */
+function rowsShown(sheet) {
+    return sheet && merging() ? words.queries.length : sheet?.rows;
+}
+
+/* The first column is that of a token, or nobody knows. */
+function hideable() {
+    return sheetsOf(state.kind).every((s) => !["heads", "layers"].includes(s.colAxis));
+}
+
+const preferred = (list, kind) => list.includes(kind) ? kind : list[0] ?? null;
 const matrixKinds = unique(page.sheets.filter(isMatrix).map((s) => s.kind));
+const firstKind = preferred(matrixKinds, "attn.pattern");
 /* Kinds of vectors: rows of numbers, one a token. */
 const vectorKinds = () => unique(page.sheets.filter((s) => !isMatrix(s)).map((s) => s.kind));
 

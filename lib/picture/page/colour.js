@@ -37,10 +37,14 @@ function rampOf(palette, signed) {
     return blend((signed ? ["minus", "zero", "plus"] : ["low", "high"]).map(themeColour));
 }
 
-/* Whether text on this pixel is read better in white. */
+/* Whether text on this pixel is read better in white: by its luminance, as attn_is_bright() of the pictures. */
 function isDark(pixel) {
     const [r, g, b] = [pixel & 255, pixel >> 8 & 255, pixel >> 16 & 255];
-    return 0.299 * r + 0.587 * g + 0.114 * b < 140;
+    return 2126 * r * r + 7152 * g * g + 722 * b * b <= 149300000;
+}
+
+function cssColour(pixel) {
+    return `rgb(${pixel & 255} ${pixel >> 8 & 255} ${pixel >> 16 & 255})`;
 }
 
 /* The largest finite magnitude of what is shown, of all or of one row, and whether any is negative. */

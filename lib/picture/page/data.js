@@ -86,6 +86,23 @@ function numberText(x, error) {
     return text.replace("-", "−");
 }
 
+/* Three decimals, or fewer digits where they would take more than six characters. */
+function briefNumber(x) {
+    const size = Math.abs(x);
+    if (!Number.isFinite(x))
+        return numberText(x);
+    const text = size >= 1e4 || (size < 5e-4 && size > 0) ? x.toExponential(0) : size >= 10 ? x.toPrecision(4) : x.toFixed(3);
+    return text.replaceAll("-", "−");
+}
+
+/* With so many decimals, or those of an exponent form; no zero has a sign. */
+function decimalText(x, { decimals, exponent }) {
+    if (!Number.isFinite(x))
+        return numberText(x);
+    const text = exponent && x !== 0 ? x.toExponential(decimals) : x.toFixed(exponent ? 0 : decimals);
+    return Number(text) === 0 ? text.replace("-", "") : text.replaceAll("-", "−");
+}
+
 /* To one digit, and never less than x. */
 function roundedUp(x) {
     const unit = 10 ** Math.floor(Math.log10(x));

@@ -1,6 +1,6 @@
 "use strict";
 /* A matrix as a picture with labels: cells on a canvas (one pixel each, enlarged by the browser), labels
- * and marks as SVG text above it, so that they stay sharp in print.
+ * and marks as SVG text above it, so that they stay sharp in print.  Labels stay in sight when the matrix is scrolled.
  *
  *     const heat = new Heat(element, { describe, onPoint, onPick });
  *     heat.show({ shade, rowLabels, colLabels, rowAxis, colAxis, tallest });
@@ -11,6 +11,9 @@
 const SVG = "http://www.w3.org/2000/svg";
 const FONT = 12, ROW_SPACING = 12, COL_SPACING = 18;
 const LABEL_CHARACTERS = 16;
+const NUMBER = 11;                      /* the font of numbers in cells, and how they are written, the best first */
+const NUMBER_FORMS = [4, 3, 2, 1, 0].map((decimals) => ({ decimals, exponent: false }))
+    .concat([2, 1, 0].map((decimals) => ({ decimals, exponent: true })));
 const SLANT = Math.PI / 4;
 const ARROWS = { ArrowUp: [-1, 0], ArrowDown: [1, 0], ArrowLeft: [0, -1], ArrowRight: [0, 1] };    /* rows, columns */
 
@@ -59,8 +62,9 @@ class Heat {
         this.plane.className = "plane";
         this.canvas = this.plane.appendChild(document.createElement("canvas"));
         this.svg = this.plane.appendChild(svg("svg", { "aria-hidden": "true" }));
-        this.labels = this.svg.appendChild(svg("g"));
+        this.inside = this.svg.appendChild(svg("g"));       /* gaps and numbers */
         this.marks = this.svg.appendChild(svg("g"));
+        this.bands = ["column", "row", "corner"].map(() => this.svg.appendChild(svg("g", { class: "band" })));
         this.listen();
     }
 
@@ -97,7 +101,15 @@ class Heat {
         this.height = this.top + this.high * this.rows + 2;
         this.place();
         this.drawLabels();
+        this.drawInside();
         this.drawMarks();
+        this.follow();
+    }
+
+    /* Labels go with what is scrolled: those of columns up and down, those of rows to the sides. */
+    follow() {
+        const { scrollLeft: x, scrollTop: y } = this.host;
+        [[0, y], [x, 0], [x, y]].forEach((by, i) => this.bands[i].setAttribute("transform", `translate(${by})`));
     }
 
     place() {
@@ -114,14 +126,19 @@ class Heat {
     drawLabels() {
         const rowStep = Math.ceil(ROW_SPACING / this.high);
         const colStep = Math.ceil((this.slanted ? COL_SPACING : ROW_SPACING) / this.cell);
-        this.labels.replaceChildren();
-        for (let r = 0; r < this.rows; r += rowStep)
-            this.labels.append(this.rowLabel(r));
-        for (let c = 0; c < this.cols; c += colStep)
-            this.labels.append(this.colLabel(c));
-        this.labels.append(svg("text", { x: this.left, y: 11, class: "axis" }, this.colAxis + " →"));
-        this.labels.append(svg("text", { x: 11, y: this.top, class: "axis", "text-anchor": "end",
-            transform: `rotate(-90 11 ${this.top})` }, "← " + this.rowAxis));
+        const [columns, rows, corner] = this.bands, cover = (width, height) => svg("rect", { width, height, class: "cover" });
+        const every = (n, step, label) => Array.from({ length: Math.ceil(n / step) }, (_, i) => label.call(this, i * step));
+        columns.replaceChildren(cover(this.width, this.top - 1), ...every(this.cols, colStep, this.colLabel));
+        rows.replaceChildren(cover(this.left - 1, this.height), ...every(this.rows, rowStep, this.rowLabel));
+        corner.replaceChildren(cover(this.left - 1, this.top - 1));
+        corner.append(svg("text", { x: this.left, y: 11, class: "axis" }, this.colAxis + " →"));
+        if (textWidth("← " + this.rowAxis, 11) <= this.high * this.rows)
+            corner.append(svg("text", { x: 11, y: this.top, class: "axis", "text-anchor": "end",
+                transform: `rotate(-90 11 ${this.top})` }, "← " + this.rowAxis));
+    }
+
+    drawInside() {
+        this.inside.replaceChildren();
         if (this.high >= 12)
             this.drawGaps();
         if (this.cell >= 38 && this.high >= 16)
@@ -145,40 +162,49 @@ class Heat {
         const right = this.left + this.cell * this.cols, bottom = this.top + this.high * this.rows;
         for (let r = 1; r < this.rows; r++) {
             const y = this.top + r * this.high;
-            this.labels.append(svg("line", { x1: this.left, x2: right, y1: y, y2: y, class: "gap" }));
+            this.inside.append(svg("line", { x1: this.left, x2: right, y1: y, y2: y, class: "gap" }));
         }
         for (let c = 1; c < this.cols; c++) {
             const x = this.left + c * this.cell;
-            this.labels.append(svg("line", { x1: x, x2: x, y1: this.top, y2: bottom, class: "gap" }));
+            this.inside.append(svg("line", { x1: x, x2: x, y1: this.top, y2: bottom, class: "gap" }));
         }
     }
 
+    /* In the form that says most of what fits into every cell; where none does, there are none. */
     drawNumbers() {
+        const { shade } = this, seen = [];
         for (let r = 0; r < this.rows; r++)
-            for (let c = 0; c < this.cols; c++) {
-                const pixel = this.shade.pixel(r, c);
-                if (pixel)
-                    this.labels.append(svg("text", {
-                        x: this.left + (c + 0.5) * this.cell, y: this.top + (r + 0.5) * this.high + 4, "font-size": 11,
-                        "text-anchor": "middle", class: isDark(pixel) ? "on-dark" : "on-light",
-                    }, this.shade.m.at(r, c).toFixed(this.cell >= 48 ? 4 : 2).replace("-", "−")));
-            }
+            for (let c = 0; c < this.cols; c++)
+                if (shade.pixel(r, c))
+                    seen.push([r, c, shade.m.at(r, c)]);
+        const { top } = extent(shade.m, shade.skip), texts = (form) => seen.map(([, , x]) => decimalText(x, form));
+        const fits = (list) => textWidth(list.reduce((a, b) => b.length > a.length ? b : a, ""), NUMBER) <= this.cell - 4;
+        const form = NUMBER_FORMS.find((f) => (f.exponent || top === 0 || top >= 10 ** -f.decimals) && fits(texts(f)));
+        const shown = form ? texts(form) : [];
+        shown.forEach((text, i) => {
+            const [r, c] = seen[i];
+            this.inside.append(svg("text", {
+                x: this.left + (c + 0.5) * this.cell, y: this.top + (r + 0.5) * this.high + 4, "font-size": NUMBER,
+                "text-anchor": "middle", class: isDark(shade.pixel(r, c)) ? "on-dark" : "on-light",
+            }, text));
+        });
     }
 
     /* Where the pointer is, its labels above the others; the row that was kept. */
     drawMarks() {
         const [r, c] = this.cursor;
         this.marks.replaceChildren();
+        this.svg.querySelectorAll(".pointed").forEach((label) => label.remove());
         if (this.kept >= 0 && this.kept < this.rows)
             this.marks.append(svg("rect", { x: this.left, y: this.top + this.kept * this.high,
                 width: this.cell * this.cols, height: this.high, class: "kept" }));
         if (r < 0)
             return;
-        for (const label of [this.rowLabel(r), this.colLabel(c)]) {
-            label.setAttribute("class", "strong");
-            this.marks.append(label);
+        for (const [band, label] of [[1, this.rowLabel(r)], [0, this.colLabel(c)]]) {
+            label.setAttribute("class", "strong pointed");
+            this.bands[band].append(label);
             const box = label.getBBox(), cover = svg("rect", { x: box.x - 2, y: box.y, width: box.width + 4,
-                height: box.height, class: "cover" });
+                height: box.height, class: "cover pointed" });
             if (label.hasAttribute("transform"))
                 cover.setAttribute("transform", label.getAttribute("transform"));
             label.before(cover);
@@ -202,7 +228,9 @@ class Heat {
     }
 
     cellAt(event) {
-        const box = this.plane.getBoundingClientRect();
+        const box = this.plane.getBoundingClientRect(), view = this.host.getBoundingClientRect();
+        if (event.clientX - view.left < this.left || event.clientY - view.top < this.top)
+            return [-1, -1];            /* a label, with cells under it */
         const c = Math.floor((event.clientX - box.left - this.left) / this.cell);
         const r = Math.floor((event.clientY - box.top - this.top) / this.high);
         return r >= 0 && c >= 0 && r < this.rows && c < this.cols ? [r, c] : [-1, -1];
@@ -224,6 +252,7 @@ class Heat {
             this.onPick(r);
         });
         this.host.addEventListener("keydown", (e) => this.key(e));
+        this.host.addEventListener("scroll", () => this.follow(), { passive: true });
         new ResizeObserver(() => this.layOut()).observe(this.host);
     }
 
@@ -246,10 +275,10 @@ class Heat {
     reveal() {
         const [r, c] = this.cursor, x = this.left + c * this.cell, y = this.top + r * this.high;
         const { scrollLeft, scrollTop, clientWidth, clientHeight } = this.host;
-        if (x < scrollLeft || x + this.cell > scrollLeft + clientWidth)
-            this.host.scrollLeft = x - clientWidth / 2;
-        if (y < scrollTop || y + this.high > scrollTop + clientHeight)
-            this.host.scrollTop = y - clientHeight / 2;
+        if (x < scrollLeft + this.left || x + this.cell > scrollLeft + clientWidth)
+            this.host.scrollLeft = x - (this.left + clientWidth) / 2;
+        if (y < scrollTop + this.top || y + this.high > scrollTop + clientHeight)
+            this.host.scrollTop = y - (this.top + clientHeight) / 2;
     }
 
     resize(zoom) {

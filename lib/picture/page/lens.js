@@ -38,7 +38,7 @@ class Lens {
         if (!best)
             return cell;
         const pixel = ramp[Math.round(best.p * (ramp.length - 1))];
-        cell.style.background = `rgb(${pixel & 255} ${pixel >> 8 & 255} ${pixel >> 16 & 255})`;
+        cell.style.background = cssColour(pixel);
         cell.className = isDark(pixel) ? "on-dark" : "on-light";
         cell.classList.toggle("right", best.id === page.queries[c + 1]?.id);
         return cell;

@@ -10,6 +10,7 @@
 
 const LONG = 24, STRONGEST = 5;         /* all lines of many tokens would only be a surface */
 const FAINTEST = 0.02;
+const PAPER = 900;                      /* pixels of a page of paper */
 
 class Lines {
     constructor(host, handlers) {
@@ -82,6 +83,7 @@ class Lines {
         const height = this.row * Math.max(this.shade.m.rows, this.shade.m.cols);
         this.width = this.svg.clientWidth;
         this.svg.style.height = height + "px";
+        this.host.closest("section").classList.toggle("too-tall", height > PAPER);
         this.svg.setAttribute("viewBox", `0 0 ${this.width} ${height}`);
         this.all.replaceChildren();
         for (let r = 0; r < this.shade.m.rows; r++)
@@ -89,10 +91,12 @@ class Lines {
         this.point(...this.pointed);
     }
 
+    /* Numbers with a sign have the two colours of their scale. */
     path([r, c, size]) {
+        const { signed, ramp, m } = this.shade, stroke = signed ? { stroke: cssColour(m.at(r, c) < 0 ? ramp[0] : ramp.at(-1)) } : {};
         const y1 = (r + 0.5) * this.row, y2 = (c + 0.5) * this.row, w = this.width;
         return svg("path", { d: `M0 ${y1}C${w / 3} ${y1} ${w * 2 / 3} ${y2} ${w} ${y2}`, "stroke-opacity": size.toFixed(3),
-            "stroke-width": (0.75 + 2.25 * size).toFixed(2) });
+            "stroke-width": (0.75 + 2.25 * size).toFixed(2), ...stroke });
     }
 
     /* Shows one token's lines and weights; index -1: all lines. */
@@ -119,7 +123,7 @@ class Lines {
         if (m.hidden(r, c) || c < skip)
             return [];
         const weight = item.appendChild(document.createElement("b"));
-        weight.textContent = Number.isFinite(m.at(r, c)) ? m.at(r, c).toFixed(3).replace("-", "−") : numberText(m.at(r, c));
+        weight.textContent = briefNumber(m.at(r, c));
         const size = this.strength(r, c);
         return size > 0.002 ? [this.path([r, c, 0.2 + 0.8 * size])] : [];       /* never as faint as the others */
     }

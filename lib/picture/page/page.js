@@ -34,19 +34,29 @@ function drawControls() {
     $("hide-first").checked = state.hideFirst;
     $("merge").checked = state.merge;
     $("merge").disabled = !mergeable();
-    for (const [id, list, value] of [["layer", layers, state.layer], ["head", heads, state.head]]) {
-        $(id + "-down").disabled = list.indexOf(value) <= 0;
-        $(id + "-up").disabled = list.indexOf(value) >= list.length - 1;
+    $("hide-first").disabled = !hideable();
+    for (const [id, list, value, choice] of [["layer", layers, state.layer, "layer"], ["head", heads, state.head, "head-number"]]) {
+        allow($(id + "-down"), list.indexOf(value) > 0, $(choice));
+        allow($(id + "-up"), list.indexOf(value) < list.length - 1, $(choice));
     }
+}
+
+/* Whoever has the focus of a button that goes away goes on with what it changes. */
+function allow(button, possible, instead) {
+    if (!possible && document.activeElement === button)
+        instead.focus();
+    button.disabled = !possible;
 }
 
 /* Which changes need all heads drawn again. */
 const OF_ALL_HEADS = ["kind", "scale", "palette", "hideFirst", "merge", "theme"];
 
 function change(changes) {
-    const rows = "merge" in changes || "kind" in changes;
-    Object.assign(state, changes, rows ? { query: -1 } : {});
+    const rows = () => rowsShown(sheetAt(state.kind, state.layer)), before = rows();
+    Object.assign(state, changes);
     settle();
+    if (rows() !== before)
+        state.query = -1;
     if ("theme" in changes)
         applyTheme();
     drawControls();
@@ -82,7 +92,7 @@ function moveHead(layers, heads) {
 /* The address names the head, so that a link leads to it. */
 function rememberPlace() {
     const keys = ["layer", "head"].filter((k) => state[k] !== null).concat(state.tab === "lens" ? "tab" : []);
-    const place = keys.map((k) => `${k}=${state[k]}`).join("&");
+    const place = keys.concat(state.kind !== firstKind ? "kind" : []).map((k) => `${k}=${state[k]}`).join("&");
     try {
         history.replaceState(null, "", place ? "#" + place : "");
     } catch {
@@ -94,7 +104,7 @@ function placeInAddress() {
     const found = Object.fromEntries(new URLSearchParams(location.hash.slice(1)));
     const place = Object.fromEntries(["layer", "head"].filter((k) => /^\d+$/.test(found[k])).map((k) => [k, Number(found[k])]));
     const lens = $("lens") && (found.tab === "lens" || !page.sheets.length);
-    return { ...place, tab: lens ? "lens" : "attention" };
+    return { ...place, kind: matrixKinds.includes(found.kind) ? found.kind : firstKind, tab: lens ? "lens" : "attention" };
 }
 
 function listen() {
@@ -122,7 +132,7 @@ function listen() {
     dark.addEventListener("change", () => change({ theme: state.theme }));
     window.addEventListener("beforeprint", () => { applyTheme(true); redraw(); });
     window.addEventListener("afterprint", () => { applyTheme(); redraw(); });
-    window.addEventListener("hashchange", () => change(placeInAddress()));
+    window.addEventListener("hashchange", () => location.hash.includes("=") && change(placeInAddress()));
     document.addEventListener("keydown", shiftArrow);
 }
 
@@ -148,9 +158,9 @@ function drawHeading() {
     const matrices = page.sheets.reduce((n, s) => n + s.count, 0), error = Math.max(0, ...page.sheets.map((s) => s.error));
     const some = (n, one, many) => n + " " + (n === 1 ? one : many), tokens = (list) => some(list.length, "token", "tokens");
     const attends = !page.sheets.length || page.sheets.some((s) => s.tokens);
-    $("sentence").textContent = page.text === null ? document.title : page.text;
+    $("sentence").textContent = page.text === null ? document.title : upright(page.text);
     $("about").textContent = [page.model, attends && page.queries && tokens(page.queries),
-        attends && page.keys && `looking at ${tokens(page.keys)}${page.keysText === null ? "" : ` of “${page.keysText}”`}`,
+        attends && page.keys && `looking at ${tokens(page.keys)}${page.keysText === null ? "" : ` of “${upright(page.keysText)}”`}`,
         some(matrices, "matrix", "matrices")].filter(Boolean).join(" · ");
     $("edits").hidden = !page.edits;
     $("edits").textContent = `Edited: ${(page.edits ?? []).join(" · ")}`;
@@ -166,7 +176,6 @@ function start() {
     page.palettes.paper = null;         /* the theme's own */
     words.queries = page.queries && wordsOf(page.queries, page.text);
     words.keys = page.keys ? wordsOf(page.keys, page.keysText) : words.queries;
-    const kinds = vectorKinds(), prefer = (list, kind) => list.includes(kind) ? kind : list[0] ?? null;
     for (const id of ["overview", "head", "lines", "controls"])
         $(id).hidden = !matrixKinds.length;
     document.querySelector("main").classList.toggle("single", !matrixKinds.length);
@@ -174,7 +183,7 @@ function start() {
     drawHeading();
     drawNext();
     heat.asked = page.look.cell;
-    change({ kind: prefer(matrixKinds, "attn.pattern"), vectorKind: prefer(kinds, "attn.context"), theme: "auto",
+    change({ vectorKind: preferred(vectorKinds(), "attn.context"), theme: "auto",
              palette: page.look.palette, scale: page.look.scale, hideFirst: page.look.hideFirst, merge: Boolean(page.look.merge),
              ...placeInAddress() });
 }

@@ -27,7 +27,7 @@ function chosenManner(extents, skip) {
 /* How the matrices of a kind are coloured.  They are unpacked one by one and not kept, for together they may
  * be large. */
 function mannerOfKind(kind) {
-    const skip = state.hideFirst ? 1 : 0;
+    const skip = state.hideFirst && hideable() ? 1 : 0;
     return chosenManner(headsIn(kind).map(({ sheet, head }) => extent(matrixOf(sheet, head), skip)), skip);
 }
 
@@ -83,6 +83,9 @@ function drawLegend(host, shade) {
     note.textContent = [SCALES[shade.scale], shade.m.causal ? "blank: hidden by the mask" : "",
                         shade.skip ? "first column left out, the rest unchanged" : ""].filter(Boolean).join(" · ");
     host.replaceChildren(low, bar, high, note);
+    const blank = shade.m.causal ? 0 : shade.m.data.filter((x) => x === -Infinity).length;
+    if (blank)
+        host.append(`${blank} of −∞, left blank`);
     const odd = shade.m.data.filter(Number.isNaN).length, infinite = shade.m.data.filter((x) => x === Infinity).length;
     if (odd || infinite) {
         const box = document.createElement("i");
@@ -108,7 +111,7 @@ function cellName(row, col) {
 
 function describeCell(r, c) {
     const { m } = heat.shade, x = m.hidden(r, c) ? "hidden by the mask" : numberText(m.at(r, c), m.error);
-    return `${cellName(heat.rowLabels[r], heat.colLabels[c])}: ${x}`;
+    return `${cellName(placeName(heat.rowLabels[r], r), placeName(heat.colLabels[c], c))}: ${x}`;
 }
 
 function readout(host, text, r, c, view) {
@@ -126,7 +129,7 @@ function readCell(r, c) {
 }
 
 function describeNumber(r, c) {
-    return `${vector.rowLabels[r]}, ${vector.colLabels[c]}: ${numberText(vector.shade.m.at(r, c), vector.shade.m.error)}`;
+    return `${placeName(vector.rowLabels[r], r)}, ${vector.colLabels[c]}: ${numberText(vector.shade.m.at(r, c), vector.shade.m.error)}`;
 }
 
 function readNumber(r, c) {
@@ -223,6 +226,6 @@ function drawNote() {
     const merged = state.kind && state.merge ? mergeable() ?
         "Whole words: weights are summed over keys and averaged over queries." :
         "Tokens can be merged into words only in the attention pattern of a text." : "";
-    const hidden = state.hideFirst ? "The first column is not shown; no row was renormalised." : "";
+    const hidden = state.hideFirst && state.kind && hideable() ? "The first column is not shown; no row was renormalised." : "";
     $("note").textContent = [merged, hidden].join(" ").trim();
 }

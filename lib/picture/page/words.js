@@ -2,14 +2,24 @@
 /* Tokens as people read them, and words made of several tokens. */
 
 /* What is invisible would fool the reader: it shows as a sign or as its number. */
-function visible(text) {
-    const signs = { " ": "·", "\n": "↵", "\t": "→" };
-    return text.replace(/[\s\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/gu,
-        (c) => signs[c] ?? "\\u{" + c.codePointAt(0).toString(16).toUpperCase() + "}");
+function numbered(c) {
+    const code = c.codePointAt(0), hex = code.toString(16).toUpperCase();
+    return code < 0x80 ? "\\x" + hex.padStart(2, "0") : "\\u{" + hex + "}";
 }
 
+function visible(text) {
+    const signs = { " ": "·", "\n": "↵", "\t": "→" };
+    return text.replace(/[\s\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/gu, (c) => signs[c] ?? numbered(c));
+}
+
+/* A sentence as it is, but for what would turn round the words that follow, or is a control character. */
+function upright(text) {
+    return text.replace(/[\u061C\u200E\u200F\u202A-\u202E\u2066-\u2069]|(?![\t\n\r])\p{Cc}/gu, numbered);
+}
+
+/* A text that is no UTF-8 comes with a label that spells its bytes. */
 function tokenLabel(token) {
-    return token.text === null ? String(token.id) : visible(token.text);
+    return token.text === null ? String(token.id) : token.label ?? visible(token.text);
 }
 
 /* White space between two tokens parts words: at the end of the one, the start of the other, or as

@@ -248,6 +248,9 @@ START_TEST(test_vocabulary)
     expect("$A diff $D/p $D/q", 1, "tokenizer: vocab.json differs, first in line 8\n");
     succeed("rm $D/q/vocab.json");
     expect("$A diff $D/p $D/q", 1, "tokenizer: vocab.json is only in A\n");
+    succeed("cp -r models/life $D/r");                      /* a vocabulary that can be read beside one that cannot, or is not there */
+    expect("$A diff $D/r $D/p", 1, "tokenizer: vocab.json differs, first in line 7\n");
+    expect("$A diff $D/r $D/q", 1, "tokenizer: vocab.json is only in A\n");
     succeed("cp -r " GPT2 " $D/c && jq 'del(.layer_norm_epsilon) + {extra: 1}' $D/c/config.json >$D/one && "
             "mv $D/one $D/c/config.json");
     expect("$A diff " GPT2 " $D/c", 1, "\n  layer_norm_epsilon  A 1e-05  B -\n  extra               A -      B 1\n");

@@ -39,7 +39,7 @@
  * Structs without it stay as they are.
  *
  * The environment variables ATTN_SIMD and LIBXSMM_TARGET choose the instructions that compute; a value
- * that means nothing is an error (ATTN_EUSAGE) when a model is opened, or attention or training begins.
+ * that means nothing is an error (ATTN_EFORMAT) when a model is opened, or attention or training begins.
  */
 #ifndef ATTN_H
 #define ATTN_H

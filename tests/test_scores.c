@@ -391,7 +391,7 @@ START_TEST(copying_needs_a_stream_as_it_is)
     struct attn_model *m = made_open(made_model(configs[_i], 7, "F32"));
     struct attn_err err = {0};
     double none[TWO];
-    ck_assert_int_eq(attn_copying(none, m, NULL, &(struct attn_copying_watch){0}, &err), ATTN_EUSAGE);
+    ck_assert_int_eq(attn_copying(none, m, NULL, &(struct attn_copying_watch){0}, &err), ATTN_EFORMAT);
     ck_assert_msg(strstr(err.msg, "normalises its residual stream in every layer") != NULL, "%s", err.msg);
     attn_model_close(m);
 }

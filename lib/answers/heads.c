@@ -209,7 +209,7 @@ static int check(struct attn_ranking *h, struct attn_err *err)
     h->copying = o->copying || (h->by && h->by->flags & ATTN_SCORE_NO_TEXT);
     attn_model_info(o->over->model, &h->info);
     if (h->copying && !h->info.unembed)
-        return attn_fail(err, ATTN_EUSAGE, "copying: model %s has no output layer, so that no head raises a logit", h->info.name);
+        return attn_fail(err, ATTN_EFORMAT, "copying: model %s has no output layer, so that no head raises a logit", h->info.name);
     return ATTN_OK;
 }
 

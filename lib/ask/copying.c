@@ -222,10 +222,10 @@ int attn_copying(double *out, const struct attn_model *m, struct attn_team *team
     const struct attn_dims *n = &m->w.n;
     const size_t width = m->w.embed.out;
     if (!m->w.unembed.data)
-        return attn_fail(err, ATTN_EUSAGE, "copying: model %s has no output layer, so that no head raises a logit",
+        return attn_fail(err, ATTN_EFORMAT, "copying: model %s has no output layer, so that no head raises a logit",
                          m->source.name);
     if (n->L && (m->w.normed_stream || attn_has(&m->w.block[0].sum1)))
-        return attn_fail(err, ATTN_EUSAGE, "copying: model %s (%s) normalises its residual stream in every layer, so that no product of "
+        return attn_fail(err, ATTN_EFORMAT, "copying: model %s (%s) normalises its residual stream in every layer, so that no product of "
                          "matrices leads from a head to the logits", m->source.name, attn_model_family(m));
     struct job j = {.w = &m->w, .d = width, .wide = up(width, TILE), .to = out};
     j.each = (up(n->d, TILE) + 2 * n->d) * n->dv + 2 * n->dv * (n->dv + 1);

@@ -186,11 +186,11 @@ int attn_cpu_check(struct attn_err *err)
 {
     const char *target = getenv("LIBXSMM_TARGET");
     if (target && !libxsmm_knows(target))
-        return attn_fail(err, ATTN_EUSAGE, "LIBXSMM_TARGET in the environment is '%.40s', which libxsmm does not know, "
+        return attn_fail(err, ATTN_EFORMAT, "LIBXSMM_TARGET in the environment is '%.40s', which libxsmm does not know, "
                          "expected cpx, clx, skx, hsw, snb, wsm, x86 or generic: set one of them, or unset it", target);
     if (asked() >= 0)
         return ATTN_OK;
-    return attn_fail(err, ATTN_EUSAGE, "ATTN_SIMD in the environment is '%.40s', expected avx512, avx2 or generic: set one "
+    return attn_fail(err, ATTN_EFORMAT, "ATTN_SIMD in the environment is '%.40s', expected avx512, avx2 or generic: set one "
                      "of them, or unset it", getenv("ATTN_SIMD"));
 }
 

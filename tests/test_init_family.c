@@ -152,9 +152,15 @@ END_TEST
 START_TEST(a_model_of_others_stays)
 {
 #define SMALL "\"$A\" init -q -o $D/m --vocab-size 40 --n-layer 1 --n-head 1 --d-model 8 "
+    expect("echo '{\"a\": 0}' >$D/v && ends 1 \"$A\" init -o $D/n --vocab $D/v --n-layer 1 --n-head 1 --d-model 2 --unknown b 2>&1 && test ! -e $D/n", 0,
+           "vocabulary: the token 'b' for unknown words is not in it: add it, or name another\n");
+    expect("\"$A\" init -o $D/n --vocab $D/v --family gpt2 --n-layer 1 --n-head 1 --d-model 8 2>&1; rm -r $D/n $D/v", 0,
+           "models of this family read vocab.json beside merges.txt, which is not there");
     succeed(SMALL "&& " SMALL "--seed 1 && echo {} >$D/m/tokenizer.json && sha256sum $D/m/* >$D/sums");
     expect(SMALL "2>&1", 2, "/m: holds a model that init did not make (tokenizer.json): choose another directory, or replace its weights with --force");
-    succeed("sha256sum -c --quiet $D/sums && " SMALL "--force && ! sha256sum -c --quiet $D/sums 2>&1");
+    succeed("rm $D/m/tokenizer.json && touch $D/m/merges.txt");
+    expect(SMALL "2>&1", 2, "/m: holds a model that init did not make (merges.txt)");
+    succeed("echo {} >$D/m/tokenizer.json && sha256sum -c --quiet $D/sums && " SMALL "--force && ! sha256sum -c --quiet $D/sums 2>&1");
 }
 END_TEST
 

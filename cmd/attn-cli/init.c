@@ -4,6 +4,7 @@
 #include "input.h"
 #include "output.h"
 #include "print.h"
+#include "say.h"
 
 #include "base/err.h"
 #include "base/folder.h"
@@ -177,7 +178,8 @@ static int make(const struct source *in, struct attn_err *err)
 /* A model that was downloaded or converted has files that nothing here makes but convert; it cannot be drawn again. */
 static int protect_model(const char *dir, struct attn_err *err)
 {
-    static const char *const signs[] = {"tokenizer.json", "tokenizer.model", "generation_config.json", "pytorch_model.bin",
+    static const char *const signs[] = {"tokenizer.json", "merges.txt", "tokenizer.model", "tokenizer.bin", "tokenizer_config.json",
+                                        "special_tokens_map.json", "added_tokens.json", "generation_config.json", "pytorch_model.bin",
                                         "pytorch_model.bin.index.json", "model.safetensors.index.json"};
     for (size_t i = 0; !o.force && i < sizeof signs / sizeof *signs; i++)
         if (attn_folder_has(dir, signs[i]) && attn_folder_has(dir, "config.json"))
@@ -198,6 +200,8 @@ static int init(struct attn_err *err)
         code = protect_model(o.path, err);
     if (!code)
         code = make(&in, err);
+    if (!code && o.family && o.vocab && !attn_folder_has(o.path, "merges.txt"))
+        say_note("models of this family read vocab.json beside merges.txt, which is not there: texts cannot be read yet, only --ids");
     free(in.config);
     free(in.vocab);
     return code;

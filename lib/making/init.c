@@ -107,6 +107,10 @@ static int check_vocab(const struct attn_init_opts *o, const struct attn_config 
     if (!rc && attn_vocab_top(v) >= 0 && (size_t)attn_vocab_top(v) >= config->V)
         rc = attn_fail(err, ATTN_EFORMAT, "vocabulary: the largest id is %d, but the config has vocab_size %zu",
                        (int)attn_vocab_top(v), config->V);
+    const char *unknown = config->tokenizer.unknown;
+    if (!rc && unknown && !config->tokenizer.bpe && attn_vocab_id(v, unknown, strlen(unknown)) < 0)
+        rc = attn_fail(err, ATTN_EFORMAT, "vocabulary: the token '%.*s' for unknown words is not in it: add it, or name another",
+                       attn_shown(unknown, strlen(unknown)), unknown);
     attn_vocab_free(v);
     return rc;
 }

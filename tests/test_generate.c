@@ -143,6 +143,7 @@ START_TEST(ids_need_no_tokenizer)
     expect("\"$A\" generate -m $D/m --ids 16,3 -n 3 2>&1 >/dev/null", 0, "no text: ");
     expect("\"$A\" generate -m $D/m --ids 16,3 -n 1 --format json -q", 0, "{\"id\": 3, \"text\": null, \"raw\": null, \"logprob\": -");
     expect("\"$A\" generate -m $D/m --ids 16,3 -n 1 --format json -q", 0, "\"text\": null");
+    expect_exactly("ends 1 \"$A\" generate -m $D/m --ids 16,99 -q 2>/dev/null", "");             /* nothing before the error */
     expect("\"$A\" generate -m $D/m --ids 16,3 --stop x 2>&1", 1, "--stop searches the text");
     expect("\"$A\" generate -m $D/m -s 'the cat' 2>&1", 1, "vocab.json");
     expect("\"$A\" score -m $D/m --ids 16,3", 0, "logprob     -16.2922\n");

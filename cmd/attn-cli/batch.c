@@ -34,11 +34,11 @@ static struct {
 
 /* ---- what the options say ---------------------------------------------------------------- */
 
-/* "x.jsonl", which others call what ndjson is. */
+/* ".jsonl" is what others call ndjson. */
 static bool is_lines(const char *path)
 {
     const char *dot = path ? strrchr(path, '.') : NULL;
-    return dot && !strcasecmp(dot, ".jsonl");
+    return dot && (!strcasecmp(dot, ".ndjson") || !strcasecmp(dot, ".jsonl"));
 }
 
 /* Without --format, the ending of the path decides.  With --summary alone, the summary becomes the main output. */

@@ -186,7 +186,7 @@ static int check_usage(struct attn_err *err)
         return attn_fail(err, ATTN_EUSAGE, "--top-p: %s is not in 0..1", o.top_p.given);
     if (o.stop && !*o.stop)
         return attn_fail(err, ATTN_EUSAGE, "--stop: the text is empty");
-    return ATTN_OK;
+    return o.path ? output_check_format(dump_format(), o.path, err) : ATTN_OK;
 }
 
 /* Options that shape the random draw imply a temperature of 1: at 0 they would have no effect. */
@@ -239,6 +239,8 @@ static int open_all(struct session *s, const struct input *in, struct attn_err *
     struct attn_sampling sampling = {temperature(), o.top_p.x, (size_t)o.top_k.n, dropout_seed.n};
     struct attn_kind kind = attention_kind();
     if (open_model(&s->model, &generate_command, err) || attn_model_continues(s->model, &kind, err) || read_prompt(s, in, err))
+        return err->code;
+    if (attn_model_check_tokens(s->model, s->prompt, err))
         return err->code;
     attn_model_info(s->model, &s->info);
     s->edits.rows = rows(s);
@@ -436,7 +438,7 @@ const struct command generate_command = {
              "temperature 1, null for the first), the continuation as text, and why it stopped: length (-n tokens), eos, context "
              "(n_ctx tokens, including the prompt) or text (--stop).  Each token is computed once, with a key/value cache.  With "
              "-o the whole text then runs once more, as in run, and its activations are written, with the same bits as in the "
-             "generation.  With --ids a tokenizer is used if there is one; otherwise the text is a list of ids, and null in JSON.",
+             "generation (but where rotation depends on the length of the text: \"dynamic\", \"longrope\").  With --ids a tokenizer is used if there is one; otherwise the text is a list of ids, and null in JSON.",
     .examples = (const struct pair[]){
         {"attn-cli generate -s \"Once upon a time\"", "the likeliest 32 tokens, by the built-in model"},
         {"attn-cli generate -m ./gpt2 --prompt \"Once\" -n 100 --temperature 0.8 --top-p 0.95 --seed 7", "a text drawn at random"},

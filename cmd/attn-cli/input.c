@@ -191,10 +191,11 @@ int input_parse_ids(struct input *in, const char *list, struct attn_err *err)
 static void trim(struct input *in)
 {
     static const char mark[] = "\xEF\xBB\xBF";
-    if (in->len && in->owned[in->len - 1] == '\n')
+    if (in->len && in->owned[in->len - 1] == '\n') {
         in->owned[--in->len] = '\0';
-    if (in->len && in->owned[in->len - 1] == '\r')
-        in->owned[--in->len] = '\0';
+        if (in->len && in->owned[in->len - 1] == '\r')
+            in->owned[--in->len] = '\0';
+    }
     if (!strncmp(in->owned, mark, strlen(mark))) {
         in->text += strlen(mark);
         in->len -= strlen(mark);

@@ -90,6 +90,7 @@ const char *format_default_show(const char *format)
 #define PICTURES "pictures are .png, .svg, .pdf or .html"
 #define TABLES "tables are .csv"
 #define ARRAYS "arrays are .npz, .npy or, for tables, .csv"
+#define DOCUMENTS "documents are .json, and of a batch .ndjson"
 #define COMPRESSED "nothing is compressed: leave that ending out, or write to a pipe"
 
 /* Endings that promise what nothing here writes: without an error, such a file would hold a text table. */
@@ -98,7 +99,7 @@ static const struct { const char *ending, *instead; } foreign[] = {
     {".tif", PICTURES}, {".tiff", PICTURES}, {".eps", PICTURES}, {".ps", PICTURES}, {".htm", "pages are .html"},
     {".md", "explain writes .md, this command .html"}, {".tsv", TABLES}, {".xls", TABLES}, {".xlsx", TABLES}, {".ods", TABLES},
     {".parquet", ARRAYS}, {".feather", ARRAYS}, {".arrow", ARRAYS}, {".h5", ARRAYS}, {".hdf5", ARRAYS}, {".pkl", ARRAYS},
-    {".pt", ARRAYS}, {".mat", ARRAYS}, {".safetensors", ARRAYS}, {".jsonl", "documents are .json, and of a batch .ndjson"},
+    {".pt", ARRAYS}, {".mat", ARRAYS}, {".safetensors", ARRAYS}, {".jsonl", DOCUMENTS}, {".ndjson", DOCUMENTS},
     {".gz", COMPRESSED}, {".xz", COMPRESSED}, {".zst", COMPRESSED}, {".bz2", COMPRESSED}, {".zip", "archives are .npz"},
 };
 

@@ -254,7 +254,9 @@ static int run(struct attn_err *err)
     struct input in = {0}, other = {0};
     if (!o.format)
         o.format = output_format_of(o.path);      /* set only if given or implied, so that the repro command has no defaults */
-    int code = output_check_format(o.format, o.path, err);
+    int code = o.dry_run && (o.format || o.path) ? attn_fail(err, ATTN_EUSAGE, "--dry-run runs nothing and lists edits on standard output: leave "
+                                                 "--format and -o out")
+                                     : output_check_format(o.format, o.path, err);
     if (!code)
         code = check_ablations(err);
     if (!code)

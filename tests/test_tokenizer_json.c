@@ -54,10 +54,14 @@ START_TEST(test_corpus)
         {"n_cut.json", "expected ',' or ']' (the text ends here)"},
         {"n_decoder.json", "decoder: \"WordPiece\" is not supported"},
         {"n_decoder_ctc.json", "decoder: \"CTC\" is not supported"},
+        {"n_decoder_metaspace_contradicts.json", "decoder: such a \"prepend_scheme\" is not supported"},
+        {"n_decoder_metaspace_scheme.json", "decoder: such a \"prepend_scheme\" is not supported"},
         {"n_decoder_replace.json", "decoder: \"Replace\" by a pattern that is no string is not supported"},
         {"n_decoder_replace_long.json", "decoder: \"Replace\" by more than four times as many bytes is not supported"},
         {"n_decoder_strip.json", "decoder: \"Strip\" without a whole number as \"start\" and \"stop\" is not supported"},
+        {"n_decoder_strip_long.json", "decoder: \"Strip\" of what is not one character is not supported"},
         {"n_decoder_suffix.json", "decoder: \"suffix\" is 7, expected a string"},
+        {"n_decoder_suffix_empty.json", "decoder: an empty \"suffix\" is not supported"},
         {"n_decoders_many.json", "decoder: a Sequence of so many steps is not supported"},
         {"n_deep.json", "nested deeper than 64 levels (found '[')"},
         {"n_decoder_grows.json", "\"Replace\" steps that together make so much more of a text"},
@@ -323,6 +327,24 @@ START_TEST(test_added_text)
 }
 END_TEST
 
+/* A token with a character that spells no byte is its own text, all of it; one with bytes alone is these. */
+START_TEST(test_spellings_that_are_no_bytes)
+{
+    struct attn_tokenizer *t = NULL;
+    struct attn_err err = {0};
+    char *text;
+    size_t len;
+    put("config.json", "{\"model_type\": \"gpt2\"}");
+    put("tokenizer.json", "{\"pre_tokenizer\": " BYTE_LEVEL ", \"decoder\": " BYTE_LEVEL ", \"model\": {\"type\": \"BPE\", \"vocab\": "
+        "{\"a\": 0, \"\u0120\u65E5\": 1, \"\u00e9x\u65E5\": 2, \"\u0120a\": 3, \"\u00c3\": 4, \"\u00a9\": 5}, \"merges\": []}}");
+    ck_assert_msg(!attn_tokenizer_open(&t, scratch_dir, &err), "%s", err.msg);
+    ck_assert_msg(!attn_decode(&text, &len, t, (const int32_t[]){3, 1, 2, 4, 5}, 5, &err), "%s", err.msg);
+    ck_assert_str_eq(text, " a\u0120\u65E5\u00e9x\u65E5\u00e9");
+    free(text);
+    attn_tokenizer_close(t);
+}
+END_TEST
+
 /* ---- vocab.json and merges.txt --------------------------------------------------------- */
 
 static const char small[] = "{\"a\": 0, \"b\": 1, \"1\": 2, \"\u0120\": 3, \"11\": 4, \"e\": 5, \"\u00c3\": 6, \"\u00a9\": 7, \"\u00c3\u00a9\": 8, "
@@ -412,6 +434,7 @@ Suite *suite_tokenizer_json(void)
     tcase_add_loop_test(t, test_steps_after_bytes, 0, (int)(sizeof not_after / sizeof *not_after));
     tcase_add_test(t, test_who_decides);
     tcase_add_test(t, test_added_text);
+    tcase_add_test(t, test_spellings_that_are_no_bytes);
     tcase_add_loop_test(t, test_beside, 0, (int)(sizeof beside / sizeof *beside));
     suite_add_tcase(s, t);
     return s;

@@ -104,7 +104,10 @@ static void byte_level(struct list *out, const struct list *in)
         size_t before = raw.used;
         add_text(&raw, t.s, t.len);     /* the bytes take no more room than their spelling */
         size_t n = t.type == ATTN_PIECE_USER || raw.failed ? SIZE_MAX : attn_bytes_read(raw.text + before, t.s, t.len);
-        raw.used = n == SIZE_MAX ? raw.used : before + n;
+        if (n != SIZE_MAX)
+            raw.used = before + n;
+        else if (!raw.failed)           /* a character that stands for no byte: the spelling is the text, all of it */
+            memcpy(raw.text + before, t.s, t.len);
     }
     out->failed = raw.failed;
     add_readable(out, raw.used > 0 ? raw.text : "", raw.used);

@@ -118,6 +118,7 @@ int attn_steps_copy(struct attn_steps *s, char **out, size_t *len, const char *t
 int attn_steps_keys(struct attn_steps *s, const cJSON *v, const char *const *known);
 /* Fails with "NAME: WHAT is not supported ..." */
 int attn_steps_refuse(struct attn_steps *s, const char *what);
+bool attn_steps_is_one(const char *text);           /* one character */
 int attn_steps_too_many(struct attn_steps *s);
 
 #endif

@@ -75,6 +75,8 @@ static int take_strip(struct attn_steps *s, const cJSON *v)
         return rc;
     if (!start || !stop || !attn_tree_whole(start, 0, INT32_MAX, &from) || !attn_tree_whole(stop, 0, INT32_MAX, &to))
         return attn_steps_refuse(s, "\"Strip\" without a whole number as \"start\" and \"stop\"");
+    if (!attn_steps_is_one(content))
+        return attn_steps_refuse(s, "\"Strip\" of what is not one character");
     if ((rc = add(s, ATTN_DECODE_STRIP, &step)))
         return rc;
     step->start = (size_t)from;
@@ -91,11 +93,14 @@ static int take_metaspace(struct attn_steps *s, const cJSON *v)
     int rc = attn_steps_keys(s, v, keys);
     if (rc || (rc = attn_steps_string(s, v, "replacement", &find)) || (rc = attn_steps_flag(s, v, "add_prefix_space", true, &space)))
         return rc;
-    if (!*find)
-        return attn_steps_refuse(s, "an empty \"replacement\"");
+    if (!attn_steps_is_one(find))
+        return attn_steps_refuse(s, "a \"replacement\" that is not one character");
+    const bool drops = !strcmp(scheme, "always") || !strcmp(scheme, "first"), never = !strcmp(scheme, "never");
+    if (attn_tree_member(v, "prepend_scheme") && ((!drops && !never) || (drops && !space)))
+        return attn_steps_refuse(s, "such a \"prepend_scheme\"");
     if ((rc = add(s, ATTN_DECODE_METASPACE, &step)))
         return rc;
-    step->drop = *scheme ? strcmp(scheme, "never") != 0 : space;
+    step->drop = *scheme ? drops : space;
     return attn_steps_copy(s, &step->find, NULL, find);
 }
 
@@ -105,7 +110,11 @@ static int take_suffix(struct attn_steps *s, const cJSON *v)
     struct attn_decode_step *step;
     const char *find;
     int rc = attn_steps_keys(s, v, keys);
-    if (rc || (rc = attn_steps_string(s, v, "suffix", &find)) || (rc = add(s, ATTN_DECODE_SUFFIX, &step)))
+    if (rc || (rc = attn_steps_string(s, v, "suffix", &find)))
+        return rc;
+    if (!*find)
+        return attn_steps_refuse(s, "an empty \"suffix\"");
+    if ((rc = add(s, ATTN_DECODE_SUFFIX, &step)))
         return rc;
     return attn_steps_copy(s, &step->find, NULL, find);
 }

@@ -177,10 +177,7 @@ static int read_prepend(struct attn_steps *s, const cJSON *v, enum attn_prepend 
 
 static int check_replacement(struct attn_steps *s, const char *text)
 {
-    size_t step = 0, len = strlen(text);
-    if (len > 0)
-        attn_utf8_next(text, len, &step);
-    return len > 0 && step == len ? ATTN_OK : attn_steps_refuse(s, "a \"replacement\" that is not one character");
+    return attn_steps_is_one(text) ? ATTN_OK : attn_steps_refuse(s, "a \"replacement\" that is not one character");
 }
 
 static const char *const metaspace_keys[] = {"type", "replacement", "str_rep", "add_prefix_space", "prepend_scheme", "split", NULL};

@@ -18,6 +18,14 @@ int attn_steps_refuse(struct attn_steps *s, const char *what)
     return attn_fail(s->err, ATTN_EFORMAT, "%s: %s is not supported; token ids can be given with --ids", s->name, what);
 }
 
+bool attn_steps_is_one(const char *text)
+{
+    size_t step = 0, len = strlen(text);
+    if (len > 0)
+        attn_utf8_next(text, len, &step);
+    return len > 0 && step == len;
+}
+
 int attn_steps_keys(struct attn_steps *s, const cJSON *v, const char *const *known)
 {
     char found[ATTN_TREE_SHOWN];

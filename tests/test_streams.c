@@ -144,6 +144,17 @@ START_TEST(limit_of_file_size_is_an_error)
         return;
     expect("ulimit -f 0; \"$A\" vocab -s Life -o $D/v 2>&1", 1, "File too large");
     ck_assert_uint_eq(succeed("ls -A \"$D\"")->len, 0);
+    /* A dump stays as it is where nothing can be written, and a new one leaves nothing. */
+    succeed("\"$A\" run -q -s Life --format npy -o $D/dump && ls -A $D/dump | xargs -I% sha256sum $D/dump/% >$D/sums");
+    expect("ulimit -f 0; \"$A\" run -q -s 'Life is' --format npy -o $D/dump 2>&1", 1, "File too large");
+    expect("ulimit -f 0; \"$A\" run -q -s 'Life is' --format npy -o $D/none 2>&1", 1, "File too large");
+    succeed("sha256sum -c --quiet $D/sums && test $(ls -A $D/dump | wc -l) = $(wc -l <$D/sums) && test ! -e $D/none");
+    /* Neither does a merge change its summary alone. */
+    succeed("cd $D && for t in Life 'Life is short'; do for i in 0 1; do printf \"$t\\n$t\\n\" | \"$A\" batch -q -f - --show '*' --shard $i/2 --stride --force "
+            "-o p$i.ndjson --summary s$i.csv; done; test -e all.ndjson || { \"$A\" merge -q p0.ndjson p1.ndjson -o all.ndjson --summary s.csv && "
+            "sha256sum all.ndjson all.ndjson.json s.csv >sums; }; done");
+    expect("cd $D && ulimit -f 2; \"$A\" merge -q p0.ndjson p1.ndjson -o all.ndjson --summary s.csv 2>&1", 1, "all.ndjson: cannot write: File too large");
+    succeed("cd $D && sha256sum -c --quiet sums");
 }
 END_TEST
 

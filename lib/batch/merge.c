@@ -254,6 +254,8 @@ static int write_stream(struct merge *m, struct attn_err *err)
         return rc;
     rc = join_into(to, m, is_table ? &table : &lines, err);
     if (!rc)
+        rc = attn_out_flush(to, false, err);    /* a full disk is found before anything is replaced */
+    if (!rc)
         rc = write_summary(m, NULL, err);
     if (!rc)
         rc = forget(m, err);

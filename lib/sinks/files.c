@@ -139,7 +139,7 @@ int attn_files_begin(struct attn_file **out, struct attn_files *f, const struct 
     return 0;
 }
 
-/* Hashes ended files 2i and 2i + 1. */
+/* Hashes ended files 2i and 2i + 1, and writes what is left of them: a full disk is found before anything is replaced. */
 static void hash_two(void *ctx, size_t i, int worker)
 {
     (void)worker;
@@ -150,6 +150,10 @@ static void hash_two(void *ctx, size_t i, int worker)
     } else {
         struct attn_file *b = f->ended[2 * i + 1].file;
         attn_out_digest_two(a->out, a->sha256, b->out, b->sha256);
+    }
+    for (size_t k = 2 * i; k < f->n_ended && k < 2 * i + 2; k++) {
+        f->ended[k].err.code = ATTN_OK;
+        attn_out_flush(f->ended[k].file->out, false, &f->ended[k].err);
     }
 }
 
@@ -177,6 +181,15 @@ static int list_ended(struct attn_files *f, struct attn_err *err)
     return rc ? rc : attn_rewrite_add(f->rewrite, list, f->n_ended, err);
 }
 
+/* The first failure of the ended files. */
+static int failure(const struct attn_files *f, size_t n, struct attn_err *err)
+{
+    for (size_t i = 0; i < n; i++)
+        if (f->ended[i].err.code)
+            return attn_fail_as(err, &f->ended[i].err);
+    return ATTN_OK;
+}
+
 /* Hashes the ended files, two at a time in a thread, and gives them their names. */
 static int commit_ended(struct attn_files *f, struct attn_err *err)
 {
@@ -184,16 +197,15 @@ static int commit_ended(struct attn_files *f, struct attn_err *err)
     for (size_t i = 0; i < f->n_ended; i++)
         bytes += (double)attn_out_bytes(f->ended[i].file->out);
     attn_team_run(f->job->team, (f->n_ended + 1) / 2, COST * bytes, hash_two, f);
-    int rc = f->stream ? ATTN_OK : list_ended(f, err);
+    int rc = failure(f, f->n_ended, err);
+    if (!rc && !f->stream)
+        rc = list_ended(f, err);
     if (rc)
         return rc;
     attn_team_run(f->job->team, f->n_ended, COST * bytes, commit, f);
     size_t n = f->n_ended;
     f->n_ended = 0;
-    for (size_t i = 0; i < n; i++)
-        if (f->ended[i].err.code)
-            return attn_fail_as(err, &f->ended[i].err);
-    return 0;
+    return failure(f, n, err);
 }
 
 int attn_files_end(struct attn_files *f, struct attn_file *file, struct attn_err *err)
@@ -342,18 +354,23 @@ int attn_files_finish(struct attn_files *f, struct attn_err *err)
     return rc;
 }
 
-/* Removes the files, and the directory, if it was made for them and the writing did not finish. */
+static void withdraw_file(const struct attn_files *f, const char *file)
+{
+    char *path;
+    if (attn_asprintf(&path, "%s/%s", f->job->path, file) < 0)
+        return;
+    unlink(path);
+    free(path);
+}
+
+/* Removes the manifest, the files, and the directory, if it was made for them and the writing did not finish. */
 static void withdraw(const struct attn_files *f)
 {
     if (f->rewrite)
         attn_rewrite_withdraw(f->rewrite);
-    for (size_t i = 0; i < f->n; i++) {
-        char *path;
-        if (attn_asprintf(&path, "%s/%s", f->job->path, f->list[i]->file) < 0)
-            continue;
-        unlink(path);
-        free(path);
-    }
+    withdraw_file(f, "manifest.json");
+    for (size_t i = 0; i < f->n; i++)
+        withdraw_file(f, f->list[i]->file);
     rmdir(f->job->path);                /* fails, rightly, if somebody else put something there */
 }
 

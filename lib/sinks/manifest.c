@@ -360,18 +360,29 @@ static int open_part(struct attn_rewrite *r, struct attn_err *err)
     return n ? append(r, "\n", 1, err) : append(r, opening, strlen(opening), err);  /* a line may have been cut short */
 }
 
+/* Of what could not be begun nothing stays: the manifest is as it was. */
+static void put_back(const struct attn_rewrite *r, size_t bytes)
+{
+    if (r->fd < 0 || !ftruncate(r->fd, (off_t)bytes))
+        rename(r->part, r->manifest);
+}
+
 /* Makes the manifest the .part.  If there is one, of a run that was killed while it removed files, it gets both lists. */
 static int put_aside(struct attn_rewrite *r, struct attn_err *err)
 {
     struct attn_map old;
     int rc = open_list(&old, r->dir, manifest, r->manifest, err);
-    bool lists = list_in(&old) != NULL, there = attn_folder_has(r->dir, part);
+    bool lists = list_in(&old) != NULL, there = attn_folder_has(r->dir, part), moved = false;
     if (!rc && lists && euidaccess(r->manifest, W_OK))
         rc = attn_fail_errno(err, r->manifest, "replace");      /* its owner protected it */
-    if (!rc && lists && !there && rename(r->manifest, r->part))
+    if (!rc && lists && !there && !(moved = !rename(r->manifest, r->part)))
         rc = attn_fail_errno(err, r->manifest, "replace");
     if (!rc)
         rc = open_part(r, err);
+    if (rc && moved)
+        put_back(r, old.len);
+    else if (rc && !there && r->fd >= 0)
+        unlink(r->part);
     if (!rc && lists && there)
         rc = append(r, (const char *)old.data, old.len, err);
     if (!rc && lists && there && unlink(r->manifest))

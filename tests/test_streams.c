@@ -158,6 +158,15 @@ START_TEST(limit_of_file_size_is_an_error)
 }
 END_TEST
 
+/* Those of killed processes go; a young one may be somebody's. */
+START_TEST(old_temporary_files_go)
+{
+    succeed("mkdir $D/d && cd $D/d && touch .attn-fedcba9876543210.tmp && touch -d '1 hour ago' .attn-0123456789abcdef.tmp .attn-1.tmp mine");
+    expect_exactly("\"$A\" run -q -s Life --show pattern --format npy -o $D/d && ls -A $D/d",
+                   ".attn-1.tmp\n.attn-fedcba9876543210.tmp\nblocks.0.attn.pattern.npy\nmanifest.json\nmine\n");
+}
+END_TEST
+
 START_TEST(files_are_replaced_whole)
 {
     expect_exactly("cd $D && echo old >v && chmod 640 v && ln -s v link && \"$A\" vocab -q -s 'Life is' -o link && "
@@ -406,7 +415,8 @@ Suite *suite_streams(void)
         {what_cannot_run_writes_nothing, 1}, {full_disk_is_an_error, ROWS(writers)},
         {closed_pipe_ends_quietly, ROWS(writers)}, {slow_readers_get_everything, 1}, {closed_streams_are_errors, 1},
         {bad_files_end_with_1_and_a_name, ROWS(bad_files)}, {long_paths_leave_room_for_the_reason, 1},
-        {limit_of_file_size_is_an_error, 1}, {files_are_replaced_whole, 1}, {what_is_read_is_not_written_over, 1},
+        {limit_of_file_size_is_an_error, 1}, {old_temporary_files_go, 1}, {files_are_replaced_whole, 1},
+        {what_is_read_is_not_written_over, 1},
         {signals_end_the_command, ROWS(ends)}, {who_interrupts_finds_no_half_files, ROWS(ends)}, {a_mapped_file_that_shrinks_is_named, 1},
         {instructions_are_those_asked_for, 1}, {nonsense_in_the_environment_is_refused, 1}, {dots_that_overflow_end_with_a_note, 1},
         {small_address_spaces_are_survived, 1}, {small_stacks_are_enough, 1}, {colour_only_on_a_terminal, 1},

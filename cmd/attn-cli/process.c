@@ -9,6 +9,7 @@
 #include <poll.h>
 #include <pthread.h>
 #include <signal.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <sys/mman.h>
 #include <sys/resource.h>
@@ -29,8 +30,11 @@ static void put(const char *text)
 /* Handler of SIGBUS. */
 static void file_shrank(int number, siginfo_t *info, void *context)
 {
+    static atomic_flag said = ATOMIC_FLAG_INIT;
     (void)number;
     (void)context;
+    while (atomic_flag_test_and_set(&said))
+        pause();                        /* another thread is saying so */
     const char *path = info->si_code > 0 ? attn_file_mapped_at(info->si_addr) : NULL;         /* else somebody sent it */
     put("attn-cli: ");
     put(path ? path : "a mapped file");
@@ -52,7 +56,7 @@ static void end_by(int number)
 /* With SIGPIPE and SIGXFSZ ignored, a failed write is an error that we report instead of the end of the process. */
 static void set_signals(void)
 {
-    static const int ends[] = {SIGINT, SIGTERM, SIGHUP};
+    static const int ends[] = {SIGINT, SIGTERM, SIGHUP, SIGXCPU};
     struct sigaction a = {.sa_handler = end_by}, before;
     sigemptyset(&a.sa_mask);
     for (size_t i = 0; i < sizeof ends / sizeof *ends; i++)     /* but what nohup ignores, or a shell in the background */

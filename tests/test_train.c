@@ -444,6 +444,11 @@ static const struct { const char *line; int status; const char *says; } refused[
     {"for i in $(seq 9); do echo 'a b c d a b c d'; done >$D/f; for i in 1 2 3; do printf '<|endoftext|>\na\n'; done >>$D/f; echo '{\"a\":0,\"b\":1,\"c\":2,\"d\":3}' >$D/v.json;"
      "\"$A\" init -q -o $D/h --vocab-size 4 --n-ctx 8 --n-layer 1 --n-head 1 --d-model 4 --unembed true && cp $D/v.json $D/h/vocab.json && "
      "\"$A\" train -m $D/h -f $D/f -o $D/m --steps 1 --held-out 20 2>&1", 1, "3 tokens to hold out, expected at least 2 in one document"},
+    {"\"$A\" train -m tiny -f /dev/null -o $D/m 2>&1", 1, "the text is empty: there is nothing to train on"},
+    {"printf 'a\\n<|endoftext|>\\nb' >$D/f; echo '{\"a\":0,\"b\":1}' >$D/vocab.json; \"$A\" train -f $D/f --vocab $D -o $D/m --steps 1 --n-ctx 1 --n-layer 1 "
+     "--n-head 1 --d-model 4 --held-out 0 2>&1", 1, "the text: 2 tokens to train on, and none follows another in its document"},
+    {"printf '\\357\\273\\277a b' >$D/f; echo '{\"a\":0,\"b\":1}' >$D/vocab.json; for raw in '' --raw; do \"$A\" train -q $raw -f $D/f --vocab $D -o $D/m$raw --steps 1 "
+     "--n-ctx 1 --n-layer 1 --n-head 1 --d-model 4 --held-out 0 2>&1 || exit; done", 1, "unknown word '\\u{FEFF}a' at byte 0"},
     {SMALL "--against README.md --against-share 1 -o $D/m 2>&1", 2, "\"against_share\" is 1, expected less than 1"},
     {"head -c 3000 cmd/README.md | \"$A\" train -f - -o $D/m --vocab-size 300 --n-ctx 100000 2>&1", 1, "expected at least 100001"},
     {SMALL "--n-head 3 -o $D/m 2>&1", 1, "\"d_model\" 32 is not a multiple of \"n_head\" 3"},

@@ -68,6 +68,15 @@ static size_t targets_of(const struct attn_corpus *c, bool join)
     return join && c->n ? c->n - 1 : n;
 }
 
+static int check_text(const struct attn_train *t, size_t len, struct attn_err *err)
+{
+    if (len == 0)
+        return attn_fail(err, ATTN_EFORMAT, "the text is empty: there is nothing to train on");
+    return targets_of(&t->text, t->settings.join) ? ATTN_OK
+         : attn_fail(err, ATTN_EFORMAT, "the text: %zu token%s to train on, and none follows another in its document; take a longer text",
+                     t->text.n, t->text.n == 1 ? "" : "s");
+}
+
 static int check_held_out(const struct attn_train *t, struct attn_err *err)
 {
     if (t->settings.held_out == 0 || targets_of(&t->held_out, t->settings.join))
@@ -94,6 +103,8 @@ static int read_texts(struct attn_train *t, const struct attn_train_opts *o, str
         rc = read_text(t, &t->also, o->also, o->also_len, also, err);
     if (!rc && o->against)
         rc = read_text(t, &t->against, o->against, o->against_len, against, err);
+    if (!rc)
+        rc = check_text(t, o->text_len, err);
     if (!rc)
         rc = check_held_out(t, err);
     return rc ? rc : count_bytes(t, err);

@@ -136,7 +136,7 @@ static const struct option gradient_options[] = {
      .section = OF_INPUT},
     {'s', "sentence", OPT_TEXT, &common.sentence, "TEXT", "the sentence to watch; with --gradients the text itself",
      .section = OF_INPUT},
-    {0, "raw", OPT_FLAG, &common.raw, NULL, "keep the byte order mark and the final newline of the file",
+    {0, "raw", OPT_FLAG, &common.raw, NULL, "keep the byte order mark of a file and, with --gradients, its final newline, which is dropped",
      .section = OF_INPUT},
     {.name = NULL},
 };

@@ -109,6 +109,18 @@ static int check_text(const char *dir, const char *path, struct attn_err *err)
               : ATTN_OK;
 }
 
+/* A text without what editors put in front of it.  Its last line end stays: it is a token as those between lines are. */
+static int read_text(char **text, size_t *len, const char *path, struct attn_err *err)
+{
+    static const char mark[] = "\xEF\xBB\xBF";
+    size_t n = strlen(mark);
+    if (file_read(text, len, path, err))
+        return err->code;
+    if (!common.raw && *len >= n && !memcmp(*text, mark, n))
+        memmove(*text, *text + n, (*len -= n) + 1);
+    return ATTN_OK;
+}
+
 static int read_files(struct source *in, const char *corpus, struct attn_err *err)
 {
     in->dir = directory(o.path);
@@ -117,8 +129,8 @@ static int read_files(struct source *in, const char *corpus, struct attn_err *er
         return attn_no_memory(err, NULL, "for a path");
     if (check_text(in->dir, corpus, err) || check_text(in->dir, o.also, err) || check_text(in->dir, o.against, err))
         return err->code;
-    if (file_read(&in->text, &in->text_len, corpus, err) || (o.also && file_read(&in->also, &in->also_len, o.also, err)) ||
-        (o.against && file_read(&in->against, &in->against_len, o.against, err)) ||
+    if (read_text(&in->text, &in->text_len, corpus, err) || (o.also && read_text(&in->also, &in->also_len, o.also, err)) ||
+        (o.against && read_text(&in->against, &in->against_len, o.against, err)) ||
         (o.config && file_read(&in->config, &in->config_len, o.config, err)) ||
         (o.settings && file_read(&in->settings, &in->settings_len, o.settings, err)))
         return err->code;

@@ -9,13 +9,13 @@
 
 int asked_open(struct asked *a, const struct command *c, const char *format, const char *path, struct attn_err *err)
 {
-    struct attn_err ignored = {0};
+    struct attn_err why = {0};
     if (input_read(&a->in, err) || open_model(&a->model, c, err) || input_tokens(&a->tokens, &a->tokenizer, &a->in, err))
         return err->code;
     if (!a->tokens->n)
         return attn_fail(err, ATTN_EFORMAT, "the sentence is empty: there is no token to run");
-    if (!a->tokenizer && open_tokenizer(&a->tokenizer, &ignored))
-        a->tokenizer = NULL;            /* ids need none */
+    if (!a->tokenizer && open_tokenizer(&a->tokenizer, &why) == ATTN_ENOMEM)
+        return attn_fail_as(err, &why); /* ids need none, so it may be missing or of no use */
     return input_label(a->tokens, &a->tokenizer, &a->in, a->model, output_is_seen(format, path), err);
 }
 

@@ -332,6 +332,8 @@ static int ask_tokenizer(struct attn_tokenizer **tokenizer, struct attn_err *err
 {
     struct attn_err why = {0};
     int code = open_tokenizer(tokenizer, &why);
+    if (code == ATTN_ENOMEM)
+        return attn_fail_as(err, &why);
     if (code && (naming || code != ATTN_EIO))
         say_note("no labels: %s", why.msg);
     return code ? ATTN_OK : attn_labels_new(&labels, *tokenizer, err);

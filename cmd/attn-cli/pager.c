@@ -119,9 +119,9 @@ static pid_t start(int file)
     setenv("LESS", "FRX", 0);
     if (posix_spawn_file_actions_init(&streams))
         return -1;
-    posix_spawn_file_actions_adddup2(&streams, file, STDIN_FILENO);
-    posix_spawn_file_actions_adddup2(&streams, terminal, STDOUT_FILENO);
-    if (!posix_spawnattr_init(&attr)) {
+    bool joined = !posix_spawn_file_actions_adddup2(&streams, file, STDIN_FILENO) &&
+                  !posix_spawn_file_actions_adddup2(&streams, terminal, STDOUT_FILENO);
+    if (joined && !posix_spawnattr_init(&attr)) {
         posix_spawnattr_setsigdefault(&attr, &usual);
         posix_spawnattr_setsigmask(&attr, &none);
         posix_spawnattr_setflags(&attr, POSIX_SPAWN_SETSIGDEF | POSIX_SPAWN_SETSIGMASK);
@@ -158,9 +158,18 @@ static bool wait_for(pid_t pid)
 
 static bool page(int file)
 {
-    lseek(file, 0, SEEK_SET);
-    pid_t pid = start(file);
+    pid_t pid = lseek(file, 0, SEEK_SET) == 0 ? start(file) : -1;
     return pid > 0 && wait_for(pid);
+}
+
+/* Without memory or a handle to look at what is held. */
+static void copy_to_terminal(int file)
+{
+    char part[4096];
+    ssize_t n;
+    for (off_t at = 0; (n = pread(file, part, sizeof part, at)) > 0; at += n)
+        if (write(terminal, part, (size_t)n) != n)
+            return;
 }
 
 /* A failed write is seen by process_finish_output. */
@@ -171,9 +180,11 @@ void pager_show(void)
         return;
     fflush(stdout);
     int file = fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, 3);
-    dup2(terminal, STDOUT_FILENO);
     size_t len = file >= 0 && !fstat(file, &st) ? (size_t)st.st_size : 0;
     char *text = len ? mmap(NULL, len, PROT_READ, MAP_PRIVATE, file, 0) : MAP_FAILED;
+    if (text == MAP_FAILED)
+        copy_to_terminal(STDOUT_FILENO);
+    dup2(terminal, STDOUT_FILENO);
     if (text != MAP_FAILED) {
         if (!(is_text(text, len) && is_longer(text, len) && page(file)))
             fwrite(text, 1, len, stdout);

@@ -294,6 +294,15 @@ START_TEST(what_does_not_fit_is_said)
 }
 END_TEST
 
+/* Small numbers do not all say 0, and a heading in letters that the font lacks ends within the picture. */
+START_TEST(numbers_and_headings_fit)
+{
+    expect("printf '0.0000043,0\\n-9.2e-6,1e-9\\n' >$D/m.csv; \"$A\" plot -q $D/m.csv --annotate --format svg -o - | "
+           "grep -o '>[^<]*e-0[^<]*</text' | head -3", 0, ">4.3e-06</text\n>-9.2e-06</text\n>1.0e-09</text\n");
+    expect("\"$A\" plot -q $D/m.csv --title \"$(printf '\u05E9\u05DC\u05D5\u05DD %.0s' $(seq 7))\" --format svg -o - | grep -c '\u2026'", 0, "1\n");
+}
+END_TEST
+
 Suite *suite_figures(void)
 {
     Suite *s = suite_create("figures");
@@ -312,6 +321,7 @@ Suite *suite_figures(void)
     tcase_add_test(t, panels_are_arranged);
     tcase_add_test(t, heads_that_are_shared_say_so);
     tcase_add_test(t, labels_keep_apart);
+    tcase_add_test(t, numbers_and_headings_fit);
     tcase_add_loop_test(t, what_does_not_fit_is_said, 0, sizeof wrong / sizeof *wrong);
     suite_add_tcase(s, t);
     return s;

@@ -8,6 +8,7 @@
 
 #include "base/err.h"
 #include "base/size.h"
+#include "picture/font.h"
 #include "text/label.h"
 
 /* ---- the legend below the matrices of a kind: what the colours mean, and how many numbers had none ---- */
@@ -239,20 +240,29 @@ static size_t heading_line(const struct attn_figure *f)
     return f->margin < MARGIN ? f->margin + HEADING_LINE : MARGIN + HEADING_LETTER;
 }
 
+/* As much of a text as takes so many columns when it is drawn: letters that the font lacks take two. */
+static struct attn_label fitting(const char *text, size_t len, size_t columns)
+{
+    struct attn_label l = attn_label_line(text, len, columns);
+    for (size_t less = columns; less > 1 && attn_font_columns(l.text, l.bytes) > columns;)
+        l = attn_label_line(text, len, --less);
+    return l;
+}
+
 static void draw_heading(const struct attn_figure *f, const struct attn_pen *pen)
 {
     const struct attn_album *a = f->album;
     size_t columns = (f->width - 2 * f->margin) / HEADING_LETTER;
     if (f->title) {
-        struct attn_label l = attn_label_line(f->title, strlen(f->title), columns);
+        struct attn_label l = fitting(f->title, strlen(f->title), columns);
         struct attn_lettering w = {l.text, f->margin, heading_line(f), HEADING_LETTER, ATTN_BEGINS, false};
         pen->write(pen->self, &w);
         return;
     }
-    struct attn_label model = attn_label_line(a->model ? a->model : "", a->model ? strlen(a->model) : 0, columns / 2);
-    size_t left = columns - model.columns - 2, each = a->keys_text ? (left - strlen(looks)) / 2 : left;
-    struct attn_label sentence = attn_label_line(a->text ? a->text : "", a->text ? a->text_len : 0, each);
-    struct attn_label other = attn_label_line(a->keys_text ? a->keys_text : "", a->keys_text ? a->keys_len : 0, each);
+    struct attn_label model = fitting(a->model ? a->model : "", a->model ? strlen(a->model) : 0, columns / 2);
+    size_t left = columns - attn_font_columns(model.text, model.bytes) - 2, each = a->keys_text ? (left - strlen(looks)) / 2 : left;
+    struct attn_label sentence = fitting(a->text ? a->text : "", a->text ? a->text_len : 0, each);
+    struct attn_label other = fitting(a->keys_text ? a->keys_text : "", a->keys_text ? a->keys_len : 0, each);
     char text[3 * sizeof model.text + sizeof looks + 4];
     snprintf(text, sizeof text, "%s%s%s%s%s", model.text, a->model && a->text ? ": " : "", sentence.text,
              a->keys_text ? looks : "", other.text);

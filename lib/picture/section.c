@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "base/err.h"
+#include "base/format.h"
 #include "base/size.h"
 #include "text/label.h"
 #include "picture/font.h"
@@ -146,7 +147,10 @@ static size_t longest_name(const struct attn_section *s)
 
 const char *attn_section_number(char text[ATTN_NUM_FIXED_MAX], const struct attn_section *s, float x)
 {
-    text[attn_num_fixed(text, (double)x, s->digits)] = '\0';
+    if (s->exponents && x != 0 && isfinite(x))
+        attn_snprintf(text, ATTN_NUM_FIXED_MAX, "%.1e", (double)x);
+    else
+        text[attn_num_fixed(text, (double)x, s->digits)] = '\0';
     return text;
 }
 
@@ -157,7 +161,8 @@ static void choose_digits(struct attn_section *s)
         for (size_t i = 0; i < sheet->n * sheet->rows * sheet->cols; i++)
             if (isfinite(sheet->data[i]))
                 most = fmax(most, fabs((double)sheet->data[i]));
-    s->digits = most >= 100 ? 0 : most >= 10 ? 1 : most >= 0.05 || most == 0 ? 2 : 4;
+    s->exponents = most >= 1e6 || (most > 0 && most < 1e-3);
+    s->digits = s->exponents || most >= 100 ? 0 : most >= 10 ? 1 : most >= 0.05 || most == 0 ? 2 : 4;
 }
 
 static void make_room_for_words(struct attn_section *s, const struct attn_look *look)

@@ -26,7 +26,7 @@ struct attn_section {
     size_t cell, wide, across, down;    /* pixels of a number: its height, its width; panels */
     size_t name;                        /* pixels of the longest name above a panel */
     bool table;                         /* a row of panels for each layer */
-    bool numbers; int digits;           /* are written in the cells; after the point */
+    bool numbers, exponents; int digits;        /* are written in the cells, all with an exponent; after the point */
     size_t bar, indent;                 /* pixels: the legend's colour bar; from the left to the legend */
     size_t legend;                      /* columns of its lines */
     struct attn_axis left, top;

@@ -39,7 +39,7 @@ static const char *const rngs[] = {"avx2", "scalar", NULL};
 
 static const struct option keys[] = {
     SIZE_OPTION("vocab-size", &k.vocab_size, "tokens (default: the entries of --vocab)", .section = OF_NEW),
-    SIZE_OPTION("n-ctx", &k.n_ctx, "the longest sentence (default: 1024)", .section = OF_NEW, .flags = OPT_USUAL),
+    SIZE_OPTION("n-ctx", &k.n_ctx, "the longest sentence (default: 1024; of a small family 128)", .section = OF_NEW, .flags = OPT_USUAL),
     SIZE_OPTION("n-layer", &k.n_layer, "blocks; without --family this has no default",
      .section = OF_NEW, .flags = OPT_USUAL),
     SIZE_OPTION("n-head", &k.n_head, "query heads; without --family this has no default",

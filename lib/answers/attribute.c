@@ -429,8 +429,8 @@ static int check(const struct attn_attribution *a, struct attn_err *err)
         return attn_fail(err, ATTN_EUSAGE, "%s does not go with attribution, as it has no gradients: take another kind of attention",
                          a->o->kind.dropout > 0 ? "dropout" : "linear attention");
     if (a->o->pos < -(int64_t)a->tokens->n || a->o->pos >= (int64_t)a->tokens->n)
-        return attn_fail(err, ATTN_EUSAGE, "position %lld: the text has %zu tokens, 0 to %zu, or -1 to -%zu from the end",
-                         (long long)a->o->pos, a->tokens->n, a->tokens->n - 1, a->tokens->n);
+        return attn_fail(err, ATTN_EUSAGE, "position %lld: the text has %zu token%s, 0 to %zu, or -1 to -%zu from the end",
+                         (long long)a->o->pos, a->tokens->n, a->tokens->n == 1 ? "" : "s", a->tokens->n - 1, a->tokens->n);
     return ATTN_OK;
 }
 

@@ -265,7 +265,7 @@ void diff_print_contrast(const struct attn_contrasted *c, bool all)
 {
     if (!attn_contrast_differs(c) && !all) {
         printf("models  the same %zu weight%s", c->compared, c->compared == 1 ? "" : "s");
-        puts(c->config[0] ? c->tokenizer[0] && c->tokenizer[1] ? ", configuration and vocabulary": " and configuration" : "");
+        puts(c->config[0] ? c->tokenizer[0] && c->tokenizer[1] ? ", configuration and vocabulary" : " and configuration" : "");
         return;
     }
     if (c->fields)

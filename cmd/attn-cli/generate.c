@@ -438,7 +438,8 @@ const struct command generate_command = {
              "temperature 1, null for the first), the continuation as text, and why it stopped: length (-n tokens), eos, context "
              "(n_ctx tokens, including the prompt) or text (--stop).  Each token is computed once, with a key/value cache.  With "
              "-o the whole text then runs once more, as in run, and its activations are written, with the same bits as in the "
-             "generation (but where rotation depends on the length of the text: \"dynamic\", \"longrope\").  With --ids a tokenizer is used if there is one; otherwise the text is a list of ids, and null in JSON.",
+             "generation (but where rotation depends on the length of the text: \"dynamic\", \"longrope\").  With --ids a tokenizer "
+             "is used if there is one; otherwise the text is a list of ids, and null in JSON.",
     .examples = (const struct pair[]){
         {"attn-cli generate -s \"Once upon a time\"", "the likeliest 32 tokens, by the built-in model"},
         {"attn-cli generate -m ./gpt2 --prompt \"Once\" -n 100 --temperature 0.8 --top-p 0.95 --seed 7", "a text drawn at random"},

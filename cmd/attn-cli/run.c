@@ -248,15 +248,20 @@ static void end(struct session *s)
     attn_model_close(s->model);
 }
 
+static int check_output(struct attn_err *err)
+{
+    if (o.dry_run && (o.format || o.path))
+        return attn_fail(err, ATTN_EUSAGE, "--dry-run runs nothing and lists edits on standard output: leave --format and -o out");
+    return output_check_format(o.format, o.path, err);
+}
+
 static int run(struct attn_err *err)
 {
     struct session s = {0};
     struct input in = {0}, other = {0};
     if (!o.format)
         o.format = output_format_of(o.path);      /* set only if given or implied, so that the repro command has no defaults */
-    int code = o.dry_run && (o.format || o.path) ? attn_fail(err, ATTN_EUSAGE, "--dry-run runs nothing and lists edits on standard output: leave "
-                                                 "--format and -o out")
-                                     : output_check_format(o.format, o.path, err);
+    int code = check_output(err);
     if (!code)
         code = check_ablations(err);
     if (!code)

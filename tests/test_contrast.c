@@ -69,6 +69,26 @@ START_TEST(test_nothing)
 }
 END_TEST
 
+/* PyTorch stores a tied output layer twice, convert does not; one that is no copy is a difference. */
+START_TEST(test_second_name)
+{
+    struct made_weights w;
+    struct attn_st_tensor t[MOST_TENSORS];
+    size_t n = read_tensors(&w, GPT2, t);
+    t[n] = *called(t, n, "wte.weight");
+    t[n].name = (char[]){"lm_head.weight"};
+    write_model(GPT2, t, n + 1);
+    succeed("cp " GPT2 "/merges.txt $D/b");
+    expect("$A diff $D/b " GPT2, 0, "nothing differs: ");
+    expect("$A diff " GPT2 " $D/b", 0, "nothing differs: ");
+    float *other = with_number(&t[n], 0, 7);
+    write_model(GPT2, t, n + 1);
+    expect("$A diff $D/b " GPT2, 1, "only in A: lm_head.weight");
+    free(other);
+    made_close(&w);
+}
+END_TEST
+
 /* life's q is [3, 2]: element 3 is in row 1, column 1. */
 START_TEST(test_one_number)
 {
@@ -442,6 +462,7 @@ Suite *suite_contrast(void)
     tcase_set_timeout(t, 60);
     tcase_add_checked_fixture(t, shell_set_up, scratch_remove);
     tcase_add_test(t, test_nothing);
+    tcase_add_test(t, test_second_name);
     tcase_add_test(t, test_one_number);
     tcase_add_test(t, test_token_row);
     tcase_add_test(t, test_odd_numbers);

@@ -316,20 +316,31 @@ static int add_row(struct attn_contrast *c, const struct attn_st_tensor *a, cons
     return ATTN_OK;
 }
 
+/* An output layer that is tied may be stored a second time, as PyTorch does it: where it is there, is no difference. */
+static bool is_second_name(const struct attn_contrast_side *s, const struct order *o, const struct attn_st_tensor *t)
+{
+    const struct attn_st_tensor *e = o->embedding;
+    return s->known && s->config.tied && e && t != e && t->bytes == e->bytes && !strcmp(t->dtype, e->dtype) &&
+           !memcmp(t->data, e->data, t->bytes);
+}
+
 static int compare_all(struct attn_contrast *c, const struct order *a, const struct order *b, struct attn_err *err)
 {
     uint64_t all = c->side[0].weights.bytes, done = 0;
     int rc = ATTN_OK;
     for (size_t i = 0; i < a->n && !rc; i++) {
-        rc = add_row(c, a->t[i], counterpart(c, 1, a->t[i]->name), err);
+        const struct attn_st_tensor *other = counterpart(c, 1, a->t[i]->name);
+        if (!other && is_second_name(&c->side[0], a, a->t[i]))
+            continue;
+        rc = add_row(c, a->t[i], other, err);
         if (!rc)
-            c->weight[i].of_tokens = a->t[i] == a->embedding;
+            c->weight[c->result.weight_rows - 1].of_tokens = a->t[i] == a->embedding;
         done += a->t[i]->bytes;
         if (!rc && c->o.step)
             rc = c->o.step(c->o.self, done, all, err);
     }
     for (size_t i = 0; i < b->n && !rc; i++)
-        if (!counterpart(c, 0, b->t[i]->name))
+        if (!counterpart(c, 0, b->t[i]->name) && !is_second_name(&c->side[1], b, b->t[i]))
             rc = add_row(c, NULL, b->t[i], err);
     return rc;
 }

@@ -11,6 +11,7 @@
 #include "base/format.h"
 #include "base/out.h"
 #include "picture/png.h"
+#include "text/label.h"
 
 struct svg { struct attn_out *out; const struct attn_palette *palette; };
 
@@ -110,6 +111,22 @@ static int cells(void *self, size_t x, size_t y, size_t cell, const uint8_t *ste
     return rc;
 }
 
+/* What a screen reader says of the picture: its heading. */
+static void put_title(struct attn_out *o, const struct attn_figure *f)
+{
+    enum { COLUMNS = 100 };
+    const struct attn_album *a = f->album;
+    const char *first = f->title ? f->title : a->model ? a->model : "";
+    struct attn_label text = attn_label_line(a->text && !f->title ? a->text : "", a->text && !f->title ? a->text_len : 0, COLUMNS);
+    if (!*first && !text.bytes)
+        return;
+    attn_out_str(o, "<title>");
+    attn_out_markup(o, first, strlen(first));
+    attn_out_str(o, *first && text.bytes ? ": " : "");
+    attn_out_markup(o, text.text, text.bytes);
+    attn_out_str(o, "</title>\n");
+}
+
 int attn_svg_write(struct attn_out *o, const struct attn_album *a, const struct attn_look *look, struct attn_err *err)
 {
     struct svg s = {o, look->palette};
@@ -123,10 +140,11 @@ int attn_svg_write(struct attn_out *o, const struct attn_album *a, const struct 
                      look->paper * (double)f.height / (double)f.width);
         else
             snprintf(size, sizeof size, "width=\"%zu\" height=\"%zu\"", f.width, f.height);
-        attn_out_printf(o, "<svg xmlns=\"http://www.w3.org/2000/svg\" %s viewBox=\"0 0 %zu %zu\" "
-                        "font-family=\"DejaVu Sans Mono, Menlo, Consolas, monospace\" fill=\"#1a1a1a\" xml:space=\"preserve\">\n"
-                        "<rect width=\"100%%\" height=\"100%%\" fill=\"#ffffff\"/>\n",
+        attn_out_printf(o, "<svg xmlns=\"http://www.w3.org/2000/svg\" role=\"img\" %s viewBox=\"0 0 %zu %zu\" "
+                        "font-family=\"DejaVu Sans Mono, Menlo, Consolas, monospace\" fill=\"#1a1a1a\" xml:space=\"preserve\">\n",
                         size, f.width, f.height);
+        put_title(o, &f);
+        attn_out_str(o, "<rect width=\"100%\" height=\"100%\" fill=\"#ffffff\"/>\n");
         rc = attn_figure_draw(&f, &pen, err);
         attn_out_str(o, "</svg>\n");
     }

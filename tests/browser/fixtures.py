@@ -58,6 +58,8 @@ class Fixtures:
     def wide(self):
         """12 layers of 12 heads in GPT-2's shape, with a tokenizer of single bytes and three longer pieces."""
         path = self.path("wide")
+        if os.path.exists(path):
+            return path
         self.cli("init", "-o", path, "--family", "gpt2", "--n-layer", "12", "--n-head", "12", "--d-model", "96", "--n-ctx", "128",
                  "--vocab-size", "259", "--seed", "1")
         plain = [b for b in range(256) if 33 <= b <= 126 or 161 <= b <= 172 or b >= 174]

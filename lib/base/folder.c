@@ -5,7 +5,6 @@
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 #include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
@@ -14,6 +13,7 @@
 #include "base/err.h"
 #include "base/format.h"
 #include "base/map.h"
+#include "base/target.h"
 
 int attn_folder_make(const char *dir, bool *made, struct attn_err *err)
 {
@@ -43,16 +43,15 @@ bool attn_folder_has(const char *dir, const char *file)
     return there;
 }
 
-/* Removes temporary files (target.c) of processes that were killed.  Somebody may be writing what is younger. */
+/* Removes temporary files of processes that were killed.  Somebody may be writing what is younger. */
 static void sweep(const char *dir)
 {
     enum { OLD = 600 };                 /* seconds */
     DIR *d = opendir(dir);
     struct stat st;
     for (const struct dirent *e; d && (e = readdir(d));) {
-        size_t digits = strncmp(e->d_name, ".attn-", 6) ? 0 : strspn(e->d_name + 6, "0123456789abcdef");
-        if (digits == 16 && !strcmp(e->d_name + 6 + digits, ".tmp") && !fstatat(dirfd(d), e->d_name, &st, AT_SYMLINK_NOFOLLOW) &&
-            S_ISREG(st.st_mode) && time(NULL) - st.st_mtime > OLD)
+        if (attn_target_is_temp(e->d_name) && !fstatat(dirfd(d), e->d_name, &st, AT_SYMLINK_NOFOLLOW) && S_ISREG(st.st_mode) &&
+            time(NULL) - st.st_mtime > OLD)
             unlinkat(dirfd(d), e->d_name, 0);
     }
     if (d)
@@ -62,12 +61,12 @@ static void sweep(const char *dir)
 int attn_folder_hold(int *fd, const char *dir, struct attn_err *err)
 {
     *fd = attn_disk_open(dir, O_RDONLY | O_DIRECTORY, 0);
-    if (*fd >= 0 && attn_disk_lock(*fd)) {
+    if (*fd < 0)
+        return ATTN_OK;
+    if (attn_disk_lock(*fd)) {
         sweep(dir);
         return ATTN_OK;
     }
-    if (*fd < 0)
-        return ATTN_OK;
     bool locked = errno == EWOULDBLOCK;
     close(*fd);
     *fd = -1;

@@ -10,7 +10,7 @@ int attn_folder_make(const char *dir, bool *made, struct attn_err *err);
 int attn_folder_open(struct attn_out **out, const char *dir, const char *file, struct attn_err *err);
 bool attn_folder_has(const char *dir, const char *file);
 /* Locks the directory for this process until *fd is closed.  *fd is -1 if there is no such directory yet or its file
- * system has no locks. */
+ * system has no locks.  What killed processes left half written goes. */
 int attn_folder_hold(int *fd, const char *dir, struct attn_err *err);
 
 /* The same for what writes several files and is then done: makes the directory, too, if it does not exist. */

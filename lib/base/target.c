@@ -86,6 +86,15 @@ bool attn_target_same(const char *a, const char *b)
     return !strcmp(leaf(a), leaf(b)) && stat_directory(a, &x) && stat_directory(b, &y) && same_inode(&x, &y);
 }
 
+#define BEFORE ".attn-"
+#define AFTER ".tmp"
+
+bool attn_target_is_temp(const char *name)
+{
+    size_t before = strlen(BEFORE), digits = strncmp(name, BEFORE, before) ? 0 : strspn(name + before, "0123456789abcdef");
+    return digits == 16 && !strcmp(name + before + digits, AFTER);
+}
+
 /* Creates t->temp under a random name in the directory of t->final; false with errno. */
 static bool open_temp(struct attn_target *t, mode_t mode)
 {
@@ -97,7 +106,7 @@ static bool open_temp(struct attn_target *t, mode_t mode)
             continue;
         if (n != (ssize_t)sizeof salt)
             return false;
-        snprintf(leaf, sizeof leaf, ".attn-%016" PRIx64 ".tmp", salt);
+        snprintf(leaf, sizeof leaf, BEFORE "%016" PRIx64 AFTER, salt);
         char *path = beside(t->final, leaf);
         if (!path)
             return false;

@@ -35,6 +35,8 @@ char *attn_target_follow(const char *path);
 char *attn_target_follow_directory(const char *path);
 /* Whether two paths name the same file, even one that does not exist yet. */
 bool attn_target_same(const char *a, const char *b);
+/* Whether a name in a directory is one of the unique ones. */
+bool attn_target_is_temp(const char *name);
 /* Closes and renames; a second call does nothing. */
 int attn_target_commit(struct attn_target *t, struct attn_err *err);
 void attn_target_close(struct attn_target *t);      /* without commit: the old file stays unchanged */

@@ -175,7 +175,7 @@ static int make(const struct source *in, struct attn_err *err)
     return attn_init(o.path, &opts, err);
 }
 
-/* A model that was downloaded or converted has files that nothing here makes but convert; it cannot be drawn again. */
+/* A model that was downloaded or converted has files that init does not make; it cannot be drawn again. */
 static int protect_model(const char *dir, struct attn_err *err)
 {
     static const char *const signs[] = {"tokenizer.json", "merges.txt", "tokenizer.model", "tokenizer.bin", "tokenizer_config.json",

@@ -140,7 +140,7 @@ int attn_files_begin(struct attn_file **out, struct attn_files *f, const struct 
 }
 
 /* Hashes ended files 2i and 2i + 1, and writes what is left of them: a full disk is found before anything is replaced. */
-static void hash_two(void *ctx, size_t i, int worker)
+static void complete_two(void *ctx, size_t i, int worker)
 {
     (void)worker;
     struct attn_files *f = ctx;
@@ -190,13 +190,13 @@ static int failure(const struct attn_files *f, size_t n, struct attn_err *err)
     return ATTN_OK;
 }
 
-/* Hashes the ended files, two at a time in a thread, and gives them their names. */
+/* Completes the ended files, two at a time in a thread, and gives them their names. */
 static int commit_ended(struct attn_files *f, struct attn_err *err)
 {
     double bytes = 0;
     for (size_t i = 0; i < f->n_ended; i++)
         bytes += (double)attn_out_bytes(f->ended[i].file->out);
-    attn_team_run(f->job->team, (f->n_ended + 1) / 2, COST * bytes, hash_two, f);
+    attn_team_run(f->job->team, (f->n_ended + 1) / 2, COST * bytes, complete_two, f);
     int rc = failure(f, f->n_ended, err);
     if (!rc && !f->stream)
         rc = list_ended(f, err);

@@ -330,11 +330,10 @@ static int compare_all(struct attn_contrast *c, const struct order *a, const str
     int rc = ATTN_OK;
     for (size_t i = 0; i < a->n && !rc; i++) {
         const struct attn_st_tensor *other = counterpart(c, 1, a->t[i]->name);
-        if (!other && is_second_name(&c->side[0], a, a->t[i]))
-            continue;
-        rc = add_row(c, a->t[i], other, err);
-        if (!rc)
-            c->weight[c->result.weight_rows - 1].of_tokens = a->t[i] == a->embedding;
+        if (other || !is_second_name(&c->side[0], a, a->t[i]))
+            rc = add_row(c, a->t[i], other, err);
+        if (!rc && a->t[i] == a->embedding)
+            c->weight[c->result.weight_rows - 1].of_tokens = true;
         done += a->t[i]->bytes;
         if (!rc && c->o.step)
             rc = c->o.step(c->o.self, done, all, err);

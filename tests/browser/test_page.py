@@ -504,9 +504,9 @@ class Page(unittest.TestCase):
     def test_labels_stay_in_sight(self):
         self.open("long", "-s", " ".join([LIFE] * 9), "--show", "pattern")
         browser.run("heat.resize(8); $('matrix').scrollTop = 700; $('matrix').scrollLeft = 600")
-        seen = "const box = $('matrix').getBoundingClientRect(); return heat.bands.map((b) => {{ const e = " \
+        seen = "const box = $('matrix').getBoundingClientRect(); return Object.values(heat.bands).map((b) => {{ const e = " \
                "b.querySelector('rect').getBoundingClientRect(); return [e.left - box.left, e.top - box.top]; }}).map((p) => p[{}])"
-        browser.until("heat.bands[2].getAttribute('transform') === 'translate(600,700)'")
+        browser.until("heat.bands.corner.getAttribute('transform') === 'translate(600,700)'")
         self.assertEqual([browser.run(seen.format(i)) for i in (0, 1)], [[-600, 0, 0], [0, -700, 0]])
         self.assertEqual(browser.value("heat.cellAt({ clientX: $('matrix').getBoundingClientRect().x + 5, clientY: 400 })"), [-1, -1])
         self.assertTrue(browser.value("heat.point(40, 40), heat.reveal(), document.querySelectorAll('.pointed').length === 4"))

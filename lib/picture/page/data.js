@@ -91,7 +91,7 @@ function briefNumber(x) {
     const size = Math.abs(x);
     if (!Number.isFinite(x))
         return numberText(x);
-    const text = size >= 1e4 || (size < 5e-4 && size > 0) ? x.toExponential(0) : size >= 10 ? x.toPrecision(4) : x.toFixed(3);
+    const text = size >= 9999.5 || (size < 5e-4 && size > 0) ? x.toExponential(0) : size >= 10 ? x.toPrecision(4) : x.toFixed(3);
     return text.replaceAll("-", "−");
 }
 

@@ -64,7 +64,8 @@ class Heat {
         this.svg = this.plane.appendChild(svg("svg", { "aria-hidden": "true" }));
         this.inside = this.svg.appendChild(svg("g"));       /* gaps and numbers */
         this.marks = this.svg.appendChild(svg("g"));
-        this.bands = ["column", "row", "corner"].map(() => this.svg.appendChild(svg("g", { class: "band" })));
+        const band = () => this.svg.appendChild(svg("g", { class: "band" }));
+        this.bands = { columns: band(), rows: band(), corner: band() };
         this.listen();
     }
 
@@ -109,7 +110,8 @@ class Heat {
     /* Labels go with what is scrolled: those of columns up and down, those of rows to the sides. */
     follow() {
         const { scrollLeft: x, scrollTop: y } = this.host;
-        [[0, y], [x, 0], [x, y]].forEach((by, i) => this.bands[i].setAttribute("transform", `translate(${by})`));
+        for (const [band, by] of Object.entries({ columns: [0, y], rows: [x, 0], corner: [x, y] }))
+            this.bands[band].setAttribute("transform", `translate(${by})`);
     }
 
     place() {
@@ -126,7 +128,7 @@ class Heat {
     drawLabels() {
         const rowStep = Math.ceil(ROW_SPACING / this.high);
         const colStep = Math.ceil((this.slanted ? COL_SPACING : ROW_SPACING) / this.cell);
-        const [columns, rows, corner] = this.bands, cover = (width, height) => svg("rect", { width, height, class: "cover" });
+        const { columns, rows, corner } = this.bands, cover = (width, height) => svg("rect", { width, height, class: "cover" });
         const every = (n, step, label) => Array.from({ length: Math.ceil(n / step) }, (_, i) => label.call(this, i * step));
         columns.replaceChildren(cover(this.width, this.top - 1), ...every(this.cols, colStep, this.colLabel));
         rows.replaceChildren(cover(this.left - 1, this.height), ...every(this.rows, rowStep, this.rowLabel));
@@ -200,7 +202,7 @@ class Heat {
                 width: this.cell * this.cols, height: this.high, class: "kept" }));
         if (r < 0)
             return;
-        for (const [band, label] of [[1, this.rowLabel(r)], [0, this.colLabel(c)]]) {
+        for (const [band, label] of [["rows", this.rowLabel(r)], ["columns", this.colLabel(c)]]) {
             label.setAttribute("class", "strong pointed");
             this.bands[band].append(label);
             const box = label.getBBox(), cover = svg("rect", { x: box.x - 2, y: box.y, width: box.width + 4,

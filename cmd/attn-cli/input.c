@@ -190,16 +190,14 @@ int input_parse_ids(struct input *in, const char *list, struct attn_err *err)
 /* Removes what editors add and nobody means as part of the text: a byte order mark at the start, a line end at the end. */
 static void trim(struct input *in)
 {
-    static const char mark[] = "\xEF\xBB\xBF";
-    if (in->len && in->owned[in->len - 1] == '\n') {
+    size_t skip = attn_utf8_mark(in->owned, in->len);
+    if (in->len > skip && in->owned[in->len - 1] == '\n') {
         in->owned[--in->len] = '\0';
-        if (in->len && in->owned[in->len - 1] == '\r')
+        if (in->len > skip && in->owned[in->len - 1] == '\r')
             in->owned[--in->len] = '\0';
     }
-    if (!strncmp(in->owned, mark, strlen(mark))) {
-        in->text += strlen(mark);
-        in->len -= strlen(mark);
-    }
+    in->text += skip;
+    in->len -= skip;
 }
 
 /* Line ends of another system are characters of the text, which few who have them in a file expect. */

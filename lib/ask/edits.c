@@ -8,6 +8,7 @@
 #include "base/num.h"
 #include "base/out.h"
 #include "base/strings.h"
+#include "base/utf8.h"
 #include "io/dump.h"
 
 #include <stdio.h>
@@ -118,14 +119,11 @@ int attn_edits_parse(struct attn_edits **list, const char *text, struct attn_err
 
 int attn_edits_read(struct attn_edits **list, const char *text, size_t len, const char *path, struct attn_err *err)
 {
-    static const char mark[] = "\xEF\xBB\xBF";             /* some editors begin a file so */
     struct growing g;
     int rc = begin(&g, list, err);
-    size_t line = 1, skip = strlen(mark);
-    if (len >= skip && !memcmp(text, mark, skip)) {
-        text += skip;
-        len -= skip;
-    }
+    size_t line = 1, skip = attn_utf8_mark(text, len);
+    text += skip;
+    len -= skip;
     for (const char *at = text, *end; !rc && at < text + len; at = end + 1, line++) {
         end = memchr(at, '\n', (size_t)(text + len - at));
         end = end ? end : text + len;

@@ -50,6 +50,12 @@ size_t attn_utf8_ascii(const char *s, size_t len)
     return i;
 }
 
+size_t attn_utf8_mark(const char *s, size_t len)
+{
+    static const char mark[] = "\xEF\xBB\xBF";
+    return len >= strlen(mark) && !memcmp(s, mark, strlen(mark)) ? strlen(mark) : 0;
+}
+
 /* Whether s begins with a sequence of two bytes, or of three whose first says nothing about the second: nearly all there are. */
 static bool is_plain2(const char *s, size_t len)
 {

@@ -9,6 +9,8 @@
 size_t attn_utf8_valid(const char *s, size_t len);
 /* Length of the ASCII prefix. */
 size_t attn_utf8_ascii(const char *s, size_t len);
+/* Length of the byte order mark that some editors begin a file with and nobody means as a part of the text; 0: there is none. */
+size_t attn_utf8_mark(const char *s, size_t len);
 /* The code point at s, len > 0; *step gets its length.  Invalid bytes give U+FFFD, one for each maximal broken
  * sequence, as Python's errors="replace" does. */
 uint32_t attn_utf8_next(const char *s, size_t len, size_t *step);

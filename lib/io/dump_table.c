@@ -23,6 +23,7 @@
 #include "base/grow.h"
 #include "base/num.h"
 #include "base/strings.h"
+#include "base/utf8.h"
 #include "io/dump.h"
 #include "io/fields.h"
 #include "trace/trace.h"
@@ -31,12 +32,10 @@
 
 struct table { float *data; size_t n, room, rows, columns, labels /* of a row: 1 or 0 */; };
 
-/* Skips a byte order mark, which spreadsheets write and which is not part of the first field. */
+/* Spreadsheets write a byte order mark, which is not part of the first field. */
 static struct attn_fields fields_of(const char *text, size_t len)
 {
-    static const char mark[] = "\xEF\xBB\xBF";
-    size_t skip = len >= strlen(mark) && !memcmp(text, mark, strlen(mark)) ? strlen(mark) : 0;
-    return (struct attn_fields){text + skip, text + len, ','};
+    return (struct attn_fields){text + attn_utf8_mark(text, len), text + len, ','};
 }
 
 /* Accepts what other programs write: surrounding blanks, nan and inf in any case, NA. */

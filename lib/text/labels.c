@@ -85,13 +85,11 @@ static int take(struct attn_labels *l, const char *text, size_t len, const char 
 int attn_labels_read(struct attn_labels **out, const char *text, size_t len, const char *name, size_t vocabulary,
                      struct attn_err *err)
 {
-    static const char mark[] = "\xEF\xBB\xBF";
     struct attn_labels *l = NULL;
+    size_t skip = attn_utf8_mark(text, len);
     *out = NULL;
-    if (len >= strlen(mark) && !memcmp(text, mark, strlen(mark))) {
-        text += strlen(mark);
-        len -= strlen(mark);
-    }
+    text += skip;
+    len -= skip;
     int rc = check_utf8(text, len, name, err);
     if (!rc)
         rc = attn_labels_new(&l, NULL, err);

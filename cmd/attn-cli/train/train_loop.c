@@ -10,6 +10,7 @@
 #include "base/clock.h"
 #include "base/err.h"
 #include "base/format.h"
+#include "base/utf8.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -112,12 +113,10 @@ static int check_text(const char *dir, const char *path, struct attn_err *err)
 /* A text without what editors put in front of it.  Its last line end stays: it is a token as those between lines are. */
 static int read_text(char **text, size_t *len, const char *path, struct attn_err *err)
 {
-    static const char mark[] = "\xEF\xBB\xBF";
-    size_t n = strlen(mark);
     if (file_read(text, len, path, err))
         return err->code;
-    if (!common.raw && *len >= n && !memcmp(*text, mark, n))
-        memmove(*text, *text + n, (*len -= n) + 1);
+    size_t skip = common.raw ? 0 : attn_utf8_mark(*text, *len);
+    memmove(*text, *text + skip, (*len -= skip) + 1);
     return ATTN_OK;
 }
 

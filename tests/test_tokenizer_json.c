@@ -345,6 +345,29 @@ START_TEST(test_spellings_that_are_no_bytes)
 }
 END_TEST
 
+/* The steps before decide what is read as bytes, in a token by itself as in a text. */
+START_TEST(test_bytes_after_longer_text)
+{
+    struct attn_tokenizer *t = NULL;
+    struct attn_tokens *tokens = NULL;
+    struct attn_err err = {0};
+    char *text;
+    size_t len;
+    put("config.json", "{\"model_type\": \"gpt2\"}");
+    put("tokenizer.json", "{\"pre_tokenizer\": " BYTE_LEVEL ", \"decoder\": {\"type\": \"Sequence\", \"decoders\": [{\"type\": \"Replace\", "
+        "\"pattern\": {\"String\": \"a\"}, \"content\": \"bb\u0120\"}, " BYTE_LEVEL "]}, \"model\": {\"type\": \"BPE\", \"vocab\": "
+        "{\"a\": 0, \"aa\": 1}, \"merges\": [\"a a\"]}}");
+    ck_assert_msg(!attn_tokenizer_open(&t, scratch_dir, &err), "%s", err.msg);
+    ck_assert_msg(!attn_encode(&tokens, t, "aa", 2, &err), "%s", err.msg);
+    ck_assert_str_eq(tokens->tok[0].text, "bb bb ");
+    ck_assert_msg(!attn_decode(&text, &len, t, (const int32_t[]){1}, 1, &err), "%s", err.msg);
+    ck_assert_str_eq(text, "bb bb ");
+    free(text);
+    attn_tokens_free(tokens);
+    attn_tokenizer_close(t);
+}
+END_TEST
+
 /* ---- vocab.json and merges.txt --------------------------------------------------------- */
 
 static const char small[] = "{\"a\": 0, \"b\": 1, \"1\": 2, \"\u0120\": 3, \"11\": 4, \"e\": 5, \"\u00c3\": 6, \"\u00a9\": 7, \"\u00c3\u00a9\": 8, "
@@ -435,6 +458,7 @@ Suite *suite_tokenizer_json(void)
     tcase_add_test(t, test_who_decides);
     tcase_add_test(t, test_added_text);
     tcase_add_test(t, test_spellings_that_are_no_bytes);
+    tcase_add_test(t, test_bytes_after_longer_text);
     tcase_add_loop_test(t, test_beside, 0, (int)(sizeof beside / sizeof *beside));
     suite_add_tcase(s, t);
     return s;

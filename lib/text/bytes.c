@@ -34,16 +34,21 @@ static int byte_of(uint32_t c)
     return c < BLANKS || (c >= HIGH && c < HIGH_END) || c == HYPHEN ? -1 : (int)c;
 }
 
+/* The byte that the character at s spells, -1 if none, and the character's length. */
+static int read_one(const char *s, size_t len, size_t *step)
+{
+    unsigned char first = (unsigned char)*s;
+    *step = 1;
+    return first >= BLANKS && first < HIGH ? first : byte_of(attn_utf8_next(s, len, step));
+}
+
 size_t attn_bytes_read(char *out, const char *s, size_t len)
 {
     size_t n = 0, step;
-    for (size_t at = 0; at < len; at += step) {
-        unsigned char first = (unsigned char)s[at];
-        step = 1;
-        int byte = first >= BLANKS && first < HIGH ? first : byte_of(attn_utf8_next(s + at, len - at, &step));
-        if (byte < 0)
+    for (size_t at = 0; at < len; at += step)
+        if (read_one(s + at, len - at, &step) < 0)
             return SIZE_MAX;
-        out[n++] = (char)byte;
-    }
+    for (size_t at = 0; at < len; at += step)
+        out[n++] = (char)read_one(s + at, len - at, &step);
     return n;
 }

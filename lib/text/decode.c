@@ -104,10 +104,7 @@ static void byte_level(struct list *out, const struct list *in)
         size_t before = raw.used;
         add_text(&raw, t.s, t.len);     /* the bytes take no more room than their spelling */
         size_t n = t.type == ATTN_PIECE_USER || raw.failed ? SIZE_MAX : attn_bytes_read(raw.text + before, t.s, t.len);
-        if (n != SIZE_MAX)
-            raw.used = before + n;
-        else if (!raw.failed)           /* a character that stands for no byte: the spelling is the text, all of it */
-            memcpy(raw.text + before, t.s, t.len);
+        raw.used = n == SIZE_MAX ? raw.used : before + n;       /* of which a character stands for no byte: it is text, all of it */
     }
     out->failed = raw.failed;
     add_readable(out, raw.used > 0 ? raw.text : "", raw.used);
@@ -333,18 +330,14 @@ static size_t replace_in(char *s, size_t len, size_t room, const char *find, con
 
 size_t attn_decoder_read(const struct attn_decoder *d, const char *s, size_t len, bool added, char *out)
 {
-    size_t n, room = attn_decoder_room(d, len);
+    size_t room = attn_decoder_room(d, len);
     int byte = attn_byte_of(s, len);
     memcpy(out, s, len);
     for (size_t i = 0; i < d->n; i++) {
         const struct attn_decode_step *step = &d->step[i];
-        if (step->kind == ATTN_DECODE_BYTE_LEVEL && added)
-            continue;                   /* it is text, and spells no bytes */
         if (step->kind == ATTN_DECODE_BYTE_LEVEL) {
-            n = attn_bytes_read(out, s, len);
-            if (n != SIZE_MAX)
-                return n;
-            memcpy(out, s, len);
+            size_t n = added ? SIZE_MAX : attn_bytes_read(out, out, len);       /* what was added is text, and spells no bytes */
+            len = n == SIZE_MAX ? len : n;
         } else if ((step->kind == ATTN_DECODE_BYTES || step->kind == ATTN_DECODE_SENTENCEPIECE) && byte >= 0) {
             out[0] = (char)byte;
             return 1;

@@ -460,7 +460,7 @@ START_TEST(numbers_between_products)
 {
     enum { N = 300, IN = 70, MOST = 330, OUT = 90 };
     static const size_t ns[] = {1, 2, 3, 17, 60, N}, hiddens[] = {1, 31, 48, 64, 257, MOST};
-    static const enum attn_tail tails[] = {ATTN_THEN_GELU, ATTN_THEN_GELU_NEW, ATTN_THEN_RELU, ATTN_THEN_SILU, ATTN_THEN_GEGLU};
+    static const enum attn_tail tails[] = {ATTN_THEN_GELU, ATTN_THEN_GELU_NEW, ATTN_THEN_RELU, ATTN_THEN_SWIGLU, ATTN_THEN_GEGLU};
     const size_t scratch = (N + ATTN_GEMM_MORE) * (MOST + ATTN_GEMM_MORE) * sizeof(float);
     struct attn_team *team = NULL;
     if (!attn_pairs_choose((enum attn_bf16)_i))
@@ -554,7 +554,7 @@ START_TEST(tails)
     expect_tail(ATTN_ADD, attn_vec_add);
     expect_tail(ATTN_THEN_GELU, attn_vec_gelu);
     expect_tail(ATTN_THEN_GELU_NEW, attn_vec_gelu_new);
-    expect_tail(ATTN_THEN_SILU, silu);
+    expect_tail(ATTN_THEN_SWIGLU, silu);
 }
 END_TEST
 

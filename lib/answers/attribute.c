@@ -97,7 +97,7 @@ static int make_row(struct row *r, struct attn_err *err)
     const struct attn_weights *w = &r->a->model->w;
     const struct attn_dims *n = &w->n;
     r->L = n->L;
-    r->neurons = r->a->o->neurons && w->mlp != ATTN_NO_MLP;
+    r->neurons = r->a->o->neurons && w->mlp != ATTN_MLP_NONE;
     r->embed = calloc(n->d, sizeof *r->embed);
     r->pos_embed = calloc(n->d, sizeof *r->pos_embed);
     r->last = calloc(n->d, sizeof *r->last);
@@ -280,7 +280,7 @@ static void add_layer(struct attn_attribution *a, const struct sight *s, const s
         snprintf(name, sizeof name, "L%zu.attn.bias", layer);
         add(a, name, (int)layer, -1, product_of(&b->o.bias, s->branch, n->d));
     }
-    if (s->w->mlp == ATTN_NO_MLP)
+    if (s->w->mlp == ATTN_MLP_NONE)
         return;
     snprintf(name, sizeof name, "L%zu.mlp", layer);
     enter_branch(s, &b->post2, r->mlp + layer * n->d);

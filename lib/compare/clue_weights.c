@@ -20,7 +20,7 @@ static int shown_by(const struct attn_config *c, enum attn_part p)
         [ATTN_PART_MLP_OUT] = ATTN_ACT_MLP_OUT, [ATTN_PART_POST2] = ATTN_ACT_MLP_ADDED, [ATTN_PART_SUM2] = ATTN_ACT_RESID_POST,
         [ATTN_PART_NORM_FINAL] = ATTN_ACT_NORM_FINAL, [ATTN_PART_PROJECT_OUT] = ATTN_ACT_LOGITS,
         [ATTN_PART_UNEMBED] = ATTN_ACT_LOGITS};
-    bool gated = c->family->part[ATTN_PART_MLP_GATE].path && c->mlp >= ATTN_MLP_SWIGLU;
+    bool gated = c->family->part[ATTN_PART_MLP_GATE].path && attn_mlp_gated(c->mlp);
     return p == ATTN_PART_MLP_IN && gated ? ATTN_ACT_MLP_LINEAR : acts[p];
 }
 

@@ -17,7 +17,6 @@ static void rotate(struct attn_pass *p, struct attn_rows *y, int layer);
 static void step(struct attn_pass *p, struct attn_rows *y, const struct attn_rows *x, const struct attn_mat *w,
                  enum attn_tail tail, int act, int layer);
 static void join(struct attn_pass *p, struct attn_rows *x, const struct attn_rows *y, const struct attn_mat *w, int act, int layer);
-static enum attn_tail activation(enum attn_mlp_form form);
 static bool sees_hidden(const struct attn_pass *p, int layer);
 static void multiply_each(struct attn_pass *p, const struct attn_product *each, size_t outs, const struct attn_rows *x, enum attn_tail tail);
 static void finish(struct attn_pass *p, struct attn_rows *y, const struct attn_rows *product, enum attn_tail tail);
@@ -66,9 +65,9 @@ void attn_block_run(struct attn_pass *p, int layer)
         p->between.rows = sees_hidden(p, layer) ? NULL : hidden.data;
         if (attn_mlp_gated(w->mlp)) {                                           /* act(y gate) * (y in): [R, d] -> [R, m] */
             step(p, &hidden, &y, &b->gate, ATTN_STORE, ATTN_ACT_MLP_PRE, layer);
-            step(p, &hidden, &y, &b->in, activation(w->mlp), ATTN_ACT_MLP_LINEAR, layer);
+            step(p, &hidden, &y, &b->in, attn_tail_of(w->mlp), ATTN_ACT_MLP_LINEAR, layer);
         } else {                                                                /* act(y in): [R, d] -> [R, m] */
-            step(p, &hidden, &y, &b->in, activation(w->mlp), ATTN_ACT_MLP_PRE, layer);
+            step(p, &hidden, &y, &b->in, attn_tail_of(w->mlp), ATTN_ACT_MLP_PRE, layer);
         }
         announce(p, ATTN_ACT_MLP_POST, layer, &hidden, 0);
         if (w->parallel)
@@ -149,15 +148,6 @@ static void rotate(struct attn_pass *p, struct attn_rows *y, int layer)
     attn_rows_rotate(p->team, y, p->w, p->cos + first, p->sin + first);
 }
 
-static enum attn_tail activation(enum attn_mlp_form form)
-{
-    static const enum attn_tail tails[] = {
-        [ATTN_NO_MLP] = ATTN_STORE, [ATTN_GELU] = ATTN_THEN_GELU, [ATTN_GELU_NEW] = ATTN_THEN_GELU_NEW,
-        [ATTN_RELU] = ATTN_THEN_RELU, [ATTN_SWIGLU] = ATTN_THEN_SILU, [ATTN_GEGLU] = ATTN_THEN_GEGLU,
-        [ATTN_GEGLU_NEW] = ATTN_THEN_GEGLU_NEW};
-    return tails[form];
-}
-
 /* Whether the hidden layer of the MLP must be there in float32. */
 static bool sees_hidden(const struct attn_pass *p, int layer)
 {
@@ -176,7 +166,7 @@ static void multiply_each(struct attn_pass *p, const struct attn_product *each, 
                           enum attn_tail tail)
 {
     struct attn_between between = {.reads = rounded_of(p, x)};
-    if (tail >= ATTN_THEN_GELU && each->y == p->between.rows)
+    if (attn_tail_mlp(tail) && each->y == p->between.rows)
         between.makes = p->between.at;
     for (size_t i = 0; i < outs && p->unread; i++)
         attn_page_in(p->team, each[i].w);
@@ -192,22 +182,19 @@ static void multiply(struct attn_pass *p, const struct attn_rows *y, const struc
 /* Where the product goes that an observer wants to see before the tail changes y. */
 static struct attn_rows product_of(const struct attn_pass *p, const struct attn_rows *y, enum attn_tail tail)
 {
-    return tail == ATTN_ADD ? rows(p, p->out, p->w->n.d) : tail >= ATTN_THEN_SILU ? rows(p, p->linear, p->w->n.m) : *y;
+    return tail == ATTN_ADD ? rows(p, p->out, p->w->n.d) : attn_mlp_gated(attn_tail_mlp(tail)) ? rows(p, p->linear, p->w->n.m) : *y;
 }
 
 /* Does the tail's work on a product that is not, or not any more, part of a multiplication. */
 static void finish(struct attn_pass *p, struct attn_rows *y, const struct attn_rows *product, enum attn_tail tail)
 {
-    switch (tail) {
-    case ATTN_STORE:         attn_rows_copy(y, product); break;
-    case ATTN_ADD:           attn_rows_add(p->team, y, product); break;
-    case ATTN_THEN_GELU:
-    case ATTN_THEN_GELU_NEW:
-    case ATTN_THEN_RELU:     attn_rows_activate(p->team, y, product, NULL, p->w->mlp); break;
-    case ATTN_THEN_SILU:
-    case ATTN_THEN_GEGLU:
-    case ATTN_THEN_GEGLU_NEW: attn_rows_activate(p->team, y, y, product, p->w->mlp); break;
-    }
+    const enum attn_mlp_kind mlp = attn_tail_mlp(tail);
+    if (mlp)
+        attn_rows_activate(p->team, y, attn_mlp_gated(mlp) ? y : product, product, mlp);
+    else if (tail == ATTN_ADD)
+        attn_rows_add(p->team, y, product);
+    else
+        attn_rows_copy(y, product);
 }
 
 /* Multiplies, announces the product x w as `act`, and lets the tail (gemm.h) make y of it.  The product does the tail's work at

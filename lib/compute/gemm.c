@@ -121,16 +121,13 @@ static void finish_row(float *y, float *s, const float *bias, size_t n, enum att
     }
     if (bias)
         attn_vec_add(s, bias, n);
-    switch (tail) {
-    case ATTN_STORE: memcpy(y, s, n * sizeof *y); break;
-    case ATTN_ADD: attn_vec_add(y, s, n); break;
-    case ATTN_THEN_GELU: attn_vec_gelu(y, s, n); break;
-    case ATTN_THEN_GELU_NEW: attn_vec_gelu_new(y, s, n); break;
-    case ATTN_THEN_RELU: attn_vec_relu(y, s, n); break;
-    case ATTN_THEN_SILU: attn_vec_silu_mul(y, y, s, n); break;
-    case ATTN_THEN_GEGLU: attn_vec_gelu_mul(y, y, s, n); break;
-    case ATTN_THEN_GEGLU_NEW: attn_vec_gelu_new_mul(y, y, s, n); break;
-    }
+    const enum attn_mlp_kind mlp = attn_tail_mlp(tail);
+    if (mlp)
+        attn_vec_activate(y, attn_mlp_gated(mlp) ? y : s, s, mlp, n);
+    else if (tail == ATTN_ADD)
+        attn_vec_add(y, s, n);
+    else
+        memcpy(y, s, n * sizeof *y);
 }
 
 void attn_gemm_round(float *rounded, size_t in, size_t i, size_t k, const float *x, size_t n)
@@ -150,7 +147,7 @@ static void finish_item(const struct attn_item_sums *o)
         widen_bias(bias, to->w, j, cols);
     for (size_t i = o->it.i0; i < o->it.i1; i++) {
         float *sum = o->sum + (i - o->it.i0) * o->ld;
-        bool in_place = o->p->makes && o->p->tail < ATTN_THEN_SILU;
+        bool in_place = o->p->makes && !attn_mlp_gated(attn_tail_mlp(o->p->tail));
         float *y = in_place ? sum : to->y + i * to->ldy + j;
         finish_row(y, sum, bias, cols, o->p->tail);
         if (o->p->makes)
@@ -229,7 +226,7 @@ void attn_gemm_each(struct attn_team *t, const struct attn_product *each, size_t
             out[p.cut.outs++] = (struct attn_gemm_output){.y = each[i].y, .ldy = each[i].ldy, .w = each[i].w};
         columns += (double)each[i].w->out;
     }
-    assert(!p.makes || tail >= ATTN_THEN_GELU);
+    assert(!p.makes || attn_tail_mlp(tail));
     if (n == 1 && reads_panels(&p, each->w))
         sizes.strip = attn_panels_at_once();    /* in narrow items: threads end together */
     if (n == 0 || p.cut.outs == 0)

@@ -28,10 +28,13 @@
 enum attn_tail {
     ATTN_STORE,                         /* y = s */
     ATTN_ADD,                           /* y = y + s */
-    ATTN_THEN_GELU, ATTN_THEN_GELU_NEW, ATTN_THEN_RELU, /* y = gelu(s) or relu(s) */
-    ATTN_THEN_SILU,                     /* y = silu(y) * s */
-    ATTN_THEN_GEGLU, ATTN_THEN_GEGLU_NEW                /* y = gelu(y) * s */
+#define ATTN_THEN(id, op, name) ATTN_THEN_##id,
+    ATTN_MLPS(ATTN_THEN, ATTN_THEN)     /* y = op(s), or op(y, s) with a gate (mlp.h) */
+#undef ATTN_THEN
 };
+static inline enum attn_tail attn_tail_of(enum attn_mlp_kind kind) { return kind ? ATTN_ADD + kind : ATTN_STORE; }
+static inline enum attn_mlp_kind attn_tail_mlp(enum attn_tail tail) { return tail > ATTN_ADD ? tail - ATTN_ADD : ATTN_MLP_NONE; }
+
 /* Computes y[n, out] from x[n, in]; ld in floats.  rounded: scratch for [n + MORE, in + MORE] floats, to compute in bf16;
  * NULL: computes in float32. */
 enum { ATTN_GEMM_MORE = 15 };

@@ -13,7 +13,7 @@ struct job {
     float eps;                          /* of a norm; or a factor, or a cap */
     float *rounded;                     /* where a norm puts rounded rows; NULL: nowhere */
     const struct attn_norm *norm;
-    enum attn_mlp_form kind;
+    enum attn_mlp_kind kind;
     bool neighbours;
     size_t dh, rotary;
     const struct attn_drop *drop;
@@ -98,20 +98,11 @@ void attn_rows_copy(const struct attn_rows *y, const struct attn_rows *x)
 
 static void activate_row(const struct job *j, float *y, const float *x, size_t i)
 {
-    const float *pre = j->pre->data + i * j->pre->ld;
-    switch (j->kind) {
-    case ATTN_GELU:      attn_vec_gelu(y, pre, j->y->cols); break;
-    case ATTN_GELU_NEW:  attn_vec_gelu_new(y, pre, j->y->cols); break;
-    case ATTN_RELU:      attn_vec_relu(y, pre, j->y->cols); break;
-    case ATTN_SWIGLU:    attn_vec_silu_mul(y, pre, x, j->y->cols); break;
-    case ATTN_GEGLU:     attn_vec_gelu_mul(y, pre, x, j->y->cols); break;
-    case ATTN_GEGLU_NEW: attn_vec_gelu_new_mul(y, pre, x, j->y->cols); break;
-    case ATTN_NO_MLP:    break;
-    }
+    attn_vec_activate(y, j->pre->data + i * j->pre->ld, x, j->kind, j->y->cols);
 }
 
 void attn_rows_activate(struct attn_team *t, const struct attn_rows *y, const struct attn_rows *pre, const struct attn_rows *x,
-                        enum attn_mlp_form kind)
+                        enum attn_mlp_kind kind)
 {
     struct job j = {.y = y, .x = x, .pre = pre, .kind = kind, .row = activate_row};
     each_row(t, &j, 30);

@@ -20,7 +20,7 @@ void attn_rows_add(struct attn_team *t, const struct attn_rows *y, const struct 
 void attn_rows_copy(const struct attn_rows *y, const struct attn_rows *x);
 /* y = gelu(pre), or silu(pre) * x for SwiGLU, and so on; y may be pre */
 void attn_rows_activate(struct attn_team *t, const struct attn_rows *y, const struct attn_rows *pre, const struct attn_rows *x,
-                        enum attn_mlp_form kind);
+                        enum attn_mlp_kind kind);
 /* Rotates the first `rotary` numbers of every head of y (cols = heads * dh) by the angles of its row: cos, sin [n, rotary/2]. */
 void attn_rows_rotate(struct attn_team *t, const struct attn_rows *y, const struct attn_weights *w, const float *cos,
                       const float *sin);

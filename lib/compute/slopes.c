@@ -10,7 +10,7 @@ enum { CHUNK = 32 };                    /* rows of an item, and of a partial sum
 struct job {
     const struct attn_rows *to, *dy, *x;
     const struct attn_slopes_norm *norm;
-    enum attn_mlp_form kind;
+    enum attn_mlp_kind kind;
 };
 
 static size_t chunks(size_t n) { return parts_of(n, CHUNK); }
@@ -66,22 +66,12 @@ static void activate_chunk(void *ctx, size_t item, int worker)
 {
     (void)worker;
     const struct job *j = ctx;
-    for (size_t i = item * CHUNK; i < end_of(j->dy, item); i++) {
-        float *dy = row(j->dy, i), *x = row(j->x, i);
-        switch (j->kind) {
-        case ATTN_GELU:      attn_vec_gelu_back(dy, x, j->dy->cols); break;
-        case ATTN_GELU_NEW:  attn_vec_gelu_new_back(dy, x, j->dy->cols); break;
-        case ATTN_RELU:      attn_vec_relu_back(dy, x, j->dy->cols); break;
-        case ATTN_SWIGLU:    attn_vec_silu_mul_back(dy, x, row(j->to, i), j->dy->cols); break;
-        case ATTN_GEGLU:     attn_vec_gelu_mul_back(dy, x, row(j->to, i), j->dy->cols); break;
-        case ATTN_GEGLU_NEW: attn_vec_gelu_new_mul_back(dy, x, row(j->to, i), j->dy->cols); break;
-        case ATTN_NO_MLP:    break;
-        }
-    }
+    for (size_t i = item * CHUNK; i < end_of(j->dy, item); i++)
+        attn_vec_activate_back(row(j->dy, i), row(j->x, i), attn_mlp_gated(j->kind) ? row(j->to, i) : NULL, j->kind, j->dy->cols);
 }
 
 void attn_slopes_activate(struct attn_team *t, const struct attn_rows *dy, const struct attn_rows *x,
-                          const struct attn_rows *linear, enum attn_mlp_form kind)
+                          const struct attn_rows *linear, enum attn_mlp_kind kind)
 {
     struct job j = {.dy = dy, .x = x, .to = linear, .kind = kind};
     each_chunk(t, dy, 40, activate_chunk, &j);

@@ -15,7 +15,7 @@ void attn_slopes_norm(struct attn_team *t, const struct attn_rows *dx, const str
 /* dy becomes the gradient with respect to x, and x the result of attn_rows_activate; with a gate, `linear` becomes the
  * gradient with respect to itself. */
 void attn_slopes_activate(struct attn_team *t, const struct attn_rows *dy, const struct attn_rows *x,
-                          const struct attn_rows *linear, enum attn_mlp_form kind);
+                          const struct attn_rows *linear, enum attn_mlp_kind kind);
 
 /* The gradient of a weight is a sum over rows of outer products:
  *

@@ -172,6 +172,32 @@ ATTN_VEC_OPS(ATTN_DO, ATTN_GET)
 static inline const char *attn_vec_target(void) { return attn_vec_ops()->target; }
 static inline bool attn_vec_fused(void) { return attn_vec_ops()->fused; }
 
+/* y[n] = op(pre), or op(pre, x) with a gate (mlp.h); y may be pre. */
+static inline void attn_vec_activate(float *y, const float *pre, const float *x, enum attn_mlp_kind kind, size_t n)
+{
+#define ATTN_PLAIN(id, op, name) case ATTN_MLP_##id: attn_vec_##op(y, pre, n); break;
+#define ATTN_GATED(id, op, name) case ATTN_MLP_##id: attn_vec_##op(y, pre, x, n); break;
+    switch (kind) {
+    ATTN_MLPS(ATTN_PLAIN, ATTN_GATED)
+    case ATTN_MLP_NONE: break;
+    }
+#undef ATTN_PLAIN
+#undef ATTN_GATED
+}
+
+/* The same backwards: op_back says what becomes of what. */
+static inline void attn_vec_activate_back(float *dy, float *pre, float *x, enum attn_mlp_kind kind, size_t n)
+{
+#define ATTN_PLAIN(id, op, name) case ATTN_MLP_##id: attn_vec_##op##_back(dy, pre, n); break;
+#define ATTN_GATED(id, op, name) case ATTN_MLP_##id: attn_vec_##op##_back(dy, pre, x, n); break;
+    switch (kind) {
+    ATTN_MLPS(ATTN_PLAIN, ATTN_GATED)
+    case ATTN_MLP_NONE: break;
+    }
+#undef ATTN_PLAIN
+#undef ATTN_GATED
+}
+
 /* Element `first` of x, as it is stored. */
 static inline const void *attn_element(const void *x, enum attn_dtype type, size_t first)
 {

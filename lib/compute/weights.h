@@ -11,6 +11,7 @@
 #define ATTN_COMPUTE_WEIGHTS_H
 
 #include "attn.h"
+#include "compute/mlp.h"
 
 enum attn_dtype { ATTN_F32, ATTN_F16, ATTN_BF16 };
 
@@ -44,10 +45,6 @@ struct attn_dims {
     size_t L, d, H, Hkv, dh, dv, m, V, n_ctx;
     size_t width;                       /* of the residual stream after a block: d, or H * dv without projection */
 };
-
-/* The gated ones multiply the activation of one product, `gate`, with another, `in`. */
-enum attn_mlp_form { ATTN_NO_MLP, ATTN_GELU, ATTN_GELU_NEW, ATTN_RELU, ATTN_SWIGLU, ATTN_GEGLU, ATTN_GEGLU_NEW };
-static inline bool attn_mlp_gated(enum attn_mlp_form f) { return f >= ATTN_SWIGLU; }
 
 struct attn_norm {                      /* weight absent: no norm */
     struct attn_vec weight, bias;
@@ -96,7 +93,7 @@ struct attn_weights {
     bool alibi_early;                   /* ... rounded to bf16, and before the dots are scaled */
     float cap, logit_cap;               /* scores, and logits, become cap * tanh(x / cap); 0: they do not */
     float embed_scale, branch_scale, logit_scale;   /* of embeddings, what branches give, logits; 0: not scaled */
-    enum attn_mlp_form mlp;
+    enum attn_mlp_kind mlp;
     struct attn_mat embed, pos;         /* rows are looked up; pos absent: no learned positions */
     struct attn_mat project_in;         /* from rows of embed to d; absent: they are d wide */
     struct attn_norm embed_norm;        /* of what enters the first block */

@@ -191,7 +191,7 @@ static void block(struct attn_work *t, size_t layer)
     const struct attn_block *b = &t->w->block[layer], *g = t->g ? &t->g->block[layer] : NULL;
     const struct attn_kept *kept = &t->layer[layer];
     struct attn_drop drop = attn_work_drop(t, ATTN_DROP_MLP, layer, t->drop_branch);
-    if (t->w->mlp != ATTN_NO_MLP) {
+    if (t->w->mlp != ATTN_MLP_NONE) {
         before_sum(t, &dx, &b->sum2, g ? &g->sum2 : NULL, kept->mid, kept->mlp_out, &drop);
         mlp(t, layer, &dx, &behind);
     }

@@ -194,9 +194,9 @@ static void block(struct attn_work *t, size_t layer)
     const struct ending first = {&b->o, &b->post1, &b->sum1, kept->out, attn_work_drop(t, ATTN_DROP_ATTENTION, layer, t->drop_branch)};
     const struct ending second = {&b->out, &b->post2, &b->sum2, kept->mlp_out, attn_work_drop(t, ATTN_DROP_MLP, layer, t->drop_branch)};
     struct attn_rows stream = attention(t, layer, &x);
-    bool last = t->w->parallel || t->w->mlp == ATTN_NO_MLP;
+    bool last = t->w->parallel || t->w->mlp == ATTN_MLP_NONE;
     join(t, last ? &next : &mid, &stream, &context, &first);
-    if (t->w->mlp == ATTN_NO_MLP)
+    if (t->w->mlp == ATTN_MLP_NONE)
         return;
     struct attn_rows post = mlp(t, layer, &mid);
     join(t, &next, t->w->parallel ? &next : &mid, &post, &second);
@@ -245,7 +245,7 @@ static int look_in_layer(const struct attn_work *t, size_t layer, struct attn_er
 {
     const struct attn_dims *n = &t->w->n;
     const struct attn_kept *k = &t->layer[layer];
-    bool mlp = t->w->mlp != ATTN_NO_MLP;
+    bool mlp = t->w->mlp != ATTN_MLP_NONE;
     const struct { const float *data; size_t cols; int act; } kept[] = {
         {k->x, n->d, ATTN_ACT_RESID_PRE}, {k->q, n->H * n->dh, ATTN_ACT_Q}, {k->k, n->Hkv * n->dh, ATTN_ACT_K},
         {k->v, n->Hkv * n->dv, ATTN_ACT_V}, {k->context, n->H * n->dv, ATTN_ACT_CONTEXT},

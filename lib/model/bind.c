@@ -381,20 +381,6 @@ static int check_absent(const struct attn_model *m, struct attn_err *err)
 
 /* ---- the rest of what the arithmetic needs to know ---- */
 
-static enum attn_mlp_form mlp_form(enum attn_mlp_kind kind)
-{
-    switch (kind) {
-    case ATTN_MLP_GELU:     return ATTN_GELU;
-    case ATTN_MLP_GELU_NEW: return ATTN_GELU_NEW;
-    case ATTN_MLP_RELU:     return ATTN_RELU;
-    case ATTN_MLP_SWIGLU:   return ATTN_SWIGLU;
-    case ATTN_MLP_GEGLU:    return ATTN_GEGLU;
-    case ATTN_MLP_GEGLU_NEW: return ATTN_GEGLU_NEW;
-    case ATTN_MLP_NONE:     break;
-    }
-    return ATTN_NO_MLP;
-}
-
 static double scale_of(const struct attn_config *c)
 {
     if (c->attention_scale > 0)
@@ -419,7 +405,7 @@ static void fill_arch(struct attn_weights *w, const struct attn_config *c)
     w->embed_scale = (float)c->embed_scale;
     w->branch_scale = (float)c->branch_scale;
     w->logit_scale = c->logits_divided > 0 ? (float)(1 / c->logits_divided) : 0;
-    w->mlp = mlp_form(c->mlp);
+    w->mlp = c->mlp;
     for (size_t i = 0; i < c->L; i++) {
         double scale = scale_of(c);
         w->block[i].scale = (float)(c->scale_by_layer ? scale / (double)(i + 1) : scale);

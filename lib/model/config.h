@@ -9,11 +9,10 @@
 
 #include "attn.h"
 #include "base/keys.h"
+#include "compute/mlp.h"
 
 enum attn_position { ATTN_POS_NONE, ATTN_POS_LEARNED, ATTN_POS_ROPE, ATTN_POS_ALIBI };
 enum attn_norm_kind { ATTN_NORM_NONE, ATTN_NORM_LAYER, ATTN_NORM_RMS };
-enum attn_mlp_kind { ATTN_MLP_NONE, ATTN_MLP_GELU, ATTN_MLP_GELU_NEW, ATTN_MLP_RELU, ATTN_MLP_SWIGLU, ATTN_MLP_GEGLU,
-                     ATTN_MLP_GEGLU_NEW };
 enum attn_rope_kind { ATTN_ROPE_DEFAULT, ATTN_ROPE_LINEAR, ATTN_ROPE_LLAMA3, ATTN_ROPE_YARN, ATTN_ROPE_DYNAMIC,
                       ATTN_ROPE_LONGROPE };
 

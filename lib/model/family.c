@@ -12,8 +12,6 @@ static const struct attn_word norms[] = {{"none", ATTN_NORM_NONE}, {"layernorm",
                                          {"rmsnorm", ATTN_NORM_RMS}, {0}};
 static const struct attn_word mlps[] = {{"none", ATTN_MLP_NONE}, {"gelu", ATTN_MLP_GELU}, {"gelu_new", ATTN_MLP_GELU_NEW},
                                         {"swiglu", ATTN_MLP_SWIGLU}, {0}};
-static const struct attn_word more_mlps[] = {{"relu", ATTN_MLP_RELU}, {"geglu", ATTN_MLP_GEGLU}, {"geglu_new", ATTN_MLP_GEGLU_NEW},
-                                             {0}};
 static const struct attn_word masks[] = {{"none", 0}, {"causal", 1}, {0}};
 static const struct attn_word scales[] = {{"none", 0}, {"sqrt", 1}, {0}};
 
@@ -99,9 +97,10 @@ const char *attn_position_name(enum attn_position p)
 
 const char *attn_norm_name(enum attn_norm_kind n) { return attn_word_of(norms, n); }
 
-/* Our own format has not all of them. */
 const char *attn_mlp_name(enum attn_mlp_kind m)
 {
-    bool more = m == ATTN_MLP_RELU || m == ATTN_MLP_GEGLU || m == ATTN_MLP_GEGLU_NEW;
-    return attn_word_of(more ? more_mlps : mlps, m);
+#define NAME(id, op, name) [ATTN_MLP_##id] = name,
+    static const char *const names[] = {[ATTN_MLP_NONE] = "none", ATTN_MLPS(NAME, NAME)};
+    return names[m];
+#undef NAME
 }

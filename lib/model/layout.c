@@ -70,7 +70,7 @@ static bool has_part(const struct attn_config *c, enum attn_part p)
     case ATTN_PART_NORM2:
         return c->norm != ATTN_NORM_NONE && c->mlp != ATTN_MLP_NONE && !(c->parallel && c->one_norm);
     case ATTN_PART_MLP_GATE:
-        return c->mlp >= ATTN_MLP_SWIGLU;
+        return attn_mlp_gated(c->mlp);
     case ATTN_PART_MLP_IN:
     case ATTN_PART_MLP_OUT:
         return c->mlp != ATTN_MLP_NONE;

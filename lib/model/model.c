@@ -21,7 +21,7 @@
 static void fill_stage(struct attn_model *m)
 {
     const struct attn_weights *w = &m->w;
-    bool *has = m->stage.has, mlp = w->mlp != ATTN_NO_MLP;
+    bool *has = m->stage.has, mlp = w->mlp != ATTN_MLP_NONE;
     m->stage.L = w->n.L;
     m->stage.H = w->n.H;
     m->stage.Hkv = w->n.Hkv;

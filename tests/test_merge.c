@@ -187,6 +187,17 @@ START_TEST(test_refused)
 }
 END_TEST
 
+/* A size of 0 lets the others be any: their digits must not fill more than a header. */
+START_TEST(test_sizes_that_are_none)
+{
+    in_scratch("ndjson", "", "printf '{\"ids\": [1, 2, 3]}\\n{\"ids\": [4, 5, 6]}\\n' >ids.ndjson; for i in 0 1; do "
+               "$A batch -m tiny -f ids.ndjson --format stack --show pattern --layer 0 -o p$i --shard $i/2 -q; "
+               "x=9999999999999999999; printf '\\223NUMPY\\001\\000\\366\\000%-245s\\n' \"{'descr': '<f4', 'fortran_order': False, 'shape': "
+               "(1, 0, $x, $x, $x, $x, 3, $x), }\" >p$i/blocks.0.attn.pattern.npy; done; $A merge p0 p1 -o all", 1,
+               "has 8 axes and 0 numbers, which no array of a stack has");
+}
+END_TEST
+
 /* ---- merging again ------------------------------------------------------------------------- */
 
 /* Notes the shards, and checks that they are still as noted; and that nothing of a merge is left beside its output. */
@@ -265,6 +276,7 @@ Suite *suite_merge(void)
     tcase_add_test(t, test_directories_with_a_slash);
     tcase_add_test(t, test_empty_shards);
     tcase_add_loop_test(t, test_refused, 0, sizeof refused / sizeof *refused);
+    tcase_add_test(t, test_sizes_that_are_none);
     tcase_set_timeout(t, 60);
     tcase_add_loop_test(t, test_a_failed_merge_is_repeated, 0, sizeof kinds / sizeof *kinds);
     tcase_add_test(t, test_what_is_merged_is_recognised);

@@ -180,6 +180,9 @@ static int open_rows(struct rows *r, const struct attn_shard_file *p, const char
     if (!rc && (!r->of.ndim || r->of.shape[0] != p->side.now.records))
         rc = attn_fail(err, ATTN_EFORMAT, "%s: does not have the %" PRIu64 " rows it had when it was finished: run this "
                        "shard again", path, p->side.now.records);
+    if (!rc && (r->of.ndim > 4 || r->of.n == 0))
+        rc = attn_fail(err, ATTN_EFORMAT, "%s: has %d axes and %zu numbers, which no array of a stack has: run this shard again", path,
+                       r->of.ndim, r->of.n);
     if (!rc && (r->of.ndim < 3 || r->of.shape[r->of.ndim - 2] != p->side.tokens))
         rc = attn_fail(err, ATTN_EFORMAT, "%s: its sentences do not have the %" PRIu64 " tokens they had when it was finished: run this "
                        "shard again", path, p->side.tokens);

@@ -470,6 +470,8 @@ void attn_output_withdraw(struct attn_output *out)
         remove_part(out->stream_path);
     if (out->rows)
         remove_part(out->summary_path);
+    if (out->stack)
+        attn_stack_clear_begun(out->stack, NULL);
     if (out->path && attn_batch_in_directory(out->e->writing.format))
         rmdir(out->path);               /* fails, as it should, unless the directory is empty */
     unlink(out->journal.part_json);

@@ -1,6 +1,7 @@
 #include "sinks/npy.h"
 #include "attn_tools.h"
 
+#include <assert.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -20,6 +21,7 @@ void attn_npy_header_of(char out[ATTN_NPY_HEADER], const char *type, const size_
     enum { START = 10 };                /* magic, version, length */
     const unsigned length = ATTN_NPY_HEADER - START;
     char dict[ATTN_NPY_HEADER - START + 1];
+    assert(ndim <= 4);                  /* there is room for so many sizes */
     int n = snprintf(dict, sizeof dict, "{'descr': '%s', 'fortran_order': False, 'shape': (", type);
     for (int i = 0; i < ndim; i++)
         n += snprintf(dict + n, sizeof dict - (size_t)n, i ? ", %zu" : "%zu", shape[i]);

@@ -186,6 +186,19 @@ START_TEST(test_whole_numbers)
 }
 END_TEST
 
+/* Two that a double cannot tell apart. */
+START_TEST(test_the_largest_whole_numbers)
+{
+    static const uint64_t numbers[2][3] = {{1, 9007199254740992, 5}, {1, 9007199254740993, 5}};
+    for (int i = 0; i < 2; i++) {
+        struct attn_st_tensor t = {.name = "w", .dtype = "I64", .ndim = 1, .shape = {3}, .count = 3, .bytes = sizeof numbers[i],
+                                   .data = (const unsigned char *)numbers[i]};
+        made_write(scratch_path(i ? "b.safetensors" : "a.safetensors"), &t, 1);
+    }
+    expect("$A diff $D/a.safetensors $D/b.safetensors", 1, "1 of 3 numbers differs\n    at [1] by ");
+}
+END_TEST
+
 static uint16_t bf16_of(float x)
 {
     uint32_t bits, keep;
@@ -469,6 +482,7 @@ Suite *suite_contrast(void)
     tcase_add_test(t, test_many);
     tcase_add_test(t, test_rows_of_other_lengths);
     tcase_add_test(t, test_whole_numbers);
+    tcase_add_test(t, test_the_largest_whole_numbers);
     tcase_add_test(t, test_bf16);
     tcase_add_test(t, test_vocabulary);
     tcase_add_test(t, test_order_of_ids);

@@ -79,8 +79,8 @@ static bool extra_bos_row(struct clue *c)
     const struct attn_dumped *x = attn_dump_find(c->d->a, c->row->name), *y = attn_dump_find(c->d->b, c->row->name);
     if (c->p.H || !x || !y || c->row->ndim[0] != 2 || c->row->ndim[1] != 2 || a[1] != b[1])
         return false;
-    bool more_a = a[0] == b[0] + 1 && !attn_gap(x->of.data + a[1], y->of.data, y->of.n);
-    bool more_b = b[0] == a[0] + 1 && !attn_gap(x->of.data, y->of.data + a[1], x->of.n);
+    bool more_a = y->of.n && a[0] == b[0] + 1 && !attn_gap(x->of.data + a[1], y->of.data, y->of.n);
+    bool more_b = x->of.n && b[0] == a[0] + 1 && !attn_gap(x->of.data, y->of.data + a[1], x->of.n);
     return (more_a || more_b) && attn_clue_say(c, "%c has one more row in front and is otherwise the same: a "
                                                "beginning-of-sequence token (BOS) was added on one side only",
                                                attn_clue_side(more_a));

@@ -76,7 +76,7 @@ struct pair {
     const struct attn_st_tensor *t[2];
     struct attn_contrast_weight *w;
     float (*round[2])(float);           /* [0] makes a from b, [1] b from a; NULL: not, or no longer */
-    bool blind;                         /* only bytes can be compared */
+    bool blind, bytes;                  /* only bytes can be read; they decide what is the same */
     double largest; size_t where;       /* in a, counted flat; largest -1: none differs */
 };
 
@@ -108,7 +108,7 @@ static void compare_chunk(struct pair *p, size_t ia, size_t ib, size_t n)
     read_numbers(a, ta, ia, n);
     read_numbers(b, tb, ib, n);
     for (size_t i = 0; i < n; i++) {
-        bool same = p->blind ? !memcmp(ta->data + (ia + i) * sa, tb->data + (ib + i) * sb, sa) : same_number(a[i], b[i]);
+        bool same = p->bytes ? !memcmp(ta->data + (ia + i) * sa, tb->data + (ib + i) * sb, sa) : same_number(a[i], b[i]);
         if (!same)
             compare_number(p, ia + i, a[i], b[i]);
         if (p->round[0] && !same_number((double)p->round[0]((float)b[i]), a[i]))
@@ -171,6 +171,7 @@ static void compare_pair(struct pair *p)
     int axis = other_dimension(a, b);
     bool other_type = strcmp(a->dtype, b->dtype) != 0;
     p->blind = form_of(a->dtype) == BYTES || form_of(b->dtype) == BYTES;
+    p->bytes = p->blind || (form_of(a->dtype) == WHOLE && !other_type);         /* doubles have too few digits for the largest */
     p->largest = -1;
     p->w->kind = ATTN_DIFF_SHAPE;
     if (axis == a->ndim || !a->count || !b->count || (p->blind && other_type)) {

@@ -82,12 +82,12 @@ static bool equal(float a, float b, bool loose)
 
 static void note(struct attn_diff_row *row, const struct attn_diff_opts *o, size_t i, float a, float b)
 {
-    bool finite = isfinite(a) && isfinite(b);
+    bool finite = isfinite(a) && isfinite(b), first = !row->max_ulp;
     double d = finite ? fabs((double)a - (double)b) : INFINITY;
     uint64_t ulp = isnan(a) || isnan(b) ? UINT32_MAX : (uint64_t)llabs(rank(a) - rank(b));
     row->differing += o->exact || !(d <= o->atol + o->rtol * fabs((double)b)) || !finite;
     row->max_ulp = ulp > row->max_ulp ? ulp : row->max_ulp;
-    if (d > row->max_abs) {
+    if (d > row->max_abs || first) {   /* 0 and -0 are no distance apart */
         row->max_abs = d;
         row->at[0] = i;                 /* a flat index, split up at the end */
         row->a = a;

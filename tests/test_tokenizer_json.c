@@ -196,6 +196,10 @@ static const struct {
      {{0, 0, 1}, {9, 1, 4}, {2, 4, 5}, {1, 5, 6}, {-1, 0, 0}}},
     {"{" ADDED("\"special\": false, \"rstrip\": true, \"lstrip\": true") "\"pre_tokenizer\": " BYTE_LEVEL ", " MODEL "}}",
      "a \u3000<s> b", {0}, {{0, 0, 1}, {9, 1, 9}, {1, 9, 10}, {-1, 0, 0}}},
+    /* one that would begin where the white space ends that the last one took is not there */
+    {"{\"added_tokens\": [{\"id\": 9, \"content\": \"<s>\", \"special\": false, \"rstrip\": true}, {\"id\": 15, \"content\": \" \", "
+     "\"special\": false, \"lstrip\": true}], \"pre_tokenizer\": " BYTE_LEVEL ", " MODEL "}}", "<s>  a", {0},
+     {{9, 0, 5}, {0, 5, 6}, {-1, 0, 0}}},
     /* of two that are alike the first counts */
     {"{\"added_tokens\": [{\"id\": 9, \"content\": \"<s>\", \"special\": false}, {\"id\": 9, \"content\": \"<s>\", \"special\": false, \"rstrip\": true}],"
      "\"pre_tokenizer\": " BYTE_LEVEL ", " MODEL "}}", "a<s> b", {0}, {{0, 0, 1}, {9, 1, 4}, {2, 4, 5}, {1, 5, 6}, {-1, 0, 0}}},

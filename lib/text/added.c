@@ -57,6 +57,7 @@ static size_t character_before(const char *s, size_t at, size_t least)
 
 static size_t spaces_before(const char *s, size_t at, size_t least)
 {
+    at = at > least ? at : least;       /* the token before may have taken the white space that this one stands in */
     while (at > least) {
         size_t last = character_before(s, at, least), step;
         if (!attn_utf8_space(attn_utf8_next(s + last, at - last, &step)))
@@ -95,10 +96,10 @@ bool attn_added_next(const struct attn_added *a, const char *s, size_t len, bool
         const struct attn_added_token *t = number < 0 ? NULL : &a->token[number];
         if (!t || (t->special && !special) || (t->word && !stands_alone(s, len, at, at + n)))
             continue;
-        *hit = (struct attn_hit){
-            .token = t, .start = t->lstrip ? spaces_before(s, at, done) : at, .next = at + n,
-            .end = t->rstrip ? spaces_after(s, len, done > at + n ? done : at + n) : at + n,     /* white space up to `done` */
-        };
+        size_t end = t->rstrip ? spaces_after(s, len, done > at + n ? done : at + n) : at + n;  /* white space up to `done` */
+        if (t->lstrip && end <= done)   /* it begins where the last one ends, and so is empty */
+            continue;
+        *hit = (struct attn_hit){.token = t, .start = t->lstrip ? spaces_before(s, at, done) : at, .next = at + n, .end = end};
         return true;
     }
     return false;

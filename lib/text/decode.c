@@ -70,7 +70,7 @@ static struct attn_spelled at(const struct list *l, size_t i)
 
 static void replace(struct list *out, const struct attn_spelled *t, const char *find, const char *with)
 {
-    const char *s = t->s, *end = s + t->len, *found;
+    const char *s = t->len ? t->s : "", *end = s + t->len, *found;     /* an empty token has no address */
     size_t len = strlen(find);
     while (len > 0 && (found = memmem(s, (size_t)(end - s), find, len))) {
         add_text(out, s, (size_t)(found - s));

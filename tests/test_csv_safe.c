@@ -69,6 +69,13 @@ START_TEST(what_reads_tables_reads_these)
 }
 END_TEST
 
+START_TEST(numbers_stay_as_they_are)
+{
+    succeed("echo '{\"text\": \"Life is short\", \"id\": -5}' >$D/id.ndjson");
+    expect("\"$A\" batch -m life -f $D/id.ndjson --format tidy --csv-safe --show embed -q", 0, "0,1,-5,embed");
+}
+END_TEST
+
 Suite *suite_csv_safe(void)
 {
     Suite *s = suite_create("csv_safe");
@@ -77,6 +84,7 @@ Suite *suite_csv_safe(void)
     tcase_add_checked_fixture(t, with_input, scratch_remove);
     tcase_add_loop_test(t, no_cell_is_a_formula, 0, sizeof tables / sizeof *tables);
     tcase_add_test(t, what_reads_tables_reads_these);
+    tcase_add_test(t, numbers_stay_as_they_are);
     suite_add_tcase(s, t);
     return s;
 }

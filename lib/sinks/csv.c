@@ -86,7 +86,7 @@ void attn_cell_record(struct attn_out *o, const struct attn_record *r, bool safe
     attn_out_u64(o, r->line);
     attn_out_char(o, ',');
     if (r->id)
-        attn_cell_text(o, r->id, r->id_len, safe);
+        attn_cell_text(o, r->id, r->id_len, safe && !r->id_is_number);
     attn_out_char(o, ',');
 }
 

@@ -102,6 +102,7 @@ struct attn_sink_opts {
     size_t limit;                       /* text only: beyond so many numbers in all, each activation is summarised; 0: no limit */
     bool color;                         /* text only */
     bool csv_safe;                      /* csv, tidy: a single quote before text that a spreadsheet would run as a formula */
+    bool bf16;                          /* the run multiplies in bf16, for the manifest */
     struct attn_picture_opts picture;
     const struct attn_sink_hint *hints; /* screen only: commands to go on with, then one of NULL; NULL: none */
     /* Tokens that make a word are shown as one, in every format: of pattern and rollout sums over the tokens of a key's word, and

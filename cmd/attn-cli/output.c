@@ -249,7 +249,7 @@ static int open_sink(struct attn_sink **sink, const struct output *d, const char
         .kind = attention_kind(), .gradient = d->gradient, .hints = d->hints, .ablated = d->ablated, .n_ablated = d->n_ablated,
         .threads = (int)common.threads.n, .precision = d->precision, .width = terminal_columns(terminal),
         .limit = terminal ? TERMINAL_NUMBERS : 0, .color = terminal_colored(terminal), .csv_safe = safe,
-        .picture = picture_look(terminal), .words = d->words};
+        .bf16 = compute_bf16(), .picture = picture_look(terminal), .words = d->words};
     if (d->edits) {
         o.edits = d->edits->list;
         o.compare = d->edits->compare;

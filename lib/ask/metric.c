@@ -329,7 +329,7 @@ int attn_token_parse(int32_t *id, const char *text, const struct attn_model *m, 
     uint64_t number;
     int rc;
     if (n && strspn(text, "0123456789") == n) {
-        number = attn_num_parse_u64(text, n, &number) && number < INT32_MAX ? number : INT32_MAX;
+        number = attn_num_parse_u64(text, n, &number) && number < INT64_MAX ? number : INT64_MAX;
         rc = attn_token_check(m, (int64_t)number, err);
         *id = (int32_t)number;
         return rc;

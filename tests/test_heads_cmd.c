@@ -56,6 +56,9 @@ START_TEST(tables_for_programs_are_the_same)
                    "grep -c induction $D/x.svg",
                    "PNG1\n");
     expect("$A heads -m tiny --format term", 0, "induction");
+    /* the numbers of layers and heads are theirs, whichever were chosen */
+    expect_exactly("$A heads -m tiny --layer 2,4 --head 1,3 --format term | sed -n '/^entropy/,/^$/{s/[^0-9 ]//g; s/ *$//; p}'",
+                   "\n\n   1 3\n2\n4\n\n");
     expect_exactly("$A heads -m tiny -s 'the cat sat' --format term | sed -n 2p; $A heads -m tiny --ids 5 --format term | "
                    "grep -c 'duplicate induction'",
                    "   previous  self      first   \n1\n");

@@ -67,6 +67,10 @@ START_TEST(programs_get_rows)
     }
     expect("cat $D/p.svg", 0, "effect of attn.context from the other text");
     expect("$A patch " TINY "--what context --over layer,head --format term", 0, "(rows: layers, columns: heads)");
+    /* effects of 0 in a corner are no mask */
+    succeed("$A init -o $D/small --vocab-size 8 --n-layer 1 --n-head 1 --d-model 8 --n-ctx 8 --unembed true");
+    expect_exactly("$A patch -m $D/small --ids 1,2,3 --from-ids 4,2,3 --what resid_pre --over layer,pos --metric 'logit(1)' --format term | "
+                   "grep -e ^L0 -e mask", "L0  \u2588\u2588\u2592\u2592\u2592\u2592\n");
 }
 END_TEST
 

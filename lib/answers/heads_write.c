@@ -14,6 +14,7 @@
 #include <string.h>
 
 #include "answers/answers.h"
+#include "base/err.h"
 #include "base/format.h"
 #include "base/num.h"
 #include "base/size.h"
@@ -260,6 +261,28 @@ static bool is_drawn(const struct attn_ranking *h, const struct attn_head_score 
     return is_shown(h, s) && !any;
 }
 
+/* The number of each row or column, in the place of a token. */
+struct labels { struct attn_tokens tokens; char (*text)[16]; };
+
+static int label(struct labels *l, bool layers, const struct attn_heads_row *row, size_t n, size_t step, struct attn_err *err)
+{
+    *l = (struct labels){{n, calloc(n + 1, sizeof *l->tokens.tok)}, calloc(n + 1, sizeof *l->text)};
+    if (!l->tokens.tok || !l->text)
+        return attn_no_memory(err, NULL, "for %zu labels", n);
+    for (size_t i = 0; i < n; i++) {
+        size_t at = layers ? (size_t)row[i * step].at.layer : (size_t)row[i * step].at.head;
+        int len = snprintf(l->text[i], sizeof *l->text, "%zu", at);
+        l->tokens.tok[i] = (struct attn_token){.id = (int32_t)at, .known = true, .text = l->text[i], .text_len = (size_t)len, .raw = ""};
+    }
+    return ATTN_OK;
+}
+
+static void free_labels(struct labels *l)
+{
+    free(l->tokens.tok);
+    free(l->text);
+}
+
 /* The heads of a selection may be few: the picture has the layers and heads that were selected. */
 static int add_sheet(struct attn_album *a, const struct attn_ranking *h, const struct attn_head_score *s, size_t heads,
                      struct attn_err *err)
@@ -270,7 +293,7 @@ static int add_sheet(struct attn_album *a, const struct attn_ranking *h, const s
     const struct attn_sheet sheet = {.kind = share ? "share" : s->name, .title = share ? "share of the attention" : s->name,
                                      .axes = " (rows: layers, columns: heads)", .layer = share ? (int)c : -1, .name = share
                                          ? s->name : NULL, .n = 1,
-                                     .rows = h->n / heads, .cols = heads};
+                                     .rows = h->n / heads, .cols = heads, .keys = true, .unmasked = true};
     int rc = attn_album_add(a, &sheet, &to, err);
     for (size_t i = 0; i < h->n && to; i++)
         to[i] = (float)h->row[i].score[c];
@@ -282,10 +305,17 @@ static int draw(struct attn_out *o, const struct attn_ranking *h, struct attn_er
     struct attn_look look;
     struct attn_album a = {.model = h->info.name, .text = h->o->about, .text_len = h->o->about ? strlen(h->o->about) : 0,
                            .edits = h->o->over->edits};
+    struct labels layer = {0}, head = {0};
     size_t heads = 1;
     while (heads < h->n && h->row[heads].at.layer == h->row[0].at.layer)
         heads++;
     int rc = attn_look_make(&look, &h->o->picture, err);
+    if (!rc)
+        rc = label(&layer, true, h->row, h->n / heads, heads, err);
+    if (!rc)
+        rc = label(&head, false, h->row, heads, 1, err);
+    a.queries = &layer.tokens;
+    a.keys = &head.tokens;
     look.width = h->o->width;
     for (const struct attn_head_score *s = NULL; !rc && (s = attn_head_score_next(s));)
         if (is_drawn(h, s))
@@ -295,6 +325,8 @@ static int draw(struct attn_out *o, const struct attn_ranking *h, struct attn_er
     if (!rc)
         rc = attn_format_find(h->o->format)->methods->draw(o, &a, &look, err);
     attn_album_free(&a);
+    free_labels(&layer);
+    free_labels(&head);
     return rc;
 }
 

@@ -304,7 +304,7 @@ static int draw(struct attn_out *o, const struct attn_lens *s, const struct attn
         rc = spell_cells(&words, &numbers, s, err);
     struct attn_sheet sheet = {.kind = "lens", .title = "likeliest next token, coloured by its probability",
                                .axes = " (rows: points of the residual stream)", .layer = -1, .n = 1, .rows = s->n,
-                               .cols = s->tokens->n, .keys = true, .data = numbers, .words = words};
+                               .cols = s->tokens->n, .keys = true, .unmasked = true, .data = numbers, .words = words};
     if (!rc)
         rc = attn_album_add(&album, &sheet, &own, err);
     if (!rc)

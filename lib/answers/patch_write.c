@@ -275,7 +275,7 @@ static int draw(struct attn_out *o, const struct report *p, const struct attn_fo
     for (size_t i = 0; i < m.n && !rc; i++) {
         float *to = NULL;
         const struct attn_sheet sheet = {.kind = "effect", .title = title, .axes = across, .n = 1, .rows = m.rows, .cols = m.cols,
-                                         .keys = true, .layer = m.n > 1 ? p->r.cell[i * m.rows * m.cols].layer : -1};
+                                         .keys = true, .unmasked = true, .layer = m.n > 1 ? p->r.cell[i * m.rows * m.cols].layer : -1};
         rc = attn_album_add(&a, &sheet, &to, err);
         if (to)
             fill(to, p, &m, i);

@@ -123,7 +123,7 @@ static bool same(float a, float b)
 
 bool attn_sheet_is_triangle(const struct attn_sheet *s)
 {
-    if (!s->keys || s->cols < 2 || !s->n || !s->rows)
+    if (!s->keys || s->unmasked || s->cols < 2 || !s->n || !s->rows)
         return false;
     float beyond = s->data[s->cols - 1];
     if (!same(beyond, 0.0f) && beyond != -INFINITY)

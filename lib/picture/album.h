@@ -21,6 +21,7 @@ struct attn_sheet {
     const size_t *steps; size_t head;   /* [n]: steps of training after which each matrix was recorded, all of one head or
                                          * of none (ATTN_NO_HEAD); NULL: the matrices are not a history */
     bool keys;                          /* columns are the album's keys; else they are numbered */
+    bool unmasked;                      /* no mask hides a corner of them, whatever numbers are there */
     bool of_keys;                       /* rows are the album's keys; else its queries */
     bool shared;                        /* heads are key/value heads, which several query heads share */
     bool hides;                         /* -inf marks what a query cannot look at */

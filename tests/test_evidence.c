@@ -113,6 +113,20 @@ START_TEST(test_reordered)
 }
 END_TEST
 
+/* The time grows with the square of the heads, of which a small file may have very many. */
+START_TEST(test_too_many_heads_to_reorder)
+{
+    enum { MANY = ATTN_HEADS_TRIED + 1 };
+    static float x[MANY], y[MANY];
+    static size_t map[MANY];
+    for (size_t h = 0; h < MANY; h++)
+        x[h] = y[MANY - 1 - h] = (float)h;
+    const struct attn_pair most = attn_pair_of(x + 1, y, ATTN_HEADS_TRIED, 1, 1), more = attn_pair_of(x, y, MANY, 1, 1);
+    ck_assert(attn_seems_reordered(&most, map) && map[0] == ATTN_HEADS_TRIED - 1);
+    ck_assert(!attn_seems_reordered(&more, map));
+}
+END_TEST
+
 START_TEST(test_offset)
 {
     struct attn_pair p = pair();
@@ -386,6 +400,7 @@ Suite *suite_evidence(void)
     tcase_add_test(t, test_gap);
     tcase_add_test(t, test_scaled);
     tcase_add_test(t, test_reordered);
+    tcase_add_test(t, test_too_many_heads_to_reorder);
     tcase_add_test(t, test_offset);
     tcase_add_test(t, test_merged_wrong);
     tcase_add_test(t, test_sum_and_late);

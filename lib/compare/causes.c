@@ -364,7 +364,7 @@ static bool restacked(struct clue *c)
     enum attn_restacking found_as;
     size_t H = c->p.H, dh = c->p.n, n = 3 * H * dh;
     float *a = malloc(2 * n * sizeof *a + 1);
-    bool found = a && stack(c, a, true, H, dh) && stack(c, a + n, false, H, dh) &&
+    bool found = a && H <= ATTN_HEADS_TRIED && stack(c, a, true, H, dh) && stack(c, a + n, false, H, dh) &&
                  attn_seems_restacked(a, a + n, H, dh, &found_as);
     free(a);
     return found && attn_clue_say(c, "%s", text[found_as]);

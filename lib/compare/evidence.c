@@ -169,7 +169,7 @@ bool attn_seems_reordered(const struct attn_pair *p, size_t *map)
     enum { SAMPLE = 4096 };             /* numbers of a head to compare, since all pairs of heads are tried */
     size_t step = 1 + p->T * p->n / SAMPLE;
     bool moved = false;
-    if (!p->T || !p->n)
+    if (!p->T || !p->n || p->H > ATTN_HEADS_TRIED)
         return false;
     for (size_t h = 0; h < p->H; h++) {
         double best = head_gap(p, h, h, step);

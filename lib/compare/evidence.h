@@ -35,6 +35,8 @@ struct attn_stored attn_seems_stored(const struct attn_pair *p);
 /* ---- general forms of a difference ---- */
 
 bool attn_seems_scaled(const struct attn_pair *p, double *factor);          /* a = factor * b */
+/* Each head is compared with each, and a dump may say that it has more than any model: those are not compared. */
+enum { ATTN_HEADS_TRIED = 1024 };
 /* Head h of a is head map[h] of b, and at least one has moved; map has H entries. */
 bool attn_seems_reordered(const struct attn_pair *p, size_t *map);
 bool attn_seems_offset(const struct attn_pair *p);                          /* a - b is the same in every row */

@@ -323,7 +323,7 @@ enum { SAMPLE = 4096 };
 
 static void add_name(struct attn_sha256 *h, const char *file, size_t len)
 {
-    char head[64];
+    char head[320];                     /* a name in a directory has at most 255 bytes */
     int n = snprintf(head, sizeof head, "%s %zu\n", file, len);
     attn_sha256_add(h, head, (size_t)n);
 }

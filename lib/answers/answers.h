@@ -68,6 +68,12 @@ int attn_attribution_write(struct attn_out *o, const struct attn_attribution *a,
 
 /* ---- what they have in common ---- */
 
+/* Names for rows or columns that are no tokens of a text, in the place of tokens. */
+struct attn_named { struct attn_tokens tokens; char (*name)[ATTN_NAME_MAX]; };
+int attn_named_new(struct attn_named *out, size_t n, struct attn_err *err);     /* without names; to be freed even if this fails */
+void attn_named_set(struct attn_named *a, size_t i, int32_t id, const char *fmt, ...) __attribute__((format(printf, 4, 5)));
+void attn_named_free(struct attn_named *a);
+
 /* What a document is about. */
 struct attn_readout {
     const struct attn_model *model;

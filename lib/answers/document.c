@@ -1,10 +1,12 @@
-/* document.c - what the tables of lens, attribution and patching have in common. */
+/* document.c - what the tables of lens, attribution, patching and heads have in common. */
 #include "answers/answers.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/err.h"
+#include "base/format.h"
 #include "sinks/csv.h"
 #include "sinks/json.h"
 
@@ -71,4 +73,27 @@ int attn_readout_check_format(const char *format, const char *const *formats, st
         snprintf(list + strlen(list), sizeof list - strlen(list), "%s%s", i ? ", " : "", formats[i]);
     }
     return attn_fail(err, ATTN_EUSAGE, "unknown format '%s': expected one of %s", format, list);
+}
+
+/* ---- names in the place of tokens ---- */
+
+int attn_named_new(struct attn_named *out, size_t n, struct attn_err *err)
+{
+    *out = (struct attn_named){{n, calloc(n + 1, sizeof *out->tokens.tok)}, calloc(n + 1, sizeof *out->name)};
+    return out->tokens.tok && out->name ? ATTN_OK : attn_no_memory(err, NULL, "to name %zu rows or columns", n);
+}
+
+void attn_named_set(struct attn_named *a, size_t i, int32_t id, const char *fmt, ...)
+{
+    va_list args;
+    va_start(args, fmt);
+    attn_vsnprintf(a->name[i], sizeof a->name[i], fmt, args);
+    va_end(args);
+    a->tokens.tok[i] = (struct attn_token){.id = id, .known = true, .text = a->name[i], .text_len = strlen(a->name[i]), .raw = ""};
+}
+
+void attn_named_free(struct attn_named *a)
+{
+    free(a->tokens.tok);
+    free(a->name);
 }

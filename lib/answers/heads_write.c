@@ -261,28 +261,6 @@ static bool is_drawn(const struct attn_ranking *h, const struct attn_head_score 
     return is_shown(h, s) && !any;
 }
 
-/* The number of each row or column, in the place of a token. */
-struct labels { struct attn_tokens tokens; char (*text)[16]; };
-
-static int label(struct labels *l, bool layers, const struct attn_heads_row *row, size_t n, size_t step, struct attn_err *err)
-{
-    *l = (struct labels){{n, calloc(n + 1, sizeof *l->tokens.tok)}, calloc(n + 1, sizeof *l->text)};
-    if (!l->tokens.tok || !l->text)
-        return attn_no_memory(err, NULL, "for %zu labels", n);
-    for (size_t i = 0; i < n; i++) {
-        size_t at = layers ? (size_t)row[i * step].at.layer : (size_t)row[i * step].at.head;
-        int len = snprintf(l->text[i], sizeof *l->text, "%zu", at);
-        l->tokens.tok[i] = (struct attn_token){.id = (int32_t)at, .known = true, .text = l->text[i], .text_len = (size_t)len, .raw = ""};
-    }
-    return ATTN_OK;
-}
-
-static void free_labels(struct labels *l)
-{
-    free(l->tokens.tok);
-    free(l->text);
-}
-
 /* The heads of a selection may be few: the picture has the layers and heads that were selected. */
 static int add_sheet(struct attn_album *a, const struct attn_ranking *h, const struct attn_head_score *s, size_t heads,
                      struct attn_err *err)
@@ -305,15 +283,19 @@ static int draw(struct attn_out *o, const struct attn_ranking *h, struct attn_er
     struct attn_look look;
     struct attn_album a = {.model = h->info.name, .text = h->o->about, .text_len = h->o->about ? strlen(h->o->about) : 0,
                            .edits = h->o->over->edits};
-    struct labels layer = {0}, head = {0};
+    struct attn_named layer = {0}, head = {0};
     size_t heads = 1;
     while (heads < h->n && h->row[heads].at.layer == h->row[0].at.layer)
         heads++;
     int rc = attn_look_make(&look, &h->o->picture, err);
     if (!rc)
-        rc = label(&layer, true, h->row, h->n / heads, heads, err);
+        rc = attn_named_new(&layer, h->n / heads, err);
     if (!rc)
-        rc = label(&head, false, h->row, heads, 1, err);
+        rc = attn_named_new(&head, heads, err);
+    for (size_t i = 0; i < layer.tokens.n && !rc; i++)
+        attn_named_set(&layer, i, (int32_t)h->row[i * heads].at.layer, "%zu", h->row[i * heads].at.layer);
+    for (size_t i = 0; i < heads && !rc; i++)
+        attn_named_set(&head, i, (int32_t)h->row[i].at.head, "%zu", h->row[i].at.head);
     a.queries = &layer.tokens;
     a.keys = &head.tokens;
     look.width = h->o->width;
@@ -325,8 +307,8 @@ static int draw(struct attn_out *o, const struct attn_ranking *h, struct attn_er
     if (!rc)
         rc = attn_format_find(h->o->format)->methods->draw(o, &a, &look, err);
     attn_album_free(&a);
-    free_labels(&layer);
-    free_labels(&head);
+    attn_named_free(&layer);
+    attn_named_free(&head);
     return rc;
 }
 

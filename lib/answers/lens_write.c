@@ -29,22 +29,12 @@ static const struct attn_likely *likeliest(const struct attn_lens *s, size_t i) 
 
 /* ---- points as labels of rows, "L0.resid_mid", as edits call them ---------------------- */
 
-struct points { struct attn_tokens tokens; char (*name)[ATTN_NAME_MAX]; };
-
-static int name_points(struct points *p, const struct attn_lens *s, struct attn_err *err)
+static int name_points(struct attn_named *p, const struct attn_lens *s, struct attn_err *err)
 {
-    *p = (struct points){{s->n, calloc(s->n + 1, sizeof *p->tokens.tok)}, calloc(s->n + 1, sizeof *p->name)};
-    for (size_t i = 0; i < s->n && p->tokens.tok && p->name; i++) {
-        snprintf(p->name[i], sizeof p->name[i], "L%d.%s", s->point[i].layer, attn_act_short(s->point[i].act));
-        p->tokens.tok[i] = (struct attn_token){.known = true, .text = p->name[i], .text_len = strlen(p->name[i])};
-    }
-    return p->tokens.tok && p->name ? ATTN_OK : attn_no_memory(err, NULL, "to name %zu points", s->n);
-}
-
-static void free_points(struct points *p)
-{
-    free(p->tokens.tok);
-    free(p->name);
+    int rc = attn_named_new(p, s->n, err);
+    for (size_t i = 0; i < s->n && !rc; i++)
+        attn_named_set(p, i, 0, "L%d.%s", s->point[i].layer, attn_act_short(s->point[i].act));
+    return rc;
 }
 
 /* ---- for people: the likeliest tokens -------------------------------------------------- */
@@ -60,7 +50,7 @@ static struct attn_label spell(const struct attn_lens *s, int32_t id)
 
 struct layout { size_t left, token, block; };   /* columns: of labels, of tokens; positions side by side */
 
-static struct layout lay_out(const struct attn_lens *s, const struct points *p)
+static struct layout lay_out(const struct attn_lens *s, const struct attn_named *p)
 {
     struct layout l = {0};
     for (size_t i = 0; i < s->n; i++)
@@ -109,7 +99,7 @@ static void print_likely(struct attn_out *o, const struct attn_lens *s, const st
         attn_label_pad(o, PERCENT);
 }
 
-static void print_block(struct attn_out *o, const struct attn_lens *s, const struct points *p, const struct layout *l,
+static void print_block(struct attn_out *o, const struct attn_lens *s, const struct attn_named *p, const struct layout *l,
                         size_t from, size_t to)
 {
     if (from > 0)
@@ -135,7 +125,7 @@ static void title(struct attn_out *o, const struct attn_lens *s, const char *tex
     attn_out_char(o, '\n');
 }
 
-static void print_likeliest(struct attn_out *o, const struct attn_lens *s, const struct points *p)
+static void print_likeliest(struct attn_out *o, const struct attn_lens *s, const struct attn_named *p)
 {
     attn_print_edits(o, s->o->edits);
     attn_out_str(o, attn_edits_count(s->o->edits) ? "\n" : "");
@@ -153,7 +143,7 @@ static double percent_of(const struct attn_lens_cell *c) { return 100 * exp(c->l
 static double kl_of(const struct attn_lens_cell *c) { return c->kl; }
 static double entropy_of(const struct attn_lens_cell *c) { return c->entropy; }
 
-static void print_numbers(struct attn_out *o, const struct attn_lens *s, const struct points *p, const char *what,
+static void print_numbers(struct attn_out *o, const struct attn_lens *s, const struct attn_named *p, const char *what,
                           double (*of)(const struct attn_lens_cell *), int digits, float *numbers)
 {
     struct attn_grid grid = {.data = numbers, .rows = s->n, .cols = s->tokens->n, .tokens = &p->tokens, .keys = s->tokens,
@@ -168,12 +158,12 @@ static void print_numbers(struct attn_out *o, const struct attn_lens *s, const s
 static int write_text(struct attn_out *o, const struct attn_lens *s, struct attn_err *err)
 {
     char what[320];
-    struct points p;
-    float *numbers = calloc(cells_of(s) + 1, sizeof *numbers);
+    struct attn_named p;
     int rc = name_points(&p, s, err);
+    float *numbers = rc ? NULL : calloc(cells_of(s) + 1, sizeof *numbers);
     if (!rc && !numbers)
         rc = attn_no_memory(err, NULL, "for %zu numbers", cells_of(s));
-    if (!rc) {
+    if (numbers) {
         print_likeliest(o, s, &p);
         if (s->o->target) {
             struct attn_label target = spell(s, *s->o->target);
@@ -185,7 +175,7 @@ static int write_text(struct attn_out *o, const struct attn_lens *s, struct attn
         print_numbers(o, s, &p, "KL divergence of this prediction from the final one, in nats", kl_of, 3, numbers);
         print_numbers(o, s, &p, "entropy of this prediction, in nats", entropy_of, 3, numbers);
     }
-    free_points(&p);
+    attn_named_free(&p);
     free(numbers);
     return rc;
 }
@@ -291,7 +281,7 @@ static int spell_cells(struct attn_label **words, float **numbers, const struct 
     return *words && *numbers ? ATTN_OK : attn_no_memory(err, NULL, "to spell %zu tokens", n);
 }
 
-static int draw(struct attn_out *o, const struct attn_lens *s, const struct attn_format *f, const struct points *p,
+static int draw(struct attn_out *o, const struct attn_lens *s, const struct attn_format *f, const struct attn_named *p,
                 struct attn_err *err)
 {
     float *own = NULL, *numbers = NULL;
@@ -381,7 +371,7 @@ static void html_legend(struct attn_out *o, const struct attn_look *look)
     attn_out_str(o, ")\"></span> 1</p>\n");
 }
 
-static int write_html(struct attn_out *o, const struct attn_lens *s, const struct points *p, struct attn_err *err)
+static int write_html(struct attn_out *o, const struct attn_lens *s, const struct attn_named *p, struct attn_err *err)
 {
     struct attn_look look;
     struct attn_label text = attn_label_line(s->o->text ? s->o->text : "", s->o->text ? s->o->text_len : 0, 100);
@@ -430,10 +420,10 @@ int attn_lens_write(struct attn_out *o, const struct attn_lens *s, struct attn_e
         return write_json(o, s, err);
     if (attn_readout_is_table(format))
         return write_table(o, s, err);
-    struct points p;
+    struct attn_named p;
     int rc = name_points(&p, s, err);
     if (!rc)
         rc = !strcmp(format, "html") ? write_html(o, s, &p, err) : draw(o, s, attn_format_find(format), &p, err);
-    free_points(&p);
+    attn_named_free(&p);
     return rc;
 }

@@ -33,39 +33,25 @@ static double shown(const struct report *p, const struct attn_patch_cell *c)
 
 /* ---- labels of rows and columns, as tokens are ---- */
 
-struct labels { struct attn_tokens tokens; struct attn_token *tok; char (*text)[16]; };
-
-static void free_labels(struct labels *l)
-{
-    free(l->tok);
-    free(l->text);
-}
-
 /* Labels what lies on an axis: "L0", "H3", a token. */
-static int label(struct labels *l, const struct report *p, size_t axis, size_t step, struct attn_err *err)
+static int label(struct attn_named *l, const struct report *p, size_t axis, size_t step, struct attn_err *err)
 {
     size_t n = p->r.grid[axis];
-    l->tok = calloc(n + 1, sizeof *l->tok);
-    l->text = calloc(n + 1, sizeof *l->text);
-    if (!l->tok || !l->text)
-        return attn_no_memory(err, NULL, "for %zu labels", n);
-    for (size_t i = 0; i < n; i++) {
+    int rc = attn_named_new(l, n, err);
+    for (size_t i = 0; i < n && !rc; i++) {
         int at = attn_grid_index(&p->r.cell[i * step], axis);
-        if (axis == 2 && at >= 0) {
-            l->tok[i] = p->o->tokens->tok[at];
-            continue;
-        }
-        snprintf(l->text[i], sizeof l->text[i], "%s%d", axis ? "H" : "L", at < 0 ? 0 : at);
-        l->tok[i] = (struct attn_token){.id = at, .known = true, .text = at < 0 ? "all" : l->text[i], .raw = "", .start = 0,
-                                        .end = 0};
-        l->tok[i].text_len = strlen(l->tok[i].text);
+        if (axis == 2 && at >= 0)
+            l->tokens.tok[i] = p->o->tokens->tok[at];
+        else if (at < 0)
+            attn_named_set(l, i, at, "all");
+        else
+            attn_named_set(l, i, at, "%c%d", axis ? 'H' : 'L', at);
     }
-    l->tokens = (struct attn_tokens){n, l->tok};
-    return ATTN_OK;
+    return rc;
 }
 
 /* A grid of three axes is a matrix, heads x positions, for each layer; any other is one, of its first axis and its last. */
-struct matrices { size_t n, rows, cols, row_axis, col_axis; struct labels row, col; };
+struct matrices { size_t n, rows, cols, row_axis, col_axis; struct attn_named row, col; };
 
 static int lay_out(struct matrices *m, const struct report *p, struct attn_err *err)
 {
@@ -83,8 +69,8 @@ static int lay_out(struct matrices *m, const struct report *p, struct attn_err *
 
 static void free_matrices(struct matrices *m)
 {
-    free_labels(&m->row);
-    free_labels(&m->col);
+    attn_named_free(&m->row);
+    attn_named_free(&m->col);
 }
 
 static void fill(float *to, const struct report *p, const struct matrices *m, size_t i)

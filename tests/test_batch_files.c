@@ -50,6 +50,8 @@ START_TEST(a_directory_begun_anew_has_nothing_older)
     expect_exactly("cd $D; ends 3 " STACK "-f in --show pattern 2>/dev/null; ls d", LEFT("pattern"));
     expect_exactly("cd $D; echo soup >x; ends 1 " STACK "-f x --show context --fail-fast 2>/dev/null; ls d", LEFT("pattern"));
     expect_exactly("cd $D; ends 3 " STACK "-f in --show context 2>/dev/null; ls d", LEFT("context"));
+    expect_exactly("cd $D; printf 'soup\\nLife\\n' >y; ends 1 $A batch -q --format stack -o none -f y --fail-fast 2>/dev/null; rm y; "
+                   "ls -d none* 2>/dev/null || :", "");
     expect_exactly("cd $D; : >x; " STACK "-f x --show context; ls d", "records.ndjson\n");
     expect_exactly("cd $D; $A batch -q -f in --format npz -o e; $A batch -q -f x --format npz -o e; ls e", "records.ndjson\n");
     expect_exactly("cd $D; $A batch -q -f in --format npz -o e; printf 'soup\nLife\n' >x; ends 3 $A batch -q -f x --format npz -o e 2>/dev/null; ls e",

@@ -368,6 +368,8 @@ START_TEST(any_machine_and_thread_count_gives_the_same_bytes)
     expect_same(line, "\"$A\" run -t 1 -s " LIFE " --show '*' --format json");
     expect_same(line, "\"$A\" run -t 7 -s " LIFE " --show '*' --format json");
     expect_same("\"$A\" run -s " LIFE " --compute bf16 -t 7 --format json", "\"$A\" run -t 1 -s " LIFE " --compute bf16 --format json");
+    expect_same("\"$A\" run -q -s Life --compute bf16 --format npy -o $D/bf16; jq .cpu $D/bf16/manifest.json",
+                "echo Life | \"$A\" batch -q -f - --compute bf16 --format npy -o $D/batch; jq .cpu $D/batch/000000/manifest.json");
     expect_same(line, "LC_ALL=de_DE.UTF-8 \"$A\" run -s " LIFE " --show '*' --format json");
 }
 END_TEST
@@ -467,7 +469,17 @@ START_TEST(info_describes_the_model)
                    "scale         sqrt\nscale         none\nscale         0.22360679774997896\n");
     expect("\"$A\" info --check", 0, "digest        sampled:");
     expect("\"$A\" info --digest full --format json", 0, "\"digest\": \"sha256:");
+    expect_same("\"$A\" info --digest full | sed -n 's/digest *sha256://p'",
+                "cd models/life; for f in config.json vocab.json model.safetensors; do printf '%s %d\n' $f $(stat -c %s $f); cat $f; done | "
+                "sha256sum | cut -d' ' -f1");
     expect("\"$A\" info --format json", 0, "\"vocab_size\": 6");
+    /* a shard may have a long name */
+    expect_same("n=$(printf %0200d 0).safetensors; mkdir $D/long; cp models/life/*.json $D/long; cp models/life/model.safetensors $D/long/$n; "
+                "printf '{\"weight_map\":{' >$D/long/model.safetensors.index.json; "
+                "for t in $(grep -ao '\"[a-z0-9._]*\":{\"dtype' models/life/model.safetensors | cut -d'\"' -f2); do printf '\"%s\":\"%s\",' $t $n; done | "
+                "sed 's/,$/}}/' >>$D/long/model.safetensors.index.json; \"$A\" info -m $D/long --digest full | sed -n 's/digest *sha256://p'",
+                "cd $D/long; for f in config.json vocab.json model.safetensors.index.json 0*; do printf '%s %d\n' $f $(stat -c %s $f); cat $f; "
+                "done | sha256sum | cut -d' ' -f1");
     expect("mkdir $D/w && cp models/stacked/[cm]*[ns] $D/w && \"$A\" info -m $D/w", 0, "tokenizer     none (");
 }
 END_TEST

@@ -4,6 +4,7 @@
 
 #include "made.h"
 #include "scratch.h"
+#include "shell.h"
 #include "wrong.h"
 
 #include "io/dump.h"
@@ -398,6 +399,24 @@ START_TEST(test_bos)
 }
 END_TEST
 
+/* No number says that the rest is the same. */
+START_TEST(test_no_row_is_no_bos)
+{
+    expect_exactly("for i in 0 1; do mkdir $D/$i; { printf '\\223NUMPY\\001\\000v\\000%-117s\\n' \"{'descr': '<f4', 'fortran_order': False, "
+                   "'shape': ($i, 4), }\"; head -c $((16*i)) /dev/zero; } >$D/$i/embed.npy; done; "
+                   "ends 1 \"$A\" diff $D/1 $D/0 >$D/said; grep -c embed $D/said; ends 1 grep BOS $D/said", "2\n");
+}
+END_TEST
+
+/* 0 and -0 are no distance apart, and yet it is there that they differ. */
+START_TEST(test_zeros)
+{
+    expect("mkdir $D/a $D/b; printf '1,2\\n3,0\\n' >$D/a/x.csv; printf '1,2\\n3,-0\\n' >$D/b/x.csv; \"$A\" diff --exact $D/a/x.csv $D/b/x.csv", 1,
+           "token 1, column 1: A 0, B -0");
+    expect("\"$A\" diff $D/a/x.csv $D/b/x.csv", 0, "nothing differs");
+}
+END_TEST
+
 /* The scale must also be found from patterns and contexts alone, which is what a dump has by default. */
 static const struct { const char *show; bool model; const char *to_b, *to_a, *off; } heads_known_from[] = {
     {"pattern,context", true, "times 0.353553 = 1/sqrt(d_head)", "times 2.82843 = sqrt(d_head)", "false"},
@@ -604,11 +623,13 @@ Suite *suite_diff(void)
 {
     Suite *s = suite_create("diff");
     TCase *t = tcase_create("diff");
-    tcase_add_checked_fixture(t, scratch_make, scratch_remove);
+    tcase_add_checked_fixture(t, shell_set_up, scratch_remove);
     tcase_add_loop_test(t, test_planted_in_a_checkpoint, 0, sizeof planted / sizeof *planted);
     tcase_add_loop_test(t, test_planted_in_a_dump, 0, sizeof spoiled / sizeof *spoiled);
     tcase_add_test(t, test_nothing_differs);
     tcase_add_test(t, test_bos);
+    tcase_add_test(t, test_no_row_is_no_bos);
+    tcase_add_test(t, test_zeros);
     tcase_add_loop_test(t, test_scale_from_patterns, 0, sizeof heads_known_from / sizeof *heads_known_from);
     tcase_add_test(t, test_rounding);
     tcase_add_test(t, test_shapes_that_do_not_belong_together);

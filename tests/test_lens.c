@@ -176,6 +176,7 @@ START_TEST(text_fits_80_columns)
     ck_narrow("\"$A\" lens -m tiny " LILY " --points all --target ' park' --top 3");
     ck_narrow("\"$A\" lens -m tests/golden/checkpoints/qwen2-j --ids 1,2,3,4,5,6,7,8,9,10,11,12,13,14,15,16");
     expect("\"$A\" lens -m tiny " LILY " --target ' ball'", 0, "rank of ·ball (id 500)\n");
+    expect("\"$A\" lens -m tiny " LILY " --target 2147483648 2>&1", 1, "token id 2147483648: model tiny has ids 0 to 8191");
     expect("\"$A\" lens -m tiny " LILY " --target ball 2>&1 >$D/x", 0, "\"ball\" is another token than \" ball\"");
     expect_exactly("\"$A\" lens -m tiny " LILY " --target ' ball' 2>&1 >$D/x; \"$A\" lens -m induction -s dog --target dog 2>&1 >$D/x", "");
     expect("\"$A\" lens -m tiny " LILY, 0, "KL divergence of this prediction from the final one, in nats\n");

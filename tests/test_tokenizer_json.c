@@ -372,6 +372,24 @@ START_TEST(test_bytes_after_longer_text)
 }
 END_TEST
 
+/* Nothing is text, whatever steps it goes through. */
+START_TEST(test_no_tokens)
+{
+    struct attn_tokenizer *t = NULL;
+    struct attn_err err = {0};
+    char *text;
+    size_t len;
+    put("config.json", "{\"model_type\": \"gpt2\"}");
+    put("tokenizer.json", "{\"decoder\": {\"type\": \"Sequence\", \"decoders\": [{\"type\": \"Fuse\"}, {\"type\": \"Replace\", \"pattern\": "
+        "{\"String\": \"\u2581\"}, \"content\": \" \"}]}, \"model\": {\"type\": \"BPE\", \"vocab\": {\"a\": 0}, \"merges\": []}}");
+    ck_assert_msg(!attn_tokenizer_open(&t, scratch_dir, &err), "%s", err.msg);
+    ck_assert_msg(!attn_decode(&text, &len, t, NULL, 0, &err), "%s", err.msg);
+    ck_assert_uint_eq(len, 0);
+    free(text);
+    attn_tokenizer_close(t);
+}
+END_TEST
+
 /* ---- vocab.json and merges.txt --------------------------------------------------------- */
 
 static const char small[] = "{\"a\": 0, \"b\": 1, \"1\": 2, \"\u0120\": 3, \"11\": 4, \"e\": 5, \"\u00c3\": 6, \"\u00a9\": 7, \"\u00c3\u00a9\": 8, "
@@ -463,6 +481,7 @@ Suite *suite_tokenizer_json(void)
     tcase_add_test(t, test_added_text);
     tcase_add_test(t, test_spellings_that_are_no_bytes);
     tcase_add_test(t, test_bytes_after_longer_text);
+    tcase_add_test(t, test_no_tokens);
     tcase_add_loop_test(t, test_beside, 0, (int)(sizeof beside / sizeof *beside));
     suite_add_tcase(s, t);
     return s;

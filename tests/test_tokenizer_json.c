@@ -263,6 +263,45 @@ START_TEST(test_growing)
 }
 END_TEST
 
+/* What the sections of a text become counts together. */
+START_TEST(test_growing_in_sections)
+{
+    enum { SECTIONS = 1000 };
+    struct attn_subword *b = NULL;
+    struct attn_err err = {0};
+    struct attn_encoding ids = {.ids_only = true};
+    char json[1024] = "{" ADDED("\"special\": false") "\"normalizer\": {\"type\": \"Sequence\", \"normalizers\": [", sixty[61] = "", text[4 * SECTIONS + 1];
+    memset(sixty, 'a', 60);
+    for (int i = 0; i < 3; i++)
+        sprintf(json + strlen(json), "%s{\"type\": \"Replace\", \"pattern\": {\"String\": \"a\"}, \"content\": \"%s\"}", i ? ", " : "", sixty);
+    strcat(json, "]}, " MODEL "}}");
+    for (size_t i = 0; i < SECTIONS; i++)
+        memcpy(text + 4 * i, "a<s>", 5);
+    struct attn_text_file file = {json, strlen(json), "tokenizer.json"};
+    ck_assert_msg(attn_tokenizer_json_read(&b, &file, &err) == ATTN_OK, "%s", err.msg);
+    ck_assert_int_eq(attn_subword_encode(&ids, b, text, strlen(text), &(struct attn_encode_opts){0}, &err), ATTN_EFORMAT);
+    ck_assert_ptr_nonnull(strstr(err.msg, "the tokenizer makes more than 64 times as many bytes of the text"));
+    attn_encoding_free(&ids);
+    attn_subword_free(b);
+}
+END_TEST
+
+/* Texts would take time with the square of their length. */
+START_TEST(test_long_pieces)
+{
+    static char json[2 * ATTN_PIECE_LONGEST];
+    for (int more = 0; more < 2; more++) {
+        struct attn_subword *b = NULL;
+        struct attn_err err = {0};
+        sprintf(json, "{\"model\": {\"type\": \"Unigram\", \"unk_id\": 0, \"vocab\": [[\"<unk>\", 0], [\"%0*d\", -1]]}}", ATTN_PIECE_LONGEST + more, 0);
+        struct attn_text_file file = {json, strlen(json), "tokenizer.json"};
+        ck_assert_msg(attn_tokenizer_json_read(&b, &file, &err) == (more ? ATTN_EFORMAT : ATTN_OK), "%s", err.msg);
+        ck_assert(!more || strstr(err.msg, "entry 1 of \"vocab\" has 4097 bytes, and at most 4096 are supported"));
+        attn_subword_free(b);
+    }
+}
+END_TEST
+
 /* ---- a directory ----------------------------------------------------------------------- */
 
 static void put(const char *file, const char *text)
@@ -476,6 +515,8 @@ Suite *suite_tokenizer_json(void)
     tcase_add_test(t, test_corpus);
     tcase_add_loop_test(t, test_component, 0, (int)(sizeof rows / sizeof *rows));
     tcase_add_test(t, test_growing);
+    tcase_add_test(t, test_growing_in_sections);
+    tcase_add_test(t, test_long_pieces);
     tcase_add_loop_test(t, test_steps_after_bytes, 0, (int)(sizeof not_after / sizeof *not_after));
     tcase_add_test(t, test_who_decides);
     tcase_add_test(t, test_added_text);

@@ -15,11 +15,12 @@ enum { TIMES = 64, LEAST = 4096 };      /* how long a text may become */
 
 struct encoder {
     const struct attn_subword *b;
-    size_t most;                        /* bytes that any step may make of the text */
+    size_t most;                        /* bytes that any step may make of the text, of all its pieces together */
     struct attn_encoding *out;
     struct attn_bpe bpe;
     struct attn_lattice lattice;
     struct attn_mapped normal[ATTN_STEPS_MAX], pre[ATTN_STEPS_MAX];
+    size_t normal_made[ATTN_STEPS_MAX], pre_made[ATTN_STEPS_MAX];
     bool special;
     struct attn_err *err;
 };
@@ -49,11 +50,16 @@ static struct view part_of(const struct view *v, size_t at, size_t len)
     return (struct view){.s = v->s + at, .len = len, .outer = v, .at = at};
 }
 
-/* Checks what a step has made: files could have steps that make a short text an endless one. */
-static int check_length(const struct encoder *e, const struct attn_mapped *m)
+/* Applies a step, which has made so many bytes of other pieces: files could have steps that make a short text an endless one. */
+static int apply(struct encoder *e, struct attn_mapped *m, size_t *made, const struct attn_normal *step, const struct view *v, bool first)
 {
-    if (m->len <= e->most)
+    m->most = e->most - *made;
+    if (!attn_normal_apply(m, step, v->s, v->len, first))
+        return no_memory(e->err);
+    if (m->len <= m->most) {
+        *made += m->len;
         return ATTN_OK;
+    }
     return attn_fail(e->err, ATTN_EFORMAT, "the tokenizer makes more than %d times as many bytes of the text, expected a normal "
                      "form of it", TIMES);
 }
@@ -143,11 +149,8 @@ static int pre_tokenize(struct encoder *e, size_t k, const struct view *v)
     if (!step->cuts) {
         struct attn_mapped *m = &e->pre[k];
         bool first = step->change.prepend == ATTN_PREPEND_FIRST && start_of(v, 0) == 0;
-        m->most = e->most;
-        if (!attn_normal_apply(m, &step->change, v->s, v->len, first))
-            return no_memory(e->err);
+        rc = apply(e, m, &e->pre_made[k], &step->change, v, first);
         const struct view changed = {.s = m->text, .len = m->len, .map = m, .outer = v};
-        rc = check_length(e, m);
         return rc ? rc : pre_tokenize(e, k + 1, &changed);
     }
     if (is_plain_cut(e->b, k))
@@ -193,11 +196,8 @@ static int normalize(struct encoder *e, size_t k, const struct view *v)
     struct attn_mapped *m = &e->normal[k];
     if (k == b->normals)
         return encode_around(e, &b->added[1], v, encode_plain);
-    m->most = e->most;
-    if (!attn_normal_apply(m, &b->normal[k], v->s, v->len, false))
-        return no_memory(e->err);
+    int rc = apply(e, m, &e->normal_made[k], &b->normal[k], v, false);
     const struct view changed = {.s = m->text, .len = m->len, .map = m, .outer = v};
-    int rc = check_length(e, m);
     return rc ? rc : normalize(e, k + 1, &changed);
 }
 

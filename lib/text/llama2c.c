@@ -13,7 +13,7 @@
 #include "base/err.h"
 #include "base/grow.h"
 
-enum { BEGIN = 1, END = 2, FIRST_BYTE = 3, LONGEST = 4096 };
+enum { BEGIN = 1, END = 2, FIRST_BYTE = 3 };
 
 struct reader { const struct attn_text_file *file; size_t at; struct attn_subword *b; size_t room; struct attn_err *err; };
 
@@ -41,7 +41,7 @@ static int read_token(struct reader *r)
     if (!read_u32(r, &bits) || !read_u32(r, &len) || len > r->file->len - r->at)
         return malformed(r, n, "ends beyond the file");
     memcpy(&score, &bits, sizeof score);
-    if (len == 0 || len > LONGEST || !isfinite(score))
+    if (len == 0 || len > ATTN_PIECE_LONGEST || !isfinite(score))
         return malformed(r, n, "has no text, more than 4096 bytes or a score that is no finite number");
     int rc = attn_vocab_append(v, r->file->text + r->at, len, r->file->name, r->err);
     if (rc)

@@ -18,7 +18,7 @@
 #include "base/err.h"
 #include "base/strings.h"
 
-enum { UNIGRAM = 1, BPE = 2, PIECE_LONGEST = 4096 };
+enum { UNIGRAM = 1, BPE = 2 };
 
 /* ---- fields ---------------------------------------------------------------------------- */
 
@@ -135,7 +135,7 @@ static int read_piece(const struct proto *outer, const struct field *message, st
 static int check_piece(const struct proto *p, const struct piece *k, size_t n)
 {
     const char *why = NULL;
-    if (k->text.len == 0 || k->text.len > PIECE_LONGEST)
+    if (k->text.len == 0 || k->text.len > ATTN_PIECE_LONGEST)
         why = "is empty or has more than 4096 bytes";
     else if (!isfinite(k->score))
         why = "has a score that is no finite number";

@@ -217,6 +217,9 @@ static int take_piece(const struct reader *r, struct attn_json *j, struct pieces
     if (rc || !text || !score)
         return rc ? rc : attn_no_memory(r->err, r->file->name, "for the vocabulary");
     size_t len = j->escaped ? attn_json_string(j, text) : j->token_len;
+    if (len > ATTN_PIECE_LONGEST)
+        return attn_fail(r->err, ATTN_EFORMAT, "%s: model: entry %zu of \"vocab\" has %zu bytes, and at most %d are supported",
+                         r->file->name, n, len, ATTN_PIECE_LONGEST);
     rc = attn_vocab_append(r->b->rules.vocab, j->escaped ? text : j->text + j->token, len, r->file->name, r->err);
     if (!rc && (attn_json_next(j) != ATTN_JSON_NUMBER || !attn_num_parse_f64(j->text + j->token, j->token_len, &score[n]) ||
                 !isfinite(score[n]) || attn_json_next(j) != ATTN_JSON_ARRAY_END))

@@ -9,6 +9,8 @@
 #include "text/bpe.h"
 #include "text/trie.h"
 
+enum { ATTN_PIECE_LONGEST = 4096 };      /* bytes of a piece of any model, so that a search takes linear time */
+
 struct attn_unigram {
     const struct attn_vocab *vocab;     /* borrowed */
     struct attn_trie trie;              /* of the pieces that text may match */

@@ -473,6 +473,7 @@ START_TEST(info_describes_the_model)
                 "cd models/life; for f in config.json vocab.json model.safetensors; do printf '%s %d\n' $f $(stat -c %s $f); cat $f; done | "
                 "sha256sum | cut -d' ' -f1");
     expect("\"$A\" info --format json", 0, "\"vocab_size\": 6");
+    expect("cd models/life && ATTN_MODEL_PATH=.. \"$A\" info -m . --format json", 0, "\"vocab_size\": 6");
     /* a shard may have a long name */
     expect_same("n=$(printf %0200d 0).safetensors; mkdir $D/long; cp models/life/*.json $D/long; cp models/life/model.safetensors $D/long/$n; "
                 "printf '{\"weight_map\":{' >$D/long/model.safetensors.index.json; "

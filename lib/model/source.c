@@ -176,11 +176,17 @@ static int refuse_file(const char *path, struct attn_err *err)
     return rc ? rc : attn_fail(err, ATTN_EIO, "%s: is a file, expected the directory of a model, which has a config.json", path);
 }
 
+/* Rather than the name of a model, which is looked for. */
+static bool is_path(const char *name)
+{
+    return strchr(name, '/') || !strcmp(name, ".") || !strcmp(name, "..");
+}
+
 /* The directory that a name stands for, malloc'd; NULL: there is none. */
 static char *find_directory(const char *name)
 {
     char *dir = NULL;
-    if (strchr(name, '/'))
+    if (is_path(name))
         return access(name, F_OK) && (dir = attn_hub_find(name)) ? dir : strdup(name);
     if ((dir = directory_in_list(getenv("ATTN_MODEL_PATH"), name)) || (dir = directory_in(ATTN_MODELS_DIR, strlen(ATTN_MODELS_DIR), name)))
         return dir;
@@ -209,7 +215,7 @@ int attn_source_find(struct attn_source *out, const char *name, struct attn_err 
         name = builtins[0].name;
     if (!*name)
         return attn_fail(err, ATTN_EIO, "the name of the model is empty");
-    bool path = strchr(name, '/');
+    bool path = is_path(name);
     if (path && is_file(name))
         return refuse_file(name, err);
     int rc = ATTN_OK;

@@ -183,6 +183,8 @@ static const struct usage overwriting[] = {
     {"plot d -o d/blocks.0.attn.pattern.npy --format svg", "pattern.npy: is the input, and would be written to"},
     {"plot d/manifest.json -o d/manifest.json --format svg", "manifest.json: is the input, and would be written to"},
     {"train -m ./m --ids 0,1 --gradients m/weights-1.safetensors", "m/weights-1.safetensors: is a file of a model, and would"},
+    {"run -m ./m -s Life -o m/part1 --format json", "m/part1: is a file of a model, and would be written to"},
+    {"run -m ./m -s Life -o m/generation_config.json", "m/generation_config.json: is a file of a model, and would be written to"},
     {"run -f t -o t", "t: is the input, and would be written to"},
     {"run -s Life --cross-file t -o ./t", "./t: is the input, and would be written to"},
     {"batch -f t --summary link", "link: is the input, and would be written to"},
@@ -198,8 +200,8 @@ START_TEST(what_is_read_is_not_written_over)
 {
     succeed("cd $D && \"$A\" vocab -q -s 'Life is' -o v.json && \"$A\" init -q -o m --vocab v.json --n-layer 1 --n-head 1 --d-model 4 && "
             "echo Life >t && ln -s t link && ln -s m/vocab.json to-model && \"$A\" run -q -s Life -o a.npz && "
-            "\"$A\" run -q -s Life --format npy -o d && echo 1 >m/weights-1.safetensors && echo '{\"a\": \"weights-1.safetensors\"}' "
-            ">m/model.safetensors.index.json && sha256sum t a.npz d/* m/* >sums");
+            "\"$A\" run -q -s Life --format npy -o d && echo 1 >m/weights-1.safetensors && echo '{\"a\": \"weights-1.safetensors\", \"b\": \"part1\"}' "
+            ">m/model.safetensors.index.json && echo 2 >m/part1 && echo '{}' >m/generation_config.json && sha256sum t a.npz d/* m/* >sums");
     for (size_t i = 0; i < sizeof overwriting / sizeof *overwriting; i++)
         expect(printed("cd $D && ends 2 \"$A\" %s 2>&1 >/dev/null && sha256sum --quiet -c sums", overwriting[i].args),
                0, overwriting[i].says);

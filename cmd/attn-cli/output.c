@@ -346,7 +346,8 @@ static bool file_beside_says(const char *path, const char *file, const char *tex
 static bool is_named_as_of_model(const char *path)
 {
     static const char *const known[] = {"config.json", "vocab.json", "merges.txt", "tokenizer.json", "tokenizer_config.json",
-                                        "added_tokens.json", "tokenizer.model", "tokenizer.bin", "model.safetensors",
+                                        "added_tokens.json", "special_tokens_map.json", "generation_config.json", "tokenizer.model",
+                                        "tokenizer.bin", "model.safetensors",
                                         "model.safetensors.index.json", "pytorch_model.bin", "pytorch_model.bin.index.json",
                                         "train.json", "checkpoint.safetensors", NULL};
     const char *name = path + directory(path);
@@ -355,8 +356,11 @@ static bool is_named_as_of_model(const char *path)
     for (const char *const *k = known; *k; k++)
         if (!strcmp(name, *k))
             return true;
-    return (has_end(name, ".safetensors") && file_beside_says(path, "model.safetensors.index.json", name)) ||
-           (has_end(name, ".bin") && file_beside_says(path, "pytorch_model.bin.index.json", name));
+    char *shard = NULL;                 /* which an index names */
+    bool is = attn_asprintf(&shard, "\"%s\"", name) >= 0 && (file_beside_says(path, "model.safetensors.index.json", shard) ||
+                                                             file_beside_says(path, "pytorch_model.bin.index.json", shard));
+    free(shard);
+    return is;
 }
 
 /* Models may be symbolic links, so the link's target is checked as well. */

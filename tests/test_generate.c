@@ -175,6 +175,8 @@ START_TEST(it_ends_at_the_end_of_text)
     /* what is said of continuing counts before what is said of the model */
     succeed("echo '{\"eos_token_id\": [64]}' >$D/m/generation_config.json");
     expect("\"$A\" generate -q -m $D/m --ids " PROMPT " -n 4", 0, "69 64\n");
+    succeed("echo \"{\\\"eos_token_id\\\": [64], \\\"suppress_tokens\\\": [$(seq -s, 5000)]}\" >$D/m/generation_config.json");
+    expect("\"$A\" generate -q -m $D/m --ids " PROMPT " -n 4", 0, "69 64\n");
     succeed("echo '{\"eos_token_id\": null}' >$D/m/generation_config.json");
     expect("\"$A\" generate -q -m $D/m --ids " PROMPT " -n 9 --format json", 0, "\"stop\": \"eos\"");
     expect("echo '{' >$D/m/generation_config.json; \"$A\" generate -q -m $D/m --ids " PROMPT " -n 4 2>&1", 1, "m/generation_config.json: line ");

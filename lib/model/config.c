@@ -334,7 +334,7 @@ static int read_with(int (*part)(struct attn_key_reader *r, const cJSON *root), 
 int attn_config_read_ends(struct attn_config *c, const char *text, size_t len, const char *name, struct attn_err *err)
 {
     cJSON *root = NULL;
-    int rc = attn_tree_read(&root, text, len, name, VALUES_MAX, err);
+    int rc = attn_tree_read(&root, text, len, name, len, err);     /* lists of ids to suppress may be long */
     const cJSON *ends = rc ? NULL : attn_tree_member(root, "eos_token_id");
     if (ends && !cJSON_IsNull(ends)) {
         c->n_eos = 0;

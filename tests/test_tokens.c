@@ -436,6 +436,8 @@ START_TEST(test_shown)
         memcpy(text + i, "\u20ac", 3);
     ck_assert_int_eq(attn_shown(text, 99), 72);
     ck_assert_int_eq(attn_shown(text + 1, 98), 71);                 /* not in the middle of a character */
+    ck_assert_int_eq(attn_shown_of(text + 1, 40, 40), 40);          /* all of it */
+    ck_assert_int_eq(attn_shown_of(text + 1, 98, 40), 38);
 }
 END_TEST
 

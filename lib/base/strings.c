@@ -203,11 +203,13 @@ bool attn_ends_with(const char *s, const char *end)
     return n >= m && !strcasecmp(s + n - m, end);
 }
 
-int attn_shown(const char *s, size_t len)
+int attn_shown(const char *s, size_t len) { return attn_shown_of(s, len, SHOWN); }
+
+int attn_shown_of(const char *s, size_t len, size_t most)
 {
-    if (len <= SHOWN)
+    if (len <= most)
         return (int)len;
-    size_t n = SHOWN;
+    size_t n = most;
     while (n > 0 && ((unsigned char)s[n] & 0xC0) == 0x80)
         n--;
     return (int)n;

@@ -46,6 +46,7 @@ bool attn_ends_with(const char *s, const char *end);
 /* How many bytes of a string a message shows, for %.*s: all of a short one, else a part that ends with a whole
  * character. */
 int attn_shown(const char *s, size_t len);
+int attn_shown_of(const char *s, size_t len, size_t most);    /* of at most so many bytes */
 
 /* ---- hashing, shared by all tables over a file's contents ---------------------------------- */
 

@@ -262,7 +262,7 @@ int attn_model_check_tokens(const struct attn_model *m, const struct attn_tokens
     if (k->known && !k->named)
         return attn_fail(err, ATTN_EFORMAT, "token %zu, '%.*s', has id %d, but model %s has ids 0 to %zu (vocab_size %zu): the "
                          "tokenizer has more tokens than the embedding has rows; do both belong together?", i,
-                         attn_shown(k->text, k->text_len < MOST ? k->text_len : MOST), k->text, (int)k->id, m->source.name,
+                         attn_shown_of(k->text, k->text_len, MOST), k->text, (int)k->id, m->source.name,
                          m->w.n.V - 1, m->w.n.V);
     return attn_fail(err, ATTN_EFORMAT, "token %zu has id %d, but model %s has ids 0 to %zu (vocab_size %zu)", i, (int)k->id,
                      m->source.name, m->w.n.V - 1, m->w.n.V);

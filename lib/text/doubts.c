@@ -18,7 +18,7 @@ static const char *spelled(char buf[64], const struct pair *p, int32_t id)
 {
     size_t len = 0;
     const char *raw = attn_tokenizer_raw(p->t, id, &len);
-    snprintf(buf, 64, raw ? "%d '%.*s'" : "%d", (int)id, attn_shown(raw ? raw : "", len < 40 ? len : 40), raw);
+    snprintf(buf, 64, raw ? "%d '%.*s'" : "%d", (int)id, attn_shown_of(raw ? raw : "", len, 40), raw);
     return buf;
 }
 

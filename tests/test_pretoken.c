@@ -144,11 +144,56 @@ static const struct { enum attn_pretoken cut; const char *pieces; enum attn_beha
     {ATTN_PRETOKEN_LITERAL, "-|the-|final-|-|countdown-", ATTN_WITH_PREVIOUS, false, "-"},
     {ATTN_PRETOKEN_LITERAL, "-the|-final|-|-countdown|-", ATTN_WITH_NEXT, false, "-"},
     {ATTN_PRETOKEN_LITERAL, "-|the|-|final|--|countdown|-", ATTN_CONTIGUOUS, false, "-"},
-    {ATTN_PRETOKEN_CLASS, "ab|123|4|c|5", ATTN_ISOLATED, false, "\\p{N}{1,3}"},
-    {ATTN_PRETOKEN_CLASS, "12|345|6", ATTN_ISOLATED, false, "[3-5][3-5][3-5]"},
-    {ATTN_PRETOKEN_CLASS, "ab| ,c| def|!", ATTN_ISOLATED, false, "\\s?[a-bd-z]+"},
-    {ATTN_PRETOKEN_CLASS, "a|\u4e00\u9fa5|b", ATTN_ISOLATED, false, "[\u4e00-\u9fa5\u3040-\u309f]+"},
-    {ATTN_PRETOKEN_CLASS, "ab|\n|\r|c", ATTN_ISOLATED, false, "[\\r\\n]"},
+    {ATTN_PRETOKEN_REGEX, "ab|123|4|c|5", ATTN_ISOLATED, false, "\\p{N}{1,3}"},
+    {ATTN_PRETOKEN_REGEX, "12|345|6", ATTN_ISOLATED, false, "[3-5][3-5][3-5]"},
+    {ATTN_PRETOKEN_REGEX, "ab| ,c| def|!", ATTN_ISOLATED, false, "\\s?[a-bd-z]+"},
+    {ATTN_PRETOKEN_REGEX, "a|\u4e00\u9fa5|b", ATTN_ISOLATED, false, "[\u4e00-\u9fa5\u3040-\u309f]+"},
+    {ATTN_PRETOKEN_REGEX, "ab|\n|\r|c", ATTN_ISOLATED, false, "[\\r\\n]"},
+    /* alternatives count in their order, not by length */
+    {ATTN_PRETOKEN_REGEX, "a|b", ATTN_ISOLATED, false, "a|ab"},
+    {ATTN_PRETOKEN_REGEX, "ab|c", ATTN_ISOLATED, false, "(?:a|ab)(?=c)"},
+    {ATTN_PRETOKEN_REGEX, "aa|a", ATTN_ISOLATED, false, "a{2,3}?"},
+    {ATTN_PRETOKEN_REGEX, "aaa|a", ATTN_ISOLATED, false, "a{2,3}"},
+    {ATTN_PRETOKEN_REGEX, "b|aaaa|b", ATTN_ISOLATED, false, "a{1,2}+a"},
+    {ATTN_PRETOKEN_REGEX, "xab|y|abab", ATTN_ISOLATED, false, "(x|ab)(ab)+?"},
+    {ATTN_PRETOKEN_REGEX, "a{|2}|{x|}", ATTN_ISOLATED, false, "a\\{|{x"},
+    /* nothing is given back */
+    {ATTN_PRETOKEN_REGEX, "aab", ATTN_ISOLATED, false, "a?+ab"},
+    {ATTN_PRETOKEN_REGEX, "a|ab", ATTN_ISOLATED, false, "a?+b"},
+    {ATTN_PRETOKEN_REGEX, "aaa", ATTN_ISOLATED, false, "a++a|a*+a"},
+    {ATTN_PRETOKEN_REGEX, "aab|b", ATTN_ISOLATED, false, "a++b"},
+    /* digits in threes from the right: empty matches cut, and are no pieces */
+    {ATTN_PRETOKEN_REGEX, "1|234|567 89", ATTN_ISOLATED, false, "(?=(\\d{3})+(?!\\d))"},
+    {ATTN_PRETOKEN_REGEX, "1|234|567", ATTN_CONTIGUOUS, false, "(?=(\\d{3})+(?!\\d))"},
+    {ATTN_PRETOKEN_REGEX, "b|<aa>|b", ATTN_REMOVED, false, "a*"},
+    {ATTN_PRETOKEN_REGEX, "camel|Case|X", ATTN_ISOLATED, false, "(?<=[a-z])(?=[A-Z])"},
+    {ATTN_PRETOKEN_REGEX, "a1|2| |3", ATTN_ISOLATED, false, "(?<![a-z])\\d"},
+    /* edges; ^ and $ are those of lines */
+    {ATTN_PRETOKEN_REGEX, "ab|\n|cd|\n", ATTN_ISOLATED, false, "^.+$"},
+    {ATTN_PRETOKEN_REGEX, "a|ba\na", ATTN_ISOLATED, false, "\\Aa"},
+    {ATTN_PRETOKEN_REGEX, "aba\n|a", ATTN_ISOLATED, false, "a\\z"},
+    {ATTN_PRETOKEN_REGEX, "ab|a|\n", ATTN_ISOLATED, false, "a\\Z"},
+    {ATTN_PRETOKEN_REGEX, "ab|, |c\u00bd", ATTN_ISOLATED, false, "\\b"},
+    {ATTN_PRETOKEN_REGEX, "a|b|,| |c|d", ATTN_ISOLATED, false, "\\B|\\b"},
+    /* case: that of letters and classes, before the opposite is taken, but not of a property that stands alone */
+    {ATTN_PRETOKEN_REGEX, "x|'S|x|'\u017f|'t", ATTN_ISOLATED, false, "'(?i:s)"},
+    {ATTN_PRETOKEN_REGEX, "AB|ab|Ab|aB", ATTN_ISOLATED, false, "(?i)ab"},
+    {ATTN_PRETOKEN_REGEX, "aX|ax", ATTN_ISOLATED, false, "a(?i:x)"},
+    {ATTN_PRETOKEN_REGEX, "a|\u212a|K|\u03a3|\u03c2|\u0131", ATTN_ISOLATED, false, "(?i:[k\u03c3i])"},
+    {ATTN_PRETOKEN_REGEX, "A|bc|a", ATTN_ISOLATED, false, "(?i:[^a]+)"},
+    {ATTN_PRETOKEN_REGEX, "aBcD", ATTN_ISOLATED, false, "(?i:[\\p{Lu}&&[^d]]+)"},
+    {ATTN_PRETOKEN_REGEX, "a|B|c", ATTN_ISOLATED, false, "(?i:\\p{Lu})"},
+    /* classes */
+    {ATTN_PRETOKEN_REGEX, "a|bd|c|b", ATTN_ISOLATED, false, "[a-d&&[^ac]]+"},
+    {ATTN_PRETOKEN_REGEX, "ab1|c|2b", ATTN_ISOLATED, false, "[a[b]\\d]+"},
+    {ATTN_PRETOKEN_REGEX, "-+|a|]|b|^", ATTN_CONTIGUOUS, false, "[-+\\]^]"},
+    {ATTN_PRETOKEN_REGEX, "\u00e9A|B|\u65e5", ATTN_ISOLATED, false, "\\u00e9\\x41|\\x{65E5}"},
+    {ATTN_PRETOKEN_REGEX, "a1|G|\u0663", ATTN_ISOLATED, false, "\\h+|\\d"},
+    {ATTN_PRETOKEN_REGEX, "\u00bd|_\u00e9\u0301|,", ATTN_ISOLATED, false, "[\\w]+"},
+    {ATTN_PRETOKEN_REGEX, "\u00bd_\u00e9\u0301|,", ATTN_ISOLATED, false, "\\w+"},
+    {ATTN_PRETOKEN_REGEX, "a|A|\u01c5|1", ATTN_ISOLATED, false, "\\p{Lu}|\\p{lt}"},
+    {ATTN_PRETOKEN_REGEX, "ab|,|\u2028", ATTN_ISOLATED, false, "\\p{Letter}+|\\P{L}"},
+    {ATTN_PRETOKEN_REGEX, "a|\u6f22|\u304b|\u30ab|\ud55c", ATTN_ISOLATED, false, "\\p{Han}|\\p{hiragana}|\\p{Katakana}|\\p{^Hangul}"},
 };
 
 static size_t strip(char *out, const char *pieces)
@@ -158,6 +203,15 @@ static size_t strip(char *out, const char *pieces)
         if (!strchr("|<>", *pieces))
             out[n++] = *pieces;
     return n;
+}
+
+static struct attn_regex *regex_of(const char *pattern)
+{
+    struct attn_regex *r = NULL;
+    const char *why = NULL;
+    size_t at;
+    ck_assert_msg(attn_regex_read(&r, pattern, &why, &at) == ATTN_OK, "'%s': %s", pattern, why);
+    return r;
 }
 
 START_TEST(test_cuts)
@@ -170,8 +224,8 @@ START_TEST(test_cuts)
         cut.literal = strdup(cuts[_i].of);
         cut.literal_len = strlen(cuts[_i].of);
     }
-    if (cut.pattern == ATTN_PRETOKEN_CLASS)
-        ck_assert_ptr_nonnull(cut.class = attn_charclass_read(cuts[_i].of));
+    if (cut.pattern == ATTN_PRETOKEN_REGEX)
+        cut.regex = regex_of(cuts[_i].of);
     struct attn_cutter cutter = {.cut = &cut, .s = text, .len = len};
     while (attn_cutter_next(&cutter, &piece, &size)) {
         ck_assert(size > 0 && piece >= end && piece + size <= text + len);
@@ -187,15 +241,123 @@ START_TEST(test_cuts)
 }
 END_TEST
 
-/* Classes within classes, and what else is not known, are no class patterns. */
-START_TEST(test_no_class)
+/* What is not known is refused where it is, never taken for something else. */
+START_TEST(test_no_regex)
 {
-    static const char *const patterns[] = {"", "a", "[", "[]", "[a", "[^", "[a[b]]+", "[a&&b]", "[b-a]", "[a-\\s]", "\\d+", "\\p{Han}",
-        "[a]*", "[a]{2}", "[a]+b", "[a]?", "[a]?[b]?[c]", "[a]+[b]+", "[a][b]+", "[a]{1,}", "[a]{1,10}", "(a)", "[\\x]", "\\S+"};
-    for (size_t i = 0; i < sizeof patterns / sizeof *patterns; i++) {
-        struct attn_charclass *c = attn_charclass_read(patterns[i]);
-        ck_assert_msg(c == NULL, "'%s' was read", patterns[i]);
+    static const struct { const char *pattern; size_t at; const char *why; } rows[] = {
+        {"[", 1, "an empty class"}, {"[]", 1, "an empty class"}, {"[a", 2, "a class without an end"}, {"[^", 2, "an empty class"},
+        {"[a&&]", 4, "an empty class"}, {"[b-a]", 4, "such a range"}, {"[a-\\s]", 5, "such a range"}, {"[[:alpha:]]", 1, "a class by name"},
+        {"[[[[[[[[[a]]]]]]]]]", 9, "classes so deep within each other"},
+        {"\\p{Klingon}", 11, "such a property"}, {"\\pL", 3, "a property without braces"}, {"\\p{L", 4, "such a property"},
+        {"\\p{}", 3, "such a property"}, {"a\\", 2, "a backslash at the end"}, {"\\1", 1, "such an escape"}, {"\\R", 1, "such an escape"},
+        {"\\X+", 1, "such an escape"}, {"\\x", 2, "such a character"}, {"\\xE9", 4, "a byte beyond ASCII"}, {"\\x{110000}", 9, "such a character"},
+        {"\\uD800", 6, "such a character"}, {"\\x{41", 5, "such a character"},
+        {"*a", 0, "a repetition of nothing"}, {"a|+", 2, "a repetition of nothing"}, {"({2})", 4, "a repetition of nothing"},
+        {"a{3,2}", 1, "such a repetition"}, {"a{2}?", 1, "such a repetition"}, {"(ab)?+", 6, "a possessive repetition of more than one character"},
+        {"(a*)*", 5, "an endless repetition of what may be empty"}, {"(a|b?)+", 7, "an endless repetition of what may be empty"},
+        {"(?=a)*", 6, "an endless repetition of what may be empty"}, {"a{2000}", 7, "so many repetitions"},
+        {"(a", 2, "a group without an end"}, {"a)", 1, "the end of a group that has no beginning"}, {"(?>a)", 2, "such a group"},
+        {"(?<name>a)", 2, "such a group"}, {"(?m:a)", 2, "such a group"}, {"(?ix:a)", 3, "such an option"},
+        {"(?<=a+)b", 6, "looking behind for a length that is not fixed"},
+        {"(?=(?=(?=(?=(?=a)))))", 15, "assertions so deep within each other"},
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        struct attn_regex *r = NULL;
+        const char *why = NULL;
+        size_t at = SIZE_MAX;
+        ck_assert_int_eq(attn_regex_read(&r, rows[i].pattern, &why, &at), ATTN_EFORMAT);
+        ck_assert_str_eq(why, rows[i].why);
+        ck_assert_msg(at == rows[i].at, "'%s' at %zu, expected %zu", rows[i].pattern, at, rows[i].at);
     }
+}
+END_TEST
+
+/* A pattern that doubles its length with each group, one that is long, and one of a thousand groups. */
+START_TEST(test_large_regex)
+{
+    char *pattern = malloc(40000), *p = pattern;
+    struct attn_regex *r = NULL;
+    const char *why;
+    size_t at;
+    p += sprintf(p, "a");
+    for (int i = 0; i < 20; i++) {
+        memmove(pattern + 1, pattern, (size_t)(p - pattern));
+        pattern[0] = '(';
+        p += 1 + sprintf(p + 1, "){2}");
+    }
+    ck_assert_int_eq(attn_regex_read(&r, pattern, &why, &at), ATTN_EFORMAT);
+    ck_assert(strncmp(why, "so ", 3) == 0);
+    memset(pattern, 'a', 20000);
+    pattern[20000] = '\0';
+    ck_assert_int_eq(attn_regex_read(&r, pattern, &why, &at), ATTN_EFORMAT);
+    ck_assert_str_eq(why, "so long a pattern");
+    memset(pattern, '(', 1000);
+    pattern[1000] = '\0';
+    ck_assert_int_eq(attn_regex_read(&r, pattern, &why, &at), ATTN_EFORMAT);
+    ck_assert_str_eq(why, "groups so deep within each other");
+    ck_assert_ptr_null(r);
+    free(pattern);
+}
+END_TEST
+
+/* Looking ahead over the whole text from everywhere ends, and is said; the same of a short text is fine. */
+START_TEST(test_tired)
+{
+    enum { N = 300000 };
+    char *text = malloc(N);
+    struct attn_split cut = {.pattern = ATTN_PRETOKEN_REGEX, .regex = regex_of("(?=[^b]*b)c")};
+    const char *piece;
+    size_t size;
+    memset(text, 'a', N);
+    for (size_t n = 1000; n <= N; n += N - 1000) {
+        struct attn_cutter cutter = {.cut = &cut, .s = text, .len = n};
+        bool any = attn_cutter_next(&cutter, &piece, &size);
+        ck_assert(any && size == n);
+        ck_assert(!attn_cutter_next(&cutter, &piece, &size));
+        ck_assert_int_eq(cutter.walk.tired, n == N);
+    }
+    attn_split_free(&cut);
+    free(text);
+}
+END_TEST
+
+/* What is hard for patterns: letters with marks, numbers that are none, spaces of all kinds, contractions in any case. */
+static const char *const hard[] = {
+    "a", "B", "the", "Word", "ABC", "\u00e9", "e\u0301", "\u0301", "\u00df", "\u0130", "\u0131", "\u01c5", "\u02b0", "\u00aa", "\u65e5\u672c", "\u3042",
+    "\ud55c", "\u0915\u094d", "0", "12", "345", "\u00b2", "\u00bd", "\u2167", "\u0663", " ", "  ", "\t", "\n", "\r\n", "\u00a0", "\u3000", "\u2028", "\xc2\x85",
+    "\x1c", "\u180e", "\u200b", "\u200d", "'s", "'S", "'\u017f", "'ll", "'Re", "'", "-", "_", ".", ",", "!?", "/", "(", ")", "|", "\u2026", "\u3002", "$", "+",
+    "\u20ac", "\U0001f468", "\U00011f02", "\x01"};
+
+/* The scanners are the patterns that they are named by, cut by cut. */
+START_TEST(test_scanners)
+{
+    char text[512];
+    uint64_t state = 7;
+    size_t compared = 0;
+    for (enum attn_pretoken p = 0; p < ATTN_PRETOKENS; p++) {
+        if (!attn_pretoken_pattern(p))
+            continue;
+        struct attn_split by_scanner = {.pattern = p}, by_regex = {.pattern = ATTN_PRETOKEN_REGEX, .regex = regex_of(attn_pretoken_pattern(p))};
+        for (int round = 0; round < 2000; round++) {
+            size_t len = 0, n = 0, m = 0;
+            for (int i = 0; i < 16; i++) {
+                state = state * 6364136223846793005u + 1442695040888963407u;
+                const char *part = hard[(state >> 33) % (sizeof hard / sizeof *hard)];
+                memcpy(text + len, part, strlen(part));
+                len += strlen(part);
+            }
+            struct attn_cutter a = {.cut = &by_scanner, .s = text, .len = len}, b = {.cut = &by_regex, .s = text, .len = len};
+            const char *x = NULL, *y = NULL;
+            for (bool more = true; more; compared++) {
+                more = attn_cutter_next(&a, &x, &n);
+                ck_assert(attn_cutter_next(&b, &y, &m) == more);
+                ck_assert_msg(!more || (x == y && n == m), "%d cuts %.*s at %zu + %zu, its pattern at %zu + %zu", (int)p, (int)len, text,
+                              (size_t)(x - text), n, (size_t)(y - text), m);
+            }
+        }
+        attn_split_free(&by_regex);
+    }
+    ck_assert_uint_gt(compared, 100000);
 }
 END_TEST
 
@@ -225,8 +387,8 @@ START_TEST(test_patterns)
 {
     ck_assert_int_eq(attn_pretoken_of("'s|'t|'re|'ve|'m|'ll|'d| ?\\p{L}+| ?\\p{N}+| ?[^\\s\\p{L}\\p{N}]+|\\s+(?!\\S)|\\s+"),
                      ATTN_PRETOKEN_GPT2);
-    ck_assert_int_eq(attn_pretoken_of("\\s+"), ATTN_PRETOKENS);
-    ck_assert_int_eq(attn_pretoken_of(""), ATTN_PRETOKENS);
+    ck_assert_int_eq(attn_pretoken_of("\\s+"), ATTN_PRETOKEN_REGEX);
+    ck_assert_int_eq(attn_pretoken_of(""), ATTN_PRETOKEN_REGEX);
 }
 END_TEST
 
@@ -289,7 +451,10 @@ Suite *suite_pretoken(void)
     tcase_add_test(t, test_bytes);
     tcase_add_test(t, test_classes);
     tcase_add_loop_test(t, test_cuts, 0, (int)(sizeof cuts / sizeof *cuts));
-    tcase_add_test(t, test_no_class);
+    tcase_add_test(t, test_no_regex);
+    tcase_add_test(t, test_large_regex);
+    tcase_add_test(t, test_tired);
+    tcase_add_test(t, test_scanners);
     tcase_add_test(t, test_letters_end);
     tcase_add_test(t, test_patterns);
     tcase_add_loop_test(t, test_nfc, 0, (int)(sizeof forms / sizeof *forms));

@@ -7,15 +7,8 @@
 void attn_split_free(struct attn_split *c)
 {
     free(c->literal);
-    attn_charclass_free(c->class);
+    attn_regex_free(c->regex);
     *c = (struct attn_split){0};
-}
-
-static size_t match_at(const struct attn_split *c, const char *s, size_t len)
-{
-    if (c->pattern == ATTN_PRETOKEN_CLASS)
-        return attn_charclass_match(c->class, s, len);
-    return attn_pretoken_next(c->pattern, s, len);
 }
 
 /* How many bytes to go on by where there is no match.  A run of spaces that are not the last is skipped as a whole, since
@@ -44,9 +37,24 @@ static struct attn_stretch stretch_at(const struct attn_split *c, const char *s,
             return (struct attn_stretch){at, c->literal_len, true};
         return (struct attn_stretch){at, (found ? (size_t)(found - s) : len) - at, false};
     }
-    while (end < len && (n = match_at(c, s + end, len - end)) == 0)
+    while (end < len && (n = attn_pretoken_next(c->pattern, s + end, len - end)) == 0)
         end += skip(c, s + end, len - end);
     return end == at ? (struct attn_stretch){at, n, true} : (struct attn_stretch){at, end - at, false};
+}
+
+/* The same by a regular expression, whose matches may be empty. */
+static struct attn_stretch stretch_by_regex(struct attn_cutter *c)
+{
+    if (!c->ahead) {
+        c->walk.regex = c->cut->regex;
+        c->walk.s = c->s;
+        c->walk.len = c->len;
+        c->found = (struct attn_stretch){.match = true};
+        if (!attn_regex_next(&c->walk, &c->found.at, &c->found.len))
+            c->found = (struct attn_stretch){c->len, 0, true};
+    }
+    c->ahead = c->found.at > c->at;
+    return c->ahead ? (struct attn_stretch){c->at, c->found.at - c->at, false} : c->found;
 }
 
 static bool take(struct attn_cutter *c, struct attn_stretch *out)
@@ -58,7 +66,7 @@ static bool take(struct attn_cutter *c, struct attn_stretch *out)
     }
     if (c->at == c->len)
         return false;
-    *out = stretch_at(c->cut, c->s, c->len, c->at);
+    *out = c->cut->regex ? stretch_by_regex(c) : stretch_at(c->cut, c->s, c->len, c->at);
     c->at += out->len;
     out->match ^= c->cut->invert;
     return true;
@@ -75,7 +83,8 @@ static bool belong(const struct attn_split *c, const struct attn_stretch *a, con
     }
 }
 
-bool attn_cutter_next(struct attn_cutter *c, const char **piece, size_t *len)
+/* A stretch and what becomes one piece with it. */
+static bool next_piece(struct attn_cutter *c, const char **piece, size_t *len)
 {
     struct attn_stretch s, next;
     do {
@@ -95,5 +104,14 @@ bool attn_cutter_next(struct attn_cutter *c, const char **piece, size_t *len)
     }
     *piece = c->s + s.at;
     *len = end - s.at;
+    return true;
+}
+
+bool attn_cutter_next(struct attn_cutter *c, const char **piece, size_t *len)
+{
+    do {
+        if (!next_piece(c, piece, len))
+            return false;
+    } while (*len == 0);                /* an empty match only separates what is around it */
     return true;
 }

@@ -50,12 +50,21 @@ static struct view part_of(const struct view *v, size_t at, size_t len)
     return (struct view){.s = v->s + at, .len = len, .outer = v, .at = at};
 }
 
+/* A pattern may look at a text from everywhere, again and again. */
+static int tired(struct encoder *e, const struct view *v)
+{
+    return attn_fail(e->err, ATTN_EFORMAT, "a pattern of the tokenizer takes too long for the %zu bytes from byte %zu of the text on; "
+                     "shorter texts take less", v->len, start_of(v, 0));
+}
+
 /* Applies a step, which has made so many bytes of other pieces: files could have steps that make a short text an endless one. */
 static int apply(struct encoder *e, struct attn_mapped *m, size_t *made, const struct attn_normal *step, const struct view *v, bool first)
 {
     m->most = e->most - *made;
     if (!attn_normal_apply(m, step, v->s, v->len, first))
         return no_memory(e->err);
+    if (m->tired)
+        return tired(e, v);
     if (m->len <= m->most) {
         *made += m->len;
         return ATTN_OK;
@@ -160,7 +169,7 @@ static int pre_tokenize(struct encoder *e, size_t k, const struct view *v)
         const struct view inner = part_of(v, (size_t)(piece - v->s), len);
         rc = pre_tokenize(e, k + 1, &inner);
     }
-    return rc;
+    return !rc && cutter.walk.tired ? tired(e, v) : rc;
 }
 
 /* ---- between added tokens -------------------------------------------------------------- */

@@ -74,6 +74,11 @@ static unsigned bits_of(uint32_t c)
     }
 }
 
+uint32_t attn_category_bit(uint32_t c)
+{
+    return 1u << (c >= FIRST_NEW && is_newer(c) ? UTF8PROC_CATEGORY_CN : utf8proc_category((utf8proc_int32_t)c));
+}
+
 unsigned attn_kind_of_char(uint32_t c)
 {
     if (c >= 'a' && c <= 'z')

@@ -20,6 +20,7 @@ struct attn_mapped {
     size_t most;                        /* set by those who take no longer text; 0: any.  Of one that gets longer, len is more than
                                          * most, and no more is kept */
     bool failed, changed, over;         /* failed: no memory; over: it got longer */
+    bool tired;                         /* what was to be replaced took too long to find (regex.h) */
 };
 
 /* The original must outlive its text.  Replacements are given in the order of their places; what lies between them is

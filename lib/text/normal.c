@@ -28,15 +28,13 @@ static void replace(struct attn_mapped *out, const struct attn_normal *n, const 
             attn_mapped_replace(out, (size_t)(at - s), n->find_len, n->with, n->with_len);
 }
 
-static void replace_spaces(struct attn_mapped *out, const struct attn_normal *n, const char *s, size_t len)
+static void replace_matches(struct attn_mapped *out, const struct attn_normal *n, const char *s, size_t len)
 {
-    for (size_t at = 0, end; at < len; at = end) {
-        end = at + 1;
-        while (s[at] == ' ' && end < len && s[end] == ' ')
-            end++;
-        if (end - at > 1)
-            attn_mapped_replace(out, at, end - at, n->with, n->with_len);
-    }
+    struct attn_regex_walk w = {.regex = n->regex, .s = s, .len = len};
+    size_t at, size;
+    while (attn_regex_next(&w, &at, &size))
+        attn_mapped_replace(out, at, size, n->with, n->with_len);
+    out->tired = w.tired;
 }
 
 static void metaspace(struct attn_mapped *out, const struct attn_normal *n, const char *s, size_t len, bool first)
@@ -176,7 +174,7 @@ bool attn_normal_apply(struct attn_mapped *out, const struct attn_normal *n, con
         return attn_squeeze_apply(out, n, s, len);
     case ATTN_NORMAL_PREPEND: put_in_front(out, n, s, len); break;
     case ATTN_NORMAL_REPLACE: replace(out, n, s, len); break;
-    case ATTN_NORMAL_SPACES: replace_spaces(out, n, s, len); break;
+    case ATTN_NORMAL_REGEX: replace_matches(out, n, s, len); break;
     case ATTN_NORMAL_STRIP: strip(out, n, s, len); break;
     case ATTN_NORMAL_STRIP_ACCENTS: each_character(out, s, len, without_accent); break;
     case ATTN_NORMAL_LOWERCASE: lowercase(out, s, len); break;
@@ -193,5 +191,6 @@ void attn_normal_free(struct attn_normal *n)
     free(n->find);
     free(n->with);
     attn_charsmap_free(n->map);
+    attn_regex_free(n->regex);
     *n = (struct attn_normal){0};
 }

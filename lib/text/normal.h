@@ -6,13 +6,14 @@
 
 #include "text/charsmap.h"
 #include "text/mapped.h"
+#include "text/regex.h"
 #include "text/trie.h"
 
 enum attn_normal_kind {
     ATTN_NORMAL_NFC, ATTN_NORMAL_NFD, ATTN_NORMAL_NFKC, ATTN_NORMAL_NFKD,
     ATTN_NORMAL_PREPEND,                /* `with` in front of what is not empty */
     ATTN_NORMAL_REPLACE,                /* each `find` by `with` */
-    ATTN_NORMAL_SPACES,                 /* each run of two spaces or more by `with` */
+    ATTN_NORMAL_REGEX,                  /* each match of `regex` by `with` */
     ATTN_NORMAL_STRIP,                  /* white space at the ends */
     ATTN_NORMAL_STRIP_ACCENTS, ATTN_NORMAL_LOWERCASE, ATTN_NORMAL_NMT,
     ATTN_NORMAL_PRECOMPILED,            /* by a table, cluster by cluster, as Hugging Face does */
@@ -26,6 +27,7 @@ enum attn_prepend { ATTN_PREPEND_ALWAYS, ATTN_PREPEND_FIRST, ATTN_PREPEND_NEVER 
 struct attn_normal {
     enum attn_normal_kind kind;
     char *find, *with; size_t find_len, with_len;                   /* owned */
+    struct attn_regex *regex;           /* owned */
     bool left, right;                   /* strip: which ends */
     enum attn_prepend prepend;          /* metaspace; FIRST: only at the beginning of the whole text */
     struct attn_charsmap *map;          /* owned */

@@ -400,6 +400,11 @@ enum attn_pretoken attn_pretoken_of(const char *pattern)
     enum attn_pretoken cut = 0;
     for (; cut < ATTN_PRETOKENS; cut++)
         if ((rows[cut].pattern && strcmp(pattern, rows[cut].pattern) == 0) || (rows[cut].other && strcmp(pattern, rows[cut].other) == 0))
-            break;
-    return cut;
+            return cut;
+    return ATTN_PRETOKEN_REGEX;
+}
+
+const char *attn_pretoken_pattern(enum attn_pretoken cut)
+{
+    return rows[cut].pattern;
 }

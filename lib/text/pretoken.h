@@ -1,12 +1,13 @@
 /* pretoken.h - cuts text into the pieces within which a tokenizer's model works.
  *
- * Files describe their pieces by a regular expression.  There is no regex engine here but a scanner for each of those in
- * use, a row of a table, selected by the text of the pattern; beside them patterns that are one class of characters,
- * repeated or not, are read as they are written (charclass.c).  Text is valid UTF-8. */
+ * Files describe their pieces by a regular expression.  Those of large families have a scanner each, a row of a table, selected
+ * by the text of the pattern; all others are run as they are written (regex.h), which takes ten times as long.  Text is valid
+ * UTF-8. */
 #ifndef ATTN_TEXT_PRETOKEN_H
 #define ATTN_TEXT_PRETOKEN_H
 
 #include "base/utf8.h"
+#include "text/regex.h"
 
 enum attn_pretoken {
     ATTN_PRETOKEN_GPT2, ATTN_PRETOKEN_LLAMA3, ATTN_PRETOKEN_QWEN2, ATTN_PRETOKEN_QWEN35, ATTN_PRETOKEN_O200K,
@@ -15,43 +16,40 @@ enum attn_pretoken {
     ATTN_PRETOKEN_NUMBERS,              /* each number alone */
     ATTN_PRETOKEN_SPELLED_NUMBERS,      /* the same in bytes that are spelled as a byte-level vocabulary does */
     ATTN_PRETOKEN_PUNCTUATION, ATTN_PRETOKEN_SPACES, ATTN_PRETOKEN_WORDS,
-    ATTN_PRETOKEN_LITERAL, ATTN_PRETOKEN_CLASS,
+    ATTN_PRETOKEN_LITERAL, ATTN_PRETOKEN_REGEX,
     ATTN_PRETOKENS
 };
 
 /* Length of the first piece of s, len > 0, by a pattern that matches everything.  The end of s is the end of the text. */
 size_t attn_pretoken_next(enum attn_pretoken cut, const char *s, size_t len);
-/* The cut that a pattern stands for; ATTN_PRETOKENS if it is unknown. */
+/* The cut that a pattern stands for; ATTN_PRETOKEN_REGEX if it has no scanner. */
 enum attn_pretoken attn_pretoken_of(const char *pattern);
+/* The pattern of a scanner; NULL: it has none. */
+const char *attn_pretoken_pattern(enum attn_pretoken cut);
 
 /* ---- cuts ------------------------------------------------------------------------------ */
 
 /* What becomes of matches: pieces of their own; nothing; part of the piece before or after; one piece with their like. */
 enum attn_behavior { ATTN_ISOLATED, ATTN_REMOVED, ATTN_WITH_PREVIOUS, ATTN_WITH_NEXT, ATTN_CONTIGUOUS };
 
-struct attn_charclass;
 struct attn_split {
     enum attn_pretoken pattern;
     enum attn_behavior behavior;
     bool invert;                        /* what is no match counts as one, and the other way round */
     char *literal; size_t literal_len;  /* owned; not empty */
-    struct attn_charclass *class;       /* owned */
+    struct attn_regex *regex;           /* owned */
 };
 
 void attn_split_free(struct attn_split *c);                             /* zeroed is fine */
 
 /* The pieces of a text one by one: set cut, s and len and zero the rest. */
 struct attn_stretch { size_t at, len; bool match; };
-struct attn_cutter { const struct attn_split *cut; const char *s; size_t len; size_t at; struct attn_stretch next; bool waiting; };
+struct attn_cutter {
+    const struct attn_split *cut; const char *s; size_t len;
+    size_t at; struct attn_stretch next; bool waiting;
+    struct attn_regex_walk walk; struct attn_stretch found; bool ahead;     /* by a regular expression: the match from `at` on */
+};
 bool attn_cutter_next(struct attn_cutter *c, const char **piece, size_t *len);
-
-/* ---- patterns that are a class of characters (charclass.c) ---- */
-
-/* An optional class, then one or several; NULL: the pattern is none of that kind, or there is no memory. */
-struct attn_charclass *attn_charclass_read(const char *pattern);
-void attn_charclass_free(struct attn_charclass *c);                 /* NULL is fine */
-/* Length of its match at s, len > 0, or 0. */
-size_t attn_charclass_match(const struct attn_charclass *c, const char *s, size_t len);
 
 /* ---- properties of characters (letters.c) ---- */
 
@@ -71,6 +69,8 @@ enum {
     ATTN_IS_NEWLINE = 1 << 8            /* CR, LF */
 };
 unsigned attn_kind_of_char(uint32_t c);
+/* The general category, as the bit whose number is utf8proc's. */
+uint32_t attn_category_bit(uint32_t c);
 
 /* \w of regular expressions; what counts as punctuation in pre-tokenizers, that of Unicode 8 and all of ASCII's. */
 bool attn_is_word(uint32_t c);

@@ -114,6 +114,7 @@ const char *attn_steps_text(const cJSON *v, const char *key);
 int attn_steps_string(struct attn_steps *s, const cJSON *v, const char *key, const char **out);
 /* Copies a text, which must not be long; len may be NULL. */
 int attn_steps_copy(struct attn_steps *s, char **out, size_t *len, const char *text);
+int attn_steps_regex(struct attn_steps *s, struct attn_regex **out, const char *pattern);
 /* Refuses keys that are not in the list, which ends with NULL. */
 int attn_steps_keys(struct attn_steps *s, const cJSON *v, const char *const *known);
 /* Fails with "NAME: WHAT is not supported ..." */

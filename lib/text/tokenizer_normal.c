@@ -41,16 +41,15 @@ static int take_replace(struct attn_steps *s, const cJSON *v)
 {
     static const char *const keys[] = {"type", "pattern", "content", NULL};
     const cJSON *pattern = attn_tree_member(v, "pattern");
-    const char *find = attn_steps_text(pattern, "String"), *with;
-    bool spaces = strcmp(attn_steps_text(pattern, "Regex"), " {2,}") == 0;
+    const char *find = attn_steps_text(pattern, "String"), *regex = attn_steps_text(pattern, "Regex"), *with;
     struct attn_normal *n;
     int rc = attn_steps_keys(s, v, keys);
     if (rc || (rc = attn_steps_string(s, v, "content", &with)))
         return rc;
-    if (!*find && !spaces)
-        return attn_steps_refuse(s, "\"Replace\" by a pattern that is neither a string nor \" {2,}\"");
-    if ((rc = add(s, spaces ? ATTN_NORMAL_SPACES : ATTN_NORMAL_REPLACE, &n)) ||
-        (rc = attn_steps_copy(s, &n->find, &n->find_len, find)))
+    if (!*find && !*regex)
+        return attn_steps_refuse(s, "\"Replace\" by no pattern");
+    if ((rc = add(s, *find ? ATTN_NORMAL_REPLACE : ATTN_NORMAL_REGEX, &n)) ||
+        (rc = *find ? attn_steps_copy(s, &n->find, &n->find_len, find) : attn_steps_regex(s, &n->regex, regex)))
         return rc;
     return attn_steps_copy(s, &n->with, &n->with_len, with);
 }

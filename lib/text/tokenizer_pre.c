@@ -57,28 +57,23 @@ static int read_behavior(struct attn_steps *s, const cJSON *v, enum attn_behavio
     return attn_steps_refuse(s, "such a \"behavior\"");
 }
 
-static int refuse_pattern(struct attn_steps *s, const char *pattern)
-{
-    return attn_fail(s->err, ATTN_EFORMAT, "%s: \"Split\" by the pattern %.*s is not supported; token ids can be given with --ids",
-                     s->name, attn_shown(pattern, strlen(pattern)), pattern);
-}
-
 static int add_pattern(struct attn_steps *s, const char *pattern, enum attn_behavior behavior, bool invert)
 {
     struct attn_split *cut = NULL;
-    struct attn_charclass *class = NULL;
+    struct attn_regex *regex = NULL;
     enum attn_pretoken p = attn_pretoken_of(pattern);
-    if (p == ATTN_PRETOKENS && (class = attn_charclass_read(pattern)))
-        p = ATTN_PRETOKEN_CLASS;
-    if (p == ATTN_PRETOKENS)
-        return refuse_pattern(s, pattern);
-    int rc = s->b->byte_level && strcmp(pattern, "[0-9][0-9][0-9]") != 0 ? refuse_after(s) : add_cut(s, p, behavior, &cut);
-    if (rc || !cut) {
-        attn_charclass_free(class);
+    bool digits = strcmp(pattern, "[0-9][0-9][0-9]") == 0;          /* they are spelled as they are */
+    int rc = s->b->byte_level && !digits ? refuse_after(s) : ATTN_OK;
+    if (!rc && p == ATTN_PRETOKEN_REGEX)
+        rc = attn_steps_regex(s, &regex, pattern);
+    if (!rc)
+        rc = add_cut(s, p, behavior, &cut);
+    if (rc) {
+        attn_regex_free(regex);
         return rc;
     }
     cut->invert = invert;
-    cut->class = class;
+    cut->regex = regex;
     return ATTN_OK;
 }
 
@@ -86,14 +81,14 @@ static int take_split(struct attn_steps *s, const cJSON *v)
 {
     static const char *const keys[] = {"type", "pattern", "behavior", "invert", NULL};
     const cJSON *pattern = attn_tree_member(v, "pattern");
-    const char *literal = attn_steps_text(pattern, "String");
+    const char *literal = attn_steps_text(pattern, "String"), *regex = attn_steps_text(pattern, "Regex");
     enum attn_behavior behavior;
     bool invert;
     int rc = attn_steps_keys(s, v, keys);
     if (rc || (rc = attn_steps_flag(s, v, "invert", false, &invert)) || (rc = read_behavior(s, v, &behavior)))
         return rc;
     if (!*literal)
-        return add_pattern(s, attn_steps_text(pattern, "Regex"), behavior, invert);
+        return *regex ? add_pattern(s, regex, behavior, invert) : attn_steps_refuse(s, "\"Split\" by no pattern");
     rc = refuse_after(s);
     return rc ? rc : add_literal(s, literal, behavior, invert);
 }

@@ -26,6 +26,19 @@ bool attn_steps_is_one(const char *text)
     return len > 0 && step == len;
 }
 
+int attn_steps_regex(struct attn_steps *s, struct attn_regex **out, const char *pattern)
+{
+    const char *why;
+    size_t at, len = strlen(pattern);
+    int rc = attn_regex_read(out, pattern, &why, &at);
+    if (rc == ATTN_ENOMEM)
+        return attn_no_memory(s->err, s->name, "for a pattern");
+    if (!rc)
+        return ATTN_OK;
+    return attn_fail(s->err, ATTN_EFORMAT, "%s: %s, at byte %zu of the pattern %.*s, is not supported; token ids can be given with "
+                     "--ids", s->name, why, at, attn_shown(pattern, len), pattern);
+}
+
 int attn_steps_keys(struct attn_steps *s, const cJSON *v, const char *const *known)
 {
     char found[ATTN_TREE_SHOWN];

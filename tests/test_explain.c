@@ -371,6 +371,8 @@ END_TEST
 static const struct { const char *args, *says; } words[] = {
     {"-s " LIFE " --query is --key dessert", "Key 4 comes after query 1: it is hidden"},
     {"-s " LIFE " --query is --key dessert", "exp(-inf) is exactly 0"},
+    {"-s " LIFE " --query 2 --edit 'L0.scores[pos=2] = -inf'", "No key is left: every score is -inf, and every weight 0."},
+    {"-s " LIFE " --query 2 --edit 'L0.scores[pos=2] = -inf' --attention causal-renorm", "weight = 0.0000 / 0.0000 = 0.0000"},
     {"-s " LIFE " --query 4 --key 2", "Query 4 sees keys 0 to 4, including key 2"},
     {"-s " LIFE " --query 5", "How \"first\" (token 5) attends to \"short\" (token 2)"},
     {"-s " LIFE, "the key is token 2, the one with the largest weight"},

@@ -241,86 +241,6 @@ START_TEST(test_cuts)
 }
 END_TEST
 
-/* What is not known is refused where it is, never taken for something else. */
-START_TEST(test_no_regex)
-{
-    static const struct { const char *pattern; size_t at; const char *why; } rows[] = {
-        {"[", 1, "an empty class"}, {"[]", 1, "an empty class"}, {"[a", 2, "a class without an end"}, {"[^", 2, "an empty class"},
-        {"[a&&]", 4, "an empty class"}, {"[b-a]", 4, "such a range"}, {"[a-\\s]", 5, "such a range"}, {"[[:alpha:]]", 1, "a class by name"},
-        {"[[[[[[[[[a]]]]]]]]]", 9, "classes so deep within each other"},
-        {"\\p{Klingon}", 11, "such a property"}, {"\\pL", 3, "a property without braces"}, {"\\p{L", 4, "such a property"},
-        {"\\p{}", 3, "such a property"}, {"a\\", 2, "a backslash at the end"}, {"\\1", 1, "such an escape"}, {"\\R", 1, "such an escape"},
-        {"\\X+", 1, "such an escape"}, {"\\x", 2, "such a character"}, {"\\xE9", 4, "a byte beyond ASCII"}, {"\\x{110000}", 9, "such a character"},
-        {"\\uD800", 6, "such a character"}, {"\\x{41", 5, "such a character"},
-        {"*a", 0, "a repetition of nothing"}, {"a|+", 2, "a repetition of nothing"}, {"({2})", 4, "a repetition of nothing"},
-        {"a{3,2}", 1, "such a repetition"}, {"a{2}?", 1, "such a repetition"}, {"(ab)?+", 6, "a possessive repetition of more than one character"},
-        {"(a*)*", 5, "an endless repetition of what may be empty"}, {"(a|b?)+", 7, "an endless repetition of what may be empty"},
-        {"(?=a)*", 6, "an endless repetition of what may be empty"}, {"a{2000}", 7, "so many repetitions"},
-        {"(a", 2, "a group without an end"}, {"a)", 1, "the end of a group that has no beginning"}, {"(?>a)", 2, "such a group"},
-        {"(?<name>a)", 2, "such a group"}, {"(?m:a)", 2, "such a group"}, {"(?ix:a)", 3, "such an option"},
-        {"(?<=a+)b", 6, "looking behind for a length that is not fixed"},
-        {"(?=(?=(?=(?=(?=a)))))", 15, "assertions so deep within each other"},
-    };
-    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
-        struct attn_regex *r = NULL;
-        const char *why = NULL;
-        size_t at = SIZE_MAX;
-        ck_assert_int_eq(attn_regex_read(&r, rows[i].pattern, &why, &at), ATTN_EFORMAT);
-        ck_assert_str_eq(why, rows[i].why);
-        ck_assert_msg(at == rows[i].at, "'%s' at %zu, expected %zu", rows[i].pattern, at, rows[i].at);
-    }
-}
-END_TEST
-
-/* A pattern that doubles its length with each group, one that is long, and one of a thousand groups. */
-START_TEST(test_large_regex)
-{
-    char *pattern = malloc(40000), *p = pattern;
-    struct attn_regex *r = NULL;
-    const char *why;
-    size_t at;
-    p += sprintf(p, "a");
-    for (int i = 0; i < 20; i++) {
-        memmove(pattern + 1, pattern, (size_t)(p - pattern));
-        pattern[0] = '(';
-        p += 1 + sprintf(p + 1, "){2}");
-    }
-    ck_assert_int_eq(attn_regex_read(&r, pattern, &why, &at), ATTN_EFORMAT);
-    ck_assert(strncmp(why, "so ", 3) == 0);
-    memset(pattern, 'a', 20000);
-    pattern[20000] = '\0';
-    ck_assert_int_eq(attn_regex_read(&r, pattern, &why, &at), ATTN_EFORMAT);
-    ck_assert_str_eq(why, "so long a pattern");
-    memset(pattern, '(', 1000);
-    pattern[1000] = '\0';
-    ck_assert_int_eq(attn_regex_read(&r, pattern, &why, &at), ATTN_EFORMAT);
-    ck_assert_str_eq(why, "groups so deep within each other");
-    ck_assert_ptr_null(r);
-    free(pattern);
-}
-END_TEST
-
-/* Looking ahead over the whole text from everywhere ends, and is said; the same of a short text is fine. */
-START_TEST(test_tired)
-{
-    enum { N = 300000 };
-    char *text = malloc(N);
-    struct attn_split cut = {.pattern = ATTN_PRETOKEN_REGEX, .regex = regex_of("(?=[^b]*b)c")};
-    const char *piece;
-    size_t size;
-    memset(text, 'a', N);
-    for (size_t n = 1000; n <= N; n += N - 1000) {
-        struct attn_cutter cutter = {.cut = &cut, .s = text, .len = n};
-        bool any = attn_cutter_next(&cutter, &piece, &size);
-        ck_assert(any && size == n);
-        ck_assert(!attn_cutter_next(&cutter, &piece, &size));
-        ck_assert_int_eq(cutter.walk.tired, n == N);
-    }
-    attn_split_free(&cut);
-    free(text);
-}
-END_TEST
-
 /* What is hard for patterns: letters with marks, numbers that are none, spaces of all kinds, contractions in any case. */
 static const char *const hard[] = {
     "a", "B", "the", "Word", "ABC", "\u00e9", "e\u0301", "\u0301", "\u00df", "\u0130", "\u0131", "\u01c5", "\u02b0", "\u00aa", "\u65e5\u672c", "\u3042",
@@ -451,9 +371,6 @@ Suite *suite_pretoken(void)
     tcase_add_test(t, test_bytes);
     tcase_add_test(t, test_classes);
     tcase_add_loop_test(t, test_cuts, 0, (int)(sizeof cuts / sizeof *cuts));
-    tcase_add_test(t, test_no_regex);
-    tcase_add_test(t, test_large_regex);
-    tcase_add_test(t, test_tired);
     tcase_add_test(t, test_scanners);
     tcase_add_test(t, test_letters_end);
     tcase_add_test(t, test_patterns);

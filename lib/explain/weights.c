@@ -214,15 +214,21 @@ static struct attn_number a_weight(const struct attn_explainer *e, double x)
 /* weight NULL: the run's pattern is more than the softmax, so that weights are computed here. */
 struct softmax { const float *score, *weight; double largest, sum; size_t T; };
 
+/* An edit may have hidden all keys, so that the largest score is -inf, too. */
+static double below_largest(const struct softmax *s, size_t j)
+{
+    return s->score[j] == -INFINITY ? -INFINITY : (double)s->score[j] - s->largest;
+}
+
 /* A run does not announce its exponentials, so they are computed from its scores. */
 static double exponential(const struct softmax *s, size_t j)
 {
-    return exp((double)s->score[j] - s->largest);
+    return exp(below_largest(s, j));
 }
 
 static double weight_of(const struct softmax *s, size_t j)
 {
-    return s->weight ? (double)s->weight[j] : exponential(s, j) / s->sum;
+    return s->weight ? (double)s->weight[j] : s->sum == 0 ? 0 : exponential(s, j) / s->sum;
 }
 
 static struct softmax softmax_of(const struct attn_explainer *e)
@@ -244,7 +250,7 @@ static void softmax_row(struct attn_explainer *e, const struct softmax *s, size_
     attn_derive_cell(&e->d, "%zu", j);
     attn_derive_number(&e->d, (double)attn_explain_query_row(e, ATTN_ACT_DOTS)[j], attn_explain_digits(e, ATTN_ACT_DOTS));
     attn_derive_number(&e->d, (double)s->score[j], attn_explain_digits(e, ATTN_ACT_SCORES));
-    attn_derive_number(&e->d, (double)s->score[j] - s->largest, e->precision);
+    attn_derive_number(&e->d, below_largest(s, j), e->precision);
     attn_derive_number(&e->d, exponential(s, j), e->precision);
     attn_derive_number(&e->d, weight_of(s, j), attn_explain_digits(e, ATTN_ACT_PATTERN));
     if (j == e->w->key)
@@ -316,7 +322,9 @@ void attn_explain_softmax(struct attn_explainer *e)
     attn_derive_sum(&e->d, a_weight(e, weight_of(&s, key)), "weight");
     attn_derive_term(&e->d, ATTN_TERM_QUOTIENT, attn_rounded(exponential(&s, key), e->precision),
                      attn_rounded(s.sum, e->precision));
-    if (s.score[key] == -INFINITY)
+    if (s.largest == -INFINITY)
+        attn_derive_words(&e->d, "No key is left: every score is -inf, and every weight 0.");
+    else if (s.score[key] == -INFINITY)
         attn_derive_words(&e->d, "exp(-inf) is exactly 0, and so is the weight of a hidden key.");
 }
 

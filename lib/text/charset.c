@@ -125,6 +125,21 @@ static int32_t read_byte(struct attn_regex_reader *p)
     return set >= 0 && p->r->sets.node[set].first > 0x7F ? refuse(p, "a byte beyond ASCII") : set;
 }
 
+/* By a letter; its capital is the opposite. */
+static int32_t read_kind(struct attn_regex_reader *p, char c)
+{
+    const bool opposite = !(c & 0x20);
+    struct attn_charset set = {.opposite = opposite};
+    switch (c | 0x20) {
+    case 's': set.kind = ATTN_SET_SPACE; break;
+    case 'w': set.kind = ATTN_SET_WORD; break;
+    case 'h': set.kind = ATTN_SET_HEX; break;
+    case 'd': set.kind = ATTN_SET_CATEGORIES; set.first = 1u << UTF8PROC_CATEGORY_ND; break;
+    default: return read_property(p, opposite);
+    }
+    return attn_charset_add(p, &set);
+}
+
 int32_t attn_charset_read_escape(struct attn_regex_reader *p)
 {
     static const char names[] = "rntfvae", chars[] = "\r\n\t\f\v\a\x1b";
@@ -132,7 +147,7 @@ int32_t attn_charset_read_escape(struct attn_regex_reader *p)
     if (p->at == p->end)
         return refuse(p, "a backslash at the end");
     const char c = *p->at, lower = (char)(c | 0x20), *name = strchr(names, c);
-    const bool letter = lower >= 'a' && lower <= 'z', opposite = c != lower;
+    const bool letter = lower >= 'a' && lower <= 'z';
     if (!letter && (unsigned char)(c - '0') > 9) {
         uint32_t itself = attn_utf8_next(p->at, (size_t)(p->end - p->at), &step);
         p->at += step;
@@ -141,15 +156,8 @@ int32_t attn_charset_read_escape(struct attn_regex_reader *p)
     p->at++;
     if (name)
         return add_range(p, (uint32_t)chars[name - names], (uint32_t)chars[name - names]);
-    switch (letter ? lower : 0) {
-    case 's': return attn_charset_add(p, &(struct attn_charset){.kind = ATTN_SET_SPACE, .opposite = opposite});
-    case 'w': return attn_charset_add(p, &(struct attn_charset){.kind = ATTN_SET_WORD, .opposite = opposite});
-    case 'h': return attn_charset_add(p, &(struct attn_charset){.kind = ATTN_SET_HEX, .opposite = opposite});
-    case 'd': return attn_charset_add(p, &(struct attn_charset){.kind = ATTN_SET_CATEGORIES, .opposite = opposite,
-                                                                .first = 1u << UTF8PROC_CATEGORY_ND});
-    case 'p': return read_property(p, opposite);
-    default: break;
-    }
+    if (letter && strchr("swhdp", lower))
+        return read_kind(p, c);
     if (c == 'x')
         return p->at < p->end && *p->at == '{' ? read_braced(p) : read_byte(p);
     if (c == 'u')

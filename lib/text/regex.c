@@ -149,17 +149,24 @@ static bool may_be_empty(const struct attn_regex *r, size_t i, bool *seen)
     return true;
 }
 
+static bool can_repeat(struct attn_regex_reader *p, size_t from, const struct times *t)
+{
+    const struct attn_regex *r = p->r;
+    const size_t len = r->n - from, most = (size_t)(t->most == MANY ? t->least + 1 : t->most);
+    if (t->possessive && (len != 1 || r->step[from].op != ATTN_REGEX_SET))
+        return refuse(p, "a possessive repetition of more than one character");
+    if (t->most == MANY && may_be_empty(r, from, (bool[ATTN_REGEX_STEPS]){0}))
+        return refuse(p, "an endless repetition of what may be empty");
+    return most * (len + 2) <= (size_t)2 * ATTN_REGEX_STEPS || refuse(p, "so many repetitions");
+}
+
 /* Repeats the steps from `from` on. */
 static bool repeat(struct attn_regex_reader *p, size_t from, const struct times *t)
 {
     struct attn_regex *r = p->r;
     const size_t len = r->n - from, least = (size_t)t->least, most = t->most == MANY ? least + 1 : (size_t)t->most;
-    if (t->possessive && (len != 1 || r->step[from].op != ATTN_REGEX_SET))
-        return refuse(p, "a possessive repetition of more than one character");
-    if (t->most == MANY && may_be_empty(r, from, (bool[ATTN_REGEX_STEPS]){0}))
-        return refuse(p, "an endless repetition of what may be empty");
-    if (most * (len + 2) > (size_t)2 * ATTN_REGEX_STEPS)
-        return refuse(p, "so many repetitions");
+    if (!can_repeat(p, from, t))
+        return false;
     if (len == 0)
         return true;
     struct attn_regex_step *copy = malloc(len * sizeof *copy), one = r->step[from];

@@ -99,12 +99,33 @@ static void follow(struct search *f, struct ways *to, size_t step, size_t at)
     }
 }
 
+/* Takes the character at `at`, if there is one, on all ways; *step gets its length.  True: one of them ends here. */
+static bool advance(struct search *f, const struct ways *now, struct ways *next, size_t at, size_t *step)
+{
+    const struct attn_regex_walk *w = f->w;
+    const uint32_t c = at < w->len ? attn_utf8_next(w->s + at, w->len - at, step) : 0;
+    f->round++;
+    next->n = 0;
+    for (size_t i = 0; i < now->n; i++) {
+        const struct attn_regex_step *s = &w->regex->step[now->step[i]];
+        if (s->op == ATTN_REGEX_MATCH)
+            return true;                /* those behind it do not count */
+        if (at < w->len && attn_charset_has(&w->regex->sets, s->to, c))
+            follow(f, next, now->step[i] + 1u, at + *step);
+    }
+    return false;
+}
+
+static size_t most_effort(size_t len)
+{
+    return len > (SIZE_MAX - EFFORT) / EFFORT_OF_BYTE ? SIZE_MAX : EFFORT + len * EFFORT_OF_BYTE;
+}
+
 /* Where the match from `at` on ends, or NONE.  any: some match will do. */
 static size_t find(struct attn_regex_walk *w, size_t first, size_t steps, size_t at, bool any)
 {
     struct search f;
     struct ways a, b, *now = &a, *next = &b;
-    const size_t most = w->len > (SIZE_MAX - EFFORT) / EFFORT_OF_BYTE ? SIZE_MAX : EFFORT + w->len * EFFORT_OF_BYTE;
     size_t found = NONE, step = 0;
     f.w = w;
     f.first = first;
@@ -113,23 +134,13 @@ static size_t find(struct attn_regex_walk *w, size_t first, size_t steps, size_t
     now->n = 0;
     follow(&f, now, first, at);
     for (; now->n > 0 && (found == NONE || !any); at += step) {
-        const uint32_t c = at < w->len ? attn_utf8_next(w->s + at, w->len - at, &step) : 0;
-        f.round++;
-        next->n = 0;
-        for (size_t i = 0; i < now->n; i++) {
-            const struct attn_regex_step *s = &w->regex->step[now->step[i]];
-            if (s->op == ATTN_REGEX_MATCH) {
-                found = at;
-                break;                  /* those behind it do not count */
-            }
-            if (at < w->len && attn_charset_has(&w->regex->sets, s->to, c))
-                follow(&f, next, now->step[i] + 1u, at + step);
-        }
+        if (advance(&f, now, next, at, &step))
+            found = at;
         struct ways *old = now;
         now = next;
         next = old;
         w->effort += now->n;
-        w->tired |= w->effort > most;
+        w->tired |= w->effort > most_effort(w->len);
         if (w->tired)
             return NONE;
     }

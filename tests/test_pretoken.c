@@ -189,6 +189,7 @@ static const struct { enum attn_pretoken cut; const char *pieces; enum attn_beha
     {ATTN_PRETOKEN_REGEX, "-+|a|]|b|^", ATTN_CONTIGUOUS, false, "[-+\\]^]"},
     {ATTN_PRETOKEN_REGEX, "\u00e9A|B|\u65e5", ATTN_ISOLATED, false, "\\u00e9\\x41|\\x{65E5}"},
     {ATTN_PRETOKEN_REGEX, "a1|G|\u0663", ATTN_ISOLATED, false, "\\h+|\\d"},
+    {ATTN_PRETOKEN_REGEX, "a| $.|b\u3002|\x01|c", ATTN_ISOLATED, false, "[[:space:]$.]+|[[:^space:]&&[[:punct:]b]]+|[[:cntrl:]]"},
     {ATTN_PRETOKEN_REGEX, "\u00bd|_\u00e9\u0301|,", ATTN_ISOLATED, false, "[\\w]+"},
     {ATTN_PRETOKEN_REGEX, "\u00bd_\u00e9\u0301|,", ATTN_ISOLATED, false, "\\w+"},
     {ATTN_PRETOKEN_REGEX, "a|A|\u01c5|1", ATTN_ISOLATED, false, "\\p{Lu}|\\p{lt}"},

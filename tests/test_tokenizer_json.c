@@ -37,7 +37,6 @@ START_TEST(test_corpus)
         {"n_after_byte_level.json", "pre_tokenizer: such a step after \"ByteLevel\" is not supported"},
         {"n_array.json", "it is no object"},
         {"n_behavior.json", "pre_tokenizer: such a \"behavior\" is not supported"},
-        {"n_bert_normalizer.json", "normalizer: \"BertNormalizer\" is not supported"},
         {"n_bpe_array.json", "model: \"vocab\" is an array, expected an object"},
         {"n_bpe_unk_id.json", "model: \"unk_id\" is no part of BPE"},
         {"n_byte_fallback.json", "model: \"byte_fallback\" is set, but a byte is no token"},
@@ -52,7 +51,6 @@ START_TEST(test_corpus)
         {"n_charsmap_number.json", "normalizer: \"precompiled_charsmap\" is 7, expected a string"},
         {"n_continuing_subword_prefix.json", "model: \"continuing_subword_prefix\" is set, which is not supported"},
         {"n_cut.json", "expected ',' or ']' (the text ends here)"},
-        {"n_decoder.json", "decoder: \"WordPiece\" is not supported"},
         {"n_decoder_ctc.json", "decoder: \"CTC\" is not supported"},
         {"n_decoder_metaspace_contradicts.json", "decoder: such a \"prepend_scheme\" is not supported"},
         {"n_decoder_metaspace_scheme.json", "decoder: such a \"prepend_scheme\" is not supported"},
@@ -61,13 +59,17 @@ START_TEST(test_corpus)
         {"n_decoder_strip.json", "decoder: \"Strip\" without a whole number as \"start\" and \"stop\" is not supported"},
         {"n_decoder_strip_long.json", "decoder: \"Strip\" of what is not one character is not supported"},
         {"n_decoder_suffix.json", "decoder: \"suffix\" is 7, expected a string"},
+        {"n_decoder_word_piece.json", "decoder: \"prefix\" is 3, expected a string"},
+        {"n_suffix_long.json", "model: \"end_of_word_suffix\" has more than 64 bytes"},
+        {"n_suffix_fallback.json", "model: \"end_of_word_suffix\" is set beside \"byte_fallback\", which is not supported"},
+        {"n_type.json", "model: \"type\" is \"Char\", expected \"BPE\", \"Unigram\", \"WordLevel\" or \"WordPiece\""},
         {"n_decoder_suffix_empty.json", "decoder: an empty \"suffix\" is not supported"},
         {"n_decoders_many.json", "decoder: a Sequence of so many steps is not supported"},
         {"n_deep.json", "nested deeper than 64 levels (found '[')"},
         {"n_decoder_grows.json", "\"Replace\" steps that together make so much more of a text"},
         {"n_dropout.json", "model: \"dropout\" is set, which is not supported"},
         {"n_empty.json", "expected a value (the text ends here)"},
-        {"n_end_of_word_suffix.json", "model: \"end_of_word_suffix\" is set, which is not supported"},
+        {"n_end_of_word_suffix.json", "model: \"end_of_word_suffix\" is set beside \"ByteLevel\", which is not supported"},
         {"n_fixed_length.json", "pre_tokenizer: \"FixedLength\" is not supported"},
         {"n_fuse_number.json", "model: \"fuse_unk\" is neither true nor false"},
         {"n_ignore_merges.json", "model: \"ignore_merges\" is neither true nor false"},
@@ -136,7 +138,10 @@ START_TEST(test_corpus)
         {"n_vocab_huge_id.json", "the id of 'b' is 2147483647, expected a whole number from 0 to 2147483646"},
         {"n_vocab_id.json", "the id of 'b' is 1.5, expected a whole number from 0 to 2147483646"},
         {"n_vocab_same_id.json", "'a' and 'b' have the same id 0, expected each its own"},
-        {"n_wordpiece.json", "model: \"type\" is \"WordPiece\", expected \"BPE\" or \"Unigram\""},
+        {"n_word_level_merges.json", "model: \"merges\" is no part of such a model"},
+        {"n_word_piece_byte_level.json", "\"WordPiece\" with \"ByteLevel\" is not supported"},
+        {"n_word_piece_longest.json", "model: \"max_input_chars_per_word\" is no whole number up to 1000"},
+        {"n_word_piece_prefix.json", "model: \"continuing_subword_prefix\" is no string"},
         {NULL, NULL}
     };
     corpus_check("tests/corpus/tokenizer_json", faults, read_file);
@@ -182,6 +187,21 @@ static const struct {
     {"{\"pre_tokenizer\": {\"type\": \"Sequence\", \"pretokenizers\": [{\"type\": \"Split\", \"pattern\": {\"Regex\": "
      "\"(?=(\\\\w{3})+(?!\\\\w))\"}, \"behavior\": \"Isolated\"}, {\"type\": \"ByteLevel\", \"add_prefix_space\": false, \"use_regex\": false}]}, "
      MODEL ", \"ignore_merges\": true}}", "babbabb", {0}, {{1, 0, 1}, {10, 1, 4}, {10, 4, 7}, {-1, 0, 0}}},
+    /* words, and the unknown one; of its characters none is looked up */
+    {"{\"pre_tokenizer\": {\"type\": \"Whitespace\"}, \"model\": {\"type\": \"WordLevel\", \"vocab\": {\"<unk>\": 0, \"ab\": 3, \"a\": 1}}}",
+     "ab a,b", {0}, {{3, 0, 2}, {1, 3, 4}, {0, 4, 5}, {0, 5, 6}, {-1, 0, 0}}},
+    /* parts of words, the longest first; of one that cannot be put together nothing is left, nor of one that is long */
+    {"{\"pre_tokenizer\": {\"type\": \"WhitespaceSplit\"}, \"model\": {\"type\": \"WordPiece\", \"max_input_chars_per_word\": 4, \"vocab\": "
+     "{\"[UNK]\": 0, \"a\": 1, \"ab\": 2, \"##b\": 3, \"##bc\": 4, \"\u00e9\": 5}}}", "abbc \u00e9b abx abbbb", {0},
+     {{2, 0, 2}, {4, 2, 4}, {5, 5, 7}, {3, 7, 8}, {0, 9, 12}, {0, 13, 18}, {-1, 0, 0}}},
+    /* BERT's normalizer: Chinese in spaces, accents and control characters away, lower case */
+    {"{\"normalizer\": {\"type\": \"BertNormalizer\"}, \"pre_tokenizer\": {\"type\": \"WhitespaceSplit\"}, \"model\": {\"type\": "
+     "\"WordLevel\", \"vocab\": {\"<unk>\": 0, \"e\": 1, \"\u65e5\": 2}}}", "\u00c9\u65e5\x01\te", {0},
+     {{1, 0, 2}, {2, 2, 5}, {1, 7, 8}, {-1, 0, 0}}},
+    /* the last character of a word is another token; merges know it */
+    {"{\"pre_tokenizer\": {\"type\": \"WhitespaceSplit\"}, \"model\": {\"type\": \"BPE\", \"end_of_word_suffix\": \"</w>\", \"vocab\": {\"a\": 0, "
+     "\"b</w>\": 1, \"ab</w>\": 2, \"b\": 3, \"a</w>\": 4}, \"merges\": [[\"a\", \"b</w>\"]]}}", "ab aba bb", {0},
+     {{2, 0, 2}, {0, 3, 4}, {3, 4, 5}, {4, 5, 6}, {3, 7, 8}, {1, 8, 9}, {-1, 0, 0}}},
     /* bytes that no token has, in front of the first and behind it */
     {"{\"pre_tokenizer\": " BYTE_LEVEL ", " MODEL "}}", "zyabz ab", {0}, {{3, 0, 5}, {2, 5, 6}, {3, 6, 8}, {-1, 0, 0}}},
     /* what is neither a word nor a blank, up to the end */
@@ -436,6 +456,36 @@ START_TEST(test_no_tokens)
 }
 END_TEST
 
+/* A word that no token is named; parts of words are read without their prefix, and spaces go in front of the others. */
+START_TEST(test_words)
+{
+    static const char *const file = "{\"pre_tokenizer\": {\"type\": \"WhitespaceSplit\"}, \"decoder\": {\"type\": \"WordPiece\", \"prefix\": \"##\", "
+        "\"cleanup\": true}, \"model\": {\"type\": \"%s\", \"vocab\": {\"do\": 0, \"##ing\": 1, \"n't\": 2, \"!\": 3, \"n\": 4}}}";
+    struct attn_tokenizer *t = NULL;
+    struct attn_tokens *tokens = NULL;
+    struct attn_err err = {0};
+    char *text;
+    size_t len;
+    put("config.json", "{\"model_type\": \"gpt2\"}");
+    put("tokenizer.json", printed(file, "WordPiece"));
+    ck_assert_msg(!attn_tokenizer_open(&t, scratch_dir, &err), "%s", err.msg);
+    ck_assert_str_eq(attn_tokenizer_kind(t), "wordpiece");
+    ck_assert_msg(!attn_encode(&tokens, t, "doing n", 7, &err), "%s", err.msg);
+    ck_assert_str_eq(tokens->tok[1].text, "ing");
+    attn_tokens_free(tokens);
+    ck_assert_msg(!attn_decode(&text, &len, t, (const int32_t[]){0, 1, 0, 2, 3, 4}, 6, &err), "%s", err.msg);
+    ck_assert_str_eq(text, "doing don't! n");
+    ck_assert_int_eq(attn_encode(&tokens, t, "do this", 7, &err), ATTN_EFORMAT);
+    ck_assert_str_eq(err.msg, "the vocabulary has no token for 'this' at byte 3 of the text, and none for unknown words");
+    free(text);
+    attn_tokenizer_close(t);
+    put("tokenizer.json", printed(file, "WordLevel"));
+    ck_assert_msg(!attn_tokenizer_open(&t, scratch_dir, &err), "%s", err.msg);
+    ck_assert_str_eq(attn_tokenizer_kind(t), "wordlevel");
+    attn_tokenizer_close(t);
+}
+END_TEST
+
 /* ---- vocab.json and merges.txt --------------------------------------------------------- */
 
 static const char small[] = "{\"a\": 0, \"b\": 1, \"1\": 2, \"\u0120\": 3, \"11\": 4, \"e\": 5, \"\u00c3\": 6, \"\u00a9\": 7, \"\u00c3\u00a9\": 8, "
@@ -530,6 +580,7 @@ Suite *suite_tokenizer_json(void)
     tcase_add_test(t, test_spellings_that_are_no_bytes);
     tcase_add_test(t, test_bytes_after_longer_text);
     tcase_add_test(t, test_no_tokens);
+    tcase_add_test(t, test_words);
     tcase_add_loop_test(t, test_beside, 0, (int)(sizeof beside / sizeof *beside));
     suite_add_tcase(s, t);
     return s;

@@ -187,6 +187,15 @@ static int32_t char_id(const struct attn_bpe_rules *r, uint32_t c)
     return page ? page[c % ATTN_PAGE] : -1;
 }
 
+/* The token of the last character of a piece. */
+static int32_t last_id(const struct attn_bpe_rules *r, const char *s, size_t len)
+{
+    char spelled[4 + ATTN_SUFFIX_LONGEST];
+    memcpy(spelled, s, len);
+    memcpy(spelled + len, r->suffix, r->suffix_len);
+    return attn_vocab_own_id(r->vocab, spelled, len + r->suffix_len);
+}
+
 static bool has_bytes(const struct attn_bpe_rules *r, const char *s, size_t len)
 {
     size_t i = 0;
@@ -223,10 +232,9 @@ static void begin_unknown(struct attn_bpe *b, struct beginner *g, size_t at, siz
 }
 
 /* Where scores decide, even unknown characters may merge. */
-static void begin_char(struct attn_bpe *b, struct beginner *g, const char *s, size_t at, size_t len, uint32_t c)
+static void begin_char(struct attn_bpe *b, struct beginner *g, const char *s, size_t at, size_t len, int32_t id)
 {
     const struct attn_bpe_rules *r = b->rules;
-    int32_t id = char_id(r, c);
     if (id >= 0 || (r->score && r->type)) {
         end_waiting(b, g);
         begin_one(b, g, &(struct symbol){.id = id, .at = (uint32_t)at, .len = (uint32_t)len});
@@ -250,7 +258,8 @@ static size_t begin_chars(struct attn_bpe *b, const char *s, size_t len)
     for (size_t at = 0; at < len; at += step) {
         uint32_t c = attn_utf8_next(s + at, len - at, &step);
         size_t before = g.n;
-        begin_char(b, &g, s, at, step, c);
+        bool last = b->rules->suffix && at + step == len;
+        begin_char(b, &g, s, at, step, last ? last_id(b->rules, s + at, step) : char_id(b->rules, c));
         if (before == 0 && g.n > 0 && !g.any && g.waiting.len > 0 && b->rules->unknown < 0)
             b->symbol[0].len += g.waiting.len;                      /* what was dropped in front of it */
     }

@@ -73,6 +73,7 @@ enum attn_piece_type { ATTN_PIECE_NORMAL = 1, ATTN_PIECE_UNKNOWN, ATTN_PIECE_CON
 
 enum { ATTN_PAGE = 256, ATTN_PAGES = 0x110000 / ATTN_PAGE, ATTN_MEETINGS = 1 << 20 };
 
+enum { ATTN_SUFFIX_LONGEST = 64 };       /* bytes */
 struct attn_bpe_rules {
     struct attn_vocab *vocab;
     struct attn_merges merges;
@@ -87,6 +88,7 @@ struct attn_bpe_rules {
     const float *score;                 /* [tokens] by rank; NULL: there are rules.  The caller's, like type */
     const unsigned char *type;          /* [tokens] by rank, as attn_piece_type; NULL: all are normal */
     bool unused;                        /* some are ATTN_PIECE_UNUSED */
+    char *suffix; size_t suffix_len;    /* the last character of a piece is spelled with it; owned, NULL: as others */
     int32_t **page;                     /* [ATTN_PAGES]: the tokens of characters, ATTN_PAGE at a time; NULL: it has none */
     uint64_t *meetings;                 /* a bit for each hash of two characters that meet in some token */
 };
@@ -114,7 +116,7 @@ struct attn_bpe {
  * for text that is dropped. */
 int attn_bpe_encode(struct attn_bpe *b, const char *s, size_t len, size_t readable, const struct attn_piece_token **part,
                     size_t *n);
-/* The length of the first part of s, len > 0, across whose end nothing merges; len where tokens begin as bytes. */
+/* The length of the first part of s, len > 0, across whose end nothing merges; len where tokens begin as bytes, or end otherwise. */
 size_t attn_bpe_part(const struct attn_bpe_rules *r, const char *s, size_t len);
 void attn_bpe_free(struct attn_bpe *b);
 

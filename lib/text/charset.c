@@ -1,6 +1,7 @@
 /* charset.c - the sets of characters of a regular expression.
  *
  *     [abc] [^a-z] [a[bc]] [a-z&&[^aeiou]]   of these, of others, of both sets, of what two sets have in common
+ *     [[:space:]] [[:^punct:]]               by names: digit, xdigit, word, cntrl, too
  *     \s \d \w \h                            white space, decimal digits, parts of words, hexadecimal digits
  *     \p{L} \p{Lu} \p{Letter} \p{Han}        by category or script; \P{L} and \p{^L}, like \S, are the others
  *     \n \x41 \x{1F600} \u00E9 \-            one character */
@@ -18,6 +19,8 @@
 #include "text/pretoken.h"
 
 enum { NODES = 1 << 14, NESTED = 8 };
+/* P and S. */
+enum { PUNCTUATION = (2 << UTF8PROC_CATEGORY_SO) - (1 << UTF8PROC_CATEGORY_PC) };
 
 static int32_t refuse(struct attn_regex_reader *p, const char *why)
 {
@@ -176,12 +179,33 @@ static bool follows(const struct attn_regex_reader *p, const char *what)
     return (size_t)(p->end - p->at) >= n && memcmp(p->at, what, n) == 0;
 }
 
+/* [:space:] or, as its opposite, [:^space:]. */
+static int32_t read_name(struct attn_regex_reader *p)
+{
+    static const struct { const char *name; struct attn_charset set; } names[] = {
+        {"space:]", {.kind = ATTN_SET_SPACE}}, {"xdigit:]", {.kind = ATTN_SET_HEX}}, {"word:]", {.kind = ATTN_SET_WORD}},
+        {"punct:]", {.kind = ATTN_SET_CATEGORIES, .first = PUNCTUATION}},
+        {"digit:]", {.kind = ATTN_SET_CATEGORIES, .first = 1u << UTF8PROC_CATEGORY_ND}},
+        {"cntrl:]", {.kind = ATTN_SET_CATEGORIES, .first = 1u << UTF8PROC_CATEGORY_CC}}};
+    const char *at = p->at + 2 + (p->at + 2 < p->end && p->at[2] == '^');
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+        size_t n = strlen(names[i].name);
+        struct attn_charset set = names[i].set;
+        if ((size_t)(p->end - at) < n || memcmp(at, names[i].name, n) != 0)
+            continue;
+        set.opposite = at > p->at + 2;
+        p->at = at + n;
+        return attn_charset_add(p, &set);
+    }
+    return refuse(p, "a class by such a name");
+}
+
 /* One part of a class: a character, an escape, or a class within the class. */
 static int32_t read_part(struct attn_regex_reader *p, int depth)
 {
     size_t step;
     if (follows(p, "[:"))
-        return refuse(p, "a class by name");
+        return read_name(p);
     if (*p->at == '[' || *p->at == '\\')
         return *p->at++ == '[' ? read_class(p, depth + 1) : attn_charset_read_escape(p);
     uint32_t c = attn_utf8_next(p->at, (size_t)(p->end - p->at), &step);

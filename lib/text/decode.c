@@ -160,6 +160,26 @@ static void strip(struct list *out, const struct attn_spelled *t, const struct a
     add(out, t->s + from, to - from);
 }
 
+/* ---- WordPiece ------------------------------------------------------------------------- */
+
+/* One after the other, in a token, which begins with a space. */
+static const struct { const char *find, *with; } tidied[] = {
+    {" .", "."}, {" ?", "?"}, {" !", "!"}, {" ,", ","}, {" ' ", "'"}, {" n't", "n't"}, {" 'm", "'m"}, {" do not", " don't"},
+    {" 's", "'s"}, {" 've", "'ve"}, {" 're", "'re"}};
+
+static size_t replace_in(char *s, size_t len, size_t room, const char *find, const char *with);
+
+static void word_piece(struct list *out, const struct attn_spelled *t, const struct attn_decode_step *step, bool first)
+{
+    size_t lead = strlen(step->find), start = out->used;
+    bool inner = !first && t->len >= lead && memcmp(t->s, step->find, lead) == 0;
+    add_text(out, " ", !first && !inner);
+    add_text(out, inner ? t->s + lead : t->s, inner ? t->len - lead : t->len);
+    for (size_t i = 0; step->drop && !out->failed && i < sizeof tidied / sizeof *tidied; i++)
+        out->used = start + replace_in(out->text + start, out->used - start, out->used - start, tidied[i].find, tidied[i].with);
+    end_token(out, 0);
+}
+
 /* ---- sentencepiece --------------------------------------------------------------------- */
 
 /* Whether text has come out already decides what becomes of leading spaces. */
@@ -230,6 +250,7 @@ static void each(struct list *out, const struct list *in, const struct attn_deco
             add_text(out, " ", !first);
             add(out, t.s, t.len);
             break;
+        case ATTN_DECODE_WORD_PIECE: word_piece(out, &t, step, first); break;
         default: add_text(out, t.s, t.len); break;                  /* FUSE: one token, ended by its caller */
         }
     }
@@ -346,6 +367,10 @@ size_t attn_decoder_read(const struct attn_decoder *d, const char *s, size_t len
         } else if (step->kind == ATTN_DECODE_METASPACE || step->kind == ATTN_DECODE_SUFFIX ||
                    step->kind == ATTN_DECODE_SENTENCEPIECE) {
             len = replace_in(out, len, room, step->find, " ");
+        } else if (step->kind == ATTN_DECODE_WORD_PIECE && !added && len > strlen(step->find) &&
+                   memcmp(out, step->find, strlen(step->find)) == 0) {
+            len -= strlen(step->find);
+            memmove(out, out + strlen(step->find), len);
         }
     }
     return len;

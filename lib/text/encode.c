@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/err.h"
+#include "base/strings.h"
 #include "base/utf8.h"
 
 /* A text on its way: the whole, what is between added tokens, what a step has made of that.  Its place 0 is byte `at` of
@@ -19,6 +20,7 @@ struct encoder {
     struct attn_encoding *out;
     struct attn_bpe bpe;
     struct attn_lattice lattice;
+    struct attn_lookup_work lookup;
     struct attn_mapped normal[ATTN_STEPS_MAX], pre[ATTN_STEPS_MAX];
     size_t normal_made[ATTN_STEPS_MAX], pre_made[ATTN_STEPS_MAX];
     bool special;
@@ -98,6 +100,9 @@ static int add_tokens(struct encoder *e, const struct view *v, const char *s, co
 static int lacks(struct encoder *e, const struct view *v, const char *s)
 {
     size_t at = start_of(v, (size_t)(s - v->s)), step;
+    if (e->b->lookup)
+        return attn_fail(e->err, ATTN_EFORMAT, "the vocabulary has no token for '%.*s' at byte %zu of the text, and none for unknown "
+                         "words", attn_shown(v->s, v->len), v->s, at);
     if (e->b->unigram)
         return attn_fail(e->err, ATTN_EFORMAT, "the vocabulary has no token for the character U+%04X at byte %zu of the text, "
                          "and none for unknown ones", (unsigned)attn_utf8_next(s, (size_t)(v->s + v->len - s), &step), at);
@@ -105,12 +110,20 @@ static int lacks(struct encoder *e, const struct view *v, const char *s)
                      (unsigned char)*s, at);
 }
 
+/* The model. */
+static int encode_by(struct encoder *e, const char *s, size_t len, size_t readable, const struct attn_piece_token **part, size_t *n)
+{
+    const struct attn_subword *b = e->b;
+    return b->unigram ? attn_unigram_encode(&e->lattice, b->unigram, s, len, part, n) :
+           b->lookup ? attn_lookup_encode(&e->lookup, b->lookup, s, len, part, n) :
+           attn_bpe_encode(&e->bpe, s, len, readable, part, n);
+}
+
 static int encode_part(struct encoder *e, const struct view *v, const char *s, size_t len)
 {
     const struct attn_piece_token *part;
     size_t n, readable = (size_t)(v->s + v->len - s);
-    int rc = e->b->unigram ? attn_unigram_encode(&e->lattice, e->b->unigram, s, len, &part, &n) :
-             attn_bpe_encode(&e->bpe, s, len, readable, &part, &n);
+    int rc = encode_by(e, s, len, readable, &part, &n);
     if (rc == ATTN_EFORMAT)
         return lacks(e, v, s + n);
     return rc ? no_memory(e->err) : add_tokens(e, v, s, part, n);
@@ -120,7 +133,7 @@ static int encode_piece(struct encoder *e, const struct view *v)
 {
     int rc = ATTN_OK;
     for (size_t at = 0, n; at < v->len && !rc; at += n) {
-        n = e->b->unigram ? v->len : attn_bpe_part(&e->b->rules, v->s + at, v->len - at);
+        n = e->b->unigram || e->b->lookup ? v->len : attn_bpe_part(&e->b->rules, v->s + at, v->len - at);
         rc = encode_part(e, v, v->s + at, n);
     }
     return rc;
@@ -249,6 +262,7 @@ static void finish(struct encoder *e)
 {
     attn_bpe_free(&e->bpe);
     attn_lattice_free(&e->lattice);
+    attn_lookup_work_free(&e->lookup);
     for (size_t i = 0; i < ATTN_STEPS_MAX; i++) {
         attn_mapped_free(&e->normal[i]);
         attn_mapped_free(&e->pre[i]);

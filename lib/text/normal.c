@@ -82,6 +82,21 @@ static int32_t without_accent(uint32_t c)
     return k == UTF8PROC_CATEGORY_MN || k == UTF8PROC_CATEGORY_MC || k == UTF8PROC_CATEGORY_ME ? DROPPED : KEPT;
 }
 
+static int32_t without_mark(uint32_t c)
+{
+    return c >= 0x300 && utf8proc_category((utf8proc_int32_t)c) == UTF8PROC_CATEGORY_MN ? DROPPED : KEPT;
+}
+
+static int32_t without_control(uint32_t c)
+{
+    if (c == '\t' || c == '\n' || c == '\r')
+        return ' ';
+    switch (utf8proc_category((utf8proc_int32_t)c)) {
+    case UTF8PROC_CATEGORY_CC: case UTF8PROC_CATEGORY_CF: case UTF8PROC_CATEGORY_CO: return DROPPED;
+    default: return c == 0xFFFD ? DROPPED : attn_utf8_space(c) ? ' ' : KEPT;
+    }
+}
+
 static int32_t cleaned(uint32_t c)
 {
     if ((c >= 1 && c <= 8) || c == 0xB || (c >= 0xE && c <= 0x1F) || c == 0x7F || c == 0x8F || c == 0x9F)
@@ -115,6 +130,32 @@ static void lowercase(struct attn_mapped *out, const char *s, size_t len)
             attn_mapped_replace(out, at, step, "i\u0307", 3);
         else if (lower != c)
             attn_mapped_replace(out, at, step, with, attn_utf8_put(with, lower));
+    }
+}
+
+/* As BERT counts them, but for an error in a number that the library made: U+2B820 to U+2B91F are not among them. */
+static bool is_chinese(uint32_t c)
+{
+    static const struct { uint32_t first, last; } ranges[] = {
+        {0x3400, 0x4DBF}, {0x4E00, 0x9FFF}, {0xF900, 0xFAFF}, {0x20000, 0x2A6DF}, {0x2A700, 0x2B73F}, {0x2B740, 0x2B81F},
+        {0x2B920, 0x2CEAF}, {0x2F800, 0x2FA1F}};
+    size_t i = 0;
+    while (i < sizeof ranges / sizeof *ranges && ranges[i].last < c)
+        i++;
+    return i < sizeof ranges / sizeof *ranges && ranges[i].first <= c;
+}
+
+static void space_chinese(struct attn_mapped *out, const char *s, size_t len)
+{
+    size_t step;
+    for (size_t at = 0; at < len; at += step) {
+        char with[6] = " ";
+        uint32_t c = attn_utf8_next(s + at, len - at, &step);
+        if (!is_chinese(c))
+            continue;
+        memcpy(with + 1, s + at, step);
+        with[step + 1] = ' ';
+        attn_mapped_replace(out, at, step, with, step + 2);
     }
 }
 
@@ -178,6 +219,9 @@ bool attn_normal_apply(struct attn_mapped *out, const struct attn_normal *n, con
     case ATTN_NORMAL_STRIP: strip(out, n, s, len); break;
     case ATTN_NORMAL_STRIP_ACCENTS: each_character(out, s, len, without_accent); break;
     case ATTN_NORMAL_LOWERCASE: lowercase(out, s, len); break;
+    case ATTN_NORMAL_STRIP_MARKS: each_character(out, s, len, without_mark); break;
+    case ATTN_NORMAL_CLEAN: each_character(out, s, len, without_control); break;
+    case ATTN_NORMAL_SPACE_CHINESE: space_chinese(out, s, len); break;
     case ATTN_NORMAL_NMT: each_character(out, s, len, cleaned); break;
     case ATTN_NORMAL_PRECOMPILED: precompiled(out, n, s, len); break;
     case ATTN_NORMAL_METASPACE: metaspace(out, n, s, len, first); break;

@@ -16,6 +16,9 @@ enum attn_normal_kind {
     ATTN_NORMAL_REGEX,                  /* each match of `regex` by `with` */
     ATTN_NORMAL_STRIP,                  /* white space at the ends */
     ATTN_NORMAL_STRIP_ACCENTS, ATTN_NORMAL_LOWERCASE, ATTN_NORMAL_NMT,
+    ATTN_NORMAL_STRIP_MARKS,            /* of accents those that take no space */
+    ATTN_NORMAL_CLEAN,                  /* control characters away, but for those that are, as other white space, made spaces */
+    ATTN_NORMAL_SPACE_CHINESE,          /* spaces around each Chinese character */
     ATTN_NORMAL_PRECOMPILED,            /* by a table, cluster by cluster, as Hugging Face does */
     ATTN_NORMAL_METASPACE,              /* spaces by `with`, which may also go in front */
     ATTN_NORMAL_SPACE_FIRST,            /* a space in front of what does not begin with one */

@@ -67,6 +67,7 @@ void attn_bpe_rules_free(struct attn_bpe_rules *r)
     attn_vocab_free(r->vocab);
     attn_merges_free(&r->merges);
     free(r->meetings);
+    free(r->suffix);
     for (size_t i = 0; r->page && i < ATTN_PAGES; i++)
         free(r->page[i]);
     free(r->page);
@@ -82,7 +83,7 @@ static bool is_known(const struct attn_bpe_rules *r, uint32_t c)
 size_t attn_bpe_part(const struct attn_bpe_rules *r, const char *s, size_t len)
 {
     size_t at, step;
-    if (!r->chars || r->whole_first)
+    if (!r->chars || r->whole_first || r->suffix)
         return len;
     uint32_t last = attn_utf8_next(s, len, &at);
     for (; at < len; at += step) {

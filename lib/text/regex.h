@@ -56,7 +56,9 @@ struct attn_regex_step {
 
 /* Sets of characters: a node is a set, or a part of one.  first, last: a range; first: categories as bits, the number of a script,
  * the first part of a union, or whether \w stands alone.  also: another set that must have it, too; -1: there is none. */
-enum attn_charset_kind { ATTN_SET_RANGE, ATTN_SET_CATEGORIES, ATTN_SET_SPACE, ATTN_SET_WORD, ATTN_SET_HEX, ATTN_SET_SCRIPT, ATTN_SET_UNION };
+enum attn_charset_kind {
+    ATTN_SET_RANGE, ATTN_SET_CATEGORIES, ATTN_SET_SPACE, ATTN_SET_WORD, ATTN_SET_HEX, ATTN_SET_SCRIPT, ATTN_SET_UNION
+};
 struct attn_charset {
     enum attn_charset_kind kind;
     bool opposite, fold;                     /* fold: in upper or lower case */

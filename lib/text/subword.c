@@ -149,6 +149,7 @@ void attn_subword_free(struct attn_subword *b)
     if (b->unigram)
         attn_unigram_free(b->unigram);
     free(b->unigram);
+    attn_lookup_free(b->lookup);
     attn_bpe_rules_free(&b->rules);
     free(b->score);
     free(b->type);
@@ -254,17 +255,17 @@ static void free_self(void *self) { attn_subword_free(self); }
 static int32_t unknown_of(const void *self)
 {
     const struct attn_subword *b = self;
-    return b->unigram ? b->unigram->unknown : b->rules.unknown;
+    return b->unigram ? b->unigram->unknown : b->lookup ? b->lookup->unknown : b->rules.unknown;
 }
 
-static const struct attn_tokenizing by_bpe = {
-    .kind = "bpe", .encode = encode, .decode = decode, .room = text_room, .spell = spell, .text = text_of, .unknown = unknown_of,
-    .close = free_self};
-static const struct attn_tokenizing by_unigram = {
-    .kind = "unigram", .encode = encode, .decode = decode, .room = text_room, .spell = spell, .text = text_of, .unknown = unknown_of,
-    .close = free_self};
+#define BY(name) {.kind = name, .encode = encode, .decode = decode, .room = text_room, .spell = spell, .text = text_of, \
+                  .unknown = unknown_of, .close = free_self}
+static const struct attn_tokenizing by_bpe = BY("bpe"), by_unigram = BY("unigram"), by_words = BY("wordlevel"),
+                                    by_word_pieces = BY("wordpiece");
+#undef BY
 
 int attn_tokenizer_subword(struct attn_tokenizer **out, struct attn_subword *b, const char *name, struct attn_err *err)
 {
-    return attn_tokenizer_new(out, b->unigram ? &by_unigram : &by_bpe, b, b->rules.vocab, name, err);
+    const struct attn_tokenizing *as = b->unigram ? &by_unigram : !b->lookup ? &by_bpe : b->lookup->parts ? &by_word_pieces : &by_words;
+    return attn_tokenizer_new(out, as, b, b->rules.vocab, name, err);
 }

@@ -12,6 +12,7 @@
 #include "text/bpe.h"
 #include "text/bytes.h"
 #include "text/decode.h"
+#include "text/lookup.h"
 #include "text/normal.h"
 #include "text/pretoken.h"
 #include "text/tokens.h"
@@ -20,7 +21,7 @@
 /* ---- the tokenizer (subword.c, encode.c) ---- */
 
 enum {
-    ATTN_STEPS_MAX = 8, ATTN_AROUND_MAX = 4,
+    ATTN_STEPS_MAX = 24, ATTN_AROUND_MAX = 4,
     ATTN_STRING_LONGEST = 64            /* bytes that a step looks for or puts in; those in use have a few */
 };
 
@@ -31,7 +32,8 @@ struct attn_pre_step { bool cuts; struct attn_split cut; struct attn_normal chan
 
 struct attn_subword {
     struct attn_bpe_rules rules;        /* of BPE; the vocabulary and the tokens of bytes are there for any model */
-    struct attn_unigram *unigram;       /* NULL: the model is BPE */
+    struct attn_unigram *unigram;       /* of Unigram, */
+    struct attn_lookup *lookup;         /* or of WordLevel and WordPiece; both NULL: the model is BPE */
     float *score; unsigned char *type;  /* [tokens] of a sentencepiece model; NULL */
     bool byte_level;                    /* tokens spell bytes as bytes.h says */
     struct attn_normal normal[ATTN_STEPS_MAX]; size_t normals;

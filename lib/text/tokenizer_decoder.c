@@ -119,12 +119,26 @@ static int take_suffix(struct attn_steps *s, const cJSON *v)
     return attn_steps_copy(s, &step->find, NULL, find);
 }
 
+static int take_word_piece(struct attn_steps *s, const cJSON *v)
+{
+    static const char *const keys[] = {"type", "prefix", "cleanup", NULL};
+    struct attn_decode_step *step;
+    const char *find = "##";
+    int rc = attn_steps_keys(s, v, keys);
+    if (!rc && attn_tree_member(v, "prefix"))
+        rc = attn_steps_string(s, v, "prefix", &find);
+    if (rc || (rc = add(s, ATTN_DECODE_WORD_PIECE, &step)) || (rc = attn_steps_flag(s, v, "cleanup", true, &step->drop)))
+        return rc;
+    return attn_steps_copy(s, &step->find, NULL, find);
+}
+
 /* Without a decoder tokens are joined by spaces; but where tokens spell bytes, those are their text. */
 int attn_steps_decoder(struct attn_steps *s, const cJSON *v)
 {
     static const struct attn_component_row rows[] = {
         {"ByteLevel", take_byte_level}, {"Replace", take_replace}, {"ByteFallback", take_bytes}, {"Fuse", take_fuse},
-        {"Strip", take_strip}, {"Metaspace", take_metaspace}, {"BPEDecoder", take_suffix}};
+        {"Strip", take_strip}, {"Metaspace", take_metaspace}, {"BPEDecoder", take_suffix},
+        {"WordPiece", take_word_piece}};
     if (cJSON_IsNull(v))
         return add(s, s->b->byte_level ? ATTN_DECODE_BYTE_LEVEL : ATTN_DECODE_JOIN, NULL);
     return attn_steps_take(s, &(struct attn_component){"decoders", rows, sizeof rows / sizeof *rows}, v);

@@ -79,11 +79,34 @@ static int take_precompiled(struct attn_steps *s, const cJSON *v)
     return attn_charsmap_read_base64(&n->map, text, s->name, s->err);
 }
 
+/* Several steps in one: accents are stripped where letters become lower case, unless it says otherwise. */
+static int take_bert(struct attn_steps *s, const cJSON *v)
+{
+    static const char *const keys[] = {"type", "clean_text", "handle_chinese_chars", "strip_accents", "lowercase", NULL};
+    const cJSON *strip = attn_tree_member(v, "strip_accents");
+    struct attn_normal *n;
+    bool clean, chinese, lower, accents;
+    int rc = attn_steps_keys(s, v, keys);
+    if (rc || (rc = attn_steps_flag(s, v, "clean_text", true, &clean)) ||
+        (rc = attn_steps_flag(s, v, "handle_chinese_chars", true, &chinese)) || (rc = attn_steps_flag(s, v, "lowercase", true, &lower)))
+        return rc;
+    accents = lower;
+    if (strip && !cJSON_IsNull(strip) && (rc = attn_steps_flag(s, v, "strip_accents", lower, &accents)))
+        return rc;
+    const struct { bool wanted; enum attn_normal_kind kind; } steps[] = {
+        {clean, ATTN_NORMAL_CLEAN}, {chinese, ATTN_NORMAL_SPACE_CHINESE}, {accents, ATTN_NORMAL_NFD}, {accents, ATTN_NORMAL_STRIP_MARKS},
+        {lower, ATTN_NORMAL_LOWERCASE}};
+    for (size_t i = 0; !rc && i < sizeof steps / sizeof *steps; i++)
+        rc = steps[i].wanted ? add(s, steps[i].kind, &n) : ATTN_OK;
+    return rc;
+}
+
 int attn_steps_normalizer(struct attn_steps *s, const cJSON *v)
 {
     static const struct attn_component_row rows[] = {
         {"NFC", take_nfc}, {"NFD", take_nfd}, {"NFKC", take_nfkc}, {"NFKD", take_nfkd}, {"Prepend", take_prepend},
         {"Replace", take_replace}, {"Strip", take_strip}, {"StripAccents", take_accents}, {"Lowercase", take_lowercase},
-        {"Nmt", take_nmt}, {"Precompiled", take_precompiled}};
+        {"Nmt", take_nmt}, {"Precompiled", take_precompiled},
+        {"BertNormalizer", take_bert}};
     return attn_steps_take(s, &(struct attn_component){"normalizers", rows, sizeof rows / sizeof *rows}, v);
 }

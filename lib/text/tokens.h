@@ -8,11 +8,12 @@
  *     normal.c      changes it; forms.c, squeeze.c and charsmap.c are large changes, mapped.c knows what came from where
  *     cut.c         cuts it into pieces: by a scanner of pretoken.c or any regular expression: regex.c reads it, by charset.c and
  *                   scripts.c, regex_walk.c finds its matches; letters.c knows the characters
- *     bpe.c         the model: the tokens of one piece, by the rules of merges.c; or unigram.c, by a trie and scores
+ *     bpe.c         the model: the tokens of one piece, by the rules of merges.c; or unigram.c, by a trie and scores; or lookup.c,
+ *                   word by word
  *     decode.c      goes back: the text of ids; subword.c, that of one token
  *
- * tokenizer.c chooses by a model's files; tokenizer_json.c, tokenizer_merges.c, sentencepiece.c and llama2c.c read them; those of
- * a built-in model are ready in memory (index.c).
+ * tokenizer.c chooses by a model's files; tokenizer_json.c and its neighbours, tokenizer_merges.c, sentencepiece.c and llama2c.c
+ * read them; those of a built-in model are ready in memory (index.c).
  */
 #ifndef ATTN_TEXT_TOKENS_H
 #define ATTN_TEXT_TOKENS_H

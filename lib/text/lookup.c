@@ -4,19 +4,45 @@
 #include <string.h>
 
 #include "base/grow.h"
-#include "base/utf8.h"
+
+/* Builds the trie of the tokens that begin with a prefix, without it. */
+static bool index_behind(struct attn_trie *t, const struct attn_vocab *v, const char *prefix, size_t lead)
+{
+    const size_t all = attn_vocab_size(v);
+    struct attn_slice *s = malloc((all + 1) * sizeof *s);
+    int32_t *id = malloc((all + 1) * sizeof *id);
+    size_t n = 0, len;
+    for (size_t rank = 0; s && id && rank < all; rank++) {
+        const char *word = attn_vocab_at(v, rank, &len);
+        if (len <= lead || memcmp(word, prefix, lead) != 0)
+            continue;
+        s[n] = (struct attn_slice){word + lead, len - lead};
+        id[n++] = attn_vocab_own_id(v, word, len);
+    }
+    bool ok = s && id && attn_trie_make(t, s, id, n);
+    free(s);
+    free(id);
+    return ok;
+}
+
+bool attn_lookup_index(struct attn_lookup *l)
+{
+    return !l->parts || (index_behind(&l->first, l->vocab, "", 0) && index_behind(&l->others, l->vocab, l->prefix, l->prefix_len));
+}
 
 void attn_lookup_free(struct attn_lookup *l)
 {
-    if (l)
-        free(l->prefix);
+    if (!l)
+        return;
+    attn_trie_free(&l->first);
+    attn_trie_free(&l->others);
+    free(l->prefix);
     free(l);
 }
 
 void attn_lookup_work_free(struct attn_lookup_work *w)
 {
     free(w->part);
-    free(w->spelled);
     *w = (struct attn_lookup_work){0};
 }
 
@@ -28,44 +54,17 @@ static size_t characters(const char *s, size_t len)
     return n;
 }
 
-/* Room for a token for each byte, and for the piece behind a prefix. */
-static bool make_room(struct attn_lookup_work *w, const struct attn_lookup *l, size_t len)
-{
-    struct attn_piece_token *part = attn_grow(w->part, &w->room, l->parts ? len : 1, sizeof *part);
-    char *spelled = attn_grow(w->spelled, &w->spelled_room, l->prefix_len + len, 1);
-    w->part = part ? part : w->part;
-    w->spelled = spelled ? spelled : w->spelled;
-    return part && spelled;
-}
-
-/* The longest beginning of what is left of the piece; len 0: there is none. */
-static struct attn_piece_token longest(struct attn_lookup_work *w, const struct attn_lookup *l, const char *s, size_t len, bool first)
-{
-    const size_t lead = first ? 0 : l->prefix_len;
-    if (lead)
-        memcpy(w->spelled, l->prefix, lead);
-    memcpy(w->spelled + lead, s, len);
-    while (len > 0) {
-        int32_t id = attn_vocab_own_id(l->vocab, w->spelled, lead + len);
-        if (id >= 0)
-            return (struct attn_piece_token){id, (uint32_t)len};
-        do
-            len--;
-        while (len > 0 && ((unsigned char)s[len] & 0xC0) == 0x80);
-    }
-    return (struct attn_piece_token){.id = -1};
-}
-
 /* Returns how many tokens, or 0. */
-static size_t take_apart(struct attn_lookup_work *w, const struct attn_lookup *l, const char *s, size_t len)
+static size_t take_apart(struct attn_piece_token *part, const struct attn_lookup *l, const char *s, size_t len)
 {
-    size_t n = 0;
+    size_t n = 0, found;
     if (characters(s, len) > l->longest)
         return 0;
-    for (size_t at = 0; at < len; at += w->part[n++].len) {
-        w->part[n] = longest(w, l, s + at, len - at, at == 0);
-        if (w->part[n].len == 0)
+    for (size_t at = 0; at < len; at += found) {
+        int32_t id = attn_trie_longest(at == 0 ? &l->first : &l->others, s + at, len - at, &found);
+        if (id < 0)
             return 0;
+        part[n++] = (struct attn_piece_token){id, (uint32_t)found};
     }
     return n;
 }
@@ -73,21 +72,22 @@ static size_t take_apart(struct attn_lookup_work *w, const struct attn_lookup *l
 int attn_lookup_encode(struct attn_lookup_work *w, const struct attn_lookup *l, const char *s, size_t len,
                        const struct attn_piece_token **part, size_t *n)
 {
+    struct attn_piece_token *room = len <= UINT32_MAX ? attn_grow(w->part, &w->room, l->parts ? len : 1, sizeof *room) : NULL;
     *n = 0;
-    if (len > UINT32_MAX || !make_room(w, l, len))
+    if (!room)
         return ATTN_ENOMEM;
-    *part = w->part;
+    *part = w->part = room;
     if (l->parts) {
-        *n = take_apart(w, l, s, len);
+        *n = take_apart(room, l, s, len);
     } else {
-        w->part[0] = (struct attn_piece_token){attn_vocab_own_id(l->vocab, s, len), (uint32_t)len};
-        *n = w->part[0].id >= 0;
+        room[0] = (struct attn_piece_token){attn_vocab_own_id(l->vocab, s, len), (uint32_t)len};
+        *n = room[0].id >= 0;
     }
     if (*n > 0)
         return ATTN_OK;
     if (l->unknown < 0)
         return ATTN_EFORMAT;
-    w->part[0] = (struct attn_piece_token){l->unknown, (uint32_t)len};
+    room[0] = (struct attn_piece_token){l->unknown, (uint32_t)len};
     *n = 1;
     return ATTN_OK;
 }

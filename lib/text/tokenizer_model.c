@@ -264,7 +264,7 @@ static int take_lookup(const struct attn_tokenizer_file *r, const struct attn_js
     if (!rc && !(rc = take_text(r, v, UNK, pieces ? "[UNK]" : "<unk>", &unknown)))
         l->unknown = attn_vocab_id(l->vocab, unknown, strlen(unknown));
     free(unknown);
-    return rc;
+    return rc || attn_lookup_index(l) ? rc : attn_no_memory(r->err, r->file->name, "for the vocabulary");
 }
 
 /* ---- any of them ----------------------------------------------------------------------- */

@@ -181,6 +181,8 @@ static const struct { enum attn_pretoken cut; const char *pieces; enum attn_beha
     {ATTN_PRETOKEN_REGEX, "aX|ax", ATTN_ISOLATED, false, "a(?i:x)"},
     {ATTN_PRETOKEN_REGEX, "a|\u212a|K|\u03a3|\u03c2|\u0131", ATTN_ISOLATED, false, "(?i:[k\u03c3i])"},
     {ATTN_PRETOKEN_REGEX, "A|bc|a", ATTN_ISOLATED, false, "(?i:[^a]+)"},
+    {ATTN_PRETOKEN_REGEX, "a|\u03c3|\u03a3|\u03bc|b", ATTN_ISOLATED, false, "(?i:\u03c2)|(?i:[\u00b5])"},
+    {ATTN_PRETOKEN_REGEX, "!|+|-", ATTN_ISOLATED, false, "[!-&&!]|[-&&+]|[-&&\\-]"},
     {ATTN_PRETOKEN_REGEX, "aBcD", ATTN_ISOLATED, false, "(?i:[\\p{Lu}&&[^d]]+)"},
     {ATTN_PRETOKEN_REGEX, "a|B|c", ATTN_ISOLATED, false, "(?i:\\p{Lu})"},
     /* classes */
@@ -227,7 +229,9 @@ START_TEST(test_cuts)
     }
     if (cut.pattern == ATTN_PRETOKEN_REGEX)
         cut.regex = regex_of(cuts[_i].of);
-    struct attn_cutter cutter = {.cut = &cut, .s = text, .len = len};
+    struct attn_regex_effort effort = {0};
+    struct attn_cutter cutter = {.cut = &cut, .s = text, .len = len, .effort = &effort};
+    attn_regex_allow(&effort, len);
     while (attn_cutter_next(&cutter, &piece, &size)) {
         ck_assert(size > 0 && piece >= end && piece + size <= text + len);
         if (piece > end)
@@ -267,7 +271,10 @@ START_TEST(test_scanners)
                 memcpy(text + len, part, strlen(part));
                 len += strlen(part);
             }
-            struct attn_cutter a = {.cut = &by_scanner, .s = text, .len = len}, b = {.cut = &by_regex, .s = text, .len = len};
+            struct attn_regex_effort effort = {0};
+            struct attn_cutter a = {.cut = &by_scanner, .s = text, .len = len},
+                               b = {.cut = &by_regex, .s = text, .len = len, .effort = &effort};
+            attn_regex_allow(&effort, len);
             const char *x = NULL, *y = NULL;
             for (bool more = true; more; compared++) {
                 more = attn_cutter_next(&a, &x, &n);

@@ -4,6 +4,7 @@
 #include "corpus.h"
 
 #include "base/err.h"
+#include "base/utf8.h"
 #include "text/regex.h"
 
 #include <stdio.h>
@@ -24,7 +25,8 @@ START_TEST(test_refused)
         {"*a", 0, "a repetition of nothing"}, {"a|+", 2, "a repetition of nothing"}, {"({2})", 4, "a repetition of nothing"},
         {"a{3,2}", 1, "such a repetition"}, {"a{2}?", 1, "such a repetition"}, {"(ab)?+", 6, "a possessive repetition of more than one character"},
         {"(a*)*", 5, "an endless repetition of what may be empty"}, {"(a|b?)+", 7, "an endless repetition of what may be empty"},
-        {"(?=a)*", 6, "an endless repetition of what may be empty"}, {"a{2000}", 7, "so many repetitions"},
+        {"(?=a)*", 6, "an endless repetition of what may be empty"}, {"a{2000}", 7, "so many repetitions"}, {"a{99999}", 8, "so many repetitions"}, {"\\d{1,65535}", 11, "so many repetitions"},
+        {"[a&&b&&c&&d&&e&&f&&g&&h&&i&&j&&k&&l&&m&&n&&o&&p&&q]", 47, "what so many classes have in common"},
         {"(a", 2, "a group without an end"}, {"a)", 1, "the end of a group that has no beginning"}, {"(?>a)", 2, "such a group"},
         {"(?<name>a)", 2, "such a group"}, {"(?m:a)", 2, "such a group"}, {"(?ix:a)", 3, "such an option"},
         {"(?<=a+)b", 6, "looking behind for a length that is not fixed"},
@@ -72,7 +74,7 @@ END_TEST
 /* Looking ahead over the whole text from everywhere ends, and is said; the same of a short text is fine. */
 START_TEST(test_tired)
 {
-    enum { N = 300000 };
+    enum { N = 60000 };
     char *text = malloc(N);
     struct attn_regex *r = NULL;
     const char *why;
@@ -80,9 +82,11 @@ START_TEST(test_tired)
     ck_assert_int_eq(attn_regex_read(&r, "(?=[^b]*b)c", &why, &at), ATTN_OK);
     memset(text, 'a', N);
     for (size_t n = 1000; n <= N; n += N - 1000) {
-        struct attn_regex_walk w = {.regex = r, .s = text, .len = n};
+        struct attn_regex_effort effort = {0};
+        struct attn_regex_walk w = {.regex = r, .s = text, .len = n, .effort = &effort};
+        attn_regex_allow(&effort, n);
         ck_assert(!attn_regex_next(&w, &at, &len));
-        ck_assert_int_eq(w.tired, n == N);
+        ck_assert_int_eq(attn_regex_tired(&effort), n == N);
     }
     attn_regex_free(r);
     free(text);
@@ -112,6 +116,33 @@ START_TEST(test_corpus)
 }
 END_TEST
 
+/* A large class takes as long as it has ranges, wherever that is: thousands of words share what one text may take. */
+START_TEST(test_tired_of_ranges)
+{
+    char *pattern = malloc(16000), *p = pattern, *text = malloc(60000);
+    struct attn_regex *r = NULL;
+    struct attn_regex_effort effort = {0};
+    const char *why;
+    size_t at, len, words = 0;
+    *p++ = '[';
+    for (uint32_t c = 0; c < 4000; c++)
+        p += attn_utf8_put(p, 0x4E00 + 2 * c);
+    strcpy(p, "]{200}!");
+    ck_assert_int_eq(attn_regex_read(&r, pattern, &why, &at), ATTN_OK);
+    for (size_t i = 0; i < 20000; i++)
+        attn_utf8_put(text + 3 * i, 0x4E00 + 2 * 3999);
+    attn_regex_allow(&effort, 60000);
+    for (; !attn_regex_tired(&effort) && words < 60; words++) {
+        struct attn_regex_walk w = {.regex = r, .s = text, .len = 900, .effort = &effort};
+        ck_assert(!attn_regex_next(&w, &at, &len));
+    }
+    ck_assert_uint_lt(words, 60);
+    attn_regex_free(r);
+    free(pattern);
+    free(text);
+}
+END_TEST
+
 Suite *suite_regex(void)
 {
     Suite *s = suite_create("regex");
@@ -119,6 +150,7 @@ Suite *suite_regex(void)
     tcase_add_test(t, test_refused);
     tcase_add_test(t, test_large);
     tcase_add_test(t, test_tired);
+    tcase_add_test(t, test_tired_of_ranges);
     tcase_add_test(t, test_corpus);
     suite_add_tcase(s, t);
     return s;

@@ -141,6 +141,7 @@ START_TEST(test_corpus)
         {"n_word_level_merges.json", "model: \"merges\" is no part of such a model"},
         {"n_word_piece_byte_level.json", "\"WordPiece\" with \"ByteLevel\" is not supported"},
         {"n_word_piece_longest.json", "model: \"max_input_chars_per_word\" is no whole number up to 1000"},
+        {"n_word_piece_nul.json", "\\u0000 in a string is not supported"},
         {"n_word_piece_prefix.json", "model: \"continuing_subword_prefix\" is no string"},
         {NULL, NULL}
     };

@@ -18,7 +18,7 @@
 #include "base/grow.h"
 #include "text/pretoken.h"
 
-enum { NODES = 1 << 14, NESTED = 8 };
+enum { NODES = 1 << 14, NESTED = 8, COMMON = 16 };     /* COMMON: sets with && between them */
 /* P and S. */
 enum { PUNCTUATION = (2 << UTF8PROC_CATEGORY_SO) - (1 << UTF8PROC_CATEGORY_PC) };
 
@@ -222,7 +222,7 @@ static bool is_one(const struct attn_charset *n)
 static bool extend(struct attn_regex_reader *p, int32_t part, int depth)
 {
     struct attn_charsets *sets = &p->r->sets;
-    if (!is_one(&sets->node[part]) || !follows(p, "-") || p->at + 1 == p->end || p->at[1] == ']')
+    if (!is_one(&sets->node[part]) || !follows(p, "-") || follows(p, "-]") || follows(p, "-&&") || p->at + 1 == p->end)
         return true;
     p->at++;
     int32_t last = read_part(p, depth);
@@ -259,7 +259,9 @@ static int32_t read_class(struct attn_regex_reader *p, int depth)
     if (depth == NESTED)
         return refuse(p, "classes so deep within each other");
     int32_t all = read_union(p, depth), last = all;
-    while (last >= 0 && follows(p, "&&")) {
+    for (int sets = 1; last >= 0 && follows(p, "&&"); sets++) {
+        if (sets == COMMON)
+            return refuse(p, "what so many classes have in common");
         p->at += 2;
         int32_t more = read_union(p, depth);
         if (more < 0)
@@ -325,7 +327,11 @@ static bool is_in(const struct attn_charsets *sets, int32_t set, uint32_t c)
 /* Whether it has the character in another case.  The Turkish i's without and with a dot have none, and no letter is like several. */
 static bool is_named_folded(const struct attn_charsets *sets, const struct attn_charset *n, uint32_t c)
 {
-    static const struct { utf8proc_int32_t letter; uint32_t like; } more[] = {{'s', 0x17F}, {'k', 0x212A}, {0xE5, 0x212B}};
+    static const struct { utf8proc_int32_t letter; uint32_t like; } more[] = {      /* those that are neither of the two */
+        {'k', 0x212A}, {'s', 0x17F}, {0xE5, 0x212B}, {0x1C6, 0x1C5}, {0x1C9, 0x1C8}, {0x1CC, 0x1CB}, {0x1F3, 0x1F2}, {0x3B2, 0x3D0},
+        {0x3B5, 0x3F5}, {0x3B8, 0x3D1}, {0x3B8, 0x3F4}, {0x3B9, 0x345}, {0x3B9, 0x1FBE}, {0x3BA, 0x3F0}, {0x3BC, 0xB5}, {0x3C0, 0x3D6},
+        {0x3C1, 0x3F1}, {0x3C3, 0x3C2}, {0x3C6, 0x3D5}, {0x3C9, 0x2126}, {0x432, 0x1C80}, {0x434, 0x1C81}, {0x43E, 0x1C82},
+        {0x441, 0x1C83}, {0x442, 0x1C84}, {0x442, 0x1C85}, {0x44A, 0x1C86}, {0x463, 0x1C87}, {0x1E61, 0x1E9B}, {0xA64B, 0x1C88}};
     utf8proc_int32_t upper = utf8proc_toupper((utf8proc_int32_t)c), lower = utf8proc_tolower(upper);
     if (c == 0x130 || c == 0x131)
         return false;
@@ -342,8 +348,21 @@ bool attn_charset_search(const struct attn_charsets *sets, int32_t set, uint32_t
     return (is_named(sets, n, c) || (n->fold && is_named_folded(sets, n, c))) != n->opposite;
 }
 
+/* How many ranges and the like a search may look at, in as many forms as a letter has. */
+static uint32_t weigh(const struct attn_charsets *sets, int32_t set)
+{
+    const struct attn_charset *n = &sets->node[set];
+    uint32_t weight = 1;
+    if (n->kind == ATTN_SET_UNION)
+        for (int32_t part = (int32_t)n->first; part >= 0; part = sets->node[part].next)
+            weight += weigh(sets, part);
+    return weight + (n->kind == ATTN_SET_UNION && n->also >= 0 ? weigh(sets, n->also) : 0);
+}
+
 void attn_charset_finish(struct attn_charsets *sets)
 {
+    for (size_t i = 0; i < sets->n; i++)
+        sets->node[i].weight = weigh(sets, (int32_t)i) * (sets->node[i].fold ? 4 : 1);
     for (size_t i = 0; i < sets->n; i++)
         for (uint32_t c = 0; c < 128; c++)
             sets->node[i].ascii[c / 64] |= (uint64_t)attn_charset_search(sets, (int32_t)i, c) << c % 64;

@@ -49,6 +49,7 @@ static struct attn_stretch stretch_by_regex(struct attn_cutter *c)
         c->walk.regex = c->cut->regex;
         c->walk.s = c->s;
         c->walk.len = c->len;
+        c->walk.effort = c->effort;
         c->found = (struct attn_stretch){.match = true};
         if (!attn_regex_next(&c->walk, &c->found.at, &c->found.len))
             c->found = (struct attn_stretch){c->len, 0, true};

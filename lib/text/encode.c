@@ -16,6 +16,7 @@ enum { TIMES = 64, LEAST = 4096 };      /* how long a text may become */
 
 struct encoder {
     const struct attn_subword *b;
+    struct attn_regex_effort effort;
     size_t most;                        /* bytes that any step may make of the text, of all its pieces together */
     struct attn_encoding *out;
     struct attn_bpe bpe;
@@ -53,20 +54,23 @@ static struct view part_of(const struct view *v, size_t at, size_t len)
 }
 
 /* A pattern may look at a text from everywhere, again and again. */
-static int tired(struct encoder *e, const struct view *v)
+static int tired(struct encoder *e)
 {
-    return attn_fail(e->err, ATTN_EFORMAT, "a pattern of the tokenizer takes too long for the %zu bytes from byte %zu of the text on; "
-                     "shorter texts take less", v->len, start_of(v, 0));
+    return attn_fail(e->err, ATTN_EFORMAT, "the tokenizer's patterns take too long for this text: they look at most of it from "
+                     "everywhere; a shorter one takes less");
 }
 
 /* Applies a step, which has made so many bytes of other pieces: files could have steps that make a short text an endless one. */
 static int apply(struct encoder *e, struct attn_mapped *m, size_t *made, const struct attn_normal *step, const struct view *v, bool first)
 {
     m->most = e->most - *made;
+    m->effort = &e->effort;
+    if (m->most == 0)                   /* which would mean any */
+        m->most = 1;
     if (!attn_normal_apply(m, step, v->s, v->len, first))
         return no_memory(e->err);
-    if (m->tired)
-        return tired(e, v);
+    if (attn_regex_tired(&e->effort))
+        return tired(e);
     if (m->len <= m->most) {
         *made += m->len;
         return ATTN_OK;
@@ -177,12 +181,12 @@ static int pre_tokenize(struct encoder *e, size_t k, const struct view *v)
     }
     if (is_plain_cut(e->b, k))
         return cut_plainly(e, k, v);
-    struct attn_cutter cutter = {.cut = &step->cut, .s = v->s, .len = v->len};
+    struct attn_cutter cutter = {.cut = &step->cut, .s = v->s, .len = v->len, .effort = &e->effort};
     while (!rc && attn_cutter_next(&cutter, &piece, &len)) {
         const struct view inner = part_of(v, (size_t)(piece - v->s), len);
         rc = pre_tokenize(e, k + 1, &inner);
     }
-    return !rc && cutter.walk.tired ? tired(e, v) : rc;
+    return !rc && attn_regex_tired(&e->effort) ? tired(e) : rc;
 }
 
 /* ---- between added tokens -------------------------------------------------------------- */
@@ -281,6 +285,7 @@ int attn_subword_encode(struct attn_encoding *out, const struct attn_subword *b,
     if (valid < len)
         return attn_fail(err, ATTN_EFORMAT, "the text is not UTF-8 at byte %zu: found 0x%02X", valid,
                          (unsigned char)text[valid]);
+    attn_regex_allow(&e.effort, len);
     start(&e);
     int rc = around ? add_before(out, b, o->bos, err) : ATTN_OK;
     if (!rc && len > 0)

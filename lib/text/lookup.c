@@ -58,8 +58,6 @@ static size_t characters(const char *s, size_t len)
 static size_t take_apart(struct attn_piece_token *part, const struct attn_lookup *l, const char *s, size_t len)
 {
     size_t n = 0, found;
-    if (characters(s, len) > l->longest)
-        return 0;
     for (size_t at = 0; at < len; at += found) {
         int32_t id = attn_trie_longest(at == 0 ? &l->first : &l->others, s + at, len - at, &found);
         if (id < 0)
@@ -72,14 +70,16 @@ static size_t take_apart(struct attn_piece_token *part, const struct attn_lookup
 int attn_lookup_encode(struct attn_lookup_work *w, const struct attn_lookup *l, const char *s, size_t len,
                        const struct attn_piece_token **part, size_t *n)
 {
-    struct attn_piece_token *room = len <= UINT32_MAX ? attn_grow(w->part, &w->room, l->parts ? len : 1, sizeof *room) : NULL;
+    const size_t chars = l->parts ? characters(s, len) : 1;
+    const bool long_one = chars > l->longest;
+    struct attn_piece_token *room = len <= UINT32_MAX ? attn_grow(w->part, &w->room, long_one ? 1 : chars, sizeof *room) : NULL;
     *n = 0;
     if (!room)
         return ATTN_ENOMEM;
     *part = w->part = room;
-    if (l->parts) {
+    if (l->parts && !long_one) {
         *n = take_apart(room, l, s, len);
-    } else {
+    } else if (!l->parts) {
         room[0] = (struct attn_piece_token){attn_vocab_own_id(l->vocab, s, len), (uint32_t)len};
         *n = room[0].id >= 0;
     }

@@ -10,7 +10,7 @@ void attn_mapped_begin(struct attn_mapped *m, const char *s, size_t len)
     m->from = s;
     m->from_len = len;
     m->used = m->n = m->near = m->done = 0;
-    m->failed = m->changed = m->over = m->tired = false;
+    m->failed = m->changed = m->over = false;
 }
 
 static void append(struct attn_mapped *m, const char *s, size_t len)

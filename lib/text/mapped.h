@@ -8,6 +8,8 @@
 
 #include "attn.h"
 
+struct attn_regex_effort;
+
 struct attn_swap { size_t at, len, from, from_len; };             /* place in the new text and in the original; ascending */
 
 /* Zeroed is ready for use, again and again. */
@@ -20,7 +22,7 @@ struct attn_mapped {
     size_t most;                        /* set by those who take no longer text; 0: any.  Of one that gets longer, len is more than
                                          * most, and no more is kept */
     bool failed, changed, over;         /* failed: no memory; over: it got longer */
-    bool tired;                         /* what was to be replaced took too long to find (regex.h) */
+    struct attn_regex_effort *effort;   /* set by those who replace by patterns (regex.h) */
 };
 
 /* The original must outlive its text.  Replacements are given in the order of their places; what lies between them is

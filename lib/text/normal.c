@@ -7,6 +7,7 @@
 #include <utf8proc.h>
 
 #include "base/utf8.h"
+#include "text/pretoken.h"
 
 /* ---- strings --------------------------------------------------------------------------- */
 
@@ -30,11 +31,10 @@ static void replace(struct attn_mapped *out, const struct attn_normal *n, const 
 
 static void replace_matches(struct attn_mapped *out, const struct attn_normal *n, const char *s, size_t len)
 {
-    struct attn_regex_walk w = {.regex = n->regex, .s = s, .len = len};
+    struct attn_regex_walk w = {.regex = n->regex, .s = s, .len = len, .effort = out->effort};
     size_t at, size;
     while (attn_regex_next(&w, &at, &size))
         attn_mapped_replace(out, at, size, n->with, n->with_len);
-    out->tired = w.tired;
 }
 
 static void metaspace(struct attn_mapped *out, const struct attn_normal *n, const char *s, size_t len, bool first)
@@ -82,19 +82,13 @@ static int32_t without_accent(uint32_t c)
     return k == UTF8PROC_CATEGORY_MN || k == UTF8PROC_CATEGORY_MC || k == UTF8PROC_CATEGORY_ME ? DROPPED : KEPT;
 }
 
-static int32_t without_mark(uint32_t c)
-{
-    return c >= 0x300 && utf8proc_category((utf8proc_int32_t)c) == UTF8PROC_CATEGORY_MN ? DROPPED : KEPT;
-}
+static int32_t without_mark(uint32_t c) { return attn_is_old_mark(c) ? DROPPED : KEPT; }
 
 static int32_t without_control(uint32_t c)
 {
     if (c == '\t' || c == '\n' || c == '\r')
         return ' ';
-    switch (utf8proc_category((utf8proc_int32_t)c)) {
-    case UTF8PROC_CATEGORY_CC: case UTF8PROC_CATEGORY_CF: case UTF8PROC_CATEGORY_CO: return DROPPED;
-    default: return c == 0xFFFD ? DROPPED : attn_utf8_space(c) ? ' ' : KEPT;
-    }
+    return c == 0xFFFD || attn_is_old_control(c) ? DROPPED : attn_utf8_space(c) ? ' ' : KEPT;
 }
 
 static int32_t cleaned(uint32_t c)

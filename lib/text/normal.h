@@ -40,7 +40,7 @@ struct attn_normal {
 };
 
 /* Writes to *out, which maps back to s; s is valid UTF-8 and must outlive it.  first: s begins the whole text.  false: no
- * memory. */
+ * memory.  out->effort says whether patterns took too long. */
 bool attn_normal_apply(struct attn_mapped *out, const struct attn_normal *n, const char *s, size_t len, bool first);
 void attn_normal_free(struct attn_normal *n);
 

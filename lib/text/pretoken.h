@@ -42,10 +42,10 @@ struct attn_split {
 
 void attn_split_free(struct attn_split *c);                             /* zeroed is fine */
 
-/* The pieces of a text one by one: set cut, s and len and zero the rest. */
+/* The pieces of a text one by one: set cut, s, len and, for a regular expression, effort, and zero the rest. */
 struct attn_stretch { size_t at, len; bool match; };
 struct attn_cutter {
-    const struct attn_split *cut; const char *s; size_t len;
+    const struct attn_split *cut; const char *s; size_t len; struct attn_regex_effort *effort;
     size_t at; struct attn_stretch next; bool waiting;
     struct attn_regex_walk walk; struct attn_stretch found; bool ahead;     /* by a regular expression: the match from `at` on */
 };
@@ -75,6 +75,9 @@ uint32_t attn_category_bit(uint32_t c);
 /* \w of regular expressions; what counts as punctuation in pre-tokenizers, that of Unicode 8 and all of ASCII's. */
 bool attn_is_word(uint32_t c);
 bool attn_is_punctuation(uint32_t c);
+/* What BERT's normalizer takes for accents and for control characters: those of Unicode 8. */
+bool attn_is_old_mark(uint32_t c);
+bool attn_is_old_control(uint32_t c);
 
 /* The class of the character at s, len > 0, valid UTF-8; *step gets its length.  ASCII, the usual case, is handled
  * inline. */

@@ -80,8 +80,8 @@ struct times { int least, most; bool lazy, possessive; };
 static bool read_number(struct attn_regex_reader *p, int *out)
 {
     const char *first = p->at;
-    for (*out = 0; p->at < p->end && *p->at >= '0' && *p->at <= '9' && *out <= ATTN_REGEX_STEPS; p->at++)
-        *out = 10 * *out + (*p->at - '0');
+    for (*out = 0; p->at < p->end && *p->at >= '0' && *p->at <= '9'; p->at++)
+        *out = *out > ATTN_REGEX_STEPS ? *out : 10 * *out + (*p->at - '0');
     return p->at > first;
 }
 

@@ -9,9 +9,8 @@
  *
  * Anything else is refused by name, never taken for something similar.  Captures mean nothing here.
  *
- * A pattern becomes a program, which follows all its alternatives side by side, one character after the other: no pattern takes
- * more than its length for each character that it looks at.  It may look at the same ones from many places, so there is a limit
- * for all of them together. */
+ * A pattern becomes a program, which follows all its alternatives side by side, one character after the other: none takes
+ * exponential time.  But it may look at the same characters from many places, so there is a limit to what a text may take. */
 #ifndef ATTN_TEXT_REGEX_H
 #define ATTN_TEXT_REGEX_H
 
@@ -23,15 +22,19 @@ struct attn_regex;
 int attn_regex_read(struct attn_regex **out, const char *pattern, const char **why, size_t *at);
 void attn_regex_free(struct attn_regex *r);                         /* NULL is fine */
 
-/* The matches in a text one after the other, which may be empty, but not where another ends: set regex, s and len and zero the
- * rest. */
+/* What patterns have taken, and may take, for a text with all its pieces.  Zeroed, it allows nothing. */
+struct attn_regex_effort { uint64_t spent, most; };
+void attn_regex_allow(struct attn_regex_effort *e, size_t bytes);       /* adds what so many bytes of a text may take */
+static inline bool attn_regex_tired(const struct attn_regex_effort *e) { return e->spent > e->most; }
+
+/* The matches in a text one after the other, which may be empty, but not where another ends: set regex, s, len and effort and zero
+ * the rest.  A tired walk does not look at the rest. */
 struct attn_regex_walk {
     const struct attn_regex *regex;
     const char *s; size_t len;
+    struct attn_regex_effort *effort;
     size_t at;                          /* where to look next */
     bool any; size_t end;               /* whether there was a match, and the end of the last one */
-    size_t effort;                      /* what it took so far */
-    bool tired;                         /* it took too much: the rest was not looked at */
 };
 bool attn_regex_next(struct attn_regex_walk *w, size_t *start, size_t *len);
 
@@ -64,7 +67,9 @@ struct attn_charset {
     bool opposite, fold;                     /* fold: in upper or lower case */
     uint32_t first, last;
     int32_t next, also;                 /* next: of the parts of a union; -1: it is the last one */
-    uint64_t ascii[2];                  /* which of ASCII's it has, once the pattern is read */
+    /* Once the pattern is read: */
+    uint64_t ascii[2];                  /* which of ASCII's it has */
+    uint32_t weight;                    /* how long it takes to say that of others */
 };
 struct attn_charsets { struct attn_charset *node; size_t n, room; };
 
@@ -86,7 +91,7 @@ struct attn_regex_reader {
 int32_t attn_charset_read_class(struct attn_regex_reader *p);
 int32_t attn_charset_read_escape(struct attn_regex_reader *p);
 int32_t attn_charset_add(struct attn_regex_reader *p, const struct attn_charset *set);
-/* Fills `ascii` of all. */
+/* Fills what is known once all are read. */
 void attn_charset_finish(struct attn_charsets *sets);
 bool attn_charset_search(const struct attn_charsets *sets, int32_t set, uint32_t c);
 static inline bool attn_charset_has(const struct attn_charsets *sets, int32_t set, uint32_t c)

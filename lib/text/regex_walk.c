@@ -10,8 +10,14 @@
 #include "text/pretoken.h"
 
 enum { STEPS = ATTN_REGEX_STEPS };
-/* What may be spent on a text: this, and so much for each of its bytes, which is a hundred times what patterns in use take. */
-enum { EFFORT = 1 << 26, EFFORT_OF_BYTE = 1 << 12 };
+/* What may be spent on a text: this, and so much for each of its bytes, which is a hundred times what patterns in use take.  It is
+ * counted in steps, or ranges of a set that are looked at. */
+enum { EFFORT = 1 << 26, EFFORT_OF_BYTE = 1 << 12, CLEARED = 64 /* marks */ };
+
+void attn_regex_allow(struct attn_regex_effort *e, size_t bytes)
+{
+    e->most += (e->most ? 0 : EFFORT) + (uint64_t)bytes * EFFORT_OF_BYTE;
+}
 
 static const size_t NONE = (size_t)-1;
 
@@ -57,6 +63,7 @@ static bool is_edge(const struct attn_regex_walk *w, enum attn_regex_edge edge, 
 static bool holds(struct attn_regex_walk *w, size_t look, size_t at)
 {
     const struct attn_regex_step *s = &w->regex->step[look];
+    w->effort->spent += (uint64_t)s->or_to;
     for (int i = 0; i < s->or_to; i++) {
         if (at == 0)
             return s->opposite;
@@ -73,7 +80,7 @@ static void follow(struct search *f, struct ways *to, size_t step, size_t at)
         if (f->mark[step - f->first] == f->round)
             return;
         f->mark[step - f->first] = f->round;
-        f->w->effort++;
+        f->w->effort->spent++;
         switch (s->op) {
         case ATTN_REGEX_JUMP:
             step += (size_t)s->to;
@@ -110,15 +117,11 @@ static bool advance(struct search *f, const struct ways *now, struct ways *next,
         const struct attn_regex_step *s = &w->regex->step[now->step[i]];
         if (s->op == ATTN_REGEX_MATCH)
             return true;                /* those behind it do not count */
+        w->effort->spent += c < 128 ? 1 : w->regex->sets.node[s->to].weight;
         if (at < w->len && attn_charset_has(&w->regex->sets, s->to, c))
             follow(f, next, now->step[i] + 1u, at + *step);
     }
     return false;
-}
-
-static size_t most_effort(size_t len)
-{
-    return len > (SIZE_MAX - EFFORT) / EFFORT_OF_BYTE ? SIZE_MAX : EFFORT + len * EFFORT_OF_BYTE;
 }
 
 /* Where the match from `at` on ends, or NONE.  any: some match will do. */
@@ -131,6 +134,7 @@ static size_t find(struct attn_regex_walk *w, size_t first, size_t steps, size_t
     f.first = first;
     f.round = 1;
     memset(f.mark, 0, steps * sizeof *f.mark);
+    w->effort->spent += steps / CLEARED;
     now->n = 0;
     follow(&f, now, first, at);
     for (; now->n > 0 && (found == NONE || !any); at += step) {
@@ -139,9 +143,7 @@ static size_t find(struct attn_regex_walk *w, size_t first, size_t steps, size_t
         struct ways *old = now;
         now = next;
         next = old;
-        w->effort += now->n;
-        w->tired |= w->effort > most_effort(w->len);
-        if (w->tired)
+        if (attn_regex_tired(w->effort))
             return NONE;
     }
     return found;
@@ -150,7 +152,7 @@ static size_t find(struct attn_regex_walk *w, size_t first, size_t steps, size_t
 bool attn_regex_next(struct attn_regex_walk *w, size_t *start, size_t *len)
 {
     size_t step, end;
-    for (; w->at <= w->len && w->len > 0 && !w->tired; w->at += step) {
+    for (; w->at <= w->len && w->len > 0 && !attn_regex_tired(w->effort); w->at += step) {
         end = find(w, 0, w->regex->n, w->at, false);
         if (end != NONE && (end > w->at || !w->any || w->end != end)) {
             *start = w->at;

@@ -87,6 +87,7 @@ struct attn_steps {
     struct attn_subword *b;
     const char *name;                   /* of the file and the component, for messages */
     struct attn_err *err;
+    struct attn_regex_effort effort;    /* of normalising added tokens */
 };
 
 int attn_steps_normalizer(struct attn_steps *s, const cJSON *v);

@@ -14,10 +14,12 @@
 enum { VALUES_MAX = 1 << 20, LONG = 4 * ATTN_ADDED_LONGEST };   /* LONG: bytes when normalised */
 
 /* The content of a token that is found after normalisation is normalised too. */
-static bool copy_content(const struct attn_subword *b, struct attn_added_token *t, const char *s, bool normalized)
+static bool copy_content(struct attn_steps *steps, struct attn_added_token *t, const char *s, bool normalized)
 {
-    struct attn_mapped m = {.unmapped = true, .most = LONG};
+    const struct attn_subword *b = steps->b;
+    struct attn_mapped m = {.unmapped = true, .most = LONG, .effort = &steps->effort};
     bool ok = true;
+    attn_regex_allow(&steps->effort, strlen(s));
     t->text = strdup(s);
     t->len = strlen(s);
     for (size_t i = 0; t->text && ok && normalized && i < b->normals && t->len <= LONG; i++) {
@@ -40,8 +42,12 @@ static int put(struct attn_steps *s, struct attn_added_token *t, const char *con
     if (strlen(content) > ATTN_ADDED_LONGEST)
         return attn_fail(s->err, ATTN_EFORMAT, "%s: token %d has %zu bytes, expected at most %d", s->name, (int)t->id,
                          strlen(content), ATTN_ADDED_LONGEST);
-    if (!copy_content(s->b, t, content, normalized))
+    if (!copy_content(s, t, content, normalized))
         return attn_no_memory(s->err, s->name, "for them");
+    if (attn_regex_tired(&s->effort)) {
+        free(t->text);
+        return attn_steps_refuse(s, "a normalizer whose patterns take so long for them");
+    }
     if (t->len > LONG) {
         free(t->text);
         return attn_steps_refuse(s, "a token that is so long when it is normalised");

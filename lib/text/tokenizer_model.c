@@ -100,6 +100,9 @@ static int take_text(const struct attn_tokenizer_file *r, const struct attn_json
     enum attn_json_event e = v[i].end > 0 ? attn_json_next(&j) : ATTN_JSON_NULL;
     if (e != ATTN_JSON_NULL && e != ATTN_JSON_STRING)
         return refuse_model(r, model_parts[i], "is no string");
+    int rc = e == ATTN_JSON_STRING ? attn_json_refuse_nul(&j, r->err) : ATTN_OK;
+    if (rc)
+        return rc;
     *out = e == ATTN_JSON_NULL ? strdup(otherwise) : malloc(j.token_len + 1);
     if (*out && e == ATTN_JSON_STRING)
         (*out)[attn_json_string(&j, *out)] = '\0';
@@ -158,6 +161,13 @@ static int take_bpe(const struct attn_tokenizer_file *r, const struct attn_json_
         return rc;
     attn_members_at(r, &before, v[MERGES].start);
     return attn_merges_take(&rules->merges, rules->vocab, &before, r->err);
+}
+
+/* Of models that look for the longest token, or the best: a limit of tries. */
+static int check_size(const struct attn_tokenizer_file *r)
+{
+    return attn_vocab_bytes(r->b->rules.vocab) <= ATTN_TRIE_MOST ? ATTN_OK :
+           refuse_model(r, model_parts[VOCAB], "has more than 16 MiB of tokens, which is not supported");
 }
 
 /* ---- Unigram --------------------------------------------------------------------------- */
@@ -222,7 +232,7 @@ static int take_unigram(const struct attn_tokenizer_file *r, const struct attn_j
     attn_members_at(r, &j, v[UNK_ID].start);
     enum attn_json_event e = v[UNK_ID].end > 0 ? attn_json_next(&j) : ATTN_JSON_NULL;
     int rc = take_flag(r, v, FALLBACK, &fallback);
-    if (rc)
+    if (rc || (rc = check_size(r)))
         return rc;
     if (e != ATTN_JSON_NULL && !(e == ATTN_JSON_NUMBER && j.is_whole && j.whole < attn_vocab_size(r->b->rules.vocab)))
         return refuse_model(r, "unk_id", "is no token's");
@@ -264,6 +274,8 @@ static int take_lookup(const struct attn_tokenizer_file *r, const struct attn_js
     if (!rc && !(rc = take_text(r, v, UNK, pieces ? "[UNK]" : "<unk>", &unknown)))
         l->unknown = attn_vocab_id(l->vocab, unknown, strlen(unknown));
     free(unknown);
+    if (!rc && pieces)
+        rc = check_size(r);
     return rc || attn_lookup_index(l) ? rc : attn_no_memory(r->err, r->file->name, "for the vocabulary");
 }
 

@@ -10,7 +10,6 @@
 enum {
     HEAD = 16, FEW = 32,                /* FEW: so many strings are sorted by comparing them */
     WIDE = 16, TABLES = 1024,           /* children that make a node wide; most tables */
-    MOST = 16 << 20                     /* bytes of strings: each may take a node; vocabularies of 256,000 have 3 million */
 };
 
 /* head: the first sixteen bytes, eight and eight; at: which string. */
@@ -189,7 +188,7 @@ static bool lay_out(struct maker *m)
     size_t bytes = 0;
     for (size_t i = 0; i < m->n; i++)
         bytes += m->s[i].len;
-    if (bytes > MOST || !make_room(m) || !put_off(m, &(struct below){.hi = (uint32_t)m->n}))
+    if (bytes > ATTN_TRIE_MOST || !make_room(m) || !put_off(m, &(struct below){.hi = (uint32_t)m->n}))
         return false;
     for (size_t i = 0; i < m->n; i++)
         m->key[i] = (struct key){{head_of(&m->s[i], 0), head_of(&m->s[i], 8)}, (uint32_t)i, (uint32_t)m->s[i].len};

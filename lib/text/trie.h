@@ -7,6 +7,8 @@
 
 #include "base/strings.h"
 
+enum { ATTN_TRIE_MOST = 16 << 20 };     /* bytes of strings: each may take a node; vocabularies of 256,000 have 3 million */
+
 /* value: -1 if no string ends here.  table: 1 + which one it has, 0: none.  A node without children has the rest of its string,
  * `table` bytes of the pool from `child` on. */
 struct attn_trie_node { uint32_t child; int32_t value; uint16_t children, table; };
@@ -19,7 +21,7 @@ struct attn_trie {
 };
 
 /* Zeroed holds nothing.  Strings must not be empty; of equal ones the last counts.  false: no memory, or more
- * than 16 million bytes of strings. */
+ * than ATTN_TRIE_MOST bytes of strings. */
 bool attn_trie_make(struct attn_trie *t, const struct attn_slice *s, const int32_t *value, size_t n);
 void attn_trie_free(struct attn_trie *t);
 

@@ -19,7 +19,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         must(!r && why && at <= length);
         return 0;
     }
-    struct attn_regex_walk w = {.regex = r, .s = line ? line + 1 : input + size, .len = line ? size - length - 1 : 0};
+    struct attn_regex_effort effort = {0};
+    struct attn_regex_walk w = {.regex = r, .s = line ? line + 1 : input + size, .len = line ? size - length - 1 : 0, .effort = &effort};
+    attn_regex_allow(&effort, w.len);
     for (bool any = false; attn_regex_next(&w, &at, &len); any = true) {
         must(at >= end && at + len <= w.len && (len > 0 || !any || at > end));
         must(attn_utf8_valid(w.s + at, len) == len && attn_utf8_valid(w.s + end, at - end) == at - end);

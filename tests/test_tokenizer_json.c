@@ -380,18 +380,26 @@ START_TEST(test_who_decides)
 }
 END_TEST
 
-/* An added token reads as it was given, though the normaliser's form of it is what is looked for. */
-START_TEST(test_added_text)
+/* A model's directory with this tokenizer.json. */
+static struct attn_tokenizer *open_written(const char *json)
 {
     struct attn_tokenizer *t = NULL;
     struct attn_err err = {0};
+    put("config.json", "{\"model_type\": \"gpt2\"}");
+    put("tokenizer.json", json);
+    ck_assert_msg(!attn_tokenizer_open(&t, scratch_dir, &err), "%s", err.msg);
+    return t;
+}
+
+/* An added token reads as it was given, though the normaliser's form of it is what is looked for. */
+START_TEST(test_added_text)
+{
     size_t len;
-    put("config.json", "{\"model_type\": \"llama\"}");
-    put("tokenizer.json", "{\"added_tokens\": [{\"id\": 20, \"content\": \"b a\", \"special\": false, \"normalized\": true}], \"normalizer\": "
+    struct attn_tokenizer *t = open_written(
+        "{\"added_tokens\": [{\"id\": 20, \"content\": \"b a\", \"special\": false, \"normalized\": true}], \"normalizer\": "
         "{\"type\": \"Sequence\", \"normalizers\": [{\"type\": \"Prepend\", \"prepend\": \"\u2581\"}, {\"type\": \"Replace\", \"pattern\": "
         "{\"String\": \" \"}, \"content\": \"\u2581\"}]}, \"decoder\": {\"type\": \"Sequence\", \"decoders\": [{\"type\": \"Replace\", "
         "\"pattern\": {\"String\": \"\u2581\"}, \"content\": \" \"}, {\"type\": \"Fuse\"}]}, " MODEL "}}");
-    ck_assert_msg(!attn_tokenizer_open(&t, scratch_dir, &err), "%s", err.msg);
     const char *text = attn_tokenizer_text(t, 20, &len);
     ck_assert_msg(text && len == 4 && !memcmp(text, " b a", 4), "%s", text);
     attn_tokenizer_close(t);
@@ -401,14 +409,12 @@ END_TEST
 /* A token with a character that spells no byte is its own text, all of it; one with bytes alone is these. */
 START_TEST(test_spellings_that_are_no_bytes)
 {
-    struct attn_tokenizer *t = NULL;
     struct attn_err err = {0};
     char *text;
     size_t len;
-    put("config.json", "{\"model_type\": \"gpt2\"}");
-    put("tokenizer.json", "{\"pre_tokenizer\": " BYTE_LEVEL ", \"decoder\": " BYTE_LEVEL ", \"model\": {\"type\": \"BPE\", \"vocab\": "
+    struct attn_tokenizer *t = open_written(
+        "{\"pre_tokenizer\": " BYTE_LEVEL ", \"decoder\": " BYTE_LEVEL ", \"model\": {\"type\": \"BPE\", \"vocab\": "
         "{\"a\": 0, \"\u0120\u65E5\": 1, \"\u00e9x\u65E5\": 2, \"\u0120a\": 3, \"\u00c3\": 4, \"\u00a9\": 5}, \"merges\": []}}");
-    ck_assert_msg(!attn_tokenizer_open(&t, scratch_dir, &err), "%s", err.msg);
     ck_assert_msg(!attn_decode(&text, &len, t, (const int32_t[]){3, 1, 2, 4, 5}, 5, &err), "%s", err.msg);
     ck_assert_str_eq(text, " a\u0120\u65E5\u00e9x\u65E5\u00e9");
     free(text);
@@ -419,16 +425,14 @@ END_TEST
 /* The steps before decide what is read as bytes, in a token by itself as in a text. */
 START_TEST(test_bytes_after_longer_text)
 {
-    struct attn_tokenizer *t = NULL;
     struct attn_tokens *tokens = NULL;
     struct attn_err err = {0};
     char *text;
     size_t len;
-    put("config.json", "{\"model_type\": \"gpt2\"}");
-    put("tokenizer.json", "{\"pre_tokenizer\": " BYTE_LEVEL ", \"decoder\": {\"type\": \"Sequence\", \"decoders\": [{\"type\": \"Replace\", "
+    struct attn_tokenizer *t = open_written(
+        "{\"pre_tokenizer\": " BYTE_LEVEL ", \"decoder\": {\"type\": \"Sequence\", \"decoders\": [{\"type\": \"Replace\", "
         "\"pattern\": {\"String\": \"a\"}, \"content\": \"bb\u0120\"}, " BYTE_LEVEL "]}, \"model\": {\"type\": \"BPE\", \"vocab\": "
         "{\"a\": 0, \"aa\": 1}, \"merges\": [\"a a\"]}}");
-    ck_assert_msg(!attn_tokenizer_open(&t, scratch_dir, &err), "%s", err.msg);
     ck_assert_msg(!attn_encode(&tokens, t, "aa", 2, &err), "%s", err.msg);
     ck_assert_str_eq(tokens->tok[0].text, "bb bb ");
     ck_assert_msg(!attn_decode(&text, &len, t, (const int32_t[]){1}, 1, &err), "%s", err.msg);
@@ -442,14 +446,12 @@ END_TEST
 /* Nothing is text, whatever steps it goes through. */
 START_TEST(test_no_tokens)
 {
-    struct attn_tokenizer *t = NULL;
     struct attn_err err = {0};
     char *text;
     size_t len;
-    put("config.json", "{\"model_type\": \"gpt2\"}");
-    put("tokenizer.json", "{\"decoder\": {\"type\": \"Sequence\", \"decoders\": [{\"type\": \"Fuse\"}, {\"type\": \"Replace\", \"pattern\": "
+    struct attn_tokenizer *t = open_written(
+        "{\"decoder\": {\"type\": \"Sequence\", \"decoders\": [{\"type\": \"Fuse\"}, {\"type\": \"Replace\", \"pattern\": "
         "{\"String\": \"\u2581\"}, \"content\": \" \"}]}, \"model\": {\"type\": \"BPE\", \"vocab\": {\"a\": 0}, \"merges\": []}}");
-    ck_assert_msg(!attn_tokenizer_open(&t, scratch_dir, &err), "%s", err.msg);
     ck_assert_msg(!attn_decode(&text, &len, t, NULL, 0, &err), "%s", err.msg);
     ck_assert_uint_eq(len, 0);
     free(text);
@@ -462,14 +464,11 @@ START_TEST(test_words)
 {
     static const char *const file = "{\"pre_tokenizer\": {\"type\": \"WhitespaceSplit\"}, \"decoder\": {\"type\": \"WordPiece\", \"prefix\": \"##\", "
         "\"cleanup\": true}, \"model\": {\"type\": \"%s\", \"vocab\": {\"do\": 0, \"##ing\": 1, \"n't\": 2, \"!\": 3, \"n\": 4}}}";
-    struct attn_tokenizer *t = NULL;
     struct attn_tokens *tokens = NULL;
     struct attn_err err = {0};
     char *text;
     size_t len;
-    put("config.json", "{\"model_type\": \"gpt2\"}");
-    put("tokenizer.json", printed(file, "WordPiece"));
-    ck_assert_msg(!attn_tokenizer_open(&t, scratch_dir, &err), "%s", err.msg);
+    struct attn_tokenizer *t = open_written(printed(file, "WordPiece"));
     ck_assert_str_eq(attn_tokenizer_kind(t), "wordpiece");
     ck_assert_msg(!attn_encode(&tokens, t, "doing n", 7, &err), "%s", err.msg);
     ck_assert_str_eq(tokens->tok[1].text, "ing");
@@ -480,8 +479,7 @@ START_TEST(test_words)
     ck_assert_str_eq(err.msg, "the vocabulary has no token for 'this' at byte 3 of the text, and none for unknown words");
     free(text);
     attn_tokenizer_close(t);
-    put("tokenizer.json", printed(file, "WordLevel"));
-    ck_assert_msg(!attn_tokenizer_open(&t, scratch_dir, &err), "%s", err.msg);
+    t = open_written(printed(file, "WordLevel"));
     ck_assert_str_eq(attn_tokenizer_kind(t), "wordlevel");
     attn_tokenizer_close(t);
 }

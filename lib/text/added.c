@@ -4,7 +4,7 @@
 
 #include "base/grow.h"
 #include "base/utf8.h"
-#include "text/pretoken.h"
+#include "text/letters.h"
 
 bool attn_added_put(struct attn_added *a, const struct attn_added_token *t)
 {

@@ -16,7 +16,7 @@
 #include <utf8proc.h>
 
 #include "base/grow.h"
-#include "text/pretoken.h"
+#include "text/letters.h"
 
 enum { NODES = 1 << 14, NESTED = 8, COMMON = 16 };     /* COMMON: sets with && between them */
 /* P and S. */
@@ -173,12 +173,6 @@ int32_t attn_charset_read_escape(struct attn_regex_reader *p)
 
 static int32_t read_class(struct attn_regex_reader *p, int depth);
 
-static bool follows(const struct attn_regex_reader *p, const char *what)
-{
-    size_t n = strlen(what);
-    return (size_t)(p->end - p->at) >= n && memcmp(p->at, what, n) == 0;
-}
-
 /* [:space:] or, as its opposite, [:^space:]. */
 static int32_t read_name(struct attn_regex_reader *p)
 {
@@ -204,7 +198,7 @@ static int32_t read_name(struct attn_regex_reader *p)
 static int32_t read_part(struct attn_regex_reader *p, int depth)
 {
     size_t step;
-    if (follows(p, "[:"))
+    if (attn_regex_follows(p, "[:"))
         return read_name(p);
     if (*p->at == '[' || *p->at == '\\')
         return *p->at++ == '[' ? read_class(p, depth + 1) : attn_charset_read_escape(p);
@@ -222,7 +216,8 @@ static bool is_one(const struct attn_charset *n)
 static bool extend(struct attn_regex_reader *p, int32_t part, int depth)
 {
     struct attn_charsets *sets = &p->r->sets;
-    if (!is_one(&sets->node[part]) || !follows(p, "-") || follows(p, "-]") || follows(p, "-&&") || p->at + 1 == p->end)
+    bool dash = attn_regex_follows(p, "-") && !attn_regex_follows(p, "-]") && !attn_regex_follows(p, "-&&") && p->at + 1 < p->end;
+    if (!is_one(&sets->node[part]) || !dash)
         return true;
     p->at++;
     int32_t last = read_part(p, depth);
@@ -239,7 +234,7 @@ static int32_t read_union(struct attn_regex_reader *p, int depth)
     int32_t all = attn_charset_add(p, &(struct attn_charset){.kind = ATTN_SET_UNION}), last = -1;
     if (all >= 0)
         p->r->sets.node[all].first = (uint32_t)-1;
-    while (all >= 0 && p->at < p->end && *p->at != ']' && !follows(p, "&&")) {
+    while (all >= 0 && p->at < p->end && *p->at != ']' && !attn_regex_follows(p, "&&")) {
         int32_t part = read_part(p, depth);
         if (part < 0 || !extend(p, part, depth))
             return -1;
@@ -254,12 +249,12 @@ static int32_t read_union(struct attn_regex_reader *p, int depth)
 
 static int32_t read_class(struct attn_regex_reader *p, int depth)
 {
-    const bool opposite = follows(p, "^");
+    const bool opposite = attn_regex_follows(p, "^");
     p->at += opposite;
     if (depth == NESTED)
         return refuse(p, "classes so deep within each other");
     int32_t all = read_union(p, depth), last = all;
-    for (int sets = 1; last >= 0 && follows(p, "&&"); sets++) {
+    for (int sets = 1; last >= 0 && attn_regex_follows(p, "&&"); sets++) {
         if (sets == COMMON)
             return refuse(p, "what so many classes have in common");
         p->at += 2;

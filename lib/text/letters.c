@@ -1,5 +1,4 @@
-/* letters.c - which characters are letters, marks, numbers, punctuation: what the patterns of pretoken.h go by. */
-#include "text/pretoken.h"
+#include "text/letters.h"
 
 #define UTF8PROC_STATIC                 /* we link its static library */
 #include <utf8proc.h>
@@ -145,4 +144,13 @@ bool attn_is_old_control(uint32_t c)
     static const struct range later_formats[] = {{0x890, 0x891}, {0x8E2, 0x8E2}, {0x110CD, 0x110CD}, {0x13430, 0x1343F}};
     uint32_t other = 1u << UTF8PROC_CATEGORY_CC | 1u << UTF8PROC_CATEGORY_CF | 1u << UTF8PROC_CATEGORY_CO;
     return other >> utf8proc_category((utf8proc_int32_t)c) & 1 && !is_among(later_formats, sizeof later_formats / sizeof *later_formats, c);
+}
+
+/* U+2B820 to U+2B91F are not among them: there is a wrong digit in the library. */
+bool attn_is_chinese(uint32_t c)
+{
+    static const struct range ranges[] = {
+        {0x3400, 0x4DBF}, {0x4E00, 0x9FFF}, {0xF900, 0xFAFF}, {0x20000, 0x2A6DF}, {0x2A700, 0x2B73F}, {0x2B740, 0x2B81F},
+        {0x2B920, 0x2CEAF}, {0x2F800, 0x2FA1F}};
+    return is_among(ranges, sizeof ranges / sizeof *ranges, c);
 }

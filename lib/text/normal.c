@@ -7,7 +7,7 @@
 #include <utf8proc.h>
 
 #include "base/utf8.h"
-#include "text/pretoken.h"
+#include "text/letters.h"
 
 /* ---- strings --------------------------------------------------------------------------- */
 
@@ -127,25 +127,13 @@ static void lowercase(struct attn_mapped *out, const char *s, size_t len)
     }
 }
 
-/* As BERT counts them, but for an error in a number that the library made: U+2B820 to U+2B91F are not among them. */
-static bool is_chinese(uint32_t c)
-{
-    static const struct { uint32_t first, last; } ranges[] = {
-        {0x3400, 0x4DBF}, {0x4E00, 0x9FFF}, {0xF900, 0xFAFF}, {0x20000, 0x2A6DF}, {0x2A700, 0x2B73F}, {0x2B740, 0x2B81F},
-        {0x2B920, 0x2CEAF}, {0x2F800, 0x2FA1F}};
-    size_t i = 0;
-    while (i < sizeof ranges / sizeof *ranges && ranges[i].last < c)
-        i++;
-    return i < sizeof ranges / sizeof *ranges && ranges[i].first <= c;
-}
-
 static void space_chinese(struct attn_mapped *out, const char *s, size_t len)
 {
     size_t step;
     for (size_t at = 0; at < len; at += step) {
         char with[6] = " ";
         uint32_t c = attn_utf8_next(s + at, len - at, &step);
-        if (!is_chinese(c))
+        if (!attn_is_chinese(c))
             continue;
         memcpy(with + 1, s + at, step);
         with[step + 1] = ' ';

@@ -17,15 +17,9 @@ static bool refuse(struct attn_regex_reader *p, const char *why)
     return false;
 }
 
-static bool follows(const struct attn_regex_reader *p, const char *what)
-{
-    size_t n = strlen(what);
-    return (size_t)(p->end - p->at) >= n && memcmp(p->at, what, n) == 0;
-}
-
 static bool take(struct attn_regex_reader *p, const char *what)
 {
-    bool there = follows(p, what);
+    bool there = attn_regex_follows(p, what);
     p->at += there ? strlen(what) : 0;
     return there;
 }
@@ -101,7 +95,7 @@ static bool read_interval(struct attn_regex_reader *p, struct times *t)
 static bool read_times(struct attn_regex_reader *p, struct times *t)
 {
     *t = (struct times){0};
-    if (follows(p, "{")) {
+    if (attn_regex_follows(p, "{")) {
         const char *start = p->at;
         if (!read_interval(p, t))
             return false;
@@ -112,7 +106,7 @@ static bool read_times(struct attn_regex_reader *p, struct times *t)
         }
         return true;
     }
-    if (!follows(p, "?") && !follows(p, "*") && !follows(p, "+"))
+    if (!attn_regex_follows(p, "?") && !attn_regex_follows(p, "*") && !attn_regex_follows(p, "+"))
         return false;
     char c = *p->at++;
     t->least = c == '+';

@@ -14,6 +14,8 @@
 #ifndef ATTN_TEXT_REGEX_H
 #define ATTN_TEXT_REGEX_H
 
+#include <string.h>
+
 #include "attn.h"
 
 struct attn_regex;
@@ -87,6 +89,13 @@ struct attn_regex_reader {
     const char *why;                    /* NULL: no memory */
 };
 
+/* Whether the pattern goes on so. */
+static inline bool attn_regex_follows(const struct attn_regex_reader *p, const char *what)
+{
+    size_t n = strlen(what);
+    return (size_t)(p->end - p->at) >= n && memcmp(p->at, what, n) == 0;
+}
+
 /* Both read from behind the first character, "[" or "\", and return the number of a set, or -1. */
 int32_t attn_charset_read_class(struct attn_regex_reader *p);
 int32_t attn_charset_read_escape(struct attn_regex_reader *p);
@@ -99,7 +108,7 @@ static inline bool attn_charset_has(const struct attn_charsets *sets, int32_t se
     return c < 128 ? sets->node[set].ascii[c / 64] >> c % 64 & 1 : attn_charset_search(sets, set, c);
 }
 
-/* Whether it is a part of a word: as pretoken.h has it, but for joiners.  alone: in no class, where Latin-1's numbers are, too. */
+/* Whether it is a part of a word: as letters.h has it, but for joiners.  alone: in no class, where Latin-1's numbers are, too. */
 bool attn_charset_is_word(uint32_t c, bool alone);
 
 /* The script of that name, with any case, or -1; whether it has the character. */

@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "base/utf8.h"
-#include "text/pretoken.h"
+#include "text/letters.h"
 
 enum { STEPS = ATTN_REGEX_STEPS };
 /* What may be spent on a text: this, and so much for each of its bytes, which is a hundred times what patterns in use take.  It is

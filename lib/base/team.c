@@ -17,8 +17,8 @@ static const double WORTH_WAKING = 1e6;
  * expected, or when the loops worth waking for have come to so much together: a short text in a small model never gets there,
  * and a large one loses nothing. */
 static const double WORTH_STARTING = 1.5e8;
-/* Seconds to poll before sleeping: loops of a forward pass follow each other within microseconds.  There is no
- * polling when threads have to share processors. */
+/* Seconds to poll before sleeping, for each other thread: loops of a forward pass follow each other within microseconds, and the
+ * last of many threads is awake long after the first.  There is no polling when threads have to share processors. */
 static const double LOOK = 30e-6;
 enum { LOOKS = 32 };                    /* polls between two reads of the clock */
 /* Bytes of a thread's stack, regardless of the shell's limit (ulimit -s): a matrix product uses up to 850 KB of it. */
@@ -34,6 +34,7 @@ struct attn_team {
     double foreseen;                    /* what is expected, and what has come, of work worth waking them for until they are started */
     struct share *share;                /* one for each worker */
     bool apart;                         /* each thread has a processor: it polls before it sleeps, and keeps off the caller's */
+    double look;                        /* seconds to poll */
     struct attn_places places;          /* of all of them */
     atomic_int caller_at;               /* the caller's processor when it began the current job */
     pthread_t *thread;
@@ -85,7 +86,7 @@ static bool look(struct attn_team *t, bool (*ready)(struct attn_team *t, unsigne
 {
     if (ready(t, seen) || !t->apart)
         return ready(t, seen);
-    for (double end = attn_clock_now() + LOOK; attn_clock_now() < end;)
+    for (double end = attn_clock_now() + t->look; attn_clock_now() < end;)
         for (int i = 0; i < LOOKS; i++) {
             if (ready(t, seen))
                 return true;
@@ -206,6 +207,7 @@ static void start(struct attn_team *t)
     pthread_attr_t attr;
     size_t size = (size_t)attn_team_size(t);
     t->apart = t->size <= attn_cpu_count();
+    t->look = LOOK * (t->size - 1);
     attn_places_find(&t->places);
     t->thread = calloc(size, sizeof *t->thread);
     t->share = aligned_alloc(_Alignof(struct share), size * sizeof *t->share);

@@ -19,7 +19,8 @@ struct job {
     unsigned steps;                     /* which steps one_item takes */
 };
 
-enum { WAVE = 1 << 20 };                /* floats of the bands of a wave, if there are so many: enough for all threads */
+/* Floats of the bands of a wave, if there are so many; with more threads for each, so that all have a few bands. */
+enum { WAVE = 1 << 20, WAVE_OF_THREAD = WAVE / 4 };
 
 static size_t bands_of(size_t Tq) { return parts_of(Tq, ATTN_BAND); }
 
@@ -65,7 +66,7 @@ void attn_scratch_lay_out(struct attn_scratch *s, struct attn_arena *a)
 {
     size_t ld = row_floats(s, s->keys), threads = (size_t)s->threads, rows = times(threads, smaller(s->longest, ATTN_BAND));
     if (s->watched)
-        rows = larger(rows, smaller(WAVE / ld, times(s->H, s->rows)));
+        rows = larger(rows, smaller(larger(WAVE, times(threads, WAVE_OF_THREAD)) / ld, times(s->H, s->rows)));
     if (s->whole)
         rows = larger(rows, times(s->H, s->longest));
     s->band_floats = times(rows, ld);

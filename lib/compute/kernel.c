@@ -15,7 +15,9 @@ static const double WORTH_LIBXSMM = 2e10;   /* operations that take so long that
 static _Atomic(int) forced = ATTN_KERNEL_AUTO;
 static atomic_bool started;             /* libxsmm runs, and its kernels follow the chain rule */
 static pthread_once_t once = PTHREAD_ONCE_INIT;
-static _Atomic(uint64_t) all, by_libxsmm;                   /* multiply-adds of products with weights, computed in float32 */
+/* Multiply-adds of products with weights, computed in float32; apart from what all threads read for each of them. */
+static _Alignas(64) _Atomic(uint64_t) all;
+static _Atomic(uint64_t) by_libxsmm;
 
 /* libxsmm crashes when its buffers cannot be mapped, so see first whether they can. */
 static bool room_for_libxsmm(void)

@@ -504,14 +504,15 @@ START_TEST(items_cover_a_product_once)
     enum { ROWS = 60, PANELS = 40 };
     seed = (unsigned)_i + 7;
     for (int round = 0; round < 300; round++) {
-        const struct attn_cut_sizes sizes = {1 + pick(40), 1 + pick(8), 1 + pick(16), 1, 1 + pick(4), 1 + pick(5)};
+        const struct attn_cut_sizes sizes = {1 + pick(40), 1 + pick(8), 1 + pick(16), 1, 1 + pick(4), 1 + pick(5), pick(2) * pick(20)};
         struct attn_mat w[3] = {{.out = 1 + pick(PANELS * ATTN_PANEL)}, {.out = 1 + pick(900)}, {.out = 1 + pick(64)}};
         struct attn_gemm_output out[3] = {{.w = &w[0]}, {.w = &w[1]}, {.w = &w[2]}};
         struct attn_cut cut = {.most = &sizes, .out = out, .outs = 1 + pick(3), .n = 1 + pick(ROWS), .workers = 1 + pick(round % 2 ? 3 : 70)};
         static unsigned char taken[3][ROWS][PANELS];
         memset(taken, 0, sizeof taken);
         attn_cut_share(&cut);
-        ck_assert_uint_le((cut.n + cut.rows - 1) / cut.rows, (cut.n + sizes.rows - 1) / sizes.rows);   /* as few cuts as may be */
+        if (sizes.least == 0 || cut.rows < sizes.least)                     /* as few cuts as may be */
+            ck_assert_uint_le((cut.n + cut.rows - 1) / cut.rows, (cut.n + sizes.rows - 1) / sizes.rows);
         for (size_t n = 0; n < cut.items; n++) {
             struct attn_gemm_item it = attn_cut_item(&cut, n);
             ck_assert(it.i0 < it.i1 && it.i1 - it.i0 <= cut.rows && it.j0 <= it.j1 && it.j1 - it.j0 <= sizes.strip);
@@ -525,6 +526,35 @@ START_TEST(items_cover_a_product_once)
                 for (size_t j = 0; j * ATTN_PANEL < w[o].out; j++)
                     ck_assert_int_eq(taken[o][i][j], 1);
     }
+}
+END_TEST
+
+/* Items of a product with so many rows and panels that each of so many workers has, at least and at most, without empty ones. */
+static void expect_shares(size_t rows, size_t panels, size_t workers, size_t least, size_t most)
+{
+    const struct attn_cut_sizes sizes = {.rows = 192, .tile = 6, .strip = 4, .depth = 1, .items = 2, .fine = 4, .least = 64};
+    struct attn_mat w = {.out = panels * ATTN_PANEL};
+    struct attn_gemm_output out = {.w = &w};
+    struct attn_cut cut = {.most = &sizes, .out = &out, .outs = 1, .n = rows, .workers = workers};
+    attn_cut_share(&cut);
+    for (size_t worker = 0; worker < workers; worker++) {
+        size_t has = 0;
+        for (size_t n = cut.items * worker / workers; n < cut.items * (worker + 1) / workers; n++) {
+            struct attn_gemm_item it = attn_cut_item(&cut, n);
+            has += it.j1 > it.j0;
+        }
+        ck_assert_msg(has >= least && has <= most, "%zu rows, %zu panels: worker %zu of %zu has %zu", rows, panels, worker, workers, has);
+    }
+}
+
+/* Where panels are fewer than threads, rows are divided among these, too. */
+START_TEST(every_worker_has_items)
+{
+    expect_shares(128, 12, 16, 1, 2);
+    expect_shares(512, 12, 16, 3, 3);
+    expect_shares(512, 36, 16, 4, 5);
+    expect_shares(1024, 2, 16, 1, 2);
+    expect_shares(48, 2, 16, 0, 1);     /* these are too few */
 }
 END_TEST
 
@@ -606,6 +636,7 @@ Suite *suite_gemm(void)
     tcase_add_loop_test(c, weights_do_not_know_each_other, 0, 4);
     tcase_add_loop_test(c, numbers_between_products, ATTN_BF16_FLOATS, ATTN_BF16_TILES + 1);
     tcase_add_loop_test(c, items_cover_a_product_once, 0, 3);
+    tcase_add_test(c, every_worker_has_items);
     tcase_add_loop_test(c, any_shape_gives_the_bits_of_the_plain_loop, 0, 10);
     tcase_add_loop_test(c, awkward_shapes, 0, 20);
     tcase_add_test(c, one_row_reads_a_large_copy);

@@ -6,10 +6,14 @@
 #include <assert.h>
 
 /* Equal parts of all rows, rounded up to whole tiles. */
+static size_t rows_of_parts(const struct attn_cut *c, size_t parts)
+{
+    return parts == 1 ? c->n : up(parts_of(c->n, parts), c->most->tile);
+}
+
 size_t attn_cut_rows(const struct attn_cut *c)
 {
-    size_t parts = parts_of(c->n, c->most->rows), tile = c->most->tile;
-    return parts == 1 ? c->n : up(parts_of(c->n, parts), tile);
+    return rows_of_parts(c, parts_of(c->n, c->most->rows));
 }
 
 static size_t all_strips(const struct attn_cut *c)
@@ -17,9 +21,10 @@ static size_t all_strips(const struct attn_cut *c)
     return c->strips * parts_of(c->n, c->rows);
 }
 
-/* Cuts each output into strips of equal width, of at most `strip` panels. */
-static void cut_strips(struct attn_cut *c, size_t strip)
+/* Cuts all rows into so many parts, and each output into strips of equal width, of at most `strip` panels. */
+static void cut(struct attn_cut *c, size_t parts, size_t strip)
 {
+    c->rows = rows_of_parts(c, parts);
     c->strips = 0;
     for (struct attn_gemm_output *o = c->out; o < c->out + c->outs; o++) {
         o->first = c->strips;
@@ -28,12 +33,13 @@ static void cut_strips(struct attn_cut *c, size_t strip)
     }
 }
 
-/* Whether all workers are busy until (nearly) the end, and there are enough items for faster workers to take more. */
-static bool well_shared(const struct attn_cut *c)
+/* Whether all workers are busy until (nearly) the end, and there are enough items for faster workers to take more.  A strip of one
+ * panel has no parts. */
+static bool well_shared(const struct attn_cut *c, size_t strip)
 {
     const size_t idle = 8;              /* in the last round one worker may be idle for every so many strips */
     size_t strips = all_strips(c), rounds = parts_of(strips, c->workers);
-    bool even = c->most->fine > 1 || (rounds * c->workers - strips) * idle <= strips;
+    bool even = (c->most->fine > 1 && strip > 1) || (rounds * c->workers - strips) * idle <= strips;
     return c->workers == 1 || (even && strips >= c->most->items * c->workers);
 }
 
@@ -48,15 +54,21 @@ static size_t items_before(const struct attn_cut *c, size_t shares)
     return strips_before(c, shares) + shares * (c->parts - 1);
 }
 
+static bool may_have_fewer_rows(const struct attn_cut *c, size_t parts)
+{
+    return c->most->least > 0 && c->rows > c->most->tile && rows_of_parts(c, parts + 1) >= c->most->least;
+}
+
 void attn_cut_share(struct attn_cut *c)
 {
-    size_t strip = c->most->strip;
-    c->rows = attn_cut_rows(c);
+    size_t strip = c->most->strip, parts = parts_of(c->n, c->most->rows);
     for (struct attn_gemm_output *o = c->out; o < c->out + c->outs; o++)
         o->panels = parts_of(o->w->out, ATTN_PANEL);
-    cut_strips(c, strip);
-    while (strip > 1 && !well_shared(c))
-        cut_strips(c, --strip);
+    cut(c, parts, strip);
+    while (strip > 1 && !well_shared(c, strip))
+        cut(c, parts, --strip);
+    while (may_have_fewer_rows(c, parts) && !well_shared(c, strip))
+        cut(c, ++parts, strip);
     c->shares = smaller(c->workers, all_strips(c));
     assert(c->shares > 0);              /* there are a worker and an output */
     c->parts = c->workers > 1 ? c->most->fine : 1;

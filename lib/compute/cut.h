@@ -13,8 +13,9 @@
 struct attn_gemm_output { float *y; size_t ldy; const struct attn_mat *w; size_t panels, strip, first; };
 
 /* The most an item may have: rows (whole tiles of `tile` rows), panels of a strip, steps of k at a time.  items: how many each
- * worker should get at least; fine: into how many parts the last strip of its share is cut. */
-struct attn_cut_sizes { size_t rows, tile, strip, depth, items, fine; };
+ * worker should get at least; fine: into how many parts the last strip of its share is cut.  least: how few rows an item may have
+ * where there are too few panels for all workers; 0: then some have nothing to do. */
+struct attn_cut_sizes { size_t rows, tile, strip, depth, items, fine, least; };
 
 struct attn_cut {
     const struct attn_cut_sizes *most;

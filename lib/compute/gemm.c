@@ -33,19 +33,19 @@ _Static_assert(STRIP * PANEL <= ATTN_PAIRS_WIDTH, "an item is as wide as a strea
  * more rows and take more steps at a time.  Tiles are faster still, and wait for panels that are not in the L1 cache.  `few` and
  * `lone` stream the weight in the longest possible stretches. */
 static const struct attn_blocking
-    many = {{.rows = 192, .tile = 6, .strip = 4, .depth = ATTN_SLAB, .items = 2, .fine = 4}, attn_sum_up_slabs, false, DEEP},
+    many = {{.rows = 192, .tile = 6, .strip = 4, .depth = ATTN_SLAB, .items = 2, .fine = 4, .least = 64}, attn_sum_up_slabs, false, DEEP},
     some = {{.rows = 48, .tile = 6, .strip = STRIP, .depth = ATTN_SLAB / 2, .items = 2, .fine = 1}, attn_sum_up_slabs, false, SHORT},
     some_out_in = {{.rows = 48, .tile = 6, .strip = 1, .depth = ATTN_SLAB / 2, .items = 2, .fine = 1}, attn_sum_up_slabs, false, SHORT},
     few = {{.rows = ATTN_STREAM, .tile = 1, .strip = PANELS, .depth = ATTN_SLAB, .items = 1, .fine = 1}, attn_sum_up_few, false, 0},
-    many_in_pairs = {{.rows = 512, .tile = ATTN_PAIRS_ROWS, .strip = 4, .depth = PAIRED, .items = 2, .fine = 2},
+    many_in_pairs = {{.rows = 512, .tile = ATTN_PAIRS_ROWS, .strip = 4, .depth = PAIRED, .items = 2, .fine = 2, .least = 128},
                      attn_sum_up_pairs, true, PAIRED},
     some_in_pairs = {{.rows = ATTN_Y_STAYS, .tile = ATTN_PAIRS_ROWS, .strip = 8, .depth = PAIRED, .items = 1, .fine = 1},
                      attn_sum_up_pairs, true, PAIRED},
     few_in_pairs = {{.rows = 48, .tile = ATTN_PAIRS_ROWS, .strip = STRIP, .depth = FEW_PAIRED, .items = 1, .fine = 1},
                     attn_sum_up_pairs, true, PAIRED},
-    copied_in_pairs = {{.rows = 128, .tile = ATTN_PAIRS_ROWS, .strip = 2, .depth = PAIRED, .items = 2, .fine = 2},
+    copied_in_pairs = {{.rows = 128, .tile = ATTN_PAIRS_ROWS, .strip = 2, .depth = PAIRED, .items = 2, .fine = 2, .least = 64},
                        attn_sum_up_pairs, true, PAIRED},
-    copied_for_tiles = {{.rows = 256, .tile = ATTN_PAIRS_ROWS, .strip = 4, .depth = FOR_TILES, .items = 2, .fine = 2},
+    copied_for_tiles = {{.rows = 256, .tile = ATTN_PAIRS_ROWS, .strip = 4, .depth = FOR_TILES, .items = 2, .fine = 2, .least = 64},
                         attn_sum_up_pairs, true, FOR_TILES},
     lone_in_pairs = {{.rows = ATTN_PAIRS_LONE, .tile = 1, .strip = STRIP, .depth = PAIRED, .items = 1, .fine = 1},
                      attn_sum_up_few, true, 0};

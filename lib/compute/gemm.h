@@ -53,7 +53,8 @@ struct attn_product { float *y; size_t ldy; const struct attn_mat *w; };
 void attn_gemm_each(struct attn_team *t, const struct attn_product *each, size_t outs, const float *x, size_t ldx, size_t n,
                     enum attn_tail tail, float *rounded, const struct attn_between *between);
 
-/* Which share of the products of n rows with weights libxsmm would compute, in a run of so many operations. */
+/* Which share of the products of n rows with weights libxsmm would compute, in a run of so many operations, where threads are so few
+ * that panels are enough for them. */
 double attn_gemm_share(size_t n, bool bf16, double flops);
 
 /* Puts n rounded numbers into row i of scratch for x [.., in], from column k on, which is a multiple of STEP; the last ones of a

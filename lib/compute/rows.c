@@ -3,6 +3,7 @@
 #include "base/size.h"
 #include "compute/gemm.h"
 
+#include <stdatomic.h>
 #include <string.h>
 
 enum { CHUNK = 16 };                    /* rows of an item */
@@ -18,6 +19,7 @@ struct job {
     size_t dh, rotary;
     const struct attn_drop *drop;
     size_t first;
+    atomic_bool *nonfinite;             /* set if a row is */
     void (*row)(const struct job *j, float *y, const float *x, size_t i);
 };
 
@@ -163,10 +165,17 @@ void attn_rows_drop(struct attn_team *t, const struct attn_rows *y, const struct
     each_row(t, &j, 8);
 }
 
-bool attn_rows_finite(const struct attn_rows *x)
+static void look_at_row(const struct job *j, float *y, const float *x, size_t i)
 {
-    for (size_t i = 0; i < x->n; i++)
-        if (!attn_vec_finite(x->data + i * x->ld, x->cols))
-            return false;
-    return true;
+    (void)x, (void)i;
+    if (!attn_vec_finite(y, j->y->cols))
+        atomic_store_explicit(j->nonfinite, true, memory_order_relaxed);
+}
+
+bool attn_rows_finite(struct attn_team *t, const struct attn_rows *y)
+{
+    atomic_bool nonfinite = false;
+    struct job j = {.y = y, .nonfinite = &nonfinite, .row = look_at_row};
+    each_row(t, &j, 4);
+    return !nonfinite;
 }

@@ -31,6 +31,6 @@ void attn_rows_cap(struct attn_team *t, const struct attn_rows *y, float cap);
  * attn_vec_drop. */
 void attn_rows_drop(struct attn_team *t, const struct attn_rows *y, const struct attn_rows *x, const struct attn_drop *d,
                     size_t first);
-bool attn_rows_finite(const struct attn_rows *x);
+bool attn_rows_finite(struct attn_team *t, const struct attn_rows *y);
 
 #endif

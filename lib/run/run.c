@@ -104,7 +104,7 @@ static int look_after(struct attn_run *r, struct attn_err *err)
     if (r->trace.err.code)
         return attn_fail_as(err, &r->trace.err);
     struct attn_rows x = {r->pass.x, r->pass.ldx, r->pass.rows, r->model->w.n.width};
-    if (r->model->checked || r->scanned || attn_rows_finite(&x))
+    if (r->model->checked || r->scanned || attn_rows_finite(r->pass.team, &x))
         return ATTN_OK;
     r->scanned = true;
     int rc = attn_model_check(r->model, err);

@@ -158,12 +158,13 @@ START_TEST(limit_of_file_size_is_an_error)
 }
 END_TEST
 
-/* Those of killed processes go; a young one may be somebody's. */
+/* Those of killed processes go; one that is locked is written still, if slowly, and a young one may be locked in a moment. */
 START_TEST(old_temporary_files_go)
 {
-    succeed("mkdir $D/d && cd $D/d && touch .attn-fedcba9876543210.tmp && touch -d '1 hour ago' .attn-0123456789abcdef.tmp .attn-1.tmp mine");
-    expect_exactly("\"$A\" run -q -s Life --show pattern --format npy -o $D/d && ls -A $D/d",
-                   ".attn-1.tmp\n.attn-fedcba9876543210.tmp\nblocks.0.attn.pattern.npy\nmanifest.json\nmine\n");
+    succeed("mkdir $D/d && cd $D/d && touch .attn-fedcba9876543210.tmp && touch -d '1 hour ago' .attn-0123456789abcdef.tmp "
+            ".attn-00000000000000aa.tmp .attn-1.tmp mine");
+    expect_exactly("exec 9<$D/d/.attn-00000000000000aa.tmp && flock -n 9 && \"$A\" run -q -s Life --show pattern --format npy -o $D/d "
+                   "&& ls -A $D/d", ".attn-00000000000000aa.tmp\n.attn-1.tmp\n.attn-fedcba9876543210.tmp\nblocks.0.attn.pattern.npy\nmanifest.json\nmine\n");
 }
 END_TEST
 

@@ -43,17 +43,25 @@ bool attn_folder_has(const char *dir, const char *file)
     return there;
 }
 
-/* Removes temporary files of processes that were killed.  Somebody may be writing what is younger. */
-static void sweep(const char *dir)
+/* Whether a temporary file is that of a process that was killed: nobody has locked it, nor could be about to. */
+static bool is_left(int dir, const char *name)
 {
     enum { OLD = 600 };                 /* seconds */
-    DIR *d = opendir(dir);
     struct stat st;
-    for (const struct dirent *e; d && (e = readdir(d));) {
-        if (attn_target_is_temp(e->d_name) && !fstatat(dirfd(d), e->d_name, &st, AT_SYMLINK_NOFOLLOW) && S_ISREG(st.st_mode) &&
-            time(NULL) - st.st_mtime > OLD)
+    int fd = openat(dir, name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
+    bool left = fd >= 0 && !fstat(fd, &st) && S_ISREG(st.st_mode) && time(NULL) - st.st_mtime > OLD &&
+                (attn_disk_lock(fd) || errno != EWOULDBLOCK);
+    if (fd >= 0)
+        close(fd);
+    return left;
+}
+
+static void sweep(const char *dir)
+{
+    DIR *d = opendir(dir);
+    for (const struct dirent *e; d && (e = readdir(d));)
+        if (attn_target_is_temp(e->d_name) && is_left(dirfd(d), e->d_name))
             unlinkat(dirfd(d), e->d_name, 0);
-    }
     if (d)
         closedir(d);
 }

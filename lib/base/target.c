@@ -113,6 +113,7 @@ static bool open_temp(struct attn_target *t, mode_t mode)
         t->trail = attn_trail_add(path, NULL, 0);       /* first: a signal may come at any moment; nobody else has this name */
         t->fd = attn_disk_open(path, O_RDWR | O_CREAT | O_EXCL, mode);
         if (t->fd >= 0) {
+            (void)attn_disk_lock(t->fd);                /* nobody takes it for one that was left behind */
             t->temp = path;
         } else {
             attn_trail_drop(t->trail);

@@ -60,6 +60,9 @@ START_TEST(test_directories_with_a_slash)
 {
     in_scratch("npy", "", SHARDS(2, "--format $F -o part.$i/") "; $A merge part.0/ part.1/ -o all/ && ls -d all/000007 all.json",
                0, "all.json\nall/000007");
+    /* moved together with the summaries that are in them */
+    in_scratch("npy", "", "rm -r all all.json part.*; " SHARDS(2, "--format $F -o part.$i/ --summary part.$i/rows") "; mkdir moved; "
+               "mv part.* moved; $A merge moved/part.0 moved/part.1 -o all --summary sum.csv; test -s sum.csv && echo joined", 0, "joined");
 }
 END_TEST
 

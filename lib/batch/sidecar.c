@@ -418,11 +418,16 @@ int attn_sidecar_update(const struct attn_sidecar *s, int fd, const char *path, 
 
 int attn_sidecar_set_summary(struct attn_sidecar *s, const char *path, const char *output, struct attn_err *err)
 {
-    const char *slash = strrchr(path, '/'), *other = output ? strrchr(output, '/') : NULL;
-    size_t dir = slash ? (size_t)(slash + 1 - path) : 0, other_dir = other ? (size_t)(other + 1 - output) : 0;
+    const char *slash = strrchr(path, '/');
+    size_t dir = slash ? (size_t)(slash + 1 - path) : 0, end = output ? strlen(output) : 0, other_dir;
+    while (end > 1 && output[end - 1] == '/')           /* a directory may be called out/ */
+        end--;
+    for (other_dir = end; other_dir > 0 && output[other_dir - 1] != '/';)
+        other_dir--;
     bool beside = output && dir == other_dir && !strncmp(path, output, dir);
-    char *here = beside || *path == '/' ? NULL : getcwd(NULL, 0);
-    int n = here ? attn_asprintf(&s->summary, "%s/%s", here, path) : attn_asprintf(&s->summary, "%s", beside ? path + dir : path);
+    bool near = beside || (output && path[0] && !strncmp(path, output, end) && path[end] == '/');      /* or in the output */
+    char *here = near || *path == '/' ? NULL : getcwd(NULL, 0);
+    int n = here ? attn_asprintf(&s->summary, "%s/%s", here, path) : attn_asprintf(&s->summary, "%s", near ? path + other_dir : path);
     free(here);
     if (n >= 0)
         return ATTN_OK;

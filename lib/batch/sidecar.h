@@ -58,8 +58,8 @@ bool attn_sidecar_has_option(const struct attn_sidecar *s, const char *name);
 void attn_mark_add_key(struct attn_mark *m, uint64_t number, const char *key);
 void attn_keys_add(char keys[65], const char *more);
 
-/* Sets the summary's path as seen from `output`: its name alone if it is in the same directory, else an absolute
- * path. */
+/* Sets the summary's path as seen from the directory of `output`, if it is there or in the output itself, so that they can be moved
+ * together; else as an absolute path. */
 int attn_sidecar_set_summary(struct attn_sidecar *s, const char *path, const char *output, struct attn_err *err);
 
 /* Finds how two outputs were made differently, apart from their shards and summaries. */

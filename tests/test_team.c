@@ -166,6 +166,7 @@ START_TEST(nobody_waits_for_a_thread_that_does_not_come)
     ck_assert_int_eq(attn_team_new(&t, 2, NULL), 0);
     expect_each_once(t, ITEMS, WORTH);
     ck_assert(signal(SIGUSR1, hold_up) != SIG_ERR);
+    nanosleep(&(struct timespec){.tv_nsec = 100000000}, NULL);          /* by then it sleeps; before that it may hold the team's lock */
     ck_assert_int_eq(tgkill(getpid(), youngest_thread(), SIGUSR1), 0);
     while (!atomic_load(&held_up))
         sched_yield();

@@ -48,7 +48,7 @@ static bool is_left(int dir, const char *name)
 {
     enum { OLD = 600 };                 /* seconds */
     struct stat st;
-    int fd = openat(dir, name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
+    int fd = openat(dir, name, O_RDWR | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);         /* on NFS who cannot write cannot lock */
     bool left = fd >= 0 && !fstat(fd, &st) && S_ISREG(st.st_mode) && time(NULL) - st.st_mtime > OLD &&
                 (attn_disk_lock(fd) || errno != EWOULDBLOCK);
     if (fd >= 0)

@@ -17,7 +17,7 @@ enum {
     SUMS = 512 * (4 * PANEL + APART),   /* some 550 KB, in the L2 cache */
     LINE = 64,
     DEEP = 768, SHORT = 192,            /* steps of a panel that is a copy already, for many rows and some: 128 and 256 are slower */
-    PAIRED = 384, FEW_PAIRED = 128,     /* steps of a panel in pairs; for few rows, for which making pairs takes long */
+    PAIRED = 384, FEW_PAIRED = 128,     /* steps of a panel made into pairs; for few rows, for which making pairs takes long */
     FOR_TILES = 256,                    /* steps of a panel in pairs that stays in the L1 cache: 32 KB */
     AS_FETCHED = 16                     /* this many rows are multiplied in the time it takes to read the weights from memory */
 };
@@ -44,7 +44,7 @@ static const struct attn_blocking
     few_in_pairs = {{.rows = 48, .tile = ATTN_PAIRS_ROWS, .strip = STRIP, .depth = FEW_PAIRED, .items = 1, .fine = 1},
                     attn_sum_up_pairs, true, PAIRED},
     copied_in_pairs = {{.rows = 128, .tile = ATTN_PAIRS_ROWS, .strip = 2, .depth = PAIRED, .items = 2, .fine = 2, .least = 64},
-                       attn_sum_up_pairs, true, PAIRED},
+                       attn_sum_up_pairs, true, DEEP},
     copied_for_tiles = {{.rows = 256, .tile = ATTN_PAIRS_ROWS, .strip = 4, .depth = FOR_TILES, .items = 2, .fine = 2, .least = 64},
                         attn_sum_up_pairs, true, FOR_TILES},
     lone_in_pairs = {{.rows = ATTN_PAIRS_LONE, .tile = 1, .strip = STRIP, .depth = PAIRED, .items = 1, .fine = 1},

@@ -475,7 +475,8 @@ START_TEST(avx2_and_avx512_agree_bit_for_bit)
     if (n_sets < 3)
         return;
     enum { N = 131 };
-    float x[N], g[N], w[N], a[N], b[N];
+    float x[N] = {0}, g[N], w[N], a[N], b[N];
+    double p[2], q[2];
     for (size_t n = 1; n <= N; n++) {
         fill(x, n, (unsigned)n, 20);
         fill(g, n, (unsigned)n + 1, 20);
@@ -486,19 +487,23 @@ START_TEST(avx2_and_avx512_agree_bit_for_bit)
             memcpy(b, x, sizeof b); \
             call_a; \
             call_b; \
-            ck_assert(memcmp(a, b, n * sizeof *a) == 0); \
+            ck_assert(memcmp(a, b, sizeof a) == 0); \
+            ck_assert(memcmp(a + n, x + n, (N - n) * sizeof *a) == 0); \
         } while (0)
         SAME(softmax(sets[1], a, 0.3f, n), softmax(sets[2], b, 0.3f, n));
+        SAME(p[0] = sets[1]->exps(a, 0.3f, 7, n), q[0] = sets[2]->exps(b, 0.3f, 7, n));
+        ck_assert(p[0] == q[0]);
         SAME(sets[1]->scale(a, x, 0.3f, n), sets[2]->scale(b, x, 0.3f, n));
         SAME(sets[1]->add(a, g, n), sets[2]->add(b, g, n));
         SAME(sets[1]->gelu(a, x, n), sets[2]->gelu(b, x, n));
         SAME(sets[1]->gelu_new(a, x, n), sets[2]->gelu_new(b, x, n));
         SAME(sets[1]->silu_mul(a, g, x, n), sets[2]->silu_mul(b, g, x, n));
+        SAME(sets[1]->gelu_mul(a, g, x, n), sets[2]->gelu_mul(b, g, x, n));
+        SAME(sets[1]->gelu_new_mul(a, g, x, n), sets[2]->gelu_new_mul(b, g, x, n));
         SAME(sets[1]->layernorm(a, x, w, g, 1e-5f, n), sets[2]->layernorm(b, x, w, g, 1e-5f, n));
         SAME(sets[1]->rmsnorm(a, x, w, 1e-5f, n), sets[2]->rmsnorm(b, x, w, 1e-5f, n));
         SAME(sets[1]->rotate(a, w, g, n / 2 * 2), sets[2]->rotate(b, w, g, n / 2 * 2));
 #undef SAME
-        double p[2], q[2];
         sets[1]->look(&p[0], &p[1], x, 2, n);
         sets[2]->look(&q[0], &q[1], x, 2, n);
         ck_assert(p[0] == q[0] && p[1] == q[1]);

@@ -240,16 +240,18 @@ START_TEST(any_shape_gives_the_bits_of_the_plain_loop)
 }
 END_TEST
 
+/* Rows, steps, columns. */
+static const size_t awkward[][3] = {
+    {1, 1, 1}, {1, 1, 64}, {1, 1, 65}, {6, 3, 2}, {7, 513, 63}, {64, 512, 64}, {65, 512, 128}, {100, 5, 64},
+    {101, 5, 64}, {129, 1, 1}, {130, 64, 65}, {200, 16, 16}, {12, 64, 11}, {11, 64, 16},
+    {193, 130, 257}, {385, 129, 300}, {17, 2100, 70}, {17, 130, 1090}, {49, 290, 130}, {258, 70, 66}, {131, 900, 130}};
+
 START_TEST(awkward_shapes)
 {
-    static const size_t shapes[][3] = {
-        {1, 1, 1}, {1, 1, 64}, {1, 1, 65}, {6, 3, 2}, {7, 513, 63}, {64, 512, 64}, {65, 512, 128}, {100, 5, 64},
-        {101, 5, 64}, {129, 1, 1}, {130, 64, 65}, {200, 16, 16}, {12, 64, 11}, {11, 64, 16},
-        {193, 130, 257}, {385, 129, 300}, {17, 2100, 70}, {17, 130, 1090}, {49, 290, 130}, {258, 70, 66}};
     struct attn_team *team[3] = {NULL};
     seed = 99;
     for (int round = 0; round < 6; round++)
-        check_shape(team, shapes[_i][0], shapes[_i][1], shapes[_i][2]);
+        check_shape(team, awkward[_i][0], awkward[_i][1], awkward[_i][2]);
 }
 END_TEST
 
@@ -638,7 +640,7 @@ Suite *suite_gemm(void)
     tcase_add_loop_test(c, items_cover_a_product_once, 0, 3);
     tcase_add_test(c, every_worker_has_items);
     tcase_add_loop_test(c, any_shape_gives_the_bits_of_the_plain_loop, 0, 10);
-    tcase_add_loop_test(c, awkward_shapes, 0, 20);
+    tcase_add_loop_test(c, awkward_shapes, 0, sizeof awkward / sizeof *awkward);
     tcase_add_test(c, one_row_reads_a_large_copy);
     tcase_add_test(c, rows_do_not_know_each_other);
     tcase_add_loop_test(c, share_of_libxsmm, 0, 2);

@@ -17,7 +17,7 @@ enum {
     SUMS = 512 * (4 * PANEL + APART),   /* some 550 KB, in the L2 cache */
     LINE = 64,
     DEEP = 768, SHORT = 192,            /* steps of a panel that is a copy already, for many rows and some: 128 and 256 are slower */
-    PAIRED = 384, FEW_PAIRED = 128,     /* steps of a panel made into pairs; for few rows, for which making pairs takes long */
+    PAIRED = 384, FEW_PAIRED = 128,     /* steps of a panel to be made into pairs; for few rows, for which that takes long */
     FOR_TILES = 256,                    /* steps of a panel in pairs that stays in the L1 cache: 32 KB */
     AS_FETCHED = 16                     /* this many rows are multiplied in the time it takes to read the weights from memory */
 };

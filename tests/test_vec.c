@@ -189,7 +189,7 @@ END_TEST
 static void softmax(const struct attn_vec_ops *set, float *x, float scale, size_t n)
 {
     bool finite;
-    set->softmax(x, scale, set->max(x, scale, n, &finite), n);
+    set->shares(x, set->exps(x, scale, set->max(x, scale, n, &finite), n), n);
 }
 
 START_TEST(softmax_is_right)
@@ -274,6 +274,39 @@ START_TEST(softmax_at_the_edges)
         softmax(sets[s], bad, 1, 3);
         ck_assert(isnan(bad[0]) && isnan(bad[1]) && isnan(bad[2]));
     }
+}
+END_TEST
+
+/* What sixteen sums in double, in which each number has the lane of its place, come to. */
+static double sum_in_lanes(const float *x, size_t n)
+{
+    double lane[16] = {0};
+    for (size_t i = 0; i < n; i++)
+        lane[i % 16] += (double)x[i];
+    for (size_t half = 8; half; half /= 2)
+        for (size_t i = 0; i < half; i++)
+            lane[i] += lane[i + half];
+    return lane[0];
+}
+
+START_TEST(exps_are_summed_in_double)
+{
+    enum { N = 100, LEAST = 110 };      /* down to -110: exp becomes denormal, and then 0 */
+    static const float others[] = {NAN, -NAN, INFINITY};
+    for (int s = 0; s < n_sets; s++)
+        for (size_t n = 0; n <= N; n++) {
+            float x[N];
+            fill(x, n, (unsigned)n + 1, LEAST);
+            for (size_t i = 0; i < n; i++)
+                x[i] = -fabsf(i % 3 ? x[i] : x[i] / LEAST);
+            double sum = sets[s]->exps(x, 1, 0, n);
+            ck_assert_msg(sum == sum_in_lanes(x, n), "%s, %zu: %a, expected %a", sets[s]->target, n, sum, sum_in_lanes(x, n));
+            for (size_t i = 0; i < n; i++) {
+                float y[N] = {0};
+                y[i] = others[i % 3];
+                ck_assert(isnan(sets[s]->exps(y, 1, y[i] == INFINITY ? INFINITY : 0, n)));
+            }
+        }
 }
 END_TEST
 
@@ -535,6 +568,7 @@ Suite *suite_vec(void)
     tcase_add_test(c, the_maximum_tells_of_what_overflows);
     tcase_add_test(c, softmax_divides_exactly);
     tcase_add_test(c, softmax_at_the_edges);
+    tcase_add_test(c, exps_are_summed_in_double);
     tcase_add_test(c, activations_are_right);
     tcase_add_test(c, norms_are_right);
     tcase_add_test(c, layernorm_keeps_small_differences);

@@ -138,14 +138,7 @@ static double vec_loss(float *x, size_t target, float weight, size_t n)
 {
     bool finite;                        /* if not, the loss is not either */
     float at = x[target], top = vec_max(x, 1, n, &finite);
-    const v16 max = all(top);
-    d16 sum = dall(0);
-    for (size_t i = 0; i < n; i += LANES) {
-        v16 e = exp16(sub(get(x + i, n - i, -INFINITY), max));
-        sum = dadd(sum, wide(e));
-        put(x + i, e, n - i);
-    }
-    double total = dsum(sum);
+    double total = vec_exps(x, 1, top, n);
     const v16 by = all((float)(weight / total)), least = all(FAINT);
     for (size_t i = 0; i < n; i += LANES) {
         v16 e = get(x + i, n - i, 0);

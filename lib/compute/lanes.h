@@ -2,9 +2,12 @@
  *
  * For files that are compiled for one instruction set each.  What the names do not say: `max` and `dmax`
  * return their second operand if one is NaN, as the instructions do.  `above(x, limit, y)` is y where x > limit or x is NaN,
- * else 0.  `times_pow2(x, n)` is x 2^n for a whole n down to -208, rounded once; `pow2` takes whole numbers
- * that were rounded by adding MAGIC, which leaves them in the low bits.  `dsum` adds the two halves of a
- * vector, then the halves of that, and so on: the same order everywhere.  `dcount` is 0 to 15.  `dsplit(x, &e)` is m with
+ * else 0.  `times_pow2_above(y, n, x, limit)` is y 2^n, rounded once, where x > limit or x is NaN, and 0 elsewhere,
+ * whatever y and n are there; where it is not 0, n is whole and at least -208.  `pow2` takes whole numbers that were rounded by
+ * adding MAGIC, which leaves them in the low bits.  `is_zero` is whether all lanes are: -0 is, NaN is not.  `dsum` adds the two
+ * halves of a vector, then the halves of that, and so on: the same order everywhere.  `sum_weights` adds sixteen floats from 0 to
+ * below 2 to sums in double precision that `no_sums` begins and `sum_total` ends: what dsum makes of them, or NaN if a float was
+ * not in this range.  `dcount` is 0 to 15.  `dsplit(x, &e)` is m with
  * x = m 2^e and m from sqrt(1/2) to sqrt(2), for a normal x > 0; for 0 it is some m and e, both finite.
  * `dtimes_pow2(x, n)` is x 2^n for a whole n that was rounded by adding DMAGIC, where x and the result are normal.
  * `least_of(bits, x)` keeps the smallest positive number, as its bits minus 1, so that 0 becomes the largest unsigned
@@ -13,6 +16,7 @@
 #ifndef ATTN_COMPUTE_LANES_H
 #define ATTN_COMPUTE_LANES_H
 
+#include <math.h>
 #include <stdint.h>
 #include <string.h>
 
@@ -47,12 +51,18 @@ enum { BELOW_HALF = 0x7fff };           /* just below half of the last bit bf16 
 
 #if !defined(__AVX512F__)
 /* Multiplies by 2^(n/2) twice, as 2^n itself may be too small; only the second product rounds. */
-static inline v16 times_pow2(v16 x, v16 n)
+static inline v16 times_pow2_above(v16 y, v16 n, v16 x, v16 limit)
 {
+    n = max(all(-208.0f), n);
     v16 half = fma16(n, all(0.5f), all(MAGIC));
     v16 rest = add(sub(n, sub(half, all(MAGIC))), all(MAGIC));
-    return mul(mul(x, pow2(half)), pow2(rest));
+    return mul(mul(above(x, limit, y), pow2(half)), pow2(rest));
 }
+
+typedef d16 sums16;
+static inline sums16 no_sums(void) { return dall(0); }
+static inline sums16 sum_weights(sums16 s, v16 x) { return dadd(s, wide(x)); }
+static inline double sum_total(sums16 s) { return dsum(s); }
 #endif
 
 /* Loads sixteen floats, or n if fewer are left; the other lanes become `fill`. */

@@ -154,6 +154,11 @@ static inline double dsum(d16 x)
     __m128d two = _mm_add_pd(_mm256_castpd256_pd128(four), _mm256_extractf128_pd(four, 1));
     return _mm_cvtsd_f64(_mm_add_sd(two, _mm_unpackhi_pd(two, two)));
 }
+static inline bool is_zero(v16 x)
+{
+    const __m256 zero = _mm256_setzero_ps();
+    return _mm256_movemask_ps(_mm256_or_ps(_mm256_cmp_ps(x.a, zero, _CMP_NEQ_UQ), _mm256_cmp_ps(x.b, zero, _CMP_NEQ_UQ))) == 0;
+}
 static inline float largest(v16 x)
 {
     __m256 eight = _mm256_max_ps(x.a, x.b);

@@ -29,7 +29,10 @@ static inline v16 above(v16 x, v16 limit, v16 y)
 {
     return _mm512_maskz_mov_ps(_mm512_cmp_ps_mask(x, limit, _CMP_NLE_UQ), y);
 }
-static inline v16 times_pow2(v16 x, v16 n) { return _mm512_scalef_ps(x, n); }
+static inline v16 times_pow2_above(v16 y, v16 n, v16 x, v16 limit)
+{
+    return _mm512_maskz_scalef_ps(_mm512_cmp_ps_mask(x, limit, _CMP_NLE_UQ), y, n);
+}
 static inline v16 least_of(v16 bits, v16 x)
 {
     __m512i less = _mm512_sub_epi32(_mm512_castps_si512(x), _mm512_set1_epi32(1));
@@ -116,6 +119,27 @@ static inline double dsum(d16 x)
     __m128d two = _mm_add_pd(_mm256_castpd256_pd128(four), _mm256_extractf128_pd(four, 1));
     return _mm_cvtsd_f64(_mm_add_sd(two, _mm_unpackhi_pd(two, two)));
 }
+/* A conversion to double takes as long as four additions.  But the bits of a float, moved down by three places, are those of a
+ * double that is 2^-896 times as large: its exponent has three more bits, which are 0 in floats from 0 to below 2.  `bits` are
+ * those that any float had; even, odd: sums of such doubles, and their lanes. */
+typedef struct { __m512d even, odd; __m512i bits; } sums16;
+static inline sums16 no_sums(void) { return (sums16){_mm512_setzero_pd(), _mm512_setzero_pd(), _mm512_setzero_si512()}; }
+static inline sums16 sum_weights(sums16 s, v16 x)
+{
+    const __m512i whole = _mm512_set1_epi64(~0x1fffffff);       /* bits of a moved float; behind them are its neighbour's */
+    __m512i i = _mm512_castps_si512(x), even = _mm512_srli_epi64(_mm512_slli_epi64(i, 32), 3);
+    __m512i odd = _mm512_and_si512(_mm512_srli_epi64(i, 3), whole);
+    return (sums16){_mm512_add_pd(s.even, _mm512_castsi512_pd(even)), _mm512_add_pd(s.odd, _mm512_castsi512_pd(odd)),
+                    _mm512_or_si512(s.bits, i)};
+}
+static inline double sum_total(sums16 s)
+{
+    const __m512i beyond = _mm512_set1_epi32((int)0xc0000000);  /* the sign, and the exponent of 2 and more, inf and NaN */
+    const __m512i a = _mm512_set_epi64(11, 3, 10, 2, 9, 1, 8, 0), b = _mm512_set_epi64(15, 7, 14, 6, 13, 5, 12, 4);
+    d16 in_order = {_mm512_permutex2var_pd(s.even, a, s.odd), _mm512_permutex2var_pd(s.even, b, s.odd)};
+    return _mm512_test_epi32_mask(s.bits, beyond) ? NAN : dsum(in_order) * 0x1p896;
+}
+static inline bool is_zero(v16 x) { return _mm512_cmp_ps_mask(x, all(0), _CMP_NEQ_UQ) == 0; }
 static inline float largest(v16 x) { return _mm512_reduce_max_ps(x); }
 static inline uint32_t smallest(v16 bits) { return _mm512_reduce_min_epu32(_mm512_castps_si512(bits)); }
 static inline __mmask16 first(size_t n) { return (__mmask16)((1u << n) - 1); }

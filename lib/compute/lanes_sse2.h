@@ -82,6 +82,11 @@ static inline v16 pow2(v16 n) { return (v16){pow2_part(n.a), pow2_part(n.b), pow
 /* Stubs: only the code for fused multiply-add needs these two. */
 static inline v16 least_of(v16 bits, v16 x) { (void)x; return bits; }
 static inline uint32_t smallest(v16 bits) { (void)bits; return 0; }
+static inline bool is_zero(v16 x)
+{
+    const __m128 zero = _mm_setzero_ps(), first = _mm_or_ps(_mm_cmpneq_ps(x.a, zero), _mm_cmpneq_ps(x.b, zero));
+    return _mm_movemask_ps(_mm_or_ps(first, _mm_or_ps(_mm_cmpneq_ps(x.c, zero), _mm_cmpneq_ps(x.d, zero)))) == 0;
+}
 static inline float largest(v16 x)
 {
     __m128 four = _mm_max_ps(_mm_max_ps(x.a, x.b), _mm_max_ps(x.c, x.d)), two = _mm_max_ps(four, _mm_movehl_ps(four, four));

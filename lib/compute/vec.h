@@ -47,10 +47,10 @@ struct attn_adamw { float beta1, beta2, scale, keep, rate, spread, eps; };
     /* The largest of s x[n]; -inf if n is 0.  *finite: whether all of them are; only then is the maximum exact, as NaN may or \
      * may not win. */ \
     GET(float, max, (const float *x, float s, size_t n, bool *finite), (x, s, n, finite)) \
-    /* x = softmax(s x[n]), s > 0, where max, their maximum, is subtracted.  If it is not finite the result is NaN. */ \
-    DO(softmax, (float *x, float s, float max, size_t n), (x, s, max, n)) \
-    /* x[n] = exp(s x - max), where max is no smaller than any s x; returns their sum. */ \
+    /* x[n] = exp(s x - max), where max is no smaller than any s x; returns their sum.  If max is not finite it is NaN. */ \
     GET(double, exps, (float *x, float s, float max, size_t n), (x, s, max, n)) \
+    /* x[n] /= (float)sum, correctly rounded: exps and their sum become a softmax. */ \
+    DO(shares, (float *x, double sum, size_t n), (x, sum, n)) \
     /* sum over exp(x[n] - top), in double precision; top is the largest of x.  NaN stays. */ \
     GET(double, exp_sum, (const float *x, double top, size_t n), (x, top, n)) \
     /* y[n] = elu(x) + 1: x + 1 above 0, else exp(x) */ \
@@ -171,6 +171,12 @@ ATTN_VEC_OPS(ATTN_DO, ATTN_GET)
 
 static inline const char *attn_vec_target(void) { return attn_vec_ops()->target; }
 static inline bool attn_vec_fused(void) { return attn_vec_ops()->fused; }
+
+/* x = softmax(s x[n]), where max, their maximum, is subtracted. */
+static inline void attn_vec_softmax(float *x, float s, float max, size_t n)
+{
+    attn_vec_shares(x, attn_vec_exps(x, s, max, n), n);
+}
 
 /* y[n] = op(pre), or op(pre, x) with a gate (mlp.h); y may be pre. */
 static inline void attn_vec_activate(float *y, const float *pre, const float *x, enum attn_mlp_kind kind, size_t n)

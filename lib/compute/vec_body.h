@@ -36,11 +36,9 @@ static void vec_add_sum(float *y, const float *a, const float *b, size_t n)
 }
 
 /* exp(x) = 2^n e^r with n whole and |r| <= ln(2)/2; e^r = 1 + r + r^2 P(r), P a minimax polynomial
- * (1.6e-10).  Results may be denormal.  Below -104 the result rounds to 0; above 88.8 it is cut off
- * there, still finite. */
-static inline v16 exp16(v16 x)
+ * (1.6e-10).  Results may be denormal.  Below -104 the result rounds to 0; x is at most 88.7. */
+static inline v16 exp_low(v16 x)
 {
-    x = min(all(88.72283f), max(all(-104.0f), x));
     v16 n = sub(fma16(x, all(1.44269504f), all(MAGIC)), all(MAGIC));
     v16 r = fma16(n, all(-0.693359375f), x);            /* ln 2 in two parts, the first with short mantissa */
     r = fma16(n, all(2.12194440e-4f), r);
@@ -51,23 +49,19 @@ static inline v16 exp16(v16 x)
     p = fma16(p, r, all(0.1666666676f));
     p = fma16(p, r, all(0.5000000014f));
     p = add(fma16(mul(r, r), p, r), all(1.0f));
-    return times_pow2(above(x, all(-104.0f), p), n);    /* above: a product that underflows takes as long as ten others */
+    return times_pow2_above(p, n, x, all(-104.0f));     /* above: a product that underflows takes as long as ten others */
+}
+
+/* Above 88.8 it is cut off there, still finite. */
+static inline v16 exp16(v16 x)
+{
+    return exp_low(min(all(88.72283f), x));
 }
 
 static void vec_round(float *y, const float *x, size_t n)
 {
     for (size_t i = 0; i < n; i += LANES)
         put(y + i, nearest_bf16(get(x + i, n - i, 0)), n - i);
-}
-
-/* Whether all lanes are 0: -0 is, NaN is not. */
-static inline bool is_zero(v16 x)
-{
-    float f[LANES], total = 0;
-    store(f, x);
-    for (int l = 0; l < LANES; l++)
-        total += f[l];
-    return total == 0;
 }
 
 /* The largest s * x.  The product with 0 of what is finite is 0, and of the rest NaN: while the maximum waits for its own
@@ -101,42 +95,52 @@ static inline v16 share(v16 x, v16 minus_sum, v16 inverse)
 }
 #define TINY ((127u - 100) << 23)       /* bits of 2^-100 */
 
-struct exps { v16 scale, max, least; d16 sum; };
-
-/* exp(scale x - max), which is 0 for -inf */
-static inline v16 next_exp(struct exps *s, v16 x)
+static double sum_row(const float *x, size_t n)
 {
-    v16 e = exp16(sub(mul(x, s->scale), s->max));
-    s->sum = dadd(s->sum, wide(e));
-    s->least = least_of(s->least, e);
-    return e;
+    d16 s = dall(0);
+    for (size_t i = 0; i < n; i += LANES)
+        s = dadd(s, wide(get(x + i, n - i, 0)));
+    return dsum(s);
 }
 
-static void vec_softmax(float *x, float scale_by, float maximum, size_t n)
+static double vec_exps(float *x, float scale_by, float maximum, size_t n)
 {
-    struct exps s = {all(scale_by), all(maximum), all(NAN), dall(0)};
+    const v16 scale = all(scale_by), top = all(maximum);
+    sums16 sums = no_sums();
     size_t whole = n - n % LANES;
-    for (size_t i = 0; i < whole; i += LANES)
-        store(x + i, next_exp(&s, load(x + i)));
-    v16 rest = all(0);
-    if (whole < n)                      /* kept in a register: part of a vector that was just stored is slow to load */
-        rest = next_exp(&s, load_part(x + whole, n - whole, -INFINITY));
-    const float total = (float)dsum(s.sum);
-    const v16 inverse = all(1 / total), minus = all(-total), by = all(total);
-    bool exact = FUSED && smallest(s.least) >= TINY - 1;
+    for (size_t i = 0; i < whole; i += LANES) {
+        v16 e = exp_low(sub(mul(load(x + i), scale), top));
+        sums = sum_weights(sums, e);
+        store(x + i, e);
+    }
+    if (whole < n) {
+        v16 e = exp_low(sub(mul(load_part(x + whole, n - whole, -INFINITY), scale), top));      /* 0 for -inf */
+        sums = sum_weights(sums, e);
+        store_part(x + whole, e, n - whole);
+    }
+    const double sum = sum_total(sums);
+    return isnan(sum) ? sum_row(x, n) : sum;            /* what is NaN, or beyond the range, is added as it is */
+}
+
+/* Whether each of n numbers, a multiple of LANES, is 0 or at least TINY. */
+static bool none_tiny(const float *x, size_t n)
+{
+    v16 least = all(NAN);
+    for (size_t i = 0; i < n; i += LANES)
+        least = least_of(least, load(x + i));
+    return smallest(least) >= TINY - 1;
+}
+
+static void vec_shares(float *x, double sum, size_t n)
+{
+    const float rounded = (float)sum;
+    const v16 inverse = all(1 / rounded), minus = all(-rounded), by = all(rounded);
+    size_t whole = n - n % LANES;
+    bool exact = FUSED && none_tiny(x, whole);
     for (size_t i = 0; i < whole; i += LANES)
         store(x + i, exact ? share(load(x + i), minus, inverse) : quot(load(x + i), by));
     if (whole < n)
-        store_part(x + whole, quot(rest, by), n - whole);
-}
-
-/* The exponentials of part of a row: the caller combines the sums of all parts. */
-static double vec_exps(float *x, float scale_by, float maximum, size_t n)
-{
-    struct exps s = {all(scale_by), all(maximum), all(NAN), dall(0)};
-    for (size_t i = 0; i < n; i += LANES)
-        put(x + i, next_exp(&s, get(x + i, n - i, -INFINITY)), n - i);
-    return dsum(s.sum);
+        store_part(x + whole, quot(load_part(x + whole, n - whole, 0), by), n - whole);
 }
 
 /* elu(x) + 1 */
@@ -146,14 +150,6 @@ static void vec_feature(float *y, const float *x, size_t n)
         v16 a = get(x + i, n - i, 0);
         put(y + i, where_neg(a, exp16(a), add(a, all(1.0f))), n - i);
     }
-}
-
-static double sum_row(const float *x, size_t n)
-{
-    d16 s = dall(0);
-    for (size_t i = 0; i < n; i += LANES)
-        s = dadd(s, wide(get(x + i, n - i, 0)));
-    return dsum(s);
 }
 
 /* sum over (x - c)^2 */

@@ -519,6 +519,18 @@ START_TEST(queries_may_begin_anywhere)
 }
 END_TEST
 
+/* Of the queries 100 to 107, two are whole strides after the only key. */
+START_TEST(strides_may_miss_all_keys)
+{
+    struct attn_attention a = narrow(ATTN_STRIDED, 8);
+    a.Tk = 1;
+    a.pos = 100;
+    a.kind.w = 1;
+    a.kind.s = 4;
+    expect_lost(a, 6);
+}
+END_TEST
+
 START_TEST(scales_take_the_place_of_the_own)
 {
     static const struct { enum attn_scaling how; float scale; } ways[] = {
@@ -577,6 +589,7 @@ Suite *suite_kinds(void)
     tcase_add_loop_test(c, looking_at_scores_loses_no_row_more, 0, 2);
     tcase_add_test(c, lost_rows_are_counted_once);
     tcase_add_loop_test(c, queries_may_begin_anywhere, 0, KINDS);
+    tcase_add_test(c, strides_may_miss_all_keys);
     tcase_add_test(c, scales_take_the_place_of_the_own);
     tcase_add_test(c, nonsense_is_refused);
     suite_add_tcase(s, c);

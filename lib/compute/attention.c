@@ -4,13 +4,15 @@
 #include "compute/panels.h"
 #include "compute/vec.h"
 
+#include <assert.h>
 #include <math.h>
 #include <string.h>
 
 enum {
     PANEL = ATTN_PANEL, LANES = 16,
     DEPTH = 128,                        /* steps of k before the next rows use the same part of a panel: 32 KB, in the L1 cache */
-    TILE = 6, GROUP = 2 * TILE          /* rows of a tile of the product; rows that read the same range of keys */
+    TILE = 6, GROUP = 2 * TILE,         /* rows of a tile of the product; rows that read the same range of keys */
+    TOGETHER = 4                        /* rows that take each step of the softmax one after the other: 2 to 8 are as fast */
 };
 
 /* ---- the definition ---- */
@@ -227,46 +229,72 @@ static bool renormalise(float *row, size_t n)
     return sum != 0;
 }
 
-void attn_head_softmax(const struct attn_head *h, float *row, size_t hidden, size_t n, size_t t, struct attn_found *found)
+/* Returns the maximum that the softmax subtracts. */
+static float find_max(const struct attn_head *h, struct attn_softmax *s, struct attn_found *found)
 {
-    float scale = h->scored ? 1 : h->scale;
     bool finite;
-    float max = attn_vec_max(row + hidden, scale, n - hidden, &finite);
+    float max = attn_vec_max(s->row + s->hidden, h->scored ? 1 : h->scale, s->n - s->hidden, &finite);
     if (!finite && !h->scored)
-        attn_count_row(&found->nonfinite, t);
-    if (max == -INFINITY && sees_nothing(h, row + hidden, n - hidden, t)) {
-        attn_count_row(&found->empty, t);
-        fill(row, 0, n, 0);
-        return;
-    }
-    fill(row, 0, hidden, -INFINITY);
-    attn_vec_softmax(row, scale, max, n);
+        attn_count_row(&found->nonfinite, s->t);
+    s->empty = max == -INFINITY && sees_nothing(h, s->row + s->hidden, s->n - s->hidden, s->t);
+    fill(s->row, 0, s->empty ? s->n : s->hidden, s->empty ? 0 : -INFINITY);
+    return max;
 }
 
-/* Turns a row of n scores, or of dots, into weights in place. */
-static void pattern_row(const struct attn_head *h, float *row, size_t hidden, size_t n, size_t t, struct attn_found *found)
+/* The processor goes on to the next row before it is through with the last numbers of a row, unless that row's own next step waits
+ * for them. */
+void attn_head_softmax(const struct attn_head *h, struct attn_softmax *s, size_t rows, struct attn_found *found)
 {
-    size_t keep = smaller(h->Tk, h->pos + t + 1), before = found->empty.rows;
-    attn_head_softmax(h, row, hidden, n, t, found);
-    if (h->kind.form != ATTN_CAUSAL_RENORM || found->empty.rows > before)
-        return;
-    fill(row, keep, n, 0);
-    if (!renormalise(row, keep))
-        attn_count_row(&found->empty, t);
+    float max[TOGETHER];
+    double sum[TOGETHER];
+    assert(rows <= TOGETHER);
+    for (size_t i = 0; i < rows; i++)
+        max[i] = find_max(h, &s[i], found);
+    for (size_t i = 0; i < rows; i++)
+        sum[i] = s[i].empty ? 0 : attn_vec_exps(s[i].row, h->scored ? 1 : h->scale, max[i], s[i].n);
+    for (size_t i = 0; i < rows; i++)
+        if (!s[i].empty)
+            attn_vec_shares(s[i].row, sum[i], s[i].n);
+}
+
+/* After the softmax of a row that is not empty: false if it becomes so. */
+static bool only_visible(const struct attn_head *h, const struct attn_softmax *s)
+{
+    size_t keep = smaller(h->Tk, h->pos + s->t + 1);
+    if (h->kind.form != ATTN_CAUSAL_RENORM)
+        return true;
+    fill(s->row, keep, s->n, 0);
+    return renormalise(s->row, keep);
+}
+
+/* Turns rows of scores, or of dots, into weights in place. */
+static void pattern_rows(const struct attn_head *h, const struct attn_band *b, size_t first, size_t rows, struct attn_found *found)
+{
+    struct attn_range all = shown(h, b, h->shown), live = reach(h, b->row0, b->rows), seen[TOGETHER];
+    struct attn_softmax s[TOGETHER];
+    for (size_t i = 0; i < rows; i++) {
+        size_t t = b->row0 + first + i;
+        seen[i] = h->edited ? everything(h) : attn_head_seen(h, t);
+        s[i] = (struct attn_softmax){.row = b->m + (first + i) * b->ld + live.lo, .hidden = seen[i].lo - live.lo,
+                                     .n = seen[i].hi - live.lo, .t = t};
+    }
+    attn_head_softmax(h, s, rows, found);
+    for (size_t i = 0; i < rows; i++) {
+        float *row = b->m + (first + i) * b->ld;
+        struct attn_range r = seen[i];
+        if (s[i].empty || !only_visible(h, &s[i]))
+            attn_count_row(&found->empty, s[i].t);
+        attn_drop_keys(&h->drop, row + r.lo, h->pos + s[i].t, NULL, r.lo, r.hi - r.lo);
+        fill(row, all.lo, live.lo, 0);
+        fill(row, r.hi, all.hi, 0);
+    }
 }
 
 struct attn_found attn_band_pattern(const struct attn_head *h, const struct attn_band *b)
 {
-    struct attn_range all = shown(h, b, h->shown), live = reach(h, b->row0, b->rows);
     struct attn_found found = {0};
-    for (size_t i = 0; i < b->rows; i++) {
-        float *row = b->m + i * b->ld;
-        struct attn_range r = h->edited ? everything(h) : attn_head_seen(h, b->row0 + i);
-        pattern_row(h, row + live.lo, r.lo - live.lo, r.hi - live.lo, b->row0 + i, &found);
-        attn_drop_keys(&h->drop, row + r.lo, h->pos + b->row0 + i, NULL, r.lo, r.hi - r.lo);
-        fill(row, all.lo, live.lo, 0);
-        fill(row, r.hi, all.hi, 0);
-    }
+    for (size_t i = 0; i < b->rows; i += TOGETHER)
+        pattern_rows(h, b, i, smaller(b->rows - i, TOGETHER), &found);
     return found;
 }
 

@@ -105,9 +105,14 @@ void attn_band_context(const struct attn_head *h, const struct attn_band *b);
 /* ---- parts of these steps that the other methods share ---- */
 
 struct attn_range attn_head_seen(const struct attn_head *h, size_t t);      /* bounds of the keys that query t sees */
-/* The softmax of n scores of query t, or of dots if they are not `scored`, in place; the first `hidden` are not seen.  Adds
- * the row to those found: if it sees nothing it becomes zeros. */
-void attn_head_softmax(const struct attn_head *h, float *row, size_t hidden, size_t n, size_t t, struct attn_found *found);
+/* n scores of query t, or dots if they are not `scored`, the first `hidden` of which are not seen. */
+struct attn_softmax {
+    float *row;
+    size_t hidden, n, t;
+    bool empty;                         /* a result: the query sees nothing, and the row becomes zeros */
+};
+/* The softmax of a few rows, in place.  Adds to those found rows with dots that are not finite; empty ones are the caller's. */
+void attn_head_softmax(const struct attn_head *h, struct attn_softmax *s, size_t rows, struct attn_found *found);
 /* y[rows, dv] (+)= weights [rows, K] v[K, dv].  Columns are taken in whole panels, beyond dv where need be: y and v must go on
  * as far. */
 void attn_head_mix(const struct attn_head *h, float *y, size_t ldy, const float *weights, size_t ld, size_t rows,

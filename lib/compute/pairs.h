@@ -13,8 +13,8 @@
  * Both treat numbers below 2^-126 as 0.
  *
  * A weight is converted into pairs a chunk at a time, in the L2 cache; while it is multiplied, the next chunk is prefetched.
- * Memory is fastest in long stretches from several rows on different pages.  So a chunk is several panels wide if the weight is stored [in, out], and as many steps of k deep as
- * fit if it is stored [out, in]. */
+ * Memory is fastest in long stretches from several rows on different pages.  So a chunk is several panels wide if the weight is
+ * stored [in, out], and as many steps of k deep as fit if it is stored [out, in]. */
 #ifndef ATTN_COMPUTE_PAIRS_H
 #define ATTN_COMPUTE_PAIRS_H
 

@@ -49,7 +49,10 @@ static void dots_row(const struct attn_head *h, float *few, const float *q, size
 /* Turns them into weights. */
 static void pattern_row(const struct attn_head *h, float *few, size_t t, size_t n, struct attn_found *found)
 {
-    attn_head_softmax(h, few, 0, n, t, found);
+    struct attn_softmax s = {.row = few, .n = n, .t = t};
+    attn_head_softmax(h, &s, 1, found);
+    if (s.empty)
+        attn_count_row(&found->empty, t);
     attn_drop_keys(&h->drop, few, h->pos + t, h->scratch.list, 0, n);
 }
 

@@ -17,7 +17,7 @@ enum {
     SUMS = 512 * (4 * PANEL + APART),   /* some 550 KB, in the L2 cache */
     LINE = 64,
     DEEP = 768, SHORT = 192,            /* steps of a panel that is a copy already, for many rows and some: 128 and 256 are slower */
-    PAIRED = 384, FEW_PAIRED = 128,     /* steps of a panel to be made into pairs; for few rows, for which that takes long */
+    FEW_PAIRED = 128, PAIRED = 384,     /* steps of a panel to be made into pairs, for few rows, for which that takes long, and many */
     FOR_TILES = 256,                    /* steps of a panel in pairs that stays in the L1 cache: 32 KB */
     AS_FETCHED = 16                     /* this many rows are multiplied in the time it takes to read the weights from memory */
 };
@@ -30,37 +30,44 @@ _Static_assert(STRIP * PANEL <= ATTN_PAIRS_WIDTH, "an item is as wide as a strea
 /* `some` rows are multiplied about as fast as weights come from memory, which is fastest with many panels side by side; slabs
  * are shallower so that those of a whole strip stay in the cache.  A weight stored [out, in] (some_out_in) is read fastest one
  * panel after the other.  In pairs, arithmetic is so fast that making pairs and reading and writing sums cost more: items have
- * more rows and take more steps at a time.  Tiles are faster still, and wait for panels that are not in the L1 cache.  `few` and
- * `lone` stream the weight in the longest possible stretches. */
+ * more rows and take more steps at a time.  Tiles are faster still, wait for panels that are not in the L1 cache, and make the
+ * pairs of many panels beforehand.  `few` and `lone` stream the weight in the longest possible stretches. */
 static const struct attn_blocking
     many = {{.rows = 192, .tile = 6, .strip = 4, .depth = ATTN_SLAB, .items = 2, .fine = 4, .least = 64}, attn_sum_up_slabs, false, DEEP},
     some = {{.rows = 48, .tile = 6, .strip = STRIP, .depth = ATTN_SLAB / 2, .items = 2, .fine = 1}, attn_sum_up_slabs, false, SHORT},
     some_out_in = {{.rows = 48, .tile = 6, .strip = 1, .depth = ATTN_SLAB / 2, .items = 2, .fine = 1}, attn_sum_up_slabs, false, SHORT},
     few = {{.rows = ATTN_STREAM, .tile = 1, .strip = PANELS, .depth = ATTN_SLAB, .items = 1, .fine = 1}, attn_sum_up_few, false, 0},
-    many_in_pairs = {{.rows = 512, .tile = ATTN_PAIRS_ROWS, .strip = 4, .depth = PAIRED, .items = 2, .fine = 2, .least = 128},
-                     attn_sum_up_pairs, true, PAIRED},
-    some_in_pairs = {{.rows = ATTN_Y_STAYS, .tile = ATTN_PAIRS_ROWS, .strip = 8, .depth = PAIRED, .items = 1, .fine = 1},
-                     attn_sum_up_pairs, true, PAIRED},
-    few_in_pairs = {{.rows = 48, .tile = ATTN_PAIRS_ROWS, .strip = STRIP, .depth = FEW_PAIRED, .items = 1, .fine = 1},
+    few_in_pairs = {{.rows = 48, .tile = ATTN_PAIRS_ROWS, .strip = 2, .depth = FEW_PAIRED, .items = 1, .fine = 1},
+                    attn_sum_up_pairs, true, DEEP},
+    in_pairs = {{.rows = 256, .tile = ATTN_PAIRS_ROWS, .strip = 4, .depth = DEEP, .items = 2, .fine = 2, .least = 64},
+                attn_sum_up_pairs, true, DEEP},
+    few_in_tiles = {{.rows = 48, .tile = ATTN_PAIRS_ROWS, .strip = STRIP, .depth = FEW_PAIRED, .items = 1, .fine = 1},
                     attn_sum_up_pairs, true, PAIRED},
-    copied_in_pairs = {{.rows = 128, .tile = ATTN_PAIRS_ROWS, .strip = 2, .depth = PAIRED, .items = 2, .fine = 2, .least = 64},
-                       attn_sum_up_pairs, true, DEEP},
-    copied_for_tiles = {{.rows = 256, .tile = ATTN_PAIRS_ROWS, .strip = 4, .depth = FOR_TILES, .items = 2, .fine = 2, .least = 64},
-                        attn_sum_up_pairs, true, FOR_TILES},
+    some_in_tiles = {{.rows = ATTN_Y_STAYS, .tile = ATTN_PAIRS_ROWS, .strip = 8, .depth = PAIRED, .items = 1, .fine = 1},
+                     attn_sum_up_pairs, true, PAIRED},
+    many_in_tiles = {{.rows = 512, .tile = ATTN_PAIRS_ROWS, .strip = 4, .depth = PAIRED, .items = 2, .fine = 2, .least = 128},
+                     attn_sum_up_pairs, true, PAIRED},
+    copied_in_tiles = {{.rows = 256, .tile = ATTN_PAIRS_ROWS, .strip = 4, .depth = FOR_TILES, .items = 2, .fine = 2, .least = 64},
+                       attn_sum_up_pairs, true, FOR_TILES},
     lone_in_pairs = {{.rows = ATTN_PAIRS_LONE, .tile = 1, .strip = STRIP, .depth = PAIRED, .items = 1, .fine = 1},
                      attn_sum_up_few, true, 0};
+
+static const struct attn_blocking *blocking_in_tiles(size_t n, bool copied)
+{
+    if (n <= few_in_tiles.sizes.rows)
+        return &few_in_tiles;
+    if (copied)
+        return &copied_in_tiles;
+    return n <= some_in_tiles.sizes.rows ? &some_in_tiles : &many_in_tiles;
+}
 
 static const struct attn_blocking *blocking_in_pairs(size_t n, bool copied)
 {
     if (n <= ATTN_PAIRS_LONE)
         return &lone_in_pairs;
-    if (copied && attn_pairs_kind() != ATTN_BF16_TILES)
-        return &copied_in_pairs;
-    if (n <= few_in_pairs.sizes.rows)
-        return &few_in_pairs;
-    if (copied)
-        return &copied_for_tiles;
-    return n <= some_in_pairs.sizes.rows ? &some_in_pairs : &many_in_pairs;
+    if (attn_pairs_kind() == ATTN_BF16_TILES)
+        return blocking_in_tiles(n, copied);
+    return !copied && n <= few_in_pairs.sizes.rows ? &few_in_pairs : &in_pairs;
 }
 
 /* Whether no weight must be rounded: in bf16, only if all are stored so. */
@@ -72,11 +79,11 @@ static bool all_as_stored(const struct attn_product *each, size_t outs, bool bf1
     return true;
 }
 
-static bool in_pairs(bool bf16) { return bf16 && attn_pairs_kind() != ATTN_BF16_FLOATS; }
+static bool multiplies_pairs(bool bf16) { return bf16 && attn_pairs_kind() != ATTN_BF16_FLOATS; }
 
 static const struct attn_blocking *blocking_for(size_t n, const struct attn_product *each, size_t outs, bool bf16)
 {
-    if (in_pairs(bf16))
+    if (multiplies_pairs(bf16))
         return blocking_in_pairs(n, each->w->panels);
     if (n <= few.sizes.rows && !attn_kernel_shares(n) && all_as_stored(each, outs, bf16))
         return &few;
@@ -87,7 +94,7 @@ static const struct attn_blocking *blocking_for(size_t n, const struct attn_prod
 
 double attn_gemm_share(size_t n, bool bf16, double flops)
 {
-    if (in_pairs(bf16))
+    if (multiplies_pairs(bf16))
         return 0;
     const struct attn_cut cut = {.most = &many.sizes, .n = n};
     size_t item = attn_cut_rows(&cut), taken = 0;

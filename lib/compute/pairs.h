@@ -26,6 +26,7 @@ enum {
     ATTN_PAIRS_TILE = 256,              /* words of a tile: 16 rows of 16 */
     ATTN_PAIRS_WIDTH = 16 * ATTN_PANEL, /* most columns that are converted, or streamed, at a time */
     ATTN_PAIRS_LONE = 2,                /* most rows of x for which w is streamed */
+    ATTN_PAIRS_FIRST = 6,               /* rows of x that make the words of a weight while they multiply */
     ATTN_CHUNK = 1 << 16                /* words of a chunk: 256 KB */
 };
 
@@ -39,6 +40,10 @@ struct attn_pairs_ops {
     /* y[n, 64] (+)= x[n, words] w[words, 64], while `ahead` is prefetched; x from attn_pairs_at, ldx in words */
     void (*panel)(float *y, size_t ldy, const float *x, size_t ldx, const float *w, size_t n, size_t words, bool more,
                   struct attn_ahead *ahead);
+    /* The same for the FIRST rows of x, of n, and w[K, 64] as it is stored, [in, out]; K is a multiple of 32.  Leaves its words.
+     * NULL: words are made beforehand. */
+    void (*panel_copy)(float *y, size_t ldy, const float *x, size_t ldx, float *words, const void *w, enum attn_dtype type,
+                       size_t ldw, size_t K, bool more, size_t n, struct attn_ahead *ahead);
     /* The same bits for one or two rows of x, at the speed of memory, as w is read where it is stored: see `stream` in vec.h
      * (here of at most WIDTH columns) and `stream_out_in` (of ATTN_TRANSPOSE outputs). */
     void (*stream)(float *y, size_t ldy, const float *x, size_t ldx, const void *w, enum attn_dtype type, size_t ldw, size_t n,

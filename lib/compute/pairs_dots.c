@@ -15,6 +15,33 @@ static void panel_dots(float *y, size_t ldy, const float *x, size_t ldx, const f
     vec_panel(y, ldy, x, ldx, w, ATTN_PANEL, n, words, more, ahead);
 }
 
+/* ---- the first rows of x, which make the words of w [in, out] while they multiply ---- */
+
+#define COPY(name, size, from) \
+static inline void name##_columns(v16 *col, const char *w, size_t next) \
+{ \
+    const char *second = w + next / 2;  /* of two rows in a step */ \
+    struct paired near = pair(from(w), from(second)), far = pair(from(w + BOTH * size), from(second + BOTH * size)); \
+    col[0] = (v16)near.left, col[1] = (v16)near.right, col[2] = (v16)far.left, col[3] = (v16)far.right; \
+} \
+static void name(float *y, size_t ldy, const float *x, size_t ldx, float *words, const char *w, size_t ldw, size_t K, bool more, \
+                 struct attn_ahead *ahead, size_t rate) \
+{ \
+    tile(y, ldy, x, ldx, 1, w, 2 * ldw * size, name##_columns, true, words, TILE_ROWS, K / 2, more, ahead, rate); \
+}
+COPY(copy_f32, 4, v32_from_f32) COPY(copy_f16, 2, v32_from_f16) COPY(copy_bf16, 2, v32_from_bf16)
+#undef COPY
+_Static_assert(TILE_ROWS == ATTN_PAIRS_FIRST && TILE_COLS == 4, "a tile has the first rows and all columns");
+
+static void panel_copy(float *y, size_t ldy, const float *x, size_t ldx, float *words, const void *w, enum attn_dtype type,
+                       size_t ldw, size_t K, bool more, size_t n, struct attn_ahead *ahead)
+{
+    static void (*const by_type[])(float *, size_t, const float *, size_t, float *, const char *, size_t, size_t, bool,
+                                   struct attn_ahead *, size_t) = {
+        [ATTN_F32] = copy_f32, [ATTN_F16] = copy_f16, [ATTN_BF16] = copy_bf16};
+    by_type[type](y, ldy, x, ldx, words, w, ldw, K, more, ahead, prefetch_rate(ahead, parts_of(n, TILE_ROWS) * K / 2));
+}
+
 static void row_dots(float *y, const float *x, const float *w, size_t next, size_t n, size_t words)
 {
     row_times(y, x, (const char *)w, next * sizeof *w, n, words, sizeof *w, from_stored_f32);
@@ -127,4 +154,4 @@ static void stream_out_in_dots(float *y, size_t ldy, const float *x, size_t ldx,
     by_type[type](y, ldy, x, ldx, w, n, K, ahead);
 }
 
-const struct attn_pairs_ops attn_pairs_dots = {panel_dots, stream_dots, stream_out_in_dots, row_dots};
+const struct attn_pairs_ops attn_pairs_dots = {panel_dots, panel_copy, stream_dots, stream_out_in_dots, row_dots};

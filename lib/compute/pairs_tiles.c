@@ -261,4 +261,4 @@ static void stream_out_in_tiles(float *y, size_t ldy, const float *x, size_t ldx
     end_tiles(before);
 }
 
-const struct attn_pairs_ops attn_pairs_tiles = {panel_tiles, stream_tiles, stream_out_in_tiles, NULL};
+const struct attn_pairs_ops attn_pairs_tiles = {panel_tiles, NULL, stream_tiles, stream_out_in_tiles, NULL};

@@ -91,6 +91,9 @@ EACH_TYPE(TRANSPOSE)
 
 /* ---- panels ---- */
 
+static inline void columns_f16(v16 *col, const char *w, size_t next) { (void)next, columns(col, w, 2, from_stored_f16); }
+static inline void columns_bf16(v16 *col, const char *w, size_t next) { (void)next, columns(col, w, 2, from_stored_bf16); }
+
 /* The first TILE_ROWS rows of n.  They prefetch their share of what is ahead if they are a large part of the work. */
 #define PANEL_COPY(t, type) \
 static void panel_copy_##t(float *y, size_t ldy, const float *x, size_t ldx, float *copy, const void *w, size_t ldw, size_t K, \
@@ -103,9 +106,9 @@ static void panel_copy_##t(float *y, size_t ldy, const float *x, size_t ldx, flo
     for (size_t j = 0; j < ATTN_PANEL; j += TILE) { \
         const char *at = (const char *)w + j * SIZE; \
         if (rate > 0) \
-            tile(y + j, ldy, x, ldx, 1, at, ldw * SIZE, SIZE, from_stored_##t, true, copy + j, TILE_ROWS, K, more, ahead, rate); \
+            tile(y + j, ldy, x, ldx, 1, at, ldw * SIZE, columns_##t, true, copy + j, TILE_ROWS, K, more, ahead, rate); \
         else \
-            tile(y + j, ldy, x, ldx, 1, at, ldw * SIZE, SIZE, from_stored_##t, true, copy + j, TILE_ROWS, K, more, &none, 0); \
+            tile(y + j, ldy, x, ldx, 1, at, ldw * SIZE, columns_##t, true, copy + j, TILE_ROWS, K, more, &none, 0); \
     } \
 }
 EACH_TYPE(PANEL_COPY)
@@ -123,7 +126,7 @@ EACH_TYPE(ROW_PANELS)
 #define OUTER_OF(n) static void outer##n(float *y, size_t ldy, const float *x, size_t ldx, const float *w, size_t ldw, size_t K) \
 { \
     struct attn_ahead none = {0}; \
-    tile(y, ldy, x, 1, ldx, (const char *)w, ldw * sizeof *w, sizeof *w, from_stored_f32, false, NULL, n, K, true, &none, 0); \
+    tile(y, ldy, x, 1, ldx, (const char *)w, ldw * sizeof *w, columns_f32, false, NULL, n, K, true, &none, 0); \
 }
 OUTER_OF(1) OUTER_OF(2) OUTER_OF(3)
 #if TILE_ROWS == 6

@@ -129,22 +129,45 @@ static bool fetches_y(const struct attn_joint_product *p)
     return p->cut.n > ATTN_Y_STAYS;
 }
 
-/* Adds the product of the item's rows with a chunk, whose pairs are `words`. */
-static void add_chunk(const struct attn_item_sums *o, const struct attn_chunk *c, const float *words)
+/* Whether the first rows of the item make the words of the chunk, one panel after the other, while they multiply. */
+static bool first_rows_copy(const struct attn_item_sums *o, const struct attn_chunk *c)
+{
+    const struct attn_mat *w = o->it.to->w;
+    const size_t n = o->it.i1 - o->it.i0, enough = 2 * ATTN_PAIRS_FIRST, whole = 32;
+    return attn_pairs_ops()->panel_copy && n >= enough && !w->out_in && c->j1 * PANEL <= w->out && c->K % whole == 0;
+}
+
+/* Adds the product of the item's rows with `words`: `depth` steps of panel j from step k on.  copy: the first rows make them. */
+static void add_words(const struct attn_item_sums *o, size_t j, size_t k, size_t depth, float *words, bool copy, struct attn_ahead *ahead)
 {
     const struct attn_joint_product *all = o->p;
-    size_t n = o->it.i1 - o->it.i0, depth = all->cut.most->depth, panel = attn_pairs_words(c->K) * PANEL;
+    const struct attn_mat *w = o->it.to->w;
+    const float *x = attn_pairs_at(all->x, all->ldx, o->it.i0, k / 2);
+    float *y = o->sum + (j - o->it.j0) * PANEL;
+    size_t n = o->it.i1 - o->it.i0, first = copy ? ATTN_PAIRS_FIRST : 0;
+    if (copy)
+        attn_pairs_ops()->panel_copy(y, o->ld, x, all->ldx, words, attn_element(w->data, w->type, k * w->ld + j * PANEL), w->type,
+                                     w->ld, depth, k > 0, n, ahead);
+    attn_pairs_ops()->panel(y + first * o->ld, o->ld, x + first * all->ldx, all->ldx, words, n - first, attn_pairs_words(depth), k > 0,
+                            ahead);
+}
+
+/* Adds the product of the item's rows with a chunk, whose pairs are `words` unless the first rows make them. */
+static void add_chunk(const struct attn_item_sums *o, const struct attn_chunk *c, float *words)
+{
+    const struct attn_joint_product *all = o->p;
+    const bool copy = first_rows_copy(o, c);
+    size_t depth = all->cut.most->depth, panel = copy ? 0 : attn_pairs_words(c->K) * PANEL;
     size_t part = 0, parts = (c->j1 - c->j0) * parts_of(c->K, depth);
+    assert(!copy || c->K <= depth);
     for (size_t j = c->j0; j < c->j1; j++, words += panel)
         for (size_t k = 0; k < c->K; k += depth) {
-            const float *x = attn_pairs_at(all->x, all->ldx, o->it.i0, (c->k + k) / 2);
             struct attn_ahead rows, ahead = chunk_ahead(o, c, part++, parts);
             if (c->k + k + depth >= all->in && fetches_y(all)) {
                 rows = rows_ahead(o, all->in, 0, j - o->it.j0, o->it.j1 - o->it.j0);
                 ahead.then = &rows;
             }
-            attn_pairs_ops()->panel(o->sum + (j - o->it.j0) * PANEL, o->ld, x, all->ldx, words + k / 2 * PANEL, n,
-                                    attn_pairs_words(smaller(c->K - k, depth)), c->k + k > 0, &ahead);
+            add_words(o, j, c->k + k, smaller(c->K - k, depth), words + k / 2 * PANEL, copy, &ahead);
         }
 }
 
@@ -155,7 +178,8 @@ void attn_sum_up_pairs(const struct attn_item_sums *o)
     size_t depth = o->p->cut.most->depth;
     struct attn_chunk c = attn_chunk_of(it->to->w, it->j0, it->j1, 0, depth);
     do {
-        attn_chunk_words(words, it->to->w, &c);
+        if (!first_rows_copy(o, &c))
+            attn_chunk_words(words, it->to->w, &c);
         add_chunk(o, &c, words);
     } while (next_chunk(&c, it, depth));
 }

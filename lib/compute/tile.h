@@ -12,13 +12,21 @@ enum { TILE = TILE_COLS * LANES };
 typedef v16 from_stored(const void *w);
 static inline v16 from_stored_f32(const void *w) { return load(w); }
 
+/* Loads what one step of w has for the columns of a tile; the next step is so many bytes further on. */
+typedef void columns_of(v16 *col, const char *w, size_t next);
+static inline __attribute__((always_inline)) void columns(v16 *col, const char *w, size_t size, from_stored *from)
+{
+    UNROLL for (size_t c = 0; c < TILE_COLS; c++)
+        col[c] = from(w + c * LANES * size);
+}
+static inline void columns_f32(v16 *col, const char *w, size_t next) { (void)next, columns(col, w, sizeof(float), from_stored_f32); }
+
 /* One tile: rows (at most TILE_ROWS) x TILE columns.  row, step: floats from one row of x, one step of k, to the next; one of
- * them is the constant 1.  next: bytes from one step of w to the next; size, from: bytes of a number of w, how to load it.  If
- * `copies`, w is also written to copy [K, 64] as float32.  Callers pass constants for rows, size, from and copies. */
+ * them is the constant 1.  next: bytes from one step of w to the next.  If `copies`, what `take` loads is also written to
+ * copy [K, 64].  Callers pass constants for rows, take and copies. */
 static inline __attribute__((always_inline))
-void tile(float *y, size_t ldy, const float *x, size_t row, size_t step, const char *w, size_t next, size_t size,
-          from_stored *from, bool copies, float *copy, size_t rows, size_t K, bool more, struct attn_ahead *ahead,
-          size_t rate)
+void tile(float *y, size_t ldy, const float *x, size_t row, size_t step, const char *w, size_t next, columns_of *take,
+          bool copies, float *copy, size_t rows, size_t K, bool more, struct attn_ahead *ahead, size_t rate)
 {
     v16 acc[TILE_ROWS][TILE_COLS];
     const float *lower = x + 3 * row;   /* with a pointer for each half of the rows, addresses need fewer registers */
@@ -27,8 +35,7 @@ void tile(float *y, size_t ldy, const float *x, size_t row, size_t step, const c
             acc[r][c] = more ? load(y + r * ldy + c * LANES) : all(0);
     for (size_t k = 0; k < K; k++, x += step, lower += step, w += next) {
         v16 col[TILE_COLS];
-        UNROLL for (size_t c = 0; c < TILE_COLS; c++)
-            col[c] = from(w + c * LANES * size);
+        take(col, w, next);
         UNROLL for (size_t c = 0; copies && c < TILE_COLS; c++)
             store(copy + k * ATTN_PANEL + c * LANES, col[c]);
         UNROLL for (size_t r = 0; r < rows; r++) {
@@ -47,7 +54,7 @@ void tile(float *y, size_t ldy, const float *x, size_t row, size_t step, const c
 #define ROWS_OF(n) static void rows##n(float *y, size_t ldy, const float *x, size_t ldx, const float *w, size_t ldw, \
                                        size_t K, bool more, struct attn_ahead *ahead, size_t rate) \
 { \
-    tile(y, ldy, x, ldx, 1, (const char *)w, ldw * sizeof *w, sizeof *w, from_stored_f32, false, NULL, n, K, more, ahead, rate); \
+    tile(y, ldy, x, ldx, 1, (const char *)w, ldw * sizeof *w, columns_f32, false, NULL, n, K, more, ahead, rate); \
 }
 ROWS_OF(1) ROWS_OF(2) ROWS_OF(3)
 #if TILE_ROWS == 6

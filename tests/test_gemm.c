@@ -120,15 +120,19 @@ static void plain(float *y, const float *x, size_t ldx, size_t n, const struct a
     free(column);
 }
 
-static struct attn_mat random_mat(void *data, const void *bias, size_t in, size_t out)
+/* The memory of its numbers, which the caller frees, ends with the last one: a sanitizer sees what reads on. */
+static struct attn_mat random_mat(const void *bias, size_t in, size_t out)
 {
-    struct attn_mat w = {.data = data, .type = (enum attn_dtype)pick(3), .in = in, .out = out, .out_in = pick(2)};
+    struct attn_mat w = {.type = (enum attn_dtype)pick(3), .in = in, .out = out, .out_in = pick(2)};
     w.ld = (w.out_in ? in : out) + pick(3);
     if (w.out_in && pick(2)) {       /* groups of rows of a larger matrix */
         w.group = 1 + pick(9);
         w.step = STEP * w.group;
     }
-    fill(data, w.type, (w.out_in ? STEP * out : in) * w.ld);
+    size_t last = !w.out_in ? in - 1 : out ? attn_mat_index(&w, out - 1) : 0, n = out ? last * w.ld + (w.out_in ? in : out) : 0;
+    void *data = room(n * attn_dtype_size(w.type));
+    fill(data, w.type, n);
+    w.data = data;
     if (pick(2))
         w.bias = (struct attn_vec){bias, ATTN_F32};
     return w;
@@ -207,10 +211,9 @@ static void check_shape(struct attn_team *team[3], size_t n, size_t in, size_t o
     size_t ldx = in + pick(3);
     float *x = room(n * ldx * sizeof *x), *want = room(n * out * sizeof *want), *bias = room(STEP * out * sizeof *bias);
     float *rounded = room((n + ATTN_GEMM_MORE) * (in + ATTN_GEMM_MORE) * sizeof *rounded);
-    void *data = room((in + 3) * (STEP * out + 3) * sizeof(float));
     fill(x, ATTN_F32, n * ldx);
     fill(bias, ATTN_F32, STEP * out);
-    struct attn_mat w = random_mat(data, bias, in, out);
+    struct attn_mat w = random_mat(bias, in, out);
     plain(want, x, ldx, n, &w, chain, false);
     compare_all(team, want, x, ldx, n, &w, NULL);
     enum attn_bf16 kind = (enum attn_bf16)pick(3);      /* only one kind: the plain loops are slow under a sanitizer */
@@ -222,7 +225,7 @@ static void check_shape(struct attn_team *team[3], size_t n, size_t in, size_t o
     free(want);
     free(bias);
     free(rounded);
-    free(data);
+    free((void *)w.data);
 }
 
 START_TEST(any_shape_gives_the_bits_of_the_plain_loop)
@@ -431,7 +434,7 @@ START_TEST(weights_do_not_know_each_other)
         float *panels[ATTN_GEMM_EACH] = {NULL};         /* of some of them, in float32 */
         size_t n = 1 + pick(round % 3 ? N : 8);
         for (int i = 0; i < ATTN_GEMM_EACH; i++) {
-            w[i] = random_mat(room((IN + 3) * (STEP * MOST + 3) * sizeof(float)), bias, IN, i == 1 && round == 3 ? 0 : 1 + pick(MOST));
+            w[i] = random_mat(bias, IN, i == 1 && round == 3 ? 0 : 1 + pick(MOST));
             if (round % 2 == 0 && pick(2))
                 panels[i] = panels_for(&w[i], false, team);
             each[i] = (struct attn_product){room(N * GUARDED * sizeof(float)), w[i].out + GUARD, &w[i]};
@@ -478,8 +481,8 @@ START_TEST(numbers_between_products)
     for (size_t i = 0; i < 6 * 6; i++) {
         size_t n = ns[i / 6], m = hiddens[i % 6];
         enum attn_tail tail = tails[i % 5];
-        struct attn_mat first = random_mat(room((IN + 3) * (STEP * MOST + 3) * sizeof(float)), bias, IN, m);
-        struct attn_mat second = random_mat(room((MOST + 3) * (STEP * OUT + 3) * sizeof(float)), bias, m, OUT);
+        struct attn_mat first = random_mat(bias, IN, m);
+        struct attn_mat second = random_mat(bias, m, OUT);
         memcpy(hidden, gate, N * MOST * sizeof *hidden);
         attn_gemm(team, hidden, m, x, IN, n, &first, tail, rounded);
         attn_gemm(team, want, OUT, hidden, m, n, &second, ATTN_STORE, rounded);

@@ -39,8 +39,10 @@ static const struct attn_blocking
     few = {{.rows = ATTN_STREAM, .tile = 1, .strip = PANELS, .depth = ATTN_SLAB, .items = 1, .fine = 1}, attn_sum_up_few, false, 0},
     few_in_pairs = {{.rows = 48, .tile = ATTN_PAIRS_ROWS, .strip = 2, .depth = FEW_PAIRED, .items = 1, .fine = 1},
                     attn_sum_up_pairs, true, DEEP},
-    in_pairs = {{.rows = 256, .tile = ATTN_PAIRS_ROWS, .strip = 4, .depth = DEEP, .items = 2, .fine = 2, .least = 64},
-                attn_sum_up_pairs, true, DEEP},
+    many_in_pairs = {{.rows = 256, .tile = ATTN_PAIRS_ROWS, .strip = 4, .depth = DEEP, .items = 2, .fine = 2, .least = 64},
+                     attn_sum_up_pairs, true, DEEP},
+    copied_in_pairs = {{.rows = 128, .tile = ATTN_PAIRS_ROWS, .strip = 2, .depth = DEEP, .items = 2, .fine = 2, .least = 64},
+                       attn_sum_up_pairs, true, DEEP},
     few_in_tiles = {{.rows = 48, .tile = ATTN_PAIRS_ROWS, .strip = STRIP, .depth = FEW_PAIRED, .items = 1, .fine = 1},
                     attn_sum_up_pairs, true, PAIRED},
     some_in_tiles = {{.rows = ATTN_Y_STAYS, .tile = ATTN_PAIRS_ROWS, .strip = 8, .depth = PAIRED, .items = 1, .fine = 1},
@@ -67,7 +69,9 @@ static const struct attn_blocking *blocking_in_pairs(size_t n, bool copied)
         return &lone_in_pairs;
     if (attn_pairs_kind() == ATTN_BF16_TILES)
         return blocking_in_tiles(n, copied);
-    return !copied && n <= few_in_pairs.sizes.rows ? &few_in_pairs : &in_pairs;
+    if (copied)
+        return &copied_in_pairs;
+    return n <= few_in_pairs.sizes.rows ? &few_in_pairs : &many_in_pairs;
 }
 
 /* Whether no weight must be rounded: in bf16, only if all are stored so. */

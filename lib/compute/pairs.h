@@ -14,7 +14,8 @@
  *
  * A weight is converted into pairs a chunk at a time, in the L2 cache; while it is multiplied, the next chunk is prefetched.
  * Memory is fastest in long stretches from several rows on different pages.  So a chunk is several panels wide if the weight is
- * stored [in, out], and as many steps of k deep as fit if it is stored [out, in]. */
+ * stored [in, out], and as many steps of k deep as fit if it is stored [out, in].  With vdpbf16ps the first rows of x make the
+ * words of a weight [in, out] themselves, a panel at a time. */
 #ifndef ATTN_COMPUTE_PAIRS_H
 #define ATTN_COMPUTE_PAIRS_H
 

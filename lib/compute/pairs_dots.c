@@ -20,8 +20,9 @@ static void panel_dots(float *y, size_t ldy, const float *x, size_t ldx, const f
 #define COPY(name, size, from) \
 static inline void name##_columns(v16 *col, const char *w, size_t next) \
 { \
+    const size_t half = (size_t)BOTH * size; \
     const char *second = w + next / 2;  /* of two rows in a step */ \
-    struct paired near = pair(from(w), from(second)), far = pair(from(w + BOTH * size), from(second + BOTH * size)); \
+    struct paired near = pair(from(w), from(second)), far = pair(from(w + half), from(second + half)); \
     col[0] = (v16)near.left, col[1] = (v16)near.right, col[2] = (v16)far.left, col[3] = (v16)far.right; \
 } \
 static void name(float *y, size_t ldy, const float *x, size_t ldx, float *words, const char *w, size_t ldw, size_t K, bool more, \

@@ -133,7 +133,7 @@ static bool fetches_y(const struct attn_joint_product *p)
 static bool first_rows_copy(const struct attn_item_sums *o, const struct attn_chunk *c)
 {
     const struct attn_mat *w = o->it.to->w;
-    const size_t n = o->it.i1 - o->it.i0, enough = 2 * ATTN_PAIRS_FIRST, whole = 32;
+    const size_t n = o->it.i1 - o->it.i0, enough = 2 * (size_t)ATTN_PAIRS_FIRST, whole = 32;
     return attn_pairs_ops()->panel_copy && n >= enough && !w->out_in && c->j1 * PANEL <= w->out && c->K % whole == 0;
 }
 

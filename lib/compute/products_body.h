@@ -126,7 +126,7 @@ EACH_TYPE(ROW_PANELS)
 #define OUTER_OF(n) static void outer##n(float *y, size_t ldy, const float *x, size_t ldx, const float *w, size_t ldw, size_t K) \
 { \
     struct attn_ahead none = {0}; \
-    tile(y, ldy, x, 1, ldx, (const char *)w, ldw * sizeof *w, columns_f32, false, NULL, n, K, true, &none, 0); \
+    tile(y, ldy, x, 1, ldx, (const char *)w, ldw * sizeof *w, columns_f32, false, y, n, K, true, &none, 0); \
 }
 OUTER_OF(1) OUTER_OF(2) OUTER_OF(3)
 #if TILE_ROWS == 6

@@ -23,7 +23,7 @@ static inline void columns_f32(v16 *col, const char *w, size_t next) { (void)nex
 
 /* One tile: rows (at most TILE_ROWS) x TILE columns.  row, step: floats from one row of x, one step of k, to the next; one of
  * them is the constant 1.  next: bytes from one step of w to the next.  If `copies`, what `take` loads is also written to
- * copy [K, 64].  Callers pass constants for rows, take and copies. */
+ * copy [K, 64], which is not used otherwise.  Callers pass constants for rows, take and copies. */
 static inline __attribute__((always_inline))
 void tile(float *y, size_t ldy, const float *x, size_t row, size_t step, const char *w, size_t next, columns_of *take,
           bool copies, float *copy, size_t rows, size_t K, bool more, struct attn_ahead *ahead, size_t rate)
@@ -54,7 +54,7 @@ void tile(float *y, size_t ldy, const float *x, size_t row, size_t step, const c
 #define ROWS_OF(n) static void rows##n(float *y, size_t ldy, const float *x, size_t ldx, const float *w, size_t ldw, \
                                        size_t K, bool more, struct attn_ahead *ahead, size_t rate) \
 { \
-    tile(y, ldy, x, ldx, 1, (const char *)w, ldw * sizeof *w, columns_f32, false, NULL, n, K, more, ahead, rate); \
+    tile(y, ldy, x, ldx, 1, (const char *)w, ldw * sizeof *w, columns_f32, false, y, n, K, more, ahead, rate); \
 }
 ROWS_OF(1) ROWS_OF(2) ROWS_OF(3)
 #if TILE_ROWS == 6

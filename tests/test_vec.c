@@ -291,14 +291,14 @@ static double sum_in_lanes(const float *x, size_t n)
 
 START_TEST(exps_are_summed_in_double)
 {
-    enum { N = 100, LEAST = 110 };      /* down to -110: exp becomes denormal, and then 0 */
+    enum { N = 100, SPREAD = 110 };     /* down to -110: exp becomes denormal, and then 0 */
     static const float others[] = {NAN, -NAN, INFINITY};
     for (int s = 0; s < n_sets; s++)
         for (size_t n = 0; n <= N; n++) {
             float x[N];
-            fill(x, n, (unsigned)n + 1, LEAST);
+            fill(x, n, (unsigned)n + 1, SPREAD);
             for (size_t i = 0; i < n; i++)
-                x[i] = -fabsf(i % 3 ? x[i] : x[i] / LEAST);
+                x[i] = -fabsf(i % 3 ? x[i] : x[i] / SPREAD);
             double sum = sets[s]->exps(x, 1, 0, n);
             ck_assert_msg(sum == sum_in_lanes(x, n), "%s, %zu: %a, expected %a", sets[s]->target, n, sum, sum_in_lanes(x, n));
             for (size_t i = 0; i < n; i++) {

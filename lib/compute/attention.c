@@ -11,8 +11,7 @@
 enum {
     PANEL = ATTN_PANEL, LANES = 16,
     DEPTH = 128,                        /* steps of k before the next rows use the same part of a panel: 32 KB, in the L1 cache */
-    TILE = 6, GROUP = 2 * TILE,         /* rows of a tile of the product; rows that read the same range of keys */
-    TOGETHER = 4                        /* rows that take each step of the softmax one after the other: 2 to 8 are as fast */
+    TILE = 6, GROUP = 2 * TILE          /* rows of a tile of the product; rows that read the same range of keys */
 };
 
 /* ---- the definition ---- */
@@ -245,9 +244,9 @@ static float find_max(const struct attn_head *h, struct attn_softmax *s, struct 
  * for them. */
 void attn_head_softmax(const struct attn_head *h, struct attn_softmax *s, size_t rows, struct attn_found *found)
 {
-    float max[TOGETHER];
-    double sum[TOGETHER];
-    assert(rows <= TOGETHER);
+    float max[ATTN_TOGETHER];
+    double sum[ATTN_TOGETHER];
+    assert(rows <= ATTN_TOGETHER);
     for (size_t i = 0; i < rows; i++)
         max[i] = find_max(h, &s[i], found);
     for (size_t i = 0; i < rows; i++)
@@ -270,8 +269,8 @@ static bool only_visible(const struct attn_head *h, const struct attn_softmax *s
 /* Turns rows of scores, or of dots, into weights in place. */
 static void pattern_rows(const struct attn_head *h, const struct attn_band *b, size_t first, size_t rows, struct attn_found *found)
 {
-    struct attn_range all = shown(h, b, h->shown), live = reach(h, b->row0, b->rows), seen[TOGETHER];
-    struct attn_softmax s[TOGETHER];
+    struct attn_range all = shown(h, b, h->shown), live = reach(h, b->row0, b->rows), seen[ATTN_TOGETHER];
+    struct attn_softmax s[ATTN_TOGETHER];
     for (size_t i = 0; i < rows; i++) {
         size_t t = b->row0 + first + i;
         seen[i] = h->edited ? everything(h) : attn_head_seen(h, t);
@@ -293,8 +292,8 @@ static void pattern_rows(const struct attn_head *h, const struct attn_band *b, s
 struct attn_found attn_band_pattern(const struct attn_head *h, const struct attn_band *b)
 {
     struct attn_found found = {0};
-    for (size_t i = 0; i < b->rows; i += TOGETHER)
-        pattern_rows(h, b, i, smaller(b->rows - i, TOGETHER), &found);
+    for (size_t i = 0; i < b->rows; i += ATTN_TOGETHER)
+        pattern_rows(h, b, i, smaller(b->rows - i, ATTN_TOGETHER), &found);
     return found;
 }
 

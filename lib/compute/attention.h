@@ -111,7 +111,8 @@ struct attn_softmax {
     size_t hidden, n, t;
     bool empty;                         /* a result: the query sees nothing, and the row becomes zeros */
 };
-/* The softmax of a few rows, in place.  Adds to those found rows with dots that are not finite; empty ones are the caller's. */
+enum { ATTN_TOGETHER = 4 };            /* most rows that take each step of the softmax one after the other: 2 to 8 are as fast */
+/* The softmax of at most so many rows, in place.  Adds to those found rows with dots that are not finite; empty ones are the caller's. */
 void attn_head_softmax(const struct attn_head *h, struct attn_softmax *s, size_t rows, struct attn_found *found);
 /* y[rows, dv] (+)= weights [rows, K] v[K, dv].  Columns are taken in whole panels, beyond dv where need be: y and v must go on
  * as far. */

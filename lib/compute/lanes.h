@@ -6,8 +6,8 @@
  * whatever y and n are there; where it is not 0, n is whole and at least -208.  `pow2` takes whole numbers that were rounded by
  * adding MAGIC, which leaves them in the low bits.  `is_zero` is whether all lanes are: -0 is, NaN is not.  `dsum` adds the two
  * halves of a vector, then the halves of that, and so on: the same order everywhere.  `sum_weights` adds sixteen floats from 0 to
- * below 2 to sums in double precision that `no_sums` begins and `sum_total` ends: what dsum makes of them, or NaN if a float was
- * not in this range.  `dcount` is 0 to 15.  `dsplit(x, &e)` is m with
+ * below 2 to sums in double precision that `no_sums` begins and `sum_total` ends: what dsum makes of them; a float that is not in
+ * this range may make it NaN.  `dcount` is 0 to 15.  `dsplit(x, &e)` is m with
  * x = m 2^e and m from sqrt(1/2) to sqrt(2), for a normal x > 0; for 0 it is some m and e, both finite.
  * `dtimes_pow2(x, n)` is x 2^n for a whole n that was rounded by adding DMAGIC, where x and the result are normal.
  * `least_of(bits, x)` keeps the smallest positive number, as its bits minus 1, so that 0 becomes the largest unsigned

@@ -230,8 +230,8 @@ enum {                                  /* what an observer wants of an activati
     ATTN_WATCH = 1,                     /* to see it */
     ATTN_EDIT = 2,                      /* to change it before the next step reads it */
     ATTN_WHOLE = 4,                     /* to get all heads and rows of a sentence in one band */
-    ATTN_LAST = 8,                      /* of norm_final and logits the last row of each sentence is enough: saves the others, unless
-                                         * another observer wants them; then all come */
+    ATTN_LAST = 8,                      /* of norm_final and logits the last row of each sentence is enough: saves the others, also in
+                                         * the last block, unless another observer wants them; then all come */
     ATTN_DERIVE = 16                    /* of a derived activation: to have it computed.  Without this flag the others mean
                                          * nothing there, so that who watches everything does not pay for these */
 };

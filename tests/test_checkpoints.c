@@ -226,6 +226,85 @@ START_TEST(log_probabilities)
 }
 END_TEST
 
+/* ---- the last rows ---- */
+
+enum { TEXTS = 3, LONGEST = 11 };
+static const size_t lengths[TEXTS] = {LONGEST, 1, 5};
+
+/* Keeps the last row of logits of each text, and watches all activations before `before` to no end. */
+struct last { int before; float *row[TEXTS]; size_t V; };
+
+static unsigned last_wants(void *self, int act, int layer)
+{
+    const struct last *l = self;
+    (void)layer;
+    return act == ATTN_ACT_LOGITS ? ATTN_WATCH | ATTN_LAST : act < l->before ? ATTN_WATCH : 0;
+}
+
+static int last_watch(void *self, const struct attn_probe *p, struct attn_err *err)
+{
+    struct last *l = self;
+    (void)err;
+    if (p->act != ATTN_ACT_LOGITS)
+        return ATTN_OK;
+    ck_assert_uint_eq(p->rows, 1);
+    ck_assert_uint_eq(p->row0, lengths[p->seq] - 1);
+    ck_assert_ptr_null(l->row[p->seq]);
+    l->V = p->cols;
+    l->row[p->seq] = malloc(p->cols * sizeof(float));
+    memcpy(l->row[p->seq], p->data, p->cols * sizeof(float));
+    return ATTN_OK;
+}
+
+static void run_last(struct last *l, const struct attn_model *m, int before, bool bf16)
+{
+    struct attn_err err = {0};
+    struct attn_seq seq[TEXTS];
+    struct attn_plan plan = {.seqs = TEXTS, .threads = 2, .bf16 = bf16};
+    struct attn_run *r = NULL;
+    int32_t ids[TEXTS * LONGEST];
+    for (size_t i = 0; i < TEXTS; i++)
+        plan.rows += (seq[i] = (struct attn_seq){.T = lengths[i]}).T;
+    for (size_t i = 0; i < plan.rows; i++)
+        ids[i] = (int32_t)(i * 29 % 61);
+    *l = (struct last){.before = before};
+    const struct attn_observer obs = {.wants = last_wants, .watch = last_watch, .self = l};
+    ck_assert_msg(!attn_run_new(&r, m, &plan, &obs, 1, &err) && !attn_run_forward(r, ids, seq, TEXTS, &err), "%s", err.msg);
+    attn_run_free(r);
+}
+
+static void expect_same_last(struct last *some, const struct last *all)
+{
+    ck_assert_uint_eq(some->V, all->V);
+    for (size_t i = 0; i < TEXTS; i++) {
+        ck_assert(!some->V || memcmp(some->row[i], all->row[i], some->V * sizeof(float)) == 0);
+        free(some->row[i]);
+    }
+}
+
+/* A run whose last rows alone are read leaves the others out once attention has seen them: the bits stay. */
+START_TEST(rows_that_nobody_reads_change_nothing)
+{
+    const char *path = checkpoint_path(checkpoints[_i].name);
+    struct attn_model *m = NULL;
+    struct attn_err err;
+    if (!path)
+        return;
+    ck_assert_msg(!attn_model_open(&m, path, &err), "%s", err.msg);
+    for (int bf16 = 0; bf16 < 2; bf16++) {
+        struct last all, some;
+        run_last(&all, m, ATTN_ACT_LOGITS, bf16);
+        run_last(&some, m, 0, bf16);
+        expect_same_last(&some, &all);
+        run_last(&some, m, ATTN_ACT_OUT, bf16);         /* all up to attention's contexts */
+        expect_same_last(&some, &all);
+        for (size_t i = 0; i < TEXTS; i++)
+            free(all.row[i]);
+    }
+    attn_model_close(m);
+}
+END_TEST
+
 Suite *suite_checkpoints(void)
 {
     Suite *s = suite_create("checkpoints");
@@ -234,6 +313,7 @@ Suite *suite_checkpoints(void)
     tcase_add_loop_test(c, every_activation, 0, CHECKPOINTS);
     tcase_add_loop_test(c, every_activation_in_bf16, 0, CHECKPOINTS);
     tcase_add_loop_test(c, log_probabilities, 0, CHECKPOINTS);
+    tcase_add_loop_test(c, rows_that_nobody_reads_change_nothing, 0, CHECKPOINTS);
     suite_add_tcase(s, c);
     return s;
 }

@@ -12,6 +12,8 @@ static struct attn_rows rows(const struct attn_pass *p, float *data, size_t cols
 static void announce(struct attn_pass *p, int act, int layer, const struct attn_rows *r, size_t heads);
 static struct attn_rows normed(struct attn_pass *p, const struct attn_rows *x, const struct attn_norm *norm, int act, int layer);
 static void attend(struct attn_pass *p, int layer);
+static void leave_unread(struct attn_pass *p, int layer, struct attn_rows *x, struct attn_rows *y, struct attn_rows *context);
+static bool ends_in_last_rows(const struct attn_pass *p, int layer);
 static void norm_heads(struct attn_pass *p, struct attn_rows *y, const struct attn_norm *norm);
 static void rotate(struct attn_pass *p, struct attn_rows *y, int layer);
 static void step(struct attn_pass *p, struct attn_rows *y, const struct attn_rows *x, const struct attn_mat *w,
@@ -27,14 +29,12 @@ void attn_block_run(struct attn_pass *p, int layer)
     const struct attn_block *b = &w->block[layer];
     const struct attn_dims *n = &w->n;
 
-    /* All have R rows, those of all sentences. */
+    /* All have R rows, those of all sentences, until leave_unread. */
     struct attn_rows x = {p->x, p->ldx, p->rows, n->d};                         /* [R, d] */
     struct attn_rows q = rows(p, p->q, n->H * n->dh);                           /* [R, H * dh] */
     struct attn_rows k = rows(p, p->k, n->Hkv * n->dh);                         /* [R, Hkv * dh] */
     struct attn_rows v = rows(p, p->v, n->Hkv * n->dv);                         /* [R, Hkv * dv] */
     struct attn_rows context = rows(p, p->context, n->H * n->dv);               /* [R, H * dv] */
-    struct attn_rows hidden = rows(p, p->pre, n->m);                            /* [R, m] */
-    struct attn_rows aside = rows(p, p->aside, n->d);                           /* [R, d] */
     p->y_rounded.rows = p->between.rows = NULL;                                 /* of the block before */
     announce(p, ATTN_ACT_RESID_PRE, layer, &x, 0);
 
@@ -51,6 +51,9 @@ void attn_block_run(struct attn_pass *p, int layer)
     announce(p, ATTN_ACT_V, layer, &v, n->Hkv);
     attend(p, layer);                           /* dots, scores, pattern [H, T, Tk] of each sentence -> context [R, H * dv] */
     announce(p, ATTN_ACT_CONTEXT, layer, &context, 0);
+    leave_unread(p, layer, &x, &y, &context);
+    struct attn_rows hidden = rows(p, p->pre, n->m);                            /* [R, m] */
+    struct attn_rows aside = rows(p, p->aside, n->d);                           /* [R, d] */
     if (w->parallel)                                                            /* [R, H * dv] -> [R, d] */
         step(p, &aside, &context, &b->o, ATTN_STORE, ATTN_ACT_OUT, layer);
     else
@@ -124,7 +127,8 @@ static struct attn_rows normed(struct attn_pass *p, const struct attn_rows *x, c
     if (!attn_has(norm))
         return *x;
     struct attn_rows y = rows(p, p->y, x->cols);
-    p->y_rounded.rows = p->rounded && !wanted(p, act, layer) && !p->w->normed_stream ? y.data : NULL;
+    bool moves = p->w->one_norm && ends_in_last_rows(p, layer);     /* what is rounded cannot be moved row by row */
+    p->y_rounded.rows = p->rounded && !wanted(p, act, layer) && !p->w->normed_stream && !moves ? y.data : NULL;
     normalise(p, &y, x, norm, p->y_rounded.rows ? p->y_rounded.at : NULL);
     announce(p, act, layer, &y, 0);
     if (p->w->normed_stream)
@@ -277,13 +281,47 @@ static void attend(struct attn_pass *p, int layer)
         .ldq = n->H * n->dh, .ldk = n->Hkv * n->dh, .ldv = n->Hkv * n->dv, .seq = p->heads_seq, .seqs = p->seqs,
         .bias = p->bias, .next_bias = p->bias_ld,
         .scratch = &p->scratch, .trace = p->trace, .layer = layer, .overflowed = p->overflowed};
-    if (p->rounded && b->o.data && attn_heads_can_round(&a) && !wanted(p, ATTN_ACT_CONTEXT, layer)) {
+    bool seen = wanted(p, ATTN_ACT_CONTEXT, layer) || ends_in_last_rows(p, layer);
+    if (p->rounded && b->o.data && attn_heads_can_round(&a) && !seen) {
         a.rounded = p->between.at;
         p->between.rows = p->context;
     }
     attn_heads_run(&a, p->team);
     attn_lost_add(&p->lost, &a.lost);
     attn_lost_add(&p->nonfinite, &a.nonfinite);
+}
+
+/* Whether only the last row of each sentence is read after the attention of this block: no block comes after it, and no observer
+ * wants to see another. */
+static bool ends_in_last_rows(const struct attn_pass *p, int layer)
+{
+    if ((size_t)layer + 1 < p->w->n.L || p->rows == p->seqs)
+        return false;
+    for (int act = ATTN_ACT_CONTEXT + 1; act <= ATTN_ACT_RESID_POST; act++)
+        if (wanted(p, act, layer))
+            return false;
+    return !attn_trace_wants_all(p->trace, ATTN_ACT_NORM_FINAL, -1) && !attn_trace_wants_all(p->trace, ATTN_ACT_LOGITS, -1);
+}
+
+/* Moves the last row of each sentence to the front.  No row is before the one it moves to. */
+static void keep_last(const struct attn_pass *p, struct attn_rows *r)
+{
+    for (size_t i = 0; i < p->seqs; i++)
+        memmove(r->data + i * r->ld, r->data + (p->seq[i].row + p->seq[i].T - 1) * r->ld, r->cols * sizeof *r->data);
+    r->n = p->seqs;
+}
+
+/* After the last attention no row reads another: from here on only the last of each sentence is computed if nobody reads more. */
+static void leave_unread(struct attn_pass *p, int layer, struct attn_rows *x, struct attn_rows *y, struct attn_rows *context)
+{
+    if (!ends_in_last_rows(p, layer))
+        return;
+    keep_last(p, context);
+    if (y->data != x->data)
+        keep_last(p, y);
+    keep_last(p, x);
+    p->rows = p->seqs;
+    p->last = true;
 }
 
 /* ---- before the blocks: ids to vectors ---- */
@@ -333,6 +371,7 @@ static void find_angles(struct attn_pass *p)
 
 void attn_embed_resume(struct attn_pass *p, const float *const *x, size_t width)
 {
+    p->last = false;
     for (size_t i = 0; i < p->seqs; i++)
         for (size_t t = 0; t < p->seq[i].T; t++)
             memcpy(p->x + (p->seq[i].row + t) * p->ldx, x[i] + t * width, width * sizeof *p->x);
@@ -343,6 +382,7 @@ void attn_embed_resume(struct attn_pass *p, const float *const *x, size_t width)
 void attn_embed_run(struct attn_pass *p, const int32_t *ids)
 {
     struct attn_rows x = {p->x, p->ldx, p->rows, p->w->n.d};
+    p->last = false;
     embed(p, &x, ids);
     if (p->w->pos.data)
         add_positions(p);
@@ -352,7 +392,7 @@ void attn_embed_run(struct attn_pass *p, const int32_t *ids)
 
 /* ---- after the blocks: vectors to logits ---- */
 
-/* The rows to compute: all, or only the last of each sentence, packed one below the other. */
+/* The rows to compute: all, or only the last of each sentence. */
 struct output { struct attn_rows x; bool last; };
 
 static size_t seq_with(const struct attn_pass *p, size_t row)
@@ -381,14 +421,11 @@ static void announce_output(struct attn_pass *p, const struct output *o, int act
     }
 }
 
-/* Packs the last row of each sentence into p->y.  The rows may be there already (normalised), hence memmove: none is before the
- * row it moves to. */
-static void keep_last(struct attn_pass *p, struct output *o)
+static void leave_last(const struct attn_pass *p, struct output *o)
 {
-    struct attn_rows to = {p->y, p->w->n.d, p->seqs, o->x.cols};
-    for (size_t i = 0; i < p->seqs; i++)
-        memmove(to.data + i * to.ld, o->x.data + (p->seq[i].row + p->seq[i].T - 1) * o->x.ld, to.cols * sizeof *to.data);
-    *o = (struct output){to, true};
+    if (!o->last)
+        keep_last(p, &o->x);
+    o->last = true;
 }
 
 static void norm_output(struct attn_pass *p, struct output *o)
@@ -434,14 +471,14 @@ void attn_unembed_run(struct attn_pass *p)
     bool logits = wanted(p, ATTN_ACT_LOGITS, -1);
     if (!logits && !wanted(p, ATTN_ACT_NORM_FINAL, -1))
         return;
-    struct output o = {{p->x, p->ldx, p->rows, p->w->n.d}, false};
+    struct output o = {{p->x, p->ldx, p->rows, p->w->n.d}, p->last};
     bool all = attn_trace_wants_all(p->trace, ATTN_ACT_LOGITS, -1);
     if (!all && !attn_trace_wants_all(p->trace, ATTN_ACT_NORM_FINAL, -1))
-        keep_last(p, &o);
+        leave_last(p, &o);
     if (attn_has(&p->w->final))
         norm_output(p, &o);
-    if (!all && !o.last)
-        keep_last(p, &o);
+    if (!all)
+        leave_last(p, &o);
     if (logits)
         unembed(p, &o);
 }

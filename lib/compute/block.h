@@ -10,7 +10,8 @@
  * a branch gives before it is added, or normalise the sum: weights.h lists all that a model may do.
  *
  * The rows of all sentences are stacked and share every product; only attention looks at one
- * sentence at a time.  plan.c of room run owns the memory and lays it out; nothing here allocates. */
+ * sentence at a time.  Once the last block's has, the last row of each goes on alone where nobody reads another.
+ * plan.c of room run owns the memory and lays it out; nothing here allocates. */
 #ifndef ATTN_COMPUTE_BLOCK_H
 #define ATTN_COMPUTE_BLOCK_H
 
@@ -41,6 +42,7 @@ struct attn_pass {
     struct attn_trace *trace;
     const struct attn_pass_seq *seq; size_t seqs;
     size_t rows, R;                     /* of all sentences of this pass; the most there can be, the rows of the plan */
+    bool last;                          /* from here on the rows are the last one of each sentence: nobody reads the others */
 
     size_t ldx;                         /* of x: the larger of d and the width after a block */
     float *x;                           /* [R, ldx] the residual stream */

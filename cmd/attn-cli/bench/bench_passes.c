@@ -11,14 +11,19 @@
 
 /* ---- what a pass takes, counted from the sizes of a model -------------------------------- */
 
+/* Parameters of the matrices of a block that come after attention. */
+static double later_parameters(const struct attn_info *n)
+{
+    double d = (double)n->d, o = n->output_projection ? (double)(n->H * n->dv) * d : 0;
+    bool gated = strstr(n->mlp, "glu") != NULL;         /* swiglu, geglu, geglu_new */
+    return o + (double)n->m * d * (gated ? 3 : 2);
+}
+
 /* Parameters of the matrices in all blocks. */
 static double block_parameters(const struct attn_info *n)
 {
-    double d = (double)n->d, qkv = d * (double)(n->H * n->dh + n->Hkv * (n->dh + n->dv));
-    double o = n->output_projection ? (double)(n->H * n->dv) * d : 0;
-    bool gated = strstr(n->mlp, "glu") != NULL;         /* swiglu, geglu, geglu_new */
-    double mlp = (double)n->m * d * (gated ? 3 : 2);
-    return (double)n->L * (qkv + o + mlp);
+    double qkv = (double)n->d * (double)(n->H * n->dh + n->Hkv * (n->dh + n->dv));
+    return (double)n->L * (qkv + later_parameters(n));
 }
 
 /* The number of visible pairs of query and key among T tokens, summed over all layers. */
@@ -30,12 +35,14 @@ static double visible(const struct attn_info *n, double T)
 }
 
 /* The least that the blocks take for T tokens: two operations for each row and matrix parameter used, those of scores and of
- * weighted sums over the visible keys, a softmax of these, and activations. */
-static struct least least_of_blocks(const struct attn_info *n, size_t T)
+ * weighted sums over the visible keys, a softmax of these, and activations.  read: of how many rows somebody reads what the last
+ * block gives. */
+static struct least least_of_blocks(const struct attn_info *n, size_t T, size_t read)
 {
-    double seen = visible(n, (double)T);
-    return (struct least){.products = 2 * (double)T * block_parameters(n), .attention = 2 * (double)((n->dh + n->dv) * n->H) * seen,
-                          .scores = (double)n->H * seen, .hidden = (double)(n->L * n->m * T)};
+    double seen = visible(n, (double)T), unread = n->L ? (double)(T - read) : 0;
+    return (struct least){.products = 2 * ((double)T * block_parameters(n) - unread * later_parameters(n)),
+                          .attention = 2 * (double)((n->dh + n->dv) * n->H) * seen,
+                          .scores = (double)n->H * seen, .hidden = (double)n->m * ((double)n->L * (double)T - unread)};
 }
 
 static double output_flops(const struct attn_info *n)
@@ -43,11 +50,11 @@ static double output_flops(const struct attn_info *n)
     return 2 * (double)n->d * (double)n->V;
 }
 
-/* Operations of a pass over T tokens, which ends with the last row of logits if `logits`. */
-static double pass_flops(const struct attn_info *n, size_t T, bool logits)
+/* Operations of a pass over T tokens that ends with so many rows of logits. */
+static double pass_flops(const struct attn_info *n, size_t T, size_t rows)
 {
-    struct least blocks = least_of_blocks(n, T);
-    return blocks.products + blocks.attention + (logits ? output_flops(n) : 0);
+    struct least blocks = least_of_blocks(n, T, rows);
+    return blocks.products + blocks.attention + (double)rows * (n->unembed ? output_flops(n) : 0);
 }
 
 /* Bytes that a decoding step reads for the token at position `keys` - 1: weights, keys and values. */
@@ -67,7 +74,7 @@ static double weight_size(const struct bench *b)
 static void least_of_pass(struct work *w, const struct bench *b, size_t T)
 {
     const struct attn_info *n = &b->info;
-    w->blocks = least_of_blocks(n, T);
+    w->blocks = least_of_blocks(n, T, 1);
     w->blocks.bytes = block_parameters(n) * weight_size(b);
     if (n->unembed)
         w->output = (struct least){.products = output_flops(n), .bytes = (double)n->d * (double)n->V * weight_size(b)};
@@ -168,7 +175,7 @@ static int prefill_start(struct work *w, const struct stage *s, const struct ben
         return err->code;
     p->stage = s;
     p->seq.T = s->n;
-    p->flops = pass_flops(&b->info, s->n, b->info.unembed);
+    p->flops = pass_flops(&b->info, s->n, 1);
     least_of_pass(w, b, s->n);
     return attn_run_new(&p->run, b->model, &plan, obs, s->watched ? 2 : 1, err);
 }
@@ -235,7 +242,7 @@ static void lay_out(struct batch *b, const struct attn_info *n)
         b->at[i] = b->numbers;
         b->rows += T;
         b->numbers += n->L * n->H * T * T;
-        struct least one = least_of_blocks(n, T);
+        struct least one = least_of_blocks(n, T, 1);
         b->least.products += one.products;
         b->least.attention += one.attention;
         b->least.scores += one.scores;
@@ -399,7 +406,7 @@ static void train_end(void *self)
 /* The forward pass alone; the backward pass takes two products for each of its products. */
 static double forward_flops(const struct attn_info *n)
 {
-    return pass_flops(n, TOKENS, false) + 2.0 * TOKENS * (double)n->d * (double)n->V;
+    return pass_flops(n, TOKENS, TOKENS);
 }
 
 static size_t *lengths(size_t n, struct attn_err *err)

@@ -97,14 +97,15 @@ static int start(struct attn_run *r, const int32_t *ids, const struct attn_seq *
     return rc || !r->derive.pass ? rc : attn_derive_check(&r->derive, err);
 }
 
-/* Fails if an observer failed.  The weights of large models were not checked when they were opened: if a block
- * gives numbers that are not finite, they are checked now, since they are the likeliest cause. */
+/* Fails if an observer failed.  The weights of large models were not checked when they were opened: if a block gives numbers
+ * that are not finite, or had such dots (the last block may leave their rows out), they are checked now, since they are the
+ * likeliest cause. */
 static int look_after(struct attn_run *r, struct attn_err *err)
 {
     if (r->trace.err.code)
         return attn_fail_as(err, &r->trace.err);
     struct attn_rows x = {r->pass.x, r->pass.ldx, r->pass.rows, r->model->w.n.width};
-    if (r->model->checked || r->scanned || attn_rows_finite(r->pass.team, &x))
+    if (r->model->checked || r->scanned || (!r->pass.nonfinite.rows && attn_rows_finite(r->pass.team, &x)))
         return ATTN_OK;
     r->scanned = true;
     int rc = attn_model_check(r->model, err);

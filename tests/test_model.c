@@ -129,6 +129,15 @@ START_TEST(weights_that_are_not_finite)
 }
 END_TEST
 
+/* Makes the number that is so many before the end of the file NaN. */
+static void lose_number(int back)
+{
+    const float lost = NAN;
+    int fd = open(made_path("model.safetensors"), O_WRONLY);
+    ck_assert(fd >= 0 && lseek(fd, -back * (off_t)sizeof lost, SEEK_END) > 0);
+    ck_assert(write(fd, &lost, sizeof lost) == sizeof lost && close(fd) == 0);
+}
+
 /* Those of a large model are not read when it is opened; here a small one is said to be as large. */
 START_TEST(weights_are_looked_at_where_numbers_are_lost)
 {
@@ -137,11 +146,7 @@ START_TEST(weights_are_looked_at_where_numbers_are_lost)
     const char *dir = write_model(good, 4, LAYERS_1, "");
     struct attn_model *m = made_open(dir);
     m->checked = false;
-    int fd = open(made_path("model.safetensors"), O_WRONLY);
-    const float lost = NAN;
-    const off_t back = _i ? 2 * 3 : 1;  /* the embedding is last in the file: the first number of token 0, the last of token 1 */
-    ck_assert(fd >= 0 && lseek(fd, -back * (off_t)sizeof lost, SEEK_END) > 0);
-    ck_assert(write(fd, &lost, sizeof lost) == sizeof lost && close(fd) == 0);
+    lose_number(_i ? 2 * 3 : 1);        /* the embedding is last in the file: the first number of token 0, the last of token 1 */
     enum { T = 256 };                   /* the last row has no sum with the first, not even times 0 */
     int32_t ids[T] = {0};
     for (size_t i = 1; i < T; i++)
@@ -153,6 +158,44 @@ START_TEST(weights_are_looked_at_where_numbers_are_lost)
     ck_assert_int_eq(attn_run_forward(r, ids, &(struct attn_seq){.T = T}, 1, &err), ATTN_EFORMAT);
     ck_assert_msg(strstr(err.msg, "model.safetensors") && strstr(err.msg, "NaN"), "%s", err.msg);
     attn_run_free(r);
+    attn_model_close(m);
+}
+END_TEST
+
+static unsigned first_patterns(void *self, int act, int layer)
+{
+    return act == ATTN_ACT_PATTERN && layer < *(const int *)self ? ATTN_WATCH : 0;
+}
+
+static int discard(void *self, const struct attn_probe *p, struct attn_err *err)
+{
+    (void)self, (void)p, (void)err;
+    return ATTN_OK;
+}
+
+/* A NaN in the second block is met only by those who watch that one. */
+START_TEST(blocks_that_nobody_reads_are_not_run)
+{
+    static const struct { const char *name; size_t rows, cols; } two[] = {
+        {"embed.weight", 2, 3},
+        {"blocks.0.attn.q.weight", 3, 2}, {"blocks.0.attn.k.weight", 3, 2}, {"blocks.0.attn.v.weight", 3, 4}, {"blocks.0.attn.o.weight", 4, 3},
+        {"blocks.1.attn.q.weight", 3, 2}, {"blocks.1.attn.k.weight", 3, 2}, {"blocks.1.attn.v.weight", 3, 4}, {"blocks.1.attn.o.weight", 4, 3}};
+    enum { TENSORS = sizeof two / sizeof *two };
+    struct attn_st_tensor t[TENSORS];
+    for (size_t i = 0; i < TENSORS; i++)
+        t[i] = tensor(two[i].name, two[i].rows, two[i].cols);
+    struct attn_model *m = made_open(write_model(t, TENSORS, "2", ", \"output_projection\": true"));
+    m->checked = false;
+    lose_number(2 * 3 + 1);             /* before the embedding: the last number of the second v */
+    for (int layers = 1; layers <= 2; layers++) {
+        const struct attn_observer obs = {.wants = first_patterns, .watch = discard, .self = &layers};
+        struct attn_err err = {0};
+        struct attn_run *r = NULL;
+        ck_assert_msg(!attn_run_new(&r, m, &(struct attn_plan){.rows = 2, .seqs = 1, .threads = 1}, &obs, 1, &err), "%s", err.msg);
+        int rc = attn_run_forward(r, (const int32_t[]){0, 1}, &(struct attn_seq){.T = 2}, 1, &err);
+        ck_assert_msg(rc == (layers == 1 ? ATTN_OK : ATTN_EFORMAT), "%d: %s", rc, err.msg);
+        attn_run_free(r);
+    }
     attn_model_close(m);
 }
 END_TEST
@@ -336,6 +379,7 @@ Suite *suite_model(void)
     tcase_add_checked_fixture(c, setup, NULL);
     tcase_add_test(c, a_good_one_opens);
     tcase_add_loop_test(c, weights_are_looked_at_where_numbers_are_lost, 0, 2);
+    tcase_add_test(c, blocks_that_nobody_reads_are_not_run);
     tcase_add_test(c, missing_tensor);
     tcase_add_test(c, missing_layers);
     tcase_add_test(c, stranger);

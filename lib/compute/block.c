@@ -295,7 +295,7 @@ static void attend(struct attn_pass *p, int layer)
  * wants to see another. */
 static bool ends_in_last_rows(const struct attn_pass *p, int layer)
 {
-    if ((size_t)layer + 1 < p->w->n.L || p->rows == p->seqs)
+    if ((size_t)layer + 1 < p->blocks || p->rows == p->seqs)
         return false;
     for (int act = ATTN_ACT_CONTEXT + 1; act <= ATTN_ACT_RESID_POST; act++)
         if (wanted(p, act, layer))

@@ -42,6 +42,7 @@ struct attn_pass {
     struct attn_trace *trace;
     const struct attn_pass_seq *seq; size_t seqs;
     size_t rows, R;                     /* of all sentences of this pass; the most there can be, the rows of the plan */
+    size_t blocks;                      /* how many are computed: nobody reads what comes after them */
     bool last;                          /* from here on the rows are the last one of each sentence: nobody reads the others */
 
     size_t ldx;                         /* of x: the larger of d and the width after a block */

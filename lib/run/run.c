@@ -135,6 +135,30 @@ static void copy_panels(struct attn_run *r)
         r->pass.w = &r->panels.w;
 }
 
+static bool reads_block(const struct attn_run *r, size_t layer)
+{
+    for (int act = 0; act < ATTN_ACTS; act++)
+        if (attn_act_per_layer(act) && attn_trace_wants(&r->trace, act, (int)layer, ATTN_WATCH | ATTN_EDIT | ATTN_DERIVE))
+            return true;
+    return false;
+}
+
+/* How many blocks to run: up to the last one that somebody watches, unless logits or a cache need all.  Where nobody watches any, a
+ * run is there to be timed, or to see whether it fails. */
+static size_t blocks_of(const struct attn_run *r)
+{
+    size_t L = r->model->w.n.L, read = L;
+    for (int act = ATTN_ACT_NORM_FINAL; act <= ATTN_ACT_LOGITS; act++)
+        if (attn_trace_wants(&r->trace, act, -1, ATTN_WATCH | ATTN_EDIT))
+            return L;
+    for (size_t i = 0; i < r->pass.seqs; i++)
+        if (r->seq[i].kv)
+            return L;
+    while (read > 0 && !reads_block(r, read - 1))
+        read--;
+    return read > 0 ? read : L;
+}
+
 /* Where a pass begins: with ids, or with what a later block reads. */
 struct beginning { const int32_t *ids; size_t layer; const float *const *x; };
 
@@ -146,7 +170,8 @@ static int pass(struct attn_run *r, const struct beginning *b, struct attn_err *
         attn_embed_resume(&r->pass, b->x, b->layer == n->L ? n->width : n->d);
     else
         attn_embed_run(&r->pass, b->ids);
-    for (size_t layer = b->layer; layer < n->L && !rc; layer++) {
+    r->pass.blocks = blocks_of(r);
+    for (size_t layer = b->layer; layer < r->pass.blocks && !rc; layer++) {
         attn_block_run(&r->pass, (int)layer);
         rc = look_after(r, err);
     }

@@ -177,9 +177,9 @@ static int discard(void *self, const struct attn_probe *p, struct attn_err *err)
 START_TEST(blocks_that_nobody_reads_are_not_run)
 {
     static const struct { const char *name; size_t rows, cols; } two[] = {
-        {"embed.weight", 2, 3},
-        {"blocks.0.attn.q.weight", 3, 2}, {"blocks.0.attn.k.weight", 3, 2}, {"blocks.0.attn.v.weight", 3, 4}, {"blocks.0.attn.o.weight", 4, 3},
-        {"blocks.1.attn.q.weight", 3, 2}, {"blocks.1.attn.k.weight", 3, 2}, {"blocks.1.attn.v.weight", 3, 4}, {"blocks.1.attn.o.weight", 4, 3}};
+        {"embed.weight", 2, 3}, {"blocks.0.attn.q.weight", 3, 2}, {"blocks.0.attn.k.weight", 3, 2}, {"blocks.0.attn.v.weight", 3, 4},
+        {"blocks.0.attn.o.weight", 4, 3}, {"blocks.1.attn.q.weight", 3, 2}, {"blocks.1.attn.k.weight", 3, 2},
+        {"blocks.1.attn.v.weight", 3, 4}, {"blocks.1.attn.o.weight", 4, 3}};
     enum { TENSORS = sizeof two / sizeof *two };
     struct attn_st_tensor t[TENSORS];
     for (size_t i = 0; i < TENSORS; i++)

@@ -20,7 +20,8 @@ static void step(struct attn_pass *p, struct attn_rows *y, const struct attn_row
                  enum attn_tail tail, int act, int layer);
 static void join(struct attn_pass *p, struct attn_rows *x, const struct attn_rows *y, const struct attn_mat *w, int act, int layer);
 static bool sees_hidden(const struct attn_pass *p, int layer);
-static void multiply_each(struct attn_pass *p, const struct attn_product *each, size_t outs, const struct attn_rows *x, enum attn_tail tail);
+static void multiply_each(struct attn_pass *p, const struct attn_product *each, size_t outs, const struct attn_rows *x,
+                          enum attn_tail tail);
 static void finish(struct attn_pass *p, struct attn_rows *y, const struct attn_rows *product, enum attn_tail tail);
 
 void attn_block_run(struct attn_pass *p, int layer)

@@ -404,8 +404,8 @@ const struct command bench_command = {
              "in float32 that libxsmm's kernels compute; the program's own take the others.  Compare only ratios of one run: "
              "machines are shared, and their speed changes.  Floating point operations are 2 for each row and matrix parameter "
              "used (after the last block's attention, only the last row is), scores and sums of values of visible keys, and the "
-             "last row of logits (in training all rows, and twice as much again for the backward pass); the bytes of a decoding step are the weights, keys and values it reads; of "
-             "files, what is in them.  What the model cannot do is left out.",
+             "last row of logits (in training all rows, and twice as much again for the backward pass); the bytes of a decoding step "
+             "are the weights, keys and values it reads; of files, what is in them.  What the model cannot do is left out.",
     .examples = (const struct pair[]){
         {"attn-cli bench", "with the model built into the binary: some 40 stages, in about a minute"},
         {"attn-cli bench -m ./gpt2", "every stage, in about a minute"},

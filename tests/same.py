@@ -72,7 +72,7 @@ def hostile_lines():
     corpus = os.path.join(REPO, "tests", "corpus")
     homes = {"config": "life:config.json", "vocab": "life:vocab.json", "merges": "tiny:merges.txt", "safetensors": "life:model.safetensors"}
     dumps = {"npy": "x.npy", "npz": "x.npz", "csv": "x.csv", "tidy": "x.csv", "document": "x.json"}
-    for folder in sorted(os.listdir(corpus)):
+    for folder in sorted(name for name in os.listdir(corpus) if os.path.isdir(os.path.join(corpus, name))):
         for name in sorted(os.listdir(os.path.join(corpus, folder))):
             file = f"repo/tests/corpus/{folder}/{name}"
             if folder in homes:

@@ -298,10 +298,8 @@ static bool ends_in_last_rows(const struct attn_pass *p, int layer)
 {
     if ((size_t)layer + 1 < p->blocks || p->rows == p->seqs)
         return false;
-    for (int act = ATTN_ACT_CONTEXT + 1; act <= ATTN_ACT_RESID_POST; act++)
-        if (wanted(p, act, layer))
-            return false;
-    return !attn_trace_wants_all(p->trace, ATTN_ACT_NORM_FINAL, -1) && !attn_trace_wants_all(p->trace, ATTN_ACT_LOGITS, -1);
+    return !attn_trace_wants_among(p->trace, ATTN_ACT_OUT, ATTN_ACT_NORM_FINAL, layer) &&
+           !attn_trace_wants_all(p->trace, ATTN_ACT_NORM_FINAL, -1) && !attn_trace_wants_all(p->trace, ATTN_ACT_LOGITS, -1);
 }
 
 /* Moves the last row of each sentence to the front.  No row is before the one it moves to. */
@@ -312,6 +310,14 @@ static void keep_last(const struct attn_pass *p, struct attn_rows *r)
     r->n = p->seqs;
 }
 
+/* Goes on with the last row of each sentence alone, if that is not so already. */
+static void only_last(struct attn_pass *p, struct attn_rows *x)
+{
+    if (!p->last)
+        keep_last(p, x);
+    p->last = true;
+}
+
 /* After the last attention no row reads another: from here on only the last of each sentence is computed if nobody reads more. */
 static void leave_unread(struct attn_pass *p, int layer, struct attn_rows *x, struct attn_rows *y, struct attn_rows *context)
 {
@@ -320,9 +326,8 @@ static void leave_unread(struct attn_pass *p, int layer, struct attn_rows *x, st
     keep_last(p, context);
     if (y->data != x->data)
         keep_last(p, y);
-    keep_last(p, x);
+    only_last(p, x);
     p->rows = p->seqs;
-    p->last = true;
 }
 
 /* ---- before the blocks: ids to vectors ---- */
@@ -393,9 +398,6 @@ void attn_embed_run(struct attn_pass *p, const int32_t *ids)
 
 /* ---- after the blocks: vectors to logits ---- */
 
-/* The rows to compute: all, or only the last of each sentence. */
-struct output { struct attn_rows x; bool last; };
-
 static size_t seq_with(const struct attn_pass *p, size_t row)
 {
     size_t lo = 0, hi = p->seqs;
@@ -406,15 +408,15 @@ static size_t seq_with(const struct attn_pass *p, size_t row)
     return lo;
 }
 
-/* Announces `band`, which are the output's rows from row0 on, sentence by sentence. */
-static void announce_output(struct attn_pass *p, const struct output *o, int act, const struct attn_rows *band, size_t row0)
+/* Announces `band`, which are the rows from row0 on, sentence by sentence. */
+static void announce_output(struct attn_pass *p, int act, const struct attn_rows *band, size_t row0)
 {
     size_t end = row0 + band->n;
     for (size_t i = row0, n; i < end; i += n) {
-        size_t seq = o->last ? i : seq_with(p, i);
+        size_t seq = p->last ? i : seq_with(p, i);
         const struct attn_pass_seq *s = &p->seq[seq];
-        size_t at = o->last ? s->T - 1 : i - s->row;
-        n = smaller(o->last ? 1 : s->T - at, end - i);
+        size_t at = p->last ? s->T - 1 : i - s->row;
+        n = smaller(p->last ? 1 : s->T - at, end - i);
         struct attn_probe probe = {
             .act = act, .layer = -1, .seq = seq, .ndim = 2, .shape = {s->T, band->cols},
             .heads = 1, .row0 = at, .rows = n, .cols = band->cols, .ld = band->ld};
@@ -422,20 +424,13 @@ static void announce_output(struct attn_pass *p, const struct output *o, int act
     }
 }
 
-static void leave_last(const struct attn_pass *p, struct output *o)
+static struct attn_rows norm_output(struct attn_pass *p, const struct attn_rows *x)
 {
-    if (!o->last)
-        keep_last(p, &o->x);
-    o->last = true;
-}
-
-static void norm_output(struct attn_pass *p, struct output *o)
-{
-    struct attn_rows y = {p->y, p->w->n.d, o->x.n, o->x.cols};
-    normalise(p, &y, &o->x, &p->w->final, NULL);
-    o->x = y;
+    struct attn_rows y = {p->y, p->w->n.d, x->n, x->cols};
+    normalise(p, &y, x, &p->w->final, NULL);
     if (wanted(p, ATTN_ACT_NORM_FINAL, -1))
-        announce_output(p, o, ATTN_ACT_NORM_FINAL, &y, 0);
+        announce_output(p, ATTN_ACT_NORM_FINAL, &y, 0);
+    return y;
 }
 
 void attn_unembed_rows(struct attn_team *t, const struct attn_weights *w, float *logits, const struct attn_rows *x, float *narrow,
@@ -454,16 +449,16 @@ void attn_unembed_rows(struct attn_team *t, const struct attn_weights *w, float 
 }
 
 /* Computes logits in bands of as many rows as the buffer holds; each band reads the whole weight. */
-static void unembed(struct attn_pass *p, const struct output *o)
+static void unembed(struct attn_pass *p, const struct attn_rows *x)
 {
     size_t V = p->w->n.V;
     if (p->unread)
         attn_page_in(p->team, &p->w->unembed);
-    for (size_t row = 0, n; row < o->x.n; row += n) {
-        n = smaller(o->x.n - row, p->logit_rows);
-        struct attn_rows band = {p->logits, V, n, V}, x = {o->x.data + row * o->x.ld, o->x.ld, n, o->x.cols};
-        attn_unembed_rows(p->team, p->w, p->logits, &x, p->narrow, p->rounded);
-        announce_output(p, o, ATTN_ACT_LOGITS, &band, row);
+    for (size_t row = 0, n; row < x->n; row += n) {
+        n = smaller(x->n - row, p->logit_rows);
+        struct attn_rows band = {p->logits, V, n, V}, some = {x->data + row * x->ld, x->ld, n, x->cols};
+        attn_unembed_rows(p->team, p->w, p->logits, &some, p->narrow, p->rounded);
+        announce_output(p, ATTN_ACT_LOGITS, &band, row);
     }
 }
 
@@ -472,14 +467,14 @@ void attn_unembed_run(struct attn_pass *p)
     bool logits = wanted(p, ATTN_ACT_LOGITS, -1);
     if (!logits && !wanted(p, ATTN_ACT_NORM_FINAL, -1))
         return;
-    struct output o = {{p->x, p->ldx, p->rows, p->w->n.d}, p->last};
+    struct attn_rows x = {p->x, p->ldx, p->rows, p->w->n.d};
     bool all = attn_trace_wants_all(p->trace, ATTN_ACT_LOGITS, -1);
     if (!all && !attn_trace_wants_all(p->trace, ATTN_ACT_NORM_FINAL, -1))
-        leave_last(p, &o);
+        only_last(p, &x);
     if (attn_has(&p->w->final))
-        norm_output(p, &o);
+        x = norm_output(p, &x);
     if (!all)
-        leave_last(p, &o);
+        only_last(p, &x);
     if (logits)
-        unembed(p, &o);
+        unembed(p, &x);
 }

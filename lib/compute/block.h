@@ -43,7 +43,7 @@ struct attn_pass {
     const struct attn_pass_seq *seq; size_t seqs;
     size_t rows, R;                     /* of all sentences of this pass; the most there can be, the rows of the plan */
     size_t blocks;                      /* how many are computed: nobody reads what comes after them */
-    bool last;                          /* from here on the rows are the last one of each sentence: nobody reads the others */
+    bool last;                          /* the rows are the last one of each sentence by now: nobody reads the others */
 
     size_t ldx;                         /* of x: the larger of d and the width after a block */
     float *x;                           /* [R, ldx] the residual stream */

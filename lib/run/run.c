@@ -135,26 +135,17 @@ static void copy_panels(struct attn_run *r)
         r->pass.w = &r->panels.w;
 }
 
-static bool reads_block(const struct attn_run *r, size_t layer)
-{
-    for (int act = 0; act < ATTN_ACTS; act++)
-        if (attn_act_per_layer(act) && attn_trace_wants(&r->trace, act, (int)layer, ATTN_WATCH | ATTN_EDIT | ATTN_DERIVE))
-            return true;
-    return false;
-}
-
 /* How many blocks to run: up to the last one that somebody watches, unless logits or a cache need all.  Where nobody watches any, a
- * run is there to be timed, or to see whether it fails. */
+ * run is there to be timed, or to see whether it fails.  What is derived is computed by an observer of what it is made of. */
 static size_t blocks_of(const struct attn_run *r)
 {
     size_t L = r->model->w.n.L, read = L;
-    for (int act = ATTN_ACT_NORM_FINAL; act <= ATTN_ACT_LOGITS; act++)
-        if (attn_trace_wants(&r->trace, act, -1, ATTN_WATCH | ATTN_EDIT))
-            return L;
+    if (attn_trace_wants_among(&r->trace, ATTN_ACT_NORM_FINAL, ATTN_ACT_DERIVED, -1))
+        return L;
     for (size_t i = 0; i < r->pass.seqs; i++)
         if (r->seq[i].kv)
             return L;
-    while (read > 0 && !reads_block(r, read - 1))
+    while (read > 0 && !attn_trace_wants_among(&r->trace, ATTN_ACT_RESID_PRE, ATTN_ACT_NORM_FINAL, (int)read - 1))
         read--;
     return read > 0 ? read : L;
 }

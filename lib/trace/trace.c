@@ -231,6 +231,14 @@ bool attn_trace_wants(const struct attn_trace *t, int act, int layer, unsigned f
     return false;
 }
 
+bool attn_trace_wants_among(const struct attn_trace *t, int first, int end, int layer)
+{
+    for (int act = first; act < end; act++)
+        if (attn_trace_wants(t, act, layer, ATTN_WATCH | ATTN_EDIT))
+            return true;
+    return false;
+}
+
 bool attn_trace_wants_all(const struct attn_trace *t, int act, int layer)
 {
     for (size_t i = 0; i < t->n_obs; i++) {

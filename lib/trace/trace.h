@@ -60,6 +60,9 @@ void attn_trace_ask(struct attn_trace *t, const struct attn_stage *stage, size_t
 /* Whether an observer asked for the activation with one of `flags`; layer -1 is outside the blocks. */
 bool attn_trace_wants(const struct attn_trace *t, int act, int layer, unsigned flags);
 
+/* Whether an observer sees or edits one of the activations from `first` to `end` - 1 in this layer. */
+bool attn_trace_wants_among(const struct attn_trace *t, int first, int end, int layer);
+
 /* Whether an observer of the activation needs more than the last row. */
 bool attn_trace_wants_all(const struct attn_trace *t, int act, int layer);
 

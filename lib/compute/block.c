@@ -13,7 +13,6 @@ static void announce(struct attn_pass *p, int act, int layer, const struct attn_
 static struct attn_rows normed(struct attn_pass *p, const struct attn_rows *x, const struct attn_norm *norm, int act, int layer);
 static void attend(struct attn_pass *p, int layer);
 static void leave_unread(struct attn_pass *p, int layer, struct attn_rows *x, struct attn_rows *y, struct attn_rows *context);
-static bool ends_in_last_rows(const struct attn_pass *p, int layer);
 static void norm_heads(struct attn_pass *p, struct attn_rows *y, const struct attn_norm *norm);
 static void rotate(struct attn_pass *p, struct attn_rows *y, int layer);
 static void step(struct attn_pass *p, struct attn_rows *y, const struct attn_rows *x, const struct attn_mat *w,
@@ -91,6 +90,16 @@ static struct attn_rows rows(const struct attn_pass *p, float *data, size_t cols
 static bool wanted(const struct attn_pass *p, int act, int layer)
 {
     return attn_trace_wants(p->trace, act, layer, ATTN_WATCH | ATTN_EDIT);
+}
+
+/* Whether only the last row of each sentence is read after the attention of this block: no block comes after it, and no observer
+ * wants to see another. */
+static bool ends_in_last_rows(const struct attn_pass *p, int layer)
+{
+    if ((size_t)layer + 1 < p->blocks || p->rows == p->seqs)
+        return false;
+    return !attn_trace_wants_among(p->trace, ATTN_ACT_OUT, ATTN_ACT_NORM_FINAL, layer) &&
+           !attn_trace_wants_all(p->trace, ATTN_ACT_NORM_FINAL, -1) && !attn_trace_wants_all(p->trace, ATTN_ACT_LOGITS, -1);
 }
 
 /* Announces all rows of an activation, sentence by sentence.  `heads` 0: it has no head axis; else its columns hold so many
@@ -282,24 +291,14 @@ static void attend(struct attn_pass *p, int layer)
         .ldq = n->H * n->dh, .ldk = n->Hkv * n->dh, .ldv = n->Hkv * n->dv, .seq = p->heads_seq, .seqs = p->seqs,
         .bias = p->bias, .next_bias = p->bias_ld,
         .scratch = &p->scratch, .trace = p->trace, .layer = layer, .overflowed = p->overflowed};
-    bool seen = wanted(p, ATTN_ACT_CONTEXT, layer) || ends_in_last_rows(p, layer);
-    if (p->rounded && b->o.data && attn_heads_can_round(&a) && !seen) {
+    bool needed = wanted(p, ATTN_ACT_CONTEXT, layer) || ends_in_last_rows(p, layer);       /* in float32, to be seen or moved */
+    if (p->rounded && b->o.data && attn_heads_can_round(&a) && !needed) {
         a.rounded = p->between.at;
         p->between.rows = p->context;
     }
     attn_heads_run(&a, p->team);
     attn_lost_add(&p->lost, &a.lost);
     attn_lost_add(&p->nonfinite, &a.nonfinite);
-}
-
-/* Whether only the last row of each sentence is read after the attention of this block: no block comes after it, and no observer
- * wants to see another. */
-static bool ends_in_last_rows(const struct attn_pass *p, int layer)
-{
-    if ((size_t)layer + 1 < p->blocks || p->rows == p->seqs)
-        return false;
-    return !attn_trace_wants_among(p->trace, ATTN_ACT_OUT, ATTN_ACT_NORM_FINAL, layer) &&
-           !attn_trace_wants_all(p->trace, ATTN_ACT_NORM_FINAL, -1) && !attn_trace_wants_all(p->trace, ATTN_ACT_LOGITS, -1);
 }
 
 /* Moves the last row of each sentence to the front.  No row is before the one it moves to. */

@@ -125,6 +125,13 @@ static struct attn_ahead values_ahead(const struct attn_head *h, const struct at
     return attn_vec_ahead(h->keys.v + r.lo * ldv, n, h->dv * sizeof *h->keys.v, ldv * sizeof *h->keys.v);
 }
 
+/* Some columns of the band's rows from `first` on, which will be written. */
+static struct attn_ahead columns_ahead(const struct attn_band *b, size_t first, size_t from, size_t to)
+{
+    size_t rows = from < to && first < b->rows ? b->rows - first : 0;
+    return attn_vec_to_write(attn_vec_ahead(b->m + first * b->ld + from, rows, (to - from) * sizeof *b->m, b->ld * sizeof *b->m));
+}
+
 /* Computes columns j .. j + 64 of the dots, and prefetches what is read next: the rest of the panel, at its end `then`. */
 static void dots_panel(const struct attn_head *h, const struct attn_band *b, size_t j, const struct attn_ahead *then)
 {
@@ -155,11 +162,16 @@ void attn_band_dots(const struct attn_head *h, const struct attn_band *b)
         dots_of_row(h, b, r);
         return;
     }
+    const size_t end = up(r.hi, PANEL), bytes = PANEL * sizeof *b->m;
     struct attn_ahead values = values_ahead(h, b, reach(h, b->row0, b->rows));
-    for (size_t j = r.lo / PANEL * PANEL; j < r.hi; j += PANEL) {
-        const size_t bytes = PANEL * sizeof(float);
-        struct attn_ahead panel = attn_vec_ahead(h->keys.k + (j + PANEL) * h->dh, smaller(h->dh, DEPTH), bytes, bytes);
-        dots_panel(h, b, j, j + PANEL < r.hi ? &panel : &values);
+    struct attn_ahead zeros = columns_ahead(b, 0, end, shown(h, b, h->shown).hi);
+    values.then = &zeros;
+    for (size_t j = r.lo / PANEL * PANEL, next; j < end; j = next) {
+        next = j + PANEL;
+        struct attn_ahead dots = columns_ahead(b, first_row(h, b, next), next, next + PANEL);
+        struct attn_ahead panel = attn_vec_ahead(h->keys.k + next * h->dh, smaller(h->dh, DEPTH), bytes, bytes);
+        panel.then = &dots;
+        dots_panel(h, b, j, next < end ? &panel : &values);
     }
 }
 

@@ -45,7 +45,7 @@ static const struct attn_blocking
                        attn_sum_up_pairs, true, DEEP},
     few_in_tiles = {{.rows = 48, .tile = ATTN_PAIRS_ROWS, .strip = STRIP, .depth = FEW_PAIRED, .items = 1, .fine = 1},
                     attn_sum_up_pairs, true, PAIRED},
-    some_in_tiles = {{.rows = ATTN_Y_STAYS, .tile = ATTN_PAIRS_ROWS, .strip = 8, .depth = PAIRED, .items = 1, .fine = 1},
+    some_in_tiles = {{.rows = 256, .tile = ATTN_PAIRS_ROWS, .strip = 8, .depth = PAIRED, .items = 1, .fine = 1},
                      attn_sum_up_pairs, true, PAIRED},
     many_in_tiles = {{.rows = 512, .tile = ATTN_PAIRS_ROWS, .strip = 4, .depth = PAIRED, .items = 2, .fine = 2, .least = 128},
                      attn_sum_up_pairs, true, PAIRED},

@@ -39,6 +39,13 @@ void attn_pairs_put(float *words, size_t ld, size_t i, size_t k, const float *x,
         attn_pairs_of_row(words + i * ld + k / 2, SIDE, x, n);
 }
 
+struct attn_ahead attn_pairs_ahead(const float *words, size_t ld, size_t i, size_t rows, size_t k, size_t n)
+{
+    size_t side = attn_pairs_kind() == ATTN_BF16_TILES ? SIDE : 1, first = i / side, end = parts_of(i + rows, side);
+    const size_t size = side * sizeof *words;   /* of a word of so many rows */
+    return attn_vec_ahead(words + side * (first * ld + k / 2), end - first, attn_pairs_words(n) * size, ld * size);
+}
+
 const float *attn_pairs_at(const float *words, size_t ld, size_t i, size_t k)
 {
     return words + i * ld + (attn_pairs_kind() == ATTN_BF16_TILES ? k * SIDE : k);

@@ -62,6 +62,8 @@ const struct attn_pairs_ops *attn_pairs_ops(void);     /* of the instruction in 
 static inline size_t attn_pairs_words(size_t n) { return (n + 31) / 32 * 16; }
 /* Converts x[n] into row i of words, from step k (a multiple of 32) on; ld: words of a row. */
 void attn_pairs_put(float *words, size_t ld, size_t i, size_t k, const float *x, size_t n);
+/* The memory of n steps of some rows from row i and step k on. */
+struct attn_ahead attn_pairs_ahead(const float *words, size_t ld, size_t i, size_t rows, size_t k, size_t n);
 /* The address of word k of row i; both must be multiples of 16. */
 const float *attn_pairs_at(const float *words, size_t ld, size_t i, size_t k);
 

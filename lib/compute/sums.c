@@ -40,19 +40,35 @@ static void add_floats(const struct attn_item_sums *o, const struct attn_slab *s
     attn_kernel_multiply(y, o->ld, x, p->ldx, at.at, at.ld, i, n, s->K, s->k > 0, ahead);
 }
 
-/* What to prefetch for the item's rows: `depth` steps from k on of x or, after the last step, y.  It is divided into `parts`; this
- * is one. */
+/* The item's rows are divided into `parts`; this is one of them. */
+static size_t row_of_part(const struct attn_item_sums *o, size_t part, size_t parts)
+{
+    return o->it.i0 + (o->it.i1 - o->it.i0) * part / parts;
+}
+
+/* What to prefetch for these rows before they are finished. */
+static struct attn_ahead result_ahead(const struct attn_item_sums *o, size_t part, size_t parts)
+{
+    const struct attn_joint_product *p = o->p;
+    const struct attn_gemm_output *to = o->it.to;
+    size_t row = row_of_part(o, part, parts), rows = row_of_part(o, part + 1, parts) - row;
+    size_t j = o->it.j0 * PANEL, cols = attn_item_columns(&o->it);
+    if (p->makes && p->blocking->in_pairs)
+        return attn_vec_to_write(attn_pairs_ahead(p->makes, attn_pairs_words(to->w->out), row, rows, j, cols));
+    const float *y = p->makes ? p->makes : to->y;
+    const size_t ld = p->makes ? to->w->out : to->ldy;
+    return attn_vec_to_write(attn_vec_ahead(y + row * ld + j, rows, cols * sizeof *y, ld * sizeof *y));
+}
+
+/* The same before their next steps, `depth` of them from k on, or the end. */
 static struct attn_ahead rows_ahead(const struct attn_item_sums *o, size_t k, size_t depth, size_t part, size_t parts)
 {
     const struct attn_joint_product *p = o->p;
-    const struct attn_gemm_item *it = &o->it;
-    const struct attn_gemm_output *to = it->to;
-    const size_t size = sizeof *p->x, steps = k < p->in ? smaller(p->in - k, depth) : 0;
-    size_t rows = it->i1 - it->i0, row = it->i0 + rows * part / parts, end = it->i0 + rows * (part + 1) / parts;
-    if (steps == 0)
-        return attn_vec_ahead(to->y + row * to->ldy + it->j0 * PANEL, p->makes ? 0 : end - row, attn_item_columns(it) * size,
-                              to->ldy * size);
-    return attn_vec_ahead(p->x + row * p->ldx + k, end - row, steps * size, p->ldx * size);
+    const size_t size = sizeof *p->x, row = row_of_part(o, part, parts);
+    if (k >= p->in)
+        return result_ahead(o, part, parts);
+    return attn_vec_ahead(p->x + row * p->ldx + k, row_of_part(o, part + 1, parts) - row, smaller(p->in - k, depth) * size,
+                          p->ldx * size);
 }
 
 /* Goes on to the item that this thread takes next; false: its share ends. */
@@ -123,12 +139,6 @@ static struct attn_ahead chunk_ahead(const struct attn_item_sums *o, const struc
     return attn_slab_memory(it.to->w, &all, part, parts);
 }
 
-/* Whether y is prefetched in products in pairs: that of few rows is in the cache still. */
-static bool fetches_y(const struct attn_joint_product *p)
-{
-    return p->cut.n > ATTN_Y_STAYS;
-}
-
 /* Whether the first rows of the item make the words of the chunk, one panel after the other, while they multiply. */
 static bool first_rows_copy(const struct attn_item_sums *o, const struct attn_chunk *c)
 {
@@ -162,11 +172,9 @@ static void add_chunk(const struct attn_item_sums *o, const struct attn_chunk *c
     assert(!copy || c->K <= depth);
     for (size_t j = c->j0; j < c->j1; j++, words += panel)
         for (size_t k = 0; k < c->K; k += depth) {
-            struct attn_ahead rows, ahead = chunk_ahead(o, c, part++, parts);
-            if (c->k + k + depth >= all->in && fetches_y(all)) {
-                rows = rows_ahead(o, all->in, 0, j - o->it.j0, o->it.j1 - o->it.j0);
-                ahead.then = &rows;
-            }
+            struct attn_ahead result = result_ahead(o, j - o->it.j0, o->it.j1 - o->it.j0), ahead = chunk_ahead(o, c, part++, parts);
+            if (c->k + k + depth >= all->in)
+                ahead.then = &result;
             add_words(o, j, c->k + k, smaller(c->K - k, depth), words + k / 2 * PANEL, copy, &ahead);
         }
 }
@@ -216,7 +224,7 @@ static void add_panel(const struct attn_item_sums *o, size_t j, size_t k)
     float *y = o->sum + (j - it->j0) * PANEL;
     size_t n = it->i1 - it->i0, depth = p->blocking->panelled, K = smaller(p->in - k, depth);
     struct attn_ahead rows = rows_ahead(o, k + K, depth, j - it->j0, it->j1 - it->j0), ahead = panels_ahead(o, j, k);
-    if (!pairs || (k + K == p->in && fetches_y(p)))     /* what is prefetched of x are rows, and pairs lie otherwise */
+    if (!pairs || k + K == p->in)       /* what is prefetched of x are rows, and pairs lie otherwise */
         ahead.then = &rows;
     if (pairs)
         attn_pairs_ops()->panel(y, o->ld, attn_pairs_at(p->x, p->ldx, it->i0, k / 2), p->ldx, w, n, attn_pairs_words(K), k > 0,

@@ -39,6 +39,4 @@ void attn_sum_up_pairs(const struct attn_item_sums *o);     /* ... and in pairs 
 void attn_sum_up_panels(const struct attn_item_sums *o);    /* of a weight's panels */
 void attn_sum_up_few(const struct attn_item_sums *o);       /* of few rows: as fast as memory gives the weight */
 
-enum { ATTN_Y_STAYS = 256 };            /* rows of y that stay in the cache, of products in pairs */
-
 #endif

@@ -24,11 +24,12 @@ enum {
     ATTN_AT_ONCE = 4                    /* most panels that one row of x is multiplied with side by side */
 };
 
-/* Memory that will be read soon: `rows` rows of `bytes` bytes, `step` bytes apart, and after them *then.  Functions that take
- * an `ahead` prefetch it, a little at a time, while they do their own work; of the first rows, `done` bytes are prefetched
- * already, and `due` is a fraction of a line owed to the next part of the work (prefetch.h). */
-struct attn_ahead { uintptr_t at; size_t rows, bytes, step, done, due; const struct attn_ahead *then; };
+/* Memory that will be read soon, or written: `rows` rows of `bytes` bytes, `step` bytes apart, and after them *then.  Functions
+ * that take an `ahead` prefetch it, a little at a time, while they do their own work; of the first rows, `done` bytes are
+ * prefetched already, and `due` is a fraction of a line owed to the next part of the work (prefetch.h). */
+struct attn_ahead { uintptr_t at; size_t rows, bytes, step, done, due; bool written; const struct attn_ahead *then; };
 struct attn_ahead attn_vec_ahead(const void *at, size_t rows, size_t bytes, size_t step);
+static inline struct attn_ahead attn_vec_to_write(struct attn_ahead a) { return a.written = true, a; }
 
 struct attn_norm_back { float *dx, *dw, *db; const float *w; float eps; bool rms; };
 struct attn_drop { uint64_t key; uint32_t below; float scale; };    /* below: so many of 2^32 become 0 */

@@ -33,7 +33,7 @@ _Static_assert(STRIP * PANEL <= ATTN_PAIRS_WIDTH, "an item is as wide as a strea
  * more rows and take more steps at a time.  Tiles are faster still, wait for panels that are not in the L1 cache, and make the
  * pairs of many panels beforehand.  `few` and `lone` stream the weight in the longest possible stretches. */
 static const struct attn_blocking
-    many = {{.rows = 192, .tile = 6, .strip = 4, .depth = ATTN_SLAB, .items = 2, .fine = 4, .least = 64}, attn_sum_up_slabs, false, DEEP},
+    many = {{.rows = 264, .tile = 6, .strip = 4, .depth = ATTN_SLAB, .items = 2, .fine = 4, .least = 64}, attn_sum_up_slabs, false, DEEP},
     some = {{.rows = 48, .tile = 6, .strip = STRIP, .depth = ATTN_SLAB / 2, .items = 2, .fine = 1}, attn_sum_up_slabs, false, SHORT},
     some_out_in = {{.rows = 48, .tile = 6, .strip = 1, .depth = ATTN_SLAB / 2, .items = 2, .fine = 1}, attn_sum_up_slabs, false, SHORT},
     few = {{.rows = ATTN_STREAM, .tile = 1, .strip = PANELS, .depth = ATTN_SLAB, .items = 1, .fine = 1}, attn_sum_up_few, false, 0},

@@ -64,8 +64,9 @@ void attn_gemm_round(float *rounded, size_t in, size_t i, size_t k, const float 
 
 /* ---- the micro-kernel in float32 (kernel.c) ----
  *
- * libxsmm's kernels follow the chain rule if they are asked for exactly 64 columns.  In large passes they take about half of the rows.
- * Our own kernel takes the others, or all where libxsmm is not started; it also prefetches for all rows what comes next. */
+ * libxsmm's kernels follow the chain rule if they are asked for exactly 64 columns.  In large passes they take up to three
+ * quarters of the rows.  Our own kernel takes the others, or all where libxsmm is not started; it also prefetches for all rows
+ * what comes next. */
 
 /* Call this before the products of a run, with the operations they take.  Starting libxsmm costs 1 to 5 ms
  * and 16 MB of address space, so it is started only when that pays. */

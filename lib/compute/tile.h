@@ -82,6 +82,7 @@ static void vec_panel(float *y, size_t ldy, const float *x, size_t ldx, const fl
 
 /* How many panels one row of x is multiplied with side by side at most: so many stretches of memory are read at once, which the
  * hardware fetches ahead faster than we could, as each is long and has no gaps. */
+_Static_assert(ATTN_AT_ONCE == 2, "row_times leaves one panel at most");
 enum { IN_PANEL = ATTN_PANEL / LANES, BESIDE = TILE_COLS == IN_PANEL ? ATTN_AT_ONCE : 1 };
 
 /* Callers pass constants for n, size and from; next: bytes from one panel to the next. */
@@ -109,11 +110,8 @@ void row_times(float *y, const float *x, const char *w, size_t next, size_t n, s
 {
     for (; n >= BESIDE; n -= BESIDE, y += BESIDE * ATTN_PANEL, w += BESIDE * next)
         row_beside(y, x, w, next, K, BESIDE, size, from);
-    switch (n) {
-    case 3: row_beside(y, x, w, next, K, 3, size, from); break;
-    case 2: row_beside(y, x, w, next, K, 2, size, from); break;
-    case 1: row_beside(y, x, w, next, K, 1, size, from); break;
-    }
+    if (n > 0)
+        row_beside(y, x, w, next, K, 1, size, from);
 }
 
 #endif

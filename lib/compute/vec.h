@@ -21,7 +21,7 @@ enum {
     ATTN_TRANSPOSE = 16,                /* rows that are transposed at a time */
     ATTN_STREAM = 6,                    /* most rows of x for which w is streamed */
     ATTN_ABREAST = 8,                   /* rows that are prefetched side by side, line after line */
-    ATTN_AT_ONCE = 4                    /* most panels that one row of x is multiplied with side by side */
+    ATTN_AT_ONCE = 2                    /* most panels that one row of x is multiplied with side by side */
 };
 
 /* Memory that will be read soon, or written: `rows` rows of `bytes` bytes, `step` bytes apart, and after them *then.  Functions

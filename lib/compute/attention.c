@@ -132,7 +132,7 @@ static struct attn_ahead columns_ahead(const struct attn_band *b, size_t first, 
     return attn_vec_to_write(attn_vec_ahead(b->m + first * b->ld + from, rows, (to - from) * sizeof *b->m, b->ld * sizeof *b->m));
 }
 
-/* Computes columns j .. j + 64 of the dots, and prefetches what is read next: the rest of the panel, at its end `then`. */
+/* Computes columns j .. j + 64 of the dots, and prefetches what is used next: the rest of the panel, at its end `then`. */
 static void dots_panel(const struct attn_head *h, const struct attn_band *b, size_t j, const struct attn_ahead *then)
 {
     size_t dh = h->dh, first = first_row(h, b, j);
@@ -164,7 +164,7 @@ void attn_band_dots(const struct attn_head *h, const struct attn_band *b)
     }
     const size_t end = up(r.hi, PANEL), bytes = PANEL * sizeof *b->m;
     struct attn_ahead values = values_ahead(h, b, reach(h, b->row0, b->rows));
-    struct attn_ahead zeros = columns_ahead(b, 0, end, shown(h, b, h->shown).hi);
+    struct attn_ahead zeros = columns_ahead(b, 0, end, shown(h, b, h->shown).hi);      /* of the pattern, where it is shown */
     values.then = &zeros;
     for (size_t j = r.lo / PANEL * PANEL, next; j < end; j = next) {
         next = j + PANEL;

@@ -29,7 +29,11 @@ enum {
  * prefetched already, and `due` is a fraction of a line owed to the next part of the work (prefetch.h). */
 struct attn_ahead { uintptr_t at; size_t rows, bytes, step, done, due; bool written; const struct attn_ahead *then; };
 struct attn_ahead attn_vec_ahead(const void *at, size_t rows, size_t bytes, size_t step);
-static inline struct attn_ahead attn_vec_to_write(struct attn_ahead a) { return a.written = true, a; }
+static inline struct attn_ahead attn_vec_to_write(struct attn_ahead a)
+{
+    a.written = true;
+    return a;
+}
 
 struct attn_norm_back { float *dx, *dw, *db; const float *w; float eps; bool rms; };
 struct attn_drop { uint64_t key; uint32_t below; float scale; };    /* below: so many of 2^32 become 0 */

@@ -291,9 +291,7 @@ static void attend(struct attn_pass *p, int layer)
         .ldq = n->H * n->dh, .ldk = n->Hkv * n->dh, .ldv = n->Hkv * n->dv, .seq = p->heads_seq, .seqs = p->seqs,
         .bias = p->bias, .next_bias = p->bias_ld,
         .scratch = &p->scratch, .trace = p->trace, .layer = layer, .overflowed = p->overflowed};
-    const bool seen = wanted(p, ATTN_ACT_CONTEXT, layer), moved = ends_in_last_rows(p, layer);
-    const bool needed = seen || moved;          /* in float32 */
-    a.last = moved && !seen;
+    bool needed = wanted(p, ATTN_ACT_CONTEXT, layer) || ends_in_last_rows(p, layer);       /* in float32, to be seen or moved */
     if (p->rounded && b->o.data && attn_heads_can_round(&a) && !needed) {
         a.rounded = p->between.at;
         p->between.rows = p->context;

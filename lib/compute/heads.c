@@ -113,20 +113,6 @@ static struct attn_row_count nonfinite_rows(const struct attn_head *h, const str
     return nonfinite;
 }
 
-/* The rows of a band whose contexts are read. */
-static struct attn_band read_rows(const struct job *j, const struct attn_head *h, const struct attn_band *b)
-{
-    struct attn_band read = *b;
-    if (!j->a->last || j->method != &attn_dense)
-        return read;
-    size_t before = b->rows - 1;
-    read.row0 += before;
-    read.q += before * b->ldq;
-    read.m += before * b->ld;
-    read.rows = read.row0 + 1 == h->Tq;
-    return read;
-}
-
 /* Returns what was found by the steps that contexts depend on.  What is wrong with a pattern that is computed for observers only
  * does not count: observers must not change the result. */
 static struct attn_found take_steps(const struct job *j, const struct attn_head *h, const struct attn_band *b)
@@ -148,11 +134,8 @@ static struct attn_found take_steps(const struct job *j, const struct attn_head 
         found = (struct attn_found){0};
     if (j->steps & ATTN_CONTEXT && method->rows)
         found = method->rows(h, b);
-    else if (j->steps & ATTN_CONTEXT) {
-        struct attn_band read = read_rows(j, h, b);
-        if (read.rows > 0)
-            method->context(h, &read);
-    }
+    else if (j->steps & ATTN_CONTEXT)
+        method->context(h, b);
     return found;
 }
 

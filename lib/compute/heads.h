@@ -65,7 +65,6 @@ struct attn_heads {
     const struct attn_scratch *scratch;
     struct attn_trace *trace;           /* NULL: no observers */
     int layer;
-    bool last;                          /* nobody reads contexts but those of the last row of each sentence */
     float *rounded;                     /* in bf16: contexts are put here, too (attn_gemm_round); NULL: they are not */
     atomic_bool *overflowed;            /* [seqs] becomes true for those with such rows; NULL: nobody wants to know */
     struct attn_lost lost, nonfinite;   /* results: rows that see nothing; rows whose dots overflow */

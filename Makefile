@@ -48,7 +48,7 @@ packed         := $(if $(flags),,-Wl,-z,pack-relative-relocs)
 huge           := -Wl,-z,max-page-size=0x200000
 in_one_piece    = dd if=$(1) of=$(2) bs=67108864 status=none
 
-# Flags for single files, by their names without .c.
+# Flags for single files, by their names without .c.  Where a processor lacks prefetchw, it does nothing.
 cflags_vec_avx2   := -mavx2 -mfma -mf16c -mprfchw
 cflags_vec_avx512 := -mavx512f -mavx512bw -mavx512dq -mavx512vl $(cflags_vec_avx2)
 cflags_pairs_words := -mavx512bf16 $(cflags_vec_avx512)

@@ -24,7 +24,7 @@ enum {
     ATTN_AT_ONCE = 2                    /* most panels that one row of x is multiplied with side by side */
 };
 
-/* Memory that will be read soon, or written: `rows` rows of `bytes` bytes, `step` bytes apart, and after them *then.  Functions
+/* Memory that will be read soon, or `written`: `rows` rows of `bytes` bytes, `step` bytes apart, and after them *then.  Functions
  * that take an `ahead` prefetch it, a little at a time, while they do their own work; of the first rows, `done` bytes are
  * prefetched already, and `due` is a fraction of a line owed to the next part of the work (prefetch.h). */
 struct attn_ahead { uintptr_t at; size_t rows, bytes, step, done, due; bool written; const struct attn_ahead *then; };

@@ -543,6 +543,43 @@ START_TEST(test_beside)
 }
 END_TEST
 
+/* Of so many tokens half are special; to look through all of these for each token would take a minute. */
+START_TEST(test_many_beside)
+{
+    enum { N = 200000 };
+    struct attn_tokenizer *t = NULL;
+    struct attn_err err = {0};
+    int32_t *ids = NULL;
+    size_t n = 0, len;
+    char *config, *added;
+    FILE *c = open_memstream(&config, &len), *a = open_memstream(&added, &len);
+    ck_assert(c && a);
+    fputs("{\"additional_special_tokens\": [\"<b>\"", c);
+    fputs("{\"<b>\": 14", a);
+    for (int i = 0; i < N; i++) {
+        fprintf(a, ", \"<%d>\": %d", i, 100 + i);
+        if (i % 2)
+            fprintf(c, ", \"<%d>\"", i);
+    }
+    fputs("]}", c);
+    fputs("}", a);
+    ck_assert(!fclose(c) && !fclose(a));
+    put("vocab.json", small);
+    put("merges.txt", "");
+    put("tokenizer_config.json", config);
+    put("added_tokens.json", added);
+    ck_assert_msg(!attn_tokenizer_open(&t, scratch_dir, &err), "%s", err.msg);
+    ck_assert_msg(!attn_encode_ids(&ids, &n, t, "<1><b><2>", 9, NULL, &err), "%s", err.msg);
+    static const int32_t want[] = {10, 2, 11, 10, 1, 11, 102};
+    ck_assert_uint_eq(n, sizeof want / sizeof *want);
+    ck_assert(memcmp(ids, want, sizeof want) == 0);
+    free(ids);
+    free(config);
+    free(added);
+    attn_tokenizer_close(t);
+}
+END_TEST
+
 /* After ByteLevel characters are no longer what they were. */
 static const char *const not_after[] = {
     "\"Punctuation\"", "\"WhitespaceSplit\"", "\"Whitespace\"", "\"BertPreTokenizer\"", "\"ByteLevel\"",
@@ -581,6 +618,7 @@ Suite *suite_tokenizer_json(void)
     tcase_add_test(t, test_no_tokens);
     tcase_add_test(t, test_words);
     tcase_add_loop_test(t, test_beside, 0, (int)(sizeof beside / sizeof *beside));
+    tcase_add_test(t, test_many_beside);
     suite_add_tcase(s, t);
     return s;
 }

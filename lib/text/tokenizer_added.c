@@ -186,22 +186,35 @@ static int check_named(const struct attn_steps *s, const cJSON *root)
     return ATTN_OK;
 }
 
-/* Whether tokenizer_config.json has the text as "bos_token" and the like, or in "additional_special_tokens". */
-static bool is_special(const cJSON *config, const char *text)
+static void list_text(const char **list, size_t *n, const cJSON *text)
 {
+    if (!cJSON_IsString(text))
+        return;
+    if (list)
+        list[*n] = text->valuestring;
+    ++*n;
+}
+
+/* Lists the texts that tokenizer_config.json has as "bos_token" and the like, or in "additional_special_tokens"; returns how many.
+ * NULL: only counts them. */
+static size_t list_special(const char **list, const cJSON *config)
+{
+    size_t n = 0;
     const cJSON *m, *item;
     cJSON_ArrayForEach(m, config) {
-        const cJSON *content = cJSON_IsObject(m) ? attn_tree_member(m, "content") : m;
         size_t len = strlen(m->string);
-        if (len > 6 && strcmp(m->string + len - 6, "_token") == 0 && cJSON_IsString(content) &&
-            strcmp(content->valuestring, text) == 0)
-            return true;
+        if (len > 6 && strcmp(m->string + len - 6, "_token") == 0)
+            list_text(list, &n, cJSON_IsObject(m) ? attn_tree_member(m, "content") : m);
         if (strcmp(m->string, "additional_special_tokens") == 0)
             cJSON_ArrayForEach(item, m)
-                if (cJSON_IsString(item) && strcmp(item->valuestring, text) == 0)
-                    return true;
+                list_text(list, &n, item);
     }
-    return false;
+    return n;
+}
+
+static int by_text(const void *a, const void *b)
+{
+    return strcmp(*(const char *const *)a, *(const char *const *)b);
 }
 
 /* The file does not say which are special.  Those are that another file names; the others are always found. */
@@ -211,21 +224,27 @@ static int take_named(struct attn_steps *s, const cJSON *root, const cJSON *conf
     struct named *list = calloc(most + 1, sizeof *list);
     const char **text = calloc(most + 1, sizeof *text);
     int32_t *id = calloc(most + 1, sizeof *id);
-    int rc = list && text && id ? ATTN_OK : attn_no_memory(s->err, s->name, "for them");
+    size_t specials = list_special(NULL, config);
+    const char **special = calloc(specials + 1, sizeof *special);
+    int rc = list && text && id && special ? ATTN_OK : attn_no_memory(s->err, s->name, "for them");
     size_t n = rc ? 0 : list_new(list, s->b, root);
     for (size_t i = 0; i < n; i++) {
         text[i] = list[i].text;
         id[i] = list[i].id;
     }
-    if (!rc)
+    if (!rc) {
+        list_special(special, config);
+        qsort(special, specials, sizeof *special, by_text);
         rc = attn_vocab_add(s->b->rules.vocab, text, id, n, s->name, s->err);
+    }
     for (size_t i = 0; i < n && !rc; i++) {
-        struct attn_added_token t = {.id = id[i], .special = is_special(config, text[i])};
+        struct attn_added_token t = {.id = id[i], .special = bsearch(&text[i], special, specials, sizeof *special, by_text) != NULL};
         rc = put(s, &t, text[i], !t.special);
     }
     free(list);
     free(text);
     free(id);
+    free(special);
     return rc;
 }
 

@@ -10,9 +10,9 @@
 #include "text/letters.h"
 
 enum { STEPS = ATTN_REGEX_STEPS };
-/* What may be spent on a text: this, and so much for each of its bytes, which is a hundred times what patterns in use take.  It is
+/* What may be spent on a text: this, and so much for each of its bytes, which is ten times what patterns in use take (16 to 64).  It is
  * counted in steps, or ranges of a set that are looked at. */
-enum { EFFORT = 1 << 26, EFFORT_OF_BYTE = 1 << 12, CLEARED = 64 /* marks */ };
+enum { EFFORT = 1 << 26, EFFORT_OF_BYTE = 1 << 9, CLEARED = 64 /* marks */ };
 
 void attn_regex_allow(struct attn_regex_effort *e, size_t bytes)
 {

@@ -56,6 +56,13 @@ START_TEST(test_into_a_pipe)
 }
 END_TEST
 
+/* Each of many paths may be the sidecar of another one. */
+START_TEST(test_many_paths)
+{
+    in_scratch("ndjson", "", "timeout 5 $A merge $(seq -f %06.0f.json 80000)", 1, "000001.json: cannot open: No such file or directory");
+}
+END_TEST
+
 START_TEST(test_directories_with_a_slash)
 {
     in_scratch("npy", "", SHARDS(2, "--format $F -o part.$i/") "; $A merge part.0/ part.1/ -o all/ && ls -d all/000007 all.json",
@@ -276,6 +283,7 @@ Suite *suite_merge(void)
     tcase_add_loop_test(t, test_union, 0, sizeof kinds / sizeof *kinds);
     tcase_add_test(t, test_summaries);
     tcase_add_test(t, test_into_a_pipe);
+    tcase_add_test(t, test_many_paths);
     tcase_add_test(t, test_directories_with_a_slash);
     tcase_add_test(t, test_empty_shards);
     tcase_add_loop_test(t, test_refused, 0, sizeof refused / sizeof *refused);

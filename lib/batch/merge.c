@@ -14,6 +14,7 @@
 #include "base/err.h"
 #include "base/folder.h"
 #include "base/format.h"
+#include "base/strings.h"
 #include "base/target.h"
 #include "batch/batch.h"
 #include "batch/merge.h"
@@ -305,28 +306,29 @@ static bool is_merged(const struct merge *m)
 
 /* ---- merging --------------------------------------------------------------------------- */
 
-/* Whether a path, probably from a glob, is the sidecar of another one in the list. */
-static bool is_sidecar(const struct attn_merge_opts *o, const char *path)
+/* Whether a path, probably from a glob, is the sidecar of another one. */
+static bool is_sidecar(const struct attn_strings *paths, const char *path)
 {
     static const char ending[] = ".json";
     size_t len = strlen(path), stem = len > strlen(ending) ? len - strlen(ending) : 0;
-    bool found = false;
-    for (size_t i = 0; i < o->n && stem && !strcmp(path + stem, ending) && !found; i++)
-        found = strlen(o->shard[i]) == stem && !strncmp(o->shard[i], path, stem);
-    return found;
+    return stem && !strcmp(path + stem, ending) && attn_strings_find(paths, path, stem) != ATTN_STRINGS_NONE;
 }
 
 static int open_shards(struct merge *m, struct attn_err *err)
 {
     const struct attn_merge_opts *o = m->o;
     const char **path = calloc(o->n + 1, sizeof *path);
-    size_t n = 0;
-    if (!path)
-        return attn_no_memory(err, NULL, "for %zu paths", o->n);
-    for (size_t i = 0; i < o->n; i++)
-        if (!is_sidecar(o, o->shard[i]))
+    struct attn_strings all = {0};
+    size_t n = 0, added = 0;
+    while (added < o->n && attn_strings_add(&all, o->shard[added], strlen(o->shard[added])) != ATTN_STRINGS_NONE)
+        added++;
+    int rc = path && added == o->n ? ATTN_OK : attn_no_memory(err, NULL, "for %zu paths", o->n);
+    for (size_t i = 0; i < o->n && !rc; i++)
+        if (!is_sidecar(&all, o->shard[i]))
             path[n++] = o->shard[i];
-    int rc = attn_shard_files_open(&m->shards, path, n, err);
+    if (!rc)
+        rc = attn_shard_files_open(&m->shards, path, n, err);
+    attn_strings_free(&all);
     free(path);
     if (rc)
         return rc;

@@ -288,6 +288,10 @@ START_TEST(one_row_that_serves_all_is_noted)
         expect(printed("$A %s 2>&1", cases[i].line), 0, cases[i].says);
     expect_exactly("for e in 'embed[pos=0] = ids(3)' 'embed = ids(1,2,3)' 'embed = mean(ids(3))'; do $A run -m tiny --ids 5,6,7 --show tokens "
                    "--edit \"$e\" 2>&1 >$D/text | { grep serves || :; }; done", "");
+    /* one look at all edits for each of them would take a minute */
+    expect("{ seq -f 'L0H0 = %.0f' 200000; echo 'embed = ids(3)'; } >$D/many; "
+           "timeout 30 $A score -m tiny --ids 5,6,7 --edits $D/many 2>&1 >/dev/null", 0,
+           "edit 'embed = ids(3)': the source has one row, which serves all 3\n");
 }
 END_TEST
 

@@ -106,15 +106,30 @@ static bool is_one_token(const struct attn_editor *e, const struct attn_edit *ed
     return edit->origin && edit->value.form != ATTN_VALUE_MEAN && attn_sources_text(e->sources, edit).n == 1;
 }
 
+/* The first reach of an edit: reaches are in the order of the edits. */
+static size_t first_of(const struct attn_edit_reaches *all, const struct attn_edit *edit)
+{
+    size_t lo = 0, hi = all->n;
+    while (lo < hi) {
+        size_t mid = lo + (hi - lo) / 2;
+        if (all->item[mid].edit < edit)
+            lo = mid + 1;
+        else
+            hi = mid;
+    }
+    return lo;
+}
+
 size_t attn_editor_served(struct attn_editor *e, size_t seq, size_t edit)
 {
     const struct attn_edited *text = seq < e->texts ? &e->text[seq] : NULL;
+    const struct attn_edit *of = &e->o.edits->edit[edit];
     size_t most = 0;
-    for (size_t i = 0; text && text->n && !text->windows && i < e->reaches.n; i++) {
-        const struct attn_edit_reach *r = &e->reaches.item[i];
+    if (!text || !text->n || text->windows || !is_one_token(e, of))
+        return 0;
+    for (size_t i = first_of(&e->reaches, of); i < e->reaches.n && e->reaches.item[i].edit == of; i++) {
         const struct attn_chosen *c;
-        if (r->edit == &e->o.edits->edit[edit] && is_one_token(e, r->edit) &&
-            !attn_editor_choose(&c, e, i, seq, attn_editor_rows(e, text, r->act), attn_editor_keys(e, text), NULL))
+        if (!attn_editor_choose(&c, e, i, seq, attn_editor_rows(e, text, e->reaches.item[i].act), attn_editor_keys(e, text), NULL))
             most = larger(most, attn_ranges_count(&c->rows));
     }
     return most > 1 ? most : 0;

@@ -142,17 +142,34 @@ static int open_shard(struct attn_shard *sh, const struct attn_source *s, const 
     return rc ? rc : f->open(&sh->st, sh->map.data, sh->map.len, sh->path, err);
 }
 
+/* Notes the names of a file's tensors, and which of them another file has. */
+static bool note_names(struct attn_shards *s, const struct attn_shard *sh, struct attn_strings *twice)
+{
+    for (size_t i = 0; i < attn_st_count(sh->st); i++) {
+        const char *name = attn_st_at(sh->st, i)->name;
+        size_t n = s->names.n, at = attn_strings_add(&s->names, name, strlen(name));
+        if (at == ATTN_STRINGS_NONE || (at < n && attn_strings_add(twice, name, strlen(name)) == ATTN_STRINGS_NONE))
+            return false;
+    }
+    return true;
+}
+
+/* twice: becomes the names of tensors that are in several files. */
 static int open_files(struct attn_shards *out, const struct attn_source *s, const struct format *f, const char *const *file, size_t n,
-                      struct attn_err *err)
+                      struct attn_strings *twice, struct attn_err *err)
 {
     out->shard = calloc(n + 1, sizeof *out->shard);         /* never of size 0 */
     if (!out->shard)
         return no_memory(err);
     int rc = ATTN_OK;
     for (; out->n < n && !rc; out->n++) {
-        rc = open_shard(&out->shard[out->n], s, f, file[out->n], err);
-        out->tensors += rc ? 0 : attn_st_count(out->shard[out->n].st);
-        out->bytes += out->shard[out->n].map.len;
+        struct attn_shard *sh = &out->shard[out->n];
+        rc = open_shard(sh, s, f, file[out->n], err);
+        if (!rc && n > 1 && !note_names(out, sh, twice))
+            rc = no_memory(err);
+        sh->before = out->tensors;
+        out->tensors += rc ? 0 : attn_st_count(sh->st);
+        out->bytes += sh->map.len;
     }
     return rc;
 }
@@ -182,22 +199,14 @@ static int note_absent(struct attn_shards *s, const struct attn_index *x, struct
     return ATTN_OK;
 }
 
-/* Whether another file than number `file` has a tensor of this name. */
-static bool is_elsewhere(const struct attn_shards *s, size_t file, const char *tensor)
-{
-    for (size_t i = 0; i < s->n; i++)
-        if (i != file && attn_st_find(s->shard[i].st, tensor))
-            return true;
-    return false;
-}
-
-static int check_present(const struct attn_shards *s, size_t file, const struct attn_index *x, struct attn_err *err)
+static int check_present(const struct attn_shards *s, size_t file, const struct attn_index *x, const struct attn_strings *twice,
+                         struct attn_err *err)
 {
     const struct attn_shard *sh = &s->shard[file];
     for (size_t i = 0; i < attn_st_count(sh->st); i++) {
         const char *tensor = attn_st_at(sh->st, i)->name;
         const struct attn_index_entry *e = attn_index_find(x, tensor);
-        if ((!e || e->file != file) && is_elsewhere(s, file, tensor))
+        if ((!e || e->file != file) && attn_strings_find(twice, tensor, strlen(tensor)) != ATTN_STRINGS_NONE)
             return attn_fail(err, ATTN_EFORMAT, "%s: tensor '%s' is here and in another file, but %s says it is in %s", sh->path,
                              tensor, s->index, e ? x->file[e->file] : "no file");
     }
@@ -206,11 +215,11 @@ static int check_present(const struct attn_shards *s, size_t file, const struct 
 
 /* Python's readers take only the names of the files from the index.  While each tensor is in one of them it does not matter what
  * else is written there; which of two of the same name counts nothing else could say. */
-static int check_index(struct attn_shards *s, const struct attn_index *x, struct attn_err *err)
+static int check_index(struct attn_shards *s, const struct attn_index *x, const struct attn_strings *twice, struct attn_err *err)
 {
     int rc = note_absent(s, x, err);
-    for (size_t i = 0; i < s->n && !rc; i++)
-        rc = check_present(s, i, x, err);
+    for (size_t i = 0; i < s->n && !rc && twice->n; i++)
+        rc = check_present(s, i, x, twice, err);
     return rc;
 }
 
@@ -218,6 +227,7 @@ static int open_index(struct attn_shards *out, const struct attn_source *s, cons
 {
     struct attn_map map;
     struct attn_index x = {0};
+    struct attn_strings twice = {0};
     char *path = attn_source_path(s, f->index);
     if (!path)
         return no_memory(err);
@@ -228,9 +238,10 @@ static int open_index(struct attn_shards *out, const struct attn_source *s, cons
         attn_map_close(&map);
     }
     if (!rc)
-        rc = open_files(out, s, f, (const char *const *)x.file, x.files, err);
+        rc = open_files(out, s, f, (const char *const *)x.file, x.files, &twice, err);
     if (!rc)
-        rc = check_index(out, &x, err);
+        rc = check_index(out, &x, &twice, err);
+    attn_strings_free(&twice);
     attn_index_free(&x);
     free(path);
     return rc;
@@ -241,7 +252,7 @@ int attn_shards_open(struct attn_shards *out, const struct attn_source *s, struc
     *out = (struct attn_shards){0};
     for (const struct format *f = formats; f < formats + FORMATS; f++) {
         if (attn_source_has(s, f->single))
-            return open_files(out, s, f, &f->single, 1, err);
+            return open_files(out, s, f, &f->single, 1, NULL, err);
         if (attn_source_has(s, f->index))
             return open_index(out, s, f, err);
     }
@@ -291,40 +302,33 @@ void attn_shards_close(struct attn_shards *s)
         free(s->absent[i].tensor);
     free(s->absent);
     free(s->shard);
+    attn_strings_free(&s->names);
     *s = (struct attn_shards){0};
 }
 
 const struct attn_st_tensor *attn_shards_find(const struct attn_shards *s, const char *name, const struct attn_shard **in)
 {
-    for (size_t i = 0; i < s->n; i++) {
-        const struct attn_st_tensor *t = attn_st_find(s->shard[i].st, name);
-        if (t) {
-            *in = &s->shard[i];
-            return t;
-        }
-    }
-    return NULL;
+    *in = s->shard;
+    if (s->n == 1)
+        return attn_st_find(s->shard->st, name);
+    size_t i = attn_strings_find(&s->names, name, strlen(name));
+    return i == ATTN_STRINGS_NONE ? NULL : attn_shards_at(s, i, in);
 }
 
 const struct attn_st_tensor *attn_shards_at(const struct attn_shards *s, size_t i, const struct attn_shard **in)
 {
-    const struct attn_shard *sh = s->shard;
-    for (; i >= attn_st_count(sh->st); sh++)
-        i -= attn_st_count(sh->st);
-    *in = sh;
-    return attn_st_at(sh->st, i);
+    size_t lo = 0, hi = s->n;           /* the last file that begins no later */
+    while (hi - lo > 1) {
+        size_t mid = lo + (hi - lo) / 2;
+        *(s->shard[mid].before <= i ? &lo : &hi) = mid;
+    }
+    *in = &s->shard[lo];
+    return attn_st_at(s->shard[lo].st, i - s->shard[lo].before);
 }
 
 size_t attn_shards_index(const struct attn_shards *s, const struct attn_st_tensor *t)
 {
-    size_t before = 0;
-    for (size_t i = 0; i < s->n; i++) {
-        size_t n = attn_st_count(s->shard[i].st);
-        if (n && t >= attn_st_at(s->shard[i].st, 0) && t <= attn_st_at(s->shard[i].st, n - 1))
-            return before + (size_t)(t - attn_st_at(s->shard[i].st, 0));
-        before += n;
-    }
-    return before;
+    return s->n == 1 ? (size_t)(t - attn_st_at(s->shard->st, 0)) : attn_strings_find(&s->names, t->name, strlen(t->name));
 }
 
 const char *attn_shards_path(const struct attn_shards *s)

@@ -6,14 +6,17 @@
 #ifndef ATTN_MODEL_SHARDS_H
 #define ATTN_MODEL_SHARDS_H
 
+#include "base/strings.h"
 #include "io/tensors.h"
 #include "model/source.h"
 
-struct attn_shard { struct attn_map map; struct attn_st *st; char *path; };     /* path: for messages */
+/* path: for messages; before: how many tensors the files before it have. */
+struct attn_shard { struct attn_map map; struct attn_st *st; char *path; size_t before; };
 
 struct attn_shards {
     struct attn_shard *shard; size_t n;
     size_t tensors;                     /* of all files */
+    struct attn_strings names;          /* those of the tensors, in their order, where there are several files */
     size_t bytes;                       /* of all files */
     const char *index;                  /* the name of the index; NULL: it is one file */
     struct attn_absent { char *tensor; size_t file; } *absent; size_t n_absent;     /* tensors that the index lists and

@@ -19,8 +19,10 @@
 
 /* ---- lines ----------------------------------------------------------------------------- */
 
-/* One of the files; it has been examined up to `at` and written up to `done`. */
-struct source { struct attn_map map; const char *at, *done, *end; const char *path; };
+/* One of the files; it has been examined up to `at` and written up to `done`.  next: the record that the row there belongs to, in a
+ * table; NO_RECORD: there is none. */
+struct source { struct attn_map map; const char *at, *done, *end; const char *path; uint64_t next; };
+#define NO_RECORD UINT64_MAX
 
 static int refuse(const struct source *s, const char *what, struct attn_err *err)
 {
@@ -51,7 +53,6 @@ static const char *row_end(const char *s, const char *end)
     return n == SIZE_MAX ? NULL : s + n;
 }
 
-/* The record that the next row belongs to; UINT64_MAX if there is none. */
 static uint64_t record_of_row(const struct source *s)
 {
     uint64_t n = 0;
@@ -59,18 +60,19 @@ static uint64_t record_of_row(const struct source *s)
     bool fits = true;
     for (; fits && p < s->end && *p >= '0' && *p <= '9'; p++)
         fits = !__builtin_mul_overflow(n, (uint64_t)10, &n) && !__builtin_add_overflow(n, (uint64_t)(*p - '0'), &n);
-    return fits && p > s->at && p < s->end && *p == ',' ? n : UINT64_MAX;
+    return fits && p > s->at && p < s->end && *p == ',' ? n : NO_RECORD;
 }
 
 static int pass_record(struct source *s, bool table, uint64_t record, struct attn_err *err)
 {
-    while (!table || record_of_row(s) == record) {
-        const char *next = table ? row_end(s->at, s->end) : line_end(s->at, s->end);
-        if (!next)
+    while (!table || s->next == record) {
+        const char *end = table ? row_end(s->at, s->end) : line_end(s->at, s->end);
+        if (!end)
             return refuse(s, "a record is missing at its end", err);
-        s->at = next;
+        s->at = end;
         if (!table)
             break;
+        s->next = record_of_row(s);
     }
     return ATTN_OK;
 }
@@ -107,6 +109,7 @@ static int pass_headers(struct source *s, size_t n, struct attn_out *to, struct 
         if (i == 0)
             flush(s, to);
         s[i].done = s[i].at;
+        s[i].next = record_of_row(&s[i]);
     }
     return ATTN_OK;
 }
@@ -114,13 +117,11 @@ static int pass_headers(struct source *s, size_t n, struct attn_out *to, struct 
 /* The next record with a row in any of the files: the number of records is only what a sidecar says. */
 static uint64_t record_after(uint64_t record, const struct attn_shard_files *shards, const struct source *s)
 {
-    uint64_t next = record + 1, found = UINT64_MAX;
-    if (next >= attn_shard_files_total(shards) || record_of_row(&s[attn_shard_files_owner(shards, next)]) == next)
+    uint64_t next = record + 1, found = NO_RECORD;
+    if (next >= attn_shard_files_total(shards) || s[attn_shard_files_owner(shards, next)].next == next)
         return next;
-    for (size_t i = 0; i < shards->n; i++) {
-        uint64_t n = record_of_row(&s[i]);
-        found = n > record && n < found ? n : found;
-    }
+    for (size_t i = 0; i < shards->n; i++)
+        found = s[i].next > record && s[i].next < found ? s[i].next : found;
     return found;
 }
 

@@ -205,9 +205,11 @@ static size_t list_special(const char **list, const cJSON *config)
         size_t len = strlen(m->string);
         if (len > 6 && strcmp(m->string + len - 6, "_token") == 0)
             list_text(list, &n, cJSON_IsObject(m) ? attn_tree_member(m, "content") : m);
-        if (strcmp(m->string, "additional_special_tokens") == 0)
-            cJSON_ArrayForEach(item, m)
-                list_text(list, &n, item);
+        if (strcmp(m->string, "additional_special_tokens") != 0)
+            continue;
+        cJSON_ArrayForEach(item, m) {
+            list_text(list, &n, item);
+        }
     }
     return n;
 }

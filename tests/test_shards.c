@@ -7,6 +7,8 @@
 #include "made.h"
 #include "scratch.h"
 
+#include "model/shards.h"
+
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -168,6 +170,36 @@ START_TEST(what_the_index_does_not_list)
 }
 END_TEST
 
+/* Files without tensors come before, between and after others. */
+START_TEST(tensors_are_numbered_through_all_files)
+{
+    static const char empty[] = "\2\0\0\0\0\0\0\0{}";
+    struct attn_source source = {0};
+    struct attn_shards all;
+    struct attn_err err;
+    const struct attn_shard *in, *same;
+    char *dir = hf_write(&hf, GPT2(""), 2, false);
+    for (int i = 0; i < 3; i++)
+        hf_put(dir, printed("empty%d", i), empty, sizeof empty - 1);
+    replace_file(dir, INDEX, printed("{\"weight_map\": {\"wte.weight\": \"empty0\", \"wpe.weight\": \"%s\", \"ln_f.bias\": \"empty1\", "
+                                     "\"ln_f.weight\": \"%s\", \"h.0.ln_1.bias\": \"empty2\"}}", SECOND, FIRST));
+    ck_assert_msg(!attn_source_find(&source, dir, &err) && !attn_shards_open(&all, &source, &err), "%s", err.msg);
+    ck_assert_uint_eq(all.n, 5);
+    ck_assert_uint_eq(all.tensors, hf.n);
+    for (size_t i = 0; i < all.tensors; i++) {
+        const struct attn_st_tensor *t = attn_shards_at(&all, i, &in);
+        ck_assert_ptr_eq(attn_st_find(in->st, t->name), t);
+        ck_assert_ptr_eq(attn_shards_find(&all, t->name, &same), t);
+        ck_assert_ptr_eq(same, in);
+        ck_assert_uint_eq(attn_shards_index(&all, t), i);
+    }
+    ck_assert_ptr_null(attn_shards_find(&all, "wxe.weight", &in));
+    attn_shards_close(&all);
+    attn_source_free(&source);
+    expect_warning(dir, NULL);
+}
+END_TEST
+
 /* A directory whose index lists a tensor more than its files have. */
 static char *listing(const char *config, const char *tensor)
 {
@@ -305,6 +337,7 @@ Suite *suite_shards(void)
     tcase_add_test(t, tensor_twice_in_the_index);
     tcase_add_test(t, tensor_in_another_file);
     tcase_add_test(t, what_the_index_does_not_list);
+    tcase_add_test(t, tensors_are_numbered_through_all_files);
     tcase_add_test(t, what_nothing_reads_may_be_absent);
     tcase_add_test(t, sizes);
     tcase_add_test(t, stored_transposed);

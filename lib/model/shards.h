@@ -16,7 +16,8 @@ struct attn_shard { struct attn_map map; struct attn_st *st; char *path; size_t 
 struct attn_shards {
     struct attn_shard *shard; size_t n;
     size_t tensors;                     /* of all files */
-    struct attn_strings names;          /* those of the tensors, in their order, where there are several files */
+    struct attn_strings names;          /* where there are several files: those of all tensors, in their order.  None is there twice,
+                                         * so that the number of a name is that of its tensor */
     size_t bytes;                       /* of all files */
     const char *index;                  /* the name of the index; NULL: it is one file */
     struct attn_absent { char *tensor; size_t file; } *absent; size_t n_absent;     /* tensors that the index lists and

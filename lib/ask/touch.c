@@ -107,7 +107,7 @@ static bool is_one_token(const struct attn_editor *e, const struct attn_edit *ed
 }
 
 /* The first reach of an edit: reaches are in the order of the edits. */
-static size_t first_of(const struct attn_edit_reaches *all, const struct attn_edit *edit)
+static size_t first_reach(const struct attn_edit_reaches *all, const struct attn_edit *edit)
 {
     size_t lo = 0, hi = all->n;
     while (lo < hi) {
@@ -127,7 +127,7 @@ size_t attn_editor_served(struct attn_editor *e, size_t seq, size_t edit)
     size_t most = 0;
     if (!text || !text->n || text->windows || !is_one_token(e, of))
         return 0;
-    for (size_t i = first_of(&e->reaches, of); i < e->reaches.n && e->reaches.item[i].edit == of; i++) {
+    for (size_t i = first_reach(&e->reaches, of); i < e->reaches.n && e->reaches.item[i].edit == of; i++) {
         const struct attn_chosen *c;
         if (!attn_editor_choose(&c, e, i, seq, attn_editor_rows(e, text, e->reaches.item[i].act), attn_editor_keys(e, text), NULL))
             most = larger(most, attn_ranges_count(&c->rows));

@@ -259,8 +259,9 @@ struct attn_patch_opts {
     struct attn_editor *editor;         /* of all runs of the text, not of the other; started, with the tokens as its text 0.
                                          * NULL: nothing is edited but what is patched */
     int (*step)(void *self, size_t done, size_t all, struct attn_err *err);     /* called now and then; a code ends it */
-    void *self;                         /* for step, which may be NULL */
-    uint64_t reserved[4];
+    void (*overflow)(void *self, const struct attn_lost *rows);         /* as an attn_observer's, of every run of both texts */
+    void *self;                         /* for step and overflow, each of which may be NULL */
+    uint64_t reserved[3];
 };
 struct attn_patch;
 int attn_patch_new(struct attn_patch **out, const struct attn_model *m, const struct attn_patch_opts *o, struct attn_err *err);

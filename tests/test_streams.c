@@ -249,11 +249,13 @@ START_TEST(dots_that_overflow_end_with_a_note)
     static const char *const lines[] = {
         "run -s " SHORT, "run -s " SHORT " --show dots,pattern --format json", "run -s " SHORT " --attention block:2",
         "run -s " SHORT " --cross " SHORT, "explain -s " SHORT, "variants -s " SHORT " --kinds full,window:2",
+        "patch -s " SHORT " --from 'Life is dessert' --what v --over layer --metric loss",
+        "patch -s " SHORT " --from 'Life is dessert' --what v --over layer --metric loss --method gradient",
         "generate -n 1 -s " SHORT, "score -s " SHORT};
     expect("\"$A\" init -q -o $D/m --vocab data/life-vocab.json --n-layer 1 --n-head 1 --d-model 4 --d-head 2 --d-value 4 --unembed true "
            "--draw 'embed:normal(0,1e10) q:normal(0,1e10) k:normal(0,1e10) v:rand' && \"$A\" info -m $D/m --check", 0, "finite");
     for (size_t i = 0; i < sizeof lines / sizeof *lines; i++)
-        expect(printed("ends %d \"$A\" %s -m $D/m 2>&1 >/dev/null", i < 6 ? 0 : 1, lines[i]), 0, note);
+        expect(printed("ends %d \"$A\" %s -m $D/m 2>&1 >/dev/null", i < 8 ? 0 : 1, lines[i]), 0, note);
     /* the same rows whatever is watched, of kinds that pick keys, and where a cap makes all scores finite */
     expect_exactly("cd $D; printf '0\n1e30\n' >q; printf '1e30\n0\n' >k; printf '1\n2\n' >v; printf '1,0\n0,1\n' >e;"
                    "$A init -q -o n --vocab-size 2 --n-ctx 8 --n-layer 1 --n-head 1 --d-model 2 --d-head 1 --draw 'embed:file(e) q:file(q) k:file(k) v:file(v)';"
@@ -263,6 +265,8 @@ START_TEST(dots_that_overflow_end_with_a_note)
                        "2>&1 >/dev/null", *k), 0, "in 62 rows (the first: layer 0, head 0, query 0)");
     expect("printf 'Life is short\nLife\n' >$D/in; \"$A\" batch -m $D/m -f $D/in 2>&1 >/dev/null", 0,
            "attn-cli batch: attention: dots overflow float32, to inf or NaN that no weight holds, in 2 records");
+    expect("printf '%s\\n%s\\n' '{\"text\":\"Life is\",\"from\":\"Life eat\"}' '{\"text\":\"is short\",\"from\":\"is eat\"}' >$D/two.ndjson; "
+           "\"$A\" batch -m $D/m -f $D/two.ndjson --patch v --over layer --metric loss 2>&1 >/dev/null", 0, "in 2 records: 'run' names the first row of each");
     expect_exactly("\"$A\" run -q -m $D/m -s Life 2>&1 >/dev/null; \"$A\" run -s Life 2>&1 >/dev/null", "");
     expect("\"$A\" run -q -m $D/m -s Life", 0, "likeliest next tokens\nnone: the logit of token 0 is nan");
     expect("\"$A\" run -q -m $D/m -s Life --format html", 0, "\"next\":[],\"noNext\":\"the logit of token 0 is nan");

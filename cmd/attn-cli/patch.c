@@ -73,7 +73,7 @@ static int make(struct session *s, struct attn_err *err)
     const struct attn_patch_opts opts = {
         .tokens = s->of.tokens, .from = s->of.edits.from, .what = o.what, .over = o.over, .method = o.method, .metric = s->metric,
         .editor = s->of.edits.editor,
-        .plan = plan_asked(), .step = say_step, .self = s};
+        .plan = plan_asked(), .step = say_step, .overflow = note_overflow, .self = s};
     int code = attn_patch_new(&s->patch, s->of.model, &opts, err);
     erase_line(&s->steps.shown);
     return code;

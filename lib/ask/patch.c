@@ -189,6 +189,11 @@ struct attn_observer attn_patch_editor(const struct attn_patch *p)
     return p->o->editor ? attn_editor_observer(p->o->editor) : (struct attn_observer){.wants = NULL};
 }
 
+struct attn_observer attn_patch_teller(const struct attn_patch *p)
+{
+    return (struct attn_observer){.overflow = p->o->overflow, .self = p->o->self};
+}
+
 /* The metric's reference is the text, without edits, also for the other text. */
 static int run_from(struct attn_patch *p, const struct attn_patch_opts *o, struct attn_err *err)
 {
@@ -196,9 +201,9 @@ static int run_from(struct attn_patch *p, const struct attn_patch_opts *o, struc
     p->from_metric = p->metric;
     p->from_metric.ids = p->from_ids;
     struct attn_measure measure = {.metric = &p->from_metric};
-    struct attn_observer obs[] = {attn_whole_observer(&p->from), attn_measure_observer(&measure)};
+    struct attn_observer obs[] = {attn_whole_observer(&p->from), attn_measure_observer(&measure), attn_patch_teller(p)};
     if (!rc)
-        rc = attn_run_tokens(p->model, &o->plan, o->from, NULL, obs, 2, err);
+        rc = attn_run_tokens(p->model, &o->plan, o->from, NULL, obs, sizeof obs / sizeof *obs, err);
     p->metric_from = measure.value;
     return rc;
 }

@@ -42,5 +42,7 @@ int attn_patch_slope(struct attn_patch *p, struct attn_err *err);
 int attn_patch_step(const struct attn_patch *p, size_t done, size_t all, struct attn_err *err);
 /* The observer that edits runs of the text, between ours that come before it and after it; one that does nothing without edits. */
 struct attn_observer attn_patch_editor(const struct attn_patch *p);
+/* The observer that tells the caller of dots that overflow. */
+struct attn_observer attn_patch_teller(const struct attn_patch *p);
 
 #endif

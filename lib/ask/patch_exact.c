@@ -107,7 +107,8 @@ static int run_text(struct exact *e, struct attn_err *err)
     struct attn_run *run = NULL;
     struct attn_seq seq = {.T = p->T, .kv = e->kv};
     const struct attn_observer obs[] = {{.wants = first_wants, .edit = first_edit, .self = e}, attn_patch_editor(p),
-                                        {.wants = last_wants, .watch = last_watch, .self = e}, attn_whole_observer(&p->text)};
+                                        {.wants = last_wants, .watch = last_watch, .self = e}, attn_whole_observer(&p->text),
+                                        attn_patch_teller(p)};
     plan.rows = p->T;
     plan.seqs = 1;
     plan.keys = e->kv ? p->T : 0;
@@ -230,7 +231,7 @@ static int plan_run(struct exact *e, int layer, struct attn_err *err)
     struct attn_patch *p = e->p;
     struct attn_plan plan = p->o->plan;
     const struct attn_observer obs[] = {attn_patch_editor(p), {.wants = cell_wants, .edit = cell_edit, .self = e},
-                                        {.wants = metric_wants, .watch = metric_watch, .self = e}};
+                                        {.wants = metric_wants, .watch = metric_watch, .self = e}, attn_patch_teller(p)};
     plan.rows = e->most;
     plan.seqs = e->seqs;
     plan.keys = e->rows ? p->T : 0;

@@ -66,9 +66,9 @@ static int differentiate(struct slope *s, const struct attn_observer *more, doub
 {
     struct attn_patch *p = s->p;
     struct attn_slopes *slopes = NULL;
-    const struct attn_observer to = {.wants = wants, .watch = add, .self = s};
+    const struct attn_observer to = {.wants = wants, .watch = add, .self = s}, observers[] = {*more, attn_patch_teller(p)};
     const struct attn_slopes_opts o = {.metric = &p->metric, .select = p->select, .plan = p->o->plan, .editor = p->o->editor,
-                                       .observers = more, .n_observers = 1};
+                                       .observers = observers, .n_observers = sizeof observers / sizeof *observers};
     int rc = attn_slopes_new(&slopes, p->model, p->o->tokens, &o, err);
     if (!rc) {
         *value = attn_slopes_value(slopes);

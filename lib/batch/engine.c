@@ -265,11 +265,18 @@ static int forward(struct attn_engine *e, struct attn_run *run, size_t seqs, str
     return rc;
 }
 
+static int make_grid(struct attn_engine *e, const struct attn_item *item, struct attn_err *err)
+{
+    int rc = item->tokens ? attn_grids_run(e->grids, item, e->editor, &e->stopped, err) : ATTN_OK;
+    e->overflowed += item->tokens && !rc && !e->stopped && attn_grids_overflowed(e->grids);
+    return rc;
+}
+
 int attn_engine_run(struct attn_engine *e, const struct attn_item *item, size_t n, struct attn_err *err)
 {
     size_t seqs, rows;
     if (e->grids)
-        return item->tokens ? attn_grids_run(e->grids, item, e->editor, &e->stopped, err) : ATTN_OK;
+        return make_grid(e, item, err);
     int rc = collect(e, item, n, &seqs, &rows, err);
     if (rc || !seqs)
         return rc;

@@ -20,6 +20,7 @@ struct attn_grids {
     unsigned over; size_t cells;        /* axes; cells of one position */
     bool own;                           /* edits take values from the other text, so each record has an editor */
     bool stopped;                       /* the user ended the grid that was being made */
+    bool overflowed;                    /* in a run for the last grid dots overflowed */
     struct attn_patch *patch;           /* of the record that ran last */
     struct attn_patch_result result;
 };
@@ -64,11 +65,18 @@ static int step(void *self, size_t done, size_t all, struct attn_err *err)
     return g->stopped ? attn_fail(err, ATTN_EUSAGE, "stopped") : ATTN_OK;
 }
 
+static void note_overflow(void *self, const struct attn_lost *rows)
+{
+    struct attn_grids *g = self;
+    (void)rows;
+    g->overflowed = true;
+}
+
 static struct attn_patch_opts question(struct attn_grids *g)
 {
     const struct attn_batch_grid *grid = g->o->grid;
     return (struct attn_patch_opts){.what = grid->what, .over = grid->over, .method = grid->method, .metric = g->metric,
-                                    .plan = g->o->plan, .step = step, .self = g};
+                                    .plan = g->o->plan, .step = step, .overflow = note_overflow, .self = g};
 }
 
 static int understand(struct attn_grids *g, struct attn_err *err)
@@ -235,6 +243,7 @@ int attn_grids_run(struct attn_grids *g, const struct attn_item *item, struct at
     int rc = bind_metric(g, item, err);
     attn_patch_free(g->patch);
     g->patch = NULL;
+    g->overflowed = false;
     if (!rc && g->own)
         rc = open_editor(g, &own, item, err);
     if (!rc && own)
@@ -253,6 +262,11 @@ int attn_grids_run(struct attn_grids *g, const struct attn_item *item, struct at
     if (g->patch)
         attn_patch_get(g->patch, &g->result);
     return *stopped ? ATTN_OK : rc;
+}
+
+bool attn_grids_overflowed(const struct attn_grids *g)
+{
+    return g->overflowed;
 }
 
 /* ---- its output ---- */

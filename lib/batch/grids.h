@@ -34,6 +34,7 @@ int attn_grids_fit(struct attn_grids *g, struct attn_item *item, struct attn_err
  * values from the other text: then the grid has an editor of its own.  *stopped: the user ended it before it was done. */
 int attn_grids_run(struct attn_grids *g, const struct attn_item *item, struct attn_editor *editor, bool *stopped,
                    struct attn_err *err);
+bool attn_grids_overflowed(const struct attn_grids *g);             /* whether dots overflowed in a run for it */
 size_t attn_grids_cells(const struct attn_grids *g, size_t T);      /* of a record with T tokens */
 
 /* One record as a document, or as rows; the job is its. */

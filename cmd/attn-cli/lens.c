@@ -83,7 +83,7 @@ const struct command lens_command = {
              "their probabilities, the entropy of that prediction, its divergence KL(final || lens) from the final one, in "
              "nats, and the logit, log-probability and rank (1 is the likeliest) of a target.  Each row of the stream is "
              "normalised by its own statistics.  In pictures the likeliest token stands in each cell, coloured by its "
-             "probability.",
+             "probability or, with a target, by that of the target.",
     .examples = (const struct pair[]){
         {"attn-cli lens -s \"Lily lost her red\"", "how the prediction forms, by the built-in model"},
         {"attn-cli lens -s \"Lily lost her red\" --target \" ball\" --points all", "where one token rises"},

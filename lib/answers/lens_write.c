@@ -1,6 +1,6 @@
 /* lens_write.c - the table of a lens, points by positions.  For people, the likeliest token in each cell, then how far the
- * final prediction is; for programs, all numbers, a line a cell; as a picture, cells coloured by the probability of the token
- * that is written in them. */
+ * final prediction is; for programs, all numbers, a line a cell; as a picture, the likeliest token in cells coloured by its
+ * probability, or by that of the target. */
 #include "answers/answers.h"
 
 #include <math.h>
@@ -262,9 +262,24 @@ static int write_table(struct attn_out *o, const struct attn_lens *s, struct att
 
 /* ---- pictures -------------------------------------------------------------------------- */
 
-static float probability(const struct attn_lens *s, size_t i)
+/* Of the target or, without one, of the likeliest token. */
+static double probability(const struct attn_lens *s, size_t i)
 {
-    return s->cell[i].n_top ? (float)likeliest(s, i)[0].p : NAN;
+    if (!s->cell[i].n_top)
+        return NAN;
+    return s->o->target ? exp(s->cell[i].logprob) : likeliest(s, i)[0].p;
+}
+
+enum { WHOSE = sizeof(struct attn_label) + 32 };
+
+/* Whose that is. */
+static const char *name_probability(char name[WHOSE], const struct attn_lens *s)
+{
+    if (!s->o->target)
+        return "its probability";
+    struct attn_label target = spell(s, *s->o->target);
+    snprintf(name, WHOSE, "the probability of %.*s", (int)target.bytes, target.text);
+    return name;
 }
 
 /* Spells the likeliest token of each cell, and gets its probability. */
@@ -274,7 +289,7 @@ static int spell_cells(struct attn_label **words, float **numbers, const struct 
     *words = calloc(n + 1, sizeof **words);
     *numbers = calloc(n + 1, sizeof **numbers);
     for (size_t i = 0; i < n && *words && *numbers; i++) {
-        (*numbers)[i] = probability(s, i);
+        (*numbers)[i] = (float)probability(s, i);
         if (s->cell[i].n_top)
             (*words)[i] = spell(s, likeliest(s, i)[0].id);
     }
@@ -292,7 +307,9 @@ static int draw(struct attn_out *o, const struct attn_lens *s, const struct attn
     int rc = attn_look_make(&look, &s->o->picture, err);
     if (!rc)
         rc = spell_cells(&words, &numbers, s, err);
-    struct attn_sheet sheet = {.kind = "lens", .title = "likeliest next token, coloured by its probability",
+    char whose[WHOSE], title[64 + WHOSE];
+    snprintf(title, sizeof title, "likeliest next token, coloured by %s", name_probability(whose, s));
+    struct attn_sheet sheet = {.kind = "lens", .title = title,
                                .axes = " (rows: points of the residual stream)", .layer = -1, .n = 1, .rows = s->n,
                                .cols = s->tokens->n, .keys = true, .unmasked = true, .data = numbers, .words = words};
     if (!rc)
@@ -343,11 +360,20 @@ static void html_hint(struct attn_out *o, const struct attn_lens *s, size_t i)
         attn_out_str(o, "no prediction: a logit is NaN or infinite\"");
 }
 
-static void html_cell(struct attn_out *o, const struct attn_lens *s, const struct attn_look *look, size_t i)
+/* Where the colours end: a target's probabilities may all be small. */
+static double html_most(const struct attn_lens *s)
+{
+    double most = 0;
+    for (size_t i = 0; i < cells_of(s); i++)
+        most = fmax(most, probability(s, i));
+    return s->o->target && most > 0 ? most : 1;
+}
+
+static void html_cell(struct attn_out *o, const struct attn_lens *s, const struct attn_look *look, double most, size_t i)
 {
     bool any = s->cell[i].n_top;
-    double p = any ? likeliest(s, i)[0].p : 0;
-    unsigned step = (unsigned)lround(p * (ATTN_STEPS - 1));
+    double p = any ? probability(s, i) : 0;
+    unsigned step = (unsigned)lround(p / most * (ATTN_STEPS - 1));
     struct attn_rgb c = any ? attn_palette_color(look->palette, step) : attn_palette_nan(look->palette);
     attn_out_printf(o, "<td style=\"background:#%02x%02x%02x;color:%s\"", c.r, c.g, c.b, attn_is_bright(c) ? "#000" : "#fff");
     html_hint(o, s, i);
@@ -360,7 +386,7 @@ static void html_cell(struct attn_out *o, const struct attn_lens *s, const struc
     attn_out_str(o, "</td>");
 }
 
-static void html_legend(struct attn_out *o, const struct attn_look *look)
+static void html_legend(struct attn_out *o, const struct attn_look *look, double most)
 {
     enum { STOPS = 12 };
     attn_out_str(o, "<p>0 <span class=\"bar\" style=\"background:linear-gradient(90deg");
@@ -368,11 +394,12 @@ static void html_legend(struct attn_out *o, const struct attn_look *look)
         struct attn_rgb c = attn_palette_color(look->palette, i * (ATTN_STEPS - 1) / (STOPS - 1));
         attn_out_printf(o, ",#%02x%02x%02x", c.r, c.g, c.b);
     }
-    attn_out_str(o, ")\"></span> 1</p>\n");
+    attn_out_printf(o, ")\"></span> %.2g</p>\n", most);
 }
 
 static int write_html(struct attn_out *o, const struct attn_lens *s, const struct attn_named *p, struct attn_err *err)
 {
+    char whose[WHOSE];
     struct attn_look look;
     struct attn_label text = attn_label_line(s->o->text ? s->o->text : "", s->o->text ? s->o->text_len : 0, 100);
     int rc = attn_look_make(&look, &s->o->picture, err);
@@ -387,12 +414,16 @@ static int write_html(struct attn_out *o, const struct attn_lens *s, const struc
         attn_out_markup(o, text.text, strlen(text.text));
         attn_out_str(o, heading ? "</h1>\n" : "</title>\n");
     }
-    attn_out_str(o, "<p>The likeliest next token at each point of the residual stream, coloured by its probability.</p>\n");
+    const char *probability_of = name_probability(whose, s);
+    attn_out_str(o, "<p>The likeliest next token at each point of the residual stream, coloured by ");
+    attn_out_markup(o, probability_of, strlen(probability_of));
+    attn_out_str(o, ".</p>\n");
     for (size_t i = 0; i < attn_edits_count(s->o->edits); i++) {
         attn_out_str(o, i ? " · " : "<p>Edited: ");
         attn_out_markup(o, attn_edits_text(s->o->edits, i), strlen(attn_edits_text(s->o->edits, i)));
     }
     attn_out_str(o, attn_edits_count(s->o->edits) ? "</p>\n" : "");
+    const double most = html_most(s);
     attn_out_str(o, "<div class=\"wide\"><table>\n<tr><th></th>");
     for (size_t t = 0; t < s->tokens->n; t++) {
         struct attn_label token = attn_label_token(&s->tokens->tok[t], WIDEST);
@@ -403,10 +434,10 @@ static int write_html(struct attn_out *o, const struct attn_lens *s, const struc
     for (size_t i = 0; i < cells_of(s); i++) {
         if (i % s->tokens->n == 0)
             attn_out_printf(o, "</tr>\n<tr><th scope=\"row\">%s</th>", p->name[i / s->tokens->n]);
-        html_cell(o, s, &look, i);
+        html_cell(o, s, &look, most, i);
     }
     attn_out_str(o, "</tr>\n</table></div>\n");
-    html_legend(o, &look);
+    html_legend(o, &look, most);
     attn_out_str(o, "</body>\n</html>\n");
     return ATTN_OK;
 }

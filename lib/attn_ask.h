@@ -290,7 +290,8 @@ struct attn_lens_opts {
     const struct attn_tokenizer *tokenizer;     /* to spell tokens; may be NULL */
     const char *text; size_t text_len;  /* the sentence; NULL when there are ids only */
     const int32_t *target;              /* a token to follow; NULL: none */
-    size_t top;                         /* how many of the likeliest tokens; 0: 1 in text and pictures, else 5 */
+    size_t top;                         /* how many of the likeliest tokens, of which png, svg and pdf write one; 0: 1 in text and
+                                         * pictures, else 5 */
     bool all;                           /* also between attention and MLP */
     const char *format;                 /* text json csv tidy, or a picture: png svg pdf html; NULL: text */
     const char *path;                   /* NULL or "-": standard output */

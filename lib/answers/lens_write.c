@@ -9,9 +9,9 @@
 #include <string.h>
 
 #include "base/err.h"
+#include "base/format.h"
 #include "base/size.h"
-#include "picture/album.h"
-#include "picture/look.h"
+#include "picture/figure.h"
 #include "sinks/csv.h"
 #include "sinks/print.h"
 #include "sinks/sink.h"
@@ -273,55 +273,82 @@ static double probability(const struct attn_lens *s, size_t i)
 enum { WHOSE = sizeof(struct attn_label) + 32 };
 
 /* Whose that is. */
-static const char *name_probability(char name[WHOSE], const struct attn_lens *s)
+static void name_probability(char name[WHOSE], const struct attn_lens *s)
 {
-    if (!s->o->target)
-        return "its probability";
-    struct attn_label target = spell(s, *s->o->target);
-    snprintf(name, WHOSE, "the probability of %.*s", (int)target.bytes, target.text);
-    return name;
+    if (s->o->target)
+        snprintf(name, WHOSE, "the probability of %s", spell(s, *s->o->target).text);
+    else
+        strcpy(name, "its probability");
 }
 
-/* Spells the likeliest token of each cell, and gets its probability. */
-static int spell_cells(struct attn_label **words, float **numbers, const struct attn_lens *s, struct attn_err *err)
-{
-    size_t n = cells_of(s);
-    *words = calloc(n + 1, sizeof **words);
-    *numbers = calloc(n + 1, sizeof **numbers);
-    for (size_t i = 0; i < n && *words && *numbers; i++) {
-        (*numbers)[i] = (float)probability(s, i);
-        if (s->cell[i].n_top)
-            (*words)[i] = spell(s, likeliest(s, i)[0].id);
-    }
-    return *words && *numbers ? ATTN_OK : attn_no_memory(err, NULL, "to spell %zu tokens", n);
-}
-
-static int draw(struct attn_out *o, const struct attn_lens *s, const struct attn_format *f, const struct attn_named *p,
-                struct attn_err *err)
-{
-    float *own = NULL, *numbers = NULL;
-    struct attn_label *words = NULL;
+struct picture {
+    const struct attn_lens *of;
     struct attn_look look;
-    struct attn_album album = {.model = s->model->source.name, .text = s->o->text, .text_len = s->o->text_len,
-                               .queries = &p->tokens, .keys = s->tokens, .edits = s->o->edits};
-    int rc = attn_look_make(&look, &s->o->picture, err);
-    if (!rc)
-        rc = spell_cells(&words, &numbers, s, err);
+    struct attn_album album;
+    struct attn_label *words;
+    float *numbers;
     char whose[WHOSE], title[64 + WHOSE];
-    snprintf(title, sizeof title, "likeliest next token, coloured by %s", name_probability(whose, s));
-    struct attn_sheet sheet = {.kind = "lens", .title = title,
-                               .axes = " (rows: points of the residual stream)", .layer = -1, .n = 1, .rows = s->n,
-                               .cols = s->tokens->n, .keys = true, .unmasked = true, .data = numbers, .words = words};
+};
+
+/* The number in a cell.  Those of a target may all be small. */
+struct short_number { char text[16]; };
+static struct short_number written(const struct attn_lens *s, size_t i)
+{
+    struct short_number n = {""};
+    attn_snprintf(n.text, sizeof n.text, s->o->target ? "%.2g" : "%.2f", probability(s, i));
+    return n;
+}
+
+static void append(struct attn_label *l, const char *text)
+{
+    size_t n = strlen(text);
+    if (l->bytes + 1 + n >= sizeof l->text)
+        return;
+    snprintf(l->text + l->bytes, sizeof l->text - l->bytes, " %s", text);
+    l->bytes += 1 + n;
+    l->columns += 1 + n;
+}
+
+/* Gets the number of each cell and spells its likeliest token, beside the number if that is to be written. */
+static int fill_cells(struct picture *p, struct attn_err *err)
+{
+    const struct attn_lens *s = p->of;
+    size_t n = cells_of(s);
+    p->words = calloc(n + 1, sizeof *p->words);
+    p->numbers = calloc(n + 1, sizeof *p->numbers);
+    for (size_t i = 0; i < n && p->words && p->numbers; i++) {
+        p->numbers[i] = (float)probability(s, i);
+        if (s->cell[i].n_top)
+            p->words[i] = spell(s, likeliest(s, i)[0].id);
+        if (s->cell[i].n_top && p->look.numbers)
+            append(&p->words[i], written(s, i).text);
+    }
+    return p->words && p->numbers ? ATTN_OK : attn_no_memory(err, NULL, "to spell %zu tokens", n);
+}
+
+static int make_picture(struct picture *p, const struct attn_lens *s, const struct attn_named *points, struct attn_err *err)
+{
+    float *own = NULL;
+    *p = (struct picture){.of = s, .album = {.model = s->model->source.name, .text = s->o->text, .text_len = s->o->text_len,
+                                             .queries = &points->tokens, .keys = s->tokens, .edits = s->o->edits}};
+    name_probability(p->whose, s);
+    snprintf(p->title, sizeof p->title, "likeliest next token, coloured by %s", p->whose);
+    int rc = attn_look_make(&p->look, &s->o->picture, err);
     if (!rc)
-        rc = attn_album_add(&album, &sheet, &own, err);
+        rc = fill_cells(p, err);
+    struct attn_sheet sheet = {.kind = "lens", .title = p->title, .axes = " (rows: points of the residual stream)", .layer = -1, .n = 1,
+                               .rows = s->n, .cols = s->tokens->n, .keys = true, .unmasked = true, .data = p->numbers,
+                               .words = p->words};
     if (!rc)
-        rc = attn_album_link(&album, err);
-    if (!rc)
-        rc = f->methods->draw(o, &album, &look, err);
-    attn_album_free(&album);
-    free(words);
-    free(numbers);
-    return rc;
+        rc = attn_album_add(&p->album, &sheet, &own, err);
+    return rc ? rc : attn_album_link(&p->album, err);
+}
+
+static void free_picture(struct picture *p)
+{
+    attn_album_free(&p->album);
+    free(p->words);
+    free(p->numbers);
 }
 
 static const char html_head[] =
@@ -360,51 +387,61 @@ static void html_hint(struct attn_out *o, const struct attn_lens *s, size_t i)
         attn_out_str(o, "no prediction: a logit is NaN or infinite\"");
 }
 
-/* Where the colours end: a target's probabilities may all be small. */
-static double html_most(const struct attn_lens *s)
+static void html_cell(struct attn_out *o, const struct picture *p, size_t i, uint8_t step)
 {
-    double most = 0;
-    for (size_t i = 0; i < cells_of(s); i++)
-        most = fmax(most, probability(s, i));
-    return s->o->target && most > 0 ? most : 1;
-}
-
-static void html_cell(struct attn_out *o, const struct attn_lens *s, const struct attn_look *look, double most, size_t i)
-{
-    bool any = s->cell[i].n_top;
-    double p = any ? probability(s, i) : 0;
-    unsigned step = (unsigned)lround(p / most * (ATTN_STEPS - 1));
-    struct attn_rgb c = any ? attn_palette_color(look->palette, step) : attn_palette_nan(look->palette);
+    const struct attn_lens *s = p->of;
+    struct attn_rgb c = step < ATTN_STEPS ? attn_palette_color(p->look.palette, step)
+                        : step == ATTN_STEP_NAN ? attn_palette_nan(p->look.palette) : attn_palette_blank(p->look.palette);
     attn_out_printf(o, "<td style=\"background:#%02x%02x%02x;color:%s\"", c.r, c.g, c.b, attn_is_bright(c) ? "#000" : "#fff");
     html_hint(o, s, i);
     attn_out_char(o, '>');
-    if (any) {
+    if (s->cell[i].n_top) {
         struct attn_label token = spell(s, likeliest(s, i)[0].id);
         attn_out_markup(o, token.text, strlen(token.text));
-        attn_out_printf(o, " <small>%.2f</small>", p);
+        attn_out_printf(o, " <small>%s</small>", written(s, i).text);
     }
     attn_out_str(o, "</td>");
 }
 
-static void html_legend(struct attn_out *o, const struct attn_look *look, double most)
+static int html_rows(struct attn_out *o, const struct picture *p, const struct attn_named *points, const struct attn_scale *scale,
+                     struct attn_err *err)
+{
+    size_t T = p->of->tokens->n;
+    uint8_t *steps = calloc(T + 1, sizeof *steps);
+    if (!steps)
+        return attn_no_memory(err, NULL, "to colour %zu cells", T);
+    for (size_t r = 0; r < p->of->n; r++) {
+        attn_scale_row(scale, steps, p->album.sheet, r);
+        attn_out_printf(o, "</tr>\n<tr><th scope=\"row\">%s</th>", points->name[r]);
+        for (size_t t = 0; t < T; t++)
+            html_cell(o, p, r * T + t, steps[t]);
+    }
+    free(steps);
+    return ATTN_OK;
+}
+
+static void html_legend(struct attn_out *o, const struct attn_look *look, const struct attn_scale *scale)
 {
     enum { STOPS = 12 };
-    attn_out_str(o, "<p>0 <span class=\"bar\" style=\"background:linear-gradient(90deg");
+    char text[96];
+    int step;
+    attn_scale_end(text, scale, false);
+    attn_out_printf(o, "<p>%s <span class=\"bar\" style=\"background:linear-gradient(90deg", text);
     for (unsigned i = 0; i < STOPS; i++) {
         struct attn_rgb c = attn_palette_color(look->palette, i * (ATTN_STEPS - 1) / (STOPS - 1));
         attn_out_printf(o, ",#%02x%02x%02x", c.r, c.g, c.b);
     }
-    attn_out_printf(o, ")\"></span> %.2g</p>\n", most);
+    attn_scale_end(text, scale, true);
+    attn_out_printf(o, ")\"></span> %s", text);
+    for (size_t i = 0; attn_legend_line(scale, i, text, &step); i++)
+        attn_out_printf(o, " · %s", text);
+    attn_out_str(o, "</p>\n");
 }
 
-static int write_html(struct attn_out *o, const struct attn_lens *s, const struct attn_named *p, struct attn_err *err)
+static void html_top(struct attn_out *o, const struct picture *p)
 {
-    char whose[WHOSE];
-    struct attn_look look;
+    const struct attn_lens *s = p->of;
     struct attn_label text = attn_label_line(s->o->text ? s->o->text : "", s->o->text ? s->o->text_len : 0, 100);
-    int rc = attn_look_make(&look, &s->o->picture, err);
-    if (rc)
-        return rc;
     attn_out_str(o, html_head);
     for (int heading = 0; heading < 2; heading++) {
         attn_out_str(o, heading ? html_style : "");
@@ -414,32 +451,51 @@ static int write_html(struct attn_out *o, const struct attn_lens *s, const struc
         attn_out_markup(o, text.text, strlen(text.text));
         attn_out_str(o, heading ? "</h1>\n" : "</title>\n");
     }
-    const char *probability_of = name_probability(whose, s);
+    if (p->look.cell)
+        attn_out_printf(o, "<style>td { min-width: %zupx; height: %zupx; }</style>\n", p->look.cell, p->look.cell);
     attn_out_str(o, "<p>The likeliest next token at each point of the residual stream, coloured by ");
-    attn_out_markup(o, probability_of, strlen(probability_of));
+    attn_out_markup(o, p->whose, strlen(p->whose));
     attn_out_str(o, ".</p>\n");
     for (size_t i = 0; i < attn_edits_count(s->o->edits); i++) {
         attn_out_str(o, i ? " · " : "<p>Edited: ");
         attn_out_markup(o, attn_edits_text(s->o->edits, i), strlen(attn_edits_text(s->o->edits, i)));
     }
     attn_out_str(o, attn_edits_count(s->o->edits) ? "</p>\n" : "");
-    const double most = html_most(s);
+}
+
+static int write_html(struct attn_out *o, const struct picture *p, const struct attn_named *points, struct attn_err *err)
+{
+    const struct attn_tokens *tokens = p->of->tokens;
+    struct attn_scale scale;
+    attn_scale_make(&scale, &p->album, p->album.sheet, &p->look);
+    html_top(o, p);
     attn_out_str(o, "<div class=\"wide\"><table>\n<tr><th></th>");
-    for (size_t t = 0; t < s->tokens->n; t++) {
-        struct attn_label token = attn_label_token(&s->tokens->tok[t], WIDEST);
+    for (size_t t = 0; t < tokens->n; t++) {
+        struct attn_label token = attn_label_token(&tokens->tok[t], WIDEST);
         attn_out_str(o, "<th scope=\"col\">");
         attn_out_markup(o, token.text, strlen(token.text));
         attn_out_str(o, "</th>");
     }
-    for (size_t i = 0; i < cells_of(s); i++) {
-        if (i % s->tokens->n == 0)
-            attn_out_printf(o, "</tr>\n<tr><th scope=\"row\">%s</th>", p->name[i / s->tokens->n]);
-        html_cell(o, s, &look, most, i);
-    }
+    int rc = html_rows(o, p, points, &scale, err);
     attn_out_str(o, "</tr>\n</table></div>\n");
-    html_legend(o, &look, most);
+    html_legend(o, &p->look, &scale);
     attn_out_str(o, "</body>\n</html>\n");
-    return ATTN_OK;
+    return rc;
+}
+
+static int write_picture(struct attn_out *o, const struct attn_lens *s, const char *format, struct attn_err *err)
+{
+    struct attn_named points;
+    struct picture p = {0};
+    int rc = name_points(&points, s, err);
+    if (!rc)
+        rc = make_picture(&p, s, &points, err);
+    if (!rc)
+        rc = !strcmp(format, "html") ? write_html(o, &p, &points, err)
+                                     : attn_format_find(format)->methods->draw(o, &p.album, &p.look, err);
+    free_picture(&p);
+    attn_named_free(&points);
+    return rc;
 }
 
 int attn_lens_write(struct attn_out *o, const struct attn_lens *s, struct attn_err *err)
@@ -451,10 +507,5 @@ int attn_lens_write(struct attn_out *o, const struct attn_lens *s, struct attn_e
         return write_json(o, s, err);
     if (attn_readout_is_table(format))
         return write_table(o, s, err);
-    struct attn_named p;
-    int rc = name_points(&p, s, err);
-    if (!rc)
-        rc = !strcmp(format, "html") ? write_html(o, s, &p, err) : draw(o, s, attn_format_find(format), &p, err);
-    attn_named_free(&p);
-    return rc;
+    return write_picture(o, s, format, err);
 }

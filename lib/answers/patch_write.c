@@ -241,7 +241,7 @@ static int write_table(struct attn_out *o, const struct report *p)
 
 static int draw(struct attn_out *o, const struct report *p, const struct attn_format *format, struct attn_err *err)
 {
-    char title[160], across[64];
+    char title[320], across[64];
     struct attn_info info;
     struct attn_look look;
     struct matrices m = {0};
@@ -255,8 +255,8 @@ static int draw(struct attn_out *o, const struct report *p, const struct attn_fo
     look.width = p->o->width;
     a.queries = &m.row.tokens;
     a.keys = &m.col.tokens;
-    snprintf(title, sizeof title, "%s of %s from the other text, %.80s", p->effects ? "effect" : "metric", p->r.what,
-             p->o->metric);
+    snprintf(title, sizeof title, "%s of %s from the other text, %s", p->effects ? "effect" : "metric", p->r.what,
+             attn_label_line(p->o->metric, strlen(p->o->metric), 80).text);
     snprintf(across, sizeof across, " (rows: %s, columns: %s)", nouns[m.row_axis], m.cols > 1 ? nouns[m.col_axis] : "all");
     for (size_t i = 0; i < m.n && !rc; i++) {
         float *to = NULL;

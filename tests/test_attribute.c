@@ -129,6 +129,9 @@ START_TEST(formats)
     expect("\"$A\" attribute " LILY " --top 5", 0, "\nothers ");
     expect("\"$A\" attribute " LILY " --pos -4", 0, "(position 0)\n");
     expect("\"$A\" attribute " LILY " --attention window:2", 0, "\nremainder  ");
+    /* a NaN among neurons changes no order */
+    expect("even=$(seq -s, 0 2 383); e=\"L4.mlp.post[col=$even]\"; \"$A\" attribute -m tiny --ids 1,2,3 --target 5 --neurons 2 --edit \"$e *= 1e38\" "
+           "--edit \"$e *= 1e38\" --edit \"$e *= 0\" --edit 'L4.resid_post = 0.2' --format tidy | grep -o 'L4N[0-9]*' | head -1", 0, "L4N343\n");
     expect("\"$A\" attribute " LILY " --edit 'logits = -inf'", 0, "  none: the logit or the sum is NaN or infinite\n");
 }
 END_TEST

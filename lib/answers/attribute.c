@@ -329,7 +329,9 @@ static void add_parts(struct attn_attribution *a, const struct sight *s, const s
 int attn_portion_by_size(const void *a, const void *b)
 {
     const struct attn_portion *x = a, *y = b;
-    if (fabs(x->value) != fabs(y->value))
+    if (isnan(x->value) != isnan(y->value))
+        return isnan(x->value) ? 1 : -1;
+    if (!isnan(x->value) && fabs(x->value) != fabs(y->value))
         return fabs(x->value) > fabs(y->value) ? -1 : 1;
     return x->layer != y->layer ? x->layer - y->layer : x->head - y->head;
 }

@@ -251,11 +251,12 @@ START_TEST(dots_that_overflow_end_with_a_note)
         "run -s " SHORT " --cross " SHORT, "explain -s " SHORT, "variants -s " SHORT " --kinds full,window:2",
         "patch -s " SHORT " --from 'Life is dessert' --what v --over layer --metric loss",
         "patch -s " SHORT " --from 'Life is dessert' --what v --over layer --metric loss --method gradient",
+        "heads --repeat 3",
         "generate -n 1 -s " SHORT, "score -s " SHORT};
     expect("\"$A\" init -q -o $D/m --vocab data/life-vocab.json --n-layer 1 --n-head 1 --d-model 4 --d-head 2 --d-value 4 --unembed true "
            "--draw 'embed:normal(0,1e10) q:normal(0,1e10) k:normal(0,1e10) v:rand' && \"$A\" info -m $D/m --check", 0, "finite");
     for (size_t i = 0; i < sizeof lines / sizeof *lines; i++)
-        expect(printed("ends %d \"$A\" %s -m $D/m 2>&1 >/dev/null", i < 8 ? 0 : 1, lines[i]), 0, note);
+        expect(printed("ends %d \"$A\" %s -m $D/m 2>&1 >/dev/null", i < 9 ? 0 : 1, lines[i]), 0, note);
     /* the same rows whatever is watched, of kinds that pick keys, and where a cap makes all scores finite */
     expect_exactly("cd $D; printf '0\n1e30\n' >q; printf '1e30\n0\n' >k; printf '1\n2\n' >v; printf '1,0\n0,1\n' >e;"
                    "$A init -q -o n --vocab-size 2 --n-ctx 8 --n-layer 1 --n-head 1 --d-model 2 --d-head 1 --draw 'embed:file(e) q:file(q) k:file(k) v:file(v)';"
@@ -263,6 +264,12 @@ START_TEST(dots_that_overflow_end_with_a_note)
     for (const char *const *k = (const char *const[]){"causal", "block:4", "block:100", "window:64", NULL}; *k; k++)
         expect(printed("\"$A\" run -m tests/golden/checkpoints/gemma2-a --ids 1,2,3,4,5,6 --edit 'L0.attn.q *= 1e38' --show context --layer 0 --attention %s "
                        "2>&1 >/dev/null", *k), 0, "in 62 rows (the first: layer 0, head 0, query 0)");
+    /* only in runs that a patch needs besides: of the text itself, of a reference without edits */
+    succeed("cd $D && printf '1.2,0\n0,1\n' >e && printf '1.8e19\n0\n' >q && \"$A\" init -q -o half --vocab-size 2 --n-ctx 8 --n-layer 1 --n-head 1 "
+            "--d-model 2 --d-head 1 --d-value 2 --unembed true --draw 'embed:file(e) q:file(q) k:file(q) v:rand'");
+    expect("\"$A\" patch -m $D/half --ids 0,0 --from-ids 1,1 --what v --over layer --metric loss --method ig:1 2>&1 >/dev/null", 0, note);
+    expect("\"$A\" patch -m $D/half --ids 0,0 --from-ids 1,1 --what v --over layer --metric kl --edit 'L0.attn.q = 1' 2>&1 >/dev/null", 0, note);
+    expect("\"$A\" heads -m $D/m --repeat 3 2>/dev/null", 0, "No head has a score: patterns are NaN, since dots overflow\n");
     expect("printf 'Life is short\nLife\n' >$D/in; \"$A\" batch -m $D/m -f $D/in 2>&1 >/dev/null", 0,
            "attn-cli batch: attention: dots overflow float32, to inf or NaN that no weight holds, in 2 records");
     expect("printf '%s\\n%s\\n' '{\"text\":\"Life is\",\"from\":\"Life eat\"}' '{\"text\":\"is short\",\"from\":\"is eat\"}' >$D/two.ndjson; "

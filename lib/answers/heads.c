@@ -277,6 +277,7 @@ int attn_heads(struct attn_heads_state *out, const struct attn_heads_opts *o, st
     if (!rc)
         rc = compute_rows(&p, err);
     out->overflowed = p.e.overflowed;
+    h.overflowed = p.e.overflowed > 0;
     if (!rc)
         rc = write(&h, err);
     attn_engine_close(&p.e);

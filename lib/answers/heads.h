@@ -27,6 +27,7 @@ struct attn_ranking {
     int32_t *ids; size_t ids_n, ids_room;
     size_t *T, T_room, texts;
     uint64_t tokens;
+    bool overflowed;                    /* dots of a text did, whose patterns are NaN then */
 };
 
 /* Lists all rows, those with the largest `by` first, in a malloc'd array. */

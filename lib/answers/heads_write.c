@@ -174,8 +174,9 @@ static int write_text(struct attn_out *o, const struct attn_ranking *h, struct a
     for (size_t i = 0; i < h->kept; i++)
         write_row(o, h, &l, sorted[i], full);
     if (isnan(sorted[0]->by))
-        attn_out_printf(o, "\nNo head has %s: no row of the text can have it; a text said twice can (--repeat 24)\n",
-                        h->by ? h->by->name : "a score");
+        attn_out_printf(o, "\nNo head has %s: %s\n", h->by ? h->by->name : "a score",
+                        h->overflowed ? "patterns are NaN, since dots overflow"
+                                      : "no row of the text can have it; a text said twice can (--repeat 24)");
     free(sorted);
     return ATTN_OK;
 }

@@ -191,9 +191,15 @@ static int refer_watch(void *self, const struct attn_probe *p, struct attn_err *
     return p->row0 + p->rows == p->shape[0] ? attn_metric_refer(self, p->data + (p->rows - 1) * p->ld, err) : ATTN_OK;
 }
 
+int attn_metric_refer_run(struct attn_metric *m, const struct attn_model *model, const struct attn_tokens *tokens,
+                          const struct attn_plan *plan, const struct attn_observer *also, struct attn_err *err)
+{
+    const struct attn_observer observers[] = {{.wants = refer_wants, .watch = refer_watch, .self = m}, *also};
+    return attn_metric_refers(m) ? attn_run_tokens(model, plan, tokens, NULL, observers, 2, err) : ATTN_OK;
+}
+
 int attn_metric_refer_to(struct attn_metric *m, const struct attn_model *model, const struct attn_tokens *tokens,
                          const struct attn_plan *plan, struct attn_err *err)
 {
-    struct attn_observer observer = {.wants = refer_wants, .watch = refer_watch, .self = m};
-    return attn_metric_refers(m) ? attn_run_tokens(model, plan, tokens, NULL, &observer, 1, err) : ATTN_OK;
+    return attn_metric_refer_run(m, model, tokens, plan, &(struct attn_observer){.wants = NULL}, err);
 }

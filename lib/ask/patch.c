@@ -197,11 +197,12 @@ struct attn_observer attn_patch_teller(const struct attn_patch *p)
 /* The metric's reference is the text, without edits, also for the other text. */
 static int run_from(struct attn_patch *p, const struct attn_patch_opts *o, struct attn_err *err)
 {
-    int rc = attn_metric_refer_to(&p->metric, p->model, o->tokens, &o->plan, err);
+    const struct attn_observer teller = attn_patch_teller(p);
+    int rc = attn_metric_refer_run(&p->metric, p->model, o->tokens, &o->plan, &teller, err);
     p->from_metric = p->metric;
     p->from_metric.ids = p->from_ids;
     struct attn_measure measure = {.metric = &p->from_metric};
-    struct attn_observer obs[] = {attn_whole_observer(&p->from), attn_measure_observer(&measure), attn_patch_teller(p)};
+    struct attn_observer obs[] = {attn_whole_observer(&p->from), attn_measure_observer(&measure), teller};
     if (!rc)
         rc = attn_run_tokens(p->model, &o->plan, o->from, NULL, obs, sizeof obs / sizeof *obs, err);
     p->metric_from = measure.value;

@@ -117,7 +117,7 @@ static int hold_embeddings(struct slope *s, struct attn_err *err)
     attn_select_free(embed);
     struct attn_measure measure = {.metric = &p->metric};
     struct attn_observer of_text[] = {attn_patch_editor(p), attn_whole_observer(&s->text), attn_whole_observer(&p->text),
-                                      attn_measure_observer(&measure)};
+                                      attn_measure_observer(&measure), attn_patch_teller(p)};
     struct attn_observer of_from = attn_whole_observer(&s->from);
     if (!rc)
         rc = attn_run_tokens(p->model, &p->o->plan, p->o->tokens, NULL, of_text, sizeof of_text / sizeof *of_text, err);

@@ -184,6 +184,8 @@ START_TEST(a_first_key_that_gets_all_is_named)
     expect("\"$A\" plot $D/blocks.0.attn.pattern.csv -o $D/x.png 2>&1", 0, "96 % of the numbers above 0");
     expect("\"$A\" plot $D/blocks.0.attn.pattern.csv -o $D/x.png 2>&1 | grep -c hide-first || true", 0, "1\n");
     expect_exactly("\"$A\" plot $D/blocks.0.attn.pattern.csv -o $D/x.png --hide-first 2>&1", "");
+    /* vectors have no keys, of which one could be hidden */
+    expect_exactly("\"$A\" run -m life -s 'Life is short' --show pattern,context --hide-first --format term | grep -c 'first key hidden'", "1\n");
 }
 END_TEST
 

@@ -26,7 +26,7 @@ enum {
 
 struct attn_scale {
     enum attn_color_scale scaling;
-    bool hide_first;                    /* for sheets whose columns are keys */
+    bool hide_first;                    /* of sheets whose columns are keys */
     double low, high;                   /* at the first and last step: numbers, log10, or shares of a row */
     bool mirrored; double middle;       /* of a log scale with both signs: log10 of the magnitude in its middle, up to which it is 0 */
     bool triangle;                      /* all sheets are triangles, whose hidden part is blank and not counted */

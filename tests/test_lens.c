@@ -191,8 +191,9 @@ START_TEST(pictures)
     expect_same("\"$A\" lens -m tiny " LILY " --target 500 --format html | grep -o '<small>[^<]*' | sed 's/.*>//'",
                 "\"$A\" lens -m tiny " LILY " --target 500 --format csv | awk -F, 'NR > 1 { printf \"%.2g\\n\", exp($(NF - 3)) }'");
     expect("\"$A\" lens -m tiny " LILY " --target 500 --format svg", 0, "coloured by the probability of ·ball (rows: ");
-    expect("\"$A\" lens -m tiny " LILY " --target ' the' --format html", 0, "coloured by the probability of ·the.</p>");
+    expect("\"$A\" lens -m tiny " LILY " --target ' the' --format html", 0, "; colour and number are the probability of ·the.</p>");
     expect("\"$A\" lens -m tiny " LILY " --target 500 --format svg --annotate | grep -c '>·park 0[.][0-9]*</text>'", 0, "");
+    expect("\"$A\" lens -m tiny " LILY " --target 500 --format svg --annotate", 0, "likeliest next token; colour and number: the probability of ·ball (");
     /* a page has the colours of a figure, under each scale */
     for (const char *const *scale = (const char *const[]){"linear", "log", "row", NULL}; *scale; scale++)
         succeed(printed("set -- lens -m tiny " LILY " --color-scale %s; \"$A\" \"$@\" -o $D/x.svg && \"$A\" \"$@\" -o $D/x.html && "

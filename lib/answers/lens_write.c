@@ -332,10 +332,11 @@ static int make_picture(struct picture *p, const struct attn_lens *s, const stru
     *p = (struct picture){.of = s, .album = {.model = s->model->source.name, .text = s->o->text, .text_len = s->o->text_len,
                                              .queries = &points->tokens, .keys = s->tokens, .edits = s->o->edits}};
     name_probability(p->whose, s);
-    snprintf(p->title, sizeof p->title, "likeliest next token, coloured by %s", p->whose);
     int rc = attn_look_make(&p->look, &s->o->picture, err);
     if (!rc)
         rc = fill_cells(p, err);
+    snprintf(p->title, sizeof p->title, s->o->target && p->look.numbers ? "likeliest next token; colour and number: %s"
+             : "likeliest next token, coloured by %s", p->whose);
     struct attn_sheet sheet = {.kind = "lens", .title = p->title, .axes = " (rows: points of the residual stream)", .layer = -1, .n = 1,
                                .rows = s->n, .cols = s->tokens->n, .keys = true, .unmasked = true, .data = p->numbers,
                                .words = p->words};
@@ -453,7 +454,8 @@ static void html_top(struct attn_out *o, const struct picture *p)
     }
     if (p->look.cell)
         attn_out_printf(o, "<style>td { min-width: %zupx; height: %zupx; }</style>\n", p->look.cell, p->look.cell);
-    attn_out_str(o, "<p>The likeliest next token at each point of the residual stream, coloured by ");
+    attn_out_str(o, "<p>The likeliest next token at each point of the residual stream");
+    attn_out_str(o, s->o->target ? "; colour and number are " : ", coloured by ");
     attn_out_markup(o, p->whose, strlen(p->whose));
     attn_out_str(o, ".</p>\n");
     for (size_t i = 0; i < attn_edits_count(s->o->edits); i++) {

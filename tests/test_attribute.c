@@ -144,7 +144,7 @@ START_TEST(what_is_refused)
     expect("\"$A\" attribute " LILY " --pos 1x 2>&1", 2, "--pos: '1x' is not a position");
     expect("\"$A\" attribute " LILY " --compute bf16 2>&1", 2, "--compute bf16 does not go with attribution");
     expect("\"$A\" attribute " LILY " --attention linear 2>&1", 2, "linear attention does not go with attribution");
-    expect("\"$A\" attribute " LILY " --dropout 0.1 2>&1", 2, "dropout does not go with attribution");
+    expect("\"$A\" attribute " LILY " --dropout 0.1 2>&1", 2, "one draw: leave --dropout out");
     expect("\"$A\" attribute " LILY " --foil ' rarely seen' 2>&1", 1, "attn-cli attribute: ");
     expect("\"$A\" attribute " LILY " --ablate L2.attn.out 2>&1", 2, "an edit of attn.out comes after the parts that are told apart: edit heads");
     expect("\"$A\" init -q -o $D/g --family gemma2 --vocab-size 23 --seed 1 && \"$A\" attribute -m $D/g --ids 1,5 --target 4 --edit 'L*.mlp.added = 0' 2>&1",

@@ -427,9 +427,11 @@ static int check(const struct attn_attribution *a, struct attn_err *err)
     int rc = check_edits(a, err);
     if (rc)
         return rc;
-    if (a->o->kind.form == ATTN_LINEAR || a->o->kind.dropout > 0)
-        return attn_fail(err, ATTN_EUSAGE, "%s does not go with attribution, as it has no gradients: take another kind of attention",
-                         a->o->kind.dropout > 0 ? "dropout" : "linear attention");
+    if (a->o->kind.dropout > 0)
+        return attn_fail(err, ATTN_EUSAGE, "dropout does not go with attribution, which would be that of one draw: leave --dropout out");
+    if (a->o->kind.form == ATTN_LINEAR)
+        return attn_fail(err, ATTN_EUSAGE, "linear attention does not go with attribution, as it has no gradients: take another kind of "
+                         "attention");
     if (a->o->pos < -(int64_t)a->tokens->n || a->o->pos >= (int64_t)a->tokens->n)
         return attn_fail(err, ATTN_EUSAGE, "position %lld: the text has %zu token%s, 0 to %zu, or -1 to -%zu from the end",
                          (long long)a->o->pos, a->tokens->n, a->tokens->n == 1 ? "" : "s", a->tokens->n - 1, a->tokens->n);

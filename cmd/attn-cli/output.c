@@ -189,7 +189,8 @@ const struct option picture_options[] = {
     {0, "width", OPT_TEXT, &look.width, "W", "figures (png, svg, pdf): exactly so wide on paper, as in 85mm, 3.35in or 240pt; cells and the "
      "arrangement follow, letters keep their size (default: as it comes out)", .check = check_width,
      .section = OF_PICTURE, .flags = OPT_COUNTS},
-    {0, "font-size", OPT_REAL, &look.letters, "PT", "figures: size of the labels in points, 3 to 72 (default: 7)",
+    {0, "font-size", OPT_REAL, &look.letters, "PT", "figures: size of the labels in points, 3 to 72 (default: 7); png and svg "
+     "have points with --width",
      .section = OF_PICTURE, .flags = OPT_COUNTS},
     {0, "title", OPT_TEXT, &look.title, "TEXT", "figures: in place of the model and the sentence; '' leaves them out",
      .section = OF_PICTURE, .flags = OPT_COUNTS},

@@ -275,6 +275,9 @@ START_TEST(labels_keep_apart)
     /* So do those of a legend: the ticks between have none. */
     succeed("printf 'token,0,1,2,3\\na,1e-30,1,1,1\\nb,1,1,1,1\\n' >$D/p.csv && \"$A\" plot $D/p.csv --color-scale log -o $D/p.svg");
     expect_exactly("sed -n 's/.*text-anchor=\"middle\">//p' $D/p.svg | grep -o '^[0-9e.-]*' | tail -5 | tr '\\n' ' '", "1e-06 0.0001 0.01 0.1 1 ");
+    /* and who has more than six decades is told so */
+    succeed("grep -q '>logarithmic, six decades: smaller numbers look alike</text>' $D/p.svg && sed -i s/1e-30/1e-06/ $D/p.csv && "
+            "\"$A\" plot $D/p.csv --color-scale log --format svg | grep -q '>logarithmic</text>'");
 }
 END_TEST
 

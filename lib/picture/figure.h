@@ -29,6 +29,7 @@ struct attn_scale {
     bool hide_first;                    /* of sheets whose columns are keys */
     double low, high;                   /* at the first and last step: numbers, log10, or shares of a row */
     bool mirrored; double middle;       /* of a log scale with both signs: log10 of the magnitude in its middle, up to which it is 0 */
+    bool cut;                           /* of a log scale of one sign: there are numbers below its first step */
     bool triangle;                      /* all sheets are triangles, whose hidden part is blank and not counted */
     bool hides;                         /* -inf is what the mask hides, and not counted */
     uint64_t nan, inf, hidden;          /* counts; hidden: -inf */

@@ -73,6 +73,7 @@ static void set_ends(struct attn_scale *s, const struct range *r, bool diverges)
         bool positive = any && r->most > 0;
         s->high = positive ? log10(r->most) : 0;
         s->low = positive ? fmax(log10(r->smallest), s->high - DECADES) : -1;
+        s->cut = positive && log10(r->smallest) < s->low - 1e-6;        /* more than a float's rounding */
     } else {
         s->low = s->scaling == ATTN_COLOR_BY_ROW ? -(double)below : below ? r->least : 0;
         s->high = s->scaling == ATTN_COLOR_BY_ROW ? 1 : any ? fmax(r->most, 0) : 0;
@@ -222,7 +223,8 @@ bool attn_legend_line(const struct attn_scale *s, size_t i, char text[96], int *
     *step = -1;
     if (s->scaling != ATTN_COLOR_LINEAR && i == n++) {
         strcpy(text, s->mirrored ? "logarithms of magnitudes, 0 in the middle"
-               : s->scaling == ATTN_COLOR_LOG ? "logarithmic" : "each row divided by its largest magnitude");
+               : s->cut ? "logarithmic, six decades: smaller numbers look alike" : s->scaling == ATTN_COLOR_LOG ? "logarithmic"
+               : "each row divided by its largest magnitude");
         return true;
     }
     if (s->hide_first && i == n++) {

@@ -365,6 +365,13 @@ static bool looks_like_records(const struct attn_map *m)
     return end && end > s && end[-1] == '}' && end + 1 < s + m->len && end[1] == '{';
 }
 
+static int refuse_text(const struct attn_map *m, const char *path, struct attn_err *err)
+{
+    int rc = attn_dump_refuse_answers((const char *)m->data, m->len, path, err);
+    return rc ? rc : attn_fail(err, ATTN_EFORMAT, "%s: no dump: it is neither .npy nor .npz, no table (.csv, .tidy) and no JSON document "
+                               "of run", path);
+}
+
 static int read_file(struct attn_dump *d, const char *path, struct attn_err *err)
 {
     struct attn_map m = {0};
@@ -383,8 +390,7 @@ static int read_file(struct attn_dump *d, const char *path, struct attn_err *err
     else if (table || attn_dump_is_tidy((const char *)m.data, m.len))
         rc = read_table(d, file, table, &m, path, err);
     else if (!looks_like_json(&m))
-        rc = attn_fail(err, ATTN_EFORMAT, "%s: no dump: it is neither .npy nor .npz, no table (.csv, .tidy) and no JSON document of "
-                       "run", path);
+        rc = refuse_text(&m, path, err);
     else if (looks_like_records(&m))
         rc = attn_fail(err, ATTN_EFORMAT, "%s: a document in each line, as batch writes them, expected one: take the first, as in "
                        "sed -n 1p %s >one.json", path, path);

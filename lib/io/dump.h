@@ -80,6 +80,8 @@ int attn_dump_read_document(struct attn_dump *d, const char *text, size_t len, c
 int attn_dump_read_manifest(struct attn_dump *d, const char *text, size_t len, const char *path, struct attn_err *err);
 /* dump_table.c: reads one matrix [T,n], with or without labels in its first row and column; then those labels. */
 int attn_dump_read_csv(struct attn_array *out, const char *text, size_t len, const char *path, struct attn_err *err);
+/* Fails if the text is a table that another command writes, which is no dump, and says what to do. */
+int attn_dump_refuse_answers(const char *text, size_t len, const char *path, struct attn_err *err);
 int attn_dump_read_labels(struct attn_dump *d, const char *text, size_t len, struct attn_err *err);
 /* dump_table.c: reads the long table of `run --format tidy`, with rows and columns in the order it is written. */
 bool attn_dump_is_tidy(const char *text, size_t len);

@@ -130,8 +130,9 @@ static const struct { const char *begin, *end, *command; } answers[] = {
     {"layer,", ",metric,effect", "patch"}, {"pos,", "metric,effect", "patch"}, {"layer,head,previous,", "", "heads"},
     {"point,layer,pos,top1_id,", "", "lens"},
 };
+static const char records[] = "record,line,id,name,layer,head,row,col,";
 
-static int refuse_answers(const char *s, size_t len, const char *path, struct attn_err *err)
+int attn_dump_refuse_answers(const char *s, size_t len, const char *path, struct attn_err *err)
 {
     const char *end = len ? memchr(s, '\n', len) : NULL;
     len = end ? (size_t)(end - s) : len;
@@ -142,6 +143,9 @@ static int refuse_answers(const char *s, size_t len, const char *path, struct at
             return attn_fail(err, ATTN_EFORMAT, "%s: a table of %s, and no matrix: draw it with %s -o x.png", path, answers[i].command,
                              answers[i].command);
     }
+    if (len >= sizeof records - 1 && !memcmp(s, records, sizeof records - 1))
+        return attn_fail(err, ATTN_EFORMAT, "%s: a table of many texts, as batch writes them, expected that of one, as 'run --format tidy' "
+                         "writes it", path);
     return ATTN_OK;
 }
 
@@ -149,7 +153,7 @@ int attn_dump_read_csv(struct attn_array *out, const char *text, size_t len, con
 {
     struct attn_fields f = fields_of(text, len);
     struct table t = {0};
-    int rc = refuse_answers(f.at, (size_t)(f.end - f.at), path, err);
+    int rc = attn_dump_refuse_answers(f.at, (size_t)(f.end - f.at), path, err);
     if (!rc)
         rc = read_header(&t, &f, path, err);
     while (!rc && f.at < f.end)

@@ -97,7 +97,8 @@ const struct option attention_options[] = {
      "sqrt (1 over the square root of a head's width) or a number", .check = check_scale,
      .section = OF_ATTENTION, .flags = OPT_COUNTS},
     {0, "dropout", OPT_REAL, &o.dropout, "P", "set each attention weight to 0 with probability P and divide the others by "
-     "1 - P, as in training (default: 0)", .check = check_dropout, .section = OF_ATTENTION, .flags = OPT_COUNTS},
+     "1 - P, as in training (default: 0).  A row then no longer sums to 1: shares of it can be above 1, entropies below 0",
+     .check = check_dropout, .section = OF_ATTENTION, .flags = OPT_COUNTS},
     {.name = NULL},
 };
 

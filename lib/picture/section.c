@@ -236,7 +236,7 @@ static int fit_panels(struct attn_section *s, const struct attn_look *look, size
         }
     if (!found)
         return attn_fail(err, ATTN_EUSAGE, "%s: %zu keys or columns do not fit a width of %g mm: choose a larger --width, a smaller "
-                         "--font-size%s", s->first->title, s->cols, look->paper, s->numbers ? ", or no --annotate" : "");
+                         "--font-size%s", s->first->title, s->cols, look->paper, look->numbers ? ", or no --annotate" : "");
     s->table = s->table && s->across == s->matrices;
     s->down = parts_of(s->sheets * s->matrices, s->across);
     return ATTN_OK;

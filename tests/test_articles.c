@@ -306,7 +306,7 @@ START_TEST(an_article_has_a_number_and_a_name)
     expect(printed("\"$A\" explain --article %s --format md | head -1", number), 0, printed("# Article %s, %s: ", number, articles[_i].name));
     expect(printed("\"$A\" explain --article %s -o \"$D/a.html\" && tail -1 \"$D/a.html\"", number), 0, "</html>");
     expect("\"$A\" help explain | grep -A 9 ^Articles", 0, printed("%s, %s", number, articles[_i].name));
-    expect(printed("LC_ALL=C.UTF-8; \"$A\" explain --article %s | grep -v '^    attn-cli' | grep -cP '^.{81,}'", number), 1, "0\n");
+    expect(printed("\"$A\" explain --article %s | grep -v '^    attn-cli' | LC_ALL=C.UTF-8 grep -cP '^.{81,}'", number), 1, "0\n");
 }
 END_TEST
 

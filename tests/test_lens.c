@@ -186,7 +186,7 @@ END_TEST
 START_TEST(pictures)
 {
     expect("\"$A\" lens -m tiny " LILY " -o $D/x.svg && grep -c '·park</text>' $D/x.svg", 0, "");
-    expect("\"$A\" lens -m tiny " LILY " -o $D/x.png && file -b $D/x.png | cut -d, -f1 || head -c 4 $D/x.png", 0, "PNG");
+    expect("\"$A\" lens -m tiny " LILY " -o $D/x.png && head -c 4 $D/x.png", 0, "PNG");
     expect("\"$A\" lens -m tiny " LILY " --target 500 -o $D/x.html && grep -c '<th scope=\"row\">L3.resid_post' $D/x.html", 0, "1");
     expect_same("\"$A\" lens -m tiny " LILY " --target 500 --format html | grep -o '<small>[^<]*' | sed 's/.*>//'",
                 "\"$A\" lens -m tiny " LILY " --target 500 --format csv | awk -F, 'NR > 1 { printf \"%.2g\\n\", exp($(NF - 3)) }'");

@@ -25,7 +25,7 @@ libs    := -lxsmm -lxsmmnoblas -l:libutf8proc.a -lcjson -lpng -lpthread -lrt -ld
 # The program starts a tenth faster without shared libraries that only pictures and archives need.
 inside  := $(subst -lpng,-l:libpng.a -l:libz.a,$(libs))
 parsers := -lexpat -lgumbo
-to_test := check libexpat1-dev libgumbo-dev
+to_test := check libexpat1-dev libgumbo-dev jq python3
 
 # A flavour is a directory under build/ with its own flags, which are added to the user's CFLAGS.
 flags_asan     := -O1 -fsanitize=address,undefined -fno-sanitize-recover=all -fno-omit-frame-pointer

@@ -7,6 +7,7 @@
 # make test-attack   fails and kills at every system call, mutates every input, compares ways to compute: tests/attack/README.md
 # make test-sizes    whether twice as many things take each reader about twice as many steps
 # make test-kill     ends batches at 200 random moments and resumes them
+# make test-bare     make run and make test, each the first thing on a fresh Debian in a chroot, debian=bookworm
 # make test-cluster  runs the recipes of data/batch under GNU parallel, Slurm, mpirun and Snakemake, if installed
 # make bench         measures how close each stage comes to the machine's limits, in one process
 # make bench-products  the same of single products, beside libxsmm and oneDNN (libdnnl-dev)
@@ -89,6 +90,9 @@ test-cluster: $(B)/attn-cli
 	-@tests/need.sh parallel openssh-server openssh-client slurm-wlm munge openmpi-bin snakemake
 	@tests/cluster/cluster.sh $<
 
+test-bare:
+	@tests/bare.sh $(debian)
+
 bench: $(B)/attn-cli
 	@tests/bench/bench.sh $(B)/attn-cli
 bench-kinds: $(B)/bench-kinds
@@ -129,5 +133,5 @@ build/lint/%: %.c FORCE
 gallery: $(B)/attn-cli
 	data/gallery/draw.sh $< $(B)
 
-.PHONY: run-tests run-suites test-browser test-train test-kill test-attack test-sizes test-cluster asan tsan fuzz run-fuzz bench \
-    bench-kinds bench-products coverage transcripts mutate walls lint gallery
+.PHONY: run-tests run-suites test-browser test-train test-kill test-attack test-sizes test-cluster test-bare asan tsan fuzz \
+    run-fuzz bench bench-kinds bench-products coverage transcripts mutate walls lint gallery

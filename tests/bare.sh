@@ -1,0 +1,148 @@
+#!/bin/bash
+# bare.sh [RELEASE [COMMAND...]] - whether `make run` and `make test`, or COMMANDs, do everything on a fresh Debian.
+#
+# Makes the smallest root of RELEASE (bookworm) with debootstrap, installs make and git, and clones the commit that is
+# checked out here: what is not committed is not in it.  Each command is the first in a copy of that root.  Needs to be
+# root, and a network; without, it is skipped and says so, which is a failure with ATTN_SKIP_NOTHING=1.
+set -euo pipefail
+cd "$(dirname "$0")/.."
+self=tests/bare.sh
+release=bookworm
+
+skip() { echo "test-bare: skipped, $1"; exit "${ATTN_SKIP_NOTHING:-0}"; }
+
+# Proxies that the environment or apt names, for debootstrap and for all that runs in the root.
+proxies=()
+take_proxies()
+{
+    local v
+    [ -n "${http_proxy-}" ] || eval "$(apt-config shell http_proxy Acquire::http::Proxy 2>/dev/null)"
+    for v in http_proxy https_proxy no_proxy; do
+        [ -z "${!v-}" ] || { export "${v?}"; proxies+=("$v=${!v}"); }
+    done
+}
+
+# What else apt was told here about the way to its mirror; but not the programs it asks, which the root lacks.
+of_apt()
+{
+    apt-config dump 2>/dev/null | grep -E '^Acquire::(https?::|Retries|Check-Valid-Until)' | grep -vi detect || true
+}
+
+# The mirror this machine installs from; nothing: debootstrap's own.
+mirror()
+{
+    local by sites
+    for by in "Label: Debian" "Release: $release"; do
+        sites=$(apt-get indextargets --format '$(SITE)' "$by" "Component: main" "Created-By: Packages" 2>/dev/null |
+            sed -n '/^https\{0,1\}:/p') || true
+        [ -z "$sites" ] || { echo "${sites%%$'\n'*}"; return; }
+    done
+}
+
+# Mounts in root $1 what a machine has there, and runs command line $2 in it, without this machine's environment and
+# without a terminal.  As a child: the first process of a namespace ignores most signals.
+enter()
+{
+    local dev=$1/dev n
+    mount -t proc proc "$1/proc"
+    mount --rbind /sys "$1/sys"
+    mount -t tmpfs -o mode=755 dev "$dev"
+    mkdir "$dev/pts" "$dev/shm"
+    mount -t devpts -o newinstance,ptmxmode=666,mode=620,gid=5 devpts "$dev/pts"
+    mount -t tmpfs -o mode=1777 shm "$dev/shm"
+    for n in null zero full random urandom tty; do
+        : >"$dev/$n"
+        mount --bind "/dev/$n" "$dev/$n"
+    done
+    ln -s pts/ptmx "$dev/ptmx"
+    ln -s /proc/self/fd "$dev/fd"
+    for n in 0:stdin 1:stdout 2:stderr; do ln -s "/proc/self/fd/${n%:*}" "$dev/${n#*:}"; done
+    setsid --wait chroot "$1" env -i --default-signal HOME=/root LOGNAME=root \
+        PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin "${proxies[@]}" sh -c "$2" </dev/null
+}
+
+# Makes root $1, from mirror $2 if there is one.
+make_root()
+{
+    local more=()
+    case $2 in https:*) more=(--include=ca-certificates);; esac
+    debootstrap --variant=minbase "${more[@]}" "$release" "$1" ${2:+"$2"}
+    of_apt >"$1/etc/apt/apt.conf.d/90as-here"
+    enter "$1" 'export DEBIAN_FRONTEND=noninteractive
+        apt-get -qq update && apt-get -qq -y --no-install-recommends install make git'
+}
+
+# Runs a function of this file in namespaces of its own, so that its mounts and processes end with it, however it ends.
+# In the background: a shell hears signals while it waits.
+apart()
+{
+    setpriv --pdeathsig KILL unshare --mount --mount-proc --pid --fork --kill-child "$self" --apart "$release" "$@" &
+    running=$!
+    local rc=0
+    wait "$running" || rc=$?
+    running=
+    return $rc
+}
+
+leave()
+{
+    [ -z "$running" ] || kill -KILL "$running" 2>/dev/null || true
+    # Processes of a namespace may take a moment to end.
+    [ -z "$work" ] || rm -rf --one-file-system "$work" 2>/dev/null || { sleep 2; rm -rf --one-file-system "$work"; }
+}
+
+versions() { echo "with$(chroot "$work/copy" dpkg-query -W -f ' ${Package} ${Version};' "$@" 2>/dev/null)"; }
+
+# Runs command $1 in a copy of the root, and says how it went.
+try()
+{
+    local rc=0 began packages
+    printf '\n== %s, first on %s\n' "$1" "$machine"
+    cp -a --reflink=auto "$work/root" "$work/copy" || return
+    began=$SECONDS
+    apart enter "$work/copy" "cd /root/attn-cli && $1" >"$work/log" 2>&1 || rc=$?
+    if [ $rc = 0 ]; then tail -n 25 "$work/log"; else cat "$work/log"; fi
+    packages=$(sed -n 's/^installing //p' "$work/log")
+    [ -z "$packages" ] || versions make git $packages
+    printf '== %s: %d s, exit status %d\n' "$1" $((SECONDS - began)) $rc
+    rm -rf --one-file-system "$work/copy"
+    return $rc
+}
+
+take_proxies
+if [ "${1-}" = --apart ]; then
+    release=$2
+    "${@:3}"
+    exit
+fi
+release=${1:-$release}
+commands=("${@:2}")
+[ ${#commands[@]} -gt 0 ] || commands=("make run" "make test")
+if [ "$(id -u)" != 0 ]; then
+    sudo -n true 2>/dev/null || skip "only root can make a bare system: sudo make test-bare"
+    exec sudo -n env ATTN_SKIP_NOTHING="${ATTN_SKIP_NOTHING-}" "${proxies[@]}" "$self" "$release" "${commands[@]}"
+fi
+{ missing=$(tests/need.sh debootstrap 2>&1 >&3); } 3>&1 || skip "$missing"
+command -v debootstrap >/dev/null || skip "there is no debootstrap: install it"
+unshare --mount --mount-proc --pid --fork true 2>/dev/null ||
+    skip "root may not mount here: run it outside of this container"
+
+running='' work=''
+trap leave EXIT
+trap 'exit 130' INT TERM HUP
+work=$(mktemp -d)
+from=$(mirror)
+printf '== a fresh %s%s\n' "$release" "${from:+ from $from}"
+if ! apart make_root "$work/root" "$from" >"$work/log" 2>&1; then
+    ! grep -qE "^E: (Failed getting release file|Couldn't download|Failed to fetch)|Temporary failure" "$work/log" ||
+        skip "no network leads to $release on ${from:-the mirror}: connect this machine, or give apt a proxy"
+    cat "$work/log"
+    exit 1
+fi
+# Whoever owns the checkout, as root of the new system would clone it.
+printf '[safe]\n\tdirectory = *\n' >"$work/gitconfig"
+GIT_CONFIG_GLOBAL=$work/gitconfig git clone -q --depth 1 "file://$PWD" "$work/root/root/attn-cli"
+machine="Debian $(cat "$work/root/etc/debian_version") ($release)"
+bad=0
+for command in "${commands[@]}"; do try "$command" || bad=1; done
+exit $bad

@@ -1,10 +1,15 @@
 #include "base/arena.h"
 
+#include <stdlib.h>
+#include <string.h>
 #include <sys/mman.h>
 
 #include "base/err.h"
 
 enum { LINE = 64, LARGE = 2 << 20 };       /* bytes: of a cache line, of a large page */
+/* Arenas up to this size come from the heap, which many short runs use again; to unmap one, all processors that ran its threads
+ * are interrupted, which takes longer than such a run. */
+enum { SMALL = 1 << 20 };
 
 void *attn_arena_bytes(struct attn_arena *a, size_t n, size_t size)
 {
@@ -35,9 +40,12 @@ int attn_arena_make(struct attn_arena *a, struct attn_err *err)
         return attn_fail(err, ATTN_ENOMEM, "a run of this size needs more memory than can be addressed");
     a->size = a->used ? a->used : LINE;
     a->used = 0;
-    void *p = mmap(NULL, a->size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-    if (p == MAP_FAILED)
+    bool small = a->size <= SMALL;
+    void *p = small ? aligned_alloc(LINE, a->size) : mmap(NULL, a->size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    if (!p || p == MAP_FAILED)
         return attn_no_memory(err, NULL, "for a run of this size, which needs %zu MB", (a->size >> 20) + 1);
+    if (small)
+        memset(p, 0, a->size);
     a->base = p;
     return ATTN_OK;
 }
@@ -50,7 +58,9 @@ void attn_arena_large_pages(struct attn_arena *a)
 
 void attn_arena_free(struct attn_arena *a)
 {
-    if (a->base)
+    if (a->size <= SMALL)
+        free(a->base);
+    else if (a->base)
         munmap(a->base, a->size);
     *a = (struct attn_arena){0};
 }

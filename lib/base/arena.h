@@ -10,7 +10,7 @@
 
 struct attn_arena { unsigned char *base; size_t used, size; bool overflow; };
 
-/* A piece is zeroed by the kernel and aligned to a cache line.  During the counting walk (base is NULL) the result is
+/* A piece is zeroed and aligned to a cache line.  During the counting walk (base is NULL) the result is
  * NULL. */
 void *attn_arena_bytes(struct attn_arena *a, size_t n, size_t size);
 float *attn_arena_f32(struct attn_arena *a, size_t n0, size_t n1, size_t n2);

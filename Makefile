@@ -49,6 +49,7 @@ huge           := -Wl,-z,max-page-size=0x200000
 in_one_piece    = dd if=$(1) of=$(2) bs=67108864 status=none
 
 # Flags for single files, by their names without .c.  Where a processor lacks prefetchw, it does nothing.
+cflags_vec        := -O2 -fno-var-tracking
 cflags_vec_avx2   := -mavx2 -mfma -mf16c -mprfchw
 cflags_vec_avx512 := -mavx512f -mavx512bw -mavx512dq -mavx512vl $(cflags_vec_avx2)
 cflags_pairs_words := -mavx512bf16 $(cflags_vec_avx512)

@@ -40,6 +40,12 @@ enum { BELOW_HALF = 0x7fff };           /* just below half of the last bit bf16 
 #else
 #define UNROLL _Pragma("GCC unroll 8")
 #endif
+/* For loops around unrolled ones: where a vector is four registers, that code is long, and no faster. */
+#if defined(__AVX2__)
+#define UNROLL_OUTER UNROLL
+#else
+#define UNROLL_OUTER
+#endif
 
 #if defined(__AVX512F__)
 #include "compute/lanes_avx512.h"

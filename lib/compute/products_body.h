@@ -211,7 +211,7 @@ void part_##t(v16 *sum, const float *x, size_t ldx, const v16 part[4], size_t ro
 { \
     v16 words[WORDS]; \
     transpose4(words, part); \
-    UNROLL for (size_t i = 0; i < PART / sizeof(type); i++) { \
+    UNROLL_OUTER for (size_t i = 0; i < PART / sizeof(type); i++) { \
         v16 row = step_##t(words, i); \
         if (i < steps) \
             UNROLL for (size_t r = 0; r < rows; r++) \
@@ -230,7 +230,7 @@ void out_in_rows_##t(float *y, size_t ldy, const float *x, size_t ldx, const voi
     for (; k + LINE <= K; k += LINE) { \
         struct lines lines; \
         take_lines(&lines, w, k * sizeof(type)); \
-        UNROLL for (size_t p = 0; p < PARTS; p++) \
+        UNROLL_OUTER for (size_t p = 0; p < PARTS; p++) \
             part_##t(sum, x + k + p * STEPS, ldx, lines.part[p], rows, STEPS); \
         prefetch_some(ahead, rate); \
     } \

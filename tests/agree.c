@@ -4,8 +4,8 @@
 #include "keep.h"
 #include "answers/answers.h"
 #include "worse.h"
+#include "check.h"
 
-#include <check.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,8 +1,8 @@
 #include "asked.h"
 
 #include "shared.h"
+#include "check.h"
 
-#include <check.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>

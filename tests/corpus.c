@@ -1,8 +1,8 @@
 #include "corpus.h"
 
 #include "scratch.h"
+#include "check.h"
 
-#include <check.h>
 #include <dirent.h>
 #include <stdio.h>
 #include <stdlib.h>

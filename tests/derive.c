@@ -2,8 +2,8 @@
 
 #include "gradient/grad.h"
 #include "worse.h"
+#include "check.h"
 
-#include <check.h>
 #include <float.h>
 #include <math.h>
 #include <stdio.h>

@@ -43,6 +43,7 @@ prepare()
 # Smaller than in the documents, where it would take minutes; and files made before are written again.
 shorten()
 {
+    case $1 in *'--steps 5000'* | *'init -o '*) ;; *) printf '%s\n' "$1"; return;; esac
     sed -E -e 's/--steps 5000/--steps 2 --vocab-size 300 --n-ctx 16 --n-layer 1 --n-head 1 --d-model 16/' \
         -e 's/(init -o \S+ --family \S+)/\1 --n-layer 1 --d-model 48/' <<<"$1"
 }
@@ -132,7 +133,7 @@ check()
     0:* | 1:*'attn-cli diff'*) ;;
     *) echo "$1: $2: ended with $rc: $(tail -n 3 "$work/err")"; bad=1; return;;
     esac
-    if [ -n "${3//[[:space:]]/}" ] && ! matches "$3" <<<"$said"; then
+    if [ -n "${3//[[:space:]]/}" ] && [ "$said"$'\n' != "$3" ] && ! matches "$3" <<<"$said"; then
         printf '%s: %s: prints\n%s\nand not\n%s\n' "$1" "$2" "$said" "$3"
         bad=1
     fi

@@ -6,8 +6,8 @@
 
 #include "compute/vec.h"
 #include "io/safetensors.h"
+#include "check.h"
 
-#include <check.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

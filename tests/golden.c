@@ -1,8 +1,8 @@
 #include "golden.h"
 
 #include "corpus.h"
+#include "check.h"
 
-#include <check.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>

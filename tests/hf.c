@@ -4,8 +4,8 @@
 #include "golden.h"
 #include "made.h"
 #include "scratch.h"
+#include "check.h"
 
-#include <check.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>

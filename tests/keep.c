@@ -1,8 +1,8 @@
 #include "keep.h"
 
 #include "made.h"
+#include "check.h"
 
-#include <check.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

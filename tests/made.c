@@ -3,8 +3,8 @@
 #include "scratch.h"
 
 #include "base/out.h"
+#include "check.h"
 
-#include <check.h>
 #include <stdio.h>
 #include <string.h>
 

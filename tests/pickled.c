@@ -4,8 +4,8 @@
 
 #include "base/out.h"
 #include "io/zip.h"
+#include "check.h"
 
-#include <check.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

@@ -1,6 +1,6 @@
 #include "scratch.h"
+#include "check.h"
 
-#include <check.h>
 #include <ftw.h>
 #include <stdarg.h>
 #include <stdbool.h>
@@ -23,6 +23,16 @@ static int remove_one(const char *path, const struct stat *st, int kind, struct 
 {
     (void)st, (void)kind, (void)at;
     return remove(path);
+}
+
+static int remove_inside(const char *path, const struct stat *st, int kind, struct FTW *at)
+{
+    return at->level ? remove_one(path, st, kind, at) : 0;
+}
+
+void scratch_empty(void)
+{
+    ck_assert_int_eq(nftw(scratch_dir, remove_inside, 8, FTW_DEPTH | FTW_PHYS), 0);
 }
 
 void scratch_remove(void)

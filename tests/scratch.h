@@ -10,6 +10,7 @@ extern char scratch_dir[64];            /* in $TMPDIR */
 /* Both are for tcase_add_checked_fixture. */
 void scratch_make(void);
 void scratch_remove(void);
+void scratch_empty(void);                /* leaves the directory itself */
 
 const char *scratch_path(const char *leaf);         /* the last four results stay valid */
 void scratch_put(const char *path, const void *data, size_t len);

@@ -3,8 +3,8 @@
 #include "scratch.h"
 
 #include "compute/gemm.h"
+#include "check.h"
 
-#include <check.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>

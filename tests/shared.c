@@ -1,5 +1,7 @@
 #include "shared.h"
 
+#include "check.h"
+
 #include <stdio.h>
 #include <stdlib.h>
 #include <unistd.h>
@@ -17,6 +19,6 @@ const char *shared_path(const char *leaf)
     const char *path = shared_find(leaf);
     if (path)
         return path;
-    fprintf(stderr, "skipped: there is no ../shared/%s (ATTN_SHARED says where such data is)\n", leaf);
+    skipped("the data in ../shared", "ATTN_SHARED names another directory");
     return NULL;
 }

@@ -1,4 +1,4 @@
-/* shell.h - runs lines in bash from the root of the repository; $A is the binary, $D the test's own directory.
+/* shell.h - runs lines in bash from the root of the repository; $A is the binary, $D the test's own directory, $PYTHON a python3.
  *
  * A line ends with the first step that fails, also inside a pipe.  Where a step should end with another status the line says
  * so: "ends 3 $A batch ..." succeeds if the command ends with 3. */
@@ -23,6 +23,11 @@ void expect(const char *line, int status, const char *part);
 void expect_exactly(const char *line, const char *text);
 void expect_same(const char *line, const char *other);
 
+/* Starts a line that writes to `out` and `err`, or -1 for ours; if it `stops`, at the first step that fails.  shell_status waits for it. */
+struct running { pid_t pid; int ends; };
+struct running shell_start(const char *line, bool stops, int out, int err);
+int shell_status(struct running r);
+
 /* Starts a line that writes to ends[1] as if it were its `fd`, and closes that end here. */
 pid_t start_line(const char *line, const int ends[2], int fd);
 
@@ -30,5 +35,9 @@ pid_t start_line(const char *line, const int ends[2], int fd);
  * next call overwrites.  There may be no pseudo-terminals, as in a chroot environment. */
 const char *on_terminal(const char *line, int status);
 bool no_terminal(void);
+
+/* Whether there is such a program, or a python3 with such a module: its name, or NULL.  If not, says that what needs it is skipped. */
+bool has_program(const char *name, const char *package);
+const char *python_with(const char *module);
 
 #endif

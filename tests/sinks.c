@@ -3,8 +3,8 @@
 
 #include "golden.h"
 #include "scratch.h"
+#include "check.h"
 
-#include <check.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>

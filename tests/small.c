@@ -1,8 +1,8 @@
 #include "small.h"
 
 #include "made.h"
+#include "check.h"
 
-#include <check.h>
 
 /* In bf16 the heads of the last one round their contexts, as their values have a width of whole steps. */
 #define SIZES "\"model_type\": \"attn-decoder\", \"vocab_size\": 50, \"n_ctx\": 200, \"n_layer\": 3, \"n_head\": 6, \"n_kv_head\": 3, " \

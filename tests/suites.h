@@ -2,7 +2,7 @@
 #ifndef ATTN_TESTS_SUITES_H
 #define ATTN_TESTS_SUITES_H
 
-#include <check.h>
+#include "check.h"
 
 #define SUITE(name) Suite *suite_##name(void);
 #include "suites.inc"

@@ -284,13 +284,14 @@ START_TEST(help_lists_every_command)
 }
 END_TEST
 
-#define WHERE(tool) "{ test -z \"$ATTN_SKIP_NOTHING\" && ! command -v " tool " >/dev/null; } || "
-/* If a tool is not installed its line passes, except with ATTN_SKIP_NOTHING=1, where it fails. */
 START_TEST(man_page_and_completions_are_accepted)
 {
-    expect_exactly(WHERE("groff") "\"$A\" help --man | groff -man -ww -z 2>&1", "");
-    expect_exactly(WHERE("zsh") "zsh -n <(\"$A\" help --completion zsh) 2>&1", "");
-    expect_exactly(WHERE("fish") "fish -n <(\"$A\" help --completion fish) 2>&1", "");
+    if (has_program("groff", "groff"))
+        expect_exactly("\"$A\" help --man | groff -man -ww -z 2>&1", "");
+    if (has_program("zsh", "zsh"))
+        expect_exactly("zsh -n <(\"$A\" help --completion zsh) 2>&1", "");
+    if (has_program("fish", "fish"))
+        expect_exactly("fish -n <(\"$A\" help --completion fish) 2>&1", "");
 }
 END_TEST
 
@@ -337,8 +338,9 @@ START_TEST(completions_list_models)
     expect_exactly(printed(IN_BASH, "attn-cli", "z"), "z $(touch run)\nz 2\nzebra\nzoo\n");
     expect_exactly(printed(IN_BASH, "$D/bin/attn-cli", "ze"), "zebra\n");
     expect_exactly(printed(IN_BASH, "attn-cli-that-is-not-there", "t"), "tiny\n");
-    expect_exactly("command -v fish >/dev/null || { echo zebra; exit; }; cd $D/here; ATTN_MODEL_PATH=$D/models PATH=$D/bin:$PATH fish "
-                   "--no-config -c 'source $D/fish; complete -C \"attn-cli run -m ze\"' | cut -f 1", "zebra\n");
+    if (has_program("fish", "fish"))
+        expect_exactly("cd $D/here; ATTN_MODEL_PATH=$D/models PATH=$D/bin:$PATH fish --no-config -c 'source $D/fish; "
+                       "complete -C \"attn-cli run -m ze\"' | cut -f 1", "zebra\n");
     expect_exactly("ls $D/here", "zoo\n");
 }
 END_TEST
@@ -395,7 +397,7 @@ START_TEST(threads_are_as_many_as_asked_for)
     char line[1024];
     const char *args = in_parallel[_i];
     expect("\"$A\" init -q -o $D/p --vocab-size 512 --n-ctx 512 --n-layer 3 --n-head 4 --d-model 64; ids=$(seq -s, 0 511);"
-           "for i in $(seq 20); do echo \"{\\\"ids\\\":[$ids]}\"; done >$D/b.ndjson", 0, "");
+           "for i in $(seq 4); do echo \"{\\\"ids\\\":[$ids]}\"; done >$D/b.ndjson", 0, "");
     snprintf(line, sizeof line, "ids=$(seq -s, 0 511); { bash -c \"echo \\$\\$ >$D/pid; exec '$A' %s\" 2>&1 || test $? = 75; } |"
              "{ head -c 1 >/dev/null; sleep 0.3; ls /proc/$(cat $D/pid)/task | wc -l; cat >/dev/null; }", args);
     expect_exactly(line, printed("%c\n", args[strlen(args) - 1]));
@@ -536,7 +538,7 @@ END_TEST
 START_TEST(tied_layers_that_differ_in_the_middle)
 {
     succeed("cd $D && \"$A\" init -o t --family llama --tied false --vocab-size 40000 --d-model 64 --n-head 2 --n-layer 1 && "
-            "sed -i 's/\"tie_word_embeddings\": false/\"tie_word_embeddings\": true/' t/config.json && python3 -c '\n"
+            "sed -i 's/\"tie_word_embeddings\": false/\"tie_word_embeddings\": true/' t/config.json && $PYTHON -c '\n"
             "import json, struct\n"
             "f = open(\"t/model.safetensors\", \"r+b\")\n"
             "n = struct.unpack(\"<Q\", f.read(8))[0]\n"

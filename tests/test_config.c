@@ -1,6 +1,5 @@
 #include "suites.h"
 
-#include <check.h>
 #include <locale.h>
 #include <stdlib.h>
 #include <string.h>

@@ -92,14 +92,11 @@ END_TEST
 /* From safetensors to what PyTorch itself saves, and back. */
 START_TEST(test_there_and_back)
 {
-    static const char find_torch[] = "for p in $ATTN_PYTHON python3 /usr/bin/python3; do if $p -c 'import torch' 2>/dev/null; then "
-                                     "break; fi; p=; done; test $p";
-    if (sh(find_torch)->status) {
-        fprintf(stderr, "skipped: python3 has no torch (Debian: python3-torch; ATTN_PYTHON names another python3)\n");
+    const char *python = python_with("torch");
+    if (!python)
         return;
-    }
-    succeed(printed("%s; for m in gpt2-a gpt2-b llama-f qwen2-j; do echo tests/golden/checkpoints/$m $D/$m zip; done | xargs $p "
-                    "tests/torch_save.py", find_torch));
+    succeed(printed("for m in gpt2-a gpt2-b llama-f qwen2-j; do echo tests/golden/checkpoints/$m $D/$m zip; done | xargs %s "
+                    "tests/torch_save.py", python));
     static const char *const list[] = {"gpt2-a", "gpt2-b", "llama-f", "qwen2-j"};
     for (size_t i = 0; i < sizeof list / sizeof *list; i++) {
         succeed(printed("$A convert -q -m $D/%s -o $D/back-%s", list[i], list[i]));

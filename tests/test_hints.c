@@ -131,7 +131,7 @@ START_TEST(test_list)
            "induction\nown\nsome/small\n");
     expect("cp -r $D/list/own $D/list/life; ATTN_MODEL_PATH=$D/list $A models --format names", 0, "/list/life\nown\n");
     expect("rm $D/list/own/model.safetensors; ATTN_MODEL_PATH=$D/list $A models", 0, "\n  cannot be opened: ");
-    expect("ATTN_MODEL_PATH=$D/list $A models --format json | python3 -c 'import json, sys; print([(m[\"name\"], m[\"n_ctx\"]) for m in "
+    expect("ATTN_MODEL_PATH=$D/list $A models --format json | $PYTHON -c 'import json, sys; print([(m[\"name\"], m[\"n_ctx\"]) for m in "
            "json.load(sys.stdin) if m[\"where\"] == \"Hugging Face cache\"])'", 0, "[('some/small', 32)]");
     succeed("for m in $($A models --format names); do $A info -m $m >$D/info; done");
 }

@@ -1,6 +1,5 @@
 #include "suites.h"
 
-#include <check.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

@@ -250,8 +250,10 @@ START_TEST(test_a_killed_merge_is_repeated)
     char line[2000];
     const char *options = getenv("ASAN_OPTIONS");
     setenv("ASAN_OPTIONS", printed("%s:detect_leaks=0", options ? options : ""), 1);    /* leaks cannot be looked for where strace looks */
+    if (!has_program("strace", "strace"))
+        return;
     if (sh("strace -f -o /dev/null $A --version 2>&1")->status) {
-        fprintf(stderr, "skipped: there is no strace, or it may not look at this binary\n");
+        skipped("a binary that strace may look at", NULL);
         return;
     }
     snprintf(line, sizeof line, "%sprintf 'Life is short\\nbad\\nis\\n' >in.txt; " SHARDS(2, "--format $F -o part.$i --summary rows.$i") "; " NOTE

@@ -8,17 +8,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* The python3 that has NumPy; NULL: none has, and the test says that it is skipped. */
-static const char *numpy(void)
-{
-    static const char *const names[] = {"/usr/bin/python3", "python3"};
-    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
-        if (!sh(printed("%s -c 'import numpy' 2>/dev/null", names[i]))->status)
-            return names[i];
-    fprintf(stderr, "skipped: there is no NumPy\n");
-    return NULL;
-}
-
 static const struct { const char *input, *python; } read_cases[] = {
     {"-m tiny -s 'Lily lost 日本 é'", "assert ''.join(t).encode('utf8').replace(b'\\xef\\xbf\\xbd', b'') == 'Lily lost  '.encode(), list(t)"},
     {"-m life -s 'Life is short, eat dessert first'", "assert list(t) == ['Life', 'is', 'short', 'eat', 'dessert', 'first'], list(t)"},
@@ -30,7 +19,7 @@ static const struct { const char *input, *python; } read_cases[] = {
 
 START_TEST(numpy_reads_them)
 {
-    const char *python = numpy();
+    const char *python = python_with("numpy");
     if (!python)
         return;
     succeed(printed("\"$A\" run %s --show pattern -o $D/x.npz", read_cases[_i].input));
@@ -42,7 +31,7 @@ END_TEST
 
 START_TEST(what_numpy_wrote_is_read)
 {
-    const char *python = numpy();
+    const char *python = python_with("numpy");
     if (!python)
         return;
     succeed("\"$A\" run -m life -s 'Life is short' --show pattern,context -o $D/ours.npz; \"$A\" plot $D/ours.npz >$D/want; grep -q short $D/want");
@@ -111,14 +100,10 @@ static const char *const odd_heads[] = {"heads ", "heads 1", "heads 1,3,2", "hea
 
 START_TEST(what_is_no_list_of_heads_is_ignored)
 {
-    if (sh("command -v python3")->status) {
-        fprintf(stderr, "skipped: there is no python3\n");
-        return;
-    }
     succeed("\"$A\" run -m life-4-heads --head 0,1 -s 'Life is short' --show pattern -o $D/first.npz");
     succeed("\"$A\" run -m life-4-heads --head 1,3 -s 'Life is short' --show pattern -o $D/ours.npz; \"$A\" plot $D/ours.npz >$D/want");
     for (size_t i = 0; i < sizeof odd_heads / sizeof *odd_heads; i++) {
-        succeed(printed("python3 -c \"\nimport zipfile\na = zipfile.ZipFile('$D/ours.npz')\ni = a.getinfo('blocks.0.attn.pattern.npy')\n"
+        succeed(printed("$PYTHON -c \"\nimport zipfile\na = zipfile.ZipFile('$D/ours.npz')\ni = a.getinfo('blocks.0.attn.pattern.npy')\n"
                         "assert a.testzip() is None and i.comment == b'heads 1,3', i.comment\n"
                         "for name, comment in ('same', i.comment), ('odd', b'%s'):\n"
                         "    with zipfile.ZipFile('$D/%%s.npz' %% name, 'w') as z:\n"
@@ -146,11 +131,7 @@ static const struct { const char *type, *shape, *bytes, *says; } hostile[] = {
 
 START_TEST(hostile_texts_are_refused)
 {
-    if (sh("command -v python3")->status) {
-        fprintf(stderr, "skipped: there is no python3\n");
-        return;
-    }
-    succeed(printed("python3 -c \"\nimport zipfile\nh = b'{\\'descr\\': \\'%s\\', \\'fortran_order\\': False, \\'shape\\': %s, }'\n"
+    succeed(printed("$PYTHON -c \"\nimport zipfile\nh = b'{\\'descr\\': \\'%s\\', \\'fortran_order\\': False, \\'shape\\': %s, }'\n"
                     "h = h.ljust(117) + b'\\n'\nn = b'{\\'descr\\': \\'<f4\\', \\'fortran_order\\': False, \\'shape\\': (1, 1), }'.ljust(117) + b'\\n'\n"
                     "m = b'\\x93NUMPY\\x01\\x00\\x76\\x00'\n"
                     "with zipfile.ZipFile('$D/x.npz', 'w') as z:\n z.writestr('x.npy', m + n + bytes(4))\n z.writestr('tokens.npy', m + h + %s)\"",

@@ -57,8 +57,8 @@ START_TEST(programs_get_rows)
                 "$A patch " GPT2 "--what v --over layer --format json --method gradient -t 3");
     expect("$A patch -m tests/golden/checkpoints/gpt2-a --ids 1,2 --from-ids 1,2 --metric loss --what v --over layer "
            "--format csv", 0, ",\n1,");
-    succeed("python3 -c 'import json,sys; json.load(sys.stdin)' < <($A patch " TINY "--what scores --over layer,head,pos "
-            "--format json) || ! command -v python3");
+    succeed("$PYTHON -c 'import json,sys; json.load(sys.stdin)' < <($A patch " TINY "--what scores --over layer,head,pos "
+            "--format json)");
     for (const char *const *f = (const char *const[]){"png", "svg", "html", NULL}; *f; f++) {
         char line[400];
         snprintf(line, sizeof line, "$A patch " TINY "--what context --over layer,head,pos --method ig:2 -o $D/p.%s && test "

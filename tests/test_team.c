@@ -208,7 +208,7 @@ START_TEST(a_thread_leaves_the_processor_of_the_caller)
     struct attn_team *t = NULL;
     struct attn_places anywhere;
     if (attn_cpu_count() < 2) {
-        fprintf(stderr, "skipped: %s needs two processors\n", __func__);
+        skipped("a second processor", NULL);
         return;
     }
     attn_places_find(&anywhere);

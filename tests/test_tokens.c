@@ -2,7 +2,6 @@
 #include "attn_tools.h"
 #include "draw.h"
 
-#include <check.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

@@ -324,18 +324,14 @@ END_TEST
 
 /* ---- PyTorch as the judge ---- */
 
-static const char find_torch[] = "for p in $ATTN_PYTHON python3 /usr/bin/python3; do if $p -c 'import torch' 2>/dev/null; then break; fi; "
-                                 "p=; done; test $p";
-
 START_TEST(test_pytorch)
 {
     static const char *const forms[] = {"zip", "legacy", "turned", "parts"}, *const list[] = {"gpt2-a", "gpt2-b", "neox-i", "qwen2-j"};
-    if (sh(find_torch)->status) {
-        fprintf(stderr, "skipped: python3 has no torch (Debian: python3-torch; ATTN_PYTHON names another python3)\n");
+    const char *python = python_with("torch");
+    if (!python)
         return;
-    }
-    succeed(printed("%s; for m in gpt2-a gpt2-b neox-i qwen2-j; do echo tests/golden/checkpoints/$m $D/$m %s; done | xargs $p tests/torch_save.py",
-                    find_torch, forms[_i]));
+    succeed(printed("for m in gpt2-a gpt2-b neox-i qwen2-j; do echo tests/golden/checkpoints/$m $D/$m %s; done | xargs %s "
+                    "tests/torch_save.py", forms[_i], python));
     for (size_t i = 0; i < sizeof list / sizeof *list; i++)
         expect_same_model(list[i], list[i]);
 }

@@ -3,8 +3,8 @@
 #include "golden.h"
 #include "made.h"
 #include "scratch.h"
+#include "check.h"
 
-#include <check.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

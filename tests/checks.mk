@@ -104,10 +104,8 @@ $(B)/bench-kinds $(B)/bench-products: $(B)/bench-%: $(B)/tests/bench/%.o $(B)/li
 	$(call do,LINK $@) $(link) -o $@ $^ $(libs)
 $(B)/bench-products: libs += $(wildcard /usr/lib/*/libdnnl.so)
 
-transcripts: $(B)/attn-cli
-	@for f in tests/transcripts/*.txt tests/transcripts/combined/*.txt; do A=$< tests/transcripts/transcript.sh $$f >$(B)/transcript && cp $(B)/transcript $$f; done
-	@for f in loss loss-alone heads scores; do D=$$(mktemp -d); A=$< D=$$D tests/transcripts/draw.sh $$f.png tests/transcripts/$$f.png; \
-	    rm -r $$D; done
+transcripts: $(B)/attn-cli $(B)/attn-tests
+	@ATTN_WRITE=1 ATTN_CLI=$< $(B)/attn-tests transcripts
 
 coverage:
 	@mkdir -p build/coverage; find build/coverage -name '*.gcda' -delete

@@ -8,6 +8,12 @@ ifeq ($(origin CC),default)
 CC       = gcc
 endif
 CFLAGS  ?= -O2 -g
+# As many jobs as there are processors, and memory for the largest file in each, unless this make or one above it was told how
+# many.  Several goals keep their order: `make clean all`.
+told := $(word 2,$(MAKECMDGOALS))$(findstring -j,$(shell echo "$$MAKEFLAGS"))
+ifeq ($(told),)
+MAKEFLAGS += -j$(shell awk -v n=$$(nproc) '/^MemAvailable/ {m = int($$2 / 600000)} END {print (m > 0 && m < n) ? m : n}' /proc/meminfo)
+endif
 prefix  ?= /usr/local
 flavour ?= release
 
@@ -139,11 +145,12 @@ to_build := gcc libc6-dev libxsmm-dev libcjson-dev libpng-dev zlib1g-dev libutf8
 
 run:
 	@tests/need.sh $(to_build)
-	@$(MAKE) --no-print-directory $(B)/attn-cli
+	@$(MAKE) --no-print-directory $(B)/attn-cli || tests/room.sh
 	$(B)/attn-cli run --sentence "Life is short, eat dessert first" --format screen
 
 test:
 	@tests/need.sh $(to_build) $(to_test)
+	@$(MAKE) --no-print-directory tests-built || tests/room.sh
 	@$(MAKE) --no-print-directory run-tests
 
 # ---- installing ----------------------------------------------------------------------------

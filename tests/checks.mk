@@ -17,6 +17,8 @@
 # make coverage      how much of lib/ the tests run
 # make gallery       draws the pictures of the documents
 
+# The first on the path may be a script that takes ten times as long to start.
+python := $(firstword $(wildcard /usr/bin/python3) python3)
 FUZZ_SECONDS ?= 10
 FUZZ_RUNS    ?= -1
 
@@ -32,27 +34,19 @@ $(B)/fuzz_%: $(B)/tests/fuzz/fuzz_%.o $(shared) $(B)/tests/fuzz/mutate.o $(B)/te
 steady := $(if $(filter asan tsan,$(flavour)),$(shell setarch -R true 2>/dev/null && echo setarch -R))
 # Time limits are to end tests that hang, not to fail on a busy machine.
 export CK_TIMEOUT_MULTIPLIER ?= 10
-run-tests: $(B)/attn-cli $(B)/attn-tests $(readers:%=$(B)/replay_%)
-	$(replay)
-	ATTN_CLI=$(B)/attn-cli $(steady) $(B)/attn-tests $(suites)
-replay = @set -e; for r in $(readers); do $(steady) $(B)/replay_$$r tests/corpus/$$r/*; done
-
-# Each suite in a process of its own, in parallel under make -j.  Under sanitizers a process grows with each suite, until the
-# fork before each test takes longer than the test.
-every_suite := $(patsubst SUITE(%),%,$(shell cat tests/suites.inc))
-run-suites: $(readers:%=$(B)/replay_%) $(addprefix run-suite-,$(or $(suites),$(every_suite)))
-	$(replay)
-run-suite-%: $(B)/attn-cli $(B)/attn-tests
-	@ATTN_CLI=$(B)/attn-cli $(steady) $(B)/attn-tests $*
+tests-built: $(B)/attn-cli $(B)/attn-tests $(readers:%=$(B)/replay_%)
+run-tests: tests-built
+	@set -e; for r in $(readers); do $(steady) $(B)/replay_$$r tests/corpus/$$r/*; done
+	@ATTN_CLI=$(B)/attn-cli $(steady) $(B)/attn-tests $(suites)
 
 asan tsan: export ASAN_OPTIONS = allocator_may_return_null=1
 asan tsan: export CK_TIMEOUT_MULTIPLIER = 40
 asan:
-	$(MAKE) flavour=asan run-suites
-	LIBXSMM_TARGET=generic $(MAKE) flavour=asan run-suites suites='attention heads run'
+	$(MAKE) flavour=asan run-tests
+	LIBXSMM_TARGET=generic $(MAKE) flavour=asan run-tests suites='attention heads run'
 # Only suites in which threads work together: all others would take ten minutes more.
 tsan:
-	$(MAKE) flavour=tsan run-suites suites='team gemm heads attention kinds cross run lines writers sinks grad training batch generate'
+	$(MAKE) flavour=tsan run-tests suites='team gemm heads attention kinds cross run lines writers sinks grad training batch generate'
 
 fuzz:
 	$(MAKE) flavour=fuzz CC=clang run-fuzz
@@ -62,7 +56,7 @@ run-fuzz-%: $(B)/fuzz_%
 
 test-browser: $(B)/attn-cli
 	@for p in python3 chromium chromedriver; do command -v $$p >/dev/null || { echo "test-browser: skipped, there is no $$p" \
-	    "(sudo apt-get install python3 chromium chromium-driver)"; exit $${ATTN_SKIP_NOTHING:-0}; }; done; ATTN_CLI=$< python3 -B tests/browser/test_page.py
+	    "(sudo apt-get install python3 chromium chromium-driver)"; exit $${ATTN_SKIP_NOTHING:-0}; }; done; ATTN_CLI=$< $(python) -B tests/browser/test_page.py
 
 # Takes a minute or two; see tests/test_induction.c.
 test-train: $(B)/attn-cli $(B)/attn-tests
@@ -83,7 +77,7 @@ build/attack/differential: $(B)/tests/attack/differential.o $(B)/libattn.a
 # Counts steps instead of seconds, which other work on the machine would change.
 test-sizes:
 	@$(MAKE) --no-print-directory flavour=steps build/steps/attn-cli
-	python3 -B tests/sizes/sizes.py build/steps/attn-cli
+	$(python) -B tests/sizes/sizes.py build/steps/attn-cli
 $(B)/tests/sizes/steps.o $(B)/tests/mutate/reached.o: flags :=        # which must not call itself
 
 test-cluster: $(B)/attn-cli
@@ -116,10 +110,10 @@ coverage:
 N    ?= 100
 SEED ?= 1
 mutate:
-	@nice -n 5 python3 -B tests/mutate/mutate.py $(mutate_options) $(N) $(SEED)
+	@nice -n 5 $(python) -B tests/mutate/mutate.py $(mutate_options) $(N) $(SEED)
 
 walls: $(B)/libattn.a $(B)/libattn.so
-	@python3 -B tests/walls.py $^
+	@$(python) -B tests/walls.py $^
 
 lint: $(lib_o:$(B)/%.o=build/lint/%) $(cmd_o:$(B)/%.o=build/lint/%) build/lint/models/index
 	cppcheck --quiet --error-exitcode=1 --std=c11 -D_GNU_SOURCE -D__x86_64__ -Ilib -Icmd/attn-cli --enable=warning,performance,portability \
@@ -131,5 +125,5 @@ build/lint/%: %.c FORCE
 gallery: $(B)/attn-cli
 	data/gallery/draw.sh $< $(B)
 
-.PHONY: run-tests run-suites test-browser test-train test-kill test-attack test-sizes test-cluster test-bare asan tsan fuzz \
+.PHONY: tests-built run-tests test-browser test-train test-kill test-attack test-sizes test-cluster test-bare asan tsan fuzz \
     run-fuzz bench bench-kinds bench-products coverage transcripts mutate walls lint gallery

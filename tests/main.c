@@ -3,7 +3,8 @@
  * A name is that of a suite, as "merge", or of one test, as "merge:shards_agree"; --list prints those of all tests.  Each
  * suite runs in a process of its own, as many at once as there are processors, and has a line when it ends.  What it writes
  * is kept, as most of it is errors that were expected, and shown if it fails.  At the end come Check's total over all suites, and a
- * sentence: what passed, and what was skipped for want of what.  CK_FORK=no runs everything in one process, for debuggers. */
+ * sentence: what passed, and what was skipped for want of what.  CK_FORK=no runs everything in one process, for debuggers;
+ * ATTN_TEST_JOBS is how many run at once. */
 #include "base/cpu.h"
 #include "suites.h"
 
@@ -175,7 +176,8 @@ static struct job *job_of(struct job *jobs, size_t n, pid_t pid)
 
 static void run_side_by_side(const size_t *which, size_t n)
 {
-    size_t most = attn_cpu_count(), next = 0, ended = 0;
+    const char *jobs_asked = getenv("ATTN_TEST_JOBS");
+    size_t most = jobs_asked && atoi(jobs_asked) > 0 ? (size_t)atoi(jobs_asked) : (size_t)attn_cpu_count(), next = 0, ended = 0;
     struct job *jobs = calloc(most, sizeof *jobs);
     printf("        %-18s %5s %9s %9s\n", "suite", "tests", "seconds", "processor");
     for (int status; jobs && ended < n;) {

@@ -1,4 +1,4 @@
-"""faults.py faults|places|kills BINARY FAULT_SO - fails, or kills at, every call to the system that a command makes.
+"""faults.py faults|places|kills BINARY FAULT_SO [K] - fails, or kills at, every call to the system that a command makes.
 
 Each scenario is a command in a directory of its own, in /dev/shm.  It first runs undisturbed, which gives the number of its
 calls and what it should leave.  Then it runs once for each call, from the same start, and this call fails (`faults`: memory, opening,
@@ -9,7 +9,8 @@ calls that change files).  It is a finding when
     the exceptions are files that the manual says are in progress (PATH.part, the members of an unfinished directory);
   - the same command, undisturbed, with --resume or --force where the manual says so, then does not lead to the same bytes.
 `places` fails a call once for each place of the program that makes it, wherever it comes first: seconds instead of hours.
-SEED, ATTACK_SECONDS (0: all cases) and ATTACK_JOBS are read from the environment; CASE=scenario:how:call:pick repeats one case.
+With a number K after the library it is each K-th place alone.  SEED, ATTACK_SECONDS (0: all cases) and ATTACK_JOBS are read from the
+environment; CASE=scenario:how:call:pick repeats one case.
 """
 import concurrent.futures
 import os
@@ -348,7 +349,8 @@ def judge(place, s, known, how, call, pick):
 # ---- all cases ----------------------------------------------------------------------------
 
 class Attack:
-    def __init__(self, what, binary, shim):
+    def __init__(self, what, binary, shim, every):
+        self.every = every
         self.hows = {'kills': ['before', 'after'], 'places': ['fail']}.get(what, ['fail', 'rest'])
         self.what, self.lock, self.findings, self.reached = what, threading.Lock(), {}, 0
         self.local, self.places, self.make = threading.local(), [], lambda: Place(binary, shim)
@@ -388,7 +390,7 @@ class Attack:
 
     def cases(self, known):
         if self.what == 'places':
-            return list(self.places_once(known))
+            return list(self.places_once(known))[::self.every]
         picks = range(1 if self.hows[0] == 'before' else 4)
         cases = [(s, k, how, call, pick) for s, k in known.items() for how in self.hows for call in range(1, k.calls + 1)
                  for pick in (picks if how != 'rest' else picks[:2])]
@@ -414,4 +416,4 @@ class Attack:
 
 
 if __name__ == '__main__':
-    sys.exit(Attack(sys.argv[1], os.path.realpath(sys.argv[2]), os.path.realpath(sys.argv[3])).run())
+    sys.exit(Attack(sys.argv[1], os.path.realpath(sys.argv[2]), os.path.realpath(sys.argv[3]), int((sys.argv[4:] or ['1'])[0])).run())

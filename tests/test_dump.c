@@ -266,6 +266,55 @@ START_TEST(test_heads_of_a_csv_directory)
 }
 END_TEST
 
+/* A .safetensors file with these entries of its header, and these bytes behind it. */
+static const char *tensors(const char *header, const void *data, size_t len)
+{
+    char file[1024] = {0};
+    const char *path = scratch_path("x.safetensors");
+    uint64_t n = strlen(header);
+    memcpy(file, &n, sizeof n);
+    memcpy(file + sizeof n, header, n);
+    memcpy(file + sizeof n + n, data, len);
+    scratch_put(path, file, sizeof n + n + len);
+    return path;
+}
+
+START_TEST(test_safetensors)
+{
+    const struct { double d[2]; int64_t id[2]; float f[2]; uint16_t half[2], brain[2]; } data = {
+        {1.5, -3}, {7, 9}, {1.5f, -3}, {0x3e00, 0xc200}, {0x3fc0, 0xc040}};
+    struct attn_dump *d = dump(tensors(
+        "{\"d\":{\"dtype\":\"F64\",\"shape\":[2],\"data_offsets\":[0,16]},\"tokens\":{\"dtype\":\"I64\",\"shape\":[1,2],\"data_offsets\":[16,32]},"
+        "\"f\":{\"dtype\":\"F32\",\"shape\":[1,2],\"data_offsets\":[32,40]},\"half\":{\"dtype\":\"F16\",\"shape\":[2,1],\"data_offsets\":[40,44]},"
+        "\"brain\":{\"dtype\":\"BF16\",\"shape\":[2],\"data_offsets\":[44,48]},\"__metadata__\":{\"format\":\"pt\"}}", &data, 48));
+    static const char *const names[] = {"d", "f", "half", "brain"};
+    int32_t id;
+    size_t len;
+    ck_assert(d->n == 4 && attn_dump_tokens(d) == 2 && !attn_dump_token(d, 1, &id, &len) && id == 9);
+    for (size_t i = 0; i < 4; i++) {
+        const struct attn_dumped *x = attn_dump_find(d, names[i]);
+        ck_assert_msg(x && x->of.n == 2 && x->of.data[0] == 1.5f && x->of.data[1] == -3, "%s", names[i]);
+    }
+    ck_assert(attn_dump_find(d, "half")->of.ndim == 2 && attn_dump_find(d, "half")->of.shape[0] == 2);
+    attn_dump_free(d);
+}
+END_TEST
+
+START_TEST(test_safetensors_refused)
+{
+    static const struct { const char *entry, *says; } bad[] = {
+        {"{\"x\":{\"dtype\":\"I64\",\"shape\":[1],\"data_offsets\":[0,8]}}", "'x' holds numbers of type I64, expected F32, F16 or BF16"},
+        {"{\"tokens\":{\"dtype\":\"I64\",\"shape\":[1],\"data_offsets\":[0,8]}}", "token 0 has id -1, expected 0 to 2147483647"},
+        {"{\"x\":{\"dtype\":\"F32\",\"shape\":[3],\"data_offsets\":[0,8]}}", "x.safetensors"}};
+    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
+        struct attn_err err = {0};
+        struct attn_dump *d = NULL;
+        ck_assert_int_eq(attn_dump_open(&d, tensors(bad[i].entry, &(int64_t){-1}, 8), &err), ATTN_EFORMAT);
+        ck_assert_msg(strstr(err.msg, bad[i].says) != NULL, "%s", err.msg);
+    }
+}
+END_TEST
+
 #define MANIFEST(files) "{\"tool\":\"attn-cli\",\"command\":\"run\",\"files\":[" files "]}"
 
 static void expect_arrays(size_t n, const char *warning)
@@ -488,6 +537,8 @@ Suite *suite_dump(void)
     tcase_add_test(t, test_document);
     tcase_add_test(t, test_heads_of_a_csv_directory);
     tcase_add_test(t, test_files_of_a_directory_may_be_links);
+    tcase_add_test(t, test_safetensors);
+    tcase_add_test(t, test_safetensors_refused);
     tcase_add_test(t, test_steps);
     tcase_add_test(t, test_directories_refused);
     tcase_add_test(t, test_a_manifest_of_others);

@@ -296,7 +296,7 @@ static void note_heads(struct attn_dumped *a, const struct attn_unzipped *m)
     a->n_heads = a->heads ? a->of.shape[0] : 0;
 }
 
-static int add_wrong(struct attn_dump *d, const char *name, size_t len, const char *why, struct attn_err *err)
+int attn_dump_add_wrong(struct attn_dump *d, const char *name, size_t len, const char *why, struct attn_err *err)
 {
     struct attn_dumped what = {.wrong = strdup(why)};
     return what.wrong ? attn_dump_add(d, name, len, &what, err) : no_memory(d, d->n + 1, err);
@@ -316,7 +316,7 @@ int attn_dump_add_npz(struct attn_dump *d, const struct attn_map *m, const char 
         rc = n ? read_member(d, member.name, n, &inside, called, &why)
                : attn_fail(&why, ATTN_EFORMAT, "%s: expected arrays in an .npz archive, as in NAME.npy", called);
         if (rc == ATTN_EFORMAT && d->some)
-            rc = add_wrong(d, member.name, n ? n : member.name_len, why.msg, err);
+            rc = attn_dump_add_wrong(d, member.name, n ? n : member.name_len, why.msg, err);
         else if (rc)
             attn_fail(err, why.code, "%s", why.msg);
         if (!rc && d->n > arrays)
@@ -368,8 +368,8 @@ static bool looks_like_records(const struct attn_map *m)
 static int refuse_text(const struct attn_map *m, const char *path, struct attn_err *err)
 {
     int rc = attn_dump_refuse_answers((const char *)m->data, m->len, path, err);
-    return rc ? rc : attn_fail(err, ATTN_EFORMAT, "%s: no dump: it is neither .npy nor .npz, no table (.csv, .tidy) and no JSON document "
-                               "of run", path);
+    return rc ? rc : attn_fail(err, ATTN_EFORMAT, "%s: no dump: it is neither .npy nor .npz nor .safetensors, no table (.csv, "
+                               ".tidy) and no JSON document of run", path);
 }
 
 static int read_file(struct attn_dump *d, const char *path, struct attn_err *err)
@@ -387,6 +387,8 @@ static int read_file(struct attn_dump *d, const char *path, struct attn_err *err
         rc = attn_dump_add_npz(d, &m, path, err);
     else if (attn_dump_stem(file, len, ".npy") || attn_dump_stem(file, len, ".npz"))
         rc = attn_fail(err, ATTN_EFORMAT, "%s: neither an .npy file nor a zip archive, whatever it is called", path);
+    else if (attn_ends_with(file, ".safetensors"))
+        rc = attn_dump_read_tensors(d, &m, path, err);
     else if (table || attn_dump_is_tidy((const char *)m.data, m.len))
         rc = read_table(d, file, table, &m, path, err);
     else if (!looks_like_json(&m))

@@ -2,9 +2,9 @@
  *
  * A path is one of: a directory of NAME.npy, or of NAME.csv and NAME.headK.csv, with or without attn-cli's manifest.json
  * (which adds tokens and heads), or of one archive alone; or that manifest; an .npz archive, whose members tokens and
- * context_tokens may be texts and whose comments may name heads; one .npy or .csv file; the JSON document of
- * `run --format json`; the table of `run --format tidy`.  Names are not interpreted here: the comparison knows which are
- * activations.
+ * context_tokens may be texts and whose comments may name heads; a .safetensors file, whose tensor tokens may hold ids;
+ * one .npy or .csv file; the JSON document of `run --format json`; the table of `run --format tidy`.  Names are not
+ * interpreted here: the comparison knows which are activations.
  *
  * If a directory has steps.npy with one number for each index of the others' first axis, that axis is time: the
  * arrays were recorded during training.
@@ -66,6 +66,10 @@ int attn_dump_add_csv(struct attn_dump *d, const char *name, size_t len, const s
                       struct attn_err *err);
 int attn_dump_add_npz(struct attn_dump *d, const struct attn_map *m, const char *path, struct attn_err *err);  /* all its members */
 size_t attn_dump_stem(const char *file, size_t len, const char *ending);
+/* As attn_dump_open_some lists what is no array of floats. */
+int attn_dump_add_wrong(struct attn_dump *d, const char *name, size_t len, const char *why, struct attn_err *err);
+/* dump_tensors.c: reads the arrays of a .safetensors file. */
+int attn_dump_read_tensors(struct attn_dump *d, const struct attn_map *m, const char *path, struct attn_err *err);
 /* dump_directory.c: reads the arrays of a directory. */
 int attn_dump_read_directory(struct attn_dump *d, const char *path, struct attn_err *err);
 /* dump_json.c: reads the document of `run --format json`; or a manifest's tokens, and the heads of arrays already

@@ -280,8 +280,8 @@ int attn_merge(const struct attn_merge_opts *o, struct attn_err *err);
 
 /* A dump holds activations of one run: read from the files it wrote, or recorded while a model runs. */
 struct attn_dump;
-/* path: a directory of .npy or .csv files or its manifest.json, an .npz archive, one .npy or .csv file, or the JSON
- * document or tidy table of a run. */
+/* path: a directory of .npy or .csv files or its manifest.json, an .npz archive, a .safetensors file, one .npy or .csv
+ * file, or the JSON document or tidy table of a run. */
 int attn_dump_open(struct attn_dump **out, const char *path, struct attn_err *err);
 /* Runs a sentence as attn_run_tokens does and records `what`.  `observer`, unless NULL, observes the run, too. */
 int attn_dump_run(struct attn_dump **out, const struct attn_model *m, const struct attn_tokens *tokens,
@@ -324,7 +324,7 @@ enum attn_diff_kind {
     ATTN_DIFF_ONLY_A, ATTN_DIFF_ONLY_B
 };
 struct attn_diff_row {                  /* how one array of dump a compares with that of dump b */
-    const char *name;                   /* lives as long as both dumps */
+    const char *name;                   /* lives as long as the comparison and both dumps */
     int act, layer;                     /* enum attn_act; -1: the name is not one of ours */
     enum attn_diff_kind kind;
     int ndim[2]; size_t shape[2][8];    /* of a and of b */
@@ -335,15 +335,25 @@ struct attn_diff_row {                  /* how one array of dump a compares with
     uint64_t max_ulp;                   /* the largest difference in units in the last place: float32 numbers from a to b */
     size_t at[3]; float a, b;           /* head, row and column of the largest difference, and the numbers there */
 };
+/* Rules that say which activation an array is: "layer{}_att=blocks.{}.attn.pattern", where {} is the number of the layer;
+ * on the right also a short name.  *rules is NULL at first and grows; what a failed call leaves of it is to be freed. */
+struct attn_naming;
+int attn_naming_add(struct attn_naming **rules, const char *rule, struct attn_err *err);
+/* One rule a line; lines that begin with # are comments.  `path` is for messages. */
+int attn_naming_read(struct attn_naming **rules, const char *text, size_t len, const char *path, struct attn_err *err);
+void attn_naming_free(struct attn_naming *rules);                   /* NULL is fine */
+
 struct attn_editor;
 struct attn_diff_opts {
     double atol, rtol;                  /* numbers agree when |a - b| <= atol + rtol * |b| */
     bool exact;                         /* ... or, instead, only when their bits are the same */
     const struct attn_model *model_a, *model_b; /* their weights help to find a cause; may be NULL */
     const struct attn_editor *editor_a; /* what edited the run of dump a; NULL: nothing */
-    uint64_t reserved[3];
+    const struct attn_naming *naming;   /* which activations arrays of other names are; NULL: nobody says */
+    uint64_t reserved[2];
 };
-/* Compares two dumps; b is the reference.  It is an error if they have no name in common. */
+/* Compares two dumps; b is the reference.  Arrays belong together that have the same name, or are the same activation:
+ * by our names, by those that TransformerLens has for them, or by `naming`.  It is an error if no two belong together. */
 struct attn_diff;
 int attn_diff_new(struct attn_diff **out, const struct attn_dump *a, const struct attn_dump *b,
                   const struct attn_diff_opts *o, struct attn_err *err);
@@ -351,6 +361,12 @@ void attn_diff_free(struct attn_diff *d);                           /* NULL is f
 /* All arrays in the order of the forward pass; those whose names are not ours come last. */
 const struct attn_diff_row *attn_diff_rows(const struct attn_diff *d, size_t *n);
 const struct attn_diff_row *attn_diff_first(const struct attn_diff *d);         /* the first that differs; NULL: none does */
+/* What a side, 0 or 1, calls the array of a row itself; NULL: it has none. */
+const char *attn_diff_name(const struct attn_diff *d, const struct attn_diff_row *row, int side);
+/* How the arrays of a row were read, where their shapes leave a choice; NULL: they leave none. */
+const char *attn_diff_note(const struct attn_diff *d, const struct attn_diff_row *row);
+/* Whether a .safetensors file holds activations: arrays with our names, TransformerLens's, or those of the rules. */
+bool attn_diff_takes(const char *path, const struct attn_naming *rules);
 /* The likely mistake behind the first difference, in a sentence that calls the dumps A and B; *kind, unless kind is NULL,
  * becomes one word for it, for scripts.  NULL: it looks like no mistake we know. */
 const char *attn_diff_cause(const struct attn_diff *d, const char **kind);

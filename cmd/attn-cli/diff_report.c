@@ -69,10 +69,15 @@ static void print_token(const struct differences *r, size_t i)
         printf("(id %" PRId32 ")", id);
 }
 
-/* Where only one side has a first axis it is a batch of one, no head. */
+/* Where only one side has a first axis it is a batch of one, no head; but ports have heads of some within the rows. */
 static bool has_heads(const struct attn_diff_row *row)
 {
-    return row->ndim[0] > 2 && row->ndim[1] > 2;
+    bool a = row->ndim[0] > 2, b = row->ndim[1] > 2;
+    switch (row->act) {
+    case ATTN_ACT_Q: case ATTN_ACT_K: case ATTN_ACT_V: case ATTN_ACT_RESULT: return a || b;
+    case ATTN_ACT_CONTEXT:                                                   return false;
+    default:                                                                 return a && b;
+    }
 }
 
 static void print_position(const struct differences *r, const struct attn_diff_row *row)
@@ -163,6 +168,25 @@ static void print_ids(const struct attn_dump *d)
     putchar('\n');
 }
 
+/* What the first that differs is called in each file, and which reading was taken where there were two. */
+static void print_notes(const struct differences *r, const struct attn_diff_row *row, size_t n)
+{
+    const struct attn_diff_row *first = attn_diff_first(r->diff);
+    for (int s = 0; s < 2 && first; s++) {
+        const char *name = attn_diff_name(r->diff, first, s);
+        if (name && strcmp(name, first->name))
+            printf("\n%s is %s in %c\n", first->name, name, "AB"[s]);
+    }
+    size_t noted = 0;
+    for (size_t i = 0; i < n; i++) {
+        const char *note = attn_diff_note(r->diff, &row[i]);
+        if (note && (noted++ < DIFF_MOST || r->all))
+            printf("%s%s: %s\n", noted == 1 ? "\n" : "", row[i].name, note);
+    }
+    if (noted > DIFF_MOST && !r->all)
+        printf("... and %zu more like that (--all)\n", noted - DIFF_MOST);
+}
+
 static void print_lonely(const struct attn_diff_row *row, size_t n, enum attn_diff_kind kind, char side, bool all)
 {
     size_t found = 0;
@@ -206,6 +230,7 @@ void diff_print(const struct differences *r)
         print_ids(r->a);
     if (c.differ || r->all)
         print_table(r, row, n);
+    print_notes(r, row, n);
     print_lonely(row, n, ATTN_DIFF_ONLY_A, 'A', r->all);
     print_lonely(row, n, ATTN_DIFF_ONLY_B, 'B', r->all);
     if (c.differ)
@@ -227,13 +252,30 @@ static void json_shape(const char *key, const struct attn_diff_row *row, int sid
     printf(", \"%s\": %s", key, shape(buf, row, side));
 }
 
-static void json_tensor(const struct attn_diff_row *row)
+/* Members that are there only where they say something: what a side calls the array itself, how it was read. */
+static void json_names(const struct differences *r, const struct attn_diff_row *row)
+{
+    for (int s = 0; s < 2; s++) {
+        const char *name = attn_diff_name(r->diff, row, s);
+        if (name && strcmp(name, row->name)) {
+            printf(", \"name_%c\": ", "ab"[s]);
+            json_text(stdout, name);
+        }
+    }
+    if (attn_diff_note(r->diff, row)) {
+        fputs(", \"note\": ", stdout);
+        json_text(stdout, attn_diff_note(r->diff, row));
+    }
+}
+
+static void json_tensor(const struct differences *r, const struct attn_diff_row *row)
 {
     static const char *const status[] = {
         [ATTN_DIFF_SAME] = "same", [ATTN_DIFF_CLOSE] = "close", [ATTN_DIFF_NUMBERS] = "differs", [ATTN_DIFF_SHAPE] = "shape"};
     fputs("{\"name\": ", stdout);
     json_text(stdout, row->name);
     printf(", \"status\": \"%s\"", status[row->kind]);
+    json_names(r, row);
     json_shape("shape_a", row, 0);
     json_shape("shape_b", row, 1);
     if (row->kind != ATTN_DIFF_SHAPE) {
@@ -301,7 +343,7 @@ void diff_print_json(const struct differences *r)
         if (!compared(&row[i]))
             continue;
         fputs(found++ ? ",\n  " : "\n  ", stdout);
-        json_tensor(&row[i]);
+        json_tensor(r, &row[i]);
     }
     putchar(']');
     json_lonely(row, n, ATTN_DIFF_ONLY_A, "only_a");

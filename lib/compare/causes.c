@@ -76,7 +76,7 @@ static bool extra_bos(struct clue *c)
 static bool extra_bos_row(struct clue *c)
 {
     const size_t *a = c->row->shape[0], *b = c->row->shape[1];
-    const struct attn_dumped *x = attn_dump_find(c->d->a, c->row->name), *y = attn_dump_find(c->d->b, c->row->name);
+    const struct attn_dumped *x = attn_diff_side(c->d, c->row, 0), *y = attn_diff_side(c->d, c->row, 1);
     if (c->p.H || !x || !y || c->row->ndim[0] != 2 || c->row->ndim[1] != 2 || a[1] != b[1])
         return false;
     bool more_a = y->of.n && a[0] == b[0] + 1 && !attn_gap(x->of.data + a[1], y->of.data, y->of.n);
@@ -128,19 +128,6 @@ static bool other_axes(struct clue *c)
            attn_clue_say(c, "the same axes in another order: one side is transposed");
 }
 
-/* One side has [T, heads * width] where the other has [heads, T, width], as all of our own arrays have. */
-static bool flat_heads(struct clue *c)
-{
-    for (int side = 0; side < 2; side++) {
-        const size_t *flat = c->row->shape[side], *ours = c->row->shape[!side];
-        if (c->row->ndim[side] == 2 && c->row->ndim[!side] == 3 && flat[0] == ours[1] && flat[1] == ours[0] * ours[2])
-            return attn_clue_say(c, "%c has heads side by side, [tokens, heads * width], and %c apart: reshape %c to "
-                                 "[%zu,%zu,%zu] and swap its first two axes", attn_clue_side(!side), attn_clue_side(side),
-                                 attn_clue_side(!side), flat[0], ours[0], ours[2]);
-    }
-    return false;
-}
-
 /* Whether the shapes are the same except for the number of tokens. */
 static bool other_length(struct clue *c)
 {
@@ -171,6 +158,16 @@ static bool stored(struct clue *c)
     struct attn_stored f = attn_seems_stored(&c->p);
     return f.type && attn_clue_say(c, "%c is %c rounded to %s: it was stored that way (--rtol %g ignores this)",
                                    attn_clue_side(f.a_is), attn_clue_side(!f.a_is), f.type, f.rtol);
+}
+
+/* The numbers lie in the same order under shapes that put them in different ones. */
+static bool reshaped(struct clue *c)
+{
+    struct attn_pair raw;
+    return attn_diff_unmoved(c->d, c->act, c->layer, &raw) &&
+           attn_gap_explained(attn_pair_gap(&raw), attn_pair_gap(&c->p)) &&
+           attn_clue_say(c, "A has the numbers in the same order as B under another shape: it was reshaped where heads "
+                         "and tokens should have been swapped (transposed)");
 }
 
 /* ---- edits of one side -------------------------------------------------------------------- */
@@ -512,11 +509,11 @@ static const struct mistake { const char *kind; unsigned acts; bool shapes; bool
     {"bos", ANY, true, extra_bos_row},
     {"tokens", ANY, true, other_tokens},
     {"axes", ANY, true, other_axes},
-    {"heads", QKV, true, flat_heads},
     {"tokens", ANY, true, other_length},
     {"edits", ANY, false, edited},
     {"nan", ANY, false, not_numbers},
     {"precision", ANY, false, stored},
+    {"heads", ANY, false, reshaped},
     {"position", BIT(ATTN_ACT_POS_EMBED), false, late},
     {"scale", BIT(ATTN_ACT_PATTERN), false, tempered},
     {"axis", BIT(ATTN_ACT_PATTERN), false, wrong_axis},

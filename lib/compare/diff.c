@@ -7,25 +7,8 @@
 #include <string.h>
 
 #include "base/err.h"
-#include "trace/trace.h"
-
-/* ---- names ----------------------------------------------------------------------------- */
-
-/* Sorts: before the blocks, in the blocks, after them, unknown names. */
-static int stage(const struct attn_diff_row *r)
-{
-    return r->act < 0 ? 3 : r->layer >= 0 ? 1 : r->act <= ATTN_ACT_POS_EMBED ? 0 : 2;
-}
-
-static int by_flow(const void *a, const void *b)
-{
-    const struct attn_diff_row *x = a, *y = b;
-    if (stage(x) != stage(y))
-        return stage(x) - stage(y);
-    if (x->layer != y->layer)
-        return x->layer < y->layer ? -1 : 1;
-    return x->act != y->act ? x->act - y->act : strcmp(x->name, y->name);
-}
+#include "base/format.h"
+#include "base/grow.h"
 
 /* ---- numbers --------------------------------------------------------------------------- */
 
@@ -131,61 +114,136 @@ static void set_shape(struct attn_diff_row *row, int side, const struct attn_arr
     memcpy(row->shape[side], x->shape, sizeof x->shape);
 }
 
-/* Fills a row for an array that only one side has: 0 is A. */
-static void fill_alone(struct attn_diff_row *row, int side, const struct attn_dumped *x)
+/* What is known before any number is compared. */
+static void begin_row(struct attn_diff_row *row, const struct attn_match *m)
 {
-    *row = (struct attn_diff_row){.name = x->name, .kind = side == 0 ? ATTN_DIFF_ONLY_A : ATTN_DIFF_ONLY_B};
-    row->act = attn_act_find(row->name, &row->layer);
-    set_shape(row, side, &x->of);
+    *row = (struct attn_diff_row){.name = m->name, .act = m->act, .layer = m->layer, .kind = ATTN_DIFF_SHAPE};
+    if (!m->side[0] || !m->side[1])
+        row->kind = m->side[0] ? ATTN_DIFF_ONLY_A : ATTN_DIFF_ONLY_B;
+    for (int s = 0; s < 2; s++)
+        if (m->side[s])
+            set_shape(row, s, &m->side[s]->of);
 }
 
-static void fill_pair(struct attn_diff_row *row, const struct attn_dumped *a, const struct attn_dumped *b,
-                      const struct attn_diff_opts *o)
+/* Compares a reading of both sides; numbers are moved only where one side has them in another order. */
+static int compare_read(struct attn_diff_row *row, const struct attn_match *m, const struct attn_heads_reading *r,
+                        struct attn_diff *d, struct attn_err *err)
 {
-    fill_alone(row, 0, a);
-    if (row->act < 0) {                 /* with two lone files the other name may be the known one */
-        row->name = b->name;
-        row->act = attn_act_find(row->name, &row->layer);
+    const float *x[2] = {m->side[0]->of.data, m->side[1]->of.data};
+    bool order = attn_reading_swaps(r) ? attn_reading_ours(m->act) : r->rows_first[0];
+    float *moved = NULL;
+    for (int s = 0; s < 2; s++)
+        if (attn_reading_swaps(r) && attn_reading_moves(r, s, order)) {
+            moved = malloc(m->side[s]->of.n * sizeof *moved);
+            if (!moved)
+                return attn_no_memory(err, NULL, "to compare %s", m->name);
+            attn_reading_move(moved, x[s], r, s);
+            x[s] = moved;
+        }
+    struct attn_pair p = attn_pair_of(x[0], x[1], order ? r->T : r->H, order ? r->H : r->T, r->w);
+    compare(row, &p, &d->o, m->side[0]->loose || m->side[1]->loose);
+    attn_reading_place(row->at, r, m->act, order);
+    free(moved);
+    return ATTN_OK;
+}
+
+/* Whether the second reading explains what the first leaves. */
+static bool is_better(const struct attn_diff_row *second, const struct attn_diff_row *first)
+{
+    return second->differing < first->differing && (second->nmse == 0 || second->nmse <= 1e-2 * first->nmse);
+}
+
+static const char *order_name(bool rows_first)
+{
+    return rows_first ? "[tokens, heads, width]" : "[heads, tokens, width]";
+}
+
+static int note_reading(struct attn_match *m, struct attn_err *err)
+{
+    const struct attn_heads_reading *r = &m->reading;
+    const char *start = "there are as many heads as tokens";
+    int rc = attn_reading_swaps(r)
+             ? attn_asprintf(&m->note, "%s, %zu: A was read as %s and B as %s, which agrees better", start, r->H,
+                             order_name(r->rows_first[0]), order_name(r->rows_first[1]))
+             : attn_asprintf(&m->note, "%s, %zu: both were read in the same order, which agrees better", start, r->H);
+    return rc < 0 ? attn_no_memory(err, NULL, "for a note on %s", m->name) : ATTN_OK;
+}
+
+/* Where there are two readings the likelier one is taken unless the other explains what it leaves; the user is told
+ * where the names and shapes of the arrays had not settled it. */
+static int fill_read(struct attn_diff *d, struct attn_diff_row *row, struct attn_match *m,
+                     const struct attn_heads_reading r[ATTN_READINGS], struct attn_err *err)
+{
+    struct attn_diff_row second = *row;
+    m->reading = r[0];
+    int rc = compare_read(row, m, &r[0], d, err);
+    if (rc || m->readings < 2)
+        return rc;
+    bool plain = m->exact && !attn_reading_swaps(&r[0]);
+    if (row->kind == ATTN_DIFF_NUMBERS) {
+        rc = compare_read(&second, m, &r[1], d, err);
+        if (!rc && is_better(&second, row)) {
+            *row = second;
+            m->reading = r[1];
+            plain = false;
+        }
     }
-    set_shape(row, 1, &b->of);
+    return rc || plain ? rc : note_reading(m, err);
+}
+
+static int fill_row(struct attn_diff *d, struct attn_diff_row *row, struct attn_match *m, struct attn_err *err)
+{
+    begin_row(row, m);
+    const struct attn_dumped *a = m->side[0], *b = m->side[1];
+    if (!a || !b || !same_heads(a, b))
+        return ATTN_OK;
+    bool ours = attn_reading_ours(m->act);
+    const bool rows_first[2] = {m->rows_first[0] || ours, m->rows_first[1] || ours};
+    struct attn_heads_reading r[ATTN_READINGS];
+    m->readings = attn_readings(r, &a->of, &b->of, m->act, rows_first, d->matches.tokens);
+    if (m->readings)
+        return fill_read(d, row, m, r, err);
     struct attn_array x = a->of, y = b->of;
-    row->kind = ATTN_DIFF_SHAPE;
-    if (!same_shape(&x, &y) || !same_heads(a, b))
-        return;
+    if (!same_shape(&x, &y))
+        return ATTN_OK;
     struct attn_pair p = pair_of(&x, &y);
-    compare(row, &p, o, a->loose || b->loose);
+    compare(row, &p, &d->o, a->loose || b->loose);
+    return ATTN_OK;
 }
 
-/* The array of b that corresponds to one of a; two lone files need not have the same name. */
-static const struct attn_dumped *counterpart(const struct attn_diff *d, const struct attn_dumped *a)
+static int fill_rows(struct attn_diff *d, struct attn_err *err)
 {
-    return d->a->single && d->b->single ? &d->b->item[0] : attn_dump_find(d->b, a->name);
-}
-
-static size_t fill_rows(struct attn_diff *d)
-{
-    size_t common = 0;
-    for (size_t i = 0; i < d->a->n; i++) {
-        const struct attn_dumped *b = counterpart(d, &d->a->item[i]);
-        if (b)
-            fill_pair(&d->row[d->n++], &d->a->item[i], b, &d->o);
-        else
-            fill_alone(&d->row[d->n++], 0, &d->a->item[i]);
-        common += b != NULL;
-    }
-    for (size_t i = 0; i < d->b->n && !(d->a->single && d->b->single); i++)
-        if (!attn_dump_find(d->a, d->b->item[i].name))
-            fill_alone(&d->row[d->n++], 1, &d->b->item[i]);
-    qsort(d->row, d->n, sizeof *d->row, by_flow);
+    int rc = ATTN_OK;
+    d->n = d->matches.n;
+    for (size_t i = 0; i < d->n && !rc; i++)
+        rc = fill_row(d, &d->row[i], &d->matches.item[i], err);
     for (d->first = 0; d->first < d->n; d->first++)
         if (d->row[d->first].kind == ATTN_DIFF_NUMBERS || d->row[d->first].kind == ATTN_DIFF_SHAPE)
             break;
-    return common;
+    return rc;
 }
 
 static const char *example(const struct attn_dump *d)
 {
     return d->n ? d->item[0].name : "nothing";
+}
+
+static int compare_all(struct attn_diff *d, struct attn_err *err)
+{
+    const struct attn_dump *a = d->a, *b = d->b;
+    int rc = attn_matches_of(&d->matches, a, b, d->o.naming, err);
+    if (rc)
+        return rc;
+    if (!d->matches.common)
+        return attn_fail(err, ATTN_EFORMAT, "the two sides have no name in common: one has %zu arrays, such as '%s', the other "
+                         "%zu, such as '%s'%s", a->n, example(a), b->n, example(b), d->o.naming ? "" :
+                         "; --map NAME=ACTIVATION says which activation an array is");
+    d->row = calloc(d->matches.n + 1, sizeof *d->row);
+    d->moved = calloc(1, sizeof *d->moved);
+    if (!d->row || !d->moved)
+        return attn_no_memory(err, NULL, "to compare %zu and %zu arrays", a->n, b->n);
+    rc = fill_rows(d, err);
+    return rc ? rc : attn_diff_explain(d, err);
 }
 
 int attn_diff_new(struct attn_diff **out, const struct attn_dump *a, const struct attn_dump *b,
@@ -196,15 +254,7 @@ int attn_diff_new(struct attn_diff **out, const struct attn_dump *a, const struc
     if (!d)
         return attn_no_memory(err, NULL, "to compare");
     *d = (struct attn_diff){.a = a, .b = b, .o = *o};
-    d->row = calloc(a->n + b->n + 1, sizeof *d->row);
-    int rc = ATTN_OK;
-    if (!d->row)
-        rc = attn_no_memory(err, NULL, "to compare %zu and %zu arrays", a->n, b->n);
-    else if (!fill_rows(d))
-        rc = attn_fail(err, ATTN_EFORMAT, "the two sides have no name in common: one has %zu arrays, such as '%s', the other "
-                       "%zu, such as '%s'", a->n, example(a), b->n, example(b));
-    else
-        rc = attn_diff_explain(d, err);
+    int rc = compare_all(d, err);
     if (rc)
         attn_diff_free(d);
     else
@@ -216,6 +266,12 @@ void attn_diff_free(struct attn_diff *d)
 {
     if (!d)
         return;
+    for (size_t i = 0; d->moved && i < d->moved->n; i++)
+        free(d->moved->item[i].data);
+    if (d->moved)
+        free(d->moved->item);
+    free(d->moved);
+    attn_matches_free(&d->matches);
     free(d->row);
     free(d->cause);
     free(d);
@@ -232,6 +288,17 @@ const struct attn_diff_row *attn_diff_first(const struct attn_diff *d)
     return d->first < d->n ? &d->row[d->first] : NULL;
 }
 
+const char *attn_diff_name(const struct attn_diff *d, const struct attn_diff_row *row, int side)
+{
+    const struct attn_dumped *x = d->matches.item[row - d->row].side[side];
+    return x ? x->name : NULL;
+}
+
+const char *attn_diff_note(const struct attn_diff *d, const struct attn_diff_row *row)
+{
+    return d->matches.item[row - d->row].note;
+}
+
 const char *attn_diff_cause(const struct attn_diff *d, const char **kind)
 {
     if (kind)
@@ -239,20 +306,67 @@ const char *attn_diff_cause(const struct attn_diff *d, const char **kind)
     return d->cause;
 }
 
+/* ---- pairs ----------------------------------------------------------------------------- */
+
+/* The numbers of a side in the order of our own arrays, as long as d lives; NULL: there is no memory. */
+static const float *in_our_order(const struct attn_diff *d, const struct attn_match *m, int side)
+{
+    const struct attn_dumped *x = m->side[side];
+    struct attn_diff_moved *to = d->moved;
+    if (!attn_reading_moves(&m->reading, side, attn_reading_ours(m->act)))
+        return x->of.data;
+    for (size_t i = 0; i < to->n; i++)
+        if (to->item[i].of == x)
+            return to->item[i].data;
+    struct attn_diff_copy *more = attn_grow(to->item, &to->room, to->n + 1, sizeof *more);
+    float *data = more ? malloc(x->of.n * sizeof *data) : NULL;
+    if (more)
+        to->item = more;
+    if (!data)
+        return NULL;
+    attn_reading_move(data, x->of.data, &m->reading, side);
+    to->item[to->n++] = (struct attn_diff_copy){x, data};
+    return data;
+}
+
+static const struct attn_match *find_match(const struct attn_diff *d, int act, int layer)
+{
+    for (size_t i = 0; i < d->matches.n; i++) {
+        const struct attn_match *m = &d->matches.item[i];
+        if (m->act == act && m->layer == layer && m->side[0] && m->side[1])
+            return m;
+    }
+    return NULL;
+}
+
 bool attn_diff_pair(const struct attn_diff *d, int act, int layer, struct attn_pair *out)
 {
-    char name[ATTN_NAME_MAX];
-    attn_act_name(name, act, layer);
-    const struct attn_dumped *a = attn_dump_find(d->a, name), *b = attn_dump_find(d->b, name);
-    if (d->a->single && d->b->single && d->row[0].act == act && d->row[0].layer == layer) {
-        a = &d->a->item[0];
-        b = &d->b->item[0];
-    }
-    if (!a || !b || !same_heads(a, b))
+    const struct attn_match *m = find_match(d, act, layer);
+    if (!m || !same_heads(m->side[0], m->side[1]))
         return false;
-    struct attn_array x = a->of, y = b->of;
+    if (m->readings) {
+        const float *a = in_our_order(d, m, 0), *b = in_our_order(d, m, 1);
+        if (a && b)
+            *out = attn_reading_pair(&m->reading, act, a, b);
+        return a && b;
+    }
+    struct attn_array x = m->side[0]->of, y = m->side[1]->of;
     if (!same_shape(&x, &y) || !x.n)
         return false;
     *out = pair_of(&x, &y);
     return true;
+}
+
+bool attn_diff_unmoved(const struct attn_diff *d, int act, int layer, struct attn_pair *out)
+{
+    const struct attn_match *m = find_match(d, act, layer);
+    if (!m || !m->readings || !attn_reading_swaps(&m->reading))
+        return false;
+    *out = attn_pair_of(m->side[0]->of.data, m->side[1]->of.data, 1, 1, m->side[0]->of.n);
+    return true;
+}
+
+const struct attn_dumped *attn_diff_side(const struct attn_diff *d, const struct attn_diff_row *row, int side)
+{
+    return d->matches.item[row - d->row].side[side];
 }

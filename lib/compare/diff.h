@@ -4,18 +4,29 @@
 
 #include "attn_tools.h"
 #include "compare/evidence.h"
+#include "compare/match.h"
 #include "io/dump.h"
+
+/* Numbers of one side in the order of our own arrays, where the search for a cause wants them so. */
+struct attn_diff_copy { const struct attn_dumped *of; float *data; };
+struct attn_diff_moved { struct attn_diff_copy *item; size_t n, room; };
 
 struct attn_diff {
     const struct attn_dump *a, *b;
     struct attn_diff_opts o;
+    struct attn_matches matches;        /* what the rows are of, in the same order */
+    struct attn_diff_moved *moved;
     struct attn_diff_row *row; size_t n;
     size_t first;                       /* the first row that differs; n if none does */
     const char *kind; char *cause;      /* NULL: none found */
 };
 
-/* Gets both sides of an activation that has the same shape in both dumps; false if there is none. */
+/* Gets both sides of an activation that is in both dumps, as our own arrays are; false if there is none. */
 bool attn_diff_pair(const struct attn_diff *d, int act, int layer, struct attn_pair *out);
+/* The same numbers as they lie in both files, where they were compared in another order. */
+bool attn_diff_unmoved(const struct attn_diff *d, int act, int layer, struct attn_pair *out);
+/* The array of a side; NULL: it has none. */
+const struct attn_dumped *attn_diff_side(const struct attn_diff *d, const struct attn_diff_row *row, int side);
 
 /* causes.c: sets kind and cause from the first row that differs; fails only without memory. */
 int attn_diff_explain(struct attn_diff *d, struct attn_err *err);

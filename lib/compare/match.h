@@ -1,0 +1,25 @@
+/* match.h - which array of one dump belongs to which of the other, in the order of the forward pass. */
+#ifndef ATTN_COMPARE_MATCH_H
+#define ATTN_COMPARE_MATCH_H
+
+#include "compare/naming.h"
+#include "compare/reading.h"
+
+struct attn_match {
+    const struct attn_dumped *side[2];  /* NULL: this side has none */
+    const char *name;                   /* that of both, or else ours */
+    char *made;                         /* owned: the name, where neither side has it; or NULL */
+    int act, layer;                     /* act -1: none of ours */
+    bool rows_first[2], exact;          /* of its names, see naming.h; exact: both are ours */
+    size_t readings;                    /* 0: arrays are compared as they lie */
+    struct attn_heads_reading reading;  /* the one that was chosen */
+    char *note;                         /* owned: see attn_diff_note */
+};
+/* common: how many pairs there are; tokens: of the sentence, 0: unknown. */
+struct attn_matches { struct attn_match *item; size_t n, common, tokens; };
+
+int attn_matches_of(struct attn_matches *out, const struct attn_dump *a, const struct attn_dump *b,
+                    const struct attn_naming *rules, struct attn_err *err);
+void attn_matches_free(struct attn_matches *m);
+
+#endif

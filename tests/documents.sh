@@ -14,6 +14,8 @@ work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 mkdir "$work/bin"
 ln -s "$A" "$work/bin/attn-cli"
+# The first on the path may be a script that takes ten times as long to start.
+[ ! -x /usr/bin/python3 ] || ln -s /usr/bin/python3 "$work/bin/python3"
 export PATH=$work/bin:$PATH ATTN_MODEL= NO_COLOR=1
 unset ATTN_MODEL
 bad=0 ran=0

@@ -514,6 +514,72 @@ START_TEST(test_rules_that_do_not_fit)
 }
 END_TEST
 
+/* ---- the command ---- */
+
+static void save(const struct attn_dump *d, const char *path, const char *more)
+{
+    struct attn_st_tensor t[200];
+    size_t n = 0;
+    ck_assert_uint_lt(d->n, 199);
+    for (; n < d->n; n++) {
+        const struct attn_array *x = &d->item[n].of;
+        t[n] = made_tensor(d->item[n].name, x->data, 1, x->n);
+        t[n].ndim = x->ndim;
+        memcpy(t[n].shape, x->shape, (size_t)x->ndim * sizeof *x->shape);
+    }
+    if (more)
+        t[n++] = made_tensor(more, d->item[0].of.data, 1, 1);
+    made_write(path, t, n);
+}
+
+START_TEST(test_the_command)
+{
+    struct attn_dump *a = run("gpt2-a");
+    const char *path = scratch_path("a.safetensors");
+    save(a, scratch_path("b.safetensors"), NULL);
+    arrange(a);
+    call(a, lens);
+    save(a, path, NULL);
+    expect("\"$A\" diff $D/a.safetensors $D/b.safetensors", 0, "nothing differs");
+    expect("\"$A\" diff $D/b.safetensors $D/a.safetensors --exact", 0, "the same bit for bit");
+    for (size_t i = 0; i < a->n; i++)
+        rename_to(a, i, printed("t%zu", i));
+    attn_dump_index(a, NULL);
+    a->item[1].of.data[0] += 1;
+    save(a, path, NULL);
+    save(a, scratch_path("c.safetensors"), "new");
+    /* Where no name is known these are weights, as they were. */
+    expect("\"$A\" diff $D/a.safetensors $D/c.safetensors", 1, "the models differ");
+    expect("\"$A\" diff $D/a.safetensors $D/c.safetensors --dump", 0, "nothing differs");
+    expect("\"$A\" diff $D/a.safetensors $D/b.safetensors 2>&1", 1, "no name in common: one has");
+    expect("\"$A\" diff $D/a.safetensors $D/b.safetensors 2>&1", 1, "--map NAME=ACTIVATION");
+    expect("\"$A\" diff $D/a.safetensors $D/b.safetensors --map t0=embed --map t1=pos_embed", 1,
+           "pos_embed is t1 in A");
+    expect("\"$A\" diff $D/a.safetensors $D/b.safetensors --map t0=embed --map t1=pos_embed --format json", 1,
+           "\"name_a\": \"t1\"");
+    expect("\"$A\" diff $D/a.safetensors $D/b.safetensors --map x{}=q 2>&1", 2, "no array is called like that");
+    expect("\"$A\" diff -m life --with life --map x{}=q 2>&1", 2, "are for dumps");
+    expect("printf 'x{}=qq' >$D/m; \"$A\" diff $D/a.safetensors $D/b.safetensors --maps $D/m 2>&1", 2,
+           "m:1: 'x{}=qq': 'qq' is no activation");
+    attn_dump_free(a);
+}
+END_TEST
+
+/* Other texts are said before anything is compared, also where no name is ours. */
+START_TEST(test_other_texts)
+{
+    expect("for i in 1 2; do \"$A\" run -q -m life -s \"$([ $i = 1 ] && echo Life is short || echo Life is dessert)\" "
+           "--format json -o $D/$i.json; "
+           "done; \"$A\" diff $D/1.json $D/2.json 2>&1 >/dev/null",
+           1, "of different texts: token 2 is id 5 'short' in A and id");
+    expect("sed s/blocks.0.attn.context/mine/ $D/1.json >$D/3.json; sed s/blocks.0.attn.context/mine/ $D/2.json "
+           ">$D/4.json; "
+           "\"$A\" diff $D/3.json $D/4.json 2>&1",
+           1, "of different texts: token 2");
+    expect("\"$A\" diff $D/1.json $D/1.json 2>&1 | grep -c warning", 1, "0\n");
+}
+END_TEST
+
 Suite *suite_naming(void)
 {
     Suite *s = suite_create("naming");
@@ -530,6 +596,8 @@ Suite *suite_naming(void)
     tcase_add_test(t, test_names_of_ones_own);
     tcase_add_loop_test(t, test_bad_rules, 0, sizeof bad_rules / sizeof *bad_rules);
     tcase_add_loop_test(t, test_rules_that_do_not_fit, 0, sizeof misfits / sizeof *misfits);
+    tcase_add_test(t, test_the_command);
+    tcase_add_test(t, test_other_texts);
     suite_add_tcase(s, t);
     return s;
 }

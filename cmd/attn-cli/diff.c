@@ -1,5 +1,6 @@
 /* diff.c - compares two dumps, or two models: what their files say, and on one input the first tensor that differs, and its likely
  * cause. */
+#include "diff_dumps.h"
 #include "diff_report.h"
 #include "edits.h"
 #include "input.h"
@@ -11,7 +12,6 @@
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 static struct {
@@ -26,6 +26,7 @@ struct sides {
     struct edits edits;                 /* of a */
     struct attn_contrast *contrast;     /* of two models */
     struct attn_tokenizer *tokenizer;   /* that of -m, beside dumps */
+    struct attn_naming *naming;         /* of the arrays of dumps */
 };
 struct texts { struct input in, other; struct attn_tokenizer *tokenizer; struct attn_tokens *tokens, *cross; };
 
@@ -35,19 +36,6 @@ static bool input_given(void)
 }
 
 /* ---- what is compared ---- */
-
-/* A directory may be that of a model and hold arrays, too: then it is these. */
-static bool is_model(const char *path)
-{
-    struct attn_err why = {0};
-    struct attn_dump *d = NULL;
-    struct stat st;
-    if (!attn_contrast_takes(path))
-        return false;
-    bool arrays = stat(path, &st) == 0 && S_ISDIR(st.st_mode) && !attn_dump_open(&d, path, &why);
-    attn_dump_free(d);
-    return !arrays;
-}
 
 static int one_model(const char *model, const char *dump, struct attn_err *err)
 {
@@ -59,11 +47,13 @@ static int one_model(const char *model, const char *dump, struct attn_err *err)
 }
 
 /* Two models as A and B are those of -m and --with. */
-static int choose_sides(struct attn_err *err)
+static int choose_sides(const struct attn_naming *names, struct attn_err *err)
 {
     if (o.with || !common.second)
         return ATTN_OK;
-    bool a = is_model(common.word), b = is_model(common.second);
+    bool a = diff_is_model(common.word, names), b = diff_is_model(common.second, names);
+    if (a != b && diff_may_be_dump(a ? common.word : common.second))
+        return ATTN_OK;
     if (a != b)
         return a ? one_model(common.word, common.second, err) : one_model(common.second, common.word, err);
     if (a && common.model && common.model != getenv("ATTN_MODEL"))
@@ -81,6 +71,9 @@ static int check_usage(struct attn_err *err)
     bool input = input_given();
     if (o.with && common.word)
         return attn_fail(err, ATTN_EUSAGE, "dumps and --with do not go together: give two dumps, or two models and an input");
+    if (o.with && diff_dumps_given())
+        return attn_fail(err, ATTN_EUSAGE, "--map, --maps and --dump are for dumps of other programs: two models "
+                         "have our names already");
     if (!o.with && !common.second)
         return attn_fail(err, ATTN_EUSAGE, "nothing to compare: give two dumps, or two models: -m MODEL --with MODEL -s TEXT");
     if (!o.with && (input || selection.show || selection.layer || selection.head))
@@ -224,6 +217,8 @@ static int open_dumps(struct sides *s, struct attn_err *err)
         code = attn_model_open(&s->model_a, common.model, err);
     if (!code && weights)
         code = check_model(s, err);
+    if (!code)
+        diff_warn_of_tokens(s->a, s->b);
     struct attn_err why = {0};
     if (!code && weights && attn_tokenizer_open(&s->tokenizer, common.model, &why))
         s->tokenizer = NULL;            /* ids then stay without a name */
@@ -362,6 +357,7 @@ static int compare(struct sides *s, struct attn_err *err)
     bool run = !o.with || input_given();
     if (o.with && run)
         code = run_models(s, err);
+    opts.naming = s->naming;
     opts.model_a = s->model_a;
     opts.model_b = s->model_b;
     opts.editor_a = s->edits.editor;
@@ -376,12 +372,15 @@ static int compare(struct sides *s, struct attn_err *err)
 static int diff(struct attn_err *err)
 {
     struct sides s = {0};
-    int code = choose_sides(err);
+    int code = diff_names_read(&s.naming, err);
+    if (!code)
+        code = choose_sides(s.naming, err);
     if (!code)
         code = check_usage(err);
     if (!code)
         code = compare(&s, err);
     edits_close(&s.edits);
+    attn_naming_free(s.naming);
     attn_contrast_free(s.contrast);
     attn_tokenizer_close(s.tokenizer);
     attn_dump_free(s.a);
@@ -411,8 +410,8 @@ static const struct option options[] = {
 const struct command diff_command = {
     .name = "diff",
     .run = diff,
-    .usage = "diff A B [-m DIR|NAME] [--atol X] [--rtol X] [--exact] [--all] | diff -m DIR|NAME --with DIR|NAME [-s TEXT] "
-    "[--show LIST]",
+    .usage = "diff A B [-m DIR|NAME] [--map NAME=ACTIVATION] [--atol X] [--rtol X] [--exact] [--all] | "
+    "diff -m DIR|NAME --with DIR|NAME [-s TEXT] [--show LIST]",
     .summary = "compare two dumps or two models: the first tensor that differs, and why",
     .about = "Compares two models by what their files say, or, name by name in the order of the forward pass, what two runs "
              "computed; B is the reference.  Of two models, which are directories, names or two files of weights, it says which "
@@ -422,11 +421,19 @@ const struct command diff_command = {
              "in one dimension, the part that both have is compared.  With a text (-m A --with B -s TEXT) both models also run "
              "it, as the tokens of A's tokenizer (a note says if B's reads it differently); everything that both compute is "
              "compared, and the exit status is about that.  Saved runs are "
-             "each a directory of .npy or .csv files, an .npz archive, one .npy file or the JSON document of run; your own "
-             "arrays can be compared if they have the names of our activations (blocks.0.attn.pattern.npy) and type float16, "
-             "float32 or float64, with or without batch axes of one.  Names that only one side has are listed, but are no "
-             "difference.  Where both sides have logits, the end says what comes next on each, and the divergence KL(B || A) of "
-             "the two distributions in nats, at the last token and in the mean over all rows.  "
+             "each a directory of .npy or .csv files, an .npz archive, a .safetensors file, one .npy file or the JSON "
+             "document of run; your own arrays can be compared if they have the names of our activations "
+             "(blocks.0.attn.pattern.npy) or those of TransformerLens (blocks.0.attn.hook_pattern), or if --map says "
+             "which they are, and type float16, float32 or float64, with or without batch axes of one.  Heads may be "
+             "[heads, tokens, width], [tokens, heads, width] or side by side, [tokens, heads * width]; where there "
+             "are as many heads as tokens, the order that agrees better is taken and a note says so.  Of "
+             "TransformerLens's names, hook_q and hook_k are our q and k unless there are hook_rot_q and hook_rot_k, "
+             "after rotation; hook_attn_out and hook_mlp_out are what a branch adds; hook_normalized is our norm, but "
+             "not where its rows show that the weight is still to come and those of the other side do not.  A "
+             ".safetensors file is a dump if a name in it is that of an activation, or if nothing else makes sense "
+             "(or with --dump), else weights.  Names that only one side has are listed, but are no difference.  Where "
+             "both sides have logits, the end says what comes next on each, and the divergence KL(B || A) of the two "
+             "distributions in nats, at the last token and in the mean over all rows.  "
              "Where the shape of the first difference reveals its cause, the cause is named: dump "
              "everything (run --show '*') on both sides to help with that; with -m MODEL the weights are tried too, and of two "
              "models the weight in which they differ is named, or the edits of A.  The exit "
@@ -435,6 +442,8 @@ const struct command diff_command = {
     .examples = (const struct pair[]){
         {"attn-cli run -m ./gpt2 -s \"Hello there\" --show '*' -o ours.npz && attn-cli diff port/ ours.npz", "a port's .npy files "
          "against ours: where does it go wrong?"},
+        {"attn-cli diff port.npz ours.npz --map 'layer{}_att=blocks.{}.attn.pattern' --map 'layer{}_out=resid_post'",
+         "a port with names of its own; TransformerLens's are known"},
         {"attn-cli diff ./gpt2 ./converted", "two models: configuration, vocabulary, every weight"},
         {"attn-cli diff a.safetensors b.safetensors", "two files of weights"},
         {"attn-cli diff -m ./gpt2 --with ./converted -s \"Hello there\"", "two models on the same tokens"},
@@ -450,8 +459,8 @@ const struct command diff_command = {
         {"NMSE", "mean squared difference over the variance of B: below 1e-4 a port is excellent, below 1e-2 good"},
         {NULL, NULL}},
     .groups = (const struct option *const[]){model_options, text_options, encode_options, ids_options, label_options, cross_options,
-                                             select_options, options, edit_options, from_options, thread_options, general_options,
-                                             NULL},
+                                             select_options, diff_dump_options, options, edit_options, from_options,
+                                             thread_options, general_options, NULL},
     .word = "A",
     .second = "B",
     .paths = true,

@@ -20,6 +20,14 @@ export PATH=$work/bin:$PATH ATTN_MODEL= NO_COLOR=1
 unset ATTN_MODEL
 bad=0 ran=0
 
+# What a port with a mistake would have saved: the option that makes the mistake, then file and names.
+made_by_a_port()
+{
+    attn-cli run -q -m ./model -s "The cat sees the moth" --show '*' "$1" "$2" -o mistake.npz
+    python3 "$root/tests/port.py" mistake.npz "$3" "$4"
+    rm mistake.npz
+}
+
 # What the reader would have.
 prepare()
 {
@@ -37,6 +45,8 @@ prepare()
     cp -r "$root/models/stacked" model
     cp -r model port
     sed -i s/gelu_new/gelu/ port/config.json
+    made_by_a_port --scale none lens.safetensors lens
+    made_by_a_port --attention full theirs.npz own
     ln -s "$root/models" "$root/data" .
     attn-cli run -m life -s "Life is short" --show '*' -o all.npz
     for i in 0 1 2 3; do attn-cli batch -q -f sentences.txt --shard $i/4 -o all.ndjson.$i; done

@@ -10,7 +10,8 @@
 struct memory { int T; double *k[8], *v[8]; };           /* keys and values of each layer */
 
 struct ref {
-    const struct ref_config *c;
+    const struct ref_config *model, *c; /* c: of this layer */
+    const struct ref_port *port;        /* NULL: none */
     int T, layer;
     struct memory *leave;               /* where to leave keys and values */
     const struct memory *cross;         /* where to take them from instead */
@@ -48,9 +49,22 @@ static void ignore(void *ctx, const char *name, const double *data, size_t n)
     (void)ctx, (void)name, (void)data, (void)n;
 }
 
-static void tell(const struct ref *r, const char *tail, const double *data, size_t n)
+static void tell(const struct ref *r, const char *tail, double *data, size_t n)
 {
+    if (r->port && r->port->edit)
+        r->port->edit(r->ctx, in_block(r, tail), data, n);
     r->tell(r->ctx, in_block(r, tail), data, n);
+}
+
+/* The sum of x[i] y[i], or for y NULL of x[i]. */
+static double dot(const struct ref *r, const double *x, const double *y, int n)
+{
+    if (r->port && r->port->dot)
+        return r->port->dot(x, y, n);
+    double sum = 0;
+    for (int i = 0; i < n; i++)
+        sum += x[i] * (y ? y[i] : 1);
+    return sum;
 }
 
 /* y[T, out] = x[T, in] W[in, out] + b */
@@ -61,28 +75,27 @@ static double *linear(const struct ref *r, const char *tail, const double *x, in
     const double *w = weight(r, name);
     snprintf(name, sizeof name, "%s.bias", tail);
     const double *b = weight(r, name);
-    double *y = zeros((size_t)r->T * (size_t)out);
-    for (int t = 0; t < r->T; t++)
-        for (int j = 0; j < out; j++) {
-            double sum = 0;
-            for (int k = 0; k < in; k++)
-                sum += x[t * in + k] * w[k * out + j];
-            y[t * out + j] = sum + (b ? b[j] : 0);
-        }
+    double *y = zeros((size_t)r->T * (size_t)out), *column = zeros((size_t)in);
+    for (int j = 0; j < out; j++) {
+        for (int k = 0; k < in; k++)
+            column[k] = w[k * out + j];
+        for (int t = 0; t < r->T; t++)
+            y[t * out + j] = dot(r, x + t * in, column, in) + (b ? b[j] : 0);
+    }
+    free(column);
     return y;
 }
 
 /* Normalises n numbers in place; without weights w, b only to a mean square of 1. */
-static void normalise(const struct ref_config *c, double *x, int n, const double *w, const double *b)
+static void normalise(const struct ref *r, double *x, int n, const double *w, const double *b)
 {
-    bool layer = strcmp(c->norm, "layernorm") == 0;
-    double mean = 0, square = 0;
-    for (int i = 0; i < n && layer; i++)
-        mean += x[i] / n;
+    const struct ref_config *c = r->c;
+    double mean = strcmp(c->norm, "layernorm") == 0 ? dot(r, x, NULL, n) / n : 0;
     for (int i = 0; i < n; i++)
-        square += (x[i] - mean) * (x[i] - mean) / n;
+        x[i] -= mean;
+    double square = dot(r, x, x, n) / n;
     for (int i = 0; i < n; i++)
-        x[i] = (x[i] - mean) / sqrt(square + c->eps) * (w ? w[i] + (c->from_one ? 1 : 0) : 1) + (b ? b[i] : 0);
+        x[i] = x[i] / sqrt(square + c->eps) * (w ? w[i] + (c->from_one ? 1 : 0) : 1) + (b ? b[i] : 0);
 }
 
 static bool is(const char *a, const char *b) { return strcmp(a, b) == 0; }
@@ -109,7 +122,7 @@ static double *norm(const struct ref *r, const char *tail, const double *x)
     snprintf(name, sizeof name, "%s.bias", tail);
     const double *b = is(r->c->norm, "layernorm") ? weight(r, name) : NULL;
     for (int t = 0; t < r->T; t++)
-        normalise(r->c, y + t * d, d, r->c->plain ? NULL : w, b);
+        normalise(r, y + t * d, d, r->c->plain ? NULL : w, b);
     if (tail[0] == 'n' && !is(tail, "norm_embed"))
         tell(r, tail, y, (size_t)r->T * (size_t)d);
     return y;
@@ -128,7 +141,7 @@ static void norm_heads(const struct ref *r, const char *tail, double *x, int hea
     const double *b = weight(r, name);
     int n = is(c->qk_norm, "whole") ? heads * c->dh : c->dh;
     for (int i = 0; i < r->T * heads * c->dh; i += n)
-        normalise(c, x + i, n, is(c->qk_norm, "own") ? w + i % (heads * c->dh) : w, b);
+        normalise(r, x + i, n, is(c->qk_norm, "own") ? w + i % (heads * c->dh) : w, b);
 }
 
 static void rope(const struct ref *r, double *x, int heads)
@@ -139,21 +152,28 @@ static void rope(const struct ref *r, double *x, int heads)
     for (int t = 0; t < r->T && !c->still[r->layer]; t++)
         for (int h = 0; h < heads; h++)
             for (int i = 0; i < half; i++) {
-                double turn = t * ref_angle(c, r->layer, r->T, i, rotary), *p = x + (t * heads + h) * dh;
+                double turn = (t + c->start) * ref_angle(c, r->layer, r->T, i, rotary), *p = x + (t * heads + h) * dh;
                 double *one = c->neighbours ? p + 2 * i : p + i, *two = c->neighbours ? one + 1 : one + half, a = *one, b = *two;
                 *one = (a * cos(turn) - b * sin(turn)) * grow;
                 *two = (b * cos(turn) + a * sin(turn)) * grow;
             }
 }
 
+/* Swaps the first two axes of [a, b, n]. */
+static void swap_axes(double *out, const double *x, int a, int b, int n)
+{
+    for (int i = 0; i < a; i++)
+        for (int j = 0; j < b; j++)
+            memcpy(out + (j * a + i) * n, x + (i * b + j) * n, (size_t)n * sizeof *out);
+}
+
 /* Announces [T, heads, n] as [heads, T, n]. */
-static void tell_heads(const struct ref *r, const char *tail, const double *x, int heads, int n)
+static void tell_heads(const struct ref *r, const char *tail, double *x, int heads, int n)
 {
     double *y = zeros((size_t)r->T * (size_t)heads * (size_t)n);
-    for (int h = 0; h < heads; h++)
-        for (int t = 0; t < r->T; t++)
-            memcpy(y + (h * r->T + t) * n, x + (t * heads + h) * n, (size_t)n * sizeof *y);
+    swap_axes(y, x, r->T, heads, n);
     tell(r, tail, y, (size_t)r->T * (size_t)heads * (size_t)n);
+    swap_axes(x, y, heads, r->T, n);
     free(y);
 }
 
@@ -162,29 +182,85 @@ static int keys_of(const struct ref *r)
     return r->cross ? r->cross->T : r->T;
 }
 
-/* Computes row t of head h: dots, scores, pattern [keys] and its part of the context. */
-static void attend_row(const struct ref *r, int h, int t, const double *q, const double *k, const double *v,
-                       double *dots, double *scores, double *pattern, double *context)
+/* How many numbers [H, T, keys] are. */
+static size_t square(const struct ref *r)
+{
+    return (size_t)r->c->H * (size_t)r->T * (size_t)keys_of(r);
+}
+
+static int kv_head(const struct ref_config *c, int h)
+{
+    return c->tiled ? h % c->Hkv : h / (c->H / c->Hkv);
+}
+
+static double *dots_of(const struct ref *r, const double *q, const double *k)
 {
     const struct ref_config *c = r->c;
-    int kv = h / (c->H / c->Hkv), Tk = keys_of(r), seen = c->causal && !r->cross ? t + 1 : Tk;
-    int from = c->local[r->layer] && !r->cross && t >= c->window ? t - c->window + 1 : 0;
-    double max = -INFINITY, sum = 0, scale = (c->scale ? 1 / sqrt(c->dh) : 1) / (c->by_layer ? r->layer + 1 : 1);
+    double *dots = zeros(square(r)), *at = dots;
+    for (int h = 0; h < c->H; h++)
+        for (int t = 0; t < r->T; t++)
+            for (int j = 0; j < keys_of(r); j++)
+                *at++ = dot(r, q + (t * c->H + h) * c->dh, k + (j * c->Hkv + kv_head(c, h)) * c->dh, c->dh);
+    tell(r, "attn.dots", dots, square(r));
+    return dots;
+}
+
+static bool sees(const struct ref *r, int t, int j)
+{
+    const struct ref_config *c = r->c;
+    bool later = c->causal && j > t + c->ahead, far = c->local[r->layer] && j <= t - c->window;
+    return r->cross || (!later && !far);
+}
+
+static double *scores_of(const struct ref *r, const double *dots)
+{
+    const struct ref_config *c = r->c;
+    double *scores = zeros(square(r)), scale = (c->scale ? 1 / sqrt(c->dh) : 1) / (c->by_layer ? r->layer + 1 : 1);
     if (c->attention_scale > 0)
         scale = c->attention_scale;
-    for (int j = 0; j < Tk; j++) {
-        for (int i = 0; i < c->dh; i++)
-            dots[j] += q[(t * c->H + h) * c->dh + i] * k[(j * c->Hkv + kv) * c->dh + i];
-        scores[j] = j >= from && j < seen ? ref_score(c, h, j, dots[j], scale) : -INFINITY;
-        max = scores[j] > max ? scores[j] : max;
+    for (int h = 0, at = 0; h < c->H; h++)
+        for (int t = 0; t < r->T; t++)
+            for (int j = 0; j < keys_of(r); j++, at++)
+                scores[at] = sees(r, t, j) ? ref_score(c, h, j + c->start, dots[at], scale) : -INFINITY;
+    tell(r, "attn.scores", scores, square(r));
+    return scores;
+}
+
+static double *pattern_of(const struct ref *r, const double *scores)
+{
+    int Tk = keys_of(r);
+    double *pattern = zeros(square(r));
+    for (int row = 0; row < r->c->H * r->T; row++) {
+        const double *x = scores + row * Tk;
+        double *p = pattern + row * Tk, max = -INFINITY;
+        for (int j = 0; j < Tk; j++)
+            max = x[j] > max ? x[j] : max;
+        for (int j = 0; j < Tk; j++)
+            p[j] = exp(x[j] - max);
+        double sum = dot(r, p, NULL, Tk);
+        for (int j = 0; j < Tk; j++)
+            p[j] /= sum;
     }
-    for (int j = from; j < seen; j++)
-        sum += exp(scores[j] - max);
-    for (int j = from; j < seen; j++) {
-        pattern[j] = exp(scores[j] - max) / sum;
-        for (int i = 0; i < c->dv; i++)
-            context[(t * c->H + h) * c->dv + i] += pattern[j] * v[(j * c->Hkv + kv) * c->dv + i];
-    }
+    tell(r, "attn.pattern", pattern, square(r));
+    return pattern;
+}
+
+/* [T, H * dv] */
+static double *context_of(const struct ref *r, const double *pattern, const double *v)
+{
+    const struct ref_config *c = r->c;
+    int Tk = keys_of(r), width = c->H * c->dv;
+    double *context = zeros((size_t)(r->T * width)), *column = zeros((size_t)Tk);
+    for (int h = 0; h < c->H; h++)
+        for (int i = 0; i < c->dv; i++) {
+            for (int j = 0; j < Tk; j++)
+                column[j] = v[(j * c->Hkv + kv_head(c, h)) * c->dv + i];
+            for (int t = 0; t < r->T; t++)
+                context[t * width + h * c->dv + i] = dot(r, pattern + (h * r->T + t) * Tk, column, Tk);
+        }
+    tell(r, "attn.context", context, (size_t)(r->T * width));
+    free(column);
+    return context;
 }
 
 /* ---- what is derived from attention ---- */
@@ -219,7 +295,7 @@ static void tell_norms(const struct ref *r, const double *pattern, const double 
     for (int h = 0; h < c->H; h++)
         for (int k = 0; k < Tk; k++) {
             double *added = zeros((size_t)width), squares = 0;
-            project_head(r, h, v + (k * c->Hkv + h / (c->H / c->Hkv)) * c->dv, added);
+            project_head(r, h, v + (k * c->Hkv + kv_head(c, h)) * c->dv, added);
             for (int i = 0; i < width; i++)
                 squares += added[i] * added[i];
             for (int t = 0; t < r->T; t++)
@@ -249,14 +325,21 @@ static void tell_rollout(struct ref *r, const double *pattern)
     r->rollout = next;
 }
 
+static void tell_derived(struct ref *r, const double *pattern, const double *v, const double *context)
+{
+    tell_norms(r, pattern, v);
+    if (!r->cross && !r->leave)
+        tell_rollout(r, pattern);
+    if (r->c->projection)
+        tell_result(r, context);
+}
+
 static double *attention(struct ref *r, const double *y)
 {
     const struct ref_config *c = r->c;
-    size_t square = (size_t)c->H * (size_t)r->T * (size_t)keys_of(r), wide = (size_t)r->T * (size_t)(c->H * c->dv);
     double *q = linear(r, "attn.q", y, c->d, c->H * c->dh);
     double *k = r->cross ? r->cross->k[r->layer] : linear(r, "attn.k", y, c->d, c->Hkv * c->dh);
     double *v = r->cross ? r->cross->v[r->layer] : linear(r, "attn.v", y, c->d, c->Hkv * c->dv);
-    double *dots = zeros(square), *scores = zeros(square), *pattern = zeros(square), *context = zeros(wide), *out = NULL;
     norm_heads(r, "attn.q_norm", q, c->H);
     if (!r->cross)
         norm_heads(r, "attn.k_norm", k, c->Hkv);
@@ -270,21 +353,12 @@ static double *attention(struct ref *r, const double *y)
         tell_heads(r, "attn.k", k, c->Hkv, c->dh);
         tell_heads(r, "attn.v", v, c->Hkv, c->dv);
     }
-    for (int h = 0; h < c->H; h++)
-        for (int t = 0; t < r->T; t++) {
-            int at = (h * r->T + t) * keys_of(r);
-            attend_row(r, h, t, q, k, v, dots + at, scores + at, pattern + at, context);
-        }
-    tell(r, "attn.dots", dots, square);
-    tell(r, "attn.scores", scores, square);
-    tell(r, "attn.pattern", pattern, square);
-    tell(r, "attn.context", context, wide);
-    tell_norms(r, pattern, v);
-    if (!r->cross && !r->leave)
-        tell_rollout(r, pattern);
+    double *dots = dots_of(r, q, k), *scores = scores_of(r, dots), *pattern = pattern_of(r, scores);
+    double *context = context_of(r, pattern, v);
+    if (!r->port)
+        tell_derived(r, pattern, v, context);
     if (c->projection) {
-        tell_result(r, context);
-        out = linear(r, "attn.o", context, c->H * c->dv, c->d);
+        double *out = linear(r, "attn.o", context, c->H * c->dv, c->d);
         tell(r, "attn.out", out, (size_t)r->T * (size_t)c->d);
         free(context);
         context = out;
@@ -298,7 +372,7 @@ static double *attention(struct ref *r, const double *y)
     return context;
 }
 
-static double activate(const char *kind, double x)
+double ref_activate(const char *kind, double x)
 {
     if (is(kind, "gelu") || is(kind, "geglu"))
         return 0.5 * x * (1 + erf(x / sqrt(2)));
@@ -318,7 +392,7 @@ static double *mlp(const struct ref *r, const double *y)
     if (gated)
         tell(r, "mlp.linear", in, n);
     for (size_t i = 0; i < n; i++)
-        pre[i] = activate(c->mlp, pre[i]) * (gated ? in[i] : 1);
+        pre[i] = ref_activate(c->mlp, pre[i]) * (gated ? in[i] : 1);
     tell(r, "mlp.post", pre, n);
     double *out = linear(r, "mlp.out", pre, c->m, c->d);
     tell(r, "mlp.out", out, (size_t)r->T * (size_t)c->d);
@@ -384,7 +458,7 @@ static double *block(struct ref *r, double *x)
     }
     free(y);
     tell(r, "resid_post", x, (size_t)r->T * width);
-    if (c->unembed)
+    if (c->unembed && !r->port)
         unembed(r, x, true);
     return x;
 }
@@ -415,10 +489,14 @@ static double *embed(const struct ref *r, const int32_t *ids)
     }
     tell(r, "embed", x, n);
     if (strcmp(c->position, "learned") == 0) {
-        const double *pos = weight(r, "pos_embed.weight");
+        const double *rows = weight(r, "pos_embed.weight");
+        double *pos = zeros(n);
+        for (int t = 0; t < r->T; t++)
+            memcpy(pos + t * d, rows + (t + c->start > 0 ? t + c->start : 0) * d, (size_t)d * sizeof *pos);
         tell(r, "pos_embed", pos, n);
         for (size_t i = 0; i < n; i++)
             x[i] += pos[i];
+        free(pos);
     }
     return x;
 }
@@ -432,11 +510,8 @@ static double *output(const struct ref *end, const double *y, int width)
     const double *table = weight(end, "embed.weight"), *bias = weight(end, "unembed.bias");
     double *logits = zeros((size_t)end->T * (size_t)c->V);
     for (int t = 0; t < end->T; t++)
-        for (int j = 0; j < c->V; j++) {
-            logits[t * c->V + j] = bias ? bias[j] : 0;
-            for (int k = 0; k < width; k++)
-                logits[t * c->V + j] += y[t * width + k] * table[j * width + k];
-        }
+        for (int j = 0; j < c->V; j++)
+            logits[t * c->V + j] = dot(end, y + t * width, table + j * width, width) + (bias ? bias[j] : 0);
     return logits;
 }
 
@@ -458,13 +533,25 @@ static void unembed(const struct ref *r, const double *x, bool lens)
     free(y), free(narrow), free(logits);
 }
 
+/* layer -1: what precedes the blocks; L: what follows them. */
+static const struct ref_config *config_of(const struct ref *r, int layer)
+{
+    const struct ref_port *p = r->port;
+    return p && p->other && layer >= p->from && layer <= p->to ? p->other : r->model;
+}
+
 static void forward(struct ref *r, const int32_t *ids)
 {
-    const struct ref_config *c = r->c;
-    double *x = embed(r, ids);
-    for (r->layer = 0; r->layer < c->L; r->layer++)
-        x = block(r, x);
+    int L = r->model->L;
     r->layer = -1;
+    r->c = config_of(r, -1);
+    double *x = embed(r, ids);
+    for (r->layer = 0; r->layer < L; r->layer++) {
+        r->c = config_of(r, r->layer);
+        x = block(r, x);
+    }
+    r->layer = -1;
+    const struct ref_config *c = r->c = config_of(r, L);
     if (c->unembed)
         unembed(r, x, false);
     else if (weight(r, "norm_final.weight") && (c->projection || c->H * c->dv == c->d))
@@ -473,18 +560,24 @@ static void forward(struct ref *r, const int32_t *ids)
     free(r->rollout);
 }
 
+void ref_run_port(const struct ref_config *c, const struct ref_port *port, const int32_t *ids, int T, ref_weight *get,
+                  ref_tell *hear, void *ctx)
+{
+    struct ref r = {.model = c, .port = port, .T = T, .weight = get, .tell = hear, .ctx = ctx};
+    forward(&r, ids);
+}
+
 void ref_run(const struct ref_config *c, const int32_t *ids, int T, ref_weight *get, ref_tell *hear, void *ctx)
 {
-    struct ref r = {.c = c, .T = T, .layer = -1, .weight = get, .tell = hear, .ctx = ctx};
-    forward(&r, ids);
+    ref_run_port(c, NULL, ids, T, get, hear, ctx);
 }
 
 void ref_run_cross(const struct ref_config *c, const int32_t *ids, int T, const int32_t *other, int T_other, ref_weight *get,
                    ref_tell *hear, ref_tell *hear_other, void *ctx)
 {
     struct memory memory = {.T = T_other};
-    struct ref second = {.c = c, .T = T_other, .layer = -1, .leave = &memory, .weight = get, .tell = hear_other, .ctx = ctx};
-    struct ref first = {.c = c, .T = T, .layer = -1, .cross = &memory, .weight = get, .tell = hear, .ctx = ctx};
+    struct ref second = {.model = c, .T = T_other, .leave = &memory, .weight = get, .tell = hear_other, .ctx = ctx};
+    struct ref first = {.model = c, .T = T, .cross = &memory, .weight = get, .tell = hear, .ctx = ctx};
     forward(&second, other);
     forward(&first, ids);
     for (int layer = 0; layer < c->L; layer++)

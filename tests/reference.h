@@ -32,6 +32,10 @@ struct ref_config {
     bool one_norm, normed_stream;       /* both branches read the same norm; what norms give takes the place of the stream */
     double attention_scale, cap, logit_cap, embed_scale, branch_scale, logits_divided;      /* 0: there is none */
     int narrow;                         /* width of the embedding, if it is projected; 0: d */
+    /* What no model has, but ports do. */
+    int start;                          /* the position of the first token; before 0, learned ones are that of 0 */
+    int ahead;                          /* causal: a query sees so many keys beyond its own */
+    bool tiled;                         /* query head h reads key/value head h % Hkv */
 };
 
 /* Returns a tensor of the file, or NULL if there is none. */
@@ -40,6 +44,18 @@ typedef const double *ref_weight(void *ctx, const char *name);
 typedef void ref_tell(void *ctx, const char *name, const double *data, size_t n);
 
 void ref_run(const struct ref_config *c, const int32_t *ids, int T, ref_weight *weight, ref_tell *tell, void *ctx);
+
+/* What a port of the decoder computes otherwise, by mistake or by right; all zero: nothing. */
+struct ref_port {
+    const struct ref_config *other; int from, to;   /* the config of layers from..to; -1 is what precedes them, L what follows */
+    double (*dot)(const double *x, const double *y, int n);     /* how products, or for y NULL numbers, are summed */
+    void (*edit)(void *ctx, const char *name, double *data, size_t n);      /* changes an activation before it is told and read */
+};
+/* As ref_run, without what is derived. */
+void ref_run_port(const struct ref_config *c, const struct ref_port *port, const int32_t *ids, int T, ref_weight *weight,
+                  ref_tell *tell, void *ctx);
+
+double ref_activate(const char *mlp, double x);         /* the function of such an mlp, in a gated one of the gate */
 
 /* Cross-attention: runs the other sentence by itself, then the first one, which attends to all keys of the other in every layer
  * and announces no k and v of its own. */

@@ -176,11 +176,10 @@ static void llama_sizes(struct fam *f)
     struct ref_config *c = &f->c;
     fam_sizes(f, true);
     c->position = "rope", c->norm = "rmsnorm", c->mlp = "swiglu", c->tied = pick(2);
-    c->Hkv = 1 + pick(3);
-    c->H = c->Hkv * (1 + pick(3));
+    fam_groups(c);
     c->d = c->H * c->dh;
     if (pick(2))
-        c->d = NARROWEST + pick(53);
+        c->d = fam_width();
     fam_put(f, "\"vocab_size\": %d, \"max_position_embeddings\": %d, \"hidden_size\": %d, \"num_attention_heads\": %d, "
         "\"num_hidden_layers\": %d, \"intermediate_size\": %d", c->V, c->n_ctx, c->d, c->H, c->L, c->m);
     if (c->Hkv != c->H)
@@ -252,7 +251,7 @@ static void qwen2_config(struct fam *f)
             f->c.local[i] = true;
         return;
     }
-    static const char full[] = "\"full_attention\", \"full_attention\", \"full_attention\"";
+    static const char full[] = "\"full_attention\", \"full_attention\", \"full_attention\", \"full_attention\"";
     if (sometimes())
         fam_put(f, "\"layer_types\": [%.*s]", 18 * f->c.L - 2, full);
 }
@@ -276,7 +275,7 @@ void drawn_family(int which, int round, void (*use)(const struct agree *a, int T
     const struct fam_family *family = which < OLDER ? &older[which] : which < OLDER + FAM_LLAMAS ? &fam_llamas[which - OLDER]
                                     : &fam_others[which - OLDER - FAM_LLAMAS];
     static const char *const dtypes[] = {"F32", "F16", "BF16", NULL};
-    struct fam f = {.hf = {.dtype = dtypes[pick(4)]}};
+    struct fam f = {.hf = {.dtype = dtypes[pick(4)], .small = fam_wish.small, .sharp = fam_wish.sharp}};
     f.f = open_memstream(&f.text, &f.len);
     fprintf(f.f, "{\"model_type\": \"%s\"", family->name);
     family->config(&f);

@@ -36,7 +36,7 @@ static void gptj_config(struct fam *f)
     struct ref_config *c = &f->c;
     layer_norm_sizes(f, true);
     c->position = "rope", c->mlp = "gelu_new", c->parallel = c->one_norm = c->neighbours = c->part = true;
-    if (sometimes())
+    if (sometimes() && !fam_wish.d)
         c->H = 1, c->dh = c->dv = 64 + 2 * pick(3), c->Hkv = 1;
     c->d = c->H * c->dh;
     c->rotary = c->dh >= 64 ? 64 : 2 * (1 + pick(c->dh / 2));
@@ -200,8 +200,7 @@ static void falcon_heads(struct fam *f, bool newer)
     struct ref_config *c = &f->c;
     bool single = pick(2);
     if (newer) {
-        c->Hkv = 1 + pick(3);
-        c->H = c->Hkv * (1 + pick(3));
+        fam_groups(c);
         c->d = c->H * c->dh;
         fam_put(f, "\"new_decoder_architecture\": true, \"num_kv_heads\": %d", c->Hkv);
         return;

@@ -22,7 +22,7 @@ static void put_head_dim(struct fam *f, const struct usual *u)
     if (u->no_head_dim)                 /* and what a file says does not count */
         c->d = c->H * c->dh;
     else if (pick(2))
-        c->d = NARROWEST + pick(53);
+        c->d = fam_width();
     bool absent = u->dh ? c->dh == u->dh : c->d == c->H * c->dh;
     if (!absent || (pick(2) && !u->no_head_dim))
         fam_put(f, "\"head_dim\": %d", c->dh);
@@ -35,9 +35,8 @@ static void draw_sizes(struct fam *f, const struct usual *u)
     struct ref_config *c = &f->c;
     fam_sizes(f, true);
     c->position = "rope", c->norm = u->layernorm ? "layernorm" : "rmsnorm", c->mlp = "swiglu", c->tied = pick(2);
-    c->Hkv = 1 + pick(3);
-    c->H = c->Hkv * (1 + pick(3));
-    if (u->dh && sometimes())
+    fam_groups(c);
+    if (u->dh && sometimes() && !fam_wish.d)
         c->dh = u->dh, c->Hkv = 1, c->H = 1 + pick(2);
     c->dv = c->dh;
     put_head_dim(f, u);

@@ -42,6 +42,35 @@ void fam_noise(struct fam *f)
 
 /* ---- sizes ---- */
 
+struct fam_wish fam_wish;
+
+static void wished_sizes(struct ref_config *c)
+{
+    static const double eps[] = {1e-5, 1e-6, 1e-12};
+    c->V = 40 + pick(40), c->n_ctx = 24 + pick(8), c->L = fam_wish.d > 256 ? 3 : 3 + pick(2);
+    c->dh = fam_wish.d < 128 ? 16 : fam_wish.d > 256 ? 64 : 16 << pick(3);
+    c->H = fam_wish.d / c->dh, c->m = fam_wish.d * (fam_wish.d > 256 ? 1 : 1 + pick(2)), c->eps = eps[pick(3)];
+}
+
+void fam_groups(struct ref_config *c)
+{
+    static const int shares[] = {1, 2, 3, 4, 6};
+    int H = c->H, share = 1;
+    c->Hkv = 1 + pick(3);
+    c->H = c->Hkv * (1 + pick(3));
+    if (!fam_wish.d)
+        return;
+    do
+        share = shares[pick(5)];
+    while (H % share);
+    c->H = H, c->Hkv = H / share;
+}
+
+int fam_width(void)
+{
+    return fam_wish.d ? fam_wish.d + 32 : NARROWEST + pick(53);
+}
+
 void fam_sizes(struct fam *f, bool even)
 {
     struct ref_config *c = &f->c;
@@ -49,6 +78,8 @@ void fam_sizes(struct fam *f, bool even)
         .V = 2 + pick(60), .n_ctx = 1 + pick(70), .L = 1 + pick(3), .H = 1 + pick(6), .dh = NARROWEST + pick(13), .m = 1 + pick(90),
         .causal = true, .scale = true, .residual = true, .projection = true, .unembed = true,
         .eps = pick(2) ? 1e-5 : 1e-3, .theta = 10000};
+    if (fam_wish.d)
+        wished_sizes(c);
     c->dh += even && c->dh % 2;
     c->Hkv = c->H;
     c->d = c->H * c->dh;

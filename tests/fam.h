@@ -29,9 +29,17 @@ void fam_flag(struct fam *f, const char *key, bool value, bool absent);     /* w
 void fam_kind(struct fam *f, const char *key, const char *const *choices, int chosen);
 void fam_noise(struct fam *f);          /* keys that change no number */
 
+/* What models are drawn for: with all sizes as small as they can be, or as trained models are. */
+extern struct fam_wish {
+    int d;                              /* about this wide, with as many tokens, heads and layers; 0: small */
+    double small, sharp;                /* see struct hf */
+} fam_wish;
+
 /* Norms over two or three nearly equal numbers would lose more digits than the bound allows. */
 enum { NARROWEST = 8 };
 void fam_sizes(struct fam *f, bool even);
+void fam_groups(struct ref_config *c);  /* draws how many heads share a key/value head */
+int fam_width(void);                    /* a width that is no multiple of the heads' */
 /* Draws theta and how it is scaled, as keys beside the others or in a section of their own; `usual`: theta if the key is absent. */
 void fam_theta(struct fam *f, const char *key, double usual);
 

@@ -84,6 +84,19 @@ static void remember(struct hf *h, const char *name, double *x)
     h->native[h->natives++].x = x;
 }
 
+/* Enlarges the columns from..to of x[rows, cols] if queries or keys are computed with them; a norm's weights as what they are
+ * added to makes them. */
+static void sharpen(const struct hf *h, const char *native, double *x, size_t rows, size_t cols, size_t from, size_t to)
+{
+    bool q = strstr(native, "attn.q") != NULL, norm = strstr(native, "_norm") != NULL;
+    double by = h->sharp / (q ? 1 : 2), base = norm && h->from_one ? 1 : 0;
+    if (!(h->sharp > 0) || (!q && !strstr(native, "attn.k")))
+        return;
+    for (size_t i = 0; i < rows; i++)
+        for (size_t j = from; j < to; j++)
+            x[i * cols + j] = (base + x[i * cols + j]) * by - base;
+}
+
 void hf_bias(struct hf *h, const char *native, const char *name, size_t n)
 {
     double *x = draw(n, 0.3);
@@ -91,9 +104,17 @@ void hf_bias(struct hf *h, const char *native, const char *name, size_t n)
     remember(h, printed("%s.bias", native), x);
 }
 
+static double *draw_table(const struct hf *h, size_t n)
+{
+    double *x = draw(n, 1);
+    for (size_t i = 0; i < n && h->small > 0; i++)
+        x[i] /= h->small;
+    return x;
+}
+
 void hf_table(struct hf *h, const char *native, const char *name, size_t rows, size_t cols)
 {
-    double *x = draw(rows * cols, 1);
+    double *x = draw_table(h, rows * cols);
     add_numbers(h, printed("%s.weight", name), 2, rows, cols, x, cols, 1);
     remember(h, printed("%s.weight", native), x);
 }
@@ -109,6 +130,7 @@ static double *norm_weights(const struct hf *h, size_t n)
 void hf_norm(struct hf *h, const char *native, const char *name, size_t n, bool bias)
 {
     double *x = norm_weights(h, n);
+    sharpen(h, native, x, 1, n, 0, n);
     add_numbers(h, printed("%s.weight", name), 1, n, 1, x, 1, 0);
     remember(h, printed("%s.weight", native), x);
     if (bias)
@@ -118,6 +140,7 @@ void hf_norm(struct hf *h, const char *native, const char *name, size_t n, bool 
 void hf_own_norms(struct hf *h, const char *native, const char *name, size_t heads, size_t n)
 {
     double *x = norm_weights(h, heads * n);
+    sharpen(h, native, x, 1, heads * n, 0, heads * n);
     for (size_t j = 0; j < heads; j++)
         add_numbers(h, printed("%s.%zu.weight", name, j), 1, n, 1, x + j * n, 1, 0);
     remember(h, printed("%s.weight", native), x);
@@ -125,7 +148,7 @@ void hf_own_norms(struct hf *h, const char *native, const char *name, size_t hea
 
 void hf_positions(struct hf *h, const char *native, const char *name, size_t skip, size_t rows, size_t cols)
 {
-    double *x = draw((skip + rows) * cols, 1), *used = calloc(rows * cols + 1, sizeof *used);
+    double *x = draw_table(h, (skip + rows) * cols), *used = calloc(rows * cols + 1, sizeof *used);
     add_numbers(h, printed("%s.weight", name), 2, skip + rows, cols, x, cols, 1);
     memcpy(used, x + skip * cols, rows * cols * sizeof *used);
     remember(h, printed("%s.weight", native), used);
@@ -140,6 +163,7 @@ static double width_of(size_t in)
 void hf_linear(struct hf *h, const char *native, const char *name, size_t in, size_t out, bool out_in, bool bias)
 {
     double *x = draw(in * out, width_of(in));
+    sharpen(h, native, x, in, out, 0, out);
     if (out_in)
         add_numbers(h, printed("%s.weight", name), 2, out, in, x, 1, out);
     else
@@ -175,6 +199,10 @@ void hf_thirds(struct hf *h, const char *native, const char *name, size_t in, si
 {
     size_t out = 3 * heads * dh;
     double *x = draw(in * out, width_of(in)), *b = draw(out, 0.3);
+    for (size_t at = 0; at < out; at += dh) {
+        const char *part = &"qkv"[by_head ? at / dh % 3 : at / (heads * dh)];
+        sharpen(h, printed("attn.%.1s", part), x, in, out, at, at + dh);
+    }
     if (by_head)
         add_numbers(h, printed("%s.weight", name), 2, out, in, x, 1, out);
     else
@@ -207,6 +235,8 @@ void hf_fused(struct hf *h, const struct hf_part *part, size_t parts, size_t gro
     for (size_t p = 0; p < parts; p++)
         all += part[p].out;
     double *x = draw(in * all, width_of(in)), *b = draw(all, 0.3);
+    for (size_t at = 0, p = 0; at < all; at += part[p].out / groups, p = (p + 1) % parts)
+        sharpen(h, part[p].native, x, in, all, at, at + part[p].out / groups);
     add_numbers(h, printed("%s.weight", name), 2, all, in, x, 1, all);
     remember_parts(h, part, parts, groups, "weight", x, in, all);
     if (bias) {

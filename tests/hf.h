@@ -8,13 +8,16 @@
 
 #include "io/safetensors.h"
 
-enum { HF_MAX = 128 };
+enum { HF_MAX = 256 };
 
 struct hf {
     struct attn_st_tensor t[HF_MAX]; size_t n;          /* owns names and data */
     struct { char *name; double *x; } native[HF_MAX]; size_t natives;
     const char *dtype;                  /* of all tensors; NULL: each draws its own */
     bool from_one;                      /* weights of norms are what is added to 1 */
+    /* As trained models are: powers of two; 0: as others are drawn. */
+    double small;                       /* tables are so many times smaller */
+    double sharp;                       /* what queries come from is so many times larger, and of keys half as much */
 };
 
 /* These append ".weight" and ".bias" to both names. */

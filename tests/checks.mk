@@ -3,6 +3,7 @@
 # make asan tsan     the tests under sanitizers;      make fuzz: each target for FUZZ_SECONDS, or FUZZ_RUNS inputs if they take less
 # make walls         checks which room may include which;   make lint: clang-tidy, cppcheck, gcc's analyzer
 # make test-train    makes the built-in model induction again, and finds the heads that repeat a text: half a minute
+# make test-ports    counts the mistakes in ports of models that diff finds, and names those it misses
 # make test-browser  tests the page of --format html in chromium, if it is installed
 # make test-attack   fails and kills at every system call, mutates every input, compares ways to compute: tests/attack/README.md
 # make test-sizes    whether twice as many things take each reader about twice as many steps
@@ -61,6 +62,9 @@ test-browser: $(B)/attn-cli
 # Takes a minute or two; see tests/test_induction.c.
 test-train: $(B)/attn-cli $(B)/attn-tests
 	ATTN_SLOW=1 ATTN_CLI=$(B)/attn-cli $(B)/attn-tests repeats
+
+test-ports: $(B)/attn-cli $(B)/attn-tests
+	ATTN_PORTS=1 ATTN_CLI=$(B)/attn-cli $(B)/attn-tests ports
 
 test-kill: $(B)/attn-cli $(B)/attn-tests
 	ATTN_KILLS=200 ATTN_CLI=$(B)/attn-cli $(B)/attn-tests batch_kill
@@ -125,5 +129,5 @@ build/lint/%: %.c FORCE
 gallery: $(B)/attn-cli
 	data/gallery/draw.sh $< $(B)
 
-.PHONY: tests-built run-tests test-browser test-train test-kill test-attack test-sizes test-cluster test-bare asan tsan fuzz \
+.PHONY: tests-built run-tests test-browser test-ports test-train test-kill test-attack test-sizes test-cluster test-bare asan tsan fuzz \
     run-fuzz bench bench-kinds bench-products coverage transcripts mutate walls lint gallery

@@ -87,7 +87,7 @@ static void gpt_neo_config(struct fam *f)
     struct ref_config *c = &f->c;
     fam_sizes(f, false);
     c->position = "learned", c->norm = "layernorm", c->mlp = "gelu_new", c->scale = false, c->tied = often();
-    c->window = 1 + pick(c->n_ctx + 10);
+    c->window = fam_window(c->n_ctx + 10);
     fam_put(f, "\"vocab_size\": %d, \"max_position_embeddings\": %d, \"hidden_size\": %d, \"num_heads\": %d, \"num_layers\": %d",
         c->V, c->n_ctx, c->d, c->H, c->L);
     fam_put(f, "\"window_size\": %d, \"layer_norm_epsilon\": %g", c->window, c->eps);
@@ -245,7 +245,7 @@ static void qwen2_config(struct fam *f)
         fam_put(f, "\"use_sliding_window\": false, \"sliding_window\": 4, \"max_window_layers\": 1");
     } else if (pick(2)) {
         int from = pick(4);
-        f->c.window = 1 + pick(f->c.n_ctx + 3);
+        f->c.window = fam_window(f->c.n_ctx + 3);
         fam_put(f, "\"use_sliding_window\": true, \"sliding_window\": %d, \"max_window_layers\": %d", f->c.window, from);
         for (int i = from; i < f->c.L; i++)
             f->c.local[i] = true;
@@ -275,11 +275,12 @@ void drawn_family(int which, int round, void (*use)(const struct agree *a, int T
     const struct fam_family *family = which < OLDER ? &older[which] : which < OLDER + FAM_LLAMAS ? &fam_llamas[which - OLDER]
                                     : &fam_others[which - OLDER - FAM_LLAMAS];
     static const char *const dtypes[] = {"F32", "F16", "BF16", NULL};
-    struct fam f = {.hf = {.dtype = dtypes[pick(4)], .small = fam_wish.small, .sharp = fam_wish.sharp}};
+    struct fam f = {.hf = {.dtype = dtypes[pick(4)], .small = fam_wish.small, .outlier = fam_wish.outlier}};
     f.f = open_memstream(&f.text, &f.len);
     fprintf(f.f, "{\"model_type\": \"%s\"", family->name);
     family->config(&f);
     fam_noise(&f);
+    f.hf.sharp = fam_sharp(&f.c);
     family->tensors(&f);
     fputs("}", f.f);
     fclose(f.f);

@@ -64,7 +64,7 @@ static void put_bias(struct fam *f, bool *bias, const char *key, bool absent)
 
 static void draw_window(struct fam *f)
 {
-    f->c.window = 1 + pick(f->c.n_ctx + 3);
+    f->c.window = fam_window(f->c.n_ctx + 3);
     fam_put(f, "\"sliding_window\": %d", f->c.window);
 }
 

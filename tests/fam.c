@@ -71,6 +71,18 @@ int fam_width(void)
     return fam_wish.d ? fam_wish.d + 32 : NARROWEST + pick(53);
 }
 
+int fam_window(int most)
+{
+    return fam_wish.d ? 3 + pick(8) : 1 + pick(most);
+}
+
+/* So that the largest products of queries and keys are about 100. */
+double fam_sharp(const struct ref_config *c)
+{
+    int norm = c->dh < 32 ? 8 : c->dh < 64 ? 4 : 2;
+    return !fam_wish.d ? 0 : c->qk_norm ? norm : c->dh < 64 ? 16 : 8;
+}
+
 void fam_sizes(struct fam *f, bool even)
 {
     struct ref_config *c = &f->c;

@@ -32,7 +32,7 @@ void fam_noise(struct fam *f);          /* keys that change no number */
 /* What models are drawn for: with all sizes as small as they can be, or as trained models are. */
 extern struct fam_wish {
     int d;                              /* about this wide, with as many tokens, heads and layers; 0: small */
-    double small, sharp;                /* see struct hf */
+    double small, outlier;              /* see struct hf */
 } fam_wish;
 
 /* Norms over two or three nearly equal numbers would lose more digits than the bound allows. */
@@ -40,6 +40,8 @@ enum { NARROWEST = 8 };
 void fam_sizes(struct fam *f, bool even);
 void fam_groups(struct ref_config *c);  /* draws how many heads share a key/value head */
 int fam_width(void);                    /* a width that is no multiple of the heads' */
+int fam_window(int most);
+double fam_sharp(const struct ref_config *c);           /* see struct hf */
 /* Draws theta and how it is scaled, as keys beside the others or in a section of their own; `usual`: theta if the key is absent. */
 void fam_theta(struct fam *f, const char *key, double usual);
 

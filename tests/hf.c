@@ -89,7 +89,7 @@ static void remember(struct hf *h, const char *name, double *x)
 static void sharpen(const struct hf *h, const char *native, double *x, size_t rows, size_t cols, size_t from, size_t to)
 {
     bool q = strstr(native, "attn.q") != NULL, norm = strstr(native, "_norm") != NULL;
-    double by = h->sharp / (q ? 1 : 2), base = norm && h->from_one ? 1 : 0;
+    double by = q ? 4 : h->sharp / 4, base = norm && h->from_one ? 1 : 0;
     if (!(h->sharp > 0) || (!q && !strstr(native, "attn.k")))
         return;
     for (size_t i = 0; i < rows; i++)
@@ -104,17 +104,17 @@ void hf_bias(struct hf *h, const char *native, const char *name, size_t n)
     remember(h, printed("%s.bias", native), x);
 }
 
-static double *draw_table(const struct hf *h, size_t n)
+static double *draw_table(const struct hf *h, size_t rows, size_t cols)
 {
-    double *x = draw(n, 1);
-    for (size_t i = 0; i < n && h->small > 0; i++)
-        x[i] /= h->small;
+    double *x = draw(rows * cols, 1);
+    for (size_t i = 0; i < rows * cols && h->small > 0; i++)
+        x[i] *= (i % cols == cols / 2 ? h->outlier : 1) / h->small;
     return x;
 }
 
 void hf_table(struct hf *h, const char *native, const char *name, size_t rows, size_t cols)
 {
-    double *x = draw_table(h, rows * cols);
+    double *x = draw_table(h, rows, cols);
     add_numbers(h, printed("%s.weight", name), 2, rows, cols, x, cols, 1);
     remember(h, printed("%s.weight", native), x);
 }
@@ -148,7 +148,7 @@ void hf_own_norms(struct hf *h, const char *native, const char *name, size_t hea
 
 void hf_positions(struct hf *h, const char *native, const char *name, size_t skip, size_t rows, size_t cols)
 {
-    double *x = draw_table(h, (skip + rows) * cols), *used = calloc(rows * cols + 1, sizeof *used);
+    double *x = draw_table(h, skip + rows, cols), *used = calloc(rows * cols + 1, sizeof *used);
     add_numbers(h, printed("%s.weight", name), 2, skip + rows, cols, x, cols, 1);
     memcpy(used, x + skip * cols, rows * cols * sizeof *used);
     remember(h, printed("%s.weight", native), used);
@@ -197,12 +197,11 @@ static void remember_thirds(struct hf *h, const char *native, const char *kind, 
 
 void hf_thirds(struct hf *h, const char *native, const char *name, size_t in, size_t heads, size_t dh, bool by_head, bool bias)
 {
+    static const char *const parts[] = {"attn.q", "attn.k", "attn.v"};
     size_t out = 3 * heads * dh;
     double *x = draw(in * out, width_of(in)), *b = draw(out, 0.3);
-    for (size_t at = 0; at < out; at += dh) {
-        const char *part = &"qkv"[by_head ? at / dh % 3 : at / (heads * dh)];
-        sharpen(h, printed("attn.%.1s", part), x, in, out, at, at + dh);
-    }
+    for (size_t at = 0; at < out; at += dh)
+        sharpen(h, parts[by_head ? at / dh % 3 : at / (heads * dh)], x, in, out, at, at + dh);
     if (by_head)
         add_numbers(h, printed("%s.weight", name), 2, out, in, x, 1, out);
     else

@@ -16,8 +16,8 @@ struct hf {
     const char *dtype;                  /* of all tensors; NULL: each draws its own */
     bool from_one;                      /* weights of norms are what is added to 1 */
     /* As trained models are: powers of two; 0: as others are drawn. */
-    double small;                       /* tables are so many times smaller */
-    double sharp;                       /* what queries come from is so many times larger, and of keys half as much */
+    double small, outlier;              /* tables are so many times smaller; one of their columns so many times larger */
+    double sharp;                       /* products of queries and keys are so many times larger */
 };
 
 /* These append ".weight" and ".bias" to both names. */

@@ -47,9 +47,10 @@ void ref_run(const struct ref_config *c, const int32_t *ids, int T, ref_weight *
 
 /* What a port of the decoder computes otherwise, by mistake or by right; all zero: nothing. */
 struct ref_port {
-    const struct ref_config *other; int from, to;   /* the config of layers from..to; -1 is what precedes them, L what follows */
+    const struct ref_config *other; int from, to;   /* the config of layers from..to; -1 precedes them, L follows */
     double (*dot)(const double *x, const double *y, int n);     /* how products, or for y NULL numbers, are summed */
-    void (*edit)(void *ctx, const char *name, double *data, size_t n);      /* changes an activation before it is told and read */
+    /* Changes an activation before it is told and read. */
+    void (*edit)(void *ctx, const char *name, double *data, size_t n);
 };
 /* As ref_run, without what is derived. */
 void ref_run_port(const struct ref_config *c, const struct ref_port *port, const int32_t *ids, int T, ref_weight *weight,

@@ -145,12 +145,12 @@ to_build := gcc libc6-dev libxsmm-dev libcjson-dev libpng-dev zlib1g-dev libutf8
 
 run:
 	@tests/need.sh $(to_build)
-	@$(MAKE) --no-print-directory $(B)/attn-cli || tests/room.sh
+	@$(MAKE) --no-print-directory $(B)/attn-cli || tests/full_disk.sh
 	$(B)/attn-cli run --sentence "Life is short, eat dessert first" --format screen
 
 test:
 	@tests/need.sh $(to_build) $(to_test)
-	@$(MAKE) --no-print-directory tests-built || tests/room.sh
+	@$(MAKE) --no-print-directory tests-built || tests/full_disk.sh
 	@$(MAKE) --no-print-directory run-tests
 
 # ---- installing ----------------------------------------------------------------------------

@@ -1,5 +1,5 @@
 #!/bin/sh
-# room.sh - why a build failed, where that is a full disk: says which, and what to do.  Always fails.
+# full_disk.sh - why a build failed, where that is a full disk: says which, and what to do.  Always fails.
 for at in . "${TMPDIR:-/tmp}"; do
     df -Pk "$at" | awk -v at="$at" 'NR == 2 && $4 < 20480 {
         print "the disk is full: " int($4 / 1024) " MB are left at " $6 ", where " (at == "." ? "build/" : at) " lies, and a build takes " \

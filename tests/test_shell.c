@@ -1,0 +1,43 @@
+/* test_shell.c - a line that is started without bash means what it means in bash.  Here the program under test is printf, which
+ * shows its words. */
+#include "suites.h"
+
+#include "scratch.h"
+#include "shell.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static void set_up(void)
+{
+    shell_set_up();
+    setenv("A", "/usr/bin/printf", 1);
+}
+
+static const char *const lines[] = {
+    "$A '<%s>' one two", "\"$A\" \"<%s>\" '' \"\" a", "$A '<%s>'  x   'a  b'\"c d\"e", "$A '<%s>' $D/x \"$D\" '$D'", "$A '<%s>' \"it's\" 'a\"b' \"*\" '?'",
+    "$A '<%s>' a*b", "$A '<%s>' {a,b}", "$A '<%s>' a\\ b", "$A '<%s>' \"a\\\"b\" \"`echo c`\"", "$A '<%s>' $(echo a) $UNSET_HERE \"$UNSET_HERE\"",
+    "$A '<%s>' ~ '~'", "$A '<%s>' x; echo y", "$A '<%s>' x | cat", "$A '<%s>' x && false", "$A '<%s>' é \"東\" 'ß'", "$A '<%s>' 'two\nlines'",
+    "$A '<%s>' x 2>&1", "$A '<%s>' x >/dev/null", "$A '<%s>' x 2>/dev/null </dev/null", "$A '%d' x 2>&1 >/dev/null", "$A '%d' x >/dev/null 2>&1",
+    "$A x >/dev/full 2>&1", "ends 1 $A x >/dev/full 2>/dev/null", "ends 1 $A x", "$A '<%s>' \"unclosed", "$A '<%s>' #x", "$A '<%s>' x#y",
+};
+
+START_TEST(without_bash_as_with_it)
+{
+    static struct said with;
+    memcpy(&with, sh(printed("{ %s\n}", lines[_i])), sizeof with);     /* braces need bash */
+    const struct said *s = sh(lines[_i]);
+    ck_assert_msg(s->status == with.status && s->len == with.len && !memcmp(s->text, with.text, s->len),
+                  "%s\nends with %d and says\n%s\nand in bash with %d\n%s", lines[_i], s->status, s->text, with.status, with.text);
+}
+END_TEST
+
+Suite *suite_shell(void)
+{
+    Suite *s = suite_create("shell");
+    TCase *t = tcase_create("shell");
+    tcase_add_checked_fixture(t, set_up, scratch_remove);
+    tcase_add_loop_test(t, without_bash_as_with_it, 0, sizeof lines / sizeof *lines);
+    suite_add_tcase(s, t);
+    return s;
+}

@@ -5,10 +5,10 @@
 #include "base/err.h"
 #include "base/format.h"
 #include "base/grow.h"
+#include "base/list_file.h"
 #include "base/num.h"
 #include "base/out.h"
 #include "base/strings.h"
-#include "base/utf8.h"
 #include "io/dump.h"
 
 #include <stdio.h>
@@ -121,23 +121,14 @@ int attn_edits_read(struct attn_edits **list, const char *text, size_t len, cons
 {
     struct growing g;
     int rc = begin(&g, list, err);
-    size_t line = 1, skip = attn_utf8_mark(text, len);
-    text += skip;
-    len -= skip;
-    for (const char *at = text, *end; !rc && at < text + len; at = end + 1, line++) {
-        end = memchr(at, '\n', (size_t)(text + len - at));
-        end = end ? end : text + len;
-        const char *stop = end;
-        while (at < stop && (*at == ' ' || *at == '\t'))
-            at++;
-        while (stop > at && (stop[-1] == ' ' || stop[-1] == '\t' || stop[-1] == '\r'))
-            stop--;
-        if (at == stop || *at == '#')
-            continue;
+    struct attn_list_file in = attn_list_file_begin(text, len);
+    const char *edit;
+    size_t n;
+    while (!rc && attn_list_file_next(&in, &edit, &n)) {
         char where[512];
-        snprintf(where, sizeof where, "%.480s:%zu:", path, line);
-        rc = memchr(at, '\0', (size_t)(stop - at)) ? attn_fail(err, ATTN_EFORMAT, "%s there is a NUL: expected text", where)
-             : add(g.list, at, (size_t)(stop - at), where, err);
+        snprintf(where, sizeof where, "%.480s:%zu:", path, in.line);
+        rc = memchr(edit, '\0', n) ? attn_fail(err, ATTN_EFORMAT, "%s there is a NUL: expected text", where)
+             : add(g.list, edit, n, where, err);
     }
     return end(list, &g, rc);
 }

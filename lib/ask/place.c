@@ -3,7 +3,6 @@
 #include "base/err.h"
 #include "base/format.h"
 #include "base/grow.h"
-#include "base/near.h"
 #include "base/size.h"
 #include "base/strings.h"
 
@@ -89,9 +88,7 @@ static bool beyond(const struct name *n, size_t *layer)
 static const char *nearest(const struct name *n)
 {
     static const char *const parts[][2] = {{"attn", "attn.out"}, {"mlp", "mlp.out"}};   /* what a part ends with */
-    const char *typed = n->text, *best = NULL;
-    unsigned distance = ATTN_FAR;
-    struct attn_near near;
+    const char *typed = n->text;
     if (!n->glob && !strncmp(typed, "blocks.", 7)) {
         typed += 7 + strspn(typed + 7, "0123456789");
         typed += *typed == '.';
@@ -99,15 +96,7 @@ static const char *nearest(const struct name *n)
     for (size_t i = 0; i < sizeof parts / sizeof *parts; i++)
         if (!strcmp(typed, parts[i][0]))
             return parts[i][1];
-    attn_near_start(&near, typed, strlen(typed));
-    for (int act = 0; act < ATTN_ACT_DERIVED && !n->glob; act++)
-        for (int tail = 0; tail <= 1; tail++) {
-            const char *known = tail ? attn_act_tail(act) : attn_act_short(act);
-            unsigned d = attn_near(&near, known, strlen(known), distance);
-            best = d < distance ? attn_act_tail(act) : best;
-            distance = d < distance ? d : distance;
-        }
-    return best;
+    return n->glob ? NULL : attn_act_nearest(typed, ATTN_ACT_DERIVED);
 }
 
 static bool of_no_layer(const struct name *n)

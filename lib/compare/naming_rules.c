@@ -7,7 +7,7 @@
 
 #include "base/err.h"
 #include "base/grow.h"
-#include "base/near.h"
+#include "base/list_file.h"
 #include "base/num.h"
 #include "base/utf8.h"
 #include "trace/trace.h"
@@ -23,25 +23,9 @@ void attn_naming_free(struct attn_naming *rules)
     free(rules);
 }
 
-static const char *nearest(const char *typed)
-{
-    const char *best = NULL;
-    unsigned distance = ATTN_FAR;
-    struct attn_near near;
-    attn_near_start(&near, typed, strlen(typed));
-    for (int act = 0; act < ATTN_ACTS; act++)
-        for (int tail = 0; tail <= 1; tail++) {
-            const char *known = tail ? attn_act_tail(act) : attn_act_short(act);
-            unsigned d = attn_near(&near, known, strlen(known), distance);
-            best = d < distance ? attn_act_tail(act) : best;
-            distance = d < distance ? d : distance;
-        }
-    return best;
-}
-
 static int no_activation(const struct attn_naming_rule *r, const char *right, struct attn_err *err)
 {
-    const char *near = nearest(attn_naming_tail(right));
+    const char *near = attn_act_nearest(attn_naming_tail(right), ATTN_ACTS);
     return attn_fail(err, ATTN_EUSAGE, "%s: '%s' is no activation of ours%s%s%s", r->where, right,
                      near ? ", the nearest is '" : ": 'attn-cli help run' lists them", near ? near : "",
                      near ? "'" : "");
@@ -162,22 +146,14 @@ int attn_naming_add(struct attn_naming **rules, const char *rule, struct attn_er
 
 int attn_naming_read(struct attn_naming **rules, const char *text, size_t len, const char *path, struct attn_err *err)
 {
-    size_t line = 1, mark = attn_utf8_mark(text, len);
+    struct attn_list_file in = attn_list_file_begin(text, len);
+    const char *rule;
+    size_t n = strlen(path), rule_len;
     int rc = ATTN_OK;
-    for (const char *at = text + mark, *end; !rc && at < text + len; at = end + 1, line++) {
-        end = memchr(at, '\n', (size_t)(text + len - at));
-        end = end ? end : text + len;
-        const char *stop = end;
-        while (at < stop && (*at == ' ' || *at == '\t'))
-            at++;
-        while (stop > at && (stop[-1] == ' ' || stop[-1] == '\t' || stop[-1] == '\r'))
-            stop--;
-        if (at == stop || *at == '#')
-            continue;
+    while (!rc && attn_list_file_next(&in, &rule, &rule_len)) {
         char where[128];
-        size_t n = strlen(path);
-        snprintf(where, sizeof where, "%s%s:%zu:", n > 90 ? "..." : "", n > 90 ? path + n - 90 : path, line);
-        rc = add_rule(rules, at, (size_t)(stop - at), where, err);
+        snprintf(where, sizeof where, "%s%s:%zu:", n > 90 ? "..." : "", n > 90 ? path + n - 90 : path, in.line);
+        rc = add_rule(rules, rule, rule_len, where, err);
     }
     return rc;
 }

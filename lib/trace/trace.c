@@ -1,6 +1,7 @@
 #include "trace/trace.h"
 
 #include "base/err.h"
+#include "base/near.h"
 #include "base/num.h"
 
 #include <stdio.h>
@@ -88,6 +89,22 @@ const char *attn_act_short(int act)
 {
     const char *dot = strchr(rows[act].tail, '.');
     return dot ? dot + 1 : rows[act].tail;
+}
+
+const char *attn_act_nearest(const char *typed, int end)
+{
+    const char *best = NULL;
+    unsigned distance = ATTN_FAR;
+    struct attn_near near;
+    attn_near_start(&near, typed, strlen(typed));
+    for (int act = 0; act < end; act++)
+        for (int tail = 0; tail <= 1; tail++) {
+            const char *known = tail ? attn_act_tail(act) : attn_act_short(act);
+            unsigned d = attn_near(&near, known, strlen(known), distance);
+            best = d < distance ? attn_act_tail(act) : best;
+            distance = d < distance ? d : distance;
+        }
+    return best;
 }
 
 const char *attn_act_text(char buf[ATTN_ACT_TEXT], int act)

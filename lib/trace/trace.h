@@ -23,6 +23,8 @@ void attn_act_name(char buf[ATTN_NAME_MAX], int act, int layer);
 /* The activation and layer of a name; -1: it is no activation.  *layer is -1 outside the blocks. */
 int attn_act_find(const char *name, int *layer);
 const char *attn_act_tail(int act);     /* "attn.pattern": without the block */
+/* The tail of the activation before number `end` that a mistyped tail or short name probably means; NULL: none is near. */
+const char *attn_act_nearest(const char *typed, int end);
 const char *attn_act_short(int act);    /* "pattern" */
 const char *attn_act_title(int act);    /* "attention pattern" */
 const char *attn_act_axes(int act);     /* " (rows: queries, columns: keys)"; "" where there is nothing to say */

@@ -40,6 +40,8 @@ static int keep_watch(void *self, const struct attn_probe *p, struct attn_err *e
 {
     (void)err;
     struct keep *k = self;
+    if (k->paused)
+        return 0;
     struct kept *a = slot(k, p);
     size_t rows = a->shape[a->ndim - 2], cols = a->shape[a->ndim - 1];
     ck_assert_uint_eq(cols, p->cols);

@@ -11,6 +11,7 @@ struct keep {
     struct kept a[KEEP_MAX]; size_t n;
     unsigned flags;                     /* the answer of `wants`; 0: ATTN_WATCH */
     int only;                           /* the one activation to keep, or -1: all */
+    bool paused;                        /* nothing is kept for now */
     bool cross;                         /* the run is one of cross-attention: there is no rollout */
     size_t bands, disorder;             /* bands seen; bands that came out of order */
 };

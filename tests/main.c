@@ -177,7 +177,8 @@ static struct job *job_of(struct job *jobs, size_t n, pid_t pid)
 static void run_side_by_side(const size_t *which, size_t n)
 {
     const char *jobs_asked = getenv("ATTN_TEST_JOBS");
-    size_t most = jobs_asked && atoi(jobs_asked) > 0 ? (size_t)atoi(jobs_asked) : (size_t)attn_cpu_count(), next = 0, ended = 0;
+    int many = jobs_asked ? atoi(jobs_asked) : 0;
+    size_t most = (size_t)(many > 0 ? many : attn_cpu_count()), next = 0, ended = 0;
     struct job *jobs = calloc(most, sizeof *jobs);
     printf("        %-18s %5s %9s %9s\n", "suite", "tests", "seconds", "processor");
     for (int status; jobs && ended < n;) {
@@ -201,7 +202,8 @@ static void say_total(double took)
     struct rusage used;
     getrusage(RUSAGE_CHILDREN, &used);
     int bad = total.failed + total.errors;
-    printf("%d%%: Checks: %d, Failures: %d, Errors: %d\n", total.run ? 100 * (total.run - bad) / total.run : 0, total.run, total.failed, total.errors);
+    printf("%d%%: Checks: %d, Failures: %d, Errors: %d\n", total.run ? 100 * (total.run - bad) / total.run : 0, total.run,
+           total.failed, total.errors);
     printf("%d suites with %d tests ran in %.0f s, with %.0f s of processor time, and ", total.suites, total.run, took,
            cpu_seconds(&used));
     if (bad)

@@ -95,7 +95,8 @@ END_TEST
 /* The roof of a pass is what its arithmetic or its memory allows.  A model of 3 KB is read from the nearest cache, so for 1024
  * tokens only arithmetic counts; as its heads are small, the softmax takes up to 20 times as long as the products.  In bf16 all
  * but the layers' products is the same, so that the roof is as high at least.  Tolerance: limits are measured twice, on a
- * machine that others may use, as the suite beside this one does: the two are measured anew where others came between. */
+ * machine that others use, such as the suite that runs beside this one.  That only makes them lower: so a pair that is too far
+ * apart is measured again. */
 START_TEST(a_roof_is_made_of_limits)
 {
     enum { TRIES = 5 };

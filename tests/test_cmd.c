@@ -383,10 +383,10 @@ START_TEST(any_machine_and_thread_count_gives_the_same_bytes)
 END_TEST
 
 static const char *const in_parallel[] = {
-    "run -m $D/p --ids $ids --show dots,scores,pattern --format json -t 1",
-    "run -m $D/p --ids $ids --show dots,scores,pattern --format json -t 3",
-    "batch -m $D/p -f $D/b.ndjson --show dots,scores,pattern -t 1",
-    "batch -m $D/p -f $D/b.ndjson --show dots,scores,pattern -t 3",
+    "run -m $D/p --ids $ids --show pattern --format json -t 1",
+    "run -m $D/p --ids $ids --show pattern --format json -t 3",
+    "batch -m $D/p -f $D/b.ndjson --show pattern -t 1",
+    "batch -m $D/p -f $D/b.ndjson --show pattern -t 3",
     "train -f cmd/README.md --vocab-size 300 --steps 100000 --max-seconds 1 --progress -o $D/m -t 1",
 };
 

@@ -83,6 +83,7 @@ START_TEST(copied_weights_do_not_change_a_bit)
     for (size_t rows = T; rows < ATTN_RUN_REPAYS + T; rows += T) {
         ck_assert(!r->panels.memory.base == (none || rows == T || copies == ATTN_COPY_REPAID));
         keep_free(&b);
+        b.paused = rows < ATTN_RUN_REPAYS;              /* only the last pass is looked at */
         small_forward(r, small.ids, &seq, 1);
     }
     ck_assert(!r->panels.memory.base == none);

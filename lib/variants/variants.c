@@ -64,7 +64,7 @@ static int choose(struct attn_variants *s, const char *list, struct attn_err *er
 
 /* ---- comparing ------------------------------------------------------------------------- */
 
-static const double budget = 0.01;      /* seconds for timing each kind, with at least one run */
+static const double budget = 0.005;     /* seconds for timing each kind, with at least one run */
 
 struct own { float *pattern, *context, *residual, *logits; };      /* [L, H, T, T], [L, T, H*dv], [T, width], [V] */
 struct tally { double largest, sum; size_t n; };

@@ -228,7 +228,7 @@ static int know_machine(struct session *s, struct attn_err *err)
     for (size_t c = 0; c < s->counts && !code; c++) {
         s->bench.threads = s->threads[c];
         show_progress("limits", s->threads[c]);
-        code = bench_measure_peaks(&s->machine, &s->bench, wanted, err);
+        code = bench_measure_peaks(&s->machine, &s->bench, wanted, o.seconds.x, err);
     }
     show_progress(NULL, 0);
     return code;

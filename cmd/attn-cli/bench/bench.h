@@ -87,6 +87,7 @@ int bench_limit_start(struct work *w, const struct stage *s, const struct work *
 int bench_empty_process(struct work *w, struct attn_err *err);          /* in ms; w->once stays NULL if there is none */
 void bench_know_machine(struct machine *m, const struct bench *b);      /* fills in everything but the peaks */
 /* Adds the peaks of b->threads threads. */
-int bench_measure_peaks(struct machine *m, const struct bench *b, const bool wanted[LIMITS], struct attn_err *err);
+int bench_measure_peaks(struct machine *m, const struct bench *b, const bool wanted[LIMITS], double seconds,
+                        struct attn_err *err);
 
 #endif

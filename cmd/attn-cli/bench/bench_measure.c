@@ -135,17 +135,19 @@ int bench_measure(struct result *r, const struct work *stage, const struct work 
     return code;
 }
 
-/* The median of repeated measurements of one limit. */
-static int limit_median(double *out, const struct work *limit, struct attn_err *err)
+/* The median of repeated measurements of one limit, fewer where they take longer than that many seconds. */
+static int limit_median(double *out, const struct work *limit, double seconds, struct attn_err *err)
 {
-    double value[LIMIT_RUNS];
+    double value[LIMIT_RUNS], spent = 0;
     struct sample sample;
+    size_t n = 0;
     int code = sample_once(&sample, limit, err);
-    for (int i = 0; i < LIMIT_RUNS && !code; i++) {
+    while (!code && n < LIMIT_RUNS && (n < LEAST || spent < seconds)) {
         code = sample_once(&sample, limit, err);
-        value[i] = sample.value;
+        value[n++] = sample.value;
+        spent += sample.seconds;
     }
-    *out = code ? 0 : median(value, LIMIT_RUNS);
+    *out = code ? 0 : median(value, n);
     return code;
 }
 
@@ -273,7 +275,8 @@ void bench_know_machine(struct machine *m, const struct bench *b)
     m->buffer = attn_limits_buffer(b->limits);
 }
 
-int bench_measure_peaks(struct machine *m, const struct bench *b, const bool wanted[LIMITS], struct attn_err *err)
+int bench_measure_peaks(struct machine *m, const struct bench *b, const bool wanted[LIMITS], double seconds,
+                        struct attn_err *err)
 {
     struct peaks *p = &m->peak[m->peaks++];
     bool read = wanted[TO_F32] || wanted[TO_BF16] || wanted[TO_READ];
@@ -289,7 +292,7 @@ int bench_measure_peaks(struct machine *m, const struct bench *b, const bool wan
             continue;
         code = library_start(&work, all[i].which, 1, b, err);
         if (!code)
-            code = limit_median(all[i].out, &work, err);
+            code = limit_median(all[i].out, &work, seconds, err);
         free(work.self);
     }
     return code;

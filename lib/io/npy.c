@@ -244,8 +244,11 @@ int attn_npy_read(struct attn_array *out, const unsigned char *bytes, size_t len
     a.data = malloc(a.n ? a.n * sizeof *a.data : 1);
     if (!a.data)
         return attn_no_memory(err, name, "for %zu numbers", a.n);
-    for (size_t i = 0; i < a.n; i++)
-        a.data[i] = number(&h, bytes + at + (h.fortran ? fortran_index(&h, i) : i) * h.size);
+    if (h.size == sizeof(float) && !h.big && !h.fortran)       /* as most are */
+        memcpy(a.data, bytes + at, a.n * sizeof *a.data);
+    else
+        for (size_t i = 0; i < a.n; i++)
+            a.data[i] = number(&h, bytes + at + (h.fortran ? fortran_index(&h, i) : i) * h.size);
     *out = a;
     return ATTN_OK;
 }

@@ -334,6 +334,9 @@ struct attn_diff_row {                  /* how one array of dump a compares with
     double nmse;                        /* mean square of a - b, divided by the variance of b */
     uint64_t max_ulp;                   /* the largest difference in units in the last place: float32 numbers from a to b */
     size_t at[3]; float a, b;           /* head, row and column of the largest difference, and the numbers there */
+    /* Of activations: the largest difference relative to the size of what was summed, how much of that rounding explains in
+     * the light of what the activation is computed from, and how many numbers are beyond. */
+    double gap, explained; size_t beyond;
 };
 /* Rules that say which activation an array is: "layer{}_att=blocks.{}.attn.pattern", where {} is the number of the layer;
  * on the right also a short name.  *rules is NULL at first and grows; what a failed call leaves of it is to be freed. */
@@ -347,6 +350,7 @@ struct attn_editor;
 struct attn_diff_opts {
     double atol, rtol;                  /* numbers agree when |a - b| <= atol + rtol * |b| */
     bool exact;                         /* ... or, instead, only when their bits are the same */
+    bool rounding;                      /* ... or, instead, activations as far as rounding explains: see attn_diff_row */
     const struct attn_model *model_a, *model_b; /* their weights help to find a cause; may be NULL */
     const struct attn_editor *editor_a; /* what edited the run of dump a; NULL: nothing */
     const struct attn_naming *naming;   /* which activations arrays of other names are; NULL: nobody says */
@@ -367,6 +371,9 @@ const char *attn_diff_name(const struct attn_diff *d, const struct attn_diff_row
 const char *attn_diff_note(const struct attn_diff *d, const struct attn_diff_row *row);
 /* Whether a .safetensors file holds activations: arrays with our names, TransformerLens's, or those of the rules. */
 bool attn_diff_takes(const char *path, const struct attn_naming *rules);
+/* "bf16", "float16" or "TF32" if one side has such numbers, or products of such, and rounding to them explains where both
+ * begin to differ; else NULL. */
+const char *attn_diff_rounded_to(const struct attn_diff *d);
 /* The likely mistake behind the first difference, in a sentence that calls the dumps A and B; *kind, unless kind is NULL,
  * becomes one word for it, for scripts.  NULL: it looks like no mistake we know. */
 const char *attn_diff_cause(const struct attn_diff *d, const char **kind);

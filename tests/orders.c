@@ -122,7 +122,7 @@ static void other_softmax(const struct port *p, const struct order *o, int layer
         double max = -INFINITY;
         for (int j = 0; j < p->T; j++)
             max = fmax(max, rounded(x[j]));
-        if (plain && max > 60)          /* would overflow, and a right port does not */
+        if (plain && fabs(max) > 60)    /* would overflow or be 0 / 0, and a right port is not */
             continue;
         for (int j = 0; j < p->T; j++)
             y[j] = (double)(plain ? expf((float)x[j]) : exp2f(((float)x[j] - (float)max) * (float)M_LOG2E));

@@ -46,7 +46,7 @@ static const char for_scripts[] =
     "{\"version\": \"" ATTN_VERSION "\",\n"
     " \"a\": \"a.json\",\n"
     " \"b\": \"b.json\",\n"
-    " \"differs\": true, \"exact\": false, \"atol\": 1e-05, \"rtol\": 1e-05,\n"
+    " \"differs\": true, \"exact\": false, \"atol\": 1e-05, \"rtol\": 1e-05, \"rounding\": true, \"rounded_to\": null,\n"
     " \"first\": \"far\",\n"
     " \"cause\": null,\n"
     " \"tensors\": [\n"
@@ -86,7 +86,7 @@ START_TEST(test_verdicts)
 {
     wrong_copy("gpt2-a", "gelu_new", "gelu", NULL);
     const char *models = "\"$A\" diff -m " GPT2 " --with $D/wrong " IDS;
-    expect(models, 1, "blocks.0.mlp.post differs first; 21 of 36 tensors differ (beyond 1e-05 + 1e-05 |B|)\n");
+    expect(models, 1, "blocks.0.mlp.post differs first; 21 of 36 tensors differ by more than rounding explains\n");
     expect(models, 1, "\ntokens  1,5,7,2,9,3,4,8\n");
     expect(models, 1, "  blocks.0.mlp.pre              0  the same bits\n> blocks.0.mlp.post ");
     expect(models, 1, "\nlikely cause: the activation function: A uses the tanh form");
@@ -105,8 +105,9 @@ START_TEST(test_rounded_products)
     char text[256];
     expect(line, 0, "nothing differs: 36 tensors are the same bit for bit");
     snprintf(text, sizeof text, "%s --compute bf16", line);
-    expect(text, 1, "blocks.0.attn.q differs first");
-    expect(text, 1, "\nlikely cause: products of 16-bit numbers differ this much");
+    expect(text, 0, "agrees to bf16 rounding: 36 tensors, 4 of them bit for bit\n");
+    expect(printed("%s --rtol 1e-5", text), 1, "blocks.0.attn.q differs first");
+    expect(printed("%s --exact", text), 1, "\nlikely cause: no mistake: this is what rounding to bf16 does");
     expect(printed("%s --compute bf16 --atol 0.2 --rtol 0.1", line), 0, "nothing differs: 36 tensors agree");
 }
 END_TEST

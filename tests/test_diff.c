@@ -342,7 +342,7 @@ static const struct spoiled {
     {"gpt2-a", a_strange_weight, "blocks.0.attn.v", "weight", "-m MODEL tries that model's weights"},
     {"gpt2-a", one_nan, "blocks.0.mlp.pre", "nan", "B has NaN where A has none, 1 time, first at token 1, column 2"},
     {"gpt2-a", few_bits, "blocks.0.attn.k", "precision", "B is A rounded to float16: it was stored that way (--rtol 0.001 ignores this)"},
-    {"gpt2-a", few_bits_scaled, "blocks.0.attn.k", "precision", "products of 16-bit numbers differ this much"},
+    {"gpt2-a", few_bits_scaled, "blocks.0.attn.k", "weight", "its input agrees but the product differs"},
     {"gpt2-a", fewer_tokens, "embed", "tokens", "A has 12 tokens, B has 11"},
     {"gpt2-a", heads_side_by_side, "blocks.0.attn.q", "heads", "reshaped where heads and tokens should have been swapped"},
     {"gpt2-a", another_token, "embed", "tokens", "token 3 has id 2 in A and 44 in B"},

@@ -353,7 +353,8 @@ static int compare(struct sides *s, struct attn_err *err)
     int code = o.with ? contrast(s, err) : open_dumps(s, err);
     if (code)
         return code;
-    struct attn_diff_opts opts = {.atol = o.exact ? 0 : o.atol.x, .rtol = o.exact ? 0 : o.rtol.x, .exact = o.exact};
+    struct attn_diff_opts opts = {.atol = o.exact ? 0 : o.atol.x, .rtol = o.exact ? 0 : o.rtol.x, .exact = o.exact,
+                                  .rounding = !o.atol.given && !o.rtol.given && !o.exact};
     bool run = !o.with || input_given();
     if (o.with && run)
         code = run_models(s, err);
@@ -397,7 +398,8 @@ static const struct option options[] = {
      .section = OF_MODEL, .flags = OPT_USUAL},
     {0, "compute", OPT_CHOICE, &common.compute, "TYPE", "type in which the first model's products are computed: f32 or bf16; the "
      "reference is always computed in f32 (default: f32)", .choices = compute_choices, .section = OF_MODEL},
-    {0, "atol", OPT_REAL, &o.atol, "X", "numbers agree when |A - B| <= atol + rtol |B| (default: 1e-5)", .flags = OPT_USUAL},
+    {0, "atol", OPT_REAL, &o.atol, "X", "numbers agree when |A - B| <= atol + rtol |B|, whatever rounding explains (default, for "
+     "arrays that are no activations: 1e-5)", .flags = OPT_USUAL},
     {0, "rtol", OPT_REAL, &o.rtol, "X", "relative tolerance: rtol in the formula of --atol (default: 1e-5)",
      .flags = OPT_USUAL},
     {0, "exact", OPT_FLAG, &o.exact, NULL, "numbers agree only if their bits are the same", .flags = OPT_USUAL},
@@ -434,6 +436,12 @@ const struct command diff_command = {
              "(or with --dump), else weights.  Names that only one side has are listed, but are no difference.  Where "
              "both sides have logits, the end says what comes next on each, and the divergence KL(B || A) of the two "
              "distributions in nats, at the last token and in the mean over all rows.  "
+             "Activations agree as far as rounding explains: sums of float32 numbers in another order differ in the last places "
+             "of what was summed, not of what is left, so a difference is measured against the row, or for dots against |q| "
+             "|k|, and against the differences of what the activation is computed from.  Where one side has only numbers of "
+             "bf16 or float16, these are what is rounded to, and the first line says \"agrees to bf16 rounding\".  With "
+             "--atol, --rtol or --exact every number has the same limit.  Dump everything on both sides: what is missing "
+             "between two activations is taken to be right.  "
              "Where the shape of the first difference reveals its cause, the cause is named: dump "
              "everything (run --show '*') on both sides to help with that; with -m MODEL the weights are tried too, and of two "
              "models the weight in which they differ is named, or the edits of A.  The exit "
@@ -456,6 +464,7 @@ const struct command diff_command = {
     .list = (const struct pair[]){
         {"max abs, mean abs", "the largest and the mean |A - B|"},
         {"max ulp", "the largest distance between the two, counted in float32 numbers"},
+        {"~", "differs by no more than rounding explains"},
         {"NMSE", "mean squared difference over the variance of B: below 1e-4 a port is excellent, below 1e-2 good"},
         {NULL, NULL}},
     .groups = (const struct option *const[]){model_options, text_options, encode_options, ids_options, label_options, cross_options,

@@ -15,7 +15,13 @@ static bool is_square(const struct attn_diff_row *r)
     return r->act == ATTN_ACT_DOTS || r->act == ATTN_ACT_SCORES || r->act == ATTN_ACT_PATTERN;
 }
 
-struct counts { size_t compared, differ, close; };
+/* By no more than rounding explains, whatever limits were asked for. */
+static bool is_rounding(const struct attn_diff_row *r)
+{
+    return r->act >= 0 && r->act < ATTN_ACT_DERIVED && r->max_ulp && r->kind <= ATTN_DIFF_NUMBERS && !r->beyond;
+}
+
+struct counts { size_t compared, differ, close, rounding; };
 
 static struct counts count(const struct attn_diff_row *row, size_t n)
 {
@@ -24,6 +30,7 @@ static struct counts count(const struct attn_diff_row *row, size_t n)
         c.compared += compared(&row[i]);
         c.differ += differs(&row[i]);
         c.close += row[i].kind == ATTN_DIFF_CLOSE;
+        c.rounding += is_rounding(&row[i]);
     }
     return c;
 }
@@ -101,7 +108,7 @@ static void print_position(const struct differences *r, const struct attn_diff_r
 static void print_row(const struct differences *r, const struct attn_diff_row *row, int width, bool first)
 {
     char a[SHAPE], b[SHAPE], c[4][32];
-    printf("%c %-*s  ", first ? '>' : ' ', width, row->name);
+    printf("%c %-*s  ", first ? '>' : is_rounding(row) ? '~' : ' ', width, row->name);
     if (row->kind == ATTN_DIFF_SHAPE && !memcmp(row->shape[0], row->shape[1], sizeof row->shape[0]))
         printf("%s of different heads\n", shape(a, row, 0));
     else if (row->kind == ATTN_DIFF_SHAPE)
@@ -120,7 +127,7 @@ static void print_table(const struct differences *r, const struct attn_diff_row 
 {
     const struct attn_diff_row *first = attn_diff_first(r->diff), *agreed = NULL;
     int width = 6;
-    size_t listed = 0, left = 0;
+    size_t listed = 0, left = 0, rounding = 0;
     for (size_t i = 0; i < n; i++) {
         width = (int)strlen(row[i].name) > width ? (int)strlen(row[i].name) : width;
         if (compared(&row[i]) && first && &row[i] < first)
@@ -130,29 +137,49 @@ static void print_table(const struct differences *r, const struct attn_diff_row 
     for (size_t i = 0; i < n; i++) {
         if (!compared(&row[i]) || !(r->all || differs(&row[i]) || &row[i] == agreed))
             continue;
-        if (listed++ < DIFF_MOST || r->all)
+        if (listed++ < DIFF_MOST || r->all) {
             print_row(r, &row[i], width, &row[i] == first);
-        else
+            rounding += is_rounding(&row[i]);
+        } else {
             left++;
+        }
     }
     if (left)
         printf("  ... and %zu more that differ (--all lists them)\n", left);
+    if (rounding)
+        puts("  ~ no more than rounding explains");
+}
+
+/* What was allowed, in brackets; nothing where nothing was. */
+static void print_rule(const struct differences *r, const struct counts *c)
+{
+    const struct attn_diff_row *first = attn_diff_first(r->diff);
+    const char *to = attn_diff_rounded_to(r->diff);
+    bool rounding = r->opts->rounding && (first ? first->act >= 0 : c->rounding > 0);
+    if (rounding && first)
+        printf(" by more than rounding%s%s explains", to ? " to " : "", to ? to : "");
+    else if (rounding)
+        fputs(to ? "" : " (the rest is rounding)", stdout);
+    else if (!r->opts->exact && (first || c->close))
+        printf(" (%s %g + %g |B|)", first ? "beyond" : "within", r->opts->atol, r->opts->rtol);
 }
 
 static void print_verdict(const struct differences *r, const struct counts *c)
 {
     const struct attn_diff_row *first = attn_diff_first(r->diff);
-    const char *plural = c->compared == 1 ? "" : "s";
+    const char *plural = c->compared == 1 ? "" : "s", *to = attn_diff_rounded_to(r->diff);
     if (first)
         printf("%s differs first; %zu of %zu tensor%s differ%s", first->name, c->differ, c->compared, plural,
                c->differ == 1 ? "s" : "");
+    else if (to && r->opts->rounding)
+        printf("agrees to %s rounding: %zu tensor%s, %zu of them bit for bit", to, c->compared, plural,
+               c->compared - c->close);
     else if (c->close)
         printf("nothing differs: %zu tensor%s, %zu of them bit for bit", c->compared, c->compared == 1 ? " agrees" : "s agree",
                c->compared - c->close);
     else
         printf("nothing differs: %zu tensor%s the same bit for bit", c->compared, c->compared == 1 ? " is" : "s are");
-    if (!r->opts->exact && (first || c->close))
-        printf(" (%s %g + %g |B|)", first ? "beyond" : "within", r->opts->atol, r->opts->rtol);
+    print_rule(r, c);
     putchar('\n');
 }
 
@@ -293,6 +320,11 @@ static void json_tensor(const struct differences *r, const struct attn_diff_row 
         json_member("a", (double)row->a);
         json_member("b", (double)row->b);
     }
+    if (row->act >= 0 && row->act < ATTN_ACT_DERIVED && row->kind != ATTN_DIFF_SHAPE) {
+        json_member("gap", row->gap);
+        json_member("explained", row->explained);
+        printf(", \"beyond\": %zu", row->beyond);
+    }
     putchar('}');
 }
 
@@ -320,6 +352,8 @@ static void json_head(const struct differences *r)
     printf(",\n \"differs\": %s, \"exact\": %s", first ? "true" : "false", r->opts->exact ? "true" : "false");
     json_member("atol", r->opts->atol);
     json_member("rtol", r->opts->rtol);
+    printf(", \"rounding\": %s, \"rounded_to\": ", r->opts->rounding ? "true" : "false");
+    json_text(stdout, attn_diff_rounded_to(r->diff));
     fputs(",\n \"first\": ", stdout);
     json_text(stdout, first ? first->name : NULL);
     fputs(",\n \"cause\": ", stdout);

@@ -481,21 +481,6 @@ static bool gate(struct clue *c)
 
 /* ---- the last resorts ------------------------------------------------------------------ */
 
-/* Sums of a few thousand float32 products in two different orders differ by about that much. */
-static bool rounding(struct clue *c)
-{
-    return attn_pair_gap(&c->p) < 2e-6 &&
-           attn_clue_say(c, "no mistake: this is what rounding does when sums are computed in another order");
-}
-
-/* bf16 has 8 significant bits: rounding changes a factor by at most 2^-8 of itself, and a product of two by less than
- * 4e-3 in the root mean square. */
-static bool coarse(struct clue *c)
-{
-    return attn_pair_gap(&c->p) < 4e-3 &&
-           attn_clue_say(c, "products of 16-bit numbers differ this much: one side stores or rounds to bf16 or float16");
-}
-
 static bool product(struct clue *c)
 {
     struct attn_pair x;
@@ -535,27 +520,51 @@ static const struct mistake { const char *kind; unsigned acts; bool shapes; bool
     {"residual", BIT(ATTN_ACT_NORM2), false, branch},
     {"weight", ANY, false, attn_clue_weight},
     {"edits", ANY, false, edited_before},
-    {"rounding", ANY, false, rounding},
     {"norm", NORMS, false, norm_weight},
     {"permuted", ANY, false, shuffled},
-    {"precision", PRODUCTS | BIT(ATTN_ACT_LOGITS), false, coarse},
     {"weight", PRODUCTS | BIT(ATTN_ACT_LOGITS), false, product},
 };
+
+/* Where limits are narrower than rounding, the first row that rounding does not explain is what is to be explained. */
+static const struct attn_diff_row *to_explain(const struct attn_diff *d)
+{
+    size_t i = d->first;
+    while (i < d->n && !d->row[i].beyond && d->row[i].kind != ATTN_DIFF_SHAPE)
+        i++;
+    return i < d->n ? &d->row[i] : NULL;
+}
+
+static void say_rounding(struct clue *c)
+{
+    struct attn_diff *d = c->d;
+    d->kind = d->rounded_to ? "precision" : "rounding";
+    if (attn_diff_pair(d, c->act, c->layer, &c->p) && stored(c))
+        d->kind = "precision";
+    else if (d->rounded_to)
+        attn_clue_say(c, "no mistake: this is what rounding to %s does", d->rounded_to);
+    else
+        attn_clue_say(c, "no mistake: this is what rounding does when sums are computed in another order");
+}
+
+static void find_cause(struct clue *c)
+{
+    for (size_t i = 0; i < sizeof mistakes / sizeof *mistakes && !c->d->kind; i++) {
+        const struct mistake *m = &mistakes[i];
+        if ((m->acts & BIT(c->act)) && (m->shapes || c->p.H) && m->looks(c))
+            c->d->kind = m->kind;
+    }
+}
 
 int attn_diff_explain(struct attn_diff *d, struct attn_err *err)
 {
     if (d->first == d->n || d->row[d->first].act < 0)
         return ATTN_OK;
-    struct clue c = {.d = d, .row = &d->row[d->first], .act = d->row[d->first].act, .layer = d->row[d->first].layer,
+    const struct attn_diff_row *row = to_explain(d), *first = row ? row : &d->row[d->first];
+    struct clue c = {.d = d, .row = first, .act = first->act, .layer = first->layer,
                      .model = d->o.model_a ? d->o.model_a : d->o.model_b};
-    if (c.row->kind == ATTN_DIFF_NUMBERS && !attn_diff_pair(d, c.act, c.layer, &c.p))
-        return ATTN_OK;
-    for (size_t i = 0; i < sizeof mistakes / sizeof *mistakes; i++) {
-        const struct mistake *m = &mistakes[i];
-        if (!(m->acts & BIT(c.act)) || !(m->shapes || c.p.H) || !m->looks(&c))
-            continue;
-        d->kind = m->kind;
-        return d->cause ? ATTN_OK : attn_no_memory(err, NULL, "for the words of a cause");
-    }
-    return ATTN_OK;
+    if (!row)
+        say_rounding(&c);
+    else if (row->kind != ATTN_DIFF_NUMBERS || attn_diff_pair(d, c.act, c.layer, &c.p))
+        find_cause(&c);
+    return d->cause || !d->kind ? ATTN_OK : attn_no_memory(err, NULL, "for the words of a cause");
 }

@@ -1,6 +1,7 @@
 /* diff.c - compares two dumps, name by name in the order of the forward pass. */
 #include "compare/diff.h"
 #include "attn_tools.h"
+#include "compare/rounding.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -217,10 +218,27 @@ static int fill_rows(struct attn_diff *d, struct attn_err *err)
     d->n = d->matches.n;
     for (size_t i = 0; i < d->n && !rc; i++)
         rc = fill_row(d, &d->row[i], &d->matches.item[i], err);
-    for (d->first = 0; d->first < d->n; d->first++)
-        if (d->row[d->first].kind == ATTN_DIFF_NUMBERS || d->row[d->first].kind == ATTN_DIFF_SHAPE)
-            break;
     return rc;
+}
+
+/* Where no limits are asked for, rounding is no difference. */
+static void apply_rounding(struct attn_diff *d)
+{
+    for (size_t i = 0; i < d->n; i++) {
+        struct attn_diff_row *row = &d->row[i];
+        if (row->act < 0 || row->act >= ATTN_ACT_DERIVED || row->kind > ATTN_DIFF_NUMBERS)
+            continue;
+        row->differing = row->beyond;
+        row->kind = row->beyond ? ATTN_DIFF_NUMBERS : row->max_ulp ? ATTN_DIFF_CLOSE : ATTN_DIFF_SAME;
+    }
+}
+
+static size_t first_that_differs(const struct attn_diff *d)
+{
+    size_t i = 0;
+    while (i < d->n && d->row[i].kind != ATTN_DIFF_NUMBERS && d->row[i].kind != ATTN_DIFF_SHAPE)
+        i++;
+    return i;
 }
 
 static const char *example(const struct attn_dump *d)
@@ -243,7 +261,14 @@ static int compare_all(struct attn_diff *d, struct attn_err *err)
     if (!d->row || !d->moved)
         return attn_no_memory(err, NULL, "to compare %zu and %zu arrays", a->n, b->n);
     rc = fill_rows(d, err);
-    return rc ? rc : attn_diff_explain(d, err);
+    if (!rc && !attn_rounding_judge(d))
+        rc = attn_no_memory(err, NULL, "to judge what differs");
+    if (rc)
+        return rc;
+    if (d->o.rounding && !d->o.exact)
+        apply_rounding(d);
+    d->first = first_that_differs(d);
+    return attn_diff_explain(d, err);
 }
 
 int attn_diff_new(struct attn_diff **out, const struct attn_dump *a, const struct attn_dump *b,
@@ -266,10 +291,10 @@ void attn_diff_free(struct attn_diff *d)
 {
     if (!d)
         return;
-    for (size_t i = 0; d->moved && i < d->moved->n; i++)
-        free(d->moved->item[i].data);
-    if (d->moved)
+    if (d->moved) {
+        attn_diff_forget_moved(d);
         free(d->moved->item);
+    }
     free(d->moved);
     attn_matches_free(&d->matches);
     free(d->row);
@@ -297,6 +322,11 @@ const char *attn_diff_name(const struct attn_diff *d, const struct attn_diff_row
 const char *attn_diff_note(const struct attn_diff *d, const struct attn_diff_row *row)
 {
     return d->matches.item[row - d->row].note;
+}
+
+const char *attn_diff_rounded_to(const struct attn_diff *d)
+{
+    return d->rounded_to;
 }
 
 const char *attn_diff_cause(const struct attn_diff *d, const char **kind)
@@ -331,12 +361,32 @@ static const float *in_our_order(const struct attn_diff *d, const struct attn_ma
 
 static const struct attn_match *find_match(const struct attn_diff *d, int act, int layer)
 {
-    for (size_t i = 0; i < d->matches.n; i++) {
+    for (size_t i = attn_matches_find(&d->matches, act, layer); i < d->matches.n; i++) {
         const struct attn_match *m = &d->matches.item[i];
-        if (m->act == act && m->layer == layer && m->side[0] && m->side[1])
+        if (m->act != act || m->layer != layer)
+            break;
+        if (m->side[0] && m->side[1])
             return m;
     }
     return NULL;
+}
+
+bool attn_diff_has(const struct attn_diff *d, int act, int layer)
+{
+    size_t i = attn_matches_find(&d->matches, act, layer);
+    return i < d->matches.n && d->matches.item[i].act == act && d->matches.item[i].layer == layer;
+}
+
+void attn_diff_forget_moved(const struct attn_diff *d)
+{
+    while (d->moved->n)
+        free(d->moved->item[--d->moved->n].data);
+}
+
+bool attn_diff_is_loose(const struct attn_diff *d, const struct attn_diff_row *row)
+{
+    const struct attn_match *m = &d->matches.item[row - d->row];
+    return m->side[0]->loose || m->side[1]->loose;
 }
 
 bool attn_diff_pair(const struct attn_diff *d, int act, int layer, struct attn_pair *out)

@@ -18,13 +18,19 @@ struct attn_diff {
     struct attn_diff_moved *moved;
     struct attn_diff_row *row; size_t n;
     size_t first;                       /* the first row that differs; n if none does */
+    const char *rounded_to;             /* numbers of 16 bits that one side has, see rounding.h; NULL: none */
     const char *kind; char *cause;      /* NULL: none found */
 };
 
 /* Gets both sides of an activation that is in both dumps, as our own arrays are; false if there is none. */
 bool attn_diff_pair(const struct attn_diff *d, int act, int layer, struct attn_pair *out);
+bool attn_diff_has(const struct attn_diff *d, int act, int layer);      /* on one side, at least */
 /* The same numbers as they lie in both files, where they were compared in another order. */
 bool attn_diff_unmoved(const struct attn_diff *d, int act, int layer, struct attn_pair *out);
+/* Lets go of numbers in our order that the two above have got. */
+void attn_diff_forget_moved(const struct attn_diff *d);
+/* Whether a number of a side that is not finite may have been any such. */
+bool attn_diff_is_loose(const struct attn_diff *d, const struct attn_diff_row *row);
 /* The array of a side; NULL: it has none. */
 const struct attn_dumped *attn_diff_side(const struct attn_diff *d, const struct attn_diff_row *row, int side);
 

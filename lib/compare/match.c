@@ -17,14 +17,34 @@ static int stage(const struct attn_match *m)
     return m->act < 0 ? 3 : m->layer >= 0 ? 1 : m->act <= ATTN_ACT_POS_EMBED ? 0 : 2;
 }
 
-static int by_flow(const void *a, const void *b)
+static int compare_places(const struct attn_match *x, const struct attn_match *y)
 {
-    const struct attn_match *x = a, *y = b;
     if (stage(x) != stage(y))
         return stage(x) - stage(y);
     if (x->layer != y->layer)
         return x->layer < y->layer ? -1 : 1;
-    return x->act != y->act ? x->act - y->act : strcmp(x->name, y->name);
+    return x->act - y->act;
+}
+
+static int by_flow(const void *a, const void *b)
+{
+    const struct attn_match *x = a, *y = b;
+    int order = compare_places(x, y);
+    return order ? order : strcmp(x->name, y->name);
+}
+
+size_t attn_matches_find(const struct attn_matches *m, int act, int layer)
+{
+    const struct attn_match place = {.act = act, .layer = layer};
+    size_t from = 0, to = m->n;
+    while (from < to) {
+        size_t middle = from + (to - from) / 2;
+        if (compare_places(&m->item[middle], &place) < 0)
+            from = middle + 1;
+        else
+            to = middle;
+    }
+    return from;
 }
 
 /* ---- norms before their weight ---- */

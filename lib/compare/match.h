@@ -20,6 +20,8 @@ struct attn_matches { struct attn_match *item; size_t n, common, tokens; };
 
 int attn_matches_of(struct attn_matches *out, const struct attn_dump *a, const struct attn_dump *b,
                     const struct attn_naming *rules, struct attn_err *err);
+/* The first that is not before this activation in the forward pass; n: none. */
+size_t attn_matches_find(const struct attn_matches *m, int act, int layer);
 void attn_matches_free(struct attn_matches *m);
 
 #endif

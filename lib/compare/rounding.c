@@ -5,17 +5,19 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Two to three times what was measured over right ports of 21 families, 64 to 768 wide, with dots up to 150 and columns up to
- * 1,024 times larger than others (tests/test_ports.c). */
-enum { OWN = 16, OWN_OF_16_BITS = 4, OF_ROOT = 4 };     /* roundings of a step; those of a sum, times the root of its terms */
+/* Two to three times what was measured over right ports of 21 families, 64 to 768 wide, with dots up to 150 and columns up
+ * to 1,024 times larger than others (tests/test_ports.c). */
+enum { OF_ROOT = 4 };                   /* roundings of a sum, times the root of its terms */
 /* What a step may make of the gap of its inputs.  Most: a product of two activations; and logits, since columns of a tied
  * embedding can be as large as those of the stream. */
 enum { TIMES = 4, TIMES_ROW = 8, TIMES_PRODUCT = 8, TIMES_MOST = 12 };
 
-/* Until one side turns out to have numbers of 16 bits, or products of such, a rounding is one of float32. */
-static const struct kind { const char *name; float (*round)(float); double unit, least; } float32 = {NULL, NULL, 0x1p-24, FLT_MIN},
-    bf16 = {"bf16", attn_round_bf16, 0x1p-8, FLT_MIN}, float16 = {"float16", attn_round_f16, 0x1p-11, 0x1p-14},
-    tf32 = {"TF32", NULL, 0x1p-11, FLT_MIN};
+/* A rounding of a number is one of float32 unless one side turns out to have numbers of 16 bits, or products of such.  own: how
+ * many of them a step adds; factors are rounded before a sum, in which they may cancel. */
+static const struct kind { const char *name; float (*round)(float); double unit, least; int own; }
+    float32 = {"float32", NULL, 0x1p-24, FLT_MIN, 16}, bf16 = {"bf16", attn_round_bf16, 0x1p-8, FLT_MIN, 4},
+    float16 = {"float16", attn_round_f16, 0x1p-11, 0x1p-14, 4}, bf16_factors = {"bf16", NULL, 0x1p-8, FLT_MIN, 12},
+    tf32_factors = {"TF32", NULL, 0x1p-11, FLT_MIN, 12};
 
 #define BIT(act) (1u << (act))
 
@@ -351,7 +353,7 @@ static void measure(struct measured *m, const struct judge *j, const struct attn
 static double own(const struct judge *j, size_t terms)
 {
     double sums = OF_ROOT * sqrt((double)terms) * float32.unit;
-    return (j->kind == &float32 ? OWN : OWN_OF_16_BITS) * j->kind->unit + sums;
+    return j->kind->own * j->kind->unit + sums;
 }
 
 static double of_inputs(const struct judge *j, int act, int layer)
@@ -505,7 +507,7 @@ static const struct kind *kind_of_products(const struct attn_diff *d, int layer)
             return NULL;
         low = smaller(low, x.gap), high = larger(high, x.gap);
     }
-    return high > most || high > alike * low ? NULL : high > between ? &bf16 : &tf32;
+    return high > most || high > alike * low ? NULL : high > between ? &bf16_factors : &tf32_factors;
 }
 
 /* The kind of numbers that one side alone has; NULL: none. */

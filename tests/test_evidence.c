@@ -184,6 +184,79 @@ static float softmax_of(float *out, const float *x, size_t n, float factor)
     return sum;
 }
 
+START_TEST(test_stretched_and_capped)
+{
+    struct attn_pair p = attn_pair_of(a, b, 1, H * T, N);
+    double factor, cap;
+    bool a_is;
+    for (size_t i = 0; i < ALL; i++)
+        a[i] = 0.9f * b[i] + (float)(i % N);
+    ck_assert(attn_seems_stretched(&p, &factor) && fabs(factor - 0.9) < 1e-5);
+    a[5] += 0.1f;
+    ck_assert(!attn_seems_stretched(&p, &factor));
+    for (size_t i = 0; i < ALL; i++)
+        a[i] = 2 * tanhf(b[i] / 2);
+    ck_assert(attn_seems_capped(&p, &cap, &a_is) && a_is && fabs(cap - 2) < 1e-4);
+    p = attn_pair_of(b, a, 1, H * T, N);
+    ck_assert(attn_seems_capped(&p, &cap, &a_is) && !a_is && fabs(cap - 2) < 1e-4);
+    set_up();
+    ck_assert(!attn_seems_capped(&p, &cap, &a_is));
+}
+END_TEST
+
+START_TEST(test_sums_of_terms)
+{
+    float x[ALL], c[ALL];
+    const float *const terms[] = {a, b, NULL, c}, *const fewer[] = {a, NULL, NULL, c};
+    int times[4];
+    double gap;
+    draw_numbers(c, ALL, 3);
+    for (size_t i = 0; i < ALL; i++) {
+        c[i] *= i % N ? 1 : 1000;       /* a column that is much larger does not hide the others */
+        x[i] = a[i] + 2 * c[i];
+    }
+    ck_assert(attn_fit_sum(times, &gap, x, terms, 4, H * T, N) && gap < 1e-6);
+    ck_assert(times[0] == 1 && times[1] == 0 && times[2] == 0 && times[3] == 2);
+    ck_assert(attn_fit_sum_gap((const int[]){1, 1, 0, 2}, x, terms, 4, H * T, N) > 1e-3);
+    ck_assert(isinf(attn_fit_sum_gap((const int[]){1, 1, 0, 2}, x, fewer, 4, H * T, N)));
+    ck_assert(!attn_fit_sum(times, &gap, x, (const float *const[]){a, b}, 2, H * T, N));
+    memcpy(x, c, sizeof x);
+    memcpy(b, c, sizeof b);             /* of sums that are the same, the one of fewer terms */
+    ck_assert(attn_fit_sum(times, &gap, x, terms, 4, H * T, N) && times[0] == 0 && times[1] + times[3] == 1);
+}
+END_TEST
+
+START_TEST(test_tied_rows)
+{
+    enum { V = 20 };
+    static const int32_t id[T] = {3, 0, 19, 7, 3, 11};
+    float logits[T * V];
+    draw_numbers(logits, T * V, 5);
+    memcpy(b + 4 * N, b, N * sizeof *b);                /* the same token twice */
+    for (size_t t = 0; t < T; t++)
+        for (size_t k = 0; k < T; k++) {
+            double sum = 0;
+            for (size_t j = 0; j < N; j++)
+                sum += 2.5 * (double)a[t * N + j] * (double)b[k * N + j];
+            logits[t * V + (size_t)id[k]] = (float)sum;
+        }
+    ck_assert(attn_fit_tied(logits, V, a, b, id, T, N) < 1e-6);
+    logits[T * V - 1]++;
+    ck_assert(attn_fit_tied(logits, V, a, b, id, T, N) > 1e-3);
+}
+END_TEST
+
+START_TEST(test_later)
+{
+    struct attn_pair p = attn_pair_of(a, b, 1, H * T, N);
+    size_t by;
+    ck_assert(!attn_seems_later(&p, a, b, &by));
+    memcpy(a, b + 3 * N, (ALL - 3 * N) * sizeof *a);
+    ck_assert(attn_seems_later(&p, a, b, &by) && by == 3);
+    ck_assert(!attn_seems_later(&p, b, a, &by));
+}
+END_TEST
+
 START_TEST(test_tempered)
 {
     double factor;
@@ -285,21 +358,28 @@ END_TEST
 static void turn(float *y, const float *x, const struct attn_rotation *how)
 {
     size_t half = how->pairing == ATTN_UNROTATED ? 0 : how->r / 2;
+    double grow = how->grow > 0 ? how->grow : 1;
     memcpy(y, x, sizeof a);
     for (size_t i = 0; i < half; i++)
         for (size_t row = 0; row < H * T; row++) {
-            double angle = (double)(row % T + how->start) * pow(how->theta, -2.0 * (double)i / (double)how->r);
-            float *u = y + row * N + (how->pairing == ATTN_HALVES ? i : 2 * i), *v = u + (how->pairing == ATTN_HALVES ? half : 1);
+            double speed = how->speed ? how->speed[i] : pow(how->theta, -2.0 * (double)i / (double)how->r);
+            double angle = ((double)(row % T) + (double)how->start) * (how->backwards ? -speed : speed);
+            float *u = y + row * N + how->first + (how->pairing == ATTN_HALVES ? i : 2 * i);
+            float *v = u + (how->pairing == ATTN_HALVES ? half : 1);
             double first = *u, second = *v;
-            *u = (float)(first * cos(angle) - second * sin(angle));
-            *v = (float)(first * sin(angle) + second * cos(angle));
+            *u = (float)(grow * (first * cos(angle) - second * sin(angle)));
+            *v = (float)(grow * (first * sin(angle) + second * cos(angle)));
         }
 }
 
+#define TURN(pairs, by, numbers) {.pairing = (pairs), .theta = (by), .r = (numbers)}
 static const struct { struct attn_rotation a, b; } turned[] = {
-    {{ATTN_HALVES, 10000, N, 0}, {ATTN_ADJACENT, 10000, N, 0}}, {{ATTN_ADJACENT, 500000, N, 0}, {ATTN_HALVES, 500000, N, 0}},
-    {{ATTN_HALVES, 10000, N, 0}, {ATTN_UNROTATED, 0, 0, 0}},     {{ATTN_HALVES, 10000, N, 0}, {ATTN_HALVES, 500000, N, 0}},
-    {{ATTN_HALVES, 10000, N / 2, 0}, {ATTN_HALVES, 10000, N, 0}}, {{ATTN_HALVES, 1234, N, 0}, {ATTN_ADJACENT, 1234, N, 0}},
+    {TURN(ATTN_HALVES, 10000, N), TURN(ATTN_ADJACENT, 10000, N)},
+    {TURN(ATTN_ADJACENT, 500000, N), TURN(ATTN_HALVES, 500000, N)},
+    {TURN(ATTN_HALVES, 10000, N), {.pairing = ATTN_UNROTATED}},
+    {TURN(ATTN_HALVES, 10000, N), TURN(ATTN_HALVES, 500000, N)},
+    {TURN(ATTN_HALVES, 10000, N / 2), TURN(ATTN_HALVES, 10000, N)},
+    {TURN(ATTN_HALVES, 1234, N), TURN(ATTN_ADJACENT, 1234, N)},
 };
 
 START_TEST(test_turned)
@@ -321,7 +401,7 @@ END_TEST
 START_TEST(test_turned_offset)
 {
     float from[ALL], more[ALL];
-    const struct attn_rotation how = {ATTN_HALVES, 10000, N, 0};
+    const struct attn_rotation how = TURN(ATTN_HALVES, 10000, N);
     struct attn_pair p = pair();
     draw_numbers(from, ALL, 9);
     for (size_t i = 0; i < ALL; i++)
@@ -330,6 +410,39 @@ START_TEST(test_turned_offset)
     turn(b, more, &how);
     ck_assert(attn_seems_rotated_offset(&p, 0));
     ck_assert(!attn_seems_offset(&p));
+}
+END_TEST
+
+/* Any speeds, directions and starts, where it is known how one side is rotated. */
+START_TEST(test_turned_as_known)
+{
+    static const double speeds[N / 2] = {0.9, 0.2, 0.07, 0.003};
+    const struct attn_rotation right = TURN(ATTN_HALVES, 100, N);
+    struct attn_rotation own = right, other[] = {{.pairing = ATTN_UNROTATED}, right, right, right,
+                                                 TURN(ATTN_HALVES, 100, N / 2)};
+    float from[ALL];
+    double measured[N / 2];
+    struct attn_pair p = pair();
+    size_t which;
+    bool a_is;
+    other[1].backwards = true;
+    other[2].start = 3;
+    other[3].grow = 1.5;
+    own.speed = speeds;
+    other[4].first = N / 2;
+    draw_numbers(from, ALL, 10);
+    turn(b, from, &right);
+    for (size_t i = 0; i < 5; i++) {
+        turn(a, from, &other[i]);
+        ck_assert(attn_seems_turned(&p, &right, other, 5, &which, &a_is) && which == i && a_is);
+    }
+    own.grow = 1.25;
+    turn(a, from, &own);
+    ck_assert(fabs(attn_turn_measure(measured, a, from, &p, &right) - 1.25) < 1e-6);
+    for (size_t i = 0; i < N / 2; i++)
+        ck_assert(fabs(measured[i] - speeds[i]) < 1e-6);
+    set_up();
+    ck_assert(!attn_seems_turned(&p, &right, other, 5, &which, &a_is));
 }
 END_TEST
 
@@ -410,6 +523,11 @@ Suite *suite_evidence(void)
     tcase_add_test(t, test_restacked);
     tcase_add_loop_test(t, test_turned, 0, sizeof turned / sizeof *turned);
     tcase_add_test(t, test_turned_offset);
+    tcase_add_test(t, test_turned_as_known);
+    tcase_add_test(t, test_stretched_and_capped);
+    tcase_add_test(t, test_sums_of_terms);
+    tcase_add_test(t, test_tied_rows);
+    tcase_add_test(t, test_later);
     tcase_add_test(t, test_norms);
     tcase_add_test(t, test_bends);
     suite_add_tcase(s, t);

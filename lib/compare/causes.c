@@ -372,7 +372,7 @@ static void name_rotation(char out[96], const struct attn_rotation *t)
     if (t->pairing == ATTN_UNROTATED)
         snprintf(out, 96, "does not rotate");
     else
-        attn_snprintf(out, 96, "rotates pairs %s (%zu numbers, theta %g, from position %zu)",
+        attn_snprintf(out, 96, "rotates pairs %s (%zu numbers, theta %g, from position %ld)",
                  t->pairing == ATTN_HALVES ? "(i, i + r/2)" : "(2i, 2i + 1)", t->r, t->theta, t->start);
 }
 

@@ -268,6 +268,16 @@ bool attn_seems_sum(const struct attn_pair *p, const float *term, double *sign)
     return false;
 }
 
+bool attn_seems_later(const struct attn_pair *p, const float *a, const float *b, size_t *by)
+{
+    for (*by = 1; *by + 2 <= p->T && p->H == 1; ++*by) {
+        size_t n = (p->T - *by) * p->n;
+        if (attn_gap_explained(attn_gap(a, b + *by * p->n, n), attn_gap(a, b, n)))
+            return true;
+    }
+    return false;
+}
+
 bool attn_seems_late(const float *a, size_t Ta, const float *b, size_t Tb, size_t n)
 {
     size_t T = Ta < Tb ? Ta : Tb - 1;

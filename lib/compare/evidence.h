@@ -43,8 +43,26 @@ bool attn_seems_offset(const struct attn_pair *p);                          /* a
 bool attn_seems_merged_wrong(const struct attn_pair *p, bool *a_is_wrong);  /* [T,n,H] where [T,H,n] should be */
 bool attn_seems_shuffled(const struct attn_pair *p);                        /* rows hold the same numbers in another order */
 bool attn_seems_sum(const struct attn_pair *p, const float *term, double *sign);    /* a = b + sign * term */
+/* Row t of a is row t + by of b, with at least two such rows. */
+bool attn_seems_later(const struct attn_pair *p, const float *a, const float *b, size_t *by);
 /* Row t of a is row t + 1 of b, except for the last one; true also if only b has the additional row. */
 bool attn_seems_late(const float *a, size_t Ta, const float *b, size_t Tb, size_t n);
+
+/* ---- the stream and its ends (evidence_stream.c) ---- */
+
+/* a = factor * b + an offset of each column */
+bool attn_seems_stretched(const struct attn_pair *p, double *factor);
+/* One side is cap * tanh(the other / cap). */
+bool attn_seems_capped(const struct attn_pair *p, double *cap, bool *a_is);
+/* How often, 0, 1 or 2 times, x is made of each of some terms, all [T, n]; NULL: there is no such term.  Of sums that
+ * explain x as well, the one of the fewest terms; false: none does. */
+enum { ATTN_SUM_TERMS = 8 };
+bool attn_fit_sum(int *times, double *gap, const float *x, const float *const *term, size_t terms, size_t T, size_t n);
+double attn_fit_sum_gap(const int *times, const float *x, const float *const *term, size_t terms, size_t T, size_t n);
+/* The gap of logits [T, V] of tokens whose ids these are to the products of x and the tokens' embedding, both [T, n],
+ * times the factor that fits best. */
+double attn_fit_tied(const float *logits, size_t V, const float *x, const float *embed, const int32_t *id, size_t T,
+                     size_t n);
 
 /* ---- attention ---- */
 
@@ -71,11 +89,22 @@ enum attn_pairing { ATTN_UNROTATED, ATTN_HALVES, ATTN_ADJACENT };
 struct attn_rotation {
     enum attn_pairing pairing;
     double theta;
-    size_t r, start;                    /* how many numbers of a head are rotated; the position of row 0 */
+    size_t r; long start;               /* how many numbers of a head are rotated; the position of row 0 */
+    const double *speed;                /* [r/2] radians from each position to the next; NULL: theta^(-2i/r) */
+    double grow;                        /* what is rotated is multiplied by it; 0: it is not */
+    bool backwards;                     /* by angles of the other sign */
+    size_t first;                       /* the number of a head from which on r are rotated */
 };
 /* Whether both sides come from the same numbers, by two rotations that differ in one respect.  theta is the
  * model's; 0: unknown. */
 bool attn_seems_rotated(const struct attn_pair *p, double theta, struct attn_rotation *a, struct attn_rotation *b);
+/* Whether one side is rotated as `right` is and the other as one of n others, which is reported. */
+bool attn_seems_turned(const struct attn_pair *p, const struct attn_rotation *right, const struct attn_rotation *other,
+                       size_t n, size_t *which, bool *a_is_other);
+/* Radians by which each pair of x is ahead of that of y from each row to the next: [r/2].  y is packed as by
+ * attn_rotate_back.  Returns by what x is longer. */
+double attn_turn_measure(double *speed, const float *x, const float *y, const struct attn_pair *shape,
+                         const struct attn_rotation *as);
 /* Whether both are rotated alike, from numbers whose difference is the same in every row. */
 bool attn_seems_rotated_offset(const struct attn_pair *p, double theta);
 /* Undoes the rotation of x; y is packed [H,T,dh]. */

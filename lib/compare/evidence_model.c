@@ -9,17 +9,35 @@
 
 enum { THETAS = 5, WIDTHS = 3, MOST = 1 + 2 * THETAS * WIDTHS * 2 };
 
+static double speed_of(const struct attn_rotation *by, size_t i)
+{
+    double speed = by->speed ? by->speed[i] : pow(by->theta, -2.0 * (double)i / (double)by->r);
+    return by->backwards ? -speed : speed;
+}
+
+/* The numbers of a head that pair i has. */
+static size_t first_of(const struct attn_rotation *by, size_t i)
+{
+    return by->first + (by->pairing == ATTN_HALVES ? i : 2 * i);
+}
+
+static size_t second_of(const struct attn_rotation *by, size_t i)
+{
+    return first_of(by, i) + (by->pairing == ATTN_HALVES ? by->r / 2 : 1);
+}
+
 void attn_rotate_back(float *y, const float *x, const struct attn_pair *shape, const struct attn_rotation *by)
 {
     size_t half = by->pairing == ATTN_UNROTATED ? 0 : by->r / 2, n = shape->n;
+    double grow = by->grow > 0 ? by->grow : 1;
     for (size_t t = 0; t < shape->T; t++)
         for (size_t h = 0; h < shape->H; h++)
             memcpy(y + (h * shape->T + t) * n, x + h * shape->ld_head + t * shape->ld, n * sizeof *y);
     for (size_t t = 0; t < shape->T; t++)
         for (size_t i = 0; i < half; i++) {
-            double angle = (double)(t + by->start) * pow(by->theta, -2.0 * (double)i / (double)by->r);
-            double c = cos(angle), s = sin(angle);
-            size_t u = by->pairing == ATTN_HALVES ? i : 2 * i, v = by->pairing == ATTN_HALVES ? i + half : 2 * i + 1;
+            double angle = ((double)t + (double)by->start) * speed_of(by, i);
+            double c = cos(angle) / grow, s = sin(angle) / grow;
+            size_t u = first_of(by, i), v = second_of(by, i);
             for (size_t h = 0; h < shape->H; h++) {
                 float *row = y + (h * shape->T + t) * n;
                 double first = row[u], second = row[v];
@@ -39,7 +57,8 @@ static size_t rotations(struct attn_rotation out[MOST], size_t dh, double theta)
         for (int w = 0; w < WIDTHS; w++)
             for (int k = 0; k < 4; k++)
                 if (thetas[i] > 0 && !(i && thetas[i] == theta) && widths[w] >= 2 && widths[w] % 2 == 0)
-                    out[n++] = (struct attn_rotation){k % 2 ? ATTN_ADJACENT : ATTN_HALVES, thetas[i], widths[w], (size_t)k / 2};
+                    out[n++] = (struct attn_rotation){.pairing = k % 2 ? ATTN_ADJACENT : ATTN_HALVES,
+                                                      .theta = thetas[i], .r = widths[w], .start = k / 2};
     return n;
 }
 
@@ -89,6 +108,61 @@ bool attn_seems_rotated(const struct attn_pair *p, double theta, struct attn_rot
     bool found = isfinite(least) && attn_gap_explained(rotated_gap(p, a, b, scratch), attn_pair_gap(p));
     free(scratch);
     return found;
+}
+
+bool attn_seems_turned(const struct attn_pair *p, const struct attn_rotation *right, const struct attn_rotation *other,
+                       size_t n, size_t *which, bool *a_is_other)
+{
+    struct attn_pair some = few(p);
+    double least = INFINITY;
+    float *scratch = malloc(2 * p->H * p->T * p->n * sizeof *scratch + 1);
+    if (!scratch)
+        return false;
+    for (size_t i = 0; i < 2 * n; i++) {
+        bool a = i % 2 == 0;
+        double gap = rotated_gap(&some, a ? &other[i / 2] : right, a ? right : &other[i / 2], scratch);
+        if (gap < least * 0.999) {
+            least = gap;
+            *which = i / 2;
+            *a_is_other = a;
+        }
+    }
+    bool found = false;
+    if (isfinite(least)) {
+        const struct attn_rotation *best = &other[*which];
+        double gap = rotated_gap(p, *a_is_other ? best : right, *a_is_other ? right : best, scratch);
+        found = attn_gap_explained(gap, attn_pair_gap(p));
+    }
+    free(scratch);
+    return found;
+}
+
+/* The angles are those of complex numbers, pairs of x times the conjugates of y's; that of a row over that of the row
+ * before is the same in all rows, and the weighted sum of these has the mean angle. */
+double attn_turn_measure(double *speed, const float *x, const float *y, const struct attn_pair *shape,
+                         const struct attn_rotation *as)
+{
+    double xx = 0, yy = 0;
+    for (size_t i = 0; i < as->r / 2; i++) {
+        size_t u = first_of(as, i), v = second_of(as, i);
+        double real = 0, imaginary = 0, before_re = 0, before_im = 0;
+        for (size_t t = 0; t < shape->T; t++) {
+            double re = 0, im = 0;
+            for (size_t h = 0; h < shape->H; h++) {
+                const float *a = x + h * shape->ld_head + t * shape->ld, *b = y + (h * shape->T + t) * shape->n;
+                re += (double)a[u] * (double)b[u] + (double)a[v] * (double)b[v];
+                im += (double)a[v] * (double)b[u] - (double)a[u] * (double)b[v];
+                xx += (double)a[u] * (double)a[u] + (double)a[v] * (double)a[v];
+                yy += (double)b[u] * (double)b[u] + (double)b[v] * (double)b[v];
+            }
+            real += re * before_re + im * before_im;
+            imaginary += im * before_re - re * before_im;
+            before_re = re;
+            before_im = im;
+        }
+        speed[i] = atan2(imaginary, real);
+    }
+    return yy > 0 ? sqrt(xx / yy) : 1;
 }
 
 bool attn_seems_rotated_offset(const struct attn_pair *p, double theta)

@@ -139,6 +139,8 @@ static const struct planted {
      "gate_up_proj.weight: in 64 of 3072"},
     {"bloom-a", NULL, NULL, {"transformer.word_embeddings_layernorm.weight", swapped_first, true}, "embed", "weight", "word_embeddings_layernorm"},
     {"gptj-a", NULL, NULL, {"lm_head.bias", swapped_first, true}, "logits", "bias", "A - B is the same in every row"},
+    {"llama-f", NULL, NULL, {"model.embed_tokens.weight", one_later, false}, "embed", "tokens",
+     "B has other rows of the embedding than its token ids say: token 0 has id"},
     {"falcon-new-a", NULL, NULL, {"transformer.h.1.ln_mlp.weight", swapped_first, true}, "blocks.1.norm2", "weight", "transformer.h.1.ln_mlp.weight"},
 };
 
@@ -226,6 +228,19 @@ static void no_residual(struct attn_dump *d)
 {
     struct attn_array *x = array(d, "blocks.0.resid_mid"), *y = array(d, "blocks.0.attn.out");
     memcpy(x->data, y->data, x->n * sizeof *x->data);
+}
+
+static void tied(struct attn_dump *d)
+{
+    struct attn_array *x = array(d, "norm_final"), *e = array(d, "embed"), *y = array(d, "logits");
+    size_t n = x->shape[1];
+    for (size_t t = 0; t < T; t++)
+        for (size_t k = 0; k < T; k++) {
+            double sum = 0;
+            for (size_t j = 0; j < n; j++)
+                sum += (double)x->data[t * n + j] * (double)e->data[k * n + j];
+            y->data[t * y->shape[1] + (size_t)d->tokens.item[k].id] = (float)sum;
+        }
 }
 
 static void gate_and_up(struct attn_dump *d)
@@ -335,6 +350,7 @@ static const struct spoiled {
     {"gpt2-a", merged_wrong, "blocks.0.attn.context", "heads", "B interleaves heads number by number"},
     {"gpt2-a", root_mean_square, "blocks.0.norm1", "norm", "A uses LayerNorm, B RMSNorm"},
     {"gpt2-a", no_residual, "blocks.0.resid_mid", "residual", "B lacks resid_pre, which A adds"},
+    {"llama-f", tied, "logits", "tied", "B's output layer is the embedding (tied)"},
     {"llama-f", gate_and_up, "blocks.0.mlp.post", "gate", "B activates the wrong half"},
     {"gemma2-a", gelu_gate_and_up, "blocks.0.mlp.post", "gate", "B activates the wrong half"},
     {"gpt2-a", rows_and_heads, "blocks.0.attn.q", "heads", "reshaped where heads and tokens should have been swapped"},

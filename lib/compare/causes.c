@@ -25,6 +25,7 @@ enum {
     NORMS = BIT(ATTN_ACT_NORM1) | BIT(ATTN_ACT_NORM2) | BIT(ATTN_ACT_NORM_FINAL),
     PRODUCTS = QKV | BIT(ATTN_ACT_OUT) | BIT(ATTN_ACT_MLP_PRE) | BIT(ATTN_ACT_MLP_LINEAR) | BIT(ATTN_ACT_MLP_OUT),
     STREAM = BIT(ATTN_ACT_RESID_PRE) | BIT(ATTN_ACT_RESID_MID) | BIT(ATTN_ACT_RESID_POST),
+    MLP_READS = BIT(ATTN_ACT_MLP_PRE) | BIT(ATTN_ACT_MLP_LINEAR),
     ANY = BIT(ATTN_ACTS) - 1
 };
 
@@ -504,6 +505,8 @@ static const struct mistake { const char *kind; unsigned acts; bool shapes; bool
     {"axis", BIT(ATTN_ACT_PATTERN), false, wrong_axis},
     {"axis", SQUARE | BIT(ATTN_ACT_DOTS), false, flipped},
     {"mask", SQUARE, false, mask},
+    {"tokens", BIT(ATTN_ACT_EMBED), false, attn_clue_other_rows},
+    {"norm", BIT(ATTN_ACT_EMBED), false, attn_clue_embed_norm},
     {"epsilon", NORMS, false, epsilon},
     {"norm", NORMS, false, norm_kind},
     {"scale", ANY, false, scaled},
@@ -514,10 +517,13 @@ static const struct mistake { const char *kind; unsigned acts; bool shapes; bool
     {"transposed", PRODUCTS, false, attn_clue_transposed},
     {"gate", BIT(ATTN_ACT_MLP_POST), false, gate},
     {"gelu", BIT(ATTN_ACT_MLP_POST), false, gelu},
-    {"tied", BIT(ATTN_ACT_LOGITS), false, attn_clue_tied},
+    {"bias", PRODUCTS | BIT(ATTN_ACT_LOGITS), false, attn_clue_bias},
     {"bias", PRODUCTS | NORMS | BIT(ATTN_ACT_LOGITS), false, offset},
     {"residual", STREAM | BIT(ATTN_ACT_EMBED), false, added},
     {"residual", BIT(ATTN_ACT_NORM2), false, branch},
+    {"residual", QKV | MLP_READS, false, attn_clue_reads_branch},
+    {"norm", QKV | MLP_READS | BIT(ATTN_ACT_LOGITS), false, attn_clue_reads_norm},
+    {"tied", BIT(ATTN_ACT_LOGITS), false, attn_clue_tied},
     {"weight", ANY, false, attn_clue_weight},
     {"edits", ANY, false, edited_before},
     {"norm", NORMS, false, norm_weight},

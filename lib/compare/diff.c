@@ -407,6 +407,31 @@ bool attn_diff_pair(const struct attn_diff *d, int act, int layer, struct attn_p
     return true;
 }
 
+/* Of one side alone. */
+static bool alone(const struct attn_match *m, struct attn_pair *out)
+{
+    const struct attn_dumped *only = m->side[0] ? m->side[0] : m->side[1];
+    struct attn_array x = trim(&only->of, 2);
+    if (x.ndim != 2 || !x.n)
+        return false;
+    *out = pair_of(&x, &x);
+    if (!m->side[0])
+        out->a = NULL;
+    else
+        out->b = NULL;
+    return true;
+}
+
+bool attn_diff_either(const struct attn_diff *d, int act, int layer, struct attn_pair *out)
+{
+    if (attn_diff_pair(d, act, layer, out))
+        return out->H == 1;
+    size_t i = attn_matches_find(&d->matches, act, layer);
+    const struct attn_match *m = i < d->matches.n ? &d->matches.item[i] : NULL;
+    bool one = m && m->act == act && m->layer == layer && !m->side[0] != !m->side[1];
+    return one && alone(m, out);
+}
+
 bool attn_diff_unmoved(const struct attn_diff *d, int act, int layer, struct attn_pair *out)
 {
     const struct attn_match *m = find_match(d, act, layer);

@@ -25,6 +25,8 @@ struct attn_diff {
 /* Gets both sides of an activation that is in both dumps, as our own arrays are; false if there is none. */
 bool attn_diff_pair(const struct attn_diff *d, int act, int layer, struct attn_pair *out);
 bool attn_diff_has(const struct attn_diff *d, int act, int layer);      /* on one side, at least */
+/* As attn_diff_pair of what has no heads, where one side may lack it: its numbers are then NULL. */
+bool attn_diff_either(const struct attn_diff *d, int act, int layer, struct attn_pair *out);
 /* The same numbers as they lie in both files, where they were compared in another order. */
 bool attn_diff_unmoved(const struct attn_diff *d, int act, int layer, struct attn_pair *out);
 /* Lets go of numbers in our order that the two above have got. */
@@ -53,6 +55,8 @@ bool attn_clue_say(struct clue *c, const char *fmt, ...) __attribute__((format(p
 
 /* Gets another activation of the same layer, if both sides have it; its layer is -1 outside of blocks. */
 bool attn_clue_other(const struct clue *c, int act, struct attn_pair *out);
+/* As attn_clue_other of what has no heads; a side that lacks it has NULL. */
+bool attn_clue_either(const struct clue *c, int act, struct attn_pair *out);
 /* Gets what the activation is computed from; false if it is not on both sides. */
 bool attn_clue_input(const struct clue *c, struct attn_pair *x);
 size_t attn_clue_heads(const struct clue *c);
@@ -60,9 +64,15 @@ double attn_clue_theta(const struct clue *c);           /* of rotary positions; 
 /* Explains a factor, such as " = sqrt(d_head)"; "" if it has no explanation. */
 const char *attn_clue_factor(const struct clue *c, double factor, char buf[64]);
 
-/* Causes that can be seen only with the weights. */
+/* clue_products.c: seen only with the weights. */
 bool attn_clue_transposed(struct clue *c);
+bool attn_clue_bias(struct clue *c);
 bool attn_clue_tied(struct clue *c);
-bool attn_clue_weight(struct clue *c);                  /* clue_weights.c */
+bool attn_clue_reads_norm(struct clue *c);              /* one side multiplies a norm, the other what it is made of */
+bool attn_clue_reads_branch(struct clue *c);            /* ... what precedes attention, the other what follows */
+bool attn_clue_other_rows(struct clue *c);              /* of the embedding */
+bool attn_clue_embed_norm(struct clue *c);
+
+bool attn_clue_weight(struct clue *c);                  /* clue_weights.c: of two models */
 
 #endif

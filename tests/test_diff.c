@@ -141,6 +141,10 @@ static const struct planted {
     {"gptj-a", NULL, NULL, {"lm_head.bias", swapped_first, true}, "logits", "bias", "A - B is the same in every row"},
     {"llama-f", NULL, NULL, {"model.embed_tokens.weight", one_later, false}, "embed", "tokens",
      "B has other rows of the embedding than its token ids say: token 0 has id"},
+    {"gemma2-a", "logit_softcapping\": 1.0", "logit_softcapping\": null", {NULL, NULL, false}, "logits", "cap",
+     "A is 1 * tanh(B / 1), B is not capped"},
+    {"bloom-a", "post_layernorm\": false", "post_layernorm\": true", {NULL, NULL, false}, "blocks.0.resid_mid",
+     "residual", "A is resid_pre + attn.out, B is norm1 + attn.out: on B the residual is what the norm gives"},
     {"falcon-new-a", NULL, NULL, {"transformer.h.1.ln_mlp.weight", swapped_first, true}, "blocks.1.norm2", "weight", "transformer.h.1.ln_mlp.weight"},
 };
 
@@ -228,6 +232,43 @@ static void no_residual(struct attn_dump *d)
 {
     struct attn_array *x = array(d, "blocks.0.resid_mid"), *y = array(d, "blocks.0.attn.out");
     memcpy(x->data, y->data, x->n * sizeof *x->data);
+}
+
+static void no_norm(struct attn_dump *d)
+{
+    struct attn_array *x = array(d, "blocks.0.resid_pre"), *y = array(d, "blocks.0.norm1");
+    memcpy(y->data, x->data, x->n * sizeof *x->data);
+}
+
+static void sample_variance(struct attn_dump *d)
+{
+    struct attn_array *y = array(d, "blocks.0.norm1");
+    double n = (double)y->shape[1];
+    for (size_t i = 0; i < y->n; i++)
+        y->data[i] = (float)(sqrt((n - 1) / n) * (double)y->data[i] + 0.01 * (double)(i % y->shape[1]));
+}
+
+static void residual_twice(struct attn_dump *d)
+{
+    struct attn_array *x = array(d, "blocks.0.resid_mid"), *y = array(d, "blocks.0.resid_pre");
+    for (size_t i = 0; i < x->n; i++)
+        x->data[i] += y->data[i];
+}
+
+/* Adds what the branch gives instead of what is made of it. */
+static void plain_branch(struct attn_dump *d)
+{
+    struct attn_array *x = array(d, "blocks.0.resid_mid"), *y = array(d, "blocks.0.resid_pre");
+    const struct attn_array *z = array(d, "blocks.0.attn.out");
+    for (size_t i = 0; i < x->n; i++)
+        x->data[i] = y->data[i] + z->data[i];
+}
+
+static void capped(struct attn_dump *d)
+{
+    struct attn_array *x = array(d, "logits");
+    for (size_t i = 0; i < x->n; i++)
+        x->data[i] = 3 * tanhf(x->data[i] / 3);
 }
 
 static void tied(struct attn_dump *d)
@@ -350,6 +391,13 @@ static const struct spoiled {
     {"gpt2-a", merged_wrong, "blocks.0.attn.context", "heads", "B interleaves heads number by number"},
     {"gpt2-a", root_mean_square, "blocks.0.norm1", "norm", "A uses LayerNorm, B RMSNorm"},
     {"gpt2-a", no_residual, "blocks.0.resid_mid", "residual", "B lacks resid_pre, which A adds"},
+    {"gpt2-a", no_norm, "blocks.0.norm1", "norm", "B's norm1 is what the norm reads, unchanged"},
+    {"gpt2-a", sample_variance, "blocks.0.norm1", "norm", "B divides by the variance of a sample"},
+    {"gpt2-a", residual_twice, "blocks.0.resid_mid", "residual", "B adds resid_pre twice, A once"},
+    {"gemma2-a", plain_branch, "blocks.0.resid_mid", "residual",
+     "B is resid_pre + attn.out, where attn.added is attn.out after a norm"},
+    {"granite-a", plain_branch, "blocks.0.resid_mid", "residual", "where attn.added is attn.out times 0.44"},
+    {"gpt2-a", capped, "logits", "cap", "B is 3 * tanh(A / 3), A is not capped"},
     {"llama-f", tied, "logits", "tied", "B's output layer is the embedding (tied)"},
     {"llama-f", gate_and_up, "blocks.0.mlp.post", "gate", "B activates the wrong half"},
     {"gemma2-a", gelu_gate_and_up, "blocks.0.mlp.post", "gate", "B activates the wrong half"},

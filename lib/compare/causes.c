@@ -1,9 +1,8 @@
 /* causes.c - mistakes people make when they port a model, and how they are described.
  *
  * Each row of the table is one mistake and the activations in which it shows first.  The first row that explains the
- * numbers is the cause.
- *
- * Over 500 lines, since what the rows look for is read in their order. */
+ * numbers is the cause.  What rows look for in the residual stream, in positions and in products with the weights is in
+ * files of their own. */
 #include "compare/diff.h"
 #include "attn_tools.h"
 
@@ -25,6 +24,7 @@ enum {
     NORMS = BIT(ATTN_ACT_NORM1) | BIT(ATTN_ACT_NORM2) | BIT(ATTN_ACT_NORM_FINAL),
     PRODUCTS = QKV | BIT(ATTN_ACT_OUT) | BIT(ATTN_ACT_MLP_PRE) | BIT(ATTN_ACT_MLP_LINEAR) | BIT(ATTN_ACT_MLP_OUT),
     STREAM = BIT(ATTN_ACT_RESID_PRE) | BIT(ATTN_ACT_RESID_MID) | BIT(ATTN_ACT_RESID_POST),
+    NORMED = NORMS | BIT(ATTN_ACT_ADDED) | BIT(ATTN_ACT_MLP_ADDED),
     MLP_READS = BIT(ATTN_ACT_MLP_PRE) | BIT(ATTN_ACT_MLP_LINEAR),
     ANY = BIT(ATTN_ACTS) - 1
 };
@@ -257,84 +257,6 @@ static bool offset(struct clue *c)
                          rotated ? " before rotation" : "");
 }
 
-static bool added(struct clue *c)
-{
-    static const int terms[] = {ATTN_ACT_EMBED, ATTN_ACT_POS_EMBED, ATTN_ACT_RESID_PRE, ATTN_ACT_OUT, ATTN_ACT_CONTEXT,
-                                ATTN_ACT_RESID_MID, ATTN_ACT_MLP_OUT};
-    for (size_t i = 0; i < sizeof terms / sizeof *terms; i++) {
-        struct attn_pair term;
-        double sign;
-        if (terms[i] != c->act && attn_clue_other(c, terms[i], &term) && term.H * term.n == c->p.n && term.T == c->p.T &&
-            attn_seems_sum(&c->p, term.a, &sign))
-            return attn_clue_say(c, "%c lacks %s, which %c adds", attn_clue_side(sign < 0), attn_act_tail(terms[i]),
-                                 attn_clue_side(sign > 0));
-    }
-    return false;
-}
-
-/* ---- norms ----------------------------------------------------------------------------- */
-
-static const char *norm_name(const struct attn_norm_fit *f)
-{
-    return f->kind == ATTN_FIT_RMS ? "RMSNorm" : "LayerNorm";
-}
-
-/* Each side's best norm fits that side ten times better than the other side's norm does. */
-static bool fits_differ(const struct clue *c, const struct attn_pair *x, struct attn_norm_fit *a, struct attn_norm_fit *b)
-{
-    const struct attn_pair *p = &c->p;
-    if (!attn_fit_norm(a, x->a, p->a, p->T, p->n) || !attn_fit_norm(b, x->b, p->b, p->T, p->n))
-        return false;
-    return (a->kind != b->kind || a->eps != b->eps) &&
-           attn_gap_explained(a->gap, attn_fit_norm_gap(b, x->a, p->a, p->T, p->n)) &&
-           attn_gap_explained(b->gap, attn_fit_norm_gap(a, x->b, p->b, p->T, p->n));
-}
-
-static bool norm_input(const struct clue *c, struct attn_pair *x)
-{
-    return attn_clue_input(c, x) && x->T == c->p.T && x->n == c->p.n;
-}
-
-static bool epsilon(struct clue *c)
-{
-    struct attn_pair x;
-    struct attn_norm_fit a, b;
-    return norm_input(c, &x) && fits_differ(c, &x, &a, &b) && a.kind == b.kind &&
-           attn_clue_say(c, "the epsilon of the norm: A adds %g to the variance, B %g", a.eps, b.eps);
-}
-
-static bool norm_kind(struct clue *c)
-{
-    struct attn_pair x;
-    struct attn_norm_fit a, b;
-    return norm_input(c, &x) && fits_differ(c, &x, &a, &b) && a.kind != b.kind &&
-           attn_clue_say(c, "A uses %s, B %s", norm_name(&a), norm_name(&b));
-}
-
-/* Parallel branches both read the block's input, sequential ones do not. */
-static bool branch(struct clue *c)
-{
-    struct attn_pair pre;
-    struct attn_norm_fit a, b;
-    if (!attn_clue_other(c, ATTN_ACT_RESID_PRE, &pre) || pre.n != c->p.n || pre.T != c->p.T ||
-        !attn_fit_norm(&a, pre.a, c->p.a, c->p.T, c->p.n) || !attn_fit_norm(&b, pre.b, c->p.b, c->p.T, c->p.n))
-        return false;
-    bool in_a = attn_gap_explained(a.gap, b.gap), in_b = attn_gap_explained(b.gap, a.gap);
-    return (in_a || in_b) && attn_clue_say(c, "%c's norm reads the block's input (parallel branches), %c's the residual after "
-                                           "attention (sequential)", attn_clue_side(in_a), attn_clue_side(!in_a));
-}
-
-static bool norm_weight(struct clue *c)
-{
-    struct attn_pair x;
-    struct attn_norm_fit a, b;
-    if (!norm_input(c, &x) || !attn_fit_norm(&a, x.a, c->p.a, c->p.T, c->p.n) ||
-        !attn_fit_norm(&b, x.b, c->p.b, c->p.T, c->p.n))
-        return false;
-    return a.gap < 1e-4 && b.gap < 1e-4 && a.kind == b.kind &&
-           attn_clue_say(c, "the same norm of the same input with a different weight or bias (such as 1 + weight)");
-}
-
 /* ---- queries, keys, values ------------------------------------------------------------- */
 
 /* Collects row 0 of all heads of q, k and v of one side: rotation does not change position 0. */
@@ -507,8 +429,10 @@ static const struct mistake { const char *kind; unsigned acts; bool shapes; bool
     {"mask", SQUARE, false, mask},
     {"tokens", BIT(ATTN_ACT_EMBED), false, attn_clue_other_rows},
     {"norm", BIT(ATTN_ACT_EMBED), false, attn_clue_embed_norm},
-    {"epsilon", NORMS, false, epsilon},
-    {"norm", NORMS, false, norm_kind},
+    {"norm", NORMED, false, attn_clue_norm_left_out},
+    {"epsilon", NORMED, false, attn_clue_epsilon},
+    {"norm", NORMED, false, attn_clue_norm_kind},
+    {"norm", NORMED | QK | BIT(ATTN_ACT_RESID_MID) | BIT(ATTN_ACT_RESID_POST), false, attn_clue_norm_slip},
     {"scale", ANY, false, scaled},
     {"heads", HEADS | BIT(ATTN_ACT_CONTEXT), false, reordered},
     {"heads", BIT(ATTN_ACT_CONTEXT), false, merged},
@@ -517,16 +441,19 @@ static const struct mistake { const char *kind; unsigned acts; bool shapes; bool
     {"transposed", PRODUCTS, false, attn_clue_transposed},
     {"gate", BIT(ATTN_ACT_MLP_POST), false, gate},
     {"gelu", BIT(ATTN_ACT_MLP_POST), false, gelu},
+    {"cap", BIT(ATTN_ACT_LOGITS), false, attn_clue_capped},
     {"bias", PRODUCTS | BIT(ATTN_ACT_LOGITS), false, attn_clue_bias},
+    {"norm", NORMS, false, attn_clue_norm_sample},
     {"bias", PRODUCTS | NORMS | BIT(ATTN_ACT_LOGITS), false, offset},
-    {"residual", STREAM | BIT(ATTN_ACT_EMBED), false, added},
-    {"residual", BIT(ATTN_ACT_NORM2), false, branch},
+    {"residual", STREAM, false, attn_clue_sums},
+    {"residual", STREAM | BIT(ATTN_ACT_EMBED), false, attn_clue_added},
+    {"residual", BIT(ATTN_ACT_NORM2), false, attn_clue_norm_reads},
     {"residual", QKV | MLP_READS, false, attn_clue_reads_branch},
     {"norm", QKV | MLP_READS | BIT(ATTN_ACT_LOGITS), false, attn_clue_reads_norm},
     {"tied", BIT(ATTN_ACT_LOGITS), false, attn_clue_tied},
     {"weight", ANY, false, attn_clue_weight},
     {"edits", ANY, false, edited_before},
-    {"norm", NORMS, false, norm_weight},
+    {"norm", NORMS, false, attn_clue_norm_weight},
     {"permuted", ANY, false, shuffled},
     {"weight", PRODUCTS | BIT(ATTN_ACT_LOGITS), false, product},
 };

@@ -64,6 +64,18 @@ double attn_clue_theta(const struct clue *c);           /* of rotary positions; 
 /* Explains a factor, such as " = sqrt(d_head)"; "" if it has no explanation. */
 const char *attn_clue_factor(const struct clue *c, double factor, char buf[64]);
 
+/* clue_stream.c: norms, what is added, the ends. */
+bool attn_clue_norm_left_out(struct clue *c);
+bool attn_clue_epsilon(struct clue *c);
+bool attn_clue_norm_kind(struct clue *c);
+bool attn_clue_norm_weight(struct clue *c);
+bool attn_clue_norm_slip(struct clue *c);               /* what the weights show of how it is computed */
+bool attn_clue_norm_sample(struct clue *c);
+bool attn_clue_norm_reads(struct clue *c);              /* another activation than on the other side */
+bool attn_clue_sums(struct clue *c);                    /* each side is the sum of other terms */
+bool attn_clue_added(struct clue *c);                   /* the difference is a term */
+bool attn_clue_capped(struct clue *c);
+
 /* clue_products.c: seen only with the weights. */
 bool attn_clue_transposed(struct clue *c);
 bool attn_clue_bias(struct clue *c);

@@ -131,7 +131,15 @@ static bool if_head_norm(struct planted *p)
     return rotates(p->c, p->from) && p->c->qk_norm && is(p->c->qk_norm, "head") && is(p->c->norm, "rmsnorm");
 }
 
-/* What is normalised has then been rotated: only the weights act on other numbers. */
+static double mean_square(const double *x, size_t n)
+{
+    double sum = 0;
+    for (size_t i = 0; i < n; i++)
+        sum += x[i] * x[i] / (double)n;
+    return sum;
+}
+
+/* What is normalised has then been rotated: the weights act on other numbers, and what rotation grows by is undone. */
 static void norm_after_rotation(struct planted *p, int layer, double *x, size_t n, const char *tail)
 {
     const struct ref_config *c = model_of(p);
@@ -141,8 +149,11 @@ static void norm_after_rotation(struct planted *p, int layer, double *x, size_t 
     for (size_t i = 0; i < n; i++)
         x[i] /= w[i % dh] + (c->from_one ? 1 : 0);
     turn_back(p, layer, x, n, -1);
-    for (size_t i = 0; i < n; i++)
-        x[i] *= w[i % dh] + (c->from_one ? 1 : 0);
+    for (size_t row = 0; row < n; row += dh) {
+        double by = 1 / sqrt(mean_square(x + row, dh));
+        for (size_t i = 0; i < dh; i++)
+            x[row + i] *= by * (w[i] + (c->from_one ? 1 : 0));
+    }
 }
 
 static void q_norm_after(struct planted *p, int layer, double *x, size_t n)

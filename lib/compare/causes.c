@@ -204,9 +204,14 @@ static bool edited_before(struct clue *c)
 static bool late(struct clue *c)
 {
     const struct attn_pair *p = &c->p;
+    size_t by = 0;
     bool a = attn_seems_late(p->a, p->T, p->b, p->T, p->n), b = attn_seems_late(p->b, p->T, p->a, p->T, p->n);
-    return (a || b) && attn_clue_say(c, "row t of %c is row t + 1 of %c: positions start at different numbers",
-                                     attn_clue_side(a), attn_clue_side(!a));
+    if (a || b)
+        by = 1;
+    else if (!(a = attn_seems_later(p, p->a, p->b, &by)))
+        b = attn_seems_later(p, p->b, p->a, &by);
+    return (a || b) && attn_clue_say(c, "row t of %c is row t + %zu of %c: positions start at different numbers",
+                                     attn_clue_side(a), by, attn_clue_side(!a));
 }
 
 static bool scaled(struct clue *c)
@@ -288,26 +293,6 @@ static bool restacked(struct clue *c)
                  attn_seems_restacked(a, a + n, H, dh, &found_as);
     free(a);
     return found && attn_clue_say(c, "%s", text[found_as]);
-}
-
-static void name_rotation(char out[96], const struct attn_rotation *t)
-{
-    if (t->pairing == ATTN_UNROTATED)
-        snprintf(out, 96, "does not rotate");
-    else
-        attn_snprintf(out, 96, "rotates pairs %s (%zu numbers, theta %g, from position %ld)",
-                 t->pairing == ATTN_HALVES ? "(i, i + r/2)" : "(2i, 2i + 1)", t->r, t->theta, t->start);
-}
-
-static bool rotary(struct clue *c)
-{
-    struct attn_rotation a, b;
-    char of_a[96], of_b[96];
-    if (c->p.n < 2 || c->p.T < 2 || !attn_seems_rotated(&c->p, attn_clue_theta(c), &a, &b))
-        return false;
-    name_rotation(of_a, &a);
-    name_rotation(of_b, &b);
-    return attn_clue_say(c, "rotary positions: A %s, B %s", of_a, of_b);
 }
 
 /* ---- attention ------------------------------------------------------------------------- */
@@ -437,12 +422,13 @@ static const struct mistake { const char *kind; unsigned acts; bool shapes; bool
     {"heads", HEADS | BIT(ATTN_ACT_CONTEXT), false, reordered},
     {"heads", BIT(ATTN_ACT_CONTEXT), false, merged},
     {"qkv", QKV, false, restacked},
-    {"rotary", QK, false, rotary},
+    {"rotary", QKV, false, attn_clue_rotary},
     {"transposed", PRODUCTS, false, attn_clue_transposed},
     {"gate", BIT(ATTN_ACT_MLP_POST), false, gate},
     {"gelu", BIT(ATTN_ACT_MLP_POST), false, gelu},
     {"cap", BIT(ATTN_ACT_LOGITS), false, attn_clue_capped},
     {"bias", PRODUCTS | BIT(ATTN_ACT_LOGITS), false, attn_clue_bias},
+    {"bias", QK, false, attn_clue_turned_offset},
     {"norm", NORMS, false, attn_clue_norm_sample},
     {"bias", PRODUCTS | NORMS | BIT(ATTN_ACT_LOGITS), false, offset},
     {"residual", STREAM, false, attn_clue_sums},

@@ -85,6 +85,10 @@ bool attn_clue_reads_branch(struct clue *c);            /* ... what precedes att
 bool attn_clue_other_rows(struct clue *c);              /* of the embedding */
 bool attn_clue_embed_norm(struct clue *c);
 
+/* clue_position.c */
+bool attn_clue_rotary(struct clue *c);
+bool attn_clue_turned_offset(struct clue *c);
+
 bool attn_clue_weight(struct clue *c);                  /* clue_weights.c: of two models */
 
 #endif

@@ -1,4 +1,5 @@
 #include "compare/rounding.h"
+#include "compare/summed.h"
 
 #include <float.h>
 #include <math.h>
@@ -50,256 +51,13 @@ struct judge {
     const struct kind *kind;
     double handed[ATTN_ACT_DERIVED];    /* the gap that each activation hands on, of this layer or the one before */
     bool lost;                          /* something was beyond: what follows is measured against a port without it */
-    double scale;                       /* of scores, by how much they are larger than dots */
-    double *row, *column; size_t rows, columns;         /* sizes of an array's rows, and of what its columns stand for */
+    struct attn_summed size;            /* of the activation that is measured */
 };
-
-/* The size of element (h, t, j) is row[h T + t], times column[h / group, j], or times itself. */
-struct size { bool by_head, of_columns, of_itself; size_t group; };
-
-static bool make_room(double **x, size_t *room, size_t n)
-{
-    if (n <= *room)
-        return true;
-    double *more = realloc(*x, n * sizeof *more);
-    if (more)
-        *x = more, *room = n;
-    return more != NULL;
-}
-
-/* ---- sizes ---- */
-
-static double squares(const float *x, size_t n)
-{
-    double sum = 0;
-    for (size_t i = 0; i < n; i++)
-        sum += isfinite(x[i]) ? (double)x[i] * (double)x[i] : 0;
-    return sum;
-}
 
 static double larger(double x, double y) { return x > y ? x : y; }
 static double smaller(double x, double y) { return x < y ? x : y; }
 
 static size_t at(const struct attn_pair *p, size_t h, size_t t) { return h * p->ld_head + t * p->ld; }
-
-struct squares { double sum, most; size_t n; };
-
-/* Of the numbers up to `limit`: the sum of squares, four at a time, the largest, and how many there are. */
-static void add_squares(struct squares *to, const float *x, size_t n, double limit)
-{
-    double sum[4] = {0}, most = to->most;
-    for (size_t i = 0; i < n; i++) {
-        double v = fabs((double)x[i]);
-        if (v <= limit) {
-            sum[i % 4] += v * v;
-            most = larger(most, v);
-            to->n++;
-        }
-    }
-    to->sum += sum[0] + sum[1] + (sum[2] + sum[3]);
-    to->most = most;
-}
-
-/* The root mean square of a token over all heads, without the few large numbers that trained models have in some columns:
- * of other columns these say nothing. */
-static double size_of_token(const struct attn_pair *p, const float *x, size_t t)
-{
-    enum { ROUNDS = 3, LARGE = 5 };
-    double rms = 0, limit = DBL_MAX;
-    for (int i = 0; i < ROUNDS; i++) {
-        struct squares all = {0};
-        for (size_t h = 0; h < p->H; h++)
-            add_squares(&all, x + at(p, h, t), p->n, limit);
-        rms = all.n ? sqrt(all.sum / (double)all.n) : 0;
-        limit = LARGE * rms;
-        if (all.most <= limit)
-            break;
-    }
-    return rms;
-}
-
-/* Of the side where it is larger. */
-static void size_rows(double *out, const struct attn_pair *p)
-{
-    for (size_t t = 0; t < p->T; t++)
-        out[t] = larger(size_of_token(p, p->a, t), size_of_token(p, p->b, t));
-}
-
-/* The length of each vector of each head. */
-static void lengths(double *out, const struct attn_pair *p)
-{
-    for (size_t h = 0; h < p->H; h++)
-        for (size_t t = 0; t < p->T; t++)
-            out[h * p->T + t] = sqrt(larger(squares(p->a + at(p, h, t), p->n), squares(p->b + at(p, h, t), p->n)));
-}
-
-/* The largest finite number of each row of each head, or of each token where `heads` is false. */
-static double largest(const float *x, size_t n)
-{
-    float most = 0;
-    for (size_t i = 0; i < n; i++)
-        most = isfinite(x[i]) && fabsf(x[i]) > most ? fabsf(x[i]) : most;
-    return (double)most;
-}
-
-static void size_largest(double *out, const struct attn_pair *p)
-{
-    for (size_t h = 0; h < p->H; h++)
-        for (size_t t = 0; t < p->T; t++)
-            out[h * p->T + t] = larger(largest(p->a + at(p, h, t), p->n), largest(p->b + at(p, h, t), p->n));
-}
-
-/* The largest -log of a probability, which is about the distance between two scores. */
-static double spread(const float *p, size_t n)
-{
-    double least = 1;
-    for (size_t i = 0; i < n; i++)
-        least = p[i] > 0 && (double)p[i] < least ? (double)p[i] : least;
-    return -log(least);
-}
-
-static bool pair_at(const struct judge *j, int act, int layer, struct attn_pair *out)
-{
-    return attn_diff_pair(j->d, act, layer, out) && out->H && out->T && out->n;
-}
-
-/* |q| |k|: false if a side lacks them, or they are of other heads and tokens. */
-static bool size_dots(struct judge *j, struct size *s, const struct attn_pair *p, int layer, bool *memory)
-{
-    struct attn_pair q, k;
-    if (!pair_at(j, ATTN_ACT_Q, layer, &q) || !pair_at(j, ATTN_ACT_K, layer, &k) || q.H != p->H || q.T != p->T ||
-        k.T != p->n || q.H % k.H)
-        return false;
-    *memory = make_room(&j->column, &j->columns, k.H * k.T);
-    if (!*memory)
-        return true;
-    lengths(j->row, &q);
-    lengths(j->column, &k);
-    s->of_columns = s->by_head = true;
-    s->group = q.H / k.H;
-    return true;
-}
-
-/* By how much scores are larger than dots in the mean. */
-static double scale_of(const struct attn_pair *scores, const struct attn_pair *dots)
-{
-    double s = 0, d = 0;
-    for (size_t h = 0; h < scores->H; h++)
-        for (size_t t = 0; t < scores->T; t++)
-            for (size_t k = 0; k < scores->n; k++) {
-                float x = scores->b[at(scores, h, t) + k], y = dots->b[at(dots, h, t) + k];
-                if (isfinite(x) && isfinite(y))
-                    s += fabs((double)x), d += fabs((double)y);
-            }
-    return d > 0 ? s / d : 1;
-}
-
-/* What a norm subtracts makes the rest larger: a stream with a mean is shorter without it. */
-static void enlarge_by_mean(double *row, const struct attn_pair *x)
-{
-    for (size_t t = 0; t < x->T; t++) {
-        double mean = 0, square = squares(x->b + at(x, 0, t), x->n) / (double)x->n;
-        for (size_t i = 0; i < x->n; i++)
-            mean += (double)x->b[at(x, 0, t) + i] / (double)x->n;
-        if (square > mean * mean)
-            row[t] *= sqrt(square / (square - mean * mean));
-    }
-}
-
-/* The largest score of a row is at least half of the distance between two, and may be a multiple of it. */
-enum { GUESSED = 2 };
-
-static void size_pattern(const struct judge *j, struct size *s, const struct attn_pair *p, int layer)
-{
-    struct attn_pair scores;
-    s->by_head = s->of_itself = true;
-    if (pair_at(j, ATTN_ACT_SCORES, layer, &scores) && scores.H == p->H && scores.T == p->T) {
-        size_largest(j->row, &scores);
-    } else {
-        for (size_t h = 0; h < p->H; h++)
-            for (size_t t = 0; t < p->T; t++)
-                j->row[h * p->T + t] = GUESSED * larger(spread(p->a + at(p, h, t), p->n), spread(p->b + at(p, h, t), p->n));
-    }
-    for (size_t i = 0; i < p->H * p->T; i++)
-        j->row[i] += 1;
-}
-
-/* Each head of a context is a sum of values times probabilities, which may cancel: its size is that of the sum of their sizes,
- * and the token's the root mean square over its heads. */
-static bool size_context(struct judge *j, const struct attn_pair *context, int layer)
-{
-    struct attn_pair p, v;
-    if (!pair_at(j, ATTN_ACT_PATTERN, layer, &p) || !pair_at(j, ATTN_ACT_V, layer, &v) || p.T != context->T ||
-        v.T != p.n || p.H % v.H)
-        return true;
-    if (!make_room(&j->column, &j->columns, v.H * v.T))
-        return false;
-    lengths(j->column, &v);
-    for (size_t t = 0; t < p.T; t++) {
-        double square = 0;
-        for (size_t h = 0; h < p.H; h++) {
-            const float *row = p.b + at(&p, h, t);
-            const double *length = j->column + h / (p.H / v.H) * v.T;
-            double sum = 0;
-            for (size_t k = 0; k < p.n; k++)
-                sum += row[k] > 0 ? (double)row[k] * length[k] : 0;
-            square += sum * sum;
-        }
-        j->row[t] = larger(j->row[t], sqrt(square / (double)(context->H * context->n)));
-    }
-    return true;
-}
-
-/* Fills the sizes of an activation; false: no memory. */
-static bool size_of(struct judge *j, struct size *s, const struct attn_pair *p, int act, int layer)
-{
-    struct attn_pair x;
-    bool memory = true, norm = act == ATTN_ACT_NORM1 || act == ATTN_ACT_NORM2;
-    *s = (struct size){.group = 1};
-    if (!make_room(&j->row, &j->rows, p->H * p->T))
-        return false;
-    if (act == ATTN_ACT_PATTERN) {
-        size_pattern(j, s, p, layer);
-        return true;
-    }
-    if (act == ATTN_ACT_DOTS || act == ATTN_ACT_SCORES) {
-        if (!size_dots(j, s, p, layer, &memory)) {
-            s->by_head = true;
-            size_largest(j->row, p);
-        } else if (memory && act == ATTN_ACT_SCORES && pair_at(j, ATTN_ACT_DOTS, layer, &x) && x.H == p->H &&
-                   x.T == p->T && x.n == p->n) {
-            j->scale = scale_of(p, &x);
-            for (size_t i = 0; i < p->H * p->T; i++)
-                j->row[i] *= j->scale;
-        }
-        return memory;
-    }
-    size_rows(j->row, p);
-    if (norm && pair_at(j, act == ATTN_ACT_NORM1 ? ATTN_ACT_RESID_PRE : ATTN_ACT_RESID_MID, layer, &x) && x.T == p->T)
-        enlarge_by_mean(j->row, &x);
-    return act != ATTN_ACT_CONTEXT || size_context(j, p, layer);
-}
-
-static const double FAINT = 1e-15;      /* a probability below moves no context that is seen */
-
-/* The sizes of one row: each times its column, or times itself, or else at least itself. */
-struct row_size { double row, least; const double *column; bool of_itself; };
-
-static struct row_size size_of_row(const struct judge *j, const struct size *s, const struct attn_pair *p, size_t h, size_t t)
-{
-    return (struct row_size){.row = j->row[s->by_head ? h * p->T + t : t], .of_itself = s->of_itself,
-                             .least = s->of_itself ? larger(FAINT, j->kind->least) : j->kind->least,
-                             .column = s->of_columns ? j->column + h / s->group * p->n : NULL};
-}
-
-static inline double size_at(const struct row_size *s, double a, double b, size_t k)
-{
-    double itself = larger(fabs(a), fabs(b));
-    if (s->of_itself)
-        return s->row * itself + s->least;
-    double row = s->column ? s->row * s->column[k] : s->row;
-    return (itself < DBL_MAX ? larger(row, itself) : row) + s->least;
-}
 
 /* ---- gaps ---- */
 
@@ -311,14 +69,14 @@ static bool same(float a, float b, bool loose)
     return a == b || (isnan(a) && isnan(b)) || (loose && !isfinite(a) && !isfinite(b));
 }
 
-static struct row_gap measure_row(struct measured *m, const float *a, const float *b, size_t n, const struct row_size *s,
+static struct row_gap measure_row(struct measured *m, const float *a, const float *b, size_t n, const struct attn_summed_row *s,
                                   double explained, bool loose)
 {
     struct row_gap out = {0};
     for (size_t k = 0; k < n; k++) {
         if (a[k] == b[k] || same(a[k], b[k], loose))
             continue;
-        double x = a[k], y = b[k], far = fabs(x - y), size = size_at(s, x, y, k);
+        double x = a[k], y = b[k], far = fabs(x - y), size = attn_summed_at(s, x, y, k);
         if (!(far < DBL_MAX))
             far = INFINITY;
         if (far > m->gap * size)        /* divides as rarely as it can */
@@ -330,19 +88,19 @@ static struct row_gap measure_row(struct measured *m, const float *a, const floa
     return out;
 }
 
-static void measure(struct measured *m, const struct judge *j, const struct attn_pair *p, const struct size *s, int act,
-                    double explained, bool loose)
+static void measure(struct measured *m, const struct judge *j, const struct attn_pair *p, int act, double explained,
+                    bool loose)
 {
     *m = (struct measured){0};
     for (size_t h = 0; h < p->H; h++)
         for (size_t t = 0; t < p->T; t++) {
             const float *a = p->a + at(p, h, t), *b = p->b + at(p, h, t);
-            const struct row_size size = size_of_row(j, s, p, h, t);
+            const struct attn_summed_row size = attn_summed_row(&j->size, p, h, t, j->kind->least);
             struct row_gap row = measure_row(m, a, b, p->n, &size, explained, loose);
             if (act == ATTN_ACT_PATTERN)                /* what a weighted mean of values makes of it */
                 m->handed = larger(row.sum, m->handed);
             if (act == ATTN_ACT_SCORES && row.most > 0) /* what softmax makes of it */
-                m->handed = larger(row.most / (1 + larger(largest(a, p->n), largest(b, p->n))), m->handed);
+                m->handed = larger(row.most / (1 + larger(attn_largest(a, p->n), attn_largest(b, p->n))), m->handed);
         }
     if (act != ATTN_ACT_PATTERN && act != ATTN_ACT_SCORES)
         m->handed = m->gap;
@@ -376,7 +134,6 @@ static void pass_over(struct judge *j, int act, int layer)
 static bool judge_row(struct judge *j, struct attn_diff_row *row)
 {
     struct attn_pair p;
-    struct size s;
     struct measured m;
     int act = row->act;
     double inputs = of_inputs(j, act, row->layer);
@@ -387,9 +144,9 @@ static bool judge_row(struct judge *j, struct attn_diff_row *row)
     size_t terms = p.H * p.n;
     row->explained = own(j, terms) + steps[act].times * inputs;
     if (row->kind != ATTN_DIFF_SAME) {
-        if (!size_of(j, &s, &p, act, row->layer))
+        if (!attn_summed_of(&j->size, j->d, &p, act, row->layer))
             return false;
-        measure(&m, j, &p, &s, act, row->explained, attn_diff_is_loose(j->d, row));
+        measure(&m, j, &p, act, row->explained, attn_diff_is_loose(j->d, row));
     } else {
         m = (struct measured){0};
     }
@@ -538,7 +295,6 @@ bool attn_rounding_judge(struct attn_diff *d)
         j.kind = &float32;
         done = judge_all(&j);
     }
-    free(j.row);
-    free(j.column);
+    attn_summed_free(&j.size);
     return done;
 }

@@ -6,15 +6,15 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Two to three times what was measured over right ports of 21 families, 64 to 768 wide, with dots up to 150 and columns up
- * to 1,024 times larger than others (tests/test_ports.c). */
+/* Two to three times what was measured over right ports of 21 families, 64 to 768 wide, with dots up to 150 and
+ * columns up to 1,024 times larger than others (tests/test_ports.c). */
 enum { OF_ROOT = 4 };                   /* roundings of a sum, times the root of its terms */
-/* What a step may make of the gap of its inputs.  Most: a product of two activations; and logits, since columns of a tied
- * embedding can be as large as those of the stream. */
+/* What a step may make of the gap of its inputs.  Most: a product of two activations; and logits, since columns of a
+ * tied embedding can be as large as those of the stream. */
 enum { TIMES = 4, TIMES_ROW = 8, TIMES_PRODUCT = 8, TIMES_MOST = 12 };
 
-/* A rounding of a number is one of float32 unless one side turns out to have numbers of 16 bits, or products of such.  own: how
- * many of them a step adds; factors are rounded before a sum, in which they may cancel. */
+/* A rounding of a number is one of float32 unless one side turns out to have numbers of 16 bits, or products of such.
+ * own: how many of them a step adds; factors are rounded before a sum, in which they may cancel. */
 static const struct kind { const char *name; float (*round)(float); double unit, least; int own; }
     float32 = {"float32", NULL, 0x1p-24, FLT_MIN, 16}, bf16 = {"bf16", attn_round_bf16, 0x1p-8, FLT_MIN, 4},
     float16 = {"float16", attn_round_f16, 0x1p-11, 0x1p-14, 4}, bf16_factors = {"bf16", NULL, 0x1p-8, FLT_MIN, 12},
@@ -69,8 +69,8 @@ static bool same(float a, float b, bool loose)
     return a == b || (isnan(a) && isnan(b)) || (loose && !isfinite(a) && !isfinite(b));
 }
 
-static struct row_gap measure_row(struct measured *m, const float *a, const float *b, size_t n, const struct attn_summed_row *s,
-                                  double explained, bool loose)
+static struct row_gap measure_row(struct measured *m, const float *a, const float *b, size_t n,
+                                  const struct attn_summed_row *s, double explained, bool loose)
 {
     struct row_gap out = {0};
     for (size_t k = 0; k < n; k++) {
@@ -174,7 +174,10 @@ static size_t next_row(const struct attn_diff *d, size_t i)
     return i;
 }
 
-static bool is_at(const struct attn_diff_row *row, struct place p) { return row->act == p.act && row->layer == p.layer; }
+static bool is_at(const struct attn_diff_row *row, struct place p)
+{
+    return row->act == p.act && row->layer == p.layer;
+}
 
 /* A dump may number its layers as it likes: passing over more than these would explain anything. */
 static int next_layer(int layer, const struct attn_diff_row *row)
@@ -187,7 +190,8 @@ static struct place next_place(struct place p, const struct attn_diff_row *row)
 {
     bool more = row && row->layer > p.layer;
     if (p.act == ATTN_ACT_POS_EMBED || p.act == ATTN_ACT_RESID_POST)
-        return more ? (struct place){ATTN_ACT_RESID_PRE, next_layer(p.layer, row)} : (struct place){ATTN_ACT_NORM_FINAL, -1};
+        return more ? (struct place){ATTN_ACT_RESID_PRE, next_layer(p.layer, row)}
+               : (struct place){ATTN_ACT_NORM_FINAL, -1};
     return (struct place){p.act + 1, p.layer};
 }
 
@@ -247,8 +251,9 @@ static struct noise noise_of(const struct attn_pair *p)
     return (struct noise){bb > 0 ? sqrt(dd / bb) : 0, dd > 0 && bb > 0 ? fabs(db) / sqrt(dd * bb) : 1};
 }
 
-/* Products of factors of 16 bits, summed in float32, are noise in queries, keys and values alike, where a mistake would be in
- * one of them, or in their input.  With both factors rounded to bf16 the gap is about 2^-9, with TF32 an eighth of that. */
+/* Products of factors of 16 bits, summed in float32, are noise in queries, keys and values alike, where a mistake
+ * would be in one of them, or in their input.  With both factors rounded to bf16 the gap is about 2^-9, with TF32 an
+ * eighth of that. */
 static const struct kind *kind_of_products(const struct attn_diff *d, int layer)
 {
     const double most = 4e-3, between = 6e-4, alike = 8, random = 0.5;

@@ -42,8 +42,8 @@ static void add_squares(struct squares *to, const float *x, size_t n, double lim
     to->most = most;
 }
 
-/* The root mean square of a token over all heads, without the few large numbers that trained models have in some columns:
- * of other columns these say nothing. */
+/* The root mean square of a token over all heads, without the few large numbers that trained models have in some
+ * columns: of other columns these say nothing. */
 static double size_of_token(const struct attn_pair *p, const float *x, size_t t)
 {
     enum { ROUNDS = 3, LARGE = 5 };
@@ -106,7 +106,8 @@ static bool pair_at(const struct attn_diff *d, int act, int layer, struct attn_p
 }
 
 /* |q| |k|: false if a side lacks them, or they are of other heads and tokens. */
-static bool size_dots(struct attn_summed *s, const struct attn_diff *d, const struct attn_pair *p, int layer, bool *memory)
+static bool size_dots(struct attn_summed *s, const struct attn_diff *d, const struct attn_pair *p, int layer,
+                      bool *memory)
 {
     struct attn_pair q, k;
     if (!pair_at(d, ATTN_ACT_Q, layer, &q) || !pair_at(d, ATTN_ACT_K, layer, &k) || q.H != p->H || q.T != p->T ||
@@ -160,14 +161,15 @@ static void size_pattern(struct attn_summed *s, const struct attn_diff *d, const
     } else {
         for (size_t h = 0; h < p->H; h++)
             for (size_t t = 0; t < p->T; t++)
-                s->row[h * p->T + t] = GUESSED * larger(spread(p->a + at(p, h, t), p->n), spread(p->b + at(p, h, t), p->n));
+                s->row[h * p->T + t] = GUESSED * larger(spread(p->a + at(p, h, t), p->n),
+                                                        spread(p->b + at(p, h, t), p->n));
     }
     for (size_t i = 0; i < p->H * p->T; i++)
         s->row[i] += 1;
 }
 
-/* Each head of a context is a sum of values times probabilities, which may cancel: its size is that of the sum of their sizes,
- * and the token's the root mean square over its heads. */
+/* Each head of a context is a sum of values times probabilities, which may cancel: its size is that of the sum of
+ * their sizes, and the token's the root mean square over its heads. */
 static bool size_context(struct attn_summed *s, const struct attn_diff *d, const struct attn_pair *context, int layer)
 {
     struct attn_pair p, v;
@@ -222,7 +224,8 @@ bool attn_summed_of(struct attn_summed *s, const struct attn_diff *d, const stru
     return act != ATTN_ACT_CONTEXT || size_context(s, d, p, layer);
 }
 
-struct attn_summed_row attn_summed_row(const struct attn_summed *s, const struct attn_pair *p, size_t h, size_t t, double least)
+struct attn_summed_row attn_summed_row(const struct attn_summed *s, const struct attn_pair *p, size_t h, size_t t,
+                                       double least)
 {
     const double faint = 1e-15;         /* a probability below moves no context that is seen */
     return (struct attn_summed_row){.row = s->row[s->by_head ? h * p->T + t : t], .of_itself = s->of_itself,

@@ -7,8 +7,8 @@
 #include <float.h>
 #include <math.h>
 
-/* Of one activation: element (h, t, k) is as large as row[h T + t], times column[h / group, k], or times itself; or row[t]
- * where all heads of a token count.  Kept for the next one. */
+/* Of one activation: element (h, t, k) is as large as row[h T + t], times column[h / group, k], or times itself; or as
+ * row[t] where all heads of a token count.  Kept for the next one. */
 struct attn_summed { double *row, *column; size_t rows, columns, group; bool by_head, of_columns, of_itself; };
 /* Of one row: each of its numbers is at least as large as itself. */
 struct attn_summed_row { double row, least; const double *column; bool of_itself; };
@@ -16,7 +16,8 @@ struct attn_summed_row { double row, least; const double *column; bool of_itself
 /* Measures an activation; false: there is no memory. */
 bool attn_summed_of(struct attn_summed *s, const struct attn_diff *d, const struct attn_pair *p, int act, int layer);
 /* least: numbers below have fewer bits. */
-struct attn_summed_row attn_summed_row(const struct attn_summed *s, const struct attn_pair *p, size_t h, size_t t, double least);
+struct attn_summed_row attn_summed_row(const struct attn_summed *s, const struct attn_pair *p, size_t h, size_t t,
+                                       double least);
 void attn_summed_free(struct attn_summed *s);
 
 double attn_largest(const float *x, size_t n);          /* of the finite ones, without their signs */

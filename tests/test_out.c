@@ -463,7 +463,8 @@ START_TEST(out_json_strings)
 {
     static const struct { const char *in; size_t len; const char *out; } rows[] = {
         {"", 0, "\"\""}, {"plain", 5, "\"plain\""}, {"a\"b\\c/", 6, "\"a\\\"b\\\\c/\""},
-        {"\b\f\n\r\t", 5, "\"\\b\\f\\n\\r\\t\""}, {"\0\x01\x1F\x7F", 4, "\"\\u0000\\u0001\\u001f\x7F\""},
+        {"\b\f\n\r\t", 5, "\"\\b\\f\\n\\r\\t\""}, {"\0\x01\x1F\x7F", 4, "\"\\u0000\\u0001\\u001f\\u007f\""},
+        {"a\xC2\x9B\u00A0\u061C\u202Eb\u2069\u2014", 17, "\"a\\u009b\u00A0\\u061c\\u202eb\\u2069\u2014\""},
         {"Gr\xC3\xBC\xC3\x9F", 6, "\"Gr\xC3\xBC\xC3\x9F\""}, {"\xF0\x9F\x98\x80", 4, "\"\xF0\x9F\x98\x80\""},
         {"\xFF", 1, "\"\xEF\xBF\xBD\""}, {"a\xE2\x82z", 4, "\"a\xEF\xBF\xBDz\""},
         {"\xED\xA0\x80", 3, "\"\xEF\xBF\xBD\xEF\xBF\xBD\xEF\xBF\xBD\""}, {"\"\xC3", 2, "\"\\\"\xEF\xBF\xBD\""},

@@ -4,7 +4,7 @@
 #include "scratch.h"
 #include "shell.h"
 
-#include "attn.h"
+#include "base/utf8.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -99,6 +99,48 @@ START_TEST(notes_keep_their_place)
 }
 END_TEST
 
+/* ---- what would steer the terminal ---- */
+
+#define STEERING "\033]0;x\007 \033[2J \302\23331m \u202eabc \177z"
+
+/* Commands that print texts of the vocabulary in formats for programs: $M, a model of such words and a text of them. */
+#define PROGRAMS \
+    "\"$A\" run $M --format tidy --show pattern; \"$A\" run $M --format csv --show pattern; \"$A\" run $M --format csv --show tokens; " \
+    "\"$A\" run $M --format json --show pattern; \"$A\" run $M --format svg --show pattern; \"$A\" generate $M --format json; " \
+    "\"$A\" lens $M --format csv; \"$A\" lens $M --format json; \"$A\" score $M --format json; \"$A\" tokenize $M --format json; " \
+    "\"$A\" batch $M --format tidy --show pattern; \"$A\" batch $M --format ndjson --show pattern; " \
+    "\"$A\" batch $M --format summary; \"$A\" vocab -f $D/t"
+
+static bool is_steering(uint32_t c) { return attn_utf8_steers(c) && c != '\n' && c != '\r' && c != '\t'; }
+
+/* On a terminal none is obeyed, with a pager or without; in a pipe all is as it was. */
+START_TEST(formats_for_programs_do_not_steer_the_terminal)
+{
+    static const char *const pagers[] = {"", "cat -"};
+    size_t step, n = 0;
+    if (no_terminal())
+        return;
+    succeed("printf '" STEERING "' >$D/t; \"$A\" vocab -q -f $D/t -o $D/v.json; \"$A\" init -q -o $D/m --vocab $D/v.json "
+            "--n-layer 1 --n-head 1 --d-model 2 --n-ctx 9 --unembed true --residual true --output-projection true");
+    const char *shown = on_terminal(printed("export ATTN_PAGER='%s' M=\"-m $D/m -f $D/t -q\"; " PROGRAMS, pagers[_i]), 0);
+    for (size_t i = 0, len = strlen(shown); i < len; i += step)
+        ck_assert_msg(!is_steering(attn_utf8_next(shown + i, len - i, &step)), "obeys %.60s", shown + i);
+    for (const char *at = shown; (at = strstr(at, "]0;x")); at++)
+        n++;
+    ck_assert_uint_ge(n, 13);           /* the summary has the likeliest next word alone */
+}
+END_TEST
+
+START_TEST(programs_get_what_they_got)
+{
+    expect_exactly("printf '" STEERING "' >$D/t; \"$A\" vocab -q -f $D/t -o $D/v.json; \"$A\" init -q -o $D/m --vocab $D/v.json "
+                   "--n-layer 1 --n-head 1 --d-model 2 --n-ctx 9; \"$A\" run -m $D/m -f $D/t --format csv --show tokens",
+                   "index,id,text,start,end\n0,1,\033]0;x\007,0,6\n1,0,\033[2J,7,11\n2,3,\302\23331m,12,17\n3,4,\u202eabc,18,24\n"
+                   "4,2,\177z,25,27\n");
+    expect_exactly("\"$A\" tokenize -m $D/m -f $D/t --format json | jq -rj .text | cmp - $D/t && echo same", "same\n");
+}
+END_TEST
+
 /* ---- messages ---- */
 
 static const char *const messages[] = {
@@ -141,6 +183,8 @@ Suite *suite_pager(void)
     tcase_add_test(t, the_text_is_the_same);
     tcase_add_test(t, a_pager_that_fails_changes_nothing);
     tcase_add_test(t, notes_keep_their_place);
+    tcase_add_loop_test(t, formats_for_programs_do_not_steer_the_terminal, 0, 2);
+    tcase_add_test(t, programs_get_what_they_got);
     tcase_add_loop_test(t, messages_wrap_between_words, 0, sizeof messages / sizeof *messages);
     suite_add_tcase(s, t);
     return s;

@@ -2,6 +2,7 @@
 
 #include "table.h"
 
+#include "base/target.h"
 #include "base/utf8.h"
 
 #include <errno.h>
@@ -55,6 +56,7 @@ void pager_hold(void)
         terminal = out;
     else if (out >= 0)
         close(out);
+    attn_target_hold(terminal >= 0);
     if (file >= 0)
         close(file);
 }
@@ -194,4 +196,5 @@ void pager_show(void)
         close(file);
     close(terminal);
     terminal = -1;
+    attn_target_hold(false);
 }

@@ -1,5 +1,6 @@
 #include "print.h"
 
+#include "base/json.h"
 #include "base/utf8.h"
 
 #include <inttypes.h>
@@ -52,30 +53,18 @@ size_t print_visible(FILE *f, const char *s, size_t len)
 
 /* ---- JSON -------------------------------------------------------------------------------- */
 
-static void escape(FILE *f, char c)
-{
-    static const char from[] = "\"\\\b\f\n\r\t", to[] = "\"\\bfnrt";
-    const char *at = c ? strchr(from, c) : NULL;
-    if (at)
-        fprintf(f, "\\%c", to[at - from]);
-    else
-        fprintf(f, "\\u%04x", (unsigned)(unsigned char)c);
-}
-
 void json_string(FILE *f, const char *s, size_t len)
 {
+    char form[ATTN_JSON_SPELLED];
     if (!s) {
         fputs("null", f);
         return;
     }
     fputc('"', f);
-    for (size_t step; len > 0; s += step, len -= step)
-        if (attn_utf8_next(s, len, &step) == REPLACEMENT)
-            fputs("\uFFFD", f);
-        else if ((unsigned char)*s < 0x20 || *s == '"' || *s == '\\')
-            escape(f, *s);
-        else
-            fwrite(s, 1, step, f);
+    for (size_t step; len > 0; s += step, len -= step) {
+        step = attn_json_spell(form, s, len);
+        fputs(form, f);
+    }
     fputc('"', f);
 }
 
@@ -86,9 +75,8 @@ void json_visible(FILE *f, const char *s, size_t len)
         char form[ATTN_VISIBLE];
         step = attn_utf8_visible(form, s, len);
         if ((unsigned char)*s < 0x20 || *s == '"' || *s == '\\')
-            escape(f, *s);
-        else
-            fputs(form, f);
+            attn_json_spell(form, s, len);
+        fputs(form, f);
     }
     fputc('"', f);
 }

@@ -189,6 +189,21 @@ static bool scan_string(struct attn_json *j)
     return true;
 }
 
+size_t attn_json_spell(char form[ATTN_JSON_SPELLED], const char *s, size_t len)
+{
+    static const char plain[] = "\"\\\b\f\n\r\t", letters[] = "\"\\bfnrt";
+    size_t step;
+    uint32_t c = attn_utf8_next(s, len, &step);
+    const char *at = c && c < 0x80 ? strchr(plain, (char)c) : NULL;
+    if (at)
+        snprintf(form, ATTN_JSON_SPELLED, "\\%c", letters[at - plain]);
+    else if (attn_utf8_steers(c))
+        snprintf(form, ATTN_JSON_SPELLED, "\\u%04x", (unsigned)c);
+    else
+        form[attn_utf8_put(form, c)] = '\0';
+    return step;
+}
+
 size_t attn_json_string(const struct attn_json *j, char *out)
 {
     const char *s = j->text + j->token, *end = s + j->token_len;

@@ -15,6 +15,7 @@
 #include "base/err.h"
 #include "base/format.h"
 #include "base/grow.h"
+#include "base/json.h"
 #include "base/num.h"
 #include "base/sha256.h"
 #include "base/target.h"
@@ -327,7 +328,7 @@ uint64_t attn_out_bytes(const struct attn_out *o)
     return o->flushed + o->used;
 }
 
-void attn_out_write(struct attn_out *o, const void *data, size_t len)
+static void append(struct attn_out *o, const void *data, size_t len)
 {
     if (len >= COPY_MOST) {
         flush(o);
@@ -336,6 +337,36 @@ void attn_out_write(struct attn_out *o, const void *data, size_t len)
         memcpy(room(o, len), data, len);
         o->used += len;
     }
+}
+
+/* What a terminal would obey is made visible, as in \x1B, except line feeds and tabs. */
+static void append_visible(struct attn_out *o, const char *s, size_t len)
+{
+    char form[ATTN_VISIBLE];
+    size_t plain = 0, step;
+    for (size_t i = 0; i < len; i += step) {
+        uint32_t c = attn_utf8_next(s + i, len - i, &step);
+        if (!attn_utf8_steers(c) || c == '\n' || c == '\t')
+            continue;
+        append(o, s + plain, i - plain);
+        attn_utf8_visible(form, s + i, len - i);
+        append(o, form, strlen(form));
+        plain = i + step;
+    }
+    append(o, s + plain, len - plain);
+}
+
+void attn_out_write(struct attn_out *o, const void *data, size_t len)
+{
+    if (o->to.shown)
+        append_visible(o, data, len);
+    else
+        append(o, data, len);
+}
+
+void attn_out_steer(struct attn_out *o, const char *codes)
+{
+    append(o, codes, strlen(codes));
 }
 
 void attn_out_str(struct attn_out *o, const char *s)
@@ -390,29 +421,29 @@ void attn_out_right(struct attn_out *o, size_t columns, double x, int digits)
     o->used += attn_num_right(room(o, columns + ATTN_NUM_FIXED_MAX), columns, x, digits);
 }
 
-/* Escapes what a JSON string cannot contain: quote, backslash and control characters. */
-static void put_escape(struct attn_out *o, char c)
+/* How many bytes a JSON string holds as they are; what begins a character that a terminal may obey is looked at by itself. */
+static size_t plain_json(const char *s, size_t len)
 {
-    static const char plain[] = "\"\\\b\f\n\r\t", letters[] = "\"\\bfnrt";
-    const char *at = c ? strchr(plain, c) : NULL;
-    attn_out_char(o, '\\');
-    if (at)
-        attn_out_char(o, letters[at - plain]);
-    else
-        attn_out_printf(o, "u%04x", (unsigned)c);
+    size_t n = 0;
+    for (; n < len; n++) {
+        unsigned char c = (unsigned char)s[n];
+        if (c < 0x20 || c == '"' || c == '\\' || c == 0x7F || c == 0xC2 || c == 0xD8 || c == 0xE2)
+            break;
+    }
+    return n;
 }
 
 static void put_escaped(struct attn_out *o, const char *s, size_t len)
 {
-    const char *start = s, *end = s + len;
-    for (; s < end; s++) {
-        if ((unsigned char)*s >= 0x20 && *s != '"' && *s != '\\')
+    char form[ATTN_JSON_SPELLED];
+    for (size_t plain; len > 0; s += plain, len -= plain) {
+        plain = plain_json(s, len);
+        attn_out_write(o, s, plain);
+        if (plain)
             continue;
-        attn_out_write(o, start, (size_t)(s - start));
-        put_escape(o, *s);
-        start = s + 1;
+        plain = attn_json_spell(form, s, len);
+        attn_out_str(o, form);
     }
-    attn_out_write(o, start, (size_t)(end - start));
 }
 
 void attn_out_json(struct attn_out *o, const char *s, size_t len)

@@ -45,6 +45,8 @@ void attn_out_digest_two(struct attn_out *a, char hex_a[65], struct attn_out *b,
 uint64_t attn_out_bytes(const struct attn_out *o);      /* written so far, including the bytes kept */
 
 void attn_out_write(struct attn_out *o, const void *data, size_t len);
+/* Control sequences for a terminal: in all else that is written to one, they are made visible. */
+void attn_out_steer(struct attn_out *o, const char *codes);
 void attn_out_str(struct attn_out *o, const char *s);
 void attn_out_char(struct attn_out *o, char c);
 void attn_out_printf(struct attn_out *o, const char *fmt, ...) __attribute__((format(printf, 2, 3)));

@@ -165,10 +165,15 @@ bool attn_target_in_place(const char *path)
     return stat(path, &st) == 0 && !S_ISDIR(st.st_mode) && (!S_ISREG(st.st_mode) || is_standard_output(&st));
 }
 
+static bool held;                       /* what standard output gets will be shown on a terminal */
+
+void attn_target_hold(bool on) { held = on; }
+
 static void use_standard_output(struct attn_target *t)
 {
     t->fd = STDOUT_FILENO;
     t->borrowed = true;
+    t->shown = held || isatty(t->fd);
 }
 
 static int open_named(struct attn_target *t, struct attn_err *err)
@@ -187,6 +192,7 @@ static int open_named(struct attn_target *t, struct attn_err *err)
     if (S_ISREG(st.st_mode))
         return open_beside(t, &st, err);
     t->fd = attn_disk_open(t->name, O_WRONLY, 0);
+    t->shown = t->fd >= 0 && isatty(t->fd);
     return t->fd >= 0 ? 0 : attn_fail_errno(err, t->name, "open");
 }
 

@@ -10,6 +10,7 @@
 
 struct attn_target {
     int fd;                             /* write here; -1 if closed */
+    bool shown;                         /* on a terminal, which obeys control sequences */
     bool borrowed;                      /* standard output, which is not ours to close */
     char *name;                         /* for messages */
     char *final, *temp;                 /* NULL if written in place; else fd can also be read */
@@ -27,6 +28,8 @@ int attn_target_open_scratch(struct attn_target *t, const char *path, struct att
 /* Opens a target that grows, continued after its first `keep` bytes, which PATH.part must have; a device or pipe is
  * written in place. */
 int attn_target_open_growing(struct attn_target *t, const char *path, uint64_t keep, struct attn_err *err);
+/* Says that standard output is kept for a terminal, though it is none, until this is taken back. */
+void attn_target_hold(bool held);
 /* Whether a path would be written in place, as standard output (NULL), devices and pipes are. */
 bool attn_target_in_place(const char *path);
 /* Malloc'd: the path after following links; the file need not exist yet.  NULL with errno. */

@@ -126,6 +126,12 @@ size_t attn_utf8_width(const char *s, size_t len)
     return columns;
 }
 
+bool attn_utf8_steers(uint32_t c)
+{
+    bool control = c < 0x20 || (c >= 0x7F && c < 0xA0);
+    return control || c == 0x61C || c == 0x200E || c == 0x200F || (c >= 0x202A && c <= 0x202E) || (c >= 0x2066 && c <= 0x2069);
+}
+
 /* Whether c shows nothing, as white space (not in this table) does, or changes the writing direction. */
 static bool invisible(uint32_t c)
 {

@@ -16,6 +16,8 @@ size_t attn_utf8_mark(const char *s, size_t len);
 uint32_t attn_utf8_next(const char *s, size_t len, size_t *step);
 /* Writes the UTF-8 of a code point (no surrogate, at most U+10FFFF) and returns its length. */
 size_t attn_utf8_put(char buf[4], uint32_t c);
+/* Whether a terminal would obey it instead of showing it: control characters, and those that change the writing direction. */
+bool attn_utf8_steers(uint32_t c);
 /* A malloc'd copy for names in reports, pages and JSON, NULL without memory: invalid UTF-8 and whatever would steer a
  * terminal become U+FFFD. */
 char *attn_utf8_readable(const char *s, size_t len);

@@ -2,6 +2,7 @@
  *
  * Matrices are put next to each other as the width allows, with their keys written downwards above the first ones.  A
  * matrix wider than the terminal is pooled: each cell is the largest of k x k numbers, which the title mentions. */
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -103,14 +104,16 @@ static void paint(struct term *t, int step)
         return;
     t->painted = step;
     if (step < 0) {
-        attn_out_str(t->out, "\x1b[0m");
+        attn_out_steer(t->out, "\x1b[0m");
         return;
     }
     struct attn_rgb c = attn_canvas_color(t->look->palette, (uint8_t)step);
+    char codes[40];
     if (t->look->colors > 256)
-        attn_out_printf(t->out, "\x1b[48;2;%d;%d;%dm", c.r, c.g, c.b);
+        snprintf(codes, sizeof codes, "\x1b[48;2;%d;%d;%dm", c.r, c.g, c.b);
     else
-        attn_out_printf(t->out, "\x1b[48;5;%um", attn_term_256(c));
+        snprintf(codes, sizeof codes, "\x1b[48;5;%um", attn_term_256(c));
+    attn_out_steer(t->out, codes);
 }
 
 static void put_cell(struct term *t, uint8_t step, size_t columns)
@@ -335,8 +338,9 @@ static void put_title(struct term *t)
 {
     char edits[ATTN_ALBUM_EDITS];
     attn_album_edits(edits, t->album);
-    attn_out_printf(t->out, "%s%.160s%s%s%s", t->look->colors ? "\x1b[1m" : "", t->first->title, edits, t->first->axes,
-                    t->look->colors ? "\x1b[0m" : "");
+    attn_out_steer(t->out, t->look->colors ? "\x1b[1m" : "");
+    attn_out_printf(t->out, "%.160s%s%s", t->first->title, edits, t->first->axes);
+    attn_out_steer(t->out, t->look->colors ? "\x1b[0m" : "");
     if (t->pool > 1)
         attn_out_printf(t->out, "; a cell is the largest of %zu x %zu", t->pool, t->pool);
     attn_out_char(t->out, '\n');

@@ -341,7 +341,9 @@ START_TEST(watching_changes_nothing_and_goes_on)
     expect_exactly(SAME("one", "other"), "same\n");
     expect("mv $D/other $D/one.watched && rm -r $D/one && mv $D/one.watched $D/one", 0, "");
     expect("i=0; until " SMALL "-o $D/other --resume --save-every 2 -q " WATCH "& p=$!; ( sleep 0.$((i += 1))2; kill -KILL $p ) 2>/dev/null & "
-           "wait $p; do test $((i += 1)) -lt 60 || exit 1; done 2>/dev/null; wait; " SAME_WATCH, 0, "same");
+           "wait $p; do test $((i += 1)) -lt 60 || exit 1; touch $D/other/.attn-0123456789abcdef.tmp "
+           "$D/other/watch/.attn-0123456789abcdef.tmp || :; done 2>/dev/null; wait; " SAME_WATCH, 0, "same");
+    expect_exactly("cd $D; ls -A other other/watch | ends 1 grep tmp", "");      /* what killed runs left is gone */
 }
 END_TEST
 

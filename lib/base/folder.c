@@ -43,25 +43,26 @@ bool attn_folder_has(const char *dir, const char *file)
     return there;
 }
 
-/* Whether a temporary file is that of a process that was killed: nobody has locked it, nor could be about to. */
-static bool is_left(int dir, const char *name)
+/* Removes a temporary file of a process that was killed: nobody has locked it.  Who is about to lock it sees that it is gone, and
+ * takes another; where files have no locks, one that is old. */
+static void remove_left(int dir, const char *name)
 {
     enum { OLD = 600 };                 /* seconds */
     struct stat st;
     int fd = openat(dir, name, O_RDWR | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);         /* on NFS who cannot write cannot lock */
-    bool left = fd >= 0 && !fstat(fd, &st) && S_ISREG(st.st_mode) && time(NULL) - st.st_mtime > OLD &&
-                (attn_disk_lock(fd) || errno != EWOULDBLOCK);
+    if (fd >= 0 && !fstat(fd, &st) && S_ISREG(st.st_mode) &&
+        (attn_disk_lock(fd) || (errno != EWOULDBLOCK && time(NULL) - st.st_mtime > OLD)))
+        unlinkat(dir, name, 0);
     if (fd >= 0)
         close(fd);
-    return left;
 }
 
 static void sweep(const char *dir)
 {
     DIR *d = opendir(dir);
     for (const struct dirent *e; d && (e = readdir(d));)
-        if (attn_target_is_temp(e->d_name) && is_left(dirfd(d), e->d_name))
-            unlinkat(dirfd(d), e->d_name, 0);
+        if (attn_target_is_temp(e->d_name))
+            remove_left(dirfd(d), e->d_name);
     if (d)
         closedir(d);
 }

@@ -95,33 +95,49 @@ bool attn_target_is_temp(const char *name)
     return digits == 16 && !strcmp(name + before + digits, AFTER);
 }
 
+/* Locks a new file, so that nobody takes it for one that was left behind; false: somebody just did. */
+static bool keep(int fd, const char *path)
+{
+    bool taken = !attn_disk_lock(fd) && errno == EWOULDBLOCK;
+    return !taken && access(path, F_OK) == 0;
+}
+
+/* Malloc'd: a random name beside `final`, which nobody else has; NULL with errno. */
+static char *random_name(const char *final)
+{
+    uint64_t salt;
+    char leaf[32];
+    ssize_t n;
+    while ((n = getrandom(&salt, sizeof salt, 0)) < 0 && errno == EINTR)
+        continue;
+    snprintf(leaf, sizeof leaf, BEFORE "%016" PRIx64 AFTER, salt);
+    return n == (ssize_t)sizeof salt ? beside(final, leaf) : NULL;
+}
+
 /* Creates t->temp under a random name in the directory of t->final; false with errno. */
 static bool open_temp(struct attn_target *t, mode_t mode)
 {
-    do {
-        uint64_t salt;
-        char leaf[32];
-        ssize_t n;
-        while ((n = getrandom(&salt, sizeof salt, 0)) < 0 && errno == EINTR)
-            continue;
-        if (n != (ssize_t)sizeof salt)
-            return false;
-        snprintf(leaf, sizeof leaf, BEFORE "%016" PRIx64 AFTER, salt);
-        char *path = beside(t->final, leaf);
-        if (!path)
-            return false;
-        t->trail = attn_trail_add(path, NULL, 0);       /* first: a signal may come at any moment; nobody else has this name */
+    char *path;
+    while ((path = random_name(t->final))) {
+        t->trail = attn_trail_add(path, NULL, 0);       /* first: a signal may come at any moment */
         t->fd = attn_disk_open(path, O_RDWR | O_CREAT | O_EXCL, mode);
-        if (t->fd >= 0) {
-            (void)attn_disk_lock(t->fd);                /* nobody takes it for one that was left behind */
+        bool kept = t->fd >= 0 && keep(t->fd, path), again = t->fd >= 0 || errno == EEXIST;
+        if (kept) {
             t->temp = path;
-        } else {
-            attn_trail_drop(t->trail);
-            t->trail = NULL;
-            free(path);                 /* free keeps errno */
+            return true;
         }
-    } while (t->fd < 0 && errno == EEXIST);
-    return t->fd >= 0;
+        if (t->fd >= 0) {
+            unlink(path);               /* if it is there, the system could not say so */
+            close(t->fd);
+        }
+        t->fd = -1;
+        attn_trail_drop(t->trail);
+        t->trail = NULL;
+        free(path);                     /* free keeps errno */
+        if (!again)
+            return false;
+    }
+    return false;
 }
 
 /* Opens t->temp, which is PATH.part, for this process alone; false with errno. */

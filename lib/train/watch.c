@@ -137,9 +137,9 @@ static void put_manifest(struct attn_out *out, const struct attn_watch *w)
 int attn_watch_save(const struct attn_watch *w, struct attn_err *err)
 {
     struct attn_out *out = NULL;
-    bool made;
-    int rc = w ? attn_folder_make(w->dir, &made, err) : ATTN_OK;
-    if (rc || !w)
+    struct attn_held held;
+    int rc = w ? attn_folder_begin(&held, w->dir, err) : ATTN_OK;
+    if (!w)
         return rc;
     for (size_t i = 0; i < w->n && !rc; i++)
         rc = write_stack(w, &w->stack[i], err);
@@ -147,12 +147,12 @@ int attn_watch_save(const struct attn_watch *w, struct attn_err *err)
         rc = write_array(w->dir, "steps", w->step, &w->times, 1, err);
     if (!rc)
         rc = attn_folder_open(&out, w->dir, "manifest.json", err);
-    if (rc)
-        return rc;
-    put_manifest(out, w);
-    rc = attn_out_commit(out, err);
+    if (!rc) {
+        put_manifest(out, w);
+        rc = attn_out_commit(out, err);
+    }
     attn_out_close(out);
-    return rc;
+    return attn_folder_end(&held, rc);
 }
 
 /* ---- reading back -------------------------------------------------------------------------- */

@@ -391,7 +391,7 @@ const char *attn_cpu_target(void);      /* the instructions that compute: "avx51
 /* ---- predicting ------------------------------------------------------------------------ */
 
 /* The natural logarithm of the probability of token `id`: the softmax over logits[V], in double precision.  A logit of
- * -inf rules a token out; NaN or inf, or -inf for all tokens, are an error, here and below. */
+ * -inf rules a token out; NaN or inf, -inf for all tokens, and no tokens, are an error, here and below. */
 int attn_logprob(double *out, const float *logits, size_t V, int32_t id, struct attn_err *err);
 
 /* The likeliest next tokens: out[*n], at most k of them, likeliest first, of equally likely ones the lower id first. */

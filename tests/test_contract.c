@@ -48,6 +48,7 @@ START_TEST(a_failure_makes_nothing)
     CHECK(struct attn_labels, attn_labels_read(out, bad, sizeof bad - 1, "labels", 6, err));
     CHECK(struct attn_run, attn_run_new(out, model, &(struct attn_plan){0}, NULL, 0, err));
     CHECK(struct attn_sampler, attn_sampler_new(out, 6, &(struct attn_sampling){.temperature = -1}, err));
+    CHECK(struct attn_sampler, attn_sampler_new(out, 0, &(struct attn_sampling){.top_p = 1}, err));
     CHECK(struct attn_select, attn_select_new(out, model, NULL, "no such activation", NULL, NULL, err));
     CHECK(struct attn_metric, attn_metric_new(out, "no such metric", err));
     CHECK(struct attn_records, attn_records_open(out, &(struct attn_records_opts){.format = "no such format"}, err));

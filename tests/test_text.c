@@ -339,6 +339,9 @@ START_TEST(logits_that_rank_nothing)
         ck_assert_uint_eq(n, 0);
         ck_assert_msg(strstr(err.msg, says[i]) != NULL, "%s", err.msg);
     }
+    size_t n = 2;
+    ck_assert_int_eq(attn_logits_top(&(struct attn_likely){0}, &n, 1, logits[0], 0, NULL), ATTN_EUSAGE);
+    ck_assert_uint_eq(n, 0);
 }
 END_TEST
 

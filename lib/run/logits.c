@@ -24,10 +24,17 @@ static int not_finite(const float *logits, size_t i, struct attn_err *err)
                      "are damaged, or an edit made it so", i, isnan(logits[i]) ? "nan" : logits[i] > 0 ? "inf" : "-inf");
 }
 
-/* The likeliest of V > 0 tokens; of equally likely ones, that with the lowest id.  -inf rules a token out, but not all of them. */
+static int no_tokens(struct attn_err *err)
+{
+    return attn_fail(err, ATTN_EUSAGE, "there are logits of 0 tokens, expected one at least");
+}
+
+/* The likeliest of V tokens; of equally likely ones, that with the lowest id.  -inf rules a token out, but not all of them. */
 static int find_best(int32_t *best, const float *logits, size_t V, struct attn_err *err)
 {
     bool finite;
+    if (!V)
+        return no_tokens(err);
     float most = attn_vec_max(logits, 1, V, &finite);
     *best = 0;
     while (finite && logits[*best] != most)
@@ -260,7 +267,7 @@ static int check_sampling(const struct attn_sampling *sampling, struct attn_err 
 int attn_sampler_new(struct attn_sampler **out, size_t V, const struct attn_sampling *sampling, struct attn_err *err)
 {
     *out = NULL;
-    int rc = check_sampling(sampling, err);
+    int rc = V ? check_sampling(sampling, err) : no_tokens(err);
     if (rc)
         return rc;
     struct attn_sampler *s = calloc(1, sizeof *s);

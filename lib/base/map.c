@@ -11,6 +11,7 @@
 #include "base/disk.h"
 #include "base/err.h"
 #include "base/grow.h"
+#include "base/size.h"
 
 enum { LEAST = 65536, HUGE_PAGE = 2 << 20 };    /* LEAST: room for a read */
 
@@ -74,12 +75,17 @@ static int map_all(struct attn_map *m, int fd, off_t size, const char *name, siz
     return 0;
 }
 
+static int read_stream(struct attn_map *m, int fd, const struct stat *st, const char *name, size_t limit, struct attn_err *err)
+{
+    return read_all(m, fd, name, S_ISCHR(st->st_mode) ? smaller(limit, ATTN_DEVICE_MOST) : limit, err);
+}
+
 /* Of a file of our own opening, which is at its first byte. */
 static int take(struct attn_map *out, int fd, const struct stat *st, const char *name, size_t limit, struct attn_err *err)
 {
     if (S_ISREG(st->st_mode) && st->st_size > 0)            /* files in /proc claim to be empty */
         return map_all(out, fd, st->st_size, name, limit, err);
-    return read_all(out, fd, name, limit, err);
+    return read_stream(out, fd, st, name, limit, err);
 }
 
 int attn_map_file(struct attn_map *out, int fd, const char *name, struct attn_err *err)
@@ -104,7 +110,7 @@ int attn_map_open(struct attn_map *out, const char *path, size_t limit, struct a
     else if (S_ISDIR(st.st_mode))
         rc = attn_fail(err, ATTN_EIO, "%s: is a directory, expected a file", name);
     else
-        rc = in ? read_all(out, fd, name, limit, err) : take(out, fd, &st, name, limit, err);
+        rc = in ? read_stream(out, fd, &st, name, limit, err) : take(out, fd, &st, name, limit, err);
     if (!in)
         close(fd);
     if (rc != 0)

@@ -1,12 +1,14 @@
 /* map.h - a file as bytes in memory.
  *
  * Regular files are mapped read-only and never copied; anything else that can be read (a pipe, a device) is read up
- * to a limit.  A file that shrinks while mapped raises SIGBUS, which the program, not the library, turns into a
+ * to a limit, that of devices at most ATTN_DEVICE_MOST.  A file that shrinks while mapped raises SIGBUS, which the program, not the library, turns into a
  * message; disk.h remembers for it which file is mapped where. */
 #ifndef ATTN_BASE_MAP_H
 #define ATTN_BASE_MAP_H
 
 #include "attn.h"
+
+#define ATTN_DEVICE_MOST ((size_t)1 << 30)      /* bytes that are read of a device, which may never end */
 
 /* data is never NULL, not even for an empty file.  Bytes that lie elsewhere, such as in the program, are not owned. */
 struct attn_trail;

@@ -18,6 +18,7 @@
 #include "base/disk.h"
 #include "base/err.h"
 #include "base/grow.h"
+#include "base/map.h"
 #include "base/share.h"
 #include "base/utf8.h"
 #include "io/fields.h"
@@ -33,6 +34,7 @@ struct feed {
     bool over;                          /* no more bytes will come */
     bool counted;                       /* a regular file of `size` bytes, which can be read twice */
     uint64_t size, taken;
+    bool device;
     bool (*stop)(void *self); void *self;   /* asked while waiting; NULL: never stop */
 };
 enum feed_event { MORE, OVER, NOTHING, STOPPED };
@@ -50,7 +52,8 @@ static int open_feed(struct feed *f, const char *path, struct attn_err *err)
         f->owned = false;
         return attn_fail_errno(err, f->name, "open");
     }
-    bool regular = fstat(f->fd, &st) == 0 && S_ISREG(st.st_mode);
+    bool known = fstat(f->fd, &st) == 0, regular = known && S_ISREG(st.st_mode);
+    f->device = known && S_ISCHR(st.st_mode);
     f->size = regular ? (uint64_t)st.st_size : 0;
     f->counted = regular && f->owned;
     return ATTN_OK;
@@ -83,6 +86,8 @@ static int read_chunk(struct feed *f, enum feed_event *what, struct attn_err *er
     ssize_t n = read(f->fd, f->buf + f->to, CHUNK);
     if (n < 0)
         return errno == EINTR || errno == EAGAIN ? ATTN_OK : attn_fail_errno(err, f->name, "read");
+    if (f->device && f->taken + f->to - f->from > ATTN_DEVICE_MOST)
+        return attn_fail(err, ATTN_EFORMAT, "%s: is a device of more than %zu bytes, the most that is read here", f->name, ATTN_DEVICE_MOST);
     f->to += (size_t)n;
     f->over = n == 0;
     *what = n ? MORE : OVER;

@@ -194,6 +194,23 @@ START_TEST(out_refusals)
 }
 END_TEST
 
+START_TEST(out_over_a_file_of_another_user)
+{
+    struct stat st;
+    scratch_put(scratch_path("file"), "", 0);
+    if (geteuid() != 0 || chown(scratch_path("file"), 12, 34) || chmod(scratch_path("file"), 0640)) {
+        skipped("root", NULL);
+        return;
+    }
+    struct attn_out *o = open_out(scratch_path("file"));
+    attn_out_str(o, "new");
+    commit_out(o);
+    scratch_expect(scratch_path("file"), "new");
+    ck_assert_int_eq(stat(scratch_path("file"), &st), 0);
+    ck_assert(st.st_uid == 12 && st.st_gid == 34 && (st.st_mode & 07777) == 0640);
+}
+END_TEST
+
 START_TEST(out_big_and_small_writes_in_order)
 {
     static char big[200000];
@@ -713,7 +730,7 @@ Suite *suite_out(void)
 {
     const TTest *const tests[] = {
         out_appears_when_committed, out_without_commit_changes_nothing, out_permissions, targets_that_are_the_same, out_through_links,
-        out_refusals, out_big_and_small_writes_in_order, out_digests_of_two,
+        out_refusals, out_over_a_file_of_another_user, out_big_and_small_writes_in_order, out_digests_of_two,
         out_cut_short_before_it_is_read_back, out_printf_longer_than_the_buffer,
         out_in_the_name_of_two, out_to_a_full_disk, out_to_a_full_standard_output,
         out_to_where_standard_output_goes, out_beyond_the_file_size_limit, out_to_nobody,

@@ -149,6 +149,15 @@ static bool open_part(struct attn_target *t, mode_t mode)
     return t->fd >= 0;
 }
 
+/* Only root may give a file away; others become the owner of what they replace, and keep its group if it is one of theirs. */
+static void keep_owner(int fd, const struct stat *old)
+{
+    struct stat new;
+    bool other = fstat(fd, &new) == 0 && (new.st_uid != old->st_uid || new.st_gid != old->st_gid);
+    if (other)
+        (void)(fchown(fd, old->st_uid, old->st_gid) && fchown(fd, (uid_t)-1, old->st_gid));
+}
+
 /* `old` describes the file to be replaced; NULL if there is none. */
 static int open_beside(struct attn_target *t, const struct stat *old, struct attn_err *err)
 {
@@ -162,6 +171,8 @@ static int open_beside(struct attn_target *t, const struct stat *old, struct att
         return attn_fail_errno(err, t->name, what);
     if (!(t->grows ? open_part(t, mode) : open_temp(t, mode)))
         return t->grows ? attn_disk_not_taken(err, t->name, ".part", what) : attn_fail_errno(err, t->name, what);
+    if (old)
+        keep_owner(t->fd, old);
     if (old && fchmod(t->fd, mode) != 0)            /* open() applied the umask */
         return attn_fail_errno(err, t->name, what);
     return 0;

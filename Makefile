@@ -44,8 +44,14 @@ flags_reach    := -O1 -fno-inline-functions-called-once -fsanitize-coverage=trac
 flags_mutate   := -O1 -g0 -fsanitize=address,undefined -fno-sanitize-recover=all -fno-omit-frame-pointer \
     $(shell command -v ld.lld >/dev/null && echo -fuse-ld=lld)
 flags          := $(flags_$(flavour))
-# What makes a fault in the program hard to use.  Sanitizers find faults themselves, and fortified calls hide some from them.
-hard           := $(if $(flags),,-fstack-protector-strong -U_FORTIFY_SOURCE -D_FORTIFY_SOURCE=2 -fcf-protection)
+# What makes a fault in the program hard to use, as far as the compiler has it.  Sanitizers find faults themselves, and fortified
+# calls hide some from them.
+ifeq ($(flags),)
+fortify        := $(shell printf '\043include <features.h>\n__USE_FORTIFY_LEVEL' | $(CC) -O2 -U_FORTIFY_SOURCE -D_FORTIFY_SOURCE=3 -E -P - 2>&1 | tail -n 1)
+clash          := $(shell $(CC) -Werror -fstack-clash-protection -S -o /dev/null -x c /dev/null 2>&1 || echo no)
+hard           := -fstack-protector-strong -U_FORTIFY_SOURCE -D_FORTIFY_SOURCE=$(if $(filter 3,$(fortify)),3,2) -fcf-protection \
+    $(if $(clash),,-fstack-clash-protection)
+endif
 hard_link      := -Wl,-z,relro,-z,now
 # Some 6,000 pointers to strings take 2 KB in the file instead of 137, which a short run would read.
 packed         := $(if $(flags),,-Wl,-z,pack-relative-relocs)

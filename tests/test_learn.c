@@ -274,7 +274,7 @@ static const struct { const char *line; int status; const char *says; } lines[] 
     {"ends 1 \"$A\" vocab --bpe -s '' -o $D/v 2>&1; test ! -e $D/v", 0, "the text is empty, expected something to learn tokens from\n"},
     {"printf 'a\\377' | \"$A\" vocab --bpe -f - -o $D/v 2>&1", 1, "not UTF-8 at byte 1"},
     {"\"$A\" vocab --bpe -s ab -o cmd/README.md 2>&1", 1, "README.md/vocab.json: cannot"},
-    {"\"$A\" vocab --bpe -s ab -o $D/no/where 2>&1", 1, "no/where: cannot make this directory"},
+    {"\"$A\" vocab --bpe -s ab -o cmd/README.md/no/where 2>&1", 1, "no/where: cannot make this directory"},
 };
 
 START_TEST(the_command)

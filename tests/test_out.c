@@ -183,7 +183,7 @@ START_TEST(out_refusals)
     ck_assert_int_eq(symlink("loop", scratch_path("loop")), 0);
     check_no_out(scratch_dir, ": is a directory, expected a file");
     check_no_out(scratch_path("none/x"), ": cannot create: No such file or directory");
-    check_no_out(scratch_path("none/"), ": cannot create: No such file or directory");
+    check_no_out(scratch_path("none/"), ": cannot create: Is a directory");
     check_no_out(scratch_path("file/x"), ": cannot create: Not a directory");
     check_no_out(scratch_path("loop"), ": cannot create: Too many levels of symbolic links");
     check_no_out("", "cannot write to a file without a name");

@@ -219,9 +219,10 @@ END_TEST
 
 static const struct { const char *format, *show, *heads, *path, *says; } crowded[] = {
     { "csv", "pattern", NULL, NULL, "standard output takes one matrix of csv, but 8 matrices" },
-    { "csv", "pattern", NULL, "-", "(-o DIR)" },
+    { "csv", "pattern", NULL, "-", ", or give a directory: run -s 'Life is' --format csv -o DIR" },
     { "csv", "tokens,blocks.0.attn.context", NULL, NULL, "2 tables (one of tokens)" },
-    { "csv", "pattern", "0", "/tmp/attn-never.csv", "/tmp/attn-never.csv takes one matrix of csv, but 2" },
+    { "csv", "pattern", "0", "/tmp/attn-never.csv", "/tmp/attn-never.csv takes one matrix of csv, but 2 matrices are selected; select one, or give a directory: "
+      "run -s 'Life is' --format csv -o /tmp/attn-never" },
     { "csv", "pattern", "0", "/tmp/attn-never.CSV", "/tmp/attn-never.CSV takes one matrix of csv, but 2" },
     { "csv", "pattern", "0", "", "without a name" },
     { "csv", "pattern", "0", "/dev/null", "/dev/null takes one matrix" },

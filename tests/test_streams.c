@@ -168,6 +168,21 @@ START_TEST(temporary_files_that_were_left_go)
 }
 END_TEST
 
+#define PATTERNS "\"$A\" run -q -m induction -s 'cat dog' --show pattern "
+
+/* The command that the message names writes them; a directory is made with its parents, which go again if nothing is written. */
+START_TEST(directories_are_made_as_typed)
+{
+    expect_exactly("cd $D; ends 2 " PATTERNS "-o heat.csv 2>&1 | head -1 | sed 's/.*give a directory: attn-cli/\"$A\"/' >line; cat line; . ./line; ls heat | wc -l",
+                   "\"$A\" run --model induction --sentence 'cat dog' --show pattern --format csv -o heat\n3\n");
+    expect_exactly("cd $D; ends 2 \"$A\" run -m tiny --layer 0 -s \"$(printf '%099d ' 1)\" --show pattern -o heat.csv 2>&1 | head -1",
+                   "attn-cli run: heat.csv takes one matrix of csv, but 4 matrices are selected; select one, or give a directory: --format csv -o heat\n");
+    expect_exactly("cd $D; " PATTERNS "-o h/; " PATTERNS "--format npy -o a/b//c/; ls h a/b/c | grep -c csv; ls a/b/c | grep -c npy", "2\n2\n");
+    expect_exactly("cd $D; ulimit -f 0; ends 1 " PATTERNS "--format npy -o e/f/g 2>/dev/null; test ! -e e && echo none", "none\n");
+    expect_exactly("cd $D; \"$A\" init -q -o i/j --vocab-size 3 --n-layer 1 --n-head 1 --d-model 2 --n-ctx 4; \"$A\" vocab -q --bpe -s ab -o k/l --size 257; ls i k", "i:\nj\n\nk:\nl\n");
+}
+END_TEST
+
 START_TEST(files_are_replaced_whole)
 {
     expect_exactly("cd $D && echo old >v && chmod 640 v && ln -s v link && \"$A\" vocab -q -s 'Life is' -o link && "
@@ -429,7 +444,8 @@ Suite *suite_streams(void)
         {what_cannot_run_writes_nothing, 1}, {full_disk_is_an_error, ROWS(writers)},
         {closed_pipe_ends_quietly, ROWS(writers)}, {slow_readers_get_everything, 1}, {closed_streams_are_errors, 1},
         {bad_files_end_with_1_and_a_name, ROWS(bad_files)}, {long_paths_leave_room_for_the_reason, 1},
-        {limit_of_file_size_is_an_error, 1}, {temporary_files_that_were_left_go, 1}, {files_are_replaced_whole, 1},
+        {limit_of_file_size_is_an_error, 1}, {temporary_files_that_were_left_go, 1}, {directories_are_made_as_typed, 1},
+        {files_are_replaced_whole, 1},
         {what_is_read_is_not_written_over, 1},
         {signals_end_the_command, ROWS(ends)}, {who_interrupts_finds_no_half_files, ROWS(ends)}, {a_mapped_file_that_shrinks_is_named, 1},
         {instructions_are_those_asked_for, 1}, {nonsense_in_the_environment_is_refused, 1}, {dots_that_overflow_end_with_a_note, 1},

@@ -167,7 +167,7 @@ static bool for_files(const char *format)
 /* The format of the activations: --format if it is one for files only, else the one the path's ending stands for, if any. */
 static const char *dump_format(void)
 {
-    const char *by_path = output_format_of(o.path);
+    const char *by_path = activations_format_of(o.path);
     return for_files(o.format) || !by_path ? o.format : by_path;
 }
 

@@ -81,6 +81,12 @@ const char *output_format_of(const char *path)
     return f ? f->name : NULL;
 }
 
+const char *activations_format_of(const char *path)
+{
+    bool directory = path && *path && path[strlen(path) - 1] == '/';
+    return directory ? "csv" : output_format_of(path);
+}
+
 const char *format_default_show(const char *format)
 {
     const struct attn_format *f = format ? attn_format_find(format) : NULL;

@@ -22,6 +22,8 @@ void list_formats(char *out, size_t size, unsigned uses, bool notes, const char 
 bool output_is_seen(const char *format, const char *path);
 /* The format that the ending of a path stands for; NULL: none. */
 const char *output_format_of(const char *path);
+/* The same of activations; a path that ends in / is a directory, of tables. */
+const char *activations_format_of(const char *path);
 /* The default of --show for this format; NULL: the general default. */
 const char *format_default_show(const char *format);
 /* Without --format, the ending of the path decides: fails if it stands for one that c does not write, and where output_check_format

@@ -260,7 +260,7 @@ static int run(struct attn_err *err)
     struct session s = {0};
     struct input in = {0}, other = {0};
     if (!o.format)
-        o.format = output_format_of(o.path);      /* set only if given or implied, so that the repro command has no defaults */
+        o.format = activations_format_of(o.path);      /* set only if given or implied, so that the repro command has no defaults */
     int code = check_output(err);
     if (!code)
         code = check_ablations(err);
@@ -293,7 +293,8 @@ static void explain_format(char help[OPTION_HELP])
 static const struct option options[] = {
     {0, "format", OPT_CHOICE, &o.format, "F", NULL, .choice = format_choice, .explain = explain_format,
      .section = OF_OUTPUT, .flags = OPT_COUNTS | OPT_USUAL},
-    {'o', "output", OPT_FILE, &o.path, "PATH", "write to this file or directory (default: -, standard output)",
+    {'o', "output", OPT_FILE, &o.path, "PATH", "write to this file or directory, which is made with its parents; "
+     "DIR/ is one of tables (default: -, standard output)",
      .section = OF_OUTPUT, .flags = OPT_OUTPUT | OPT_USUAL},
     {0, "gradient", OPT_TEXT, &o.gradient, "METRIC", "show, in place of each activation, how a metric changes with it: the "
      "derivative of loss, or of terms such as logit(\" the\")-2*prob(5,pos=3); also logprob; TOKEN is a text or an id, pos "

@@ -130,6 +130,40 @@ bool attn_disk_make(const char *dir)
     return rc == 0;
 }
 
+/* Malloc'd: the directory that holds `dir`; NULL without memory or where there is none to be made. */
+static char *parent_of(const char *dir)
+{
+    size_t n = strlen(dir);
+    while (n && dir[n - 1] == '/')
+        n--;
+    while (n && dir[n - 1] != '/')
+        n--;
+    return n ? strndup(dir, n) : NULL;
+}
+
+size_t attn_disk_make_path(const char *dir)
+{
+    if (attn_disk_make(dir))
+        return 1;
+    char *parent = errno == ENOENT ? parent_of(dir) : NULL;
+    size_t above = parent ? attn_disk_make_path(parent) : 0;
+    bool made = above && attn_disk_make(dir);
+    if (above && !made)
+        attn_disk_unmake_path(parent, above);
+    free(parent);                       /* keeps errno */
+    return made ? above + 1 : 0;
+}
+
+void attn_disk_unmake_path(const char *dir, size_t levels)
+{
+    int saved = errno;
+    char *parent = levels && !rmdir(dir) ? parent_of(dir) : NULL;
+    if (parent)
+        attn_disk_unmake_path(parent, levels - 1);
+    free(parent);
+    errno = saved;
+}
+
 /* ---- mapped and temporary files -------------------------------------------------------- */
 
 struct attn_trail {

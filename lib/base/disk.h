@@ -24,6 +24,9 @@ bool attn_disk_sync(int fd);
 bool attn_disk_sync_all(int fd);        /* the same for all files of the file system that fd is on */
 bool attn_disk_cut(int fd, uint64_t len);               /* gives a file that length; false with errno */
 bool attn_disk_make(const char *dir);   /* makes a directory; false with errno */
+/* Makes a directory and the parents that it lacks; returns how many levels were made, 0 with errno. */
+size_t attn_disk_make_path(const char *dir);
+void attn_disk_unmake_path(const char *dir, size_t levels);     /* removes as many, as far as they are empty */
 
 /* What a signal handler must know when the process has to end at once: which file is mapped where, to name the one that
  * shrank, and which temporary files are to be removed.  A handler may interrupt any code, so it takes no lock: it walks a

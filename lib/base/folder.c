@@ -15,9 +15,9 @@
 #include "base/map.h"
 #include "base/target.h"
 
-int attn_folder_make(const char *dir, bool *made, struct attn_err *err)
+int attn_folder_make(const char *dir, size_t *made, struct attn_err *err)
 {
-    *made = attn_disk_make(dir);
+    *made = attn_disk_make_path(dir);
     return *made || errno == EEXIST ? ATTN_OK : attn_fail_errno(err, dir, "make this directory");
 }
 
@@ -92,8 +92,8 @@ int attn_folder_begin(struct attn_held *h, const char *dir, struct attn_err *err
 
 int attn_folder_end(struct attn_held *h, int rc)
 {
-    if (rc && h->made && h->lock >= 0)  /* without the lock it may be another's by now */
-        rmdir(h->dir);
+    if (rc && h->lock >= 0)             /* without the lock it may be another's by now */
+        attn_disk_unmake_path(h->dir, h->made);
     if (h->lock >= 0)
         close(h->lock);
     return rc;

@@ -4,8 +4,8 @@
 
 #include "base/out.h"
 
-/* Creates the directory if it does not exist; *made says whether it did. */
-int attn_folder_make(const char *dir, bool *made, struct attn_err *err);
+/* Creates the directory if it does not exist, and its parents; *made says how many, for attn_disk_unmake_path. */
+int attn_folder_make(const char *dir, size_t *made, struct attn_err *err);
 /* Calls attn_out_open on DIR/FILE, unless a pipe or device is there, which nobody typed: opening it may wait for ever. */
 int attn_folder_open(struct attn_out **out, const char *dir, const char *file, struct attn_err *err);
 bool attn_folder_has(const char *dir, const char *file);
@@ -14,9 +14,9 @@ bool attn_folder_has(const char *dir, const char *file);
 int attn_folder_hold(int *fd, const char *dir, struct attn_err *err);
 
 /* The same for what writes several files and is then done: makes the directory, too, if it does not exist. */
-struct attn_held { const char *dir; bool made; int lock; };
+struct attn_held { const char *dir; size_t made; int lock; };
 int attn_folder_begin(struct attn_held *h, const char *dir, struct attn_err *err);
-/* Lets others in, and returns rc; if that is an error, a directory that was made is removed. */
+/* Lets others in, and returns rc; if that is an error, what was made is removed. */
 int attn_folder_end(struct attn_held *h, int rc);
 
 /* What a training has in its directory.  Other files there belong to it: none may be replaced. */

@@ -208,8 +208,11 @@ static int open_named(struct attn_target *t, struct attn_err *err)
     struct stat st;
     if (t->name[0] == '\0')
         return attn_fail(err, ATTN_EUSAGE, "cannot write to a file without a name");
-    if (stat(t->name, &st) != 0)
+    if (stat(t->name, &st) != 0) {
+        bool folder = t->name[strlen(t->name) - 1] == '/';
+        errno = errno == ENOENT && folder ? EISDIR : errno;
         return errno == ENOENT ? open_beside(t, NULL, err) : attn_fail_errno(err, t->name, "create");
+    }
     if (S_ISDIR(st.st_mode))
         return attn_fail(err, ATTN_EIO, "%s: is a directory, expected a file", t->name);
     if (is_standard_output(&st)) {      /* never replaced: whoever redirected our output still has it open */

@@ -245,7 +245,7 @@ static int open_streams(struct attn_output *out, struct attn_err *err)
 int attn_output_start(struct attn_output *out, struct attn_err *err)
 {
     struct attn_sidecar *s = &out->journal.side;
-    bool made;
+    size_t made;
     fall_back(out);
     int rc = attn_batch_in_directory(out->e->writing.format) ? attn_folder_make(out->path, &made, err) : ATTN_OK;
     if (!rc)

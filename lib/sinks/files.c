@@ -26,7 +26,8 @@ struct attn_files {
     const struct attn_sink_job *job;
     const char *format;
     struct attn_out *stream;            /* the one stream; NULL: a directory */
-    bool made, finished;                /* we made the directory; the manifest is written */
+    size_t made;                        /* levels of the directory that we made */
+    bool finished;                      /* the manifest is written */
     int lock;                           /* the directory, locked; -1: it is not */
     struct attn_rewrite *rewrite;       /* NULL: no file has its name yet */
     char *note;
@@ -50,7 +51,7 @@ static int make_directory(struct attn_files *f, struct attn_err *err)
     struct stat st;
     if (!*path)
         return attn_fail(err, ATTN_EUSAGE, "cannot write the %s files to a directory without a name", f->format);
-    f->made = attn_disk_make(path);
+    f->made = attn_disk_make_path(path);
     if (f->made)
         return 0;
     if (errno != EEXIST)
@@ -69,15 +70,28 @@ static int take_directory(struct attn_files *f, struct attn_err *err)
     return rc || f->job->staged ? rc : attn_folder_hold(&f->lock, f->job->path, err);
 }
 
+/* Names the command that writes a directory, unless it is too long for a message: then its options. */
+static int too_many(const struct attn_sink_job *job, const struct attn_files_plan *plan, struct attn_err *err)
+{
+    enum { SHORT = 110 };
+    const char *path = job->path && strcmp(job->path, "-") ? job->path : NULL, *ending = plan->format->ending;
+    const char *command = job->command && strlen(job->command) <= SHORT ? job->command : "";
+    char format[32] = "";
+    size_t stem = path && attn_ends_with(path, ending) ? strlen(path) - strlen(ending) : 0;
+    snprintf(format, sizeof format, " --format %s", plan->format->name);
+    const char *more = strstr(command, format) ? "" : format;
+    return attn_fail(err, ATTN_EUSAGE, "%s takes one %s of %s, but %zu %s are selected; select one, or give a directory: %s%s -o %.*s",
+                     path ? path : "standard output", plan->unit, plan->format->name, plan->count, plan->units, command,
+                     more + (!*command && *more), (int)(stem ? stem : strlen("DIR")), stem ? path : "DIR");
+}
+
 static int open_target(struct attn_files *f, const struct attn_files_plan *plan, struct attn_err *err)
 {
     if (!one_stream(f->job->path, plan->format->ending))
         return take_directory(f, err);
     if (plan->count == 1)
         return attn_out_open(&f->stream, f->job->path, err);
-    const char *path = f->job->path && strcmp(f->job->path, "-") ? f->job->path : "standard output";
-    return attn_fail(err, ATTN_EUSAGE, "%s takes one %s of %s, but %zu %s are selected; give a directory (-o DIR) or "
-                     "select one", path, plan->unit, plan->format->name, plan->count, plan->units);
+    return too_many(f->job, plan, err);
 }
 
 int attn_files_open(struct attn_files **out, const struct attn_sink_job *job, const struct attn_files_plan *plan,
@@ -371,7 +385,7 @@ static void withdraw(const struct attn_files *f)
     withdraw_file(f, "manifest.json");
     for (size_t i = 0; i < f->n; i++)
         withdraw_file(f, f->list[i]->file);
-    rmdir(f->job->path);                /* fails, rightly, if somebody else put something there */
+    attn_disk_unmake_path(f->job->path, f->made);       /* stops, rightly, where somebody else put something */
 }
 
 void attn_files_close(struct attn_files *f)

@@ -1,7 +1,7 @@
 /* files.h - where formats with many files write: a directory with a manifest, or one stream.
  *
  * Standard output, a path with the format's ending (in upper or lower case), a pipe and a device
- * take one file.  Any other path is a directory, made if it is missing (its parent must exist).  In a
+ * take one file.  Any other path is a directory, made with its parents if it is missing.  In a
  * directory each file replaces an older one when it is complete, a few at a time; the manifest
  * comes last (manifest.h). */
 #ifndef ATTN_SINKS_FILES_H

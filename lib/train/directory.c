@@ -242,7 +242,7 @@ static int make_model(const struct attn_train *t, const struct attn_train_opts *
 
 static int hold(struct attn_train *t, struct attn_err *err)
 {
-    bool made;
+    size_t made;
     int rc = attn_folder_make(t->dir, &made, err);
     return rc || t->lock >= 0 ? rc : attn_folder_hold(&t->lock, t->dir, err);
 }

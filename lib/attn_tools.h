@@ -108,6 +108,7 @@ struct attn_sink_opts {
     /* Tokens that make a word are shown as one, in every format: of pattern and rollout sums over the tokens of a key's word, and
      * means over those of a query's; of context, means.  Other activations are an error, and so are gradients and ids without text. */
     bool words;
+    int height;                         /* screen only: lines of the terminal; 0: as many as it likes */
     uint64_t reserved[1];
 };
 /* A sink is an observer that writes what it sees of one pass over all of `tokens`.  Give attn_sink_observer(s) to a run and, if

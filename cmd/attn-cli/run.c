@@ -221,7 +221,7 @@ static int show(struct session *s, const struct input *in, const struct input *o
         o.format = NULL;                /* the hints have other formats */
     if (!code && screen)
         code = make_hints(&hints, s, err);
-    else if (!screen && (!o.format || !strcmp(o.format, "text") || !strcmp(o.format, "term")))
+    if (!o.format || !strcmp(o.format, "text") || !strcmp(o.format, "term"))
         pager_hold();
     struct output output = {
         .command = &run_command, .format = screen ? "screen" : o.format, .hints = hints.of, .path = o.path, .precision = (int)o.precision.n, .model = s->model,

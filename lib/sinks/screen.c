@@ -39,36 +39,73 @@ static size_t token_lines(const struct attn_screen *s, const struct attn_tokens 
     return columns <= s->width ? 1 : ATTN_SCREEN_TOKEN_LINES;
 }
 
-/* What headings, blank lines and all other parts leave. */
-size_t attn_screen_room(const struct attn_screen *s)
+static bool is_low(const struct attn_screen *s) { return s->lines < ATTN_SCREEN_LINES; }
+
+/* The lines of headings, blank lines and all parts but the rows. */
+static size_t taken_lines(const struct attn_screen *s)
 {
     enum { TITLE = 1, OVER_PATTERNS = 3, OVER_HEADS = 2, OVER_VECTORS = 2, NEXT = 2, OVER_HINTS = 1, ADDED = 22 };
     const struct attn_sink_job *job = s->job;
     size_t beside = larger(s->width, ATTN_SCREEN_HINT + 2) - ATTN_SCREEN_HINT - 1;
-    size_t taken = TITLE + token_lines(s, job->tokens) + OVER_PATTERNS + OVER_VECTORS;
+    size_t taken = TITLE + token_lines(s, job->tokens) + OVER_PATTERNS + (s->contexts ? OVER_VECTORS : 0);
     taken += job->cross ? token_lines(s, job->cross) : OVER_HEADS + s->head_lines;
     if (attn_edits_count(job->edits))
         taken += attn_edits_count(job->edits) + 1;
     if (job->model->unembed)
         taken += NEXT + (job->compare ? 1 : 0);
-    for (const struct attn_sink_hint *h = job->hints; h && h->command; h++)
-        taken += (h == job->hints ? OVER_HINTS : 0) + 1 + (strlen(h->command) + (h->of_head ? ADDED : 0)) / beside;
-    return ATTN_SCREEN_LINES - smaller(taken, ATTN_SCREEN_LINES - 4);
+    for (const struct attn_sink_hint *h = job->hints; h && h < job->hints + s->hints; h++) {
+        size_t wide = strlen(h->command) + (h->of_head ? ADDED : 0);
+        taken += (h == job->hints ? OVER_HINTS : 0) + 1 + wide / beside;
+        taken += is_low(s) && wide > beside;            /* it is broken before options, so that its lines are not full */
+    }
+    return taken;
 }
 
-/* Heads give up lines for rows that would be left out. */
+size_t attn_screen_room(const struct attn_screen *s)
+{
+    return s->lines - smaller(taken_lines(s), s->lines - 4);
+}
+
+static size_t count_hints(const struct attn_sink_job *job)
+{
+    size_t n = 0;
+    while (job->hints && job->hints[n].command)
+        n++;
+    return n;
+}
+
+/* Whether rows of patterns would be left out; a low terminal needs no more than one of context vectors beside them. */
+static bool is_crowded(const struct attn_screen *s, size_t rows)
+{
+    return is_low(s) ? taken_lines(s) + rows + s->contexts > s->lines : attn_screen_room(s) / 2 < rows;
+}
+
+/* What gives up lines for rows of patterns: heads, on a low terminal also commands and context vectors. */
+static void make_room(struct attn_screen *s, size_t rows)
+{
+    s->contexts = true;
+    s->hints = count_hints(s->job);
+    s->head_lines = s->job->cross ? 0 : smaller(parts_of(count_heads(s->job), attn_screen_heads_across(s)), HEADS_MOST);
+    while (s->head_lines > (is_low(s) ? 1 : HEADS_LEAST) && is_crowded(s, rows))
+        s->head_lines--;
+    while (is_low(s) && s->hints && is_crowded(s, rows))
+        s->hints--;
+    s->contexts = !is_low(s) || !is_crowded(s, rows);
+}
+
 static void choose_rows(struct attn_screen *s)
 {
     size_t left = ATTN_SCREEN_LABEL + GAP;
     const struct attn_tokens *t = s->job->tokens, *k = attn_sink_keys(s->job);
-    s->head_lines = s->job->cross ? 0 : smaller(parts_of(count_heads(s->job), attn_screen_heads_across(s)), HEADS_MOST);
-    while (s->head_lines > HEADS_LEAST && attn_screen_room(s) / 2 < t->n)
-        s->head_lines--;
-    size_t most = attn_screen_room(s) / 2;
+    s->lines = s->job->height > 0 ? larger((size_t)s->job->height - 1, ATTN_SCREEN_LEAST) : ATTN_SCREEN_LINES;
+    s->lines = smaller(s->lines, ATTN_SCREEN_LINES);    /* a shell's next prompt takes the other line */
+    make_room(s, t->n);
+    size_t most = is_low(s) ? attn_screen_room(s) - s->contexts : attn_screen_room(s) / 2;
     s->rows = smaller(t->n, most);
     s->cols = smaller(k->n, smaller(larger(most, 1), larger(s->width > left ? s->width - left : 1, 1)));
     if (!s->job->cross)
         s->rows = s->cols = smaller(s->rows, s->cols);
+    s->vectors = s->contexts ? smaller(s->rows, attn_screen_room(s) - s->rows) : 0;
     s->row0 = t->n - s->rows;
     s->col0 = k->n - s->cols;
     s->queries = (struct attn_tokens){s->rows, t->tok + s->row0};

@@ -7,7 +7,8 @@
 #include "sinks/print.h"
 
 enum {
-    ATTN_SCREEN_LINES = 45,             /* of all parts together */
+    ATTN_SCREEN_LINES = 45,             /* of all parts together, at most */
+    ATTN_SCREEN_LEAST = 10,             /* of a terminal that has fewer lines, it takes so many */
     ATTN_SCREEN_TOKEN_LINES = 2,        /* at most */
     ATTN_SCREEN_LABEL = 16,             /* columns of a token, at most */
     ATTN_SCREEN_HEAD = 36,              /* columns: "L10H12  duplicate 0.45, entropy 0.73" */
@@ -25,7 +26,10 @@ struct attn_screen {
     struct attn_out *out;
     struct attn_look look;
     size_t width, row0, rows, col0, cols;       /* which rows and keys are kept */
+    size_t lines;                       /* of all parts together */
     size_t head_lines;                  /* for what heads do */
+    size_t hints;                       /* commands that are shown */
+    bool contexts; size_t vectors;      /* whether context vectors are shown, and of how many rows, the last ones */
     struct attn_tokens queries, keys;   /* of these */
     struct attn_album album;            /* a sheet for each layer */
     float *sheet;                       /* the numbers of the current one */

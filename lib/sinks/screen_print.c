@@ -112,7 +112,7 @@ static bool fits_as_numbers(const struct attn_screen *s)
     for (size_t i = 0; i < s->album.n; i++)
         matrices += s->album.sheet[i].n;
     return !s->row0 && !s->col0 && widest_label(&s->queries) + s->cols * (columns + GAP) <= s->width &&
-           matrices * (s->rows + 3) <= attn_screen_room(s) - s->rows + 2;
+           matrices * (s->rows + 3) <= attn_screen_room(s) - s->vectors + 2;
 }
 
 static void print_numbers(struct attn_screen *s)
@@ -233,9 +233,14 @@ static void print_contexts(struct attn_screen *s, int layer)
 {
     size_t left = widest_label(&s->queries), shown = smaller(s->columns, ATTN_SCREEN_FIRST), columns = NUMBER;
     shown = smaller(shown, s->width > left + 2 * columns ? (s->width - left - columns) / columns : 1);
-    print_heading(s, "layer %d: context vectors: length, then %s%zu of %zu numbers", layer, shown < s->columns ? "the first " : "",
-                  shown, s->columns);
-    for (size_t i = 0; i < s->rows; i++) {
+    char part[48] = "";
+    if (s->vectors == 1 && s->rows > 1)
+        snprintf(part, sizeof part, " of the last token");
+    else if (s->vectors < s->rows)
+        snprintf(part, sizeof part, " of the last %zu tokens", s->vectors);
+    print_heading(s, "layer %d: context vectors%s: length, then %s%zu of %zu numbers", layer, part,
+                  shown < s->columns ? "the first " : "", shown, s->columns);
+    for (size_t i = s->rows - s->vectors; i < s->rows; i++) {
         const struct attn_screen_vector *v = &s->vector[(size_t)layer * s->rows + i];
         struct attn_label label = attn_label_token(&s->queries.tok[i], ATTN_SCREEN_LABEL);
         attn_paint(s->out, s->job->color, ATTN_DIM);
@@ -350,7 +355,7 @@ static int print_hints(struct attn_screen *s, struct attn_err *err)
 {
     char of_head[ATTN_SCREEN_OF_HEAD], *command;
     point_at_head(of_head, s);
-    for (const struct attn_sink_hint *h = s->job->hints; h && h->command; h++) {
+    for (const struct attn_sink_hint *h = s->job->hints; h && h < s->job->hints + s->hints; h++) {
         if (h == s->job->hints)
             attn_out_char(s->out, '\n');
         attn_paint(s->out, s->job->color, ATTN_BOLD);
@@ -382,7 +387,7 @@ int attn_screen_print(struct attn_screen *s, struct attn_err *err)
         return rc;
     if (s->heads)
         print_heads(s);
-    if (s->known[telling->layer])
+    if (s->contexts && s->known[telling->layer])
         print_contexts(s, telling->layer);
     print_next(s);
     return print_hints(s, err);

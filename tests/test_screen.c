@@ -62,6 +62,17 @@ START_TEST(hidden_keys_are_drawn_as_such)
 }
 END_TEST
 
+/* A sign is explained where it first appears, to who looks at a terminal, and only where there is one. */
+START_TEST(a_space_shown_as_a_dot_is_explained)
+{
+    expect("\"$A\" run -m tiny -s 'Lily lost' --format screen | head -1", 0, ", 2 tokens; · is a space\n");
+    expect("\"$A\" run -m life -s 'Life is' --format screen | head -1", 0, ", 2 tokens\n");
+    expect_exactly("\"$A\" run -m tiny -s 'Lily lost' --layer 0 --head 0 | head -1", "tokens\n");
+    if (!no_terminal())
+        ck_assert_ptr_nonnull(strstr(on_terminal("TERM=dumb \"$A\" run -m tiny -s 'Lily lost' --layer 0", 0), "tokens; · is a space\r\n"));
+}
+END_TEST
+
 /* ---- its numbers are those of the other formats ---- */
 
 static const char *screen_of(const char *input)
@@ -135,7 +146,7 @@ END_TEST
 START_TEST(a_long_text_shows_its_end)
 {
     const char *screen = screen_of(LONG_TEXT), *layer = strstr(screen, ": context vectors");
-    ck_assert_ptr_nonnull(strstr(screen, " 24 tokens, the last 12 shown\n"));
+    ck_assert_ptr_nonnull(strstr(screen, " 24 tokens, the last 12 shown; · is a space\n"));
     succeed(printed("[ $(\"$A\" run -m tiny --ids $(seq -s, 100) --format screen | sed -n '/^tokens/,/^$/p' | wc -l) = 3 ]"));
     ck_assert_ptr_nonnull(layer);
     succeed(printed("\"$A\" run " LONG_TEXT " --show context --layer %c -o $D/run.json", layer[-1]));
@@ -219,6 +230,7 @@ Suite *suite_screen(void)
     Suite *s = suite_create("screen");
     TCase *t = tcase_create("screen");
     tcase_add_checked_fixture(t, shell_set_up, scratch_remove);
+    tcase_add_test(t, a_space_shown_as_a_dot_is_explained);
     tcase_add_loop_test(t, everything_fits, 0, sizeof inputs / sizeof *inputs);
     tcase_add_loop_test(t, hidden_keys_are_drawn_as_such, 0, sizeof hiding / sizeof *hiding);
     tcase_add_test(t, small_patterns_are_printed_whole);

@@ -57,7 +57,7 @@ START_TEST(closed_pipe_ends_quietly)
     close(fds[1]);
     ck_assert_int_eq(dup2(high, 9), 9);
     close(high);
-    expect_exactly(printed("\"$A\" %s 2>&1 >&9", writers[_i]), *writers[_i] == 'v' ? "1 words\n" : "");
+    expect_exactly(printed("\"$A\" %s 2>&1 >&9", writers[_i]), *writers[_i] == 'v' ? "1 word\n" : "");
     close(9);
     snprintf(line, sizeof line, "\"$A\" %s 2>/dev/null", writers[_i]);
     ck_assert_msg(succeed(line)->len > 0, "%s\nhas nothing to write", line);
@@ -188,7 +188,7 @@ START_TEST(files_are_replaced_whole)
     expect_exactly("cd $D && echo old >v && chmod 640 v && ln -s v link && \"$A\" vocab -q -s 'Life is' -o link && "
                    "stat -c %a v && readlink link && ls -A", "640\nv\nlink\nv\n");
     expect("cat $D/v", 0, "\"Life\"");
-    expect("\"$A\" vocab -s Life -o /dev/null 2>&1 && test -c /dev/null", 0, "1 words");
+    expect("\"$A\" vocab -s Life -o /dev/null 2>&1 && test -c /dev/null", 0, "1 word");
 }
 END_TEST
 

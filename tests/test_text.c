@@ -177,7 +177,7 @@ START_TEST(too_much_is_summarised)
     sinks_setup(&s, 18, "scores,v", "1", "2,3", true);
     s.model.unembed = false;
     s.job.limit = 2 * 18 * 18 + 18 * 2 - 1;
-    ck_page(&s, "tokens\n"
+    ck_page(&s, "tokens; · is a space\n"
                 "index  id  token  bytes\n"
                 "    0  10  Life   0-4\n"
                 "    1  11  ·is    4-7\n"

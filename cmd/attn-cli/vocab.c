@@ -68,7 +68,7 @@ static int build(const struct input *in, struct attn_err *err)
         return err->code;
     int code = attn_write_file(o.path, json, len, err);
     if (!code)
-        say_note("%zu words", words);
+        say_note("%zu word%s", words, words == 1 ? "" : "s");
     free(json);
     return code;
 }

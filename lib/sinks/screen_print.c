@@ -79,19 +79,32 @@ static void print_tokens(struct attn_screen *s, const char *heading, const struc
     attn_out_char(s->out, '\n');
 }
 
-static void print_model(struct attn_screen *s)
+/* ": 6 layers of 4 heads, 24 tokens, the last 12 shown" */
+static void describe(char text[256], const struct attn_screen *s)
 {
     const struct attn_info *m = s->job->model;
-    attn_paint(s->out, s->job->color, ATTN_BOLD);
-    attn_out_printf(s->out, "%s", m->name);
-    attn_paint(s->out, s->job->color, ATTN_PLAIN);
-    attn_out_printf(s->out, ": %zu layer%s of %zu head%s, ", m->L, m->L == 1 ? "" : "s", m->H, m->H == 1 ? "" : "s");
+    size_t words = s->job->tokens->n, tokens = s->job->pieces->n;
+    char of[64] = "", part[64] = "";
     if (s->job->rows)
-        attn_out_printf(s->out, "%zu word%s of ", s->job->tokens->n, s->job->tokens->n == 1 ? "" : "s");
-    attn_out_printf(s->out, "%zu token%s", s->job->pieces->n, s->job->pieces->n == 1 ? "" : "s");
+        snprintf(of, sizeof of, "%zu word%s of ", words, words == 1 ? "" : "s");
     if (s->row0)
-        attn_out_printf(s->out, ", the last %zu shown", s->rows);
-    attn_out_char(s->out, '\n');
+        snprintf(part, sizeof part, ", the last %zu shown", s->rows);
+    snprintf(text, 256, ": %zu layer%s of %zu head%s, %s%zu token%s%s", m->L, m->L == 1 ? "" : "s", m->H, m->H == 1 ? "" : "s", of,
+             tokens, tokens == 1 ? "" : "s", part);
+}
+
+/* A space is explained where its sign first appears, if there is room. */
+static void print_model(struct attn_screen *s)
+{
+    static const char sign[] = "; · is a space";
+    const char *name = s->job->model->name;
+    char text[256];
+    describe(text, s);
+    bool room = attn_utf8_width(name, strlen(name)) + strlen(text) + attn_utf8_width(sign, strlen(sign)) <= s->width;
+    attn_paint(s->out, s->job->color, ATTN_BOLD);
+    attn_out_str(s->out, name);
+    attn_paint(s->out, s->job->color, ATTN_PLAIN);
+    attn_out_printf(s->out, "%s%s\n", text, room && attn_label_has_dots(s->job->tokens) ? sign : "");
 }
 
 /* ---- patterns ---------------------------------------------------------------------------- */
@@ -187,7 +200,8 @@ static int draw_layer(struct attn_screen *s, const struct attn_sheet *of, struct
     char part[64] = "";
     if (n < of->n)
         snprintf(part, sizeof part, ", %zu of %zu heads", n, of->n);
-    print_heading(s, "layer %d%s: attention pattern%s (rows: queries, columns: keys)", of->layer, part, note(s));
+    print_heading(s, "layer %d%s: attention pattern%s (rows: queries, columns: keys%s)", of->layer, part, note(s),
+                  attn_sink_hides(s->job, ATTN_ACT_PATTERN) ? "; ··: hidden" : "");
     s->look.bare = true;
     s->look.width = (int)s->width;
     return draw(s, of, chosen, n, err);

@@ -11,6 +11,7 @@
 #include "base/err.h"
 #include "base/num.h"
 #include "base/out.h"
+#include "text/label.h"
 #include "trace/strip.h"
 #include "sinks/print.h"
 #include "sinks/sink.h"
@@ -247,7 +248,9 @@ static int text_open(void **self, const struct attn_format *f, const struct attn
         return rc;
     }
     bool all = !t->summary || attn_select_tokens(job->select);
-    attn_print_tokens(t->out, "tokens", job->tokens, all ? SIZE_MAX : MANY_TOKENS, job->color);
+    bool explained = job->limit && attn_label_has_dots(job->tokens);        /* to who reads it, and to no program */
+    attn_print_tokens(t->out, explained ? "tokens; · is a space" : "tokens", job->tokens, all ? SIZE_MAX : MANY_TOKENS,
+                      job->color);
     if (job->cross) {
         attn_out_char(t->out, '\n');
         attn_print_tokens(t->out, "tokens of the other text, the keys", job->cross, all ? SIZE_MAX : MANY_TOKENS, job->color);

@@ -65,6 +65,14 @@ struct attn_label attn_label_text(const char *s, size_t len, size_t max_columns)
     return make(s, len, max_columns, "·");
 }
 
+bool attn_label_has_dots(const struct attn_tokens *t)
+{
+    bool has = false;
+    for (size_t i = 0; i < t->n && !has; i++)
+        has = t->tok[i].known && memchr(t->tok[i].text, ' ', t->tok[i].text_len);
+    return has;
+}
+
 struct attn_label attn_label_line(const char *s, size_t len, size_t max_columns)
 {
     return make(s, len, max_columns, " ");

@@ -13,6 +13,7 @@ struct attn_label attn_label_text(const char *s, size_t len, size_t max_columns)
 struct attn_label attn_label_line(const char *s, size_t len, size_t max_columns);       /* the same, but a space stays a space */
 struct attn_label attn_label_token(const struct attn_token *t, size_t max_columns);     /* its text, or its id */
 struct attn_label attn_label_number(uint64_t x);
+bool attn_label_has_dots(const struct attn_tokens *t);  /* whether any of them has a space, which is to be explained */
 
 /* Write a label padded with spaces to `columns`. */
 void attn_label_left(struct attn_out *o, const struct attn_label *l, size_t columns);

@@ -17,12 +17,13 @@ START_TEST(a_table_is_sorted_and_narrow)
     expect("$A heads -m tiny --top 2", 0, "The first 2 of 24 heads, sorted by what they do most; means over rows from 1 on\n\n"
            "head  does most      prev  self  first  dupl  induct  entropy  spread  dist\nL4H3  previous 0.");
     expect_exactly("$A heads -m tiny --copying | awk 'length($0) > 80' | wc -l", "0\n");
-    expect_exactly("$A heads -m tiny --by distance | tail -n +5 | awk '{print $NF}' >$D/x; sort -grs $D/x | cmp - $D/x && wc "
+    expect_exactly("$A heads -m tiny --by distance | sed -n '5,28s/.* //p' >$D/x; sort -grs $D/x | cmp - $D/x && wc "
                    "-l <$D/x", "24\n");
     expect("$A heads -m tiny -s 'the cat' --layer 1 --head 2,3", 0, "2 of 2 heads");
     expect("$A heads -m tiny --ids 5", 0, "1 text, 1 token\n");
     expect("$A heads -m tiny --ids 5,6 --layer 1 --head 2 --edit 'pattern = -1e30' --edit 'pattern[key=0] = 3e38'", 0,
-           "L1H2  previous 3.00e+38 3.00e+38 -1.00e+30 3.00e+38    -      - -2.66e+40 -3.83e+40 3.00e+38\n");
+           "L1H2  previous 3.00e+38 3.00e+38 -1.00e+30 3.00e+38    -      - -2.66e+40 -3.83e+40 3.00e+38\n\n"
+           "chance                      0.50      0.50     0.50    -      -      0.69      1.00     0.50\n");
     expect("$A heads -m tiny --repeat 2 --samples 1 --from 'the cat' --edit 'L1H1 = 0'", 0, "2 random ids, twice");
     expect("$A heads -m tiny --ids 5", 0, "L0H0  -             -     -");
     expect_exactly("printf 'the cat\\n\\377\\nA dog\\n' | ends 3 $A heads -m tiny -f - --top 1 2>&1 >/dev/null",
@@ -40,12 +41,50 @@ START_TEST(a_table_is_sorted_and_narrow)
 }
 END_TEST
 
+/* Weights at random: no head does more than one that looks at all keys alike, and the model repeats nothing. */
+START_TEST(noise_has_no_label)
+{
+    succeed("$A init -q -o $D/m --vocab-size 40 --n-layer 2 --n-head 2 --d-model 8 --n-ctx 48 --unembed true --residual true "
+            "--output-projection true --seed 3");
+    expect_exactly("$A heads -m $D/m --format json | jq -c '[.rows[].label] | unique, .[0]' && $A heads -m $D/m --format json | "
+                   "jq -c '.loss.repeats, (.rows[0].first_chance * 1000 | floor)'", "[null]\nnull\nfalse\n75\n");
+    expect("$A heads -m $D/m", 0, "the model does not repeat the text\n");
+    expect_exactly("$A heads -m $D/m | grep -c 'L.H. * -   '", "4\n");
+}
+END_TEST
+
+/* A model of which one head copies; without it the second time is as hard as the first. */
+START_TEST(losses_say_whether_a_text_is_repeated)
+{
+    expect("$A heads -m induction --repeat 24", 0, "\n\nchance                0.07  0.07   0.07  0.03    0.03     2.99    1.00  12.00\n\n"
+           "Loss: 4.25 nats per token, then 0.19 the second time: the model repeats the text\n");
+    expect("$A heads -m induction --repeat 24 --ablate L1H0", 0, "the model does not repeat the text\n");
+    /* of one text, edited or not, what score says */
+    expect_exactly("i=$($A heads -m induction --repeat 5 --samples 1 --ablate L0H0 --format json | tee $D/x | jq -r '.texts[0] | join(\",\")'); "
+                   "$A score -m induction --ids $i --ablate L0H0 --format json --no-compare | "
+                   "jq -c '[.tokens[].logprob] | -([.[1:5], .[6:10]] | map(add / 4))[0], -([.[1:5], .[6:10]] | map(add / 4))[1]' >$D/y; "
+                   "jq -c '.loss.first, .loss.second' $D/x | paste $D/y - | awk '{d = $1 - $2; print (d < 1e-12 && d > -1e-12)}'", "1\n1\n");
+    expect_exactly("$A heads -m life --repeat 3 --format json | jq .loss; $A heads -m tiny -s 'the the' --format json | jq .loss", "null\nnull\n");
+}
+END_TEST
+
+/* Layers that see different keys have different chances. */
+START_TEST(chance_is_that_of_what_a_layer_sees)
+{
+    expect_exactly("$A heads -m induction --ids 1,2,3,4 --attention window:2 | grep ^chance",
+                   "chance           0.50  0.50   0.17     -       -     0.69    1.00  0.50\n");
+    expect_exactly("$A heads -m induction --ids 1,2,3,4,5,6 --attention strided:1,2 --format json | jq -c '.rows[0] | .self_chance, .first_chance'",
+                   "0.5333333373069763\n0.16666666865348817\n");
+}
+END_TEST
+
 START_TEST(tables_for_programs_are_the_same)
 {
     expect_exactly("$A heads -m tiny --copying --format csv | head -1",
-                   "layer,head,previous,self,first,duplicate,induction,entropy,spread,distance,copying\n");
+                   "layer,head,previous,self,first,duplicate,induction,entropy,spread,distance,copying,label,previous_chance,self_chance,"
+                   "first_chance,duplicate_chance,induction_chance,entropy_chance,spread_chance,distance_chance\n");
     expect_same("$A heads -m tiny --copying --format csv | tail -n +2",
-                "$A heads -m tiny --copying --format json | jq -r '.rows[] | map(.) | @csv'");
+                "$A heads -m tiny --copying --format json | jq -r '.rows[] | map(.) | @csv' | tr -d '\"'");
     expect_exactly("$A heads -m tiny --top 3 --by self -o $D/x.json; jq -c '[.rows | length, .[0].layer <= .[1].layer], "
                    "(.texts | length)' $D/x.json",
                    "[3,true]\n8\n");
@@ -128,7 +167,7 @@ START_TEST(a_tidy_summary_has_the_scores_of_each_record)
 {
     expect_exactly(LINES " | $A batch -m tiny -f - --summary $D/s --summary-form tidy; head -1 $D/s; wc -l <$D/s",
                    "record,layer,head,previous,self,first,duplicate,induction,entropy,spread,distance,copying,id,error\n73\n");
-    expect_same("grep ^1, $D/s | cut -d, -f 2-12", "$A heads -m tiny -s 'One day, Tom saw Tom.' --format csv | tail -n +2");
+    expect_same("grep ^1, $D/s | cut -d, -f 2-12", "$A heads -m tiny -s 'One day, Tom saw Tom.' --format csv | tail -n +2 | cut -d, -f -11");
     expect_exactly("grep ^2,3,1, $D/s", "2,3,1,,,,,,,,,,,\n");
     expect_same("cat $D/s", LINES " | $A batch -m tiny -f - --format summary --summary-form tidy");
 }
@@ -164,6 +203,9 @@ Suite *suite_heads_cmd(void)
     tcase_add_checked_fixture(c, shell_set_up, scratch_remove);
     tcase_set_timeout(c, 60);
     tcase_add_test(c, a_table_is_sorted_and_narrow);
+    tcase_add_test(c, noise_has_no_label);
+    tcase_add_test(c, losses_say_whether_a_text_is_repeated);
+    tcase_add_test(c, chance_is_that_of_what_a_layer_sees);
     tcase_add_test(c, tables_for_programs_are_the_same);
     tcase_add_test(c, texts_of_a_file_are_pooled);
     tcase_add_test(c, weights_may_be_negative);

@@ -19,6 +19,8 @@ struct pool {
     struct attn_engine e;
     size_t columns;                     /* scores that texts give */
     struct attn_score_sum *sum;         /* [h->n, columns] */
+    struct attn_score_sum *chance;      /* [layers, columns] of equal weights */
+    size_t layers;                      /* those of the rows */
     struct attn_heads_state *state;
 };
 
@@ -52,6 +54,11 @@ static void add_sums(struct pool *p, size_t i)
     for (size_t k = 0; k < p->h->n * p->columns; k++) {
         p->sum[k].sum += more[k].sum;
         p->sum[k].n += more[k].n;
+    }
+    more = attn_scores_chance(attn_summary_scores(p->e.summary), i, 0);
+    for (size_t k = 0; k < p->layers * p->columns; k++) {
+        p->chance[k].sum += more[k].sum;
+        p->chance[k].n += more[k].n;
     }
 }
 
@@ -181,9 +188,13 @@ static void fill_rows(struct pool *p, const double *copying)
     for (size_t i = 0; i < p->h->n; i++) {
         struct attn_heads_row *r = &p->h->row[i];
         const struct attn_head_score *s = NULL;
+        const struct attn_score_sum *chance = p->chance + i * p->layers / p->h->n * p->columns;
         r->at = attn_scores_place(scores, i);
-        for (size_t c = 0; (s = attn_head_score_next(s)); c++)
+        for (size_t c = 0; (s = attn_head_score_next(s)); c++) {
             r->score[c] = s->of ? attn_score_mean(sum++) : copying ? copying[r->at.layer * p->h->info.H + r->at.head] : NAN;
+            r->chance[c] = s->of ? attn_score_mean(chance++) : NAN;
+        }
+        r->role = attn_head_score_role(r->score, r->chance, &r->share);
         if (p->h->by)
             r->by = r->score[attn_head_score_index(p->h->by)];
         else if (!attn_head_score_most(r->score, &r->by))
@@ -231,7 +242,9 @@ static int open_pool(struct pool *p, struct attn_err *err)
         p->columns += s->of != NULL;
     h->row = calloc(h->n + 1, sizeof *h->row);
     p->sum = calloc(h->n * p->columns + 1, sizeof *p->sum);
-    return h->row && p->sum ? ATTN_OK : attn_no_memory(err, NULL, "for the scores of %zu heads", h->n);
+    p->layers = attn_scores_layers(attn_summary_scores(p->e.summary));
+    p->chance = calloc(p->layers * p->columns + 1, sizeof *p->chance);
+    return h->row && p->sum && p->chance ? ATTN_OK : attn_no_memory(err, NULL, "for the scores of %zu heads", h->n);
 }
 
 static int compute_rows(struct pool *p, struct attn_err *err)
@@ -249,6 +262,8 @@ static int compute_rows(struct pool *p, struct attn_err *err)
         fill_rows(p, copying);
         rc = keep_best(h, err);
     }
+    if (!rc)
+        rc = attn_heads_losses(h, err);
     free(copying);
     return rc;
 }
@@ -282,6 +297,7 @@ int attn_heads(struct attn_heads_state *out, const struct attn_heads_opts *o, st
         rc = write(&h, err);
     attn_engine_close(&p.e);
     free(p.sum);
+    free(p.chance);
     free(h.row);
     free(h.ids);
     free(h.T);

@@ -1,5 +1,6 @@
 /* heads.h - which head does what: the scores of all heads, pooled over the rows of many texts, and the table of them.
  *
+ *     heads_loss.c     how hard the first half of a text that is said twice is to foretell, and the second
  *     heads.c          runs the texts as a batch does, adds up the scores, and chooses the heads that are reported
  *     heads_write.c    writes the table: text, json, csv, pictures */
 #ifndef ATTN_ANSWERS_HEADS_H
@@ -11,6 +12,8 @@
 struct attn_heads_row {
     struct attn_head_place at;
     double score[ATTN_HEAD_SCORES];     /* by row of the table of scores; NaN: no row offers it */
+    double chance[ATTN_HEAD_SCORES];    /* what equal weights give in its layer; NaN: nothing */
+    const struct attn_head_score *role; double share;   /* what it does beyond chance, and how much; NULL: nothing */
     double by;                          /* what rows are sorted by; NaN: nothing */
     bool kept;                          /* it is one of those reported */
 };
@@ -23,12 +26,17 @@ struct attn_ranking {
     size_t kept;
     const struct attn_head_score *by;   /* NULL: by the largest share */
     bool copying;
+    double first, second;               /* losses of a random text and of its repetition, per token; NaN: none */
     /* The texts, one after the other: their ids are kept for json alone. */
     int32_t *ids; size_t ids_n, ids_room;
     size_t *T, T_room, texts;
     uint64_t tokens;
     bool overflowed;                    /* dots of a text did, whose patterns are NaN then */
 };
+
+/* Fills in h->first and h->second, if the texts are said twice and the model predicts. */
+int attn_heads_losses(struct attn_ranking *h, struct attn_err *err);
+bool attn_heads_repeats(const struct attn_ranking *h);         /* what these losses say */
 
 /* Lists all rows, those with the largest `by` first, in a malloc'd array. */
 int attn_heads_sort(const struct attn_heads_row ***out, const struct attn_ranking *h, struct attn_err *err);

@@ -1,7 +1,8 @@
 /* heads_write.c - the table of heads: for people, one line a head, the best first; for programs, by layer and head, as JSON
  *
  *     {"version", "model", "attention", ..., "texts": [[id, ...], ...], "edits": ["L1H2 = 0", ...] where there are any,
- *      "rows": [{"layer", "head", "previous", ...}, ...]}
+ *      "loss": {"first", "second", "repeats"} of texts that are said twice,
+ *      "rows": [{"layer", "head", "previous", ..., "label", "previous_chance", ...}, ...]}
  *
  * or CSV with the columns of these rows; as pictures, layers by heads, one for each score.  A score that no row offers is null,
  * empty, NaN. */
@@ -50,11 +51,9 @@ static void put_head(char text[CELL], const struct attn_heads_row *r)
 
 static void put_word(char text[CELL], const struct attn_heads_row *r)
 {
-    double score = NAN;
     char number[CELL];
-    const struct attn_head_score *s = attn_head_score_most(r->score, &score);
-    put_number(number, score);
-    snprintf(text, CELL, s ? "%.16s %.14s" : "-", s ? s->name : "", number);
+    put_number(number, r->share);
+    snprintf(text, CELL, r->role ? "%.16s %.14s" : "-", r->role ? r->role->name : "", number);
 }
 
 static bool is_shown(const struct attn_ranking *h, const struct attn_head_score *s)
@@ -151,6 +150,45 @@ static void write_row(struct attn_out *o, const struct attn_ranking *h, const st
     attn_out_char(o, '\n');
 }
 
+static bool same_chance(const struct attn_heads_row *a, const struct attn_heads_row *b)
+{
+    bool same = true;
+    for (size_t c = 0; c < attn_head_score_count(); c++)
+        same &= a->chance[c] == b->chance[c] || (isnan(a->chance[c]) && isnan(b->chance[c]));
+    return same;
+}
+
+/* What a head would get that looks at all keys alike; where layers see different keys, for each of them. */
+static void write_chance(struct attn_out *o, const struct attn_ranking *h, const struct layout *l)
+{
+    bool alike = true;
+    char text[CELL] = "chance";
+    for (size_t i = 1; i < h->n; i++)
+        alike &= same_chance(&h->row[i], &h->row[0]);
+    attn_out_char(o, '\n');
+    for (size_t i = 0; i < (alike ? smaller(h->n, 1) : h->n); i++) {
+        const struct attn_head_score *s = NULL;
+        if (i && h->row[i].at.layer == h->row[i - 1].at.layer)
+            continue;
+        if (!alike)
+            snprintf(text, sizeof text, "chance, L%zu", h->row[i].at.layer);
+        attn_out_printf(o, "%-*s", (int)(l->head + 2 + l->word + (l->bar ? 1 + l->bar : 0)), text);
+        for (size_t c = 0; (s = attn_head_score_next(s)); c++)
+            if (is_shown(h, s)) {
+                put_number(text, h->row[i].chance[c]);
+                attn_out_printf(o, "%*s", (int)(l->gap + l->column[c]), text);
+            }
+        attn_out_char(o, '\n');
+    }
+}
+
+static void write_losses(struct attn_out *o, const struct attn_ranking *h)
+{
+    if (!isnan(h->first))
+        attn_out_printf(o, "\nLoss: %.2f nats per token, then %.2f the second time: the model %s the text\n", h->first, h->second,
+                        attn_heads_repeats(h) ? "repeats" : "does not repeat");
+}
+
 static int write_text(struct attn_out *o, const struct attn_ranking *h, struct attn_err *err)
 {
     const struct attn_heads_row **sorted;
@@ -173,6 +211,8 @@ static int write_text(struct attn_out *o, const struct attn_ranking *h, struct a
     const double full = largest(h);
     for (size_t i = 0; i < h->kept; i++)
         write_row(o, h, &l, sorted[i], full);
+    write_chance(o, h, &l);
+    write_losses(o, h);
     if (isnan(sorted[0]->by))
         attn_out_printf(o, "\nNo head has %s: %s\n", h->by ? h->by->name : "a score",
                         h->overflowed ? "patterns are NaN, since dots overflow"
@@ -202,6 +242,13 @@ static void write_object(struct attn_out *o, const struct attn_heads_row *r)
         attn_out_printf(o, ",\"%s\":", s->name);
         attn_out_f64(o, r->score[c]);
     }
+    attn_out_str(o, ",\"label\":");
+    attn_out_printf(o, r->role ? "\"%s\"" : "null", r->role ? r->role->name : "");
+    for (size_t c = 0; (s = attn_head_score_next(s)); c++)
+        if (s->of) {
+            attn_out_printf(o, ",\"%s_chance\":", s->name);
+            attn_out_f64(o, r->chance[c]);
+        }
     attn_out_char(o, '}');
 }
 
@@ -217,6 +264,13 @@ static void write_json(struct attn_out *o, const struct attn_ranking *h)
     write_texts(o, h);
     attn_out_str(o, "\n]");
     attn_doc_edits(o, h->o->over->edits, "\n");
+    if (!isnan(h->first)) {
+        attn_out_str(o, ",\n\"loss\":{\"first\":");
+        attn_out_f64(o, h->first);
+        attn_out_str(o, ",\"second\":");
+        attn_out_f64(o, h->second);
+        attn_out_printf(o, ",\"repeats\":%s}", attn_heads_repeats(h) ? "true" : "false");
+    }
     attn_out_str(o, ",\n\"rows\":[");
     for (size_t i = 0; i < h->n; i++)
         if (h->row[i].kept) {
@@ -227,23 +281,36 @@ static void write_json(struct attn_out *o, const struct attn_ranking *h)
     attn_out_str(o, "\n]}\n");
 }
 
+static void write_cells(struct attn_out *o, const struct attn_heads_row *r)
+{
+    const struct attn_head_score *s = NULL;
+    attn_out_printf(o, "%zu,%zu", r->at.layer, r->at.head);
+    for (size_t c = 0; c < attn_head_score_count(); c++) {
+        attn_out_char(o, ',');
+        attn_cell_f64(o, r->score[c]);
+    }
+    attn_out_printf(o, ",%s", r->role ? r->role->name : "");
+    for (size_t c = 0; (s = attn_head_score_next(s)); c++)
+        if (s->of) {
+            attn_out_char(o, ',');
+            attn_cell_f64(o, r->chance[c]);
+        }
+    attn_out_char(o, '\n');
+}
+
 static void write_csv(struct attn_out *o, const struct attn_ranking *h)
 {
     attn_out_str(o, "layer,head");
     for (const struct attn_head_score *s = NULL; (s = attn_head_score_next(s));)
         attn_out_printf(o, ",%s", s->name);
+    attn_out_str(o, ",label");
+    for (const struct attn_head_score *s = NULL; (s = attn_head_score_next(s));)
+        if (s->of)
+            attn_out_printf(o, ",%s_chance", s->name);
     attn_out_char(o, '\n');
-    for (size_t i = 0; i < h->n; i++) {
-        const struct attn_heads_row *r = &h->row[i];
-        if (!r->kept)
-            continue;
-        attn_out_printf(o, "%zu,%zu", r->at.layer, r->at.head);
-        for (size_t c = 0; c < attn_head_score_count(); c++) {
-            attn_out_char(o, ',');
-            attn_cell_f64(o, r->score[c]);
-        }
-        attn_out_char(o, '\n');
-    }
+    for (size_t i = 0; i < h->n; i++)
+        if (h->row[i].kept)
+            write_cells(o, &h->row[i]);
 }
 
 /* ---- pictures ---------------------------------------------------------------------------- */

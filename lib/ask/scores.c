@@ -133,3 +133,13 @@ const struct attn_head_score *attn_head_score_most(const double score[ATTN_HEAD_
         }
     return best;
 }
+
+const struct attn_head_score *attn_head_score_role(const double score[ATTN_HEAD_SCORES], const double chance[ATTN_HEAD_SCORES],
+                                                   double *most)
+{
+    const double times = 2, above = 0.1;
+    double kept[ATTN_HEAD_SCORES];
+    for (size_t i = 0; i < ROWS; i++)
+        kept[i] = score[i] >= times * chance[i] && score[i] >= chance[i] + above ? score[i] : (double)NAN;
+    return attn_head_score_most(kept, most);
+}

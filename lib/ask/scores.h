@@ -16,6 +16,9 @@ enum { ATTN_HEAD_SCORES = 12 };         /* at least the rows of the table */
 size_t attn_head_score_index(const struct attn_head_score *s);      /* which row of the table it is */
 /* What a head does most: the largest of its shares, of numbers in the order of the table; NULL: none is a number. */
 const struct attn_head_score *attn_head_score_most(const double score[ATTN_HEAD_SCORES], double *most);
+/* What a head does that chance does not: the largest of those shares that are twice what equal weights give, and 0.1 above it. */
+const struct attn_head_score *attn_head_score_role(const double score[ATTN_HEAD_SCORES], const double chance[ATTN_HEAD_SCORES],
+                                                   double *most);
 
 struct attn_head_row {                  /* a row of a pattern: the weights that a query gives to the keys */
     const float *weight;
@@ -32,6 +35,7 @@ struct attn_head_row {                  /* a row of a pattern: the weights that 
 struct attn_scores_opts {
     const struct attn_head_score *column[ATTN_HEAD_SCORES]; size_t n;       /* of those that a row offers */
     size_t first;                       /* the first row of each text that counts */
+    bool chance;                        /* also what a head gives that looks at all keys alike: see attn_scores_chance */
 };
 struct attn_score_sum { double sum; size_t n; };        /* over n rows */
 static inline double attn_score_mean(const struct attn_score_sum *s) { return s->sum / (double)s->n; }     /* NaN: no rows */
@@ -43,6 +47,7 @@ int attn_scores_new(struct attn_scores **out, const struct attn_model *m, const 
                    const struct attn_scores_opts *o, struct attn_team *team, struct attn_err *err);
 void attn_scores_free(struct attn_scores *t);             /* NULL is fine */
 size_t attn_scores_heads(const struct attn_scores *t);    /* how many heads all layers have that are selected */
+size_t attn_scores_layers(const struct attn_scores *t);   /* how many layers these are of, each of which has as many */
 /* Head i of these, by layer, then head. */
 struct attn_head_place { size_t layer, head; };
 struct attn_head_place attn_scores_place(const struct attn_scores *t, size_t i);
@@ -50,6 +55,8 @@ struct attn_head_place attn_scores_place(const struct attn_scores *t, size_t i);
 int attn_scores_start(struct attn_scores *t, const int32_t *ids, const struct attn_seq *seq, size_t n, struct attn_err *err);
 unsigned attn_scores_wants(const struct attn_scores *t, int act, int layer);
 int attn_scores_watch(struct attn_scores *t, const struct attn_probe *p, struct attn_err *err);
+/* What equal weights give in the i-th selected layer in text `text` of the pass, [o->n]. */
+const struct attn_score_sum *attn_scores_chance(const struct attn_scores *t, size_t text, size_t i);
 /* The sums of head i in text `text` of the pass, [o->n]. */
 const struct attn_score_sum *attn_scores_sums(const struct attn_scores *t, size_t text, size_t i);
 

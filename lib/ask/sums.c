@@ -38,6 +38,8 @@ struct attn_scores {
     struct sees { struct attn_range within; size_t n; } *sees;
     size_t sees_room, *list, *swaps, list_room, swaps_room;
     struct offer { double x; bool is; } *offer; size_t offer_room;
+    float *even; size_t even_room;      /* [rows, cols] the same weight for each key that a row sees; of o.chance */
+    struct attn_score_sum *chance; size_t chance_room;      /* [texts, layers, o.n] */
 };
 
 /* ---- made and freed ---- */
@@ -79,7 +81,8 @@ void attn_scores_free(struct attn_scores *t)
 {
     if (!t)
         return;
-    void *all[] = {t->layer, t->place, t->last, t->text, t->ln, t->same, t->sum, t->strip, t->sees, t->list, t->swaps, t->offer};
+    void *all[] = {t->layer, t->place, t->last, t->text, t->ln, t->same, t->sum, t->strip, t->sees, t->list, t->swaps, t->offer,
+                   t->even, t->chance};
     for (size_t i = 0; i < sizeof all / sizeof *all; i++)
         free(all[i]);
     free(t);
@@ -88,6 +91,11 @@ void attn_scores_free(struct attn_scores *t)
 size_t attn_scores_heads(const struct attn_scores *t)
 {
     return t->layers * t->kept;
+}
+
+size_t attn_scores_layers(const struct attn_scores *t)
+{
+    return t->layers;
 }
 
 struct attn_head_place attn_scores_place(const struct attn_scores *t, size_t i)
@@ -102,6 +110,11 @@ const struct attn_score_sum *attn_scores_sums(const struct attn_scores *t, size_
     return t->sum + (text * attn_scores_heads(t) + i) * t->o.n;
 }
 
+const struct attn_score_sum *attn_scores_chance(const struct attn_scores *t, size_t text, size_t i)
+{
+    return t->chance + (text * t->layers + i) * t->o.n;
+}
+
 /* ---- a pass begins ---- */
 
 /* Grows *array to n items. */
@@ -111,7 +124,8 @@ static int make_room(struct attn_scores *t, size_t tokens, size_t texts, struct 
 {
     void *grown;
     if (!GROW(t->text, t->text_room, texts + 1) || !GROW(t->same, t->same_room, tokens + 1) ||
-        !GROW(t->sum, t->sum_room, texts * attn_scores_heads(t) * t->o.n + 1))
+        !GROW(t->sum, t->sum_room, texts * attn_scores_heads(t) * t->o.n + 1) ||
+        !GROW(t->chance, t->chance_room, texts * t->layers * t->o.n + 1))
         return attn_no_memory(err, NULL, "for the scores of %zu heads in %zu texts", attn_scores_heads(t), texts);
     return ATTN_OK;
 }
@@ -141,6 +155,8 @@ int attn_scores_start(struct attn_scores *t, const int32_t *ids, const struct at
     }
     for (size_t i = 0; i < n * attn_scores_heads(t) * t->o.n; i++)
         t->sum[i] = (struct attn_score_sum){0};
+    for (size_t i = 0; i < n * t->layers * t->o.n; i++)
+        t->chance[i] = (struct attn_score_sum){0};
     return ATTN_OK;
 }
 
@@ -153,16 +169,16 @@ unsigned attn_scores_wants(const struct attn_scores *t, int act, int layer)
 
 struct band { struct attn_scores *t; const struct attn_probe *p; };
 
-/* Item i is row i % rows of strip i / rows. */
+/* Item i is row i % rows of strip i / rows; after the last strip come the rows of equal weights. */
 static void evaluate(void *ctx, size_t i, int worker)
 {
     (void)worker;
     const struct band *b = ctx;
     struct attn_scores *t = b->t;
     size_t row = i % b->p->rows;
-    const struct attn_strip *s = &t->strip[i / b->p->rows];
-    struct attn_head_row r = {.weight = attn_strip_row(s, row), .lo = t->sees[row].within.lo, .hi = t->sees[row].within.hi,
-                              .q = s->row0 + row, .seen = t->sees[row].n, .most = t->ln[t->sees[row].n],
+    const struct attn_strip *s = i / b->p->rows < t->strips ? &t->strip[i / b->p->rows] : NULL;
+    struct attn_head_row r = {.weight = s ? attn_strip_row(s, row) : t->even + row * b->p->cols, .lo = t->sees[row].within.lo, .hi = t->sees[row].within.hi,
+                              .q = b->p->row0 + row, .seen = t->sees[row].n, .most = t->ln[t->sees[row].n],
                               .same = t->same + t->text[b->p->seq].start};
     for (size_t c = 0; c < t->o.n; c++) {
         struct offer *o = &t->offer[i * t->o.n + c];
@@ -184,20 +200,33 @@ static struct sees count_keys(const struct attn_scores *t, const struct attn_kin
     return s;
 }
 
+/* The row of a head that looks at all n keys alike. */
+static void put_even(float *even, const struct attn_scores *t, const struct attn_kind *k, const struct sees *s, size_t Tk)
+{
+    for (size_t j = 0; j < Tk; j++)
+        even[j] = 0;
+    for (size_t j = 0; j < s->n; j++)
+        even[attn_kind_picks(k) ? t->list[j] : s->within.lo + j] = 1 / (float)s->n;
+}
+
 static int count_rows(struct attn_scores *t, const struct attn_probe *p, struct attn_err *err)
 {
     void *grown;
     size_t swaps = t->swaps_room;
     if (!GROW(t->ln, t->ln_room, p->cols + 1) || !GROW(t->sees, t->sees_room, p->rows) || !GROW(t->list, t->list_room, p->row0 + p->rows + 1) ||
-        !GROW(t->swaps, t->swaps_room, p->row0 + p->rows + 1))
+        !GROW(t->swaps, t->swaps_room, p->row0 + p->rows + 1) ||
+        (t->o.chance && !GROW(t->even, t->even_room, p->rows * p->cols)))
         return attn_no_memory(err, NULL, "to list %zu keys", p->cols);
     for (; swaps < t->swaps_room; swaps++)
         t->swaps[swaps] = 0;
     for (; t->lns <= p->cols; t->lns++)
         t->ln[t->lns] = log((double)t->lns);
     struct attn_kind k = attn_kind_in(&t->kind, t->model->w.causal, t->model->w.block[p->layer].window);
-    for (size_t i = 0; i < p->rows; i++)
+    for (size_t i = 0; i < p->rows; i++) {
         t->sees[i] = count_keys(t, &k, p->row0 + i, p->cols);
+        if (t->o.chance)
+            put_even(t->even + i * p->cols, t, &k, &t->sees[i], p->cols);
+    }
     return ATTN_OK;
 }
 
@@ -211,7 +240,7 @@ static int list_strips(struct attn_scores *t, const struct attn_probe *p, struct
             return attn_no_memory(err, NULL, "for %zu heads", t->strips + 1);
         t->strip[t->strips++] = s;
     }
-    return GROW(t->offer, t->offer_room, t->strips * p->rows * t->o.n + 1)
+    return GROW(t->offer, t->offer_room, (t->strips + 1) * p->rows * t->o.n + 1)
                ? ATTN_OK : attn_no_memory(err, NULL, "for the scores of %zu heads in %zu rows", t->strips, p->rows);
 }
 
@@ -233,8 +262,12 @@ int attn_scores_watch(struct attn_scores *t, const struct attn_probe *p, struct 
         rc = count_rows(t, p, err);
     if (rc)
         return rc;
-    double rows = (double)(t->strips * p->rows);
-    attn_team_run(t->team, t->strips * p->rows, rows * (ROW_COST + WEIGHT_COST * (double)p->cols), evaluate, &b);
+    bool even = t->o.chance && t->strips && t->strip[0].nth == 0;      /* of a layer's bands those of its first head */
+    size_t rows = (t->strips + even) * p->rows;
+    attn_team_run(t->team, rows, (double)rows * (ROW_COST + WEIGHT_COST * (double)p->cols), evaluate, &b);
+    if (even)
+        add_rows(t->chance + (p->seq * t->layers + t->place[p->layer] - 1) * t->o.n, t->offer + t->strips * p->rows * t->o.n,
+                 p->rows, t->o.n);
     for (size_t i = 0; i < t->strips; i++) {
         size_t head = (t->place[p->layer] - 1) * t->kept + t->strip[i].nth;
         struct attn_score_sum *sum = t->sum + (p->seq * attn_scores_heads(t) + head) * t->o.n;

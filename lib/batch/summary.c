@@ -70,6 +70,7 @@ static int make(struct attn_summary *s, const struct attn_batch_opts *o, struct 
     attn_model_info(o->model, &s->info);
     s->predicts = !s->tidy && attn_model_predicts(o->model, kind, NULL) == ATTN_OK;
     s->columns = columns_of(s->tidy);
+    s->columns.chance = o->summary_form == attn_summary_of_heads;      /* who pools texts, and no user, passes this very name */
     int rc = attn_select_new(&s->heads, o->model, kind, "pattern", asked.layers, asked.heads, err);
     return rc ? rc : attn_scores_new(&s->scores, o->model, kind, s->heads, &s->columns, s->team, err);
 }

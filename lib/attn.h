@@ -448,6 +448,8 @@ struct attn_select;
 int attn_select_new(struct attn_select **out, const struct attn_model *m, const struct attn_kind *kind, const char *show,
                     const char *layers, const char *heads, struct attn_err *err);
 void attn_select_free(struct attn_select *s);                       /* NULL is fine */
+/* Of a wildcard that finds nothing, which is no error where another name does; NULL: none.  Lives as long as the selection. */
+const char *attn_select_note(const struct attn_select *s);
 /* Whether an activation of a layer (-1: outside the blocks) is selected: for the `wants` of an observer of your own, which
  * then returns ATTN_WATCH | ATTN_DERIVE. */
 bool attn_select_wants(const struct attn_select *s, int act, int layer);

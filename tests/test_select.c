@@ -101,6 +101,27 @@ START_TEST(a_star_is_all)
 }
 END_TEST
 
+/* A wildcard that finds nothing is a note where another item finds something, in any order, and an error by itself. */
+START_TEST(a_wildcard_may_find_nothing)
+{
+    static const char *const shows[] = {"pattern,xyz*", "xyz*, pattern,abc*", "tokens,xyz*"};
+    struct attn_stage stage = gpt();
+    struct attn_select *s;
+    struct attn_err err = {0};
+    for (size_t i = 0; i < sizeof shows / sizeof *shows; i++) {
+        ck_assert_int_eq(attn_select_make(&s, &stage, "gpt", shows[i], NULL, NULL, &err), 0);
+        ck_assert_ptr_nonnull(strstr(attn_select_note(s), "nothing matches 'xyz*'"));
+        ck_assert_uint_eq(attn_select_activations(s), i < 2 ? 3 : 0);
+        attn_select_free(s);
+    }
+    ck_assert_int_eq(attn_select_make(&s, &stage, "gpt", "pattern,xyz", NULL, NULL, &err), ATTN_EUSAGE);
+    ck_assert_int_eq(attn_select_make(&s, &stage, "gpt", "abc*,xyz*", NULL, NULL, &err), ATTN_EUSAGE);
+    ck_assert_int_eq(attn_select_make(&s, &stage, "gpt", "pattern", NULL, NULL, &err), 0);
+    ck_assert_ptr_null(attn_select_note(s));
+    attn_select_free(s);
+}
+END_TEST
+
 START_TEST(tells_which_layers_interleave)
 {
     struct attn_stage stage = gpt();
@@ -215,6 +236,7 @@ Suite *suite_select(void)
     TCase *t = tcase_create("select");
     tcase_add_loop_test(t, selects, 0, (int)(sizeof good / sizeof good[0]));
     tcase_add_test(t, a_star_is_all);
+    tcase_add_test(t, a_wildcard_may_find_nothing);
     tcase_add_test(t, tells_which_layers_interleave);
     tcase_add_loop_test(t, refuses, 0, (int)(sizeof bad / sizeof bad[0]));
     tcase_add_test(t, a_long_wrong_name_is_only_an_error);

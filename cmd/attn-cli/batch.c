@@ -272,8 +272,7 @@ static int open_all(struct session *s, struct attn_err *err)
     if (!code)
         code = open_model(&s->model, &batch_command, err);
     if (!code)
-        code = attn_select_new(&s->select, s->model, &kind, selection.show ? selection.show : format_default_show(o.format),
-                               selection.layer, selection.head, err);
+        code = select_shown(&s->select, s->model, &kind, format_default_show(o.format), err);
     if (!code)
         code = edits_open(&s->edits, &s->tokenizer, err);
     if (!code)

@@ -231,7 +231,7 @@ static int run_one(struct attn_dump **out, const struct attn_model *m, const str
 {
     struct attn_select *what;
     struct attn_plan plan = {.threads = (int)common.threads.n, .bf16 = bf16};
-    int code = attn_select_new(&what, m, NULL, selection.show ? selection.show : "*", selection.layer, selection.head, err);
+    int code = select_shown(&what, m, NULL, "*", err);
     if (code)
         return code;
     struct progress progress;

@@ -324,6 +324,23 @@ static const char *article_choice(size_t i)
     return i < n ? name : i < 2 * n ? number : i == 2 * n ? "list" : NULL;
 }
 
+/* Numbers begin with 00, which whoever types one digit may not know. */
+static const char *mistaken_article(const char *value)
+{
+    static const char *const nth[] = {"first", "second", "third", "fourth", "fifth", "sixth", "seventh", "eighth", "ninth"};
+    static char why[128];
+    const char *number, *name, *at, *called, *title;
+    if (*value < '1' || *value > '9' || value[1])
+        return NULL;
+    size_t n = (size_t)(*value - '0');
+    if (!attn_article_row(n - 1, &number, &name, &title))
+        return NULL;
+    snprintf(why, sizeof why, "numbers begin with 00: the %s is %s, %s", nth[n - 1], number, name);
+    if (attn_article_row(n, &at, &called, &title))
+        snprintf(why + strlen(why), sizeof why - strlen(why), "; %s is %s, the %s", at, called, nth[n]);
+    return why;
+}
+
 static const struct pair *article_list(void)
 {
     enum { MOST = 16 };
@@ -348,7 +365,7 @@ static const struct option options[] = {
      "(default: the one with the largest weight)", .flags = OPT_COUNTS | OPT_USUAL},
     {0, "article", OPT_CHOICE, &o.article, "NAME", "work through an article on attention instead, with its own inputs and "
      "weights, each number that it prints beside the computed one, its errors named: by number or name; list says what each covers",
-     .choice = article_choice, .flags = OPT_COUNTS},
+     .choice = article_choice, .mistaken = mistaken_article, .flags = OPT_COUNTS},
     {0, "blank", OPT_NUMBER, &o.blank, "N", "a worksheet: leave out N results, at random by --seed, to be computed from the numbers printed "
      "beside them; a page (-o sheet.html) checks what is typed", .min = 1, .max = 1000, .flags = OPT_COUNTS | OPT_USUAL},
     {0, "answers", OPT_FLAG, &o.answers, NULL, "with --blank: the same sheet with these results, marked",

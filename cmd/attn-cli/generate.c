@@ -251,8 +251,7 @@ static int open_all(struct session *s, const struct input *in, struct attn_err *
     s->growth.editor = s->edits.editor;
     s->transcript.tokenizer = s->tokenizer;
     s->transcript.stop = o.stop;
-    const char *show = selection.show ? selection.show : format_default_show(dump_format());
-    if ((o.path && attn_select_new(&s->select, s->model, &kind, show, selection.layer, selection.head, err)) ||
+    if ((o.path && select_shown(&s->select, s->model, &kind, format_default_show(dump_format()), err)) ||
         attn_sampler_new(&s->sampler, s->info.V, &sampling, err) ||
         growth_start(&s->growth, s->model, s->prompt, room(s), as_json(), &kind, (int)common.threads.n, compute_bf16(), err) ||
         transcript_start(&s->transcript, s->prompt, in->text, in->len, room(s), err))

@@ -97,6 +97,9 @@ static int store_choice(const struct option *o, const char *value, struct attn_e
         nearest_offer(&near, c);
         snprintf(list + strlen(list), sizeof list - strlen(list), "%s%s", *list ? ", " : "", c);
     }
+    const char *meant = o->mistaken ? o->mistaken(value) : NULL;
+    if (meant)
+        return attn_fail(err, ATTN_EUSAGE, "--%s %s: %s", o->name, value, meant);
     return attn_fail(err, ATTN_EUSAGE, "--%s: unknown value '%s'%s (%s)", o->name, excerpt(value).text,
                      nearest_hint(&near, "").text, list);
 }

@@ -99,6 +99,15 @@ const char *format_default_show(const char *format)
     return f ? f->show : NULL;
 }
 
+int select_shown(struct attn_select **out, const struct attn_model *m, const struct attn_kind *kind, const char *show,
+                 struct attn_err *err)
+{
+    int code = attn_select_new(out, m, kind, selection.show ? selection.show : show, selection.layer, selection.head, err);
+    if (!code && attn_select_note(*out))
+        say_note("%s", attn_select_note(*out));
+    return code;
+}
+
 #define PICTURES "pictures are .png, .svg, .pdf or .html"
 #define TABLES "tables are .csv"
 #define ARRAYS "arrays are .npz, .npy or, for tables, .csv"

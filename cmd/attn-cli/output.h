@@ -27,6 +27,9 @@ const char *output_format_of(const char *path);
 const char *activations_format_of(const char *path);
 /* The default of --show for this format; NULL: the general default. */
 const char *format_default_show(const char *format);
+/* Makes the selection that the options ask for; show: what stands for --show where that is not given. */
+int select_shown(struct attn_select **out, const struct attn_model *m, const struct attn_kind *kind, const char *show,
+                 struct attn_err *err);
 /* Without --format, the ending of the path decides: fails if it stands for one that c does not write, and where output_check_format
  * does. */
 int output_choose_format(const char **format, const char *path, const struct command *c, struct attn_err *err);

@@ -61,8 +61,7 @@ static int open_all(struct session *s, const struct input *in, const struct inpu
     if (!code)
         code = input_label(s->cross, &s->tokenizer, other, s->model, seen, err);
     if (!code)
-        code = attn_select_new(&s->select, s->model, &kind, selection.show ? selection.show : format_default_show(o.format),
-                               selection.layer, selection.head, err);
+        code = select_shown(&s->select, s->model, &kind, format_default_show(o.format), err);
     if (!code)
         code = check_rollout(s, err);
     if (!code)

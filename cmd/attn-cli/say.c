@@ -123,7 +123,10 @@ void nearest_offer(struct nearest *n, const char *name)
     struct attn_near near;
     size_t len = strlen(n->typed);
     attn_near_start(&near, n->typed, len);
-    unsigned distance = len && !strncmp(n->typed, name, len) ? 0 : attn_near(&near, name, strlen(name), ATTN_FAR);
+    bool means = attn_near_means(n->typed, len, name);
+    unsigned distance = means || (len && !strncmp(n->typed, name, len)) ? 0 : attn_near(&near, name, strlen(name), ATTN_FAR);
+    n->also = means && n->means && !n->also ? name : n->also;
+    n->means |= means;
     if (distance == ATTN_FAR || (n->best && n->distance <= distance))
         return;
     n->best = name;
@@ -133,7 +136,9 @@ void nearest_offer(struct nearest *n, const char *name)
 struct excerpt nearest_hint(const struct nearest *n, const char *before)
 {
     struct excerpt hint = {""};
-    if (n->best)
+    if (n->best && n->also)
+        snprintf(hint.text, sizeof hint.text, ", the nearest are '%s%s' and '%s%s'", before, n->best, before, n->also);
+    else if (n->best)
         snprintf(hint.text, sizeof hint.text, ", the nearest is '%s%s'", before, n->best);
     return hint;
 }

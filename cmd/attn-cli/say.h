@@ -18,8 +18,8 @@ struct excerpt { char text[64]; };
 struct excerpt excerpt(const char *typed);
 
 /* The name that was probably meant: offer all valid names, then look at `best`, NULL if none is near enough.  A name that starts
- * with what was typed is nearest. */
-struct nearest { const char *typed, *best; unsigned distance; };
+ * with what was typed, or that this means, is nearest; `also` is a second one that it means, or NULL. */
+struct nearest { const char *typed, *best, *also; unsigned distance; bool means; };
 void nearest_offer(struct nearest *n, const char *name);
 /* The end of a message about the typed name: ", the nearest is 'BEFOREname'", or nothing. */
 struct excerpt nearest_hint(const struct nearest *n, const char *before);

@@ -55,6 +55,7 @@ struct option {
     void (*explain)(char help[OPTION_HELP]);    /* writes a help that lists rows of a table; `help` is NULL */
     uint64_t min, max;
     int (*check)(const struct option *o, struct attn_err *err);         /* checks a value when it is stored; NULL: any */
+    const char *(*mistaken)(const char *value);         /* says what a value that is no choice may have meant; NULL: the nearest */
     const char *env;                    /* environment variable used when the option is not given */
     enum option_section section;
     unsigned flags;

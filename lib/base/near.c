@@ -1,5 +1,8 @@
 #include "base/near.h"
 
+#include <string.h>
+#include <strings.h>
+
 #define UTF8PROC_STATIC                 /* we link its static library */
 #include <utf8proc.h>
 
@@ -59,6 +62,29 @@ static unsigned distance(const struct attn_letters *a, const struct attn_letters
         now = oldest;
     }
     return last[b->n];
+}
+
+/* Words of other programs and of articles; a word may mean several names, of which each list has some. */
+static const struct { const char *word, *name; } meanings[] = {
+    {"attention", "pattern"}, {"attentions", "pattern"}, {"weights", "pattern"}, {"attn", "pattern"}, {"softmax", "pattern"},
+    {"probs", "pattern"}, {"hidden", "resid_post"}, {"hidden_states", "resid_post"},
+    {"residual", "resid_post"}, {"embedding", "embed"}, {"embeddings", "embed"}, {"query", "q"}, {"key", "k"}, {"value", "v"},
+    {"queries", "q"}, {"keys", "k"}, {"values", "v"}, {"z", "context"},
+    {"text", "sentence"}, {"prompt", "sentence"}, {"input", "sentence"}, {"string", "sentence"},
+    {"vocab", "model"}, {"vocabulary", "model"}, {"tokenizer", "model"}, {"weights", "model"}, {"checkpoint", "model"},
+    {"out", "output"}, {"save", "output"},
+    {"compare", "diff"}, {"attention", "run"}, {"show", "run"}, {"visualize", "run"}, {"visualise", "run"}, {"draw", "plot"},
+    {"heatmap", "plot"}, {"heatmap", "term"}, {"heatmap", "png"}, {"image", "png"}, {"picture", "png"},
+    {"encode", "tokenize"}, {"complete", "generate"}, {"predict", "generate"}, {"continue", "generate"}, {"sample", "generate"},
+    {"perplexity", "score"}, {"loss", "score"}, {"derive", "explain"}, {"induction", "heads"}, {"benchmark", "bench"},
+};
+
+bool attn_near_means(const char *typed, size_t len, const char *name)
+{
+    for (size_t i = 0; i < sizeof meanings / sizeof *meanings; i++)
+        if (strlen(meanings[i].word) == len && !strncasecmp(typed, meanings[i].word, len) && !strcmp(name, meanings[i].name))
+            return true;
+    return false;
 }
 
 void attn_near_start(struct attn_near *n, const char *typed, size_t len)

@@ -18,6 +18,9 @@ struct attn_letters { size_t n; int32_t as_is[ATTN_NEAR_LONGEST], lower[ATTN_NEA
  * so that a search through a whole vocabulary can be cut short. */
 struct attn_near { struct attn_letters typed; bool comparable; size_t work; };
 
+/* Whether a word that others use means this name, as "heatmap" means term, in any case. */
+bool attn_near_means(const char *typed, size_t len, const char *name);
+
 void attn_near_start(struct attn_near *n, const char *typed, size_t len);       /* valid UTF-8, like all names here */
 /* The distance; FAR if it is too large for a likely slip (about one in three letters is allowed) or not below
  * `below`, the distance of a better match. */

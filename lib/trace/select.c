@@ -6,6 +6,7 @@
 #include <strings.h>
 
 #include "base/err.h"
+#include "base/near.h"
 #include "base/size.h"
 
 static const char default_show[] = "pattern,context";
@@ -18,6 +19,7 @@ struct attn_select {
     bool (*want)[ATTN_ACTS];            /* [1 + L]: outside the blocks, then each layer */
     size_t *query, n_query, *kv, n_kv;  /* selected query heads and key/value heads, ascending */
     char *show, *layers, *heads;
+    char *note;                         /* of a wildcard that found nothing, where another item did; NULL: none */
 };
 
 /* ---- layers and heads ------------------------------------------------------------------ */
@@ -138,6 +140,8 @@ static size_t edits(const char *a, size_t n, const char *b)
 static size_t distance(const struct item *it, int act)
 {
     size_t n = (size_t)it->len;
+    if (attn_near_means(it->text, n, attn_act_short(act)))
+        return 0;
     size_t a = edits(it->text, n, attn_act_short(act)), b = edits(it->text, n, attn_act_tail(act));
     return smaller(a, b);
 }
@@ -253,18 +257,33 @@ static int add_item(struct attn_select *s, const char *text, size_t len, struct 
     return it.present || tokens ? 0 : fail_item(s, &it, err);
 }
 
+/* A wildcard that finds nothing is an error only if no other item finds anything. */
+static int end_names(struct attn_select *s, const struct attn_err *missed, struct attn_err *err)
+{
+    if (!missed->code)
+        return 0;
+    if (!s->tokens && !attn_select_activations(s))
+        return attn_fail_as(err, missed);
+    s->note = strdup(missed->msg);
+    return s->note ? 0 : attn_no_memory(err, NULL, "for a note");
+}
+
 static int keep_names(struct attn_select *s, struct attn_err *err)
 {
-    const char *at = s->show;
-    for (;;) {
+    struct attn_err missed = {0};
+    for (const char *at = s->show;; at++) {
+        struct attn_err why = {0};
         at += strspn(at, blanks);
         size_t width = strcspn(at, ","), len = width;
         while (len && strchr(blanks, at[len - 1]))
             len--;
-        int rc = add_item(s, at, len, err);
-        if (rc || !at[width])
-            return rc;
-        at += width + 1;
+        if (add_item(s, at, len, &why) && !memchr(at, '*', len) && !memchr(at, '?', len))
+            return attn_fail_as(err, &why);
+        if (!missed.code)
+            missed = why;
+        at += width;
+        if (!*at)
+            return end_names(s, &missed, err);
     }
 }
 
@@ -318,12 +337,18 @@ void attn_select_free(struct attn_select *s)
     free(s->show);
     free(s->layers);
     free(s->heads);
+    free(s->note);
     free(s);
 }
 
 bool attn_select_wants(const struct attn_select *s, int act, int layer)
 {
     return layer >= -1 && (size_t)layer + 1 <= s->stage.L && s->want[layer + 1][act];
+}
+
+const char *attn_select_note(const struct attn_select *s)
+{
+    return s->note;
 }
 
 bool attn_select_tokens(const struct attn_select *s)

@@ -100,7 +100,8 @@ const char *attn_act_nearest(const char *typed, int end)
     for (int act = 0; act < end; act++)
         for (int tail = 0; tail <= 1; tail++) {
             const char *known = tail ? attn_act_tail(act) : attn_act_short(act);
-            unsigned d = attn_near(&near, known, strlen(known), distance);
+            bool means = attn_near_means(typed, strlen(typed), known);
+            unsigned d = means ? 0 : attn_near(&near, known, strlen(known), distance);
             best = d < distance ? attn_act_tail(act) : best;
             distance = d < distance ? d : distance;
         }

@@ -63,11 +63,18 @@ static int take_flag(const struct attn_tokenizer_file *r, const struct attn_json
            refuse_model(r, model_parts[i], "is neither true nor false");
 }
 
+/* Files without a type are told apart as the tokenizers library does: BPE has merges, and only WordPiece says where words go on. */
+static size_t type_by_members(const struct attn_tokenizer_file *r, const struct attn_json_span *v)
+{
+    bool looks_up = v[MERGES].end == 0 && v[UNK].end > 0 && v[PREFIX].end > 0 && v[LONGEST].end > 0;
+    return r->b->unigram ? UNIGRAM : looks_up ? WORD_PIECE : BPE;
+}
+
 /* The type of the model, which older files do not say. */
 static int take_type(const struct attn_tokenizer_file *r, const struct attn_json_span *v, size_t *type)
 {
     struct attn_json j;
-    *type = r->b->unigram ? UNIGRAM : BPE;
+    *type = type_by_members(r, v);
     attn_members_at(r, &j, v[TYPE].start);
     if (v[TYPE].end > 0 && attn_json_next(&j) != ATTN_JSON_STRING)
         return refuse_model(r, model_parts[TYPE], "is no string");

@@ -155,6 +155,7 @@ const char *attn_tokenizer_raw(const struct attn_tokenizer *t, int32_t id, size_
 enum attn_bos { ATTN_BOS_AUTO, ATTN_BOS_YES, ATTN_BOS_NO };
 struct attn_encode_opts {
     bool special;                       /* the text's <|endoftext|> and the like become special tokens; else they are plain text */
+    bool empty;                         /* AUTO adds its tokens to an empty text, too */
     /* AUTO adds the tokens before and after the text that the tokenizer's own files ask for; YES adds a
      * beginning-of-sequence token (BOS) in any case; NO adds none.  Added tokens have start = end. */
     enum attn_bos bos;

@@ -595,6 +595,38 @@ START_TEST(documents_are_json)
 }
 END_TEST
 
+/* Of a file, one process: a line for each text, the one that cannot be read included. */
+START_TEST(many_texts_are_tokenized)
+{
+    succeed("printf 'Lily lost\n\nher ball\n\\377\n' >$D/l; printf '{\"text\": \"her\"}\n{\"ids\": [1]}\n' >$D/l.ndjson");
+    expect_exactly("ends 3 \"$A\" tokenize -q -m tiny -f $D/l --lines 2>/dev/null | tee $D/x | jq -c '.line, .ids, .error'",
+                   "1\n[634,1085]\nnull\n3\n[369,500]\nnull\n4\nnull\n\"not UTF-8 at byte 0: found 0xFF\"\n");
+    expect_same("head -1 $D/x | jq -c '[.text, .tokens]'", "\"$A\" tokenize -m tiny -s 'Lily lost' --format json | jq -c '[.text, .tokens]'");
+    expect_exactly("ends 3 \"$A\" tokenize -q -m tiny -f $D/l --lines --format ids 2>/dev/null", "634 1085\n369 500\n\n");
+    expect("ends 3 \"$A\" tokenize -m tiny -f $D/l.ndjson --lines --format ids 2>&1 >/dev/null", 0, "line 2: has ids, and no text to encode\n");
+    expect("\"$A\" tokenize -m tiny -s x --lines 2>&1", 2, "--lines reads the texts of a file: give it with -f PATH\n");
+    expect("\"$A\" tokenize -m tiny -f $D/l --lines --format text 2>&1", 2, "--format json or ids\n");
+    expect("\"$A\" tokenize -m tiny -f $D/l --input csv 2>&1", 2, "give --lines, too\n");
+}
+END_TEST
+
+/* What a template puts around a text is there without one. */
+START_TEST(an_empty_text_has_what_a_template_puts_around_it)
+{
+    succeed("mkdir $D/m; cp tests/corpus/tokenizer_json/y_template.json $D/m/tokenizer.json");
+    expect_same("\"$A\" tokenize -m $D/m -s '' --format ids", "\"$A\" tokenize -m $D/m -s a --format ids | sed 's/ [^ ]*$//'");
+    expect_exactly("\"$A\" tokenize -m $D/m -s '' --format json --bos no | jq -c .ids; \"$A\" tokenize -m tiny -s '' --format ids", "[]\n\n");
+}
+END_TEST
+
+/* Older files do not name the type of their model. */
+START_TEST(word_pieces_need_no_type)
+{
+    succeed("for f in y_word_piece y_word_piece_without_type; do mkdir $D/$f; cp tests/corpus/tokenizer_json/$f.json $D/$f/tokenizer.json; done");
+    expect_same("\"$A\" tokenize -m $D/y_word_piece -s 'ab c'", "\"$A\" tokenize -m $D/y_word_piece_without_type -s 'ab c'");
+}
+END_TEST
+
 Suite *suite_cmd(void)
 {
 #define ROWS(list) (int)(sizeof list / sizeof *list)
@@ -607,6 +639,7 @@ Suite *suite_cmd(void)
         {completions_list_models, 1}, {numbers_of_the_article, 1}, {all_shipped_models_are_built_in, 1}, {any_machine_and_thread_count_gives_the_same_bytes, 1},
         {threads_are_as_many_as_asked_for, ROWS(in_parallel)}, {output_names_choose_the_format, 1},
         {a_trained_model_is_the_default, 1}, {manifest_has_the_canonical_command, 1}, {text_to_tokens_and_back, 1},
+        {many_texts_are_tokenized, 1}, {an_empty_text_has_what_a_template_puts_around_it, 1}, {word_pieces_need_no_type, 1},
         {tokens_show_in_tables_as_in_runs, 1}, {files_are_read_without_mark_and_final_newline, 1},
         {info_describes_the_model, 1}, {columns_are_as_wide_as_the_widest_token, 1}, {a_vocabulary_becomes_a_model, 1},
         {init_of_a_family, 1}, {tied_layers_that_differ_in_the_middle, 1}, {documents_are_json, ROWS(for_scripts)},

@@ -1,15 +1,19 @@
 /* tokenize.c - encodes text as token ids, and decodes them. */
+#include "attn_tools.h"
 #include "input.h"
 #include "output.h"
 #include "print.h"
+#include "report.h"
 
 #include "base/err.h"
 
+#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
-static struct { const char *format; bool decode; } o;
+static struct { const char *format; bool decode, lines; } o;
 
+enum { SOME_FAILED = 3 };
 enum { ID_DIGITS = 10, GAP = 2 };       /* bytes of an id, and of the separator, at most */
 
 static const char *const formats[] = {"text", "json", "ids", NULL};
@@ -58,29 +62,39 @@ static void print_ids(const int32_t *ids, size_t n, const char between[GAP])
     }
 }
 
-static void print_json(const struct attn_tokens *t, const int32_t *ids, const struct input *in)
+/* The members after the first ones; `eol` comes before each, and `item` before each token. */
+static void print_json(const struct attn_tokens *t, const int32_t *ids, const char *text, size_t len, const char *eol,
+                       const char *item)
 {
-    fputs("{\"version\": \"" ATTN_VERSION "\",\n \"text\": ", stdout);
-    json_string(stdout, in->text, in->len);
-    fputs(",\n \"ids\": [", stdout);
+    printf(",%s\"text\": ", eol);
+    json_string(stdout, text, len);
+    printf(",%s\"ids\": [", eol);
     print_ids(ids, t->n, ", ");
-    fputs("],\n \"tokens\": [", stdout);
+    printf("],%s\"tokens\": [", eol);
     for (size_t i = 0; i < t->n; i++) {
         const struct attn_token *k = &t->tok[i];
-        printf("%s\n  {", i ? "," : "");
+        printf("%s%s{", i ? "," : "", item + (i == 0 && *item == ' '));
         json_token(stdout, k);
         printf(", \"start\": %zu, \"end\": %zu}", k->start, k->end);
     }
     fputs("]}\n", stdout);
 }
 
-/* Encodes to ids alone, which is faster. */
-static int encode_ids(const struct attn_tokenizer *t, const struct input *in, struct attn_err *err)
+/* An empty text has the tokens that a template puts around any text. */
+static struct attn_encode_opts opts_of_text(void)
 {
     struct attn_encode_opts opts = input_encode_opts();
+    opts.empty = true;
+    return opts;
+}
+
+/* Encodes to ids alone, which is faster. */
+static int encode_ids(const struct attn_tokenizer *t, const char *text, size_t len, struct attn_err *err)
+{
+    struct attn_encode_opts opts = opts_of_text();
     int32_t *ids;
     size_t n;
-    if (attn_encode_ids(&ids, &n, t, in->text, in->len, &opts, err))
+    if (attn_encode_ids(&ids, &n, t, text, len, &opts, err))
         return err->code;
     print_ids(ids, n, " ");
     putchar('\n');
@@ -90,23 +104,89 @@ static int encode_ids(const struct attn_tokenizer *t, const struct input *in, st
 
 static int encode(const struct attn_tokenizer *t, const struct input *in, struct attn_err *err)
 {
-    struct attn_encode_opts opts = input_encode_opts();
+    struct attn_encode_opts opts = opts_of_text();
     struct attn_tokens *tokens = NULL;
     int32_t *ids = NULL;
     bool json = o.format && !strcmp(o.format, "json");
     if (o.format && !strcmp(o.format, "ids"))
-        return encode_ids(t, in, err);
+        return encode_ids(t, in->text, in->len, err);
     int code = attn_encode_with(&tokens, t, in->text, in->len, &opts, err);
     if (!code && json)
         code = attn_tokens_to_ids(&ids, tokens, err);
     if (!code && json)
-        print_json(tokens, ids, in);
+        fputs("{\"version\": \"" ATTN_VERSION "\"", stdout);
+    if (!code && json)
+        print_json(tokens, ids, in->text, in->len, "\n ", "\n  ");
     else if (!code)
         print_table(tokens);
     free(ids);
     attn_tokens_free(tokens);
     return code;
 }
+
+/* ---- many texts -------------------------------------------------------------------------- */
+
+static int print_record(const struct attn_tokenizer *t, const struct attn_record *r, struct attn_err *err)
+{
+    struct attn_encode_opts opts = opts_of_text();
+    struct attn_tokens *tokens = NULL;
+    int32_t *ids = NULL;
+    if (o.format && !strcmp(o.format, "ids"))
+        return encode_ids(t, r->text, r->text_len, err);
+    int code = attn_encode_with(&tokens, t, r->text, r->text_len, &opts, err);
+    if (!code)
+        code = attn_tokens_to_ids(&ids, tokens, err);
+    if (!code) {
+        printf("{\"line\": %" PRIu64, r->line);
+        print_json(tokens, ids, r->text, r->text_len, " ", " ");
+    }
+    free(ids);
+    attn_tokens_free(tokens);
+    return code;
+}
+
+/* A text that cannot be read has a line, too, so that the others keep their places. */
+static void print_failure(const struct attn_record *r, const char *why)
+{
+    if (!o.format || !strcmp(o.format, "json")) {
+        printf("{\"line\": %" PRIu64 ", \"error\": ", r->line);
+        json_text(stdout, why);
+        putchar('}');
+    }
+    putchar('\n');
+}
+
+static int encode_lines(const struct attn_tokenizer *t, struct attn_err *err)
+{
+    struct report report;
+    struct attn_records *in = NULL;
+    struct attn_record r;
+    enum attn_records_event what = ATTN_RECORDS_NEXT;
+    const struct attn_records_opts opts = {.path = common.file, .format = record_form.input, .column = record_form.column,
+                                           .headless = record_form.headless, .guessed = report_column};
+    uint64_t all = 0, failed = 0;
+    report_start(&report, "tokenize", common.file, false);
+    int code = attn_records_open(&in, &opts, err);
+    while (!code && !ferror(stdout) && !(code = attn_records_next(in, &r, &what, err)) && what == ATTN_RECORDS_NEXT) {
+        struct attn_err why = {0};
+        const char *wrong = r.error ? r.error : r.text ? NULL : "has ids, and no text to encode";
+        all++;
+        if (!wrong && print_record(t, &r, &why))
+            wrong = why.msg;
+        if (wrong) {
+            failed++;
+            print_failure(&r, wrong);
+            report_failed(&report, &r, wrong);
+        }
+    }
+    attn_records_close(in);
+    if (!code && failed)
+        report_failures(&report, failed, all, "");
+    common.status = failed ? SOME_FAILED : 0;
+    return code;
+}
+
+/* ---- and back ---------------------------------------------------------------------------- */
 
 static int decode(const struct attn_tokenizer *t, struct input *in, struct attn_err *err)
 {
@@ -133,6 +213,12 @@ static int check_usage(struct attn_err *err)
         return attn_fail(err, ATTN_EUSAGE, "--ids are tokens already: --decode turns them into text");
     if (o.decode && o.format)
         return attn_fail(err, ATTN_EUSAGE, "--decode prints text: --format does not go with it");
+    if (o.lines && (!common.file || o.decode))
+        return attn_fail(err, ATTN_EUSAGE, "--lines reads the texts of a file: give it with -f PATH%s", o.decode ? ", without --decode" : "");
+    if (o.lines && o.format && !strcmp(o.format, "text"))
+        return attn_fail(err, ATTN_EUSAGE, "--lines prints a line for each text: --format json or ids");
+    if (!o.lines && (record_form.input || record_form.column || record_form.headless))
+        return attn_fail(err, ATTN_EUSAGE, "--input, --column and --no-header say how many texts are read: give --lines, too");
     return ATTN_OK;
 }
 
@@ -141,12 +227,12 @@ static int tokenize(struct attn_err *err)
     struct input in = {0};
     struct attn_tokenizer *t = NULL;
     int code = check_usage(err);
-    if (!code)
+    if (!code && !o.lines)
         code = input_read(&in, err);
     if (!code)
         code = attn_tokenizer_open(&t, common.model, err);
     if (!code)
-        code = o.decode ? decode(t, &in, err) : encode(t, &in, err);
+        code = o.lines ? encode_lines(t, err) : o.decode ? decode(t, &in, err) : encode(t, &in, err);
     attn_tokenizer_close(t);
     input_free(&in);
     return code;
@@ -156,24 +242,28 @@ static const struct option options[] = {
     {0, "format", OPT_CHOICE, &o.format, "F", "how to print: text (a table), json or ids (on one line); default: text",
      .choices = formats},
     {0, "decode", OPT_FLAG, &o.decode, NULL, "the input is ids: print the text they stand for", .flags = 0},
+    {0, "lines", OPT_FLAG, &o.lines, NULL, "the file has many texts, as batch reads them: for each a line of JSON (line, text, ids, tokens), "
+     "or with --format ids a line of ids", .flags = 0},
     {.name = NULL},
 };
 
 const struct command tokenize_command = {
     .name = "tokenize",
     .run = tokenize,
-    .usage = "tokenize -s TEXT [-m DIR|NAME] [--special] [--format F] | tokenize --decode --ids 5,1,2",
+    .usage = "tokenize -s TEXT [-m DIR|NAME] [--special] [--format F] | tokenize -f FILE --lines | tokenize --decode --ids 5,1,2",
     .summary = "text to token ids and back",
     .about = "Shows how a model reads a text: index, id, token and the bytes of the text it came from.  It needs no weights, "
              "only a directory with a vocabulary: vocab.json for words; vocab.json and merges.txt, or tokenizer.json, for "
              "byte-level BPE.  In the table a dot stands for a space, arrows for line feed and tab, and \\xE2 for a byte that is "
-             "no character by itself.  An empty text has no tokens, which is no error.",
+             "no character by itself.  An empty text has no tokens, unless a template puts some around every text, "
+             "which is no error.",
     .examples = (const struct pair[]){
         {"attn-cli tokenize -s \"Life is short, eat dessert first\"", "a table of tokens"},
         {"attn-cli tokenize -f note.txt --format ids", "ids only, for scripts"},
+        {"attn-cli tokenize -f sentences.txt --lines | jq '.ids | length'", "of many texts at once"},
         {"attn-cli tokenize --decode --ids 0,4,5", "and back"},
         {NULL, NULL}},
-    .groups = (const struct option *const[]){model_options, text_options, encode_options, ids_options, options,
-                                             general_options, NULL},
+    .groups = (const struct option *const[]){model_options, text_options, encode_options, ids_options, record_options,
+                                             options, general_options, NULL},
     .report = true,
 };

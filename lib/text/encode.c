@@ -281,7 +281,7 @@ int attn_subword_encode(struct attn_encoding *out, const struct attn_subword *b,
     size_t valid = attn_utf8_valid(text, len);
     if (__builtin_mul_overflow(len, TIMES, &e.most) || __builtin_add_overflow(e.most, LEAST, &e.most))
         e.most = SIZE_MAX;
-    bool around = o->bos == ATTN_BOS_YES || (o->bos == ATTN_BOS_AUTO && len > 0);
+    bool around = o->bos == ATTN_BOS_YES || (o->bos == ATTN_BOS_AUTO && (len > 0 || o->empty));
     if (valid < len)
         return attn_fail(err, ATTN_EFORMAT, "the text is not UTF-8 at byte %zu: found 0x%02X", valid,
                          (unsigned char)text[valid]);

@@ -20,10 +20,14 @@ START_TEST(text_shows_both_texts_the_grid_and_what_matters_most)
     expect("$A patch " TINY "--what resid_pre --over layer,pos", 0,
            "     Lily  ·lost   ·her   ·red  ·ball\n"
            "L0   0.00   0.00   0.00   1.00   0.00\n");
-    expect_same("$A patch " TINY "--what resid_pre --over layer,pos | sed -n 's/^  L0 pos 3      1.000  metric //p'",
+    expect_same("$A patch " TINY "--what resid_pre --over layer,pos | sed -n 's/^  L0 pos 3      1.000  metric *//p'",
                 "$A patch " TINY "--what resid_pre --over layer,pos | sed -n 's/^logprob.* for the text, \\(.*\\) for the other$/\\1/p'");
     expect("$A patch " TINY "--what resid_pre --over layer,pos | grep -A1 '^largest effects$'", 0, " pos ");
     expect("$A patch " TINY "--what context --over layer,head,pos --precision 4", 0, "\nlayer 3\n");
+    /* effects and metrics of either sign stand below each other */
+    expect_exactly("$A patch -m tiny -s 'Lily lost her red ball' --from 'Tom lost her red ball' --what pattern --over layer,head "
+                   "--metric 'logit(\" her\")' | tail -5 | tee $D/x | sed 's/[^.]//g; s/../&/' | sort -u; grep -c ' -0' $D/x; "
+                   "sed 's/\\..*//' $D/x | awk '{print length($0)}' | sort -u", "..\n5\n17\n");
     expect("$A patch -m tiny -s 'Lily lost her red ball' --from 'Lily lost her blue ball' --metric 'logprob(\" and\")' --what v "
            "--over layer | sed 's/[0-9]/9/g'", 0, "= -9.999999 for the text, -9.999999 for the other\n");   /* they are near */
     expect("$A patch " TINY "--what attn.out --over layer", 0, "    all\nL0");

@@ -119,15 +119,17 @@ static void put(struct attn_out *o, double x, int digits)
     attn_out_write(o, buf, attn_num_fixed(buf, x, digits));
 }
 
-/* A metric with digits that show what the texts differ by. */
-static void put_metric(struct attn_out *o, const struct report *p, double x)
+/* Digits of a metric that show what the texts differ by. */
+static int metric_digits(const struct report *p)
 {
     const double apart = fabs(p->r.metric_from - p->r.metric_text);
     int digits = 4;
     for (double scaled = apart * 1e4; scaled > 0 && scaled < 100 && digits < 17; scaled *= 10)
         digits++;
-    put(o, x, digits);
+    return digits;
 }
+
+static void put_metric(struct attn_out *o, const struct report *p, double x) { put(o, x, metric_digits(p)); }
 
 static void name_cell(char text[64], const struct attn_patch_cell *c)
 {
@@ -140,6 +142,8 @@ static void name_cell(char text[64], const struct attn_patch_cell *c)
     if (c->pos >= 0)
         snprintf(text + n, 64 - n, "%spos %d", n ? " " : "", c->pos);
 }
+
+enum { SIGN = 2 };                      /* columns for a blank and a sign, so that points stand below each other */
 
 /* The cells that matter most, of those that are not listed before. */
 static void print_largest(struct attn_out *o, const struct report *p)
@@ -159,12 +163,12 @@ static void print_largest(struct attn_out *o, const struct report *p)
         if (!k)
             attn_out_printf(o, "\nlargest %s\n", p->effects ? "effects" : "changes");
         name_cell(name, best);
-        attn_out_printf(o, "  %-14s", name);
+        attn_out_printf(o, "  %-12s", name);
         if (p->effects) {
-            put(o, best->effect, 3);
-            attn_out_str(o, "  metric ");
+            attn_out_right(o, SIGN + 5, best->effect, 3);
+            attn_out_str(o, "  metric");
         }
-        put_metric(o, p, best->metric);
+        attn_out_right(o, SIGN + 3 + (size_t)metric_digits(p), best->metric, metric_digits(p));
         attn_out_char(o, '\n');
         before = best;
     }

@@ -178,6 +178,9 @@ START_TEST(progress_has_a_line_for_each_measurement)
     expect_exactly(printed(SMALL "--held-out 0 --progress -o $D/o 2>&1 | tail -n 2 |"
                            "grep -cx 'step 12 of 12  loss [0-9.]*  [0-9]* tokens/s  0 s left'"), "1\n");
     expect_exactly(line_of("--progress -q", "p"), "");
+    /* without being asked, a line now and then, and the losses at the end */
+    expect_exactly(printed(SMALL "-o $D/q 2>&1 | sed 's/[0-9.]* tokens.*//; s/[0-9]\\.[0-9]*/x/g; s/: .*//; s|in .*/q|in q|'"),
+                   "step 1 of 12  loss x  \nthe model is in q, its loss x, at first x\n");
 }
 END_TEST
 
@@ -194,7 +197,8 @@ START_TEST(progress_on_a_terminal)
         ck_assert_msg(at && strstr(at, " left\r\n") == strstr(at, " left"), "'%s' in\n%s", stay[i], shown);
     }
     ck_assert_msg(!strncmp(strstr(at, " left"), " left\r\nthe model is in ", 23), "%s", at);
-    ck_assert_ptr_nonnull(strstr(on_terminal(SMALL "--steps 100000 --eval-every 0 --max-seconds 1 -o $D/n", 75), " left\r\nstep "));
+    shown = on_terminal(SMALL "--steps 100000 --eval-every 0 --max-seconds 1 -o $D/n", 75);
+    ck_assert_msg(strstr(shown, " left\r\nstep ") && strstr(shown, "\nof the model there its loss "), "%s", shown);
     ck_assert_str_eq(on_terminal(SMALL "-q -o $D/o", 0), "");
 }
 END_TEST

@@ -220,7 +220,8 @@ static int open_training(struct attn_train **out, struct source *in, struct attn
 /* ---- progress ---------------------------------------------------------------------------- */
 
 struct progress_line {
-    bool on, terminal;
+    bool on, terminal, often;           /* often: every ten seconds, and each held-out loss; else a line now and then */
+    double first;                       /* loss of the first step of this process */
     double start, last;                 /* seconds; `last`: when a line was last printed */
     size_t step, tokens;                /* their values when this process began */
     int shown;                          /* columns of the line that the next one overwrites */
@@ -239,10 +240,9 @@ static void say_plan(const struct attn_train_state *s)
 static void progress_line_start(struct progress_line *p, bool asked, const struct attn_train_state *s)
 {
     bool terminal = isatty(STDERR_FILENO);
-    *p = (struct progress_line){.on = (asked || terminal) && !common.quiet, .terminal = terminal,
-                                .start = attn_clock_now(), .step = s->step,
-                                 .tokens = s->tokens};
-    if (p->on)
+    *p = (struct progress_line){.on = !common.quiet, .terminal = terminal, .often = asked || terminal, .first = NAN,
+                                .start = attn_clock_now(), .step = s->step, .tokens = s->tokens};
+    if (p->on && p->often)
         say_plan(s);
 }
 
@@ -261,9 +261,10 @@ static int print_line(const struct progress_line *p, const struct attn_train_sta
 /* Lines with a measured held-out loss, and the last line, stay; on a terminal all others are overwritten. */
 static void progress_line_show(struct progress_line *p, const struct attn_train_state *s)
 {
-    const double often = p->terminal ? 0.2 : 10;        /* seconds */
+    const double often = p->terminal ? 0.2 : p->often ? 10 : 60;        /* seconds */
     double t = attn_clock_now();
-    bool stays = !isnan(s->held_out) || s->step == s->steps;
+    bool stays = p->often && (!isnan(s->held_out) || s->step == s->steps);
+    p->first = isnan(p->first) ? s->loss : p->first;
     if (!p->on || (!stays && t - p->last < often))
         return;
     p->last = t;
@@ -332,12 +333,17 @@ static int train_on(struct attn_train *t, struct attn_err *err)
     if (take_steps(t, &p, err))
         return err->code;
     attn_train_get(t, &s);
+    char losses[64] = "";
+    if (s.step > p.step)
+        snprintf(losses, sizeof losses, ", its loss %.4f, at first %.4f", s.loss, p.first);
     if (s.step < s.steps) {
         say_saved(s.step, s.steps);
+        if (*losses)
+            say_note("of the model there%s", losses + 1);        /* without the comma */
         common.status = STOP_STATUS;
     } else {
-        say_note("the model is in %s: attn-cli generate -m %s%s -s TEXT goes on with a text", o.path, strchr(o.path, '/') ? "" : "./",
-                 o.path);
+        say_note("the model is in %s%s: attn-cli generate -m %s%s -s TEXT goes on with a text", o.path, losses,
+                 strchr(o.path, '/') ? "" : "./", o.path);
     }
     return ATTN_OK;
 }

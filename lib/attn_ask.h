@@ -116,7 +116,7 @@ int attn_ablate_heads(struct attn_ablated **out, size_t *n, const struct attn_mo
 /* Numbers that say what a head does are the rows of one table.  All but one are means over the rows of the head's patterns; a row
  * that offers nothing does not count. */
 enum {
-    ATTN_SCORE_SHARE = 1,               /* a share of the attention: the largest of these says what the head does most */
+    ATTN_SCORE_SHARE = 1,               /* a share of the attention: the largest of these is the main role of the head */
     ATTN_SCORE_NO_TEXT = 2              /* computed from the weights of the model */
 };
 struct attn_head_row;

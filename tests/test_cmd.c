@@ -225,7 +225,7 @@ START_TEST(help_is_short_and_says_what_is_missing)
                    "  -f, --file PATH           read the text from a file, - is standard input; a\n"
                    "                            UTF-8 byte order mark and one final newline are\n");
     expect_exactly("for c in run batch generate train init patch; do short=$(\"$A\" help $c | " COUNT "); "
-                   "more=$(\"$A\" help $c | sed -n 's/^\\([0-9]*\\) more options.*help '$c' --all$/\\1/p'); "
+                   "more=$(\"$A\" help $c | sed -n 's/^For \\([0-9]*\\) more options.*help '$c' --all$/\\1/p'); "
                    "test $short -ge 9 -a $short -le 17 && test $((short + more)) = $(\"$A\" help $c --all | " COUNT "); done", "");
     expect_same("\"$A\" help run --all | " COUNT, "\"$A\" help --man | sed -n '/^.SS run/,/^.SS batch/p' | "
                 "grep -cE '^.fB.*-.-[a-z]'");

@@ -14,8 +14,8 @@ START_TEST(a_table_is_sorted_and_narrow)
            "\n\nNo head has duplicate: no row of the text can have it; a text said twice can (--repeat 24)\n");
     expect_exactly("$A heads -m tiny -s 'Lily lost' --top 2 --format csv | wc -l", "3\n");
     expect("$A heads -m tiny -s Lily --top 2", 0, "\nNo head has a score: no row");
-    expect("$A heads -m tiny --top 2", 0, "The first 2 of 24 heads, sorted by what they do most; means over rows from 1 on\n\n"
-           "head  does most      prev  self  first  dupl  induct  entropy  spread  dist\nL4H3  previous 0.");
+    expect("$A heads -m tiny --top 2", 0, "The first 2 of 24 heads, sorted by main role; means over all rows but the first\n\n"
+           "head  main role      prev  self  first  dupl  induct  entropy  spread  dist\nL4H3  previous 0.");
     expect_exactly("$A heads -m tiny --copying | awk 'length($0) > 80' | wc -l", "0\n");
     expect_exactly("$A heads -m tiny --by distance | sed -n '5,28s/.* //p' >$D/x; sort -grs $D/x | cmp - $D/x && wc "
                    "-l <$D/x", "24\n");
@@ -33,7 +33,7 @@ START_TEST(a_table_is_sorted_and_narrow)
         return;
     ck_assert_ptr_nonnull(strstr(on_terminal("COLUMNS=120 $A heads -m tiny --head 0 --layer 2 --by self 2>&1", 0), "L2H0"));
     ck_assert_ptr_nonnull(strstr(on_terminal("stty cols 100; TERM=dumb $A heads -m induction --repeat 12 --samples 1", 0),
-                                 "\nhead  does most                               prev  self  first  dupl  induct  entropy  spread  dist\r\n"
+                                 "\nhead  main role                               prev  self  first  dupl  induct  entropy  spread  dist\r\n"
                                  "L0H0  previous 1.00  ██████████████████████▉  1.00  0.00"));
     const char *bars = on_terminal("TERM=dumb $A attribute -m models/stacked -s 'The cat sees' --target moth --top 4", 0);
     ck_assert_msg(strstr(bars, "\nembed          1.0936  █████████████████████████████████████\r\npos_embed      1.0029  ") &&

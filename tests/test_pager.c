@@ -80,7 +80,7 @@ START_TEST(a_pager_that_fails_changes_nothing)
     ck_assert_str_eq(on_terminal("ATTN_PAGER='head -n 1' \"$A\" help info", 0),
                      "attn-cli info - describe a model: family, sizes, choices, digest, tensors\r\n");
     ck_assert_str_eq(on_terminal("ATTN_PAGER=false \"$A\" help run", 0), "");
-    ck_assert_str_eq(on_terminal("ATTN_PAGER=true \"$A\" diff --all -m tiny --with tiny --compute bf16 -s 'Lily lost her'", 1), "");
+    ck_assert_str_eq(on_terminal("ATTN_PAGER=true \"$A\" diff --all -m tiny --with tiny --ablate L0H1 -s 'Lily lost her'", 1), "");
     ck_assert_str_eq(on_terminal("exec 2>/dev/null; ATTN_PAGER='exec sleep 30' \"$A\" help run & sleep 0.5; kill $!; r=0; wait $! || r=$?; "
                                  "exit $r", 143), "");
 }

@@ -36,7 +36,7 @@ static int convert(struct attn_err *err)
 static const struct option options[] = {
     {'o', "output", OPT_DIR, &o.path, "DIR", "the directory to write, which must not hold a model or a training; other files in it "
      "are left alone", .flags = 0},
-    {0, "force", OPT_FLAG, &o.force, NULL, "replace the files of a model that is there", .flags = 0},
+    {0, "force", OPT_FLAG, &o.force, NULL, "replace the files of an existing model", .flags = 0},
     {.name = NULL},
 };
 

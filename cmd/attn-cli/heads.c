@@ -232,8 +232,8 @@ static const struct option text_rows[] = {
      "them count alike", .section = OF_INPUT, .flags = OPT_INPUT | OPT_COUNTS | OPT_USUAL},
     {0, "ids", OPT_TEXT, &common.ids, "IDS", "token ids in place of a text, as in 5,1,2; they need no tokenizer",
      .section = OF_INPUT, .flags = OPT_INPUT | OPT_COUNTS},
-    {0, "repeat", OPT_NUMBER, &o.repeat, "N", "N random ids, twice, which is what there is without a text: all that repeats "
-     "is told by looking back (default: 24, or as many as fit)",
+    {0, "repeat", OPT_NUMBER, &o.repeat, "N", "N random ids, twice, so that only looking back can predict the second half; used when no "
+     "text is given (default: 24, or as many as fit)",
      .min = 1, .max = INT32_MAX, .section = OF_INPUT, .flags = OPT_INPUT | OPT_COUNTS | OPT_USUAL},
     {0, "samples", OPT_NUMBER, &o.samples, "S", "how many such texts (default: 8)", .min = 1, .max = 1 << 20,
      .section = OF_INPUT, .flags = OPT_COUNTS},
@@ -278,7 +278,7 @@ const struct command heads_command = {
     .examples = (const struct pair[]){
         {"attn-cli heads -m induction --repeat 24", "which heads look back to the same token, and to what came after it"},
         {"attn-cli heads -s \"Tom went home, and Tom slept\" --by previous --top 5", "in one sentence"},
-        {"attn-cli heads -m ./gpt2 -f sentences.txt --copying -o heads.csv", "over many, with what their weights would copy"},
+        {"attn-cli heads -m ./gpt2 -f sentences.txt --copying -o heads.csv", "over many, and how strongly their OV circuits copy"},
         {"attn-cli heads -m ./gpt2 --repeat 50 -o heads.png", "layers by heads, one picture a score"},
         {"attn-cli heads -m tiny --repeat 24 --ablate L0H1", "what the others do without one of them"},
         {"attn-cli heads --repeat 24 --format json | jq '.rows | max_by(.induction)'", "the induction head"},

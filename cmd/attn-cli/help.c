@@ -211,7 +211,7 @@ void help_print_command(FILE *f, const struct command *c, bool all)
                 pairs(f, topics[i].title, topics[i].list());
         }
     if (more)
-        fprintf(f, "\n%zu more options%s: attn-cli help %s --all\n", more, terms ? ", all edits and kinds of attention" : "", c->name);
+        fprintf(f, "\nFor %zu more options%s: attn-cli help %s --all\n", more, terms ? ", edits and attention kinds" : "", c->name);
 }
 
 /* ---- the man page --------------------------------------------------------------------------

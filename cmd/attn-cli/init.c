@@ -63,7 +63,7 @@ static const struct option keys[] = {
      "none leaves them as they are", .section = OF_NEW),
     SWITCH_OPTION("residual", &k.residual, "add each branch to the stream instead of replacing it (default: false)",
      .section = OF_NEW),
-    SWITCH_OPTION("output-projection", &k.output_projection, "a matrix after the heads (default: false)", .section = OF_NEW),
+    SWITCH_OPTION("output-projection", &k.output_projection, "an output projection after the heads (default: false)", .section = OF_NEW),
     SWITCH_OPTION("bias", &k.bias, "biases on q, k, v, o and the mlp (default: false)", .section = OF_NEW),
     SWITCH_OPTION("tied", &k.tied, "the output layer is the embedding, transposed (default: true, or what the --family has)",
      .section = OF_NEW),
@@ -208,7 +208,7 @@ static int init(struct attn_err *err)
 }
 
 static const struct option options[] = {
-    {'o', "output", OPT_DIR, &o.path, "DIR", "the model directory to write, which must not hold a training, nor, "
+    {'o', "output", OPT_DIR, &o.path, "DIR", "the model directory to write; it must not hold a training run or, "
      "without --force, a model that was downloaded or converted; other files in it are left alone", .section = OF_OUTPUT, .flags = OPT_USUAL},
     {0, "force", OPT_FLAG, &o.force, NULL, "replace the weights of a model that was downloaded or converted",
      .section = OF_OUTPUT},

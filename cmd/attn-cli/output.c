@@ -205,17 +205,17 @@ const struct option picture_options[] = {
     {0, "palette", OPT_CHOICE, &look.palette, "NAME", "pictures: viridis (the default), magma, cividis or gray, from dark "
      "to light; blues or ink, from white to dark, for paper; balance, blue below 0 and orange above", .choices = palettes,
      .section = OF_PICTURE, .flags = OPT_COUNTS},
-    {0, "cell", OPT_NUMBER, &look.cell, "N", "pictures: size of each number, in pixels or terminal columns (default: as fits)",
+    {0, "cell", OPT_NUMBER, &look.cell, "N", "pictures: size of each number, in pixels or terminal columns (default: chosen to fit)",
      .min = 1, .max = 64, .section = OF_PICTURE, .flags = OPT_COUNTS},
     {0, "width", OPT_TEXT, &look.width, "W", "figures (png, svg, pdf): exactly so wide on paper, as in 85mm, 3.35in or 240pt; cells and the "
-     "arrangement follow, letters keep their size (default: as it comes out)", .check = check_width,
+     "arrangement follow, letters keep their size (default: natural size)", .check = check_width,
      .section = OF_PICTURE, .flags = OPT_COUNTS},
     {0, "font-size", OPT_REAL, &look.letters, "PT", "figures: size of the labels in points, 3 to 72 (default: 7); png and svg "
      "have points with --width",
      .section = OF_PICTURE, .flags = OPT_COUNTS},
     {0, "title", OPT_TEXT, &look.title, "TEXT", "figures: in place of the model and the sentence; '' leaves them out",
      .section = OF_PICTURE, .flags = OPT_COUNTS},
-    {0, "columns", OPT_NUMBER, &look.columns, "N", "figures: so many matrices beside each other (default: as fits)", .min = 1, .max = 1000,
+    {0, "columns", OPT_NUMBER, &look.columns, "N", "figures: matrices per row (default: chosen to fit)", .min = 1, .max = 1000,
      .section = OF_PICTURE, .flags = OPT_COUNTS},
     {0, "annotate", OPT_FLAG, &look.numbers, NULL, "figures: write the numbers into the cells",
      .section = OF_PICTURE, .flags = OPT_COUNTS},

@@ -70,7 +70,7 @@ static const struct option options[] = {
      .section = OF_SHOWN, .flags = OPT_USUAL},
     {0, "head", OPT_TEXT, &o.head, "SPEC", "only these heads, counted from 0: 0,2-4 (default: all)",
      .section = OF_SHOWN, .flags = OPT_USUAL},
-    {0, "labels", OPT_FILE, &o.labels, "FILE", "what tokens, or rows and columns, are called: the lines of a file, one for each, in "
+    {0, "labels", OPT_FILE, &o.labels, "FILE", "names of tokens, or of rows and columns: the lines of a file, one for each, in "
      "place of what the dump says",
      .section = OF_SHOWN, .flags = OPT_USUAL},
     {0, "words", OPT_FLAG, &o.words, NULL, "merge the tokens of each word, as run --words does: patterns are summed over the tokens of "

@@ -292,8 +292,8 @@ static void explain_format(char help[OPTION_HELP])
 static const struct option options[] = {
     {0, "format", OPT_CHOICE, &o.format, "F", NULL, .choice = format_choice, .explain = explain_format,
      .section = OF_OUTPUT, .flags = OPT_COUNTS | OPT_USUAL},
-    {'o', "output", OPT_FILE, &o.path, "PATH", "write to this file or directory, which is made with its parents; "
-     "DIR/ is one of tables (default: -, standard output)",
+    {'o', "output", OPT_FILE, &o.path, "PATH", "write to this file, or to this directory, made with its parents; "
+     "DIR/ is one of CSV tables (default: -, standard output)",
      .section = OF_OUTPUT, .flags = OPT_OUTPUT | OPT_USUAL},
     {0, "gradient", OPT_TEXT, &o.gradient, "METRIC", "show, in place of each activation, how a metric changes with it: the "
      "derivative of loss, or of terms such as logit(\" the\")-2*prob(5,pos=3); also logprob; TOKEN is a text or an id, pos "
@@ -320,7 +320,7 @@ const struct command run_command = {
     .summary = "one sentence: print or dump the chosen activations",
     .about = "Turns a sentence into tokens, runs it through the model and shows what was computed on the way: by default "
              "the attention patterns (who attends to whom; rows sum to 1) and the context vectors.  On a terminal that is a "
-             "first look on one screen, the layer that says most and what each head does, unless --format, --show, --layer or "
+             "first look on one screen, the most informative layer and the main role of each head, unless --format, --show, --layer or "
              "--head ask for something; more than 4000 numbers there are summarised.  Files and pipes get all of them.",
     .examples = (const struct pair[]){
         {"attn-cli run -s \"Life is short, eat dessert first\"", "patterns and context vectors as text"},
@@ -355,7 +355,7 @@ const struct command run_command = {
         {"attn.added, mlp.added", "[T,d] what a branch adds to the stream, where a norm or factor behind it makes that differ from its "
                                   "out"},
         {"norm_final, logits", "[T,d] and [T,V] at the end of the model"},
-        {"result", "[H,T,d] each head's part of attn.out.  This and the following are derived: * does not mean them"},
+        {"result", "[H,T,d] each head's part of attn.out.  From here on derived; not included in *"},
         {"norms", "[H,T,T] pattern times the norm of what each value adds to attn.out"},
         {"rollout", "[T,T] 0.5 mean pattern + 0.5 I, multiplied over the layers up to this one"},
         {"lens", "[T,V] the logits if the model ended with this layer; in a page, a table of the likeliest tokens"},

@@ -98,7 +98,7 @@ const struct option general_options[] = {
 const struct option word_options[] = {
     {0, "drop", OPT_TEXT, &word_rule.drop, "CHARS", "characters to remove from the text before it is split into words",
      .section = OF_INPUT, .flags = OPT_COUNTS},
-    {0, "lowercase", OPT_FLAG, &word_rule.lowercase, NULL, "turn words into lower case",
+    {0, "lowercase", OPT_FLAG, &word_rule.lowercase, NULL, "convert words to lower case",
      .section = OF_INPUT, .flags = OPT_COUNTS},
     {0, "unknown", OPT_TEXT, &word_rule.unknown, "TOKEN", "the token that stands for words that are not in the "
      "vocabulary (default: such a word is an error)", .section = OF_INPUT, .flags = OPT_COUNTS},
@@ -166,7 +166,7 @@ const struct pair tool_environment[] = {
     {"ATTN_MODEL", "the model when -m is not given"},
     {"ATTN_MODEL_PATH", "directories that hold model directories, separated by colons"},
     {"NO_COLOR", "when it is not empty, no output is coloured"},
-    {"ATTN_PAGER, PAGER", "what shows reports longer than the terminal (default: less, with LESS=FRX unless LESS is set); empty or "
+    {"ATTN_PAGER, PAGER", "the pager for reports longer than the terminal (default: less, with LESS=FRX unless LESS is set); empty or "
      "cat: nothing"},
     {"LIBXSMM_TARGET", "the instruction set to compute with: hsw is AVX2, generic is none in particular (default: the machine's "
      "best)"},
@@ -188,7 +188,7 @@ const struct pair tool_files[] = {
 };
 
 const struct pair tool_statuses[] = {
-    {"0", "done; also when nobody reads the output any more (a closed pipe)"},
+    {"0", "success, also when the reader closes the pipe"},
     {"1", "bad input, model or environment, or a failed write; diff: they differ"},
     {"2", "wrong usage"},
     {"3", "batch, heads: done, but some records failed"},

@@ -91,7 +91,7 @@ static const struct option options[] = {
     {0, "bpe", OPT_FLAG, &o.bpe, NULL, "learn byte-level BPE instead of words: the text is split as in GPT-2; of equally "
      "frequent neighbours, those with the lower ids are merged first; <|endoftext|> separates documents and is the last token",
      .flags = 0},
-    {0, "size", OPT_NUMBER, &o.size, "N", "how many tokens --bpe makes, bytes and <|endoftext|> included (default: 4096)",
+    {0, "size", OPT_NUMBER, &o.size, "N", "the size of the vocabulary with --bpe, bytes and <|endoftext|> included (default: 4096)",
      .min = ATTN_BPE_LEAST, .max = ATTN_BPE_MOST},
     {.name = NULL},
 };

@@ -76,7 +76,7 @@ static void measure_row(struct layout *l, const struct attn_heads_row *r)
 
 static struct layout measure(const struct attn_ranking *h)
 {
-    struct layout l = {.head = strlen("head"), .word = strlen("does most")};
+    struct layout l = {.head = strlen("head"), .word = strlen("main role")};
     const struct attn_head_score *s = NULL;
     for (size_t c = 0; (s = attn_head_score_next(s)); c++)
         l.column[c] = strlen(s->brief);
@@ -122,7 +122,7 @@ static double largest(const struct attn_ranking *h)
 static void write_headings(struct attn_out *o, const struct attn_ranking *h, const struct layout *l)
 {
     const struct attn_head_score *s = NULL;
-    attn_out_printf(o, "%-*s  %-*s", (int)l->head, "head", (int)l->word, "does most");
+    attn_out_printf(o, "%-*s  %-*s", (int)l->head, "head", (int)l->word, "main role");
     if (l->bar)
         attn_out_printf(o, " %*s", (int)l->bar, "");
     for (size_t c = 0; (s = attn_head_score_next(s)); c++)
@@ -202,9 +202,9 @@ static int write_text(struct attn_out *o, const struct attn_ranking *h, struct a
         struct attn_label about = attn_label_line(h->o->about, strlen(h->o->about), SIZE_MAX);
         attn_out_printf(o, ": %s", about.text);
     }
-    attn_out_printf(o, "\n%s%zu of %zu heads, sorted by %s; means over rows from 1 on\n\n", h->kept < h->n ? "The first "
+    attn_out_printf(o, "\n%s%zu of %zu heads, sorted by %s; means over all rows but the first\n\n", h->kept < h->n ? "The first "
                     : "", h->kept, h->n,
-                    h->by ? h->by->name : "what they do most");
+                    h->by ? h->by->name : "main role");
     attn_print_edits(o, h->o->over->edits);
     attn_out_str(o, attn_edits_count(h->o->over->edits) ? "\n" : "");
     write_headings(o, h, &l);

@@ -14,7 +14,7 @@
 
 enum { ATTN_HEAD_SCORES = 12 };         /* at least the rows of the table */
 size_t attn_head_score_index(const struct attn_head_score *s);      /* which row of the table it is */
-/* What a head does most: the largest of its shares, of numbers in the order of the table; NULL: none is a number. */
+/* The main role of a head: the largest of its shares, of numbers in the order of the table; NULL: none is a number. */
 const struct attn_head_score *attn_head_score_most(const double score[ATTN_HEAD_SCORES], double *most);
 /* What a head does that chance does not: the largest of those shares that are twice what equal weights give, and 0.1 above it. */
 const struct attn_head_score *attn_head_score_role(const double score[ATTN_HEAD_SCORES], const double chance[ATTN_HEAD_SCORES],

@@ -27,7 +27,7 @@ struct attn_kind_method { const struct number *number[NUMBERS]; const char *seen
 #define METHOD(text, ...) &(const struct attn_kind_method){.number = {__VA_ARGS__}, .seen = text}
 
 static const struct attn_kind_row attn_kinds[] = {
-    [ATTN_MODEL] = {"model", "the default, the model's own", "as the model has it", METHOD(NULL, NULL)},
+    [ATTN_MODEL] = {"model", "the default, the model's own", "the model's own attention", METHOD(NULL, NULL)},
     [ATTN_FULL] = {"full", "no mask", "every query sees every key", METHOD("no mask: all tokens, including later ones", NULL)},
     [ATTN_CAUSAL] = {"causal", NULL, "q sees k up to q; hidden scores are -inf before the softmax",
         METHOD("itself and all before it: hidden scores are -inf", NULL)},

@@ -1,4 +1,4 @@
-/* screen.c - the first look at a run, on one screen: its tokens, the patterns of the layer that says most, what each head does,
+/* screen.c - the first look at a run, on one screen: its tokens, the patterns of the most informative layer, what each head does,
  * context vectors, what comes next, and commands to go on with.
  *
  * Of a long text only the last rows and keys are kept, as many as all parts leave room for. */

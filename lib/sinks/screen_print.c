@@ -222,8 +222,8 @@ static void print_heads(struct attn_screen *s)
     size_t across = attn_screen_heads_across(s), shown = smaller(s->heads, s->head_lines * across), lines = parts_of(shown, across);
     char more[64] = "";
     if (shown < s->heads)
-        snprintf(more, sizeof more, "; %zu of %zu heads", shown, s->heads);
-    print_heading(s, "what heads do most (means over rows from 1 on%s)", more);
+        snprintf(more, sizeof more, " (%zu of %zu heads)", shown, s->heads);
+    print_heading(s, "main role of each head, averaged over all rows but the first%s", more);
     for (size_t line = 0; line < lines; line++) {
         for (size_t i = line; i < shown; i += lines) {
             char text[64];
@@ -353,7 +353,7 @@ static void print_command(struct attn_screen *s, const char *command)
     attn_out_char(s->out, '\n');
 }
 
-/* The options that name the head which says most, or the first of the last layer; none for the first of the first, which needs none. */
+/* The options that name the most informative head, or the first of the last layer; none for the first of the first, which needs none. */
 static void point_at_head(char options[ATTN_SCREEN_OF_HEAD], const struct attn_screen *s)
 {
     const struct attn_sheet *telling = telling_sheet(s);

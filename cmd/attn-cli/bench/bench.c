@@ -381,7 +381,7 @@ static const char *const groups[] = {"prefill.*", "prefill.f32.*", "prefill.bf16
 static const struct option options[] = {
     {0, "stage", OPT_LIST, &o.stages, "LIST", "only these stages, separated by commas: names, or wildcards such as "
      "prefill.*.T512 (default: all)", .choices = groups},
-    {0, "seconds", OPT_REAL, &o.seconds, "S", "about how long each stage is measured, at least three times (default: 1)",
+    {0, "seconds", OPT_REAL, &o.seconds, "S", "about how long to measure each stage: three runs at least (default: 1)",
      .flags = 0},
     {'t', "threads", OPT_NUMBER, &common.threads, "N", "measure on N threads (default: on one, and on the cores this process "
      "may use)", .min = 1, .max = 1024},

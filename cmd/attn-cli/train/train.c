@@ -163,7 +163,7 @@ const struct command train_command = {
          "another kind of model, the same vocabulary"},
         {"attn-cli train -f stories.txt -o ./qwen --family qwen3 --steps 5000",
          "a family's own layout, which its own library reads, too"},
-        {"attn-cli train -m ./tiny -f letters.txt -o ./letters --steps 500 --lr 0.0002", "a model that is there learns another text"},
+        {"attn-cli train -m ./tiny -f letters.txt -o ./letters --steps 500 --lr 0.0002", "continue training an existing model on another text"},
         {"attn-cli train -f stories.txt -o ./tiny --watch-every 100 -s \"The cat sat on the mat\"", "see how heads form: "
          "plot ./tiny/watch"},
         {"attn-cli generate -m ./tiny -s \"Once upon a time\" -n 50", "what it has learned"},

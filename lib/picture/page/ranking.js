@@ -61,7 +61,7 @@ const fixed = (x, digits) => Number.isFinite(x) ? x.toFixed(digits).replace("-",
 /* Columns: what stands above, what it means, what rows are sorted by, and whether that is a share that a bar shows. */
 const columns = [
     { name: "head", title: "layer and head" },
-    { name: "does most", title: "the largest of the shares", by: (r) => r.shares[r.most] ?? NaN,
+    { name: "main role", title: "the largest of the shares", by: (r) => r.shares[r.most] ?? NaN,
       text: (r) => r.most < 0 ? "–" : SHARES[r.most][0], more: (r) => fixed(r.shares[r.most], 2) },
     ...SHARES.map(([name, brief, title], i) => ({ name: brief, title: `${name}: ${title}`, bar: true,
                                                   by: (r) => r.shares[i], text: (r) => fixed(r.shares[i], 2) })),

@@ -161,7 +161,7 @@ struct attn_heads_opts {
     /* Is told what part of the work on `copying` is done, and ends it by returning non-zero; NULL: nobody asks. */
     int (*step)(void *self, double done, struct attn_err *err);
     void *step_self;
-    size_t repeat;                      /* the ids of each text end with so many tokens, twice: their losses are compared; 0: not so */
+    size_t repeat;                      /* each text ends with so many tokens, twice: their losses are compared; 0: not so */
     uint64_t reserved[3];
 };
 struct attn_heads_state { uint64_t texts, failed, overflowed; uint64_t reserved[4]; };     /* overflowed: see attn_run_overflow */

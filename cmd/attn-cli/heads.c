@@ -147,7 +147,8 @@ static int rank(struct session *s, struct attn_err *err)
         .plan = plan_asked(), .progress = report_progress,
         .failed = s->texts ? NULL : report_failed, .opened = doubt_tokenizer, .self = &s->report};
     const struct attn_heads_opts opts = {
-        .over = &over, .ids = s->ids, .T = s->T, .texts = s->texts, .repeat = s->repeated.n, .copying = o.copying, .by = o.by, .top = (size_t)o.top.n,
+        .over = &over, .ids = s->ids, .T = s->T, .texts = s->texts, .repeat = s->repeated.n,
+        .copying = o.copying, .by = o.by, .top = (size_t)o.top.n,
         .format = o.format, .path = o.path, .about = *s->about ? s->about : NULL, .width = terminal_columns(terminal),
         .bars = terminal, .picture = picture_look(terminal), .step = say_step, .step_self = s};
     report_start(&s->report, "heads", common.file ? common.file : "", false);
@@ -272,7 +273,8 @@ const struct command heads_command = {
              "The row `chance` is what equal weights would give; a head is called by the largest of its shares that is at least "
              "twice chance and 0.1 above it, and by none where there is no such share.  "
              "Without a text, random ids are repeated: there `induction` is the share of what came after the same token the "
-             "first time, and the losses of both halves say whether the model repeats at all.  With edits the scores are those of the edited runs, but for `copying`, which looks at weights "
+             "first time, and the losses of both halves say whether the model repeats at all.  "
+             "With edits the scores are those of the edited runs, but for `copying`, which looks at weights "
              "alone.  Of more texts than one machine can take, 'batch --summary', in its long form, writes the scores of "
              "each, in shards that 'merge' joins.",
     .examples = (const struct pair[]){

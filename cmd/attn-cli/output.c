@@ -270,7 +270,8 @@ static int open_sink(struct attn_sink **sink, const struct output *d, const char
         .cross_len = d->cross_len, .tokenizer = d->tokenizer, .labels = input_labels_read(), .command = command,
         .kind = attention_kind(), .gradient = d->gradient, .hints = d->hints, .ablated = d->ablated, .n_ablated = d->n_ablated,
         .threads = (int)common.threads.n, .precision = d->precision, .width = terminal_columns(terminal),
-        .height = terminal_lines(terminal), .limit = terminal ? TERMINAL_NUMBERS : 0, .color = terminal_colored(terminal), .csv_safe = safe,
+        .height = terminal_lines(terminal), .limit = terminal ? TERMINAL_NUMBERS : 0,
+        .color = terminal_colored(terminal), .csv_safe = safe,
         .bf16 = compute_bf16(), .picture = picture_look(terminal), .words = d->words};
     if (d->edits) {
         o.edits = d->edits->list;

@@ -214,11 +214,13 @@ static int check_usage(struct attn_err *err)
     if (o.decode && o.format)
         return attn_fail(err, ATTN_EUSAGE, "--decode prints text: --format does not go with it");
     if (o.lines && (!common.file || o.decode))
-        return attn_fail(err, ATTN_EUSAGE, "--lines reads the texts of a file: give it with -f PATH%s", o.decode ? ", without --decode" : "");
+        return attn_fail(err, ATTN_EUSAGE, "--lines reads the texts of a file: give it with -f PATH%s",
+                         o.decode ? ", without --decode" : "");
     if (o.lines && o.format && !strcmp(o.format, "text"))
         return attn_fail(err, ATTN_EUSAGE, "--lines prints a line for each text: --format json or ids");
     if (!o.lines && (record_form.input || record_form.column || record_form.headless))
-        return attn_fail(err, ATTN_EUSAGE, "--input, --column and --no-header say how many texts are read: give --lines, too");
+        return attn_fail(err, ATTN_EUSAGE, "--input, --column and --no-header say how many texts are read: "
+                                           "give --lines, too");
     return ATTN_OK;
 }
 
@@ -242,15 +244,16 @@ static const struct option options[] = {
     {0, "format", OPT_CHOICE, &o.format, "F", "how to print: text (a table), json or ids (on one line); default: text",
      .choices = formats},
     {0, "decode", OPT_FLAG, &o.decode, NULL, "the input is ids: print the text they stand for", .flags = 0},
-    {0, "lines", OPT_FLAG, &o.lines, NULL, "the file has many texts, as batch reads them: for each a line of JSON (line, text, ids, tokens), "
-     "or with --format ids a line of ids", .flags = 0},
+    {0, "lines", OPT_FLAG, &o.lines, NULL, "the file has many texts, as batch reads them: for each a line of JSON "
+     "(line, text, ids, tokens), or with --format ids a line of ids", .flags = 0},
     {.name = NULL},
 };
 
 const struct command tokenize_command = {
     .name = "tokenize",
     .run = tokenize,
-    .usage = "tokenize -s TEXT [-m DIR|NAME] [--special] [--format F] | tokenize -f FILE --lines | tokenize --decode --ids 5,1,2",
+    .usage = "tokenize -s TEXT [-m DIR|NAME] [--special] [--format F] | tokenize -f FILE --lines | "
+             "tokenize --decode --ids 5,1,2",
     .summary = "text to token ids and back",
     .about = "Shows how a model reads a text: index, id, token and the bytes of the text it came from.  It needs no weights, "
              "only a directory with a vocabulary: vocab.json for words; vocab.json and merges.txt, or tokenizer.json, for "

@@ -177,7 +177,8 @@ static void evaluate(void *ctx, size_t i, int worker)
     struct attn_scores *t = b->t;
     size_t row = i % b->p->rows;
     const struct attn_strip *s = i / b->p->rows < t->strips ? &t->strip[i / b->p->rows] : NULL;
-    struct attn_head_row r = {.weight = s ? attn_strip_row(s, row) : t->even + row * b->p->cols, .lo = t->sees[row].within.lo, .hi = t->sees[row].within.hi,
+    struct attn_head_row r = {.weight = s ? attn_strip_row(s, row) : t->even + row * b->p->cols,
+                              .lo = t->sees[row].within.lo, .hi = t->sees[row].within.hi,
                               .q = b->p->row0 + row, .seen = t->sees[row].n, .most = t->ln[t->sees[row].n],
                               .same = t->same + t->text[b->p->seq].start};
     for (size_t c = 0; c < t->o.n; c++) {

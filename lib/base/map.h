@@ -1,8 +1,8 @@
 /* map.h - a file as bytes in memory.
  *
  * Regular files are mapped read-only and never copied; anything else that can be read (a pipe, a device) is read up
- * to a limit, that of devices at most ATTN_DEVICE_MOST.  A file that shrinks while mapped raises SIGBUS, which the program, not the library, turns into a
- * message; disk.h remembers for it which file is mapped where. */
+ * to a limit, that of devices at most ATTN_DEVICE_MOST.  A file that shrinks while mapped raises SIGBUS, which the
+ * program, not the library, turns into a message; disk.h remembers for it which file is mapped where. */
 #ifndef ATTN_BASE_MAP_H
 #define ATTN_BASE_MAP_H
 

@@ -2,7 +2,8 @@
  *
  * A regular or absent target, found by following links, is written beside itself under a unique name and renamed when
  * committed; the new file keeps the old one's permissions and, if this process may give files away, its owner.  Devices,
- * pipes and standard output are written in place.  A file that grows for hours is called PATH.part meanwhile; closed without commit it stays, to be continued later. */
+ * pipes and standard output are written in place.  A file that grows for hours is called PATH.part meanwhile; closed
+ * without commit it stays, to be continued later. */
 #ifndef ATTN_BASE_TARGET_H
 #define ATTN_BASE_TARGET_H
 

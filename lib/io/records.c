@@ -87,7 +87,8 @@ static int read_chunk(struct feed *f, enum feed_event *what, struct attn_err *er
     if (n < 0)
         return errno == EINTR || errno == EAGAIN ? ATTN_OK : attn_fail_errno(err, f->name, "read");
     if (f->device && f->taken + f->to - f->from > ATTN_DEVICE_MOST)
-        return attn_fail(err, ATTN_EFORMAT, "%s: is a device of more than %zu bytes, the most that is read here", f->name, ATTN_DEVICE_MOST);
+        return attn_fail(err, ATTN_EFORMAT, "%s: is a device of more than %zu bytes, the most that is read here", f->name,
+                         ATTN_DEVICE_MOST);
     f->to += (size_t)n;
     f->over = n == 0;
     *what = n ? MORE : OVER;

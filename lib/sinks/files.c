@@ -80,7 +80,8 @@ static int too_many(const struct attn_sink_job *job, const struct attn_files_pla
     size_t stem = path && attn_ends_with(path, ending) ? strlen(path) - strlen(ending) : 0;
     snprintf(format, sizeof format, " --format %s", plan->format->name);
     const char *more = strstr(command, format) ? "" : format;
-    return attn_fail(err, ATTN_EUSAGE, "%s takes one %s of %s, but %zu %s are selected; select one, or give a directory: %s%s -o %.*s",
+    return attn_fail(err, ATTN_EUSAGE, "%s takes one %s of %s, but %zu %s are selected; select one, or "
+                     "give a directory: %s%s -o %.*s",
                      path ? path : "standard output", plan->unit, plan->format->name, plan->count, plan->units, command,
                      more + (!*command && *more), (int)(stem ? stem : strlen("DIR")), stem ? path : "DIR");
 }

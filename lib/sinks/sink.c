@@ -186,7 +186,8 @@ static int open_sink(struct attn_sink *s, const struct attn_sink_opts *o, struct
         .text = o->text, .text_len = o->text_len, .cross = o->cross, .cross_text = o->cross_text, .cross_len = o->cross_len,
         .command = o->command, .kind = s->kind.of, .gradient = o->gradient, .edits = o->edits,
         .compare = o->compare, .ablated = o->ablated, .n_ablated = o->n_ablated, .path = o->path, .team = s->team,
-        .precision = o->precision, .width = o->width > 0 ? o->width : 0, .height = o->height, .limit = o->limit, .color = o->color, .csv_safe = o->csv_safe,
+        .precision = o->precision, .width = o->width > 0 ? o->width : 0, .height = o->height,
+        .limit = o->limit, .color = o->color, .csv_safe = o->csv_safe,
         .picture = o->picture, .token_text = s->tokenizer || s->labels ? token_text : NULL, .token_ctx = s};
     if (o->words)
         rc = merge_words(s, o, err);

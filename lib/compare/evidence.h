@@ -83,6 +83,38 @@ bool attn_seems_flipped(const struct attn_pair *p);                         /* a
 enum attn_restacking { ATTN_STACK_OTHER, ATTN_STACK_A_INTERLEAVED, ATTN_STACK_B_INTERLEAVED, ATTN_STACK_NUMBERS };
 bool attn_seems_restacked(const float *a, const float *b, size_t H, size_t dh, enum attn_restacking *as);
 
+/* ---- attention, from what it is computed from (evidence_attention.c) ---- */
+
+/* Scores as cap * tanh(scale * dot / cap), cap INFINITY: scale * dot; both have the form of p. */
+struct attn_score_fit { double scale, cap, gap; };
+struct attn_score_fit attn_fit_scores(const struct attn_pair *p, const float *scores, const float *dots);
+/* The gap under a given cap; sets the scale that fits best. */
+double attn_scores_gap(const struct attn_pair *p, const float *scores, const float *dots, double *scale, double cap);
+/* Scores as scale * dot + slope[h] * key, up to a number for each row.  plain: the gap without slopes. */
+struct attn_slopes_fit { double scale, gap, plain; };
+struct attn_slopes_fit attn_fit_score_slopes(double *slope, const struct attn_pair *p, const float *scores,
+                                             const float *dots);
+/* One side hides from each query its own key, and no other that the other side shows. */
+bool attn_seems_blind_to_itself(const struct attn_pair *p, bool pattern, bool *a_is);
+bool attn_seems_hidden_by_zero(const struct attn_pair *p, bool *a_is);      /* scores of 0 where -inf should be */
+bool attn_seems_over_heads(const struct attn_pair *p, const float *x);      /* heads sum to 1, rows do not */
+double attn_row_sum(const float *x, size_t n);
+/* The rows of one side are the other's times numbers below 1, so that they do not add up to 1. */
+bool attn_seems_short_of_one(const struct attn_pair *p, bool *a_is);
+/* ... by what the softmax of all scale * dots gives to keys that are hidden. */
+bool attn_seems_hidden_late(const struct attn_pair *p, bool a_is, const float *dots, double scale);
+/* Some numbers of one side, at random, are 0 and the others 1 / (1 - rate) times the other side's. */
+bool attn_seems_dropped(const struct attn_pair *p, bool *a_is, double *rate);
+bool attn_seems_unswapped(const struct attn_pair *p, bool *a_is);           /* [H,T,n] read as if it were [T,H,n] */
+bool attn_seems_by_number(const struct attn_pair *p, bool *a_is);           /* row 0: heads take every H-th number */
+/* Dots from queries and keys, or context from pattern and values, of one side each; x: the result, as heads. */
+struct attn_grouped { const struct attn_pair *x, *from, *kv; const float *x_x, *from_x, *kv_x; };
+/* tiled: head h reads h % Hkv; else h / (H / Hkv). */
+double attn_grouped_dots_gap(const struct attn_grouped *g, bool tiled);
+double attn_grouped_context_gap(const struct attn_grouped *g, bool tiled);
+/* Row t of one side is row t + by of the other; by is at least 2. */
+bool attn_seems_ahead(const struct attn_pair *p, size_t *by, bool *a_is);
+
 /* ---- rotary positions (evidence_model.c) ---- */
 
 enum attn_pairing { ATTN_UNROTATED, ATTN_HALVES, ATTN_ADJACENT };

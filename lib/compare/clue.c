@@ -5,6 +5,7 @@
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/format.h"
 #include "model/model.h"
@@ -113,8 +114,8 @@ const char *attn_clue_factor(const struct clue *c, double factor, char buf[64])
         {"sqrt((d - 1)/d): the variance of a sample", sqrt((d - 1) / d)},
         {"sqrt(d/(d - 1)): the variance of a sample", sqrt(d / (d - 1))}};
     buf[0] = '\0';
-    for (size_t i = 0; i < sizeof known / sizeof *known && !buf[0]; i++)
-        if (fabs(known[i].x - 1) > 1e-9 && fabs(factor / known[i].x - 1) < 2e-5)
-            snprintf(buf, 64, " = %s", known[i].name);
+    for (size_t i = 0, n = 0; i < sizeof known / sizeof *known; i++)
+        if (fabs(known[i].x - 1) > 1e-9 && fabs(factor / known[i].x - 1) < 2e-5 && n + strlen(known[i].name) + 5 < 64)
+            n += (size_t)snprintf(buf + n, 64 - n, n ? " or %s" : " = %s", known[i].name);
     return buf;
 }

@@ -7,6 +7,8 @@
 #include "compare/match.h"
 #include "io/dump.h"
 
+struct attn_mat;
+
 /* Numbers of one side in the order of our own arrays, where the search for a cause wants them so. */
 struct attn_diff_copy { const struct attn_dumped *of; float *data; };
 struct attn_diff_moved { struct attn_diff_copy *item; size_t n, room; };
@@ -90,5 +92,23 @@ bool attn_clue_rotary(struct clue *c);
 bool attn_clue_turned_offset(struct clue *c);
 
 bool attn_clue_weight(struct clue *c);                  /* clue_weights.c: of two models */
+
+/* Causes in attention, and of what a padded text or dropout changes (clue_attention.c). */
+bool attn_clue_scores_capped(struct clue *c);
+bool attn_clue_alibi(struct clue *c);
+bool attn_clue_score_scale(struct clue *c);
+bool attn_clue_blind(struct clue *c);
+bool attn_clue_zero_mask(struct clue *c);
+bool attn_clue_over_heads(struct clue *c);
+bool attn_clue_hidden_late(struct clue *c);
+bool attn_clue_padding(struct clue *c);
+bool attn_clue_dropout(struct clue *c);
+bool attn_clue_grouped(struct clue *c);
+bool attn_clue_unswapped(struct clue *c);
+bool attn_clue_by_number(struct clue *c);
+bool attn_clue_exchanged(struct clue *c);
+bool attn_clue_split(struct clue *c);
+bool attn_clue_gate_exchanged(struct clue *c);
+bool attn_clue_ahead(struct clue *c);
 
 #endif

@@ -76,10 +76,16 @@ static void multiply(double *y, const double *x, const struct attn_mat *w, bool 
     }
 }
 
-static void add_bias(double *y, const struct attn_mat *w, int times)
+void attn_remake_add_bias(double *y, const struct attn_mat *w, int times)
 {
     for (size_t j = 0; j < w->out && w->bias.data; j++)
         y[j] += times * element(&w->bias, attn_mat_index(w, j));
+}
+
+void attn_remake_multiply(double *y, const double *x, const struct attn_mat *w, float *line)
+{
+    multiply(y, x, w, false, line);
+    attn_remake_add_bias(y, w, 1);
 }
 
 /* What a number is multiplied by; stored weights may have been made from what is 1 less. */
@@ -179,8 +185,12 @@ static void make_product(struct remaking *r, size_t t)
         for (size_t j = 0; j < narrow->out; j++)
             r->x[j] = r->y[j];
     }
-    multiply(r->y, r->x, r->w, r->how->transposed, r->line);
-    add_bias(r->y, r->w, 1 + r->how->biases);
+    if (r->how->make) {
+        r->how->make(r->y, r->x, r->how->self);
+    } else {
+        multiply(r->y, r->x, r->w, r->how->transposed, r->line);
+        attn_remake_add_bias(r->y, r->w, 1 + r->how->biases);
+    }
     if (r->c->act == ATTN_ACT_Q || r->c->act == ATTN_ACT_K)
         finish_queries(r, t);
     if (r->c->act == ATTN_ACT_LOGITS)
@@ -284,7 +294,7 @@ bool attn_remake_embedding(const struct clue *c, size_t id, double *out, enum at
             row[j] = (double)line[j];
         if (w->project_in.data) {
             multiply(out, row, &w->project_in, false, line);
-            add_bias(out, &w->project_in, 1);
+            attn_remake_add_bias(out, &w->project_in, 1);
         }
         for (size_t j = 0; j < w->n.d; j++)
             out[j] = (w->project_in.data ? out[j] : row[j]) * (w->embed_scale != 0 ? (double)w->embed_scale : 1);

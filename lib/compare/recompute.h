@@ -18,6 +18,9 @@ enum attn_slip {
     ATTN_SLIPS
 };
 
+/* Makes a row of a product, before norms and rotation, of a row x. */
+typedef void attn_remake_product(double *y, const double *x, const void *self);
+
 /* How an activation is made; all zero: as the model does. */
 struct attn_how {
     enum attn_slip slip; double eps;    /* of the norm that makes it, or comes after its product; eps: ATTN_SLIP_EPS */
@@ -25,6 +28,7 @@ struct attn_how {
     int biases;                         /* so many more of them than the model adds */
     const struct attn_mat *w;           /* of the product, instead of the model's */
     const struct attn_norm *first;      /* of the input, before the product; NULL: none */
+    attn_remake_product *make; const void *self;        /* in place of the product; NULL: none */
 };
 
 /* The matrix of a product, and the norm that makes an activation or comes after its product; NULL: it has none. */
@@ -35,6 +39,9 @@ const struct attn_norm *attn_remake_norm(const struct clue *c);
 double attn_remake_gap(const struct clue *c, bool a, const struct attn_pair *x, const struct attn_how *how);
 /* Whether one side is made with the mistake and the other as the model does. */
 bool attn_remade_with(const struct clue *c, const struct attn_pair *x, const struct attn_how *mistake, bool *a_has_it);
+/* y = x w and its bias, for those who make a product themselves; line: room for a row or column of w. */
+void attn_remake_multiply(double *y, const double *x, const struct attn_mat *w, float *line);
+void attn_remake_add_bias(double *y, const struct attn_mat *w, int times);
 /* The row of the embedding's table as it enters the stream; slip: of its norm.  out has w.n.d numbers; false: no
  * memory. */
 bool attn_remake_embedding(const struct clue *c, size_t id, double *out, enum attn_slip slip);

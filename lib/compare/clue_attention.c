@@ -1,0 +1,482 @@
+/* clue_attention.c - mistakes between queries and context, of heads and of fused matrices; and dropout. */
+#include "compare/diff.h"
+#include "attn_tools.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "compare/recompute.h"
+#include "model/model.h"
+
+static const float *numbers(const struct attn_pair *p, bool a) { return a ? p->a : p->b; }
+
+static bool same_form(const struct attn_pair *x, const struct attn_pair *y)
+{
+    return x->H == y->H && x->T == y->T && x->n == y->n && x->ld == y->ld && x->ld_head == y->ld_head;
+}
+
+/* Another activation of the layer, if its numbers lie as those of this one. */
+static bool alike(const struct clue *c, int act, struct attn_pair *out)
+{
+    return attn_clue_other(c, act, out) && same_form(out, &c->p);
+}
+
+/* ---- scores as dots make them ---------------------------------------------------------- */
+
+static const double fits = 1e-4;        /* float32 products are summed in different orders on different machines */
+
+struct scores { struct attn_score_fit of[2]; };
+
+static bool fit_both(const struct clue *c, struct scores *f, struct attn_pair *dots)
+{
+    if (!alike(c, ATTN_ACT_DOTS, dots))
+        return false;
+    for (int side = 0; side < 2; side++)
+        f->of[side] = attn_fit_scores(&c->p, numbers(&c->p, !side), numbers(dots, !side));
+    return f->of[0].gap <= fits && f->of[1].gap <= fits;
+}
+
+static bool near(double x, double y, double share) { return fabs(x / y - 1) <= share; }
+
+/* One side without a cap may have scores that are too small to show it. */
+static bool same_cap(const struct clue *c, struct scores *f, const struct attn_pair *dots)
+{
+    for (int side = 0; side < 2; side++)
+        if (isfinite(f->of[side].cap) && !isfinite(f->of[!side].cap)) {
+            struct attn_score_fit under = {.cap = f->of[side].cap};
+            under.gap = attn_scores_gap(&c->p, numbers(&c->p, side), numbers(dots, side), &under.scale, under.cap);
+            if (under.gap <= 1e-6 || under.gap <= 2 * f->of[!side].gap)     /* rounding leaves as much */
+                f->of[!side] = under;
+        }
+    return near(f->of[0].cap, f->of[1].cap, 1e-3) || (isinf(f->of[0].cap) && isinf(f->of[1].cap));
+}
+
+bool attn_clue_scores_capped(struct clue *c)
+{
+    struct scores f;
+    struct attn_pair dots;
+    if (!fit_both(c, &f, &dots) || same_cap(c, &f, &dots))
+        return false;
+    for (int side = 0; side < 2; side++) {
+        const struct attn_score_fit *x = &f.of[side], *y = &f.of[!side];
+        char here = attn_clue_side(!side), there = attn_clue_side(side);
+        if (isinf(x->cap))
+            return attn_clue_say(c, "%c does not cap scores, %c makes them %g tanh(score / %g)", here, there, y->cap,
+                                 y->cap);
+        if (near(x->cap, y->cap * y->scale, 1e-3) && near(x->scale, y->scale, 1e-3))
+            return attn_clue_say(c, "%c caps dots before they are scaled, %c scores after, at %g", here, there, y->cap);
+    }
+    return attn_clue_say(c, "the cap of scores: %g in A, %g in B", f.of[0].cap, f.of[1].cap);
+}
+
+/* ---- ALiBi ---- */
+
+struct slopes { double *of[2]; struct attn_slopes_fit fit[2]; bool has[2]; };
+
+/* Slopes that are added in bfloat16 are off by 2^-9 of themselves, and their product with a position as much again. */
+static bool fit_slopes(const struct clue *c, struct slopes *s)
+{
+    struct attn_pair dots;
+    if (!alike(c, ATTN_ACT_DOTS, &dots) || c->p.H > ATTN_HEADS_TRIED)
+        return false;
+    s->of[0] = calloc(2 * c->p.H + 1, sizeof **s->of);
+    if (!s->of[0])
+        return false;
+    s->of[1] = s->of[0] + c->p.H;
+    for (int side = 0; side < 2; side++) {
+        struct attn_slopes_fit *f = &s->fit[side];
+        *f = attn_fit_score_slopes(s->of[side], &c->p, numbers(&c->p, !side), numbers(&dots, !side));
+        s->has[side] = f->gap <= 0.1 * f->plain && f->plain > 1e-6;
+        if (!(s->has[side] ? f->gap <= fits + 0x1p-8 * f->plain : f->plain <= fits))
+            return false;
+    }
+    return true;
+}
+
+/* The slope of a head as published: powers of 2^(-8/p) for the largest power of two p up to H, then odd ones of
+ * 2^(-4/p). */
+static double published(size_t h, size_t H)
+{
+    size_t p = 1;
+    while (2 * p <= H)
+        p *= 2;
+    return h < p ? exp2(-8.0 * (double)(h + 1) / (double)p) : exp2(-4.0 * (double)(2 * (h - p) + 1) / (double)p);
+}
+
+static const double by_bf16 = 0.02;     /* slopes that bfloat16 alone sets apart: it has 8 bits, and keys are few */
+
+static bool as_published(const double *slope, size_t H, double scale)
+{
+    for (size_t h = 0; h < H; h++)
+        if (!near(slope[h], scale * published(h, H), by_bf16))
+            return false;
+    return true;
+}
+
+static size_t other_slope(const struct slopes *s, size_t H)
+{
+    size_t h = 0;
+    while (h < H && near(s->of[0][h], s->of[1][h], by_bf16))
+        h++;
+    return h;
+}
+
+static bool say_slopes(struct clue *c, const struct slopes *s)
+{
+    size_t H = c->p.H, h = other_slope(s, H);
+    if (s->has[0] != s->has[1])
+        return attn_clue_say(c, "ALiBi: %c adds slopes times the position of the key to scores (%g in head 0), %c does "
+                             "not", attn_clue_side(s->has[0]), s->of[s->has[1]][0], attn_clue_side(!s->has[0]));
+    if (!s->has[0] || h == H)
+        return false;
+    for (int side = 0; side < 2; side++)
+        if (near(s->fit[0].scale, s->fit[1].scale, 1e-2) && as_published(s->of[side], H, s->fit[side].scale) &&
+            as_published(s->of[!side], H, 1))
+            return attn_clue_say(c, "ALiBi: %c adds slopes before dots are scaled, %c after", attn_clue_side(!side),
+                                 attn_clue_side(side));
+    return attn_clue_say(c, "ALiBi: the slope of head %zu is %.6g in A, %.6g in B", h, s->of[0][h], s->of[1][h]);
+}
+
+bool attn_clue_alibi(struct clue *c)
+{
+    struct slopes s = {0};
+    bool found = fit_slopes(c, &s) && say_slopes(c, &s);
+    free(s.of[0]);
+    return found;
+}
+
+/* ---- the scale of what is not proportional to dots ---- */
+
+static bool say_scale(struct clue *c, const char *where, double a, double b)
+{
+    char name[64];
+    return !near(a, b, 1e-3) && attn_clue_say(c, "the scale: %s, A is B times %.6g%s", where, a / b,
+                                              attn_clue_factor(c, a / b, name));
+}
+
+bool attn_clue_score_scale(struct clue *c)
+{
+    struct scores f;
+    struct slopes s = {0};
+    struct attn_pair dots;
+    if (fit_both(c, &f, &dots))
+        return same_cap(c, &f, &dots) && isfinite(f.of[0].cap) &&
+               say_scale(c, "before scores are capped", f.of[0].scale, f.of[1].scale);
+    bool found = fit_slopes(c, &s) && s.has[0] && s.has[1] && other_slope(&s, c->p.H) == c->p.H &&
+                 say_scale(c, "without ALiBi", s.fit[0].scale, s.fit[1].scale);
+    free(s.of[0]);
+    return found;
+}
+
+/* ---- masks, softmax -------------------------------------------------------------------- */
+
+bool attn_clue_blind(struct clue *c)
+{
+    bool a;
+    return attn_seems_blind_to_itself(&c->p, c->act == ATTN_ACT_PATTERN, &a) &&
+           attn_clue_say(c, "the mask: in %c a token does not see itself, only what precedes it; in %c it does",
+                         attn_clue_side(a), attn_clue_side(!a));
+}
+
+bool attn_clue_zero_mask(struct clue *c)
+{
+    bool a;
+    return attn_seems_hidden_by_zero(&c->p, &a) &&
+           attn_clue_say(c, "the mask: %c hides keys with 0 instead of -inf, so softmax gives them weight",
+                         attn_clue_side(a));
+}
+
+bool attn_clue_over_heads(struct clue *c)
+{
+    bool a = attn_seems_over_heads(&c->p, c->p.a), b = attn_seems_over_heads(&c->p, c->p.b);
+    return a != b && attn_clue_say(c, "the heads of %c sum to 1, not its rows: softmax over heads, the wrong axis",
+                                   attn_clue_side(a));
+}
+
+/* The pattern as if no key were hidden; scale is the scores'. */
+static bool hidden_late(const struct clue *c, bool a)
+{
+    struct attn_pair dots, scores;
+    struct attn_score_fit f;
+    if (!alike(c, ATTN_ACT_DOTS, &dots) || !alike(c, ATTN_ACT_SCORES, &scores))
+        return false;
+    f = attn_fit_scores(&scores, numbers(&scores, a), numbers(&dots, a));
+    return f.gap <= fits && isinf(f.cap) && attn_seems_hidden_late(&c->p, a, numbers(&dots, a), f.scale);
+}
+
+/* Whether rows that hide no key add up to 1, and there is one. */
+static bool whole_rows(const struct attn_pair *p, bool a)
+{
+    bool some = false;
+    for (size_t h = 0; h < p->H; h++)
+        for (size_t t = 0; t < p->T; t++) {
+            size_t at = h * p->ld_head + t * p->ld, k = 0;
+            const float *shown = numbers(p, !a) + at, *x = numbers(p, a) + at;
+            while (k < p->n && shown[k] > 0)
+                k++;
+            if (k == p->n && fabs(attn_row_sum(x, p->n) - 1) > fits)
+                return false;
+            some |= k == p->n;
+        }
+    return some;
+}
+
+bool attn_clue_hidden_late(struct clue *c)
+{
+    bool a, dots = attn_diff_has(c->d, ATTN_ACT_DOTS, c->layer);
+    return attn_seems_short_of_one(&c->p, &a) && (dots ? hidden_late(c, a) : whole_rows(&c->p, a)) &&
+           attn_clue_say(c, "the mask: rows of %c are those of %c times a number, and do not add up to 1: keys were "
+                         "hidden after softmax, not before", attn_clue_side(a), attn_clue_side(!a));
+}
+
+bool attn_clue_padding(struct clue *c)
+{
+    bool a;
+    return attn_seems_short_of_one(&c->p, &a) && !hidden_late(c, a) && !whole_rows(&c->p, a) &&
+           attn_clue_say(c, "rows of %c are those of %c times a number, and do not add up to 1: the rest is on other "
+                         "keys, which are not in the dump, such as padding that is not masked", attn_clue_side(a),
+                         attn_clue_side(!a));
+}
+
+bool attn_clue_dropout(struct clue *c)
+{
+    bool a;
+    double rate;
+    return attn_seems_dropped(&c->p, &a, &rate) &&
+           attn_clue_say(c, "dropout is on in %c: some of its numbers are 0 and the others %.4g times those of %c (p = "
+                         "%.2g)", attn_clue_side(a), 1 / (1 - rate), attn_clue_side(!a), rate);
+}
+
+/* ---- heads ----------------------------------------------------------------------------- */
+
+/* Whether one side repeats key/value heads in one order, and the other in the other. */
+static bool grouped(struct clue *c, const struct attn_pair *x, const struct attn_pair *from, const struct attn_pair *kv,
+                    double (*gap)(const struct attn_grouped *g, bool tiled))
+{
+    double tiled[2], repeated[2];
+    if (kv->H < 2 || kv->H >= x->H || x->H % kv->H || from->H != x->H || from->T != x->T)
+        return false;
+    for (int side = 0; side < 2; side++) {
+        const struct attn_grouped g = {x, from, kv, numbers(x, !side), numbers(from, !side), numbers(kv, !side)};
+        tiled[side] = gap(&g, true);
+        repeated[side] = gap(&g, false);
+    }
+    bool a = attn_gap_explained(tiled[0], repeated[0]) && attn_gap_explained(repeated[1], tiled[1]);
+    bool b = attn_gap_explained(tiled[1], repeated[1]) && attn_gap_explained(repeated[0], tiled[0]);
+    return (a || b) && attn_clue_say(c, "%c repeats %s heads as 0 1 0 1 (tile), %c as 0 0 1 1 (repeat_interleave)",
+                                     attn_clue_side(a), c->act == ATTN_ACT_DOTS ? "key" : "value", attn_clue_side(!a));
+}
+
+bool attn_clue_grouped(struct clue *c)
+{
+    struct attn_pair q, kv, x = c->p;
+    if (c->act == ATTN_ACT_DOTS)
+        return attn_clue_other(c, ATTN_ACT_Q, &q) && attn_clue_other(c, ATTN_ACT_K, &kv) && q.n == kv.n &&
+               kv.T == x.n && grouped(c, &x, &q, &kv, attn_grouped_dots_gap);
+    if (!attn_clue_other(c, ATTN_ACT_PATTERN, &q) || !attn_clue_other(c, ATTN_ACT_V, &kv) || kv.T != q.n || x.H != 1 ||
+        x.n != q.H * kv.n)
+        return false;
+    x = attn_pair_split(&x, q.H);
+    return grouped(c, &x, &q, &kv, attn_grouped_context_gap);
+}
+
+bool attn_clue_unswapped(struct clue *c)
+{
+    bool a, context = c->act == ATTN_ACT_CONTEXT;
+    size_t H = attn_clue_heads(c);
+    if (context && (H < 2 || c->p.n % H || c->p.H != 1))
+        return false;
+    struct attn_pair p = context ? attn_pair_split(&c->p, H) : c->p;
+    if (!attn_seems_unswapped(&p, &a))
+        return false;
+    a = context ? a : !a;               /* split up, not joined: the same numbers, from the other side */
+    return attn_clue_say(c, "%c reshapes heads and tokens without swapping their axes first, %c swaps them",
+                         attn_clue_side(a), attn_clue_side(!a));
+}
+
+/* ---- queries, keys, values: products with other columns ------------------------------- */
+
+static const struct attn_mat *matrix(const struct attn_block *b, size_t part)
+{
+    return part == 0 ? &b->q : part == 1 ? &b->k : &b->v;
+}
+
+static const struct attn_block *block_of(const struct clue *c)
+{
+    return c->model && c->layer >= 0 && (size_t)c->layer < c->model->w.n.L ? &c->model->w.block[c->layer] : NULL;
+}
+
+static size_t part_of(const struct clue *c) { return c->act == ATTN_ACT_Q ? 0 : c->act == ATTN_ACT_K ? 1 : 2; }
+
+/* Products of one row with all three matrices, side by side. */
+struct making {
+    const struct clue *c;
+    const struct attn_block *b;
+    double *all;
+    float *line;
+    size_t at[4];                       /* where the columns of q, k and v start in `all`, and where they end */
+    bool grouped;                       /* the fused matrix is by group */
+    bool own_bias;                      /* queries and keys exchanged the weight alone */
+};
+
+static void make_by_number(double *y, const double *x, const void *self)
+{
+    const struct making *m = self;
+    const struct attn_mat *w = matrix(m->b, part_of(m->c));
+    size_t H = m->c->p.H, n = m->c->p.n;
+    attn_remake_multiply(m->all, x, w, m->line);
+    for (size_t h = 0; h < H; h++)
+        for (size_t j = 0; j < n; j++)
+            y[h * n + j] = m->all[j * H + h];
+}
+
+/* Queries from the weight of keys, or keys from that of queries. */
+static void make_exchanged(double *y, const double *x, const void *self)
+{
+    const struct making *m = self;
+    size_t part = part_of(m->c);
+    attn_remake_multiply(y, x, matrix(m->b, 1 - part), m->line);
+    if (!m->own_bias)
+        return;
+    attn_remake_add_bias(y, matrix(m->b, 1 - part), -1);
+    attn_remake_add_bias(y, matrix(m->b, part), 1);
+}
+
+/* Of column i of a fused matrix: which part it belongs to, and which of its columns it is.  Grouped, the matrix has for
+ * each key/value head its queries, its key and its value; else it is one such group. */
+static size_t column_of(const struct making *m, bool by_group, size_t i, size_t *part)
+{
+    size_t groups = by_group ? m->c->model->w.n.Hkv : 1;
+    size_t q = m->at[1] / groups, kv = (m->at[2] - m->at[1]) / groups, group = i / (q + 2 * kv), at = i % (q + 2 * kv);
+    *part = at < q ? 0 : at < q + kv ? 1 : 2;
+    return *part == 0 ? group * q + at : group * kv + (at - q) % kv;
+}
+
+static void make_split(double *y, const double *x, const void *self)
+{
+    const struct making *m = self;
+    size_t mine = part_of(m->c);
+    for (size_t part = 0; part < 3; part++)
+        attn_remake_multiply(m->all + m->at[part], x, matrix(m->b, part), m->line);
+    for (size_t i = 0; i < m->at[3]; i++) {
+        size_t was, is_now, column = column_of(m, m->grouped, i, &was), place = column_of(m, !m->grouped, i, &is_now);
+        if (is_now == mine)
+            y[place] = m->all[m->at[was] + column];
+    }
+}
+
+static bool begin(struct making *m, const struct clue *c, struct attn_pair *x)
+{
+    const struct attn_dims *n = c->model ? &c->model->w.n : NULL;
+    *m = (struct making){.c = c, .b = block_of(c)};
+    if (!m->b || !attn_clue_input(c, x) || x->n != n->d || x->T != c->p.T ||
+        c->p.H * c->p.n != matrix(m->b, part_of(c))->out || c->p.n != (part_of(c) < 2 ? n->dh : n->dv))
+        return false;
+    size_t widest = n->d;
+    for (size_t part = 0; part < 3; part++) {
+        const struct attn_mat *w = matrix(m->b, part);
+        if (!w->data || w->in != n->d)
+            return false;
+        m->at[part + 1] = m->at[part] + w->out;
+        widest = w->out > widest ? w->out : widest;
+    }
+    m->all = malloc(m->at[3] * sizeof *m->all);
+    m->line = malloc((widest + 1) * sizeof *m->line);
+    return m->all && m->line;
+}
+
+static void end(struct making *m)
+{
+    free(m->all);
+    free(m->line);
+}
+
+/* Whether one side is what `make` gives, and the other the product as it should be; a: A is the former. */
+static bool made(const struct making *m, const struct attn_pair *x, attn_remake_product *make, bool *a)
+{
+    return attn_remade_with(m->c, x, &(struct attn_how){.make = make, .self = m}, a);
+}
+
+bool attn_clue_by_number(struct clue *c)
+{
+    bool a;
+    struct making m = {0};
+    struct attn_pair x;
+    bool found = attn_seems_by_number(&c->p, &a) ||
+                 (c->p.H > 1 && c->p.n > 1 && begin(&m, c, &x) && made(&m, &x, make_by_number, &a));
+    end(&m);
+    return found && attn_clue_say(c, "%c takes heads number by number, each %zu apart; %c as blocks of %zu side by "
+                                  "side", attn_clue_side(a), c->p.H, attn_clue_side(!a), c->p.n);
+}
+
+/* Queries of one side are the keys of the other. */
+static bool exchanged_numbers(const struct clue *c)
+{
+    struct attn_pair q, k;
+    if (!attn_clue_other(c, ATTN_ACT_Q, &q) || !attn_clue_other(c, ATTN_ACT_K, &k) || !same_form(&q, &k))
+        return false;
+    struct attn_pair one = q, two = k;
+    one.b = k.b;
+    two.b = q.b;
+    return attn_gap_explained(attn_pair_gap(&one), attn_pair_gap(&q)) &&
+           attn_gap_explained(attn_pair_gap(&two), attn_pair_gap(&k));
+}
+
+bool attn_clue_exchanged(struct clue *c)
+{
+    bool a;
+    struct making m = {0};
+    struct attn_pair x;
+    if (exchanged_numbers(c))
+        return attn_clue_say(c, "q and k are exchanged: q of A is k of B, k of A is q of B");
+    bool found = false, can = begin(&m, c, &x) && matrix(m.b, 0)->out == matrix(m.b, 1)->out;
+    for (int i = 0; can && !found && i < 2; i++) {
+        m.own_bias = i == 1;
+        found = made(&m, &x, make_exchanged, &a);
+    }
+    end(&m);
+    return found && attn_clue_say(c, "q and k are exchanged: %c multiplies by the other's weight", attn_clue_side(a));
+}
+
+bool attn_clue_split(struct clue *c)
+{
+    bool a, found = false;
+    struct making m = {0};
+    struct attn_pair x;
+    bool can = begin(&m, c, &x) && m.at[3] - m.at[2] == m.at[2] - m.at[1];     /* keys as wide as values */
+    for (int i = 0; can && !found && i < 2; i++) {
+        m.grouped = i == 0;
+        found = made(&m, &x, make_split, &a);
+    }
+    bool blocks = m.grouped == a;       /* A reads it as three blocks */
+    end(&m);
+    return found && attn_clue_say(c, "the fused qkv matrix: %c reads it as three blocks, %c group by group (queries, "
+                                  "key and value of each)", attn_clue_side(blocks), attn_clue_side(!blocks));
+}
+
+bool attn_clue_gate_exchanged(struct clue *c)
+{
+    struct attn_pair pre, linear;
+    if (!attn_clue_other(c, ATTN_ACT_MLP_PRE, &pre) || !attn_clue_other(c, ATTN_ACT_MLP_LINEAR, &linear) ||
+        !same_form(&pre, &linear))
+        return false;
+    struct attn_pair one = pre, two = linear;
+    one.b = linear.b;
+    two.b = pre.b;
+    return attn_gap_explained(attn_pair_gap(&one), attn_pair_gap(&pre)) &&
+           attn_gap_explained(attn_pair_gap(&two), attn_pair_gap(&linear)) &&
+           attn_clue_say(c, "gate and up are swapped: the gate of A is what B multiplies by it, and the other way "
+                         "round");
+}
+
+/* ---- positions of padding -------------------------------------------------------------- */
+
+bool attn_clue_ahead(struct clue *c)
+{
+    size_t by;
+    bool a;
+    return attn_seems_ahead(&c->p, &by, &a) &&
+           attn_clue_say(c, "row t of %c is row t + %zu of %c: positions start at different numbers, as where padding "
+                         "in front is counted", attn_clue_side(a), by, attn_clue_side(!a));
+}

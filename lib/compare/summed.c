@@ -149,21 +149,28 @@ static void enlarge_by_mean(double *row, const struct attn_pair *x)
     }
 }
 
-/* The largest score of a row is at least half of the distance between two, and may be a multiple of it. */
-enum { GUESSED = 2 };
+/* Without scores, all rows of a head are taken to have some half larger than the distance between any two of a row. */
+static const double GUESSED = 1.5;
+
+static void guess_scores(double *out, const struct attn_pair *p)
+{
+    for (size_t h = 0; h < p->H; h++) {
+        double most = 0;
+        for (size_t t = 0; t < p->T; t++)
+            most = larger(most, larger(spread(p->a + at(p, h, t), p->n), spread(p->b + at(p, h, t), p->n)));
+        for (size_t t = 0; t < p->T; t++)
+            out[h * p->T + t] = GUESSED * most;
+    }
+}
 
 static void size_pattern(struct attn_summed *s, const struct attn_diff *d, const struct attn_pair *p, int layer)
 {
     struct attn_pair scores;
     s->by_head = s->of_itself = true;
-    if (pair_at(d, ATTN_ACT_SCORES, layer, &scores) && scores.H == p->H && scores.T == p->T) {
+    if (pair_at(d, ATTN_ACT_SCORES, layer, &scores) && scores.H == p->H && scores.T == p->T)
         size_largest(s->row, &scores);
-    } else {
-        for (size_t h = 0; h < p->H; h++)
-            for (size_t t = 0; t < p->T; t++)
-                s->row[h * p->T + t] = GUESSED * larger(spread(p->a + at(p, h, t), p->n),
-                                                        spread(p->b + at(p, h, t), p->n));
-    }
+    else
+        guess_scores(s->row, p);
     for (size_t i = 0; i < p->H * p->T; i++)
         s->row[i] += 1;
 }

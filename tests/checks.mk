@@ -63,6 +63,7 @@ test-browser: $(B)/attn-cli
 test-train: $(B)/attn-cli $(B)/attn-tests
 	ATTN_SLOW=1 ATTN_CLI=$(B)/attn-cli $(B)/attn-tests repeats
 
+# Half a minute; see tests/test_ports.c.
 test-ports: $(B)/attn-cli $(B)/attn-tests
 	ATTN_PORTS=1 ATTN_CLI=$(B)/attn-cli $(B)/attn-tests ports
 

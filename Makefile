@@ -62,6 +62,11 @@ in_one_piece    = dd if=$(1) of=$(2) bs=67108864 status=none
 
 # Flags for single files, by their names without .c.  Where a processor lacks prefetchw, it does nothing.
 cflags_vec        := -O2 -fno-var-tracking
+# Their frames hold a tile of sums, half a megabyte that small products use little of: to probe it took half of their time.
+unprobed          := $(if $(flags)$(clash),,-fno-stack-clash-protection)
+cflags_gemm       := $(unprobed)
+cflags_sums       := $(unprobed)
+cflags_slopes     := $(unprobed)
 cflags_vec_avx2   := -mavx2 -mfma -mf16c -mprfchw
 cflags_vec_avx512 := -mavx512f -mavx512bw -mavx512dq -mavx512vl $(cflags_vec_avx2)
 cflags_pairs_words := -mavx512bf16 $(cflags_vec_avx512)

@@ -441,7 +441,7 @@ bool attn_clue_exchanged(struct clue *c)
 
 bool attn_clue_split(struct clue *c)
 {
-    bool a, found = false;
+    bool a = false, found = false;
     struct making m = {0};
     struct attn_pair x;
     bool can = begin(&m, c, &x) && m.at[3] - m.at[2] == m.at[2] - m.at[1];     /* keys as wide as values */

@@ -99,11 +99,13 @@ static float *sums_before_norm(const struct clue *c, struct attn_pair *x)
         return NULL;
     size_t n = stream.T * stream.n;
     float *sum = malloc(2 * n * sizeof *sum + 1);
-    for (size_t i = 0; sum && i < n; i++) {
+    if (!sum)
+        return NULL;
+    for (size_t i = 0; i < n; i++) {
         sum[i] = stream.a[i] + branch.a[i];
         sum[n + i] = stream.b[i] + branch.b[i];
     }
-    *x = attn_pair_of(sum, sum ? sum + n : NULL, 1, stream.T, stream.n);
+    *x = attn_pair_of(sum, sum + n, 1, stream.T, stream.n);
     return sum;
 }
 

@@ -249,7 +249,7 @@ double attn_remake_gap(const struct clue *c, bool a, const struct attn_pair *x, 
         return INFINITY;
     size_t widest = larger(larger(x->n, c->p.H * c->p.n), r.w ? larger(r.w->in, r.w->out) : 0);
     double gap = 0;
-    r.x = malloc((2 * widest + 1) * sizeof *r.x);
+    r.x = calloc(2 * widest + 1, sizeof *r.x);
     r.y = r.x ? r.x + widest : NULL;
     r.line = malloc((widest + 1) * sizeof *r.line);
     for (size_t i = 0, rows = x->T < ROWS ? x->T : ROWS; r.x && r.line && i < rows; i++) {
@@ -287,7 +287,7 @@ bool attn_remake_embedding(const struct clue *c, size_t id, double *out, enum at
     const struct attn_mat *table = &w->embed;
     size_t widest = larger(table->out, w->n.d);
     float *line = malloc((widest + 1) * sizeof *line);
-    double *row = malloc((widest + 1) * sizeof *row);
+    double *row = calloc(widest + 1, sizeof *row);
     if (line && row) {
         attn_vec_widen(line, table->data, table->type, id * table->ld, table->out);
         for (size_t j = 0; j < table->out; j++)

@@ -17,7 +17,9 @@
 #include "sinks/manifest.h"
 #include "train/trainer.h"
 
-static bool endless;                    /* reading gives all that is asked for, at once: a gigabyte takes no time */
+/* Reading gives all that is asked for, at once: a gigabyte takes no time.  Not static, since read may be inline. */
+extern bool endless;
+bool endless;
 
 ssize_t read(int fd, void *buf, size_t len)
 {

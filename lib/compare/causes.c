@@ -1,8 +1,8 @@
 /* causes.c - mistakes people make when they port a model, and how they are described.
  *
  * Each row of the table is one mistake and the activations in which it shows first.  The first row that explains the
- * numbers is the cause.  What rows look for in the residual stream, in positions and in products with the weights is in
- * files of their own. */
+ * numbers is the cause.  What rows look for in attention, in the residual stream, in positions and in products with the
+ * weights is in files of their own, clue_*.c. */
 #include "compare/diff.h"
 #include "attn_tools.h"
 

@@ -2,7 +2,7 @@
 # make run        installs missing packages, builds, and shows the attention of a sentence with the built-in model
 # make test       installs missing packages, builds, and runs every test
 # make install    to $(DESTDIR)$(prefix);          make uninstall, make clean.  V=1 shows commands.
-# The first lines of tests/checks.mk list what else it can do: sanitizers, fuzzing, attacks, benchmarks, readers of the code.
+# make help       prints these lines and the first ones of tests/checks.mk: sanitizers, fuzzing, attacks, benchmarks and more
 
 ifeq ($(origin CC),default)
 CC       = gcc
@@ -198,8 +198,11 @@ uninstall:
 clean:
 	rm -rf build
 
+help:
+	@for f in Makefile tests/checks.mk; do sed '/^#/!Q; s/^# \{0,1\}//' $$f; done
+
 include tests/checks.mk
 -include $(patsubst %.o,%.d,$(lib_o) $(cmd_o) $(test_o) $(call objects,models/*.c) $(call objects,tests/fuzz/*.c tests/attack/*.c))
-.PHONY: all run test install uninstall clean FORCE
+.PHONY: all run test install uninstall clean help FORCE
 .DELETE_ON_ERROR:
 .SECONDARY:

@@ -16,6 +16,15 @@ START_TEST(what_documents_say)
 }
 END_TEST
 
+/* Whatever the two files say at their heads. */
+START_TEST(what_make_says_that_it_can_do)
+{
+    if (has_program("make", "make"))
+        expect_exactly("unset MAKEFLAGS MAKELEVEL; make -s help >$D/help; for t in install help lint bench gallery; do "
+                       "grep -c \"make $t[ :]\" $D/help; done; grep -c -e '^#' -e ':=' $D/help || :", "1\n1\n1\n1\n1\n0\n");
+}
+END_TEST
+
 Suite *suite_documents(void)
 {
     Suite *s = suite_create("documents");
@@ -23,6 +32,7 @@ Suite *suite_documents(void)
     tcase_set_timeout(t, 120);
     tcase_add_checked_fixture(t, shell_set_up, scratch_remove);
     tcase_add_loop_test(t, what_documents_say, 0, sizeof documents / sizeof *documents);
+    tcase_add_test(t, what_make_says_that_it_can_do);
     suite_add_tcase(s, t);
     return s;
 }

@@ -4,6 +4,7 @@
  * `--` ends the options.  Names are never abbreviated, and numbers never rounded. */
 #include "table.h"
 
+#include "attn_tools.h"
 #include "print.h"
 #include "say.h"
 
@@ -53,6 +54,24 @@ static const char *refusal(const struct command *c, const char *name)
     return NULL;
 }
 
+/* A format in place of an option, as in `--csv out`: what to type for it; "": the command has no such format. */
+static struct excerpt format_hint(const struct command *c, const char *name)
+{
+    struct excerpt hint = {""};
+    const struct option *format = find_long(c, "format", strlen("format"));
+    const struct attn_format *f = attn_format_find(name);
+    const char *choice = NULL;
+    for (size_t i = 0; format && (choice = option_choice(format, i)) && strcmp(choice, name);)
+        i++;
+    bool activations = find_long(c, "show", strlen("show"));
+    bool written = f && f->ending && find_long(c, "output", strlen("output"));
+    bool apart = written && activations && f->flags & (c == &batch_command ? ATTN_FORMAT_APART : ATTN_FORMAT_MANY);
+    if (choice)
+        snprintf(hint.text, sizeof hint.text, ": the format is --format %s%s%s", choice,
+                 !written ? "" : apart ? " -o DIR" : " -o FILE", written && !apart ? f->ending : "");
+    return hint;
+}
+
 static int unknown_long(const struct parse *p, const char *name, size_t len)
 {
     char typed[128];                    /* longer names are cut: more is neither shown nor compared */
@@ -64,7 +83,9 @@ static int unknown_long(const struct parse *p, const char *name, size_t len)
     const struct option *o;
     for (size_t i = 0; (o = option_at(p->command, i)); i++)
         nearest_offer(&near, o->name);
-    return attn_fail(p->err, ATTN_EUSAGE, "unknown option '--%s'%s", excerpt(typed).text, nearest_hint(&near, "--").text);
+    struct excerpt hint = near.means ? (struct excerpt){""} : format_hint(p->command, typed);
+    return attn_fail(p->err, ATTN_EUSAGE, "unknown option '--%s'%s", excerpt(typed).text, *hint.text ? hint.text
+                     : nearest_hint(&near, "--").text);
 }
 
 /* The nearest of an unknown letter is the same letter in the other case, or a long option that starts with it. */

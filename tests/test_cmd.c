@@ -42,6 +42,9 @@ static const struct usage wrong[] = {
     {"batch -f x --png", "the format is --format png -o DIR\n"},
     {"models --names", "the format is --format names\n"},
     {"score -s x --png y", "unknown option '--png'\n"},
+    {"patch --ablate --what context", "--ablate needs a value, found the option --what: --ablate PLACES; a value that "
+     "begins so is --ablate=--what\n"},
+    {"run -s --show=dots", "--sentence needs a value, found the option --show=dots: "},
     {"$(printf %0999d 0)", "unknown command '" ZEROS "...'\n"},
     {"--zzzzzz", "unknown option '--zzzzzz'\n"},
     {"help rnu", "the nearest is 'run'"},
@@ -175,6 +178,14 @@ START_TEST(wrong_usage_ends_with_2_and_says_why)
     expect(line, 2, wrong[_i].says);
     expect(line, 2, *wrong[_i].args ? "try 'attn-cli help" : "attn-cli help");
     ck_assert_uint_eq(sh(printed("\"$A\" %s 2>/dev/null", wrong[_i].args))->len, 0);
+}
+END_TEST
+
+START_TEST(a_text_may_be_what_is_no_option)
+{
+    expect_exactly("\"$A\" tokenize -m tiny -s --what --format ids", "6501 86 645\n");
+    expect_same("\"$A\" tokenize -m tiny --sentence=--format", "printf -- --format | \"$A\" tokenize -m tiny -f -");
+    expect_exactly("\"$A\" tokenize -m tiny -s -- --format ids | wc -w", "1\n");
 }
 END_TEST
 
@@ -640,6 +651,7 @@ Suite *suite_cmd(void)
 #define ROWS(list) (int)(sizeof list / sizeof *list)
     const struct { const TTest *test; int rows; } tests[] = {
         {wrong_usage_ends_with_2_and_says_why, ROWS(wrong)}, {options_come_in_any_order_and_spelling, 1},
+        {a_text_may_be_what_is_no_option, 1},
         {control_characters_do_not_reach_the_terminal, 1}, {help_of_a_command_starts_with_examples, ROWS(names)},
         {help_lists_every_command, 1}, {help_of_everything_has_the_help_of_each, 1}, {help_is_short_and_says_what_is_missing, 1},
         {carriage_returns_are_told, 1},

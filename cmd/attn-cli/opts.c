@@ -209,7 +209,14 @@ static int store(struct parse *p, const struct option *o, const char *value)
     return code || !o->check ? code : o->check(o, p->err);
 }
 
-/* The value is attached ("--name=value", "-nvalue") or is the next argument, even if that starts with a dash. */
+/* Whether the argument is a long option of the command, alone or with its value. */
+static bool is_long(const struct parse *p, const char *arg)
+{
+    return arg[0] == '-' && arg[1] == '-' && find_long(p->command, arg + 2, strcspn(arg + 2, "="));
+}
+
+/* The value is attached ("--name=value", "-nvalue") or is the next argument, even if that starts with a dash; but where
+ * that is an option of the command, the value was forgotten. */
 static int take(struct parse *p, const struct option *o, const char *attached)
 {
     if (o->type == OPT_FLAG)
@@ -221,6 +228,9 @@ static int take(struct parse *p, const struct option *o, const char *attached)
         return store(p, o, "true");
     if (!next)
         return attn_fail(p->err, ATTN_EUSAGE, "--%s needs a value: --%s %s", o->name, o->name, o->arg);
+    if (is_long(p, next))
+        return attn_fail(p->err, ATTN_EUSAGE, "--%s needs a value, found the option %s: --%s %s; a value that begins so "
+                         "is --%s=%s", o->name, excerpt(next).text, o->name, o->arg, o->name, excerpt(next).text);
     p->next++;
     return store(p, o, next);
 }

@@ -45,6 +45,10 @@ static const struct usage wrong[] = {
     {"patch --ablate --what context", "--ablate needs a value, found the option --what: --ablate PLACES; a value that "
      "begins so is --ablate=--what\n"},
     {"run -s --show=dots", "--sentence needs a value, found the option --show=dots: "},
+    {"generate -s Once -t 0.8", "--threads: '0.8' is not a whole number: -t is --threads; you may mean --temperature "
+     "0.8\n"},
+    {"run -s Once -t 0.8", "--threads: '0.8' is not a whole number\n"},
+    {"generate -s Once -t 0.8x", "--threads: '0.8x' is not a whole number\n"},
     {"$(printf %0999d 0)", "unknown command '" ZEROS "...'\n"},
     {"--zzzzzz", "unknown option '--zzzzzz'\n"},
     {"help rnu", "the nearest is 'run'"},

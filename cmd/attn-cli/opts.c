@@ -125,7 +125,29 @@ static int store_choice(const struct option *o, const char *value, struct attn_e
                      nearest_hint(&near, "").text, list);
 }
 
-static int store_number(const struct option *o, const char *value, struct attn_err *err)
+/* A number that is not whole may be for what others have under this letter: -t is often the temperature. */
+static const struct option *real_of_letter(const struct command *c, char letter)
+{
+    const struct option *o;
+    for (size_t i = 0; (o = option_at(c, i)); i++)
+        if (letter && o->type == OPT_REAL && o->name[0] == letter)
+            return o;
+    return NULL;
+}
+
+static int not_whole(const struct command *c, const struct option *o, const char *value, struct attn_err *err)
+{
+    char *end;
+    bool real = isfinite(strtod(value, &end)) && *value && !*end;
+    const struct option *meant = real ? real_of_letter(c, o->letter) : NULL;
+    struct excerpt typed = excerpt(value);
+    if (!meant)
+        return attn_fail(err, ATTN_EUSAGE, "--%s: '%s' is not a whole number", o->name, typed.text);
+    return attn_fail(err, ATTN_EUSAGE, "--%s: '%s' is not a whole number: -%c is --%s; you may mean --%s %s", o->name,
+                     typed.text, o->letter, o->name, meant->name, typed.text);
+}
+
+static int store_number(const struct command *c, const struct option *o, const char *value, struct attn_err *err)
 {
     char *end;
     errno = 0;
@@ -133,7 +155,7 @@ static int store_number(const struct option *o, const char *value, struct attn_e
     if (*value == '-' && isdigit((unsigned char)value[1]) && !*end)
         return attn_fail(err, ATTN_EUSAGE, "--%s: found %s, expected at least %" PRIu64, o->name, excerpt(value).text, o->min);
     if (!isdigit((unsigned char)*value) || *end)        /* strtoull would accept signs and white space */
-        return attn_fail(err, ATTN_EUSAGE, "--%s: '%s' is not a whole number", o->name, excerpt(value).text);
+        return not_whole(c, o, value, err);
     if (errno || n < o->min || n > o->max)
         return attn_fail(err, ATTN_EUSAGE, "--%s: %s is not in %" PRIu64 "..%" PRIu64, o->name, excerpt(value).text, o->min,
                          o->max);
@@ -185,13 +207,13 @@ static int check_path(const struct option *o, const char *value, struct attn_err
     return ATTN_OK;
 }
 
-static int store_value(const struct option *o, const char *value, struct attn_err *err)
+static int store_value(const struct command *c, const struct option *o, const char *value, struct attn_err *err)
 {
     switch (o->type) {
     case OPT_FLAG: *(bool *)o->to = true; return ATTN_OK;
     case OPT_SWITCH:
     case OPT_CHOICE: return store_choice(o, value, err);
-    case OPT_NUMBER: return store_number(o, value, err);
+    case OPT_NUMBER: return store_number(c, o, value, err);
     case OPT_REAL: return store_real(o, value, err);
     case OPT_MANY:
     case OPT_MANY_FILES: return store_many(o, value, err);
@@ -205,7 +227,7 @@ static int store(struct parse *p, const struct option *o, const char *value)
         return p->err->code;
     if ((o->flags & OPT_OTHER) && note_input(p, &p->other, o))
         return p->err->code;
-    int code = store_value(o, value, p->err);
+    int code = store_value(p->command, o, value, p->err);
     return code || !o->check ? code : o->check(o, p->err);
 }
 

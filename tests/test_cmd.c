@@ -34,6 +34,13 @@ static const struct usage wrong[] = {
     {"run -s x y", "unexpected argument 'y': a text goes after -s, in quotes"},
     {"--showy dots", "unknown option '--showy'"},
     {"frobnicate", "unknown command 'frobnicate'\n"},
+    {"ablate", "unknown command 'ablate': it is an option: attn-cli run --ablate PLACES, as in attn-cli score -s "
+     "\"The little girl was happy.\" --ablate L0H1\n"},
+    {"article", "it is an option: attn-cli explain --article NAME, as in attn-cli explain --article life\n"},
+    {"articles", "the nearest is 'explain'\n"},
+    {"version", "unknown command 'version': it is an option: attn-cli --version\n"},
+    {"help ablate", "it is an option: attn-cli run --ablate PLACES"},
+    {"heads --sort copying", "unknown option '--sort', the nearest is '--by'\n"},
     {"run -s x --csv out", "unknown option '--csv': the format is --format csv -o DIR\n"},
     {"run -s x --html=x.html", "unknown option '--html': the format is --format html -o FILE.html\n"},
     {"run -s x --json", "the format is --format json -o FILE.json\n"},

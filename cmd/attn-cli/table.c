@@ -197,6 +197,41 @@ const struct pair tool_statuses[] = {
     {NULL, NULL},
 };
 
+static const struct option *option_of(const struct command *c, const char *name)
+{
+    const struct option *o = NULL;
+    for (size_t i = 0; (o = option_at(c, i)) && strcmp(o->name, name);)
+        i++;
+    return o;
+}
+
+/* The first example of a command that uses the option; NULL: none does. */
+static const char *example_of(const char *name)
+{
+    size_t len = strlen(name);
+    for (size_t i = 0; commands[i]; i++)
+        for (const struct pair *e = commands[i]->examples; e->term && option_of(commands[i], name); e++)
+            for (const char *at = e->term; (at = strstr(at, " --")); at += 3)
+                if (!strncmp(at + 3, name, len) && strchr(" =", at[3 + len]))
+                    return e->term;
+    return NULL;
+}
+
+/* An option in place of a command, as in `attn-cli ablate`: the first command that has it, and how it is used. */
+static int option_as_command(const char *name, struct attn_err *err)
+{
+    const struct option *o = NULL;
+    size_t i = 0;
+    while (commands[i] && !(o = option_of(commands[i], name)))
+        i++;
+    if (!o)
+        return ATTN_OK;
+    const char *example = example_of(name), *of = option_of(&help_command, name) ? "" : commands[i]->name;
+    return attn_fail(err, ATTN_EUSAGE, "unknown command '%s': it is an option: attn-cli %s%s--%s%s%s%s%s", name, of,
+                     *of ? " " : "", name, o->arg ? " " : "", o->arg ? o->arg : "", example ? ", as in " : "",
+                     example ? example : "");
+}
+
 const struct command *command_find(const char *name, const char *const *words, struct attn_err *err)
 {
     struct nearest near = {.typed = name};
@@ -207,6 +242,8 @@ const struct command *command_find(const char *name, const char *const *words, s
     }
     for (; words && *words; words++)
         nearest_offer(&near, *words);
+    if (!near.means && !near.best && option_as_command(name, err))
+        return NULL;
     attn_fail(err, ATTN_EUSAGE, "unknown command '%s'%s", excerpt(name).text, nearest_hint(&near, "").text);
     return NULL;
 }

@@ -72,11 +72,12 @@ static const struct { const char *word, *name; } meanings[] = {
     {"queries", "q"}, {"keys", "k"}, {"values", "v"}, {"z", "context"},
     {"text", "sentence"}, {"prompt", "sentence"}, {"input", "sentence"}, {"string", "sentence"},
     {"vocab", "model"}, {"vocabulary", "model"}, {"tokenizer", "model"}, {"weights", "model"}, {"checkpoint", "model"},
-    {"out", "output"}, {"save", "output"},
+    {"out", "output"}, {"save", "output"}, {"sort", "by"}, {"sort-by", "by"}, {"order", "by"}, {"rank", "by"},
     {"compare", "diff"}, {"attention", "run"}, {"show", "run"}, {"visualize", "run"}, {"visualise", "run"}, {"draw", "plot"},
     {"heatmap", "plot"}, {"heatmap", "term"}, {"heatmap", "png"}, {"image", "png"}, {"picture", "png"},
     {"encode", "tokenize"}, {"complete", "generate"}, {"predict", "generate"}, {"continue", "generate"}, {"sample", "generate"},
     {"perplexity", "score"}, {"loss", "score"}, {"derive", "explain"}, {"induction", "heads"}, {"benchmark", "bench"},
+    {"articles", "explain"},
 };
 
 bool attn_near_means(const char *typed, size_t len, const char *name)

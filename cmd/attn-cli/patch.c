@@ -9,6 +9,7 @@
 #include "base/err.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 static struct {
     const char *what, *over, *metric, *method, *format, *path;
@@ -25,18 +26,34 @@ struct session {
 
 /* ---- what is asked ----------------------------------------------------------------------- */
 
+/* All that is missing at once, and the command line as it was typed with that in it. */
+static int check_needed(struct attn_err *err)
+{
+    const struct { bool given; const char *option, *example; } needed[] = {
+        {sourcing.text || sourcing.ids, "--from TEXT (the other text, or --from-ids IDS)", " --from TEXT2"},
+        {o.what, "--what NAME (what is taken from the other text)", " --what resid_pre"},
+        {o.over, "--over AXES (the pieces it is taken in)", " --over layer,pos"},
+        {o.metric, "--metric METRIC (what is measured)", " --metric loss"}};
+    char list[256] = "", more[96] = "";
+    for (size_t i = 0; i < sizeof needed / sizeof *needed; i++)
+        if (!needed[i].given) {
+            snprintf(list + strlen(list), sizeof list - strlen(list), "%s%s", *list ? ", " : "", needed[i].option);
+            snprintf(more + strlen(more), sizeof more - strlen(more), "%s", needed[i].example);
+        }
+    if (!*list)
+        return ATTN_OK;
+    char *typed = brief_command(&patch_command);
+    bool input = common.sentence || common.file || common.ids;
+    attn_fail(err, ATTN_EUSAGE, "give %s: %s%s%s", list, typed ? typed : "attn-cli patch", input ? "" : " -s TEXT",
+              more);
+    free(typed);
+    return err->code;
+}
+
 static int check(struct attn_err *err)
 {
-    static const struct { const char *const *value, *option; } needed[] = {
-        {&o.what, "--what NAME, what is taken from the other text, as in resid_pre"},
-        {&o.over, "--over AXES, the pieces it is taken in, as in layer,pos"},
-        {&o.metric, "--metric METRIC, what is measured, as in 'logit(\" Mary\")-logit(\" John\")'"}};
-    for (size_t i = 0; i < sizeof needed / sizeof *needed; i++)
-        if (!*needed[i].value)
-            return attn_fail(err, ATTN_EUSAGE, "give %s", needed[i].option);
-    if (!sourcing.text && !sourcing.ids)
-        return attn_fail(err, ATTN_EUSAGE, "give the other text with --from TEXT or --from-ids IDS");
-    return output_choose_format(&o.format, o.path, &patch_command, err);
+    int code = check_needed(err);
+    return code ? code : output_choose_format(&o.format, o.path, &patch_command, err);
 }
 
 static int open_all(struct session *s, struct attn_err *err)

@@ -285,6 +285,19 @@ START_TEST(carriage_returns_are_told)
 }
 END_TEST
 
+/* A text too long for the model is perhaps a file of sentences; one line is one text. */
+START_TEST(a_file_of_many_texts_is_for_batch)
+{
+    succeed("seq 200 | sed 's/.*/a day/' >$D/many; tr '\\n' ' ' <$D/many >$D/one");
+    expect("cd $D; \"$A\" run -m tiny -f many 2>&1", 1, "model tiny takes at most 256 (n_ctx): shorten it; for one "
+           "sentence per line: attn-cli batch -m tiny -f many\n");
+    expect("\"$A\" run -m tiny -f - 2>&1 <$D/many", 1, "for one sentence per line: attn-cli batch -m tiny -f -\n");
+    expect("\"$A\" run -m tiny -f $D/one 2>&1", 1, "takes at most 256 (n_ctx): shorten it\n");
+    expect("\"$A\" run -m life -f $D/many 2>&1", 1, "unknown word 'a' at byte 0");
+    expect("\"$A\" run -m tiny --ids $(seq -s, 0 256) 2>&1", 1, "takes at most 256 (n_ctx): shorten it\n");
+}
+END_TEST
+
 START_TEST(what_a_file_is_not_is_said)
 {
     succeed("echo 'a note' >$D/notes.txt; printf ' \\n' >$D/blank.json; \"$A\" init -q -o $D/bare --vocab-size 5 --n-layer 1 --n-head 1 --d-model 4");
@@ -665,7 +678,7 @@ Suite *suite_cmd(void)
         {a_text_may_be_what_is_no_option, 1},
         {control_characters_do_not_reach_the_terminal, 1}, {help_of_a_command_starts_with_examples, ROWS(names)},
         {help_lists_every_command, 1}, {help_of_everything_has_the_help_of_each, 1}, {help_is_short_and_says_what_is_missing, 1},
-        {carriage_returns_are_told, 1},
+        {carriage_returns_are_told, 1}, {a_file_of_many_texts_is_for_batch, 1},
         {what_a_file_is_not_is_said, 1}, {man_page_and_completions_are_accepted, 1}, {completions_list_commands, 1}, {bash_completes, ROWS(completed)},
         {completions_list_models, 1}, {numbers_of_the_article, 1}, {all_shipped_models_are_built_in, 1}, {any_machine_and_thread_count_gives_the_same_bytes, 1},
         {threads_are_as_many_as_asked_for, ROWS(in_parallel)}, {output_names_choose_the_format, 1},

@@ -254,6 +254,19 @@ static int check_output(struct attn_err *err)
     return output_check_format(o.format, o.path, err);
 }
 
+/* A file that is too long for one text, and has lines, may be one of sentences. */
+static int name_batch(const struct session *s, const struct input *in, struct attn_err *err)
+{
+    struct attn_info info = {0};
+    const struct attn_err why = *err;
+    if (s->model)
+        attn_model_info(s->model, &info);
+    if (!common.file || !s->tokens || !in->text || s->tokens->n <= info.n_ctx || !memchr(in->text, '\n', in->len))
+        return err->code;
+    return attn_fail(err, why.code, "%s; for one sentence per line: attn-cli batch%s%s -f %s", why.msg,
+                     common.model ? " -m " : "", common.model ? common.model : "", common.file);
+}
+
 static int run(struct attn_err *err)
 {
     struct session s = {0};
@@ -271,6 +284,8 @@ static int run(struct attn_err *err)
         code = input_read_other(&other, err);
     if (!code)
         code = show(&s, &in, &other, err);
+    if (code)
+        code = name_batch(&s, &in, err);
     end(&s);
     input_free(&in);
     input_free(&other);

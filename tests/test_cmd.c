@@ -169,7 +169,8 @@ static const struct usage wrong[] = {
     {"explain --article life --ids 1", "--article and --ids do not go together"},
     {"init --vocab-size 3", "give a directory with -o"},
     {"init -o x", "how many tokens?"},
-    {"init -o x --vocab-size 3", "how many blocks? give --n-layer N, --family NAME or --config FILE"},
+    {"init -o x --vocab-size 3", "how many blocks, heads, numbers a token? give --n-layer N --n-head N --d-model N, "
+     "--family NAME or --config FILE\n"},
     {"init -o x --vocab-size 3 --n-layer 1 --n-head 1", "how many numbers a token? give --d-model N"},
     {"init -o x --config y --n-layer 2", "--config and --n-layer do not go together"},
     {"init -o x --config y --lowercase", "--config and --lowercase do not go together"},

@@ -108,16 +108,20 @@ static void write_config(FILE *f, const struct source *in)
 static int check_sizes(const struct source *in, struct attn_err *err)
 {
     static const struct { const char *what, *option; const struct number *to; } sizes[] = {
-        {"blocks", "n-layer", &k.n_layer}, {"heads", "n-head", &k.n_head}, {"numbers a token", "d-model", &k.d_model}};
+        {"blocks", "--n-layer N", &k.n_layer}, {"heads", "--n-head N", &k.n_head},
+        {"numbers a token", "--d-model N", &k.d_model}};
+    char what[64] = "", give[64] = "";
     if (o.family)
         return ATTN_OK;
     if (!k.vocab_size.given && !in->vocab)
         return attn_fail(err, ATTN_EUSAGE, "how many tokens? give --vocab FILE, --vocab-size N or --config FILE");
     for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++)
-        if (!sizes[i].to->given)
-            return attn_fail(err, ATTN_EUSAGE, "how many %s? give --%s N, --family NAME or --config FILE", sizes[i].what,
-                             sizes[i].option);
-    return ATTN_OK;
+        if (!sizes[i].to->given) {
+            snprintf(what + strlen(what), sizeof what - strlen(what), "%s%s", *what ? ", " : "", sizes[i].what);
+            snprintf(give + strlen(give), sizeof give - strlen(give), "%s%s", *give ? " " : "", sizes[i].option);
+        }
+    return !*what ? ATTN_OK
+         : attn_fail(err, ATTN_EUSAGE, "how many %s? give %s, --family NAME or --config FILE", what, give);
 }
 
 static int build_config(struct source *in, struct attn_err *err)

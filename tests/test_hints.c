@@ -71,6 +71,14 @@ START_TEST(test_file)
 }
 END_TEST
 
+/* What the message of a model that cannot predict, or of a text that it cannot read, says next. */
+START_TEST(test_next_step)
+{
+    expect("ends 1 $A generate -m life -s Life 2>&1", 0, "it predicts no tokens: 'init --unembed' makes one that has, "
+           "'train' one");
+}
+END_TEST
+
 START_TEST(test_name)
 {
     expect("cd $D; ends 1 $A run -m gpt2 -s x 2>&1", 0, "do 'huggingface-cli download gpt2 --local-dir gpt2', and bring that directory");
@@ -146,6 +154,7 @@ Suite *suite_hints(void)
     tcase_add_loop_test(t, test_directory, 0, INSTEAD);
     tcase_add_test(t, test_pointer);
     tcase_add_test(t, test_file);
+    tcase_add_test(t, test_next_step);
     tcase_add_test(t, test_name);
     tcase_add_test(t, test_cache);
     tcase_add_loop_test(t, test_main, 0, sizeof mains / sizeof *mains);

@@ -67,7 +67,8 @@ static const struct option keys[] = {
     SWITCH_OPTION("bias", &k.bias, "biases on q, k, v, o and the mlp (default: false)", .section = OF_NEW),
     SWITCH_OPTION("tied", &k.tied, "the output layer is the embedding, transposed (default: true, or what the --family has)",
      .section = OF_NEW),
-    SWITCH_OPTION("unembed", &k.unembed, "an output layer, so that there are logits (default: false)", .section = OF_NEW),
+    SWITCH_OPTION("unembed", &k.unembed, "an output layer, so that there are logits (default: false)",
+                  .section = OF_NEW, .flags = OPT_USUAL),
     REAL_OPTION("rope-theta", &k.rope_theta, "base of the rotary frequencies (default: 10000)", .section = OF_NEW),
     {.name = NULL},
 };

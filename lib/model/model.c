@@ -200,8 +200,8 @@ int attn_model_predicts(const struct attn_model *m, const struct attn_kind *kind
 {
     static const struct attn_kind own;
     if (!m->config.unembed)
-        return attn_fail(err, ATTN_EFORMAT, "model %s has no output layer (\"unembed\": false): it predicts no tokens",
-                         m->source.name);
+        return attn_fail(err, ATTN_EFORMAT, "model %s has no output layer (\"unembed\": false): it predicts no tokens: "
+                         "'init --unembed' makes one that has, 'train' one that has learnt something", m->source.name);
     const struct attn_kind k = attn_kind_in(kind ? kind : &own, m->config.causal, 0);
     bool past = attn_kind_past(&k) || k.form == ATTN_CAUSAL_RENORM;
     char text[ATTN_KIND_TEXT];

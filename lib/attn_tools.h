@@ -503,7 +503,8 @@ struct attn_init_opts {
     bool scalar;                        /* draw what torch draws on a processor without AVX2 */
     const char *dtype;                  /* how numbers are stored: "F32", "F16", "BF16" */
     const char *vocab; size_t vocab_len;/* text of vocab.json, or NULL */
-    uint64_t reserved[4];
+    const char *vocab_name;             /* what messages call it; NULL: vocabulary */
+    uint64_t reserved[3];
 };
 /* Writes an open model as a Hugging Face directory: config.json and the files of its tokenizer as they are, and one
  * model.safetensors with all tensors as they are stored; *tensors: how many.  o NULL: all zero. */

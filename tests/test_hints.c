@@ -71,11 +71,31 @@ START_TEST(test_file)
 }
 END_TEST
 
+#define INIT "cd $D; $A init -o m --n-layer 1 --n-head 1 --d-model 4 "
+
+/* The vocabulary of one's own: a list, ids with a hole, in place of a model. */
+START_TEST(test_vocabulary)
+{
+    succeed("cd $D; echo '[\"a\", \"b\"]' >list.json; echo '{\"a\": 0, \"b\": 1, \"c\": 9}' >hole.json");
+    expect(INIT "--vocab list.json 2>&1", 1, "attn-cli init: list.json: is a list, expected an object, as in "
+           "{\"a\": 0, \"b\": 1}\n");
+    expect(INIT "--vocab list.json --vocab-size 2 2>&1", 1, "list.json: is a list");
+    expect(INIT "--vocab hole.json 2>&1", 1, "hole.json: the largest id is 9, expected 0 to 2, as there are 3 words\n");
+    expect(INIT "--vocab hole.json --vocab-size 9 2>&1", 1, "hole.json: the largest id is 9, but the config has "
+           "vocab_size 9\n");
+    succeed(INIT "--vocab hole.json --vocab-size 10");
+    expect("cd $D; ends 1 $A run -m hole.json -s a 2>&1", 0, "hole.json: is a file, expected the directory of a model, "
+           "which has a config.json; of a vocabulary, 'init -o DIR --vocab FILE' makes one\n");
+    expect("ends 1 $A tokenize -m " M "/config.json -s a 2>&1", 0, "which has a config.json\n");
+}
+END_TEST
+
 /* What the message of a model that cannot predict, or of a text that it cannot read, says next. */
 START_TEST(test_next_step)
 {
     expect("ends 1 $A generate -m life -s Life 2>&1", 0, "it predicts no tokens: 'init --unembed' makes one that has, "
            "'train' one");
+    expect("$A init --help", 0, "  --unembed true|false ");
 }
 END_TEST
 
@@ -154,6 +174,7 @@ Suite *suite_hints(void)
     tcase_add_loop_test(t, test_directory, 0, INSTEAD);
     tcase_add_test(t, test_pointer);
     tcase_add_test(t, test_file);
+    tcase_add_test(t, test_vocabulary);
     tcase_add_test(t, test_next_step);
     tcase_add_test(t, test_name);
     tcase_add_test(t, test_cache);

@@ -153,7 +153,7 @@ START_TEST(a_model_of_others_stays)
 {
 #define SMALL "\"$A\" init -q -o $D/m --vocab-size 40 --n-layer 1 --n-head 1 --d-model 8 "
     expect("echo '{\"a\": 0}' >$D/v && ends 1 \"$A\" init -o $D/n --vocab $D/v --n-layer 1 --n-head 1 --d-model 2 --unknown b 2>&1 && test ! -e $D/n", 0,
-           "vocabulary: the token 'b' for unknown words is not in it: add it, or name another\n");
+           "v: the token 'b' for unknown words is not in it: add it, or name another\n");
     expect("\"$A\" init -o $D/n --vocab $D/v --family gpt2 --n-layer 1 --n-head 1 --d-model 8 2>&1; rm -r $D/n $D/v", 0,
            "models of this family read vocab.json beside merges.txt, which is not there");
     succeed(SMALL "&& " SMALL "--seed 1 && echo {} >$D/m/tokenizer.json && sha256sum $D/m/* >$D/sums");

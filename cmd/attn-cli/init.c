@@ -8,6 +8,7 @@
 
 #include "base/err.h"
 #include "base/folder.h"
+#include "base/utf8.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -163,9 +164,18 @@ static int check_usage(struct attn_err *err)
     return ATTN_OK;
 }
 
+/* Before its entries are counted, which those of a list are not. */
+static int check_object(const struct source *in, struct attn_err *err)
+{
+    const char *json = in->vocab + attn_utf8_mark(in->vocab, in->vocab_len);
+    json += strspn(json, " \t\r\n");
+    return *json != '[' ? ATTN_OK
+         : attn_fail(err, ATTN_EFORMAT, "%s: is a list, expected an object, as in {\"a\": 0, \"b\": 1}", o.vocab);
+}
+
 static int read_source(struct source *in, struct attn_err *err)
 {
-    if (o.vocab && file_read(&in->vocab, &in->vocab_len, o.vocab, err))
+    if (o.vocab && (file_read(&in->vocab, &in->vocab_len, o.vocab, err) || check_object(in, err)))
         return err->code;
     return o.config ? file_read(&in->config, &in->config_len, o.config, err) : build_config(in, err);
 }
@@ -176,7 +186,7 @@ static int make(const struct source *in, struct attn_err *err)
         .config = in->config, .config_len = in->config_len, .config_name = o.config ? o.config : "options", .draw = o.draw,
         .seed = o.seed.n,
         .scalar = o.rng && !strcmp(o.rng, "scalar"), .dtype = o.dtype ? o.dtype : "F32",
-        .vocab = in->vocab, .vocab_len = in->vocab_len};
+        .vocab = in->vocab, .vocab_len = in->vocab_len, .vocab_name = o.vocab};
     return attn_init(o.path, &opts, err);
 }
 

@@ -103,14 +103,18 @@ out:
 static int check_vocab(const struct attn_init_opts *o, const struct attn_config *config, struct attn_err *err)
 {
     struct attn_vocab *v = NULL;
-    int rc = attn_vocab_read(&v, o->vocab, o->vocab_len, "vocabulary", err);
+    const char *name = o->vocab_name ? o->vocab_name : "vocabulary";
+    int rc = attn_vocab_read(&v, o->vocab, o->vocab_len, name, err);
     if (!rc && attn_vocab_top(v) >= 0 && (size_t)attn_vocab_top(v) >= config->V)
-        rc = attn_fail(err, ATTN_EFORMAT, "vocabulary: the largest id is %d, but the config has vocab_size %zu",
+        rc = attn_vocab_size(v) == config->V
+           ? attn_fail(err, ATTN_EFORMAT, "%s: the largest id is %d, expected 0 to %zu, as there are %zu words", name,
+                       (int)attn_vocab_top(v), config->V - 1, config->V)
+           : attn_fail(err, ATTN_EFORMAT, "%s: the largest id is %d, but the config has vocab_size %zu", name,
                        (int)attn_vocab_top(v), config->V);
     const char *unknown = config->tokenizer.unknown;
     if (!rc && unknown && !config->tokenizer.bpe && attn_vocab_id(v, unknown, strlen(unknown)) < 0)
-        rc = attn_fail(err, ATTN_EFORMAT, "vocabulary: the token '%.*s' for unknown words is not in it: add it, or name another",
-                       attn_shown(unknown, strlen(unknown)), unknown);
+        rc = attn_fail(err, ATTN_EFORMAT, "%s: the token '%.*s' for unknown words is not in it: add it, or name "
+                       "another", name, attn_shown(unknown, strlen(unknown)), unknown);
     attn_vocab_free(v);
     return rc;
 }

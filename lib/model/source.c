@@ -11,6 +11,7 @@
 #include "base/err.h"
 #include "base/format.h"
 #include "base/near.h"
+#include "base/strings.h"
 #include "base/utf8.h"
 #include "model/hints.h"
 #include "model/hub.h"
@@ -173,7 +174,10 @@ static int refuse_file(const char *path, struct attn_err *err)
         return rc;
     rc = attn_hint_file(&map, path, err);
     attn_map_close(&map);
-    return rc ? rc : attn_fail(err, ATTN_EIO, "%s: is a file, expected the directory of a model, which has a config.json", path);
+    bool words = attn_ends_with(path, ".json") && !attn_ends_with(path, "config.json");
+    return rc ? rc
+         : attn_fail(err, ATTN_EIO, "%s: is a file, expected the directory of a model, which has a config.json%s", path,
+                     words ? "; of a vocabulary, 'init -o DIR --vocab FILE' makes one" : "");
 }
 
 /* Rather than the name of a model, which is looked for. */
@@ -224,7 +228,7 @@ int attn_source_find(struct attn_source *out, const char *name, struct attn_err 
     else if ((out->dir = find_directory(name)))
         rc = access(out->dir, F_OK) && errno == ENOENT ? no_directory(name, err) : name_directory(out, err);
     else
-        rc = path ? no_memory(err) : not_found(name, err);
+        rc = path ? no_memory(err) : is_file(name) ? refuse_file(name, err) : not_found(name, err);
     if (rc)
         attn_source_free(out);
     return rc;

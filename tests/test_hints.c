@@ -96,6 +96,7 @@ START_TEST(test_next_step)
     expect("ends 1 $A generate -m life -s Life 2>&1", 0, "it predicts no tokens: 'init --unembed' makes one that has, "
            "'train' one");
     expect("$A init --help", 0, "  --unembed true|false ");
+    expect("ends 1 $A heads -m induction -s 'the cat' 2>&1", 0, "has 65 words, the first: 'ant' 'ape' 'apple' ");
 }
 END_TEST
 

@@ -91,8 +91,8 @@ START_TEST(what_cannot_be_patched_is_refused_before_anything_runs)
            "(the other text, or --from-ids IDS): attn-cli patch -m tiny -s a --what context --over layer --metric loss "
            "--from TEXT2\n");
     expect("ATTN_MODEL= $A patch -s 'a b' --from B 2>&1", 2, "give --what NAME (what is taken from the other text), "
-           "--over AXES (the pieces it is taken in), --metric METRIC (what is measured): attn-cli patch -s 'a b' --from B "
-           "--what resid_pre --over layer,pos --metric loss\n");
+           "--over AXES (the pieces it is taken in), --metric METRIC (what is measured): attn-cli patch -s 'a b' --from "
+           "B --what resid_pre --over layer,pos --metric loss\n");
     expect("$A patch -m tiny 2>&1", 2, ": attn-cli patch -m tiny -s TEXT --from TEXT2 --what resid_pre --over "
            "layer,pos --metric loss\n");
     expect("$A patch -m tiny -s 'Lily lost' --from 'Lily lost her' --what context --over layer --metric loss 2>&1", 1,

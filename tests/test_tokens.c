@@ -140,7 +140,7 @@ START_TEST(test_unknown_word)
     t = make("{\"a\":0,\"b\":1,\"c\":2,\"d\":3,\"e\":4,\"f\":5,\"g\":6,\"h\":7,\"i\":8,\"j\":9,\"it\":10}",
              &(struct attn_word_rule){0});
     ck_assert_str_eq(refusal(t, "is", 2), "unknown word 'is' at byte 0 of the text; did you mean 'i' or 'it'? "
-                                          "(vocab.json has 11 words)");
+                     "(vocab.json has 11 words, the first: 'a' 'b' 'c' 'd' 'e' 'f' 'g' 'h' 'i' 'j')");
     attn_tokenizer_close(t);
 }
 END_TEST

@@ -245,7 +245,7 @@ int attn_vocab_build(char **json, size_t *len, size_t *words, const char *text, 
 
 /* ---- the tokenizer --------------------------------------------------------------------- */
 
-enum { SUGGESTIONS = 3, LISTED = 10 };  /* LISTED: a vocabulary of at most so many words is shown in full */
+enum { SUGGESTIONS = 3, LISTED = 10 };  /* LISTED: so many words of a vocabulary are shown, from its first on */
 
 /* Copies s, or NULL. */
 static bool copy_text(char **out, const char *s)
@@ -307,9 +307,9 @@ static int unknown_word(const struct by_word *t, const struct words *w, struct a
     for (size_t i = 0; i < n; i++)
         add_word(similar, sizeof similar, i == 0 ? "; did you mean " : i + 1 < n ? ", " : " or ", near[i],
                  near_len[i]);
-    for (size_t i = 0; i < words && words <= LISTED; i++) {
+    for (size_t i = 0; i < words && i < LISTED; i++) {
         const char *word = attn_vocab_at(t->vocab, i, &len);
-        add_word(known, sizeof known, i == 0 ? ": " : " ", word, len);
+        add_word(known, sizeof known, i ? " " : words > LISTED ? ", the first: " : ": ", word, len);
     }
     return attn_fail(err, ATTN_EFORMAT, "unknown word '%.*s' at byte %zu of the text%s%s (%s has %zu word%s%s)",
                      attn_shown(w->word, w->word_len), w->word, w->start, similar, n > 0 ? "?" : "", t->name, words,

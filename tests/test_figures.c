@@ -304,7 +304,44 @@ START_TEST(numbers_and_headings_fit)
 {
     expect("printf '0.0000043,0\\n-9.2e-6,1e-9\\n' >$D/m.csv; \"$A\" plot -q $D/m.csv --annotate --format svg -o - | "
            "grep -o '>[^<]*e-0[^<]*</text' | head -3", 0, ">4.3e-06</text\n>-9.2e-06</text\n>1.0e-09</text\n");
-    expect("\"$A\" plot -q $D/m.csv --title \"$(printf '\u05E9\u05DC\u05D5\u05DD %.0s' $(seq 7))\" --format svg -o - | grep -c '\u2026'", 0, "1\n");
+    expect("\"$A\" plot -q $D/m.csv --title \"$(printf '\u05E9\u05DC\u05D5\u05DD%.0s' $(seq 8))\" --format svg -o - | "
+           "grep -c '\u2026'", 0, "1\n");
+}
+END_TEST
+
+/* A title and the lines it is written in: on a width of 85 mm fit 43 letters.  They have 38, 45, 59 and 72. */
+static const struct { const char *title, *lines; int further; } titles[] = {
+    {"Attention of the last layer, in a head", "Attention of the last layer, in a head\n", 0},
+    {"Attention in the last layer, by its only head", "Attention in the last layer, by its only\nhead\n", 1},
+    {"Attention in the last layer, by its only head, red and ball", "Attention in the last layer, by its only\n"
+     "head, red and ball\n", 1},
+    {"Attention in the last layer, by its only head, from each token to others",
+     "Attention in the last layer, by its only\nhead, from each token to others\n", 1},
+    {"Attention in the last layer, by its only head, from each of the tokens of a text to all that were there before",
+     "Attention in the last layer, by its only\nhead, from each of the tokens of a text to\nall that were there "
+     "before\n", 2},
+    {"  two  spaces  stay", "  two  spaces  stay\n", 0},
+    {"Aufmerksamkeitsgewichtsverteilungsdarstellungen in red",
+     "Aufmerksamkeitsgewichtsverteilungsdarstell…\nin red\n", 1},
+};
+
+static int height_of(const char *file)
+{
+    return atoi(succeed(printed("sed -n 's/.*viewBox=\"0 0 [0-9]* \\([0-9]*\\).*/\\1/p' $D/%s", file))->text);
+}
+
+/* The picture grows by what they take. */
+START_TEST(a_title_takes_the_lines_that_it_needs)
+{
+#define ONE_HEAD "\"$A\" run -q " LILY " --layer 1 --head 0 --width 85mm --title "
+    succeed(ONE_HEAD "one -o $D/one.svg");
+    for (const char *const *ending = (const char *const[]){"svg", "png", "pdf", NULL}; *ending; ending++)
+        succeed(printed(ONE_HEAD "\"%s\" -o $D/x.%s", titles[_i].title, *ending));
+    expect_exactly("grep -o '<text[^>]*font-size=\"15.0\"[^>]*>[^<]*' $D/x.svg | sed 's/.*>//'", titles[_i].lines);
+    int one = height_of("one.svg"), grown = height_of("x.svg");
+    ck_assert_int_eq(grown - one, 19 * titles[_i].further);
+    expect_exactly("grep -ac 'Tj' $D/x.pdf >$D/n; " ONE_HEAD "one -o $D/one.pdf; "
+                   "echo $(($(cat $D/n) - $(grep -ac 'Tj' $D/one.pdf)))", printed("%d\n", titles[_i].further));
 }
 END_TEST
 
@@ -327,6 +364,7 @@ Suite *suite_figures(void)
     tcase_add_test(t, heads_that_are_shared_say_so);
     tcase_add_test(t, labels_keep_apart);
     tcase_add_test(t, numbers_and_headings_fit);
+    tcase_add_loop_test(t, a_title_takes_the_lines_that_it_needs, 0, sizeof titles / sizeof *titles);
     tcase_add_loop_test(t, what_does_not_fit_is_said, 0, sizeof wrong / sizeof *wrong);
     suite_add_tcase(s, t);
     return s;

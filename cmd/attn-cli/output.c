@@ -213,7 +213,8 @@ const struct option picture_options[] = {
     {0, "font-size", OPT_REAL, &look.letters, "PT", "figures: size of the labels in points, 3 to 72 (default: 7); png and svg "
      "have points with --width",
      .section = OF_PICTURE, .flags = OPT_COUNTS},
-    {0, "title", OPT_TEXT, &look.title, "TEXT", "figures: in place of the model and the sentence; '' leaves them out",
+    {0, "title", OPT_TEXT, &look.title, "TEXT", "figures: in place of the model and the sentence, in as many lines "
+     "as it needs; '' leaves them out",
      .section = OF_PICTURE, .flags = OPT_COUNTS},
     {0, "columns", OPT_NUMBER, &look.columns, "N", "figures: matrices per row (default: chosen to fit)", .min = 1, .max = 1000,
      .section = OF_PICTURE, .flags = OPT_COUNTS},

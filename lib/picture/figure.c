@@ -191,7 +191,9 @@ static int draw_section(const struct attn_section *s, size_t x, size_t y, const 
 
 /* ---- the page -------------------------------------------------------------------------- */
 
-enum { MARGIN = 20, NARROW = 4, HEADING = 28, HEADING_LINE = 15, HEADING_LETTER = 9, LEAST_WIDTH = 460 };      /* pixels */
+enum {                                  /* pixels; HEADING_NEXT: from one line of a title to the next */
+    MARGIN = 20, NARROW = 4, HEADING = 28, HEADING_LINE = 15, HEADING_NEXT = 19, HEADING_LETTER = 9, LEAST_WIDTH = 460
+};
 enum { SIDE_MAX = 32000, PIXELS_MAX = 1 << 28 };        /* what viewers can open; 256 MB */
 
 static int check_size(const struct attn_figure *f, struct attn_err *err)
@@ -205,6 +207,52 @@ static int check_size(const struct attn_figure *f, struct attn_err *err)
 static bool has_heading(const struct attn_look *look)
 {
     return !look->title || *look->title;
+}
+
+/* As much of a text as takes so many columns when it is drawn: letters that the font lacks take two. */
+static struct attn_label fitting(const char *text, size_t len, size_t columns)
+{
+    struct attn_label l = attn_label_line(text, len, columns);
+    for (size_t less = columns; less > 1 && attn_font_columns(l.text, l.bytes) > columns;)
+        l = attn_label_line(text, len, --less);
+    return l;
+}
+
+/* Whether all of a text is drawn in so many columns; a label has bytes for some 190 of them. */
+static bool fits(const char *text, size_t len, size_t columns)
+{
+    enum { ANY = 1000 };
+    struct attn_label l = attn_label_line(text, len, ANY);
+    return l.bytes + ATTN_VISIBLE < sizeof l.text && attn_font_columns(l.text, l.bytes) <= columns;
+}
+
+/* The next line of a title: the words that fit, or the beginning of one that is longer.  *rest: what is left. */
+static struct attn_label title_line(const char **rest, size_t columns)
+{
+    const char *text = *rest;
+    size_t len = strcspn(text, " ");
+    for (size_t more; text[len]; len = more) {
+        more = len + strspn(text + len, " ");
+        more += strcspn(text + more, " ");
+        if (!fits(text, more, columns))
+            break;
+    }
+    *rest = text + len + strspn(text + len, " ");
+    return fitting(text, len, columns);
+}
+
+static size_t heading_columns(const struct attn_figure *f)
+{
+    return (f->width - 2 * f->margin) / HEADING_LETTER;
+}
+
+/* What a title of several lines takes more than one. */
+static size_t further_lines(const struct attn_figure *f)
+{
+    size_t lines = 0;
+    for (const char *rest = f->title; rest && *rest; lines++)
+        title_line(&rest, heading_columns(f));
+    return lines > 1 ? (lines - 1) * HEADING_NEXT : 0;
 }
 
 int attn_figure_plan(struct attn_figure *f, const struct attn_album *a, const struct attn_look *look, struct attn_err *err)
@@ -228,7 +276,9 @@ int attn_figure_plan(struct attn_figure *f, const struct attn_album *a, const st
         f->largest = larger(f->largest, s->rows * s->cols);
     }
     f->width = limit ? limit : f->width + 2 * margin;
-    f->height += margin;
+    size_t more = further_lines(f);
+    f->top += more;
+    f->height += margin + more;
     return check_size(f, err);
 }
 
@@ -240,25 +290,20 @@ static size_t heading_line(const struct attn_figure *f)
     return f->margin < MARGIN ? f->margin + HEADING_LINE : MARGIN + HEADING_LETTER;
 }
 
-/* As much of a text as takes so many columns when it is drawn: letters that the font lacks take two. */
-static struct attn_label fitting(const char *text, size_t len, size_t columns)
+static void draw_title(const struct attn_figure *f, const struct attn_pen *pen)
 {
-    struct attn_label l = attn_label_line(text, len, columns);
-    for (size_t less = columns; less > 1 && attn_font_columns(l.text, l.bytes) > columns;)
-        l = attn_label_line(text, len, --less);
-    return l;
+    const char *rest = f->title;
+    for (size_t y = heading_line(f); *rest; y += HEADING_NEXT) {
+        struct attn_label l = title_line(&rest, heading_columns(f));
+        struct attn_lettering w = {l.text, f->margin, y, HEADING_LETTER, ATTN_BEGINS, false};
+        pen->write(pen->self, &w);
+    }
 }
 
 static void draw_heading(const struct attn_figure *f, const struct attn_pen *pen)
 {
     const struct attn_album *a = f->album;
-    size_t columns = (f->width - 2 * f->margin) / HEADING_LETTER;
-    if (f->title) {
-        struct attn_label l = fitting(f->title, strlen(f->title), columns);
-        struct attn_lettering w = {l.text, f->margin, heading_line(f), HEADING_LETTER, ATTN_BEGINS, false};
-        pen->write(pen->self, &w);
-        return;
-    }
+    size_t columns = heading_columns(f);
     struct attn_label model = fitting(a->model ? a->model : "", a->model ? strlen(a->model) : 0, columns / 2);
     size_t left = columns - attn_font_columns(model.text, model.bytes) - 2, each = a->keys_text ? (left - strlen(looks)) / 2 : left;
     struct attn_label sentence = fitting(a->text ? a->text : "", a->text ? a->text_len : 0, each);
@@ -275,7 +320,9 @@ int attn_figure_draw(const struct attn_figure *f, const struct attn_pen *pen, st
     size_t y = f->top;
     uint8_t *steps = calloc(f->largest ? f->largest : 1, 1);
     int rc = steps ? ATTN_OK : attn_no_memory(err, NULL, "to draw a matrix of %zu numbers", f->largest);
-    if (!f->title || *f->title)
+    if (f->title)
+        draw_title(f, pen);
+    else
         draw_heading(f, pen);
     for (size_t i = 0; i < f->n && !rc; i++) {
         rc = draw_section(&f->section[i], f->margin, y, pen, steps, err);

@@ -345,6 +345,25 @@ START_TEST(a_title_takes_the_lines_that_it_needs)
 }
 END_TEST
 
+/* What is drawn as a box is counted, each character once; an SVG, a page and the terminal leave letters to others. */
+START_TEST(letters_that_the_font_lacks_are_told)
+{
+#define CAT "\"$A\" run -m tiny -s '\u5C0F\u732B\u5C0F caf\u00E9' --layer 1 --head 0 "
+    for (const char *const *ending = (const char *const[]){"png", "pdf", NULL}; *ending; ending++) {
+        expect_exactly(printed(CAT "-o $D/x.%s 2>&1", *ending), "2 characters are not in the font of pictures and "
+                       "drawn as boxes: .svg has them as text\n");
+        expect_exactly(printed(CAT "-q -o $D/x.%s 2>&1", *ending), "");
+        expect_exactly(printed(CAT "--title 'the cat, caf\u00E9' -o $D/x.%s 2>&1", *ending), "");
+    }
+    for (const char *const *ending = (const char *const[]){"svg", "html", "npz", NULL}; *ending; ending++)
+        expect_exactly(printed(CAT "-o $D/x.%s 2>&1", *ending), "");
+    expect_exactly("echo 0.5,0.25 >$D/x.csv; \"$A\" plot $D/x.csv -o $D/y.png --title '\u5C0F' 2>&1", "1 character is "
+                   "not in the font of pictures and drawn as a box: .svg has it as text\n");
+    expect("many=$(for i in $(seq 128 191); do o=$(printf %o $i); printf '\\344\\270\\'$o' \\344\\271\\'$o' '; done); "
+           "\"$A\" plot $D/x.csv -o $D/y.png --title \"$many\" 2>&1", 0, "at least 64 characters are not in the font");
+}
+END_TEST
+
 Suite *suite_figures(void)
 {
     Suite *s = suite_create("figures");
@@ -364,6 +383,7 @@ Suite *suite_figures(void)
     tcase_add_test(t, heads_that_are_shared_say_so);
     tcase_add_test(t, labels_keep_apart);
     tcase_add_test(t, numbers_and_headings_fit);
+    tcase_add_test(t, letters_that_the_font_lacks_are_told);
     tcase_add_loop_test(t, a_title_takes_the_lines_that_it_needs, 0, sizeof titles / sizeof *titles);
     tcase_add_loop_test(t, what_does_not_fit_is_said, 0, sizeof wrong / sizeof *wrong);
     suite_add_tcase(s, t);

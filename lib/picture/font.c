@@ -1,6 +1,7 @@
 #include "picture/font.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <string.h>
 
 #define UTF8PROC_STATIC                 /* we link its static library */
@@ -162,6 +163,29 @@ size_t attn_font_columns(const char *s, size_t len)
     for (size_t i = 0; i < len; i += step)
         columns += columns_of(attn_utf8_next(s + i, len - i, &step));
     return columns;
+}
+
+void attn_font_note(struct attn_lacks *l, const char *s, size_t len)
+{
+    size_t step, k;
+    for (size_t i = 0; l && i < len; i += step) {
+        uint32_t c = attn_utf8_next(s + i, len - i, &step);
+        if (is_accent(c) || invisible(c) || find(c).n)
+            continue;
+        for (k = 0; k < l->n && l->c[k] != c;)
+            k++;
+        if (k == l->n && k < ATTN_FONT_LACKS)
+            l->c[l->n++] = c;
+    }
+}
+
+void attn_font_lacks(char *text, size_t size, const struct attn_lacks *l)
+{
+    *text = '\0';
+    if (l->n)
+        snprintf(text, size, "%s%zu character%s not in the font of pictures and drawn as %s: .svg has %s as text",
+                 l->n == ATTN_FONT_LACKS ? "at least " : "", l->n, l->n == 1 ? " is" : "s are",
+                 l->n == 1 ? "a box" : "boxes", l->n == 1 ? "it" : "them");
 }
 
 void attn_font_draw(const char *s, size_t len, attn_stroke_fn *stroke, void *ctx)

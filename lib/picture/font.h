@@ -20,6 +20,13 @@ size_t attn_font_columns(const char *s, size_t len);
 /* Draws all strokes of a text that begins at x = 0. */
 void attn_font_draw(const char *s, size_t len, attn_stroke_fn *stroke, void *ctx);
 
+/* The characters that the font lacks, each once, as far as there is room. */
+enum { ATTN_FONT_LACKS = 64 };
+struct attn_lacks { uint32_t c[ATTN_FONT_LACKS]; size_t n; };
+void attn_font_note(struct attn_lacks *l, const char *s, size_t len);   /* adds those of a text; l NULL: nobody asks */
+/* "6 characters are not in the font of pictures ...", cut to a size; "" if there are none. */
+void attn_font_lacks(char *text, size_t size, const struct attn_lacks *l);
+
 /* glyphs.c: the strokes of a letter in the notation described there; NULL: the font lacks it. */
 const char *attn_glyph_find(uint32_t c);
 

@@ -27,6 +27,7 @@ struct pdf {
     struct attn_out *page;              /* what is drawn */
     const struct attn_palette *palette;
     struct image *image; size_t images, room;
+    struct attn_lacks *lacks;
 };
 
 /* ---- colours and squares ----------------------------------------------------------------- */
@@ -174,6 +175,7 @@ static void draw_letters(struct pdf *p, const struct attn_lettering *w, uint8_t 
         attn_out_printf(p->page, "0 %.4f %.4f 0 %.3f %.3f cm\n", -unit, -unit, (double)w->x, (double)w->y + back);
     else
         attn_out_printf(p->page, "%.4f 0 0 %.4f %.3f %.3f cm\n", unit, -unit, (double)w->x - back, (double)w->y);
+    attn_font_note(p->lacks, w->s, strlen(w->s));
     attn_font_draw(w->s, strlen(w->s), attn_pdf_stroke, p->page);
     attn_out_str(p->page, "S Q\n");
 }
@@ -279,7 +281,7 @@ static int draw(struct pdf *p, const struct attn_figure *f, double unit, struct 
 
 int attn_pdf_write(struct attn_out *o, const struct attn_album *a, const struct attn_look *look, struct attn_err *err)
 {
-    struct pdf p = {.palette = look->palette};
+    struct pdf p = {.palette = look->palette, .lacks = look->lacks};
     struct attn_figure f;
     double unit = 0;
     int rc = attn_figure_plan(&f, a, look, err);

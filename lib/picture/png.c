@@ -141,7 +141,7 @@ int attn_png_encode(unsigned char **png, size_t *len, const struct attn_canvas *
 enum { SIDE_MOST = 32000 };
 
 /* A figure whose units are `scale` pixels. */
-struct enlarged { struct attn_canvas canvas; size_t scale; };
+struct enlarged { struct attn_canvas canvas; size_t scale; struct attn_lacks *lacks; };
 
 static void fill_enlarged(void *self, const struct attn_area *a, uint8_t color)
 {
@@ -159,6 +159,7 @@ static void put_words(void *self, const struct attn_lettering *w)
 {
     struct enlarged *e = self;
     struct attn_lettering to = enlarge(w, e->scale);
+    attn_font_note(e->lacks, w->s, strlen(w->s));
     put_text(&e->canvas, &to, NULL);
 }
 
@@ -166,6 +167,7 @@ static void put_words_over(void *self, const struct attn_lettering *w, uint8_t c
 {
     struct enlarged *e = self;
     struct attn_lettering to = enlarge(w, e->scale);
+    attn_font_note(e->lacks, w->s, strlen(w->s));
     put_text(&e->canvas, &to, &color);
 }
 
@@ -199,7 +201,7 @@ static int draw(struct enlarged *e, const struct attn_figure *f, struct attn_err
 int attn_png_write(struct attn_out *o, const struct attn_album *a, const struct attn_look *look, struct attn_err *err)
 {
     struct attn_figure f;
-    struct enlarged e = {.scale = scale_of(look)};
+    struct enlarged e = {.scale = scale_of(look), .lacks = look->lacks};
     unsigned char *png = NULL;
     size_t len = 0;
     int rc = attn_figure_plan(&f, a, look, err);

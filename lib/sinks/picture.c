@@ -14,6 +14,7 @@
 #include "base/out.h"
 #include "model/model.h"
 #include "picture/figure.h"
+#include "picture/font.h"
 #include "picture/look.h"
 #include "trace/strip.h"
 
@@ -172,8 +173,8 @@ struct picture {
     struct attn_collect collect;
     struct attn_look look;
     const struct attn_sink_methods *methods;
-    bool faint;
-    char note[ATTN_FAINT_TEXT];
+    struct attn_lacks lacks;
+    char note[ATTN_FAINT_TEXT];         /* "": nothing is said */
 };
 
 static void picture_close(void *self)
@@ -199,6 +200,7 @@ static int picture_open(void **self, const struct attn_format *f, const struct a
     int rc = attn_look_make(&p->look, &job->picture, err);
     p->look.width = job->width;
     p->look.words = job->words;
+    p->look.lacks = &p->lacks;
     if (!rc)
         rc = attn_out_open(&p->out, job->path, err);
     if (rc)
@@ -226,14 +228,16 @@ static int picture_finish(void *self, struct attn_err *err)
         rc = attn_album_link(&p->collect.album, err);
     if (!rc)
         rc = p->methods->draw(p->out, &p->collect.album, &p->look, err);
-    p->faint = !rc && !p->methods->next && attn_album_is_faint(p->note, &p->collect.album, &p->look);
+    attn_font_lacks(p->note, sizeof p->note, &p->lacks);
+    if (!rc && !*p->note && !p->methods->next)
+        attn_album_is_faint(p->note, &p->collect.album, &p->look);
     return rc ? rc : attn_out_commit(p->out, err);
 }
 
 static const char *picture_note(void *self)
 {
     const struct picture *p = self;
-    return p->faint ? p->note : NULL;
+    return *p->note ? p->note : NULL;
 }
 
 #define METHODS .open = picture_open, .wants = picture_wants, .watch = picture_watch, .finish = picture_finish, \

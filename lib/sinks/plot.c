@@ -10,6 +10,7 @@
 #include "io/dump.h"
 #include "picture/album.h"
 #include "picture/figure.h"
+#include "picture/font.h"
 #include "picture/look.h"
 #include "sinks/merge_words.h"
 #include "sinks/sink.h"
@@ -463,13 +464,15 @@ static int fill(struct plot *p, struct attn_err *err)
     return rc;
 }
 
-/* Of times left out and of pictures that show next to nothing, the first counts more. */
+/* Of times left out, characters that are boxes and pictures that show next to nothing, the first counts more. */
 static void note(char *text, const struct plot *p, const struct attn_format *format, const struct attn_look *look)
 {
     size_t n = p->dump->steps ? p->dump->n_steps : 0;
     *text = '\0';
     if (n > 0 && !p->o->frames && times(p) < n)
         snprintf(text, ATTN_PLOT_NOTE, "%zu of %zu steps are shown, evenly spread; --frames %zu shows all", times(p), n, n);
+    else if (look->lacks->n)
+        attn_font_lacks(text, ATTN_PLOT_NOTE, look->lacks);
     else if (!format->methods->next)
         attn_album_is_faint(text, &p->album, look);
 }
@@ -477,8 +480,10 @@ static void note(char *text, const struct plot *p, const struct attn_format *for
 static int draw(const struct plot *p, const struct attn_format *format, struct attn_err *err)
 {
     struct attn_look look;
+    struct attn_lacks lacks = {.n = 0};
     struct attn_out *out = NULL;
     int rc = attn_look_make(&look, &p->o->picture, err);
+    look.lacks = &lacks;
     look.width = p->o->width;
     look.words = p->o->words;
     if (!rc)

@@ -286,6 +286,20 @@ START_TEST(carriage_returns_are_told)
 }
 END_TEST
 
+/* Where a script has no spaces, a sentence is one word; who puts spaces in hears nothing. */
+START_TEST(words_need_spaces)
+{
+    expect_exactly("\"$A\" vocab -o $D/v -s '\u5C0F\u732B\u5750\u5728\u57AB\u5B50\u4E0A' 2>&1", "1 word\nthe text "
+                   "has 7 characters without white space, which make one word: put spaces between words, or learn "
+                   "parts of words with --bpe -o DIR\n");
+    expect_exactly("\"$A\" vocab -o $D/v -s '\u5C0F\u732B \u5750\u5728 \u57AB\u5B50\u4E0A' 2>&1", "3 words\n");
+    expect_exactly("for t in '\u732B' incomprehensibilities; do \"$A\" vocab -o $D/v -s $t 2>&1; done",
+                   "1 word\n1 word\n");
+    expect("\"$A\" vocab -o $D/v -s \"$(printf '\u732B%.0s' $(seq 12)) \u732B\" 2>&1", 0, "2 words\nthe text has 12 "
+           "characters without");
+}
+END_TEST
+
 /* A text too long for the model is perhaps a file of sentences; one line is one text. */
 START_TEST(a_file_of_many_texts_is_for_batch)
 {
@@ -680,6 +694,7 @@ Suite *suite_cmd(void)
         {control_characters_do_not_reach_the_terminal, 1}, {help_of_a_command_starts_with_examples, ROWS(names)},
         {help_lists_every_command, 1}, {help_of_everything_has_the_help_of_each, 1}, {help_is_short_and_says_what_is_missing, 1},
         {carriage_returns_are_told, 1}, {a_file_of_many_texts_is_for_batch, 1},
+        {words_need_spaces, 1},
         {what_a_file_is_not_is_said, 1}, {man_page_and_completions_are_accepted, 1}, {completions_list_commands, 1}, {bash_completes, ROWS(completed)},
         {completions_list_models, 1}, {numbers_of_the_article, 1}, {all_shipped_models_are_built_in, 1}, {any_machine_and_thread_count_gives_the_same_bytes, 1},
         {threads_are_as_many_as_asked_for, ROWS(in_parallel)}, {output_names_choose_the_format, 1},

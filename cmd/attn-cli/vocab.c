@@ -6,6 +6,7 @@
 
 #include "base/err.h"
 #include "base/folder.h"
+#include "base/utf8.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -57,6 +58,32 @@ static int protect_directory(struct attn_err *err)
     return code;
 }
 
+/* Whether a script has no spaces between words: Thai to Tibetan, Burmese, Khmer, kana, Han. */
+static bool is_unspaced(uint32_t c)
+{
+    static const struct { uint32_t from, to; } scripts[] = {
+        {0xE00, 0xFFF}, {0x1000, 0x109F}, {0x1780, 0x17FF}, {0x3040, 0x30FF}, {0x3400, 0x9FFF}, {0xF900, 0xFAFF},
+        {0x20000, 0x3FFFF}};
+    for (size_t i = 0; i < sizeof scripts / sizeof *scripts; i++)
+        if (c >= scripts[i].from && c <= scripts[i].to)
+            return true;
+    return false;
+}
+
+/* Of such a text whole sentences are words. */
+static void note_unspaced(const struct input *in, size_t words)
+{
+    enum { SENTENCE = 12 };             /* no word has so many, except where it is all there is */
+    size_t n = 0, longest = 0, step;
+    for (size_t at = 0; at < in->len; at += step) {
+        n = is_unspaced(attn_utf8_next(in->text + at, in->len - at, &step)) ? n + 1 : 0;
+        longest = n > longest ? n : longest;
+    }
+    if (longest >= (words == 1 ? 2 : SENTENCE))
+        say_note("the text has %zu characters without white space, which make one word: put spaces between words, or "
+                 "learn parts of words with --bpe -o DIR", longest);
+}
+
 static int build(const struct input *in, struct attn_err *err)
 {
     struct attn_vocab_opts rule = {word_rule.drop, word_rule.lowercase, word_rule.unknown};
@@ -69,6 +96,8 @@ static int build(const struct input *in, struct attn_err *err)
     int code = attn_write_file(o.path, json, len, err);
     if (!code)
         say_note("%zu word%s", words, words == 1 ? "" : "s");
+    if (!code)
+        note_unspaced(in, words);
     free(json);
     return code;
 }

@@ -179,8 +179,9 @@ START_TEST(progress_has_a_line_for_each_measurement)
                            "grep -cx 'step 12 of 12  loss [0-9.]*  [0-9]* tokens/s  0 s left'"), "1\n");
     expect_exactly(line_of("--progress -q", "p"), "");
     /* without being asked, a line now and then, and the losses at the end */
-    expect_exactly(printed(SMALL "-o $D/q 2>&1 | sed 's/[0-9.]* tokens.*//; s/[0-9]\\.[0-9]*/x/g; s/: .*//; s|in .*/q|in q|'"),
-                   "step 1 of 12  loss x  \nthe model is in q, its loss x, at first x\n");
+    expect_exactly(printed(SMALL "-o $D/q 2>&1 | sed 's/[0-9.]* tokens.*//; s/[0-9]\\.[0-9]*/x/g; s|[^ ]*/q|q|g'"),
+                   "step 1 of 12  loss x  \nthe model is in q; loss x, at first x. To continue a text: attn-cli "
+                   "generate -m q -s TEXT\n");
 }
 END_TEST
 
@@ -198,7 +199,10 @@ START_TEST(progress_on_a_terminal)
     }
     ck_assert_msg(!strncmp(strstr(at, " left"), " left\r\nthe model is in ", 23), "%s", at);
     shown = on_terminal(SMALL "--steps 100000 --eval-every 0 --max-seconds 1 -o $D/n", 75);
-    ck_assert_msg(strstr(shown, " left\r\nstep ") && strstr(shown, "\nof the model there its loss "), "%s", shown);
+    ck_assert_msg(strstr(shown, " left\r\nstep ") && strstr(shown, "--resume"), "%s", shown);
+    expect_exactly("ends 75 " SMALL "--steps 100000 --eval-every 0 --max-seconds 1 -o $D/r 2>&1 | tail -n 1 | "
+                   "sed 's/[0-9]*\\.[0-9]*/x/g; s/^[^:]*//'", ": the same command with --resume continues from there; "
+                   "its loss is now x; it was x at step 1\n");
     ck_assert_str_eq(on_terminal(SMALL "-q -o $D/o", 0), "");
 }
 END_TEST

@@ -295,10 +295,11 @@ static int watch(struct attn_train *t, struct attn_err *err)
 }
 
 /* Says which step is saved, so that a training that ended early can go on from there. */
-static void say_saved(size_t step, size_t steps)
+static void say_saved(size_t step, size_t steps, const char *losses)
 {
     if (step > 0)
-        say_note("step %zu of %zu is saved in %s: the same command with --resume continues from there", step, steps, o.path);
+        say_note("step %zu of %zu is saved in %s: the same command with --resume continues from there%s", step, steps,
+                 o.path, losses);
 }
 
 static int take_steps(struct attn_train *t, struct progress_line *p, struct attn_err *err)
@@ -315,7 +316,7 @@ static int take_steps(struct attn_train *t, struct progress_line *p, struct attn
             saved = s.step;
         if (code) {
             progress_line_end(p);
-            say_saved(saved, s.steps);
+            say_saved(saved, s.steps, "");
             return code;
         }
     }
@@ -333,16 +334,16 @@ static int train_on(struct attn_train *t, struct attn_err *err)
     if (take_steps(t, &p, err))
         return err->code;
     attn_train_get(t, &s);
-    char losses[64] = "";
-    if (s.step > p.step)
-        snprintf(losses, sizeof losses, ", its loss %.4f, at first %.4f", s.loss, p.first);
+    char losses[96] = "";
+    if (s.step > p.step && s.step < s.steps)
+        snprintf(losses, sizeof losses, "; its loss is now %.4f; it was %.4f at step %zu", s.loss, p.first, p.step + 1);
+    else if (s.step > p.step)
+        snprintf(losses, sizeof losses, "; loss %.4f, at first %.4f", s.loss, p.first);
     if (s.step < s.steps) {
-        say_saved(s.step, s.steps);
-        if (*losses)
-            say_note("of the model there%s", losses + 1);        /* without the comma */
+        say_saved(s.step, s.steps, losses);
         common.status = STOP_STATUS;
     } else {
-        say_note("the model is in %s%s: attn-cli generate -m %s%s -s TEXT goes on with a text", o.path, losses,
+        say_note("the model is in %s%s. To continue a text: attn-cli generate -m %s%s -s TEXT", o.path, losses,
                  strchr(o.path, '/') ? "" : "./", o.path);
     }
     return ATTN_OK;

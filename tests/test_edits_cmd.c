@@ -295,6 +295,20 @@ START_TEST(one_row_that_serves_all_is_noted)
 }
 END_TEST
 
+/* A table of tokens has nothing of what edits do. */
+START_TEST(a_comparison_that_is_not_in_the_file_is_told)
+{
+#define TOKENS "$A run " RED " --ablate L3H0 --show tokens"
+    expect_exactly(TOKENS " -o $D/x.csv 2>&1", "edits do not change tokens, which is all that csv shows: what comes "
+                   "next before and after them is in --format text, and in json under \"compare\"\n");
+    expect(TOKENS " --format json | jq -c '.compare | keys'", 0, "[\"after\",");
+    expect_exactly("for o in '-o x.json' '-o x.txt' '-q -o x.csv' '--no-compare -o x.csv' '--show tokens,context -o "
+                   "csv/'; do (A=$(realpath $A); cd $D && " TOKENS " $o 2>&1); done; "
+                   "$A run " RED " --show tokens -o $D/y.csv 2>&1; "
+                   "$A run -m life -s Life --ablate L0H0 --show tokens -o $D/z.csv 2>&1", "");
+}
+END_TEST
+
 /* Of an archive what is asked for must be numbers, and nothing else. */
 START_TEST(other_members_do_no_harm)
 {
@@ -418,6 +432,7 @@ Suite *suite_edits_cmd(void)
     tcase_add_loop_test(c, a_cache_changes_nothing_about_edits, 0, 6);
     tcase_add_test(c, heads_are_projected_one_by_one);
     tcase_add_test(c, one_row_that_serves_all_is_noted);
+    tcase_add_test(c, a_comparison_that_is_not_in_the_file_is_told);
     tcase_add_test(c, other_members_do_no_harm);
     tcase_add_test(c, means_of_one_archive_are_several);
     tcase_add_test(c, rows_that_never_come_are_refused);

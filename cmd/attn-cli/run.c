@@ -203,6 +203,19 @@ static int make_hints(struct hints *h, const struct session *s, struct attn_err 
     return code ? code : add_hint(h, "as a page", &run_command, " -o page.html", err);
 }
 
+/* Tokens are as they were before any edit: in a format without the comparison they say nothing of what edits do. */
+static void note_edits(const struct session *s)
+{
+    struct attn_info info;
+    attn_model_info(s->model, &info);
+    const struct attn_format *f = attn_format_find(o.format ? o.format : "text");
+    bool tokens = selection.show && !strcmp(selection.show, "tokens");
+    if (tokens && s->edits.list && info.unembed && !s->metric && !(f->flags & ATTN_FORMAT_COMPARE) &&
+        !option_given(compare_options))
+        say_note("edits do not change tokens, which is all that %s shows: what comes next before and after them is in "
+                 "--format text, and in json under \"compare\"", f->name);
+}
+
 static int show(struct session *s, const struct input *in, const struct input *other, struct attn_err *err)
 {
     int code = open_all(s, in, other, err);
@@ -230,6 +243,8 @@ static int show(struct session *s, const struct input *in, const struct input *o
         .edits = &s->edits};
     if (!code)
         code = output_write(&output, err);
+    if (!code)
+        note_edits(s);
     free_hints(&hints);
     return code;
 }

@@ -249,11 +249,11 @@ static void print_contexts(struct attn_screen *s, int layer)
     shown = smaller(shown, s->width > left + 2 * columns ? (s->width - left - columns) / columns : 1);
     char part[48] = "";
     if (s->vectors == 1 && s->rows > 1)
-        snprintf(part, sizeof part, " of the last token");
+        snprintf(part, sizeof part, ", last token");
     else if (s->vectors < s->rows)
-        snprintf(part, sizeof part, " of the last %zu tokens", s->vectors);
-    print_heading(s, "layer %d: context vectors%s: length, then %s%zu of %zu numbers", layer, part,
-                  shown < s->columns ? "the first " : "", shown, s->columns);
+        snprintf(part, sizeof part, ", last %zu tokens", s->vectors);
+    print_heading(s, "layer %d: context vectors%s: length, %s %zu of %zu numbers", layer, part,
+                  shown < s->columns ? "first" : "then", shown, s->columns);
     for (size_t i = s->rows - s->vectors; i < s->rows; i++) {
         const struct attn_screen_vector *v = &s->vector[(size_t)layer * s->rows + i];
         struct attn_label label = attn_label_token(&s->queries.tok[i], ATTN_SCREEN_LABEL);

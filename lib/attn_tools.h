@@ -77,8 +77,9 @@ const struct attn_format *attn_format_of_path(const char *path);
 /* What a sink is shown in place of activations: derivatives of a metric with respect to them, or these times the activations. */
 struct attn_sink_gradient { const char *metric; double value; bool times; };
 struct attn_labels;
-struct attn_sink_hint { const char *what, *command; bool of_head; }; /* "every head", "attn-cli heads ..."; of_head: --layer and --head
-                                                                      * of what the screen shows are added */
+/* "every head", "attn-cli heads ..."; of_head: --layer and --head of what the screen shows are added; brief: "heads",
+ * for a screen without room for commands; NULL: it is not named there. */
+struct attn_sink_hint { const char *what, *command; bool of_head; const char *brief; };
 struct attn_sink_opts {
     const char *format;                 /* one of ATTN_FORMAT_RUN or ATTN_FORMAT_LINES; NULL: text */
     const char *path;                   /* NULL or "-": standard output */

@@ -225,6 +225,23 @@ START_TEST(commands_are_broken_before_options)
 }
 END_TEST
 
+/* Where patterns leave no room for commands, one line names them; a heading is not cut at 80 columns. */
+START_TEST(a_low_terminal_names_commands)
+{
+    static const char names[] = "\r\nthen  attn-cli explain, heads, run -o page.html\r\n";
+    expect("\"$A\" run " CARD " --format screen", 0, ": context vectors: length, first 7 of 128 numbers\n");
+    expect_exactly("\"$A\" run " LONG_TEXT " --format screen | grep -c ^then || :", "0\n");
+    if (no_terminal())
+        return;
+    const char *screen = on_terminal("TERM=dumb \"$A\" run " LONG_TEXT, 0);
+    ck_assert_msg(strstr(screen, names) && !strstr(screen, "step by step"), "%s", screen);
+    screen = on_terminal("stty rows 19; TERM=dumb \"$A\" run " LONG_TEXT, 0);
+    ck_assert_msg(!strstr(screen, names), "%s", screen);
+    screen = on_terminal("TERM=dumb \"$A\" run -m life -s 'Life is'", 0);
+    ck_assert_msg(!strstr(screen, names) && strstr(screen, "step by step"), "%s", screen);
+}
+END_TEST
+
 Suite *suite_screen(void)
 {
     Suite *s = suite_create("screen");
@@ -237,6 +254,7 @@ Suite *suite_screen(void)
     tcase_add_test(t, heads_are_ranked_as_heads_ranks_them);
     tcase_add_test(t, vectors_have_their_lengths);
     tcase_add_test(t, a_long_text_shows_its_end);
+    tcase_add_test(t, a_low_terminal_names_commands);
     tcase_add_test(t, terminals_get_it_unless_something_is_asked_for);
     tcase_add_test(t, what_it_cannot_show_is_said);
     tcase_add_test(t, the_derivation_is_of_what_is_shown);

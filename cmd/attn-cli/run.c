@@ -166,7 +166,7 @@ static bool is_first_look(void)
 }
 
 enum { HINTS = 3 };
-struct hints { struct attn_sink_hint of[HINTS + 1]; char *text[HINTS]; };
+struct hints { struct attn_sink_hint of[HINTS + 1]; char *text[HINTS], brief[HINTS][32]; };
 
 static void free_hints(struct hints *h)
 {
@@ -186,7 +186,8 @@ static int add_hint(struct hints *h, const char *what, const struct command *c, 
         h->text[n] = NULL;
         return attn_no_memory(err, NULL, "for a command line");
     }
-    h->of[n] = (struct attn_sink_hint){.what = what, .command = h->text[n]};
+    snprintf(h->brief[n], sizeof h->brief[n], "%s%s", c->name, more);
+    h->of[n] = (struct attn_sink_hint){.what = what, .command = h->text[n], .brief = h->brief[n]};
     return ATTN_OK;
 }
 

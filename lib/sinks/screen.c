@@ -13,7 +13,7 @@
 #include "text/label.h"
 #include "trace/strip.h"
 
-enum { WIDTH = 80, GAP = 2, HEADS_LEAST = 4, HEADS_MOST = 8 };        /* lines of heads */
+enum { WIDTH = 80, GAP = 2, ROWS_LEAST = 4, HEADS_LEAST = 4, HEADS_MOST = 8 };        /* lines of patterns, of heads */
 
 /* ---- how much fits ----------------------------------------------------------------------- */
 
@@ -49,6 +49,7 @@ static size_t taken_lines(const struct attn_screen *s)
     size_t beside = larger(s->width, ATTN_SCREEN_HINT + 2) - ATTN_SCREEN_HINT - 1;
     size_t taken = TITLE + token_lines(s, job->tokens) + OVER_PATTERNS + (s->contexts ? OVER_VECTORS : 0);
     taken += job->cross ? token_lines(s, job->cross) : OVER_HEADS + s->head_lines;
+    taken += s->names;
     if (attn_edits_count(job->edits))
         taken += attn_edits_count(job->edits) + 1;
     if (job->model->unembed)
@@ -63,7 +64,7 @@ static size_t taken_lines(const struct attn_screen *s)
 
 size_t attn_screen_room(const struct attn_screen *s)
 {
-    return s->lines - smaller(taken_lines(s), s->lines - 4);
+    return s->lines - smaller(taken_lines(s), s->lines - ROWS_LEAST);
 }
 
 static size_t count_hints(const struct attn_sink_job *job)
@@ -90,6 +91,8 @@ static void make_room(struct attn_screen *s, size_t rows)
         s->head_lines--;
     while (is_low(s) && s->hints && is_crowded(s, rows))
         s->hints--;
+    s->names = !s->hints && count_hints(s->job) && s->job->hints->brief && s->lines >= ATTN_SCREEN_NAMES &&
+               taken_lines(s) + ROWS_LEAST < s->lines;
     s->contexts = !is_low(s) || !is_crowded(s, rows);
 }
 

@@ -9,6 +9,7 @@
 enum {
     ATTN_SCREEN_LINES = 45,             /* of all parts together, at most */
     ATTN_SCREEN_LEAST = 10,             /* of a terminal that has fewer lines, it takes so many */
+    ATTN_SCREEN_NAMES = 20,             /* one with fewer has no line for the names of commands */
     ATTN_SCREEN_TOKEN_LINES = 2,        /* at most */
     ATTN_SCREEN_LABEL = 16,             /* columns of a token, at most */
     ATTN_SCREEN_HEAD = 36,              /* columns: "L10H12  duplicate 0.45, entropy 0.73" */
@@ -29,6 +30,7 @@ struct attn_screen {
     size_t lines;                       /* of all parts together */
     size_t head_lines;                  /* for what heads do */
     size_t hints;                       /* commands that are shown */
+    bool names;                         /* in their place, where none has room: their names in one line */
     bool contexts; size_t vectors;      /* whether context vectors are shown, and of how many rows, the last ones */
     struct attn_tokens queries, keys;   /* of these */
     struct attn_album album;            /* a sheet for each layer */

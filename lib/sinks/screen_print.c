@@ -365,9 +365,30 @@ static void point_at_head(char options[ATTN_SCREEN_OF_HEAD], const struct attn_s
         snprintf(options, ATTN_SCREEN_OF_HEAD, " --layer %zu --head %zu", at.layer, at.head);
 }
 
+/* Where no command has room: their names, in one line. */
+static void print_names(struct attn_screen *s)
+{
+    static const char more[] = " with the same options";
+    size_t at = strlen("then  attn-cli");
+    attn_paint(s->out, s->job->color, ATTN_BOLD);
+    attn_out_str(s->out, "then");
+    attn_paint(s->out, s->job->color, ATTN_PLAIN);
+    attn_out_str(s->out, "  attn-cli");
+    for (const struct attn_sink_hint *h = s->job->hints; h->command; h++) {
+        size_t columns = h->brief ? strlen(h->brief) + 2 : s->width;
+        if (at + columns > s->width)
+            break;
+        attn_out_printf(s->out, "%s %s", h == s->job->hints ? "" : ",", h->brief);
+        at += columns;
+    }
+    attn_out_printf(s->out, "%s\n", at + strlen(more) <= s->width ? more : "");
+}
+
 static int print_hints(struct attn_screen *s, struct attn_err *err)
 {
     char of_head[ATTN_SCREEN_OF_HEAD], *command;
+    if (s->names)
+        print_names(s);
     point_at_head(of_head, s);
     for (const struct attn_sink_hint *h = s->job->hints; h && h < s->job->hints + s->hints; h++) {
         if (h == s->job->hints)

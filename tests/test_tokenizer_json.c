@@ -32,7 +32,6 @@ START_TEST(test_corpus)
         {"n_added_key.json", "added_tokens: unknown key \"vocab\""},
         {"n_added_long.json", "added_tokens: token 6 has 1025 bytes, expected at most 1024"},
         {"n_added_object.json", "added_tokens: it is no array"},
-        {"n_added_same_id.json", "added_tokens: 'abc' and 'x' have the same id 5, expected each its own"},
         {"n_added_string_id.json", "added_tokens: one has no id from 0 to 2147483646 or no content"},
         {"n_after_byte_level.json", "pre_tokenizer: such a step after \"ByteLevel\" is not supported"},
         {"n_array.json", "it is no object"},
@@ -406,6 +405,45 @@ START_TEST(test_added_text)
 }
 END_TEST
 
+/* Two added tokens with id 20, one found before normalisation and one after; `last` is listed behind them. */
+#define TWINS(last) "{\"added_tokens\": [{\"id\": 20, \"content\": \"<x>\", \"special\": false, " \
+    "\"normalized\": true}, {\"id\": 20, \"content\": \"<y>\", \"special\": true}" last "], \"normalizer\": " \
+    "{\"type\": \"NFC\"}, \"pre_tokenizer\": " BYTE_LEVEL ", \"decoder\": " BYTE_LEVEL ", " MODEL "}}"
+/* The id 3 is that of "ab" in the model. */
+static const struct { const char *json; int32_t id; const char *text, *tokens, *reads; size_t size; } twins[] = {
+    {TWINS(""), 20, "a<x><y>b", "0 0-1,20 1-4,20 4-7,1 7-8,", "<y>", 16},
+    {TWINS(", {\"id\": 20, \"content\": \"<z>\", \"special\": false}"), 20, "<z><x>", "20 0-3,20 3-6,", "<z>", 16},
+    {TWINS(", {\"id\": 3, \"content\": \"<z>\", \"special\": false}"), 3, "<z>ab", "3 0-3,3 3-5,", "<z>", 16},
+    {TWINS(", {\"id\": 3, \"content\": \"<z>\"}, {\"id\": 3, \"content\": \"ab\"}"), 3,
+     "<z>ab", "3 0-3,3 3-5,", "ab", 16},
+};
+
+/* Each of the tokens that share an id is found, and the last one listed is how the id reads. */
+START_TEST(test_added_with_one_id)
+{
+    struct attn_tokens *tokens = NULL;
+    struct attn_err err = {0};
+    char line[256] = "", *text;
+    size_t len, raw_len;
+    struct attn_tokenizer *t = open_written(twins[_i].json);
+    ck_assert_uint_eq(attn_tokenizer_size(t), twins[_i].size);
+    struct attn_encode_opts o = {.special = true};
+    ck_assert_msg(!attn_encode_with(&tokens, t, twins[_i].text, strlen(twins[_i].text), &o, &err), "%s", err.msg);
+    for (size_t i = 0; i < tokens->n; i++)
+        snprintf(line + strlen(line), sizeof line - strlen(line), "%d %zu-%zu,", (int)tokens->tok[i].id,
+                 tokens->tok[i].start, tokens->tok[i].end);
+    ck_assert_str_eq(line, twins[_i].tokens);
+    ck_assert_str_eq(attn_tokenizer_text(t, twins[_i].id, &len), twins[_i].reads);
+    ck_assert_str_eq(attn_tokenizer_raw(t, twins[_i].id, &raw_len), twins[_i].reads);
+    ck_assert_msg(!attn_decode(&text, &len, t, (const int32_t[]){0, twins[_i].id, 1}, 3, &err), "%s", err.msg);
+    ck_assert_uint_eq(len, 2 + strlen(twins[_i].reads));
+    ck_assert(!memcmp(text + 1, twins[_i].reads, len - 2));
+    free(text);
+    attn_tokens_free(tokens);
+    attn_tokenizer_close(t);
+}
+END_TEST
+
 /* A token with a character that spells no byte is its own text, all of it; one with bytes alone is these. */
 START_TEST(test_spellings_that_are_no_bytes)
 {
@@ -503,7 +541,7 @@ static const struct { const char *config, *added, *text; bool special; const cha
     {"{\"add_prefix_space\": true}", NULL, "a a", false, "9 9"},
     {"{\"add_prefix_space\": 1}", NULL, "a", false, "\"add_prefix_space\" is 1, expected true or false"},
     {NULL, "{\"ab\": 20}", "aab", false, "0 20"},
-    {NULL, "{\"ab\": 2}", "aab", false, "'1' and 'ab' have the same id 2"},
+    {NULL, "{\"ab\": 2}", "aab1", false, "0 2 2"},
     {NULL, "{\"ab\": -1}", "aab", false, "added_tokens.json: one has no id from 0"},
     {NULL, "{\"<b>\": 14}", "a<b>", false, "0 14"},
     {NULL, NULL, "a<b>", false, "0 10 1 11"},
@@ -613,6 +651,7 @@ Suite *suite_tokenizer_json(void)
     tcase_add_loop_test(t, test_steps_after_bytes, 0, (int)(sizeof not_after / sizeof *not_after));
     tcase_add_test(t, test_who_decides);
     tcase_add_test(t, test_added_text);
+    tcase_add_loop_test(t, test_added_with_one_id, 0, (int)(sizeof twins / sizeof *twins));
     tcase_add_test(t, test_spellings_that_are_no_bytes);
     tcase_add_test(t, test_bytes_after_longer_text);
     tcase_add_test(t, test_no_tokens);

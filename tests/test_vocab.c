@@ -234,6 +234,18 @@ START_TEST(test_a_lent_vocabulary_grows_by_itself)
     ck_assert_int_eq(attn_vocab_own_id(v, "c", 1), -1);
     ck_assert_int_eq(attn_vocab_top(v), 9);
     ck_assert_int_eq(attn_vocab_add(v, (const char *[]){"a"}, (int32_t[]){3}, 1, "added", &err), ATTN_EFORMAT);
+    static const char *const more[] = {"e", "d", "b"};
+    ck_assert_int_eq(attn_vocab_add(v, more, (int32_t[]){9, 1, 1}, 3, "added", &err), ATTN_OK);
+    ck_assert_int_eq(attn_vocab_add(v, (const char *[]){"f"}, (int32_t[]){4}, 1, "added", &err), ATTN_OK);
+    ck_assert_uint_eq(attn_vocab_size(v), 4);
+    static const struct { int32_t id; const char *word; } want[] = {{0, "a"}, {1, "b"}, {4, "f"}, {9, "e"}};
+    for (size_t i = 0; i < 4; i++) {
+        ck_assert_int_eq(attn_vocab_id_at(v, i), want[i].id);
+        ck_assert_uint_eq(attn_vocab_rank(v, want[i].id), i);
+        ck_assert_str_eq(attn_vocab_at(v, i, &twice), want[i].word);
+    }
+    ck_assert_int_eq(attn_vocab_id(v, "d", 1), 1);
+    ck_assert_int_eq(attn_vocab_id(v, "c", 1), 9);
     ck_assert_uint_eq(words.n, 2);
     ck_assert_uint_eq(attn_strings_find(&words, "c", 1), ATTN_STRINGS_NONE);
     attn_vocab_free(v);

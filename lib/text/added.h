@@ -12,7 +12,8 @@ enum { ATTN_ADDED_LONGEST = 1 << 10 };  /* bytes of one, so that a search takes 
 
 struct attn_added_token {
     char *text; size_t len;             /* owned, not empty */
-    int32_t id;
+    int32_t id;                         /* others may have the same one, */
+    size_t order;                       /* and the last of them in this order is how the id reads */
     bool special, lstrip, rstrip;       /* strip: the token includes white space on that side */
     bool word;                          /* only where no character of a word is beside it */
 };

@@ -31,6 +31,24 @@ static int by_rank(const void *a, const void *b)
     return (x->rank > y->rank) - (x->rank < y->rank);
 }
 
+static int by_rank_and_order(const void *a, const void *b)
+{
+    const struct own *x = a, *y = b;
+    size_t i = x->token->order, j = y->token->order;
+    return x->rank != y->rank ? by_rank(a, b) : (i > j) - (i < j);
+}
+
+/* Sorts the list and keeps the last token of each rank. */
+static void sort_own(struct attn_readings *r)
+{
+    size_t n = 0;
+    qsort(r->own, r->owns, sizeof *r->own, by_rank_and_order);
+    for (size_t i = 0; i < r->owns; i++)
+        if (i + 1 == r->owns || r->own[i + 1].rank != r->own[i].rank)
+            r->own[n++] = r->own[i];
+    r->owns = n;
+}
+
 static void list_own(struct attn_readings *r, const struct attn_added *a)
 {
     for (size_t i = 0; i < a->n; i++)
@@ -115,7 +133,7 @@ static struct attn_readings *readings_new(const struct attn_vocab *v, const stru
     if (r->own) {
         for (size_t k = 0; added && k < 2; k++)
             list_own(r, &added[k]);
-        qsort(r->own, r->owns, sizeof *r->own, by_rank);
+        sort_own(r);
         for (size_t i = 0; i < r->owns; i++)
             bytes += attn_decoder_room(d, r->own[i].token->len) + 1;
     }

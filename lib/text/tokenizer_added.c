@@ -42,6 +42,7 @@ static int put(struct attn_steps *s, struct attn_added_token *t, const char *con
     if (strlen(content) > ATTN_ADDED_LONGEST)
         return attn_fail(s->err, ATTN_EFORMAT, "%s: token %d has %zu bytes, expected at most %d", s->name, (int)t->id,
                          strlen(content), ATTN_ADDED_LONGEST);
+    t->order = s->b->added[0].n + s->b->added[1].n;
     if (!copy_content(s, t, content, normalized))
         return attn_no_memory(s->err, s->name, "for them");
     if (attn_regex_tired(&s->effort)) {

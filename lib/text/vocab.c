@@ -16,7 +16,7 @@ struct entry { int32_t id; uint32_t word; };                        /* word: its
 struct attn_vocab {
     struct attn_strings words;          /* [n] in the order of the file */
     int32_t *id; size_t id_room;        /* [n] of each word */
-    struct entry *by_id;                /* [n] ascending; NULL: each word's id is its number */
+    struct entry *by_id; size_t ids;    /* [ids] ascending, one word of each id; NULL: each word's id is its number */
     size_t own;                         /* number of entries before any were added */
     bool lent;                          /* words and ids are another's */
 };
@@ -104,22 +104,30 @@ static bool in_order(const struct attn_vocab *v)
     return i == v->words.n;
 }
 
-static int order_by_id(struct attn_vocab *v, const char *name, struct attn_err *err)
+/* Orders what was in order already and the words from `known` on; those that share an id are neighbours. */
+static int order_by_id(struct attn_vocab *v, size_t known, const char *name, struct attn_err *err)
 {
-    size_t n = v->words.n;
-    free(v->by_id);
-    v->by_id = NULL;
-    if (in_order(v))
-        return ATTN_OK;
-    struct entry *e = v->by_id = malloc((n + 1) * sizeof *e);
-    if (!e)
+    size_t n = v->by_id ? v->ids : known;
+    struct entry *e = in_order(v) ? NULL : malloc((n + v->words.n - known + 1) * sizeof *e);
+    if (!e && !in_order(v))
         return no_memory(name, err);
-    for (size_t i = 0; i < n; i++)
-        e[i] = (struct entry){.id = v->id[i], .word = (uint32_t)i};
-    qsort(e, n, sizeof *e, compare_ids);
-    for (size_t i = 1; i < n; i++)
-        if (e[i - 1].id == e[i].id)
-            return duplicate_id(v, &e[i - 1], name, err);
+    for (size_t i = 0; e && i < n; i++)
+        e[i] = v->by_id ? v->by_id[i] : (struct entry){.id = v->id[i], .word = (uint32_t)i};
+    for (size_t i = known; e && i < v->words.n; i++)
+        e[n++] = (struct entry){.id = v->id[i], .word = (uint32_t)i};
+    free(v->by_id);
+    v->by_id = e;
+    v->ids = n;
+    if (e)
+        qsort(e, n, sizeof *e, compare_ids);
+    return ATTN_OK;
+}
+
+static int refuse_twins(const struct attn_vocab *v, const char *name, struct attn_err *err)
+{
+    for (size_t i = 1; v->by_id && i < v->ids; i++)
+        if (v->by_id[i - 1].id == v->by_id[i].id)
+            return duplicate_id(v, &v->by_id[i - 1], name, err);
     return ATTN_OK;
 }
 
@@ -133,7 +141,9 @@ int attn_vocab_take(struct attn_vocab **out, struct attn_json *j, struct attn_er
     if (!rc)
         rc = attn_json_index_keys(&v->words, &before, err);
     if (!rc)
-        rc = order_by_id(v, j->name, err);
+        rc = order_by_id(v, 0, j->name, err);
+    if (!rc)
+        rc = refuse_twins(v, j->name, err);
     v->own = v->words.n;
     if (rc)
         attn_vocab_free(v);
@@ -241,6 +251,16 @@ static int add_entry(struct attn_vocab *v, const char *word, int32_t id, const c
     return ATTN_OK;
 }
 
+/* Of words that share an id, any keeps the place in the list. */
+static void unite_twins(struct attn_vocab *v)
+{
+    size_t n = 0;
+    for (size_t i = 0; v->by_id && i < v->ids; i++)
+        if (n == 0 || v->by_id[n - 1].id != v->by_id[i].id)
+            v->by_id[n++] = v->by_id[i];
+    v->ids = n;
+}
+
 int attn_vocab_add(struct attn_vocab *v, const char *const *word, const int32_t *id, size_t n, const char *name,
                    struct attn_err *err)
 {
@@ -253,7 +273,12 @@ int attn_vocab_add(struct attn_vocab *v, const char *const *word, const int32_t 
         if (rc)
             return rc;
     }
-    return v->words.n > before ? order_by_id(v, name, err) : ATTN_OK;
+    if (v->words.n > before && (rc = order_by_id(v, before, name, err)))
+        return rc;
+    unite_twins(v);
+    for (size_t i = 0; v->by_id && i < n; i++)          /* an id is spelled as its last entry says */
+        v->by_id[attn_vocab_rank(v, id[i])].word = (uint32_t)attn_strings_find(&v->words, word[i], strlen(word[i]));
+    return ATTN_OK;
 }
 
 void attn_vocab_free(struct attn_vocab *v)
@@ -270,7 +295,7 @@ void attn_vocab_free(struct attn_vocab *v)
 
 size_t attn_vocab_size(const struct attn_vocab *v)
 {
-    return v->words.n;
+    return v->by_id ? v->ids : v->words.n;
 }
 
 size_t attn_vocab_bytes(const struct attn_vocab *v)
@@ -280,7 +305,7 @@ size_t attn_vocab_bytes(const struct attn_vocab *v)
 
 int32_t attn_vocab_top(const struct attn_vocab *v)
 {
-    return attn_vocab_id_at(v, v->words.n - 1);
+    return attn_vocab_id_at(v, attn_vocab_size(v) - 1);
 }
 
 int32_t attn_vocab_id(const struct attn_vocab *v, const char *word, size_t len)
@@ -311,10 +336,10 @@ int32_t attn_vocab_own_id(const struct attn_vocab *v, const char *word, size_t l
 size_t attn_vocab_rank(const struct attn_vocab *v, int32_t id)
 {
     struct entry key = {.id = id};
-    bool below = id >= 0 && (size_t)id < v->words.n;
+    bool below = id >= 0 && (size_t)id < attn_vocab_size(v);
     if (!v->by_id || (below && v->by_id[id].id == id))
         return below ? (size_t)id : SIZE_MAX;                       /* nearly always: there are no gaps up to here */
-    const struct entry *e = bsearch(&key, v->by_id, v->words.n, sizeof key, compare_ids);
+    const struct entry *e = bsearch(&key, v->by_id, v->ids, sizeof key, compare_ids);
     return e ? (size_t)(e - v->by_id) : SIZE_MAX;
 }
 
@@ -339,7 +364,7 @@ size_t attn_vocab_nearest(const struct attn_vocab *v, const char *word, size_t l
     size_t found = 0;
     n = n < MOST ? n : MOST;
     attn_near_start(&typed, word, len);
-    for (size_t i = 0; i < v->words.n && n && typed.work < WORK; i++) {
+    for (size_t i = 0; i < attn_vocab_size(v) && n && typed.work < WORK; i++) {
         size_t known_len;
         const char *known = attn_vocab_at(v, i, &known_len);
         unsigned d = attn_near(&typed, known, known_len, found == n ? best[n - 1] : ATTN_FAR);

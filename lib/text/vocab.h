@@ -1,8 +1,8 @@
 /* vocab.h - vocab.json: an object that maps a token's spelling to its id.
  *
- * Ids are whole numbers from 0; two tokens never share one, gaps are allowed.  Keys may hold any UTF-8 but NUL.  The
- * pull reader of base/json.h reads it in one pass: the set of words that has to be built anyway finds duplicate keys, and
- * a tree of 50,000 values would take twice the time. */
+ * Ids are whole numbers from 0; two tokens of the file never share one, gaps are allowed.  Keys may hold any UTF-8 but
+ * NUL.  The pull reader of base/json.h reads it in one pass: the set of words that has to be built anyway finds
+ * duplicate keys, and a tree of 50,000 values would take twice the time. */
 #ifndef ATTN_TEXT_VOCAB_H
 #define ATTN_TEXT_VOCAB_H
 
@@ -24,7 +24,8 @@ int attn_vocab_append(struct attn_vocab *v, const char *word, size_t len, const 
 int attn_vocab_index(struct attn_vocab *v, const char *name, struct attn_err *err);
 /* From words whose ids are their numbers, id[] among them; both must outlive it, and are not changed.  NULL: no memory. */
 struct attn_vocab *attn_vocab_lend(const struct attn_strings *words, int32_t *id);
-/* Adds entries; one that already exists must have the same id. */
+/* Adds entries; one that already exists must have the same id.  Of several with one id each word is found, and the last
+ * one spells the id; together they are one entry in what follows. */
 int attn_vocab_add(struct attn_vocab *v, const char *const *word, const int32_t *id, size_t n, const char *name,
                    struct attn_err *err);
 void attn_vocab_free(struct attn_vocab *v);                         /* NULL is fine */

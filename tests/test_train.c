@@ -54,6 +54,36 @@ START_TEST(another_seed_gives_another_model)
 }
 END_TEST
 
+#define TIMED "\"$A\" train -f cmd/README.md --vocab-size 300 --n-ctx 32 --n-layer 2 --d-model 32 --batch 4 " \
+              "--dropout 0.1 --seed 7 "
+#define STEPS "$(sed -n 's/.*\"steps\": \\([0-9]*\\).*/\\1/p' $D/one/train.json)"
+
+/* On a busy machine the time may end before the steps do; their number stays when the training goes on. */
+START_TEST(a_time_becomes_a_number_of_steps)
+{
+    expect("r=0; " TIMED "-o $D/one --warmup 1 --max-seconds 2 2>$D/said || r=$?; n=" STEPS "; "
+           "grep -cE \"^--steps $n: (as many take about 2 seconds, at .* s each|one takes about .* into 2 seconds); "
+           "the same command with --steps $n repeats this training$\" $D/said; test $r = 0 && exit 0; "
+           "test $r = 75 && " TIMED "-o $D/one --warmup 1 -q --resume && test $n = " STEPS, 0, "1");
+    succeed("n=" STEPS "; " TIMED "-o $D/other --warmup 1 -q --steps $n; "
+            "tail -1 $D/one/loss.csv | cut -d, -f1 | grep -qx $n");
+    expect_exactly(SAME("one", "other"), "same\n");
+    succeed("test " STEPS " -lt 3 || tail -1 $D/one/loss.csv | cut -d, -f3 | xargs printf '%.6f\n' | grep -x 0.000100");
+}
+END_TEST
+
+START_TEST(a_time_that_is_too_short_is_told)
+{
+    expect(TIMED "-o $D/one --warmup 100000000 --max-seconds 1 2>$D/said || test $? = 75; grep fall $D/said", 0,
+           "the learning rate does not fall: it rises for 100000000 steps (--warmup); give more time or a shorter ");
+    expect(TIMED "-o $D/two --accumulate 1000 --warmup 0 --max-seconds 1 2>&1 | grep -v '^step 1 '", 0,
+           "--steps 1: one takes about ");
+    expect_exactly("tail -1 $D/two/loss.csv | cut -d, -f1", "1\n");
+    expect(TIMED "-o $D/other --max-seconds 60 --settings $D/one/train.json --steps 2 2>&1 | "
+           "grep -c 'as many take'", 1, "0");
+}
+END_TEST
+
 /* A training is interrupted by different signals at different steps until it is complete. */
 START_TEST(interruptions_change_no_bit)
 {
@@ -259,6 +289,30 @@ static void expect_saved(struct attn_train *t, const double want[IDS])
     ck_assert_mem_eq(have, want, sizeof have);
     attn_model_close(saved);
 }
+
+/* The steps that are taken to measure their speed leave nothing behind. */
+START_TEST(steps_that_fit_a_time_are_those_of_any_training)
+{
+    static const char settings[] = "{\"steps\": 1, \"batch\": 2, \"dropout\": 0.1, \"eval_every\": 0, "
+                                   "\"held_out\": 20}";
+    struct attn_train *t = begin(settings);
+    struct attn_train_state one = step(t), two;
+    struct attn_err err = {0};
+    double scores[2][IDS], seconds = 0;
+    score(scores[0], attn_train_model(t));
+    ck_assert_int_eq(attn_train_fit(t, 1, 250, &seconds, &err), ATTN_EUSAGE);
+    ck_assert_str_eq(err.msg, "this training has begun: its number of steps, 1, stays");
+    attn_train_close(t);
+    t = begin(settings);
+    ck_assert_msg(!attn_train_fit(t, 1e-9, 250, &seconds, &err), "%s", err.msg);
+    ck_assert(seconds > 0);
+    two = step(t);
+    ck_assert(two.steps == 1 && two.loss == one.loss && two.held_out == one.held_out && two.lr == one.lr);
+    score(scores[1], attn_train_model(t));
+    ck_assert_mem_eq(scores[0], scores[1], sizeof *scores);
+    attn_train_close(t);
+}
+END_TEST
 
 /* The model that can be run is the one being trained, and the one that is saved. */
 START_TEST(a_step_changes_the_model)
@@ -685,6 +739,7 @@ Suite *suite_train(void)
     tcase_add_loop_test(tc, all_kinds_of_models_learn, 0, sizeof kinds / sizeof *kinds);
     tcase_add_test(tc, what_is_not_said_has_a_default);
     tcase_add_test(tc, it_learns_not_to_say_things_again);
+    tcase_add_test(tc, steps_that_fit_a_time_are_those_of_any_training);
     tcase_add_test(tc, a_step_changes_the_model);
     tcase_add_test(tc, the_best_model_is_kept);
     tcase_add_test(tc, progress_is_told_when_asked);
@@ -715,6 +770,12 @@ Suite *suite_train(void)
     tcase_add_test(tc, pipes_in_its_directory_are_refused);
     tcase_add_test(tc, a_checkpoint_may_be_a_link);
     tcase_add_test(tc, a_full_disk_keeps_the_last_checkpoint);
+    suite_add_tcase(s, tc);
+    tc = tcase_create("timed");
+    tcase_add_checked_fixture(tc, shell_set_up, scratch_remove);
+    tcase_set_timeout(tc, 60);
+    tcase_add_test(tc, a_time_becomes_a_number_of_steps);
+    tcase_add_test(tc, a_time_that_is_too_short_is_told);
     suite_add_tcase(s, tc);
     return s;
 }

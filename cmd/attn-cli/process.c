@@ -250,3 +250,8 @@ bool stop_asked(void)
 {
     return caught || (deadline > 0 && attn_clock_now() >= deadline);
 }
+
+bool stop_by_time(void)
+{
+    return !caught && stop_asked();
+}

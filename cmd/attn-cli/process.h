@@ -16,5 +16,6 @@ enum { STOP_STATUS = 75 };              /* EX_TEMPFAIL: run the command again to
  * caught.  max_seconds 0: no time limit. */
 void stop_watch(double max_seconds);
 bool stop_asked(void);
+bool stop_by_time(void);                /* whether the time alone ends it */
 
 #endif

@@ -99,7 +99,7 @@ static int prepare(struct attn_train_settings *settings, const struct attn_train
     return settings->text && (!o->also || settings->also) && (!o->against || settings->against) ? ATTN_OK : no_memory(err);
 }
 
-static int write_settings(const struct attn_train *t, struct attn_err *err)
+int attn_train_settings_save(const struct attn_train *t, struct attn_err *err)
 {
     struct attn_out *out = NULL;
     int rc = attn_folder_open(&out, t->dir, ATTN_TRAIN_SETTINGS_FILE, err);
@@ -264,7 +264,7 @@ static int copy(struct attn_train *t, const struct attn_train_opts *o, struct at
     if (!rc)
         rc = hold(t, err);
     if (!rc)
-        rc = write_settings(t, err);            /* first: they show whose model it is */
+        rc = attn_train_settings_save(t, err);            /* first: they show whose model it is */
     if (!rc)
         rc = attn_model_save_held(m, t->dir, &(struct attn_save_opts){.replace = true}, &tensors, err);
     attn_model_close(m);
@@ -289,7 +289,7 @@ static int make(struct attn_train *t, const struct attn_train_opts *o, struct at
     if (!rc)
         rc = hold(t, err);
     if (!rc)
-        rc = write_settings(t, err);            /* first, as in copy */
+        rc = attn_train_settings_save(t, err);            /* first, as in copy */
     if (!rc)
         rc = attn_train_tokenizer_copy(t->dir, o->tokenizer, c.family->native, err);
     if (!rc)

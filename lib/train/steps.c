@@ -126,6 +126,14 @@ static int measure(struct attn_train *t, struct attn_point *p, struct attn_err *
     return rc;
 }
 
+int attn_train_measure_part(struct attn_train *t, size_t tokens, struct attn_err *err)
+{
+    struct held_out h = {0};
+    attn_contexts_clear(&t->batch);
+    int rc = measure_pieces(t, 0, tokens, &h, err);
+    return rc ? rc : measure_batch(t, &h, err);
+}
+
 static bool is_due(const struct attn_train *t, size_t done)
 {
     bool often = t->settings.eval_every > 0 && done % t->settings.eval_every == 0;
@@ -177,13 +185,17 @@ static int write_model(const struct attn_train *t, struct attn_err *err)
 
 /* ---- a step -------------------------------------------------------------------------------- */
 
+int attn_train_update(struct attn_train *t, size_t step, struct attn_point *p, size_t *targets, struct attn_err *err)
+{
+    int rc = add_gradients(t, step, &p->loss, targets, err);
+    return rc ? rc : attn_optimizer_step(&t->optimizer, step, &p->gradient, t->team, err);
+}
+
 static int take_step(struct attn_train *t, size_t step, struct attn_point *p, struct attn_err *err)
 {
     size_t targets = 0;
-    int rc = add_gradients(t, step, &p->loss, &targets, err);
+    int rc = attn_train_update(t, step, p, &targets, err);
     p->tokens = (double)targets + (step > 0 ? t->curve.point[step - 1].tokens : 0);
-    if (!rc)
-        rc = attn_optimizer_step(&t->optimizer, step, &p->gradient, t->team, err);
     if (!rc && is_due(t, step + 1))
         rc = measure(t, p, err);
     return rc;

@@ -6,7 +6,8 @@
  *     model.safetensors, loss.csv, loss.png its results so far
  *     watch/                                the watched activations (watch.c)
  *
- * directory.c begins a training or checks that one can go on, files.c takes over a tokenizer and a configuration, trainer.c opens and closes it, steps.c takes the steps. */
+ * directory.c begins a training or checks that one can go on, files.c takes over a tokenizer and a configuration,
+ * trainer.c opens and closes it, steps.c takes the steps, fit.c finds out how many of them take a given time. */
 #ifndef ATTN_TRAIN_TRAINER_H
 #define ATTN_TRAIN_TRAINER_H
 
@@ -169,11 +170,21 @@ struct attn_train {
     struct attn_watch *watch;           /* NULL: nothing is watched */
 };
 
+/* ---- its steps (steps.c) ---- */
+
+/* Takes step number `step`, counted from 0, and nothing of what comes between steps. */
+int attn_train_update(struct attn_train *t, size_t step, struct attn_point *p, size_t *targets, struct attn_err *err);
+/* Measures the first tokens of what is held out, for the time it takes. */
+int attn_train_measure_part(struct attn_train *t, size_t tokens, struct attn_err *err);
+
 /* ---- its directory (directory.c) ---- */
 
 /* Makes all files of a new model in t->dir or, if the training goes on, checks that those there match what is asked for;
  * both fill in t->settings. */
 int attn_train_begin(struct attn_train *t, const struct attn_train_opts *o, bool goes_on, struct attn_err *err);
+
+/* Writes train.json. */
+int attn_train_settings_save(const struct attn_train *t, struct attn_err *err);
 
 /* ---- what it takes over (files.c) ---- */
 

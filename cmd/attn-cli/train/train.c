@@ -159,6 +159,8 @@ const struct command train_command = {
     .examples = (const struct pair[]){
         {"attn-cli train -f stories.txt -o ./tiny --steps 5000", "a model with a vocabulary of its own"},
         {"attn-cli train -f stories.txt -o ./tiny --steps 5000 --resume --max-seconds 3600", "an hour of it, or one more"},
+        {"attn-cli train -f stories.txt -o ./tiny --max-seconds 600",
+         "as many steps as ten minutes hold, and how many that were"},
         {"attn-cli train -f stories.txt -o ./gpt --vocab ./tiny --position learned --norm layernorm --mlp gelu_new --bias true",
          "another kind of model, the same vocabulary"},
         {"attn-cli train -f stories.txt -o ./qwen --family qwen3 --steps 5000",

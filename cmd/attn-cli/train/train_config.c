@@ -21,6 +21,8 @@ static struct {
     const char *documents, *keep, *dtype;
 } s;
 
+enum { WARMUP = 100 };                  /* default of --warmup */
+
 static const char *const documents[] = {"part", "join", NULL};
 static const char *const kept[] = {"last", "best", NULL};
 
@@ -50,8 +52,8 @@ const struct option train_model_options[] = {
 };
 
 const struct option train_step_options[] = {
-    {0, "steps", OPT_NUMBER, &s.steps, "N", "how often the weights are updated (default: 2000)", .min = 1, .max = INT32_MAX,
-     .flags = OPT_USUAL},
+    {0, "steps", OPT_NUMBER, &s.steps, "N", "how often the weights are updated (default: 2000, or as many as take "
+     "--max-seconds)", .min = 1, .max = INT32_MAX, .flags = OPT_USUAL},
     {0, "batch", OPT_NUMBER, &s.batch, "N", "contexts in a batch (default: 16)", .min = 1, .max = INT32_MAX,
      .flags = OPT_USUAL},
     {0, "accumulate", OPT_NUMBER, &s.accumulate, "N", "batches per step: their gradients are added up (default: 1)", .min = 1,
@@ -94,6 +96,16 @@ const struct option *train_config_given(void)
     while (row->name && !option_given(row))
         row++;
     return row->name ? row : NULL;
+}
+
+bool train_steps_given(void)
+{
+    return s.steps.given;
+}
+
+uint64_t train_warmup(void)
+{
+    return s.warmup.given ? s.warmup.n : WARMUP;
 }
 
 int train_check_shares(bool also, bool against, struct attn_err *err)

@@ -12,6 +12,7 @@
 #include "base/format.h"
 #include "base/utf8.h"
 
+#include <inttypes.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -204,9 +205,8 @@ static int build_config(struct source *in, struct attn_err *err)
     return code;
 }
 
-static int open_training(struct attn_train **out, struct source *in, struct attn_err *err)
+static int open_training(struct attn_train **out, struct source *in, bool there, struct attn_err *err)
 {
-    bool there = attn_train_exists(in->dir);
     if (!there && o.resume)
         say_note("%s: there is no training yet: a new one begins", o.path);
     if (there ? check_size(in, err) : attn_train_may_begin(in->dir, err) || (!o.from && find_vocabulary(in, err)))
@@ -285,6 +285,11 @@ static void progress_line_end(struct progress_line *p)
 
 /* ---- training ---------------------------------------------------------------------------- */
 
+static size_t save_every(void)
+{
+    return o.save_every.given ? (size_t)o.save_every.n : SAVE_EVERY;
+}
+
 static int watch(struct attn_train *t, struct attn_err *err)
 {
     struct attn_train_watch_opts opts = {
@@ -292,6 +297,33 @@ static int watch(struct attn_train *t, struct attn_err *err)
         .heads = selection.head, .every = (size_t)o.watch_every.n, .threads = (int)common.threads.n,
         .encode = input_encode_opts()};
     return attn_train_watch(t, &opts, err);
+}
+
+/* How the number of steps that fits the time is told: it repeats the training. */
+static void say_fitted(size_t steps, double step)
+{
+    uint64_t seconds = o.max_seconds.n, warmup = train_warmup();
+    if (steps == 1)
+        say_note("--steps 1: one takes about %.3g s, and no more fit into %" PRIu64 " second%s; the same command with "
+                 "--steps 1 repeats this training", step, seconds, seconds == 1 ? "" : "s");
+    else
+        say_note("--steps %zu: as many take about %" PRIu64 " second%s, at %.3g s each; the same command with "
+                 "--steps %zu repeats this training", steps, seconds, seconds == 1 ? "" : "s", step, steps);
+    if (warmup > 0 && steps < warmup + 2)
+        say_note("the learning rate does not fall: it rises for %" PRIu64 " steps (--warmup); give more time or a "
+                 "shorter warm-up", warmup);
+}
+
+/* A new training whose time is given and whose length is not gets the steps that fit. */
+static int fit(struct attn_train *t, struct attn_err *err)
+{
+    struct attn_train_state s;
+    double step;
+    if (attn_train_fit(t, (double)o.max_seconds.n, save_every(), &step, err))
+        return err->code;
+    attn_train_get(t, &s);
+    say_fitted(s.steps, step);
+    return ATTN_OK;
 }
 
 /* Says which step is saved, so that a training that ended early can go on from there. */
@@ -302,12 +334,29 @@ static void say_saved(size_t step, size_t steps, const char *losses)
                  o.path, losses);
 }
 
+/* Where --steps was given only the saved step matters; else it needs saying why not all steps are taken. */
+static void say_stopped(size_t step, size_t steps, const char *losses)
+{
+    if (step > 0 && !train_steps_given() && stop_by_time())
+        say_note("the time is up at step %zu of %zu, which is saved in %s: the same command with --resume continues "
+                 "from there%s", step, steps, o.path, losses);
+    else
+        say_saved(step, steps, losses);
+}
+
+/* A time in which not one step fits still gets one. */
+static bool goes_on(const struct attn_train_state *s)
+{
+    bool only = s->steps == 1 && !train_steps_given() && stop_by_time();
+    return s->step < s->steps && (!stop_asked() || only);
+}
+
 static int take_steps(struct attn_train *t, struct progress_line *p, struct attn_err *err)
 {
-    size_t every = o.save_every.given ? (size_t)o.save_every.n : SAVE_EVERY, saved;
+    size_t every = save_every(), saved;
     struct attn_train_state s;
     attn_train_get(t, &s);
-    for (saved = s.step; s.step < s.steps && !stop_asked();) {
+    for (saved = s.step; goes_on(&s);) {
         int code = attn_train_step(t, err);
         attn_train_get(t, &s);
         if (!code)
@@ -330,7 +379,6 @@ static int train_on(struct attn_train *t, struct attn_err *err)
     struct attn_train_state s;
     attn_train_get(t, &s);
     progress_line_start(&p, o.progress, &s);
-    stop_watch(o.max_seconds.given ? (double)o.max_seconds.n : 0);
     if (take_steps(t, &p, err))
         return err->code;
     attn_train_get(t, &s);
@@ -340,7 +388,7 @@ static int train_on(struct attn_train *t, struct attn_err *err)
     else if (s.step > p.step)
         snprintf(losses, sizeof losses, "; loss %.4f, at first %.4f", s.loss, p.first);
     if (s.step < s.steps) {
-        say_saved(s.step, s.steps, losses);
+        say_stopped(s.step, s.steps, losses);
         common.status = STOP_STATUS;
     } else {
         say_note("the model is in %s%s. To continue a text: attn-cli generate -m %s%s -s TEXT", o.path, losses,
@@ -357,8 +405,13 @@ int train_loop(const char *corpus, const char *from, struct attn_err *err)
     int code = check_usage(corpus, err);
     if (!code)
         code = read_files(&in, corpus, err);
+    bool there = !code && attn_train_exists(in.dir);
     if (!code)
-        code = open_training(&t, &in, err);
+        code = open_training(&t, &in, there, err);
+    if (!code)
+        stop_watch(o.max_seconds.given ? (double)o.max_seconds.n : 0);
+    if (!code && !there && o.max_seconds.given && !train_steps_given() && !o.settings)
+        code = fit(t, err);
     if (!code && o.watch_every.given)
         code = watch(t, err);
     if (!code)
@@ -403,8 +456,10 @@ const struct option train_run_options[] = {
      "training that never stopped", .section = OF_OUTPUT, .flags = OPT_USUAL},
     {0, "save-every", OPT_NUMBER, &o.save_every, "N", "steps between checkpoints (default: 250)", .min = 1, .max = INT32_MAX,
      .section = OF_OUTPUT},
-    {0, "max-seconds", OPT_NUMBER, &o.max_seconds, "N", "stop at a checkpoint after this many seconds, with status 75", .min = 1,
-     .max = INT32_MAX, .section = OF_PROCESS},
+    {0, "max-seconds", OPT_NUMBER, &o.max_seconds, "N", "stop at a checkpoint after this many seconds, with status 75; "
+     "a new training without --steps and --settings first tries some steps and then takes as many as fit into the "
+     "time, so that the learning rate falls to its end, and says how many", .min = 1, .max = INT32_MAX,
+     .section = OF_PROCESS},
     {0, "watch-every", OPT_NUMBER, &o.watch_every, "N", "every N steps record activations (--show; default: pattern) of the "
      "sentence -s in DIR/watch: NAME.npy, whose first axis is time, and steps.npy; plot DIR/watch draws them side by side",
      .min = 1, .max = INT32_MAX, .section = OF_SHOWN},

@@ -415,38 +415,42 @@ const struct command diff_command = {
     .usage = "diff A B [-m DIR|NAME] [--map NAME=ACTIVATION] [--atol X] [--rtol X] [--exact] [--all] | "
     "diff -m DIR|NAME --with DIR|NAME [-s TEXT] [--show LIST]",
     .summary = "compare two dumps or two models: the first tensor that differs, and why",
-    .about = "Compares two models by what their files say, or, name by name in the order of the forward pass, what two runs "
-             "computed; B is the reference.  Of two models, which are directories, names or two files of weights, it says which "
-             "fields of the configuration differ, which ids are other tokens, which files of the tokenizer are others, and of "
-             "every weight how many numbers differ, the largest difference and where it is; no architecture needs to be known "
-             "for that.  Weights agree only if their numbers are the same, unless --atol or --rtol is given; where shapes differ "
-             "in one dimension, the part that both have is compared.  With a text (-m A --with B -s TEXT) both models also run "
-             "it, as the tokens of A's tokenizer (a note says if B's reads it differently); everything that both compute is "
-             "compared, and the exit status is about that.  Saved runs are "
-             "each a directory of .npy or .csv files, an .npz archive, a .safetensors file, one .npy file or the JSON "
-             "document of run; your own arrays can be compared if they have the names of our activations "
-             "(blocks.0.attn.pattern.npy) or those of TransformerLens (blocks.0.attn.hook_pattern), or if --map says "
-             "which they are, and type float16, float32 or float64, with or without batch axes of one.  Heads may be "
-             "[heads, tokens, width], [tokens, heads, width] or side by side, [tokens, heads * width]; where there "
-             "are as many heads as tokens, the order that agrees better is taken and a note says so.  Of "
-             "TransformerLens's names, hook_q and hook_k are our q and k unless there are hook_rot_q and hook_rot_k, "
-             "after rotation; hook_attn_out and hook_mlp_out are what a branch adds; hook_normalized is our norm, but "
-             "not where its rows show that the weight is still to come and those of the other side do not.  A "
-             ".safetensors file is a dump if a name in it is that of an activation, or if nothing else makes sense "
-             "(or with --dump), else weights.  Names that only one side has are listed, but are no difference.  Where "
-             "both sides have logits, the end says what comes next on each, and the divergence KL(B || A) of the two "
-             "distributions in nats, at the last token and in the mean over all rows.  "
-             "Activations agree as far as rounding explains: sums of float32 numbers in another order differ in the last places "
-             "of what was summed, not of what is left, so a difference is measured against the row, or for dots against |q| "
-             "|k|, and against the differences of what the activation is computed from.  Where one side has only numbers of "
-             "bf16 or float16, these are what is rounded to, and the first line says \"agrees to bf16 rounding\".  With "
-             "--atol, --rtol or --exact every number has the same limit.  Dump everything on both sides: what is missing "
-             "between two activations is taken to be right.  "
-             "Where the shape of the first difference reveals its cause, the cause is named: dump "
-             "everything (run --show '*') on both sides to help with that; with -m MODEL the weights are tried too, and of two "
-             "models the weight in which they differ is named, or the edits of A.  The exit "
-             "status is 0 when nothing differs, 1 when something does, and also 1, without a line on standard output, when a "
-             "side cannot be read.",
+    .about = "Compares two models by what their files say, or what two runs computed, name by name in the order of "
+             "the forward pass; B is the reference.  The exit status is 0 when nothing differs and 1 when something "
+             "does; it is 1 also when a side cannot be read, and standard output is then empty.\n"
+             "Two models: they are directories, names or two files of weights, of any architecture.  Listed are the "
+             "fields of the configuration that differ, ids that are other tokens, files of the tokenizer that are "
+             "others, and of every weight how many numbers differ, the largest difference and where it is.  Weights "
+             "agree only if their numbers are the same, unless --atol or --rtol is given; where shapes differ in one "
+             "dimension, the part that both have is compared.\n"
+             "With a text (-m A --with B -s TEXT): both models also run it, as the tokens of A's tokenizer (a note "
+             "says if B's reads it differently).  Everything that both compute is compared, and the exit status is "
+             "about that.\n"
+             "Saved runs: each is a directory of .npy or .csv files, an .npz archive, a .safetensors file, one .npy "
+             "file or the JSON document of run.  A .safetensors file is a dump if a name in it is that of an "
+             "activation, or if nothing else makes sense (or with --dump), else weights.  Names that only one side "
+             "has are listed, but are no difference.\n"
+             "Arrays of your own: they need the names of our activations (blocks.0.attn.pattern.npy) or those of "
+             "TransformerLens (blocks.0.attn.hook_pattern), or --map to say which they are, and type float16, "
+             "float32 or float64; batch axes of one do not matter.  Heads may be [heads, tokens, width], [tokens, "
+             "heads, width] or side by side, [tokens, heads * width]; where there are as many heads as tokens, the "
+             "order that agrees better is taken and a note says so.\n"
+             "Names of TransformerLens: hook_q and hook_k are our q and k unless there are hook_rot_q and "
+             "hook_rot_k, after rotation; hook_attn_out and hook_mlp_out are what a branch adds; hook_normalized is "
+             "our norm, but not where its rows show that the weight is still to come and those of the other side do "
+             "not.\n"
+             "Rounding: activations agree if it explains what differs.  Sums of float32 numbers in another order "
+             "differ in the last places of what was summed, not of what is left, so a difference is measured against "
+             "the row, or for dots against |q| |k|, and against the differences of what the activation is computed "
+             "from.  Where one side has only numbers of bf16 or float16, these are what is rounded to, and the first "
+             "line says \"agrees to bf16 rounding\".  With --atol, --rtol or --exact every number has the same "
+             "limit.\n"
+             "The cause: it is named where the shape of the first difference reveals it; with -m MODEL the weights "
+             "are tried too, and of two models the weight in which they differ is named, or the edits of A.  Dump "
+             "everything (run --show '*') on both sides: that helps with the cause, and what is missing between two "
+             "activations is taken to be right.\n"
+             "What comes next: where both sides have logits, the end says what it is on each, and the divergence "
+             "KL(B || A) of the two distributions in nats, at the last token and in the mean over all rows.",
     .examples = (const struct pair[]){
         {"attn-cli run -m ./gpt2 -s \"Hello there\" --show '*' -o ours.npz && attn-cli diff port/ ours.npz", "a port's .npy files "
          "against ours: where does it go wrong?"},
@@ -468,8 +472,8 @@ const struct command diff_command = {
         {"NMSE", "mean squared difference over the variance of B: below 1e-4 a port is excellent, below 1e-2 good"},
         {NULL, NULL}},
     .groups = (const struct option *const[]){model_options, text_options, encode_options, ids_options, label_options, cross_options,
-                                             select_options, diff_dump_options, options, edit_options, from_options,
-                                             thread_options, general_options, NULL},
+                                             select_compared_options, diff_dump_options, options, edit_options,
+                                             from_options, thread_options, general_options, NULL},
     .word = "A",
     .second = "B",
     .paths = true,

@@ -11,11 +11,11 @@
 
 enum { WIDTH = 80, TERM = 28 };         /* columns of a line; column where explanations start */
 
-/* Prints the words of text from column `at` on, and continuation lines from column `indent`. */
+/* Prints the words of text from column `at` on, continuation lines from column `indent`; \n begins a paragraph. */
 static void wrap(FILE *f, const char *text, size_t at, size_t indent)
 {
     for (bool first = true; *text; first = false) {
-        size_t len = strcspn(text, " ");
+        size_t len = strcspn(text, " \n");
         if (!first && at + 1 + len > WIDTH) {
             fprintf(f, "\n%*s", (int)indent, "");
             at = indent;
@@ -26,6 +26,11 @@ static void wrap(FILE *f, const char *text, size_t at, size_t indent)
         fwrite(text, 1, len, f);
         at += len;
         text += len + strspn(text + len, " ");
+        if (*text == '\n') {
+            fputs("\n", f);
+            at = WIDTH;
+            text++;
+        }
     }
     fputc('\n', f);
 }
@@ -226,6 +231,7 @@ static void roff(FILE *f, const char *s)
     for (; *s; s++)
         switch (*s) {
         case '\\': fputs("\\e", f); break;
+        case '\n': fputs("\n.PP\n", f); break;
         case '-': fputs("\\-", f); break;
         case '\'': fputs("\\(aq", f); break;
         case '~': fputs("\\(ti", f); break;

@@ -18,8 +18,8 @@ const struct command *const commands[] = {COMMANDS(LIST_COMMAND) NULL};
 
 const struct option model_options[] = {
     {'m', "model", OPT_MODEL, &common.model, "DIR|NAME",
-     "the model: with a slash in it, a directory; otherwise a built-in model, or a directory of that name in ATTN_MODEL_PATH, "
-     "among the installed models or here (default: the first built-in one)",
+     "the model: a directory, if it contains a slash; otherwise a built-in model or a directory of that name in "
+     "ATTN_MODEL_PATH, among the installed models or here (default: the first built-in one)",
      .env = "ATTN_MODEL", .section = OF_MODEL, .flags = OPT_COUNTS | OPT_USUAL},
     {.name = NULL},
 };
@@ -112,17 +112,21 @@ static const char *show_choice(size_t i)
     return i == 0 ? "tokens" : i <= ATTN_ACTS ? attn_act_text(text, (int)i - 1) : NULL;
 }
 
-const struct option select_options[] = {
-    {0, "show", OPT_LIST, &selection.show, "LIST", "activations to show, separated by commas: full names "
-     "(blocks.0.attn.pattern), wildcards (blocks.*.attn.*), short names (pattern), tokens, or * for all (default: "
-     "pattern,context; pattern in pictures and for train; all for diff)", .choice = show_choice,
-     .section = OF_SHOWN, .flags = OPT_COUNTS | OPT_USUAL},
-    {0, "layer", OPT_TEXT, &selection.layer, "SPEC", "only these layers, counted from 0: 0,2-4 (default: all)",
-     .section = OF_SHOWN, .flags = OPT_COUNTS | OPT_USUAL},
-    {0, "head", OPT_TEXT, &selection.head, "SPEC", "only these query heads, counted from 0: 0,2-4, of activations that have "
-     "heads; of k and v, the heads that these use (default: all)", .section = OF_SHOWN, .flags = OPT_COUNTS | OPT_USUAL},
-    {.name = NULL},
-};
+/* otherwise: what is shown without --show */
+#define SELECT_OPTIONS(otherwise) \
+    {0, "show", OPT_LIST, &selection.show, "LIST", "activations to show, separated by commas: full names " \
+     "(blocks.0.attn.pattern), wildcards (blocks.*.attn.*), short names (pattern), tokens, or * for all (default: " \
+     otherwise ")", .choice = show_choice, .section = OF_SHOWN, .flags = OPT_COUNTS | OPT_USUAL}, \
+    {0, "layer", OPT_TEXT, &selection.layer, "SPEC", "only these layers, counted from 0: 0,2-4 (default: all)", \
+     .section = OF_SHOWN, .flags = OPT_COUNTS | OPT_USUAL}, \
+    {0, "head", OPT_TEXT, &selection.head, "SPEC", "only these query heads, counted from 0: 0,2-4, of activations " \
+     "that have heads; for k and v, the key/value heads that the chosen query heads use (default: all)", \
+     .section = OF_SHOWN, .flags = OPT_COUNTS | OPT_USUAL}, \
+    {.name = NULL}
+
+const struct option select_options[] = {SELECT_OPTIONS("pattern,context; pattern in pictures")};
+const struct option select_compared_options[] = {SELECT_OPTIONS("all")};
+const struct option select_watched_options[] = {SELECT_OPTIONS("pattern")};
 
 const struct option cross_options[] = {
     {0, "cross", OPT_TEXT, &crossing.text, "TEXT", "cross-attention: the sentence looks at all tokens of this other text instead "

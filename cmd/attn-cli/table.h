@@ -115,7 +115,8 @@ extern struct crossing { const char *text, *file, *ids; } crossing;     /* the o
 extern struct sourcing { const char *text, *ids; } sourcing;            /* the other text that edits take values from */
 extern struct record_form { const char *input, *column; bool headless; } record_form;     /* how a file of records is read */
 extern const struct option model_options[], text_options[], record_options[], encode_options[], ids_options[], thread_options[],
-    compute_options[], general_options[], word_options[], select_options[], cross_options[];
+    compute_options[], general_options[], word_options[], select_options[],
+    select_compared_options[], select_watched_options[], cross_options[];
 extern const char *const compute_choices[];
 bool compute_bf16(void);                /* whether --compute asks for bf16 */
 

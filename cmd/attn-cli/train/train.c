@@ -147,15 +147,16 @@ const struct command train_command = {
     .usage = "train -f PATH -o DIR [--steps N] [--n-layer N] [--d-model N] ... [--resume] | train -m DIR|NAME -f PATH -o DIR ... | "
     "train -m DIR|NAME --ids IDS --gradients FILE",
     .summary = "train a tiny model on text",
-    .about = "Makes a model, of our own format or of a --family, that predicts the next token of a text, or trains one that is there "
-             "further, on another text (-m; the model itself is left as it is): AdamW with warm-up and cosine decay, "
-             "gradient clipping, and the end of the text held out and measured.  DIR always holds a complete model for run and "
-             "generate, loss.csv and loss.png, train.json with all settings, and checkpoint.safetensors: after SIGINT, SIGTERM "
-             "or --max-seconds (status 75), or a crash, the same command with --resume continues, to the same bits.  The same "
-             "seed gives the same bits at any number of threads.  With --gradients it trains nothing, prints as JSON the mean "
-             "over all tokens but the first of -log p(token given those before it), and writes its gradient, which an optimizer "
-             "would read, so that another implementation can be checked.  A tied embedding is one tensor and gets the sum of the "
-             "gradients of its two uses.",
+    .about = "Makes a model, of our own format or of a --family, that predicts the next token of a text, or continues "
+             "training an existing one on another text (-m; the original is not changed): AdamW with warm-up and "
+             "cosine decay, gradient clipping, and the end of the text held out and measured.  DIR always holds a "
+             "complete model for run and generate, loss.csv and loss.png, train.json with all settings, and "
+             "checkpoint.safetensors: after SIGINT, SIGTERM or --max-seconds (status 75), or a crash, the same command "
+             "with --resume continues, to the same bits.  The same seed gives the same bits at any number of threads.  "
+             "With --gradients it trains nothing, prints as JSON the mean over all tokens but the first of -log "
+             "p(token given those before it), and writes its gradient, which an optimizer would read, so that another "
+             "implementation can be checked.  A tied embedding is one tensor and gets the sum of the gradients of its "
+             "two uses.",
     .examples = (const struct pair[]){
         {"attn-cli train -f stories.txt -o ./tiny --steps 5000", "a model with a vocabulary of its own"},
         {"attn-cli train -f stories.txt -o ./tiny --steps 5000 --resume --max-seconds 3600", "an hour of it, or one more"},
@@ -172,6 +173,6 @@ const struct command train_command = {
         {"attn-cli train -m ./gpt2 --ids 5,1,2,7 --gradients grad.safetensors", "loss and gradients of one sequence"},
         {NULL, NULL}},
     .groups = (const struct option *const[]){options, train_file_options, train_model_options, train_step_options,
-                                             train_run_options, select_options, thread_options, gradient_options,
-                                             model_options, encode_options, general_options, NULL},
+                                             train_run_options, select_watched_options, thread_options,
+                                             gradient_options, model_options, encode_options, general_options, NULL},
 };

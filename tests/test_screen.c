@@ -116,7 +116,7 @@ START_TEST(heads_are_ranked_as_heads_ranks_them)
     }
     ck_assert_uint_eq(n, 24);
     ck_assert_uint_eq(shown, 16);
-    ck_assert_ptr_nonnull(strstr(screen, " (16 of 24 heads)"));
+    ck_assert_ptr_nonnull(strstr(screen, " (the 16 clearest of 24)"));
     cJSON_Delete(doc);
 }
 END_TEST

@@ -45,6 +45,8 @@ static int read_article(struct attn_lesson *r, const struct attn_article *a, str
 {
     attn_derive_title(&r->e.d, "Article %s, %s: %s", a->number, a->name, a->title);
     attn_derive_words(&r->e.d, "%s", a->about);
+    attn_derive_words(&r->e.d, "Sums are computed before rounding, so a sum by hand of the numbers shown may differ "
+                      "in the last digit.");
     for (const struct attn_listing *l = a->listing; l->title; l++)
         if (read_listing(r, l, err))
             return err->code;

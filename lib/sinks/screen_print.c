@@ -222,8 +222,8 @@ static void print_heads(struct attn_screen *s)
     size_t across = attn_screen_heads_across(s), shown = smaller(s->heads, s->head_lines * across), lines = parts_of(shown, across);
     char more[64] = "";
     if (shown < s->heads)
-        snprintf(more, sizeof more, " (%zu of %zu heads)", shown, s->heads);
-    print_heading(s, "main role of each head, averaged over all rows but the first%s", more);
+        snprintf(more, sizeof more, " (the %zu clearest of %zu)", shown, s->heads);
+    print_heading(s, "main role of each head, mean over all rows but the first%s", more);
     for (size_t line = 0; line < lines; line++) {
         for (size_t i = line; i < shown; i += lines) {
             char text[64];

@@ -27,6 +27,7 @@ static const struct place format[] = {
     {"lib/batch/*", 3, "how large a stream gets, how it is merged, and a form of the summary that is called like it"},
     {"cmd/attn-cli/batch.c", 1, "what a path with .csv at its end means there"},
     {"cmd/attn-cli/generate.c", 1, "help, where text and json mean two things"},
+    {"cmd/attn-cli/heads.c", 1, "help: the form of batch's summary that is called like it"},
     {"cmd/attn-cli/merge.c", 1, "help: examples of what is joined"},
     {"lib/answers/*", 5, "which formats a table has, and what is a long table already"},
     {"cmd/attn-cli/lens.c", 1, "its choice of formats"},

@@ -384,19 +384,20 @@ static const struct option output_options[] = {
      "(default: -, standard output)",
      .section = OF_OUTPUT, .flags = OPT_OUTPUT | OPT_USUAL},
     {0, "summary", OPT_FILE, &o.summary, "PATH", "a table for plots, beside the output or alone: tokens, log-probability, "
-     "next token, and for each head the mean entropy in nats (row 0 counts, with 0), the mean distance (row 0 counts, with "
-     "0) and the mean share of the first token (row 0 counts, with 1); of grids: the mean metric and effect of each cell",
+     "next token, and for each head the mean entropy in nats, the mean distance and the mean share of the first token, "
+     "all including row 0 (as 0, 0 and 1); of grids: the mean metric and effect of each cell",
      .section = OF_OUTPUT, .flags = OPT_OUTPUT | OPT_USUAL},
     {0, "summary-form", OPT_CHOICE, &o.summary_form, "FORM", "wide: a line per record, as above (the default); tidy: a line per "
-     "record, layer and head, with the scores of 'heads', in none of which row 0 counts; `copying`, which no text gives, is "
-     "empty there, and line ends in texts are \\n", .choices = forms, .section = OF_OUTPUT, .flags = OPT_COUNTS},
+     "record, layer and head, with the scores of 'heads', which all leave row 0 out; `copying`, which no text gives, "
+     "is empty there, and line ends in texts are \\n", .choices = forms, .section = OF_OUTPUT, .flags = OPT_COUNTS},
     {.name = NULL},
 };
 
 static const struct option grid_options[] = {
     {0, "over", OPT_TEXT, &o.over, "AXES", "with --patch NAME and --metric: make for each record the grid of 'patch' in place of "
      "activations, with NAME taken from the run of the record's field \"from\" in pieces: layer, or with commas layer,head, "
-     "layer,pos, layer,head,pos; pos alone for what is outside of the layers.  Here --patch is no edit",
+     "layer,pos, layer,head,pos; pos alone for activations that belong to no layer, such as embed.  Here "
+     "--patch is no edit",
      .flags = OPT_COUNTS},
     {0, "metric", OPT_TEXT, &o.metric, "METRIC", "what a grid measures, as in 'patch'; a token may be a field of the record, as in "
      "logit({answer})-logit({foil})", .flags = OPT_COUNTS},
@@ -430,10 +431,10 @@ const struct command batch_command = {
     .usage = "batch -f FILE [-m DIR|NAME] [--show LIST] [--format F] [-o PATH] [--resume]",
     .summary = "many sentences: the same outputs, interruptible",
     .about = "Runs each line of a file through the model and writes what run would write, one record per sentence, in the order "
-             "of the input.  Sentences share passes through the model, but each gets the numbers it has alone.  A record that "
-             "cannot be run becomes a record with an error, and the exit status is 3.  Until it is complete, an output has "
-             "PATH.part.json beside it and, if it is a file, is called PATH.part; SIGINT, SIGTERM and --max-seconds stop it at "
-             "a record (status 75), and --resume continues, also after a crash.",
+             "of the input.  Sentences are computed together, but each gets exactly the numbers it would get alone.  "
+             "A record that cannot be run becomes a record with an error, and the exit status is 3.  Until it is "
+             "complete, an output has PATH.part.json beside it and, if it is a file, is called PATH.part; SIGINT, "
+             "SIGTERM and --max-seconds stop it at a record (status 75), and --resume continues, also after a crash.",
     .examples = (const struct pair[]){
         {"attn-cli batch -f sentences.txt -o all.ndjson", "one JSON document per line; add --resume after an interruption"},
         {"cat sentences.txt | attn-cli batch -f - --show pattern | jq -c .tokens", "a stream, line by line"},

@@ -401,7 +401,8 @@ const struct command explain_command = {
         {"attn-cli explain -s \"Life is short\" --scale none", "the largest weight and the entropy without scaling"},
         {"attn-cli explain -m life -s \"Life is short\" --blank 5 --seed 3 -o sheet.html", "a worksheet; with --answers the filled one"},
         {"attn-cli explain -m life -s \"Life is short\" --blank 5 --seed 3 -o sheet.pdf", "the same to print, on A4"},
-        {"attn-cli explain --article life", "an article's listings from tokens to context vectors, errata noted; --article list: which there are"},
+        {"attn-cli explain --article life", "an article, listing by listing, with its errata; --article list shows "
+         "which there are"},
         {NULL, NULL}},
     .list_title = "Articles",
     .rows = article_list,

@@ -405,7 +405,7 @@ static const struct option options[] = {
     {'n', "max-tokens", OPT_NUMBER, &o.most, "N", "how many tokens to add at most (default: 32)", .max = INT32_MAX,
      .flags = OPT_COUNTS | OPT_USUAL},
     {0, "temperature", OPT_REAL, &o.temperature, "T", "divide the logits by T before a token is drawn; 0 always takes the "
-     "likeliest (default: 0; 1 when --top-k, --top-p or, without --dropout, --seed is given)",
+     "likeliest (default: 0, or 1 with --top-k or --top-p, and with --seed unless --dropout is given)",
      .flags = OPT_COUNTS | OPT_USUAL},
     {0, "top-k", OPT_NUMBER, &o.top_k, "K", "draw only from the K likeliest tokens (default: 0, all)", .max = INT32_MAX,
      .flags = OPT_COUNTS},
@@ -437,8 +437,8 @@ const struct command generate_command = {
              "temperature 1, null for the first), the continuation as text, and why it stopped: length (-n tokens), eos, context "
              "(n_ctx tokens, including the prompt) or text (--stop).  Each token is computed once, with a key/value cache.  With "
              "-o the whole text then runs once more, as in run, and its activations are written, with the same bits as in the "
-             "generation (but where rotation depends on the length of the text: \"dynamic\", \"longrope\").  With --ids a tokenizer "
-             "is used if there is one; otherwise the text is a list of ids, and null in JSON.",
+             "generation (except where rotation depends on the length of the text: \"dynamic\", \"longrope\").  With "
+             "--ids and no tokenizer, the text is printed as ids, and is null in JSON.",
     .examples = (const struct pair[]){
         {"attn-cli generate -s \"Once upon a time\"", "the likeliest 32 tokens, by the built-in model"},
         {"attn-cli generate -m ./gpt2 --prompt \"Once\" -n 100 --temperature 0.8 --top-p 0.95 --seed 7", "a text drawn at random"},

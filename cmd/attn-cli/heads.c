@@ -267,16 +267,16 @@ const struct command heads_command = {
     .run = heads,
     .usage = "heads [-s TEXT | -f FILE | --ids IDS | --repeat N] [-m DIR|NAME] [--by SCORE] [--top K] [--format F] [-o PATH]",
     .summary = "which head does what: all heads, ranked by scores of their attention",
-    .about = "Computes scores of every head from its attention patterns and prints a table.  A score is the mean of a "
-             "number that each row, the query q with its weights for the keys k, offers; a row that offers none does not "
-             "count, and where no row does the score is - (null in JSON, empty in CSV).  Rows of several texts are pooled.  "
-             "The row `chance` is what equal weights would give; a head is called by the largest of its shares that is at least "
-             "twice chance and 0.1 above it, and by none where there is no such share.  "
+    .about = "Computes scores of every head from its attention patterns and prints a table.  Each row (a query q "
+             "and its weights for the keys k) gives one number, and a score is their mean; rows that give none are "
+             "left out, and where no row gives one the score is - (null in JSON, empty in CSV).  Rows of several texts "
+             "are pooled.  The row `chance` is what equal weights would give; a head is named after the largest of "
+             "its shares that is at least twice chance and 0.1 above it; without such a share it gets no name.  "
              "Without a text, random ids are repeated: there `induction` is the share of what came after the same token the "
              "first time, and the losses of both halves say whether the model repeats at all.  "
-             "With edits the scores are those of the edited runs, but for `copying`, which looks at weights "
-             "alone.  Of more texts than one machine can take, 'batch --summary', in its long form, writes the scores of "
-             "each, in shards that 'merge' joins.",
+             "With edits, scores are those of the edited run, except `copying`, which depends only on weights.  "
+             "For more texts than one machine can take, 'batch --summary PATH --summary-form tidy' writes the scores "
+             "of each, in shards that 'merge' joins.",
     .examples = (const struct pair[]){
         {"attn-cli heads -m induction --repeat 24", "which heads look back to the same token, and to what came after it"},
         {"attn-cli heads -s \"Tom went home, and Tom slept\" --by previous --top 5", "in one sentence"},

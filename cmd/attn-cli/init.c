@@ -40,7 +40,8 @@ static const char *const rngs[] = {"avx2", "scalar", NULL};
 
 static const struct option keys[] = {
     SIZE_OPTION("vocab-size", &k.vocab_size, "tokens (default: the entries of --vocab)", .section = OF_NEW),
-    SIZE_OPTION("n-ctx", &k.n_ctx, "the longest sentence (default: 1024; of a small family 128)", .section = OF_NEW, .flags = OPT_USUAL),
+    SIZE_OPTION("n-ctx", &k.n_ctx, "the longest sentence (default: 1024, or 128 for the small families)",
+                .section = OF_NEW, .flags = OPT_USUAL),
     SIZE_OPTION("n-layer", &k.n_layer, "blocks; without --family this has no default",
      .section = OF_NEW, .flags = OPT_USUAL),
     SIZE_OPTION("n-head", &k.n_head, "query heads; without --family this has no default",
@@ -250,8 +251,8 @@ const struct command init_command = {
     .usage = "init -o DIR [--family NAME] [--vocab FILE] [--seed N] [--n-layer N] [--d-model N] ...",
     .summary = "make a model directory with seeded weights",
     .about = "Writes config.json, model.safetensors and, if one is given, vocab.json.  The weights are bit for bit those that "
-             "torch draws from the same seed.  Each key of our config.json is an option; of these, --family takes the sizes and "
-             "--tied.",
+             "torch draws from the same seed.  Each key of our config.json is an option; with --family, only the sizes "
+             "and --tied can be given.",
     .examples = (const struct pair[]){
         {"attn-cli init -o ./tiny --vocab vocab.json --n-layer 2 --n-head 2 --d-model 48", "the words of a vocabulary"},
         {"attn-cli init -o ./tiny --config config.json --seed 7", "an existing configuration"},

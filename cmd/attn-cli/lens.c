@@ -61,7 +61,7 @@ static const struct option options[] = {
     {0, "target", OPT_TEXT, &o.target, "TOKEN", "a token to follow: its logit, log-probability and rank at each point; a text that is "
      "one token, with its space, as in \" Mary\", or an id", .flags = OPT_COUNTS | OPT_USUAL},
     {0, "top", OPT_NUMBER, &o.top, "K", "how many of the likeliest tokens (default: 1 in text and pictures, 5 in other formats); "
-     "png, svg and pdf write the first",
+     "png, svg and pdf show only the first",
      .min = 1, .max = INT32_MAX, .flags = OPT_COUNTS | OPT_USUAL},
     {0, "points", OPT_CHOICE, &o.points, "WHERE", "resid_post: the embedding and after each layer (the default); all: also "
      "between attention and mlp", .choices = points, .flags = OPT_COUNTS | OPT_USUAL},

@@ -128,7 +128,7 @@ const struct command models_command = {
              "what Hugging Face's tools have downloaded (HF_HUB_CACHE, HUGGINGFACE_HUB_CACHE, HF_HOME, or ~/.cache/huggingface/hub), "
              "with family, number of parameters and context.  Where two have the same name, the later one has its path instead.  Nothing is downloaded.",
     .examples = (const struct pair[]){
-        {"attn-cli models", "what can I ask?"},
+        {"attn-cli models", "which models can I use?"},
         {"attn-cli models --format json | jq -r '.[] | select(.error == null) | .name'", "those that can be opened, for scripts"},
         {NULL, NULL}},
     .groups = (const struct option *const[]){options, general_options, NULL},

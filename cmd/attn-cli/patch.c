@@ -151,7 +151,8 @@ static const struct option options[] = {
     {0, "what", OPT_TEXT, &o.what, "NAME", "which activation, as run names them: context, attn.out, resid_pre, mlp.out, v, embed",
      .flags = OPT_COUNTS | OPT_USUAL},
     {0, "over", OPT_TEXT, &o.over, "AXES", "the grid: layer, or with commas layer,head, layer,pos, layer,head,pos; pos alone "
-     "for what is outside of the layers.  A head of k or v is a key/value head", .flags = OPT_COUNTS | OPT_USUAL},
+     "for activations that belong to no layer, such as embed.  A head of k or v is a key/value head",
+     .flags = OPT_COUNTS | OPT_USUAL},
     {0, "metric", OPT_TEXT, &o.metric, "METRIC", "what is measured: loss, kl (from the first text), or terms such as "
      "logit(\" the\")-2*prob(5,pos=3); also logprob and rank; TOKEN is a text or an id, pos the row, the last one by default",
      .flags = OPT_COUNTS | OPT_USUAL},
@@ -175,7 +176,8 @@ const struct command patch_command = {
     .summary = "which piece of the activations matters: take each from the run of another text",
     .about = "For each piece of an activation, runs the text with that piece taken from the run of the other text, and "
              "measures.  The effect is 0 where the metric stays that of the text, and 1 where it becomes that of the other.  A "
-             "run begins at the layer and the position of its piece, so a grid costs a fraction of whole runs, and has their bits.",
+             "run begins at the layer and the position of its piece, so a grid costs a fraction of as many whole runs, "
+             "with the same bits.",
     .examples = (const struct pair[]){
         {"attn-cli patch -m tiny -s \"Lily lost her red ball\" --from \"Lily lost her big ball\" --what resid_pre --over "
          "layer,pos --metric 'logprob(\".\")'", "where the difference between two texts is carried"},

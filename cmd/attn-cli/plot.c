@@ -88,10 +88,10 @@ const struct command plot_command = {
     .usage = "plot PATH [--show LIST] [--layer SPEC] [--head SPEC] [--format F] [-o PATH]",
     .summary = "draw saved matrices",
     .about = "Draws what a run wrote, or any matrices: PATH is an .npy, .npz, .csv or .tidy file, the JSON document of run, "
-             "manifest.json or the directory it is in.  Labels come from the manifest, the document or the table; arrays without "
-             "any are numbered.  Numbers may be float16, float32 or float64; arrays are [rows,columns] or [heads,rows,columns].  "
-             "A directory that train --watch-every wrote is drawn as a history, one row per head, from the first step to the "
-             "last.  NaN has a colour of its own and is counted.",
+             "manifest.json or the directory it is in.  Labels come from the manifest, the document or the table; if "
+             "there are none, rows and columns are numbered.  Numbers may be float16, float32 or float64; arrays are "
+             "[rows,columns] or [heads,rows,columns].  A directory that train --watch-every wrote is drawn as a "
+             "history, one row per head, from the first step to the last.  NaN has a colour of its own and is counted.",
     .examples = (const struct pair[]){
         {"attn-cli run -s \"Life is short\" -o out.npz && attn-cli plot out.npz", "on the terminal"},
         {"attn-cli plot out.npz --layer 3 --head 0-3 --color-scale log -o heads.png", "some heads, for a slide"},

@@ -83,13 +83,14 @@ static const struct attn_head_score table[] = {
     {"previous", "prev", "the weight of the token before the query: A[q,q-1]", ATTN_SCORE_SHARE, previous},
     {"self", "self", "the weight of the query's own token: A[q,q]", ATTN_SCORE_SHARE, self},
     {"first", "first", "the weight of the first token: A[q,0]", ATTN_SCORE_SHARE, first},
-    {"duplicate", "dupl", "the weights of earlier tokens that are the same as the query's, summed; of rows that have such",
+    {"duplicate", "dupl", "the weights of earlier tokens that are the same as the query's, summed; over rows that have "
+     "such a token",
      ATTN_SCORE_SHARE, duplicate},
-    {"induction", "induct", "the weights of the tokens that came after these, summed, without the query's own; of rows that "
-                            "have such",
+    {"induction", "induct", "the weights of the tokens that came after these, summed, without the query's own; over "
+                            "rows that have such a token",
      ATTN_SCORE_SHARE, induction},
     {"entropy", "entropy", "-sum A ln A, in nats", 0, entropy},
-    {"spread", "spread", "entropy / ln(number of keys seen), 0 to 1; of rows that see two or more", 0, spread},
+    {"spread", "spread", "entropy / ln(number of keys seen), 0 to 1; over rows that see two or more", 0, spread},
     {"distance", "dist", "sum of A[q,k] abs(q-k): how many tokens away the head looks", 0, distance},
     {"copying", "copy", "of weights alone, from -1 to 1: how much a token that is looked at raises its own logit.  The sum of the "
      "eigenvalues of W_O diag(g) W_U W_E diag(g1) W_V divided by the sum of their absolute values (g, g1: gains of norm_final and "

@@ -395,17 +395,19 @@ const struct command bench_command = {
     .usage = "bench [-m DIR|NAME] [--stage LIST] [--seconds S] [--format F]",
     .summary = "measure this machine's limits and how close each stage comes",
     .about = "Measures the most this machine can do, and beside it what this program does, in one process: samples of a stage "
-             "and of its limit take turns, and the ratio is that of their medians.  The limit of a pass is a roof: its arithmetic at "
-             "the speed of \"limit products\", the inner loop of matrix products on numbers in the nearest cache, and of softmax "
-             "and activation functions on such numbers, or reading its weights once at the speed at which a buffer of their size "
-             "is read, whichever takes longer; for the output layer, which comes last, likewise.  Attention is computed in float32, "
-             "in bf16, too.  \"limit f32\" and \"limit "
+             "and of its limit take turns, and the ratio is that of their medians.  The limit of a pass is a roof: the "
+             "time of its arithmetic or that of reading its weights once, whichever is longer, for the blocks, plus "
+             "the same for the output layer.  Arithmetic goes at the speed of \"limit products\", the inner loop of "
+             "matrix products on numbers in the nearest cache, and at that of softmax and activation functions on such "
+             "numbers; weights are read at the speed at which a buffer of their size is read.  Attention is computed "
+             "in float32, in bf16, too.  \"limit f32\" and \"limit "
              "bf16\" are multiply-adds in registers, which no product reaches.  The last column is the share of the products with weights "
              "in float32 that libxsmm's kernels compute; the program's own take the others.  Compare only ratios of one run: "
              "machines are shared, and their speed changes.  Floating point operations are 2 for each row and matrix parameter "
              "used (after the last block's attention, only the last row is), scores and sums of values of visible keys, and the "
              "last row of logits (in training all rows, and twice as much again for the backward pass); the bytes of a decoding step "
-             "are the weights, keys and values it reads; of files, what is in them.  What the model cannot do is left out.",
+             "are the weights, keys and values it reads; of files, what is in them.  Stages that the model cannot run "
+             "are left out.",
     .examples = (const struct pair[]){
         {"attn-cli bench", "with the model built into the binary: some 40 stages, in about a minute"},
         {"attn-cli bench -m ./gpt2", "every stage, in about a minute"},

@@ -52,8 +52,9 @@ const struct option train_model_options[] = {
 };
 
 const struct option train_step_options[] = {
-    {0, "steps", OPT_NUMBER, &s.steps, "N", "how often the weights are updated (default: 2000, or as many as take "
-     "--max-seconds)", .min = 1, .max = INT32_MAX, .flags = OPT_USUAL},
+    {0, "steps", OPT_NUMBER, &s.steps, "N", "how often the weights are updated; the learning rate is scheduled for "
+     "them, so --resume cannot lengthen a training that is finished (default: 2000, or as many as take --max-seconds)",
+     .min = 1, .max = INT32_MAX, .flags = OPT_USUAL},
     {0, "batch", OPT_NUMBER, &s.batch, "N", "contexts in a batch (default: 16)", .min = 1, .max = INT32_MAX,
      .flags = OPT_USUAL},
     {0, "accumulate", OPT_NUMBER, &s.accumulate, "N", "batches per step: their gradients are added up (default: 1)", .min = 1,

@@ -207,8 +207,9 @@ const struct option picture_options[] = {
      .section = OF_PICTURE, .flags = OPT_COUNTS},
     {0, "cell", OPT_NUMBER, &look.cell, "N", "pictures: size of each number, in pixels or terminal columns (default: chosen to fit)",
      .min = 1, .max = 64, .section = OF_PICTURE, .flags = OPT_COUNTS},
-    {0, "width", OPT_TEXT, &look.width, "W", "figures (png, svg, pdf): exactly so wide on paper, as in 85mm, 3.35in or 240pt; a number alone "
-     "is in mm; cells and the arrangement follow, letters keep their size (default: natural size)", .check = check_width,
+    {0, "width", OPT_TEXT, &look.width, "W", "figures (png, svg, pdf): exactly so wide on paper, as in 85mm, 3.35in "
+     "or 240pt; a number alone is in mm; cells and the arrangement follow, letters keep their size (default: natural "
+     "size)", .check = check_width,
      .section = OF_PICTURE, .flags = OPT_COUNTS},
     {0, "font-size", OPT_REAL, &look.letters, "PT", "figures: size of the labels in points, 3 to 72 (default: 7); png and svg "
      "have points with --width",

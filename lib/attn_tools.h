@@ -571,7 +571,8 @@ struct attn_train_state {
     size_t parameters, text_tokens, also_tokens, held_out_tokens;
     double lr, loss, gradient;          /* learning rate, loss and norm of the gradient in the last step */
     double held_out, bits_per_byte;     /* loss on the held-out text after it; NaN: not measured after this step */
-    uint64_t reserved[4];
+    uint64_t warmup;                    /* the learning rate rises for so many steps */
+    uint64_t reserved[3];
 };
 
 /* A training in directory `path`, which holds the model it makes (config.json, vocab.json, merges.txt, model.safetensors),

@@ -288,7 +288,7 @@ void attn_train_get(const struct attn_train *t, struct attn_train_state *out)
         .step = c->n, .steps = t->settings.steps, .tokens = (size_t)last->tokens, .step_tokens = (size_t)(last->tokens - before),
         .text_tokens = t->text.n, .also_tokens = t->also.n, .held_out_tokens = t->held_out.n,
         .lr = last->lr, .loss = last->loss, .gradient = last->gradient,
-        .held_out = last->held_out, .bits_per_byte = last->bits_per_byte};
+        .held_out = last->held_out, .bits_per_byte = last->bits_per_byte, .warmup = t->settings.warmup};
     for (size_t i = 0; i < t->params->n; i++)
         out->parameters += t->params->param[i].count;
 }

@@ -17,8 +17,6 @@ int train_check_shares(bool also, bool against, struct attn_err *err);
 int train_settings(char **text, size_t *len, struct attn_err *err);
 /* Whether --steps was given. */
 bool train_steps_given(void);
-/* The number of steps in which the learning rate rises. */
-uint64_t train_warmup(void);
 /* The first option given that config.json has a key for; NULL: none was given. */
 const struct option *train_config_given(void);
 

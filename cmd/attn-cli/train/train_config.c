@@ -21,8 +21,6 @@ static struct {
     const char *documents, *keep, *dtype;
 } s;
 
-enum { WARMUP = 100 };                  /* default of --warmup */
-
 static const char *const documents[] = {"part", "join", NULL};
 static const char *const kept[] = {"last", "best", NULL};
 
@@ -102,11 +100,6 @@ const struct option *train_config_given(void)
 bool train_steps_given(void)
 {
     return s.steps.given;
-}
-
-uint64_t train_warmup(void)
-{
-    return s.warmup.given ? s.warmup.n : WARMUP;
 }
 
 int train_check_shares(bool also, bool against, struct attn_err *err)

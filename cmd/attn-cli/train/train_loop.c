@@ -300,9 +300,9 @@ static int watch(struct attn_train *t, struct attn_err *err)
 }
 
 /* How the number of steps that fits the time is told: it repeats the training. */
-static void say_fitted(size_t steps, double step)
+static void say_fitted(size_t steps, uint64_t warmup, double step)
 {
-    uint64_t seconds = o.max_seconds.n, warmup = train_warmup();
+    uint64_t seconds = o.max_seconds.n;
     if (steps == 1)
         say_note("--steps 1: one takes about %.3g s, and no more fit into %" PRIu64 " second%s; the same command with "
                  "--steps 1 repeats this training", step, seconds, seconds == 1 ? "" : "s");
@@ -322,7 +322,7 @@ static int fit(struct attn_train *t, struct attn_err *err)
     if (attn_train_fit(t, (double)o.max_seconds.n, save_every(), &step, err))
         return err->code;
     attn_train_get(t, &s);
-    say_fitted(s.steps, step);
+    say_fitted(s.steps, s.warmup, step);
     return ATTN_OK;
 }
 

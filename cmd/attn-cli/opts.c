@@ -83,7 +83,9 @@ static int unknown_long(const struct parse *p, const char *name, size_t len)
     const struct option *o;
     for (size_t i = 0; (o = option_at(p->command, i)); i++)
         nearest_offer(&near, o->name);
-    struct excerpt hint = near.means ? (struct excerpt){""} : format_hint(p->command, typed);
+    struct excerpt hint = {""};
+    if (!near.means)
+        hint = format_hint(p->command, typed);
     return attn_fail(p->err, ATTN_EUSAGE, "unknown option '--%s'%s", excerpt(typed).text, *hint.text ? hint.text
                      : nearest_hint(&near, "--").text);
 }

@@ -69,6 +69,7 @@ cflags_sums       := $(unprobed)
 cflags_slopes     := $(unprobed)
 # Its deep frame makes the stack grow, by one touch at its end: each page on the way would be memory, and time at every start.
 cflags_process    := $(unprobed)
+cflags_multiply    := -mprfchw
 cflags_vec_avx2   := -mavx2 -mfma -mf16c -mprfchw
 cflags_vec_avx512 := -mavx512f -mavx512bw -mavx512dq -mavx512vl $(cflags_vec_avx2)
 cflags_pairs_words := -mavx512bf16 $(cflags_vec_avx512)

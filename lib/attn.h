@@ -461,7 +461,7 @@ struct attn_cost {
     uint64_t activations, numbers;      /* how many are shown, and how many numbers they have */
     uint64_t npy, csv;                  /* bytes of these as .npy files; as CSV, an estimate */
     uint64_t copies;                    /* bytes of weights that a run copies, sooner or later: see attn_copies */
-    double libxsmm;                     /* share of the products with weights that libxsmm's kernels compute, 0 to 1 */
+    double libxsmm;                     /* share of the products of two rows and more that libxsmm's kernels compute */
     uint64_t reserved[2];
 };
 int attn_cost_of(struct attn_cost *out, const struct attn_model *m, const struct attn_select *what, const struct attn_plan *p,

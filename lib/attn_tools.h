@@ -630,16 +630,18 @@ int attn_gradient_save(const struct attn_gradient *g, const char *path, struct a
 
 /* ---- measuring ------------------------------------------------------------------------- */
 
-/* The share that libxsmm's kernels have in the products with weights that were computed in float32 since the count began anew, in
- * all of this process; NaN: there were no such products. */
+/* The share that libxsmm's kernels have in the multiply-adds of products of two rows and more, attention's included, since the
+ * count began anew, in all of this process; NaN: there were none.  Gradients of weights are not counted. */
 double attn_products_by_libxsmm(void);
 void attn_products_count(void);
+/* What multiplies in this process, in words: "libxsmm 1.17, avx512, kernels made in this process", or plain loops and why. */
+void attn_products_say(char *out, size_t size);
 
 /* Upper bounds of what this machine can do, to judge measured speeds by. */
 enum attn_limit {
     ATTN_LIMIT_F32, ATTN_LIMIT_BF16,    /* operations a second of independent multiply-adds in registers, by the
                                          * instructions that matrix products in float32 and in bf16 use */
-    ATTN_LIMIT_PRODUCTS,                /* operations a second of the micro-kernel of float32 products on operands in the L1
+    ATTN_LIMIT_PRODUCTS,                /* operations a second of kernels of float32 products on operands in the L1
                                          * cache: many processors lower their clock when arithmetic reads memory */
     ATTN_LIMIT_READ,                    /* bytes a second read from main memory */
     ATTN_LIMIT_WRITE,                   /* bytes a second written to new files, one per thread, by write() */

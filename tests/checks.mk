@@ -47,7 +47,7 @@ asan:
 	LIBXSMM_TARGET=generic $(MAKE) flavour=asan run-tests suites='attention heads run'
 # Only suites in which threads work together: all others would take ten minutes more.
 tsan:
-	$(MAKE) flavour=tsan run-tests suites='team gemm heads attention kinds cross run lines writers sinks grad training batch generate'
+	$(MAKE) flavour=tsan run-tests suites='team microkernel gemm heads attention kinds cross run lines writers sinks grad training batch generate'
 
 fuzz:
 	$(MAKE) flavour=fuzz CC=clang run-fuzz

@@ -8,6 +8,7 @@
 #include "small.h"
 
 #include "compute/gemm.h"
+#include "compute/microkernel.h"
 #include "compute/pairs.h"
 #include "run/run.h"
 
@@ -57,9 +58,9 @@ END_TEST
 START_TEST(kernels_do_not_change_a_bit)
 {
     setup_model(_i);
-    ck_assert(attn_kernel_choose(ATTN_KERNEL_OWN));
+    ck_assert(attn_microkernel_choose(false));
     run_all(&a, T, 2);
-    if (attn_kernel_choose(ATTN_KERNEL_LIBXSMM)) {
+    if (attn_microkernel_choose(true)) {
         run_all(&b, T, 2);
         keep_expect_same(&a, &b);
     }

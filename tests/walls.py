@@ -10,7 +10,7 @@ from pathlib import Path
 ROOMS = "base trace compute io model text run gradient ask picture sinks making train explain variants compare batch answers".split()
 # What only the named files may contain.
 ONLY = [
-    (r'#\s*include\s*[<"]libxsmm', "lib cmd", r"lib/compute/kernel\.c", "libxsmm stays behind compute/kernel.c"),
+    (r'#\s*include\s*[<"]libxsmm', "lib cmd", r"lib/compute/microkernel\.c", "libxsmm stays behind compute/microkernel.c"),
     (r'#\s*include\s*[<"]cjson', "lib cmd", r"lib/base/\w+\.[ch]", "cJSON stays in lib/base"),
     (r"\b(v?asprintf|vsnprintf) *\(|\bsnprintf *\(.*%[-+ #0-9.*]*[aefg]", "lib", r"lib/base/format\.c", "numbers have a point in any locale: base/format.h"),
     (r"stdio\.h|\bprintf *\(", "lib/compute", "", "arithmetic does not print"),

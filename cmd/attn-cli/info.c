@@ -103,8 +103,9 @@ static void text_cost(const char *what, const struct attn_cost *c)
 static void text_run(const struct facts *f)
 {
     printf("\na run of %zu tokens, besides the weights\n", f->T);
-    if (f->shown.libxsmm > 0)
-        printf("  libxsmm       computes %.2f of the products with weights\n", f->shown.libxsmm);
+    char products[128];
+    attn_products_say(products, sizeof products);
+    printf("  products      %s\n", products);
     text_cost("run", &f->shown);
     text_cost("run --show '*'", &f->all);
 }
@@ -331,7 +332,7 @@ const struct command info_command = {
     .about = "Prints what a model is, without running it.  The digest identifies its numbers (of large tensors, only their "
              "ends): two models with the same digest from --digest full compute the same.  With a text, it also prints the "
              "memory a run of it would take and how much it would write, both for what run shows by default and for everything, "
-             "and, of a long text, which share of the products libxsmm computes.",
+             "and what multiplies on this machine: libxsmm's kernels, or plain loops and why.",
     .examples = (const struct pair[]){
         {"attn-cli info", "the model built into the binary"},
         {"attn-cli info -m ./gpt2 -f chapter.txt", "how much memory, and how large is a dump of everything?"},

@@ -15,7 +15,7 @@ double attn_cpu_quota(const char *root);
 enum attn_simd { ATTN_SIMD_GENERIC, ATTN_SIMD_AVX2, ATTN_SIMD_AVX512 };     /* AVX2 with FMA and F16C; AVX-512 F, BW, DQ, VL */
 enum attn_simd attn_cpu_simd(void);
 enum attn_simd attn_cpu_widest(void);           /* whatever the environment says */
-/* Fails if ATTN_SIMD is set to anything else, or LIBXSMM_TARGET to a value that libxsmm does not know and would ignore. */
+/* Fails if ATTN_SIMD is set to anything else, or LIBXSMM_TARGET to a value that libxsmm does not know. */
 int attn_cpu_check(struct attn_err *err);
 
 /* How numbers rounded to bf16 are multiplied fastest.  The choice changes bits of the results, so it follows from the

@@ -1,6 +1,7 @@
 #include "compute/attention.h"
 
 #include "base/size.h"
+#include "compute/multiply.h"
 #include "compute/panels.h"
 #include "compute/vec.h"
 
@@ -142,7 +143,8 @@ static void dots_panel(const struct attn_head *h, const struct attn_band *b, siz
         size_t depth = smaller(dh - i, DEPTH), left = smaller(dh - i - depth, DEPTH);
         struct attn_ahead next = attn_vec_ahead(k + (i + depth) * PANEL, left, PANEL * sizeof *k, PANEL * sizeof *k);
         next.then = left ? NULL : then;
-        attn_vec_panel(y, b->ld, q + i, b->ldq, k + i * PANEL, PANEL, b->rows - first, depth, i > 0, &next);
+        const struct attn_operands o = {y, b->ld, q + i, b->ldq, k + i * PANEL, PANEL, i > 0, NULL};
+        attn_multiply(&o, b->rows - first, PANEL, depth, &next);
     }
 }
 
@@ -309,16 +311,36 @@ struct attn_found attn_band_pattern(const struct attn_head *h, const struct attn
     return found;
 }
 
-/* y[rows, 64] (+)= weights v, for at most GROUP rows and those of keys k that they can see. */
+/* How many of the columns from `col` on a product needs: rows of values have whole lines. */
+static size_t columns_from(const struct attn_head *h, size_t col)
+{
+    return smaller(up(h->dv - col, LANES), PANEL);
+}
+
+/* Texts are of any length: kernels take whole multiples of LANES keys, so that few shapes are needed, and loops the rest. */
+static void multiply_keys(const struct attn_operands *o, size_t rows, size_t cols, size_t keys, struct attn_ahead *ahead)
+{
+    const size_t whole = keys > LANES && rows > 1 ? keys / LANES * LANES : keys;
+    struct attn_operands rest = *o;
+    attn_multiply(o, rows, cols, whole, ahead);
+    rest.x += whole;
+    rest.w += whole * o->ldw;
+    rest.more = true;
+    if (whole < keys)
+        attn_multiply_by_loops(&rest, rows, keys - whole, ahead);
+}
+
+/* y (+)= weights v, 64 columns or as many as there are from `col` on, for at most GROUP rows and those of keys k that they see. */
 static void context_tile(const struct attn_head *h, const struct attn_band *b, struct attn_range k, float *y, size_t ldy,
                          size_t row, size_t col, struct attn_ahead *ahead)
 {
     size_t rows = smaller(b->rows - row, GROUP);
     struct attn_range r = reach(h, b->row0 + row, rows);
     size_t from = larger(k.lo, r.lo), to = smaller(k.hi, r.hi);
+    const struct attn_operands o = {y + row * ldy, ldy, b->m + row * b->ld + from, b->ld, h->keys.v + from * h->keys.ldv + col,
+                                    h->keys.ldv, from > r.lo, NULL};
     if (from < to)
-        attn_vec_panel(y + row * ldy, ldy, b->m + row * b->ld + from, b->ld, h->keys.v + from * h->keys.ldv + col,
-                       h->keys.ldv, rows, to - from, from > r.lo, ahead);
+        multiply_keys(&o, rows, columns_from(h, col), to - from, ahead);
 }
 
 /* Computes 64 columns of the context, one block of values after the other. */
@@ -339,18 +361,21 @@ void attn_head_mix(const struct attn_head *h, float *y, size_t ldy, const float 
                    const float *v, size_t ldv, size_t K, bool more)
 {
     struct attn_ahead none = {0};
-    for (size_t col = 0; col < h->dv; col += PANEL)
-        attn_vec_panel(y + col, ldy, weights, ld, v + col, ldv, rows, K, more, &none);
+    for (size_t col = 0; col < h->dv; col += PANEL) {
+        const struct attn_operands o = {y + col, ldy, weights, ld, v + col, ldv, more, NULL};
+        attn_multiply(&o, rows, columns_from(h, col), K, &none);
+    }
 }
 
 void attn_band_context(const struct attn_head *h, const struct attn_band *b)
 {
-    float *y = h->context + b->row0 * h->ldc, part[ATTN_BAND * PANEL];
+    float *y = h->context + b->row0 * h->ldc;
     for (size_t col = 0; col < h->dv; col += PANEL) {
         if (h->dv - col >= PANEL) {
             context_panel(h, b, y + col, h->ldc, col);
             continue;
         }
+        float part[ATTN_BAND * PANEL] = {0};
         context_panel(h, b, part, PANEL, col);
         for (size_t i = 0; i < b->rows; i++)
             memcpy(y + i * h->ldc + col, part + i * PANEL, (h->dv - col) * sizeof *y);

@@ -11,11 +11,6 @@ static size_t rows_of_parts(const struct attn_cut *c, size_t parts)
     return parts == 1 ? c->n : up(parts_of(c->n, parts), c->most->tile);
 }
 
-size_t attn_cut_rows(const struct attn_cut *c)
-{
-    return rows_of_parts(c, parts_of(c->n, c->most->rows));
-}
-
 static size_t all_strips(const struct attn_cut *c)
 {
     return c->strips * parts_of(c->n, c->rows);

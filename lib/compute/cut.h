@@ -25,8 +25,6 @@ struct attn_cut {
     size_t rows, strips;                /* rows of an item; strips side by side, of all outputs */
     size_t shares, parts, items;        /* shares of workers; parts of the last strip of each share; items in all */
 };
-/* The rows of an item. */
-size_t attn_cut_rows(const struct attn_cut *c);
 /* Computes the members below the empty line from those above it, and how each output is cut. */
 void attn_cut_share(struct attn_cut *c);
 

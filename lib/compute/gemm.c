@@ -1,6 +1,8 @@
 #include "compute/gemm.h"
 
 #include "base/size.h"
+#include "compute/microkernel.h"
+#include "compute/multiply.h"
 #include "compute/pairs.h"
 #include "compute/panels.h"
 #include "compute/slab.h"
@@ -17,11 +19,12 @@ enum {
     SUMS = 512 * (4 * PANEL + APART),   /* some 550 KB, in the L2 cache */
     LINE = 64,
     DEEP = 768, SHORT = 192,            /* steps of a panel that is a copy already, for many rows and some: 128 and 256 are slower */
+    SHALLOW = 16,                       /* steps of a weight of which whole rows are read */
     FEW_PAIRED = 128, PAIRED = 384,     /* steps of a panel to be made into pairs, for few rows, for which that takes long, and many */
     FOR_TILES = 256,                    /* steps of a panel in pairs that stays in the L1 cache: 32 KB */
     AS_FETCHED = 16                     /* this many rows are multiplied in the time it takes to read the weights from memory */
 };
-_Static_assert(ATTN_STREAM * (PANELS * PANEL + APART) <= SUMS, "the sums of the widest item fit");
+_Static_assert(ATTN_FEW * (PANELS * PANEL + APART) <= SUMS, "the sums of the widest item fit");
 _Static_assert((SUMS + ATTN_CHUNK + ATTN_SLAB * PANEL) * sizeof(float) <= 896 << 10, "attn.h asks for a stack of 1 MB");
 _Static_assert(STRIP * PANEL <= ATTN_PAIRS_WIDTH, "an item is as wide as a stream of pairs at most");
 
@@ -31,12 +34,15 @@ _Static_assert(STRIP * PANEL <= ATTN_PAIRS_WIDTH, "an item is as wide as a strea
  * are shallower so that those of a whole strip stay in the cache.  A weight stored [out, in] (some_out_in) is read fastest one
  * panel after the other.  In pairs, arithmetic is so fast that making pairs and reading and writing sums cost more: items have
  * more rows and take more steps at a time.  Tiles are faster still, wait for panels that are not in the L1 cache, and make the
- * pairs of many panels beforehand.  `few` and `lone` stream the weight in the longest possible stretches. */
+ * pairs of many panels beforehand.  `few` rows read the weight in the longest possible stretches.  `streamed` and `lone` convert or
+ * transpose a large weight in registers, which no kernel does: two to six rows are 1.2 to 1.4 times as fast as by kernels, and one
+ * row waits for memory alone. */
 static const struct attn_blocking
     many = {{.rows = 264, .tile = 6, .strip = 4, .depth = ATTN_SLAB, .items = 2, .fine = 4, .least = 64}, attn_sum_up_slabs, false, DEEP},
     some = {{.rows = 48, .tile = 6, .strip = STRIP, .depth = ATTN_SLAB / 2, .items = 2, .fine = 1}, attn_sum_up_slabs, false, SHORT},
     some_out_in = {{.rows = 48, .tile = 6, .strip = 1, .depth = ATTN_SLAB / 2, .items = 2, .fine = 1}, attn_sum_up_slabs, false, SHORT},
-    few = {{.rows = ATTN_STREAM, .tile = 1, .strip = PANELS, .depth = ATTN_SLAB, .items = 1, .fine = 1}, attn_sum_up_few, false, 0},
+    few = {{.rows = ATTN_FEW, .tile = 1, .strip = PANELS, .depth = SHALLOW, .items = 1, .fine = 1}, attn_sum_up_slabs, false, SHORT},
+    streamed = {{.rows = ATTN_STREAM, .tile = 1, .strip = PANELS, .depth = ATTN_SLAB, .items = 1, .fine = 1}, attn_sum_up_few, false, 0},
     few_in_pairs = {{.rows = 48, .tile = ATTN_PAIRS_ROWS, .strip = 2, .depth = FEW_PAIRED, .items = 1, .fine = 1},
                     attn_sum_up_pairs, true, DEEP},
     many_in_pairs = {{.rows = 256, .tile = ATTN_PAIRS_ROWS, .strip = 4, .depth = DEEP, .items = 2, .fine = 2, .least = 64},
@@ -83,28 +89,52 @@ static bool all_as_stored(const struct attn_product *each, size_t outs, bool bf1
     return true;
 }
 
+static bool all_small(const struct attn_product *each, size_t outs)
+{
+    for (size_t i = 0; i < outs; i++)
+        if (!attn_mat_small(each[i].w))
+            return false;
+    return true;
+}
+
+/* Whether kernels can read all weights where they are stored. */
+static bool all_in_place(const struct attn_product *each, size_t outs)
+{
+    for (size_t i = 0; i < outs; i++)
+        if (each[i].w->type != ATTN_F32 || each[i].w->out_in)
+            return false;
+    return true;
+}
+
 static bool multiplies_pairs(bool bf16) { return bf16 && attn_pairs_kind() != ATTN_BF16_FLOATS; }
 
 static const struct attn_blocking *blocking_for(size_t n, const struct attn_product *each, size_t outs, bool bf16)
 {
     if (multiplies_pairs(bf16))
         return blocking_in_pairs(n, each->w->panels);
-    if (n <= few.sizes.rows && !attn_kernel_shares(n) && all_as_stored(each, outs, bf16))
+    if (n > 1 && n <= ATTN_FEW && all_as_stored(each, outs, bf16) && all_in_place(each, outs))
         return &few;
+    if (n <= ATTN_STREAM && all_as_stored(each, outs, bf16) && (n == 1 || !all_small(each, outs)))
+        return &streamed;
     if (n > some.sizes.rows)
         return &many;
     return each->w->out_in ? &some_out_in : &some;
 }
 
-double attn_gemm_share(size_t n, bool bf16, double flops)
+double attn_gemm_share(size_t n, const struct attn_mat *w, bool bf16)
 {
-    if (multiplies_pairs(bf16))
+    const struct attn_product one = {.w = w};
+    const struct attn_blocking *blocking = blocking_for(n, &one, 1, bf16);
+    struct attn_shape any = {.rows = 1, .K = 1, .ldx = 1, .ldw = PANEL, .ldy = PANEL, .cols = PANEL};
+    if (blocking->sum_up == attn_sum_up_few)
         return 0;
-    const struct attn_cut cut = {.most = &many.sizes, .n = n};
-    size_t item = attn_cut_rows(&cut), taken = 0;
-    for (size_t i = 0; i < n; i += item)
-        taken += attn_kernel_rows(smaller(item, n - i), flops);
-    return (double)taken / (double)n;
+    if (blocking->in_pairs) {
+        any.flags = ATTN_KERNEL_BF16;
+        return n >= ATTN_MANY_PAIRS && attn_pairs_kind() == ATTN_BF16_DOTS && attn_microkernel_of(&any);
+    }
+    const bool copied = (bf16 || !all_in_place(&one, 1)) && !attn_mat_small(w), first = copied && w->type != ATTN_F32 && !w->out_in;
+    const size_t by_loops = ATTN_FEW + (first ? attn_vec_ops()->tile_rows : 0);       /* its first rows make the copy */
+    return !(copied && n <= by_loops) && attn_microkernel_of(&any);
 }
 
 /* ---- what becomes of them ---- */
@@ -246,8 +276,6 @@ void attn_gemm_each(struct attn_team *t, const struct attn_product *each, size_t
         round_rows(&p, t, rounded);
     if (rounded)
         read_rounded(&p, reads ? reads : rounded);
-    if (!blocking->in_pairs)
-        attn_kernel_counts((uint64_t)((double)n * (double)p.in * columns));
     attn_cut_share(&p.cut);
     double rows = n < AS_FETCHED ? AS_FETCHED : (double)n;
     attn_team_run(t, p.cut.items, 2.0 * rows * (double)p.in * columns, one_item, &p);

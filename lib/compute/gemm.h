@@ -3,16 +3,16 @@
  * The chain rule: each element of a product is one chain of fused multiply-adds over k, ascending,
  * from 0; the bias is added once, afterwards.  That is what a plain loop over fmaf computes, and no
  * bit of it depends on tiles, the number of rows, threads, whether a panel is copied, libxsmm's kernels
- * or our own, AVX2 or AVX-512.  (Processors without fused multiply-add round twice in each step.)
+ * or plain loops, AVX2 or AVX-512.  (Processors without fused multiply-add round twice in each step.)
  *
- * How: 64 columns of W are a panel, and at most 128 steps of k of a panel are a slab.  A slab is copied to the
- * thread's stack, as float32: the product with the first rows of x reads it in the file and writes the copy, which
- * the other rows read.  While the slabs of some panels side by side are multiplied, the next slabs of all of them
- * are prefetched in stretches as long as possible, and so are the next parts of x and y.  A few rows of x wait for
- * memory, many for arithmetic: for very few rows, whole rows of W are read in the order of the file instead.
- * A weight that was copied in panels (panels.h) needs no other copy, so many more steps are taken at a time, and one row of x reads
- * it without gaps.
- * The micro-kernel is libxsmm's or our own (kernel.c), the division among threads is in cut.h, what one does with its part in sums.h.
+ * How: 64 columns of W are a panel, and at most 128 steps of k of a panel are a slab.  Kernels read it in the file
+ * or, where it must be converted or transposed or has fewer columns, in a copy on the thread's stack.  While the slabs of some
+ * panels side by side are multiplied, the next slabs of all of them are prefetched in stretches as long as
+ * possible, and so are the next parts of x and y.  A few rows of x wait for memory, many for arithmetic: for very
+ * few rows, whole rows of W are read in the order of the file instead. A weight that was copied in panels
+ * (panels.h) needs no other copy, so many more steps are taken at a time, and one row of x reads it without gaps.
+ * Kernels are libxsmm's (multiply.h, microkernel.h), the division among threads is in cut.h, what one does with
+ * its part in sums.h.
  *
  * In bf16, x and w are rounded to nearest even; a weight stored in bf16 loses nothing.  The rounded
  * numbers are multiplied by the same chains in float32 or, where the processor has faster instructions
@@ -53,37 +53,12 @@ struct attn_product { float *y; size_t ldy; const struct attn_mat *w; };
 void attn_gemm_each(struct attn_team *t, const struct attn_product *each, size_t outs, const float *x, size_t ldx, size_t n,
                     enum attn_tail tail, float *rounded, const struct attn_between *between);
 
-/* Which share of the products of n rows with weights libxsmm would compute, in a run of so many operations, where threads are so few
- * that panels are enough for them. */
-double attn_gemm_share(size_t n, bool bf16, double flops);
+/* Which share of the products of n rows with such a weight libxsmm's kernels compute: most or none. */
+double attn_gemm_share(size_t n, const struct attn_mat *w, bool bf16);
 
 /* Puts n rounded numbers into row i of scratch for x [.., in], from column k on, which is a multiple of STEP; the last ones of a
  * row must be put in one go with those before them from such a multiple on. */
 enum { ATTN_ROUND_STEP = 32 };
 void attn_gemm_round(float *rounded, size_t in, size_t i, size_t k, const float *x, size_t n);
-
-/* ---- the micro-kernel in float32 (kernel.c) ----
- *
- * libxsmm's kernels follow the chain rule if they are asked for exactly 64 columns.  In large passes they take up to three
- * quarters of the rows.  Our own kernel takes the others, or all where libxsmm is not started; it also prefetches for all rows
- * what comes next. */
-
-/* Call this before the products of a run, with the operations they take.  Starting libxsmm costs 1 to 5 ms
- * and 16 MB of address space, so it is started only when that pays. */
-void attn_kernel_prepare(double flops);
-
-/* y[n, 64] (+)= x[n, K] w[K, 64], while `ahead` is prefetched.  The first `from` rows, a tile's, are done already. */
-void attn_kernel_multiply(float *y, size_t ldy, const float *x, size_t ldx, const float *w, size_t ldw,
-                          size_t from, size_t n, size_t K, bool more, struct attn_ahead *ahead);
-/* Whether libxsmm would take some of n rows. */
-bool attn_kernel_shares(size_t n);
-/* How many of the n rows of an item libxsmm would take in a run of so many operations. */
-size_t attn_kernel_rows(size_t n, double flops);
-/* Counts a product, of which libxsmm may take a share (attn_products_by_libxsmm). */
-void attn_kernel_counts(uint64_t multiply_adds);
-
-enum attn_kernel { ATTN_KERNEL_AUTO, ATTN_KERNEL_OWN, ATTN_KERNEL_LIBXSMM };
-/* Forces one kernel, for tests and benches.  False: libxsmm has no kernels for this machine. */
-bool attn_kernel_choose(enum attn_kernel k);
 
 #endif

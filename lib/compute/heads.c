@@ -46,12 +46,14 @@ static size_t times(size_t a, size_t b)
 }
 
 /* Floats from one row to the next of a band of so many keys: whole panels plus 16, which avoids powers of two, as rows at such
- * distances map to the same cache sets. */
+ * distances map to the same cache sets.  Each distance needs kernels of its own, so that longer rows are rounded up more. */
 static size_t row_floats(const struct attn_scratch *s, size_t keys)
 {
     bool online = method_of(&s->kind, s->watched, s->watched) == &attn_online;
-    size_t columns = online ? attn_online_columns(s->kind.b, keys) : keys;
-    return up(columns, ATTN_PANEL) + 16;
+    size_t columns = online ? attn_online_columns(s->kind.b, keys) : keys, whole = ATTN_PANEL;
+    while (columns / whole > 16)
+        whole *= 2;
+    return up(columns, whole) + 16;
 }
 
 static size_t method_floats(const struct attn_scratch *s)

@@ -10,6 +10,7 @@
 #include "compute/attention.h"
 
 #include "base/size.h"
+#include "compute/multiply.h"
 #include "compute/vec.h"
 
 #include <math.h>
@@ -49,7 +50,8 @@ static void dots(struct online *o, struct attn_range block)
     if (block.hi <= o->ready.hi)
         return;
     for (size_t j = first; j < block.hi; j += PANEL)
-        attn_vec_panel(b->m + j - first, b->ld, b->q, b->ldq, h->keys.k + j * h->dh, PANEL, b->rows, h->dh, false, &none);
+        attn_multiply(&(struct attn_operands){b->m + j - first, b->ld, b->q, b->ldq, h->keys.k + j * h->dh, PANEL, false, NULL}, b->rows,
+                      PANEL, h->dh, &none);
     o->ready = (struct attn_range){first, up(block.hi, PANEL)};
 }
 

@@ -74,7 +74,7 @@ static void pair_last(float *words, const struct attn_mat *w, const struct attn_
     _Alignas(LINE) float copy[ATTN_SLAB * PANEL];
     for (size_t k = 0; k < c->K; k += ATTN_SLAB) {
         struct attn_slab s = {c->j0 * PANEL, w->out % PANEL, c->k + k, smaller(c->K - k, ATTN_SLAB)};
-        struct attn_floats from = attn_slab_floats(copy, w, &s, 0, false);
+        struct attn_floats from = attn_slab_floats(copy, w, &s, false);
         attn_pairs_of_rows(words + k / 2 * PANEL, from.at, ATTN_F32, from.ld, s.K, PANEL);
     }
 }

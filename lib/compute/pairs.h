@@ -14,8 +14,8 @@
  *
  * A weight is converted into pairs a chunk at a time, in the L2 cache; while it is multiplied, the next chunk is prefetched.
  * Memory is fastest in long stretches from several rows on different pages.  So a chunk is several panels wide if the weight is
- * stored [in, out], and as many steps of k deep as fit if it is stored [out, in].  With vdpbf16ps the first rows of x make the
- * words of a weight [in, out] themselves, a panel at a time. */
+ * stored [in, out], and as many steps of k deep as fit if it is stored [out, in].  With vdpbf16ps the first of some rows
+ * of x make the words of a weight [in, out] themselves, a panel at a time; for many rows that gains nothing. */
 #ifndef ATTN_COMPUTE_PAIRS_H
 #define ATTN_COMPUTE_PAIRS_H
 
@@ -38,7 +38,8 @@ bool attn_pairs_choose(enum attn_bf16 kind);
 
 /* What each of the two instructions computes. */
 struct attn_pairs_ops {
-    /* y[n, 64] (+)= x[n, words] w[words, 64], while `ahead` is prefetched; x from attn_pairs_at, ldx in words */
+    /* y[n, 64] (+)= x[n, words] w[words, 64], while `ahead` is prefetched; x from attn_pairs_at, ldx in words.  Of more rows,
+     * libxsmm's kernels do what vdpbf16ps does here (multiply.h). */
     void (*panel)(float *y, size_t ldy, const float *x, size_t ldx, const float *w, size_t n, size_t words, bool more,
                   struct attn_ahead *ahead);
     /* The same for the FIRST rows of x, of n, and w[K, 64] as it is stored, [in, out]; K is a multiple of 32.  Leaves its words.

@@ -1,7 +1,7 @@
 /* pairs_dots.c - products in pairs by vdpbf16ps. */
 #include "compute/pairs_body.h"
 
-/* The micro-kernel of float32 (tile.h), with another instruction in place of the fused multiply-add. */
+/* The tile of float32 (tile.h), with another instruction in place of the fused multiply-add. */
 static inline v16 dots16(v16 x, v16 w, v16 sum)
 {
     return _mm512_dpbf16_ps(sum, (__m512bh)x, (__m512bh)w);

@@ -50,7 +50,7 @@ static void fill_floats(float *to, const struct attn_mat *w, size_t j)
 {
     for (size_t k = 0; k < w->in; k += ATTN_SLAB) {
         struct attn_slab s = attn_slab_of(w, j, k, ATTN_SLAB);
-        attn_slab_floats(to + k * PANEL, w, &s, ATTN_SLAB_FEW + 1, false);
+        attn_slab_copy(to + k * PANEL, w, &s, false);
     }
 }
 

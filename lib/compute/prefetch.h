@@ -1,4 +1,4 @@
-/* prefetch.h - memory is asked for before it is needed.  Included by vec_body.h and the products in pairs alone. */
+/* prefetch.h - memory is asked for before it is needed.  Included by what multiplies alone. */
 #ifndef ATTN_COMPUTE_PREFETCH_H
 #define ATTN_COMPUTE_PREFETCH_H
 
@@ -50,7 +50,7 @@ static inline size_t prefetch_rate(const struct attn_ahead *a, size_t parts)
     return parts ? parts_of(all * ONE, parts) : 0;
 }
 
-/* Called after each part of the work. */
+/* Called before or after each part of the work. */
 static inline void prefetch_some(struct attn_ahead *a, size_t rate)
 {
     a->due += rate;

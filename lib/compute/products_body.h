@@ -1,7 +1,7 @@
 /* products_body.h - products with a weight as it is stored: float32, float16 or bf16; [in, out] or [out, in].
  *
  * Numbers are converted on the way into registers (widened), sixteen stored rows [out, in] are transposed there.  For many rows
- * of x the micro-kernel (tile.h) reads panels of 64 columns; for few, w is streamed: read where it is stored, in long stretches
+ * of x a tile (tile.h) reads panels of 64 columns; for few, w is streamed: read where it is stored, in long stretches
  * and each number once.  Included by vec_body.h alone. */
 #ifndef ATTN_COMPUTE_PRODUCTS_BODY_H
 #define ATTN_COMPUTE_PRODUCTS_BODY_H

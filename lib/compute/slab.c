@@ -52,15 +52,20 @@ bool attn_slab_whole(const struct attn_mat *w, const struct attn_slab *s, bool r
     return !w->out_in && s->cols == PANEL && !(round && w->type != ATTN_BF16);
 }
 
-struct attn_floats attn_slab_floats(float *copy, const struct attn_mat *w, const struct attn_slab *s, size_t rows, bool round)
+void attn_slab_copy(float *copy, const struct attn_mat *w, const struct attn_slab *s, bool round)
 {
-    if (rows <= ATTN_SLAB_FEW && w->type == ATTN_F32 && attn_slab_whole(w, s, round))
-        return (struct attn_floats){(const float *)w->data + s->k * w->ld + s->j, w->ld};
     if (w->out_in)
         copy_turned(copy, w, s);
     else
         copy_rows(copy, w, s);
     if (round && w->type != ATTN_BF16)
         attn_vec_round(copy, copy, s->K * PANEL);
+}
+
+struct attn_floats attn_slab_floats(float *copy, const struct attn_mat *w, const struct attn_slab *s, bool round)
+{
+    if (w->type == ATTN_F32 && attn_slab_whole(w, s, round))
+        return (struct attn_floats){(const float *)w->data + s->k * w->ld + s->j, w->ld};
+    attn_slab_copy(copy, w, s, round);
     return (struct attn_floats){copy, PANEL};
 }

@@ -1,15 +1,10 @@
-/* slab.h - cuts a weight into slabs of 64 columns and some steps of k, as micro-kernels read them. */
+/* slab.h - cuts a weight into slabs of 64 columns and some steps of k, as kernels read them. */
 #ifndef ATTN_COMPUTE_SLAB_H
 #define ATTN_COMPUTE_SLAB_H
 
 #include "compute/vec.h"
 
-enum {
-    ATTN_SLAB = 128,                    /* most steps of a slab that is copied: 32 KB, in the L1 cache */
-    /* For at most so many rows of x a copy does not pay.  For more it does: the rows of a weight are often so far apart that
-     * those of a slab evict each other from the cache, while those of a copy stay. */
-    ATTN_SLAB_FEW = 6
-};
+enum { ATTN_SLAB = 128 };               /* most steps of a slab that is copied: 32 KB, in the L1 cache */
 
 /* Columns j .. j + cols (at most 64, but where it is only prefetched), steps k .. k + K. */
 struct attn_slab { size_t j, cols, k, K; };
@@ -20,11 +15,12 @@ struct attn_slab attn_slab_of(const struct attn_mat *w, size_t panel, size_t k, 
  * evenly spaced, not where a matrix is interleaved (weights.h). */
 struct attn_ahead attn_slab_memory(const struct attn_mat *w, const struct attn_slab *s, size_t part, size_t parts);
 
-/* Whether a micro-kernel can read the slab where it is stored: it has 64 columns, in rows, and needs no rounding to bf16. */
+/* Whether a kernel can read the slab where it is stored: it has 64 columns, in rows, and needs no rounding to bf16. */
 bool attn_slab_whole(const struct attn_mat *w, const struct attn_slab *s, bool round);
-/* The slab as [K, 64] of float32, with zeros to the right of the last column: in the file if that is possible and fast for
- * `rows` rows of x, else in copy[ATTN_SLAB * 64], rounded to bf16 if `round`. */
+/* Copies the slab to copy[K, 64] in float32, with zeros to the right of the last column; rounded to bf16 if `round`. */
+void attn_slab_copy(float *copy, const struct attn_mat *w, const struct attn_slab *s, bool round);
+/* The same without a copy if the slab can be read in the file. */
 struct attn_floats { const float *at; size_t ld; };
-struct attn_floats attn_slab_floats(float *copy, const struct attn_mat *w, const struct attn_slab *s, size_t rows, bool round);
+struct attn_floats attn_slab_floats(float *copy, const struct attn_mat *w, const struct attn_slab *s, bool round);
 
 #endif

@@ -94,7 +94,7 @@ static void outer_sum(const struct outer *j, float *sum, const float *x, size_t 
     _Alignas(LINE) float copy[ATTN_SLAB * PANEL];
     for (size_t k = 0; k < j->w->n; k += ATTN_SLAB) {
         struct attn_slab s = attn_slab_of(&j->view, panel, k, ATTN_SLAB);
-        struct attn_floats w = attn_slab_floats(copy, &j->view, &s, n, false);
+        struct attn_floats w = attn_slab_floats(copy, &j->view, &s, false);
         attn_vec_outer(sum, PANEL, x + k * j->x->ld, j->x->ld, w.at, w.ld, n, s.K);
     }
 }

@@ -1,6 +1,7 @@
 #include "compute/sums.h"
 
 #include "base/size.h"
+#include "compute/multiply.h"
 #include "compute/pairs.h"
 #include "compute/panels.h"
 #include "compute/slab.h"
@@ -8,19 +9,30 @@
 #include <assert.h>
 #include <string.h>
 
-enum { PANEL = ATTN_PANEL, LINE = 64 };
+enum { PANEL = ATTN_PANEL, LINE = 64, LEAD = 2 /* slabs ahead that kernels prefetch */ };
 
 /* ---- slabs of a weight as it is stored, in float32 ---- */
 
 /* Multiplies the first of n rows with slab s as it is stored, and leaves a copy of it; returns how many rows these were. */
-static size_t multiply_first(float *y, const struct attn_item_sums *o, const struct attn_slab *s, const float *x, float *copy, size_t n,
-                             struct attn_ahead *ahead)
+static size_t multiply_first(const struct attn_operands *o, const struct attn_mat *w, const struct attn_slab *s, float *copy,
+                             size_t n, struct attn_ahead *ahead)
 {
-    const struct attn_mat *w = o->it.to->w;
     const void *at = attn_element(w->data, w->type, s->k * w->ld + s->j);
-    assert(n >= attn_vec_ops()->tile_rows);
-    attn_vec_of(w->type)->panel_copy(y, o->ld, x, o->p->ldx, copy, at, w->ld, s->K, s->k > 0, n, ahead);
-    return attn_vec_ops()->tile_rows;
+    const size_t first = attn_vec_ops()->tile_rows;
+    assert(n >= first);
+    attn_vec_of(w->type)->panel_copy(o->y, o->ldy, o->x, o->ldx, copy, at, w->ld, s->K, o->more, n, ahead);
+    attn_multiply_counts(false, first * s->K * PANEL);
+    return first;
+}
+
+/* Few rows of the copy of a large weight are multiplied by our loops, which prefetch in every step: between kernels' calls there is
+ * too little time, and 8 rows take 1.2 to 1.3 times as long.  24 rows take 1.07 times as long. */
+static void multiply_copy(const struct attn_operands *o, size_t n, size_t K, bool small, struct attn_ahead *ahead)
+{
+    if (n <= ATTN_FEW && !small)
+        attn_multiply_by_loops(o, n, K, ahead);
+    else
+        attn_multiply(o, n, PANEL, K, ahead);
 }
 
 /* Adds the product of the item's rows with slab s. */
@@ -31,13 +43,28 @@ static void add_floats(const struct attn_item_sums *o, const struct attn_slab *s
     const struct attn_mat *w = o->it.to->w;
     const float *x = p->x + o->it.i0 * p->ldx + s->k;
     float *y = o->sum + s->j - o->it.j0 * PANEL;
-    size_t n = o->it.i1 - o->it.i0, i = 0;
-    struct attn_floats at = {copy, PANEL};
-    if (n > ATTN_SLAB_FEW && attn_slab_whole(w, s, p->bf16))        /* the first rows make a copy that the others read */
-        i = multiply_first(y, o, s, x, copy, n, ahead);
-    else
-        at = attn_slab_floats(copy, w, s, n, p->bf16);
-    attn_kernel_multiply(y, o->ld, x, p->ldx, at.at, at.ld, i, n, s->K, s->k > 0, ahead);
+    size_t n = o->it.i1 - o->it.i0, done = 0;
+    struct attn_operands all = {y, o->ld, x, p->ldx, copy, PANEL, s->k > 0, NULL};
+    struct attn_ahead none = {0};
+    if (w->type != ATTN_F32 && n > attn_vec_ops()->tile_rows && attn_slab_whole(w, s, p->bf16) && !attn_mat_small(w)) {
+        done = multiply_first(&all, w, s, copy, n, ahead);      /* the first rows make a copy that the others read */
+    } else {
+        struct attn_floats at = attn_slab_floats(copy, w, s, p->bf16);
+        all.w = at.at;
+        all.ldw = at.ld;
+    }
+    all.y += done * all.ldy;
+    all.x += done * all.ldx;
+    if (all.w == copy) {
+        multiply_copy(&all, n - done, s->K, attn_mat_small(w), ahead);
+        return;
+    }
+    if (n <= ATTN_FEW) {                                /* between calls for few rows there is no time to prefetch: kernels do it */
+        if (s->k + (LEAD + 1) * s->K <= p->in)
+            all.next = all.w + LEAD * s->K * all.ldw;
+        ahead = &none;
+    }
+    attn_multiply(&all, n, PANEL, s->K, ahead);
 }
 
 /* The item's rows are divided into `parts`; this is one of them. */
@@ -139,12 +166,13 @@ static struct attn_ahead chunk_ahead(const struct attn_item_sums *o, const struc
     return attn_slab_memory(it.to->w, &all, part, parts);
 }
 
-/* Whether the first rows of the item make the words of the chunk, one panel after the other, while they multiply. */
+/* Whether the first rows of the item make the words of the chunk, one panel after the other, while they multiply: for more rows,
+ * kernels do without. */
 static bool first_rows_copy(const struct attn_item_sums *o, const struct attn_chunk *c)
 {
     const struct attn_mat *w = o->it.to->w;
     const size_t n = o->it.i1 - o->it.i0, enough = 2 * (size_t)ATTN_PAIRS_FIRST, whole = 32;
-    return attn_pairs_ops()->panel_copy && n >= enough && !w->out_in && c->j1 * PANEL <= w->out && c->K % whole == 0;
+    return attn_pairs_ops()->panel_copy && n >= enough && n < ATTN_MANY_PAIRS && !w->out_in && c->j1 * PANEL <= w->out && c->K % whole == 0;
 }
 
 /* Adds the product of the item's rows with `words`: `depth` steps of panel j from step k on.  copy: the first rows make them. */
@@ -155,11 +183,13 @@ static void add_words(const struct attn_item_sums *o, size_t j, size_t k, size_t
     const float *x = attn_pairs_at(all->x, all->ldx, o->it.i0, k / 2);
     float *y = o->sum + (j - o->it.j0) * PANEL;
     size_t n = o->it.i1 - o->it.i0, first = copy ? ATTN_PAIRS_FIRST : 0;
-    if (copy)
+    if (copy) {
+        attn_multiply_counts(false, first * depth * PANEL);
         attn_pairs_ops()->panel_copy(y, o->ld, x, all->ldx, words, attn_element(w->data, w->type, k * w->ld + j * PANEL), w->type,
                                      w->ld, depth, k > 0, n, ahead);
-    attn_pairs_ops()->panel(y + first * o->ld, o->ld, x + first * all->ldx, all->ldx, words, n - first, attn_pairs_words(depth), k > 0,
-                            ahead);
+    }
+    const struct attn_operands rest = {y + first * o->ld, o->ld, x + first * all->ldx, all->ldx, words, PANEL, k > 0, NULL};
+    attn_multiply_bf16(&rest, n - first, attn_pairs_words(depth), ahead);
 }
 
 /* Adds the product of the item's rows with a chunk, whose pairs are `words` unless the first rows make them. */
@@ -227,10 +257,10 @@ static void add_panel(const struct attn_item_sums *o, size_t j, size_t k)
     if (!pairs || k + K == p->in)       /* what is prefetched of x are rows, and pairs lie otherwise */
         ahead.then = &rows;
     if (pairs)
-        attn_pairs_ops()->panel(y, o->ld, attn_pairs_at(p->x, p->ldx, it->i0, k / 2), p->ldx, w, n, attn_pairs_words(K), k > 0,
-                                &ahead);
+        attn_multiply_bf16(&(struct attn_operands){y, o->ld, attn_pairs_at(p->x, p->ldx, it->i0, k / 2), p->ldx, w, PANEL, k > 0, NULL}, n,
+                           attn_pairs_words(K), &ahead);
     else
-        attn_kernel_multiply(y, o->ld, p->x + it->i0 * p->ldx + k, p->ldx, w, PANEL, 0, n, K, k > 0, &ahead);
+        attn_multiply(&(struct attn_operands){y, o->ld, p->x + it->i0 * p->ldx + k, p->ldx, w, PANEL, k > 0, NULL}, n, PANEL, K, &ahead);
 }
 
 /* One row waits for memory alone. */
@@ -322,6 +352,8 @@ void attn_sum_up_few(const struct attn_item_sums *o)
         stream_out_in(o);
     else
         stream_in_out(o, panels);
+    if (o->p->cut.n > 1)
+        attn_multiply_counts(false, o->p->cut.n * w->in * panels * PANEL);
     rest.it.j0 += panels;
     rest.sum += panels * PANEL;
     if (rest.it.j0 < rest.it.j1)

@@ -8,6 +8,14 @@
 #include "compute/cut.h"
 #include "compute/gemm.h"
 
+enum { ATTN_FEW = 12 };                 /* most rows for which kernels prefetch a weight themselves */
+
+/* Whether a weight stays in the cache from one pass to the next, so that no product waits for it. */
+static inline bool attn_mat_small(const struct attn_mat *w)
+{
+    return w->in * w->out * attn_dtype_size(w->type) <= 256 << 10;
+}
+
 struct attn_item_sums;
 
 /* How a product is cut into items, the way one of them is summed up, whether x is in pairs, and how many steps of a panel that is

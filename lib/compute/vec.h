@@ -134,7 +134,7 @@ struct attn_adamw { float beta1, beta2, scale, keep, rate, spread, eps; };
     DO(block, (float *y, const void *x, size_t ld, size_t K)) \
     /* Transposes 16 rows of n numbers, to which x[16] points, into 16 columns of y[n, 64]: y[k * 64 + l] = x[l][k]. */ \
     DO(transpose, (float *y, const void *const *x, size_t n)) \
-    /* The same as panel for the first `tile_rows` rows of x (of n, which are more than six).  Leaves w as float32 in \
+    /* The same as panel for the first `tile_rows` rows of x (of n, which are more).  Leaves w as float32 in \
      * copy[K, 64]. */ \
     DO(panel_copy, (float *y, size_t ldy, const float *x, size_t ldx, float *copy, const void *w, size_t ldw, size_t K, \
                     bool more, size_t n, struct attn_ahead *ahead)) \

@@ -97,7 +97,6 @@ static void size_up(struct attn_grad *g, const struct attn_grad_plan *plan)
 
 int attn_grad_new(struct attn_grad **out, struct attn_params *p, const struct attn_grad_plan *plan, struct attn_err *err)
 {
-    const double groups = 16;           /* least number in a training worth the milliseconds that preparing takes */
     *out = NULL;
     int rc = check_plan(plan, p->model, err);
     if (rc)
@@ -116,7 +115,6 @@ int attn_grad_new(struct attn_grad **out, struct attn_params *p, const struct at
         attn_grad_free(g);
         return rc;
     }
-    attn_kernel_prepare(groups * 6.0 * (double)g->work[0].R * (double)p->count);
     *out = g;
     return ATTN_OK;
 }

@@ -10,6 +10,7 @@
 #include "base/format.h"
 #include "base/target.h"
 #include "base/team.h"
+#include "compute/multiply.h"
 #include "compute/pairs.h"
 #include "compute/peak.h"
 #include "compute/vec.h"
@@ -111,7 +112,7 @@ static void multiply(void *ctx, size_t item, int worker)
     struct attn_ahead none = {0};
     (void)ctx, (void)item, (void)worker;
     for (int i = 0; i < TIMES; i++)
-        attn_vec_panel(y, ATTN_PANEL, x, STEPS, w, ATTN_PANEL, ROWS, STEPS, true, &none);
+        attn_multiply(&(struct attn_operands){y, ATTN_PANEL, x, STEPS, w, ATTN_PANEL, true, NULL}, ROWS, ATTN_PANEL, STEPS, &none);
 }
 
 static double multiplied(size_t times)
@@ -128,7 +129,7 @@ static void multiply_pairs(void *ctx, size_t item, int worker)
     memset(x, byte, sizeof x);
     memset(w, byte, sizeof w);
     for (int i = 0; i < PAIR_TIMES; i++)
-        attn_pairs_ops()->panel(y, ATTN_PANEL, x, WORDS, w, SHEET, WORDS, false, &(struct attn_ahead){0});
+        attn_multiply_bf16(&(struct attn_operands){y, ATTN_PANEL, x, WORDS, w, ATTN_PANEL, false, NULL}, SHEET, WORDS, &(struct attn_ahead){0});
 }
 
 static double multiplied_pairs(size_t times)

@@ -214,7 +214,6 @@ static int make(struct attn_run *r, struct attn_err *err)
     lay_out(&r->arena, r);
     if (r->pass.bias)
         fill_bias(r);
-    attn_kernel_prepare(work(r));
     attn_team_expect(r->pass.team, work(r));
     return ATTN_OK;
 }
@@ -292,7 +291,7 @@ int attn_run_measure(struct attn_cost *out, const struct attn_model *m, const st
         out->scratch = r.arena.used - r.kept;
         const struct attn_panels_use use = attn_run_use(&r);
         out->copies = p->copies == ATTN_COPY_NEVER ? 0 : attn_panels_bytes(&m->w, &use);
-        out->libxsmm = attn_gemm_share(p->rows, p->bf16, work(&r));
+        out->libxsmm = attn_gemm_share(p->rows, m->w.n.L ? &m->w.block[0].v : &m->w.unembed, p->bf16);
         if (r.arena.overflow)
             rc = attn_fail(err, ATTN_ENOMEM, "a run of this size needs more memory than can be addressed");
     }

@@ -335,7 +335,6 @@ int main(int argc, char **argv)
         fprintf(stderr, "products: %s\n", err.code ? err.msg : "expected THREADS and, if you like, 1 to 99 ROUNDS");
         return 1;
     }
-    attn_kernel_prepare(1e12);
     attn_team_expect(b.team, 1e12);
     libxsmm_init();
     fill(&b);

@@ -105,7 +105,9 @@ static void peak_row(const char *name, int threads, double value, const char *un
 
 static void table_machine(const struct machine *m)
 {
-    printf("%s, %s, %d thread%s\n", m->cpu, attn_cpu_target(), m->threads, m->threads == 1 ? "" : "s");
+    char products[128];
+    attn_products_say(products, sizeof products);
+    printf("%s, %s, %d thread%s\nproducts: %s\n", m->cpu, attn_cpu_target(), m->threads, m->threads == 1 ? "" : "s", products);
     printf("caches %.1f MiB; memory is read over %.0f MiB\n\n", (double)m->caches / 0x1p20, (double)m->buffer / 0x1p20);
     printf("%-28s %7s %10s %-8s %10s %6s %10s %8s\n", "", "threads", "value", "", "limit", "ratio", "ms each", "libxsmm");
     for (int i = 0; i < m->peaks; i++) {
@@ -401,8 +403,8 @@ const struct command bench_command = {
              "matrix products on numbers in the nearest cache, and at that of softmax and activation functions on such "
              "numbers; weights are read at the speed at which a buffer of their size is read.  Attention is computed "
              "in float32, in bf16, too.  \"limit f32\" and \"limit "
-             "bf16\" are multiply-adds in registers, which no product reaches.  The last column is the share of the products with weights "
-             "in float32 that libxsmm's kernels compute; the program's own take the others.  Compare only ratios of one run: "
+             "bf16\" are multiply-adds in registers, which no product reaches.  The last column is the share of the products "
+             "of two rows and more that libxsmm's kernels compute; plain loops take the others.  Compare only ratios of one run: "
              "machines are shared, and their speed changes.  Floating point operations are 2 for each row and matrix parameter "
              "used (after the last block's attention, only the last row is), scores and sums of values of visible keys, and the "
              "last row of logits (in training all rows, and twice as much again for the backward pass); the bytes of a decoding step "

@@ -64,7 +64,7 @@ struct result {
     int threads;
     double value, limit;                /* medians; limit 0: the stage has none */
     double seconds;                     /* median of a sample */
-    double libxsmm;                     /* the share of products that its kernels took; NaN: there are none with weights in float32 */
+    double libxsmm;                     /* the share of products that its kernels took; NaN: all have one row */
     size_t runs;
 };
 

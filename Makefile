@@ -86,7 +86,9 @@ B       := build/$(flavour)
 objects  = $(patsubst %.c,$(B)/%.o,$(wildcard $(1)))
 lib_o   := $(call objects,lib/*/*.c)
 cmd_o   := $(call objects,cmd/attn-cli/*.c cmd/attn-cli/*/*.c)
-test_o  := $(call objects,tests/*.c)
+# Tests lie as the rooms of lib that they test; the other folders under tests/ are tools.
+tested  := support cmd $(patsubst lib/%/,%,$(wildcard lib/*/))
+test_o  := $(foreach room,$(tested),$(call objects,tests/$(room)/*.c))
 # What a flavour calls at each basic block that runs.
 blocks_steps := $(B)/tests/sizes/steps.o
 blocks_reach := $(B)/tests/mutate/reached.o
@@ -112,6 +114,7 @@ $(B)/attn-tests: $(test_o) $(B)/libattn.a $(B)/objects | build/attack/fault.so
 	$(call do,LINK $@) $(link) -o $@ $(binary) -lcheck -lsubunit $(parsers) $(libs)
 $(B)/lib/compute/%.o: room := $(room_compute)
 $(B)/cmd/%.o: room := -Icmd/attn-cli
+$(B)/tests/%.o: room := -iquote tests/support
 $(B)/%.o: %.c $(B)/flags
 	@mkdir -p $(@D)
 	$(call do,CC $<) $(CC) $(std) $(warn) $(CFLAGS) $(hard) $(room) $(flags) $(cflags_$(notdir $*)) -MMD -MP -c -o $@ $<

@@ -26,9 +26,9 @@ FUZZ_RUNS    ?= -1
 readers := $(patsubst tests/fuzz/fuzz_%.c,%,$(wildcard tests/fuzz/fuzz_*.c))
 # What several targets use.
 shared := $(addprefix $(B)/tests/fuzz/,archive.o tokenizing.o)
-$(B)/replay_%: $(B)/tests/fuzz/fuzz_%.o $(shared) $(B)/tests/fuzz/replay.o $(B)/tests/parsers.o $(B)/libattn.a
+$(B)/replay_%: $(B)/tests/fuzz/fuzz_%.o $(shared) $(B)/tests/fuzz/replay.o $(B)/tests/support/parsers.o $(B)/libattn.a
 	$(call do,LINK $@) $(link) -o $@ $^ $(parsers) $(libs)
-$(B)/fuzz_%: $(B)/tests/fuzz/fuzz_%.o $(shared) $(B)/tests/fuzz/mutate.o $(B)/tests/parsers.o $(B)/libattn.a
+$(B)/fuzz_%: $(B)/tests/fuzz/fuzz_%.o $(shared) $(B)/tests/fuzz/mutate.o $(B)/tests/support/parsers.o $(B)/libattn.a
 	$(call do,LINK $@) $(link) -fsanitize=fuzzer -o $@ $^ $(parsers) $(libs)
 
 # Sanitizers map fixed addresses, which the address space randomization of some kernels may have taken: setarch -R turns it off.
@@ -59,11 +59,11 @@ test-browser: $(B)/attn-cli
 	@for p in python3 chromium chromedriver; do command -v $$p >/dev/null || { echo "test-browser: skipped, there is no $$p" \
 	    "(sudo apt-get install python3 chromium chromium-driver)"; exit $${ATTN_SKIP_NOTHING:-0}; }; done; ATTN_CLI=$< $(python) -B tests/browser/test_page.py
 
-# Takes a minute or two; see tests/test_induction.c.
+# Takes a minute or two; see tests/train/test_induction.c.
 test-train: $(B)/attn-cli $(B)/attn-tests
 	ATTN_SLOW=1 ATTN_CLI=$(B)/attn-cli $(B)/attn-tests repeats
 
-# Half a minute; see tests/test_ports.c.
+# Half a minute; see tests/compare/test_ports.c.
 test-ports: $(B)/attn-cli $(B)/attn-tests
 	ATTN_PORTS=1 ATTN_CLI=$(B)/attn-cli $(B)/attn-tests ports
 

@@ -24,7 +24,7 @@ bad=0 ran=0
 made_by_a_port()
 {
     attn-cli run -q -m ./model -s "The cat sees the moth" --show '*' "$1" "$2" -o mistake.npz
-    python3 "$root/tests/port.py" mistake.npz "$3" "$4"
+    python3 "$root/tests/support/port.py" mistake.npz "$3" "$4"
     rm mistake.npz
 }
 

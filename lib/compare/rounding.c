@@ -7,7 +7,7 @@
 #include <string.h>
 
 /* Two to three times what was measured over right ports of 21 families, 64 to 768 wide, with dots up to 150 and
- * columns up to 1,024 times larger than others (tests/test_ports.c). */
+ * columns up to 1,024 times larger than others (tests/compare/test_ports.c). */
 enum { OF_ROOT = 4 };                   /* roundings of a sum, times the root of its terms */
 /* What a step may make of the gap of its inputs.  Most: a product of two activations; and logits, since columns of a
  * tied embedding can be as large as those of the stream. */

@@ -7,7 +7,7 @@
  * closes it, the run goes on, and what is written is thrown away.
  *
  * A format is a row of attn_formats[] in sink.c and a file with its methods, which are declared below.  Who else may name one, and why, is listed in
- * tests/test_additions.c. */
+ * tests/cmd/test_additions.c. */
 #ifndef ATTN_SINKS_SINK_H
 #define ATTN_SINKS_SINK_H
 

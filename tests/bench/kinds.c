@@ -5,7 +5,7 @@
  * growth of the resident set is the memory of this call alone, besides the arrays it was given.  The time is the best of five,
  * or of as many as fit into a second.  The slope is that of its logarithm between the last two lengths: 1 is linear, 2
  * quadratic. */
-#include "../draw.h"
+#include "draw.h"
 #include "attn.h"
 
 #include <math.h>

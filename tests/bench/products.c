@@ -5,7 +5,7 @@
  * they come from memory as in a pass.  libxsmm (float32) and oneDNN (bf16, where the package libdnnl-dev is installed) have
  * their weights packed beforehand; attn-cli reads weights as they are stored or in panels.  In bf16 both have x rounded
  * beforehand: in a pass, norms, attention and activations round what they make.  A ratio is the median of those of each round, in which all take turns. */
-#include "../draw.h"
+#include "draw.h"
 #include "base/team.h"
 #include "compute/gemm.h"
 #include "compute/panels.h"

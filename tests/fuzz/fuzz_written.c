@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "attn_tools.h"
-#include "../parsers.h"
+#include "parsers.h"
 #include "base/utf8.h"
 #include "fuzz.h"
 #include "base/json.h"

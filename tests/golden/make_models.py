@@ -5,7 +5,7 @@
 
 Plain Python, written from the description of the format alone, so that it is independent of
 the C code.  Needs no packages.  The weights are read from model.safetensors as they are stored;
-tests/test_init.c checks how they were drawn.
+tests/making/test_init.c checks how they were drawn.
 """
 import json
 import math

@@ -20,7 +20,7 @@ class Reach:
     def __init__(self, root, home, jobs):
         self.root, self.home = root, home / "reach"
         self.home.mkdir(parents=True, exist_ok=True)
-        names = re.findall(r"SUITE\((\w+)\)", (root / "tests/suites.inc").read_text())
+        names = re.findall(r"SUITE\((\w+)\)", (root / "tests/support/suites.inc").read_text())
         listed = subprocess.run(["git", "ls-files", "-co", "--exclude-standard", "lib", "cmd", "tests"], cwd=root, check=True,
                                 capture_output=True, text=True).stdout.split()
         self.listed = sorted(n for n in listed if re.search(r"\.([ch]|inc)$", n) and (root / n).is_file())
@@ -36,7 +36,7 @@ class Reach:
     def state(self, suite):
         whole = hashlib.sha256()
         for name in self.listed:
-            if not re.fullmatch(r"tests/test_\w+\.c|tests/suites\.inc", name) or name == f"tests/test_{suite}.c":
+            if not re.fullmatch(r"tests/\w+/test_\w+\.c|tests/support/suites\.inc", name) or name.endswith(f"/test_{suite}.c"):
                 whole.update(name.encode() + b"\0" + (self.root / name).read_bytes())
         return whole.hexdigest()
 

@@ -331,7 +331,7 @@ START_TEST(test_pytorch)
     if (!python)
         return;
     succeed(printed("for m in gpt2-a gpt2-b neox-i qwen2-j; do echo tests/golden/checkpoints/$m $D/$m %s; done | xargs %s "
-                    "tests/torch_save.py", forms[_i], python));
+                    "tests/support/torch_save.py", forms[_i], python));
     for (size_t i = 0; i < sizeof list / sizeof *list; i++)
         expect_same_model(list[i], list[i]);
 }

@@ -381,7 +381,7 @@ static const struct usage completed[] = {
     {"run --format = ti", "tidy"},
     {"run --show pattern,cont", "pattern,context"},
     {"run -m tin", "tiny"},
-    {"run -f tests/test_cm", "tests/test_cmd.c"},
+    {"run -f tests/cmd/test_cm", "tests/cmd/test_cmd.c"},
     {"init --residual f", "false"},
     {"run --labels au", "auto"},
     {"help toke", "tokenize"},

@@ -96,7 +96,7 @@ START_TEST(test_there_and_back)
     if (!python)
         return;
     succeed(printed("for m in gpt2-a gpt2-b llama-f qwen2-j; do echo tests/golden/checkpoints/$m $D/$m zip; done | xargs %s "
-                    "tests/torch_save.py", python));
+                    "tests/support/torch_save.py", python));
     static const char *const list[] = {"gpt2-a", "gpt2-b", "llama-f", "qwen2-j"};
     for (size_t i = 0; i < sizeof list / sizeof *list; i++) {
         succeed(printed("$A convert -q -m $D/%s -o $D/back-%s", list[i], list[i]));

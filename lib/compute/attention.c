@@ -120,31 +120,31 @@ static size_t first_row(const struct attn_head *h, const struct attn_band *b, si
 }
 
 /* The memory of the first values of r, for prefetching.  The hardware fetches ahead for one row, which reads them in one stretch. */
-static struct attn_ahead values_ahead(const struct attn_head *h, const struct attn_band *b, struct attn_range r)
+static struct attn_prefetch values_prefetch(const struct attn_head *h, const struct attn_band *b, struct attn_range r)
 {
     size_t ldv = h->keys.ldv, n = r.hi > r.lo && b->rows > 1 ? smaller(r.hi - r.lo, DEPTH) : 0;
-    return attn_vec_ahead(h->keys.v + r.lo * ldv, n, h->dv * sizeof *h->keys.v, ldv * sizeof *h->keys.v);
+    return attn_prefetch_rows(h->keys.v + r.lo * ldv, n, h->dv * sizeof *h->keys.v, ldv * sizeof *h->keys.v);
 }
 
 /* Some columns of the band's rows from `first` on, which will be written. */
-static struct attn_ahead columns_ahead(const struct attn_band *b, size_t first, size_t from, size_t to)
+static struct attn_prefetch columns_prefetch(const struct attn_band *b, size_t first, size_t from, size_t to)
 {
     size_t rows = from < to && first < b->rows ? b->rows - first : 0;
-    return attn_vec_to_write(attn_vec_ahead(b->m + first * b->ld + from, rows, (to - from) * sizeof *b->m, b->ld * sizeof *b->m));
+    return attn_prefetch_for_write(attn_prefetch_rows(b->m + first * b->ld + from, rows, (to - from) * sizeof *b->m, b->ld * sizeof *b->m));
 }
 
 /* Computes columns j .. j + 64 of the dots, and prefetches what is used next: the rest of the panel, at its end `then`. */
-static void dots_panel(const struct attn_head *h, const struct attn_band *b, size_t j, const struct attn_ahead *then)
+static void dots_panel(const struct attn_head *h, const struct attn_band *b, size_t j, const struct attn_prefetch *then)
 {
     size_t dh = h->dh, first = first_row(h, b, j);
     const float *q = b->q + first * b->ldq, *k = h->keys.k + j * dh;
     float *y = b->m + first * b->ld + j;
     for (size_t i = 0; i < dh; i += DEPTH) {
         size_t depth = smaller(dh - i, DEPTH), left = smaller(dh - i - depth, DEPTH);
-        struct attn_ahead next = attn_vec_ahead(k + (i + depth) * PANEL, left, PANEL * sizeof *k, PANEL * sizeof *k);
-        next.then = left ? NULL : then;
+        struct attn_prefetch soon = attn_prefetch_rows(k + (i + depth) * PANEL, left, PANEL * sizeof *k, PANEL * sizeof *k);
+        soon.next = left ? NULL : then;
         const struct attn_operands o = {y, b->ld, q + i, b->ldq, k + i * PANEL, PANEL, i > 0, NULL};
-        attn_multiply(&o, b->rows - first, PANEL, depth, &next);
+        attn_multiply(&o, b->rows - first, PANEL, depth, &soon);
     }
 }
 
@@ -165,14 +165,14 @@ void attn_band_dots(const struct attn_head *h, const struct attn_band *b)
         return;
     }
     const size_t end = up(r.hi, PANEL), bytes = PANEL * sizeof *b->m;
-    struct attn_ahead values = values_ahead(h, b, reach(h, b->row0, b->rows));
-    struct attn_ahead zeros = columns_ahead(b, 0, end, shown(h, b, h->shown).hi);      /* of the pattern, where it is shown */
-    values.then = &zeros;
+    struct attn_prefetch values = values_prefetch(h, b, reach(h, b->row0, b->rows));
+    struct attn_prefetch zeros = columns_prefetch(b, 0, end, shown(h, b, h->shown).hi);      /* of the pattern, where it is shown */
+    values.next = &zeros;
     for (size_t j = r.lo / PANEL * PANEL, next; j < end; j = next) {
         next = j + PANEL;
-        struct attn_ahead dots = columns_ahead(b, first_row(h, b, next), next, next + PANEL);
-        struct attn_ahead panel = attn_vec_ahead(h->keys.k + next * h->dh, smaller(h->dh, DEPTH), bytes, bytes);
-        panel.then = &dots;
+        struct attn_prefetch dots = columns_prefetch(b, first_row(h, b, next), next, next + PANEL);
+        struct attn_prefetch panel = attn_prefetch_rows(h->keys.k + next * h->dh, smaller(h->dh, DEPTH), bytes, bytes);
+        panel.next = &dots;
         dots_panel(h, b, j, next < end ? &panel : &values);
     }
 }
@@ -318,21 +318,21 @@ static size_t columns_from(const struct attn_head *h, size_t col)
 }
 
 /* Texts are of any length: kernels take whole multiples of LANES keys, so that few shapes are needed, and loops the rest. */
-static void multiply_keys(const struct attn_operands *o, size_t rows, size_t cols, size_t keys, struct attn_ahead *ahead)
+static void multiply_keys(const struct attn_operands *o, size_t rows, size_t cols, size_t keys, struct attn_prefetch *prefetch)
 {
     const size_t whole = keys > LANES && rows > 1 ? keys / LANES * LANES : keys;
     struct attn_operands rest = *o;
-    attn_multiply(o, rows, cols, whole, ahead);
+    attn_multiply(o, rows, cols, whole, prefetch);
     rest.x += whole;
     rest.w += whole * o->ldw;
     rest.more = true;
     if (whole < keys)
-        attn_multiply_by_loops(&rest, rows, keys - whole, ahead);
+        attn_multiply_by_loops(&rest, rows, keys - whole, prefetch);
 }
 
 /* y (+)= weights v, 64 columns or as many as there are from `col` on, for at most GROUP rows and those of keys k that they see. */
 static void context_tile(const struct attn_head *h, const struct attn_band *b, struct attn_range k, float *y, size_t ldy,
-                         size_t row, size_t col, struct attn_ahead *ahead)
+                         size_t row, size_t col, struct attn_prefetch *prefetch)
 {
     size_t rows = smaller(b->rows - row, GROUP);
     struct attn_range r = reach(h, b->row0 + row, rows);
@@ -340,7 +340,7 @@ static void context_tile(const struct attn_head *h, const struct attn_band *b, s
     const struct attn_operands o = {y + row * ldy, ldy, b->m + row * b->ld + from, b->ld, h->keys.v + from * h->keys.ldv + col,
                                     h->keys.ldv, from > r.lo, NULL};
     if (from < to)
-        multiply_keys(&o, rows, columns_from(h, col), to - from, ahead);
+        multiply_keys(&o, rows, columns_from(h, col), to - from, prefetch);
 }
 
 /* Computes 64 columns of the context, one block of values after the other. */
@@ -351,7 +351,7 @@ static void context_panel(const struct attn_head *h, const struct attn_band *b, 
         for (size_t i = 0; i < b->rows; i++)
             fill(y + i * ldy, 0, PANEL, 0);
     for (size_t k = r.lo; k < r.hi; k += DEPTH) {
-        struct attn_ahead next = values_ahead(h, b, (struct attn_range){k + DEPTH, col == 0 ? r.hi : 0});
+        struct attn_prefetch next = values_prefetch(h, b, (struct attn_range){k + DEPTH, col == 0 ? r.hi : 0});
         for (size_t i = 0; i < b->rows; i += GROUP)
             context_tile(h, b, (struct attn_range){k, k + DEPTH}, y, ldy, i, col, &next);
     }
@@ -360,7 +360,7 @@ static void context_panel(const struct attn_head *h, const struct attn_band *b, 
 void attn_head_mix(const struct attn_head *h, float *y, size_t ldy, const float *weights, size_t ld, size_t rows,
                    const float *v, size_t ldv, size_t K, bool more)
 {
-    struct attn_ahead none = {0};
+    struct attn_prefetch none = {0};
     for (size_t col = 0; col < h->dv; col += PANEL) {
         const struct attn_operands o = {y + col, ldy, weights, ld, v + col, ldv, more, NULL};
         attn_multiply(&o, rows, columns_from(h, col), K, &none);

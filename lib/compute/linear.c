@@ -107,7 +107,7 @@ static struct walk walk_of(const struct attn_heads *a, size_t item, int worker)
 static void absorb(struct walk *w, size_t end)
 {
     size_t dh = w->a->head.dh, dv = w->a->head.dv;
-    struct attn_ahead none = {0};
+    struct attn_prefetch none = {0};
     for (size_t *j = &w->sums.tally->keys; *j < end; ++*j) {
         attn_keys_row(w->phi, &w->keys, *j);
         attn_vec_feature(w->phi, w->phi, dh);

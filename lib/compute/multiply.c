@@ -81,19 +81,19 @@ static attn_microkernel *look_up(const struct attn_operands *o, size_t rows, con
 static __attribute__((target("avx"))) void leave_kernels(void) { _mm256_zeroupper(); }
 
 /* Rows i .. i + n by plain loops: the same bits. */
-static void loops(const struct attn_operands *o, size_t i, size_t n, const struct calls *c, struct attn_ahead *ahead)
+static void loops(const struct attn_operands *o, size_t i, size_t n, const struct calls *c, struct attn_prefetch *prefetch)
 {
     float *y = o->y + i * o->ldy;
     const float *x = o->x + i * o->ldx;
     if (c->bf16)
-        attn_pairs_dots.panel(y, o->ldy, x, o->ldx, o->w, n, c->K, o->more, ahead);
+        attn_pairs_dots.panel(y, o->ldy, x, o->ldx, o->w, n, c->K, o->more, prefetch);
     else
-        attn_vec_panel(y, o->ldy, x, o->ldx, o->w, o->ldw, n, c->K, o->more, ahead);
+        attn_vec_panel(y, o->ldy, x, o->ldx, o->w, o->ldw, n, c->K, o->more, prefetch);
 }
 
 /* The same by calls of kernel `which`, which takes `rows` rows; n is a multiple of that. */
 static void call(const struct attn_operands *o, size_t i, size_t n, size_t rows, struct calls *c, size_t which,
-                 struct attn_ahead *ahead)
+                 struct attn_prefetch *prefetch)
 {
     if (n == 0)
         return;
@@ -102,79 +102,79 @@ static void call(const struct attn_operands *o, size_t i, size_t n, size_t rows,
     attn_microkernel *f = c->kernel[which];
     attn_multiply_counts(f, n * c->K * c->cols * (c->bf16 ? 2 : 1));
     if (!f) {
-        loops(o, i, n, c, ahead);
+        loops(o, i, n, c, prefetch);
         return;
     }
     for (size_t end = i + n; i < end; i += rows) {
-        prefetch_some(ahead, c->rate * rows);
+        prefetch_some(prefetch, c->rate * rows);
         f(o->w, o->x + i * o->ldx, o->y + i * o->ldy, o->next);
     }
     leave_kernels();
 }
 
 /* Kernels for few rows exist for each number of them; more rows are cut into calls of whole tiles, so that there are few shapes. */
-static void call_for_all(const struct attn_operands *o, size_t n, struct calls *c, struct attn_ahead *ahead)
+static void call_for_all(const struct attn_operands *o, size_t n, struct calls *c, struct attn_prefetch *prefetch)
 {
     const bool seven = n == 7 && o->next;               /* libxsmm 1.17's kernel for seven rows prefetches nothing */
     const size_t tall = seven ? 4 : c->rate ? TILE : TALL, few = 2 * (size_t)TILE;
     const size_t last = n < few ? n - (seven ? tall : 0) : n % TILE ? TILE + n % TILE : 0;
     const size_t whole = (n - last) / tall * tall;
-    call(o, 0, whole, tall, c, 0, ahead);
-    call(o, whole, n - last - whole, n - last - whole, c, 1, ahead);
-    call(o, n - last, last, last, c, 2, ahead);
+    call(o, 0, whole, tall, c, 0, prefetch);
+    call(o, whole, n - last - whole, n - last - whole, c, 1, prefetch);
+    call(o, n - last, last, last, c, 2, prefetch);
 }
 
 /* The steps of a call: fewer if far too many lines would be prefetched before it, where lines that cannot be asked for yet may be
  * dropped. */
-static size_t depth_of(size_t n, size_t K, const struct attn_ahead *ahead)
+static size_t depth_of(size_t n, size_t K, const struct attn_prefetch *prefetch)
 {
-    size_t depth = K, lines = prefetch_rate(ahead, 1) / ONE, tiles = parts_of(n, TILE);
+    size_t depth = K, lines = prefetch_rate(prefetch, 1) / ONE, tiles = parts_of(n, TILE);
     while (depth > SHORTEST && lines > BURST * tiles * parts_of(K, depth))
         depth = up(depth / 2, SHORTEST);
     return depth;
 }
 
-static void multiply(const struct attn_operands *o, size_t n, size_t cols, size_t K, bool bf16, struct attn_ahead *ahead)
+static void multiply(const struct attn_operands *o, size_t n, size_t cols, size_t K, bool bf16, struct attn_prefetch *prefetch)
 {
-    const size_t depth = depth_of(n, K, ahead);
-    struct calls c = {.cols = cols, .rate = prefetch_rate(ahead, n * parts_of(K, depth)), .bf16 = bf16};
+    const size_t depth = depth_of(n, K, prefetch);
+    struct calls c = {.cols = cols, .rate = prefetch_rate(prefetch, n * parts_of(K, depth)), .bf16 = bf16};
     struct attn_operands part = *o;
     assert(!o->next || depth == K);     /* for few rows, kernels prefetch all of it */
     for (size_t k = 0; k < K; k += depth, part.x += depth, part.w += depth * o->ldw, part.more = true) {
         const size_t left = smaller(K - k, depth);
         c.known = k > depth && left == c.K;     /* the first ones may not add */
         c.K = left;
-        call_for_all(&part, n, &c, ahead);
+        call_for_all(&part, n, &c, prefetch);
     }
 }
 
-void attn_multiply(const struct attn_operands *o, size_t n, size_t cols, size_t K, struct attn_ahead *ahead)
+void attn_multiply(const struct attn_operands *o, size_t n, size_t cols, size_t K, struct attn_prefetch *prefetch)
 {
     if (n == 1 || K == 0)               /* one row waits for memory */
-        loops(o, 0, n, &(struct calls){.K = K}, ahead);
+        loops(o, 0, n, &(struct calls){.K = K}, prefetch);
     else
-        multiply(o, n, cols, K, false, ahead);
+        multiply(o, n, cols, K, false, prefetch);
 }
 
-void attn_multiply_by_loops(const struct attn_operands *o, size_t n, size_t K, struct attn_ahead *ahead)
+void attn_multiply_by_loops(const struct attn_operands *o, size_t n, size_t K, struct attn_prefetch *prefetch)
 {
     if (n > 1)
         attn_multiply_counts(false, n * K * ATTN_PANEL);
-    loops(o, 0, n, &(struct calls){.K = K}, ahead);
+    loops(o, 0, n, &(struct calls){.K = K}, prefetch);
 }
 
 /* Between the calls for fewer rows, there is too little time to prefetch: 16 rows take 1.2 times as long as by plain loops. */
-void attn_multiply_bf16(const struct attn_operands *o, size_t n, size_t words, struct attn_ahead *ahead)
+void attn_multiply_bf16(const struct attn_operands *o, size_t n, size_t words, struct attn_prefetch *prefetch)
 {
     const bool tiles = attn_pairs_kind() == ATTN_BF16_TILES;
     if (!tiles && n >= ATTN_MANY_PAIRS && words > 0) {
-        multiply(o, n, ATTN_PANEL, words, true, ahead);
+        multiply(o, n, ATTN_PANEL, words, true, prefetch);
         return;
     }
     if (n > 1)
         attn_multiply_counts(false, 2 * n * words * ATTN_PANEL);
     if (tiles)
-        attn_pairs_tiles.panel(o->y, o->ldy, o->x, o->ldx, o->w, n, words, o->more, ahead);
+        attn_pairs_tiles.panel(o->y, o->ldy, o->x, o->ldx, o->w, n, words, o->more, prefetch);
     else
-        loops(o, 0, n, &(struct calls){.K = words, .bf16 = true}, ahead);
+        loops(o, 0, n, &(struct calls){.K = words, .bf16 = true}, prefetch);
 }

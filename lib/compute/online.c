@@ -45,7 +45,7 @@ static void dots(struct online *o, struct attn_range block)
 {
     const struct attn_head *h = o->h;
     const struct attn_band *b = o->b;
-    struct attn_ahead none = {0};
+    struct attn_prefetch none = {0};
     size_t first = block.lo / PANEL * PANEL;
     if (block.hi <= o->ready.hi)
         return;

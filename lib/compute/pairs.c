@@ -39,11 +39,11 @@ void attn_pairs_put(float *words, size_t ld, size_t i, size_t k, const float *x,
         attn_pairs_of_row(words + i * ld + k / 2, SIDE, x, n);
 }
 
-struct attn_ahead attn_pairs_ahead(const float *words, size_t ld, size_t i, size_t rows, size_t k, size_t n)
+struct attn_prefetch attn_pairs_prefetch(const float *words, size_t ld, size_t i, size_t rows, size_t k, size_t n)
 {
     size_t side = attn_pairs_kind() == ATTN_BF16_TILES ? SIDE : 1, first = i / side, end = parts_of(i + rows, side);
     const size_t size = side * sizeof *words;   /* of a word of so many rows */
-    return attn_vec_ahead(words + side * (first * ld + k / 2), end - first, attn_pairs_words(n) * size, ld * size);
+    return attn_prefetch_rows(words + side * (first * ld + k / 2), end - first, attn_pairs_words(n) * size, ld * size);
 }
 
 const float *attn_pairs_at(const float *words, size_t ld, size_t i, size_t k)
@@ -88,9 +88,9 @@ static void transpose_rows(float *words, const struct attn_mat *w, const struct 
         const size_t first = c->j0 * PANEL + j, next = first + ATTN_TRANSPOSE;
         for (size_t l = 0; l < ATTN_TRANSPOSE; l++)
             row[l] = (const char *)attn_mat_row(w, first + l) + c->k * size;
-        struct attn_ahead ahead = attn_vec_ahead((const char *)attn_mat_row(w, next) + c->k * size,
+        struct attn_prefetch prefetch = attn_prefetch_rows((const char *)attn_mat_row(w, next) + c->k * size,
                                                  next < w->out ? ATTN_TRANSPOSE : 0, c->K * size, w->ld * size);
-        attn_pairs_transpose(words + j, row, w->type, c->K, &ahead);
+        attn_pairs_transpose(words + j, row, w->type, c->K, &prefetch);
     }
 }
 

@@ -38,20 +38,20 @@ bool attn_pairs_choose(enum attn_bf16 kind);
 
 /* What each of the two instructions computes. */
 struct attn_pairs_ops {
-    /* y[n, 64] (+)= x[n, words] w[words, 64], while `ahead` is prefetched; x from attn_pairs_at, ldx in words.  Of more rows,
+    /* y[n, 64] (+)= x[n, words] w[words, 64], while `prefetch` is fetched; x from attn_pairs_at, ldx in words.  Of more rows,
      * libxsmm's kernels do what vdpbf16ps does here (multiply.h). */
     void (*panel)(float *y, size_t ldy, const float *x, size_t ldx, const float *w, size_t n, size_t words, bool more,
-                  struct attn_ahead *ahead);
+                  struct attn_prefetch *prefetch);
     /* The same for the FIRST rows of x, of n, and w[K, 64] as it is stored, [in, out]; K is a multiple of 32.  Leaves its words.
      * NULL: words are made beforehand. */
     void (*panel_copy)(float *y, size_t ldy, const float *x, size_t ldx, float *words, const void *w, enum attn_dtype type,
-                       size_t ldw, size_t K, bool more, size_t n, struct attn_ahead *ahead);
+                       size_t ldw, size_t K, bool more, size_t n, struct attn_prefetch *prefetch);
     /* The same bits for one or two rows of x, at the speed of memory, as w is read where it is stored: see `stream` in vec.h
      * (here of at most WIDTH columns) and `stream_out_in` (of ATTN_TRANSPOSE outputs). */
     void (*stream)(float *y, size_t ldy, const float *x, size_t ldx, const void *w, enum attn_dtype type, size_t ldw, size_t n,
                    size_t K, size_t cols);
     void (*stream_out_in)(float *y, size_t ldy, const float *x, size_t ldx, const void *const *w, enum attn_dtype type, size_t n,
-                          size_t K, struct attn_ahead *ahead);
+                          size_t K, struct attn_prefetch *prefetch);
     /* The same bits for one row of x and n panels of words, `next` words apart: y[n * 64] = x[words] w.  NULL: w is streamed as it
      * is stored. */
     void (*row_panels)(float *y, const float *x, const float *w, size_t next, size_t n, size_t words);
@@ -64,7 +64,7 @@ static inline size_t attn_pairs_words(size_t n) { return (n + 31) / 32 * 16; }
 /* Converts x[n] into row i of words, from step k (a multiple of 32) on; ld: words of a row. */
 void attn_pairs_put(float *words, size_t ld, size_t i, size_t k, const float *x, size_t n);
 /* The memory of n steps of some rows from row i and step k on. */
-struct attn_ahead attn_pairs_ahead(const float *words, size_t ld, size_t i, size_t rows, size_t k, size_t n);
+struct attn_prefetch attn_pairs_prefetch(const float *words, size_t ld, size_t i, size_t rows, size_t k, size_t n);
 /* The address of word k of row i; both must be multiples of 16. */
 const float *attn_pairs_at(const float *words, size_t ld, size_t i, size_t k);
 
@@ -83,6 +83,6 @@ void attn_pairs_of_row(float *y, size_t step, const float *x, size_t n);
 /* Makes words[cols / 64][words(K), 64] from w[K, cols] as it is stored: whole panels, at most WIDTH columns. */
 void attn_pairs_of_rows(float *words, const void *w, enum attn_dtype type, size_t ldw, size_t K, size_t cols);
 /* Makes sixteen columns of words[words(K), 64] from sixteen stored rows of K numbers, to which w[16] points. */
-void attn_pairs_transpose(float *words, const void *const *w, enum attn_dtype type, size_t K, struct attn_ahead *ahead);
+void attn_pairs_transpose(float *words, const void *const *w, enum attn_dtype type, size_t K, struct attn_prefetch *prefetch);
 
 #endif

@@ -10,9 +10,9 @@ static inline v16 dots16(v16 x, v16 w, v16 sum)
 #include "compute/tile.h"
 
 static void panel_dots(float *y, size_t ldy, const float *x, size_t ldx, const float *w, size_t n, size_t words, bool more,
-                       struct attn_ahead *ahead)
+                       struct attn_prefetch *prefetch)
 {
-    vec_panel(y, ldy, x, ldx, w, ATTN_PANEL, n, words, more, ahead);
+    vec_panel(y, ldy, x, ldx, w, ATTN_PANEL, n, words, more, prefetch);
 }
 
 /* ---- the first rows of x, which make the words of w [in, out] while they multiply ---- */
@@ -26,21 +26,21 @@ static inline void name##_columns(v16 *col, const char *w, size_t next) \
     col[0] = (v16)near.left, col[1] = (v16)near.right, col[2] = (v16)far.left, col[3] = (v16)far.right; \
 } \
 static void name(float *y, size_t ldy, const float *x, size_t ldx, float *words, const char *w, size_t ldw, size_t K, bool more, \
-                 struct attn_ahead *ahead, size_t rate) \
+                 struct attn_prefetch *prefetch, size_t rate) \
 { \
-    tile(y, ldy, x, ldx, 1, w, 2 * ldw * size, name##_columns, true, words, TILE_ROWS, K / 2, more, ahead, rate); \
+    tile(y, ldy, x, ldx, 1, w, 2 * ldw * size, name##_columns, true, words, TILE_ROWS, K / 2, more, prefetch, rate); \
 }
 COPY(copy_f32, 4, v32_from_f32) COPY(copy_f16, 2, v32_from_f16) COPY(copy_bf16, 2, v32_from_bf16)
 #undef COPY
 _Static_assert(TILE_ROWS == ATTN_PAIRS_FIRST && TILE_COLS == 4, "a tile has the first rows and all columns");
 
 static void panel_copy(float *y, size_t ldy, const float *x, size_t ldx, float *words, const void *w, enum attn_dtype type,
-                       size_t ldw, size_t K, bool more, size_t n, struct attn_ahead *ahead)
+                       size_t ldw, size_t K, bool more, size_t n, struct attn_prefetch *prefetch)
 {
     static void (*const by_type[])(float *, size_t, const float *, size_t, float *, const char *, size_t, size_t, bool,
-                                   struct attn_ahead *, size_t) = {
+                                   struct attn_prefetch *, size_t) = {
         [ATTN_F32] = copy_f32, [ATTN_F16] = copy_f16, [ATTN_BF16] = copy_bf16};
-    by_type[type](y, ldy, x, ldx, words, w, ldw, K, more, ahead, prefetch_rate(ahead, parts_of(n, TILE_ROWS) * K / 2));
+    by_type[type](y, ldy, x, ldx, words, w, ldw, K, more, prefetch, prefetch_rate(prefetch, parts_of(n, TILE_ROWS) * K / 2));
 }
 
 static void row_dots(float *y, const float *x, const float *w, size_t next, size_t n, size_t words)
@@ -112,13 +112,13 @@ static void stream_dots(float *y, size_t ldy, const float *x, size_t ldx, const 
 
 #define OUT_IN(name, size, from) \
 static inline __attribute__((always_inline)) \
-void name##_rows(float *y, size_t ldy, const float *x, size_t ldx, const void *const *w, size_t K, struct attn_ahead *ahead, \
+void name##_rows(float *y, size_t ldy, const float *x, size_t ldx, const void *const *w, size_t K, struct attn_prefetch *prefetch, \
                  size_t rows) \
 { \
     struct sixteen_rows t; \
     struct lines lines; \
     v16 sum[ATTN_PAIRS_LONE], out[4]; \
-    size_t rate = prefetch_rate(ahead, attn_pairs_words(K) / 4); \
+    size_t rate = prefetch_rate(prefetch, attn_pairs_words(K) / 4); \
     UNROLL for (size_t r = 0; r < rows; r++) \
         sum[r] = load(y + r * ldy); \
     for (size_t k = 0; k < K; k += BOTH) { \
@@ -129,30 +129,30 @@ void name##_rows(float *y, size_t ldy, const float *x, size_t ldx, const void *c
             UNROLL for (size_t r = 0; r < rows; r++) \
                 UNROLL for (size_t l = 0; l < 4; l++) \
                     sum[r] = dots16(all(x[r * ldx + l]), out[l], sum[r]); \
-            prefetch_some(ahead, rate); \
+            prefetch_some(prefetch, rate); \
         } \
     } \
     UNROLL for (size_t r = 0; r < rows; r++) \
         store(y + r * ldy, sum[r]); \
 } \
 static void name(float *y, size_t ldy, const float *x, size_t ldx, const void *const *w, size_t n, size_t K, \
-                 struct attn_ahead *ahead) \
+                 struct attn_prefetch *prefetch) \
 { \
     if (n == 1) \
-        name##_rows(y, ldy, x, ldx, w, K, ahead, 1); \
+        name##_rows(y, ldy, x, ldx, w, K, prefetch, 1); \
     else \
-        name##_rows(y, ldy, x, ldx, w, K, ahead, ATTN_PAIRS_LONE); \
+        name##_rows(y, ldy, x, ldx, w, K, prefetch, ATTN_PAIRS_LONE); \
 }
 OUT_IN(out_in_f32, 4, v32_from_f32) OUT_IN(out_in_f16, 2, v32_from_f16) OUT_IN(out_in_bf16, 2, v32_from_bf16)
 #undef OUT_IN
 
 static void stream_out_in_dots(float *y, size_t ldy, const float *x, size_t ldx, const void *const *w, enum attn_dtype type,
-                               size_t n, size_t K, struct attn_ahead *ahead)
+                               size_t n, size_t K, struct attn_prefetch *prefetch)
 {
     static void (*const by_type[])(float *, size_t, const float *, size_t, const void *const *, size_t, size_t,
-                                   struct attn_ahead *) = {
+                                   struct attn_prefetch *) = {
         [ATTN_F32] = out_in_f32, [ATTN_F16] = out_in_f16, [ATTN_BF16] = out_in_bf16};
-    by_type[type](y, ldy, x, ldx, w, n, K, ahead);
+    by_type[type](y, ldy, x, ldx, w, n, K, prefetch);
 }
 
 const struct attn_pairs_ops attn_pairs_dots = {panel_dots, panel_copy, stream_dots, stream_out_in_dots, row_dots};

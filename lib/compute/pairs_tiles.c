@@ -49,9 +49,9 @@ static void add_products(const float *x, const float *w)
 }
 
 static void panel_tiles(float *y, size_t ldy, const float *x, size_t ldx, const float *w, size_t n, size_t words, bool more,
-                        struct attn_ahead *ahead)
+                        struct attn_prefetch *prefetch)
 {
-    size_t rate = prefetch_rate(ahead, parts_of(n, SIDE) * words / SIDE);
+    size_t rate = prefetch_rate(prefetch, parts_of(n, SIDE) * words / SIDE);
     __asm__ volatile("" : : : "memory");    /* gcc's intrinsics do not say that they read memory */
     _tile_loadconfig(&eight_tiles);
     for (size_t i = 0; i < n; i += SIDE, y += SIDE * ldy, x += SIDE * ldx) {
@@ -61,7 +61,7 @@ static void panel_tiles(float *y, size_t ldy, const float *x, size_t ldx, const 
             zero_sums();
         for (size_t k = 0; k < words; k += SIDE) {
             add_products(x + k * SIDE, w + k * ATTN_PANEL);
-            prefetch_some(ahead, rate);
+            prefetch_some(prefetch, rate);
         }
         store_sums(y, ldy * sizeof *y);
     }
@@ -173,7 +173,7 @@ STREAM(stream_f32, 4, from_f32_rows) STREAM(stream_f16, 2, from_f16_rows) STREAM
 
 /* Adds 32 steps to the sums.  Callers pass a constant for rows. */
 static inline __attribute__((always_inline))
-void out_in_steps(v16 *sum, const float *x, const struct sixteen_rows *t, size_t rows, struct attn_ahead *ahead, size_t rate)
+void out_in_steps(v16 *sum, const float *x, const struct sixteen_rows *t, size_t rows, struct attn_prefetch *prefetch, size_t rate)
 {
     struct words words = words_of(x, rows);
     struct lines lines;
@@ -188,36 +188,36 @@ void out_in_steps(v16 *sum, const float *x, const struct sixteen_rows *t, size_t
                 first[r] = fma16(all(words.first[r][k + i]), even_bf16(out[i]), first[r]);
                 second[r] = fma16(all(words.second[r][k + i]), odd_bf16(out[i]), second[r]);
             }
-        prefetch_some(ahead, rate);
+        prefetch_some(prefetch, rate);
     }
     UNROLL for (size_t r = 0; r < rows; r++)
         sum[r] = add(sum[r], add(first[r], second[r]));
 }
 
 static inline __attribute__((always_inline))
-void out_in(float *y, size_t ldy, const float *x, const void *const *w, size_t K, struct attn_ahead *ahead, size_t size,
+void out_in(float *y, size_t ldy, const float *x, const void *const *w, size_t K, struct attn_prefetch *prefetch, size_t size,
             v32_from *from, size_t rows)
 {
     struct sixteen_rows t;
     v16 sum[ATTN_PAIRS_LONE];
-    size_t rate = prefetch_rate(ahead, attn_pairs_words(K) / 4);
+    size_t rate = prefetch_rate(prefetch, attn_pairs_words(K) / 4);
     UNROLL for (size_t r = 0; r < rows; r++)
         sum[r] = load(y + r * ldy);
     for (size_t k = 0; k < K; k += STEPS, x += ATTN_PAIRS_TILE) {
         make_words(&t, w, k, K, size, from);
-        out_in_steps(sum, x, &t, rows, ahead, rate);
+        out_in_steps(sum, x, &t, rows, prefetch, rate);
     }
     UNROLL for (size_t r = 0; r < rows; r++)
         store(y + r * ldy, sum[r]);
 }
 
 #define OUT_IN(name, size, from) \
-static void name(float *y, size_t ldy, const float *x, const void *const *w, size_t n, size_t K, struct attn_ahead *ahead) \
+static void name(float *y, size_t ldy, const float *x, const void *const *w, size_t n, size_t K, struct attn_prefetch *prefetch) \
 { \
     if (n == 1) \
-        out_in(y, ldy, x, w, K, ahead, size, from, 1); \
+        out_in(y, ldy, x, w, K, prefetch, size, from, 1); \
     else \
-        out_in(y, ldy, x, w, K, ahead, size, from, ATTN_PAIRS_LONE); \
+        out_in(y, ldy, x, w, K, prefetch, size, from, ATTN_PAIRS_LONE); \
 }
 OUT_IN(out_in_f32, 4, v32_from_f32) OUT_IN(out_in_f16, 2, v32_from_f16) OUT_IN(out_in_bf16, 2, v32_from_bf16)
 #undef OUT_IN
@@ -251,13 +251,13 @@ static void stream_tiles(float *y, size_t ldy, const float *x, size_t ldx, const
 }
 
 static void stream_out_in_tiles(float *y, size_t ldy, const float *x, size_t ldx, const void *const *w, enum attn_dtype type,
-                                size_t n, size_t K, struct attn_ahead *ahead)
+                                size_t n, size_t K, struct attn_prefetch *prefetch)
 {
-    static void (*const by_type[])(float *, size_t, const float *, const void *const *, size_t, size_t, struct attn_ahead *) = {
+    static void (*const by_type[])(float *, size_t, const float *, const void *const *, size_t, size_t, struct attn_prefetch *) = {
         [ATTN_F32] = out_in_f32, [ATTN_F16] = out_in_f16, [ATTN_BF16] = out_in_bf16};
     (void)ldx;
     unsigned before = begin_tiles();
-    by_type[type](y, ldy, x, w, n, K, ahead);
+    by_type[type](y, ldy, x, w, n, K, prefetch);
     end_tiles(before);
 }
 

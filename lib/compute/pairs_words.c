@@ -49,12 +49,12 @@ void attn_pairs_of_rows(float *words, const void *w, enum attn_dtype type, size_
 }
 
 #define OUT_IN(name, size, from) \
-static void name(float *words, const void *const *w, size_t K, struct attn_ahead *ahead) \
+static void name(float *words, const void *const *w, size_t K, struct attn_prefetch *prefetch) \
 { \
     struct sixteen_rows t; \
     struct lines lines; \
     v16 out[4]; \
-    size_t rate = prefetch_rate(ahead, attn_pairs_words(K) / LANES); \
+    size_t rate = prefetch_rate(prefetch, attn_pairs_words(K) / LANES); \
     for (size_t k = 0; k < K; k += BOTH) { \
         make_words(&t, w, k, K, size, from); \
         take_lines(&lines, t.row, 0); \
@@ -63,15 +63,15 @@ static void name(float *words, const void *const *w, size_t K, struct attn_ahead
             UNROLL for (size_t l = 0; l < 4; l++, words += ATTN_PANEL) \
                 store(words, out[l]); \
         } \
-        prefetch_some(ahead, rate); \
+        prefetch_some(prefetch, rate); \
     } \
 }
 OUT_IN(out_in_f32, 4, v32_from_f32) OUT_IN(out_in_f16, 2, v32_from_f16) OUT_IN(out_in_bf16, 2, v32_from_bf16)
 #undef OUT_IN
 
-void attn_pairs_transpose(float *words, const void *const *w, enum attn_dtype type, size_t K, struct attn_ahead *ahead)
+void attn_pairs_transpose(float *words, const void *const *w, enum attn_dtype type, size_t K, struct attn_prefetch *prefetch)
 {
-    static void (*const by_type[])(float *, const void *const *, size_t, struct attn_ahead *) = {
+    static void (*const by_type[])(float *, const void *const *, size_t, struct attn_prefetch *) = {
         [ATTN_F32] = out_in_f32, [ATTN_F16] = out_in_f16, [ATTN_BF16] = out_in_bf16};
-    by_type[type](words, w, K, ahead);
+    by_type[type](words, w, K, prefetch);
 }

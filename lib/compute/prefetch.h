@@ -18,19 +18,19 @@ static inline void prefetch_line(uintptr_t at, bool written)
 
 /* Prefetches the next n cache lines, from several rows in turn: the hardware prefetcher then follows several long stretches at
  * once, and memory comes almost twice as fast as with one stretch after the other. */
-static inline void prefetch_lines(struct attn_ahead *a, size_t n)
+static inline void prefetch_lines(struct attn_prefetch *a, size_t n)
 {
     for (; n; n--) {
-        while (a->rows == 0 && a->then) {
+        while (a->rows == 0 && a->next) {
             size_t due = a->due;
-            *a = *a->then;
+            *a = *a->next;
             a->due = due;
         }
         if (a->rows == 0)
             return;
         size_t rows = smaller(a->rows, ATTN_ABREAST);
         for (size_t r = 0; r < rows; r++)
-            prefetch_line(a->at + r * a->step + a->done, a->written);
+            prefetch_line(a->at + r * a->step + a->done, a->for_write);
         a->done += LINE_BYTES;
         if (a->done >= a->bytes) {
             a->at += rows * a->step;
@@ -42,16 +42,16 @@ static inline void prefetch_lines(struct attn_ahead *a, size_t n)
 
 /* How many lines to prefetch in each of `parts` equal parts of the work, in 65536ths; 0 where there is no work. */
 enum { ONE = 65536 };
-static inline size_t prefetch_rate(const struct attn_ahead *a, size_t parts)
+static inline size_t prefetch_rate(const struct attn_prefetch *a, size_t parts)
 {
     size_t all = 0;
-    for (const struct attn_ahead *p = a; p; p = p->then)
+    for (const struct attn_prefetch *p = a; p; p = p->next)
         all += parts_of(p->rows, ATTN_ABREAST) * parts_of(p->bytes, LINE_BYTES);
     return parts ? parts_of(all * ONE, parts) : 0;
 }
 
 /* Called before or after each part of the work. */
-static inline void prefetch_some(struct attn_ahead *a, size_t rate)
+static inline void prefetch_some(struct attn_prefetch *a, size_t rate)
 {
     a->due += rate;
     if (__builtin_expect(a->due >= ONE, 0)) {   /* rare: the compiler should keep registers for the arithmetic */

@@ -94,19 +94,19 @@ EACH_TYPE(TRANSPOSE)
 static inline void columns_f16(v16 *col, const char *w, size_t next) { (void)next, columns(col, w, 2, from_stored_f16); }
 static inline void columns_bf16(v16 *col, const char *w, size_t next) { (void)next, columns(col, w, 2, from_stored_bf16); }
 
-/* The first TILE_ROWS rows of n.  They prefetch their share of what is ahead if they are a large part of the work. */
+/* The first TILE_ROWS rows of n.  They prefetch their share of what comes next if they are a large part of the work. */
 #define PANEL_COPY(t, type) \
 static void panel_copy_##t(float *y, size_t ldy, const float *x, size_t ldx, float *copy, const void *w, size_t ldw, size_t K, \
-                           bool more, size_t n, struct attn_ahead *ahead) \
+                           bool more, size_t n, struct attn_prefetch *prefetch) \
 { \
     enum { SIZE = sizeof(type) }; \
-    struct attn_ahead none = {0}; \
+    struct attn_prefetch none = {0}; \
     size_t tiles = parts_of(n, TILE_ROWS), steps = ATTN_PANEL / TILE * K; \
-    size_t rate = tiles <= 2 ? prefetch_rate(ahead, tiles * steps) : 0; \
+    size_t rate = tiles <= 2 ? prefetch_rate(prefetch, tiles * steps) : 0; \
     for (size_t j = 0; j < ATTN_PANEL; j += TILE) { \
         const char *at = (const char *)w + j * SIZE; \
         if (rate > 0) \
-            tile(y + j, ldy, x, ldx, 1, at, ldw * SIZE, columns_##t, true, copy + j, TILE_ROWS, K, more, ahead, rate); \
+            tile(y + j, ldy, x, ldx, 1, at, ldw * SIZE, columns_##t, true, copy + j, TILE_ROWS, K, more, prefetch, rate); \
         else \
             tile(y + j, ldy, x, ldx, 1, at, ldw * SIZE, columns_##t, true, copy + j, TILE_ROWS, K, more, &none, 0); \
     } \
@@ -125,7 +125,7 @@ EACH_TYPE(ROW_PANELS)
 /* Of transposed x, whose rows are steps of k.  Both x and w are activations, in the cache already: nothing is prefetched. */
 #define OUTER_OF(n) static void outer##n(float *y, size_t ldy, const float *x, size_t ldx, const float *w, size_t ldw, size_t K) \
 { \
-    struct attn_ahead none = {0}; \
+    struct attn_prefetch none = {0}; \
     tile(y, ldy, x, 1, ldx, (const char *)w, ldw * sizeof *w, columns_f32, false, y, n, K, true, &none, 0); \
 }
 OUTER_OF(1) OUTER_OF(2) OUTER_OF(3)
@@ -220,11 +220,11 @@ void part_##t(v16 *sum, const float *x, size_t ldx, const v16 part[4], size_t ro
 } \
 static inline __attribute__((always_inline)) \
 void out_in_rows_##t(float *y, size_t ldy, const float *x, size_t ldx, const void *const *w, size_t rows, size_t K, \
-                     struct attn_ahead *ahead) \
+                     struct attn_prefetch *prefetch) \
 { \
     enum { STEPS = PART / sizeof(type), LINE = LINE_BYTES / sizeof(type) }; \
     v16 sum[ATTN_STREAM]; \
-    size_t k = 0, rate = prefetch_rate(ahead, K / LINE + 1); \
+    size_t k = 0, rate = prefetch_rate(prefetch, K / LINE + 1); \
     UNROLL for (size_t r = 0; r < rows; r++) \
         sum[r] = load(y + r * ldy); \
     for (; k + LINE <= K; k += LINE) { \
@@ -232,7 +232,7 @@ void out_in_rows_##t(float *y, size_t ldy, const float *x, size_t ldx, const voi
         take_lines(&lines, w, k * sizeof(type)); \
         UNROLL_OUTER for (size_t p = 0; p < PARTS; p++) \
             part_##t(sum, x + k + p * STEPS, ldx, lines.part[p], rows, STEPS); \
-        prefetch_some(ahead, rate); \
+        prefetch_some(prefetch, rate); \
     } \
     if (k < K) { \
         struct lines last = last_lines(w, k * sizeof(type), (K - k) * sizeof(type)); \
@@ -243,15 +243,15 @@ void out_in_rows_##t(float *y, size_t ldy, const float *x, size_t ldx, const voi
         store(y + r * ldy, sum[r]); \
 } \
 static void stream_out_in_##t(float *y, size_t ldy, const float *x, size_t ldx, const void *const *w, size_t n, size_t K, \
-                 struct attn_ahead *ahead) \
+                 struct attn_prefetch *prefetch) \
 { \
     switch (n) { \
-    case 1: out_in_rows_##t(y, ldy, x, ldx, w, 1, K, ahead); break; \
-    case 2: out_in_rows_##t(y, ldy, x, ldx, w, 2, K, ahead); break; \
-    case 3: out_in_rows_##t(y, ldy, x, ldx, w, 3, K, ahead); break; \
-    case 4: out_in_rows_##t(y, ldy, x, ldx, w, 4, K, ahead); break; \
-    case 5: out_in_rows_##t(y, ldy, x, ldx, w, 5, K, ahead); break; \
-    default: out_in_rows_##t(y, ldy, x, ldx, w, ATTN_STREAM, K, ahead); break; \
+    case 1: out_in_rows_##t(y, ldy, x, ldx, w, 1, K, prefetch); break; \
+    case 2: out_in_rows_##t(y, ldy, x, ldx, w, 2, K, prefetch); break; \
+    case 3: out_in_rows_##t(y, ldy, x, ldx, w, 3, K, prefetch); break; \
+    case 4: out_in_rows_##t(y, ldy, x, ldx, w, 4, K, prefetch); break; \
+    case 5: out_in_rows_##t(y, ldy, x, ldx, w, 5, K, prefetch); break; \
+    default: out_in_rows_##t(y, ldy, x, ldx, w, ATTN_STREAM, K, prefetch); break; \
     } \
 }
 EACH_TYPE(STREAM_OUT_IN)

@@ -12,14 +12,14 @@ struct attn_slab attn_slab_of(const struct attn_mat *w, size_t panel, size_t k, 
     return (struct attn_slab){j, smaller(cols, PANEL), k, smaller(K, depth)};
 }
 
-struct attn_ahead attn_slab_memory(const struct attn_mat *w, const struct attn_slab *s, size_t part, size_t parts)
+struct attn_prefetch attn_slab_memory(const struct attn_mat *w, const struct attn_slab *s, size_t part, size_t parts)
 {
     const char *data = w->data;
     size_t size = attn_dtype_size(w->type), rows = w->out_in ? s->cols : s->K;
     size_t row = rows * part / parts, n = rows * (part + 1) / parts - row;
     if (w->out_in)
-        return attn_vec_ahead(data + (attn_mat_index(w, s->j + row) * w->ld + s->k) * size, n, s->K * size, w->ld * size);
-    return attn_vec_ahead(data + ((s->k + row) * w->ld + s->j) * size, n, s->cols * size, w->ld * size);
+        return attn_prefetch_rows(data + (attn_mat_index(w, s->j + row) * w->ld + s->k) * size, n, s->K * size, w->ld * size);
+    return attn_prefetch_rows(data + ((s->k + row) * w->ld + s->j) * size, n, s->cols * size, w->ld * size);
 }
 
 static void copy_rows(float *to, const struct attn_mat *w, const struct attn_slab *s)

@@ -13,7 +13,7 @@ struct attn_slab { size_t j, cols, k, K; };
 struct attn_slab attn_slab_of(const struct attn_mat *w, size_t panel, size_t k, size_t depth);
 /* The memory of the slab's stored rows, or of one part of `parts` of them, for prefetching.  It is exact only where rows are
  * evenly spaced, not where a matrix is interleaved (weights.h). */
-struct attn_ahead attn_slab_memory(const struct attn_mat *w, const struct attn_slab *s, size_t part, size_t parts);
+struct attn_prefetch attn_slab_memory(const struct attn_mat *w, const struct attn_slab *s, size_t part, size_t parts);
 
 /* Whether a kernel can read the slab where it is stored: it has 64 columns, in rows, and needs no rounding to bf16. */
 bool attn_slab_whole(const struct attn_mat *w, const struct attn_slab *s, bool round);

@@ -15,28 +15,28 @@ enum { PANEL = ATTN_PANEL, LINE = 64, LEAD = 2 /* slabs ahead that kernels prefe
 
 /* Multiplies the first of n rows with slab s as it is stored, and leaves a copy of it; returns how many rows these were. */
 static size_t multiply_first(const struct attn_operands *o, const struct attn_mat *w, const struct attn_slab *s, float *copy,
-                             size_t n, struct attn_ahead *ahead)
+                             size_t n, struct attn_prefetch *prefetch)
 {
     const void *at = attn_element(w->data, w->type, s->k * w->ld + s->j);
     const size_t first = attn_vec_ops()->tile_rows;
     assert(n >= first);
-    attn_vec_of(w->type)->panel_copy(o->y, o->ldy, o->x, o->ldx, copy, at, w->ld, s->K, o->more, n, ahead);
+    attn_vec_of(w->type)->panel_copy(o->y, o->ldy, o->x, o->ldx, copy, at, w->ld, s->K, o->more, n, prefetch);
     attn_multiply_counts(false, first * s->K * PANEL);
     return first;
 }
 
 /* Few rows of the copy of a large weight are multiplied by our loops, which prefetch in every step: between kernels' calls there is
  * too little time, and 8 rows take 1.2 to 1.3 times as long.  24 rows take 1.07 times as long. */
-static void multiply_copy(const struct attn_operands *o, size_t n, size_t K, bool small, struct attn_ahead *ahead)
+static void multiply_copy(const struct attn_operands *o, size_t n, size_t K, bool small, struct attn_prefetch *prefetch)
 {
     if (n <= ATTN_FEW && !small)
-        attn_multiply_by_loops(o, n, K, ahead);
+        attn_multiply_by_loops(o, n, K, prefetch);
     else
-        attn_multiply(o, n, PANEL, K, ahead);
+        attn_multiply(o, n, PANEL, K, prefetch);
 }
 
 /* Adds the product of the item's rows with slab s. */
-static void add_floats(const struct attn_item_sums *o, const struct attn_slab *s, struct attn_ahead *ahead)
+static void add_floats(const struct attn_item_sums *o, const struct attn_slab *s, struct attn_prefetch *prefetch)
 {
     _Alignas(LINE) float copy[ATTN_SLAB * PANEL];
     const struct attn_joint_product *p = o->p;
@@ -45,9 +45,9 @@ static void add_floats(const struct attn_item_sums *o, const struct attn_slab *s
     float *y = o->sum + s->j - o->it.j0 * PANEL;
     size_t n = o->it.i1 - o->it.i0, done = 0;
     struct attn_operands all = {y, o->ld, x, p->ldx, copy, PANEL, s->k > 0, NULL};
-    struct attn_ahead none = {0};
+    struct attn_prefetch none = {0};
     if (w->type != ATTN_F32 && n > attn_vec_ops()->tile_rows && attn_slab_whole(w, s, p->bf16) && !attn_mat_small(w)) {
-        done = multiply_first(&all, w, s, copy, n, ahead);      /* the first rows make a copy that the others read */
+        done = multiply_first(&all, w, s, copy, n, prefetch);      /* the first rows make a copy that the others read */
     } else {
         struct attn_floats at = attn_slab_floats(copy, w, s, p->bf16);
         all.w = at.at;
@@ -56,15 +56,15 @@ static void add_floats(const struct attn_item_sums *o, const struct attn_slab *s
     all.y += done * all.ldy;
     all.x += done * all.ldx;
     if (all.w == copy) {
-        multiply_copy(&all, n - done, s->K, attn_mat_small(w), ahead);
+        multiply_copy(&all, n - done, s->K, attn_mat_small(w), prefetch);
         return;
     }
     if (n <= ATTN_FEW) {                                /* between calls for few rows there is no time to prefetch: kernels do it */
         if (s->k + (LEAD + 1) * s->K <= p->in)
             all.next = all.w + LEAD * s->K * all.ldw;
-        ahead = &none;
+        prefetch = &none;
     }
-    attn_multiply(&all, n, PANEL, s->K, ahead);
+    attn_multiply(&all, n, PANEL, s->K, prefetch);
 }
 
 /* The item's rows are divided into `parts`; this is one of them. */
@@ -74,27 +74,27 @@ static size_t row_of_part(const struct attn_item_sums *o, size_t part, size_t pa
 }
 
 /* What to prefetch for these rows before they are finished. */
-static struct attn_ahead result_ahead(const struct attn_item_sums *o, size_t part, size_t parts)
+static struct attn_prefetch result_prefetch(const struct attn_item_sums *o, size_t part, size_t parts)
 {
     const struct attn_joint_product *p = o->p;
     const struct attn_gemm_output *to = o->it.to;
     size_t row = row_of_part(o, part, parts), rows = row_of_part(o, part + 1, parts) - row;
     size_t j = o->it.j0 * PANEL, cols = attn_item_columns(&o->it);
     if (p->makes && p->blocking->in_pairs)
-        return attn_vec_to_write(attn_pairs_ahead(p->makes, attn_pairs_words(to->w->out), row, rows, j, cols));
+        return attn_prefetch_for_write(attn_pairs_prefetch(p->makes, attn_pairs_words(to->w->out), row, rows, j, cols));
     const float *y = p->makes ? p->makes : to->y;
     const size_t ld = p->makes ? to->w->out : to->ldy;
-    return attn_vec_to_write(attn_vec_ahead(y + row * ld + j, rows, cols * sizeof *y, ld * sizeof *y));
+    return attn_prefetch_for_write(attn_prefetch_rows(y + row * ld + j, rows, cols * sizeof *y, ld * sizeof *y));
 }
 
 /* The same before their next steps, `depth` of them from k on, or the end. */
-static struct attn_ahead rows_ahead(const struct attn_item_sums *o, size_t k, size_t depth, size_t part, size_t parts)
+static struct attn_prefetch rows_prefetch(const struct attn_item_sums *o, size_t k, size_t depth, size_t part, size_t parts)
 {
     const struct attn_joint_product *p = o->p;
     const size_t size = sizeof *p->x, row = row_of_part(o, part, parts);
     if (k >= p->in)
-        return result_ahead(o, part, parts);
-    return attn_vec_ahead(p->x + row * p->ldx + k, row_of_part(o, part + 1, parts) - row, smaller(p->in - k, depth) * size,
+        return result_prefetch(o, part, parts);
+    return attn_prefetch_rows(p->x + row * p->ldx + k, row_of_part(o, part + 1, parts) - row, smaller(p->in - k, depth) * size,
                           p->ldx * size);
 }
 
@@ -108,13 +108,13 @@ static bool next_item(struct attn_gemm_item *it, const struct attn_joint_product
 }
 
 /* The same for the item's panels of w or, after the last step, for the beginning of the item that this thread takes next. */
-static struct attn_ahead weights_ahead(const struct attn_item_sums *o, size_t k, size_t part, size_t parts)
+static struct attn_prefetch weights_prefetch(const struct attn_item_sums *o, size_t k, size_t part, size_t parts)
 {
     const struct attn_joint_product *p = o->p;
     struct attn_gemm_item next = o->it;
     if (k >= p->in) {
         if (!next_item(&next, p))
-            return (struct attn_ahead){0};
+            return (struct attn_prefetch){0};
         k = 0;
     }
     struct attn_slab all = {next.j0 * PANEL, attn_item_columns(&next), k, smaller(p->in - k, p->cut.most->depth)};
@@ -128,9 +128,9 @@ void attn_sum_up_slabs(const struct attn_item_sums *o)
     for (size_t k = 0; k < in; k += depth)
         for (size_t j = 0; j < panels; j++) {
             struct attn_slab s = attn_slab_of(o->it.to->w, o->it.j0 + j, k, depth);
-            struct attn_ahead rows = rows_ahead(o, k + s.K, depth, j, panels), ahead = weights_ahead(o, k + s.K, j, panels);
-            ahead.then = &rows;
-            add_floats(o, &s, &ahead);
+            struct attn_prefetch rows = rows_prefetch(o, k + s.K, depth, j, panels), prefetch = weights_prefetch(o, k + s.K, j, panels);
+            prefetch.next = &rows;
+            add_floats(o, &s, &prefetch);
         }
 }
 
@@ -151,14 +151,14 @@ static bool next_chunk(struct attn_chunk *c, const struct attn_gemm_item *it, si
 }
 
 /* What to prefetch while chunk c is multiplied: the one after it. */
-static struct attn_ahead chunk_ahead(const struct attn_item_sums *o, const struct attn_chunk *c, size_t part, size_t parts)
+static struct attn_prefetch chunk_prefetch(const struct attn_item_sums *o, const struct attn_chunk *c, size_t part, size_t parts)
 {
     struct attn_gemm_item it = o->it;
     struct attn_chunk next = *c;
     size_t depth = o->p->cut.most->depth;
     if (!next_chunk(&next, &it, depth)) {
         if (!next_item(&it, o->p))
-            return (struct attn_ahead){0};
+            return (struct attn_prefetch){0};
         next = attn_chunk_of(it.to->w, it.j0, it.j1, 0, depth);
     }
     size_t j = next.j0 * PANEL, end = smaller(next.j1 * PANEL, it.to->w->out);
@@ -176,7 +176,7 @@ static bool first_rows_copy(const struct attn_item_sums *o, const struct attn_ch
 }
 
 /* Adds the product of the item's rows with `words`: `depth` steps of panel j from step k on.  copy: the first rows make them. */
-static void add_words(const struct attn_item_sums *o, size_t j, size_t k, size_t depth, float *words, bool copy, struct attn_ahead *ahead)
+static void add_words(const struct attn_item_sums *o, size_t j, size_t k, size_t depth, float *words, bool copy, struct attn_prefetch *prefetch)
 {
     const struct attn_joint_product *all = o->p;
     const struct attn_mat *w = o->it.to->w;
@@ -186,10 +186,10 @@ static void add_words(const struct attn_item_sums *o, size_t j, size_t k, size_t
     if (copy) {
         attn_multiply_counts(false, first * depth * PANEL);
         attn_pairs_ops()->panel_copy(y, o->ld, x, all->ldx, words, attn_element(w->data, w->type, k * w->ld + j * PANEL), w->type,
-                                     w->ld, depth, k > 0, n, ahead);
+                                     w->ld, depth, k > 0, n, prefetch);
     }
     const struct attn_operands rest = {y + first * o->ld, o->ld, x + first * all->ldx, all->ldx, words, PANEL, k > 0, NULL};
-    attn_multiply_bf16(&rest, n - first, attn_pairs_words(depth), ahead);
+    attn_multiply_bf16(&rest, n - first, attn_pairs_words(depth), prefetch);
 }
 
 /* Adds the product of the item's rows with a chunk, whose pairs are `words` unless the first rows make them. */
@@ -202,10 +202,10 @@ static void add_chunk(const struct attn_item_sums *o, const struct attn_chunk *c
     assert(!copy || c->K <= depth);
     for (size_t j = c->j0; j < c->j1; j++, words += panel)
         for (size_t k = 0; k < c->K; k += depth) {
-            struct attn_ahead result = result_ahead(o, j - o->it.j0, o->it.j1 - o->it.j0), ahead = chunk_ahead(o, c, part++, parts);
+            struct attn_prefetch result = result_prefetch(o, j - o->it.j0, o->it.j1 - o->it.j0), prefetch = chunk_prefetch(o, c, part++, parts);
             if (c->k + k + depth >= all->in)
-                ahead.then = &result;
-            add_words(o, j, c->k + k, smaller(c->K - k, depth), words + k / 2 * PANEL, copy, &ahead);
+                prefetch.next = &result;
+            add_words(o, j, c->k + k, smaller(c->K - k, depth), words + k / 2 * PANEL, copy, &prefetch);
         }
 }
 
@@ -225,7 +225,7 @@ void attn_sum_up_pairs(const struct attn_item_sums *o)
 /* ---- panels ---- */
 
 /* What to prefetch while panel j is multiplied from step k on: what comes after it. */
-static struct attn_ahead panels_ahead(const struct attn_item_sums *o, size_t j, size_t k)
+static struct attn_prefetch panels_prefetch(const struct attn_item_sums *o, size_t j, size_t k)
 {
     const struct attn_joint_product *p = o->p;
     struct attn_gemm_item it = o->it;
@@ -235,13 +235,13 @@ static struct attn_ahead panels_ahead(const struct attn_item_sums *o, size_t j, 
     }
     if (k >= p->in) {
         if (!next_item(&it, p) || !it.to->w->panels || it.j0 == it.j1)
-            return (struct attn_ahead){0};
+            return (struct attn_prefetch){0};
         j = it.j0;
         k = 0;
     }
     const bool pairs = p->blocking->in_pairs;
     size_t K = smaller(p->in - k, p->blocking->panelled), part = (pairs ? attn_pairs_words(K) : K) * PANEL * sizeof(float) / ATTN_ABREAST;
-    return attn_vec_ahead(attn_panels_at(it.to->w, j, k, pairs), ATTN_ABREAST, part, part);
+    return attn_prefetch_rows(attn_panels_at(it.to->w, j, k, pairs), ATTN_ABREAST, part, part);
 }
 
 /* Adds the product of the item's rows with panel j from step k on. */
@@ -253,14 +253,14 @@ static void add_panel(const struct attn_item_sums *o, size_t j, size_t k)
     const float *w = attn_panels_at(it->to->w, j, k, pairs);
     float *y = o->sum + (j - it->j0) * PANEL;
     size_t n = it->i1 - it->i0, depth = p->blocking->panelled, K = smaller(p->in - k, depth);
-    struct attn_ahead rows = rows_ahead(o, k + K, depth, j - it->j0, it->j1 - it->j0), ahead = panels_ahead(o, j, k);
+    struct attn_prefetch rows = rows_prefetch(o, k + K, depth, j - it->j0, it->j1 - it->j0), prefetch = panels_prefetch(o, j, k);
     if (!pairs || k + K == p->in)       /* what is prefetched of x are rows, and pairs lie otherwise */
-        ahead.then = &rows;
+        prefetch.next = &rows;
     if (pairs)
         attn_multiply_bf16(&(struct attn_operands){y, o->ld, attn_pairs_at(p->x, p->ldx, it->i0, k / 2), p->ldx, w, PANEL, k > 0, NULL}, n,
-                           attn_pairs_words(K), &ahead);
+                           attn_pairs_words(K), &prefetch);
     else
-        attn_multiply(&(struct attn_operands){y, o->ld, p->x + it->i0 * p->ldx + k, p->ldx, w, PANEL, k > 0, NULL}, n, PANEL, K, &ahead);
+        attn_multiply(&(struct attn_operands){y, o->ld, p->x + it->i0 * p->ldx + k, p->ldx, w, PANEL, k > 0, NULL}, n, PANEL, K, &prefetch);
 }
 
 /* One row waits for memory alone. */
@@ -301,13 +301,13 @@ static void stream_out_in(const struct attn_item_sums *o)
     float *sum = o->sum;
     for (size_t j = o->it.j0 * PANEL, end = smaller(o->it.j1 * PANEL, w->out); j < end; j += SIDE, sum += SIDE) {
         size_t next = j + SIDE;
-        struct attn_ahead ahead = attn_vec_ahead(attn_mat_row(w, next), next < w->out ? SIDE : 0, w->in * size, w->ld * size);
+        struct attn_prefetch prefetch = attn_prefetch_rows(attn_mat_row(w, next), next < w->out ? SIDE : 0, w->in * size, w->ld * size);
         for (size_t l = 0; l < SIDE; l++)
             row[l] = attn_mat_row(w, j + l);
         if (pairs)
-            attn_pairs_ops()->stream_out_in(sum, o->ld, p->x, p->ldx, row, w->type, p->cut.n, w->in, &ahead);
+            attn_pairs_ops()->stream_out_in(sum, o->ld, p->x, p->ldx, row, w->type, p->cut.n, w->in, &prefetch);
         else
-            attn_vec_of(w->type)->stream_out_in(sum, o->ld, p->x, p->ldx, row, p->cut.n, w->in, &ahead);
+            attn_vec_of(w->type)->stream_out_in(sum, o->ld, p->x, p->ldx, row, p->cut.n, w->in, &prefetch);
     }
 }
 

@@ -26,7 +26,7 @@ static inline void columns_f32(v16 *col, const char *w, size_t next) { (void)nex
  * copy [K, 64], which is not used otherwise.  Callers pass constants for rows, take and copies. */
 static inline __attribute__((always_inline))
 void tile(float *y, size_t ldy, const float *x, size_t row, size_t step, const char *w, size_t next, columns_of *take,
-          bool copies, float *copy, size_t rows, size_t K, bool more, struct attn_ahead *ahead, size_t rate)
+          bool copies, float *copy, size_t rows, size_t K, bool more, struct attn_prefetch *prefetch, size_t rate)
 {
     v16 acc[TILE_ROWS][TILE_COLS];
     const float *lower = x + 3 * row;   /* with a pointer for each half of the rows, addresses need fewer registers */
@@ -43,7 +43,7 @@ void tile(float *y, size_t ldy, const float *x, size_t row, size_t step, const c
             UNROLL for (size_t c = 0; c < TILE_COLS; c++)
                 acc[r][c] = fma16(f, col[c], acc[r][c]);
         }
-        prefetch_some(ahead, rate);
+        prefetch_some(prefetch, rate);
     }
     __asm__("" : "+r"(y));              /* else gcc keeps the addresses of y in registers during the loop */
     UNROLL for (size_t r = 0; r < rows; r++, y += ldy)
@@ -52,9 +52,9 @@ void tile(float *y, size_t ldy, const float *x, size_t row, size_t step, const c
 }
 
 #define ROWS_OF(n) static void rows##n(float *y, size_t ldy, const float *x, size_t ldx, const float *w, size_t ldw, \
-                                       size_t K, bool more, struct attn_ahead *ahead, size_t rate) \
+                                       size_t K, bool more, struct attn_prefetch *prefetch, size_t rate) \
 { \
-    tile(y, ldy, x, ldx, 1, (const char *)w, ldw * sizeof *w, columns_f32, false, y, n, K, more, ahead, rate); \
+    tile(y, ldy, x, ldx, 1, (const char *)w, ldw * sizeof *w, columns_f32, false, y, n, K, more, prefetch, rate); \
 }
 ROWS_OF(1) ROWS_OF(2) ROWS_OF(3)
 #if TILE_ROWS == 6
@@ -68,15 +68,15 @@ ROWS_OF(4) ROWS_OF(5) ROWS_OF(6)
 /* A product of n rows and one panel, in tiles of about equally many rows: a tile of one or two rows takes as long as one of
  * three. */
 static void vec_panel(float *y, size_t ldy, const float *x, size_t ldx, const float *w, size_t ldw,
-                  size_t n, size_t K, bool more, struct attn_ahead *ahead)
+                  size_t n, size_t K, bool more, struct attn_prefetch *prefetch)
 {
     static void (*const by_rows[])(float *, size_t, const float *, size_t, const float *, size_t, size_t, bool,
-                                 struct attn_ahead *, size_t) = {TILES};
-    size_t tiles = parts_of(n, TILE_ROWS), rate = prefetch_rate(ahead, tiles * (ATTN_PANEL / TILE) * K);
+                                 struct attn_prefetch *, size_t) = {TILES};
+    size_t tiles = parts_of(n, TILE_ROWS), rate = prefetch_rate(prefetch, tiles * (ATTN_PANEL / TILE) * K);
     for (size_t j = 0; j < ATTN_PANEL; j += TILE)
         for (size_t i = 0, left = tiles, rows; i < n; i += rows, left--) {
             rows = parts_of(n - i, left);
-            by_rows[rows - 1](y + i * ldy + j, ldy, x + i * ldx, ldx, w + j, ldw, K, more, ahead, rate);
+            by_rows[rows - 1](y + i * ldy + j, ldy, x + i * ldx, ldx, w + j, ldw, K, more, prefetch, rate);
         }
 }
 

@@ -11,14 +11,14 @@ const struct attn_vec_ops *attn_vec_ops(void)
     return by_width[attn_cpu_simd()];
 }
 
-struct attn_ahead attn_vec_ahead(const void *at, size_t rows, size_t bytes, size_t step)
+struct attn_prefetch attn_prefetch_rows(const void *at, size_t rows, size_t bytes, size_t step)
 {
     const size_t line = 64, before = (uintptr_t)at % line;
     if (bytes == step && rows > ATTN_ABREAST) {         /* no gaps between them: treat them as ATTN_ABREAST long rows */
         bytes = step = up(rows * bytes / ATTN_ABREAST, line);
         rows = ATTN_ABREAST;
     }
-    return (struct attn_ahead){.at = (uintptr_t)at - before, .rows = rows, .bytes = before + bytes, .step = step};
+    return (struct attn_prefetch){.at = (uintptr_t)at - before, .rows = rows, .bytes = before + bytes, .step = step};
 }
 
 const char *attn_cpu_target(void)

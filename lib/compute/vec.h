@@ -24,14 +24,14 @@ enum {
     ATTN_AT_ONCE = 2                    /* most panels that one row of x is multiplied with side by side */
 };
 
-/* Memory that will be read soon, or `written`: `rows` rows of `bytes` bytes, `step` bytes apart, and after them *then.  Functions
- * that take an `ahead` prefetch it, a little at a time, while they do their own work; of the first rows, `done` bytes are
+/* Memory that will be read soon, or written if `for_write`: `rows` rows of `bytes` bytes, `step` bytes apart, and after them *next.  Functions
+ * that take a `prefetch` fetch it, a little at a time, while they do their own work; of the first rows, `done` bytes are
  * prefetched already, and `due` is a fraction of a line owed to the next part of the work (prefetch.h). */
-struct attn_ahead { uintptr_t at; size_t rows, bytes, step, done, due; bool written; const struct attn_ahead *then; };
-struct attn_ahead attn_vec_ahead(const void *at, size_t rows, size_t bytes, size_t step);
-static inline struct attn_ahead attn_vec_to_write(struct attn_ahead a)
+struct attn_prefetch { uintptr_t at; size_t rows, bytes, step, done, due; bool for_write; const struct attn_prefetch *next; };
+struct attn_prefetch attn_prefetch_rows(const void *at, size_t rows, size_t bytes, size_t step);
+static inline struct attn_prefetch attn_prefetch_for_write(struct attn_prefetch a)
 {
-    a.written = true;
+    a.for_write = true;
     return a;
 }
 
@@ -95,7 +95,7 @@ struct attn_adamw { float beta1, beta2, scale, keep, rate, spread, eps; };
     /* y[n, 64] (+)= x[n, K] w[K, 64], each element one chain of fused multiply-adds over k ascending \
      * from 0, or from y when `more`.  ld in floats. */ \
     DO(panel, (float *y, size_t ldy, const float *x, size_t ldx, const float *w, size_t ldw, size_t n, size_t K, bool more, \
-               struct attn_ahead *ahead), (y, ldy, x, ldx, w, ldw, n, K, more, ahead)) \
+               struct attn_prefetch *prefetch), (y, ldy, x, ldx, w, ldw, n, K, more, prefetch)) \
     /* y[n, 64] += x[K, n]' w[K, 64]; each chain continues from y. */ \
     DO(outer, (float *y, size_t ldy, const float *x, size_t ldx, const float *w, size_t ldw, size_t n, size_t K), \
        (y, ldy, x, ldx, w, ldw, n, K)) \
@@ -137,7 +137,7 @@ struct attn_adamw { float beta1, beta2, scale, keep, rate, spread, eps; };
     /* The same as panel for the first `tile_rows` rows of x (of n, which are more).  Leaves w as float32 in \
      * copy[K, 64]. */ \
     DO(panel_copy, (float *y, size_t ldy, const float *x, size_t ldx, float *copy, const void *w, size_t ldw, size_t K, \
-                    bool more, size_t n, struct attn_ahead *ahead)) \
+                    bool more, size_t n, struct attn_prefetch *prefetch)) \
     /* y[n * 64] = x[K] times n panels w[K, 64], `next` elements apart: the same chains, at the speed of memory. */ \
     DO(row_panels, (float *y, const float *x, const void *w, size_t next, size_t n, size_t K)) \
     /* y[n, cols] += x[n, K] w[K, cols] for few rows: n is at most ATTN_STREAM, cols a multiple of 16.  The chains are the \
@@ -146,7 +146,7 @@ struct attn_adamw { float beta1, beta2, scale, keep, rate, spread, eps; };
     /* The same for a weight stored [out, in], with 16 outputs at a time: y[n, 16] += x[n, K] w', where w[16] points to the \
      * rows. */ \
     DO(stream_out_in, (float *y, size_t ldy, const float *x, size_t ldx, const void *const *w, size_t n, size_t K, \
-                       struct attn_ahead *ahead))
+                       struct attn_prefetch *prefetch))
 
 #define ATTN_MEMBER(name, parameters) void (*name) parameters;
 #define ATTN_DO(name, parameters, arguments) void (*name) parameters;

@@ -109,7 +109,7 @@ static void add_bf16(void *ctx, size_t item, int worker)
 static void multiply(void *ctx, size_t item, int worker)
 {
     _Alignas(LINE) float x[ROWS * STEPS] = {0}, w[STEPS * ATTN_PANEL] = {0}, y[ROWS * ATTN_PANEL] = {0};
-    struct attn_ahead none = {0};
+    struct attn_prefetch none = {0};
     (void)ctx, (void)item, (void)worker;
     for (int i = 0; i < TIMES; i++)
         attn_multiply(&(struct attn_operands){y, ATTN_PANEL, x, STEPS, w, ATTN_PANEL, true, NULL}, ROWS, ATTN_PANEL, STEPS, &none);
@@ -129,7 +129,7 @@ static void multiply_pairs(void *ctx, size_t item, int worker)
     memset(x, byte, sizeof x);
     memset(w, byte, sizeof w);
     for (int i = 0; i < PAIR_TIMES; i++)
-        attn_multiply_bf16(&(struct attn_operands){y, ATTN_PANEL, x, WORDS, w, ATTN_PANEL, false, NULL}, SHEET, WORDS, &(struct attn_ahead){0});
+        attn_multiply_bf16(&(struct attn_operands){y, ATTN_PANEL, x, WORDS, w, ATTN_PANEL, false, NULL}, SHEET, WORDS, &(struct attn_prefetch){0});
 }
 
 static double multiplied_pairs(size_t times)

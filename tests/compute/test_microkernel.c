@@ -104,7 +104,7 @@ START_TEST(kernels_of_bf16_have_the_bits_of_loops)
         for (size_t K = 1, ld = attn_pairs_words(STEPS); K <= WORDS && attn_pairs_choose(ATTN_BF16_DOTS) && have_bf16_kernels(); K += 1 + K / 5)
             for (unsigned flags = ATTN_KERNEL_BF16; flags <= (ATTN_KERNEL_BF16 | ATTN_KERNEL_ADDS); flags += ATTN_KERNEL_ADDS) {
                 struct attn_shape s = {(uint32_t)n, (uint32_t)K, (uint32_t)ld, COLS, COLS, COLS, (uint16_t)flags};
-                struct attn_ahead none = {0};
+                struct attn_prefetch none = {0};
                 for (size_t i = 0; i < n; i++)
                     attn_gemm_round(pairs, STEPS, i, 0, x + i * STEPS, STEPS);
                 memcpy(y, before, sizeof y);
@@ -130,7 +130,7 @@ START_TEST(operands_may_reach_far)
         return;
     }
     fill_all();
-    struct attn_ahead none = {0};
+    struct attn_prefetch none = {0};
     struct attn_operands o = {.y = _i ? y : space, .ldy = _i ? WIDE : far, .x = x, .ldx = STEPS, .w = _i ? space : w, .ldw = _i ? far : LD};
     for (size_t k = 0; k < DEEP && _i; k++)
         memcpy(space + k * far, w + k * LD, WIDE * sizeof *w);

@@ -104,8 +104,8 @@ START_TEST(streamed_by_outputs)
             float y[ATTN_STREAM * LD];
             for (size_t l = 0; l < n * LD; l++)
                 y[l] = (float)l;
-            struct attn_ahead ahead = attn_vec_ahead(row[0], 19, 100, 100);
-            set->of[type].stream_out_in(y, LD, x[0], K, row, n, steps, &ahead);
+            struct attn_prefetch prefetch = attn_prefetch_rows(row[0], 19, 100, 100);
+            set->of[type].stream_out_in(y, LD, x[0], K, row, n, steps, &prefetch);
             for (size_t l = 0; l < n * LD; l++) {
                 float want = (float)l;
                 for (size_t k = 0; k < steps && l % LD < ATTN_TRANSPOSE; k++)
@@ -131,13 +131,13 @@ START_TEST(leaves_a_copy)
         const struct attn_vec_ops *set = sets[i / 4];
         bool more = i % 2;
         size_t n = i % 4 < 2 ? set->tile_rows + 1 : 3 * set->tile_rows;         /* few rows prefetch what comes next, many do not */
-        struct attn_ahead ahead = attn_vec_ahead(w, 19, 100, 100);
+        struct attn_prefetch prefetch = attn_prefetch_rows(w, 19, 100, 100);
         float y[MOST * LDY], copy[(K + 1) * ATTN_PANEL];
         ck_assert_uint_le(set->tile_rows, MOST);
         for (size_t l = 0; l < MOST * LDY; l++)
             y[l] = (float)l;
         memset(copy, 0xff, sizeof copy);
-        set->of[type].panel_copy(y, LDY, x, K, copy, at, LDW, K, more, n, &ahead);
+        set->of[type].panel_copy(y, LDY, x, K, copy, at, LDW, K, more, n, &prefetch);
         for (size_t l = 0; l < MOST * LDY; l++) {
             size_t row = l / LDY, column = l % LDY;
             bool summed = row < set->tile_rows && column < ATTN_PANEL;

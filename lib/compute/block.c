@@ -16,12 +16,12 @@ static void leave_unread(struct attn_pass *p, int layer, struct attn_rows *x, st
 static void norm_heads(struct attn_pass *p, struct attn_rows *y, const struct attn_norm *norm);
 static void rotate(struct attn_pass *p, struct attn_rows *y, int layer);
 static void step(struct attn_pass *p, struct attn_rows *y, const struct attn_rows *x, const struct attn_mat *w,
-                 enum attn_tail tail, int act, int layer);
+                 enum attn_epilogue epilogue, int act, int layer);
 static void join(struct attn_pass *p, struct attn_rows *x, const struct attn_rows *y, const struct attn_mat *w, int act, int layer);
 static bool sees_hidden(const struct attn_pass *p, int layer);
 static void multiply_each(struct attn_pass *p, const struct attn_product *each, size_t outs, const struct attn_rows *x,
-                          enum attn_tail tail);
-static void finish(struct attn_pass *p, struct attn_rows *y, const struct attn_rows *product, enum attn_tail tail);
+                          enum attn_epilogue epilogue);
+static void run_epilogue(struct attn_pass *p, struct attn_rows *y, const struct attn_rows *product, enum attn_epilogue epilogue);
 
 void attn_block_run(struct attn_pass *p, int layer)
 {
@@ -68,13 +68,13 @@ void attn_block_run(struct attn_pass *p, int layer)
         p->between.rows = sees_hidden(p, layer) ? NULL : hidden.data;
         if (attn_mlp_gated(w->mlp)) {                                           /* act(y gate) * (y in): [R, d] -> [R, m] */
             step(p, &hidden, &y, &b->gate, ATTN_STORE, ATTN_ACT_MLP_PRE, layer);
-            step(p, &hidden, &y, &b->in, attn_tail_of(w->mlp), ATTN_ACT_MLP_LINEAR, layer);
+            step(p, &hidden, &y, &b->in, attn_epilogue_of(w->mlp), ATTN_ACT_MLP_LINEAR, layer);
         } else {                                                                /* act(y in): [R, d] -> [R, m] */
-            step(p, &hidden, &y, &b->in, attn_tail_of(w->mlp), ATTN_ACT_MLP_PRE, layer);
+            step(p, &hidden, &y, &b->in, attn_epilogue_of(w->mlp), ATTN_ACT_MLP_PRE, layer);
         }
         announce(p, ATTN_ACT_MLP_POST, layer, &hidden, 0);
         if (w->parallel)
-            finish(p, &x, &aside, ATTN_ADD);
+            run_epilogue(p, &x, &aside, ATTN_ADD);
         join(p, &x, &hidden, &b->out, ATTN_ACT_MLP_OUT, layer);                 /* [R, m] -> [R, d] */
     }
     announce(p, ATTN_ACT_RESID_POST, layer, &x, 0);
@@ -177,56 +177,56 @@ static const float *rounded_of(const struct attn_pass *p, const struct attn_rows
 
 /* Multiplies the same rows with some weights, each of which gives rows of its own. */
 static void multiply_each(struct attn_pass *p, const struct attn_product *each, size_t outs, const struct attn_rows *x,
-                          enum attn_tail tail)
+                          enum attn_epilogue epilogue)
 {
     struct attn_between between = {.reads = rounded_of(p, x)};
-    if (attn_tail_mlp(tail) && each->y == p->between.rows)
+    if (attn_epilogue_mlp(epilogue) && each->y == p->between.rows)
         between.makes = p->between.at;
     for (size_t i = 0; i < outs && p->unread; i++)
         attn_page_in(p->team, each[i].w);
-    attn_gemm_each(p->team, each, outs, x->data, x->ld, p->rows, tail, p->rounded, &between);
+    attn_gemm_each(p->team, each, outs, x->data, x->ld, p->rows, epilogue, p->rounded, &between);
 }
 
 static void multiply(struct attn_pass *p, const struct attn_rows *y, const struct attn_rows *x, const struct attn_mat *w,
-                     enum attn_tail tail)
+                     enum attn_epilogue epilogue)
 {
-    multiply_each(p, &(struct attn_product){y->data, y->ld, w}, 1, x, tail);
+    multiply_each(p, &(struct attn_product){y->data, y->ld, w}, 1, x, epilogue);
 }
 
-/* Where the product goes that an observer wants to see before the tail changes y. */
-static struct attn_rows product_of(const struct attn_pass *p, const struct attn_rows *y, enum attn_tail tail)
+/* Where the product goes that an observer wants to see before the epilogue changes y. */
+static struct attn_rows product_of(const struct attn_pass *p, const struct attn_rows *y, enum attn_epilogue epilogue)
 {
-    return tail == ATTN_ADD ? rows(p, p->out, p->w->n.d) : attn_mlp_gated(attn_tail_mlp(tail)) ? rows(p, p->linear, p->w->n.m) : *y;
+    return epilogue == ATTN_ADD ? rows(p, p->out, p->w->n.d) : attn_mlp_gated(attn_epilogue_mlp(epilogue)) ? rows(p, p->linear, p->w->n.m) : *y;
 }
 
-/* Does the tail's work on a product that is not, or not any more, part of a multiplication. */
-static void finish(struct attn_pass *p, struct attn_rows *y, const struct attn_rows *product, enum attn_tail tail)
+/* Does the epilogue's work on a product that is not, or not any more, part of a multiplication. */
+static void run_epilogue(struct attn_pass *p, struct attn_rows *y, const struct attn_rows *product, enum attn_epilogue epilogue)
 {
-    const enum attn_mlp_kind mlp = attn_tail_mlp(tail);
+    const enum attn_mlp_kind mlp = attn_epilogue_mlp(epilogue);
     if (mlp)
         attn_rows_activate(p->team, y, attn_mlp_gated(mlp) ? y : product, product, mlp);
-    else if (tail == ATTN_ADD)
+    else if (epilogue == ATTN_ADD)
         attn_rows_add(p->team, y, product);
     else
         attn_rows_copy(y, product);
 }
 
-/* Multiplies, announces the product x w as `act`, and lets the tail (gemm.h) make y of it.  The product does the tail's work at
+/* Multiplies, announces the product x w as `act`, and lets the epilogue (gemm.h) make y of it.  The product does the epilogue's work at
  * once where nobody wants to see what comes before it.  Without w, x stands for the product, and y takes on its width. */
 static void step(struct attn_pass *p, struct attn_rows *y, const struct attn_rows *x, const struct attn_mat *w,
-                 enum attn_tail tail, int act, int layer)
+                 enum attn_epilogue epilogue, int act, int layer)
 {
     if (!w->data) {
         y->cols = x->cols;
-        finish(p, y, x, tail);
-    } else if (tail == ATTN_STORE || !wanted(p, act, layer)) {
-        multiply(p, y, x, w, tail);
+        run_epilogue(p, y, x, epilogue);
+    } else if (epilogue == ATTN_STORE || !wanted(p, act, layer)) {
+        multiply(p, y, x, w, epilogue);
         announce(p, act, layer, y, 0);  /* if it is wanted, it is y */
     } else {
-        struct attn_rows product = product_of(p, y, tail);
+        struct attn_rows product = product_of(p, y, epilogue);
         multiply(p, &product, x, w, ATTN_STORE);
         announce(p, act, layer, &product, 0);
-        finish(p, y, &product, tail);
+        run_epilogue(p, y, &product, epilogue);
     }
 }
 
@@ -252,7 +252,7 @@ static void join(struct attn_pass *p, struct attn_rows *x, const struct attn_row
     const struct attn_norm *sum = act == ATTN_ACT_OUT ? &b->sum1 : &b->sum2;
     if (attn_adds_apart(p->w)) {
         struct attn_rows branch = added(p, y, w, act, layer);
-        finish(p, x, &branch, ATTN_ADD);
+        run_epilogue(p, x, &branch, ATTN_ADD);
     } else {
         step(p, x, y, w, p->w->residual ? ATTN_ADD : ATTN_STORE, act, layer);
     }

@@ -137,7 +137,7 @@ double attn_gemm_share(size_t n, const struct attn_mat *w, bool bf16)
     return !(copied && n <= by_loops) && attn_microkernel_of(&any);
 }
 
-/* ---- what becomes of them ---- */
+/* ---- the epilogue ---- */
 
 /* The biases of columns j0.. in float32. */
 static void widen_bias(float *bias, const struct attn_mat *w, size_t j0, size_t cols)
@@ -150,22 +150,22 @@ static void widen_bias(float *bias, const struct attn_mat *w, size_t j0, size_t 
 }
 
 /* s: the sums, to which the bias is added first.  bias: NULL if there is none. */
-static void finish_row(float *y, float *s, const float *bias, size_t n, enum attn_tail tail)
+static void epilogue_of_row(float *y, float *s, const float *bias, size_t n, enum attn_epilogue epilogue)
 {
-    if (bias && tail == ATTN_STORE) {
+    if (bias && epilogue == ATTN_STORE) {
         attn_vec_sum(y, s, bias, n);
         return;
     }
-    if (bias && tail == ATTN_ADD) {
+    if (bias && epilogue == ATTN_ADD) {
         attn_vec_add_sum(y, s, bias, n);
         return;
     }
     if (bias)
         attn_vec_add(s, bias, n);
-    const enum attn_mlp_kind mlp = attn_tail_mlp(tail);
+    const enum attn_mlp_kind mlp = attn_epilogue_mlp(epilogue);
     if (mlp)
         attn_vec_activate(y, attn_mlp_gated(mlp) ? y : s, s, mlp, n);
-    else if (tail == ATTN_ADD)
+    else if (epilogue == ATTN_ADD)
         attn_vec_add(y, s, n);
     else
         memcpy(y, s, n * sizeof *y);
@@ -179,7 +179,7 @@ void attn_gemm_round(float *rounded, size_t in, size_t i, size_t k, const float 
         attn_pairs_put(rounded, attn_pairs_words(in), i, k, x, n);
 }
 
-static void finish_item(const struct attn_item_sums *o)
+static void epilogue_of_item(const struct attn_item_sums *o)
 {
     float space[PANELS * PANEL], *bias = o->it.to->w->bias.data ? space : NULL;
     const struct attn_gemm_output *to = o->it.to;
@@ -188,9 +188,9 @@ static void finish_item(const struct attn_item_sums *o)
         widen_bias(bias, to->w, j, cols);
     for (size_t i = o->it.i0; i < o->it.i1; i++) {
         float *sum = o->sum + (i - o->it.i0) * o->ld;
-        bool in_place = o->p->makes && !attn_mlp_gated(attn_tail_mlp(o->p->tail));
+        bool in_place = o->p->makes && !attn_mlp_gated(attn_epilogue_mlp(o->p->epilogue));
         float *y = in_place ? sum : to->y + i * to->ldy + j;
-        finish_row(y, sum, bias, cols, o->p->tail);
+        epilogue_of_row(y, sum, bias, cols, o->p->epilogue);
         if (o->p->makes)
             attn_gemm_round(o->p->makes, to->w->out, i, j, y, cols);
     }
@@ -221,7 +221,7 @@ static void one_item(void *ctx, size_t item, int worker)
         attn_sum_up_panels(&o);
     else
         p->blocking->sum_up(&o);
-    finish_item(&o);
+    epilogue_of_item(&o);
 }
 
 /* ---- rows of x made ready for products in bf16 ---- */
@@ -252,7 +252,7 @@ static void read_rounded(struct attn_joint_product *p, const float *rounded)
 /* ---- all of it ---- */
 
 void attn_gemm_each(struct attn_team *t, const struct attn_product *each, size_t outs, const float *x, size_t ldx, size_t n,
-                    enum attn_tail tail, float *rounded, const struct attn_between *between)
+                    enum attn_epilogue epilogue, float *rounded, const struct attn_between *between)
 {
     const float *reads = between ? between->reads : NULL;
     struct attn_gemm_output out[ATTN_GEMM_EACH];
@@ -260,14 +260,14 @@ void attn_gemm_each(struct attn_team *t, const struct attn_product *each, size_t
     struct attn_cut_sizes sizes = blocking->sizes;
     struct attn_joint_product p = {.blocking = blocking,
                         .cut = {.most = &sizes, .out = out, .n = n, .workers = (size_t)attn_team_size(t)},
-                        .x = x, .ldx = ldx, .in = each->w->in, .tail = tail, .makes = between ? between->makes : NULL};
+                        .x = x, .ldx = ldx, .in = each->w->in, .epilogue = epilogue, .makes = between ? between->makes : NULL};
     double columns = 0;
     for (size_t i = 0; i < outs; i++) {
         if (each[i].w->out > 0)
             out[p.cut.outs++] = (struct attn_gemm_output){.y = each[i].y, .ldy = each[i].ldy, .w = each[i].w};
         columns += (double)each[i].w->out;
     }
-    assert(!p.makes || attn_tail_mlp(tail));
+    assert(!p.makes || attn_epilogue_mlp(epilogue));
     if (n == 1 && reads_panels(&p, each->w))
         sizes.strip = attn_panels_at_once();    /* in narrow items: threads end together */
     if (n == 0 || p.cut.outs == 0)
@@ -282,7 +282,7 @@ void attn_gemm_each(struct attn_team *t, const struct attn_product *each, size_t
 }
 
 void attn_gemm(struct attn_team *t, float *y, size_t ldy, const float *x, size_t ldx,
-               size_t n, const struct attn_mat *w, enum attn_tail tail, float *rounded)
+               size_t n, const struct attn_mat *w, enum attn_epilogue epilogue, float *rounded)
 {
-    attn_gemm_each(t, &(struct attn_product){y, ldy, w}, 1, x, ldx, n, tail, rounded, NULL);
+    attn_gemm_each(t, &(struct attn_product){y, ldy, w}, 1, x, ldx, n, epilogue, rounded, NULL);
 }

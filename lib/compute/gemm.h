@@ -25,21 +25,21 @@
 #include "compute/vec.h"
 
 /* What is done with s = x w + bias while it is still in the cache. */
-enum attn_tail {
+enum attn_epilogue {
     ATTN_STORE,                         /* y = s */
     ATTN_ADD,                           /* y = y + s */
 #define ATTN_THEN(id, op, name) ATTN_THEN_##id,
     ATTN_MLPS(ATTN_THEN, ATTN_THEN)     /* y = op(s), or op(y, s) with a gate (mlp.h) */
 #undef ATTN_THEN
 };
-static inline enum attn_tail attn_tail_of(enum attn_mlp_kind kind) { return kind ? ATTN_ADD + kind : ATTN_STORE; }
-static inline enum attn_mlp_kind attn_tail_mlp(enum attn_tail tail) { return tail > ATTN_ADD ? tail - ATTN_ADD : ATTN_MLP_NONE; }
+static inline enum attn_epilogue attn_epilogue_of(enum attn_mlp_kind kind) { return kind ? ATTN_ADD + kind : ATTN_STORE; }
+static inline enum attn_mlp_kind attn_epilogue_mlp(enum attn_epilogue epilogue) { return epilogue > ATTN_ADD ? epilogue - ATTN_ADD : ATTN_MLP_NONE; }
 
 /* Computes y[n, out] from x[n, in]; ld in floats.  rounded: scratch for [n + MORE, in + MORE] floats, to compute in bf16;
  * NULL: computes in float32. */
 enum { ATTN_GEMM_MORE = 15 };
 void attn_gemm(struct attn_team *t, float *y, size_t ldy, const float *x, size_t ldx,
-               size_t n, const struct attn_mat *w, enum attn_tail tail, float *rounded);
+               size_t n, const struct attn_mat *w, enum attn_epilogue epilogue, float *rounded);
 
 /* In bf16, numbers that only products read are best rounded as soon as they are made, and kept only so.  Scratch for them is like
  * `rounded`, but another.  reads: where those are that x stands for.  makes: where the product puts those that y stands for,
@@ -51,7 +51,7 @@ struct attn_between { const float *reads; float *makes; };
 enum { ATTN_GEMM_EACH = 3 };
 struct attn_product { float *y; size_t ldy; const struct attn_mat *w; };
 void attn_gemm_each(struct attn_team *t, const struct attn_product *each, size_t outs, const float *x, size_t ldx, size_t n,
-                    enum attn_tail tail, float *rounded, const struct attn_between *between);
+                    enum attn_epilogue epilogue, float *rounded, const struct attn_between *between);
 
 /* Which share of the products of n rows with such a weight libxsmm's kernels compute: most or none. */
 double attn_gemm_share(size_t n, const struct attn_mat *w, bool bf16);

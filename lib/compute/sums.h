@@ -33,7 +33,7 @@ struct attn_joint_product {
     struct attn_cut cut;
     const float *x; size_t ldx;         /* in pairs: counted in words */
     size_t in;                          /* steps of k */
-    enum attn_tail tail;
+    enum attn_epilogue epilogue;
     bool bf16;
     float *makes;                       /* rounded numbers in place of y; NULL: y */
 };

@@ -12,7 +12,7 @@
 #include "trace/trace.h"
 
 static void multiply(struct attn_work *t, const struct attn_rows *y, const struct attn_rows *x, const struct attn_mat *w,
-                     enum attn_tail tail)
+                     enum attn_epilogue tail)
 {
     attn_gemm(t->team, y->data, y->ld, x->data, x->ld, x->n, w, tail, NULL);
 }

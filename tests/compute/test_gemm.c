@@ -481,7 +481,7 @@ START_TEST(numbers_between_products)
 {
     enum { N = 300, IN = 70, MOST = 330, OUT = 90 };
     static const size_t ns[] = {1, 2, 3, 17, 60, N}, hiddens[] = {1, 31, 48, 64, 257, MOST};
-    static const enum attn_tail tails[] = {ATTN_THEN_GELU, ATTN_THEN_GELU_NEW, ATTN_THEN_RELU, ATTN_THEN_SWIGLU, ATTN_THEN_GEGLU};
+    static const enum attn_epilogue epilogues[] = {ATTN_THEN_GELU, ATTN_THEN_GELU_NEW, ATTN_THEN_RELU, ATTN_THEN_SWIGLU, ATTN_THEN_GEGLU};
     const size_t scratch = (N + ATTN_GEMM_MORE) * (MOST + ATTN_GEMM_MORE) * sizeof(float);
     struct attn_team *team = NULL;
     if (!attn_pairs_choose((enum attn_bf16)_i))
@@ -496,14 +496,14 @@ START_TEST(numbers_between_products)
     fill(gate, ATTN_F32, N * MOST);
     for (size_t i = 0; i < 6 * 6; i++) {
         size_t n = ns[i / 6], m = hiddens[i % 6];
-        enum attn_tail tail = tails[i % 5];
+        enum attn_epilogue epilogue = epilogues[i % 5];
         struct attn_mat first = random_mat(bias, IN, m);
         struct attn_mat second = random_mat(bias, m, OUT);
         memcpy(hidden, gate, N * MOST * sizeof *hidden);
-        attn_gemm(team, hidden, m, x, IN, n, &first, tail, rounded);
+        attn_gemm(team, hidden, m, x, IN, n, &first, epilogue, rounded);
         attn_gemm(team, want, OUT, hidden, m, n, &second, ATTN_STORE, rounded);
         memcpy(hidden, gate, N * MOST * sizeof *hidden);
-        attn_gemm_each(team, &(struct attn_product){hidden, m, &first}, 1, x, IN, n, tail, rounded, &(struct attn_between){.makes = made});
+        attn_gemm_each(team, &(struct attn_product){hidden, m, &first}, 1, x, IN, n, epilogue, rounded, &(struct attn_between){.makes = made});
         for (size_t j = 0; j < N * MOST; j++)
             hidden[j] = NAN;
         attn_gemm_each(team, &(struct attn_product){got, OUT, &second}, 1, hidden, m, n, ATTN_STORE, rounded,
@@ -579,7 +579,7 @@ START_TEST(every_worker_has_items)
 }
 END_TEST
 
-static void expect_tail(enum attn_tail tail, void (*then)(float *y, const float *s, size_t n))
+static void expect_tail(enum attn_epilogue epilogue, void (*then)(float *y, const float *s, size_t n))
 {
     enum { N = 7, IN = 130, OUT = 70 };
     static float x[N * IN], data[IN * OUT], bias[OUT], s[N * OUT], y[N * OUT], want[N * OUT];
@@ -592,14 +592,14 @@ static void expect_tail(enum attn_tail tail, void (*then)(float *y, const float 
     memcpy(want, y, sizeof want);
     for (size_t i = 0; i < N; i++)
         then(want + i * OUT, s + i * OUT, OUT);
-    attn_gemm(NULL, y, OUT, x, IN, N, &w, tail, NULL);
+    attn_gemm(NULL, y, OUT, x, IN, N, &w, epilogue, NULL);
     ck_assert(memcmp(want, y, sizeof want) == 0);
 }
 
 static void silu(float *y, const float *s, size_t n) { attn_vec_silu_mul(y, y, s, n); }
 
 /* A step fused with the product gives the same bits as one that follows it. */
-START_TEST(tails)
+START_TEST(epilogues)
 {
     seed = 5;
     expect_tail(ATTN_ADD, attn_vec_add);
@@ -654,7 +654,7 @@ Suite *suite_gemm(void)
     tcase_add_test(c, rows_do_not_know_each_other);
     tcase_add_loop_test(c, share_of_libxsmm, 0, 4);
     tcase_add_loop_test(c, share_of_libxsmm_in_16_bits, ATTN_F16, ATTN_BF16 + 1);
-    tcase_add_test(c, tails);
+    tcase_add_test(c, epilogues);
     tcase_add_loop_test(c, an_empty_sum_is_zero, 2 * ATTN_BF16_FLOATS, 2 * ATTN_BF16_TILES + 2);
     tcase_add_test(c, nothing_to_do);
     suite_add_tcase(s, c);

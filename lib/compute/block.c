@@ -35,7 +35,7 @@ void attn_block_run(struct attn_pass *p, int layer)
     struct attn_rows k = rows(p, p->k, n->Hkv * n->dh);                         /* [R, Hkv * dh] */
     struct attn_rows v = rows(p, p->v, n->Hkv * n->dv);                         /* [R, Hkv * dv] */
     struct attn_rows context = rows(p, p->context, n->H * n->dv);               /* [R, H * dv] */
-    p->y_rounded.rows = p->between.rows = NULL;                                 /* of the block before */
+    p->y_bf16.rows = p->inner_bf16.rows = NULL;                                 /* of the block before */
     announce(p, ATTN_ACT_RESID_PRE, layer, &x, 0);
 
     /* Attention: queries, keys and values of all heads, side by side. */
@@ -65,7 +65,7 @@ void attn_block_run(struct attn_pass *p, int layer)
             announce(p, ATTN_ACT_RESID_MID, layer, &x, 0);
         if (!w->one_norm)
             y = normed(p, &x, &b->norm2, ATTN_ACT_NORM2, layer);                /* [R, d] -> [R, d] */
-        p->between.rows = sees_hidden(p, layer) ? NULL : hidden.data;
+        p->inner_bf16.rows = sees_hidden(p, layer) ? NULL : hidden.data;
         if (attn_mlp_gated(w->mlp)) {                                           /* act(y gate) * (y in): [R, d] -> [R, m] */
             step(p, &hidden, &y, &b->gate, ATTN_STORE, ATTN_ACT_MLP_PRE, layer);
             step(p, &hidden, &y, &b->in, attn_epilogue_of(w->mlp), ATTN_ACT_MLP_LINEAR, layer);
@@ -138,8 +138,8 @@ static struct attn_rows normed(struct attn_pass *p, const struct attn_rows *x, c
         return *x;
     struct attn_rows y = rows(p, p->y, x->cols);
     bool moves = p->w->one_norm && ends_in_last_rows(p, layer);     /* what is rounded cannot be moved row by row */
-    p->y_rounded.rows = p->rounded && !wanted(p, act, layer) && !p->w->normed_stream && !moves ? y.data : NULL;
-    normalise(p, &y, x, norm, p->y_rounded.rows ? p->y_rounded.at : NULL);
+    p->y_bf16.rows = p->rounded && !wanted(p, act, layer) && !p->w->normed_stream && !moves ? y.data : NULL;
+    normalise(p, &y, x, norm, p->y_bf16.rows ? p->y_bf16.at : NULL);
     announce(p, act, layer, &y, 0);
     if (p->w->normed_stream)
         attn_rows_copy(x, &y);
@@ -172,19 +172,19 @@ static bool sees_hidden(const struct attn_pass *p, int layer)
 /* Where rows are that were rounded as they were made; NULL: the product must round them. */
 static const float *rounded_of(const struct attn_pass *p, const struct attn_rows *x)
 {
-    return x->data == p->y_rounded.rows ? p->y_rounded.at : x->data == p->between.rows ? p->between.at : NULL;
+    return x->data == p->y_bf16.rows ? p->y_bf16.at : x->data == p->inner_bf16.rows ? p->inner_bf16.at : NULL;
 }
 
 /* Multiplies the same rows with some weights, each of which gives rows of its own. */
 static void multiply_each(struct attn_pass *p, const struct attn_product *each, size_t outs, const struct attn_rows *x,
                           enum attn_epilogue epilogue)
 {
-    struct attn_between between = {.reads = rounded_of(p, x)};
-    if (attn_epilogue_mlp(epilogue) && each->y == p->between.rows)
-        between.makes = p->between.at;
+    struct attn_bf16_operands bf16 = {.x_bf16 = rounded_of(p, x)};
+    if (attn_epilogue_mlp(epilogue) && each->y == p->inner_bf16.rows)
+        bf16.y_bf16 = p->inner_bf16.at;
     for (size_t i = 0; i < outs && p->unread; i++)
         attn_page_in(p->team, each[i].w);
-    attn_gemm_each(p->team, each, outs, x->data, x->ld, p->rows, epilogue, p->rounded, &between);
+    attn_gemm_each(p->team, each, outs, x->data, x->ld, p->rows, epilogue, p->rounded, &bf16);
 }
 
 static void multiply(struct attn_pass *p, const struct attn_rows *y, const struct attn_rows *x, const struct attn_mat *w,
@@ -293,8 +293,8 @@ static void attend(struct attn_pass *p, int layer)
         .scratch = &p->scratch, .trace = p->trace, .layer = layer, .overflowed = p->overflowed};
     bool needed = wanted(p, ATTN_ACT_CONTEXT, layer) || ends_in_last_rows(p, layer);       /* in float32, to be seen or moved */
     if (p->rounded && b->o.data && attn_heads_can_round(&a) && !needed) {
-        a.rounded = p->between.at;
-        p->between.rows = p->context;
+        a.rounded = p->inner_bf16.at;
+        p->inner_bf16.rows = p->context;
     }
     attn_heads_run(&a, p->team);
     attn_lost_add(&p->lost, &a.lost);

@@ -59,7 +59,7 @@ struct attn_pass {
     float *norm_w, *norm_b;             /* [the widest norm] a norm's weights in float32 */
     float *rounded;                     /* scratch of gemm.h to compute in bf16; NULL: computes in float32 */
     struct attn_rounded { const float *rows; float *at; }
-        y_rounded, between;             /* in bf16, which rows were rounded as they were made, and where they are: y; the context,
+        y_bf16, inner_bf16;             /* in bf16, which rows were rounded as they were made, and where they are: y; the context,
                                          * then the hidden layer.  No rows: there are none, or somebody wants to see them first */
     struct attn_heads_seq *heads_seq;   /* [seqs] the sentences as attention sees them */
     struct attn_scratch scratch;

@@ -188,11 +188,11 @@ static void epilogue_of_item(const struct attn_item_sums *o)
         widen_bias(bias, to->w, j, cols);
     for (size_t i = o->it.i0; i < o->it.i1; i++) {
         float *sum = o->sum + (i - o->it.i0) * o->ld;
-        bool in_place = o->p->makes && !attn_mlp_gated(attn_epilogue_mlp(o->p->epilogue));
+        bool in_place = o->p->y_bf16 && !attn_mlp_gated(attn_epilogue_mlp(o->p->epilogue));
         float *y = in_place ? sum : to->y + i * to->ldy + j;
         epilogue_of_row(y, sum, bias, cols, o->p->epilogue);
-        if (o->p->makes)
-            attn_gemm_round(o->p->makes, to->w->out, i, j, y, cols);
+        if (o->p->y_bf16)
+            attn_gemm_round(o->p->y_bf16, to->w->out, i, j, y, cols);
     }
 }
 
@@ -252,30 +252,30 @@ static void read_rounded(struct attn_joint_product *p, const float *rounded)
 /* ---- all of it ---- */
 
 void attn_gemm_each(struct attn_team *t, const struct attn_product *each, size_t outs, const float *x, size_t ldx, size_t n,
-                    enum attn_epilogue epilogue, float *rounded, const struct attn_between *between)
+                    enum attn_epilogue epilogue, float *rounded, const struct attn_bf16_operands *bf16)
 {
-    const float *reads = between ? between->reads : NULL;
+    const float *x_bf16 = bf16 ? bf16->x_bf16 : NULL;
     struct attn_gemm_output out[ATTN_GEMM_EACH];
     const struct attn_blocking *blocking = blocking_for(n, each, outs, rounded);
     struct attn_cut_sizes sizes = blocking->sizes;
     struct attn_joint_product p = {.blocking = blocking,
                         .cut = {.most = &sizes, .out = out, .n = n, .workers = (size_t)attn_team_size(t)},
-                        .x = x, .ldx = ldx, .in = each->w->in, .epilogue = epilogue, .makes = between ? between->makes : NULL};
+                        .x = x, .ldx = ldx, .in = each->w->in, .epilogue = epilogue, .y_bf16 = bf16 ? bf16->y_bf16 : NULL};
     double columns = 0;
     for (size_t i = 0; i < outs; i++) {
         if (each[i].w->out > 0)
             out[p.cut.outs++] = (struct attn_gemm_output){.y = each[i].y, .ldy = each[i].ldy, .w = each[i].w};
         columns += (double)each[i].w->out;
     }
-    assert(!p.makes || attn_epilogue_mlp(epilogue));
+    assert(!p.y_bf16 || attn_epilogue_mlp(epilogue));
     if (n == 1 && reads_panels(&p, each->w))
         sizes.strip = attn_panels_at_once();    /* in narrow items: threads end together */
     if (n == 0 || p.cut.outs == 0)
         return;
-    if (rounded && !reads)
+    if (rounded && !x_bf16)
         round_rows(&p, t, rounded);
     if (rounded)
-        read_rounded(&p, reads ? reads : rounded);
+        read_rounded(&p, x_bf16 ? x_bf16 : rounded);
     attn_cut_share(&p.cut);
     double rows = n < AS_FETCHED ? AS_FETCHED : (double)n;
     attn_team_run(t, p.cut.items, 2.0 * rows * (double)p.in * columns, one_item, &p);

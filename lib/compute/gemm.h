@@ -41,17 +41,17 @@ enum { ATTN_GEMM_MORE = 15 };
 void attn_gemm(struct attn_team *t, float *y, size_t ldy, const float *x, size_t ldx,
                size_t n, const struct attn_mat *w, enum attn_epilogue epilogue, float *rounded);
 
-/* In bf16, numbers that only products read are best rounded as soon as they are made, and kept only so.  Scratch for them is like
- * `rounded`, but another.  reads: where those are that x stands for.  makes: where the product puts those that y stands for,
- * after an activation; what is in y does not count then.  NULL: not so. */
-struct attn_between { const float *reads; float *makes; };
+/* In bf16, numbers that only products read are best rounded as soon as they are made, and kept only so, in scratch like `rounded`,
+ * but another.  x_bf16: x, rounded already.  y_bf16: where the product puts y rounded, after an activation; what is in y does not
+ * count then.  NULL: not so. */
+struct attn_bf16_operands { const float *x_bf16; float *y_bf16; };
 
 /* The same for several weights (at most EACH) that are multiplied with the same x: threads share all of it in one go.
- * between: NULL: nothing is. */
+ * bf16: NULL: neither x nor y is rounded beforehand. */
 enum { ATTN_GEMM_EACH = 3 };
 struct attn_product { float *y; size_t ldy; const struct attn_mat *w; };
 void attn_gemm_each(struct attn_team *t, const struct attn_product *each, size_t outs, const float *x, size_t ldx, size_t n,
-                    enum attn_epilogue epilogue, float *rounded, const struct attn_between *between);
+                    enum attn_epilogue epilogue, float *rounded, const struct attn_bf16_operands *bf16);
 
 /* Which share of the products of n rows with such a weight libxsmm's kernels compute: most or none. */
 double attn_gemm_share(size_t n, const struct attn_mat *w, bool bf16);

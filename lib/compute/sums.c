@@ -80,10 +80,10 @@ static struct attn_prefetch result_prefetch(const struct attn_item_sums *o, size
     const struct attn_gemm_output *to = o->it.to;
     size_t row = row_of_part(o, part, parts), rows = row_of_part(o, part + 1, parts) - row;
     size_t j = o->it.j0 * PANEL, cols = attn_item_columns(&o->it);
-    if (p->makes && p->blocking->in_pairs)
-        return attn_prefetch_for_write(attn_pairs_prefetch(p->makes, attn_pairs_words(to->w->out), row, rows, j, cols));
-    const float *y = p->makes ? p->makes : to->y;
-    const size_t ld = p->makes ? to->w->out : to->ldy;
+    if (p->y_bf16 && p->blocking->in_pairs)
+        return attn_prefetch_for_write(attn_pairs_prefetch(p->y_bf16, attn_pairs_words(to->w->out), row, rows, j, cols));
+    const float *y = p->y_bf16 ? p->y_bf16 : to->y;
+    const size_t ld = p->y_bf16 ? to->w->out : to->ldy;
     return attn_prefetch_for_write(attn_prefetch_rows(y + row * ld + j, rows, cols * sizeof *y, ld * sizeof *y));
 }
 

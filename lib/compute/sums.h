@@ -35,7 +35,7 @@ struct attn_joint_product {
     size_t in;                          /* steps of k */
     enum attn_epilogue epilogue;
     bool bf16;
-    float *makes;                       /* rounded numbers in place of y; NULL: y */
+    float *y_bf16;                      /* rounded numbers in place of y; NULL: y */
 };
 
 /* One item and its sums so far, [i1 - i0, ld].  They are not kept in y, whose rows may be so far apart that they map to the

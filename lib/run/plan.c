@@ -108,8 +108,8 @@ static void lay_out(struct attn_arena *a, struct attn_run *r)
     p->norm_w = attn_arena_f32(a, normed(w), 1, 1);
     p->norm_b = attn_arena_f32(a, normed(w), 1, 1);
     p->rounded = r->plan.bf16 ? attn_arena_f32(a, R + ATTN_GEMM_MORE, widest(r) + ATTN_GEMM_MORE, 1) : NULL;
-    p->y_rounded.at = r->plan.bf16 ? attn_arena_f32(a, R + ATTN_GEMM_MORE, n->d + ATTN_GEMM_MORE, 1) : NULL;
-    p->between.at = r->plan.bf16 ? attn_arena_f32(a, R + ATTN_GEMM_MORE, branch(w) + ATTN_GEMM_MORE, 1) : NULL;
+    p->y_bf16.at = r->plan.bf16 ? attn_arena_f32(a, R + ATTN_GEMM_MORE, n->d + ATTN_GEMM_MORE, 1) : NULL;
+    p->inner_bf16.at = r->plan.bf16 ? attn_arena_f32(a, R + ATTN_GEMM_MORE, branch(w) + ATTN_GEMM_MORE, 1) : NULL;
     r->kept = a->used;
     p->heads_seq = attn_arena_bytes(a, r->plan.seqs, sizeof *p->heads_seq);
     attn_scratch_lay_out(&p->scratch, a);

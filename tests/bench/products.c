@@ -80,7 +80,7 @@ static void ours(struct bench *b, int kind, int block, bool bf16, const float *p
     size_t in = sizes[kind][0], out = sizes[kind][1];
     struct attn_mat w = stored(b, kind, block, bf16);
     w.panels = panels;
-    const struct attn_between made = {.reads = b->rounded[kind]};
+    const struct attn_bf16_operands made = {.x_bf16 = b->rounded[kind]};
     attn_gemm_each(b->team, &(struct attn_product){b->y, out, &w}, 1, b->x, in, b->T, ATTN_STORE, bf16 ? b->rounded[kind] : NULL,
                    &made);
 }

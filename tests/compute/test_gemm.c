@@ -503,11 +503,11 @@ START_TEST(numbers_between_products)
         attn_gemm(team, hidden, m, x, IN, n, &first, epilogue, rounded);
         attn_gemm(team, want, OUT, hidden, m, n, &second, ATTN_STORE, rounded);
         memcpy(hidden, gate, N * MOST * sizeof *hidden);
-        attn_gemm_each(team, &(struct attn_product){hidden, m, &first}, 1, x, IN, n, epilogue, rounded, &(struct attn_between){.makes = made});
+        attn_gemm_each(team, &(struct attn_product){hidden, m, &first}, 1, x, IN, n, epilogue, rounded, &(struct attn_bf16_operands){.y_bf16 = made});
         for (size_t j = 0; j < N * MOST; j++)
             hidden[j] = NAN;
         attn_gemm_each(team, &(struct attn_product){got, OUT, &second}, 1, hidden, m, n, ATTN_STORE, rounded,
-                       &(struct attn_between){.reads = made});
+                       &(struct attn_bf16_operands){.x_bf16 = made});
         expect_same(want, got, OUT, n, OUT);
         free((void *)(uintptr_t)first.data);
         free((void *)(uintptr_t)second.data);

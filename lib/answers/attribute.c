@@ -147,10 +147,10 @@ static double number(const struct attn_vec *v, size_t i)
 static void add_column(const struct sight *s, double *u, const struct attn_mat *w, size_t j, double sign)
 {
     size_t row = attn_mat_index(w, j);
-    if (w->out_in)
+    if (w->transposed)
         attn_vec_widen(s->line, w->data, w->type, row * w->ld, w->in);
     for (size_t i = 0; i < w->in; i++) {
-        if (!w->out_in)
+        if (!w->transposed)
             attn_vec_widen(s->line + i, w->data, w->type, i * w->ld + row, 1);
         u[i] += sign * (double)s->line[i];
     }
@@ -197,11 +197,11 @@ static void before_norm(double *to, const double *from, const struct attn_weight
 /* back[in] += w from. */
 static void through(const struct sight *s, double *back, const struct attn_mat *w, const double *from)
 {
-    for (size_t row = 0; row < (w->out_in ? w->out : w->in); row++) {
-        size_t at = w->out_in ? attn_mat_index(w, row) : row, n = w->out_in ? w->in : w->out;
+    for (size_t row = 0; row < (w->transposed ? w->out : w->in); row++) {
+        size_t at = w->transposed ? attn_mat_index(w, row) : row, n = w->transposed ? w->in : w->out;
         attn_vec_widen(s->line, w->data, w->type, at * w->ld, n);
         for (size_t i = 0; i < n; i++)
-            back[w->out_in ? i : row] += (double)s->line[i] * from[w->out_in ? row : i];
+            back[w->transposed ? i : row] += (double)s->line[i] * from[w->transposed ? row : i];
     }
 }
 

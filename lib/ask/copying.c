@@ -51,7 +51,7 @@ static void fetch_token(void *ctx, size_t i, int worker)
     const struct attn_mat *u = &j->w->unembed, *e = &j->w->embed;
     size_t token = j->token + i;
     attn_vec_widen(j->in + i * j->wide, e->data, e->type, token * e->ld, j->d);
-    if (u->out_in)
+    if (u->transposed)
         attn_vec_widen(j->out + i * j->wide, u->data, u->type, attn_mat_index(u, token) * u->ld, j->d);
 }
 
@@ -87,7 +87,7 @@ static int add_tokens(struct job *j, struct attn_team *team, const struct attn_c
         j->tokens = smaller(TOKENS, V - j->token);
         double numbers = (double)j->tokens * (double)j->d;
         attn_team_run(team, j->tokens, 2 * numbers, fetch_token, j);
-        if (!j->w->unembed.out_in)
+        if (!j->w->unembed.transposed)
             attn_team_run(team, j->d, numbers, fetch_row, j);
         attn_team_run(team, tiles, 2 * numbers * (double)j->d, add_tile, j);
         if (watch->step)
@@ -105,7 +105,7 @@ static void widen(double *to, size_t ld, const struct attn_mat *w, size_t row0, 
     for (size_t i = 0; i < rows; i++)
         for (size_t j = 0; j < cols; j++) {
             float x;
-            size_t out = attn_mat_index(w, col0 + j), at = w->out_in ? out * w->ld + row0 + i : (row0 + i) * w->ld + out;
+            size_t out = attn_mat_index(w, col0 + j), at = w->transposed ? out * w->ld + row0 + i : (row0 + i) * w->ld + out;
             attn_vec_widen(&x, w->data, w->type, at, 1);
             to[i * ld + j] = (double)x;
         }

@@ -50,7 +50,7 @@ static bool tied_by_model(struct clue *c, const struct attn_pair *x)
     bool a;
     w.in = all->embed.out;
     w.out = all->embed.in;
-    w.out_in = true;
+    w.transposed = true;
     w.bias = all->unembed.bias;
     const struct attn_how how = {.w = &w};
     bool apart = all->embed.data && all->unembed.data && all->unembed.data != all->embed.data;

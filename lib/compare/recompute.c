@@ -62,14 +62,14 @@ static double element(const struct attn_vec *v, size_t i)
 /* y[out] = x[in] w, or x times the transposed w, which must be square; line: one stored row. */
 static void multiply(double *y, const double *x, const struct attn_mat *w, bool transposed, float *line)
 {
-    size_t rows = w->out_in ? w->out : w->in, columns = w->out_in ? w->in : w->out;
+    size_t rows = w->transposed ? w->out : w->in, columns = w->transposed ? w->in : w->out;
     for (size_t j = 0; j < w->out; j++)
         y[j] = 0;
     for (size_t i = 0; i < rows; i++) {
-        size_t at = w->out_in ? attn_mat_index(w, i) : i;
+        size_t at = w->transposed ? attn_mat_index(w, i) : i;
         attn_vec_widen(line, w->data, w->type, at * w->ld, columns);
         for (size_t j = 0; j < columns; j++)
-            if (w->out_in != transposed)
+            if (w->transposed != transposed)
                 y[i] += x[j] * (double)line[j];
             else
                 y[j] += x[i] * (double)line[j];

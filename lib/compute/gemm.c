@@ -31,7 +31,7 @@ _Static_assert(STRIP * PANEL <= ATTN_PAIRS_WIDTH, "an item is as wide as a strea
 /* ---- which blocking ---- */
 
 /* `some` rows are multiplied about as fast as weights come from memory, which is fastest with many panels side by side; slabs
- * are shallower so that those of a whole strip stay in the cache.  A weight stored [out, in] (some_out_in) is read fastest one
+ * are shallower so that those of a whole strip stay in the cache.  A weight stored [out, in] (some_transposed) is read fastest one
  * panel after the other.  In pairs, arithmetic is so fast that making pairs and reading and writing sums cost more: items have
  * more rows and take more steps at a time.  Tiles are faster still, wait for panels that are not in the L1 cache, and make the
  * pairs of many panels beforehand.  `few` rows read the weight in the longest possible stretches.  `streamed` and `lone` convert or
@@ -40,7 +40,7 @@ _Static_assert(STRIP * PANEL <= ATTN_PAIRS_WIDTH, "an item is as wide as a strea
 static const struct attn_blocking
     many = {{.rows = 264, .tile = 6, .strip = 4, .depth = ATTN_SLAB, .items = 2, .fine = 4, .least = 64}, attn_sum_up_slabs, false, DEEP},
     some = {{.rows = 48, .tile = 6, .strip = STRIP, .depth = ATTN_SLAB / 2, .items = 2, .fine = 1}, attn_sum_up_slabs, false, SHORT},
-    some_out_in = {{.rows = 48, .tile = 6, .strip = 1, .depth = ATTN_SLAB / 2, .items = 2, .fine = 1}, attn_sum_up_slabs, false, SHORT},
+    some_transposed = {{.rows = 48, .tile = 6, .strip = 1, .depth = ATTN_SLAB / 2, .items = 2, .fine = 1}, attn_sum_up_slabs, false, SHORT},
     few = {{.rows = ATTN_FEW, .tile = 1, .strip = PANELS, .depth = SHALLOW, .items = 1, .fine = 1}, attn_sum_up_slabs, false, SHORT},
     streamed = {{.rows = ATTN_STREAM, .tile = 1, .strip = PANELS, .depth = ATTN_SLAB, .items = 1, .fine = 1}, attn_sum_up_few, false, 0},
     few_in_pairs = {{.rows = 48, .tile = ATTN_PAIRS_ROWS, .strip = 2, .depth = FEW_PAIRED, .items = 1, .fine = 1},
@@ -101,7 +101,7 @@ static bool all_small(const struct attn_product *each, size_t outs)
 static bool all_in_place(const struct attn_product *each, size_t outs)
 {
     for (size_t i = 0; i < outs; i++)
-        if (each[i].w->type != ATTN_F32 || each[i].w->out_in)
+        if (each[i].w->type != ATTN_F32 || each[i].w->transposed)
             return false;
     return true;
 }
@@ -118,7 +118,7 @@ static const struct attn_blocking *blocking_for(size_t n, const struct attn_prod
         return &streamed;
     if (n > some.sizes.rows)
         return &many;
-    return each->w->out_in ? &some_out_in : &some;
+    return each->w->transposed ? &some_transposed : &some;
 }
 
 double attn_gemm_share(size_t n, const struct attn_mat *w, bool bf16)
@@ -132,7 +132,7 @@ double attn_gemm_share(size_t n, const struct attn_mat *w, bool bf16)
         any.flags = ATTN_KERNEL_BF16;
         return n >= ATTN_MANY_PAIRS && attn_pairs_kind() == ATTN_BF16_DOTS && attn_microkernel_of(&any);
     }
-    const bool copied = (bf16 || !all_in_place(&one, 1)) && !attn_mat_small(w), first = copied && w->type != ATTN_F32 && !w->out_in;
+    const bool copied = (bf16 || !all_in_place(&one, 1)) && !attn_mat_small(w), first = copied && w->type != ATTN_F32 && !w->transposed;
     const size_t by_loops = ATTN_FEW + (first ? attn_vec_ops()->tile_rows : 0);       /* its first rows make the copy */
     return !(copied && n <= by_loops) && attn_microkernel_of(&any);
 }

@@ -25,8 +25,8 @@ void attn_page_in(struct attn_team *t, const struct attn_mat *w)
     const char *data = w->data;
     if (!data || w->panels || w->in == 0 || w->out == 0)
         return;
-    size_t last = w->out_in ? attn_mat_index(w, w->out - 1) : w->in - 1;
-    size_t bytes = (last * w->ld + (w->out_in ? w->in : w->out)) * attn_dtype_size(w->type);
+    size_t last = w->transposed ? attn_mat_index(w, w->out - 1) : w->in - 1;
+    size_t bytes = (last * w->ld + (w->transposed ? w->in : w->out)) * attn_dtype_size(w->type);
     size_t before = AROUND - (uintptr_t)data % AROUND;
     (void)*(const volatile char *)data;
     struct blocks b = {data + before, bytes > before ? parts_of(bytes - before, AROUND) : 0};

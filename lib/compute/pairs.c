@@ -57,14 +57,14 @@ const float *attn_pairs_at(const float *words, size_t ld, size_t i, size_t k)
 static size_t chunk_width(const struct attn_mat *w, size_t j0, size_t end, size_t depth)
 {
     size_t whole = w->out / PANEL;      /* an incomplete last panel is a chunk of its own */
-    if (w->out_in || j0 >= whole)
+    if (w->transposed || j0 >= whole)
         return 1;
     return smaller(STEPS / depth, smaller(end, whole) - j0);
 }
 
 struct attn_chunk attn_chunk_of(const struct attn_mat *w, size_t j0, size_t end, size_t k, size_t depth)
 {
-    size_t most = w->out_in ? STEPS : depth;
+    size_t most = w->transposed ? STEPS : depth;
     return (struct attn_chunk){j0, j0 + chunk_width(w, j0, end, depth), k, smaller(w->in - k, most)};
 }
 
@@ -96,7 +96,7 @@ static void transpose_rows(float *words, const struct attn_mat *w, const struct 
 
 void attn_chunk_words(float *words, const struct attn_mat *w, const struct attn_chunk *c)
 {
-    if (w->out_in)
+    if (w->transposed)
         transpose_rows(words, w, c);
     else if (c->j1 * PANEL > w->out)
         pair_last(words, w, c);

@@ -47,10 +47,10 @@ struct attn_pairs_ops {
     void (*panel_copy)(float *y, size_t ldy, const float *x, size_t ldx, float *words, const void *w, enum attn_dtype type,
                        size_t ldw, size_t K, bool more, size_t n, struct attn_prefetch *prefetch);
     /* The same bits for one or two rows of x, at the speed of memory, as w is read where it is stored: see `stream` in vec.h
-     * (here of at most WIDTH columns) and `stream_out_in` (of ATTN_TRANSPOSE outputs). */
+     * (here of at most WIDTH columns) and `stream_transposed` (of ATTN_TRANSPOSE outputs). */
     void (*stream)(float *y, size_t ldy, const float *x, size_t ldx, const void *w, enum attn_dtype type, size_t ldw, size_t n,
                    size_t K, size_t cols);
-    void (*stream_out_in)(float *y, size_t ldy, const float *x, size_t ldx, const void *const *w, enum attn_dtype type, size_t n,
+    void (*stream_transposed)(float *y, size_t ldy, const float *x, size_t ldx, const void *const *w, enum attn_dtype type, size_t n,
                           size_t K, struct attn_prefetch *prefetch);
     /* The same bits for one row of x and n panels of words, `next` words apart: y[n * 64] = x[words] w.  NULL: w is streamed as it
      * is stored. */

@@ -110,7 +110,7 @@ static void stream_dots(float *y, size_t ldy, const float *x, size_t ldx, const 
 
 /* ---- one or two rows of x, w stored [out, in] ---- */
 
-#define OUT_IN(name, size, from) \
+#define TRANSPOSED(name, size, from) \
 static inline __attribute__((always_inline)) \
 void name##_rows(float *y, size_t ldy, const float *x, size_t ldx, const void *const *w, size_t K, struct attn_prefetch *prefetch, \
                  size_t rows) \
@@ -143,16 +143,16 @@ static void name(float *y, size_t ldy, const float *x, size_t ldx, const void *c
     else \
         name##_rows(y, ldy, x, ldx, w, K, prefetch, ATTN_PAIRS_LONE); \
 }
-OUT_IN(out_in_f32, 4, v32_from_f32) OUT_IN(out_in_f16, 2, v32_from_f16) OUT_IN(out_in_bf16, 2, v32_from_bf16)
-#undef OUT_IN
+TRANSPOSED(transposed_f32, 4, v32_from_f32) TRANSPOSED(transposed_f16, 2, v32_from_f16) TRANSPOSED(transposed_bf16, 2, v32_from_bf16)
+#undef TRANSPOSED
 
-static void stream_out_in_dots(float *y, size_t ldy, const float *x, size_t ldx, const void *const *w, enum attn_dtype type,
+static void stream_transposed_dots(float *y, size_t ldy, const float *x, size_t ldx, const void *const *w, enum attn_dtype type,
                                size_t n, size_t K, struct attn_prefetch *prefetch)
 {
     static void (*const by_type[])(float *, size_t, const float *, size_t, const void *const *, size_t, size_t,
                                    struct attn_prefetch *) = {
-        [ATTN_F32] = out_in_f32, [ATTN_F16] = out_in_f16, [ATTN_BF16] = out_in_bf16};
+        [ATTN_F32] = transposed_f32, [ATTN_F16] = transposed_f16, [ATTN_BF16] = transposed_bf16};
     by_type[type](y, ldy, x, ldx, w, n, K, prefetch);
 }
 
-const struct attn_pairs_ops attn_pairs_dots = {panel_dots, panel_copy, stream_dots, stream_out_in_dots, row_dots};
+const struct attn_pairs_ops attn_pairs_dots = {panel_dots, panel_copy, stream_dots, stream_transposed_dots, row_dots};

@@ -173,7 +173,7 @@ STREAM(stream_f32, 4, from_f32_rows) STREAM(stream_f16, 2, from_f16_rows) STREAM
 
 /* Adds 32 steps to the sums.  Callers pass a constant for rows. */
 static inline __attribute__((always_inline))
-void out_in_steps(v16 *sum, const float *x, const struct sixteen_rows *t, size_t rows, struct attn_prefetch *prefetch, size_t rate)
+void transposed_steps(v16 *sum, const float *x, const struct sixteen_rows *t, size_t rows, struct attn_prefetch *prefetch, size_t rate)
 {
     struct words words = words_of(x, rows);
     struct lines lines;
@@ -195,7 +195,7 @@ void out_in_steps(v16 *sum, const float *x, const struct sixteen_rows *t, size_t
 }
 
 static inline __attribute__((always_inline))
-void out_in(float *y, size_t ldy, const float *x, const void *const *w, size_t K, struct attn_prefetch *prefetch, size_t size,
+void transposed(float *y, size_t ldy, const float *x, const void *const *w, size_t K, struct attn_prefetch *prefetch, size_t size,
             v32_from *from, size_t rows)
 {
     struct sixteen_rows t;
@@ -205,22 +205,22 @@ void out_in(float *y, size_t ldy, const float *x, const void *const *w, size_t K
         sum[r] = load(y + r * ldy);
     for (size_t k = 0; k < K; k += STEPS, x += ATTN_PAIRS_TILE) {
         make_words(&t, w, k, K, size, from);
-        out_in_steps(sum, x, &t, rows, prefetch, rate);
+        transposed_steps(sum, x, &t, rows, prefetch, rate);
     }
     UNROLL for (size_t r = 0; r < rows; r++)
         store(y + r * ldy, sum[r]);
 }
 
-#define OUT_IN(name, size, from) \
+#define TRANSPOSED(name, size, from) \
 static void name(float *y, size_t ldy, const float *x, const void *const *w, size_t n, size_t K, struct attn_prefetch *prefetch) \
 { \
     if (n == 1) \
-        out_in(y, ldy, x, w, K, prefetch, size, from, 1); \
+        transposed(y, ldy, x, w, K, prefetch, size, from, 1); \
     else \
-        out_in(y, ldy, x, w, K, prefetch, size, from, ATTN_PAIRS_LONE); \
+        transposed(y, ldy, x, w, K, prefetch, size, from, ATTN_PAIRS_LONE); \
 }
-OUT_IN(out_in_f32, 4, v32_from_f32) OUT_IN(out_in_f16, 2, v32_from_f16) OUT_IN(out_in_bf16, 2, v32_from_bf16)
-#undef OUT_IN
+TRANSPOSED(transposed_f32, 4, v32_from_f32) TRANSPOSED(transposed_f16, 2, v32_from_f16) TRANSPOSED(transposed_bf16, 2, v32_from_bf16)
+#undef TRANSPOSED
 
 /* ---- w of any type ---- */
 
@@ -250,15 +250,15 @@ static void stream_tiles(float *y, size_t ldy, const float *x, size_t ldx, const
     end_tiles(before);
 }
 
-static void stream_out_in_tiles(float *y, size_t ldy, const float *x, size_t ldx, const void *const *w, enum attn_dtype type,
+static void stream_transposed_tiles(float *y, size_t ldy, const float *x, size_t ldx, const void *const *w, enum attn_dtype type,
                                 size_t n, size_t K, struct attn_prefetch *prefetch)
 {
     static void (*const by_type[])(float *, size_t, const float *, const void *const *, size_t, size_t, struct attn_prefetch *) = {
-        [ATTN_F32] = out_in_f32, [ATTN_F16] = out_in_f16, [ATTN_BF16] = out_in_bf16};
+        [ATTN_F32] = transposed_f32, [ATTN_F16] = transposed_f16, [ATTN_BF16] = transposed_bf16};
     (void)ldx;
     unsigned before = begin_tiles();
     by_type[type](y, ldy, x, w, n, K, prefetch);
     end_tiles(before);
 }
 
-const struct attn_pairs_ops attn_pairs_tiles = {panel_tiles, NULL, stream_tiles, stream_out_in_tiles, NULL};
+const struct attn_pairs_ops attn_pairs_tiles = {panel_tiles, NULL, stream_tiles, stream_transposed_tiles, NULL};

@@ -48,7 +48,7 @@ void attn_pairs_of_rows(float *words, const void *w, enum attn_dtype type, size_
     by_type[type](words, w, ldw * attn_dtype_size(type), K, cols);
 }
 
-#define OUT_IN(name, size, from) \
+#define TRANSPOSED(name, size, from) \
 static void name(float *words, const void *const *w, size_t K, struct attn_prefetch *prefetch) \
 { \
     struct sixteen_rows t; \
@@ -66,12 +66,12 @@ static void name(float *words, const void *const *w, size_t K, struct attn_prefe
         prefetch_some(prefetch, rate); \
     } \
 }
-OUT_IN(out_in_f32, 4, v32_from_f32) OUT_IN(out_in_f16, 2, v32_from_f16) OUT_IN(out_in_bf16, 2, v32_from_bf16)
-#undef OUT_IN
+TRANSPOSED(transposed_f32, 4, v32_from_f32) TRANSPOSED(transposed_f16, 2, v32_from_f16) TRANSPOSED(transposed_bf16, 2, v32_from_bf16)
+#undef TRANSPOSED
 
 void attn_pairs_transpose(float *words, const void *const *w, enum attn_dtype type, size_t K, struct attn_prefetch *prefetch)
 {
     static void (*const by_type[])(float *, const void *const *, size_t, struct attn_prefetch *) = {
-        [ATTN_F32] = out_in_f32, [ATTN_F16] = out_in_f16, [ATTN_BF16] = out_in_bf16};
+        [ATTN_F32] = transposed_f32, [ATTN_F16] = transposed_f16, [ATTN_BF16] = transposed_bf16};
     by_type[type](words, w, K, prefetch);
 }

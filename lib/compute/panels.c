@@ -59,9 +59,9 @@ static void fill_halves(uint16_t *to, const struct attn_mat *w, size_t j)
 {
     size_t cols = smaller(PANEL, w->out - j * PANEL);
     memset(to, 0, w->in * PANEL * sizeof *to);
-    for (size_t k = 0; k < w->in && !w->out_in; k++)
+    for (size_t k = 0; k < w->in && !w->transposed; k++)
         memcpy(to + k * PANEL, attn_element(w->data, w->type, k * w->ld + j * PANEL), cols * sizeof *to);
-    for (size_t k0 = 0; k0 < w->in && w->out_in; k0 += CONVERTED)
+    for (size_t k0 = 0; k0 < w->in && w->transposed; k0 += CONVERTED)
         for (size_t l = 0; l < cols; l++) {
             const uint16_t *row = attn_mat_row(w, j * PANEL + l);
             for (size_t k = k0; k < smaller(w->in, k0 + CONVERTED); k++)

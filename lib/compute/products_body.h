@@ -205,7 +205,7 @@ EACH_TYPE(STREAM)
 /* ---- few rows of x, w stored [out, in] ---- */
 
 /* part_TYPE adds the first `steps` steps of a part.  Callers pass constants for rows and, except at the end of the rows, steps. */
-#define STREAM_OUT_IN(t, type) \
+#define STREAM_TRANSPOSED(t, type) \
 static inline __attribute__((always_inline)) \
 void part_##t(v16 *sum, const float *x, size_t ldx, const v16 part[4], size_t rows, size_t steps) \
 { \
@@ -219,7 +219,7 @@ void part_##t(v16 *sum, const float *x, size_t ldx, const v16 part[4], size_t ro
     } \
 } \
 static inline __attribute__((always_inline)) \
-void out_in_rows_##t(float *y, size_t ldy, const float *x, size_t ldx, const void *const *w, size_t rows, size_t K, \
+void transposed_rows_##t(float *y, size_t ldy, const float *x, size_t ldx, const void *const *w, size_t rows, size_t K, \
                      struct attn_prefetch *prefetch) \
 { \
     enum { STEPS = PART / sizeof(type), LINE = LINE_BYTES / sizeof(type) }; \
@@ -242,19 +242,19 @@ void out_in_rows_##t(float *y, size_t ldy, const float *x, size_t ldx, const voi
     UNROLL for (size_t r = 0; r < rows; r++) \
         store(y + r * ldy, sum[r]); \
 } \
-static void stream_out_in_##t(float *y, size_t ldy, const float *x, size_t ldx, const void *const *w, size_t n, size_t K, \
+static void stream_transposed_##t(float *y, size_t ldy, const float *x, size_t ldx, const void *const *w, size_t n, size_t K, \
                  struct attn_prefetch *prefetch) \
 { \
     switch (n) { \
-    case 1: out_in_rows_##t(y, ldy, x, ldx, w, 1, K, prefetch); break; \
-    case 2: out_in_rows_##t(y, ldy, x, ldx, w, 2, K, prefetch); break; \
-    case 3: out_in_rows_##t(y, ldy, x, ldx, w, 3, K, prefetch); break; \
-    case 4: out_in_rows_##t(y, ldy, x, ldx, w, 4, K, prefetch); break; \
-    case 5: out_in_rows_##t(y, ldy, x, ldx, w, 5, K, prefetch); break; \
-    default: out_in_rows_##t(y, ldy, x, ldx, w, ATTN_STREAM, K, prefetch); break; \
+    case 1: transposed_rows_##t(y, ldy, x, ldx, w, 1, K, prefetch); break; \
+    case 2: transposed_rows_##t(y, ldy, x, ldx, w, 2, K, prefetch); break; \
+    case 3: transposed_rows_##t(y, ldy, x, ldx, w, 3, K, prefetch); break; \
+    case 4: transposed_rows_##t(y, ldy, x, ldx, w, 4, K, prefetch); break; \
+    case 5: transposed_rows_##t(y, ldy, x, ldx, w, 5, K, prefetch); break; \
+    default: transposed_rows_##t(y, ldy, x, ldx, w, ATTN_STREAM, K, prefetch); break; \
     } \
 }
-EACH_TYPE(STREAM_OUT_IN)
-#undef STREAM_OUT_IN
+EACH_TYPE(STREAM_TRANSPOSED)
+#undef STREAM_TRANSPOSED
 
 #endif

@@ -15,9 +15,9 @@ struct attn_slab attn_slab_of(const struct attn_mat *w, size_t panel, size_t k, 
 struct attn_prefetch attn_slab_memory(const struct attn_mat *w, const struct attn_slab *s, size_t part, size_t parts)
 {
     const char *data = w->data;
-    size_t size = attn_dtype_size(w->type), rows = w->out_in ? s->cols : s->K;
+    size_t size = attn_dtype_size(w->type), rows = w->transposed ? s->cols : s->K;
     size_t row = rows * part / parts, n = rows * (part + 1) / parts - row;
-    if (w->out_in)
+    if (w->transposed)
         return attn_prefetch_rows(data + (attn_mat_index(w, s->j + row) * w->ld + s->k) * size, n, s->K * size, w->ld * size);
     return attn_prefetch_rows(data + ((s->k + row) * w->ld + s->j) * size, n, s->cols * size, w->ld * size);
 }
@@ -34,7 +34,7 @@ static void copy_rows(float *to, const struct attn_mat *w, const struct attn_sla
 }
 
 /* The same for a weight stored [out, in]. */
-static void copy_turned(float *to, const struct attn_mat *w, const struct attn_slab *s)
+static void copy_transposed(float *to, const struct attn_mat *w, const struct attn_slab *s)
 {
     static const float none[ATTN_SLAB];
     const void *row[ATTN_TRANSPOSE];
@@ -49,13 +49,13 @@ static void copy_turned(float *to, const struct attn_mat *w, const struct attn_s
 
 bool attn_slab_whole(const struct attn_mat *w, const struct attn_slab *s, bool round)
 {
-    return !w->out_in && s->cols == PANEL && !(round && w->type != ATTN_BF16);
+    return !w->transposed && s->cols == PANEL && !(round && w->type != ATTN_BF16);
 }
 
 void attn_slab_copy(float *copy, const struct attn_mat *w, const struct attn_slab *s, bool round)
 {
-    if (w->out_in)
-        copy_turned(copy, w, s);
+    if (w->transposed)
+        copy_transposed(copy, w, s);
     else
         copy_rows(copy, w, s);
     if (round && w->type != ATTN_BF16)

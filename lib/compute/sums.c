@@ -172,7 +172,7 @@ static bool first_rows_copy(const struct attn_item_sums *o, const struct attn_ch
 {
     const struct attn_mat *w = o->it.to->w;
     const size_t n = o->it.i1 - o->it.i0, enough = 2 * (size_t)ATTN_PAIRS_FIRST, whole = 32;
-    return attn_pairs_ops()->panel_copy && n >= enough && n < ATTN_MANY_PAIRS && !w->out_in && c->j1 * PANEL <= w->out && c->K % whole == 0;
+    return attn_pairs_ops()->panel_copy && n >= enough && n < ATTN_MANY_PAIRS && !w->transposed && c->j1 * PANEL <= w->out && c->K % whole == 0;
 }
 
 /* Adds the product of the item's rows with `words`: `depth` steps of panel j from step k on.  copy: the first rows make them. */
@@ -290,7 +290,7 @@ void attn_sum_up_panels(const struct attn_item_sums *o)
 
 /* Of a weight stored [out, in]: sums some outputs at a time, while the rows of the next ones are prefetched.  Sums of columns
  * beyond the last output are meaningless. */
-static void stream_out_in(const struct attn_item_sums *o)
+static void stream_transposed(const struct attn_item_sums *o)
 {
     const struct attn_joint_product *p = o->p;
     const struct attn_mat *w = o->it.to->w;
@@ -305,9 +305,9 @@ static void stream_out_in(const struct attn_item_sums *o)
         for (size_t l = 0; l < SIDE; l++)
             row[l] = attn_mat_row(w, j + l);
         if (pairs)
-            attn_pairs_ops()->stream_out_in(sum, o->ld, p->x, p->ldx, row, w->type, p->cut.n, w->in, &prefetch);
+            attn_pairs_ops()->stream_transposed(sum, o->ld, p->x, p->ldx, row, w->type, p->cut.n, w->in, &prefetch);
         else
-            attn_vec_of(w->type)->stream_out_in(sum, o->ld, p->x, p->ldx, row, p->cut.n, w->in, &prefetch);
+            attn_vec_of(w->type)->stream_transposed(sum, o->ld, p->x, p->ldx, row, p->cut.n, w->in, &prefetch);
     }
 }
 
@@ -344,12 +344,12 @@ static void stream_in_out(const struct attn_item_sums *o, size_t panels)
 void attn_sum_up_few(const struct attn_item_sums *o)
 {
     const struct attn_mat *w = o->it.to->w;
-    size_t whole = w->out / PANEL, panels = (w->out_in ? o->it.j1 : smaller(o->it.j1, whole)) - o->it.j0;
+    size_t whole = w->out / PANEL, panels = (w->transposed ? o->it.j1 : smaller(o->it.j1, whole)) - o->it.j0;
     struct attn_item_sums rest = *o;
     for (size_t i = 0; i < o->p->cut.n; i++)
         memset(o->sum + i * o->ld, 0, panels * PANEL * sizeof *o->sum);
-    if (w->out_in)
-        stream_out_in(o);
+    if (w->transposed)
+        stream_transposed(o);
     else
         stream_in_out(o, panels);
     if (o->p->cut.n > 1)

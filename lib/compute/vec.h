@@ -145,7 +145,7 @@ struct attn_adamw { float beta1, beta2, scale, keep, rate, spread, eps; };
     DO(stream, (float *y, size_t ldy, const float *x, size_t ldx, const void *w, size_t ldw, size_t n, size_t K, size_t cols)) \
     /* The same for a weight stored [out, in], with 16 outputs at a time: y[n, 16] += x[n, K] w', where w[16] points to the \
      * rows. */ \
-    DO(stream_out_in, (float *y, size_t ldy, const float *x, size_t ldx, const void *const *w, size_t n, size_t K, \
+    DO(stream_transposed, (float *y, size_t ldy, const float *x, size_t ldx, const void *const *w, size_t n, size_t K, \
                        struct attn_prefetch *prefetch))
 
 #define ATTN_MEMBER(name, parameters) void (*name) parameters;

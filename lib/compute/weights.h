@@ -20,8 +20,8 @@ struct attn_vec { const void *data; enum attn_dtype type; };        /* data NULL
 struct attn_mat {
     const void *data; enum attn_dtype type;                         /* data NULL: absent */
     size_t in, out, ld;                 /* ld: elements from one stored row to the next */
-    bool out_in;                        /* stored [out, in]; else [in, out] */
-    size_t group, step;                 /* group 0: all rows; else see above, and out_in is set */
+    bool transposed;                    /* stored [out, in]; else [in, out] */
+    size_t group, step;                 /* group 0: all rows; else see above, and transposed is set */
     struct attn_vec bias;               /* [out] */
     const void *panels;                 /* the same numbers in another order (panels.h); NULL: only as they are stored */
 };

@@ -57,9 +57,9 @@ void attn_lesson_erratum(struct attn_lesson *r, const char *fmt, ...) __attribut
 
 /* ---- examples: attention computed from inputs and weights (example.c) ---- */
 
-/* The weights of all heads: of one after the other [d, n], or with out_in as nn.Linear holds them, [n, d].  w NULL: the identity;
+/* The weights of all heads: of one after the other [d, n], or with transposed as nn.Linear holds them, [n, d].  w NULL: the identity;
  * b [heads, n] or NULL. */
-struct attn_projection { const float *w, *b; bool out_in; };
+struct attn_projection { const float *w, *b; bool transposed; };
 
 struct attn_example {
     size_t batch, T, Tk;                /* batch 0: 1; Tk: tokens of y */

@@ -38,7 +38,7 @@ float *attn_lesson_normal(struct attn_lesson *r, size_t n)
 struct attn_projection attn_lesson_linear(struct attn_lesson *r, size_t in, size_t out, bool bias)
 {
     float bound = attn_rng_linear_bound(in);
-    struct attn_projection p = {.w = attn_lesson_uniform(r, in * out, -bound, bound), .out_in = true};
+    struct attn_projection p = {.w = attn_lesson_uniform(r, in * out, -bound, bound), .transposed = true};
     p.b = bias ? attn_lesson_uniform(r, out, -bound, bound) : NULL;
     return p;
 }
@@ -60,7 +60,7 @@ static void project(float *y, const float *x, size_t T, size_t d, size_t n, cons
         memcpy(y, x, T * d * sizeof *y);
         return;
     }
-    struct attn_mat m = {.data = p->w + head * d * n, .in = d, .out = n, .ld = p->out_in ? d : n, .out_in = p->out_in,
+    struct attn_mat m = {.data = p->w + head * d * n, .in = d, .out = n, .ld = p->transposed ? d : n, .transposed = p->transposed,
                          .bias = {.data = p->b ? p->b + head * n : NULL}};
     attn_gemm(NULL, y, n, x, d, T, &m, ATTN_STORE, NULL);
 }

@@ -288,7 +288,7 @@ static int make_product(struct product *p, const struct attn_explainer *e, int a
 /* Reads the weights of output j. */
 static void read_column(float *column, const struct attn_mat *w, size_t j)
 {
-    if (w->out_in)
+    if (w->transposed)
         attn_vec_widen(column, w->data, w->type, attn_mat_index(w, j) * w->ld, w->in);
     else
         for (size_t k = 0; k < w->in; k++)

@@ -57,7 +57,7 @@ void attn_step_by_input(struct attn_work *t, const struct attn_rows *dx, const s
 {
     for (size_t i = 0; i < slices(w); i++) {
         struct attn_mat p = slice(w, i);
-        struct attn_mat transposed = {.data = p.data, .type = p.type, .in = p.out, .out = p.in, .ld = p.ld, .out_in = !p.out_in};
+        struct attn_mat transposed = {.data = p.data, .type = p.type, .in = p.out, .out = p.in, .ld = p.ld, .transposed = !p.transposed};
         struct attn_rows d = columns(dy, &p, i);
         attn_gemm(t->team, dx->data, dx->ld, d.data, d.ld, d.n, &transposed, more || i ? ATTN_ADD : ATTN_STORE, NULL);
     }
@@ -68,7 +68,7 @@ void attn_step_by_weights(struct attn_work *t, const struct attn_mat *g, const s
     for (size_t i = 0; i < slices(g); i++) {
         struct attn_mat p = slice(g, i);
         struct attn_rows d = columns(dy, &p, i);
-        if (p.out_in)
+        if (p.transposed)
             attn_outer(t->team, (float *)p.data, p.ld, &d, x);
         else
             attn_outer(t->team, (float *)p.data, p.ld, x, &d);

@@ -95,7 +95,7 @@ static int check_tensor(const struct attn_model *m, const struct attn_slot *s, c
                          f->in->path, f->t->name, f->t->dtype);
     print_shape(found, sizeof found, f->t->shape, f->t->ndim);
     return attn_fail(err, ATTN_EFORMAT, "%s: tensor '%s' has shape %s, config.json expects %s%s", f->in->path, f->t->name, found,
-                     want, same_shape(s, f->t, true) ? s->out_in ? " (it is stored transposed: expected [out, in])" :
+                     want, same_shape(s, f->t, true) ? s->transposed ? " (it is stored transposed: expected [out, in])" :
                      " (it is stored transposed: expected [in, out])" : "");
 }
 
@@ -175,7 +175,7 @@ static struct attn_norm *norm_of(struct attn_weights *w, const struct attn_slot 
 /* The address of the slot's first output in the data of a tensor, a matrix or a bias; of a table, that of its first row. */
 static const void *from_first(const void *data, const struct attn_slot *s, enum attn_dtype type)
 {
-    size_t each = s->is_bias ? 1 : s->out_in ? s->in : s->part == ATTN_PART_POS_EMBED ? s->out : 1;
+    size_t each = s->is_bias ? 1 : s->transposed ? s->in : s->part == ATTN_PART_POS_EMBED ? s->out : 1;
     return (const unsigned char *)data + s->first * each * attn_dtype_size(type);
 }
 
@@ -251,7 +251,7 @@ static int bind_one(struct attn_model *m, const struct attn_slot *s, const struc
     struct attn_mat *mat = mat_of(&m->w, s);
     if (mat && !s->is_bias)
         *mat = (struct attn_mat){.data = v.data, .type = v.type, .in = s->in, .out = s->out, .ld = s->shape[1],
-                                 .out_in = s->out_in, .group = s->group, .step = s->step};
+                                 .transposed = s->transposed, .group = s->group, .step = s->step};
     else if (mat)
         mat->bias = v;
     else
@@ -423,7 +423,7 @@ static void tie(struct attn_weights *w, const struct attn_config *c)
     w->unembed = w->embed;
     w->unembed.in = w->embed.out;
     w->unembed.out = w->embed.in;
-    w->unembed.out_in = true;
+    w->unembed.transposed = true;
     w->unembed.bias = bias;
 }
 

@@ -159,7 +159,7 @@ static void fill_shape(struct attn_slot *s, const struct attn_config *c, const s
 {
     struct sharing of = share(c, s, at);
     size_t all = at->share == ATTN_GROUPED ? of.all * c->Hkv : of.all;
-    s->out_in = at->storage == ATTN_OUT_IN && !is_table(s->part);
+    s->transposed = at->storage == ATTN_OUT_IN && !is_table(s->part);
     s->first = of.first;
     if (at->share == ATTN_GROUPED) {
         s->group = of.mine;
@@ -168,8 +168,8 @@ static void fill_shape(struct attn_slot *s, const struct attn_config *c, const s
     if (s->part == ATTN_PART_POS_EMBED)
         s->first = c->family->pos_offset;
     s->ndim = s->is_bias || is_norm(s->part) ? 1 : 2;
-    s->shape[0] = s->ndim == 1 || s->out_in ? all : is_table(s->part) ? s->in + s->first : s->in;
-    s->shape[1] = s->ndim == 1 ? 0 : s->out_in ? s->in : all;
+    s->shape[0] = s->ndim == 1 || s->transposed ? all : is_table(s->part) ? s->in + s->first : s->in;
+    s->shape[1] = s->ndim == 1 ? 0 : s->transposed ? s->in : all;
 }
 
 /* The output layer's name has no prefix in any family. */

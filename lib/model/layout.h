@@ -25,7 +25,7 @@ struct attn_slot {
     size_t layer;                       /* 0 outside of blocks: see attn_part_in_block */
     size_t piece, pieces;               /* which of the part's tensors, one after the other; pieces 0: it has one */
     size_t in, out;                     /* of the part: matrices in x out, tables rows x d; norms and biases only out */
-    bool out_in;                        /* stored [out, in] */
+    bool transposed;                    /* stored [out, in] */
     size_t first, group, step;          /* where output j is: first + j / group * step + j % group; group 0: first + j.  Of a
                                          * table: which row is row 0 of the part */
     int ndim; size_t shape[2];          /* of the tensor as stored */

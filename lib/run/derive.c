@@ -94,7 +94,7 @@ static struct attn_mat of_head(const struct attn_pass *p, int layer, size_t h)
 {
     struct attn_mat w = p->w->block[layer].o;
     size_t first = h * p->w->n.dv;
-    w.data = attn_element(w.data, w.type, w.out_in ? first : first * w.ld);
+    w.data = attn_element(w.data, w.type, w.transposed ? first : first * w.ld);
     w.in = p->w->n.dv;
     w.bias.data = NULL;
     w.panels = NULL;

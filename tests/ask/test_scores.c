@@ -363,7 +363,7 @@ START_TEST(copying_goes_through_projections)
     draw_numbers(out, WIDE * NARROW, 5);
     struct attn_weights *w = &m->w;
     w->embed = (struct attn_mat){.data = words, .in = WORDS, .out = NARROW, .ld = NARROW};
-    w->unembed = (struct attn_mat){.data = words, .in = NARROW, .out = WORDS, .ld = NARROW, .out_in = true};
+    w->unembed = (struct attn_mat){.data = words, .in = NARROW, .out = WORDS, .ld = NARROW, .transposed = true};
     w->project_in = (struct attn_mat){.data = in, .in = NARROW, .out = WIDE, .ld = WIDE};
     w->project_out = (struct attn_mat){.data = out, .in = WIDE, .out = NARROW, .ld = NARROW};
     copying_of(through, m);

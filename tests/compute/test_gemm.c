@@ -46,7 +46,7 @@ static void fill(void *to, enum attn_dtype type, size_t n)
 static float element(const struct attn_mat *w, size_t k, size_t j)
 {
     float x;
-    attn_vec_widen(&x, w->data, w->type, w->out_in ? attn_mat_index(w, j) * w->ld + k : k * w->ld + j, 1);
+    attn_vec_widen(&x, w->data, w->type, w->transposed ? attn_mat_index(w, j) * w->ld + k : k * w->ld + j, 1);
     return x;
 }
 
@@ -124,13 +124,13 @@ static void plain(float *y, const float *x, size_t ldx, size_t n, const struct a
 /* The memory of its numbers, which the caller frees, ends with the last one: a sanitizer sees what reads on. */
 static struct attn_mat random_mat(const void *bias, size_t in, size_t out)
 {
-    struct attn_mat w = {.type = (enum attn_dtype)pick(3), .in = in, .out = out, .out_in = pick(2)};
-    w.ld = (w.out_in ? in : out) + pick(3);
-    if (w.out_in && pick(2)) {       /* groups of rows of a larger matrix */
+    struct attn_mat w = {.type = (enum attn_dtype)pick(3), .in = in, .out = out, .transposed = pick(2)};
+    w.ld = (w.transposed ? in : out) + pick(3);
+    if (w.transposed && pick(2)) {   /* groups of rows of a larger matrix */
         w.group = 1 + pick(9);
         w.step = STEP * w.group;
     }
-    size_t last = !w.out_in ? in - 1 : out ? attn_mat_index(&w, out - 1) : 0, n = out ? last * w.ld + (w.out_in ? in : out) : 0;
+    size_t last = !w.transposed ? in - 1 : out ? attn_mat_index(&w, out - 1) : 0, n = out ? last * w.ld + (w.transposed ? in : out) : 0;
     void *data = room(n * attn_dtype_size(w.type));
     fill(data, w.type, n);
     w.data = data;
@@ -330,7 +330,7 @@ START_TEST(share_of_libxsmm)
     float *rounded = room((MOST + ATTN_GEMM_MORE) * WIDE * sizeof *rounded);
     fill(x, ATTN_F32, MOST * IN);
     fill(data, ATTN_F32, IN * out);
-    const struct attn_mat w = {.data = data, .in = IN, .out = out, .ld = turned ? IN : out, .out_in = turned};
+    const struct attn_mat w = {.data = data, .in = IN, .out = out, .ld = turned ? IN : out, .transposed = turned};
     attn_products_count();
     ck_assert(isnan(attn_products_by_libxsmm()));
     ck_assert(isnan(share_in(y, x, 1, &w, NULL)));      /* one row is streamed */
@@ -419,7 +419,7 @@ START_TEST(few_rows_in_bf16_are_like_many)
     for (size_t i = 0; i < 2 * 9; i++) {                /* lengths that fill blocks of 32, 8 or 4, and others */
         static const size_t ins[] = {1, 7, 24, 32, 191, 200, 224, 228, IN};
         size_t in = ins[i / 2];
-        const struct attn_mat w = {.data = data, .type = type, .in = in, .out = OUT, .ld = i % 2 ? in : OUT, .out_in = i % 2};
+        const struct attn_mat w = {.data = data, .type = type, .in = in, .out = OUT, .ld = i % 2 ? in : OUT, .transposed = i % 2};
         fill(x, ATTN_F32, N * IN);
         if (_i % 3 == 1)
             fill_tiny(x, N * IN);
@@ -613,10 +613,10 @@ START_TEST(an_empty_sum_is_zero)
 {
     enum { N = 60, OUT = 3 };
     static const size_t rows[] = {1, 2, 5, 20, N};
-    const bool out_in = _i % 2;
+    const bool transposed = _i % 2;
     const enum attn_bf16 kind = (enum attn_bf16)(_i / 2);
     float x = 1, y[N * OUT], rounded[(N + ATTN_GEMM_MORE) * ATTN_GEMM_MORE];
-    const struct attn_mat w = {.data = &x, .in = 0, .out = OUT, .ld = out_in ? 0 : OUT, .out_in = out_in};
+    const struct attn_mat w = {.data = &x, .in = 0, .out = OUT, .ld = transposed ? 0 : OUT, .transposed = transposed};
     bool can = attn_pairs_choose(kind);
     for (size_t r = 0; r < 2 * sizeof rows / sizeof *rows; r++) {
         size_t n = rows[r / 2];

@@ -80,17 +80,17 @@ END_TEST
 START_TEST(nothing_around_a_weight)
 {
     unsigned seed = (unsigned)_i + 1;
-    bool out_in = draw_below(&seed, 2);
-    size_t in = draw_below(&seed, 400), out = draw_below(&seed, 400), width = out_in ? in : out, ld = width + draw_below(&seed, 40);
+    bool transposed = draw_below(&seed, 2);
+    size_t in = draw_below(&seed, 400), out = draw_below(&seed, 400), width = transposed ? in : out, ld = width + draw_below(&seed, 40);
     enum attn_dtype type = draw_below(&seed, 2) ? ATTN_F32 : ATTN_BF16;
-    struct attn_mat w = {.data = file, .type = type, .in = in, .out = out, .ld = ld, .out_in = out_in};
-    if (out_in && out % 4 == 0) {
+    struct attn_mat w = {.data = file, .type = type, .in = in, .out = out, .ld = ld, .transposed = transposed};
+    if (transposed && out % 4 == 0) {
         w.group = 4;
         w.step = 4 + draw_below(&seed, 5);
     }
     attn_page_in(NULL, &w);             /* begins where the file does */
     if (in && out)
-        w.data = file + BYTES - (((out_in ? attn_mat_index(&w, out - 1) : in - 1) * ld) + width) * attn_dtype_size(w.type);
+        w.data = file + BYTES - (((transposed ? attn_mat_index(&w, out - 1) : in - 1) * ld) + width) * attn_dtype_size(w.type);
     attn_page_in(NULL, &w);             /* ends where it does */
     ck_assert_uint_eq(mapped(0, BYTES) > 0, in && out);
 }

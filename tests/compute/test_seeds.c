@@ -359,7 +359,7 @@ static void linear(struct attn_rng *rng, float *w, float *y, const float *x, siz
 {
     float bound = attn_rng_linear_bound(n_in);
     attn_rng_uniform(rng, w, n_in * n_out, -bound, bound);
-    struct attn_mat m = {.data = w, .in = n_in, .out = n_out, .ld = n_in, .out_in = true};
+    struct attn_mat m = {.data = w, .in = n_in, .out = n_out, .ld = n_in, .transposed = true};
     attn_gemm(NULL, y, n_out, x, n_in, n, &m, ATTN_STORE, NULL);
 }
 

@@ -105,7 +105,7 @@ START_TEST(streamed_by_outputs)
             for (size_t l = 0; l < n * LD; l++)
                 y[l] = (float)l;
             struct attn_prefetch prefetch = attn_prefetch_rows(row[0], 19, 100, 100);
-            set->of[type].stream_out_in(y, LD, x[0], K, row, n, steps, &prefetch);
+            set->of[type].stream_transposed(y, LD, x[0], K, row, n, steps, &prefetch);
             for (size_t l = 0; l < n * LD; l++) {
                 float want = (float)l;
                 for (size_t k = 0; k < steps && l % LD < ATTN_TRANSPOSE; k++)

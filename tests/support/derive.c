@@ -72,7 +72,7 @@ static double loss(struct state *s)
 static float at(const struct attn_mat *g, size_t i, size_t j)
 {
     const float *data = g->data;
-    return g->out_in ? data[attn_mat_index(g, j) * g->ld + i] : data[i * g->ld + j];
+    return g->transposed ? data[attn_mat_index(g, j) * g->ld + i] : data[i * g->ld + j];
 }
 
 /* Adds `by` or -by to each of the n weights; the signs follow from the seed, so that the same move can be repeated or reversed. */
@@ -129,7 +129,7 @@ static void compare_mat(struct state *s, const char *part, const struct attn_mat
         return;
     snprintf(name, sizeof name, "%s.weight", part);
     compare(s, name, g, in, out);
-    struct attn_mat bias = {.data = g->bias.data, .in = 1, .out = out, .out_in = true, .ld = 1, .group = g->group, .step = g->step};
+    struct attn_mat bias = {.data = g->bias.data, .in = 1, .out = out, .transposed = true, .ld = 1, .group = g->group, .step = g->step};
     snprintf(name, sizeof name, "%s.bias", part);
     if (g->bias.data)
         compare(s, name, &bias, 1, out);

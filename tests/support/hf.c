@@ -160,11 +160,11 @@ static double width_of(size_t in)
     return 1.2 / sqrt((double)in);
 }
 
-void hf_linear(struct hf *h, const char *native, const char *name, size_t in, size_t out, bool out_in, bool bias)
+void hf_linear(struct hf *h, const char *native, const char *name, size_t in, size_t out, bool transposed, bool bias)
 {
     double *x = draw(in * out, width_of(in));
     sharpen(h, native, x, in, out, 0, out);
-    if (out_in)
+    if (transposed)
         add_numbers(h, printed("%s.weight", name), 2, out, in, x, 1, out);
     else
         add_numbers(h, printed("%s.weight", name), 2, in, out, x, out, 1);

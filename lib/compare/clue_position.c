@@ -12,20 +12,20 @@
 #include "compare/recompute.h"
 #include "compute/position.h"
 #include "model/model.h"
-#include "model/turns.h"
+#include "model/rope.h"
 
 enum { MOST = 64, NAME = 160 };
 
-/* Rotations to try, and what is said of each; speeds are rows of `speed`, [MOST, half]. */
+/* Rotations to try, and what is said of each; frequencies are rows of `inv_freq`, [MOST, half]. */
 struct turns {
     struct attn_rotation item[MOST]; size_t n;
     const char *more[MOST];             /* said of it, after a comma; or NULL */
-    double *speed; size_t half;
+    double *inv_freq; size_t half;
 };
 
 static const char unscaled[] = "not scaled", scaled[] = "scaled as the configuration says";
 
-static double *speeds_at(struct turns *all, size_t i) { return all->speed + i * all->half; }
+static double *speeds_at(struct turns *all, size_t i) { return all->inv_freq + i * all->half; }
 
 /* Adds a rotation; returns the row for its speeds, which it has if they do not follow from theta. */
 static double *add(struct turns *all, struct attn_rotation turn, const char *more, bool own_speed)
@@ -34,30 +34,30 @@ static double *add(struct turns *all, struct attn_rotation turn, const char *mor
         return NULL;
     double *speed = speeds_at(all, all->n);
     if (own_speed)
-        turn.speed = speed;
+        turn.inv_freq = speed;
     all->more[all->n] = more;
     all->item[all->n++] = turn;
     return speed;
 }
 
 /* Whether the angles are other ones than those of theta. */
-static bool is_scaled(const struct attn_rotation *turn)
+static bool is_scaled(const struct attn_rotation *rope)
 {
-    bool other = turn->grow > 0 && turn->grow != 1;
-    for (size_t i = 0; i < turn->r / 2 && turn->speed; i++)
-        other |= fabs(turn->speed[i] / pow(turn->theta, -2 * (double)i / (double)turn->r) - 1) > 1e-9;
+    bool other = rope->attention_factor > 0 && rope->attention_factor != 1;
+    for (size_t i = 0; i < rope->r / 2 && rope->inv_freq; i++)
+        other |= fabs(rope->inv_freq[i] / pow(rope->theta, -2 * (double)i / (double)rope->r) - 1) > 1e-9;
     return other;
 }
 
 /* As the model turns some of its layers, in a text of so many tokens. */
 static void add_models(struct turns *all, const struct attn_weights *w, size_t which, size_t tokens)
 {
-    const struct attn_turn *turn = &w->turn[which];
-    const struct attn_rotation r = {.pairing = w->neighbours ? ATTN_ADJACENT : ATTN_HALVES, .theta = turn->theta,
-                                    .r = w->rotary, .grow = turn->grow};
+    const struct attn_rope *rope = &w->rope[which];
+    const struct attn_rotation r = {.pairing = w->neighbours ? ATTN_ADJACENT : ATTN_HALVES, .theta = rope->theta,
+                                    .r = w->rotary, .attention_factor = rope->attention_factor};
     double *speed = add(all, r, NULL, true);
     for (size_t i = 0; speed && i < w->rotary / 2; i++)
-        speed[i] = attn_turn_speed(w, turn, i, tokens);
+        speed[i] = attn_rope_inv_freq(w, rope, i, tokens);
     if (speed && is_scaled(&all->item[all->n - 1]))
         all->more[all->n - 1] = scaled;
 }
@@ -65,8 +65,8 @@ static void add_models(struct turns *all, const struct attn_weights *w, size_t w
 /* As `turn`, but the angles are those of theta; scales: the model's are not. */
 static void add_plain(struct turns *all, struct attn_rotation turn, bool scales)
 {
-    turn.speed = NULL;
-    turn.grow = 0;
+    turn.inv_freq = NULL;
+    turn.attention_factor = 0;
     add(all, turn, scales ? unscaled : NULL, false);
 }
 
@@ -77,12 +77,12 @@ static void add_theta(struct turns *all, const struct clue *c, struct attn_rotat
     struct attn_weights w = c->model->w;
     double *speeds[2] = {NULL, NULL};
     config.rope_theta = config.local_theta = theta;
-    if (attn_turns_fill(&w, speeds, &config) && w.rotary == turn.r) {
+    if (attn_rope_fill(&w, speeds, &config) && w.rotary == turn.r) {
         turn.theta = theta;
-        turn.grow = w.turn[which].grow;
+        turn.attention_factor = w.rope[which].attention_factor;
         double *speed = add(all, turn, scaled, true);
         for (size_t i = 0; speed && i < turn.r / 2; i++)
-            speed[i] = attn_turn_speed(&w, &w.turn[which], i, c->p.T);
+            speed[i] = attn_rope_inv_freq(&w, &w.rope[which], i, c->p.T);
     }
     free(speeds[0]);
     free(speeds[1]);
@@ -102,9 +102,9 @@ static void add_variants(struct turns *all, struct attn_rotation right, const ch
         other.start = start;
         add(all, other, more, false);
     }
-    if (right.grow > 0 && right.grow != 1) {
+    if (right.attention_factor > 0 && right.attention_factor != 1) {
         other = right;
-        other.grow = 0;
+        other.attention_factor = 0;
         add(all, other, "without the factor of cosines and sines", false);
     }
 }
@@ -146,17 +146,17 @@ static void list_turns(struct turns *all, const struct clue *c)
 {
     const struct attn_weights *w = &c->model->w;
     const struct attn_rotation still = {.pairing = ATTN_UNROTATED};
-    int which = c->act == ATTN_ACT_V ? -1 : w->block[c->layer].turn;
+    int which = c->act == ATTN_ACT_V ? -1 : w->block[c->layer].rope;
     if (which < 0)
         add(all, still, NULL, false);
-    for (size_t i = 0; i < w->turns; i++)
-        add_models(all, w, which < 0 ? i : which == 0 ? i : w->turns - 1 - i, c->p.T);
+    for (size_t i = 0; i < w->ropes; i++)
+        add_models(all, w, which < 0 ? i : which == 0 ? i : w->ropes - 1 - i, c->p.T);
     if (which < 0 || !all->n)
         return;
     const struct attn_rotation right = all->item[0];
     bool scales = all->more[0] != NULL;
     add(all, still, NULL, false);
-    for (size_t i = 0; i < w->turns; i++)
+    for (size_t i = 0; i < w->ropes; i++)
         if (i > 0 || scales)
             add_plain(all, all->item[i], all->more[i] != NULL);
     add_variants(all, right, all->more[0]);
@@ -170,11 +170,11 @@ static void list_turns(struct turns *all, const struct clue *c)
 static void name_rotation(char out[NAME], const struct attn_rotation *t, const char *more)
 {
     char by[64];
-    if (t->theta > 0 || !t->speed)
+    if (t->theta > 0 || !t->inv_freq)
         attn_snprintf(by, sizeof by, "theta %g", t->theta);
     else
-        attn_snprintf(by, sizeof by, "the last pair by %.6g radians a token, times %.6g", t->speed[t->r / 2 - 1],
-                      t->grow);
+        attn_snprintf(by, sizeof by, "the last pair by %.6g radians a token, times %.6g", t->inv_freq[t->r / 2 - 1],
+                      t->attention_factor);
     if (t->pairing == ATTN_UNROTATED)
         snprintf(out, NAME, "does not rotate");
     else
@@ -236,7 +236,7 @@ static bool measured(struct clue *c, struct turns *all, bool a, float *back)
     attn_rotate_back(back, a ? c->p.b : c->p.a, &c->p, &right);
     double *speed = add(all, other, "angles of its own", true);
     all->item[1].theta = 0;
-    all->item[1].grow = attn_turn_measure(speed, a ? c->p.a : c->p.b, back, &c->p, &other);
+    all->item[1].attention_factor = attn_turn_measure(speed, a ? c->p.a : c->p.b, back, &c->p, &other);
     other.theta = theta_of(speed, other.r);
     if (other.theta > 0)
         add_plain(all, other, all->more[0] != NULL);
@@ -262,15 +262,15 @@ static bool by_model(struct clue *c)
     size_t which;
     bool a, found = false;
     float *back = malloc(c->p.H * c->p.T * c->p.n * sizeof *back + 1);
-    all.speed = malloc(MOST * all.half * sizeof *all.speed + 1);
-    if (back && all.speed) {
+    all.inv_freq = malloc(MOST * all.half * sizeof *all.inv_freq + 1);
+    if (back && all.inv_freq) {
         list_turns(&all, c);
         found = attn_seems_turned(&c->p, &all.item[0], all.item + 1, all.n - 1, &which, &a) &&
                 say_turns(c, &all, which + 1, a);
         for (int s = 0; s < 2 && !found && all.item[0].pairing != ATTN_UNROTATED; s++)
             found = !is_right(c, s == 0) && measured(c, &all, s == 0, back);
     }
-    free(all.speed);
+    free(all.inv_freq);
     free(back);
     return found;
 }
@@ -288,21 +288,21 @@ bool attn_clue_rotary(struct clue *c)
 bool attn_clue_turned_offset(struct clue *c)
 {
     const struct attn_weights *w = rotating(c);
-    if (!w || w->block[c->layer].turn < 0)
+    if (!w || w->block[c->layer].rope < 0)
         return false;
     struct turns all = {.half = c->p.n / 2};
     size_t n = c->p.H * c->p.T * c->p.n;
     float *back = malloc(2 * n * sizeof *back + 1);
-    all.speed = malloc(all.half * sizeof *all.speed + 1);
+    all.inv_freq = malloc(all.half * sizeof *all.inv_freq + 1);
     bool found = false;
-    if (back && all.speed) {
-        add_models(&all, w, (size_t)w->block[c->layer].turn, c->p.T);
+    if (back && all.inv_freq) {
+        add_models(&all, w, (size_t)w->block[c->layer].rope, c->p.T);
         attn_rotate_back(back, c->p.a, &c->p, &all.item[0]);
         attn_rotate_back(back + n, c->p.b, &c->p, &all.item[0]);
         const struct attn_pair before = attn_pair_of(back, back + n, c->p.H, c->p.T, c->p.n);
         found = attn_seems_offset(&before);
     }
-    free(all.speed);
+    free(all.inv_freq);
     free(back);
     return found && attn_clue_say(c, "A - B is the same in every row before rotation: a bias is missing or different "
                                   "on one side");

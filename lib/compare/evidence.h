@@ -122,8 +122,8 @@ struct attn_rotation {
     enum attn_pairing pairing;
     double theta;
     size_t r; long start;               /* how many numbers of a head are rotated; the position of row 0 */
-    const double *speed;                /* [r/2] radians from each position to the next; NULL: theta^(-2i/r) */
-    double grow;                        /* what is rotated is multiplied by it; 0: it is not */
+    const double *inv_freq;             /* [r/2] radians from each position to the next; NULL: theta^(-2i/r) */
+    double attention_factor;            /* what is rotated is multiplied by it; 0: it is not */
     bool backwards;                     /* by angles of the other sign */
     size_t first;                       /* the number of a head from which on r are rotated */
 };

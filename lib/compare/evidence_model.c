@@ -11,7 +11,7 @@ enum { THETAS = 5, WIDTHS = 3, MOST = 1 + 2 * THETAS * WIDTHS * 2 };
 
 static double speed_of(const struct attn_rotation *by, size_t i)
 {
-    double speed = by->speed ? by->speed[i] : pow(by->theta, -2.0 * (double)i / (double)by->r);
+    double speed = by->inv_freq ? by->inv_freq[i] : pow(by->theta, -2.0 * (double)i / (double)by->r);
     return by->backwards ? -speed : speed;
 }
 
@@ -29,7 +29,7 @@ static size_t second_of(const struct attn_rotation *by, size_t i)
 void attn_rotate_back(float *y, const float *x, const struct attn_pair *shape, const struct attn_rotation *by)
 {
     size_t half = by->pairing == ATTN_UNROTATED ? 0 : by->r / 2, n = shape->n;
-    double grow = by->grow > 0 ? by->grow : 1;
+    double grow = by->attention_factor > 0 ? by->attention_factor : 1;
     for (size_t t = 0; t < shape->T; t++)
         for (size_t h = 0; h < shape->H; h++)
             memcpy(y + (h * shape->T + t) * n, x + h * shape->ld_head + t * shape->ld, n * sizeof *y);

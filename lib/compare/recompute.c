@@ -126,14 +126,14 @@ static void normalise(double *y, size_t n, const struct attn_norm *norm, const s
     }
 }
 
-static void rotate(double *y, const struct attn_weights *w, const struct attn_turn *turn, const struct attn_pair *p,
+static void rotate(double *y, const struct attn_weights *w, const struct attn_rope *rope, const struct attn_pair *p,
                    size_t t)
 {
     size_t half = w->rotary / 2;
     for (size_t h = 0; h < p->H; h++)
         for (size_t i = 0; i < half; i++) {
-            double angle = (double)t * attn_turn_speed(w, turn, i, p->T);
-            double c = turn->grow * cos(angle), s = turn->grow * sin(angle);
+            double angle = (double)t * attn_rope_inv_freq(w, rope, i, p->T);
+            double c = rope->attention_factor * cos(angle), s = rope->attention_factor * sin(angle);
             double *u = y + h * w->n.dh + (w->neighbours ? 2 * i : i), *v = u + (w->neighbours ? 1 : half), first = *u;
             *u = first * c - *v * s;
             *v = first * s + *v * c;
@@ -155,12 +155,12 @@ static const struct attn_how as_is = {0};
 static void finish_queries(struct remaking *r, size_t t)
 {
     const struct attn_weights *all = &r->c->model->w;
-    int turn = all->rotary ? all->block[r->c->layer].turn : -1;
+    int turn = all->rotary ? all->block[r->c->layer].rope : -1;
     bool normed = r->norm && r->how->slip != ATTN_SLIP_LEFT_OUT, late = r->how->slip == ATTN_SLIP_LATE;
     if (normed && !late)
         normalise(r->y, r->w->out, r->norm, r->c, r->how);
     if (turn >= 0)
-        rotate(r->y, all, &all->turn[turn], &r->c->p, t);
+        rotate(r->y, all, &all->rope[turn], &r->c->p, t);
     if (normed && late)
         normalise(r->y, r->w->out, r->norm, r->c, r->how);
 }

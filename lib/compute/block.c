@@ -155,10 +155,10 @@ static void norm_heads(struct attn_pass *p, struct attn_rows *y, const struct at
 /* Turns queries or keys by the angles of their positions. */
 static void rotate(struct attn_pass *p, struct attn_rows *y, int layer)
 {
-    int turn = p->w->block[layer].turn;
-    if (!p->w->rotary || turn < 0)
+    int rope = p->w->block[layer].rope;
+    if (!p->w->rotary || rope < 0)
         return;
-    size_t first = (size_t)turn * p->R * (p->w->rotary / 2);
+    size_t first = (size_t)rope * p->R * (p->w->rotary / 2);
     attn_rows_rotate(p->team, y, p->w, p->cos + first, p->sin + first);
 }
 
@@ -367,10 +367,10 @@ static void add_positions(struct attn_pass *p)
 static void find_angles(struct attn_pass *p)
 {
     size_t half = p->w->rotary / 2;
-    for (size_t i = 0; i < p->w->turns; i++)
+    for (size_t i = 0; i < p->w->ropes; i++)
         for (const struct attn_pass_seq *s = p->seq; s < p->seq + p->seqs; s++) {
             size_t at = (i * p->R + s->row) * half;
-            attn_turn_angles(p->cos + at, p->sin + at, p->w, &p->w->turn[i], s->pos, s->T, s->pos + s->T);
+            attn_rope_cos_sin(p->cos + at, p->sin + at, p->w, &p->w->rope[i], s->pos, s->T, s->pos + s->T);
         }
 }
 

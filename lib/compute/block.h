@@ -53,7 +53,7 @@ struct attn_pass {
     float *out;                         /* [R, d] the output of a branch that an observer wants, or that is not added as it is */
     float *aside;                       /* [R, d] parallel branches: the output of attention while the MLP still reads x */
     float *pre, *linear;                /* [R, m] hidden layer of the MLP; linear: if it is gated */
-    float *cos, *sin;                   /* [turns, R, rotary/2] of the angles of the rows' positions */
+    float *cos, *sin;                   /* [ropes, R, rotary/2] of the angles of the rows' positions */
     float *bias; size_t bias_ld;        /* [H, bias_ld] what ALiBi adds to the scores of each key; NULL: nothing */
     float *narrow;                      /* [R, in of project_in] what project_in reads, or unembed after project_out */
     float *norm_w, *norm_b;             /* [the widest norm] a norm's weights in float32 */

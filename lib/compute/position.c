@@ -4,36 +4,36 @@
 
 #include <math.h>
 
-double attn_turn_speed(const struct attn_weights *w, const struct attn_turn *turn, size_t i, size_t tokens)
+double attn_rope_inv_freq(const struct attn_weights *w, const struct attn_rope *rope, size_t i, size_t tokens)
 {
-    if (turn->up_to == 0 || tokens <= turn->up_to)
-        return turn->speed[i];
-    if (turn->beyond)
-        return turn->beyond[i];
-    double r = (double)w->rotary, longer = turn->factor * (double)tokens / (double)turn->up_to - (turn->factor - 1);
-    return pow(turn->theta * pow(longer, r / (r - 2)), -2 * (double)i / r);
+    if (rope->original_max_position == 0 || tokens <= rope->original_max_position)
+        return rope->inv_freq[i];
+    if (rope->long_inv_freq)
+        return rope->long_inv_freq[i];
+    double r = (double)w->rotary, longer = rope->factor * (double)tokens / (double)rope->original_max_position - (rope->factor - 1);
+    return pow(rope->theta * pow(longer, r / (r - 2)), -2 * (double)i / r);
 }
 
 /* The angles are computed in double; Hugging Face's are float32 and differ by about 1e-6. */
-void attn_turn_angles(float *cosines, float *sines, const struct attn_weights *w, const struct attn_turn *turn, size_t pos,
+void attn_rope_cos_sin(float *cosines, float *sines, const struct attn_weights *w, const struct attn_rope *rope, size_t pos,
                       size_t n, size_t tokens)
 {
     size_t half = w->rotary / 2;
     for (size_t i = 0; i < half; i++) {
-        double speed = attn_turn_speed(w, turn, i, tokens);
+        double inv_freq = attn_rope_inv_freq(w, rope, i, tokens);
         for (size_t t = 0; t < n; t++) {
-            double angle = (double)(pos + t) * speed;
-            cosines[t * half + i] = (float)(cos(angle) * turn->grow);
-            sines[t * half + i] = (float)(sin(angle) * turn->grow);
+            double angle = (double)(pos + t) * inv_freq;
+            cosines[t * half + i] = (float)(cos(angle) * rope->attention_factor);
+            sines[t * half + i] = (float)(sin(angle) * rope->attention_factor);
         }
     }
 }
 
-bool attn_turns_last(const struct attn_weights *w, size_t have, size_t tokens)
+bool attn_rope_cache_valid(const struct attn_weights *w, size_t have, size_t tokens)
 {
-    for (size_t i = 0; i < w->turns && have > 0; i++) {
-        const struct attn_turn *turn = &w->turn[i];
-        if (turn->up_to && tokens > turn->up_to && (!turn->beyond || have <= turn->up_to))
+    for (size_t i = 0; i < w->ropes && have > 0; i++) {
+        const struct attn_rope *rope = &w->rope[i];
+        if (rope->original_max_position && tokens > rope->original_max_position && (!rope->long_inv_freq || have <= rope->original_max_position))
             return false;
     }
     return true;

@@ -5,12 +5,12 @@
 #include "compute/weights.h"
 
 /* Radians from each position to the next of pair i, in a text of so many tokens. */
-double attn_turn_speed(const struct attn_weights *w, const struct attn_turn *turn, size_t i, size_t tokens);
+double attn_rope_inv_freq(const struct attn_weights *w, const struct attn_rope *rope, size_t i, size_t tokens);
 /* Cosines and sines [n, rotary/2] of positions from `pos` on, times the factor they grow by. */
-void attn_turn_angles(float *cosines, float *sines, const struct attn_weights *w, const struct attn_turn *turn, size_t pos,
+void attn_rope_cos_sin(float *cosines, float *sines, const struct attn_weights *w, const struct attn_rope *rope, size_t pos,
                       size_t n, size_t tokens);
 /* Whether keys of the first `have` tokens, turned when these were all of the text, are those of a text of `tokens`, too. */
-bool attn_turns_last(const struct attn_weights *w, size_t have, size_t tokens);
+bool attn_rope_cache_valid(const struct attn_weights *w, size_t have, size_t tokens);
 
 /* What ALiBi adds to the score of a key; and to those of `keys` keys, for every head: to[H, ld].  scale: what dots are multiplied
  * by. */

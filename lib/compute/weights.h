@@ -55,14 +55,15 @@ struct attn_norm {                      /* weight absent: no norm */
 };
 static inline bool attn_has(const struct attn_norm *n) { return n->weight.data != NULL; }
 
-/* Rotary positions: pair i turns by speed[i] radians from each position to the next, and grows by a factor.  The speeds may
- * depend on the length of the text, all of it. */
-struct attn_turn {
-    const double *speed;                /* [rotary/2] */
-    double grow;
-    size_t up_to;                       /* speeds are those of texts up to so many tokens; 0: of all */
-    const double *beyond;               /* speeds of longer texts; NULL: theta grows with n, the number of tokens, so that they are
-                                         * (theta * (factor n / up_to - factor + 1)^(r / (r-2)))^(-2i / r), r = rotary */
+/* Rotary positions (RoPE): pair i is rotated by inv_freq[i] radians from each position to the next; cosines and sines are
+ * multiplied by a factor.  inv_freq may depend on the length of the text, all of it. */
+struct attn_rope {
+    const double *inv_freq;             /* [rotary/2] */
+    double attention_factor;
+    size_t original_max_position;       /* inv_freq is that of texts up to so many tokens; 0: of all */
+    const double *long_inv_freq;        /* that of longer texts; NULL: theta grows with n, the number of tokens, and it is
+                                         * (theta * (factor n / original_max_position - factor + 1)^(r / (r-2)))^(-2i / r),
+                                         * r = rotary */
     double theta, factor;
 };
 
@@ -75,7 +76,7 @@ struct attn_block {
     struct attn_mat gate, in, out;      /* gate: see attn_mlp_gated */
     float scale;
     size_t window;                      /* a query sees only so many keys, its own the last; 0: no limit */
-    int turn;                           /* which of the model's; below 0: this block does not rotate */
+    int rope;                           /* which of the model's; below 0: this block does not rotate */
 };
 
 struct attn_weights {
@@ -87,8 +88,8 @@ struct attn_weights {
     bool normed_stream;                 /* what a branch reads, x after a norm, takes the place of x */
     size_t rotary;                      /* rotary positions rotate the first so many numbers of a head; 0: none */
     bool neighbours;                    /* pairs are (2i, 2i + 1); else (i, i + rotary/2) */
-    struct attn_turn turn[2];           /* one, or two for different blocks */
-    size_t turns;
+    struct attn_rope rope[2];           /* one, or two for different blocks */
+    size_t ropes;
     const float *alibi;                 /* [H] scores grow by this times the position of the key; NULL: they do not */
     bool alibi_early;                   /* ... rounded to bf16, and before the dots are scaled */
     float cap, logit_cap;               /* scores, and logits, become cap * tanh(x / cap); 0: they do not */

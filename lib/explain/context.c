@@ -96,7 +96,7 @@ void attn_explain_context(struct attn_explainer *e)
     char name[ATTN_TOKEN_NAME];
     size_t dv = w->model->w.n.dv;
     const struct attn_block *b = &w->model->w.block[w->layer];
-    bool rotates = w->model->w.rotary && b->turn >= 0, norms = attn_has(&b->k_norm);
+    bool rotates = w->model->w.rotary && b->rope >= 0, norms = attn_has(&b->k_norm);
     attn_derive_step(&e->d, "The context vector");
     attn_derive_words(&e->d, "The values of all keys that %s sees are added up, each times its weight.  A value is computed "
                       "like a key, with weights of its own%s.", attn_explain_token(name, &query),

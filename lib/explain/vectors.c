@@ -70,11 +70,11 @@ static void vector_row(struct attn_explainer *e, int act, const struct attn_spot
 }
 
 /* The rotation of the layer; NULL: it has none. */
-static const struct attn_turn *turn_of(const struct attn_explainer *e)
+static const struct attn_rope *rope_of(const struct attn_explainer *e)
 {
     const struct attn_weights *w = &e->w->model->w;
-    int turn = w->block[e->w->layer].turn;
-    return w->rotary && turn >= 0 ? &w->turn[turn] : NULL;
+    int turn = w->block[e->w->layer].rope;
+    return w->rotary && turn >= 0 ? &w->rope[turn] : NULL;
 }
 
 static void embedding(struct attn_explainer *e, const struct attn_spot *s)
@@ -91,7 +91,7 @@ static void embedding(struct attn_explainer *e, const struct attn_spot *s)
                       learned ? "The embedding of its position is added (pos_embed); the sum is the layer's input "
                                 "(resid_pre)."
                       : all->alibi ? "Its position comes in later, when scores grow with that of the key."
-                      : turn_of(e) ? "Its position comes in later, when queries and keys are rotated."
+                      : rope_of(e) ? "Its position comes in later, when queries and keys are rotated."
                       : all->rotary ? "Its position comes in in other layers: this one does not rotate queries and keys."
                                     : "The model has no position embeddings: nothing is added.");
     vector_table(e, w->model->w.n.d);
@@ -280,8 +280,8 @@ static int make_product(struct product *p, const struct attn_explainer *e, int a
     rc = p->norm ? norm_product(p, all->eps, err) : ATTN_OK;
     if (!p->norm)
         memcpy(p->turned, p->y, p->w->out * sizeof *p->y);
-    if (turn_of(e))
-        attn_turn_angles(p->cos, p->sin, all, turn_of(e), p->of.t, 1, p->of.of->n);
+    if (rope_of(e))
+        attn_rope_cos_sin(p->cos, p->sin, all, rope_of(e), p->of.t, 1, p->of.of->n);
     return rc;
 }
 
@@ -349,7 +349,7 @@ static void rotation_row(struct attn_explainer *e, const struct product *p, int 
     int digits = attn_explain_digits(e, act);
     i = all->neighbours ? 2 * i : i;
     attn_derive_cell(&e->d, "%zu, %zu", i, j);
-    attn_derive_number(&e->d, (double)p->of.t * attn_turn_speed(all, turn_of(e), pair, p->of.of->n), e->precision);
+    attn_derive_number(&e->d, (double)p->of.t * attn_rope_inv_freq(all, rope_of(e), pair, p->of.of->n), e->precision);
     attn_derive_number(&e->d, (double)p->cos[pair], e->precision);
     attn_derive_number(&e->d, (double)p->sin[pair], e->precision);
     attn_derive_number(&e->d, (double)old[i], digits);
@@ -372,10 +372,10 @@ static void rotation(struct attn_explainer *e, const struct product *p, int act)
                       "a point in the plane, which is rotated (turned) by an angle: position %zu times the pair's speed, in "
                       "radians.  (A run does not report u: it is computed here, by the run's own arithmetic.)%s", pairs, t,
                       t ? "" : "  At position 0 nothing moves.");
-    const struct attn_turn *turn = turn_of(e);
-    if (turn && turn->grow != 1)
+    const struct attn_rope *turn = rope_of(e);
+    if (turn && turn->attention_factor != 1)
         attn_derive_words(&e->d, "Cosines and sines are multiplied by %.7g here, as part of how this model takes longer texts.",
-                          turn->grow);
+                          turn->attention_factor);
     attn_derive_formula(&e->d, &attn_formula_rotation);
     attn_derive_headings(&e->d, rotation_headings, ROTATION_COLUMNS);
     for (size_t i = 0; i < half; i++) {
@@ -429,7 +429,7 @@ static void whose_head(struct attn_explainer *e, int act)
                       "%zu to %zu belong to head %zu.", key ? "key" : "query",
                       w_of(e, act)->bias.data ? ", plus a bias" : "", head * n->dh,
                       head * n->dh + n->dh - 1, head);
-    bool turns = turn_of(e), norm = norm_of(e, act);
+    bool turns = rope_of(e), norm = norm_of(e, act);
     if (turns || norm)
         attn_derive_words(&e->d, "These sums are called u; they are %s afterwards.", norm && turns ? "normalised, then rotated,"
                           : norm ? "normalised" : "rotated");
@@ -443,7 +443,7 @@ int attn_explain_vector(struct attn_explainer *e, int act, struct attn_err *err)
 {
     const char *name = act == ATTN_ACT_Q ? "q" : "k";
     char token[ATTN_TOKEN_NAME];
-    bool rotary = turn_of(e);
+    bool rotary = rope_of(e);
     struct product p;
     int rc = make_product(&p, e, act, err);
     if (!rc) {

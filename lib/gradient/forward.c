@@ -50,12 +50,12 @@ struct attn_drop attn_work_drop(const struct attn_work *t, enum attn_dropped wha
 void attn_work_set_rotation(struct attn_work *t, const struct attn_work_seq *s)
 {
     const size_t half = t->w->rotary / 2, n = s->T * half;
-    for (size_t k = 0; k < t->w->turns; k++) {
-        const struct attn_turn *turn = &t->w->turn[k];
+    for (size_t k = 0; k < t->w->ropes; k++) {
+        const struct attn_rope *rope = &t->w->rope[k];
         const float *ready = t->rotation + 2 * k * t->longest * half;
         size_t at = (k * t->R + s->row) * half;
-        if (turn->up_to && s->T > turn->up_to) {
-            attn_turn_angles(t->cos + at, t->sin + at, t->w, turn, 0, s->T, s->T);
+        if (rope->original_max_position && s->T > rope->original_max_position) {
+            attn_rope_cos_sin(t->cos + at, t->sin + at, t->w, rope, 0, s->T, s->T);
         } else {
             memcpy(t->cos + at, ready, n * sizeof *t->cos);
             memcpy(t->sin + at, ready + t->longest * half, n * sizeof *t->sin);
@@ -67,10 +67,10 @@ void attn_work_set_rotation(struct attn_work *t, const struct attn_work_seq *s)
 
 void attn_work_turn(struct attn_work *t, size_t layer, const struct attn_rows *y, const float *sines)
 {
-    int turn = t->w->block[layer].turn;
-    if (!t->w->rotary || turn < 0)
+    int rope = t->w->block[layer].rope;
+    if (!t->w->rotary || rope < 0)
         return;
-    size_t first = (size_t)turn * t->R * (t->w->rotary / 2);
+    size_t first = (size_t)rope * t->R * (t->w->rotary / 2);
     attn_rows_rotate(t->team, y, t->w, t->cos + first, sines + first);
 }
 

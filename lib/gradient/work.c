@@ -46,10 +46,10 @@ void attn_work_lay_out(struct attn_arena *a, struct attn_work *t)
     t->dv = attn_arena_f32(a, R, n->Hkv, n->dv);
     t->dcontext = attn_arena_f32(a, R, n->H, n->dv);
     t->dpre = attn_arena_f32(a, R, m, 1);
-    t->cos = attn_arena_f32(a, w->turns, R, half);
-    t->sin = attn_arena_f32(a, w->turns, R, half);
-    t->minus_sin = attn_arena_f32(a, w->turns, R, half);
-    t->rotation = attn_arena_f32(a, 2 * w->turns, t->longest, half);
+    t->cos = attn_arena_f32(a, w->ropes, R, half);
+    t->sin = attn_arena_f32(a, w->ropes, R, half);
+    t->minus_sin = attn_arena_f32(a, w->ropes, R, half);
+    t->rotation = attn_arena_f32(a, 2 * w->ropes, t->longest, half);
     bool heads = n->L && attn_has(&w->block[0].q_norm);
     size_t widest = heads ? larger(n->d, n->H * n->dh) : n->d;
     t->bias = w->alibi ? attn_arena_f32(a, n->H, t->longest, 1) : NULL;
@@ -72,8 +72,8 @@ void attn_work_place(struct attn_work *t)
     size_t n = t->longest * (w->rotary / 2);
     if (t->bias)
         attn_alibi_fill(t->bias, t->longest, w, w->n.L ? attn_kind_scale(&t->kind, w->block[0].scale, w->n.dh) : 1, t->longest);
-    for (size_t i = 0; i < w->turns; i++) {
+    for (size_t i = 0; i < w->ropes; i++) {
         float *to = t->rotation + 2 * i * n;
-        attn_turn_angles(to, to + n, w, &w->turn[i], 0, t->longest, 0);
+        attn_rope_cos_sin(to, to + n, w, &w->rope[i], 0, t->longest, 0);
     }
 }

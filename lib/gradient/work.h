@@ -56,8 +56,8 @@ struct attn_work {
     float *dx;                          /* [R, d] gradient by the residual stream at the current point of the backward pass */
     float *saved;                       /* [R, d] that gradient before a block whose two branches both read it */
     float *dy, *dq, *dk, *dv, *dcontext, *dpre;
-    float *cos, *sin, *minus_sin;       /* [turns, R, rotary/2] for the rows' positions */
-    float *rotation;                    /* [turns, 2, longest, rotary/2] cos and sin of each position */
+    float *cos, *sin, *minus_sin;       /* [ropes, R, rotary/2] for the rows' positions */
+    float *rotation;                    /* [ropes, 2, longest, rotary/2] cos and sin of each position */
     float *bias;                        /* [H, longest] of ALiBi; NULL: none */
     float *raw, *draw;                  /* [R, H*dh] queries or keys before their norm; the gradient by them */
     float *narrow;                      /* [R, in of unembed] rows of the embedding, or what the output layer reads, where they

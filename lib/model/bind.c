@@ -16,7 +16,7 @@
 #include "base/size.h"
 #include "compute/vec.h"
 #include "model/layout.h"
-#include "model/turns.h"
+#include "model/rope.h"
 
 static int no_memory(const struct attn_model *m, struct attn_err *err)
 {
@@ -410,7 +410,7 @@ static void fill_arch(struct attn_weights *w, const struct attn_config *c)
         double scale = scale_of(c);
         w->block[i].scale = (float)(c->scale_by_layer ? scale / (double)(i + 1) : scale);
         w->block[i].window = c->local && c->local[i] ? c->window : 0;
-        w->block[i].turn = c->still && c->still[i] ? -1 : c->rope_apart && w->block[i].window ? 1 : 0;
+        w->block[i].rope = c->no_rope && c->no_rope[i] ? -1 : c->rope_apart && w->block[i].window ? 1 : 0;
     }
 }
 
@@ -479,7 +479,7 @@ int attn_model_bind(struct attn_model *m, struct attn_err *err)
     m->w.block = calloc(m->config.L, sizeof *m->w.block);
     m->tensor = calloc(m->weights.tensors + 1, sizeof *m->tensor);
     m->copy = calloc(m->weights.tensors + 1, sizeof *m->copy);
-    if (!used || !m->w.block || !m->tensor || !m->copy || !attn_turns_fill(&m->w, m->speed, &m->config) || !fill_slopes(m)) {
+    if (!used || !m->w.block || !m->tensor || !m->copy || !attn_rope_fill(&m->w, m->inv_freq, &m->config) || !fill_slopes(m)) {
         free(used);
         return no_memory(m, err);
     }

@@ -8,7 +8,7 @@
 #include "base/err.h"
 #include "base/out.h"
 #include "model/family.h"
-#include "model/turns.h"
+#include "model/rope.h"
 
 /* ---- what involves several keys ---------------------------------------------------------
  *
@@ -107,7 +107,7 @@ static int check_longrope(const struct attn_config *c, const struct attn_rope_sc
     if (s->few.n != c->rotary / 2 || s->many.n != c->rotary / 2)
         return attn_fail(err, ATTN_EFORMAT, "%s: \"short_factor\" and \"long_factor\" have %zu and %zu numbers, expected %zu, one "
                          "for each pair of a head that is turned", name, s->few.n, s->many.n, c->rotary / 2);
-    if (!isfinite(attn_longrope_grows(c, s)))
+    if (!isfinite(attn_longrope_attention_factor(c, s)))
         return attn_fail(err, ATTN_EFORMAT, "%s: \"original_max_position_embeddings\" is so small that its logarithm cannot divide, expected "
                          "more than 1", name);
     return ATTN_OK;
@@ -359,7 +359,7 @@ int attn_config_read_tokenizer(struct attn_config *out, const char *text, size_t
 void attn_config_free(struct attn_config *c)
 {
     free(c->local);
-    free(c->still);
+    free(c->no_rope);
     free(c->rope.few.x);
     free(c->rope.many.x);
     free(c->local_rope.few.x);

@@ -48,7 +48,7 @@ struct attn_config {
     struct attn_rope_scaling {
         enum attn_rope_kind kind;
         double factor, low, high, original;     /* llama3: bounds in rotations over the original context */
-        double beta_fast, beta_slow, grow, mscale, mscale_all;          /* yarn; grow: also longrope; 0: not given */
+        double beta_fast, beta_slow, attention_factor, mscale, mscale_all;          /* yarn; attention_factor: also longrope; 0: not given */
         bool rounded, finetuned;        /* yarn: whether its bounds are whole numbers; a key without a meaning */
         struct attn_reals few, many;    /* longrope: what speeds are divided by in texts up to `original` tokens, and longer */
     } rope, local_rope;                 /* local_rope: of layers with a window, if the family tells them apart */
@@ -57,7 +57,7 @@ struct attn_config {
     bool rope_section;                  /* the file has "rope_parameters", as newer ones do */
     size_t original_ctx;                /* longrope: the context before it was extended; 0: not given */
     size_t trained_ctx;                 /* the context that the file states; n_ctx may be more, as rotation is scaled */
-    unsigned char *still;               /* [L], whether each layer does without rotation, or NULL: none; owned */
+    unsigned char *no_rope;             /* [L], whether each layer does without rotation, or NULL: none; owned */
     size_t window;                      /* number of keys a query sees in the layers of local[] */
     size_t window_from;                 /* the first layer with a window, or how often one has none: see family.h */
     bool windows;                       /* whether the window counts, if the family leaves it open */

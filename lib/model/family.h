@@ -37,7 +37,7 @@ enum attn_qk_norm { ATTN_QK_HEADS, ATTN_QK_OWN, ATTN_QK_WHOLE };
 
 /* Which layers have the window if no "layer_types" says so: all; those from layer window_from on; all but every window_from-th;
  * those that do not rotate.  NEVER: see `more`. */
-enum attn_windows { ATTN_WINDOWS_NEVER, ATTN_WINDOWS_ALL, ATTN_WINDOWS_FROM, ATTN_WINDOWS_BUT, ATTN_WINDOWS_STILL };
+enum attn_windows { ATTN_WINDOWS_NEVER, ATTN_WINDOWS_ALL, ATTN_WINDOWS_FROM, ATTN_WINDOWS_BUT, ATTN_WINDOWS_NO_ROPE };
 
 struct attn_family {
     const char *name;                   /* "model_type" */

@@ -19,7 +19,7 @@
     {"original_max_position_embeddings", ATTN_KEY_REAL, FIELD(rope.original), NULL, NULL}, \
     {"beta_fast", ATTN_KEY_REAL, FIELD(rope.beta_fast), NULL, NULL}, \
     {"beta_slow", ATTN_KEY_REAL, FIELD(rope.beta_slow), NULL, NULL}, \
-    {"attention_factor", ATTN_KEY_REAL, FIELD(rope.grow), NULL, NULL}, \
+    {"attention_factor", ATTN_KEY_REAL, FIELD(rope.attention_factor), NULL, NULL}, \
     {"mscale", ATTN_KEY_REAL, FIELD(rope.mscale), NULL, NULL}, \
     {"mscale_all_dim", ATTN_KEY_REAL, FIELD(rope.mscale_all), NULL, NULL}, \
     {"truncate", ATTN_KEY_FLAG, FIELD(rope.rounded), NULL, NULL}, \

@@ -44,7 +44,7 @@ static int read_still(const struct attn_key_reader *r, struct attn_config *c, co
         double rotates;
         if (!attn_tree_whole(v, 0, 1, &rotates))
             return attn_key_unexpected(r, "no_rope_layers", v, "0 or 1 for each layer");
-        c->still[i++] = rotates == 0;
+        c->no_rope[i++] = rotates == 0;
     }
     return ATTN_OK;
 }
@@ -55,13 +55,13 @@ int attn_family_still(const struct attn_key_reader *r, struct attn_config *c, co
     double step = 4;
     if (given(every) && !attn_tree_whole(every, 1, INT32_MAX, &step))
         return attn_key_unexpected(r, "no_rope_layer_interval", every, attn_size_from_1);
-    int rc = make(r, c, &c->still);
+    int rc = make(r, c, &c->no_rope);
     if (rc)
         return rc;
     if (given(list) && !(cJSON_IsArray(list) && !list->child))
         return read_still(r, c, list);
     for (size_t i = 0; i < c->L; i++)
-        c->still[i] = (i + 1) % (size_t)step == 0;
+        c->no_rope[i] = (i + 1) % (size_t)step == 0;
     return ATTN_OK;
 }
 
@@ -89,7 +89,7 @@ static bool has_window(const struct attn_config *c, size_t layer)
     case ATTN_WINDOWS_ALL:   return true;
     case ATTN_WINDOWS_FROM:  return layer >= c->window_from;
     case ATTN_WINDOWS_BUT:   return (layer + 1) % c->window_from != 0;
-    case ATTN_WINDOWS_STILL: return c->still && c->still[layer];
+    case ATTN_WINDOWS_NO_ROPE: return c->no_rope && c->no_rope[layer];
     case ATTN_WINDOWS_NEVER: break;
     }
     return false;

@@ -138,8 +138,8 @@ void attn_model_close(struct attn_model *m)
     free(m->copy);
     free(m->tensor);
     free(m->w.block);
-    free(m->speed[0]);
-    free(m->speed[1]);
+    free(m->inv_freq[0]);
+    free(m->inv_freq[1]);
     for (size_t i = 0; i < m->n_made; i++)
         free(m->made[i].x);
     free(m->made);
@@ -225,7 +225,7 @@ int attn_model_continues(const struct attn_model *m, const struct attn_kind *kin
 
 bool attn_model_keeps(const struct attn_model *m, size_t have, size_t n)
 {
-    return attn_turns_last(&m->w, have, n);
+    return attn_rope_cache_valid(&m->w, have, n);
 }
 
 bool attn_model_ends(const struct attn_model *m, int32_t id)

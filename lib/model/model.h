@@ -14,7 +14,7 @@ struct attn_model {
     struct attn_shards weights;
     const struct attn_st_tensor **tensor;   /* [tensors] in the order of the forward pass */
     size_t tensors;
-    double *speed[2];                   /* of the rotations, see struct attn_turn */
+    double *inv_freq[2];                /* of the rotations, see struct attn_rope */
     /* Weights that are not used as they are stored: those of `pieces` tensors from number `tensor` on, one after the other, each
      * one more if from_one; or with pieces 0 constants.  x is owned. */
     struct attn_made { float *x; size_t tensor, pieces; bool from_one; } *made;

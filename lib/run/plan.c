@@ -101,8 +101,8 @@ static void lay_out(struct attn_arena *a, struct attn_run *r)
     p->aside = attn_arena_f32(a, R, w->parallel ? n->d : 0, 1);
     p->pre = attn_arena_f32(a, R, w->mlp ? n->m : 0, 1);
     p->linear = attn_arena_f32(a, R, attn_mlp_gated(w->mlp) ? n->m : 0, 1);
-    p->cos = attn_arena_f32(a, w->turns, R, w->rotary / 2);
-    p->sin = attn_arena_f32(a, w->turns, R, w->rotary / 2);
+    p->cos = attn_arena_f32(a, w->ropes, R, w->rotary / 2);
+    p->sin = attn_arena_f32(a, w->ropes, R, w->rotary / 2);
     p->bias = w->alibi ? attn_arena_f32(a, n->H, p->bias_ld, 1) : NULL;
     p->narrow = attn_arena_f32(a, R, w->project_in.data ? w->project_in.in : 0, 1);
     p->norm_w = attn_arena_f32(a, normed(w), 1, 1);

@@ -20,7 +20,7 @@ static int take_cache(const struct attn_run *r, const struct attn_pass_seq *s, s
     if (s->pos + s->T > most)
         return attn_fail(err, ATTN_EUSAGE, "sentence %zu grows to %zu tokens, but its cache and plan have room for %zu", i,
                          s->pos + s->T, most);
-    if (!attn_turns_last(&r->model->w, s->pos, s->pos + s->T))
+    if (!attn_rope_cache_valid(&r->model->w, s->pos, s->pos + s->T))
         return attn_fail(err, ATTN_EUSAGE, "sentence %zu grows from %zu to %zu tokens, and its cached keys were turned by the "
                          "angles of shorter texts: run all of it with an empty cache", i, s->pos, s->pos + s->T);
     if (s->kv->taken)

@@ -358,11 +358,11 @@ END_TEST
 static void turn(float *y, const float *x, const struct attn_rotation *how)
 {
     size_t half = how->pairing == ATTN_UNROTATED ? 0 : how->r / 2;
-    double grow = how->grow > 0 ? how->grow : 1;
+    double grow = how->attention_factor > 0 ? how->attention_factor : 1;
     memcpy(y, x, sizeof a);
     for (size_t i = 0; i < half; i++)
         for (size_t row = 0; row < H * T; row++) {
-            double speed = how->speed ? how->speed[i] : pow(how->theta, -2.0 * (double)i / (double)how->r);
+            double speed = how->inv_freq ? how->inv_freq[i] : pow(how->theta, -2.0 * (double)i / (double)how->r);
             double angle = ((double)(row % T) + (double)how->start) * (how->backwards ? -speed : speed);
             float *u = y + row * N + how->first + (how->pairing == ATTN_HALVES ? i : 2 * i);
             float *v = u + (how->pairing == ATTN_HALVES ? half : 1);
@@ -427,8 +427,8 @@ START_TEST(test_turned_as_known)
     bool a_is;
     other[1].backwards = true;
     other[2].start = 3;
-    other[3].grow = 1.5;
-    own.speed = speeds;
+    other[3].attention_factor = 1.5;
+    own.inv_freq = speeds;
     other[4].first = N / 2;
     draw_numbers(from, ALL, 10);
     turn(b, from, &right);
@@ -436,7 +436,7 @@ START_TEST(test_turned_as_known)
         turn(a, from, &other[i]);
         ck_assert(attn_seems_turned(&p, &right, other, 5, &which, &a_is) && which == i && a_is);
     }
-    own.grow = 1.25;
+    own.attention_factor = 1.25;
     turn(a, from, &own);
     ck_assert(fabs(attn_turn_measure(measured, a, from, &p, &right) - 1.25) < 1e-6);
     for (size_t i = 0; i < N / 2; i++)

@@ -4,7 +4,7 @@
 #include "corpus.h"
 
 #include "model/family.h"
-#include "model/turns.h"
+#include "model/rope.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -171,14 +171,14 @@ START_TEST(absent_keys)
     ck_assert_msg(c.norm_eps == l->eps && c.rope_theta == l->theta && c.tied == l->tied, "%s: %g %g", text, c.norm_eps, c.rope_theta);
     ck_assert_msg(c.query_scalar == l->query_scalar && c.cap == l->cap && c.logit_cap == l->logit_cap && c.mlp == l->mlp, "%s", text);
     ck_assert(strncmp(l->config, "\"granite", 8) || c.attention_scale == 1);
-    ck_assert(strncmp(l->config, "\"smollm3", 8) || !memcmp(c.still, "\0\0\0\1\0\0", 6));
+    ck_assert(strncmp(l->config, "\"smollm3", 8) || !memcmp(c.no_rope, "\0\0\0\1\0\0", 6));
     attn_config_free(&c);
 }
 END_TEST
 
 /* ---- longrope: where the context before the extension stands ---- */
 
-static struct attn_turn longrope(const char *sizes, double *speeds[2])
+static struct attn_rope longrope(const char *sizes, double *speeds[2])
 {
     static const char before[] = "{\"model_type\": \"llama\", \"hidden_size\": 16, \"num_attention_heads\": 4, "
                                  "\"num_hidden_layers\": 1, \"intermediate_size\": 8, \"max_position_embeddings\": 96, ";
@@ -189,9 +189,9 @@ static struct attn_turn longrope(const char *sizes, double *speeds[2])
     int len = snprintf(text, sizeof text, "%s%s\"rope_type\": \"longrope\", \"short_factor\": [1, 2], \"long_factor\": [3, 4]}}",
                        before, sizes);
     ck_assert_msg(!attn_config_read(&c, text, (size_t)len, "config.json", &err), "%s", err.msg);
-    ck_assert(attn_turns_fill(&w, speeds, &c));
+    ck_assert(attn_rope_fill(&w, speeds, &c));
     attn_config_free(&c);
-    return w.turn[0];
+    return w.rope[0];
 }
 
 static const struct { const char *sizes; size_t up_to; double factor; } contexts[] = {
@@ -207,10 +207,10 @@ static const struct { const char *sizes; size_t up_to; double factor; } contexts
 START_TEST(contexts_of_longrope)
 {
     double *speeds[2] = {0};
-    struct attn_turn t = longrope(contexts[_i].sizes, speeds);
-    ck_assert_uint_eq(t.up_to, contexts[_i].up_to);
-    ck_assert_double_eq_tol(t.grow, sqrt(1 + log(contexts[_i].factor) / log((double)t.up_to)), 1e-12);
-    ck_assert(t.speed[0] == 1 && t.beyond && t.beyond[0] == 1 / 3.0);
+    struct attn_rope t = longrope(contexts[_i].sizes, speeds);
+    ck_assert_uint_eq(t.original_max_position, contexts[_i].up_to);
+    ck_assert_double_eq_tol(t.attention_factor, sqrt(1 + log(contexts[_i].factor) / log((double)t.original_max_position)), 1e-12);
+    ck_assert(t.inv_freq[0] == 1 && t.long_inv_freq && t.long_inv_freq[0] == 1 / 3.0);
     free(speeds[0]);
 }
 END_TEST

@@ -1,9 +1,9 @@
-/* turns.c - how fast do the pairs of a head turn from one position to the next?
+/* rope.c - the frequencies of rotary positions: how far is each pair of a head rotated from one position to the next?
  *
  * Pair m of r numbers turns by theta^(-2m/r) radians.  To take longer texts than they were trained with, models scale that:
  * linear and yarn slow down, yarn only the slow pairs, as does llama3; dynamic and longrope do so only for texts that are longer,
- * see struct attn_turn. */
-#include "model/turns.h"
+ * see struct attn_rope. */
+#include "model/rope.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -13,12 +13,12 @@ static const double pi = 3.14159265358979323846;
 static double clip(double x) { return x < 0 ? 0 : x > 1 ? 1 : x; }
 
 /* Slow rotations are slowed by the factor, fast ones are left alone, and those in between blend both. */
-static double llama3(const struct attn_rope_scaling *s, double speed)
+static double llama3(const struct attn_rope_scaling *s, double inv_freq)
 {
-    double fast = (s->original * speed / (2 * pi) - s->low) / (s->high - s->low);
+    double fast = (s->original * inv_freq / (2 * pi) - s->low) / (s->high - s->low);
     if (fast <= 0)
-        return speed / s->factor;
-    return fast >= 1 ? speed : (1 - fast) * speed / s->factor + fast * speed;
+        return inv_freq / s->factor;
+    return fast >= 1 ? inv_freq : (1 - fast) * inv_freq / s->factor + fast * inv_freq;
 }
 
 /* The pair that makes so many turns in the original context; a real number. */
@@ -41,18 +41,18 @@ static double slowed(const struct attn_rope_scaling *s, double pair, double r, d
     return clip((pair - low) / (high == low ? 0.001 : high - low));
 }
 
-static double yarn_speed(const struct attn_rope_scaling *s, double speed, double pair, double r, double theta, double context)
+static double yarn_inv_freq(const struct attn_rope_scaling *s, double inv_freq, double pair, double r, double theta, double context)
 {
     double slow = slowed(s, pair, r, theta, s->original > 0 ? s->original : context);
-    return (1 - slow) * speed + slow * speed / s->factor;
+    return (1 - slow) * inv_freq + slow * inv_freq / s->factor;
 }
 
 static double mscale(double a, double factor) { return factor <= 1 ? 1 : 0.1 * a * log(factor) + 1; }
 
-static double yarn_grows(const struct attn_rope_scaling *s)
+static double yarn_attention_factor(const struct attn_rope_scaling *s)
 {
-    if (s->grow > 0)
-        return s->grow;
+    if (s->attention_factor > 0)
+        return s->attention_factor;
     if (s->mscale > 0 && s->mscale_all > 0)
         return mscale(s->mscale, s->factor) / mscale(s->mscale_all, s->factor);
     return mscale(1, s->factor);
@@ -70,59 +70,59 @@ static struct extension extension_of(const struct attn_config *c, const struct a
     return (struct extension){context, stated ? s->factor : n / context};
 }
 
-double attn_longrope_grows(const struct attn_config *c, const struct attn_rope_scaling *s)
+double attn_longrope_attention_factor(const struct attn_config *c, const struct attn_rope_scaling *s)
 {
     struct extension e = extension_of(c, s);
-    return s->grow > 0 ? s->grow : e.factor <= 1 ? 1 : sqrt(1 + log(e.factor) / log(e.context));
+    return s->attention_factor > 0 ? s->attention_factor : e.factor <= 1 ? 1 : sqrt(1 + log(e.factor) / log(e.context));
 }
 
-static void fill_speeds(double *speed, const struct attn_config *c, const struct attn_rope_scaling *s, double theta)
+static void fill_inv_freq(double *inv_freq, const struct attn_config *c, const struct attn_rope_scaling *s, double theta)
 {
     double r = (double)c->rotary;
     for (size_t m = 0; m < c->rotary / 2; m++) {
         double own = pow(theta, -2 * (double)m / r);
         switch (s->kind) {
-        case ATTN_ROPE_LINEAR:   speed[m] = own / s->factor; break;
-        case ATTN_ROPE_LLAMA3:   speed[m] = llama3(s, own); break;
-        case ATTN_ROPE_YARN:     speed[m] = yarn_speed(s, own, (double)m, r, theta, (double)c->trained_ctx); break;
-        case ATTN_ROPE_LONGROPE: speed[m] = own / s->few.x[m]; break;
+        case ATTN_ROPE_LINEAR:   inv_freq[m] = own / s->factor; break;
+        case ATTN_ROPE_LLAMA3:   inv_freq[m] = llama3(s, own); break;
+        case ATTN_ROPE_YARN:     inv_freq[m] = yarn_inv_freq(s, own, (double)m, r, theta, (double)c->trained_ctx); break;
+        case ATTN_ROPE_LONGROPE: inv_freq[m] = own / s->few.x[m]; break;
         case ATTN_ROPE_DEFAULT:
-        case ATTN_ROPE_DYNAMIC:  speed[m] = own; break;
+        case ATTN_ROPE_DYNAMIC:  inv_freq[m] = own; break;
         }
     }
 }
 
-static bool fill_turn(struct attn_turn *t, double **speed, const struct attn_config *c, const struct attn_rope_scaling *s,
+static bool fill_rope(struct attn_rope *t, double **inv_freq, const struct attn_config *c, const struct attn_rope_scaling *s,
                       double theta)
 {
     size_t half = c->rotary / 2;
-    *speed = calloc(2 * half + 1, sizeof **speed);
-    if (!*speed)
+    *inv_freq = calloc(2 * half + 1, sizeof **inv_freq);
+    if (!*inv_freq)
         return false;
-    fill_speeds(*speed, c, s, theta);
-    *t = (struct attn_turn){.speed = *speed, .grow = 1, .theta = theta, .factor = s->factor};
+    fill_inv_freq(*inv_freq, c, s, theta);
+    *t = (struct attn_rope){.inv_freq = *inv_freq, .attention_factor = 1, .theta = theta, .factor = s->factor};
     if (s->kind == ATTN_ROPE_YARN)
-        t->grow = yarn_grows(s);
+        t->attention_factor = yarn_attention_factor(s);
     if (s->kind == ATTN_ROPE_DYNAMIC)
-        t->up_to = c->trained_ctx;
+        t->original_max_position = c->trained_ctx;
     if (s->kind == ATTN_ROPE_LONGROPE) {
         struct extension e = extension_of(c, s);
         for (size_t m = 0; m < half; m++)
-            (*speed)[half + m] = pow(theta, -2 * (double)m / (double)c->rotary) / s->many.x[m];
-        t->beyond = *speed + half;
-        t->up_to = e.context < (double)SIZE_MAX ? (size_t)e.context : SIZE_MAX;
-        t->grow = attn_longrope_grows(c, s);
+            (*inv_freq)[half + m] = pow(theta, -2 * (double)m / (double)c->rotary) / s->many.x[m];
+        t->long_inv_freq = *inv_freq + half;
+        t->original_max_position = e.context < (double)SIZE_MAX ? (size_t)e.context : SIZE_MAX;
+        t->attention_factor = attn_longrope_attention_factor(c, s);
     }
     return true;
 }
 
-bool attn_turns_fill(struct attn_weights *w, double *speeds[2], const struct attn_config *c)
+bool attn_rope_fill(struct attn_weights *w, double *inv_freqs[2], const struct attn_config *c)
 {
     w->rotary = c->rotary;
     w->neighbours = c->neighbours;
-    w->turns = !c->rotary ? 0 : c->rope_apart ? 2 : 1;
-    for (size_t i = 0; i < w->turns; i++)
-        if (!fill_turn(&w->turn[i], &speeds[i], c, i ? &c->local_rope : &c->rope, i ? c->local_theta : c->rope_theta))
+    w->ropes = !c->rotary ? 0 : c->rope_apart ? 2 : 1;
+    for (size_t i = 0; i < w->ropes; i++)
+        if (!fill_rope(&w->rope[i], &inv_freqs[i], c, i ? &c->local_rope : &c->rope, i ? c->local_theta : c->rope_theta))
             return false;
     return true;
 }

@@ -421,7 +421,7 @@ static int check(const struct attn_attribution *a, struct attn_err *err)
     if (!w->residual)
         return attn_fail(err, ATTN_EFORMAT, "model '%s' has no residual connections: what a layer computes is not added to what "
                          "was there, so a logit is not a sum of its parts", name);
-    if (w->n.L && (attn_has(&w->block[0].sum1) || w->normed_stream))
+    if (w->n.L && (attn_has(&w->block[0].sum1) || w->post_norm_residual))
         return attn_fail(err, ATTN_EFORMAT, "model '%s' (%s) normalises its residual stream after each addition, so a logit is not a "
                          "sum of what its parts add", name, attn_model_family(a->model));
     int rc = check_edits(a, err);

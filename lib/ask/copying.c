@@ -224,7 +224,7 @@ int attn_copying(double *out, const struct attn_model *m, struct attn_team *team
     if (!m->w.unembed.data)
         return attn_fail(err, ATTN_EFORMAT, "copying: model %s has no output layer, so that no head raises a logit",
                          m->source.name);
-    if (n->L && (m->w.normed_stream || attn_has(&m->w.block[0].sum1)))
+    if (n->L && (m->w.post_norm_residual || attn_has(&m->w.block[0].sum1)))
         return attn_fail(err, ATTN_EFORMAT, "copying: model %s (%s) normalises its residual stream in every layer, so that no product of "
                          "matrices leads from a head to the logits", m->source.name, attn_model_family(m));
     struct job j = {.w = &m->w, .d = width, .wide = up(width, TILE), .to = out};

@@ -53,7 +53,7 @@ static bool is_scaled(const struct attn_rotation *rope)
 static void add_models(struct turns *all, const struct attn_weights *w, size_t which, size_t tokens)
 {
     const struct attn_rope *rope = &w->rope[which];
-    const struct attn_rotation r = {.pairing = w->neighbours ? ATTN_ADJACENT : ATTN_HALVES, .theta = rope->theta,
+    const struct attn_rotation r = {.pairing = w->interleaved ? ATTN_ADJACENT : ATTN_HALVES, .theta = rope->theta,
                                     .r = w->rotary, .attention_factor = rope->attention_factor};
     double *speed = add(all, r, NULL, true);
     for (size_t i = 0; speed && i < w->rotary / 2; i++)

@@ -138,10 +138,10 @@ static struct attn_rows normed(struct attn_pass *p, const struct attn_rows *x, c
         return *x;
     struct attn_rows y = rows(p, p->y, x->cols);
     bool moves = p->w->one_norm && ends_in_last_rows(p, layer);     /* what is rounded cannot be moved row by row */
-    p->y_bf16.rows = p->rounded && !wanted(p, act, layer) && !p->w->normed_stream && !moves ? y.data : NULL;
+    p->y_bf16.rows = p->rounded && !wanted(p, act, layer) && !p->w->post_norm_residual && !moves ? y.data : NULL;
     normalise(p, &y, x, norm, p->y_bf16.rows ? p->y_bf16.at : NULL);
     announce(p, act, layer, &y, 0);
-    if (p->w->normed_stream)
+    if (p->w->post_norm_residual)
         attn_rows_copy(x, &y);
     return y;
 }

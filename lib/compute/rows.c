@@ -15,7 +15,7 @@ struct job {
     float *rounded;                     /* where a norm puts rounded rows; NULL: nowhere */
     const struct attn_norm *norm;
     enum attn_mlp_kind kind;
-    bool neighbours;
+    bool interleaved;
     size_t dh, rotary;
     const struct attn_drop *drop;
     size_t first;
@@ -115,8 +115,8 @@ static void rotate_row(const struct job *j, float *y, const float *x, size_t i)
     (void)x;
     const float *cos = j->w + i * (j->rotary / 2), *sin = j->b + i * (j->rotary / 2);
     for (size_t h = 0; h < j->y->cols; h += j->dh)
-        if (j->neighbours)
-            attn_vec_rotate_neighbours(y + h, cos, sin, j->rotary);
+        if (j->interleaved)
+            attn_vec_rotate_interleaved(y + h, cos, sin, j->rotary);
         else
             attn_vec_rotate(y + h, cos, sin, j->rotary);
 }
@@ -124,7 +124,7 @@ static void rotate_row(const struct job *j, float *y, const float *x, size_t i)
 void attn_rows_rotate(struct attn_team *t, const struct attn_rows *y, const struct attn_weights *w, const float *cos,
                       const float *sin)
 {
-    struct job j = {.y = y, .w = cos, .b = sin, .dh = w->n.dh, .rotary = w->rotary, .neighbours = w->neighbours,
+    struct job j = {.y = y, .w = cos, .b = sin, .dh = w->n.dh, .rotary = w->rotary, .interleaved = w->interleaved,
                     .row = rotate_row};
     each_row(t, &j, 6);
 }

@@ -82,7 +82,7 @@ struct attn_adamw { float beta1, beta2, scale, keep, rate, spread, eps; };
     /* Rotates the pairs (i, i + r/2) of x[r] by the angles whose cosines and sines are c, s [r/2]. */ \
     DO(rotate, (float *x, const float *c, const float *s, size_t r), (x, c, s, r)) \
     /* The same for the pairs (2i, 2i + 1). */ \
-    DO(rotate_neighbours, (float *x, const float *c, const float *s, size_t r), (x, c, s, r)) \
+    DO(rotate_interleaved, (float *x, const float *c, const float *s, size_t r), (x, c, s, r)) \
     /* Whether no number of x[n] is inf or NaN. */ \
     GET(bool, finite, (const float *x, size_t n), (x, n)) \
     /* sum over x[n]^2 */ \

@@ -338,7 +338,7 @@ static void vec_cap(float *x, float cap, size_t n)
         put(x + i, mul(tanh16(quot(get(x + i, n - i, 0), c)), c), n - i);
 }
 
-static void vec_rotate_neighbours(float *x, const float *c, const float *s, size_t r)
+static void vec_rotate_interleaved(float *x, const float *c, const float *s, size_t r)
 {
     for (size_t i = 0; i < r / 2; i++) {
         float a = x[2 * i], b = x[2 * i + 1];

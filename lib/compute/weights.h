@@ -85,9 +85,9 @@ struct attn_weights {
     bool residual, causal;
     bool parallel;                      /* attention and MLP (there is one) read the same x, and both outputs are added to it */
     bool one_norm;                      /* parallel branches: the MLP reads what attention reads */
-    bool normed_stream;                 /* what a branch reads, x after a norm, takes the place of x */
+    bool post_norm_residual;            /* what a branch reads, x after a norm, takes the place of x */
     size_t rotary;                      /* rotary positions rotate the first so many numbers of a head; 0: none */
-    bool neighbours;                    /* pairs are (2i, 2i + 1); else (i, i + rotary/2) */
+    bool interleaved;                   /* pairs are (2i, 2i + 1); else (i, i + rotary/2) */
     struct attn_rope rope[2];           /* one, or two for different blocks */
     size_t ropes;
     const float *alibi;                 /* [H] scores grow by this times the position of the key; NULL: they do not */

@@ -345,9 +345,9 @@ static void rotation_row(struct attn_explainer *e, const struct product *p, int 
 {
     const struct attn_weights *all = &e->w->model->w;
     const float *old = p->turned + p->first, *new = attn_spot_row(&p->of, act);
-    size_t j = all->neighbours ? 2 * i + 1 : i + all->rotary / 2, pair = i;
+    size_t j = all->interleaved ? 2 * i + 1 : i + all->rotary / 2, pair = i;
     int digits = attn_explain_digits(e, act);
-    i = all->neighbours ? 2 * i : i;
+    i = all->interleaved ? 2 * i : i;
     attn_derive_cell(&e->d, "%zu, %zu", i, j);
     attn_derive_number(&e->d, (double)p->of.t * attn_rope_inv_freq(all, rope_of(e), pair, p->of.of->n), e->precision);
     attn_derive_number(&e->d, (double)p->cos[pair], e->precision);
@@ -364,7 +364,7 @@ static void rotation(struct attn_explainer *e, const struct product *p, int act)
     size_t half = all->rotary / 2, t = p->of.t;
     char pairs[128];
     const char *part = all->rotary < p->n ? "the rotated part" : "a head";
-    if (all->neighbours)
+    if (all->interleaved)
         snprintf(pairs, sizeof pairs, "numbers i and j = i + 1 of %s, i even,", part);
     else
         snprintf(pairs, sizeof pairs, "number i of the first half of %s and number j = i + %zu of the second", part, half);

@@ -38,7 +38,7 @@ static void leave(struct attn_work *t, const struct attn_rows *dx, const struct 
     struct attn_rows dy = attn_work_rows(t, t->dy, dx->cols);
     if (!attn_has(norm))
         return;
-    if (t->w->normed_stream) {          /* the stream goes on from the norm */
+    if (t->w->post_norm_residual) {     /* the stream goes on from the norm */
         attn_rows_add(t->team, &dy, dx);
         attn_step_clear(dx);
     }

@@ -164,7 +164,7 @@ static struct attn_rows attention(struct attn_work *t, size_t layer, const struc
     attn_work_turn(t, layer, &q, t->sin);
     attn_work_turn(t, layer, &k, t->sin);
     attn_work_attend(t, layer);
-    return t->w->normed_stream ? y : *x;
+    return t->w->post_norm_residual ? y : *x;
 }
 
 /* Returns what the last product of the MLP reads; *x becomes what the stream goes on from. */
@@ -179,7 +179,7 @@ static struct attn_rows mlp(struct attn_work *t, size_t layer, struct attn_rows 
     if (gated)
         multiply(t, &linear, &y, &b->in, ATTN_STORE);
     attn_rows_activate(t->team, &post, &pre, gated ? &linear : NULL, t->w->mlp);
-    *x = t->w->normed_stream ? y : *x;
+    *x = t->w->post_norm_residual ? y : *x;
     return post;
 }
 

@@ -397,7 +397,7 @@ static void fill_arch(struct attn_weights *w, const struct attn_config *c)
     w->residual = c->residual;
     w->parallel = c->parallel;
     w->one_norm = c->parallel && c->one_norm;
-    w->normed_stream = c->normed_stream;
+    w->post_norm_residual = c->post_norm_residual;
     w->causal = c->causal;
     w->alibi_early = c->alibi_early;
     w->cap = (float)c->cap;

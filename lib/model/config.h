@@ -30,7 +30,7 @@ struct attn_config {
     bool scale_by_layer;                /* also divides the scale of layer n by n + 1 */
     bool attention_bias, mlp_bias;      /* whether q, k, v and o, or the MLP, have biases, if the family leaves it open */
     bool one_norm;                      /* parallel branches read the same norm */
-    bool normed_stream;                 /* what a norm gives takes the place of the stream */
+    bool post_norm_residual;            /* what a norm gives takes the place of the stream */
     bool norm_from_one;                 /* RMS norms multiply with 1 + weight */
     bool plain_norms;                   /* norms have neither weight nor bias */
     bool qk_norm;                       /* queries and keys are normalised, as the family says */
@@ -42,7 +42,7 @@ struct attn_config {
     double embed_scale, branch_scale, logits_divided;       /* 0: not scaled */
     bool embed_by_root;                 /* the embedding is multiplied by the root of d */
     bool alibi, alibi_early;            /* scores grow with the position of the key; before dots are scaled, in bf16 */
-    bool neighbours;                    /* RoPE pairs (2i, 2i + 1) */
+    bool interleaved;                   /* RoPE pairs (2i, 2i + 1) */
     double rotary_share;                /* share of a head's numbers that RoPE rotates, 0 to 1 */
     size_t rotary;                      /* how many numbers of a head RoPE rotates, derived from rotary_share if it is 0 */
     struct attn_rope_scaling {

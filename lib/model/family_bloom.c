@@ -26,7 +26,7 @@ static const struct attn_key bloom_keys[] = {
     {"n_head", ATTN_KEY_SIZE, FIELD(H), NULL, NULL},
     {"num_attention_heads", ATTN_KEY_SIZE, FIELD(H), NULL, NULL},
     {"layer_norm_epsilon", ATTN_KEY_REAL, FIELD(norm_eps), NULL, NULL},
-    FLAG_KEY("apply_residual_connection_post_layernorm", normed_stream),
+    FLAG_KEY("apply_residual_connection_post_layernorm", post_norm_residual),
     {0}
 };
 

@@ -236,7 +236,7 @@ const struct attn_family attn_gptj = {
     .buffers = (const char *const[]){"attn.bias", "attn.masked_bias", "attn.embed_positions", NULL},
     .required = (const char *const[]){"n_embd", "n_layer", "n_head", NULL},
     .defaults = &(const struct attn_config){
-        ROTARY_DEFAULTS(10000, 1), LAYER_NORM_DEFAULTS, .V = 50400, .n_ctx = 2048, .rotary = 64, .neighbours = true,
+        ROTARY_DEFAULTS(10000, 1), LAYER_NORM_DEFAULTS, .V = 50400, .n_ctx = 2048, .rotary = 64, .interleaved = true,
         .mlp = ATTN_MLP_GELU_NEW, .parallel = true, .one_norm = true},
     .part = {
         [ATTN_PART_EMBED] = {.path = "wte"}, [ATTN_PART_NORM1] = {.path = "ln_1"},

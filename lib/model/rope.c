@@ -119,7 +119,7 @@ static bool fill_rope(struct attn_rope *t, double **inv_freq, const struct attn_
 bool attn_rope_fill(struct attn_weights *w, double *inv_freqs[2], const struct attn_config *c)
 {
     w->rotary = c->rotary;
-    w->neighbours = c->neighbours;
+    w->interleaved = c->interleaved;
     w->ropes = !c->rotary ? 0 : c->rope_apart ? 2 : 1;
     for (size_t i = 0; i < w->ropes; i++)
         if (!fill_rope(&w->rope[i], &inv_freqs[i], c, i ? &c->local_rope : &c->rope, i ? c->local_theta : c->rope_theta))

@@ -244,7 +244,7 @@ START_TEST(gradients_of_a_stream_from_norms_are_differences)
     struct attn_model *m = NULL;
     const char *path = checkpoint_path("bloom-a");
     ck_assert_msg(!attn_model_open(&m, path, &err), "%s", err.msg);
-    m->w.normed_stream = true;
+    m->w.post_norm_residual = true;
     expect_differences(m, further_kinds[_i], 2e-3F, 3e-3);
     attn_model_close(m);
 }

@@ -118,7 +118,7 @@ static void check_attribution(const struct agree *a, const int32_t *ids, int T)
     double size = 1;
     for (size_t i = 0; i < found.n; i++)
         size += fabs(found.part[i].value);
-    ck_assert_int_eq(rc != 0, !a->config->residual || !a->config->unembed || a->config->after || a->config->normed_stream);
+    ck_assert_int_eq(rc != 0, !a->config->residual || !a->config->unembed || a->config->after || a->config->post_norm_residual);
     ck_assert_msg(fabs(found.sum - found.logit) <= 4e-6 * size, "the parts add up to %.9g, the logit is %.9g\n%s", found.sum,
                   found.logit, a->about);
     attn_attribution_free(&found);

@@ -35,7 +35,7 @@ static void gptj_config(struct fam *f)
                                             {"hidden_size", "num_hidden_layers", "num_attention_heads", "max_position_embeddings"}};
     struct ref_config *c = &f->c;
     layer_norm_sizes(f, true);
-    c->position = "rope", c->mlp = "gelu_new", c->parallel = c->one_norm = c->neighbours = c->part = true;
+    c->position = "rope", c->mlp = "gelu_new", c->parallel = c->one_norm = c->interleaved = c->part = true;
     if (sometimes() && !fam_wish.d)
         c->H = 1, c->dh = c->dv = 64 + 2 * pick(3), c->Hkv = 1;
     c->d = c->H * c->dh;
@@ -170,7 +170,7 @@ static void bloom_config(struct fam *f)
     struct ref_config *c = &f->c;
     layer_norm_sizes(f, false);
     c->position = "none", c->alibi = "late", c->mlp = "gelu_new", c->tied = often(), c->m = 4 * c->d;
-    c->normed_stream = sometimes();
+    c->post_norm_residual = sometimes();
     fam_put(f, "\"vocab_size\": %d, \"%s\": %d, \"%s\": %d", c->V, pick(2) ? "n_layer" : "num_hidden_layers", c->L,
             pick(2) ? "n_head" : "num_attention_heads", c->H);
     bool older = pick(2);               /* a name of the width which wins, or stands alone */
@@ -180,7 +180,7 @@ static void bloom_config(struct fam *f)
         fam_put(f, "\"hidden_size\": %d", older ? 3 * c->d : c->d);
     fam_put(f, "\"layer_norm_epsilon\": %g, \"seq_length\": %d", c->eps, c->n_ctx);
     fam_flag(f, "tie_word_embeddings", c->tied, true);
-    fam_flag(f, "apply_residual_connection_post_layernorm", c->normed_stream, false);
+    fam_flag(f, "apply_residual_connection_post_layernorm", c->post_norm_residual, false);
 }
 
 static void bloom_tensors(struct fam *f)

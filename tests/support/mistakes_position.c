@@ -67,8 +67,8 @@ static bool no_scaling(struct planted *p)
 
 static bool other_pairs(struct planted *p)
 {
-    p->c->neighbours = !p->c->neighbours;
-    SAYS("A rotates pairs %s", p->c->neighbours ? "(2i, 2i + 1)" : "(i, i + r/2)");
+    p->c->interleaved = !p->c->interleaved;
+    SAYS("A rotates pairs %s", p->c->interleaved ? "(2i, 2i + 1)" : "(i, i + r/2)");
     return rotates(p->c, p->from) && (p->c->part ? p->c->rotary : p->c->dh) > 2;
 }
 
@@ -109,8 +109,8 @@ static void turn_back(const struct planted *p, int layer, double *x, size_t n, i
     for (size_t row = 0; row < n / (size_t)c->dh; row++)
         for (int i = 0; i < half; i++) {
             double turn = times * (double)(row % (size_t)T) * ref_angle(c, layer, T, i, rotary);
-            double *one = x + row * (size_t)c->dh + (c->neighbours ? 2 * i : i);
-            double *two = c->neighbours ? one + 1 : one + half, a = *one, b = *two;
+            double *one = x + row * (size_t)c->dh + (c->interleaved ? 2 * i : i);
+            double *two = c->interleaved ? one + 1 : one + half, a = *one, b = *two;
             *one = (a * cos(turn) + b * sin(turn)) / (times == 1 ? grow : times < 0 ? 1 / grow : 1);
             *two = (b * cos(turn) - a * sin(turn)) / (times == 1 ? grow : times < 0 ? 1 / grow : 1);
         }

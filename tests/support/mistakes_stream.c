@@ -125,18 +125,18 @@ static void stream_as_final(struct planted *p, int layer, double *x, size_t n)
 
 static bool residual_of_normed(struct planted *p)
 {
-    bool can = !p->c->normed_stream && pre_norm(p->c);
+    bool can = !p->c->post_norm_residual && pre_norm(p->c);
     if (p->c->parallel)
         p->first = p->c->one_norm ? "resid_post" : "norm2";
-    p->c->normed_stream = true;
+    p->c->post_norm_residual = true;
     return can;
 }
 
 static bool residual_before_norm(struct planted *p)
 {
-    bool had = p->c->normed_stream;
+    bool had = p->c->post_norm_residual;
     p->first = "resid_mid";
-    p->c->normed_stream = false;
+    p->c->post_norm_residual = false;
     return had;
 }
 
@@ -256,7 +256,7 @@ static bool no_branch_scale(struct planted *p)
     return had;
 }
 
-static bool if_sequential(struct planted *p) { return !p->c->parallel && !p->c->after && !p->c->normed_stream; }
+static bool if_sequential(struct planted *p) { return !p->c->parallel && !p->c->after && !p->c->post_norm_residual; }
 
 static void added_twice(struct planted *p, int layer, double *x, size_t n)
 {

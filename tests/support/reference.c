@@ -153,7 +153,7 @@ static void rope(const struct ref *r, double *x, int heads)
         for (int h = 0; h < heads; h++)
             for (int i = 0; i < half; i++) {
                 double turn = (t + c->start) * ref_angle(c, r->layer, r->T, i, rotary), *p = x + (t * heads + h) * dh;
-                double *one = c->neighbours ? p + 2 * i : p + i, *two = c->neighbours ? one + 1 : one + half, a = *one, b = *two;
+                double *one = c->interleaved ? p + 2 * i : p + i, *two = c->interleaved ? one + 1 : one + half, a = *one, b = *two;
                 *one = (a * cos(turn) - b * sin(turn)) * grow;
                 *two = (b * cos(turn) + a * sin(turn)) * grow;
             }
@@ -434,7 +434,7 @@ static void unembed(const struct ref *r, const double *x, bool lens);
 static double *read_by(const struct ref *r, const char *tail, double *x)
 {
     double *y = norm(r, tail, x);
-    if (r->c->normed_stream)
+    if (r->c->post_norm_residual)
         memcpy(x, y, (size_t)r->T * (size_t)r->c->d * sizeof *x);
     return y;
 }

@@ -24,12 +24,12 @@ struct ref_config {
     double few[64], many[64];           /* longrope: divisors of speeds */
     int window; bool local[8];          /* local: these layers see `window` keys */
     double local_theta;                 /* of these layers, which are then not scaled; 0: the others' */
-    bool still[8], neighbours;          /* layers without rotation; pairs (2i, 2i + 1) */
+    bool still[8], interleaved;         /* layers without rotation; pairs (2i, 2i + 1) */
     const char *alibi;                  /* NULL, "late": added to scores, or "early": to dots, in bfloat16 */
     const char *qk_norm;                /* NULL, "head", "own" weights of each head, or all heads as a "whole" */
     bool from_one, plain;               /* norms multiply with 1 + weight; have no weights */
     bool no_before, post, after, no_final;      /* norms: none before branches; after them; after additions; none at the end */
-    bool one_norm, normed_stream;       /* both branches read the same norm; what norms give takes the place of the stream */
+    bool one_norm, post_norm_residual;  /* both branches read the same norm; what norms give takes the place of the stream */
     double attention_scale, cap, logit_cap, embed_scale, branch_scale, logits_divided;      /* 0: there is none */
     int narrow;                         /* width of the embedding, if it is projected; 0: d */
     /* What no model has, but ports do. */

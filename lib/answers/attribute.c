@@ -131,7 +131,7 @@ struct sight {
     const struct attn_weights *w;
     double *u, *direction;              /* [d] the token's column; that times gain over scale, centred */
     double *branch;                     /* [d] the direction before the norm and the multiplier of what a branch gives */
-    double *narrow;                     /* [in of the output layer] the token's column there, if it is projected to */
+    double *embed_proj;                 /* [in of the output layer] the token's column there, if it is projected to */
     double *back;                       /* [largest input of a projection] the direction before it */
     float *line;                        /* a stored row of any matrix */
 };
@@ -209,7 +209,7 @@ static void find_direction(const struct sight *s, const struct row *r)
 {
     const struct attn_attribute_opts *o = r->a->o;
     const struct attn_weights *w = s->w;
-    double *u = w->project_out.data ? s->narrow : s->u;
+    double *u = w->project_out.data ? s->embed_proj : s->u;
     add_column(s, u, &w->unembed, (size_t)o->target, 1);
     if (o->foil)
         add_column(s, u, &w->unembed, (size_t)*o->foil, -1);
@@ -367,9 +367,9 @@ static int attribute(struct attn_attribution *a, const struct row *r, struct att
     size_t context = n->H * n->dv, most = larger(larger(n->d, n->m), larger(context, n->V));
     most = larger(most, w->unembed.in);
     struct sight s = {w, calloc(n->d, sizeof *s.u), calloc(n->d, sizeof *s.direction), calloc(n->d, sizeof *s.branch),
-                      calloc(w->unembed.in, sizeof *s.narrow), calloc(most, sizeof *s.back), calloc(most, sizeof *s.line)};
+                      calloc(w->unembed.in, sizeof *s.embed_proj), calloc(most, sizeof *s.back), calloc(most, sizeof *s.line)};
     a->part = calloc(3 + n->L * (n->H + 2), sizeof *a->part);
-    bool room = s.u && s.direction && s.branch && s.narrow && s.back && s.line && a->part;
+    bool room = s.u && s.direction && s.branch && s.embed_proj && s.back && s.line && a->part;
     int rc = room ? ATTN_OK : attn_no_memory(err, NULL, "for %zu layers", n->L);
     if (!rc) {
         find_direction(&s, r);
@@ -379,7 +379,7 @@ static int attribute(struct attn_attribution *a, const struct row *r, struct att
     free(s.u);
     free(s.direction);
     free(s.branch);
-    free(s.narrow);
+    free(s.embed_proj);
     free(s.back);
     free(s.line);
     return rc;

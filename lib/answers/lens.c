@@ -21,7 +21,7 @@
 struct bench {
     struct attn_team *team;
     size_t rows;                        /* most rows of a band so far */
-    float *y, *logits, *narrow, *rounded;       /* [rows, d], [rows, V]; for project_out; for bf16 */
+    float *y, *logits, *embed_proj, *rounded;   /* [rows, d], [rows, V]; for project_out; for bf16 */
     float *norm_w, *norm_b;             /* [d] */
 };
 
@@ -81,14 +81,14 @@ static int make_room(struct reading *r, size_t rows, struct attn_err *err)
     free(b->y);
     free(b->logits);
     free(b->rounded);
-    free(b->narrow);
+    free(b->embed_proj);
     *b = (struct bench){.team = b->team, .rows = rows, .norm_w = b->norm_w, .norm_b = b->norm_b};
     b->y = calloc(rows * n->d, sizeof *b->y);
     b->logits = calloc(rows, n->V * sizeof *b->logits);
     b->rounded = r->s->o->bf16 ?
                  calloc((rows + ATTN_GEMM_MORE) * (larger(n->d, r->s->model->w.project_in.in) + ATTN_GEMM_MORE), sizeof *b->rounded) : NULL;
-    b->narrow = calloc(rows + 1, (r->s->model->w.project_in.in + 1) * sizeof *b->narrow);
-    return b->y && b->logits && b->narrow && (b->rounded || !r->s->o->bf16) ? ATTN_OK
+    b->embed_proj = calloc(rows + 1, (r->s->model->w.project_in.in + 1) * sizeof *b->embed_proj);
+    return b->y && b->logits && b->embed_proj && (b->rounded || !r->s->o->bf16) ? ATTN_OK
            : attn_no_memory(err, NULL, "for %zu rows of logits", rows);
 }
 
@@ -102,7 +102,7 @@ static void measure_point(struct reading *r, size_t point, const struct attn_pro
         attn_rows_norm(r->b.team, &y, &x, &w->final, w->eps, r->b.norm_w, r->b.norm_b, NULL);
     else
         y = x;
-    attn_unembed_rows(r->b.team, w, r->b.logits, &y, r->b.narrow, r->b.rounded);
+    attn_unembed_rows(r->b.team, w, r->b.logits, &y, r->b.embed_proj, r->b.rounded);
     attn_team_run(r->b.team, final->rows, 60.0 * (double)(final->rows * V), measure_row, &band);
 }
 
@@ -188,7 +188,7 @@ static int read_stream(struct attn_lens *s, struct attn_err *err)
     free(r.b.y);
     free(r.b.logits);
     free(r.b.rounded);
-    free(r.b.narrow);
+    free(r.b.embed_proj);
     free(r.b.norm_w);
     free(r.b.norm_b);
     free(all);

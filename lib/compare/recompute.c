@@ -177,12 +177,12 @@ static void finish_logits(struct remaking *r)
 
 static void make_product(struct remaking *r, size_t t)
 {
-    const struct attn_mat *narrow = &r->c->model->w.project_out;
+    const struct attn_mat *embed_proj = &r->c->model->w.project_out;
     if (r->how->first)
         normalise(r->x, r->c->model->w.n.d, r->how->first, r->c, &as_is);
-    if (r->c->act == ATTN_ACT_LOGITS && narrow->data) {
-        multiply(r->y, r->x, narrow, false, r->line);
-        for (size_t j = 0; j < narrow->out; j++)
+    if (r->c->act == ATTN_ACT_LOGITS && embed_proj->data) {
+        multiply(r->y, r->x, embed_proj, false, r->line);
+        for (size_t j = 0; j < embed_proj->out; j++)
             r->x[j] = r->y[j];
     }
     if (r->how->make) {
@@ -226,15 +226,15 @@ static size_t larger(size_t a, size_t b) { return a > b ? a : b; }
 static bool fits(const struct remaking *r, const struct attn_pair *x)
 {
     const struct attn_pair *p = &r->c->p;
-    const struct attn_mat *narrow = &r->c->model->w.project_out;
+    const struct attn_mat *embed_proj = &r->c->model->w.project_out;
     bool turned = r->c->act == ATTN_ACT_Q || r->c->act == ATTN_ACT_K, logits = r->c->act == ATTN_ACT_LOGITS;
     bool square = r->w && r->w->in == r->w->out;
     if (x->H != 1 || x->T != p->T || !p->T)
         return false;
     if (!r->w)
         return r->norm && p->H == 1 && x->n == p->n;
-    size_t in = logits && narrow->data ? narrow->in : r->w->in;
-    return r->w->data && x->n == in && (!narrow->data || !logits || narrow->out == r->w->in) &&
+    size_t in = logits && embed_proj->data ? embed_proj->in : r->w->in;
+    return r->w->data && x->n == in && (!embed_proj->data || !logits || embed_proj->out == r->w->in) &&
            p->H * p->n == r->w->out && (!turned || p->n == r->c->model->w.n.dh) && (!r->how->transposed || square) &&
            (!r->how->first || x->n == r->c->model->w.n.d);
 }

@@ -12,12 +12,12 @@ static struct attn_rows rows(const struct attn_pass *p, float *data, size_t cols
 static void announce(struct attn_pass *p, int act, int layer, const struct attn_rows *r, size_t heads);
 static struct attn_rows normed(struct attn_pass *p, const struct attn_rows *x, const struct attn_norm *norm, int act, int layer);
 static void attend(struct attn_pass *p, int layer);
-static void leave_unread(struct attn_pass *p, int layer, struct attn_rows *x, struct attn_rows *y, struct attn_rows *context);
+static void prune_to_last_rows(struct attn_pass *p, int layer, struct attn_rows *x, struct attn_rows *y, struct attn_rows *context);
 static void norm_heads(struct attn_pass *p, struct attn_rows *y, const struct attn_norm *norm);
 static void rotate(struct attn_pass *p, struct attn_rows *y, int layer);
-static void step(struct attn_pass *p, struct attn_rows *y, const struct attn_rows *x, const struct attn_mat *w,
+static void linear(struct attn_pass *p, struct attn_rows *y, const struct attn_rows *x, const struct attn_mat *w,
                  enum attn_epilogue epilogue, int act, int layer);
-static void join(struct attn_pass *p, struct attn_rows *x, const struct attn_rows *y, const struct attn_mat *w, int act, int layer);
+static void residual_add(struct attn_pass *p, struct attn_rows *x, const struct attn_rows *y, const struct attn_mat *w, int act, int layer);
 static bool sees_hidden(const struct attn_pass *p, int layer);
 static void multiply_each(struct attn_pass *p, const struct attn_product *each, size_t outs, const struct attn_rows *x,
                           enum attn_epilogue epilogue);
@@ -29,7 +29,7 @@ void attn_block_run(struct attn_pass *p, int layer)
     const struct attn_block *b = &w->block[layer];
     const struct attn_dims *n = &w->n;
 
-    /* All have R rows, those of all sentences, until leave_unread. */
+    /* All have R rows, those of all sentences, until prune_to_last_rows. */
     struct attn_rows x = {p->x, p->ldx, p->rows, n->d};                         /* [R, d] */
     struct attn_rows q = rows(p, p->q, n->H * n->dh);                           /* [R, H * dh] */
     struct attn_rows k = rows(p, p->k, n->Hkv * n->dh);                         /* [R, Hkv * dh] */
@@ -51,13 +51,13 @@ void attn_block_run(struct attn_pass *p, int layer)
     announce(p, ATTN_ACT_V, layer, &v, n->Hkv);
     attend(p, layer);                           /* dots, scores, pattern [H, T, Tk] of each sentence -> context [R, H * dv] */
     announce(p, ATTN_ACT_CONTEXT, layer, &context, 0);
-    leave_unread(p, layer, &x, &y, &context);
+    prune_to_last_rows(p, layer, &x, &y, &context);
     struct attn_rows hidden = rows(p, p->pre, n->m);                            /* [R, m] */
-    struct attn_rows aside = rows(p, p->aside, n->d);                           /* [R, d] */
+    struct attn_rows parallel_out = rows(p, p->parallel_out, n->d);             /* [R, d] */
     if (w->parallel)                                                            /* [R, H * dv] -> [R, d] */
-        step(p, &aside, &context, &b->o, ATTN_STORE, ATTN_ACT_OUT, layer);
+        linear(p, &parallel_out, &context, &b->o, ATTN_STORE, ATTN_ACT_OUT, layer);
     else
-        join(p, &x, &context, &b->o, ATTN_ACT_OUT, layer);
+        residual_add(p, &x, &context, &b->o, ATTN_ACT_OUT, layer);
 
     /* The MLP, of the x that attention changed or, with parallel branches, of the same x. */
     if (w->mlp) {
@@ -67,15 +67,15 @@ void attn_block_run(struct attn_pass *p, int layer)
             y = normed(p, &x, &b->norm2, ATTN_ACT_NORM2, layer);                /* [R, d] -> [R, d] */
         p->inner_bf16.rows = sees_hidden(p, layer) ? NULL : hidden.data;
         if (attn_mlp_gated(w->mlp)) {                                           /* act(y gate) * (y in): [R, d] -> [R, m] */
-            step(p, &hidden, &y, &b->gate, ATTN_STORE, ATTN_ACT_MLP_PRE, layer);
-            step(p, &hidden, &y, &b->in, attn_epilogue_of(w->mlp), ATTN_ACT_MLP_LINEAR, layer);
+            linear(p, &hidden, &y, &b->gate, ATTN_STORE, ATTN_ACT_MLP_PRE, layer);
+            linear(p, &hidden, &y, &b->in, attn_epilogue_of(w->mlp), ATTN_ACT_MLP_LINEAR, layer);
         } else {                                                                /* act(y in): [R, d] -> [R, m] */
-            step(p, &hidden, &y, &b->in, attn_epilogue_of(w->mlp), ATTN_ACT_MLP_PRE, layer);
+            linear(p, &hidden, &y, &b->in, attn_epilogue_of(w->mlp), ATTN_ACT_MLP_PRE, layer);
         }
         announce(p, ATTN_ACT_MLP_POST, layer, &hidden, 0);
         if (w->parallel)
-            run_epilogue(p, &x, &aside, ATTN_ADD);
-        join(p, &x, &hidden, &b->out, ATTN_ACT_MLP_OUT, layer);                 /* [R, m] -> [R, d] */
+            run_epilogue(p, &x, &parallel_out, ATTN_ADD);
+        residual_add(p, &x, &hidden, &b->out, ATTN_ACT_MLP_OUT, layer);         /* [R, m] -> [R, d] */
     }
     announce(p, ATTN_ACT_RESID_POST, layer, &x, 0);
 }
@@ -213,7 +213,7 @@ static void run_epilogue(struct attn_pass *p, struct attn_rows *y, const struct 
 
 /* Multiplies, announces the product x w as `act`, and lets the epilogue (gemm.h) make y of it.  The product does the epilogue's work at
  * once where nobody wants to see what comes before it.  Without w, x stands for the product, and y takes on its width. */
-static void step(struct attn_pass *p, struct attn_rows *y, const struct attn_rows *x, const struct attn_mat *w,
+static void linear(struct attn_pass *p, struct attn_rows *y, const struct attn_rows *x, const struct attn_mat *w,
                  enum attn_epilogue epilogue, int act, int layer)
 {
     if (!w->data) {
@@ -231,12 +231,12 @@ static void step(struct attn_pass *p, struct attn_rows *y, const struct attn_row
 }
 
 /* What a branch gives becomes what it adds, where that is not the same: normalised, or scaled. */
-static struct attn_rows added(struct attn_pass *p, const struct attn_rows *y, const struct attn_mat *w, int act, int layer)
+static struct attn_rows branch_output(struct attn_pass *p, const struct attn_rows *y, const struct attn_mat *w, int act, int layer)
 {
     const struct attn_block *b = &p->w->block[layer];
     const struct attn_norm *post = act == ATTN_ACT_OUT ? &b->post1 : &b->post2;
     struct attn_rows out = rows(p, p->out, p->w->n.d);
-    step(p, &out, y, w, ATTN_STORE, act, layer);
+    linear(p, &out, y, w, ATTN_STORE, act, layer);
     if (attn_has(post))
         normalise(p, &out, &out, post, NULL);
     if (p->w->branch_scale != 0)
@@ -246,15 +246,15 @@ static struct attn_rows added(struct attn_pass *p, const struct attn_rows *y, co
 }
 
 /* x = x + branch or, without residual connections, x = branch; the branch ends with the product y w. */
-static void join(struct attn_pass *p, struct attn_rows *x, const struct attn_rows *y, const struct attn_mat *w, int act, int layer)
+static void residual_add(struct attn_pass *p, struct attn_rows *x, const struct attn_rows *y, const struct attn_mat *w, int act, int layer)
 {
     const struct attn_block *b = &p->w->block[layer];
     const struct attn_norm *sum = act == ATTN_ACT_OUT ? &b->sum1 : &b->sum2;
     if (attn_adds_apart(p->w)) {
-        struct attn_rows branch = added(p, y, w, act, layer);
+        struct attn_rows branch = branch_output(p, y, w, act, layer);
         run_epilogue(p, x, &branch, ATTN_ADD);
     } else {
-        step(p, x, y, w, p->w->residual ? ATTN_ADD : ATTN_STORE, act, layer);
+        linear(p, x, y, w, p->w->residual ? ATTN_ADD : ATTN_STORE, act, layer);
     }
     if (attn_has(sum))
         normalise(p, x, x, sum, NULL);
@@ -310,7 +310,7 @@ static void keep_last(const struct attn_pass *p, struct attn_rows *r)
 }
 
 /* Goes on with the last row of each sentence alone, if that is not so already. */
-static void only_last(struct attn_pass *p, struct attn_rows *x)
+static void keep_last_rows(struct attn_pass *p, struct attn_rows *x)
 {
     if (!p->last)
         keep_last(p, x);
@@ -318,14 +318,14 @@ static void only_last(struct attn_pass *p, struct attn_rows *x)
 }
 
 /* After the last attention no row reads another: from here on only the last of each sentence is computed if nobody reads more. */
-static void leave_unread(struct attn_pass *p, int layer, struct attn_rows *x, struct attn_rows *y, struct attn_rows *context)
+static void prune_to_last_rows(struct attn_pass *p, int layer, struct attn_rows *x, struct attn_rows *y, struct attn_rows *context)
 {
     if (!ends_in_last_rows(p, layer))
         return;
     keep_last(p, context);
     if (y->data != x->data)
         keep_last(p, y);
-    only_last(p, x);
+    keep_last_rows(p, x);
     p->rows = p->seqs;
 }
 
@@ -340,7 +340,7 @@ static void look_up(float *out, const struct attn_mat *table, size_t row)
 static void embed(struct attn_pass *p, const struct attn_rows *x, const int32_t *ids)
 {
     const struct attn_weights *w = p->w;
-    struct attn_rows row = w->project_in.data ? rows(p, p->narrow, w->embed.out) : *x;
+    struct attn_rows row = w->project_in.data ? rows(p, p->embed_proj, w->embed.out) : *x;
     for (size_t t = 0; t < p->rows; t++)
         look_up(row.data + t * row.ld, &w->embed, (size_t)ids[t]);
     if (w->project_in.data)
@@ -432,12 +432,12 @@ static struct attn_rows norm_output(struct attn_pass *p, const struct attn_rows 
     return y;
 }
 
-void attn_unembed_rows(struct attn_team *t, const struct attn_weights *w, float *logits, const struct attn_rows *x, float *narrow,
+void attn_unembed_rows(struct attn_team *t, const struct attn_weights *w, float *logits, const struct attn_rows *x, float *embed_proj,
                        float *rounded)
 {
     struct attn_rows reads = *x, y = {logits, w->n.V, x->n, w->n.V};
     if (w->project_out.data) {
-        reads = (struct attn_rows){narrow, w->project_out.out, x->n, w->project_out.out};
+        reads = (struct attn_rows){embed_proj, w->project_out.out, x->n, w->project_out.out};
         attn_gemm(t, reads.data, reads.ld, x->data, x->ld, x->n, &w->project_out, ATTN_STORE, rounded);
     }
     attn_gemm(t, y.data, y.ld, reads.data, reads.ld, x->n, &w->unembed, ATTN_STORE, rounded);
@@ -456,7 +456,7 @@ static void unembed(struct attn_pass *p, const struct attn_rows *x)
     for (size_t row = 0, n; row < x->n; row += n) {
         n = smaller(x->n - row, p->logit_rows);
         struct attn_rows band = {p->logits, V, n, V}, some = {x->data + row * x->ld, x->ld, n, x->cols};
-        attn_unembed_rows(p->team, p->w, p->logits, &some, p->narrow, p->rounded);
+        attn_unembed_rows(p->team, p->w, p->logits, &some, p->embed_proj, p->rounded);
         announce_output(p, ATTN_ACT_LOGITS, &band, row);
     }
 }
@@ -469,11 +469,11 @@ void attn_unembed_run(struct attn_pass *p)
     struct attn_rows x = {p->x, p->ldx, p->rows, p->w->n.d};
     bool all = attn_trace_wants_all(p->trace, ATTN_ACT_LOGITS, -1);
     if (!all && !attn_trace_wants_all(p->trace, ATTN_ACT_NORM_FINAL, -1))
-        only_last(p, &x);
+        keep_last_rows(p, &x);
     if (attn_has(&p->w->final))
         x = norm_output(p, &x);
     if (!all)
-        only_last(p, &x);
+        keep_last_rows(p, &x);
     if (logits)
         unembed(p, &x);
 }

@@ -51,11 +51,11 @@ struct attn_pass {
     float *q, *k, *v;                   /* [R, H*dh], [R, Hkv*dh], [R, Hkv*dv] */
     float *context;                     /* [R, H*dv] */
     float *out;                         /* [R, d] the output of a branch that an observer wants, or that is not added as it is */
-    float *aside;                       /* [R, d] parallel branches: the output of attention while the MLP still reads x */
+    float *parallel_out;                /* [R, d] parallel branches: the output of attention while the MLP still reads x */
     float *pre, *linear;                /* [R, m] hidden layer of the MLP; linear: if it is gated */
     float *cos, *sin;                   /* [ropes, R, rotary/2] of the angles of the rows' positions */
     float *bias; size_t bias_ld;        /* [H, bias_ld] what ALiBi adds to the scores of each key; NULL: nothing */
-    float *narrow;                      /* [R, in of project_in] what project_in reads, or unembed after project_out */
+    float *embed_proj;                  /* [R, in of project_in] what project_in reads, or unembed after project_out */
     float *norm_w, *norm_b;             /* [the widest norm] a norm's weights in float32 */
     float *rounded;                     /* scratch of gemm.h to compute in bf16; NULL: computes in float32 */
     struct attn_rounded { const float *rows; float *at; }
@@ -76,7 +76,7 @@ void attn_block_run(struct attn_pass *p, int layer);
 /* Computes norm_final and logits if an observer wants them: of all rows, or of the last one of each sentence. */
 void attn_unembed_run(struct attn_pass *p);
 /* Logits [x->n, V] of rows that are normalised already; narrow: scratch for as many rows, as wide as project_in's input. */
-void attn_unembed_rows(struct attn_team *t, const struct attn_weights *w, float *logits, const struct attn_rows *x, float *narrow,
+void attn_unembed_rows(struct attn_team *t, const struct attn_weights *w, float *logits, const struct attn_rows *x, float *embed_proj,
                        float *rounded);
 
 #endif

@@ -66,15 +66,15 @@ static void unbend(struct attn_work *t, const struct attn_rows *logits)
 static void by_unembed(struct attn_work *t, const struct attn_rows *dx, const struct attn_rows *logits, const struct attn_rows *x)
 {
     const struct attn_weights *w = t->w;
-    struct attn_rows narrow = {t->narrow, w->unembed.in, dx->n, w->unembed.in};
+    struct attn_rows embed_proj = {t->embed_proj, w->unembed.in, dx->n, w->unembed.in};
     const bool twice = w->project_out.data != NULL;
     if (t->g)
-        attn_step_by_weights(t, &t->g->unembed, twice ? &narrow : x, logits);
-    attn_step_by_input(t, twice ? &narrow : dx, logits, &w->unembed, false);
+        attn_step_by_weights(t, &t->g->unembed, twice ? &embed_proj : x, logits);
+    attn_step_by_input(t, twice ? &embed_proj : dx, logits, &w->unembed, false);
     if (twice && t->g)
-        attn_step_by_weights(t, &t->g->project_out, x, &narrow);
+        attn_step_by_weights(t, &t->g->project_out, x, &embed_proj);
     if (twice)
-        attn_step_by_input(t, dx, &narrow, &w->project_out, false);
+        attn_step_by_input(t, dx, &embed_proj, &w->project_out, false);
 }
 
 /* Works in bands of as many rows as the buffer holds. */
@@ -86,7 +86,7 @@ static void bands(struct job *j, const struct attn_rows *x, const struct attn_ro
         j->n = smaller(x->n - j->row, t->band);
         struct attn_rows reads = {x->data + j->row * x->ld, x->ld, j->n, x->cols}, logits = {t->logits, V, j->n, V};
         struct attn_rows dreads = {dx->data + j->row * dx->ld, dx->ld, j->n, dx->cols};
-        attn_unembed_rows(t->team, t->w, logits.data, &reads, t->narrow, NULL);
+        attn_unembed_rows(t->team, t->w, logits.data, &reads, t->embed_proj, NULL);
         if (learn && t->w->logit_cap != 0)
             memcpy(t->capped, logits.data, j->n * V * sizeof *t->capped);
         attn_team_run(t->team, parts_of(j->n, CHUNK), 30.0 * (double)(j->n * V), chunk, j);
@@ -125,7 +125,7 @@ void attn_work_from_logits(struct attn_work *t, size_t rows)
     const struct attn_rows reads = {(attn_has(norm) ? t->final : x.data) + (t->rows - rows) * d, d, rows, d};
     attn_step_clear(&dy);
     if (t->w->logit_cap != 0)
-        attn_unembed_rows(t->team, t->w, t->capped, &reads, t->narrow, NULL);
+        attn_unembed_rows(t->team, t->w, t->capped, &reads, t->embed_proj, NULL);
     unbend(t, &logits);
     by_unembed(t, &last, &logits, &reads);
     if (!norm->weight.data)
@@ -166,7 +166,7 @@ static void embed(struct attn_work *t, const int32_t *ids)
 {
     const struct attn_weights *w = t->w;
     struct attn_rows dx = attn_work_rows(t, t->dx, w->n.d), x = attn_work_rows(t, t->branch, w->n.d);
-    struct attn_rows narrow = attn_work_rows(t, t->narrow, w->embed.out);
+    struct attn_rows embed_proj = attn_work_rows(t, t->embed_proj, w->embed.out);
     struct attn_drop drop = attn_work_drop(t, ATTN_DROP_EMBED, 0, t->drop_embed);
     if (drop.below)
         attn_rows_drop(t->team, &dx, &dx, &drop, t->first);
@@ -179,10 +179,10 @@ static void embed(struct attn_work *t, const int32_t *ids)
     if (w->embed_scale != 0)
         attn_rows_scale(t->team, &dx, w->embed_scale);
     if (w->project_in.data) {
-        attn_step_by_weights(t, &t->g->project_in, &narrow, &dx);
-        attn_step_by_input(t, &narrow, &dx, &w->project_in, false);
+        attn_step_by_weights(t, &t->g->project_in, &embed_proj, &dx);
+        attn_step_by_input(t, &embed_proj, &dx, &w->project_in, false);
     }
-    by_table(t, &t->g->embed, w->project_in.data ? &narrow : &dx, ids);
+    by_table(t, &t->g->embed, w->project_in.data ? &embed_proj : &dx, ids);
 }
 
 /* Token and position embeddings are added, so both have the gradient by their sum. */

@@ -77,7 +77,7 @@ void attn_work_turn(struct attn_work *t, size_t layer, const struct attn_rows *y
 void attn_work_embed(struct attn_work *t, const struct attn_rows *x, const int32_t *ids)
 {
     const struct attn_weights *w = t->w;
-    struct attn_rows row = w->project_in.data ? attn_work_rows(t, t->narrow, w->embed.out) : *x;
+    struct attn_rows row = w->project_in.data ? attn_work_rows(t, t->embed_proj, w->embed.out) : *x;
     for (size_t i = 0; i < t->rows; i++)
         memcpy(row.data + i * row.ld, table_row(&w->embed, (size_t)ids[i]), row.cols * sizeof *row.data);
     if (w->project_in.data)

@@ -60,7 +60,7 @@ struct attn_work {
     float *rotation;                    /* [ropes, 2, longest, rotary/2] cos and sin of each position */
     float *bias;                        /* [H, longest] of ALiBi; NULL: none */
     float *raw, *draw;                  /* [R, H*dh] queries or keys before their norm; the gradient by them */
-    float *narrow;                      /* [R, in of unembed] rows of the embedding, or what the output layer reads, where they
+    float *embed_proj;                  /* [R, in of unembed] rows of the embedding, or what the output layer reads, where they
                                          * are projected; their gradients */
     float *final, *capped;              /* [R, d] what the output layer reads, [band, V] the logits: with a soft cap of them */
     float *norm_w, *norm_b;             /* [the widest norm] scratch of attn_rows_norm */

@@ -239,7 +239,7 @@ static void look_through(struct attn_derive *d, const struct attn_probe *post)
             attn_rows_norm(p->team, &y, &x, &p->w->final, p->w->eps, p->norm_w, p->norm_b, NULL);
         else
             y = x;
-        attn_unembed_rows(p->team, p->w, d->logits, &y, p->narrow, p->rounded);
+        attn_unembed_rows(p->team, p->w, d->logits, &y, p->embed_proj, p->rounded);
         attn_trace_announce(p->trace, &band, d->logits);
     }
 }

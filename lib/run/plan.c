@@ -98,13 +98,13 @@ static void lay_out(struct attn_arena *a, struct attn_run *r)
     p->v = attn_arena_f32(a, R, n->Hkv, n->dv);
     p->context = attn_arena_f32(a, R, n->H, n->dv);
     p->out = attn_arena_f32(a, R, n->d, 1);
-    p->aside = attn_arena_f32(a, R, w->parallel ? n->d : 0, 1);
+    p->parallel_out = attn_arena_f32(a, R, w->parallel ? n->d : 0, 1);
     p->pre = attn_arena_f32(a, R, w->mlp ? n->m : 0, 1);
     p->linear = attn_arena_f32(a, R, attn_mlp_gated(w->mlp) ? n->m : 0, 1);
     p->cos = attn_arena_f32(a, w->ropes, R, w->rotary / 2);
     p->sin = attn_arena_f32(a, w->ropes, R, w->rotary / 2);
     p->bias = w->alibi ? attn_arena_f32(a, n->H, p->bias_ld, 1) : NULL;
-    p->narrow = attn_arena_f32(a, R, w->project_in.data ? w->project_in.in : 0, 1);
+    p->embed_proj = attn_arena_f32(a, R, w->project_in.data ? w->project_in.in : 0, 1);
     p->norm_w = attn_arena_f32(a, normed(w), 1, 1);
     p->norm_b = attn_arena_f32(a, normed(w), 1, 1);
     p->rounded = r->plan.bf16 ? attn_arena_f32(a, R + ATTN_GEMM_MORE, widest(r) + ATTN_GEMM_MORE, 1) : NULL;

@@ -37,8 +37,8 @@ static inline struct attn_prefetch attn_prefetch_for_write(struct attn_prefetch 
 
 struct attn_norm_back { float *dx, *dw, *db; const float *w; float eps; bool rms; };
 struct attn_drop { uint64_t key; uint32_t below; float scale; };    /* below: so many of 2^32 become 0 */
-/* rate and spread include the bias corrections of m and v, keep the weight decay. */
-struct attn_adamw { float beta1, beta2, scale, keep, rate, spread, eps; };
+/* decay: 1 - lr * weight decay; lr: corrected for the bias of m; bias2: 1 / sqrt(the bias correction of v). */
+struct attn_adamw { float beta1, beta2, scale, decay, lr, bias2, eps; };
 
 /* DO(name, parameters, arguments) is a function without a result, GET(type, ...) one with a result of that type. */
 #define ATTN_VEC_OPS(DO, GET) \
@@ -123,7 +123,7 @@ struct attn_adamw { float beta1, beta2, scale, keep, rate, spread, eps; };
      * alone. */ \
     DO(drop, (float *y, const float *x, const struct attn_drop *d, uint64_t row, size_t n), (y, x, d, row, n)) \
     /* One step of AdamW for x[n] with gradient g: updates the moving averages of g * scale (m) and of its square (v), then \
-     * x = x * keep - rate * m / (sqrt(v) * spread + eps). */ \
+     * x = x * decay - lr * m / (sqrt(v) * bias2 + eps). */ \
     DO(adamw, (const struct attn_adamw *a, float *x, float *m, float *v, const float *g, size_t n), (a, x, m, v, g, n))
 
 /* What reads numbers as they are stored, for each type: attn_vec_of(type)->widen(y, x, n) and so on. */

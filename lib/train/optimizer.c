@@ -94,7 +94,7 @@ static void move(void *ctx, size_t item, int worker)
     struct attn_adamw rates = j->rates;
     size_t at = piece->at;
     (void)worker;
-    rates.keep = piece->decays ? (float)(1 - j->lr * o->settings->weight_decay) : 1;
+    rates.decay = piece->decays ? (float)(1 - j->lr * o->settings->weight_decay) : 1;
     attn_vec_adamw(&rates, o->p->value + at, o->m + at, o->v + at, o->p->grad + at, piece->count);
 }
 
@@ -106,7 +106,7 @@ static void choose_rates(struct job *j, size_t step, double norm)
     j->rates = (struct attn_adamw){
         .beta1 = (float)t->beta1, .beta2 = (float)t->beta2, .eps = (float)t->eps,
         .scale = t->clip > 0 && norm > t->clip ? (float)(t->clip / norm) : 1,
-        .rate = (float)(j->lr / mean), .spread = (float)(1 / sqrt(square))};
+        .lr = (float)(j->lr / mean), .bias2 = (float)(1 / sqrt(square))};
 }
 
 int attn_optimizer_step(struct attn_optimizer *o, size_t step, double *norm, struct attn_team *team, struct attn_err *err)

@@ -54,7 +54,7 @@ static bool induction(double *out, struct attn_head_row *r)
 static const struct attn_head_row *measured(struct attn_head_row *r)
 {
     if (!r->measured)
-        attn_vec_look(&r->entropy, &r->distance, r->weight + r->lo, (double)r->q - (double)r->lo, r->hi - r->lo);
+        attn_vec_attention_stats(&r->entropy, &r->distance, r->weight + r->lo, (double)r->q - (double)r->lo, r->hi - r->lo);
     r->measured = true;
     return r;
 }

@@ -264,10 +264,10 @@ void attn_head_softmax(const struct attn_head *h, struct attn_softmax *s, size_t
     for (size_t i = 0; i < rows; i++)
         max[i] = find_max(h, &s[i], found);
     for (size_t i = 0; i < rows; i++)
-        sum[i] = s[i].empty ? 0 : attn_vec_exps(s[i].row, h->scored ? 1 : h->scale, max[i], s[i].n);
+        sum[i] = s[i].empty ? 0 : attn_vec_exp_and_sum(s[i].row, h->scored ? 1 : h->scale, max[i], s[i].n);
     for (size_t i = 0; i < rows; i++)
         if (!s[i].empty)
-            attn_vec_shares(s[i].row, sum[i], s[i].n);
+            attn_vec_normalise(s[i].row, sum[i], s[i].n);
 }
 
 /* After the softmax of a row that is not empty: false if it becomes so. */

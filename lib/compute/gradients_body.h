@@ -95,7 +95,7 @@ static void vec_cap_back(float *dy, const float *y, float cap, size_t n)
 }
 
 /* Smaller probabilities count as 0: they change no weight, and arithmetic on denormal numbers is about ten times as slow. */
-#define FAINT 1e-25f
+#define PROB_EPS 1e-25f
 
 /* p (dp - sum p dp) s */
 static void vec_softmax_back(float *dp, const float *p, float s, size_t n)
@@ -103,7 +103,7 @@ static void vec_softmax_back(float *dp, const float *p, float s, size_t n)
     v16 sum = all(0);
     for (size_t i = 0; i < n; i += LANES)
         sum = fma16(get(p + i, n - i, 0), get(dp + i, n - i, 0), sum);
-    const v16 dot = all((float)dsum(wide(sum))), by = all(s), least = all(FAINT);
+    const v16 dot = all((float)dsum(wide(sum))), by = all(s), least = all(PROB_EPS);
     for (size_t i = 0; i < n; i += LANES) {
         v16 at = get(p + i, n - i, 0);
         put(dp + i, above(at, least, mul(mul(at, by), sub(get(dp + i, n - i, 0), dot))), n - i);
@@ -138,8 +138,8 @@ static double vec_loss(float *x, size_t target, float weight, size_t n)
 {
     bool finite;                        /* if not, the loss is not either */
     float at = x[target], top = vec_max(x, 1, n, &finite);
-    double total = vec_exps(x, 1, top, n);
-    const v16 by = all((float)(weight / total)), least = all(FAINT);
+    double total = vec_exp_and_sum(x, 1, top, n);
+    const v16 by = all((float)(weight / total)), least = all(PROB_EPS);
     for (size_t i = 0; i < n; i += LANES) {
         v16 e = get(x + i, n - i, 0);
         put(x + i, above(e, least, mul(e, by)), n - i);

@@ -84,7 +84,7 @@ static void weigh(struct online *o, size_t i, struct attn_range block)
     if (largest > o->max[i])
         rescale(o, i, largest);
     float max = o->max[i] == -INFINITY ? 0 : o->max[i];         /* if all are -inf, weights must be 0, but -inf - -inf is NaN */
-    o->sum[i] += attn_vec_exps(x, scale, max, n);
+    o->sum[i] += attn_vec_exp_and_sum(x, scale, max, n);
 }
 
 static void take(struct online *o, struct attn_range block)

@@ -53,9 +53,9 @@ struct attn_adamw { float beta1, beta2, scale, decay, lr, bias2, eps; };
      * may not win. */ \
     GET(float, max, (const float *x, float s, size_t n, bool *finite), (x, s, n, finite)) \
     /* x[n] = exp(s x - max), where max is no smaller than any s x; returns their sum.  If max is not finite it is NaN. */ \
-    GET(double, exps, (float *x, float s, float max, size_t n), (x, s, max, n)) \
-    /* x[n] /= (float)sum, correctly rounded: exps and their sum become a softmax. */ \
-    DO(shares, (float *x, double sum, size_t n), (x, sum, n)) \
+    GET(double, exp_and_sum, (float *x, float s, float max, size_t n), (x, s, max, n)) \
+    /* x[n] /= (float)sum, correctly rounded: exponentials and their sum become a softmax. */ \
+    DO(normalise, (float *x, double sum, size_t n), (x, sum, n)) \
     /* sum over exp(x[n] - top), in double precision; top is the largest of x.  NaN stays. */ \
     GET(double, exp_sum, (const float *x, double top, size_t n), (x, top, n)) \
     /* y[n] = elu(x) + 1: x + 1 above 0, else exp(x) */ \
@@ -90,7 +90,7 @@ struct attn_adamw { float beta1, beta2, scale, decay, lr, bias2, eps; };
     \
     /* What attention weights x[n] say: *entropy = -sum x ln x over those above 0, *distance = sum x |i - at|.  x ln x is \
      * exact to 2.5 units of 2^-52, and NaN stays. */ \
-    DO(look, (double *entropy, double *distance, const float *x, double at, size_t n), (entropy, distance, x, at, n)) \
+    DO(attention_stats, (double *entropy, double *distance, const float *x, double at, size_t n), (entropy, distance, x, at, n)) \
     \
     /* y[n, 64] (+)= x[n, K] w[K, 64], each element one chain of fused multiply-adds over k ascending \
      * from 0, or from y when `more`.  ld in floats. */ \
@@ -180,7 +180,7 @@ static inline bool attn_vec_fused(void) { return attn_vec_ops()->fused; }
 /* x = softmax(s x[n]), where max, their maximum, is subtracted. */
 static inline void attn_vec_softmax(float *x, float s, float max, size_t n)
 {
-    attn_vec_shares(x, attn_vec_exps(x, s, max, n), n);
+    attn_vec_normalise(x, attn_vec_exp_and_sum(x, s, max, n), n);
 }
 
 /* y[n] = op(pre), or op(pre, x) with a gate (mlp.h); y may be pre. */

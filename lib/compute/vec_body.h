@@ -103,7 +103,7 @@ static double sum_row(const float *x, size_t n)
     return dsum(s);
 }
 
-static double vec_exps(float *x, float scale_by, float maximum, size_t n)
+static double vec_exp_and_sum(float *x, float scale_by, float maximum, size_t n)
 {
     const v16 scale = all(scale_by), top = all(maximum);
     sums16 sums = no_sums();
@@ -131,7 +131,7 @@ static bool none_tiny(const float *x, size_t n)
     return smallest(least) >= TINY - 1;
 }
 
-static void vec_shares(float *x, double sum, size_t n)
+static void vec_normalise(float *x, double sum, size_t n)
 {
     const float rounded = (float)sum;
     const v16 inverse = all(1 / rounded), minus = all(-rounded), by = all(rounded);
@@ -206,7 +206,7 @@ static inline d16 log16(d16 x)
 }
 
 /* What is not above 0 counts as 0, with a logarithm that is finite. */
-static void vec_look(double *entropy, double *distance, const float *x, double at, size_t n)
+static void vec_attention_stats(double *entropy, double *distance, const float *x, double at, size_t n)
 {
     d16 information = dall(0), length = dall(0), from = dsub(dcount(), dall(at));
     for (size_t i = 0; i < n; i += LANES) {

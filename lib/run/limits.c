@@ -144,9 +144,9 @@ static void softmax(float *x, float *y)
     for (size_t i = 0; i < NUMBERS; i += ROW)
         y[i] = attn_vec_max(x + i, 1, ROW, &finite);
     for (size_t i = 0; i < NUMBERS; i += ROW)
-        y[i] = (float)attn_vec_exps(x + i, 1, y[i], ROW);
+        y[i] = (float)attn_vec_exp_and_sum(x + i, 1, y[i], ROW);
     for (size_t i = 0; i < NUMBERS; i += ROW)
-        attn_vec_shares(x + i, y[i], ROW);
+        attn_vec_normalise(x + i, y[i], ROW);
 }
 
 static void gelu(float *x, float *y) { attn_vec_gelu(y, x, NUMBERS); }

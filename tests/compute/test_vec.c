@@ -189,7 +189,7 @@ END_TEST
 static void softmax(const struct attn_vec_ops *set, float *x, float scale, size_t n)
 {
     bool finite;
-    set->shares(x, set->exps(x, scale, set->max(x, scale, n, &finite), n), n);
+    set->normalise(x, set->exp_and_sum(x, scale, set->max(x, scale, n, &finite), n), n);
 }
 
 START_TEST(softmax_is_right)
@@ -299,12 +299,12 @@ START_TEST(exps_are_summed_in_double)
             fill(x, n, (unsigned)n + 1, SPREAD);
             for (size_t i = 0; i < n; i++)
                 x[i] = -fabsf(i % 3 ? x[i] : x[i] / SPREAD);
-            double sum = sets[s]->exps(x, 1, 0, n);
+            double sum = sets[s]->exp_and_sum(x, 1, 0, n);
             ck_assert_msg(sum == sum_in_lanes(x, n), "%s, %zu: %a, expected %a", sets[s]->target, n, sum, sum_in_lanes(x, n));
             for (size_t i = 0; i < n; i++) {
                 float y[N] = {0};
                 y[i] = others[i % 3];
-                ck_assert(isnan(sets[s]->exps(y, 1, y[i] == INFINITY ? INFINITY : 0, n)));
+                ck_assert(isnan(sets[s]->exp_and_sum(y, 1, y[i] == INFINITY ? INFINITY : 0, n)));
             }
         }
 }
@@ -424,7 +424,7 @@ START_TEST(x_ln_x_is_right)
         for (uint32_t bits = 1; bits < 0x7f800000; bits += bits >> 24 == 0x3f ? 997 : 65521) {
             float x = of_bits(bits);
             long double right = -(long double)x * logl((long double)x);
-            sets[s]->look(&entropy, &distance, &x, -3, 1);
+            sets[s]->attention_stats(&entropy, &distance, &x, -3, 1);
             ck_assert_msg(fabsl((long double)entropy - right) <= 2.5 * 0x1p-52 * fabsl(right), "%g: %g", (double)x, entropy);
             ck_assert(distance == 3 * (double)x);
         }
@@ -443,7 +443,7 @@ START_TEST(looks_at_whole_rows)
                 d += (double)x[i] * fabs((double)i - at);
                 sizes += fabs((double)x[i]) * (double)n;
             }
-            sets[s]->look(&entropy, &distance, x, at, n);
+            sets[s]->attention_stats(&entropy, &distance, x, at, n);
             ck_assert_double_le(fabs(entropy - h), 1e-15 * (1 + (double)n));        /* no term is larger than 1 / e */
             ck_assert_double_le(fabs(distance - d), (double)(n + 1) * 0x1p-52 * (sizes + 1));
         }
@@ -455,13 +455,13 @@ START_TEST(looks_at_rows_out_of_the_ordinary)
     const float one[] = {1, 0}, below[] = {-2, -0.0f, 1}, nan[] = {0.5f, NAN}, inf[] = {0.5f, INFINITY};
     double entropy, distance;
     for (int s = 0; s < n_sets; s++) {
-        sets[s]->look(&entropy, &distance, one, 0, 2);
+        sets[s]->attention_stats(&entropy, &distance, one, 0, 2);
         ck_assert(entropy == 0 && !signbit(entropy) && distance == 0);
-        sets[s]->look(&entropy, &distance, below, 3, 3);
+        sets[s]->attention_stats(&entropy, &distance, below, 3, 3);
         ck_assert(entropy == 0 && distance == -5);
-        sets[s]->look(&entropy, &distance, nan, 0, 2);
+        sets[s]->attention_stats(&entropy, &distance, nan, 0, 2);
         ck_assert(isnan(entropy) && isnan(distance));
-        sets[s]->look(&entropy, &distance, inf, 0, 2);
+        sets[s]->attention_stats(&entropy, &distance, inf, 0, 2);
         ck_assert(entropy == -INFINITY && distance == INFINITY);
     }
 }
@@ -524,7 +524,7 @@ START_TEST(avx2_and_avx512_agree_bit_for_bit)
             ck_assert(memcmp(a + n, x + n, (N - n) * sizeof *a) == 0); \
         } while (0)
         SAME(softmax(sets[1], a, 0.3f, n), softmax(sets[2], b, 0.3f, n));
-        SAME(p[0] = sets[1]->exps(a, 0.3f, 7, n), q[0] = sets[2]->exps(b, 0.3f, 7, n));
+        SAME(p[0] = sets[1]->exp_and_sum(a, 0.3f, 7, n), q[0] = sets[2]->exp_and_sum(b, 0.3f, 7, n));
         ck_assert(p[0] == q[0]);
         SAME(sets[1]->scale(a, x, 0.3f, n), sets[2]->scale(b, x, 0.3f, n));
         SAME(sets[1]->add(a, g, n), sets[2]->add(b, g, n));
@@ -537,8 +537,8 @@ START_TEST(avx2_and_avx512_agree_bit_for_bit)
         SAME(sets[1]->rmsnorm(a, x, w, 1e-5f, n), sets[2]->rmsnorm(b, x, w, 1e-5f, n));
         SAME(sets[1]->rotate(a, w, g, n / 2 * 2), sets[2]->rotate(b, w, g, n / 2 * 2));
 #undef SAME
-        sets[1]->look(&p[0], &p[1], x, 2, n);
-        sets[2]->look(&q[0], &q[1], x, 2, n);
+        sets[1]->attention_stats(&p[0], &p[1], x, 2, n);
+        sets[2]->attention_stats(&q[0], &q[1], x, 2, n);
         ck_assert(p[0] == q[0] && p[1] == q[1]);
         ck_assert(sets[1]->exp_sum(x, 20, n) == sets[2]->exp_sum(x, 20, n));
     }

@@ -1,6 +1,6 @@
 /* gemm.h - matrix products with a weight that is read where it is stored in the mapped file, or from a copy in panels.
  *
- * The chain rule: each element of a product is one chain of fused multiply-adds over k, ascending,
+ * The summation order: each element of a product is one chain of fused multiply-adds over k, ascending,
  * from 0; the bias is added once, afterwards.  That is what a plain loop over fmaf computes, and no
  * bit of it depends on tiles, the number of rows, threads, whether a panel is copied, libxsmm's kernels
  * or plain loops, AVX2 or AVX-512.  (Processors without fused multiply-add round twice in each step.)

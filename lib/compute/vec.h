@@ -154,7 +154,7 @@ struct attn_adamw { float beta1, beta2, scale, decay, lr, bias2, eps; };
 struct attn_vec_typed { ATTN_VEC_TYPED_OPS(ATTN_MEMBER) };
 struct attn_vec_ops {
     const char *target;                 /* "avx512", "avx2", "generic" */
-    bool fused;                         /* there is a fused multiply-add: the chain rule holds (gemm.h) */
+    bool fused;                         /* there is a fused multiply-add: the summation order holds (gemm.h) */
     size_t tile_rows;                   /* most rows of x that share what is read of w: at most six */
     ATTN_VEC_OPS(ATTN_DO, ATTN_GET)
     struct attn_vec_typed of[3];        /* by enum attn_dtype */

@@ -1,4 +1,4 @@
-/* The chain rule: any shape, view, kernel and number of threads gives the bits of a plain loop, in float32 and in bf16. */
+/* The summation order: any shape, view, kernel and number of threads gives the bits of a plain loop, in float32 and in bf16. */
 
 #include "suites.h"
 #include "attn_tools.h"

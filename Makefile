@@ -72,9 +72,9 @@ cflags_process    := $(unprobed)
 cflags_multiply    := -mprfchw
 cflags_vec_avx2   := -mavx2 -mfma -mf16c -mprfchw
 cflags_vec_avx512 := -mavx512f -mavx512bw -mavx512dq -mavx512vl $(cflags_vec_avx2)
-cflags_pairs_words := -mavx512bf16 $(cflags_vec_avx512)
-cflags_pairs_dots  := $(cflags_pairs_words)
-cflags_pairs_tiles := -mamx-tile -mamx-bf16 $(cflags_pairs_words)
+cflags_bf16_words := -mavx512bf16 $(cflags_vec_avx512)
+cflags_bf16_dots  := $(cflags_bf16_words)
+cflags_bf16_tiles := -mamx-tile -mamx-bf16 $(cflags_bf16_words)
 cflags_rng         := -O3 -fno-math-errno -fno-trapping-math
 cflags_num         := -O3 -fno-math-errno -fno-trapping-math
 cflags_f32_avx2    := $(cflags_num) -mavx2 -mbmi -mbmi2 -mlzcnt -mtune=haswell

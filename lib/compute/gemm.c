@@ -3,7 +3,7 @@
 #include "base/size.h"
 #include "compute/microkernel.h"
 #include "compute/multiply.h"
-#include "compute/pairs.h"
+#include "compute/bf16.h"
 #include "compute/panels.h"
 #include "compute/slab.h"
 #include "compute/sums.h"
@@ -26,7 +26,7 @@ enum {
 };
 _Static_assert(ATTN_FEW * (PANELS * PANEL + APART) <= SUMS, "the sums of the widest item fit");
 _Static_assert((SUMS + ATTN_CHUNK + ATTN_SLAB * PANEL) * sizeof(float) <= 896 << 10, "attn.h asks for a stack of 1 MB");
-_Static_assert(STRIP * PANEL <= ATTN_PAIRS_WIDTH, "an item is as wide as a stream of pairs at most");
+_Static_assert(STRIP * PANEL <= ATTN_BF16_WIDTH, "an item is as wide as a stream of pairs at most");
 
 /* ---- which blocking ---- */
 
@@ -43,21 +43,21 @@ static const struct attn_blocking
     some_transposed = {{.rows = 48, .tile = 6, .strip = 1, .depth = ATTN_SLAB / 2, .items = 2, .fine = 1}, attn_sum_up_slabs, false, SHORT},
     few = {{.rows = ATTN_FEW, .tile = 1, .strip = PANELS, .depth = SHALLOW, .items = 1, .fine = 1}, attn_sum_up_slabs, false, SHORT},
     streamed = {{.rows = ATTN_STREAM, .tile = 1, .strip = PANELS, .depth = ATTN_SLAB, .items = 1, .fine = 1}, attn_sum_up_few, false, 0},
-    few_in_pairs = {{.rows = 48, .tile = ATTN_PAIRS_ROWS, .strip = 2, .depth = FEW_PAIRED, .items = 1, .fine = 1},
-                    attn_sum_up_pairs, true, DEEP},
-    many_in_pairs = {{.rows = 256, .tile = ATTN_PAIRS_ROWS, .strip = 4, .depth = DEEP, .items = 2, .fine = 2, .least = 64},
-                     attn_sum_up_pairs, true, DEEP},
-    copied_in_pairs = {{.rows = 128, .tile = ATTN_PAIRS_ROWS, .strip = 2, .depth = DEEP, .items = 2, .fine = 2, .least = 64},
-                       attn_sum_up_pairs, true, DEEP},
-    few_in_tiles = {{.rows = 48, .tile = ATTN_PAIRS_ROWS, .strip = STRIP, .depth = FEW_PAIRED, .items = 1, .fine = 1},
-                    attn_sum_up_pairs, true, PAIRED},
-    some_in_tiles = {{.rows = 256, .tile = ATTN_PAIRS_ROWS, .strip = 8, .depth = PAIRED, .items = 1, .fine = 1},
-                     attn_sum_up_pairs, true, PAIRED},
-    many_in_tiles = {{.rows = 512, .tile = ATTN_PAIRS_ROWS, .strip = 4, .depth = PAIRED, .items = 2, .fine = 2, .least = 128},
-                     attn_sum_up_pairs, true, PAIRED},
-    copied_in_tiles = {{.rows = 256, .tile = ATTN_PAIRS_ROWS, .strip = 4, .depth = FOR_TILES, .items = 2, .fine = 2, .least = 64},
-                       attn_sum_up_pairs, true, FOR_TILES},
-    lone_in_pairs = {{.rows = ATTN_PAIRS_LONE, .tile = 1, .strip = STRIP, .depth = PAIRED, .items = 1, .fine = 1},
+    few_in_bf16 = {{.rows = 48, .tile = ATTN_BF16_ROWS, .strip = 2, .depth = FEW_PAIRED, .items = 1, .fine = 1},
+                    attn_sum_up_bf16, true, DEEP},
+    many_in_bf16 = {{.rows = 256, .tile = ATTN_BF16_ROWS, .strip = 4, .depth = DEEP, .items = 2, .fine = 2, .least = 64},
+                     attn_sum_up_bf16, true, DEEP},
+    copied_in_bf16 = {{.rows = 128, .tile = ATTN_BF16_ROWS, .strip = 2, .depth = DEEP, .items = 2, .fine = 2, .least = 64},
+                       attn_sum_up_bf16, true, DEEP},
+    few_in_tiles = {{.rows = 48, .tile = ATTN_BF16_ROWS, .strip = STRIP, .depth = FEW_PAIRED, .items = 1, .fine = 1},
+                    attn_sum_up_bf16, true, PAIRED},
+    some_in_tiles = {{.rows = 256, .tile = ATTN_BF16_ROWS, .strip = 8, .depth = PAIRED, .items = 1, .fine = 1},
+                     attn_sum_up_bf16, true, PAIRED},
+    many_in_tiles = {{.rows = 512, .tile = ATTN_BF16_ROWS, .strip = 4, .depth = PAIRED, .items = 2, .fine = 2, .least = 128},
+                     attn_sum_up_bf16, true, PAIRED},
+    copied_in_tiles = {{.rows = 256, .tile = ATTN_BF16_ROWS, .strip = 4, .depth = FOR_TILES, .items = 2, .fine = 2, .least = 64},
+                       attn_sum_up_bf16, true, FOR_TILES},
+    lone_in_bf16 = {{.rows = ATTN_BF16_LONE, .tile = 1, .strip = STRIP, .depth = PAIRED, .items = 1, .fine = 1},
                      attn_sum_up_few, true, 0};
 
 static const struct attn_blocking *blocking_in_tiles(size_t n, bool copied)
@@ -69,15 +69,15 @@ static const struct attn_blocking *blocking_in_tiles(size_t n, bool copied)
     return n <= some_in_tiles.sizes.rows ? &some_in_tiles : &many_in_tiles;
 }
 
-static const struct attn_blocking *blocking_in_pairs(size_t n, bool copied)
+static const struct attn_blocking *blocking_in_bf16(size_t n, bool copied)
 {
-    if (n <= ATTN_PAIRS_LONE)
-        return &lone_in_pairs;
-    if (attn_pairs_kind() == ATTN_BF16_TILES)
+    if (n <= ATTN_BF16_LONE)
+        return &lone_in_bf16;
+    if (attn_bf16_kind() == ATTN_BF16_TILES)
         return blocking_in_tiles(n, copied);
     if (copied)
-        return &copied_in_pairs;
-    return n <= few_in_pairs.sizes.rows ? &few_in_pairs : &many_in_pairs;
+        return &copied_in_bf16;
+    return n <= few_in_bf16.sizes.rows ? &few_in_bf16 : &many_in_bf16;
 }
 
 /* Whether no weight must be rounded: in bf16, only if all are stored so. */
@@ -106,12 +106,12 @@ static bool all_in_place(const struct attn_product *each, size_t outs)
     return true;
 }
 
-static bool multiplies_pairs(bool bf16) { return bf16 && attn_pairs_kind() != ATTN_BF16_FLOATS; }
+static bool multiplies_bf16(bool bf16) { return bf16 && attn_bf16_kind() != ATTN_BF16_FLOATS; }
 
 static const struct attn_blocking *blocking_for(size_t n, const struct attn_product *each, size_t outs, bool bf16)
 {
-    if (multiplies_pairs(bf16))
-        return blocking_in_pairs(n, each->w->panels);
+    if (multiplies_bf16(bf16))
+        return blocking_in_bf16(n, each->w->panels);
     if (n > 1 && n <= ATTN_FEW && all_as_stored(each, outs, bf16) && all_in_place(each, outs))
         return &few;
     if (n <= ATTN_STREAM && all_as_stored(each, outs, bf16) && (n == 1 || !all_small(each, outs)))
@@ -128,9 +128,9 @@ double attn_gemm_share(size_t n, const struct attn_mat *w, bool bf16)
     struct attn_shape any = {.rows = 1, .K = 1, .ldx = 1, .ldw = PANEL, .ldy = PANEL, .cols = PANEL};
     if (blocking->sum_up == attn_sum_up_few)
         return 0;
-    if (blocking->in_pairs) {
+    if (blocking->in_bf16) {
         any.flags = ATTN_KERNEL_BF16;
-        return n >= ATTN_MANY_PAIRS && attn_pairs_kind() == ATTN_BF16_DOTS && attn_microkernel_of(&any);
+        return n >= ATTN_MANY_BF16 && attn_bf16_kind() == ATTN_BF16_DOTS && attn_microkernel_of(&any);
     }
     const bool copied = (bf16 || !all_in_place(&one, 1)) && !attn_mat_small(w), first = copied && w->type != ATTN_F32 && !w->transposed;
     const size_t by_loops = ATTN_FEW + (first ? attn_vec_ops()->tile_rows : 0);       /* its first rows make the copy */
@@ -173,10 +173,10 @@ static void epilogue_of_row(float *y, float *s, const float *bias, size_t n, enu
 
 void attn_gemm_round(float *rounded, size_t in, size_t i, size_t k, const float *x, size_t n)
 {
-    if (attn_pairs_kind() == ATTN_BF16_FLOATS)
+    if (attn_bf16_kind() == ATTN_BF16_FLOATS)
         attn_vec_round(rounded + i * in + k, x, n);
     else
-        attn_pairs_put(rounded, attn_pairs_words(in), i, k, x, n);
+        attn_bf16_put(rounded, attn_bf16_words(in), i, k, x, n);
 }
 
 static void epilogue_of_item(const struct attn_item_sums *o)
@@ -199,7 +199,7 @@ static void epilogue_of_item(const struct attn_item_sums *o)
 /* Whether the product reads a weight's panels; else it reads the weight as it is stored. */
 static bool reads_panels(const struct attn_joint_product *p, const struct attn_mat *w)
 {
-    const bool pairs = p->blocking->in_pairs;
+    const bool pairs = p->blocking->in_bf16;
     if (!w->panels)
         return false;
     return p->cut.n == 1 ? attn_panels_help_one(pairs) : p->blocking->sum_up != attn_sum_up_few && attn_panels_help_many(w, pairs);
@@ -246,7 +246,7 @@ static void read_rounded(struct attn_joint_product *p, const float *rounded)
 {
     p->bf16 = true;
     p->x = rounded;
-    p->ldx = p->blocking->in_pairs ? attn_pairs_words(p->in) : p->in;
+    p->ldx = p->blocking->in_bf16 ? attn_bf16_words(p->in) : p->in;
 }
 
 /* ---- all of it ---- */

@@ -16,7 +16,7 @@
  *
  * In bf16, x and w are rounded to nearest even; a weight stored in bf16 loses nothing.  The rounded
  * numbers are multiplied by the same chains in float32 or, where the processor has faster instructions
- * for bf16, by pairs.h, a chunk of W at a time.  Either way the bits of an element depend only on
+ * for bf16, by bf16.h, a chunk of W at a time.  Either way the bits of an element depend only on
  * its row of x and its column of w. */
 #ifndef ATTN_COMPUTE_GEMM_H
 #define ATTN_COMPUTE_GEMM_H

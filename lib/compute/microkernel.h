@@ -13,7 +13,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* y += x w; x and w are words of two bf16 numbers (pairs.h); `next`, an array shaped like w, is prefetched. */
+/* y += x w; x and w are words of two bf16 numbers (bf16.h); `next`, an array shaped like w, is prefetched. */
 enum { ATTN_KERNEL_ADDS = 1, ATTN_KERNEL_BF16 = 2, ATTN_KERNEL_FETCHES = 4 };
 
 /* cols: 16, 32, 48 or 64.  K, ldx and ldw count floats or words. */

@@ -5,7 +5,7 @@
 #include "base/format.h"
 #include "base/size.h"
 #include "compute/microkernel.h"
-#include "compute/pairs.h"
+#include "compute/bf16.h"
 
 #include <assert.h>
 #include <immintrin.h>
@@ -86,7 +86,7 @@ static void loops(const struct attn_operands *o, size_t i, size_t n, const struc
     float *y = o->y + i * o->ldy;
     const float *x = o->x + i * o->ldx;
     if (c->bf16)
-        attn_pairs_dots.panel(y, o->ldy, x, o->ldx, o->w, n, c->K, o->more, prefetch);
+        attn_bf16_dots.panel(y, o->ldy, x, o->ldx, o->w, n, c->K, o->more, prefetch);
     else
         attn_vec_panel(y, o->ldy, x, o->ldx, o->w, o->ldw, n, c->K, o->more, prefetch);
 }
@@ -166,15 +166,15 @@ void attn_multiply_by_loops(const struct attn_operands *o, size_t n, size_t K, s
 /* Between the calls for fewer rows, there is too little time to prefetch: 16 rows take 1.2 times as long as by plain loops. */
 void attn_multiply_bf16(const struct attn_operands *o, size_t n, size_t words, struct attn_prefetch *prefetch)
 {
-    const bool tiles = attn_pairs_kind() == ATTN_BF16_TILES;
-    if (!tiles && n >= ATTN_MANY_PAIRS && words > 0) {
+    const bool tiles = attn_bf16_kind() == ATTN_BF16_TILES;
+    if (!tiles && n >= ATTN_MANY_BF16 && words > 0) {
         multiply(o, n, ATTN_PANEL, words, true, prefetch);
         return;
     }
     if (n > 1)
         attn_multiply_counts(false, 2 * n * words * ATTN_PANEL);
     if (tiles)
-        attn_pairs_tiles.panel(o->y, o->ldy, o->x, o->ldx, o->w, n, words, o->more, prefetch);
+        attn_bf16_tiles.panel(o->y, o->ldy, o->x, o->ldx, o->w, n, words, o->more, prefetch);
     else
         loops(o, 0, n, &(struct calls){.K = words, .bf16 = true}, prefetch);
 }

@@ -3,7 +3,7 @@
 #include "base/clock.h"
 #include "base/cpu.h"
 #include "base/size.h"
-#include "compute/pairs.h"
+#include "compute/bf16.h"
 #include "compute/slab.h"
 #include "compute/vec.h"
 
@@ -17,34 +17,34 @@ enum {
 };
 
 /* Bytes of k steps of a panel. */
-static size_t bytes_of(const struct attn_mat *w, size_t k, bool in_pairs)
+static size_t bytes_of(const struct attn_mat *w, size_t k, bool in_bf16)
 {
-    return PANEL * (in_pairs ? attn_pairs_words(k) * sizeof(float) : k * attn_dtype_size(w->type));
+    return PANEL * (in_bf16 ? attn_bf16_words(k) * sizeof(float) : k * attn_dtype_size(w->type));
 }
 
-const void *attn_panels_at(const struct attn_mat *w, size_t j, size_t k, bool in_pairs)
+const void *attn_panels_at(const struct attn_mat *w, size_t j, size_t k, bool in_bf16)
 {
-    return (const char *)w->panels + j * bytes_of(w, w->in, in_pairs) + bytes_of(w, k, in_pairs);
+    return (const char *)w->panels + j * bytes_of(w, w->in, in_bf16) + bytes_of(w, k, in_bf16);
 }
 
-size_t attn_panels_size(const struct attn_mat *w, bool in_pairs)
+size_t attn_panels_size(const struct attn_mat *w, bool in_bf16)
 {
-    return parts_of(w->out, PANEL) * bytes_of(w, w->in, in_pairs) / sizeof(float);
+    return parts_of(w->out, PANEL) * bytes_of(w, w->in, in_bf16) / sizeof(float);
 }
 
-bool attn_panels_help_one(bool in_pairs)
+bool attn_panels_help_one(bool in_bf16)
 {
-    return !in_pairs || attn_pairs_ops()->row_panels;
+    return !in_bf16 || attn_bf16_ops()->row_panels;
 }
 
-bool attn_panels_help_many(const struct attn_mat *w, bool in_pairs)
+bool attn_panels_help_many(const struct attn_mat *w, bool in_bf16)
 {
-    return in_pairs || w->type == ATTN_F32;
+    return in_bf16 || w->type == ATTN_F32;
 }
 
 /* ---- one matrix ---- */
 
-struct filling { const struct attn_mat *w; char *panels; bool in_pairs; };
+struct filling { const struct attn_mat *w; char *panels; bool in_bf16; };
 
 static void fill_floats(float *to, const struct attn_mat *w, size_t j)
 {
@@ -79,8 +79,8 @@ static void fill_panel(void *ctx, size_t j, int worker)
 {
     (void)worker;
     const struct filling *p = ctx;
-    void *to = p->panels + j * bytes_of(p->w, p->w->in, p->in_pairs);
-    if (p->in_pairs)
+    void *to = p->panels + j * bytes_of(p->w, p->w->in, p->in_bf16);
+    if (p->in_bf16)
         fill_words(to, p->w, j);
     else if (p->w->type == ATTN_F32)
         fill_floats(to, p->w, j);
@@ -88,9 +88,9 @@ static void fill_panel(void *ctx, size_t j, int worker)
         fill_halves(to, p->w, j);
 }
 
-void attn_panels_fill(struct attn_mat *w, float *panels, bool in_pairs, struct attn_team *t)
+void attn_panels_fill(struct attn_mat *w, float *panels, bool in_bf16, struct attn_team *t)
 {
-    struct filling p = {w, (char *)panels, in_pairs};
+    struct filling p = {w, (char *)panels, in_bf16};
     attn_team_run(t, parts_of(w->out, PANEL), (double)w->in * (double)w->out, fill_panel, &p);
     w->panels = panels;
 }
@@ -181,7 +181,7 @@ static bool lay_out(struct attn_panels *p, const struct attn_weights *w, const s
 size_t attn_panels_bytes(const struct attn_weights *w, const struct attn_panels_use *use)
 {
     struct attn_panels p = {0};
-    bool any = !(use->bf16 && attn_pairs_kind() == ATTN_BF16_FLOATS) && lay_out(&p, w, &(struct request){&p.memory, use, NULL});
+    bool any = !(use->bf16 && attn_bf16_kind() == ATTN_BF16_FLOATS) && lay_out(&p, w, &(struct request){&p.memory, use, NULL});
     return any && !p.memory.overflow && p.memory.used <= attn_memory_available() / 2 ? p.memory.used : 0;
 }
 

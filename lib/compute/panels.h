@@ -13,16 +13,16 @@
 #include "compute/weights.h"
 
 /* The panels of w, from step k of panel j on; k must be a multiple of 32. */
-const void *attn_panels_at(const struct attn_mat *w, size_t j, size_t k, bool in_pairs);
+const void *attn_panels_at(const struct attn_mat *w, size_t j, size_t k, bool in_bf16);
 
 /* How many floats (or words) of memory w takes. */
-size_t attn_panels_size(const struct attn_mat *w, bool in_pairs);
+size_t attn_panels_size(const struct attn_mat *w, bool in_bf16);
 /* Fills panels[size] and lets w have them. */
-void attn_panels_fill(struct attn_mat *w, float *panels, bool in_pairs, struct attn_team *t);
+void attn_panels_fill(struct attn_mat *w, float *panels, bool in_bf16, struct attn_team *t);
 
 /* Whether a product of one row gains by panels; whether one of many does, which in float32 must first widen numbers of 16 bits. */
-bool attn_panels_help_one(bool in_pairs);
-bool attn_panels_help_many(const struct attn_mat *w, bool in_pairs);
+bool attn_panels_help_one(bool in_bf16);
+bool attn_panels_help_many(const struct attn_mat *w, bool in_bf16);
 /* How many panels one row should be multiplied with at a time: ATTN_AT_ONCE, or 1 where that is faster. */
 size_t attn_panels_at_once(void);
 /* Decides that, for tests; 0: the next large copy does.  Returns what was decided before, 0 if nothing was. */

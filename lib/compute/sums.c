@@ -2,7 +2,7 @@
 
 #include "base/size.h"
 #include "compute/multiply.h"
-#include "compute/pairs.h"
+#include "compute/bf16.h"
 #include "compute/panels.h"
 #include "compute/slab.h"
 
@@ -80,8 +80,8 @@ static struct attn_prefetch result_prefetch(const struct attn_item_sums *o, size
     const struct attn_gemm_output *to = o->it.to;
     size_t row = row_of_part(o, part, parts), rows = row_of_part(o, part + 1, parts) - row;
     size_t j = o->it.j0 * PANEL, cols = attn_item_columns(&o->it);
-    if (p->y_bf16 && p->blocking->in_pairs)
-        return attn_prefetch_for_write(attn_pairs_prefetch(p->y_bf16, attn_pairs_words(to->w->out), row, rows, j, cols));
+    if (p->y_bf16 && p->blocking->in_bf16)
+        return attn_prefetch_for_write(attn_bf16_prefetch(p->y_bf16, attn_bf16_words(to->w->out), row, rows, j, cols));
     const float *y = p->y_bf16 ? p->y_bf16 : to->y;
     const size_t ld = p->y_bf16 ? to->w->out : to->ldy;
     return attn_prefetch_for_write(attn_prefetch_rows(y + row * ld + j, rows, cols * sizeof *y, ld * sizeof *y));
@@ -171,8 +171,8 @@ static struct attn_prefetch chunk_prefetch(const struct attn_item_sums *o, const
 static bool first_rows_copy(const struct attn_item_sums *o, const struct attn_chunk *c)
 {
     const struct attn_mat *w = o->it.to->w;
-    const size_t n = o->it.i1 - o->it.i0, enough = 2 * (size_t)ATTN_PAIRS_FIRST, whole = 32;
-    return attn_pairs_ops()->panel_copy && n >= enough && n < ATTN_MANY_PAIRS && !w->transposed && c->j1 * PANEL <= w->out && c->K % whole == 0;
+    const size_t n = o->it.i1 - o->it.i0, enough = 2 * (size_t)ATTN_BF16_FIRST, whole = 32;
+    return attn_bf16_ops()->panel_copy && n >= enough && n < ATTN_MANY_BF16 && !w->transposed && c->j1 * PANEL <= w->out && c->K % whole == 0;
 }
 
 /* Adds the product of the item's rows with `words`: `depth` steps of panel j from step k on.  copy: the first rows make them. */
@@ -180,16 +180,16 @@ static void add_words(const struct attn_item_sums *o, size_t j, size_t k, size_t
 {
     const struct attn_joint_product *all = o->p;
     const struct attn_mat *w = o->it.to->w;
-    const float *x = attn_pairs_at(all->x, all->ldx, o->it.i0, k / 2);
+    const float *x = attn_bf16_at(all->x, all->ldx, o->it.i0, k / 2);
     float *y = o->sum + (j - o->it.j0) * PANEL;
-    size_t n = o->it.i1 - o->it.i0, first = copy ? ATTN_PAIRS_FIRST : 0;
+    size_t n = o->it.i1 - o->it.i0, first = copy ? ATTN_BF16_FIRST : 0;
     if (copy) {
         attn_multiply_counts(false, first * depth * PANEL);
-        attn_pairs_ops()->panel_copy(y, o->ld, x, all->ldx, words, attn_element(w->data, w->type, k * w->ld + j * PANEL), w->type,
+        attn_bf16_ops()->panel_copy(y, o->ld, x, all->ldx, words, attn_element(w->data, w->type, k * w->ld + j * PANEL), w->type,
                                      w->ld, depth, k > 0, n, prefetch);
     }
     const struct attn_operands rest = {y + first * o->ld, o->ld, x + first * all->ldx, all->ldx, words, PANEL, k > 0, NULL};
-    attn_multiply_bf16(&rest, n - first, attn_pairs_words(depth), prefetch);
+    attn_multiply_bf16(&rest, n - first, attn_bf16_words(depth), prefetch);
 }
 
 /* Adds the product of the item's rows with a chunk, whose pairs are `words` unless the first rows make them. */
@@ -197,7 +197,7 @@ static void add_chunk(const struct attn_item_sums *o, const struct attn_chunk *c
 {
     const struct attn_joint_product *all = o->p;
     const bool copy = first_rows_copy(o, c);
-    size_t depth = all->cut.most->depth, panel = copy ? 0 : attn_pairs_words(c->K) * PANEL;
+    size_t depth = all->cut.most->depth, panel = copy ? 0 : attn_bf16_words(c->K) * PANEL;
     size_t part = 0, parts = (c->j1 - c->j0) * parts_of(c->K, depth);
     assert(!copy || c->K <= depth);
     for (size_t j = c->j0; j < c->j1; j++, words += panel)
@@ -209,7 +209,7 @@ static void add_chunk(const struct attn_item_sums *o, const struct attn_chunk *c
         }
 }
 
-void attn_sum_up_pairs(const struct attn_item_sums *o)
+void attn_sum_up_bf16(const struct attn_item_sums *o)
 {
     _Alignas(LINE) float words[ATTN_CHUNK];
     const struct attn_gemm_item *it = &o->it;
@@ -239,8 +239,8 @@ static struct attn_prefetch panels_prefetch(const struct attn_item_sums *o, size
         j = it.j0;
         k = 0;
     }
-    const bool pairs = p->blocking->in_pairs;
-    size_t K = smaller(p->in - k, p->blocking->panelled), part = (pairs ? attn_pairs_words(K) : K) * PANEL * sizeof(float) / ATTN_ABREAST;
+    const bool pairs = p->blocking->in_bf16;
+    size_t K = smaller(p->in - k, p->blocking->panelled), part = (pairs ? attn_bf16_words(K) : K) * PANEL * sizeof(float) / ATTN_ABREAST;
     return attn_prefetch_rows(attn_panels_at(it.to->w, j, k, pairs), ATTN_ABREAST, part, part);
 }
 
@@ -249,7 +249,7 @@ static void add_panel(const struct attn_item_sums *o, size_t j, size_t k)
 {
     const struct attn_joint_product *p = o->p;
     const struct attn_gemm_item *it = &o->it;
-    const bool pairs = p->blocking->in_pairs;
+    const bool pairs = p->blocking->in_bf16;
     const float *w = attn_panels_at(it->to->w, j, k, pairs);
     float *y = o->sum + (j - it->j0) * PANEL;
     size_t n = it->i1 - it->i0, depth = p->blocking->panelled, K = smaller(p->in - k, depth);
@@ -257,8 +257,8 @@ static void add_panel(const struct attn_item_sums *o, size_t j, size_t k)
     if (!pairs || k + K == p->in)       /* what is prefetched of x are rows, and pairs lie otherwise */
         prefetch.next = &rows;
     if (pairs)
-        attn_multiply_bf16(&(struct attn_operands){y, o->ld, attn_pairs_at(p->x, p->ldx, it->i0, k / 2), p->ldx, w, PANEL, k > 0, NULL}, n,
-                           attn_pairs_words(K), &prefetch);
+        attn_multiply_bf16(&(struct attn_operands){y, o->ld, attn_bf16_at(p->x, p->ldx, it->i0, k / 2), p->ldx, w, PANEL, k > 0, NULL}, n,
+                           attn_bf16_words(K), &prefetch);
     else
         attn_multiply(&(struct attn_operands){y, o->ld, p->x + it->i0 * p->ldx + k, p->ldx, w, PANEL, k > 0, NULL}, n, PANEL, K, &prefetch);
 }
@@ -268,9 +268,9 @@ static void sum_up_row(const struct attn_item_sums *o)
 {
     const struct attn_mat *w = o->it.to->w;
     size_t panels = o->it.j1 - o->it.j0, in = o->p->in;
-    if (o->p->blocking->in_pairs)
-        attn_pairs_ops()->row_panels(o->sum, o->p->x, attn_panels_at(w, o->it.j0, 0, true), attn_pairs_words(in) * PANEL, panels,
-                                     attn_pairs_words(in));
+    if (o->p->blocking->in_bf16)
+        attn_bf16_ops()->row_panels(o->sum, o->p->x, attn_panels_at(w, o->it.j0, 0, true), attn_bf16_words(in) * PANEL, panels,
+                                     attn_bf16_words(in));
     else
         attn_vec_of(w->type)->row_panels(o->sum, o->p->x, attn_panels_at(w, o->it.j0, 0, false), in * PANEL, panels, in);
 }
@@ -294,7 +294,7 @@ static void stream_transposed(const struct attn_item_sums *o)
 {
     const struct attn_joint_product *p = o->p;
     const struct attn_mat *w = o->it.to->w;
-    const bool pairs = p->blocking->in_pairs;
+    const bool pairs = p->blocking->in_bf16;
     enum { SIDE = ATTN_TRANSPOSE };
     const void *row[SIDE];
     const size_t size = attn_dtype_size(w->type);
@@ -305,7 +305,7 @@ static void stream_transposed(const struct attn_item_sums *o)
         for (size_t l = 0; l < SIDE; l++)
             row[l] = attn_mat_row(w, j + l);
         if (pairs)
-            attn_pairs_ops()->stream_transposed(sum, o->ld, p->x, p->ldx, row, w->type, p->cut.n, w->in, &prefetch);
+            attn_bf16_ops()->stream_transposed(sum, o->ld, p->x, p->ldx, row, w->type, p->cut.n, w->in, &prefetch);
         else
             attn_vec_of(w->type)->stream_transposed(sum, o->ld, p->x, p->ldx, row, p->cut.n, w->in, &prefetch);
     }
@@ -333,8 +333,8 @@ static void stream_in_out(const struct attn_item_sums *o, size_t panels)
     for (size_t c = 0; c < cols; c += most) {
         const void *at = attn_element(w->data, w->type, o->it.j0 * PANEL + c);
         size_t some = smaller(cols - c, most);
-        if (p->blocking->in_pairs)
-            attn_pairs_ops()->stream(o->sum + c, o->ld, p->x, p->ldx, at, w->type, w->ld, n, w->in, some);
+        if (p->blocking->in_bf16)
+            attn_bf16_ops()->stream(o->sum + c, o->ld, p->x, p->ldx, at, w->type, w->ld, n, w->in, some);
         else
             attn_vec_of(w->type)->stream(o->sum + c, o->ld, p->x, p->ldx, at, w->ld, n, w->in, some);
     }
@@ -357,5 +357,5 @@ void attn_sum_up_few(const struct attn_item_sums *o)
     rest.it.j0 += panels;
     rest.sum += panels * PANEL;
     if (rest.it.j0 < rest.it.j1)
-        (o->p->blocking->in_pairs ? attn_sum_up_pairs : attn_sum_up_slabs)(&rest);
+        (o->p->blocking->in_bf16 ? attn_sum_up_bf16 : attn_sum_up_slabs)(&rest);
 }

@@ -23,7 +23,7 @@ struct attn_item_sums;
 struct attn_blocking {
     struct attn_cut_sizes sizes;
     void (*sum_up)(const struct attn_item_sums *o);
-    bool in_pairs;
+    bool in_bf16;
     size_t panelled;                    /* 0: only a single row reads copies, all at once */
 };
 
@@ -43,7 +43,7 @@ struct attn_joint_product {
 struct attn_item_sums { const struct attn_joint_product *p; struct attn_gemm_item it; float *sum; size_t ld; };
 
 void attn_sum_up_slabs(const struct attn_item_sums *o);     /* of a weight as it is stored, in float32 ... */
-void attn_sum_up_pairs(const struct attn_item_sums *o);     /* ... and in pairs */
+void attn_sum_up_bf16(const struct attn_item_sums *o);      /* ... and in pairs */
 void attn_sum_up_panels(const struct attn_item_sums *o);    /* of a weight's panels */
 void attn_sum_up_few(const struct attn_item_sums *o);       /* of few rows: as fast as memory gives the weight */
 

@@ -1,7 +1,7 @@
 /* tile.h - the plain loops of products: some rows of x times 16 or 64 columns of w, with all sums in
  * registers while k runs.  They multiply what libxsmm's kernels do not (multiply.h).
  *
- * Included by products_body.h and pairs_dots.c alone.  Every few steps it prefetches some cache lines of what is needed next, so
+ * Included by products_body.h and bf16_dots.c alone.  Every few steps it prefetches some cache lines of what is needed next, so
  * that weights come from memory while others are multiplied. */
 #ifndef ATTN_COMPUTE_TILE_H
 #define ATTN_COMPUTE_TILE_H

@@ -11,7 +11,7 @@
 #include "base/target.h"
 #include "base/team.h"
 #include "compute/multiply.h"
-#include "compute/pairs.h"
+#include "compute/bf16.h"
 #include "compute/peak.h"
 #include "compute/vec.h"
 
@@ -329,7 +329,7 @@ int attn_limits_measure(double *out, struct attn_limits *l, enum attn_limit whic
     case ATTN_LIMIT_BF16: *out = measure_arithmetic(l, attn_peak_bf16(ROUNDS), add_bf16); break;
     case ATTN_LIMIT_PRODUCTS: *out = measure_arithmetic(l, multiplied(TIMES), multiply); break;
     case ATTN_LIMIT_BF16_PRODUCTS:
-        if (attn_pairs_kind() == ATTN_BF16_FLOATS)
+        if (attn_bf16_kind() == ATTN_BF16_FLOATS)
             *out = measure_arithmetic(l, multiplied(TIMES), multiply);
         else
             *out = measure_arithmetic(l, multiplied_pairs(PAIR_TIMES), multiply_pairs);

@@ -9,7 +9,7 @@
 #include "base/team.h"
 #include "compute/gemm.h"
 #include "compute/panels.h"
-#include "compute/pairs.h"
+#include "compute/bf16.h"
 
 #include <libxsmm.h>
 #include <stdio.h>

@@ -5,7 +5,7 @@
 #include "scratch.h"
 #include "shell.h"
 
-#include "compute/pairs.h"
+#include "compute/bf16.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -166,7 +166,7 @@ START_TEST(copied_weights)
     const size_t count = sizeof names / sizeof *names;
     for (size_t i = 0; i < count; i++) {
         const cJSON *row = named(left_out, names[i]);
-        if (i < count / 2 || attn_pairs_kind() == ATTN_BF16_FLOATS)
+        if (i < count / 2 || attn_bf16_kind() == ATTN_BF16_FLOATS)
             ck_assert_str_eq(golden_string(row, "reason"), "a run does not copy these weights on this machine");
         else
             ck_assert(!row);

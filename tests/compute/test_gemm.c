@@ -9,7 +9,7 @@
 #include "compute/microkernel.h"
 #include "compute/multiply.h"
 #include "compute/panels.h"
-#include "compute/pairs.h"
+#include "compute/bf16.h"
 #include "compute/vec.h"
 
 #include <immintrin.h>
@@ -179,7 +179,7 @@ static float *panels_for(struct attn_mat *w, bool pairs, struct attn_team *t)
 static void compare_panels(struct attn_team *team[3], const float *want, const float *x, size_t ldx, size_t n,
                            const struct attn_mat *w, float *rounded)
 {
-    const bool pairs = rounded && attn_pairs_kind() != ATTN_BF16_FLOATS;
+    const bool pairs = rounded && attn_bf16_kind() != ATTN_BF16_FLOATS;
     struct attn_mat copy = *w;
     if (rounded && !pairs)
         return;
@@ -216,7 +216,7 @@ static void check_shape(struct attn_team *team[3], size_t n, size_t in, size_t o
     plain(want, x, ldx, n, &w, chain, false);
     compare_all(team, want, x, ldx, n, &w, NULL);
     enum attn_bf16 kind = (enum attn_bf16)pick(3);      /* only one kind: the plain loops are slow under a sanitizer */
-    if (attn_pairs_choose(kind)) {
+    if (attn_bf16_choose(kind)) {
         plain(want, x, ldx, n, &w, in_bf16[kind], true);
         compare_all(team, want, x, ldx, n, &w, rounded);
     }
@@ -340,13 +340,13 @@ START_TEST(share_of_libxsmm)
             const bool few = n <= FEW && large;
             ck_assert_double_eq(share_in(y, x, n, &w, NULL), kernels && !(few && turned));
             ck_assert_double_eq(attn_gemm_share(n, &w, false), kernels && !(few && turned));
-            if (attn_pairs_choose(ATTN_BF16_FLOATS)) {  /* rounded, but computed in float32 */
+            if (attn_bf16_choose(ATTN_BF16_FLOATS)) {   /* rounded, but computed in float32 */
                 ck_assert_double_eq(share_in(y, x, n, &w, rounded), kernels && !few);
                 ck_assert_double_eq(attn_gemm_share(n, &w, true), kernels && !few);
             }
-            if (with_bf16 && attn_pairs_choose(ATTN_BF16_DOTS) && n <= 256) {
-                ck_assert_double_eq(share_in(y, x, n, &w, rounded), kernels && n >= ATTN_MANY_PAIRS);
-                ck_assert_double_eq(attn_gemm_share(n, &w, true), kernels && n >= ATTN_MANY_PAIRS);
+            if (with_bf16 && attn_bf16_choose(ATTN_BF16_DOTS) && n <= 256) {
+                ck_assert_double_eq(share_in(y, x, n, &w, rounded), kernels && n >= ATTN_MANY_BF16);
+                ck_assert_double_eq(attn_gemm_share(n, &w, true), kernels && n >= ATTN_MANY_BF16);
             }
         }
     free(x);
@@ -413,7 +413,7 @@ START_TEST(few_rows_in_bf16_are_like_many)
     const enum attn_bf16 kind = (enum attn_bf16)(_i / 9);
     const enum attn_dtype type = (enum attn_dtype)(_i / 3 % 3);
     static float x[N * IN], data[IN * OUT], all[N * OUT], few[2 * OUT], rounded[(N + ATTN_GEMM_MORE) * (IN + ATTN_GEMM_MORE)];
-    if (!attn_pairs_choose(kind))
+    if (!attn_bf16_choose(kind))
         return;
     seed = 31;
     for (size_t i = 0; i < 2 * 9; i++) {                /* lengths that fill blocks of 32, 8 or 4, and others */
@@ -484,7 +484,7 @@ START_TEST(numbers_between_products)
     static const enum attn_epilogue epilogues[] = {ATTN_THEN_GELU, ATTN_THEN_GELU_NEW, ATTN_THEN_RELU, ATTN_THEN_SWIGLU, ATTN_THEN_GEGLU};
     const size_t scratch = (N + ATTN_GEMM_MORE) * (MOST + ATTN_GEMM_MORE) * sizeof(float);
     struct attn_team *team = NULL;
-    if (!attn_pairs_choose((enum attn_bf16)_i))
+    if (!attn_bf16_choose((enum attn_bf16)_i))
         return;
     ck_assert_int_eq(attn_team_new(&team, 3, NULL), 0);
     float *x = room(N * IN * sizeof *x), *hidden = room(N * MOST * sizeof *hidden), *gate = room(N * MOST * sizeof *gate);
@@ -617,7 +617,7 @@ START_TEST(an_empty_sum_is_zero)
     const enum attn_bf16 kind = (enum attn_bf16)(_i / 2);
     float x = 1, y[N * OUT], rounded[(N + ATTN_GEMM_MORE) * ATTN_GEMM_MORE];
     const struct attn_mat w = {.data = &x, .in = 0, .out = OUT, .ld = transposed ? 0 : OUT, .transposed = transposed};
-    bool can = attn_pairs_choose(kind);
+    bool can = attn_bf16_choose(kind);
     for (size_t r = 0; r < 2 * sizeof rows / sizeof *rows; r++) {
         size_t n = rows[r / 2];
         for (size_t i = 0; i < N * OUT; i++)

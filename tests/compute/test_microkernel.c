@@ -7,7 +7,7 @@
 #include "compute/gemm.h"
 #include "compute/microkernel.h"
 #include "compute/multiply.h"
-#include "compute/pairs.h"
+#include "compute/bf16.h"
 
 #include <errno.h>
 #include <linux/filter.h>
@@ -98,10 +98,10 @@ START_TEST(kernels_of_bf16_have_the_bits_of_loops)
     enum { COLS = 64, WORDS = STEPS / 2 };
     static float words[(WORDS + ATTN_GEMM_MORE) * COLS];
     fill_all();
-    attn_pairs_of_rows(words, w, ATTN_F32, COLS, 2 * WORDS, COLS);
+    attn_bf16_of_rows(words, w, ATTN_F32, COLS, 2 * WORDS, COLS);
     float pairs[(ROWS + ATTN_GEMM_MORE) * (STEPS + ATTN_GEMM_MORE)], y[ROWS * COLS], want[ROWS * COLS];
     for (size_t n = 1; n <= ROWS; n++)
-        for (size_t K = 1, ld = attn_pairs_words(STEPS); K <= WORDS && attn_pairs_choose(ATTN_BF16_DOTS) && have_bf16_kernels(); K += 1 + K / 5)
+        for (size_t K = 1, ld = attn_bf16_words(STEPS); K <= WORDS && attn_bf16_choose(ATTN_BF16_DOTS) && have_bf16_kernels(); K += 1 + K / 5)
             for (unsigned flags = ATTN_KERNEL_BF16; flags <= (ATTN_KERNEL_BF16 | ATTN_KERNEL_ADDS); flags += ATTN_KERNEL_ADDS) {
                 struct attn_shape s = {(uint32_t)n, (uint32_t)K, (uint32_t)ld, COLS, COLS, COLS, (uint16_t)flags};
                 struct attn_prefetch none = {0};
@@ -109,8 +109,8 @@ START_TEST(kernels_of_bf16_have_the_bits_of_loops)
                     attn_gemm_round(pairs, STEPS, i, 0, x + i * STEPS, STEPS);
                 memcpy(y, before, sizeof y);
                 memcpy(want, before, sizeof want);
-                const float *first = attn_pairs_at(pairs, ld, 0, 0);
-                attn_pairs_dots.panel(want, COLS, first, ld, words, n, K, flags & ATTN_KERNEL_ADDS, &none);
+                const float *first = attn_bf16_at(pairs, ld, 0, 0);
+                attn_bf16_dots.panel(want, COLS, first, ld, words, n, K, flags & ATTN_KERNEL_ADDS, &none);
                 attn_microkernel *f = attn_microkernel_of(&s);
                 ck_assert(f);
                 f(words, first, y, words);

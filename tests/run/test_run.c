@@ -9,7 +9,7 @@
 
 #include "compute/gemm.h"
 #include "compute/microkernel.h"
-#include "compute/pairs.h"
+#include "compute/bf16.h"
 #include "run/run.h"
 
 #include <math.h>
@@ -78,7 +78,7 @@ START_TEST(copied_weights_do_not_change_a_bit)
     struct attn_run *r = NULL;
     setup_model(_i);
     run_all(&a, T, 1);
-    const bool none = copies == ATTN_COPY_NEVER || (small.bf16 && attn_pairs_kind() == ATTN_BF16_FLOATS);
+    const bool none = copies == ATTN_COPY_NEVER || (small.bf16 && attn_bf16_kind() == ATTN_BF16_FLOATS);
     const struct attn_plan p = {.rows = T, .seqs = 1, .threads = 2, .bf16 = small.bf16, .copies = copies};
     ck_assert_msg(!attn_run_new(&r, small.model, &p, &obs, 1, &err), "%s", err.msg);
     for (size_t rows = T; rows < ATTN_RUN_REPAYS + T; rows += T) {
@@ -139,7 +139,7 @@ START_TEST(copies_for_one_row_do_not_change_a_bit)
         bool never, copied;
         float *want = decode(N, ATTN_COPY_NEVER, &never), *got = decode(N, ATTN_COPY_REPAID, &copied);
         ck_assert(!never);
-        ck_assert_int_eq(copied, !small.bf16 || attn_pairs_kind() == ATTN_BF16_DOTS);
+        ck_assert_int_eq(copied, !small.bf16 || attn_bf16_kind() == ATTN_BF16_DOTS);
         ck_assert(memcmp(want, got, N * 50 * sizeof *want) == 0);
         free(want);
         free(got);

@@ -1,5 +1,5 @@
-/* pairs_dots.c - products in pairs by vdpbf16ps. */
-#include "compute/pairs_body.h"
+/* bf16_dots.c - products in pairs by vdpbf16ps. */
+#include "compute/bf16_body.h"
 
 /* The tile of float32 (tile.h), with another instruction in place of the fused multiply-add. */
 static inline v16 dots16(v16 x, v16 w, v16 sum)
@@ -32,7 +32,7 @@ static void name(float *y, size_t ldy, const float *x, size_t ldx, float *words,
 }
 COPY(copy_f32, 4, v32_from_f32) COPY(copy_f16, 2, v32_from_f16) COPY(copy_bf16, 2, v32_from_bf16)
 #undef COPY
-_Static_assert(TILE_ROWS == ATTN_PAIRS_FIRST && TILE_COLS == 4, "a tile has the first rows and all columns");
+_Static_assert(TILE_ROWS == ATTN_BF16_FIRST && TILE_COLS == 4, "a tile has the first rows and all columns");
 
 static void panel_copy(float *y, size_t ldy, const float *x, size_t ldx, float *words, const void *w, enum attn_dtype type,
                        size_t ldw, size_t K, bool more, size_t n, struct attn_prefetch *prefetch)
@@ -55,7 +55,7 @@ static inline __attribute__((always_inline))
 void eight_steps(float *y, size_t ldy, const float *x, size_t ldx, const struct rows *w, struct coming_rows *next, size_t cols,
                  size_t size, v32_from *from, size_t rows)
 {
-    v16 f[ATTN_PAIRS_LONE][DEEP / 2];
+    v16 f[ATTN_BF16_LONE][DEEP / 2];
     UNROLL for (size_t r = 0; r < rows; r++)
         UNROLL for (size_t k = 0; k < DEEP / 2; k++)
             f[r][k] = all(x[r * ldx + k]);
@@ -85,7 +85,7 @@ void name##_rows(float *y, size_t ldy, const float *x, size_t ldx, const char *w
                  size_t rows) \
 { \
     struct coming_rows next = coming_rows(w, bytes, cols * size); \
-    for (size_t k = 0; k < 2 * attn_pairs_words(K); k += DEEP) { \
+    for (size_t k = 0; k < 2 * attn_bf16_words(K); k += DEEP) { \
         struct rows eight = rows_at(w, bytes, k, K); \
         eight_steps(y, ldy, x + k / 2, ldx, &eight, &next, cols, size, from, rows); \
     } \
@@ -95,7 +95,7 @@ static void name(float *y, size_t ldy, const float *x, size_t ldx, const char *w
     if (n == 1) \
         name##_rows(y, ldy, x, ldx, w, bytes, K, cols, 1); \
     else \
-        name##_rows(y, ldy, x, ldx, w, bytes, K, cols, ATTN_PAIRS_LONE); \
+        name##_rows(y, ldy, x, ldx, w, bytes, K, cols, ATTN_BF16_LONE); \
 }
 STREAM(stream_f32, 4, v32_from_f32) STREAM(stream_f16, 2, v32_from_f16) STREAM(stream_bf16, 2, v32_from_bf16)
 #undef STREAM
@@ -117,8 +117,8 @@ void name##_rows(float *y, size_t ldy, const float *x, size_t ldx, const void *c
 { \
     struct sixteen_rows t; \
     struct lines lines; \
-    v16 sum[ATTN_PAIRS_LONE], out[4]; \
-    size_t rate = prefetch_rate(prefetch, attn_pairs_words(K) / 4); \
+    v16 sum[ATTN_BF16_LONE], out[4]; \
+    size_t rate = prefetch_rate(prefetch, attn_bf16_words(K) / 4); \
     UNROLL for (size_t r = 0; r < rows; r++) \
         sum[r] = load(y + r * ldy); \
     for (size_t k = 0; k < K; k += BOTH) { \
@@ -141,7 +141,7 @@ static void name(float *y, size_t ldy, const float *x, size_t ldx, const void *c
     if (n == 1) \
         name##_rows(y, ldy, x, ldx, w, K, prefetch, 1); \
     else \
-        name##_rows(y, ldy, x, ldx, w, K, prefetch, ATTN_PAIRS_LONE); \
+        name##_rows(y, ldy, x, ldx, w, K, prefetch, ATTN_BF16_LONE); \
 }
 TRANSPOSED(transposed_f32, 4, v32_from_f32) TRANSPOSED(transposed_f16, 2, v32_from_f16) TRANSPOSED(transposed_bf16, 2, v32_from_bf16)
 #undef TRANSPOSED
@@ -155,4 +155,4 @@ static void stream_transposed_dots(float *y, size_t ldy, const float *x, size_t 
     by_type[type](y, ldy, x, ldx, w, n, K, prefetch);
 }
 
-const struct attn_pairs_ops attn_pairs_dots = {panel_dots, panel_copy, stream_dots, stream_transposed_dots, row_dots};
+const struct attn_bf16_ops attn_bf16_dots = {panel_dots, panel_copy, stream_dots, stream_transposed_dots, row_dots};

@@ -1,10 +1,10 @@
-/* pairs_body.h - converts stored rows of a weight into words (pairs.h).
+/* bf16_body.h - converts stored rows of a weight into words (bf16.h).
  *
  * Included only by the files that compute products in pairs. */
-#ifndef ATTN_COMPUTE_PAIRS_BODY_H
-#define ATTN_COMPUTE_PAIRS_BODY_H
+#ifndef ATTN_COMPUTE_BF16_BODY_H
+#define ATTN_COMPUTE_BF16_BODY_H
 
-#include "compute/pairs.h"
+#include "compute/bf16.h"
 
 #include "compute/lanes.h"
 #include "compute/prefetch.h"
@@ -30,7 +30,7 @@ struct rows { const char *at[DEEP]; };
 
 static inline struct rows rows_at(const char *w, size_t bytes, size_t k, size_t K)
 {
-    static const _Alignas(64) float zeros[ATTN_PAIRS_WIDTH];
+    static const _Alignas(64) float zeros[ATTN_BF16_WIDTH];
     struct rows r;
     for (size_t i = 0; i < DEEP; i++)
         r.at[i] = k + i < K ? w + (k + i) * bytes : (const char *)zeros;

@@ -1,7 +1,7 @@
-/* pairs.h - products of numbers rounded to bf16, by instructions that take two steps of k at once.
+/* bf16.h - products of numbers rounded to bf16, by instructions that take two steps of k at once.
  *
  * A pair is two neighbouring steps of k in one 32-bit word, the first in its lower half.  Rows of x are rows
- * of words and blocks of w are [K/2, 64] words, so that a product of words looks like one of floats.  The
+ * of words and blocks of w are [K/2, 64] words (the VNNI layout), so that a product of words looks like one of floats.  The
  * last words are padded with zeros to a multiple of 32 steps.  For tiles, x is stored in the order in which it is
  * loaded: 16 words of each of 16 rows, then the next 16 words of these rows, since rows far apart are slow to
  * load.  The processor determines which instruction multiplies (base/cpu.h), and that determines the bits:
@@ -16,29 +16,29 @@
  * Memory is fastest in long stretches from several rows on different pages.  So a chunk is several panels wide if the weight is
  * stored [in, out], and as many steps of k deep as fit if it is stored [out, in].  With vdpbf16ps the first of some rows
  * of x make the words of a weight [in, out] themselves, a panel at a time; for many rows that gains nothing. */
-#ifndef ATTN_COMPUTE_PAIRS_H
-#define ATTN_COMPUTE_PAIRS_H
+#ifndef ATTN_COMPUTE_BF16_H
+#define ATTN_COMPUTE_BF16_H
 
 #include "base/cpu.h"
 #include "compute/vec.h"
 
 enum {
-    ATTN_PAIRS_ROWS = 16,               /* rows of x and y are read and written so many at once, even if n ends before */
-    ATTN_PAIRS_TILE = 256,              /* words of a tile: 16 rows of 16 */
-    ATTN_PAIRS_WIDTH = 16 * ATTN_PANEL, /* most columns that are converted, or streamed, at a time */
-    ATTN_PAIRS_LONE = 2,                /* most rows of x for which w is streamed */
-    ATTN_PAIRS_FIRST = 6,               /* rows of x that make the words of a weight while they multiply */
+    ATTN_BF16_ROWS = 16,                /* rows of x and y are read and written so many at once, even if n ends before */
+    ATTN_BF16_TILE = 256,               /* words of a tile: 16 rows of 16 */
+    ATTN_BF16_WIDTH = 16 * ATTN_PANEL, /* most columns that are converted, or streamed, at a time */
+    ATTN_BF16_LONE = 2,                 /* most rows of x for which w is streamed */
+    ATTN_BF16_FIRST = 6,                /* rows of x that make the words of a weight while they multiply */
     ATTN_CHUNK = 1 << 16                /* words of a chunk: 256 KB */
 };
 
 /* The instruction in use; ATTN_BF16_FLOATS: this machine has none, so products must be computed in float32. */
-enum attn_bf16 attn_pairs_kind(void);
+enum attn_bf16 attn_bf16_kind(void);
 /* Chooses another one, for tests.  False: this machine does not have it. */
-bool attn_pairs_choose(enum attn_bf16 kind);
+bool attn_bf16_choose(enum attn_bf16 kind);
 
 /* What each of the two instructions computes. */
-struct attn_pairs_ops {
-    /* y[n, 64] (+)= x[n, words] w[words, 64], while `prefetch` is fetched; x from attn_pairs_at, ldx in words.  Of more rows,
+struct attn_bf16_ops {
+    /* y[n, 64] (+)= x[n, words] w[words, 64], while `prefetch` is fetched; x from attn_bf16_at, ldx in words.  Of more rows,
      * libxsmm's kernels do what vdpbf16ps does here (multiply.h). */
     void (*panel)(float *y, size_t ldy, const float *x, size_t ldx, const float *w, size_t n, size_t words, bool more,
                   struct attn_prefetch *prefetch);
@@ -56,17 +56,17 @@ struct attn_pairs_ops {
      * is stored. */
     void (*row_panels)(float *y, const float *x, const float *w, size_t next, size_t n, size_t words);
 };
-extern const struct attn_pairs_ops attn_pairs_dots, attn_pairs_tiles;
-const struct attn_pairs_ops *attn_pairs_ops(void);     /* of the instruction in use */
+extern const struct attn_bf16_ops attn_bf16_dots, attn_bf16_tiles;
+const struct attn_bf16_ops *attn_bf16_ops(void);       /* of the instruction in use */
 
 /* words(n): how many words n steps take, padding included. */
-static inline size_t attn_pairs_words(size_t n) { return (n + 31) / 32 * 16; }
+static inline size_t attn_bf16_words(size_t n) { return (n + 31) / 32 * 16; }
 /* Converts x[n] into row i of words, from step k (a multiple of 32) on; ld: words of a row. */
-void attn_pairs_put(float *words, size_t ld, size_t i, size_t k, const float *x, size_t n);
+void attn_bf16_put(float *words, size_t ld, size_t i, size_t k, const float *x, size_t n);
 /* The memory of n steps of some rows from row i and step k on. */
-struct attn_prefetch attn_pairs_prefetch(const float *words, size_t ld, size_t i, size_t rows, size_t k, size_t n);
+struct attn_prefetch attn_bf16_prefetch(const float *words, size_t ld, size_t i, size_t rows, size_t k, size_t n);
 /* The address of word k of row i; both must be multiples of 16. */
-const float *attn_pairs_at(const float *words, size_t ld, size_t i, size_t k);
+const float *attn_bf16_at(const float *words, size_t ld, size_t i, size_t k);
 
 /* Panels j0..j1 of a weight, K steps from step k on. */
 struct attn_chunk { size_t j0, j1, k, K; };
@@ -76,13 +76,13 @@ struct attn_chunk attn_chunk_of(const struct attn_mat *w, size_t j0, size_t end,
 /* Makes words[j1 - j0][words(K), 64]. */
 void attn_chunk_words(float *words, const struct attn_mat *w, const struct attn_chunk *c);
 
-/* ---- for machines with one of the two instructions only (pairs_words.c) ---- */
+/* ---- for machines with one of the two instructions only (bf16_words.c) ---- */
 
 /* Converts x[n] to words; each sixteen of them go to y, `step` words further on. */
-void attn_pairs_of_row(float *y, size_t step, const float *x, size_t n);
+void attn_bf16_of_row(float *y, size_t step, const float *x, size_t n);
 /* Makes words[cols / 64][words(K), 64] from w[K, cols] as it is stored: whole panels, at most WIDTH columns. */
-void attn_pairs_of_rows(float *words, const void *w, enum attn_dtype type, size_t ldw, size_t K, size_t cols);
+void attn_bf16_of_rows(float *words, const void *w, enum attn_dtype type, size_t ldw, size_t K, size_t cols);
 /* Makes sixteen columns of words[words(K), 64] from sixteen stored rows of K numbers, to which w[16] points. */
-void attn_pairs_transpose(float *words, const void *const *w, enum attn_dtype type, size_t K, struct attn_prefetch *prefetch);
+void attn_bf16_transpose(float *words, const void *const *w, enum attn_dtype type, size_t K, struct attn_prefetch *prefetch);
 
 #endif

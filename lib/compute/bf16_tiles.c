@@ -1,5 +1,5 @@
-/* pairs_tiles.c - products in pairs by tdpbf16ps, or for one or two rows of x with its bits. */
-#include "compute/pairs_body.h"
+/* bf16_tiles.c - products in pairs by tdpbf16ps, or for one or two rows of x with its bits. */
+#include "compute/bf16_body.h"
 
 enum { SIDE = 16, SECOND = 16, THIRD = 32, FOURTH = 48 };   /* a tile is 16 x 16 words; columns where a panel's tiles begin */
 
@@ -73,15 +73,15 @@ static void panel_tiles(float *y, size_t ldy, const float *x, size_t ldx, const 
 /* Computes the bits of tdpbf16ps for one or two rows of x by fused multiply-adds: the instruction itself would take as long as
  * for 16 rows, and needs pairs of w.  Here w is read where it is stored, as in products_body.h. */
 enum {
-    WORDS = ATTN_PAIRS_ROWS, STEPS = 2 * WORDS,         /* steps of k after which the two chains start again from 0 */
-    WIDTH = ATTN_PAIRS_WIDTH                            /* columns whose chains fit into the cache */
+    WORDS = ATTN_BF16_ROWS, STEPS = 2 * WORDS,          /* steps of k after which the two chains start again from 0 */
+    WIDTH = ATTN_BF16_WIDTH                             /* columns whose chains fit into the cache */
 };
 /* MXCSR as tdpbf16ps behaves: round to nearest, no exceptions, denormal operands and results are 0. */
 enum { AS_TILES = 0x1f80 | 0x8040 };
 
 /* The words of x for 32 steps as floats: the first step of each pair, and the second. */
-struct words { float first[ATTN_PAIRS_LONE][WORDS], second[ATTN_PAIRS_LONE][WORDS]; };
-struct chains { float first[ATTN_PAIRS_LONE][WIDTH], second[ATTN_PAIRS_LONE][WIDTH]; };
+struct words { float first[ATTN_BF16_LONE][WORDS], second[ATTN_BF16_LONE][WORDS]; };
+struct chains { float first[ATTN_BF16_LONE][WIDTH], second[ATTN_BF16_LONE][WIDTH]; };
 
 static inline struct words words_of(const float *x, size_t rows)
 {
@@ -113,7 +113,7 @@ static inline __attribute__((always_inline))
 void eight_steps(float *y, size_t ldy, struct chains *chains, const struct words *words, struct part part, const struct rows *w,
                  struct coming_rows *next, size_t cols, size_t size, v16 (*from)(const void *), size_t rows)
 {
-    v16 first[ATTN_PAIRS_LONE][DEEP / 2], second[ATTN_PAIRS_LONE][DEEP / 2];
+    v16 first[ATTN_BF16_LONE][DEEP / 2], second[ATTN_BF16_LONE][DEEP / 2];
     UNROLL for (size_t r = 0; r < rows; r++)
         UNROLL for (size_t k = 0; k < DEEP / 2; k++) {
             first[r][k] = all(words->first[r][part.word + k]);
@@ -147,7 +147,7 @@ void stream(float *y, size_t ldy, const float *x, const char *w, size_t bytes, s
 {
     struct chains chains;
     struct coming_rows next = coming_rows(w, bytes, cols * size);
-    for (size_t k = 0; k < K; k += STEPS, x += ATTN_PAIRS_TILE) {
+    for (size_t k = 0; k < K; k += STEPS, x += ATTN_BF16_TILE) {
         size_t parts = K - k < STEPS ? (K - k) / DEEP + 1 : STEPS / DEEP;
         struct words words = words_of(x, rows);
         for (size_t i = 0; i < parts; i++) {
@@ -164,7 +164,7 @@ static void name(float *y, size_t ldy, const float *x, const char *w, size_t byt
     if (n == 1) \
         stream(y, ldy, x, w, bytes, K, cols, size, from, 1); \
     else \
-        stream(y, ldy, x, w, bytes, K, cols, size, from, ATTN_PAIRS_LONE); \
+        stream(y, ldy, x, w, bytes, K, cols, size, from, ATTN_BF16_LONE); \
 }
 STREAM(stream_f32, 4, from_f32_rows) STREAM(stream_f16, 2, from_f16_rows) STREAM(stream_bf16, 2, from_bf16_rows)
 #undef STREAM
@@ -177,7 +177,7 @@ void transposed_steps(v16 *sum, const float *x, const struct sixteen_rows *t, si
 {
     struct words words = words_of(x, rows);
     struct lines lines;
-    v16 first[ATTN_PAIRS_LONE], second[ATTN_PAIRS_LONE], out[4];
+    v16 first[ATTN_BF16_LONE], second[ATTN_BF16_LONE], out[4];
     UNROLL for (size_t r = 0; r < rows; r++)
         first[r] = second[r] = all(0);
     take_lines(&lines, t->row, 0);
@@ -199,11 +199,11 @@ void transposed(float *y, size_t ldy, const float *x, const void *const *w, size
             v32_from *from, size_t rows)
 {
     struct sixteen_rows t;
-    v16 sum[ATTN_PAIRS_LONE];
-    size_t rate = prefetch_rate(prefetch, attn_pairs_words(K) / 4);
+    v16 sum[ATTN_BF16_LONE];
+    size_t rate = prefetch_rate(prefetch, attn_bf16_words(K) / 4);
     UNROLL for (size_t r = 0; r < rows; r++)
         sum[r] = load(y + r * ldy);
-    for (size_t k = 0; k < K; k += STEPS, x += ATTN_PAIRS_TILE) {
+    for (size_t k = 0; k < K; k += STEPS, x += ATTN_BF16_TILE) {
         make_words(&t, w, k, K, size, from);
         transposed_steps(sum, x, &t, rows, prefetch, rate);
     }
@@ -217,7 +217,7 @@ static void name(float *y, size_t ldy, const float *x, const void *const *w, siz
     if (n == 1) \
         transposed(y, ldy, x, w, K, prefetch, size, from, 1); \
     else \
-        transposed(y, ldy, x, w, K, prefetch, size, from, ATTN_PAIRS_LONE); \
+        transposed(y, ldy, x, w, K, prefetch, size, from, ATTN_BF16_LONE); \
 }
 TRANSPOSED(transposed_f32, 4, v32_from_f32) TRANSPOSED(transposed_f16, 2, v32_from_f16) TRANSPOSED(transposed_bf16, 2, v32_from_bf16)
 #undef TRANSPOSED
@@ -261,4 +261,4 @@ static void stream_transposed_tiles(float *y, size_t ldy, const float *x, size_t
     end_tiles(before);
 }
 
-const struct attn_pairs_ops attn_pairs_tiles = {panel_tiles, NULL, stream_tiles, stream_transposed_tiles, NULL};
+const struct attn_bf16_ops attn_bf16_tiles = {panel_tiles, NULL, stream_tiles, stream_transposed_tiles, NULL};

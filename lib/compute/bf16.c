@@ -1,22 +1,22 @@
-/* pairs.c - which instruction multiplies pairs, how rows of x are stored for it, and the chunks of a weight. */
-#include "compute/pairs.h"
+/* bf16.c - which instruction multiplies pairs, how rows of x are stored for it, and the chunks of a weight. */
+#include "compute/bf16.h"
 
 #include "base/size.h"
 #include "compute/slab.h"
 
 #include <stdatomic.h>
 
-enum { SIDE = ATTN_PAIRS_ROWS, PANEL = ATTN_PANEL, STEPS = 2 * ATTN_CHUNK / PANEL /* of one panel */, LINE = 64 };
+enum { SIDE = ATTN_BF16_ROWS, PANEL = ATTN_PANEL, STEPS = 2 * ATTN_CHUNK / PANEL /* of one panel */, LINE = 64 };
 
 static _Atomic(int) forced = -1;
 
-enum attn_bf16 attn_pairs_kind(void)
+enum attn_bf16 attn_bf16_kind(void)
 {
     int kind = atomic_load_explicit(&forced, memory_order_relaxed);
     return kind < 0 ? attn_cpu_bf16() : (enum attn_bf16)kind;
 }
 
-bool attn_pairs_choose(enum attn_bf16 kind)
+bool attn_bf16_choose(enum attn_bf16 kind)
 {
     if (!attn_cpu_can(kind))
         return false;
@@ -24,31 +24,31 @@ bool attn_pairs_choose(enum attn_bf16 kind)
     return true;
 }
 
-const struct attn_pairs_ops *attn_pairs_ops(void)
+const struct attn_bf16_ops *attn_bf16_ops(void)
 {
-    return attn_pairs_kind() == ATTN_BF16_TILES ? &attn_pairs_tiles : &attn_pairs_dots;
+    return attn_bf16_kind() == ATTN_BF16_TILES ? &attn_bf16_tiles : &attn_bf16_dots;
 }
 
 /* ---- rows of x ---- */
 
-void attn_pairs_put(float *words, size_t ld, size_t i, size_t k, const float *x, size_t n)
+void attn_bf16_put(float *words, size_t ld, size_t i, size_t k, const float *x, size_t n)
 {
-    if (attn_pairs_kind() == ATTN_BF16_TILES)
-        attn_pairs_of_row(words + i / SIDE * SIDE * ld + i % SIDE * SIDE + k / 2 * SIDE, ATTN_PAIRS_TILE, x, n);
+    if (attn_bf16_kind() == ATTN_BF16_TILES)
+        attn_bf16_of_row(words + i / SIDE * SIDE * ld + i % SIDE * SIDE + k / 2 * SIDE, ATTN_BF16_TILE, x, n);
     else
-        attn_pairs_of_row(words + i * ld + k / 2, SIDE, x, n);
+        attn_bf16_of_row(words + i * ld + k / 2, SIDE, x, n);
 }
 
-struct attn_prefetch attn_pairs_prefetch(const float *words, size_t ld, size_t i, size_t rows, size_t k, size_t n)
+struct attn_prefetch attn_bf16_prefetch(const float *words, size_t ld, size_t i, size_t rows, size_t k, size_t n)
 {
-    size_t side = attn_pairs_kind() == ATTN_BF16_TILES ? SIDE : 1, first = i / side, end = parts_of(i + rows, side);
+    size_t side = attn_bf16_kind() == ATTN_BF16_TILES ? SIDE : 1, first = i / side, end = parts_of(i + rows, side);
     const size_t size = side * sizeof *words;   /* of a word of so many rows */
-    return attn_prefetch_rows(words + side * (first * ld + k / 2), end - first, attn_pairs_words(n) * size, ld * size);
+    return attn_prefetch_rows(words + side * (first * ld + k / 2), end - first, attn_bf16_words(n) * size, ld * size);
 }
 
-const float *attn_pairs_at(const float *words, size_t ld, size_t i, size_t k)
+const float *attn_bf16_at(const float *words, size_t ld, size_t i, size_t k)
 {
-    return words + i * ld + (attn_pairs_kind() == ATTN_BF16_TILES ? k * SIDE : k);
+    return words + i * ld + (attn_bf16_kind() == ATTN_BF16_TILES ? k * SIDE : k);
 }
 
 /* ---- chunks ---- */
@@ -75,7 +75,7 @@ static void pair_last(float *words, const struct attn_mat *w, const struct attn_
     for (size_t k = 0; k < c->K; k += ATTN_SLAB) {
         struct attn_slab s = {c->j0 * PANEL, w->out % PANEL, c->k + k, smaller(c->K - k, ATTN_SLAB)};
         struct attn_floats from = attn_slab_floats(copy, w, &s, false);
-        attn_pairs_of_rows(words + k / 2 * PANEL, from.at, ATTN_F32, from.ld, s.K, PANEL);
+        attn_bf16_of_rows(words + k / 2 * PANEL, from.at, ATTN_F32, from.ld, s.K, PANEL);
     }
 }
 
@@ -90,7 +90,7 @@ static void transpose_rows(float *words, const struct attn_mat *w, const struct 
             row[l] = (const char *)attn_mat_row(w, first + l) + c->k * size;
         struct attn_prefetch prefetch = attn_prefetch_rows((const char *)attn_mat_row(w, next) + c->k * size,
                                                  next < w->out ? ATTN_TRANSPOSE : 0, c->K * size, w->ld * size);
-        attn_pairs_transpose(words + j, row, w->type, c->K, &prefetch);
+        attn_bf16_transpose(words + j, row, w->type, c->K, &prefetch);
     }
 }
 
@@ -101,6 +101,6 @@ void attn_chunk_words(float *words, const struct attn_mat *w, const struct attn_
     else if (c->j1 * PANEL > w->out)
         pair_last(words, w, c);
     else
-        attn_pairs_of_rows(words, attn_element(w->data, w->type, c->k * w->ld + c->j0 * PANEL), w->type, w->ld, c->K,
+        attn_bf16_of_rows(words, attn_element(w->data, w->type, c->k * w->ld + c->j0 * PANEL), w->type, w->ld, c->K,
                            (c->j1 - c->j0) * PANEL);
 }

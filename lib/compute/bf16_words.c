@@ -1,8 +1,8 @@
-/* pairs_words.c - makes pairs from rows of x and of a weight, whose rows are read in the longest possible stretches, several
+/* bf16_words.c - makes pairs from rows of x and of a weight, whose rows are read in the longest possible stretches, several
  * rows side by side. */
-#include "compute/pairs_body.h"
+#include "compute/bf16_body.h"
 
-void attn_pairs_of_row(float *y, size_t step, const float *x, size_t n)
+void attn_bf16_of_row(float *y, size_t step, const float *x, size_t n)
 {
     for (size_t i = 0; i < n; i += BOTH, y += step) {
         v16 second = n - i > LANES ? get(x + i + LANES, n - i - LANES, 0) : all(0);
@@ -32,7 +32,7 @@ void eight_rows(float *words, size_t panel, const struct rows *w, size_t cols, s
 static void name(float *words, const char *w, size_t bytes, size_t K, size_t cols) \
 { \
     struct coming_rows next = coming_rows(w, bytes, cols * size); \
-    size_t all = attn_pairs_words(K), panel = all * ATTN_PANEL; \
+    size_t all = attn_bf16_words(K), panel = all * ATTN_PANEL; \
     for (size_t k = 0; k < 2 * all; k += DEEP) { \
         struct rows eight = rows_at(w, bytes, k, K); \
         eight_rows(words + k / 2 * ATTN_PANEL, panel, &eight, cols, &next, size, from); \
@@ -41,7 +41,7 @@ static void name(float *words, const char *w, size_t bytes, size_t K, size_t col
 ROWS(rows_f32, 4, v32_from_f32) ROWS(rows_f16, 2, v32_from_f16) ROWS(rows_bf16, 2, v32_from_bf16)
 #undef ROWS
 
-void attn_pairs_of_rows(float *words, const void *w, enum attn_dtype type, size_t ldw, size_t K, size_t cols)
+void attn_bf16_of_rows(float *words, const void *w, enum attn_dtype type, size_t ldw, size_t K, size_t cols)
 {
     static void (*const by_type[])(float *, const char *, size_t, size_t, size_t) = {
         [ATTN_F32] = rows_f32, [ATTN_F16] = rows_f16, [ATTN_BF16] = rows_bf16};
@@ -54,7 +54,7 @@ static void name(float *words, const void *const *w, size_t K, struct attn_prefe
     struct sixteen_rows t; \
     struct lines lines; \
     v16 out[4]; \
-    size_t rate = prefetch_rate(prefetch, attn_pairs_words(K) / LANES); \
+    size_t rate = prefetch_rate(prefetch, attn_bf16_words(K) / LANES); \
     for (size_t k = 0; k < K; k += BOTH) { \
         make_words(&t, w, k, K, size, from); \
         take_lines(&lines, t.row, 0); \
@@ -69,7 +69,7 @@ static void name(float *words, const void *const *w, size_t K, struct attn_prefe
 TRANSPOSED(transposed_f32, 4, v32_from_f32) TRANSPOSED(transposed_f16, 2, v32_from_f16) TRANSPOSED(transposed_bf16, 2, v32_from_bf16)
 #undef TRANSPOSED
 
-void attn_pairs_transpose(float *words, const void *const *w, enum attn_dtype type, size_t K, struct attn_prefetch *prefetch)
+void attn_bf16_transpose(float *words, const void *const *w, enum attn_dtype type, size_t K, struct attn_prefetch *prefetch)
 {
     static void (*const by_type[])(float *, const void *const *, size_t, struct attn_prefetch *) = {
         [ATTN_F32] = transposed_f32, [ATTN_F16] = transposed_f16, [ATTN_BF16] = transposed_bf16};

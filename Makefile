@@ -65,11 +65,11 @@ cflags_vec        := -O2 -fno-var-tracking
 # Their frames hold a tile of sums, half a megabyte that small products use little of: to probe it took half of their time.
 unprobed          := $(if $(flags)$(clash),,-fno-stack-clash-protection)
 cflags_gemm       := $(unprobed)
-cflags_sums       := $(unprobed)
-cflags_slopes     := $(unprobed)
+cflags_gemm_item  := $(unprobed)
+cflags_rows_backward := $(unprobed)
 # Its deep frame makes the stack grow, by one touch at its end: each page on the way would be memory, and time at every start.
 cflags_process    := $(unprobed)
-cflags_multiply    := -mprfchw
+cflags_multiply   := -mprfchw
 cflags_vec_avx2   := -mavx2 -mfma -mf16c -mprfchw
 cflags_vec_avx512 := -mavx512f -mavx512bw -mavx512dq -mavx512vl $(cflags_vec_avx2)
 cflags_bf16_words := -mavx512bf16 $(cflags_vec_avx512)

@@ -1,6 +1,6 @@
 #include "asking.h"
 
-#include "output.h"
+#include "opts_output.h"
 
 #include "base/err.h"
 

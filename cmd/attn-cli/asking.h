@@ -2,7 +2,7 @@
 #ifndef CLI_ASKING_H
 #define CLI_ASKING_H
 
-#include "edits.h"
+#include "opts_edits.h"
 
 /* A text and all that a question about it takes. */
 struct asked {

@@ -5,7 +5,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "print.h"
+#include "cli_print.h"
 
 static size_t least(size_t n, bool all) { return all || n < DIFF_MOST ? n : DIFF_MOST; }
 

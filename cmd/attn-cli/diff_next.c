@@ -4,7 +4,7 @@
 #include <inttypes.h>
 #include <math.h>
 
-#include "print.h"
+#include "cli_print.h"
 
 /* Prints nothing unless f is given; returns the columns. */
 static size_t print_word(FILE *f, const struct attn_tokenizer *t, int32_t id)

@@ -4,8 +4,8 @@
 #include <inttypes.h>
 #include <string.h>
 
-#include "output.h"
-#include "print.h"
+#include "opts_output.h"
+#include "cli_print.h"
 
 static bool compared(const struct attn_diff_row *r) { return r->kind <= ATTN_DIFF_SHAPE; }
 static bool differs(const struct attn_diff_row *r) { return r->kind == ATTN_DIFF_NUMBERS || r->kind == ATTN_DIFF_SHAPE; }

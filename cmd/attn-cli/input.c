@@ -1,7 +1,7 @@
 #include "input.h"
 #include "attn_tools.h"
 
-#include "attention.h"
+#include "opts_attention.h"
 #include "say.h"
 
 #include "base/disk.h"

@@ -1,5 +1,5 @@
 /* main.c - finds the row of the command, calls it, and returns its exit status. */
-#include "output.h"
+#include "opts_output.h"
 #include "pager.h"
 #include "process.h"
 #include "say.h"

@@ -5,7 +5,7 @@
 #include "table.h"
 
 #include "attn_tools.h"
-#include "print.h"
+#include "cli_print.h"
 #include "say.h"
 
 #include "base/err.h"

@@ -1,7 +1,7 @@
 #include "say.h"
 
 #include "pager.h"
-#include "print.h"
+#include "cli_print.h"
 #include "table.h"
 
 #include "base/clock.h"

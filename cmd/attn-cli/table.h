@@ -1,6 +1,6 @@
 /* table.h - the commands and their options, as rows.
  *
- * Everything the user can type is a row: opts.c parses by the rows; help.c and completion.c print them.  A command is one file
+ * Everything the user can type is a row: opts.c parses by the rows; cmd_help.c and completion.c print them.  A command is one file
  * that ends with its `struct command`, or a large one some files more; COMMANDS lists them.  A row points to the variable that
  * gets the option's value, so that a command reads plain variables. */
 #ifndef CLI_TABLE_H
@@ -143,7 +143,7 @@ char *brief_command(const struct command *c);           /* the same as people ty
 /* Writes `"key": value, ` for each option that was given. */
 void opts_write_keys(FILE *f, const struct option *rows);
 
-/* ---- what is printed from the rows (help.c, completion.c) ---- */
+/* ---- what is printed from the rows (cmd_help.c, completion.c) ---- */
 
 void help_print_short(FILE *f);         /* for `attn-cli` without arguments */
 /* Without `all`, of a command that has many options only the usual ones, and how many there are besides. */

@@ -1,7 +1,7 @@
 #include "transcript.h"
 
-#include "output.h"
-#include "print.h"
+#include "opts_output.h"
+#include "cli_print.h"
 
 #include "base/err.h"
 

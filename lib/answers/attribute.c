@@ -18,7 +18,7 @@
 #include <string.h>
 
 #include "ask/metric.h"
-#include "ask/place.h"
+#include "ask/edit_place.h"
 #include "base/err.h"
 #include "base/size.h"
 #include "compute/rows.h"

@@ -10,8 +10,8 @@
 #include "base/err.h"
 #include "base/num.h"
 #include "base/size.h"
-#include "sinks/csv.h"
-#include "sinks/json.h"
+#include "sinks/sink_csv.h"
+#include "sinks/sink_json.h"
 #include "sinks/print.h"
 #include "text/label.h"
 

@@ -7,8 +7,8 @@
 
 #include "base/err.h"
 #include "base/format.h"
-#include "sinks/csv.h"
-#include "sinks/json.h"
+#include "sinks/sink_csv.h"
+#include "sinks/sink_json.h"
 
 int attn_readout_begin(struct attn_out *o, const struct attn_readout *r, struct attn_err *err)
 {

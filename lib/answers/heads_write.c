@@ -22,8 +22,8 @@
 #include "picture/album.h"
 #include "picture/look.h"
 #include "run/kind.h"
-#include "sinks/csv.h"
-#include "sinks/json.h"
+#include "sinks/sink_csv.h"
+#include "sinks/sink_json.h"
 #include "sinks/print.h"
 #include "sinks/sink.h"
 

@@ -12,7 +12,7 @@
 #include "base/format.h"
 #include "base/size.h"
 #include "picture/figure.h"
-#include "sinks/csv.h"
+#include "sinks/sink_csv.h"
 #include "sinks/print.h"
 #include "sinks/sink.h"
 #include "text/label.h"

@@ -10,7 +10,7 @@
  *     VALUE  := NUMBER | -inf | uniform | SOURCE | mean(SOURCE) | noise(SIGMA,SEED), or NUMBER* before one of the last four
  *     SOURCE := FILE.npz[:NAME] | FILE.npy | text("...") | ids(1,2,3) | texts(FILE) | from
  *
- * Here it knows no model: place.c says what it means in one, source.c where values come from, editor.c does it. */
+ * Here it knows no model: edit_place.c says what it means in one, edit_source.c where values come from, editor.c does it. */
 #ifndef ATTN_ASK_EDIT_H
 #define ATTN_ASK_EDIT_H
 

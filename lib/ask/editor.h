@@ -3,9 +3,9 @@
  * An editor is made in steps, each of which finds what can be wrong as early as it can be known: names, heads, columns and files
  * when it is made; positions, tokens and numbers of rows when it is told a text; then its sources run; then it edits.
  *
- *     attn_editor_new        place.c, source.c
- *     attn_editor_text       rows.c
- *     attn_editor_start      source.c runs the texts that values come from
+ *     attn_editor_new        edit_place.c, edit_source.c
+ *     attn_editor_text       edit_rows.c
+ *     attn_editor_start      edit_source.c runs the texts that values come from
  *     attn_editor_touches    touch.c lists what they change
  *     attn_editor_observer   editor.c finds the rows and cells of each band, apply.c changes them */
 #ifndef ATTN_ASK_EDITOR_H
@@ -13,8 +13,8 @@
 
 #include <pthread.h>
 
-#include "ask/place.h"
-#include "ask/source.h"
+#include "ask/edit_place.h"
+#include "ask/edit_source.h"
 
 struct attn_edited {                    /* a text that is edited */
     int32_t *ids; size_t n, room;       /* all of its tokens so far */
@@ -47,7 +47,7 @@ struct attn_editor {
 size_t attn_editor_rows(const struct attn_editor *e, const struct attn_edited *t, int act);
 size_t attn_editor_keys(const struct attn_editor *e, const struct attn_edited *t);
 
-/* rows.c: what a reach selects of T rows and Tk keys of text seq. */
+/* edit_rows.c: what a reach selects of T rows and Tk keys of text seq. */
 int attn_editor_choose(const struct attn_chosen **out, struct attn_editor *e, size_t reach, size_t seq, size_t T, size_t Tk,
                        struct attn_err *err);
 /* Checks everything about a reach that depends on text seq. */

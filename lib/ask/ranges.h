@@ -4,7 +4,7 @@
 #ifndef ATTN_ASK_RANGES_H
 #define ATTN_ASK_RANGES_H
 
-#include "compute/kind.h"
+#include "compute/mask.h"
 
 struct attn_ranges { struct attn_range *r; size_t n, room; };       /* lo <= i < hi, as everywhere */
 

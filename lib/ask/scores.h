@@ -4,7 +4,7 @@
  * their columns from it.  A row of a pattern offers a number or, where the question makes no sense, none: then it does not count.
  *
  *     scores.c    the table: what each number is
- *     sums.c      an observer that adds them up over the rows of each text of a pass
+ *     score_sums.c      an observer that adds them up over the rows of each text of a pass
  *     copying.c   the number that needs no text: what a head's weights alone would do with what it looks at */
 #ifndef ATTN_ASK_SCORES_H
 #define ATTN_ASK_SCORES_H
@@ -30,7 +30,7 @@ struct attn_head_row {                  /* a row of a pattern: the weights that 
     double entropy, distance; bool measured;    /* computed in one pass when one is asked for */
 };
 
-/* ---- sums.c ---- */
+/* ---- score_sums.c ---- */
 
 struct attn_scores_opts {
     const struct attn_head_score *column[ATTN_HEAD_SCORES]; size_t n;       /* of those that a row offers */

@@ -15,7 +15,7 @@
 
 #include "base/err.h"
 #include "base/features.h"
-#include "base/place.h"
+#include "base/pinning.h"
 
 /* ---- control groups ---------------------------------------------------------------------
  *

@@ -7,7 +7,7 @@
 #include "ask/patch.h"
 #include "base/err.h"
 #include "batch/batch.h"
-#include "sinks/csv.h"
+#include "sinks/sink_csv.h"
 #include "sinks/grid.h"
 
 enum { FROM, ANSWERS };                 /* fields of a record: the other text, those that the metric names, and its ids */

@@ -20,7 +20,7 @@
 #include "base/num.h"
 #include "batch/batch.h"
 #include "io/fields.h"
-#include "sinks/csv.h"
+#include "sinks/sink_csv.h"
 #include "sinks/grid.h"
 
 enum { AXES = 3, FIELDS_MOST = 1 + AXES + 4 };          /* record, axes, metric, effect, id, error */

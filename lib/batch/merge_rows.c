@@ -15,7 +15,7 @@
 #include "batch/batch.h"
 #include "io/fields.h"
 #include "io/npy.h"
-#include "sinks/npy.h"
+#include "sinks/sink_npy.h"
 
 /* ---- lines ----------------------------------------------------------------------------- */
 

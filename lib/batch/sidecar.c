@@ -16,7 +16,7 @@
 #include "base/json.h"
 #include "base/map.h"
 #include "base/share.h"
-#include "sinks/json.h"
+#include "sinks/sink_json.h"
 
 enum {
     MOVING = 1024,                      /* for the changing part: even with 20 digits in each number it fills only two thirds */

@@ -17,7 +17,7 @@
 #include "base/err.h"
 #include "base/format.h"
 #include "base/map.h"
-#include "sinks/npy.h"
+#include "sinks/sink_npy.h"
 #include "trace/strip.h"
 
 struct array { int act, layer; struct attn_out *out; };

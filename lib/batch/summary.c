@@ -22,7 +22,7 @@
 #include "base/err.h"
 #include "base/grow.h"
 #include "base/num.h"
-#include "sinks/csv.h"
+#include "sinks/sink_csv.h"
 
 /* Evaluating a token takes a core about as long as this many operations for each entry of the vocabulary. */
 static const double COST = 20;

@@ -19,7 +19,7 @@
 #include "base/format.h"
 #include "base/num.h"
 #include "base/share.h"
-#include "sinks/json.h"
+#include "sinks/sink_json.h"
 #include "sinks/manifest.h"
 
 /* ---- formats --------------------------------------------------------------------------- */

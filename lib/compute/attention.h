@@ -18,14 +18,14 @@
 #ifndef ATTN_COMPUTE_ATTENTION_H
 #define ATTN_COMPUTE_ATTENTION_H
 
-#include "compute/kind.h"
+#include "compute/mask.h"
 
 /* The definition of causal attention of one head, which the tests compare with: no bands, no SIMD.  q[Tq, dh], k[Tk, dh],
  * v[Tk, dv]; query t is at position pos + t and sees the keys up to there.  Results: pattern[Tq, Tk], context[Tq, dv]. */
 void attn_attention_plain(float *context, float *pattern, const float *q, const float *k, const float *v, size_t Tq, size_t Tk,
                           size_t dh, size_t dv, size_t pos, float scale);
 
-/* ---- keys and values of one head, in the layout that products read fastest (keys.c) ----
+/* ---- keys and values of one head, in the layout that products read fastest (keys_values.c) ----
  *
  * Keys are transposed, 64 to a panel, [panels, dh, 64]: a product computes the dots with 64 keys side by side,
  * each one chain over dh.  Values are rows, [n, ldv].  Columns of a panel that have no key yet are undefined, and

@@ -17,7 +17,7 @@
 
 #include "base/arena.h"
 #include "base/team.h"
-#include "compute/heads.h"
+#include "compute/multi_head.h"
 #include "compute/rows.h"
 #include "compute/weights.h"
 #include "trace/trace.h"

@@ -6,7 +6,7 @@
 #include "compute/bf16.h"
 #include "compute/panels.h"
 #include "compute/slab.h"
-#include "compute/sums.h"
+#include "compute/gemm_item.h"
 
 #include <assert.h>
 #include <string.h>

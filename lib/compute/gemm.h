@@ -12,7 +12,7 @@
  * few rows, whole rows of W are read in the order of the file instead. A weight that was copied in panels
  * (panels.h) needs no other copy, so many more steps are taken at a time, and one row of x reads it without gaps.
  * Kernels are libxsmm's (multiply.h, microkernel.h), the division among threads is in cut.h, what one does with
- * its part in sums.h.
+ * its part in gemm_item.h.
  *
  * In bf16, x and w are rounded to nearest even; a weight stored in bf16 loses nothing.  The rounded
  * numbers are multiplied by the same chains in float32 or, where the processor has faster instructions

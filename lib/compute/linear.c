@@ -7,7 +7,7 @@
  * A sentence that grows keeps both in its cache.  Where the sum is below FLT_MIN the row is lost: weights and context
  * are 0.  The pattern is computed only for observers.  But if one edits it, or with dropout, contexts are computed from
  * the pattern, as in other kinds. */
-#include "compute/heads.h"
+#include "compute/multi_head.h"
 
 #include "base/size.h"
 #include "compute/vec.h"

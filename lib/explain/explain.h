@@ -8,7 +8,7 @@
 
 #include "attn_ask.h"
 #include "attn_tools.h"
-#include "compute/kind.h"
+#include "compute/mask.h"
 #include "model/model.h"
 #include "sinks/derivation.h"
 
@@ -125,7 +125,7 @@ int attn_explain_input(struct attn_explainer *e, const struct attn_spot *s, stru
 /* The query (ATTN_ACT_Q) or the key (ATTN_ACT_K) as sums of products, and its rotation. */
 int attn_explain_vector(struct attn_explainer *e, int act, struct attn_err *err);
 
-/* ---- steps: from q and k to the context vector (weights.c, feature.c, context.c) ---- */
+/* ---- steps: from q and k to the context vector (attention_weights.c, feature.c, context.c) ---- */
 
 /* All of the steps to the weight that the kind of attention takes; then some of them alone. */
 void attn_explain_weight(struct attn_explainer *e);

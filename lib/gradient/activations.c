@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "base/err.h"
-#include "compute/kind.h"
+#include "compute/mask.h"
 
 struct attn_back {
     const struct attn_model *model;

@@ -2,12 +2,12 @@
  *
  * On its way it tells those who want to know (struct attn_taps) the gradient with respect to each activation, by the names that
  * compute/block.c announces them with, in the opposite order. */
-#include "gradient/steps.h"
+#include "gradient/backward_steps.h"
 
 #include <string.h>
 
 #include "compute/gemm.h"
-#include "compute/slopes.h"
+#include "compute/rows_backward.h"
 
 /* The gradient by a branch's output, computed from `behind`, that by the residual stream after it.  Without a
  * residual stream only the branch reads its input, so dx is cleared.  apart: the gradient will be changed, that behind it not. */

@@ -1,6 +1,6 @@
 /* ends.c - the gradients at both ends of the blocks: from the loss, or the logits, to what the last block gives; and from what the
  * first one reads to the tables of tokens and positions. */
-#include "gradient/steps.h"
+#include "gradient/backward_steps.h"
 
 #include <float.h>
 #include <math.h>

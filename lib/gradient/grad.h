@@ -11,7 +11,7 @@
  * stays linear in the length of a sentence.
  *
  * The backward pass is the chain rule written out.  With y = x w, dx = dy w' is a product with the transposed view,
- * and dw = x' dy (compute/slopes.h) is one chain of multiply-adds over the rows, which starts from the gradient
+ * and dw = x' dy (compute/rows_backward.h) is one chain of multiply-adds over the rows, which starts from the gradient
  * already there.  How rows are divided into sums never depends on threads, so any number of them gives the same bits. */
 #ifndef ATTN_GRADIENT_GRAD_H
 #define ATTN_GRADIENT_GRAD_H

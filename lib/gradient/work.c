@@ -2,9 +2,9 @@
 #include "gradient/work.h"
 
 #include "base/size.h"
-#include "compute/kind.h"
+#include "compute/mask.h"
 #include "compute/position.h"
-#include "compute/slopes.h"
+#include "compute/rows_backward.h"
 
 static void lay_out_layer(struct attn_arena *a, struct attn_kept *k, const struct attn_work *t)
 {

@@ -106,7 +106,7 @@ struct attn_drop attn_work_drop(const struct attn_work *t, enum attn_dropped wha
 /* Fails, naming the first activation of the forward pass that contains a number that is not finite, and its position. */
 int attn_work_nonfinite(const struct attn_work *t, struct attn_err *err);
 
-/* ---- heads.c ---- */
+/* ---- attention_backward.c ---- */
 
 size_t attn_work_scratch(const struct attn_work *t);    /* numbers of scratch for a thread; SIZE_MAX: too many */
 /* The contexts of all heads from q, k, v of a layer; dq, dk, dv from dcontext (rows of ld). */

@@ -8,7 +8,7 @@
 #define ATTN_MODEL_CONFIG_H
 
 #include "attn.h"
-#include "base/keys.h"
+#include "base/json_keys.h"
 #include "compute/mlp.h"
 
 enum attn_position { ATTN_POS_NONE, ATTN_POS_LEARNED, ATTN_POS_ROPE, ATTN_POS_ALIBI };

@@ -7,7 +7,7 @@
 #define ATTN_MODEL_FAMILY_H
 
 #include "model/config.h"
-#include "base/keys.h"
+#include "base/json_keys.h"
 
 enum attn_part {                        /* in the order of the forward pass */
     ATTN_PART_EMBED, ATTN_PART_PROJECT_IN, ATTN_PART_EMBED_NORM, ATTN_PART_POS_EMBED,

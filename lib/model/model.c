@@ -10,7 +10,7 @@
 #include "base/format.h"
 #include "base/num.h"
 #include "base/sha256.h"
-#include "compute/kind.h"
+#include "compute/mask.h"
 #include "compute/position.h"
 #include "compute/vec.h"
 #include "model/family.h"

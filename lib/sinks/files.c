@@ -13,7 +13,7 @@
 #include "base/format.h"
 #include "base/grow.h"
 #include "base/strings.h"
-#include "sinks/json.h"
+#include "sinks/sink_json.h"
 #include "sinks/manifest.h"
 
 enum { ENDED = 4, ENDED_MOST = 128 };   /* most open files that wait to be hashed together: per thread, and in all */

@@ -1,7 +1,7 @@
 #include "sinks/grid.h"
 
-#include "sinks/csv.h"
-#include "sinks/json.h"
+#include "sinks/sink_csv.h"
+#include "sinks/sink_json.h"
 
 const char *const attn_grid_axes[3] = {"layer", "head", "pos"};
 

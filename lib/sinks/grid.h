@@ -4,7 +4,7 @@
  *      "from": {"text", "tokens"}, "what", "over": ["layer", ...], "method", "metric", "metric_text", "metric_from",
  *      "rows": [{"layer", "head", "pos", "metric", "effect"}, ...]}
  *
- * with what documents of a batch begin with (json.h), or as a table with the columns of these rows, which have the axes of the
+ * with what documents of a batch begin with (sink_json.h), or as a table with the columns of these rows, which have the axes of the
  * grid alone.  A number that is not there is null in JSON and empty in a table. */
 #ifndef ATTN_SINKS_GRID_H
 #define ATTN_SINKS_GRID_H

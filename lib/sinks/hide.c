@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "base/err.h"
-#include "compute/kind.h"
+#include "compute/mask.h"
 #include "model/model.h"
 #include "text/whole_words.h"
 

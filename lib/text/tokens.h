@@ -6,7 +6,7 @@
  *
  *     encode.c      leads a text through the steps; added.c finds tokens such as <|endoftext|>
  *     normal.c      changes it; forms.c, squeeze.c and charsmap.c are large changes, mapped.c knows what came from where
- *     cut.c         cuts it into pieces: by a scanner of pretoken.c or any regular expression: regex.c reads it, by charset.c and
+ *     split.c         cuts it into pieces: by a scanner of pretoken.c or any regular expression: regex.c reads it, by charset.c and
  *                   scripts.c, regex_walk.c finds its matches; letters.c knows the characters
  *     bpe.c         the model: the tokens of one piece, by the rules of merges.c; or unigram.c, by a trie and scores; or lookup.c,
  *                   word by word

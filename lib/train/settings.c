@@ -9,7 +9,7 @@
 #include <stdlib.h>
 
 #include "base/err.h"
-#include "base/keys.h"
+#include "base/json_keys.h"
 #include "base/out.h"
 
 enum { VALUES_MAX = 256 };

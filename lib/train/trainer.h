@@ -6,8 +6,8 @@
  *     model.safetensors, loss.csv, loss.png its results so far
  *     watch/                                the watched activations (watch.c)
  *
- * directory.c begins a training or checks that one can go on, files.c takes over a tokenizer and a configuration,
- * trainer.c opens and closes it, steps.c takes the steps, fit.c finds out how many of them take a given time. */
+ * directory.c begins a training or checks that one can go on, model_files.c takes over a tokenizer and a configuration,
+ * trainer.c opens and closes it, train_step.c takes the steps, fit.c finds out how many of them take a given time. */
 #ifndef ATTN_TRAIN_TRAINER_H
 #define ATTN_TRAIN_TRAINER_H
 
@@ -170,7 +170,7 @@ struct attn_train {
     struct attn_watch *watch;           /* NULL: nothing is watched */
 };
 
-/* ---- its steps (steps.c) ---- */
+/* ---- its steps (train_step.c) ---- */
 
 /* Takes step number `step`, counted from 0, and nothing of what comes between steps. */
 int attn_train_update(struct attn_train *t, size_t step, struct attn_point *p, size_t *targets, struct attn_err *err);
@@ -186,7 +186,7 @@ int attn_train_begin(struct attn_train *t, const struct attn_train_opts *o, bool
 /* Writes train.json. */
 int attn_train_settings_save(const struct attn_train *t, struct attn_err *err);
 
-/* ---- what it takes over (files.c) ---- */
+/* ---- what it takes over (model_files.c) ---- */
 
 /* Opens DIR/FILE; *path gets a malloc'd path for messages. */
 int attn_train_file(struct attn_map *map, char **path, const char *dir, const char *file, struct attn_err *err);

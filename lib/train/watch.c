@@ -16,8 +16,8 @@
 #include "base/format.h"
 #include "base/grow.h"
 #include "io/dump.h"
-#include "sinks/json.h"
-#include "sinks/npy.h"
+#include "sinks/sink_json.h"
+#include "sinks/sink_npy.h"
 
 /* The values of one activation at all times; `one` describes a single array of it. */
 struct stack { char *name; struct attn_dumped one; float *data; size_t room; };

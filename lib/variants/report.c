@@ -22,7 +22,7 @@
 #include "picture/look.h"
 #include "sinks/derivation.h"
 #include "sinks/hide.h"
-#include "sinks/json.h"
+#include "sinks/sink_json.h"
 #include "sinks/sink.h"
 
 enum { ABOUT = ATTN_KIND_SEEN };

@@ -10,7 +10,7 @@
 
 #include "base/clock.h"
 #include "base/err.h"
-#include "compute/kind.h"
+#include "compute/mask.h"
 #include "run/kind.h"
 #include "run/logits.h"
 #include "run/run.h"

@@ -2,7 +2,7 @@
 
 #include "base/arena.h"
 #include "base/cpu.h"
-#include "base/place.h"
+#include "base/pinning.h"
 #include "base/team.h"
 
 #include <dirent.h>

@@ -3,7 +3,7 @@
 #include "suites.h"
 #include "draw.h"
 
-#include "compute/heads.h"
+#include "compute/multi_head.h"
 #include "compute/panels.h"
 #include "compute/vec.h"
 

@@ -11,9 +11,9 @@
 #include "fuzz.h"
 #include "base/json.h"
 #include "picture/look.h"
-#include "sinks/csv.h"
+#include "sinks/sink_csv.h"
 #include "sinks/derivation.h"
-#include "sinks/json.h"
+#include "sinks/sink_json.h"
 
 enum { TEXTS = 4, LONGEST = 300 };      /* bytes of a text: labels of thousands of pixels show nothing new */
 struct texts { char *s[TEXTS]; size_t len[TEXTS]; };

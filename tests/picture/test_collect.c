@@ -3,7 +3,7 @@
 #include "attn_tools.h"
 
 #include "sinks.h"
-#include "sinks/picture.h"
+#include "sinks/sink_picture.h"
 
 #include <string.h>
 

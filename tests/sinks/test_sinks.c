@@ -10,9 +10,9 @@
 
 #include "scratch.h"
 #include "sinks.h"
-#include "sinks/csv.h"
-#include "sinks/json.h"
-#include "sinks/npy.h"
+#include "sinks/sink_csv.h"
+#include "sinks/sink_json.h"
+#include "sinks/sink_npy.h"
 
 /* ---- the table of formats -------------------------------------------------------------- */
 

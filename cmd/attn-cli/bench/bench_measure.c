@@ -1,6 +1,6 @@
 /* bench_measure.c - takes samples and their medians, until a signal ends it, and measures the limits of this machine. */
 #include "attn_tools.h"
-#include "bench/bench.h"
+#include "bench/cmd_bench.h"
 
 #include "base/clock.h"
 #include "base/err.h"

@@ -1,5 +1,5 @@
 /* train_config.c - what is trained, and how: the options for it, as config.json and train.json. */
-#include "train/train.h"
+#include "train/cmd_train.h"
 
 #include "families.h"
 

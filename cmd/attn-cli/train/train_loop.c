@@ -1,6 +1,6 @@
 /* train_loop.c - trains a model on a text: from the options to the last checkpoint. */
 #include "attn_tools.h"
-#include "train/train.h"
+#include "train/cmd_train.h"
 
 #include "families.h"
 #include "input.h"

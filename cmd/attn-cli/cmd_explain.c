@@ -1,0 +1,417 @@
+/* cmd_explain.c - one attention weight derived step by step. */
+#include "attn_tools.h"
+#include "opts_attention.h"
+#include "opts_edits.h"
+#include "input.h"
+#include "opts_output.h"
+#include "cli_print.h"
+#include "say.h"
+
+#include "base/err.h"
+#include "base/format.h"
+
+#include <ctype.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+
+static struct {
+    const char *format, *path, *query, *key, *article;
+    struct number layer, head, precision, blank;
+    bool all, answers;
+} o = {.precision = {.n = OUTPUT_PRECISION}};
+
+/* ---- which token ------------------------------------------------------------------------- */
+
+/* Goes past one character of a token and the same of the text; loosely: of either case, and past punctuation of both. */
+static bool step(const struct attn_token *t, size_t *at, const char **text, bool loosely)
+{
+    while (loosely && ispunct((unsigned char)**text))
+        ++*text;
+    char a = t->text[*at], b = **text;
+    ++*at;
+    if (loosely && ispunct((unsigned char)a))
+        return true;
+    if (!b)
+        return false;
+    ++*text;
+    return a == b || (loosely && tolower((unsigned char)a) == tolower((unsigned char)b));
+}
+
+static bool has_letters(const struct attn_token *t)
+{
+    for (size_t i = 0; i < t->text_len; i++)
+        if (!ispunct((unsigned char)t->text[i]) && t->text[i] != ' ')
+            return true;
+    return false;
+}
+
+/* How many tokens from token i on read, joined, as the text; 0: they do not.  The space that byte-level BPE puts before a word may be
+ * left out, or be the dot of tables. */
+static size_t span(const struct attn_tokens *t, size_t i, const char *text, bool loosely)
+{
+    static const char dot[] = "·";
+    size_t n = 0, at = *text != ' ' && t->tok[i].text_len && t->tok[i].text[0] == ' ';
+    if (at && !strncmp(text, dot, strlen(dot)) && text[strlen(dot)])
+        text += strlen(dot);
+    if (loosely && !has_letters(&t->tok[i]))
+        return 0;
+    for (; i + n < t->n && t->tok[i + n].known && at < t->tok[i + n].text_len; n++, at = 0) {
+        while (at < t->tok[i + n].text_len)
+            if (!step(&t->tok[i + n], &at, &text, loosely))
+                return 0;
+        while (loosely && ispunct((unsigned char)*text))
+            text++;
+        if (!*text)
+            return n + 1;
+    }
+    return 0;
+}
+
+/* Where the text is, as one token or, where there is none, as several; `last` is the last token of it. */
+struct found { size_t first, last, n; };
+
+static struct found find_text(const struct attn_tokens *t, const char *text, bool several, bool loosely)
+{
+    struct found f = {0};
+    for (size_t i = 0; i < t->n; i++) {
+        size_t n = span(t, i, text, loosely);
+        if (n && several == (n > 1))
+            f = (struct found){i, i + n - 1, f.n + 1};
+    }
+    return f;
+}
+
+static int too_many(const char *option, const char *given, const struct attn_tokens *t, bool several, struct attn_err *err)
+{
+    char list[96] = "";
+    size_t used = 0;
+    for (size_t i = 0; i < t->n && used < sizeof list - 24; i++) {
+        size_t n = span(t, i, given, false);
+        if (n && several == (n > 1))
+            used += (size_t)snprintf(list + used, sizeof list - used, used ? ", %zu" : "%zu", i + n - 1);
+    }
+    return attn_fail(err, ATTN_EUSAGE, "--%s: '%s' is there more than once: give one of the indices %s", option,
+                     excerpt(given).text, list);
+}
+
+/* Where only capitals or punctuation differ. */
+static void guess(char hint[128], const struct attn_tokens *t, const char *given)
+{
+    bool letters = false;
+    for (const char *c = given; *c; c++)
+        letters |= !ispunct((unsigned char)*c) && *c != ' ';
+    struct found f = letters ? find_text(t, given, false, true) : (struct found){0};
+    if (letters && !f.n)
+        f = find_text(t, given, true, true);
+    if (f.n && f.first == f.last)
+        snprintf(hint, 128, " (token %zu nearly does)", f.first);
+    else if (f.n)
+        snprintf(hint, 128, " (tokens %zu to %zu nearly do)", f.first, f.last);
+}
+
+static int none(const char *option, const char *given, const struct attn_tokens *t, const char *text, struct attn_err *err)
+{
+    enum { FEW = 16 };
+    char *list = NULL, hint[128] = "";
+    size_t len;
+    FILE *f = t->n <= FEW && t->tok[0].known ? open_memstream(&list, &len) : NULL;
+    for (size_t i = 0; f && i < t->n; i++) {
+        fprintf(f, i ? ", %zu " : ": %zu ", i);
+        print_visible(f, t->tok[i].text, t->tok[i].text_len);
+    }
+    if (f)
+        fclose(f);
+    guess(hint, t, given);
+    attn_fail(err, ATTN_EUSAGE, "--%s: no token of the %s reads '%s'%s: give its index, 0 to %zu%s", option, text,
+              excerpt(given).text, hint, t->n - 1, list ? list : "");
+    free(list);
+    return err->code;
+}
+
+/* A word of several tokens is known, to the model, when its last one has been read. */
+static void note_last(const char *option, const char *given, const struct found *f)
+{
+    say_note("--%s: '%s' is tokens %zu to %zu; taken is the last, %zu: give an index for another", option, excerpt(given).text, f->first,
+             f->last, f->last);
+}
+
+/* `given` is an index, or a text that occurs once, as a token or as several. */
+static int find_token(size_t *out, const char *option, const char *given, const struct attn_tokens *t, const char *text,
+                      struct attn_err *err)
+{
+    if (*given && strspn(given, "0123456789") == strlen(given)) {
+        unsigned long long n = strlen(given) < 19 ? strtoull(given, NULL, 10) : SIZE_MAX;
+        if (n >= t->n)
+            return attn_fail(err, ATTN_EUSAGE, "--%s: there is no token %s: the %s has %zu, numbered from 0 to "
+                             "%zu", option, excerpt(given).text, text, t->n, t->n - 1);
+        *out = (size_t)n;
+        return ATTN_OK;
+    }
+    struct found f = find_text(t, given, false, false);
+    bool several = !f.n;
+    if (several)
+        f = find_text(t, given, true, false);
+    if (f.n > 1)
+        return too_many(option, given, t, several, err);
+    if (!f.n)
+        return none(option, given, t, text, err);
+    if (several)
+        note_last(option, given, &f);
+    *out = f.last;
+    return ATTN_OK;
+}
+
+static int find_tokens(struct attn_explain_opts *e, const struct attn_tokens *t, struct attn_err *err)
+{
+    if (!t->n)
+        return attn_fail(err, ATTN_EFORMAT, "the sentence is empty: there is no token to explain");
+    e->query = t->n - 1;
+    e->key = ATTN_KEY_LARGEST;
+    if (o.query && find_token(&e->query, "query", o.query, t, "sentence", err))
+        return err->code;
+    if (!o.key)
+        return ATTN_OK;
+    return e->cross ? find_token(&e->key, "key", o.key, e->cross, "other text", err)
+                    : find_token(&e->key, "key", o.key, t, "sentence", err);
+}
+
+/* ---- explaining -------------------------------------------------------------------------- */
+
+static const char *format_of(const char *path)
+{
+    static const struct pair known[] = {{".md", "md"}, {".markdown", "md"}, {".html", "html"}, {".htm", "html"}, {".pdf", "pdf"},
+                                       {NULL, NULL}};
+    const char *dot = path ? strrchr(path, '.') : NULL;
+    for (const struct pair *p = known; dot && p->term; p++)
+        if (!strcasecmp(dot, p->term))
+            return p->text;
+    return "text";
+}
+
+static struct attn_explain_opts options_of(void)
+{
+    bool terminal = terminal_is(o.path);
+    return (struct attn_explain_opts){
+        .layer = (size_t)o.layer.n, .head = (size_t)o.head.n, .all = o.all, .format = o.format ? o.format : format_of(o.path),
+        .path = o.path, .precision = (int)o.precision.n, .width = terminal_columns(terminal), .color = terminal_colored(terminal),
+        .threads = (int)common.threads.n, .kind = attention_kind(), .gaps = (size_t)o.blank.n, .seed = dropout_seed.n,
+        .answers = o.answers};
+}
+
+struct session {
+    struct attn_model *model;
+    struct attn_tokenizer *tokenizer;
+    struct attn_tokens *tokens, *cross; /* cross NULL: no other text */
+    struct input in, other;
+    struct edits edits;
+    char *run;                          /* the same input for run, which shares the options for it; NULL: no memory */
+};
+
+/* Malloc'd, NULL: no memory. */
+static char *command_for_run(void)
+{
+    const struct number seed = dropout_seed;
+    if (!(attention_kind().dropout > 0))
+        dropout_seed.given = NULL;      /* a worksheet's: a run has no use for it */
+    char *same = repro_command(&run_command), *all = NULL;
+    dropout_seed = seed;
+    if (!same || !o.precision.given)
+        return same;
+    if (attn_asprintf(&all, "%s --precision %s", same, o.precision.given) < 0)
+        all = NULL;
+    free(same);
+    return all;
+}
+
+static int derive(struct session *s, struct attn_err *err)
+{
+    struct attn_explain_opts e = options_of();
+    bool seen = output_is_seen(e.format, o.path);
+    if (input_read(&s->in, err) || input_read_other(&s->other, err) || open_model(&s->model, &explain_command, err) ||
+        input_tokens(&s->tokens, &s->tokenizer, &s->in, err) || input_tokens_other(&s->cross, &s->tokenizer, &s->other, err) ||
+        input_label(s->tokens, &s->tokenizer, &s->in, s->model, seen, err) ||
+        input_label(s->cross, &s->tokenizer, &s->other, s->model, seen, err))
+        return err->code;
+    e.cross = s->cross;
+    e.run = s->run = command_for_run();
+    if (!s->run)
+        return attn_no_memory(err, NULL, "for the command line");
+    struct progress progress;
+    progress_start(&progress, s->model, !terminal_is(o.path));
+    int code = find_tokens(&e, s->tokens, err);
+    if (!code)
+        code = edits_open(&s->edits, &s->tokenizer, err);
+    if (!code)
+        code = edits_bind(&s->edits, s->model, s->tokens, s->cross, EDITS_TEXT, err);
+    struct edits_and_progress both;
+    struct attn_observer observer = edits_and_progress(&both, &s->edits, &progress);
+    e.observer = &observer;
+    e.edits = s->edits.list;
+    if (!code)
+        code = attn_explain(s->model, s->tokens, &e, err);
+    progress_end(&progress);
+    return code ? code : renorm_report(s->model, s->tokens, e.threads, err);
+}
+
+static int explain_cell(struct attn_err *err)
+{
+    struct session s = {0};
+    int code = derive(&s, err);
+    edits_close(&s.edits);
+    attn_tokens_free(s.tokens);
+    attn_tokens_free(s.cross);
+    attn_tokenizer_close(s.tokenizer);
+    attn_model_close(s.model);
+    input_free(&s.in);
+    input_free(&s.other);
+    free(s.run);
+    return code;
+}
+
+/* The article fixes what these options would choose.  A usual model is no conflict. */
+static int explain_article(struct attn_err *err)
+{
+    const char *model = common.model == getenv(model_options[0].env) ? NULL : common.model;
+    const struct { const char *name, *given; } others[] = {
+        {"model", model}, {"sentence", common.sentence}, {"file", common.file}, {"ids", common.ids}, {"cross", crossing.text},
+        {"cross-file", crossing.file}, {"cross-ids", crossing.ids}, {"layer", o.layer.given}, {"head", o.head.given},
+        {"query", o.query}, {"key", o.key}};
+    struct attn_explain_opts e = options_of();
+    for (size_t i = 0; i < sizeof others / sizeof *others; i++)
+        if (others[i].given)
+            return attn_fail(err, ATTN_EUSAGE, "--article and --%s do not go together: the article has its own", others[i].name);
+    static const struct option *const groups[] = {attention_options, edit_options, from_options, label_options};
+    for (size_t g = 0; g < sizeof groups / sizeof *groups; g++)
+        for (const struct option *row = groups[g]; row->name; row++)
+            if (option_given(row))
+                return attn_fail(err, ATTN_EUSAGE, "--article and --%s do not go together: the article has its own", row->name);
+    return attn_explain_article(o.article, &e, err);
+}
+
+/* Refuses a path whose ending stands for a format that explain does not write. */
+static int check_path(struct attn_err *err)
+{
+    const char *promised = o.format ? NULL : output_format_of(o.path);
+    if (promised && strcmp(promised, format_of(o.path)))
+        return attn_fail(err, ATTN_EUSAGE, "%s: explain writes text, .md, .html or .pdf, and run writes %s; with --format the "
+                         "name may be any", o.path, promised);
+    bool known = strcmp(format_of(o.path), "text") != 0;
+    return known && !o.format ? ATTN_OK : output_check_format(o.format, o.path, err);
+}
+
+static int explain(struct attn_err *err)
+{
+    if (check_path(err))
+        return err->code;
+    if (o.answers && !o.blank.given)
+        return attn_fail(err, ATTN_EUSAGE, "--answers fills in a worksheet: give --blank N, and the sheet's --seed, too");
+    return o.article ? explain_article(err) : explain_cell(err);
+}
+
+static const char *const formats[] = {"text", "md", "html", "pdf", NULL};
+
+/* ---- articles, the rows of the library's table ---- */
+
+/* What --article takes: all names, all numbers, and list. */
+static const char *article_choice(size_t i)
+{
+    const char *number, *name, *title;
+    size_t n = 0;
+    while (attn_article_row(n, &number, &name, &title))
+        n++;
+    attn_article_row(i < n ? i : i - n, &number, &name, &title);
+    return i < n ? name : i < 2 * n ? number : i == 2 * n ? "list" : NULL;
+}
+
+/* Numbers begin with 00, which whoever types one digit may not know. */
+static const char *mistaken_article(const char *value)
+{
+    static const char *const nth[] = {"first", "second", "third", "fourth", "fifth", "sixth", "seventh", "eighth", "ninth"};
+    static char why[128];
+    const char *number, *name, *at, *called, *title;
+    if (*value < '1' || *value > '9' || value[1])
+        return NULL;
+    size_t n = (size_t)(*value - '0');
+    if (!attn_article_row(n - 1, &number, &name, &title))
+        return NULL;
+    snprintf(why, sizeof why, "numbers begin with 00: the %s is %s, %s", nth[n - 1], number, name);
+    if (attn_article_row(n, &at, &called, &title))
+        snprintf(why + strlen(why), sizeof why - strlen(why), "; %s is %s, the %s", at, called, nth[n]);
+    return why;
+}
+
+static const struct pair *article_list(void)
+{
+    enum { MOST = 16 };
+    static struct pair list[MOST + 1];
+    static char terms[MOST][32];
+    const char *number, *name, *title;
+    for (size_t i = 0; i < MOST && attn_article_row(i, &number, &name, &title); i++) {
+        snprintf(terms[i], sizeof terms[i], "%s, %s", number, name);
+        list[i] = (struct pair){terms[i], title};
+    }
+    return list;
+}
+
+static const struct option options[] = {
+    {0, "layer", OPT_NUMBER, &o.layer, "N", "the layer, counted from 0 (default: 0)", .max = INT32_MAX,
+     .flags = OPT_COUNTS | OPT_USUAL},
+    {0, "head", OPT_NUMBER, &o.head, "N", "the query head, counted from 0 (default: 0)", .max = INT32_MAX,
+     .flags = OPT_COUNTS | OPT_USUAL},
+    {0, "query", OPT_TEXT, &o.query, "TOKEN", "the token that looks: its index, counted from 0, or its text if it occurs once; of a word of several tokens it is the last "
+     "(default: the last)", .flags = OPT_COUNTS | OPT_USUAL},
+    {0, "key", OPT_TEXT, &o.key, "TOKEN", "the token it looks at, given the same way, from the other text if there is one "
+     "(default: the one with the largest weight)", .flags = OPT_COUNTS | OPT_USUAL},
+    {0, "article", OPT_CHOICE, &o.article, "NAME", "work through an article on attention instead, with its own inputs and "
+     "weights, each number that it prints beside the computed one, its errors named: by number or name; list says what each covers",
+     .choice = article_choice, .mistaken = mistaken_article, .flags = OPT_COUNTS},
+    {0, "blank", OPT_NUMBER, &o.blank, "N", "a worksheet: leave out N results, at random by --seed, to be computed from the numbers printed "
+     "beside them; a page (-o sheet.html) checks what is typed", .min = 1, .max = 1000, .flags = OPT_COUNTS | OPT_USUAL},
+    {0, "answers", OPT_FLAG, &o.answers, NULL, "with --blank: the same sheet with these results, marked",
+     .flags = OPT_COUNTS},
+    {0, "all", OPT_FLAG, &o.all, NULL, "shorten nothing: show every number of long vectors and texts",
+     .section = OF_SHOWN, .flags = OPT_COUNTS},
+    {0, "format", OPT_CHOICE, &o.format, "F", "text, md (Markdown), html (one page that needs nothing else) or pdf (A4, to print) "
+     "(default: by the ending of the -o path, else text)", .choices = formats,
+     .section = OF_OUTPUT, .flags = OPT_COUNTS | OPT_USUAL},
+    {'o', "output", OPT_FILE, &o.path, "PATH", "write to this file (default: -, standard output)",
+     .section = OF_OUTPUT, .flags = OPT_OUTPUT | OPT_USUAL},
+    {0, "precision", OPT_NUMBER, &o.precision, "N", "digits after the point (default: 4)", .max = 17,
+     .section = OF_OUTPUT, .flags = OPT_COUNTS},
+    {.name = NULL},
+};
+
+const struct command explain_command = {
+    .name = "explain",
+    .run = explain,
+    .usage = "explain -s TEXT [-m DIR|NAME] [--layer N] [--head N] [--query TOKEN] [--key TOKEN] [--format F] [-o "
+             "PATH]",
+    .summary = "derive one attention weight and one context vector step by step, with the numbers",
+    .about = "Shows how a weight is computed: what the layer reads of both tokens, query and key as sums of products, the "
+             "rotation where the model has rotary positions, the dot product term by term, scale, mask and softmax (or what "
+             "--attention puts in their place), what the scale does to the weights, and how the weights mix the values into the "
+             "context vector.  The numbers are those of a run, with the digits that run prints; anything computed in addition is "
+             "marked.  Long vectors are shortened in the middle; their sums include all numbers.",
+    .examples = (const struct pair[]){
+        {"attn-cli explain -s \"Life is short, eat dessert first\" --query eat --key is",
+         "why \"eat\" gives \"is\" the weight it does"},
+        {"attn-cli explain -m ./gpt2 -s \"Hello there\" --layer 3 --head 5 -o handout.html", "for the last token, as a page to "
+         "hand out"},
+        {"attn-cli explain -s \"Life is short\" --scale none", "the largest weight and the entropy without scaling"},
+        {"attn-cli explain -m life -s \"Life is short\" --blank 5 --seed 3 -o sheet.html", "a worksheet; with --answers the filled one"},
+        {"attn-cli explain -m life -s \"Life is short\" --blank 5 --seed 3 -o sheet.pdf", "the same to print, on A4"},
+        {"attn-cli explain --article life", "an article, listing by listing, with its errata; --article list shows "
+         "which there are"},
+        {NULL, NULL}},
+    .list_title = "Articles",
+    .rows = article_list,
+    .refused = (const struct pair[]){
+        {"words", "a derivation is of one weight, between two tokens; --query and --key find words that the tokenizer has cut, and "
+         "'run' merges them"},
+        {NULL, NULL}},
+    .groups = (const struct option *const[]){model_options, text_options, encode_options, ids_options, label_options, cross_options, options,
+                                             edit_options, from_options, attention_options, dropout_seed_options, thread_options,
+                                             general_options, NULL},
+    .report = true,
+};

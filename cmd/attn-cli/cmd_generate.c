@@ -1,0 +1,458 @@
+/* cmd_generate.c - continues a prompt token by token. */
+#include "attn_ask.h"
+#include "attn_tools.h"
+#include "opts_attention.h"
+#include "opts_edits.h"
+#include "input.h"
+#include "opts_output.h"
+#include "cli_print.h"
+#include "say.h"
+#include "transcript.h"
+
+#include "base/err.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* ---- growth ------------------------------------------------------------------------------ */
+
+/* Runs a growing list of token ids through the model, each id once, for its predictions of the next.  The first reading takes
+ * the whole prompt in one pass.  Keys and values are cached, so that each later token costs one row. */
+struct growth {
+    int32_t *ids; size_t n, room;       /* room: how many there may be in the end, at least as many as in the prompt */
+    const struct attn_model *model;
+    size_t seen, scored;                /* ids that went through the model; those that have a log-probability */
+    float *logits;                      /* [V] for the token after those */
+    double *logprob;                    /* [room] for each token but the first; NULL: not asked for */
+    struct attn_kv *kv;
+    struct attn_run *run;
+    struct attn_editor *editor;         /* NULL: nothing is edited */
+    size_t V;
+};
+
+static unsigned wants(void *self, int act, int layer)
+{
+    const struct growth *g = self;
+    (void)layer;
+    return act != ATTN_ACT_LOGITS ? 0 : g->logprob ? ATTN_WATCH : ATTN_WATCH | ATTN_LAST;
+}
+
+/* A token's row predicts the next one: it gives the log-probability of a known next token, or the logits after the last. */
+static int watch(void *self, const struct attn_probe *p, struct attn_err *err)
+{
+    struct growth *g = self;
+    for (size_t i = 0; i < p->rows; i++) {
+        size_t next = g->seen + p->row0 + i + 1;
+        const float *row = p->data + i * p->ld;
+        if (next == g->n)
+            memcpy(g->logits, row, g->V * sizeof *row);
+        else if (g->logprob && next >= g->scored && attn_logprob(&g->logprob[next], row, g->V, g->ids[next], err))
+            return err->code;
+    }
+    return ATTN_OK;
+}
+
+static int new_lists(struct growth *g, const struct attn_tokens *prompt, bool logprobs, struct attn_err *err)
+{
+    g->ids = calloc(g->room, sizeof *g->ids);
+    g->logits = calloc(g->V, sizeof *g->logits);
+    g->logprob = logprobs ? calloc(g->room, sizeof *g->logprob) : NULL;
+    if (!g->ids || !g->logits || (logprobs && !g->logprob))
+        return attn_no_memory(err, NULL, "for %zu tokens", g->room);
+    for (g->n = 0; g->n < prompt->n; g->n++)
+        g->ids[g->n] = prompt->tok[g->n].id;
+    return ATTN_OK;
+}
+
+/* So many tokens to come repay copies of the weights: with 40 of 124M float32 numbers either way takes as long. */
+enum { REPAYS_COPIES = 48 };
+
+static int growth_start(struct growth *g, const struct attn_model *m, const struct attn_tokens *prompt, size_t room,
+                        bool logprobs, const struct attn_kind *kind, int threads, bool bf16, struct attn_err *err)
+{
+    struct attn_info info;
+    struct attn_observer observers[2];
+    size_t n = 0;
+    if (g->editor)
+        observers[n++] = attn_editor_observer(g->editor);
+    observers[n++] = (struct attn_observer){.wants = wants, .watch = watch, .self = g, .overflow = note_overflow};
+    struct attn_plan plan = {.rows = attn_model_keeps(m, 1, room) ? prompt->n : room, .seqs = 1, .keys = room, .threads = threads,
+                             .bf16 = bf16, .kind = *kind,
+                             .copies = room - prompt->n < REPAYS_COPIES ? ATTN_COPY_NEVER : ATTN_COPY_FIRST};
+    attn_model_info(m, &info);
+    g->V = info.V;
+    g->room = room;
+    g->model = m;
+    if (new_lists(g, prompt, logprobs, err) || attn_run_new(&g->run, m, &plan, observers, n, err) ||
+        attn_kv_new(&g->kv, m, room, err))
+        return err->code;
+    return ATTN_OK;
+}
+
+/* The keys of the tokens seen so far do not fit any more, as their angles depend on the length of the text. */
+static int start_again(struct growth *g, struct attn_err *err)
+{
+    if ((g->editor && attn_editor_replay(g->editor, 0, err)) || attn_kv_copy(g->kv, g->kv, 0, err))
+        return err->code;
+    g->seen = 0;
+    return ATTN_OK;
+}
+
+/* Runs the ids not seen yet, if any; then g->logits predict token g->n. */
+static int growth_read(struct growth *g, struct attn_err *err)
+{
+    if (g->n == g->seen)
+        return ATTN_OK;
+    if (g->editor && g->seen && attn_editor_more(g->editor, 0, g->ids + g->seen, g->n - g->seen, err))
+        return err->code;
+    if (!attn_model_keeps(g->model, g->seen, g->n) && start_again(g, err))
+        return err->code;
+    struct attn_seq seq = {.T = g->n - g->seen, .kv = g->kv};
+    int code = attn_run_forward(g->run, g->ids + g->seen, &seq, 1, err);
+    g->seen = g->scored = g->n;
+    return code;
+}
+
+/* Appends an id.  Only after growth_read, and while there is room. */
+static int growth_add(struct growth *g, int32_t id, struct attn_err *err)
+{
+    if (g->logprob && attn_logprob(&g->logprob[g->n], g->logits, g->V, id, err))
+        return err->code;
+    g->ids[g->n++] = id;
+    g->scored = g->n;
+    return ATTN_OK;
+}
+
+static void growth_end(struct growth *g)
+{
+    attn_run_free(g->run);
+    attn_kv_free(g->kv);
+    free(g->ids);
+    free(g->logits);
+    free(g->logprob);
+}
+
+static struct {
+    const char *format, *path, *stop;
+    struct number most, top_k;
+    struct real temperature, top_p;
+    bool ignore_eos;
+} o = {.most = {.n = 32}, .top_p = {.x = 1}};
+
+struct session {
+    struct attn_model *model;
+    struct attn_info info;
+    struct attn_tokenizer *tokenizer;
+    struct attn_tokens *prompt;
+    struct attn_select *select;
+    struct attn_sampler *sampler;
+    struct edits edits;
+    struct growth growth;
+    struct transcript transcript;
+    const char *stop;                   /* why it ended; NULL: it goes on */
+};
+
+/* ---- before ------------------------------------------------------------------------------ */
+
+static bool as_json(void)
+{
+    return o.format && !strcmp(o.format, "json");
+}
+
+static bool for_files(const char *format)
+{
+    return format && strcmp(format, "text") != 0 && strcmp(format, "json") != 0;
+}
+
+/* The format of the activations: --format if it is one for files only, else the one the path's ending stands for, if any. */
+static const char *dump_format(void)
+{
+    const char *by_path = activations_format_of(o.path);
+    return for_files(o.format) || !by_path ? o.format : by_path;
+}
+
+static int check_usage(struct attn_err *err)
+{
+    bool selects = selection.show || selection.layer || selection.head;
+    if (o.path && !strcmp(o.path, "-"))
+        return attn_fail(err, ATTN_EUSAGE, "-o -: standard output has the text; give the activations a file or directory");
+    if (!o.path && (selects || for_files(o.format)))
+        return attn_fail(err, ATTN_EUSAGE, "%s%s is for activations: give them a file or directory with -o",
+                         selects ? "--" : "--format ",
+                         selection.show ? "show" : selection.layer ? "layer" : selects ? "head" : o.format);
+    if (o.temperature.x < 0)
+        return attn_fail(err, ATTN_EUSAGE, "--temperature: %s is below 0", o.temperature.given);
+    if (o.top_p.x < 0 || o.top_p.x > 1)
+        return attn_fail(err, ATTN_EUSAGE, "--top-p: %s is not in 0..1", o.top_p.given);
+    if (o.stop && !*o.stop)
+        return attn_fail(err, ATTN_EUSAGE, "--stop: the text is empty");
+    return o.path ? output_check_format(dump_format(), o.path, err) : ATTN_OK;
+}
+
+/* Options that shape the random draw imply a temperature of 1: at 0 they would have no effect. */
+static double temperature(void)
+{
+    bool draws = o.top_k.given || o.top_p.given || (dropout_seed.given && attention_kind().dropout <= 0);
+    return !o.temperature.given && draws ? 1 : o.temperature.x;
+}
+
+/* Ids need no tokenizer, but if there is one the text is shown as well, unless --labels says otherwise. */
+static int read_names(struct session *s, struct attn_err *err)
+{
+    const char *given = option_given(label_options);
+    bool other = given && strcmp(given, "auto");
+    struct attn_err why = {.msg = "--labels none"};
+    int code = other ? input_labels(&s->transcript.labels, &s->tokenizer, s->model, false, err) : ATTN_OK;
+    if (code || s->transcript.labels || (!other && !open_tokenizer(&s->tokenizer, &why)))
+        return code;
+    if (o.stop)
+        return attn_fail(err, ATTN_EFORMAT, "--stop searches the text, and there is none: %s", why.msg);
+    if (!other)
+        say_note("no text: %s", why.msg);
+    return ATTN_OK;
+}
+
+static int read_prompt(struct session *s, const struct input *in, struct attn_err *err)
+{
+    if (input_tokens(&s->prompt, &s->tokenizer, in, err) || (!in->text && read_names(s, err)))
+        return err->code;
+    if (!s->prompt->n)
+        return attn_fail(err, ATTN_EFORMAT, "the prompt is empty: there is no token to continue");
+    return ATTN_OK;
+}
+
+static size_t room(const struct session *s)
+{
+    size_t left = s->info.n_ctx > s->prompt->n ? s->info.n_ctx - s->prompt->n : 0;
+    return s->prompt->n + (o.most.n < left ? (size_t)o.most.n : left);
+}
+
+/* The last token is not read, as nothing comes after it, but by the pass that -o asks for. */
+static size_t rows(const struct session *s)
+{
+    size_t all = room(s);
+    return all > s->prompt->n && !o.path ? all - 1 : all;
+}
+
+static int open_all(struct session *s, const struct input *in, struct attn_err *err)
+{
+    struct attn_sampling sampling = {temperature(), o.top_p.x, (size_t)o.top_k.n, dropout_seed.n};
+    struct attn_kind kind = attention_kind();
+    if (open_model(&s->model, &generate_command, err) || attn_model_continues(s->model, &kind, err) || read_prompt(s, in, err))
+        return err->code;
+    if (attn_model_check_tokens(s->model, s->prompt, err))
+        return err->code;
+    attn_model_info(s->model, &s->info);
+    s->edits.rows = rows(s);
+    if (edits_open(&s->edits, &s->tokenizer, err) || edits_bind(&s->edits, s->model, s->prompt, NULL, EDITS_PROMPT, err))
+        return err->code;
+    if (o.path && s->edits.editor && attn_editor_replay(s->edits.editor, 0, err))
+        return err->code;               /* what dump() will need */
+    s->growth.editor = s->edits.editor;
+    s->transcript.tokenizer = s->tokenizer;
+    s->transcript.stop = o.stop;
+    if ((o.path && select_shown(&s->select, s->model, &kind, format_default_show(dump_format()), err)) ||
+        attn_sampler_new(&s->sampler, s->info.V, &sampling, err) ||
+        growth_start(&s->growth, s->model, s->prompt, room(s), as_json(), &kind, (int)common.threads.n, compute_bf16(), err) ||
+        transcript_start(&s->transcript, s->prompt, in->text, in->len, room(s), err))
+        return err->code;
+    return ATTN_OK;
+}
+
+/* ---- token by token ---------------------------------------------------------------------- */
+
+static const char *limit(const struct session *s)
+{
+    if (s->growth.n - s->prompt->n == o.most.n)
+        return "length";
+    return s->growth.n == s->info.n_ctx ? "context" : NULL;
+}
+
+static int add_token(struct session *s, struct attn_err *err)
+{
+    int32_t id;
+    if (growth_read(&s->growth, err) || attn_sampler_next(s->sampler, &id, s->growth.logits, err) ||
+        growth_add(&s->growth, id, err))
+        return err->code;
+    bool ends = !o.ignore_eos && attn_model_ends(s->model, id);
+    if (transcript_add(&s->transcript, id, ends, err))
+        return err->code;
+    s->stop = ends ? "eos" : s->transcript.stopped ? "text" : NULL;
+    return ATTN_OK;
+}
+
+/* Writes and adds tokens until a limit is reached, or until standard output fails, as it does when its reader is gone, unless a
+ * file is to be written, too. */
+static int go_on(struct session *s, struct attn_err *err)
+{
+    int code = ATTN_OK;
+    size_t edits = attn_edits_count(s->edits.list);
+    if (edits)
+        say_note("edited: %s%s", excerpt(attn_edits_text(s->edits.list, 0)).text, edits > 1 ? " and more" : "");
+    if (!as_json())
+        transcript_show(&s->transcript, false);
+    code = growth_read(&s->growth, err);                /* even if no token is asked for */
+    while (!code && !s->stop && (o.path || !ferror(stdout))) {
+        s->stop = limit(s);
+        if (!s->stop)
+            code = add_token(s, err);
+        if (!code && !as_json())
+            transcript_show(&s->transcript, s->stop != NULL);
+    }
+    if (s->stop && !strcmp(s->stop, "context"))
+        say_note("the text now has %zu tokens, as many as model %s takes (n_ctx)", s->growth.n, s->info.name);
+    return code;
+}
+
+/* ---- after ------------------------------------------------------------------------------- */
+
+static int print_json(const struct session *s, struct attn_err *err)
+{
+    const struct transcript *t = &s->transcript;
+    fputs("{\"version\": \"" ATTN_VERSION "\",\n \"model\": ", stdout);
+    if (json_model(stdout, s->model, err))
+        return err->code;
+    json_kind(stdout, attention_kind());
+    fputs(",\n \"tokens\": [", stdout);
+    for (size_t i = 0; i < t->n; i++) {
+        printf("%s\n  {", i ? "," : "");
+        json_token(stdout, &t->tok[i]);
+        fputs(", \"logprob\": ", stdout);
+        i ? json_real(stdout, s->growth.logprob[i]) : (void)fputs("null", stdout);
+        fputc('}', stdout);
+    }
+    size_t len;
+    const char *text = transcript_continuation(t, &len);
+    fputc(']', stdout);
+    json_edits(stdout, s->edits.list);
+    printf(",\n \"n_prompt\": %zu,\n \"text\": ", t->prompt);
+    json_string(stdout, text, len);
+    printf(",\n \"stop\": \"%s\"}\n", s->stop);
+    return ATTN_OK;
+}
+
+/* Tells the editor the tokens that no pass has seen yet: the last one. */
+static int read_rest(const struct session *s, struct attn_err *err)
+{
+    const struct growth *g = &s->growth;
+    return attn_editor_more(g->editor, 0, g->ids + g->seen, g->n - g->seen, err);
+}
+
+/* Runs the whole text once more in one pass, which gives the same bits as the steps did. */
+static int dump(const struct session *s, struct attn_err *err)
+{
+    const struct transcript *t = &s->transcript;
+    struct attn_tokens tokens = {.n = t->n, .tok = t->tok};
+    struct output output = {
+        .command = &generate_command, .format = dump_format(), .path = o.path, .precision = OUTPUT_PRECISION,
+        .model = s->model, .select = s->select, .tokens = &tokens, .tokenizer = s->tokenizer,
+        .text = s->tokenizer || t->labels ? t->text : NULL, .len = t->len, .edits = &s->edits};
+    if (s->edits.editor && (read_rest(s, err) || attn_editor_replay(s->edits.editor, 0, err)))
+        return err->code;
+    return output_write(&output, err);
+}
+
+static int continue_prompt(struct session *s, const struct input *in, struct attn_err *err)
+{
+    int code = open_all(s, in, err);
+    if (!code)
+        code = go_on(s, err);
+    if (!code && s->stop && as_json())
+        code = print_json(s, err);
+    if (!code && s->stop && o.path)
+        code = dump(s, err);
+    return code;
+}
+
+static void end(struct session *s)
+{
+    transcript_free(&s->transcript);
+    growth_end(&s->growth);
+    edits_close(&s->edits);
+    attn_sampler_free(s->sampler);
+    attn_select_free(s->select);
+    attn_tokens_free(s->prompt);
+    attn_tokenizer_close(s->tokenizer);
+    attn_model_close(s->model);
+}
+
+static int generate(struct attn_err *err)
+{
+    struct session s = {0};
+    struct input in = {0};
+    int code = check_usage(err);
+    if (!code)
+        code = input_read(&in, err);
+    if (!code)
+        code = continue_prompt(&s, &in, err);
+    end(&s);
+    input_free(&in);
+    return code;
+}
+
+static const char *format_choice(size_t i)
+{
+    return format_name(i, ATTN_FORMAT_RUN);
+}
+
+static const struct option prompt_options[] = {
+    {0, "prompt", OPT_TEXT, &common.sentence, "TEXT", "another name for --sentence",
+     .section = OF_INPUT, .flags = OPT_INPUT},
+    {.name = NULL},
+};
+
+static const struct option options[] = {
+    {'n', "max-tokens", OPT_NUMBER, &o.most, "N", "how many tokens to add at most (default: 32)", .max = INT32_MAX,
+     .flags = OPT_COUNTS | OPT_USUAL},
+    {0, "temperature", OPT_REAL, &o.temperature, "T", "divide the logits by T before a token is drawn; 0 always takes the "
+     "likeliest (default: 0, or 1 with --top-k or --top-p, and with --seed unless --dropout is given)",
+     .flags = OPT_COUNTS | OPT_USUAL},
+    {0, "top-k", OPT_NUMBER, &o.top_k, "K", "draw only from the K likeliest tokens (default: 0, all)", .max = INT32_MAX,
+     .flags = OPT_COUNTS},
+    {0, "top-p", OPT_REAL, &o.top_p, "P", "of those, draw from the fewest that together have probability P (default: 1, all)",
+     .flags = OPT_COUNTS | OPT_USUAL},
+    {0, "seed", OPT_NUMBER, &dropout_seed, "N", "seed of the random numbers, for the draws and for --dropout (default: 0); the "
+     "same seed draws the same tokens",
+     .max = UINT64_MAX, .flags = OPT_COUNTS | OPT_USUAL},
+    {0, "stop", OPT_TEXT, &o.stop, "TEXT", "stop where the continuation contains TEXT, which is not printed",
+     .flags = OPT_COUNTS | OPT_USUAL},
+    {0, "ignore-eos", OPT_FLAG, &o.ignore_eos, NULL, "do not stop after a token that ends a text: eos_token_id of "
+     "generation_config.json, or else of config.json",
+     .flags = OPT_COUNTS},
+    {0, "format", OPT_CHOICE, &o.format, "F", "format of the result: text (default) or json; of the activations with -o: csv, "
+     "tidy, npy, npz, term, png, svg, pdf, html, or screen, text and json where the ending of PATH says nothing",
+     .choice = format_choice, .section = OF_OUTPUT, .flags = OPT_COUNTS | OPT_USUAL},
+    {'o', "output", OPT_FILE, &o.path, "PATH", "write activations to this file or directory",
+     .section = OF_OUTPUT, .flags = OPT_OUTPUT | OPT_USUAL},
+    {.name = NULL},
+};
+
+const struct command generate_command = {
+    .name = "generate",
+    .run = generate,
+    .usage = "generate -s TEXT [-m DIR|NAME] [-n N] [--temperature T] [--format F] [-o PATH]",
+    .summary = "continue a prompt",
+    .about = "Prints the prompt and its continuation, as it is generated; an end-of-text token is not printed, and on a terminal "
+             "control bytes are shown, as \\x1B, instead of obeyed.  JSON has every token with its log-probability (natural, at "
+             "temperature 1, null for the first), the continuation as text, and why it stopped: length (-n tokens), eos, context "
+             "(n_ctx tokens, including the prompt) or text (--stop).  Each token is computed once, with a key/value cache.  With "
+             "-o the whole text then runs once more, as in run, and its activations are written, with the same bits as in the "
+             "generation (except where rotation depends on the length of the text: \"dynamic\", \"longrope\").  With "
+             "--ids and no tokenizer, the text is printed as ids, and is null in JSON.",
+    .examples = (const struct pair[]){
+        {"attn-cli generate -s \"Once upon a time\"", "the likeliest 32 tokens, by the built-in model"},
+        {"attn-cli generate -m ./gpt2 --prompt \"Once\" -n 100 --temperature 0.8 --top-p 0.95 --seed 7", "a text drawn at random"},
+        {"attn-cli generate -m ./gpt2 -f note.txt --stop \".\" --format json", "up to a full stop, with log-probabilities"},
+        {"attn-cli generate -s \"Once upon a time\" --edit 'L3.resid_post[pos=-1] += noise(0.5,7)'", "with activations changed "
+                                                                                                     "at each step"},
+        {"attn-cli generate -m ./gpt2 -s \"Hello\" --show pattern --layer 5 -o out.npz", "and who attended to whom"},
+        {NULL, NULL}},
+    .refused = (const struct pair[]){
+        {"cross", "a continuation looks at its own text, as it grows; 'run' and 'explain' look at another text"},
+        {"cross-file", "a continuation looks at its own text, as it grows; 'run' and 'explain' look at another text"},
+        {"cross-ids", "a continuation looks at its own text, as it grows; 'run' and 'explain' look at another text"},
+        {NULL, NULL}},
+    .groups = (const struct option *const[]){model_options, text_options, prompt_options, encode_options, ids_options, label_options,
+                                             options, edit_options, from_options, select_options, csv_options, picture_options,
+                                             key_picture_options, attention_options, compute_options, thread_options, general_options, NULL},
+};

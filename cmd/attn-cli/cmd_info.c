@@ -1,0 +1,345 @@
+/* cmd_info.c - describes a model. */
+#include "attn_tools.h"
+#include "input.h"
+#include "opts_output.h"
+#include "cli_print.h"
+
+#include "base/err.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+static struct { const char *format, *digest; bool check; } o;
+
+static const char *const formats[] = {"text", "json", NULL}, *const digests[] = {"sampled", "full", NULL};
+
+struct facts {
+    const struct attn_model *model;
+    struct attn_info info;
+    char digest[80];
+    struct attn_tokenizer *tokenizer;   /* NULL: there is none */
+    struct attn_err why;                /* ... and why there is none */
+    size_t T;                           /* tokens of the text whose run is estimated; 0: no text given */
+    struct attn_cost shown, all;        /* with the default --show; with every activation */
+};
+
+static const char *yes(bool b) { return b ? "yes" : "no"; }
+static const char *truth(bool b) { return b ? "true" : "false"; }
+
+/* Prints a size in a larger unit, as in " (1.5 MiB)" or " (124.4 M)"; prints nothing for numbers below one step. */
+static void print_scaled(uint64_t n, double step, const char *const unit[4])
+{
+    double x = (double)n;
+    int i = 0;
+    for (; i < 3 && x >= step; i++)
+        x /= step;
+    if (i)
+        printf(" (%.1f%s)", x, unit[i]);
+}
+
+static void print_shape(const struct attn_tensor_info *t, FILE *f)
+{
+    fputc('[', f);
+    for (int i = 0; i < t->ndim; i++)
+        fprintf(f, "%s%zu", i ? ", " : "", t->shape[i]);
+    fputc(']', f);
+}
+
+static void text_sizes(const struct attn_info *n)
+{
+    static const char *const count[] = {"", " thousand", " million", " billion"}, *const size[] = {" B", " KiB", " MiB", " GiB"};
+    printf("vocabulary    %zu\ncontext       %zu tokens\nlayers        %zu\n", n->V, n->n_ctx, n->L);
+    printf("width         %zu\nheads         %zu", n->d, n->H);
+    if (n->Hkv != n->H)
+        printf(" (%zu for keys and values)", n->Hkv);
+    printf("\nhead width    %zu", n->dh);
+    if (n->dv != n->dh)
+        printf(" (values %zu)", n->dv);
+    if (n->m)
+        printf("\nmlp width     %zu", n->m);
+    printf("\nparameters    %" PRIu64, n->parameters);
+    print_scaled(n->parameters, 1000, count);
+    printf("\nweights       %" PRIu64 " bytes", n->bytes);
+    print_scaled(n->bytes, 1024, size);
+    putchar('\n');
+}
+
+static void text_choices(const struct attn_info *n)
+{
+    printf("position      %s", n->position);
+    if (!strcmp(n->position, "rope")) {
+        fputs(", theta ", stdout);
+        json_real(stdout, n->rope_theta);
+        if (n->rotary != n->dh)
+            printf(", %zu of %zu numbers of a head", n->rotary, n->dh);
+    }
+    printf("\nnorm          %s", n->norm);
+    if (strcmp(n->norm, "none") != 0) {
+        fputs(", eps ", stdout);
+        json_real(stdout, n->norm_eps);
+    }
+    printf("\nmlp           %s\nmask          %s", n->mlp, n->mask);
+    if (n->local)
+        printf(", only the last %zu tokens in %zu of %zu layers", n->window, n->local, n->L);
+    printf("\nscale         %s\nresidual      %s%s\n", n->scale, yes(n->residual),
+           n->parallel ? ", attention and mlp in parallel" : "");
+    printf("projection    %s\n", yes(n->output_projection));
+    printf("output layer  %s\n", !n->unembed ? "no" : n->tied ? "yes, tied to the embedding" : "yes");
+}
+
+static void text_cost(const char *what, const struct attn_cost *c)
+{
+    static const char *const size[] = {" B", " KiB", " MiB", " GiB"};
+    printf("  %s\n    memory      %" PRIu64 " bytes", what, c->memory);
+    print_scaled(c->memory, 1024, size);
+    printf(", %" PRIu64 " of them scratch\n    shows       %" PRIu64 " numbers in %" PRIu64 " activations\n    npy         %"
+           PRIu64 " bytes", c->scratch, c->numbers, c->activations, c->npy);
+    print_scaled(c->npy, 1024, size);
+    printf("\n    csv         about %" PRIu64 " bytes", c->csv);
+    print_scaled(c->csv, 1024, size);
+    putchar('\n');
+}
+
+static void text_run(const struct facts *f)
+{
+    printf("\na run of %zu tokens, besides the weights\n", f->T);
+    char products[128];
+    attn_products_say(products, sizeof products);
+    printf("  products      %s\n", products);
+    text_cost("run", &f->shown);
+    text_cost("run --show '*'", &f->all);
+}
+
+/* Names of directories and tensors come from elsewhere: on a terminal their control characters are made visible. */
+static void text_name(const char *name)
+{
+    print_text(stdout, name, strlen(name), terminal_is(NULL));
+}
+
+static void text_tensors(const struct facts *f)
+{
+    struct attn_tensor_info t;
+    int width = 0;
+    for (size_t i = 0; i < f->info.tensors; i++) {
+        attn_model_tensor(f->model, i, &t);
+        int len = (int)strlen(t.name);
+        width = len > width ? len : width;
+    }
+    printf("\n%zu tensors\n", f->info.tensors);
+    for (size_t i = 0; i < f->info.tensors; i++) {
+        attn_model_tensor(f->model, i, &t);
+        printf("  ");
+        text_name(t.name);
+        printf("%*s  %-4s  ", width - (int)strlen(t.name), "", t.dtype);
+        print_shape(&t, stdout);
+        putchar('\n');
+    }
+}
+
+/* Where the files contradict each other: a line each, or an array. */
+static void text_warnings(const struct facts *f)
+{
+    char text[ATTN_DOUBT];
+    for (size_t i = 0; f->tokenizer && attn_model_doubt(text, i, f->model, f->tokenizer, SIZE_MAX); i++) {
+        fputs("warning       ", stdout);
+        text_name(text);
+        putchar('\n');
+    }
+}
+
+static void json_warnings(const struct facts *f)
+{
+    char text[ATTN_DOUBT];
+    const char *own = attn_model_warning(f->model);
+    fputs(",\n \"warnings\": [", stdout);
+    if (own)
+        json_text(stdout, own);
+    for (size_t i = 0; f->tokenizer && attn_model_doubt(text, i, f->model, f->tokenizer, SIZE_MAX); i++) {
+        fputs(own || i ? ", " : "", stdout);
+        json_text(stdout, text);
+    }
+    putchar(']');
+}
+
+static void text_all(const struct facts *f)
+{
+    const struct attn_info *n = &f->info;
+    printf("model         %s\nfamily        %s\nfrom          ", n->name, n->family);
+    text_name(n->path ? n->path : "built in");
+    printf("\ndigest        %s\n", f->digest);
+    if (o.check)
+        puts("check         every weight is a finite number");
+    if (f->tokenizer)
+        printf("tokenizer     %s, %zu entries\n", attn_tokenizer_kind(f->tokenizer), attn_tokenizer_size(f->tokenizer));
+    else
+        printf("tokenizer     none (%s)\n", f->why.msg);
+    text_warnings(f);
+    text_sizes(n);
+    text_choices(n);
+    if (f->T)
+        text_run(f);
+    text_tensors(f);
+}
+
+static void json_head(const struct facts *f)
+{
+    const struct attn_info *n = &f->info;
+    const struct pair texts[] = {
+        {"name", n->name}, {"family", n->family}, {"path", n->path}, {"digest", f->digest}, {"position", n->position},
+        {"norm", n->norm}, {"mlp", n->mlp}, {"mask", n->mask}, {"scale", n->scale}, {NULL, NULL}};
+    for (const struct pair *p = texts; p->term; p++) {
+        printf(",\n \"%s\": ", p->term);
+        json_text(stdout, p->text);
+    }
+    printf(",\n \"residual\": %s, \"output_projection\": %s, \"tied\": %s, \"unembed\": %s", truth(n->residual),
+           truth(n->output_projection), truth(n->tied), truth(n->unembed));
+    printf(",\n \"vocab_size\": %zu, \"n_ctx\": %zu, \"n_layer\": %zu, \"n_head\": %zu, \"n_kv_head\": %zu", n->V, n->n_ctx,
+           n->L, n->H, n->Hkv);
+    printf(",\n \"d_model\": %zu, \"d_head\": %zu, \"d_value\": %zu, \"d_mlp\": %zu", n->d, n->dh, n->dv, n->m);
+    printf(",\n \"parallel\": %s, \"rotary\": %zu, \"window\": %zu, \"local_layers\": %zu", truth(n->parallel), n->rotary,
+           n->window, n->local);
+    fputs(",\n \"norm_eps\": ", stdout);
+    json_real(stdout, n->norm_eps);
+    fputs(", \"rope_theta\": ", stdout);
+    json_real(stdout, n->rope_theta);
+    printf(",\n \"parameters\": %" PRIu64 ", \"bytes\": %" PRIu64, n->parameters, n->bytes);
+    printf(",\n \"finite\": %s", o.check ? "true" : "null");
+}
+
+static void json_cost(const char *key, const struct attn_cost *c)
+{
+    printf("\"%s\": {\"memory\": %" PRIu64 ", \"scratch\": %" PRIu64 ", \"activations\": %" PRIu64 ", \"numbers\": %" PRIu64
+           ", \"npy\": %" PRIu64 ", \"csv\": %" PRIu64 "}", key, c->memory, c->scratch, c->activations, c->numbers, c->npy,
+           c->csv);
+}
+
+static void json_run(const struct facts *f)
+{
+    fputs(",\n \"run\": ", stdout);
+    if (!f->T) {
+        fputs("null", stdout);
+        return;
+    }
+    printf("{\"tokens\": %zu, \"libxsmm\": %.4f,\n  ", f->T, f->shown.libxsmm);
+    json_cost("default", &f->shown);
+    fputs(",\n  ", stdout);
+    json_cost("all", &f->all);
+    putchar('}');
+}
+
+static void print_json(const struct facts *f)
+{
+    fputs("{\"version\": \"" ATTN_VERSION "\"", stdout);
+    json_head(f);
+    fputs(",\n \"tokenizer\": ", stdout);
+    if (f->tokenizer)
+        printf("{\"kind\": \"%s\", \"size\": %zu}", attn_tokenizer_kind(f->tokenizer), attn_tokenizer_size(f->tokenizer));
+    else
+        fputs("null", stdout);
+    json_warnings(f);
+    json_run(f);
+    fputs(",\n \"tensors\": [", stdout);
+    for (size_t i = 0; i < f->info.tensors; i++) {
+        struct attn_tensor_info t;
+        attn_model_tensor(f->model, i, &t);
+        printf("%s\n  {\"name\": ", i ? "," : "");
+        json_text(stdout, t.name);
+        printf(", \"dtype\": \"%s\", \"shape\": ", t.dtype);
+        print_shape(&t, stdout);
+        printf(", \"bytes\": %" PRIu64 "}", t.bytes);
+    }
+    fputs("]}\n", stdout);
+}
+
+static int cost(struct attn_cost *out, const struct facts *f, const char *show, struct attn_err *err)
+{
+    struct attn_select *what;
+    struct attn_plan plan = {.rows = f->T, .seqs = 1, .threads = (int)common.threads.n};
+    int code = attn_select_new(&what, f->model, NULL, show, NULL, NULL, err);
+    if (!code)
+        code = attn_cost_of(out, f->model, what, &plan, err);
+    attn_select_free(what);
+    return code;
+}
+
+static int cost_text(struct facts *f, struct attn_err *err)
+{
+    struct input in;
+    struct attn_tokens *tokens = NULL;
+    struct attn_tokenizer *tokenizer = NULL;
+    int code = input_read(&in, err);
+    if (!code)
+        code = input_tokens(&tokens, &tokenizer, &in, err);
+    if (!code && !tokens->n)
+        code = attn_fail(err, ATTN_EFORMAT, "the sentence is empty: there is no token to run");
+    f->T = code ? 0 : tokens->n;
+    if (!code)
+        code = cost(&f->shown, f, NULL, err);
+    if (!code)
+        code = cost(&f->all, f, "*", err);
+    attn_tokens_free(tokens);
+    attn_tokenizer_close(tokenizer);
+    input_free(&in);
+    return code;
+}
+
+static int describe(const struct attn_model *m, struct attn_err *err)
+{
+    struct facts f = {.model = m};
+    attn_model_info(m, &f.info);
+    if ((o.check && attn_model_check(m, err)) ||
+        attn_model_digest(m, o.digest && !strcmp(o.digest, "full"), f.digest, err))
+        return err->code;
+    if ((common.sentence || common.file || common.ids) && cost_text(&f, err))
+        return err->code;
+    /* A model without one is still a model. */
+    if (attn_tokenizer_open(&f.tokenizer, common.model, &f.why) == ATTN_ENOMEM)
+        return *err = f.why, err->code;
+    if (o.format && !strcmp(o.format, "json"))
+        print_json(&f);
+    else
+        text_all(&f);
+    attn_tokenizer_close(f.tokenizer);
+    return ATTN_OK;
+}
+
+static int info(struct attn_err *err)
+{
+    struct attn_model *m;
+    if (open_model(&m, &info_command, err))
+        return err->code;
+    if (o.check)
+        compare_model(m);
+    int code = describe(m, err);
+    attn_model_close(m);
+    return code;
+}
+
+static const struct option options[] = {
+    {0, "format", OPT_CHOICE, &o.format, "F", "how to print: text or json (default: text)", .choices = formats},
+    {0, "check", OPT_FLAG, &o.check, NULL, "check every weight; one that is not finite is an error, and an output "
+     "layer that differs anywhere from the embedding it is tied to a warning", .flags = 0},
+    {0, "digest", OPT_CHOICE, &o.digest, "KIND", "what the digest covers: sampled (configuration, tokenizer, headers, the "
+     "ends of each tensor) or full (every byte); default: sampled", .choices = digests},
+    {.name = NULL},
+};
+
+const struct command info_command = {
+    .name = "info",
+    .run = info,
+    .usage = "info [-m DIR|NAME] [-s TEXT] [--format F] [--check] [--digest KIND]",
+    .summary = "describe a model: family, sizes, choices, digest, tensors",
+    .about = "Prints what a model is, without running it.  The digest identifies its numbers (of large tensors, only their "
+             "ends): two models with the same digest from --digest full compute the same.  With a text, it also prints the "
+             "memory a run of it would take and how much it would write, both for what run shows by default and for everything, "
+             "and what multiplies on this machine: libxsmm's kernels, or plain loops and why.",
+    .examples = (const struct pair[]){
+        {"attn-cli info", "the model built into the binary"},
+        {"attn-cli info -m ./gpt2 -f chapter.txt", "how much memory, and how large is a dump of everything?"},
+        {"attn-cli info -m ./gpt2 --check", "is any weight not a number?"},
+        {"attn-cli info -m ./gpt2 --format json | jq .tensors", "names and shapes, for scripts"},
+        {NULL, NULL}},
+    .groups = (const struct option *const[]){model_options, text_options, encode_options, ids_options, options,
+                                             thread_options, general_options, NULL},
+    .report = true,
+};

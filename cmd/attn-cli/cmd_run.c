@@ -1,0 +1,399 @@
+/* cmd_run.c - runs one sentence through a model and prints or writes its activations. */
+#include "attn_ask.h"
+#include "attn_tools.h"
+#include "asking.h"
+#include "opts_attention.h"
+#include "opts_edits.h"
+#include "input.h"
+#include "opts_output.h"
+#include "pager.h"
+#include "say.h"
+
+#include "base/err.h"
+#include "base/format.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static struct {
+    const char *format, *path, *gradient;
+    bool times, ablations, dry_run, words;
+    struct number precision;
+} o = {.precision = {.n = OUTPUT_PRECISION}};
+
+struct session {
+    struct attn_model *model;
+    struct attn_tokenizer *tokenizer;
+    struct attn_tokens *tokens, *cross; /* cross NULL: no other text */
+    struct attn_select *select;
+    struct attn_metric *metric;         /* of --gradient; NULL: activations are shown */
+    struct attn_slopes *slopes;
+    struct attn_ablated *ablated; size_t n_ablated;     /* of --ablations */
+    struct edits edits;
+    struct steps steps;                 /* the heads of --ablations */
+};
+
+/* Rollout goes back through the layers of one text; this is said before the output begins. */
+static int check_rollout(const struct session *s, struct attn_err *err)
+{
+    struct attn_info info;
+    attn_model_info(s->model, &info);
+    for (size_t layer = 0; layer < info.L && s->cross; layer++)
+        if (attn_select_wants(s->select, ATTN_ACT_ROLLOUT, (int)layer))
+            return attn_fail(err, ATTN_EUSAGE, "--show rollout: follows attention from layer to layer within one text, and "
+                                               "with --cross the keys are another's: leave one of them out");
+    return ATTN_OK;
+}
+
+static int open_all(struct session *s, const struct input *in, const struct input *other, struct attn_err *err)
+{
+    struct attn_kind kind = attention_kind();
+    bool seen = output_is_seen(o.format, o.path);
+    int code = open_model(&s->model, &run_command, err);
+    if (!code)
+        code = input_tokens(&s->tokens, &s->tokenizer, in, err);
+    if (!code && !s->tokens->n)
+        code = attn_fail(err, ATTN_EFORMAT, "the sentence is empty: there is no token to run");
+    if (!code)
+        code = input_tokens_other(&s->cross, &s->tokenizer, other, err);
+    if (!code)
+        code = input_label(s->tokens, &s->tokenizer, in, s->model, seen, err);
+    if (!code)
+        code = input_label(s->cross, &s->tokenizer, other, s->model, seen, err);
+    if (!code)
+        code = select_shown(&s->select, s->model, &kind, format_default_show(o.format), err);
+    if (!code)
+        code = check_rollout(s, err);
+    if (!code)
+        code = edits_open(&s->edits, &s->tokenizer, err);
+    if (!code)
+        code = edits_bind(&s->edits, s->model, s->tokens, s->cross, o.dry_run ? EDITS_UNRUN : EDITS_TEXT, err);
+    if (!code && !s->metric && (attn_format_find(o.format ? o.format : "text")->flags & ATTN_FORMAT_COMPARE))
+        code = edits_compare(&s->edits, s->model, err);
+    return code;
+}
+
+/* ---- gradients --------------------------------------------------------------------------- */
+
+static int check_gradient(struct session *s, struct attn_err *err)
+{
+    if (!o.gradient)
+        return o.times ? attn_fail(err, ATTN_EUSAGE, "--times multiplies gradients by activations: give --gradient METRIC, too")
+                       : ATTN_OK;
+    if (crossing.text || crossing.file || crossing.ids)
+        return attn_fail(err, ATTN_EUSAGE, "--gradient with --cross: there is no backward pass through the keys of another text");
+    return attn_metric_new(&s->metric, o.gradient, err);
+}
+
+static int find_slopes(struct session *s, const int32_t *ids, struct attn_err *err)
+{
+    struct progress progress;
+    struct attn_plan plan = plan_asked();
+    progress_start(&progress, s->model, true);
+    struct attn_observer watcher = progress_observer(&progress);
+    struct attn_slopes_opts opts = {.metric = s->metric, .select = s->select, .times = o.times, .plan = plan,
+                                    .editor = s->edits.editor, .observers = &watcher, .n_observers = 1};
+    int code = bind_metric(s->metric, s->model, &s->tokenizer, ids, s->tokens->n, err);
+    if (!code)
+        code = attn_metric_refer_to(s->metric, s->model, s->tokens, &plan, err);
+    if (!code && attn_metric_refers(s->metric) && !s->edits.list)
+        say_note("attn-cli run: without edits kl is 0, and so are its derivatives: it measures how far edits move the prediction");
+    if (!code)
+        code = attn_slopes_new(&s->slopes, s->model, s->tokens, &opts, err);
+    progress_end(&progress);
+    return code;
+}
+
+static int differentiate(struct session *s, struct attn_err *err)
+{
+    int32_t *ids = NULL;
+    int code = attn_tokens_to_ids(&ids, s->tokens, err);
+    if (!code)
+        code = find_slopes(s, ids, err);
+    free(ids);
+    return code;
+}
+
+/* ---- what comes next without each head ----------------------------------------------------- */
+
+static int check_ablations(struct attn_err *err)
+{
+    char names[64];
+    const struct attn_format *f = attn_format_find(o.format ? o.format : "text");
+    if (!o.ablations)
+        return ATTN_OK;
+    list_formats(names, sizeof names, ATTN_FORMAT_ABLATED, false, " or ");
+    if (!(f->flags & ATTN_FORMAT_ABLATED))
+        return attn_fail(err, ATTN_EUSAGE, "--ablations: only --format %s shows what comes next without each head, not %s; for one "
+                         "head, --ablate L1H2 works in every format", names, f->name);
+    if (crossing.text || crossing.file || crossing.ids)
+        return attn_fail(err, ATTN_EUSAGE, "--ablations with --cross: a run without a head begins at its layer, where nothing is "
+                                           "kept of the other text: leave one of them out");
+    if (o.gradient)
+        return attn_fail(err, ATTN_EUSAGE, "--ablations with --gradient: a page of gradients shows no next tokens: leave one of "
+                                           "them out");
+    return ATTN_OK;
+}
+
+static int say_step(void *self, size_t done, size_t all, struct attn_err *err)
+{
+    struct session *s = self;
+    (void)err;
+    steps_say(&s->steps, "without head %zu of %zu", done, all);
+    return ATTN_OK;
+}
+
+static int ablate(struct session *s, struct attn_err *err)
+{
+    const struct attn_ablate_opts opts = {
+        .tokens = s->tokens, .heads = s->select, .editor = s->edits.editor,
+        .plan = plan_asked(), .step = say_step, .self = s};
+    int code = attn_ablate_heads(&s->ablated, &s->n_ablated, s->model, &opts, err);
+    erase_line(&s->steps.shown);
+    if (!code && !s->n_ablated)
+        code = attn_fail(err, ATTN_EUSAGE, "--ablations: --show selects no matrix of a head, such as pattern, where the page could "
+                                           "show what comes next without it");
+    return code;
+}
+
+/* ---- the first look ------------------------------------------------------------------------ */
+
+/* Whoever names neither a format nor activations, and looks at a terminal, gets one screen. */
+static bool is_first_look(void)
+{
+    return !o.format && terminal_is(o.path) && !selection.show && !selection.layer && !selection.head && !o.gradient &&
+           !o.precision.given && !o.ablations;
+}
+
+enum { HINTS = 3 };
+struct hints { struct attn_sink_hint of[HINTS + 1]; char *text[HINTS], brief[HINTS][32]; };
+
+static void free_hints(struct hints *h)
+{
+    for (size_t i = 0; i < HINTS; i++)
+        free(h->text[i]);
+}
+
+static int add_hint(struct hints *h, const char *what, const struct command *c, const char *more, struct attn_err *err)
+{
+    size_t n = 0;
+    while (h->of[n].command)
+        n++;
+    char *same = brief_command(c);
+    bool ok = same && attn_asprintf(&h->text[n], "%s%s", same, more) >= 0;
+    free(same);
+    if (!ok) {
+        h->text[n] = NULL;
+        return attn_no_memory(err, NULL, "for a command line");
+    }
+    snprintf(h->brief[n], sizeof h->brief[n], "%s%s", c->name, more);
+    h->of[n] = (struct attn_sink_hint){.what = what, .command = h->text[n], .brief = h->brief[n]};
+    return ATTN_OK;
+}
+
+/* What fits the model and the input; options that a command does not share with run are left out of its line. */
+static int make_hints(struct hints *h, const struct session *s, struct attn_err *err)
+{
+    struct attn_info info;
+    attn_model_info(s->model, &info);
+    int code = add_hint(h, "step by step", &explain_command, "", err);
+    if (!code && !s->cross)
+        code = info.L * info.H > 1 ? add_hint(h, "every head", &heads_command, "", err)
+                                   : add_hint(h, "other kinds", &variants_command, "", err);
+    h->of[0].of_head = true;
+    return code ? code : add_hint(h, "as a page", &run_command, " -o page.html", err);
+}
+
+/* Tokens are as they were before any edit: in a format without the comparison they say nothing of what edits do. */
+static void note_edits(const struct session *s)
+{
+    struct attn_info info;
+    attn_model_info(s->model, &info);
+    const struct attn_format *f = attn_format_find(o.format ? o.format : "text");
+    bool tokens = selection.show && !strcmp(selection.show, "tokens");
+    if (tokens && s->edits.list && info.unembed && !s->metric && !(f->flags & ATTN_FORMAT_COMPARE) &&
+        !option_given(compare_options))
+        say_note("edits do not change tokens, which is all that %s shows: what comes next before and after them is in "
+                 "--format text, and in json under \"compare\"", f->name);
+}
+
+static int show(struct session *s, const struct input *in, const struct input *other, struct attn_err *err)
+{
+    int code = open_all(s, in, other, err);
+    if (!code && o.dry_run)
+        return edits_print(&s->edits, err);
+    if (!code && o.ablations)
+        code = ablate(s, err);
+    if (!code && s->metric)
+        code = differentiate(s, err);
+    struct attn_sink_gradient gradient = {.metric = o.gradient, .times = o.times,
+                                          .value = s->slopes ? attn_slopes_value(s->slopes) : 0};
+    struct hints hints = {0};
+    bool screen = is_first_look() || (o.format && !strcmp(o.format, "screen"));
+    if (screen)
+        o.format = NULL;                /* the hints have other formats */
+    if (!code && screen)
+        code = make_hints(&hints, s, err);
+    if (!o.format || !strcmp(o.format, "text") || !strcmp(o.format, "term"))
+        pager_hold();
+    struct output output = {
+        .command = &run_command, .format = screen ? "screen" : o.format, .hints = hints.of, .path = o.path, .precision = (int)o.precision.n, .model = s->model,
+        .select = s->select, .tokens = s->tokens, .tokenizer = s->tokenizer, .text = in->text, .len = in->len, .cross = s->cross,
+        .cross_text = other->text, .cross_len = other->len, .slopes = s->slopes, .gradient = s->slopes ? &gradient : NULL,
+        .ablated = s->ablated, .n_ablated = s->n_ablated, .words = o.words,
+        .edits = &s->edits};
+    if (!code)
+        code = output_write(&output, err);
+    if (!code)
+        note_edits(s);
+    free_hints(&hints);
+    return code;
+}
+
+static void end(struct session *s)
+{
+    free(s->ablated);
+    attn_slopes_free(s->slopes);
+    attn_metric_free(s->metric);
+    edits_close(&s->edits);
+    attn_select_free(s->select);
+    attn_tokens_free(s->tokens);
+    attn_tokens_free(s->cross);
+    attn_tokenizer_close(s->tokenizer);
+    attn_model_close(s->model);
+}
+
+static int check_output(struct attn_err *err)
+{
+    if (o.dry_run && (o.format || o.path))
+        return attn_fail(err, ATTN_EUSAGE, "--dry-run runs nothing and lists edits on standard output: leave --format and -o out");
+    return output_check_format(o.format, o.path, err);
+}
+
+/* A file that is too long for one text, and has lines, may be one of sentences. */
+static int name_batch(const struct session *s, const struct input *in, struct attn_err *err)
+{
+    struct attn_info info = {0};
+    const struct attn_err why = *err;
+    if (s->model)
+        attn_model_info(s->model, &info);
+    if (!common.file || !s->tokens || !in->text || s->tokens->n <= info.n_ctx || !memchr(in->text, '\n', in->len))
+        return err->code;
+    return attn_fail(err, why.code, "%s; for one sentence per line: attn-cli batch%s%s -f %s", why.msg,
+                     common.model ? " -m " : "", common.model ? common.model : "", common.file);
+}
+
+static int run(struct attn_err *err)
+{
+    struct session s = {0};
+    struct input in = {0}, other = {0};
+    if (!o.format)
+        o.format = activations_format_of(o.path);      /* set only if given or implied, so that the repro command has no defaults */
+    int code = check_output(err);
+    if (!code)
+        code = check_ablations(err);
+    if (!code)
+        code = check_gradient(&s, err);
+    if (!code)
+        code = input_read(&in, err);
+    if (!code)
+        code = input_read_other(&other, err);
+    if (!code)
+        code = show(&s, &in, &other, err);
+    if (code)
+        code = name_batch(&s, &in, err);
+    end(&s);
+    input_free(&in);
+    input_free(&other);
+    return code;
+}
+
+static const char *format_choice(size_t i)
+{
+    return format_name(i, ATTN_FORMAT_RUN);
+}
+
+static void explain_format(char help[OPTION_HELP])
+{
+    char names[OPTION_HELP / 2];
+    list_formats(names, sizeof names, ATTN_FORMAT_RUN, true, ", ");
+    snprintf(help, OPTION_HELP, "how to print: %s; default: by the ending of the -o path, else text", names);
+}
+
+static const struct option options[] = {
+    {0, "format", OPT_CHOICE, &o.format, "F", NULL, .choice = format_choice, .explain = explain_format,
+     .section = OF_OUTPUT, .flags = OPT_COUNTS | OPT_USUAL},
+    {'o', "output", OPT_FILE, &o.path, "PATH", "write to this file, or to this directory, made with its parents; "
+     "DIR/ is one of CSV tables (default: -, standard output)",
+     .section = OF_OUTPUT, .flags = OPT_OUTPUT | OPT_USUAL},
+    {0, "gradient", OPT_TEXT, &o.gradient, "METRIC", "show, in place of each activation, how a metric changes with it: the "
+     "derivative of loss, or of terms such as logit(\" the\")-2*prob(5,pos=3); also logprob; TOKEN is a text or an id, pos "
+     "the row, the last one by default", .section = OF_SHOWN, .flags = OPT_COUNTS | OPT_USUAL},
+    {0, "times", OPT_FLAG, &o.times, NULL, "with --gradient: each derivative times the activation (gradient x input)",
+     .section = OF_SHOWN, .flags = OPT_COUNTS},
+    {0, "dry-run", OPT_FLAG, &o.dry_run, NULL, "run nothing: list what each edit would change (activation, heads, rows, columns "
+     "or keys, how many numbers)", .section = OF_EDIT, .flags = OPT_COUNTS},
+    {0, "precision", OPT_NUMBER, &o.precision, "N", "digits after the point, in text only (default: 4)", .max = 17,
+     .section = OF_OUTPUT, .flags = OPT_COUNTS},
+    {0, "words", OPT_FLAG, &o.words, NULL, "merge the tokens of each word, in every format, as a page does: pattern and rollout are summed "
+     "over the tokens of a key's word and averaged over those of a query's, so that rows still sum to 1; context is averaged",
+     .section = OF_SHOWN, .flags = OPT_COUNTS | OPT_USUAL},
+    {0, "ablations", OPT_FLAG, &o.ablations, NULL, "with --format html: a button at each head shows what comes next without it, and "
+     "the overview how much that matters; computes one more run from each head's layer on",
+     .section = OF_SHOWN, .flags = OPT_COUNTS},
+    {.name = NULL},
+};
+
+const struct command run_command = {
+    .name = "run",
+    .run = run,
+    .usage = "run -s TEXT [-m DIR|NAME] [--show LIST] [--format F] [-o PATH]",
+    .summary = "one sentence: print or dump the chosen activations",
+    .about = "Turns a sentence into tokens, runs it through the model and shows what was computed on the way: by default "
+             "the attention patterns (who attends to whom; rows sum to 1) and the context vectors.  On a terminal that is a "
+             "first look on one screen, the most informative layer and the main role of each head, unless --format, --show, --layer or "
+             "--head ask for something; more than 4000 numbers there are summarised.  Files and pipes get all of them.",
+    .examples = (const struct pair[]){
+        {"attn-cli run -s \"Life is short, eat dessert first\"", "patterns and context vectors as text"},
+        {"attn-cli run -s \"Life is short\" --show dots,scores,pattern --precision 6", "from dot products to weights"},
+        {"attn-cli run -m ./gpt2 -s \"Hello there\" --layer 0-2 --head 5 -o heads.npz", "some heads, for NumPy"},
+        {"attn-cli run -s \"Life is short\" -o life.png", "the patterns as heat maps; .svg for papers"},
+        {"attn-cli run -m tiny -s \"Lily lost her red ball\" --ablations --show pattern,lens -o ball.html",
+         "a page: every head, what comes next without it, what each layer would predict"},
+        {"attn-cli run -s \"Life is short\" --cross \"eat dessert first\"", "cross-attention: how one text looks at another"},
+        {"attn-cli run -s \"Life is short\" --attention window:2", "the same weights, but each token sees only two"},
+        {"attn-cli run -m tiny -s \"Lily lost her red\" --gradient 'logit(\" ball\")' --show context",
+         "what a prediction depends on"},
+        {"attn-cli run -s \"Lily lost her red ball\" --show tokens --edit 'L2H0 = 0'", "without head 0 of layer 2: what comes "
+                                                                                       "next, before and after"},
+        {"attn-cli run -s \"Lily lost her red ball\" --patch 'L1.resid_post[pos=3]' --from \"Lily lost her big ball\"",
+         "one activation taken from a run of another text"},
+        {"echo \"eat dessert first\" | attn-cli run -f - --format json", "for jq"},
+        {NULL, NULL}},
+    .list_title = "Activations (short names; H heads, T tokens, N layers)",
+    .list = (const struct pair[]){
+        {"embed, pos_embed", "[T,d] token embeddings; position embeddings"},
+        {"resid_pre, resid_mid, resid_post", "[T,d] the residual stream: before a layer, between attention and mlp, after"},
+        {"norm1, norm2", "[T,d] the inputs of attention and mlp"},
+        {"q, k, v", "[H,T,dh] queries, keys, values; q and k after rotary positions, where the model has them"},
+        {"dots", "[H,T,T] q.k, neither scaled nor masked"},
+        {"scores", "[H,T,T] scaled and masked: -inf where hidden"},
+        {"pattern", "[H,T,T] softmax of the scores: rows sum to 1, hidden keys are 0"},
+        {"context", "[T,H*dv] the context vectors, always of all heads, side by side"},
+        {"blocks.*.attn.out", "[T,d] after the output projection"},
+        {"pre, linear, post", "[T,m] inside the mlp"},
+        {"blocks.*.mlp.out", "[T,d] the output of the mlp"},
+        {"attn.added, mlp.added", "[T,d] what a branch adds to the stream, where a norm or factor behind it makes that differ from its "
+                                  "out"},
+        {"norm_final, logits", "[T,d] and [T,V] at the end of the model"},
+        {"result", "[H,T,d] each head's part of attn.out.  From here on derived; not included in *"},
+        {"norms", "[H,T,T] pattern times the norm of what each value adds to attn.out"},
+        {"rollout", "[T,T] 0.5 mean pattern + 0.5 I, multiplied over the layers up to this one"},
+        {"lens", "[T,V] the logits if the model ended with this layer; in a page, a table of the likeliest tokens"},
+        {"tokens", "the token table"},
+        {NULL, NULL}},
+    .groups = (const struct option *const[]){model_options, text_options, encode_options, ids_options, label_options, cross_options,
+                                             select_options, options, edit_options, from_options, compare_options,
+                                             csv_options, picture_options, key_picture_options, attention_options, dropout_seed_options,
+                                             compute_options, thread_options, general_options, NULL},
+};

@@ -1,0 +1,296 @@
+/* cmd_score.c - prints how likely a text is, token by token. */
+#include "opts_attention.h"
+#include "opts_edits.h"
+#include "input.h"
+#include "opts_output.h"
+#include "cli_print.h"
+#include "say.h"
+
+#include "base/err.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+static struct { const char *format; struct number stride; } o;
+
+struct session {
+    struct attn_model *model;
+    struct attn_info info;
+    struct attn_tokenizer *tokenizer;
+    struct attn_tokens *tokens;
+    int32_t *ids;
+    double *logprob;                    /* [n], for all tokens but the first */
+    size_t stride;
+    double sum;
+    struct edits edits;
+};
+
+static double perplexity(const struct session *s)
+{
+    return exp(-s->sum / (double)(s->tokens->n - 1));
+}
+
+static bool has_windows(const struct session *s)
+{
+    return s->tokens->n > s->info.n_ctx;
+}
+
+/* ---- printing ---------------------------------------------------------------------------- */
+
+static size_t token_width(const struct attn_tokens *t)
+{
+    size_t width = strlen("token");
+    for (size_t i = 0; i < t->n; i++) {
+        size_t w = print_visible(NULL, t->tok[i].text, t->tok[i].text_len);
+        width = w > width ? w : width;
+    }
+    return width;
+}
+
+static void print_table(const struct session *s)
+{
+    const struct attn_tokens *t = s->tokens;
+    bool text = false;
+    for (size_t i = 0; i < t->n && !text; i++)
+        text = t->tok[i].known;
+    size_t width = text ? token_width(t) + 2 : 0;
+    printf("index      id  %-*s  logprob\n", (int)width, text ? "token" : "");
+    for (size_t i = 0; i < t->n; i++) {
+        printf("%5zu %7d  ", i, t->tok[i].id);
+        size_t w = text ? print_visible(stdout, t->tok[i].text, t->tok[i].text_len) : 0;
+        printf("%*s", (int)(width - w), "");
+        i ? printf("%9.4f\n", s->logprob[i]) : printf("%9s\n", "-");
+    }
+}
+
+static void print_likely(const char *heading, const struct attn_likely *list, size_t n, const struct attn_tokenizer *tokenizer)
+{
+    printf("\n%s\nprobability      id%s\n", heading, tokenizer ? "  token" : "");
+    for (size_t i = 0; i < n; i++) {
+        size_t len = 0;
+        const char *text = tokenizer ? attn_tokenizer_text(tokenizer, list[i].id, &len) : NULL;
+        printf("%11.4f %7d  ", list[i].p, list[i].id);
+        if (text)
+            print_visible(stdout, text, len);
+        putchar('\n');
+    }
+}
+
+/* What the edits did to the token after the text. */
+static void print_compare(const struct session *s)
+{
+    struct attn_compared c;
+    if (!s->edits.compare || attn_compare_result(s->edits.compare, &c, NULL))
+        return;
+    print_likely("likeliest next tokens, before the edits", c.before, c.n_before, s->tokenizer);
+    print_likely("likeliest next tokens, after the edits", c.after, c.n_after, s->tokenizer);
+    printf("\nKL(before || after)  %.4f nats\n", c.kl);
+}
+
+static void print_report(const struct session *s)
+{
+    size_t n = s->tokens->n - 1;
+    print_table(s);
+    printf("\nscored      %zu token%s\nlogprob     %.4f\n", n, n == 1 ? "" : "s", s->sum);
+    if (n)
+        printf("perplexity  %.4f\n", perplexity(s));
+    if (has_windows(s))
+        printf("windows     of %zu tokens, %zu apart\n", s->info.n_ctx, s->stride);
+    for (size_t i = 0; i < attn_edits_count(s->edits.list); i++)
+        printf("%sedit: %s\n", i ? "" : "\n", attn_edits_text(s->edits.list, i));
+    print_compare(s);
+}
+
+static void json_likely(const char *key, const struct attn_likely *list, size_t n, const struct attn_tokenizer *tokenizer)
+{
+    printf("\"%s\": [", key);
+    for (size_t i = 0; i < n; i++) {
+        size_t len = 0;
+        const char *s = tokenizer ? attn_tokenizer_text(tokenizer, list[i].id, &len) : NULL;
+        printf("%s{\"id\": %d, \"text\": ", i ? ", " : "", (int)list[i].id);
+        json_string(stdout, s, len);
+        fputs(", \"probability\": ", stdout);
+        json_real(stdout, list[i].p);
+        fputc('}', stdout);
+    }
+    fputc(']', stdout);
+}
+
+/* What the edits did to the next token, {"kl", "before", "after"} or null. */
+static void json_compare(const struct session *s)
+{
+    struct attn_compared c;
+    fputs(",\n \"compare\": ", stdout);
+    if (!s->edits.compare || attn_compare_result(s->edits.compare, &c, NULL)) {
+        fputs("null", stdout);
+        return;
+    }
+    fputs("{\"kl\": ", stdout);
+    json_real(stdout, c.kl);
+    fputs(",\n  ", stdout);
+    json_likely("before", c.before, c.n_before, s->tokenizer);
+    fputs(",\n  ", stdout);
+    json_likely("after", c.after, c.n_after, s->tokenizer);
+    fputc('}', stdout);
+}
+
+static int print_json(const struct session *s, const struct input *in, struct attn_err *err)
+{
+    const struct attn_tokens *t = s->tokens;
+    fputs("{\"version\": \"" ATTN_VERSION "\",\n \"model\": ", stdout);
+    if (json_model(stdout, s->model, err))
+        return err->code;
+    fputs(",\n \"text\": ", stdout);
+    json_string(stdout, in->text, in->len);
+    json_kind(stdout, attention_kind());
+    fputs(",\n \"tokens\": [", stdout);
+    for (size_t i = 0; i < t->n; i++) {
+        printf("%s\n  {", i ? "," : "");
+        json_token(stdout, &t->tok[i]);
+        fputs(", \"logprob\": ", stdout);
+        i ? json_real(stdout, s->logprob[i]) : (void)fputs("null", stdout);
+        fputc('}', stdout);
+    }
+    fputc(']', stdout);
+    json_edits(stdout, s->edits.list);
+    fputs(",\n \"logprob\": ", stdout);
+    json_real(stdout, s->sum);
+    fputs(",\n \"perplexity\": ", stdout);
+    t->n > 1 ? json_real(stdout, perplexity(s)) : (void)fputs("null", stdout);
+    printf(",\n \"n\": %zu,\n \"window\": %zu,\n \"stride\": %zu", t->n - 1, s->info.n_ctx, s->stride);
+    if (s->edits.list)
+        json_compare(s);
+    fputs("}\n", stdout);
+    return ATTN_OK;
+}
+
+/* ---- scoring ----------------------------------------------------------------------------- */
+
+static int choose_stride(struct session *s, struct attn_err *err)
+{
+    size_t n_ctx = s->info.n_ctx;
+    s->stride = o.stride.given ? (size_t)o.stride.n : n_ctx > 2 ? n_ctx / 2 : 1;
+    if (o.stride.given && s->stride >= n_ctx)
+        return attn_fail(err, ATTN_EUSAGE, "--stride: %s is not in 1..%zu, below the model's n_ctx", o.stride.given, n_ctx - 1);
+    return ATTN_OK;
+}
+
+static int open_all(struct session *s, const struct input *in, struct attn_err *err)
+{
+    struct attn_kind kind = attention_kind();
+    if (open_model(&s->model, &score_command, err) || attn_model_predicts(s->model, &kind, err))
+        return err->code;
+    attn_model_info(s->model, &s->info);
+    if (choose_stride(s, err) || input_tokens(&s->tokens, &s->tokenizer, in, err) ||
+        input_label(s->tokens, &s->tokenizer, in, s->model, output_is_seen(o.format, NULL), err))
+        return err->code;
+    if (!s->tokens->n)
+        return attn_fail(err, ATTN_EFORMAT, "the text is empty: there is no token to score");
+    int code = edits_open(&s->edits, &s->tokenizer, err);
+    if (!code)
+        code = edits_bind(&s->edits, s->model, s->tokens, NULL, EDITS_WINDOWS, err);
+    return code ? code : edits_compare(&s->edits, s->model, err);
+}
+
+static int score_tokens(struct session *s, struct attn_err *err)
+{
+    size_t n = s->tokens->n;
+    if (attn_tokens_to_ids(&s->ids, s->tokens, err))
+        return err->code;
+    s->logprob = calloc(n, sizeof *s->logprob);
+    if (!s->logprob)
+        return attn_no_memory(err, NULL, "for %zu tokens", n);
+    struct progress progress;
+    progress_start(&progress, s->model, true);
+    struct attn_observer observers[3] = {progress_observer(&progress)};
+    struct attn_score_opts opts = {.stride = s->stride, .kind = attention_kind(), .threads = (int)common.threads.n,
+                                   .bf16 = compute_bf16(),
+                                   .observers = observers, .n_observers = 1};
+    struct attn_compare *compare = s->edits.compare;
+    int code = ATTN_OK;
+    if (compare) {
+        observers[opts.n_observers++] = attn_compare_before(compare);
+        code = attn_score(s->logprob, s->model, s->ids, n, &opts, err);
+    }
+    opts.n_observers = edits_observe(&s->edits, observers);
+    observers[opts.n_observers++] = progress_observer(&progress);
+    if (compare)
+        observers[opts.n_observers++] = attn_compare_after(compare);
+    if (!code)
+        code = attn_score(s->logprob, s->model, s->ids, n, &opts, err);
+    progress_end(&progress);
+    if (code)
+        return code;
+    for (size_t i = 1; i < n; i++)
+        s->sum += s->logprob[i];
+    return ATTN_OK;
+}
+
+static int score_text(struct session *s, const struct input *in, struct attn_err *err)
+{
+    if (open_all(s, in, err) || score_tokens(s, err))
+        return err->code;
+    if (o.format && !strcmp(o.format, "json"))
+        return print_json(s, in, err);
+    print_report(s);
+    return ATTN_OK;
+}
+
+static void end(struct session *s)
+{
+    edits_close(&s->edits);
+    free(s->logprob);
+    free(s->ids);
+    attn_tokens_free(s->tokens);
+    attn_tokenizer_close(s->tokenizer);
+    attn_model_close(s->model);
+}
+
+static int score(struct attn_err *err)
+{
+    struct session s = {0};
+    struct input in = {0};
+    int code = input_read(&in, err);
+    if (!code)
+        code = score_text(&s, &in, err);
+    end(&s);
+    input_free(&in);
+    return code;
+}
+
+static const char *const formats[] = {"text", "json", NULL};
+
+static const struct option options[] = {
+    {0, "stride", OPT_NUMBER, &o.stride, "N", "how far apart the windows of a longer text start (default: half of n_ctx)",
+     .min = 1, .max = INT32_MAX, .flags = OPT_COUNTS | OPT_USUAL},
+    {0, "format", OPT_CHOICE, &o.format, "F", "how to print: text (a table) or json; default: text", .choices = formats,
+     .section = OF_OUTPUT, .flags = OPT_COUNTS | OPT_USUAL},
+    {.name = NULL},
+};
+
+const struct command score_command = {
+    .name = "score",
+    .run = score,
+    .usage = "score -s TEXT [-m DIR|NAME] [--stride N] [--format F]",
+    .summary = "per-token log-probability, total and perplexity of a text",
+    .about = "Prints the natural log-probability of each token given those before it (the first has none), their sum, and the "
+             "perplexity exp(-mean).  A text longer than n_ctx is read in windows of n_ctx tokens that start --stride apart: each "
+             "token after the first window is scored once, with at least n_ctx - N tokens before it.  A smaller stride gives "
+             "more context and takes longer.",
+    .examples = (const struct pair[]){
+        {"attn-cli score -s \"The little girl was happy.\"", "a table of tokens, and the totals"},
+        {"attn-cli score -s \"The little girl was happy.\" --ablate L0H1", "the same without a head"},
+        {"attn-cli score -m ./gpt2 -f book.txt --stride 256 --format json | jq .perplexity", "of a whole book"},
+        {NULL, NULL}},
+    .refused = (const struct pair[]){
+        {"cross", "a token would not see the tokens before it, and so not predict the next; 'run' and 'explain' look at "
+         "another text"},
+        {NULL, NULL}},
+    .groups = (const struct option *const[]){model_options, text_options, encode_options, ids_options, label_options, options, edit_options,
+                                             from_options, compare_options,
+                                             attention_options,
+                                             dropout_seed_options, compute_options,
+                                             thread_options, general_options, NULL},
+    .report = true,
+};

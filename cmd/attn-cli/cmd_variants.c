@@ -1,0 +1,119 @@
+/* cmd_variants.c - runs one sentence under every kind of attention. */
+#include "attn_tools.h"
+#include "opts_attention.h"
+#include "input.h"
+#include "opts_output.h"
+#include "say.h"
+
+#include <string.h>
+
+static struct { const char *kinds, *format, *path; struct number layer, head; } o;
+
+struct session {
+    struct attn_model *model;
+    struct attn_tokenizer *tokenizer;
+    struct attn_tokens *tokens;
+    struct input in;
+};
+
+static struct attn_variants_opts options_of(const struct input *in)
+{
+    bool terminal = terminal_is(o.path);
+    return (struct attn_variants_opts){
+        .kinds = o.kinds, .text = in->text, .text_len = in->len, .layer = (size_t)o.layer.n, .head = (size_t)o.head.n,
+        .format = o.format, .path = o.path, .width = terminal_columns(terminal), .color = terminal_colored(terminal),
+        .picture = picture_look(terminal), .threads = (int)common.threads.n, .bf16 = compute_bf16()};
+}
+
+static int compare(struct session *s, struct attn_err *err)
+{
+    if (output_choose_format(&o.format, o.path, &variants_command, err) || input_read(&s->in, err) || open_model(&s->model, &variants_command, err) ||
+        input_tokens(&s->tokens, &s->tokenizer, &s->in, err) ||
+        input_label(s->tokens, &s->tokenizer, &s->in, s->model, output_is_seen(o.format, o.path), err))
+        return err->code;
+    struct attn_variants_opts opts = options_of(&s->in);
+    struct progress progress;
+    progress_start(&progress, s->model, !terminal_is(o.path));
+    struct attn_observer observer = progress_observer(&progress);
+    opts.observer = &observer;
+    int code = attn_variants(s->model, s->tokens, &opts, err);
+    progress_end(&progress);
+    return code;
+}
+
+static int variants(struct attn_err *err)
+{
+    struct session s = {.model = NULL};
+    int code = compare(&s, err);
+    attn_tokens_free(s.tokens);
+    attn_tokenizer_close(s.tokenizer);
+    attn_model_close(s.model);
+    input_free(&s.in);
+    return code;
+}
+
+/* The beginning of the i-th kind, up to its numbers, for completion. */
+static const char *kind_choice(size_t i)
+{
+    static char begin[32];
+    const char *form = attention_forms(false)[i].term;
+    if (form)
+        snprintf(begin, sizeof begin, "%.*s", (int)(strcspn(form, ":") + (strchr(form, ':') != NULL)), form);
+    return form ? begin : NULL;
+}
+
+static void explain_kinds(char help[OPTION_HELP])
+{
+    char forms[OPTION_HELP / 2];
+    list_terms(forms, sizeof forms, attention_forms(false), ", ");
+    snprintf(help, OPTION_HELP, "which kinds, separated by commas or blanks: %s (default: one of each, with W, S and B the square "
+             "root of the sentence's length)", forms);
+}
+
+static const char *format_choice(size_t i)
+{
+    static const char *const tables[] = {"text", "json"};
+    return i < 2 ? tables[i] : format_name(i - 2, ATTN_FORMAT_PICTURE);
+}
+
+static void explain_format(char help[OPTION_HELP])
+{
+    char pictures[OPTION_HELP / 2];
+    list_formats(pictures, sizeof pictures, ATTN_FORMAT_PICTURE, false, ", ");
+    snprintf(help, OPTION_HELP, "text (tables and the picture), json, or the picture alone: %s (default: by the ending of "
+             "the -o path, else text)", pictures);
+}
+
+static const struct option options[] = {
+    {0, "kinds", OPT_LIST, &o.kinds, "LIST", NULL, .choice = kind_choice, .explain = explain_kinds,
+     .flags = OPT_COUNTS | OPT_USUAL},
+    {0, "layer", OPT_NUMBER, &o.layer, "N", "the layer whose head is drawn, counted from 0 (default: 0)", .max = INT32_MAX,
+     .section = OF_SHOWN, .flags = OPT_COUNTS | OPT_USUAL},
+    {0, "head", OPT_NUMBER, &o.head, "N", "the query head that is drawn, counted from 0 (default: 0)", .max = INT32_MAX,
+     .section = OF_SHOWN, .flags = OPT_COUNTS | OPT_USUAL},
+    {0, "format", OPT_CHOICE, &o.format, "F", NULL, .choice = format_choice, .explain = explain_format,
+     .section = OF_OUTPUT, .flags = OPT_COUNTS | OPT_USUAL},
+    {'o', "output", OPT_FILE, &o.path, "PATH", "write to this file (default: -, standard output)",
+     .section = OF_OUTPUT, .flags = OPT_OUTPUT | OPT_USUAL},
+    {.name = NULL},
+};
+
+const struct command variants_command = {
+    .name = "variants",
+    .run = variants,
+    .usage = "variants -s TEXT [-m DIR|NAME] [--kinds LIST] [--layer N] [--head N] [--format F] [-o PATH]",
+    .summary = "one sentence under every kind of attention: what changes, what it costs",
+    .about = "Runs the sentence with the model's own attention, then, on the same weights, with each kind in every layer, and "
+             "compares: the largest and the mean difference of patterns, context vectors and the last residual stream, over all "
+             "layers and heads; the divergence of the next token's probabilities if there are logits; scores and operations; "
+             "memory when nothing is watched; and the time attention takes.  Then it draws one head under each kind.",
+    .examples = (const struct pair[]){
+        {"attn-cli variants -s \"Life is short, eat dessert first\"", "every kind, as tables and shades"},
+        {"attn-cli variants -m ./gpt2 -f note.txt --kinds \"causal window:64 linear\" --layer 3 --head 5",
+         "some kinds, one head of interest"},
+        {"attn-cli variants -s \"Life is short, eat dessert first\" -o kinds.png", "the picture alone; .html to look around in"},
+        {NULL, NULL}},
+    .groups = (const struct option *const[]){model_options, text_options, encode_options, ids_options, label_options, options, picture_options,
+                                             key_picture_options, compute_options, thread_options, general_options, NULL},
+    .report = true,
+};

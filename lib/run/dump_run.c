@@ -1,0 +1,88 @@
+/* dump_run.c - runs a model and records selected activations as a dump in memory. */
+#include "attn_tools.h"
+
+#include "base/err.h"
+#include "io/dump.h"
+#include "trace/strip.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+struct record {
+    struct attn_dump *dump;
+    const struct attn_select *what;
+    bool cross;
+    float *data[ATTN_ACTS];             /* in the dump, of the layer that runs */
+};
+
+static unsigned wants(void *self, int act, int layer)
+{
+    return attn_select_wants(((struct record *)self)->what, act, layer) ? ATTN_WATCH | ATTN_DERIVE : 0;
+}
+
+/* Adds an array for the selected heads of an activation to the dump. */
+static int begin(struct record *r, const struct attn_strip *p, struct attn_err *err)
+{
+    struct attn_dumped what = {.n_heads = p->n_kept};
+    what.of.ndim = attn_strip_shape(what.of.shape, p);
+    what.of.n = p->matrices * p->T * p->cols;
+    what.of.data = r->data[p->of->act] = calloc(what.of.n, sizeof *what.of.data);
+    what.heads = p->n_kept ? calloc(p->n_kept, sizeof *what.heads) : NULL;
+    if (!what.of.data || (p->n_kept && !what.heads)) {
+        attn_dump_drop(&what);
+        return attn_no_memory(err, NULL, "to keep %zu numbers of %s: ask for less", what.of.n, p->of->name);
+    }
+    if (p->n_kept)
+        memcpy(what.heads, p->kept, p->n_kept * sizeof *what.heads);
+    return attn_dump_add(r->dump, p->of->name, strlen(p->of->name), &what, err);
+}
+
+static int watch(void *self, const struct attn_probe *band, struct attn_err *err)
+{
+    struct record *r = self;
+    struct attn_strip p;
+    int rc = ATTN_OK;
+    if (!attn_trace_is_shown(band, r->cross))
+        return ATTN_OK;
+    for (size_t at = 0; !rc && attn_strip_next(&p, r->what, band, &at);) {
+        rc = attn_strip_opens(&p) ? begin(r, &p, err) : ATTN_OK;
+        if (!rc)
+            attn_strip_keep(r->data[band->act], &p);
+    }
+    return rc;
+}
+
+static int keep_tokens(struct attn_dump *d, struct attn_dump_list *to, const struct attn_tokens *tokens, struct attn_err *err)
+{
+    int rc = ATTN_OK;
+    for (size_t i = 0; tokens && i < tokens->n && !rc; i++) {
+        const struct attn_token *t = &tokens->tok[i];
+        rc = attn_dump_add_token(d, to, t->id, t->known ? t->text : NULL, t->text_len, err);
+    }
+    return rc;
+}
+
+int attn_dump_run(struct attn_dump **out, const struct attn_model *m, const struct attn_tokens *tokens,
+                  const struct attn_tokens *cross, const struct attn_select *what, const struct attn_plan *plan,
+                  const struct attn_observer *other, struct attn_err *err)
+{
+    struct record r = {.dump = calloc(1, sizeof *r.dump), .what = what, .cross = cross != NULL};
+    struct attn_observer obs[2] = {{.wants = wants, .watch = watch, .self = &r}};
+    size_t n = 1;
+    if (other)
+        obs[n++] = *other;
+    *out = NULL;
+    if (!r.dump)
+        return attn_no_memory(err, NULL, "for a dump");
+    r.dump->path = "what is kept of the run";
+    int rc = keep_tokens(r.dump, &r.dump->tokens, tokens, err);
+    if (!rc)
+        rc = keep_tokens(r.dump, &r.dump->keys, cross, err);
+    if (!rc)
+        rc = attn_run_tokens(m, plan, tokens, cross, obs, n, err);
+    if (rc)
+        attn_dump_free(r.dump);
+    else
+        *out = r.dump;
+    return rc;
+}

@@ -1,0 +1,325 @@
+/* sink_text.c - prints for people: the tokens, each matrix with its tokens beside it, the likeliest next tokens.
+ *
+ * If there are more than `limit` numbers in all, each activation is summarised instead; logits of a
+ * large vocabulary always are.  One matrix is held at a time, as columns of equal width depend on all its numbers. */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "attn_ask.h"
+#include "attn_tools.h"
+#include "base/err.h"
+#include "base/num.h"
+#include "base/out.h"
+#include "text/label.h"
+#include "trace/strip.h"
+#include "sinks/print.h"
+#include "sinks/sink.h"
+
+enum {
+    MANY_LOGITS = 1000,                 /* logits of a larger vocabulary are summarised: nobody reads so many columns */
+    MANY_TOKENS = 16                    /* most tokens listed with summaries, unless the token table was asked for */
+};
+
+/* A summary of an activation that is too large to print: its range, its mean and its upper left corner. */
+enum { CORNER_ROWS = 4, CORNER_COLS = 6 };
+
+struct stats {
+    uint64_t numbers, finite;
+    double min, max, sum;               /* of the finite numbers */
+    size_t rows, cols;                  /* of the corner, which is that of the first matrix */
+    float corner[CORNER_ROWS * CORNER_COLS];
+};
+
+struct text {
+    const struct attn_sink_job *job;
+    struct attn_out *out;
+    bool summary, shortened;            /* all activations are to be summarised; one was */
+    float *matrix; size_t room;         /* the matrix being collected; how many floats it has room for */
+    struct stats stats;
+    struct attn_next next;
+    bool predicts;                      /* `next` was found */
+};
+
+/* ---- how much there is ----------------------------------------------------------------- */
+
+static bool too_wide(const struct attn_sink_job *job, int act)
+{
+    return act == ATTN_ACT_LOGITS && job->model->V > MANY_LOGITS;
+}
+
+static uint64_t saturating_mul(uint64_t a, uint64_t b)
+{
+    uint64_t c;
+    return __builtin_mul_overflow(a, b, &c) ? UINT64_MAX : c;
+}
+
+static uint64_t count_numbers(const struct attn_sink_job *job)
+{
+    uint64_t total = 0;
+    for (int layer = -1; layer < (int)job->model->L; layer++)
+        for (int act = 0; act < ATTN_ACTS; act++) {
+            size_t shape[3], heads;
+            if (!attn_select_wants(job->select, act, layer) || too_wide(job, act))
+                continue;
+            int ndim = attn_act_shape(shape, job->model, act, job->tokens->n, attn_sink_keys(job)->n);
+            attn_select_heads(job->select, act, &heads);
+            uint64_t n = saturating_mul(shape[ndim - 2], shape[ndim - 1]);
+            n = saturating_mul(n, heads ? heads : 1);
+            total = total > UINT64_MAX - n ? UINT64_MAX : total + n;
+        }
+    return total;
+}
+
+/* ---- a summary ------------------------------------------------------------------------- */
+
+static void add_number(struct stats *s, double x)
+{
+    s->numbers++;
+    if (!isfinite(x))
+        return;
+    if (!s->finite || x < s->min)
+        s->min = x;
+    if (!s->finite || x > s->max)
+        s->max = x;
+    s->finite++;
+    s->sum += x;
+}
+
+/* s must be zeroed before the first strip. */
+static void add_stats(struct stats *s, const struct attn_strip *p)
+{
+    s->rows = p->T < CORNER_ROWS ? p->T : CORNER_ROWS;
+    s->cols = p->cols < CORNER_COLS ? p->cols : CORNER_COLS;
+    for (size_t i = 0; i < p->rows; i++) {
+        const float *row = attn_strip_row(p, i);
+        for (size_t j = 0; j < p->cols; j++)
+            add_number(s, row[j]);
+        for (size_t j = 0; j < s->cols && p->nth == 0 && p->row0 + i < s->rows; j++)
+            s->corner[(p->row0 + i) * s->cols + j] = row[j];
+    }
+}
+
+/* ---- matrices -------------------------------------------------------------------------- */
+
+static const char *head_noun(const struct text *t, const struct attn_strip *p)
+{
+    return attn_act_kv(p->of->act) && t->job->model->Hkv != t->job->model->H ? "kv head" : "head";
+}
+
+static void print_count(struct text *t, const char *before, uint64_t n)
+{
+    attn_out_str(t->out, before);
+    attn_out_u64(t->out, n);
+}
+
+/* "layer 0, head 1: attention pattern (rows: queries, columns: keys)", and the beginning of a line
+ * with the name that --show takes. */
+static void print_title(struct text *t, const struct attn_strip *p, int head)
+{
+    attn_out_char(t->out, '\n');
+    attn_paint(t->out, t->job->color, ATTN_BOLD);
+    if (p->of->layer >= 0)
+        print_count(t, "layer ", (uint64_t)p->of->layer);
+    if (head >= 0) {
+        attn_out_str(t->out, ", ");
+        attn_out_str(t->out, head_noun(t, p));
+        print_count(t, " ", (uint64_t)head);
+    }
+    attn_out_str(t->out, p->of->layer >= 0 ? ": " : "");
+    attn_out_str(t->out, attn_act_title(p->of->act));
+    attn_out_str(t->out, t->job->kind.note ? t->job->kind.note : "");
+    attn_out_str(t->out, attn_act_axes(p->of->act));
+    attn_paint(t->out, t->job->color, ATTN_PLAIN);
+    attn_out_char(t->out, '\n');
+    attn_paint(t->out, t->job->color, ATTN_DIM);
+    attn_out_str(t->out, p->of->name);
+    attn_paint(t->out, t->job->color, ATTN_PLAIN);
+}
+
+/* The tokens of the rows of an activation, which for k and v are the keys. */
+static const struct attn_tokens *rows_of(const struct attn_sink_job *job, int act)
+{
+    return attn_act_kv(act) ? attn_sink_keys(job) : job->tokens;
+}
+
+static struct attn_grid grid_of(const struct text *t, const struct attn_strip *p, const float *data, size_t rows,
+                                size_t cols)
+{
+    return (struct attn_grid){
+        .data = data, .rows = rows, .cols = cols, .tokens = rows_of(t->job, p->of->act),
+        .keys = attn_act_square(p->of->act) ? attn_sink_keys(t->job) : NULL,
+        .more_rows = rows < p->T, .more_cols = cols < p->cols,
+        .precision = t->job->precision, .width = t->job->width, .color = t->job->color,
+    };
+}
+
+static int grow_matrix(struct text *t, const struct attn_strip *p, struct attn_err *err)
+{
+    size_t need, bytes;
+    if (__builtin_mul_overflow(p->T, p->cols, &need) || __builtin_mul_overflow(need, sizeof(float), &bytes))
+        return attn_no_memory(err, p->of->name, "to print %zu x %zu numbers", p->T, p->cols);
+    if (need <= t->room)
+        return 0;
+    float *matrix = realloc(t->matrix, bytes);
+    if (!matrix)
+        return attn_no_memory(err, p->of->name, "to print %zu x %zu numbers", p->T, p->cols);
+    t->matrix = matrix;
+    t->room = need;
+    return 0;
+}
+
+static int print_strip(struct text *t, const struct attn_strip *p, struct attn_err *err)
+{
+    int rc = attn_strip_opens_matrix(p) ? grow_matrix(t, p, err) : 0;
+    for (size_t i = 0; !rc && i < p->rows; i++)
+        memcpy(t->matrix + (p->row0 + i) * p->cols, attn_strip_row(p, i), p->cols * sizeof(float));
+    if (rc || !attn_strip_ends_matrix(p))
+        return rc;
+    struct attn_grid grid = grid_of(t, p, t->matrix, p->T, p->cols);
+    print_title(t, p, p->head);
+    attn_out_char(t->out, '\n');
+    attn_print_grid(t->out, &grid);
+    return 0;
+}
+
+static void print_number(struct text *t, const char *name, double x)
+{
+    char buf[ATTN_NUM_FIXED_MAX];
+    attn_out_str(t->out, name);
+    attn_out_write(t->out, buf, attn_num_fixed(buf, x, t->job->precision));
+}
+
+/* " [12, 64, 64]: min 0.0000, max 1.0000, mean 0.0156" */
+static void print_range(struct text *t, const struct attn_strip *p)
+{
+    const struct stats *s = &t->stats;
+    size_t shape[3];
+    int ndim = attn_strip_shape(shape, p);
+    for (int i = 0; i < ndim; i++)
+        attn_out_printf(t->out, i ? ", %zu" : " [%zu", shape[i]);
+    print_number(t, "]: min ", s->min);
+    print_number(t, ", max ", s->max);
+    print_number(t, ", mean ", s->finite ? s->sum / (double)s->finite : 0);
+    if (s->finite < s->numbers)
+        attn_out_printf(t->out, " of %llu finite", (unsigned long long)s->finite);
+    attn_out_char(t->out, '\n');
+}
+
+static void summarise_strip(struct text *t, const struct attn_strip *p)
+{
+    if (attn_strip_opens(p))
+        t->stats = (struct stats){ 0 };
+    add_stats(&t->stats, p);
+    if (!attn_strip_ends(p))
+        return;
+    t->shortened = true;
+    print_title(t, p, -1);
+    print_range(t, p);
+    if (p->n_kept)
+        attn_out_printf(t->out, "%s %zu begins:\n", head_noun(t, p), p->kept[0]);
+    struct attn_grid grid = grid_of(t, p, t->stats.corner, t->stats.rows, t->stats.cols);
+    attn_print_grid(t->out, &grid);
+}
+
+/* ---- the sink -------------------------------------------------------------------------- */
+
+static void text_close(void *self)
+{
+    struct text *t = self;
+    if (!t)
+        return;
+    attn_out_close(t->out);
+    free(t->matrix);
+    free(t);
+}
+
+static int text_open(void **self, const struct attn_format *f, const struct attn_sink_job *job, struct attn_err *err)
+{
+    (void)f;
+    struct text *t = calloc(1, sizeof *t);
+    if (!t)
+        return attn_no_memory(err, NULL, "for the text output");
+    t->job = job;
+    t->summary = job->limit && count_numbers(job) > job->limit;
+    int rc = attn_out_open(&t->out, job->path, err);
+    if (rc) {
+        text_close(t);
+        return rc;
+    }
+    bool all = !t->summary || attn_select_tokens(job->select);
+    bool explained = job->limit && attn_label_has_dots(job->tokens);        /* to who reads it, and to no program */
+    attn_print_tokens(t->out, explained ? "tokens; · is a space" : "tokens", job->tokens, all ? SIZE_MAX : MANY_TOKENS,
+                      job->color);
+    if (job->cross) {
+        attn_out_char(t->out, '\n');
+        attn_print_tokens(t->out, "tokens of the other text, the keys", job->cross, all ? SIZE_MAX : MANY_TOKENS, job->color);
+    }
+    if (job->gradient) {
+        attn_out_printf(t->out, "\n%s", job->gradient->metric);
+        print_number(t, " = ", job->gradient->value);
+        attn_out_char(t->out, '\n');
+    }
+    *self = t;
+    return 0;
+}
+
+static unsigned text_wants(void *self, int act, int layer)
+{
+    const struct attn_sink_job *job = ((struct text *)self)->job;
+    unsigned wants = attn_strip_wants(job->select, act, layer, true);
+    if (act == ATTN_ACT_LOGITS && job->model->unembed && !job->gradient && !wants)
+        wants = ATTN_WATCH | ATTN_LAST;
+    return wants;
+}
+
+static int text_watch(void *self, const struct attn_probe *probe, struct attn_err *err)
+{
+    struct text *t = self;
+    struct attn_strip p;
+    int rc = 0;
+    if (probe->act == ATTN_ACT_LOGITS && !t->job->gradient)
+        t->predicts |= attn_next_find(&t->next, probe);
+    for (size_t at = 0; !rc && !attn_out_failed(t->out) && attn_strip_next(&p, t->job->select, probe, &at);) {
+        if (t->summary || too_wide(t->job, probe->act))
+            summarise_strip(t, &p);
+        else
+            rc = print_strip(t, &p, err);
+    }
+    return rc;
+}
+
+/* The next tokens and, if the run was edited, those without the edits. */
+static void print_next(struct text *t)
+{
+    static const char heading[] = "likeliest next tokens";
+    struct attn_compared c;
+    struct attn_next before;
+    if (!attn_next_before(&before, &c, t->job)) {
+        attn_print_next(t->out, heading, &t->next, t->job);
+        return;
+    }
+    attn_print_next(t->out, "likeliest next tokens, before the edits", &before, t->job);
+    attn_print_next(t->out, "likeliest next tokens, after the edits", &t->next, t->job);
+    print_number(t, "\nKL(before || after)  ", c.kl);
+    attn_out_str(t->out, " nats\n");
+}
+
+static int text_finish(void *self, struct attn_err *err)
+{
+    struct text *t = self;
+    attn_out_str(t->out, attn_edits_count(t->job->edits) ? "\n" : "");
+    attn_print_edits(t->out, t->job->edits);
+    if (t->predicts)
+        print_next(t);
+    if (t->shortened)
+        attn_out_str(t->out, t->summary ? "\nThis is a summary. For every number, pipe the output or add -o FILE; for "
+                                          "programs,\nuse --format npy -o DIR or another --format.\n"
+                                        : "\nThe logits are a summary. For every number, use --format npy -o DIR or another "
+                                          "--format.\n");
+    return attn_out_commit(t->out, err);
+}
+
+const struct attn_sink_methods attn_text_methods = {
+    .open = text_open, .wants = text_wants, .watch = text_watch, .finish = text_finish, .close = text_close,
+};

@@ -59,6 +59,14 @@ def check_names(path, lines, tags, functions):
                 functions[m[1]].append(f"{path}:{n}")
 
 
+def base_names(files):
+    """A file and its header are one; both stand in the same room."""
+    rooms = defaultdict(dict)
+    for path in files:
+        rooms[path.stem][str(path.parent)] = True
+    return rooms
+
+
 def check_sources():
     files = [p for top in ("lib", "cmd") for p in sorted(Path(top).rglob("*.[ch]"))]
     headers = {str(p) for p in files if p.suffix == ".h"}
@@ -76,9 +84,9 @@ def check_sources():
                         and not (but and re.fullmatch(but, str(path))):
                     complain(f"{path}:{n}", why)
         check_names(path, lines, tags, functions)
-    for name, places in [*tags.items(), *functions.items()]:
+    for name, places in [*tags.items(), *functions.items(), *base_names(files).items()]:
         if len(places) > 1:
-            complain(name, "is defined more than once:", *places)
+            complain(name, "is the name of more than one thing:", *places)
     return len(files), len(tags), len(functions)
 
 

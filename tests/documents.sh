@@ -4,6 +4,7 @@
 # A block is lines indented by four spaces.  In it, a line that begins with "$ " is a command and what follows is its output, in
 # which "..." stands for any lines; in a block whose first line begins with attn-cli, every line is a command.  Commands in
 # `backquotes` are run, too.  C programs in ```c blocks are compiled and run; the block after one is their output.
+# A program in a ```python block begins with "# NAME.py - " and is saved under that name, for the commands to run.
 # $A is the binary; libattn.a lies beside it.  Everything happens in a new directory, where gpt2 and other stand-ins for the reader's own
 # files are made first.
 set -uo pipefail
@@ -79,7 +80,7 @@ commands()
 {
     awk '
         function flush() { if (cmd != "") printf "%s%c%s%c", cmd, 0, out, 0; cmd = out = "" }
-        /^```c/ { flush(); code = 1; next }
+        /^```[a-z]/ { flush(); code = 1; next }
         /^```/ { code = 0; next }
         code { next }
         /^    / {
@@ -176,8 +177,18 @@ programs()
     done
 }
 
+# Saves the Python programs of a file.
+save_scripts()
+{
+    awk '/^```python/ {on = 1; next}
+        /^```/ {on = 0; to = ""}
+        on && !to && /^# [a-z_]+\.py - / {to = $2}
+        on {print > to}' "$root/$1"
+}
+
 prepare
 for file in "$@"; do
+    save_scripts "$file"
     while IFS= read -r -d '' command && IFS= read -r -d '' output; do
         check "$file" "$command" "$output"
     done < <(commands "$root/$file")

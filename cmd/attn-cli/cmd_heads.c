@@ -285,7 +285,7 @@ const struct command heads_command = {
         {"attn-cli heads -m tiny --repeat 24 --ablate L0H1", "what the others do without one of them"},
         {"attn-cli heads --repeat 24 --format json | jq '.rows | max_by(.induction)'", "the induction head"},
         {NULL, NULL}},
-    .list_title = "Scores (A: the pattern; row 0, which in a causal model sees only itself, does not count)",
+    .list_title = "Scores (A: the pattern without row 0, which in a causal model sees only itself)",
     .rows = score_list,
     .refused = (const struct pair[]){
         {"words", "what a head does is told from its tokens: previous, induction and the rest look at each of them; 'run' merges words"},

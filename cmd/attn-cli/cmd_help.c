@@ -199,7 +199,9 @@ static size_t print_options(FILE *f, const struct command *c, bool all)
 
 void help_print_command(FILE *f, const struct command *c, bool all)
 {
-    fprintf(f, "attn-cli %s - %s\n\n", c->name, c->summary);
+    fprintf(f, "attn-cli %s - ", c->name);
+    wrap(f, c->summary, strlen("attn-cli  - ") + strlen(c->name), 4);
+    fputc('\n', f);
     examples(f, c->examples);
     fputs("\nUsage: attn-cli ", f);
     wrap(f, c->usage, 16, 16);

@@ -1,6 +1,7 @@
 # checks.mk - what `make` can do besides building, running, testing and installing.
 #
 # make asan tsan     the tests under sanitizers;      make fuzz: each target for FUZZ_SECONDS, or FUZZ_RUNS inputs if they take less
+# make house         counts files, lines, long lines and functions, and names of files in several rooms
 # make walls         checks which room may include which;   make lint: clang-tidy, cppcheck, gcc's analyzer
 # make test-train    makes the built-in model induction again, and finds the heads that repeat a text: half a minute
 # make test-ports    counts the mistakes in ports of models that diff finds, and names those it misses
@@ -117,6 +118,10 @@ SEED ?= 1
 mutate:
 	@nice -n 5 $(python) -B tests/mutate/mutate.py $(mutate_options) $(N) $(SEED)
 
+house: $(B)/libattn.a $(B)/libattn.so
+	@$(python) -B tests/house.py
+	@$(python) -B tests/walls.py $^
+
 walls: $(B)/libattn.a $(B)/libattn.so
 	@$(python) -B tests/walls.py $^
 
@@ -131,4 +136,4 @@ gallery: $(B)/attn-cli
 	data/gallery/draw.sh $< $(B)
 
 .PHONY: tests-built run-tests test-browser test-ports test-train test-kill test-attack test-sizes test-cluster test-bare asan tsan fuzz \
-    run-fuzz bench bench-kinds bench-products coverage transcripts mutate walls lint gallery
+    run-fuzz bench bench-kinds bench-products coverage transcripts mutate walls house lint gallery

@@ -46,6 +46,12 @@ START_TEST(a_model_written_by_hand)
 }
 END_TEST
 
+START_TEST(the_way_through_the_code)
+{
+    expect("$PYTHON -B tests/support/map.py lib/README.md 2>&1", 0, " agree\n");
+}
+END_TEST
+
 /* Whatever the two files say at their heads. */
 START_TEST(what_make_says_that_it_can_do)
 {
@@ -65,6 +71,7 @@ Suite *suite_documents(void)
     tcase_add_test(t, keys_of_our_own_format);
     tcase_add_test(t, tensors_of_our_own_format);
     tcase_add_test(t, a_model_written_by_hand);
+    tcase_add_test(t, the_way_through_the_code);
     tcase_add_test(t, what_make_says_that_it_can_do);
     suite_add_tcase(s, t);
     return s;

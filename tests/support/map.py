@@ -1,0 +1,59 @@
+"""map.py README - whether lib/README.md leads through the code as it is: functions are in the files it names, rooms and
+their files are there, and the rooms are in the order in which they may include each other."""
+import re
+import sys
+from pathlib import Path
+
+bad = []
+
+
+def check(right, *words):
+    if not right:
+        bad.append(" ".join(map(str, words)))
+
+
+def rows(first):
+    table = re.search(rf"^\| {first} \|.*\n\|[-|]+\n((?:\|.*\n)+)", README, re.M)[1]
+    return [[cell.strip() for cell in row.strip("|").split(" | ")] for row in table.splitlines()]
+
+
+def defined(function, text):
+    """Its head stands at the left edge, and a body follows."""
+    return re.search(rf"^(?:[a-z][^;\n]*\b)?{function}\([^;{{]*\)\n\{{", text, re.M)
+
+
+def steps():
+    for file, function, does in rows("file"):
+        file, function = file.strip("`"), function.strip("`")
+        there = Path(file).is_file()
+        check(there, file, "is not there")
+        check(not there or defined(function, Path(file).read_text()), file, "does not define", function)
+        check(does, file, "has nothing to say of", function)
+    return len(rows("file"))
+
+
+def rooms():
+    named = []
+    for room, knows in rows("room"):
+        inside = re.findall(r"`(\w+)/`", room)
+        named += inside
+        for file in re.findall(r"`(\w+\.[ch])`|\]\((\S+\.[ch])\)", knows):
+            path = file[1] or f"{inside[0]}/{file[0]}"
+            check(Path("lib", path).is_file() and path.split("/")[0] in inside, room, "has no", path)
+        for function, file in re.findall(r"`(attn_\w+)` of \[\S+\]\((\S+)\)", knows):
+            check(defined(function, Path("lib", file).read_text()), file, "does not define", function)
+    walls = re.search(r'^ROOMS = "(.*)"\.split', Path("tests/walls.py").read_text(), re.M)[1].split()
+    check(sorted(named) == sorted(walls), "rooms of one list only:", *set(named) ^ set(walls))
+    folders = sorted(p.name for p in Path("lib").iterdir() if p.is_dir())
+    check(sorted(named) == folders, "lib has other rooms than", *named)
+    check(named[:13] == walls[:13], "the order is", *walls)
+    return len(named)
+
+
+README = Path(sys.argv[1]).read_text()
+count = steps(), rooms()
+for name in re.findall(r"`((?:lib/|cmd/attn-cli/)?\w+(?:/\w+)*/\w+\.[ch])`", README):
+    check(any(Path(top, name).is_file() for top in ("", "lib", "cmd/attn-cli")), name, "is not there")
+print("\n".join(bad), end="\n" if bad else "")
+print(*count, "agree" if not bad else "were looked at")
+sys.exit(bool(bad) or not all(count))

@@ -25,15 +25,15 @@ struct turns {
 
 static const char unscaled[] = "not scaled", scaled[] = "scaled as the configuration says";
 
-static double *speeds_at(struct turns *all, size_t i) { return all->inv_freq + i * all->half; }
+static double *inv_freq_at(struct turns *all, size_t i) { return all->inv_freq + i * all->half; }
 
 /* Adds a rotation; returns the row for its speeds, which it has if they do not follow from theta. */
-static double *add(struct turns *all, struct attn_rotation turn, const char *more, bool own_speed)
+static double *add(struct turns *all, struct attn_rotation turn, const char *more, bool own_inv_freq)
 {
     if (all->n == MOST || turn.r / 2 > all->half)
         return NULL;
-    double *speed = speeds_at(all, all->n);
-    if (own_speed)
+    double *speed = inv_freq_at(all, all->n);
+    if (own_inv_freq)
         turn.inv_freq = speed;
     all->more[all->n] = more;
     all->item[all->n++] = turn;
@@ -236,7 +236,7 @@ static bool measured(struct clue *c, struct turns *all, bool a, float *back)
     attn_rotate_back(back, a ? c->p.b : c->p.a, &c->p, &right);
     double *speed = add(all, other, "angles of its own", true);
     all->item[1].theta = 0;
-    all->item[1].attention_factor = attn_turn_measure(speed, a ? c->p.a : c->p.b, back, &c->p, &other);
+    all->item[1].attention_factor = attn_rope_measure(speed, a ? c->p.a : c->p.b, back, &c->p, &other);
     other.theta = theta_of(speed, other.r);
     if (other.theta > 0)
         add_plain(all, other, all->more[0] != NULL);

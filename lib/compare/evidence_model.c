@@ -139,7 +139,7 @@ bool attn_seems_turned(const struct attn_pair *p, const struct attn_rotation *ri
 
 /* The angles are those of complex numbers, pairs of x times the conjugates of y's; that of a row over that of the row
  * before is the same in all rows, and the weighted sum of these has the mean angle. */
-double attn_turn_measure(double *speed, const float *x, const float *y, const struct attn_pair *shape,
+double attn_rope_measure(double *speed, const float *x, const float *y, const struct attn_pair *shape,
                          const struct attn_rotation *as)
 {
     double xx = 0, yy = 0;

@@ -44,11 +44,11 @@ static const struct attn_blocking
     few = {{.rows = ATTN_FEW, .tile = 1, .strip = PANELS, .depth = SHALLOW, .items = 1, .fine = 1}, attn_sum_up_slabs, false, SHORT},
     streamed = {{.rows = ATTN_STREAM, .tile = 1, .strip = PANELS, .depth = ATTN_SLAB, .items = 1, .fine = 1}, attn_sum_up_few, false, 0},
     few_in_bf16 = {{.rows = 48, .tile = ATTN_BF16_ROWS, .strip = 2, .depth = FEW_PAIRED, .items = 1, .fine = 1},
-                    attn_sum_up_bf16, true, DEEP},
+                   attn_sum_up_bf16, true, DEEP},
     many_in_bf16 = {{.rows = 256, .tile = ATTN_BF16_ROWS, .strip = 4, .depth = DEEP, .items = 2, .fine = 2, .least = 64},
-                     attn_sum_up_bf16, true, DEEP},
+                    attn_sum_up_bf16, true, DEEP},
     copied_in_bf16 = {{.rows = 128, .tile = ATTN_BF16_ROWS, .strip = 2, .depth = DEEP, .items = 2, .fine = 2, .least = 64},
-                       attn_sum_up_bf16, true, DEEP},
+                      attn_sum_up_bf16, true, DEEP},
     few_in_tiles = {{.rows = 48, .tile = ATTN_BF16_ROWS, .strip = STRIP, .depth = FEW_PAIRED, .items = 1, .fine = 1},
                     attn_sum_up_bf16, true, PAIRED},
     some_in_tiles = {{.rows = 256, .tile = ATTN_BF16_ROWS, .strip = 8, .depth = PAIRED, .items = 1, .fine = 1},
@@ -58,7 +58,7 @@ static const struct attn_blocking
     copied_in_tiles = {{.rows = 256, .tile = ATTN_BF16_ROWS, .strip = 4, .depth = FOR_TILES, .items = 2, .fine = 2, .least = 64},
                        attn_sum_up_bf16, true, FOR_TILES},
     lone_in_bf16 = {{.rows = ATTN_BF16_LONE, .tile = 1, .strip = STRIP, .depth = PAIRED, .items = 1, .fine = 1},
-                     attn_sum_up_few, true, 0};
+                    attn_sum_up_few, true, 0};
 
 static const struct attn_blocking *blocking_in_tiles(size_t n, bool copied)
 {

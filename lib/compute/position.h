@@ -1,4 +1,4 @@
-/* position.h - what positions do to a model without learned ones: they turn queries and keys, or add to scores. */
+/* position.h - what positions do to a model without learned ones: they rotate queries and keys, or add to scores. */
 #ifndef ATTN_COMPUTE_POSITION_H
 #define ATTN_COMPUTE_POSITION_H
 
@@ -6,7 +6,7 @@
 
 /* Radians from each position to the next of pair i, in a text of so many tokens. */
 double attn_rope_inv_freq(const struct attn_weights *w, const struct attn_rope *rope, size_t i, size_t tokens);
-/* Cosines and sines [n, rotary/2] of positions from `pos` on, times the factor they grow by. */
+/* Cosines and sines [n, rotary/2] of positions from `pos` on, times the attention factor. */
 void attn_rope_cos_sin(float *cosines, float *sines, const struct attn_weights *w, const struct attn_rope *rope, size_t pos,
                       size_t n, size_t tokens);
 /* Whether keys of the first `have` tokens, turned when these were all of the text, are those of a text of `tokens`, too. */

@@ -61,7 +61,7 @@ struct attn_family {
 /* Finds the layers with a window and those without rotation, from the file's lists or the family's rule (family_layers.c). */
 int attn_family_layers(const struct attn_key_reader *r, struct attn_config *c, const cJSON *root);
 /* Reads the list of layers without rotation: "no_rope_layers". */
-int attn_family_still(const struct attn_key_reader *r, struct attn_config *c, const cJSON *root);
+int attn_family_no_rope(const struct attn_key_reader *r, struct attn_config *c, const cJSON *root);
 
 /* All families, NULL after the last; our own comes first. */
 extern const struct attn_family *const attn_families[];

@@ -49,7 +49,7 @@ static int read_still(const struct attn_key_reader *r, struct attn_config *c, co
     return ATTN_OK;
 }
 
-int attn_family_still(const struct attn_key_reader *r, struct attn_config *c, const cJSON *root)
+int attn_family_no_rope(const struct attn_key_reader *r, struct attn_config *c, const cJSON *root)
 {
     const cJSON *list = attn_tree_member(root, "no_rope_layers"), *every = attn_tree_member(root, "no_rope_layer_interval");
     double step = 4;

@@ -84,7 +84,7 @@ static const struct attn_key smollm3_keys[] = {
 };
 
 const struct attn_family attn_smollm3 = {
-    .name = "smollm3", .more = attn_family_still, .keys = smollm3_keys, LLAMA_NAMES, .windows = ATTN_WINDOWS_NO_ROPE,
+    .name = "smollm3", .more = attn_family_no_rope, .keys = smollm3_keys, LLAMA_NAMES, .windows = ATTN_WINDOWS_NO_ROPE,
     .layer_types = true,
     .defaults = &(const struct attn_config){
         LLAMA_DEFAULTS(2000000, 1e-6), .V = 128256, .n_ctx = 32768, .m = 11008, .Hkv = 4, .tied = true},

@@ -1,6 +1,6 @@
 /* rope.c - the frequencies of rotary positions: how far is each pair of a head rotated from one position to the next?
  *
- * Pair m of r numbers turns by theta^(-2m/r) radians.  To take longer texts than they were trained with, models scale that:
+ * Pair m of r numbers is rotated by theta^(-2m/r) radians.  To take longer texts than they were trained with, models scale that:
  * linear and yarn slow down, yarn only the slow pairs, as does llama3; dynamic and longrope do so only for texts that are longer,
  * see struct attn_rope. */
 #include "model/rope.h"
@@ -27,7 +27,7 @@ static double pair_of(double turns, double r, double theta, double context)
     return r * log(context / (2 * pi * turns)) / (2 * log(theta));
 }
 
-/* What part of its speed a pair gives up for the slower one. */
+/* What part of its frequency a pair gives up for the lower one. */
 static double slowed(const struct attn_rope_scaling *s, double pair, double r, double theta, double context)
 {
     double low = pair_of(s->beta_fast > 0 ? s->beta_fast : 32, r, theta, context);
@@ -116,13 +116,13 @@ static bool fill_rope(struct attn_rope *t, double **inv_freq, const struct attn_
     return true;
 }
 
-bool attn_rope_fill(struct attn_weights *w, double *inv_freqs[2], const struct attn_config *c)
+bool attn_rope_fill(struct attn_weights *w, double *inv_freq[2], const struct attn_config *c)
 {
     w->rotary = c->rotary;
     w->interleaved = c->interleaved;
     w->ropes = !c->rotary ? 0 : c->rope_apart ? 2 : 1;
     for (size_t i = 0; i < w->ropes; i++)
-        if (!fill_rope(&w->rope[i], &inv_freqs[i], c, i ? &c->local_rope : &c->rope, i ? c->local_theta : c->rope_theta))
+        if (!fill_rope(&w->rope[i], &inv_freq[i], c, i ? &c->local_rope : &c->rope, i ? c->local_theta : c->rope_theta))
             return false;
     return true;
 }

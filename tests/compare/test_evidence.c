@@ -438,7 +438,7 @@ START_TEST(test_turned_as_known)
     }
     own.attention_factor = 1.25;
     turn(a, from, &own);
-    ck_assert(fabs(attn_turn_measure(measured, a, from, &p, &right) - 1.25) < 1e-6);
+    ck_assert(fabs(attn_rope_measure(measured, a, from, &p, &right) - 1.25) < 1e-6);
     for (size_t i = 0; i < N / 2; i++)
         ck_assert(fabs(measured[i] - speeds[i]) < 1e-6);
     set_up();

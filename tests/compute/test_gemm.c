@@ -579,7 +579,7 @@ START_TEST(every_worker_has_items)
 }
 END_TEST
 
-static void expect_tail(enum attn_epilogue epilogue, void (*then)(float *y, const float *s, size_t n))
+static void expect_epilogue(enum attn_epilogue epilogue, void (*then)(float *y, const float *s, size_t n))
 {
     enum { N = 7, IN = 130, OUT = 70 };
     static float x[N * IN], data[IN * OUT], bias[OUT], s[N * OUT], y[N * OUT], want[N * OUT];
@@ -602,10 +602,10 @@ static void silu(float *y, const float *s, size_t n) { attn_vec_silu_mul(y, y, s
 START_TEST(epilogues)
 {
     seed = 5;
-    expect_tail(ATTN_ADD, attn_vec_add);
-    expect_tail(ATTN_THEN_GELU, attn_vec_gelu);
-    expect_tail(ATTN_THEN_GELU_NEW, attn_vec_gelu_new);
-    expect_tail(ATTN_THEN_SWIGLU, silu);
+    expect_epilogue(ATTN_ADD, attn_vec_add);
+    expect_epilogue(ATTN_THEN_GELU, attn_vec_gelu);
+    expect_epilogue(ATTN_THEN_GELU_NEW, attn_vec_gelu_new);
+    expect_epilogue(ATTN_THEN_SWIGLU, silu);
 }
 END_TEST
 

@@ -15,7 +15,8 @@ enum { BOTH = 2 * LANES, DEEP = ATTN_ABREAST };
 
 typedef __m512i v32;                    /* 32 numbers in bf16 */
 
-static inline v32 two(v16 first, v16 second) { return (v32)_mm512_cvtne2ps_pbh(second, first); }
+static inline v32 two(v16 first, v16 second) { return (v32)_mm512_cvtne2ps_pbh(second.v[0], first.v[0]); }
+static inline v16 words16(v32 x) { return (v16){{(__m512)x}}; }
 
 /* Loads 32 stored numbers of w as bf16. */
 typedef v32 v32_from(const void *w);

@@ -4,7 +4,7 @@
 /* The tile of float32 (tile.h), with another instruction in place of the fused multiply-add. */
 static inline v16 dots16(v16 x, v16 w, v16 sum)
 {
-    return _mm512_dpbf16_ps(sum, (__m512bh)x, (__m512bh)w);
+    return (v16){{_mm512_dpbf16_ps(sum.v[0], (__m512bh)x.v[0], (__m512bh)w.v[0])}};
 }
 #define fma16 dots16
 #include "compute/tile.h"
@@ -23,7 +23,8 @@ static inline void name##_columns(v16 *col, const char *w, size_t next) \
     const size_t half = (size_t)BOTH * size; \
     const char *second = w + next / 2;  /* of two rows in a step */ \
     struct paired near = pair(from(w), from(second)), far = pair(from(w + half), from(second + half)); \
-    col[0] = (v16)near.left, col[1] = (v16)near.right, col[2] = (v16)far.left, col[3] = (v16)far.right; \
+    col[0] = words16(near.left), col[1] = words16(near.right); \
+    col[2] = words16(far.left), col[3] = words16(far.right); \
 } \
 static void name(float *y, size_t ldy, const float *x, size_t ldx, float *words, const char *w, size_t ldw, size_t K, bool more, \
                  struct attn_prefetch *prefetch, size_t rate) \
@@ -69,8 +70,8 @@ void eight_steps(float *y, size_t ldy, const float *x, size_t ldx, const struct 
             float *to = y + r * ldy + c;
             v16 left = load(to), right = load(to + LANES);
             UNROLL for (size_t k = 0; k < DEEP / 2; k++) {
-                left = dots16(f[r][k], (v16)words[k].left, left);
-                right = dots16(f[r][k], (v16)words[k].right, right);
+                left = dots16(f[r][k], words16(words[k].left), left);
+                right = dots16(f[r][k], words16(words[k].right), right);
             }
             store(to, left);
             store(to + LANES, right);

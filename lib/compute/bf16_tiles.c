@@ -96,7 +96,7 @@ static inline struct words words_of(const float *x, size_t rows)
 
 static inline v16 rounded(v16 x)
 {
-    return _mm512_castsi512_ps(_mm512_slli_epi32(_mm512_cvtepu16_epi32((__m256i)_mm512_cvtneps_pbh(x)), 16));
+    return (v16){{(vf)((vu)_mm512_cvtepu16_epi32((__m256i)_mm512_cvtneps_pbh(x.v[0])) << 16)}};
 }
 
 static inline v16 from_f32_rows(const void *w) { return rounded(load(w)); }

@@ -8,6 +8,7 @@
 # make test-browser  tests the page of --format html in chromium, if it is installed
 # make test-attack   fails and kills at every system call, mutates every input, compares ways to compute: tests/attack/README.md
 # make test-sizes    whether twice as many things take each reader about twice as many steps
+# make test-lanes    compares the vectors of each instruction set with plain loops: tests/lanes/lanes.c
 # make test-kill     ends batches at 200 random moments and resumes them
 # make test-bare     make run and make test, each the first thing on a fresh Debian in a chroot, debian=bookworm
 # make test-cluster  runs the recipes of data/batch under GNU parallel, Slurm, mpirun and Snakemake, if installed
@@ -86,6 +87,18 @@ test-sizes:
 	$(python) -B tests/sizes/sizes.py build/steps/attn-cli
 $(B)/tests/sizes/steps.o $(B)/tests/mutate/reached.o: flags :=        # which must not call itself
 
+# The program stands alone, so that NEON, which the library does not use yet, can be tested on an x86 processor.
+lanes_build = mkdir -p build/lanes; $(1) $(std) $(warn) -O2 $(2) -o build/lanes/$(3) tests/lanes/lanes.c -lm
+test-lanes: test-lanes-generic test-lanes-avx2 test-lanes-avx512bw test-lanes-neon
+test-lanes-%: FORCE
+	@grep -qw $(patsubst generic,sse2,$*) /proc/cpuinfo || { echo "lanes: $* skipped, not in this processor"; exit 0; }; \
+	    $(call lanes_build,$(CC),$(cflags_vec_$(patsubst avx512bw,avx512,$*)),$*) && build/lanes/$*
+test-lanes-neon: FORCE
+	@for p in aarch64-linux-gnu-gcc qemu-aarch64; do command -v $$p >/dev/null || { \
+	    echo "lanes: neon skipped, there is no $$p (sudo apt-get install gcc-aarch64-linux-gnu qemu-user)"; \
+	    exit $${ATTN_SKIP_NOTHING:-0}; }; done; \
+	    $(call lanes_build,aarch64-linux-gnu-gcc,-static,neon) && qemu-aarch64 build/lanes/neon
+
 test-cluster: $(B)/attn-cli
 	-@tests/need.sh parallel openssh-server openssh-client slurm-wlm munge openmpi-bin snakemake
 	@tests/cluster/cluster.sh $<
@@ -135,5 +148,6 @@ build/lint/%: %.c FORCE
 gallery: $(B)/attn-cli
 	data/gallery/draw.sh $< $(B)
 
-.PHONY: tests-built run-tests test-browser test-ports test-train test-kill test-attack test-sizes test-cluster test-bare asan tsan fuzz \
-    run-fuzz bench bench-kinds bench-products coverage transcripts mutate walls house lint gallery
+.PHONY: tests-built run-tests test-browser test-ports test-train test-kill test-attack test-sizes test-lanes \
+    test-cluster test-bare asan tsan fuzz run-fuzz bench bench-kinds bench-products coverage transcripts mutate walls \
+    house lint gallery

@@ -494,6 +494,17 @@ int attn_variants(const struct attn_model *m, const struct attn_tokens *tokens, 
 
 /* ---- making models --------------------------------------------------------------------- */
 
+/* What MLPs compute between their products, "none" first: y = act(x in), or where it is gated act(x gate) * (x in). */
+struct attn_mlp_row {
+    const char *name;                   /* as in struct attn_info */
+    const char *note;                   /* which form of its function it is; NULL: there is one */
+    bool gated, own;                    /* own: a config.json of our own format may have it */
+    unsigned limit;                     /* enum attn_limit: what its speed is judged by */
+};
+/* The row after m, the first for NULL; NULL: there are no more. */
+const struct attn_mlp_row *attn_mlp_next(const struct attn_mlp_row *m);
+const struct attn_mlp_row *attn_mlp_find(const char *name);             /* NULL: there is none of that name */
+
 struct attn_init_opts {
     const char *config; size_t config_len; /* text of a config.json of any family */
     const char *config_name;            /* what messages call it; NULL: config */
@@ -647,7 +658,8 @@ enum attn_limit {
     ATTN_LIMIT_WRITE,                   /* bytes a second written to new files, one per thread, by write() */
     ATTN_LIMIT_BF16_PRODUCTS,           /* as PRODUCTS, in bf16 */
     ATTN_LIMIT_SOFTMAX,                 /* numbers a second of softmax, and below of activation functions, in the L1 cache */
-    ATTN_LIMIT_GELU, ATTN_LIMIT_GELU_NEW, ATTN_LIMIT_SILU
+    ATTN_LIMIT_GELU, ATTN_LIMIT_GELU_NEW, ATTN_LIMIT_SILU,
+    ATTN_LIMIT_NONE                     /* infinite: of what takes next to no time */
 };
 struct attn_limits;                     /* owns the threads and the memory that is read */
 /* dir: where ATTN_LIMIT_WRITE writes its files, which are removed after each measurement. */

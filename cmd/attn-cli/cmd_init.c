@@ -38,6 +38,13 @@ enum { N_CTX = 1024 };
 
 static const char *const rngs[] = {"avx2", "scalar", NULL};
 
+static void explain_mlps(char help[OPTION_HELP])
+{
+    char list[OPTION_HELP / 2];
+    list_mlps(list, sizeof list, false, " (default)");
+    snprintf(help, OPTION_HELP, "the kind of mlp: %s", list);
+}
+
 static const struct option keys[] = {
     SIZE_OPTION("vocab-size", &k.vocab_size, "tokens (default: the entries of --vocab)", .section = OF_NEW),
     SIZE_OPTION("n-ctx", &k.n_ctx, "the longest sentence (default: 1024, or 128 for the small families)",
@@ -57,8 +64,7 @@ static const struct option keys[] = {
     CHOICE_OPTION("norm", &k.norm, key_norms, "the norm before each branch: none (default), layernorm or rmsnorm",
      .section = OF_NEW),
     REAL_OPTION("norm-eps", &k.norm_eps, "what the norms add to the variance (default: 1e-5)", .section = OF_NEW),
-    CHOICE_OPTION("mlp", &k.mlp, key_mlps, "the kind of mlp: none (default), gelu (erf), gelu_new (tanh) or swiglu",
-     .section = OF_NEW),
+    {0, "mlp", OPT_CHOICE, &k.mlp, "KIND", NULL, .choice = key_mlp, .explain = explain_mlps, .section = OF_NEW},
     CHOICE_OPTION("mask", &k.mask, key_masks, "who sees whom: causal (default), or none (every token sees all)",
      .section = OF_NEW),
     CHOICE_OPTION("scale", &k.scale, key_scales, "how dot products become scores: sqrt (default) divides them by sqrt(d_head), "

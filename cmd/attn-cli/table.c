@@ -1,3 +1,4 @@
+#include "attn_tools.h"
 #include "table.h"
 
 #include "say.h"
@@ -143,10 +144,36 @@ const struct option cross_options[] = {
 const char *const key_truths[] = {"true", "false", NULL};
 const char *const key_positions[] = {"none", "learned", "rope", NULL};
 const char *const key_norms[] = {"none", "layernorm", "rmsnorm", NULL};
-const char *const key_mlps[] = {"none", "gelu", "gelu_new", "swiglu", NULL};
 const char *const key_masks[] = {"causal", "none", NULL};
 const char *const key_scales[] = {"sqrt", "none", NULL};
 const char *const key_dtypes[] = {"F32", "F16", "BF16", NULL};
+
+static const struct attn_mlp_row *next_mlp(const struct attn_mlp_row *m, bool gated)
+{
+    while ((m = attn_mlp_next(m)) && (!m->own || (gated && !m->gated)))
+        ;
+    return m;
+}
+
+const char *key_mlp(size_t i)
+{
+    const struct attn_mlp_row *m = next_mlp(NULL, false);
+    while (m && i-- > 0)
+        m = next_mlp(m, false);
+    return m ? m->name : NULL;
+}
+
+void list_mlps(char *out, size_t size, bool gated, const char *after_first)
+{
+    size_t len = 0;
+    for (const struct attn_mlp_row *m = next_mlp(NULL, gated), *next = NULL; m && len < size; m = next) {
+        const char *note = m->note;
+        next = next_mlp(m, gated);
+        len += (size_t)snprintf(out + len, size - len, "%s%s%s%s%s%s", m->name, note ? " (" : "", note ? note : "", note ? ")" : "",
+                                after_first, !next ? "" : next_mlp(next, gated) ? ", " : " or ");
+        after_first = "";
+    }
+}
 
 const char tool_summary[] = "run GPT-style decoders and see everything attention does";
 

@@ -28,7 +28,7 @@
 enum attn_epilogue {
     ATTN_STORE,                         /* y = s */
     ATTN_ADD,                           /* y = y + s */
-#define ATTN_THEN(id, op, name) ATTN_THEN_##id,
+#define ATTN_THEN(id, ...) ATTN_THEN_##id,
     ATTN_MLPS(ATTN_THEN, ATTN_THEN)     /* y = op(s), or op(y, s) with a gate (mlp.h) */
 #undef ATTN_THEN
 };

@@ -186,8 +186,8 @@ static inline void attn_vec_softmax(float *x, float s, float max, size_t n)
 /* y[n] = op(pre), or op(pre, x) with a gate (mlp.h); y may be pre. */
 static inline void attn_vec_activate(float *y, const float *pre, const float *x, enum attn_mlp_kind kind, size_t n)
 {
-#define ATTN_PLAIN(id, op, name) case ATTN_MLP_##id: attn_vec_##op(y, pre, n); break;
-#define ATTN_GATED(id, op, name) case ATTN_MLP_##id: attn_vec_##op(y, pre, x, n); break;
+#define ATTN_PLAIN(id, op, ...) case ATTN_MLP_##id: attn_vec_##op(y, pre, n); break;
+#define ATTN_GATED(id, op, ...) case ATTN_MLP_##id: attn_vec_##op(y, pre, x, n); break;
     switch (kind) {
     ATTN_MLPS(ATTN_PLAIN, ATTN_GATED)
     case ATTN_MLP_NONE: break;
@@ -199,8 +199,8 @@ static inline void attn_vec_activate(float *y, const float *pre, const float *x,
 /* The same backwards: op_back says what becomes of what. */
 static inline void attn_vec_activate_back(float *dy, float *pre, float *x, enum attn_mlp_kind kind, size_t n)
 {
-#define ATTN_PLAIN(id, op, name) case ATTN_MLP_##id: attn_vec_##op##_back(dy, pre, n); break;
-#define ATTN_GATED(id, op, name) case ATTN_MLP_##id: attn_vec_##op##_back(dy, pre, x, n); break;
+#define ATTN_PLAIN(id, op, ...) case ATTN_MLP_##id: attn_vec_##op##_back(dy, pre, n); break;
+#define ATTN_GATED(id, op, ...) case ATTN_MLP_##id: attn_vec_##op##_back(dy, pre, x, n); break;
     switch (kind) {
     ATTN_MLPS(ATTN_PLAIN, ATTN_GATED)
     case ATTN_MLP_NONE: break;

@@ -1,6 +1,10 @@
 /* family.c - the list of families, and our own format. */
 #include "model/family_keys.h"
 
+#include <string.h>
+
+#include "attn_tools.h"
+
 static const struct attn_word tokenizers[] = {{"word", 0}, {"bpe", 1}, {0}};
 
 /* ---- our own format -------------------------------------------------------------------- */
@@ -10,8 +14,10 @@ static const struct attn_word positions[] = {{"none", ATTN_POS_NONE}, {"learned"
 static const struct attn_word more_positions[] = {{"alibi", ATTN_POS_ALIBI}, {0}};
 static const struct attn_word norms[] = {{"none", ATTN_NORM_NONE}, {"layernorm", ATTN_NORM_LAYER},
                                          {"rmsnorm", ATTN_NORM_RMS}, {0}};
-static const struct attn_word mlps[] = {{"none", ATTN_MLP_NONE}, {"gelu", ATTN_MLP_GELU}, {"gelu_new", ATTN_MLP_GELU_NEW},
-                                        {"swiglu", ATTN_MLP_SWIGLU}, {0}};
+#define OWN_WORD(name, id) {name, id},
+#define THEIRS_WORD(name, id)
+#define MLP_WORD(id, op, name, whose, ...) whose##_WORD(name, ATTN_MLP_##id)
+static const struct attn_word mlps[] = {{"none", ATTN_MLP_NONE}, ATTN_MLPS(MLP_WORD, MLP_WORD) {0}};
 static const struct attn_word masks[] = {{"none", 0}, {"causal", 1}, {0}};
 static const struct attn_word scales[] = {{"none", 0}, {"sqrt", 1}, {0}};
 
@@ -97,10 +103,24 @@ const char *attn_position_name(enum attn_position p)
 
 const char *attn_norm_name(enum attn_norm_kind n) { return attn_word_of(norms, n); }
 
-const char *attn_mlp_name(enum attn_mlp_kind m)
+enum { THEIRS, OWN };
+#define PLAIN_ROW(id, op, name, whose, note, limit) {name, note, false, whose, limit},
+#define GATED_ROW(id, op, name, whose, note, limit) {name, note, true, whose, limit},
+static const struct attn_mlp_row mlp_rows[] = {     /* by enum attn_mlp_kind */
+    {"none", NULL, false, OWN, ATTN_LIMIT_NONE}, ATTN_MLPS(PLAIN_ROW, GATED_ROW)};
+
+const char *attn_mlp_name(enum attn_mlp_kind m) { return mlp_rows[m].name; }
+
+const struct attn_mlp_row *attn_mlp_next(const struct attn_mlp_row *m)
 {
-#define NAME(id, op, name) [ATTN_MLP_##id] = name,
-    static const char *const names[] = {[ATTN_MLP_NONE] = "none", ATTN_MLPS(NAME, NAME)};
-    return names[m];
-#undef NAME
+    m = m ? m + 1 : mlp_rows;
+    return m < mlp_rows + sizeof mlp_rows / sizeof *mlp_rows ? m : NULL;
+}
+
+const struct attn_mlp_row *attn_mlp_find(const char *name)
+{
+    const struct attn_mlp_row *m = NULL;
+    while ((m = attn_mlp_next(m)) && strcmp(m->name, name) != 0)
+        ;
+    return m;
 }

@@ -340,6 +340,7 @@ int attn_limits_measure(double *out, struct attn_limits *l, enum attn_limit whic
     case ATTN_LIMIT_GELU: *out = measure_numbers(l, gelu); break;
     case ATTN_LIMIT_GELU_NEW: *out = measure_numbers(l, gelu_new); break;
     case ATTN_LIMIT_SILU: *out = measure_numbers(l, silu); break;
+    case ATTN_LIMIT_NONE: *out = INFINITY; break;
     }
     return ATTN_OK;
 }

@@ -95,15 +95,25 @@ struct subject {                        /* a model, a sentence, and how to run i
 
 static const char *yes(void) { return draw(2) ? "true" : "false"; }
 
+static const char *draw_mlp(void)
+{
+    const char *own[32];
+    size_t n = 0;
+    for (const struct attn_mlp_row *m = NULL; (m = attn_mlp_next(m));)
+        if (m->own)
+            own[n++] = m->name;
+    return own[draw(n)];
+}
+
 static void native(char text[CONFIG])
 {
-    static const char *const position[] = {"none", "learned", "rope"}, *const norm[] = {"none", "layernorm", "rmsnorm"},
-        *const mlp[] = {"none", "gelu", "gelu_new", "swiglu"};
-    size_t kv = 1 + draw(2), H = kv * (1 + draw(3)), dh = 2 * (1 + draw(9)), which = draw(4);
+    static const char *const position[] = {"none", "learned", "rope"}, *const norm[] = {"none", "layernorm", "rmsnorm"};
+    size_t kv = 1 + draw(2), H = kv * (1 + draw(3)), dh = 2 * (1 + draw(9));
+    const char *mlp = draw_mlp();
     snprintf(text, CONFIG, "{\"model_type\": \"attn-decoder\", \"vocab_size\": %zu, \"n_ctx\": %d, \"n_layer\": %zu, \"n_head\": %zu, "
              "\"n_kv_head\": %zu, \"d_model\": %zu, \"d_head\": %zu, \"d_mlp\": %zu, \"position\": \"%s\", \"norm\": \"%s\", \"mlp\": \"%s\", "
              "\"mask\": \"%s\", \"scale\": \"%s\", \"residual\": %s, \"output_projection\": true, \"bias\": %s, \"tied\": %s, \"unembed\": true}",
-             2 + draw(V_MOST - 2), MOST, 1 + draw(3), H, kv, 1 + draw(40), dh, which ? 1 + draw(50) : 0, position[draw(3)], norm[draw(3)], mlp[which],
+             2 + draw(V_MOST - 2), MOST, 1 + draw(3), H, kv, 1 + draw(40), dh, strcmp(mlp, "none") ? 1 + draw(50) : 0, position[draw(3)], norm[draw(3)], mlp,
              draw(4) ? "causal" : "none", draw(2) ? "sqrt" : "none", yes(), yes(), yes());
 }
 

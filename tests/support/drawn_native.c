@@ -1,6 +1,7 @@
 /* drawn_native.c - native models of every kind that make sense, in all three storage types. */
 #include "drawn.h"
 
+#include "attn_tools.h"
 #include "made.h"
 #include "scratch.h"
 
@@ -22,13 +23,22 @@ static int heads_for(int *kv)
     return some[i][0];
 }
 
+static const char *draw_mlp(void)
+{
+    const char *own[32];
+    int n = 0;
+    for (const struct attn_mlp_row *m = NULL; (m = attn_mlp_next(m));)
+        if (m->own)
+            own[n++] = m->name;
+    return own[agree_pick(n)];
+}
+
 struct ref_config drawn_native(void)
 {
     static const char *const positions[] = {"none", "learned", "rope"}, *const norms[] = {"none", "layernorm", "rmsnorm"};
-    static const char *const mlps[] = {"none", "gelu", "gelu_new", "swiglu"};
     struct ref_config c = {
         .V = 2 + agree_pick(90), .n_ctx = 1 + agree_pick(90), .L = 1 + agree_pick(3), .dh = 1 + agree_pick(20), .dv = 1 + agree_pick(20), .d = 1 + agree_pick(70),
-        .position = positions[agree_pick(3)], .norm = norms[agree_pick(3)], .mlp = mlps[agree_pick(4)], .causal = agree_pick(3) > 0,
+        .position = positions[agree_pick(3)], .norm = norms[agree_pick(3)], .mlp = draw_mlp(), .causal = agree_pick(3) > 0,
         .scale = agree_pick(3) > 0, .residual = agree_pick(2), .projection = agree_pick(3) > 0, .bias = agree_pick(2), .tied = agree_pick(2),
         .unembed = agree_pick(2), .eps = agree_pick(2) ? 1e-5 : 1e-6, .theta = agree_pick(2) ? 10000 : 500000};
     c.H = heads_for(&c.Hkv);

@@ -179,20 +179,6 @@ static int library_start(struct work *w, enum attn_limit which, double scale, co
  * what is read, whichever takes longer. */
 struct roof { const struct bench *bench; const struct stage *stage; struct least blocks, output; };
 
-/* How fast activations are; false: they take next to nothing, or there are none. */
-static bool activation_limit(enum attn_limit *which, const char *mlp)
-{
-    static const struct { const char *mlp; enum attn_limit which; } all[] = {
-        {"gelu", ATTN_LIMIT_GELU}, {"geglu", ATTN_LIMIT_GELU}, {"gelu_new", ATTN_LIMIT_GELU_NEW}, {"geglu_new", ATTN_LIMIT_GELU_NEW},
-        {"swiglu", ATTN_LIMIT_SILU}};
-    for (size_t i = 0; i < sizeof all / sizeof *all; i++)
-        if (!strcmp(all[i].mlp, mlp)) {
-            *which = all[i].which;
-            return true;
-        }
-    return false;
-}
-
 /* Adds the seconds that so much takes at the speed of a limit. */
 static int add_seconds(double *seconds, double amount, enum attn_limit which, const struct bench *b, struct attn_err *err)
 {
@@ -205,14 +191,15 @@ static int add_seconds(double *seconds, double amount, enum attn_limit which, co
 
 static int add_least(double *seconds, const struct least *l, double read, const struct roof *r, struct attn_err *err)
 {
-    enum attn_limit products = r->stage->limit == TO_BF16 ? ATTN_LIMIT_BF16_PRODUCTS : ATTN_LIMIT_PRODUCTS, act;
+    enum attn_limit products = r->stage->limit == TO_BF16 ? ATTN_LIMIT_BF16_PRODUCTS : ATTN_LIMIT_PRODUCTS;
+    enum attn_limit act = attn_mlp_find(r->bench->info.mlp)->limit;
     double arithmetic = 0;
     int code = add_seconds(&arithmetic, l->products, products, r->bench, err);
     if (!code)
         code = add_seconds(&arithmetic, l->attention, ATTN_LIMIT_PRODUCTS, r->bench, err);
     if (!code)
         code = add_seconds(&arithmetic, l->scores, ATTN_LIMIT_SOFTMAX, r->bench, err);
-    if (!code && activation_limit(&act, r->bench->info.mlp))
+    if (!code)
         code = add_seconds(&arithmetic, l->hidden, act, r->bench, err);
     *seconds += arithmetic > l->bytes / read ? arithmetic : l->bytes / read;
     return code;

@@ -15,8 +15,7 @@
 static double later_parameters(const struct attn_info *n)
 {
     double d = (double)n->d, o = n->output_projection ? (double)(n->H * n->dv) * d : 0;
-    bool gated = strstr(n->mlp, "glu") != NULL;         /* swiglu, geglu, geglu_new */
-    return o + (double)n->m * d * (gated ? 3 : 2);
+    return o + (double)n->m * d * (attn_mlp_find(n->mlp)->gated ? 3 : 2);
 }
 
 /* Parameters of the matrices in all blocks. */

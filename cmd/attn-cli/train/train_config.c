@@ -1,6 +1,7 @@
 /* train_config.c - what is trained, and how: the options for it, as config.json and train.json. */
 #include "train/cmd_train.h"
 
+#include "attn_tools.h"
 #include "families.h"
 
 #include "base/err.h"
@@ -24,6 +25,20 @@ static struct {
 static const char *const documents[] = {"part", "join", NULL};
 static const char *const kept[] = {"last", "best", NULL};
 
+static void explain_mlps(char help[OPTION_HELP])
+{
+    char list[OPTION_HELP / 2];
+    list_mlps(list, sizeof list, false, "");
+    snprintf(help, OPTION_HELP, "the kind of mlp: %s (default: swiglu)", list);
+}
+
+static void explain_width(char help[OPTION_HELP])
+{
+    char list[OPTION_HELP / 2];
+    list_mlps(list, sizeof list, true, "");
+    snprintf(help, OPTION_HELP, "width of the mlp (default: 4 d_model, with %s 3 d_model)", list);
+}
+
 const struct option train_model_options[] = {
     SIZE_OPTION("n-ctx", &k.n_ctx, "tokens in a context, and in the longest sentence (default: 256)",
      .section = OF_NEW, .flags = OPT_USUAL),
@@ -33,14 +48,13 @@ const struct option train_model_options[] = {
     SIZE_OPTION("d-model", &k.d_model, "width of a token's vector (default: 128)", .section = OF_NEW, .flags = OPT_USUAL),
     SIZE_OPTION("d-head", &k.d_head, "width of a head's queries and keys (default: d_model over n_head)", .section = OF_NEW),
     SIZE_OPTION("d-value", &k.d_value, "width of a head's values (default: d_head)", .section = OF_NEW),
-    COUNT_OPTION("d-mlp", &k.d_mlp, "width of the mlp (default: 4 d_model, with swiglu 3 d_model)", .section = OF_NEW),
+    COUNT_OPTION("d-mlp", &k.d_mlp, NULL, .explain = explain_width, .section = OF_NEW),
     CHOICE_OPTION("position", &k.position, key_positions, "how positions are encoded: none, learned or rope (default: rope)",
      .section = OF_NEW),
     CHOICE_OPTION("norm", &k.norm, key_norms, "the norm before each branch: none, layernorm or rmsnorm (default: rmsnorm)",
      .section = OF_NEW),
     REAL_OPTION("norm-eps", &k.norm_eps, "what the norms add to the variance (default: 1e-5)", .section = OF_NEW),
-    CHOICE_OPTION("mlp", &k.mlp, key_mlps, "the kind of mlp: none, gelu (erf), gelu_new (tanh) or swiglu (default: swiglu)",
-     .section = OF_NEW),
+    {0, "mlp", OPT_CHOICE, &k.mlp, "KIND", NULL, .choice = key_mlp, .explain = explain_mlps, .section = OF_NEW},
     CHOICE_OPTION("scale", &k.scale, key_scales, "how dot products become scores: sqrt divides them by sqrt(d_head), none leaves "
      "them as they are (default: sqrt)", .section = OF_NEW),
     SWITCH_OPTION("bias", &k.bias, "biases on q, k, v, o and the mlp (default: false)", .section = OF_NEW),
@@ -135,7 +149,7 @@ static void fill_in(void)
     text_default(&k.norm, "rmsnorm");
     text_default(&k.mlp, "swiglu");
     if (strcmp(k.mlp, "none") != 0)
-        number_default(&k.d_mlp, k.d_model.n * (strcmp(k.mlp, "swiglu") ? 4 : 3));
+        number_default(&k.d_mlp, k.d_model.n * (attn_mlp_find(k.mlp)->gated ? 3 : 4));
 }
 
 /* Writes a JSON object: `head`, the options that were given, `tail`. */

@@ -192,24 +192,28 @@ static int heads(struct attn_err *err)
 
 /* ---- options ----------------------------------------------------------------------------- */
 
-/* Those of the table of scores. */
-static const char *score_choice(size_t i)
-{
-    const struct attn_head_score *s = NULL;
-    while ((s = attn_head_score_next(s)) && i-- > 0)
-        ;
-    return s ? s->name : NULL;
-}
-
-static const struct pair *score_list(void)
+/* The table of scores: those with a flag, or all; the names alone, or what they are. */
+static const struct pair *list_scores(unsigned flag, bool help)
 {
     enum { MOST = 16 };
     static struct pair list[MOST + 1];
     size_t n = 0;
-    for (const struct attn_head_score *s = NULL; (s = attn_head_score_next(s)) && n < MOST; n++)
-        list[n] = (struct pair){s->name, s->help};
+    for (const struct attn_head_score *s = NULL; (s = attn_head_score_next(s)) && n < MOST;)
+        if (!flag || s->flags & flag)
+            list[n++] = (struct pair){s->name, help ? s->help : NULL};
     list[n] = (struct pair){NULL, NULL};
     return list;
+}
+
+static const char *score_choice(size_t i) { return list_scores(0, false)[i].term; }
+static const struct pair *score_list(void) { return list_scores(0, true); }
+
+static void explain_by(char help[OPTION_HELP])
+{
+    char shares[OPTION_HELP / 2];
+    list_terms(shares, sizeof shares, list_scores(ATTN_SCORE_SHARE, false), ", ");
+    snprintf(help, OPTION_HELP, "sort the heads by this score, the largest first (default: by the largest of those that are shares of "
+                                "the attention: %s)", shares);
 }
 
 static const char *format_choice(size_t i)
@@ -244,9 +248,7 @@ static const struct option text_rows[] = {
 };
 
 static const struct option options[] = {
-    {0, "by", OPT_CHOICE, &o.by, "SCORE", "sort the heads by this score, the largest first (default: by the largest of "
-     "those that are shares of the attention: previous, self, first, duplicate, induction)",
-     .choice = score_choice, .flags = OPT_COUNTS | OPT_USUAL},
+    {0, "by", OPT_CHOICE, &o.by, "SCORE", NULL, .choice = score_choice, .explain = explain_by, .flags = OPT_COUNTS | OPT_USUAL},
     {0, "top", OPT_NUMBER, &o.top, "K", "only the first K of them; pictures have all (default: all)", .min = 1, .max = INT32_MAX,
      .flags = OPT_COUNTS | OPT_USUAL},
     {0, "copying", OPT_FLAG, &o.copying, NULL, "compute the score `copying`, too, which takes V d^2 operations once",

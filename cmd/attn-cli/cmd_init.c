@@ -41,7 +41,7 @@ static const char *const rngs[] = {"avx2", "scalar", NULL};
 static void explain_mlps(char help[OPTION_HELP])
 {
     char list[OPTION_HELP / 2];
-    list_mlps(list, sizeof list, false, " (default)");
+    list_terms(list, sizeof list, mlp_terms(false, "default"), " or ");
     snprintf(help, OPTION_HELP, "the kind of mlp: %s", list);
 }
 
@@ -64,7 +64,7 @@ static const struct option keys[] = {
     CHOICE_OPTION("norm", &k.norm, key_norms, "the norm before each branch: none (default), layernorm or rmsnorm",
      .section = OF_NEW),
     REAL_OPTION("norm-eps", &k.norm_eps, "what the norms add to the variance (default: 1e-5)", .section = OF_NEW),
-    {0, "mlp", OPT_CHOICE, &k.mlp, "KIND", NULL, .choice = key_mlp, .explain = explain_mlps, .section = OF_NEW},
+    {0, "mlp", OPT_CHOICE, &k.mlp, "KIND", NULL, .choice = mlp_choice, .explain = explain_mlps, .section = OF_NEW},
     CHOICE_OPTION("mask", &k.mask, key_masks, "who sees whom: causal (default), or none (every token sees all)",
      .section = OF_NEW),
     CHOICE_OPTION("scale", &k.scale, key_scales, "how dot products become scores: sqrt (default) divides them by sqrt(d_head), "

@@ -148,32 +148,20 @@ const char *const key_masks[] = {"causal", "none", NULL};
 const char *const key_scales[] = {"sqrt", "none", NULL};
 const char *const key_dtypes[] = {"F32", "F16", "BF16", NULL};
 
-static const struct attn_mlp_row *next_mlp(const struct attn_mlp_row *m, bool gated)
+enum { MLPS_MOST = 32 };
+
+const struct pair *mlp_terms(bool gated, const char *none)
 {
-    while ((m = attn_mlp_next(m)) && (!m->own || (gated && !m->gated)))
-        ;
-    return m;
+    static struct pair list[MLPS_MOST + 1];
+    size_t n = 0;
+    for (const struct attn_mlp_row *m = NULL; (m = attn_mlp_next(m)) && n < MLPS_MOST;)
+        if (m->own && (!gated || m->gated))
+            list[n++] = (struct pair){m->name, strcmp(m->name, "none") ? m->note : none};
+    list[n] = (struct pair){NULL, NULL};
+    return list;
 }
 
-const char *key_mlp(size_t i)
-{
-    const struct attn_mlp_row *m = next_mlp(NULL, false);
-    while (m && i-- > 0)
-        m = next_mlp(m, false);
-    return m ? m->name : NULL;
-}
-
-void list_mlps(char *out, size_t size, bool gated, const char *after_first)
-{
-    size_t len = 0;
-    for (const struct attn_mlp_row *m = next_mlp(NULL, gated), *next = NULL; m && len < size; m = next) {
-        const char *note = m->note;
-        next = next_mlp(m, gated);
-        len += (size_t)snprintf(out + len, size - len, "%s%s%s%s%s%s", m->name, note ? " (" : "", note ? note : "", note ? ")" : "",
-                                after_first, !next ? "" : next_mlp(next, gated) ? ", " : " or ");
-        after_first = "";
-    }
-}
+const char *mlp_choice(size_t i) { return mlp_terms(false, NULL)[i].term; }
 
 const char tool_summary[] = "run GPT-style decoders and see everything attention does";
 

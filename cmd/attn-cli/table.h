@@ -129,9 +129,9 @@ bool compute_bf16(void);                /* whether --compute asks for bf16 */
 #define SWITCH_OPTION(name, to, help, ...) {0, name, OPT_SWITCH, to, "true|false", help, .choices = key_truths, __VA_ARGS__}
 extern const char *const key_truths[], *const key_positions[], *const key_norms[], *const key_masks[],
     *const key_scales[], *const key_dtypes[];
-const char *key_mlp(size_t i);          /* NULL after the last */
-/* Lists those, or the gated ones, for a help: "none, gelu (erf), gelu_new (tanh) or swiglu"; after_first follows the first. */
-void list_mlps(char *out, size_t size, bool gated, const char *after_first);
+const char *mlp_choice(size_t i);       /* NULL after the last */
+/* Those, or only the gated ones, as list_terms takes them; none: what is said of "none".  Valid until the next call. */
+const struct pair *mlp_terms(bool gated, const char *none);
 
 extern const char tool_summary[], tool_description[];
 extern const struct pair tool_examples[], tool_environment[], tool_files[], tool_statuses[];

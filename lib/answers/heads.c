@@ -208,15 +208,14 @@ static int check(struct attn_ranking *h, struct attn_err *err)
 {
     const struct attn_heads_opts *o = h->o;
     const struct attn_format *f = o->format ? attn_format_find(o->format) : NULL;
-    char list[ATTN_FORMAT_LIST];
+    char list[ATTN_FORMAT_LIST], scores[ATTN_HEAD_SCORE_LIST];
     if (o->format && strcmp(o->format, "text") && strcmp(o->format, "json") && strcmp(o->format, "csv") &&
         !(f && f->flags & ATTN_FORMAT_PICTURE))
         return attn_fail(err, ATTN_EUSAGE, "unknown format '%s': expected text, json, csv or one of %s", o->format,
                          attn_format_list(list, ATTN_FORMAT_PICTURE));
     h->by = o->by ? attn_head_score_find(o->by) : NULL;
     if (o->by && !h->by)
-        return attn_fail(err, ATTN_EUSAGE, "unknown score '%s': expected previous, self, first, duplicate, induction, "
-                         "entropy, spread, distance or copying", o->by);
+        return attn_fail(err, ATTN_EUSAGE, "unknown score '%s': expected %s", o->by, attn_head_score_list(scores));
     h->copying = o->copying || (h->by && h->by->flags & ATTN_SCORE_NO_TEXT);
     attn_model_info(o->over->model, &h->info);
     if (h->copying && !h->info.unembed)

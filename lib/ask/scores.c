@@ -114,6 +114,19 @@ const struct attn_head_score *attn_head_score_find(const char *name)
     return s;
 }
 
+const char *attn_head_score_list(char list[ATTN_HEAD_SCORE_LIST])
+{
+    char *at = list, *end = list + ATTN_HEAD_SCORE_LIST - 1;
+    for (size_t i = 0; i < ROWS; i++) {
+        const char *between = !i ? "" : i + 1 < ROWS ? ", " : " or ";
+        if (strlen(between) + strlen(table[i].name) > (size_t)(end - at))
+            break;
+        at = stpcpy(stpcpy(at, between), table[i].name);
+    }
+    *at = '\0';
+    return list;
+}
+
 size_t attn_head_score_count(void)
 {
     return ROWS;

@@ -14,6 +14,8 @@
 
 enum { ATTN_HEAD_SCORES = 12 };         /* at least the rows of the table */
 size_t attn_head_score_index(const struct attn_head_score *s);      /* which row of the table it is */
+enum { ATTN_HEAD_SCORE_LIST = 256 };
+const char *attn_head_score_list(char list[ATTN_HEAD_SCORE_LIST]);  /* "previous, self, ... or copying"; returns list */
 /* The main role of a head: the largest of its shares, of numbers in the order of the table; NULL: none is a number. */
 const struct attn_head_score *attn_head_score_most(const double score[ATTN_HEAD_SCORES], double *most);
 /* What a head does that chance does not: the largest of those shares that are twice what equal weights give, and 0.1 above it. */

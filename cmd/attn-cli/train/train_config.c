@@ -28,14 +28,14 @@ static const char *const kept[] = {"last", "best", NULL};
 static void explain_mlps(char help[OPTION_HELP])
 {
     char list[OPTION_HELP / 2];
-    list_mlps(list, sizeof list, false, "");
+    list_terms(list, sizeof list, mlp_terms(false, NULL), " or ");
     snprintf(help, OPTION_HELP, "the kind of mlp: %s (default: swiglu)", list);
 }
 
 static void explain_width(char help[OPTION_HELP])
 {
     char list[OPTION_HELP / 2];
-    list_mlps(list, sizeof list, true, "");
+    list_terms(list, sizeof list, mlp_terms(true, NULL), " or ");
     snprintf(help, OPTION_HELP, "width of the mlp (default: 4 d_model, with %s 3 d_model)", list);
 }
 
@@ -54,7 +54,7 @@ const struct option train_model_options[] = {
     CHOICE_OPTION("norm", &k.norm, key_norms, "the norm before each branch: none, layernorm or rmsnorm (default: rmsnorm)",
      .section = OF_NEW),
     REAL_OPTION("norm-eps", &k.norm_eps, "what the norms add to the variance (default: 1e-5)", .section = OF_NEW),
-    {0, "mlp", OPT_CHOICE, &k.mlp, "KIND", NULL, .choice = key_mlp, .explain = explain_mlps, .section = OF_NEW},
+    {0, "mlp", OPT_CHOICE, &k.mlp, "KIND", NULL, .choice = mlp_choice, .explain = explain_mlps, .section = OF_NEW},
     CHOICE_OPTION("scale", &k.scale, key_scales, "how dot products become scores: sqrt divides them by sqrt(d_head), none leaves "
      "them as they are (default: sqrt)", .section = OF_NEW),
     SWITCH_OPTION("bias", &k.bias, "biases on q, k, v, o and the mlp (default: false)", .section = OF_NEW),

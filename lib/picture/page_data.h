@@ -4,10 +4,13 @@
  *      "next": [token and "p", ...], "noNext": why there are none, if that is odd,
  *      "edits": ["L1H2 = 0", ...], "without": [{"layer", "head", "kl", "next"}, ...],
  *      "lens": [{"layer", "at": [[token and "p", ...] after each query]}, ...], "noLens": likewise,
+ *      "ranking": {"scores": [{"name", "brief", "help"}, ...], "heads": [{"layer", "head", "shares": [...]}, ...]},
  *      "palettes": {"viridis": {"colours", "diverges"}, ...}, "look": {"palette", "scale", "hideFirst", "cell", "merge"},
  *      "leftOut": ["logits", ...], "sheets": [sheet, ...], "data": ["base64", ...]}
  *
- * Edits, what comes next without each head, and the lens are there only if there are any.  A token is {"id", "text", "start",
+ * Edits, what comes next without each head, the lens and the ranking are there only if there are any.  The ranking has the scores
+ * of heads that are shares of the attention (ask/scores.h), null where no row offers one, of two heads and more of one text that
+ * looks at itself, if no weight is negative: numbers that are, are something else, such as gradients.  A token is {"id", "text", "start",
  * "end"}, its id -1 if that is unknown; "keys" is null if they are the queries.  A sheet is {"kind", "title", "layer", "name",
  * "heads", "rows", "cols", "keys", "ofKeys", "beyond", "type"}, where "name" replaces the layer.  Its numbers are the string at
  * the same position in "data":

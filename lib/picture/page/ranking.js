@@ -1,58 +1,14 @@
 "use strict";
-/* What heads do: how much of its attention each gives to which keys, as the command heads counts it, in a table that sorts.
- *
- * A number is a mean over the rows from the second on; rows that offer nothing do not count. */
+/* What heads do: how much of its attention each gives to which keys, as the command heads counts it, in a table that sorts. */
 
-/* earlier[q]: the places before q of q's own token, the last one first. */
-function earlierPlaces(tokens) {
-    const places = new Map();
-    return tokens.map(({ id }, q) => {
-        const before = places.get(id) ?? [];
-        places.set(id, [q, ...before]);
-        return before;
-    });
-}
+const SHARES = page.ranking?.scores ?? [];
 
-const sumOf = (numbers) => numbers.length ? numbers.reduce((a, b) => a + b) : null;
-/* What a row offers; null: nothing. */
-const SHARES = [
-    ["previous", "prev", "the token before the query", (row, q) => row[q - 1]],
-    ["self", "self", "the query’s own token", (row, q) => row[q]],
-    ["first", "first", "the first token", (row) => row[0]],
-    ["duplicate", "dupl", "earlier tokens that are the same as the query’s", (row, q, earlier) => sumOf(earlier.map((k) => row[k]))],
-    ["induction", "induct", "the tokens that came after these",
-     (row, q, earlier) => sumOf(earlier.filter((k) => k + 1 < q).map((k) => row[k + 1]))],
-];
-
-function sharesOf(m, earlier) {
-    const sums = SHARES.map(() => 0), counts = SHARES.map(() => 0);
-    for (let q = 1; q < m.rows; q++) {
-        const row = m.data.subarray(q * m.cols, (q + 1) * m.cols);
-        SHARES.forEach(([, , , offer], i) => {
-            const x = offer(row, q, earlier[q]);
-            counts[i] += x !== null;
-            sums[i] += x ?? 0;
-        });
-    }
-    return sums.map((sum, i) => sum / counts[i]);
-}
-
-/* Heads of one text that looks at itself.  Weights are never negative: numbers that are, are something else, such as gradients. */
 function rankHeads() {
-    const heads = headsIn("attn.pattern"), n = page.queries?.length, ranks = [];
-    if (heads.length < 2 || page.keys || !(page.queries ?? []).every((t) => t.id >= 0) ||
-        heads.some(({ sheet }) => sheet.rows !== n || sheet.cols !== n))
-        return [];
-    const earlier = earlierPlaces(page.queries);
-    for (const { layer, head, sheet } of heads) {
-        const m = sheet.matrix(sheet.heads ? sheet.heads.indexOf(head) : 0), shares = sharesOf(m, earlier);
-        if (m.data.some((x) => x < 0))
-            return [];
+    return (page.ranking?.heads ?? []).map(({ layer, head, shares }) => {
         let most = -1;
-        shares.forEach((x, i) => { if (x > (shares[most] ?? -1)) most = i; });
-        ranks.push({ layer, head, shares, most });
-    }
-    return ranks;
+        shares.forEach((x, i) => { if (x !== null && x > (shares[most] ?? -1)) most = i; });
+        return { layer, head, shares: shares.map((x) => x ?? NaN), most };
+    });
 }
 
 const shortName = (layer, head) => nameOfLayer(layer) ?? `L${layer}H${head}`;
@@ -62,9 +18,9 @@ const fixed = (x, digits) => Number.isFinite(x) ? x.toFixed(digits).replace("-",
 const columns = [
     { name: "head", title: "layer and head" },
     { name: "main role", title: "the largest of the shares", by: (r) => r.shares[r.most] ?? NaN,
-      text: (r) => r.most < 0 ? "–" : SHARES[r.most][0], more: (r) => fixed(r.shares[r.most], 2) },
-    ...SHARES.map(([name, brief, title], i) => ({ name: brief, title: `${name}: ${title}`, bar: true,
-                                                  by: (r) => r.shares[i], text: (r) => fixed(r.shares[i], 2) })),
+      text: (r) => r.most < 0 ? "–" : SHARES[r.most].name, more: (r) => fixed(r.shares[r.most], 2) },
+    ...SHARES.map(({ name, brief, help }, i) => ({ name: brief, title: `${name}: ${help}`, bar: true,
+                                                   by: (r) => r.shares[i], text: (r) => fixed(r.shares[i], 2) })),
 ];
 
 class Ranking {

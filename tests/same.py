@@ -14,7 +14,6 @@ SHARED = os.path.realpath(os.environ.get("ATTN_SHARED", os.path.join(REPO, "..",
 TEXT = "'Life is short, eat dessert first'"
 KINDS = ["full", "causal", "causal-renorm", "window:3", "strided:2,3", "random:2,2,7", "linear", "block:2"]
 STREAMS = ["text", "json", "csv", "tidy", "npy", "npz", "png", "svg", "html", "term"]
-FAMILIES = ["gpt2", "gpt_neo", "gpt_neox", "llama", "qwen2"]
 COMMANDS = ["run", "batch", "merge", "tokenize", "generate", "score", "explain", "variants", "diff", "plot", "info",
             "vocab", "init", "train", "bench"]
 # Times differ from run to run.
@@ -24,6 +23,13 @@ TIMES = re.compile(rb'"seconds":[0-9.e-]+|[0-9.]+ (?:ms|us|s)\b|[0-9.]+ tokens/s
 def folders(top):
     found = [os.path.join(top, name) for name in sorted(os.listdir(top))] if os.path.isdir(top) else []
     return [f for f in found if os.path.isfile(os.path.join(f, "config.json"))]
+
+
+def families():
+    """Those that both programs can make."""
+    said = [subprocess.run([p, "init", "--family", "?"], capture_output=True, text=True).stderr for p in sys.argv[1:3]]
+    new, old = (re.search(r"\(([^)]*)\)", s)[1].split(", ") for s in reversed(said))
+    return [f for f in new if f in old]
 
 
 def model_lines(path):
@@ -101,7 +107,7 @@ def other_lines():
         yield f"{c} -m ./nothing"
     for what in ("", "--man", "--completion bash", "--completion zsh", "--completion fish"):
         yield f"help {what}"
-    for family in FAMILIES:
+    for family in families():
         yield f"init --family {family} -o m {'--n-layer 2 --n-head 2 --d-model 16 --vocab-size 50 --n-ctx 32' if family == 'gpt2' else ''}"
     yield "vocab -f repo/data/language.txt -o vocab.json; attn-cli init --vocab vocab.json --n-layer 2 --n-head 2 --d-model 12 --seed 7 -o m"
     yield "vocab -f repo/data/language.txt --bpe 300 -o m"

@@ -173,16 +173,10 @@ START_TEST(a_full_disk_keeps_the_model_there)
 }
 END_TEST
 
-/* Checkpoints that another program wrote. */
-static const char *const written[] = {
-    "mistral-a", "qwen3-a", "qwen2-window-a", "gemma-a", "gemma2-a", "gemma3-a", "phi3-a", "phi3-longrope-a", "phi-a", "olmo2-a",
-    "gptj-a", "opt-a", "opt-post-a", "smollm3-a", "granite-a", "bloom-a", "falcon-a", "falcon-new-a", "falcon-alibi-a",
-    "stablelm-a", "starcoder2-a", "llama-yarn-a"};
-
-/* From its config.json come the tensors that it has, with their shapes, and no others. */
+/* Checkpoints that another program wrote.  From its config.json come the tensors that it has, with their shapes, and no others. */
 START_TEST(as_others_write_them)
 {
-    const char *dir = checkpoint_path(written[_i]);
+    const char *dir = checkpoint_path(checkpoints[_i].name);
     if (!dir)
         return;
     struct attn_model *own, *other = made_open(dir);
@@ -197,7 +191,8 @@ START_TEST(as_others_write_them)
     for (size_t i = 0; i < tensors; i++) {
         attn_model_tensor(own, i, &a);
         attn_model_tensor(other, i, &b);
-        ck_assert_str_eq(a.name, b.name);
+        size_t prefix = strlen(a.name) - strlen(b.name);       /* which files may omit */
+        ck_assert_str_eq(prefix <= strlen(a.name) ? a.name + prefix : a.name, b.name);
         ck_assert(a.ndim == b.ndim && !memcmp(a.shape, b.shape, (size_t)a.ndim * sizeof *a.shape));
     }
     attn_model_close(own);
@@ -208,14 +203,13 @@ END_TEST
 
 Suite *suite_init_family(void)
 {
-    enum { WRITTEN = sizeof written / sizeof *written };
     Suite *s = suite_create("init_family");
     TCase *t = tcase_create("init_family"), *cmd = tcase_create("command");
     tcase_add_checked_fixture(t, scratch_make, scratch_remove);
     tcase_add_loop_test(t, as_the_family_has_them, 0, MAKES);
     tcase_add_loop_test(t, by_seed_and_type, 0, MAKES);
     tcase_add_test(t, no_recipes);
-    tcase_add_loop_test(t, as_others_write_them, 0, WRITTEN);
+    tcase_add_loop_test(t, as_others_write_them, 0, CHECKPOINTS);
     suite_add_tcase(s, t);
     tcase_add_checked_fixture(cmd, shell_set_up, scratch_remove);
     tcase_add_test(cmd, the_command_knows_every_family);

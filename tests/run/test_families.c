@@ -3,7 +3,10 @@
 
 #include "derive.h"
 #include "drawn.h"
+#include "model/family.h"
 #include "scratch.h"
+
+#include <string.h>
 
 enum { ROUNDS = 10 };
 
@@ -37,6 +40,18 @@ START_TEST(random_models_across_texts)
 }
 END_TEST
 
+/* A new family needs a drawing, for no table says how another program would write its files. */
+START_TEST(every_family_is_drawn)
+{
+    for (const struct attn_family *const *f = attn_families + 1; *f; f++) {    /* the first is our own */
+        int which = 0;
+        while (which < DRAWN_FAMILIES && strcmp(drawn_family_name(which), (*f)->name) != 0)
+            which++;
+        ck_assert_msg(which < DRAWN_FAMILIES, "%s is not drawn: tests/support/drawn_*.c", (*f)->name);
+    }
+}
+END_TEST
+
 Suite *suite_families(void)
 {
     Suite *s = suite_create("families");
@@ -46,6 +61,7 @@ Suite *suite_families(void)
     tcase_add_loop_test(c, random_models, 0, 2 * DRAWN_FAMILIES);
     tcase_add_loop_test(c, gradients_of_random_models, 0, DRAWN_FAMILIES);
     tcase_add_loop_test(c, random_models_across_texts, 0, DRAWN_FAMILIES);
+    tcase_add_test(c, every_family_is_drawn);
     suite_add_tcase(s, c);
     return s;
 }

@@ -9,6 +9,7 @@
 enum { DRAWN_FAMILIES = 21 };
 /* Draws a model of a family, and a number of tokens: 1 and the most that it takes among them, as `round` says. */
 void drawn_family(int which, int round, void (*use)(const struct agree *a, int T));
+const char *drawn_family_name(int which);
 
 struct ref_config drawn_native(void);
 /* A native model of that config, whose weights are stored in that type.  Tk: how many keys of another text, if there is one. */

@@ -270,10 +270,16 @@ static const struct fam_family older[] = {
 enum { OLDER = sizeof older / sizeof *older };
 _Static_assert(DRAWN_FAMILIES == (int)OLDER + (int)FAM_LLAMAS + (int)FAM_OTHERS, "all can be drawn");
 
+static const struct fam_family *family_at(int which)
+{
+    return which < OLDER ? &older[which] : which < OLDER + FAM_LLAMAS ? &fam_llamas[which - OLDER] : &fam_others[which - OLDER - FAM_LLAMAS];
+}
+
+const char *drawn_family_name(int which) { return family_at(which)->name; }
+
 void drawn_family(int which, int round, void (*use)(const struct agree *a, int T))
 {
-    const struct fam_family *family = which < OLDER ? &older[which] : which < OLDER + FAM_LLAMAS ? &fam_llamas[which - OLDER]
-                                    : &fam_others[which - OLDER - FAM_LLAMAS];
+    const struct fam_family *family = family_at(which);
     static const char *const dtypes[] = {"F32", "F16", "BF16", NULL};
     struct fam f = {.hf = {.dtype = dtypes[pick(4)], .small = fam_wish.small, .outlier = fam_wish.outlier}};
     f.f = open_memstream(&f.text, &f.len);

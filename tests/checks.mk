@@ -5,6 +5,7 @@
 # make walls         checks which room may include which;   make lint: clang-tidy, cppcheck, gcc's analyzer
 # make test-train    makes the built-in model induction again, and finds the heads that repeat a text: half a minute
 # make test-ports    counts the mistakes in ports of models that diff finds, and names those it misses
+# make test-rows     adds a kind, a format, a family, a score, an activation and a command, and looks where they show
 # make test-browser  tests the page of --format html in chromium, if it is installed
 # make test-attack   fails and kills at every system call, mutates every input, compares ways to compute: tests/attack/README.md
 # make test-sizes    whether twice as many things take each reader about twice as many steps
@@ -68,6 +69,10 @@ test-train: $(B)/attn-cli $(B)/attn-tests
 # Half a minute; see tests/compare/test_ports.c.
 test-ports: $(B)/attn-cli $(B)/attn-tests
 	ATTN_PORTS=1 ATTN_CLI=$(B)/attn-cli $(B)/attn-tests ports
+
+# Half a minute: it builds the program, without optimisation.
+test-rows:
+	$(python) -B tests/rows.py
 
 test-kill: $(B)/attn-cli $(B)/attn-tests
 	ATTN_KILLS=200 ATTN_CLI=$(B)/attn-cli $(B)/attn-tests batch_kill
@@ -148,6 +153,6 @@ build/lint/%: %.c FORCE
 gallery: $(B)/attn-cli
 	data/gallery/draw.sh $< $(B)
 
-.PHONY: tests-built run-tests test-browser test-ports test-train test-kill test-attack test-sizes test-lanes \
+.PHONY: tests-built run-tests test-browser test-ports test-rows test-train test-kill test-attack test-sizes test-lanes \
     test-cluster test-bare asan tsan fuzz run-fuzz bench bench-kinds bench-products coverage transcripts mutate walls \
     house lint gallery

@@ -212,8 +212,8 @@ static void explain_by(char help[OPTION_HELP])
 {
     char shares[OPTION_HELP / 2];
     list_terms(shares, sizeof shares, list_scores(ATTN_SCORE_SHARE, false), ", ");
-    snprintf(help, OPTION_HELP, "sort the heads by this score, the largest first (default: by the largest of those that are shares of "
-                                "the attention: %s)", shares);
+    snprintf(help, OPTION_HELP, "sort the heads by this score, the largest first (default: by the largest of those that "
+                                "are shares of the attention: %s)", shares);
 }
 
 static const char *format_choice(size_t i)
@@ -248,7 +248,8 @@ static const struct option text_rows[] = {
 };
 
 static const struct option options[] = {
-    {0, "by", OPT_CHOICE, &o.by, "SCORE", NULL, .choice = score_choice, .explain = explain_by, .flags = OPT_COUNTS | OPT_USUAL},
+    {0, "by", OPT_CHOICE, &o.by, "SCORE", NULL, .choice = score_choice, .explain = explain_by,
+     .flags = OPT_COUNTS | OPT_USUAL},
     {0, "top", OPT_NUMBER, &o.top, "K", "only the first K of them; pictures have all (default: all)", .min = 1, .max = INT32_MAX,
      .flags = OPT_COUNTS | OPT_USUAL},
     {0, "copying", OPT_FLAG, &o.copying, NULL, "compute the score `copying`, too, which takes V d^2 operations once",

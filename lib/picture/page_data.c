@@ -294,7 +294,8 @@ static double mean_share(const struct attn_head_score *s, const struct pages *p,
 {
     struct attn_score_sum all = {0, 0};
     for (size_t q = 1; q < T; q++) {
-        struct attn_head_row r = {.weight = weight + q * T, .hi = T, .q = q, .seen = T, .most = log((double)T), .same = p->same};
+        struct attn_head_row r = {.weight = weight + q * T, .hi = T, .q = q, .seen = T, .most = log((double)T),
+                                  .same = p->same};
         double x;
         if (s->of(&x, &r)) {
             all.sum += x;

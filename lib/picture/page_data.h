@@ -8,12 +8,12 @@
  *      "palettes": {"viridis": {"colours", "diverges"}, ...}, "look": {"palette", "scale", "hideFirst", "cell", "merge"},
  *      "leftOut": ["logits", ...], "sheets": [sheet, ...], "data": ["base64", ...]}
  *
- * Edits, what comes next without each head, the lens and the ranking are there only if there are any.  The ranking has the scores
- * of heads that are shares of the attention (ask/scores.h), null where no row offers one, of two heads and more of one text that
- * looks at itself, if no weight is negative: numbers that are, are something else, such as gradients.  A token is {"id", "text", "start",
- * "end"}, its id -1 if that is unknown; "keys" is null if they are the queries.  A sheet is {"kind", "title", "layer", "name",
- * "heads", "rows", "cols", "keys", "ofKeys", "beyond", "type"}, where "name" replaces the layer.  Its numbers are the string at
- * the same position in "data":
+ * Edits, what comes next without each head, the lens and the ranking are there only if there are any.  The ranking has
+ * the scores of heads that are shares of the attention (ask/scores.h), null where no row offers one, of two heads and
+ * more of one text that looks at itself, if no weight is negative: numbers that are, are something else, such as
+ * gradients.  A token is {"id", "text", "start", "end"}, its id -1 if that is unknown; "keys" is null if they are the
+ * queries.  A sheet is {"kind", "title", "layer", "name", "heads", "rows", "cols", "keys", "ofKeys", "beyond", "type"},
+ * where "name" replaces the layer.  Its numbers are the string at the same position in "data":
  *
  *     little-endian float32 ("type": "f32") if all sheets together fit 1 MiB, else uint16 codes ("u16"), where a number
  *     is "low" + "step" * code, and 65535, 65534 and 65533 are NaN, inf and -inf.  If all that a causal mask hides has

@@ -113,7 +113,8 @@ static void native(char text[CONFIG])
     snprintf(text, CONFIG, "{\"model_type\": \"attn-decoder\", \"vocab_size\": %zu, \"n_ctx\": %d, \"n_layer\": %zu, \"n_head\": %zu, "
              "\"n_kv_head\": %zu, \"d_model\": %zu, \"d_head\": %zu, \"d_mlp\": %zu, \"position\": \"%s\", \"norm\": \"%s\", \"mlp\": \"%s\", "
              "\"mask\": \"%s\", \"scale\": \"%s\", \"residual\": %s, \"output_projection\": true, \"bias\": %s, \"tied\": %s, \"unembed\": true}",
-             2 + draw(V_MOST - 2), MOST, 1 + draw(3), H, kv, 1 + draw(40), dh, strcmp(mlp, "none") ? 1 + draw(50) : 0, position[draw(3)], norm[draw(3)], mlp,
+             2 + draw(V_MOST - 2), MOST, 1 + draw(3), H, kv, 1 + draw(40), dh, strcmp(mlp, "none") ? 1 + draw(50) : 0,
+             position[draw(3)], norm[draw(3)], mlp,
              draw(4) ? "causal" : "none", draw(2) ? "sqrt" : "none", yes(), yes(), yes());
 }
 

@@ -164,7 +164,8 @@ class Page(unittest.TestCase):
             table = csv.DictReader(io.StringIO(fixtures.cli("heads", *args, "--format", "csv").decode()))
             want = {(int(row["layer"]), int(row["head"])): row for row in table}
             error = browser.value("page.sheets[0].error")
-            got = browser.value("ranking.ranks.map((r) => [r.layer, r.head, r.shares, r.most < 0 ? null : SHARES[r.most].name])")
+            got = browser.value("ranking.ranks.map((r) => [r.layer, r.head, r.shares, "
+                                "r.most < 0 ? null : SHARES[r.most].name])")
             names = browser.value("SHARES.map((s) => s.name)")
             self.assertEqual(len(got), len(want))
             for layer, head, shares, most in got:

@@ -601,7 +601,8 @@ static void expect_epilogue(enum attn_epilogue epilogue)
         if (epilogue == ATTN_ADD)
             attn_vec_add(want + i, s + i, OUT);
         else
-            attn_vec_activate(want + i, attn_mlp_gated(attn_epilogue_mlp(epilogue)) ? want + i : s + i, s + i, attn_epilogue_mlp(epilogue), OUT);
+            attn_vec_activate(want + i, attn_mlp_gated(attn_epilogue_mlp(epilogue)) ? want + i : s + i, s + i,
+                              attn_epilogue_mlp(epilogue), OUT);
     attn_gemm(NULL, y, OUT, x, IN, N, &w, epilogue, NULL);
     ck_assert(memcmp(want, y, sizeof want) == 0);
 }

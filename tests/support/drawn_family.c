@@ -272,7 +272,8 @@ _Static_assert(DRAWN_FAMILIES == (int)OLDER + (int)FAM_LLAMAS + (int)FAM_OTHERS,
 
 static const struct fam_family *family_at(int which)
 {
-    return which < OLDER ? &older[which] : which < OLDER + FAM_LLAMAS ? &fam_llamas[which - OLDER] : &fam_others[which - OLDER - FAM_LLAMAS];
+    return which < OLDER ? &older[which] : which < OLDER + FAM_LLAMAS ? &fam_llamas[which - OLDER]
+                                                                     : &fam_others[which - OLDER - FAM_LLAMAS];
 }
 
 const char *drawn_family_name(int which) { return family_at(which)->name; }

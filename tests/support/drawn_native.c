@@ -38,7 +38,8 @@ struct ref_config drawn_native(void)
     static const char *const positions[] = {"none", "learned", "rope"}, *const norms[] = {"none", "layernorm", "rmsnorm"};
     struct ref_config c = {
         .V = 2 + agree_pick(90), .n_ctx = 1 + agree_pick(90), .L = 1 + agree_pick(3), .dh = 1 + agree_pick(20), .dv = 1 + agree_pick(20), .d = 1 + agree_pick(70),
-        .position = positions[agree_pick(3)], .norm = norms[agree_pick(3)], .mlp = draw_mlp(), .causal = agree_pick(3) > 0,
+        .position = positions[agree_pick(3)], .norm = norms[agree_pick(3)], .mlp = draw_mlp(),
+        .causal = agree_pick(3) > 0,
         .scale = agree_pick(3) > 0, .residual = agree_pick(2), .projection = agree_pick(3) > 0, .bias = agree_pick(2), .tied = agree_pick(2),
         .unembed = agree_pick(2), .eps = agree_pick(2) ? 1e-5 : 1e-6, .theta = agree_pick(2) ? 10000 : 500000};
     c.H = heads_for(&c.Hkv);

@@ -56,7 +56,8 @@ END_TEST
 /* What is watched in the last step is what the saved model shows, whatever its norms and multipliers. */
 START_TEST(watching_sees_the_model_that_is_saved)
 {
-    succeed(printed(TRAIN SMALL "--steps 4 -o $D/m --family %s --watch-every 4 -s 'in all copies' --show lens,pattern,result",
+    succeed(printed(TRAIN SMALL "--steps 4 -o $D/m --family %s --watch-every 4 -s 'in all copies' "
+                    "--show lens,pattern,result",
                     attn_families[_i]->name));
     succeed("\"$A\" run -q -m $D/m -s 'in all copies' --show lens,pattern,result --format npy -o $D/run >/dev/null");
     expect("for f in $D/run/*.npy; do n=$(($(stat -c %s $f) - 128)); cmp <(tail -c $n $f) <(tail -c $n $D/m/watch/${f##*/}); echo same; "

@@ -1,5 +1,6 @@
 "use strict";
-/* What heads do: how much of its attention each gives to which keys, as the command heads counts it, in a table that sorts. */
+/* What heads do: how much of its attention each gives to which keys, as the command heads counts it, in a table that
+ * sorts. */
 
 const SHARES = page.ranking?.scores ?? [];
 

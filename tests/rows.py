@@ -1,0 +1,167 @@
+#!/usr/bin/env python3
+"""rows.py - whether a row is all that it takes: for a kind of attention, a format, a family, a score, an activation
+function and a command.
+
+Adds one of each to a copy of the tree, in the files that the row is made of and in no other, builds the program there,
+without optimisation, and looks for it in help, completions, refusals, sweeps and pages.  What a row does is what a row
+beside it does: that is not the question here.  See also tests/cmd/test_additions.c."""
+import os
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+REPO = Path(__file__).resolve().parent.parent
+# Of each addition: in which files, after which text (or with "<", before it) what is added.
+ROWS = {
+    "kind": [
+        ("lib/attn.h", "<    ATTN_MASKED  ", "    ATTN_PROBE,\n"),
+        ("lib/run/kind.c", '        METHOD("{mask}, {B} at a time, with rescaled sums", &B)},\n',
+         '    [ATTN_PROBE] = {"probe-kind:W", "a note on kinds", "help on kinds", METHOD("{W} probes", &W)},\n'),
+        ("lib/compute/mask.c", "    [ATTN_BLOCK] = {IF_CAUSAL, NULL},\n", "    [ATTN_PROBE] = {ALWAYS, NULL},\n"),
+    ],
+    "format": [
+        ("lib/sinks/sink.c", '"a page to explore", NULL, RUN | PICTURE | ABLATED, &attn_html_methods},\n',
+         '    {"probe-format", ".probe", "help on formats", NULL, RUN | PICTURE, &attn_svg_methods},\n'),
+    ],
+    "family": [
+        ("lib/model/family.c", "each(bloom) each(falcon)", " each(probe)"),
+        ("lib/model/family_llama.c", "</* ---- Mistral: ", '''const struct attn_family attn_probe = {
+    .name = "probe_family", .keys = llama_keys, LLAMA_NAMES,
+    .defaults = &(const struct attn_config){LLAMA_DEFAULTS(10000, 1e-6), .V = 32000, .n_ctx = 2048, .m = 11008},
+    .part = {LLAMA_ATTENTION(ATTN_BIAS_ASKED, ATTN_BIAS_ASKED), LLAMA_MLP(ATTN_BIAS_ASKED), LLAMA_NORMS, LLAMA_ENDS}
+};
+
+'''),
+        ("cmd/attn-cli/families.c", '    {"llama", NULL, "LlamaForCausalLM", SILU ", " RMS("1e-06"), LLAMA_SIZES},\n',
+         '    {"probe_family", "a note on families", "ProbeForCausalLM", SILU ", " RMS("1e-06"), LLAMA_SIZES},\n'),
+    ],
+    "score": [
+        ("lib/ask/scores.c", "     ATTN_SCORE_SHARE, induction},\n",
+         '    {"probe-score", "probed", "help on scores", ATTN_SCORE_SHARE, self},\n'),
+    ],
+    "activation": [
+        ("lib/compute/mlp.h", 'PLAIN(RELU, relu, "relu", THEIRS, NULL, ATTN_LIMIT_NONE) \\\n',
+         '    PLAIN(PROBE, relu, "probe_act", OWN, "a note on functions", ATTN_LIMIT_NONE) \\\n'
+         '    GATED(PROBED, silu_mul, "probe_gate", OWN, NULL, ATTN_LIMIT_SILU) \\\n'),
+    ],
+    "command": [
+        ("cmd/attn-cli/table.h", "each(train) each(bench)", " each(probe)"),
+        ("cmd/attn-cli/probe.c", "", '''#include "table.h"
+
+#include <stdio.h>
+
+static struct number often;
+static int probe(struct attn_err *err) { return puts("a probe ran") < 0 ? err->code : ATTN_OK; }
+static const struct option options[] = {
+    {0, "often", OPT_NUMBER, &often, "N", "help on an option", .min = 2, .max = 9}, {.name = NULL}};
+const struct command probe_command = {
+    .name = "probe", .run = probe, .usage = "probe [--often N]", .summary = "help on commands", .about = "About it.",
+    .examples = (const struct pair[]){{"attn-cli probe", "an example of a probe"}, {NULL, NULL}},
+    .groups = (const struct option *const[]){options, general_options, NULL}};
+'''),
+    ],
+}
+TOGETHER = {"stdout": subprocess.PIPE, "stderr": subprocess.STDOUT, "stdin": subprocess.DEVNULL}
+TEXT = "-s 'Lily lost her red ball and Lily lost her red ball'"
+SMALL = "--n-layer 1 --n-head 2 --d-model 8 --vocab-size 9 --n-ctx 8 --seed 1"
+# Command lines, and what each must print or write, by addition.
+SEEN = [
+    ("kind", "$A help kinds", "probe-kind:W .*help on kinds"),
+    ("kind", "$A help run", r"probe-kind:W \(a note on kinds\)"),
+    ("kind", "$A run -s a --attention nonsense", r"expected one of .*block:B, probe-kind:W"),
+    ("kind", "$A run -s a --attention probe-kind:0", r"0 is not in 1\.\..*\(probe-kind:W\)"),
+    ("kind", f"$A run -m tiny {TEXT} --attention probe-kind:2 --format json", '"attention":"probe-kind:2"'),
+    ("kind", "$A variants -m life -s 'Life is short'", "probe-kind:[0-9] *[0-9] probes"),
+    ("kind", "$A variants -m life -s 'Life is short' --format html", "probe-kind:"),
+    ("kind", "$A help --man", "probe.*kind:W"),
+    ("format", "$A help run", "probe-format.*help on formats"),
+    ("format", "$A help heads", "each score: .*html, probe-format"),
+    ("format", "$A run -s a --format nonsense", r"\(text, .*probe-format\)"),
+    ("format", f"$A run -m tiny {TEXT} -o $D/x.probe && head -c 200 $D/x.probe", "<svg"),
+    *(("format", f"$A help --completion {shell}", "html.*probe-format") for shell in ("bash", "zsh", "fish")),
+    ("family", "$A help init", r"probe_family \(a note on families\)"),
+    ("family", "$A help train", r"probe_family \(a note on families\)"),
+    ("family", "$A init --family nonsense -o $D/n", r"\(gpt2, .*probe_family"),
+    ("family", "$A init -q --family probe_family -o $D/m && $A info -m $D/m", "probe_family"),
+    ("family", "$A run -m $D/m --ids 1,2", "attention pattern"),
+    ("family", "sed -i s/probe_family/nonsense/ $D/m/config.json; $A info -m $D/m", "expected .*\"probe_family\""),
+    *(("family", f"$A help --completion {shell}", "llama.*probe_family") for shell in ("bash", "zsh", "fish")),
+    ("score", "$A help heads", "probe-score.*help on scores"),
+    ("score", "$A help heads", "shares of the attention: previous, .*induction, probe-score"),
+    ("score", "$A heads -m tiny --by nonsense", r"\(previous, .*probe-score, entropy"),
+    ("score", f"$A heads -m tiny {TEXT} --by probe-score --top 2", "probed"),
+    ("score", f"$A heads -m tiny {TEXT} --format csv", ",probe-score,"),
+    ("score", f"$A heads -m tiny {TEXT} --format html", "probe-score"),
+    ("score", f"$A run -m tiny {TEXT} --format html", r'"name":"probe-score","brief":"probed","help":"help on scores"'),
+    ("score", "echo Lily lost her ball | $A batch -m tiny -f - --format summary --summary-form tidy -o -",
+     "probe-score"),
+    *(("score", f"$A help --completion {shell}", "induction.*probe-score") for shell in ("bash", "zsh", "fish")),
+    ("activation", "$A help init --all", r"gelu_new \(tanh\), probe_act \(a note on functions\), probe_gate or swiglu"),
+    ("activation", "$A help train --all", r"4 d_model, with probe_gate or swiglu 3 d_model"),
+    ("activation", f"$A init {SMALL} --mlp nonsense -o $D/n", r"\(none, .*probe_act, probe_gate, swiglu\)"),
+    ("activation", f"$A init -q {SMALL} --mlp probe_act --d-mlp 8 -o $D/a && $A info -m $D/a", "mlp  *probe_act"),
+    ("activation", f"$A init -q {SMALL} --mlp probe_gate --d-mlp 8 -o $D/g && $A info -m $D/g", "blocks.0.mlp.gate"),
+    ("activation", "$A run -m $D/g --ids 1,2 --show linear,post --format json", "blocks.0.mlp.linear"),
+    ("activation", "sed -i s/probe_act/nonsense/ $D/a/config.json; $A info -m $D/a",
+     'expected "none", .*"probe_act", "probe_gate" or'),
+    ("activation", "$A train -q -f LICENSE -o $D/t --vocab-size 300 --steps 1 --batch 1 --n-ctx 8 --n-layer 1 "
+     "--n-head 1 --d-model 8 --mlp probe_gate; cat $D/t/config.json", '"d_mlp": 24'),
+    *(("activation", f"$A help --completion {shell}", "gelu.*probe_act.*probe_gate")
+      for shell in ("bash", "zsh", "fish")),
+    ("command", "$A probe", "a probe ran"),
+    ("command", "$A help", "probe  *help on commands"),
+    ("command", "$A help probe", "--often N  *help on an option"),
+    ("command", "$A probe --often 10", r"10.*2\.\.9"),
+    ("command", "$A probr", "the nearest is 'probe'"),
+    ("command", "$A help --man", "help on commands"),
+    *(("command", f"$A help --completion {shell}", "(?s)probe.*often") for shell in ("bash", "zsh", "fish")),
+]
+
+
+def add(tree, file, at, text):
+    path = tree / file
+    if not at:
+        path.write_text(text)
+        return
+    before, at = at[0] == "<", at.lstrip("<")
+    old = path.read_text()
+    if old.count(at) != 1:
+        sys.exit(f"rows: {file} has {old.count(at)} places where a row can go: {at.strip()}")
+    path.write_text(old.replace(at, text + at if before else at + text))
+
+
+def look(tree, program, line):
+    """What a command line prints and writes, lines joined as a reader joins them."""
+    env = dict(os.environ, A=str(program), D=str(tree), COLUMNS="80")
+    p = subprocess.run(["bash", "-c", line], cwd=REPO, env=env, **TOGETHER)
+    return re.sub(r"\s*\n\s*", " ", p.stdout.decode(errors="replace"))
+
+
+def main():
+    with tempfile.TemporaryDirectory() as name:
+        tree = Path(name)
+        env = {k: v for k, v in os.environ.items() if k not in ("MAKEFLAGS", "MAKELEVEL", "MFLAGS", "WERROR")}
+        for what in ("Makefile", "lib", "cmd", "models", "tests/checks.mk", "tests/need.sh"):
+            (tree / what).parent.mkdir(exist_ok=True)
+            (shutil.copytree if (REPO / what).is_dir() else shutil.copy2)(REPO / what, tree / what)
+        for rows in ROWS.values():
+            for row in rows:
+                add(tree, *row)
+        built = subprocess.run(["make", "flavour=rows", "flags_rows=-O0", "CFLAGS=-g0", "build/rows/attn-cli"],
+                               cwd=tree, env=env, **TOGETHER)
+        if built.returncode:
+            sys.exit(built.stdout.decode(errors="replace") + "\nrows: the tree with more rows does not build")
+        missed = [(what, line, want, said) for what, line, want in SEEN
+                  if not re.search(want, said := look(tree, tree / "build/rows/attn-cli", line))]
+    for what, line, want, said in missed:
+        print(f"rows: a new {what} is not seen: {line}\n  expected {want}\n  found {said[:300]}")
+    files = ", ".join(f"{what} {len(rows)}" for what, rows in ROWS.items())
+    print(f"rows: {len(SEEN)} places, {len(missed)} without a new row; files that a row takes: {files}")
+    return bool(missed)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -29,6 +29,11 @@ int attn_write_file(const char *path, const char *data, size_t len, struct attn_
 
 /* ---- formats, pictures, sinks ---------------------------------------------------------------- */
 
+enum {
+    ATTN_PRECISION_MOST = 17,           /* digits after the point: so many tell any two doubles apart */
+    ATTN_LETTERS_LEAST = 3, ATTN_LETTERS_MOST = 72      /* points */
+};
+
 /* How matrices are drawn; all zero is the default. */
 struct attn_picture_opts {
     const char *palette;                /* viridis (NULL), magma, cividis, gray, balance; light: blues, ink */
@@ -38,7 +43,7 @@ struct attn_picture_opts {
     int colors;                         /* how many the terminal has: 0 (shades are drawn), 256, 1 << 24 */
     /* Of figures (png, svg, pdf): */
     double width;                       /* in millimetres, exactly; 0: as it comes out */
-    double letters;                     /* size of labels in points; 0: 7 */
+    double letters;                     /* size of labels in points, ATTN_LETTERS_LEAST to ATTN_LETTERS_MOST; 0: 7 */
     const char *title;                  /* in place of the model and the sentence; "": none; NULL: these */
     size_t columns;                     /* matrices beside each other; 0: as fits */
     bool numbers;                       /* in the cells */
@@ -98,7 +103,7 @@ struct attn_sink_opts {
     const struct attn_compare *compare; /* what they did to the next token, known at the end; NULL: not compared */
     const struct attn_ablated *ablated; size_t n_ablated;   /* what comes next without each head; NULL: not asked for */
     int threads;                        /* 0: as many as this process may use; the output is the same */
-    int precision;                      /* text only: digits after the point */
+    int precision;                      /* text only: digits after the point, at most ATTN_PRECISION_MOST */
     int width;                          /* text only: columns of the terminal; 0: no limit */
     size_t limit;                       /* text only: beyond so many numbers in all, each activation is summarised; 0: no limit */
     bool color;                         /* text only */

@@ -377,7 +377,8 @@ static const struct option options[] = {
      .section = OF_OUTPUT, .flags = OPT_COUNTS | OPT_USUAL},
     {'o', "output", OPT_FILE, &o.path, "PATH", "write to this file (default: -, standard output)",
      .section = OF_OUTPUT, .flags = OPT_OUTPUT | OPT_USUAL},
-    {0, "precision", OPT_NUMBER, &o.precision, "N", "digits after the point (default: 4)", .max = 17,
+    {0, "precision", OPT_NUMBER, &o.precision, "N", "digits after the point (default: 4)",
+     .max = ATTN_PRECISION_MOST,
      .section = OF_OUTPUT, .flags = OPT_COUNTS},
     {.name = NULL},
 };

@@ -182,8 +182,6 @@ static int check_usage(struct attn_err *err)
                          selection.show ? "show" : selection.layer ? "layer" : selects ? "head" : o.format);
     if (o.temperature.x < 0)
         return attn_fail(err, ATTN_EUSAGE, "--temperature: %s is below 0", o.temperature.given);
-    if (o.top_p.x < 0 || o.top_p.x > 1)
-        return attn_fail(err, ATTN_EUSAGE, "--top-p: %s is not in 0..1", o.top_p.given);
     if (o.stop && !*o.stop)
         return attn_fail(err, ATTN_EUSAGE, "--stop: the text is empty");
     return o.path ? output_check_format(dump_format(), o.path, err) : ATTN_OK;
@@ -410,7 +408,7 @@ static const struct option options[] = {
     {0, "top-k", OPT_NUMBER, &o.top_k, "K", "draw only from the K likeliest tokens (default: 0, all)", .max = INT32_MAX,
      .flags = OPT_COUNTS},
     {0, "top-p", OPT_REAL, &o.top_p, "P", "of those, draw from the fewest that together have probability P (default: 1, all)",
-     .flags = OPT_COUNTS | OPT_USUAL},
+     .max = 1, .flags = OPT_COUNTS | OPT_USUAL},
     {0, "seed", OPT_NUMBER, &dropout_seed, "N", "seed of the random numbers, for the draws and for --dropout (default: 0); the "
      "same seed draws the same tokens",
      .max = UINT64_MAX, .flags = OPT_COUNTS | OPT_USUAL},

@@ -333,7 +333,8 @@ static const struct option options[] = {
      .section = OF_SHOWN, .flags = OPT_COUNTS},
     {0, "dry-run", OPT_FLAG, &o.dry_run, NULL, "run nothing: list what each edit would change (activation, heads, rows, columns "
      "or keys, how many numbers)", .section = OF_EDIT, .flags = OPT_COUNTS},
-    {0, "precision", OPT_NUMBER, &o.precision, "N", "digits after the point, in text only (default: 4)", .max = 17,
+    {0, "precision", OPT_NUMBER, &o.precision, "N", "digits after the point, in text only (default: 4)",
+     .max = ATTN_PRECISION_MOST,
      .section = OF_OUTPUT, .flags = OPT_COUNTS},
     {0, "words", OPT_FLAG, &o.words, NULL, "merge the tokens of each word, in every format, as a page does: pattern and rollout are summed "
      "over the tokens of a key's word and averaged over those of a query's, so that rows still sum to 1; context is averaged",

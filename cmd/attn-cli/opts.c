@@ -149,6 +149,12 @@ static int not_whole(const struct command *c, const struct option *o, const char
                      typed.text, o->letter, o->name, meant->name, typed.text);
 }
 
+static int outside(const struct option *o, const char *value, struct attn_err *err)
+{
+    return attn_fail(err, ATTN_EUSAGE, "--%s: %s is not in %" PRIu64 "..%" PRIu64, o->name, excerpt(value).text, o->min,
+                     o->max);
+}
+
 static int store_number(const struct command *c, const struct option *o, const char *value, struct attn_err *err)
 {
     char *end;
@@ -159,8 +165,7 @@ static int store_number(const struct command *c, const struct option *o, const c
     if (!isdigit((unsigned char)*value) || *end)        /* strtoull would accept signs and white space */
         return not_whole(c, o, value, err);
     if (errno || n < o->min || n > o->max)
-        return attn_fail(err, ATTN_EUSAGE, "--%s: %s is not in %" PRIu64 "..%" PRIu64, o->name, excerpt(value).text, o->min,
-                         o->max);
+        return outside(o, value, err);
     *(struct number *)o->to = (struct number){value, n};
     return ATTN_OK;
 }
@@ -171,6 +176,8 @@ static int store_real(const struct option *o, const char *value, struct attn_err
     double x = strtod(value, &end);
     if (!*value || *end || isspace((unsigned char)*value) || !isfinite(x))
         return attn_fail(err, ATTN_EUSAGE, "--%s: '%s' is not a number", o->name, excerpt(value).text);
+    if (o->max && (x < (double)o->min || x > (double)o->max))
+        return outside(o, value, err);
     *(struct real *)o->to = (struct real){value, x};
     return ATTN_OK;
 }

@@ -198,6 +198,12 @@ static int check_width(const struct option *o, struct attn_err *err)
                                                              "8.5cm, 3.35in or 240pt", o->name, excerpt(look.width).text);
 }
 
+static void explain_letters(char help[OPTION_HELP])
+{
+    snprintf(help, OPTION_HELP, "figures: size of the labels in points, %d to %d (default: 7); png and svg have points "
+                                "with --width", ATTN_LETTERS_LEAST, ATTN_LETTERS_MOST);
+}
+
 const struct option picture_options[] = {
     {0, "color-scale", OPT_CHOICE, &look.scale, "SCALE", "pictures: colours show numbers as they are (linear, the default), their "
      "logarithms (log; of magnitudes, on either side of 0, where some are negative), or each row divided by its largest number (row)",
@@ -211,8 +217,7 @@ const struct option picture_options[] = {
      "or 240pt; a number alone is in mm; cells and the arrangement follow, letters keep their size (default: natural "
      "size)", .check = check_width,
      .section = OF_PICTURE, .flags = OPT_COUNTS},
-    {0, "font-size", OPT_REAL, &look.letters, "PT", "figures: size of the labels in points, 3 to 72 (default: 7); png and svg "
-     "have points with --width",
+    {0, "font-size", OPT_REAL, &look.letters, "PT", NULL, .explain = explain_letters,
      .section = OF_PICTURE, .flags = OPT_COUNTS},
     {0, "title", OPT_TEXT, &look.title, "TEXT", "figures: in place of the model and the sentence, in as many lines "
      "as it needs; '' leaves them out",

@@ -67,7 +67,7 @@ const struct option ids_options[] = {
 
 const struct option thread_options[] = {
     {'t', "threads", OPT_NUMBER, &common.threads, "N", "how many threads compute (default: the cores this process may use); the "
-     "numbers are the same for any N", .min = 1, .max = 1024, .section = OF_PROCESS},
+     "numbers are the same for any N", .min = 1, .max = THREADS_MOST, .section = OF_PROCESS},
     {.name = NULL},
 };
 

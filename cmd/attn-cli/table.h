@@ -41,6 +41,7 @@ enum option_section { OF_COMMAND, OF_INPUT, OF_MODEL, OF_SHOWN, OF_OUTPUT, OF_PI
 struct pair { const char *term, *text; };               /* a list of them ends with term NULL */
 
 enum { OPTION_HELP = 640 };             /* bytes of the longest help of an option */
+enum { THREADS_MOST = 1024 };           /* what --threads takes */
 
 /* A group of rows ends with name NULL.  Each row names at least one of the members after `help`, because only then does
  * -Wmissing-field-initializers accept the others' absence. */
@@ -53,7 +54,7 @@ struct option {
     const char *const *choices;         /* NULL after the last */
     const char *(*choice)(size_t i);    /* the same where they are rows of a table; valid until the next call */
     void (*explain)(char help[OPTION_HELP]);    /* writes a help that lists rows of a table; `help` is NULL */
-    uint64_t min, max;
+    uint64_t min, max;                  /* of a number; of a struct real, unless max is 0 */
     int (*check)(const struct option *o, struct attn_err *err);         /* checks a value when it is stored; NULL: any */
     const char *(*mistaken)(const char *value);         /* says what a value that is no choice may have meant; NULL: the nearest */
     const char *env;                    /* environment variable used when the option is not given */

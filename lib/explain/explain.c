@@ -15,8 +15,7 @@
 
 enum {
     SHOWN_MOST = 6, TOKENS_MOST = 12,   /* numbers of a vector, and tokens, above which they are abridged */
-    LABEL_MOST = 16, NAME_MOST = 32,    /* columns of a token in a table, and in a sentence */
-    PRECISION_MAX = 17                  /* a double has no more significant digits */
+    LABEL_MOST = 16, NAME_MOST = 32     /* columns of a token in a table, and in a sentence */
 };
 
 /* ---- what the steps share -------------------------------------------------------------- */
@@ -105,8 +104,9 @@ void attn_explain_token_cell(struct attn_explainer *e, const struct attn_token *
 
 int attn_explain_check(const struct attn_explain_opts *o, struct attn_err *err)
 {
-    if (o->precision < 0 || o->precision > PRECISION_MAX)
-        return attn_fail(err, ATTN_EUSAGE, "%d digits after the point, expected 0 to %d", o->precision, PRECISION_MAX);
+    if (o->precision < 0 || o->precision > ATTN_PRECISION_MOST)
+        return attn_fail(err, ATTN_EUSAGE, "%d digits after the point, expected 0 to %d", o->precision,
+                         ATTN_PRECISION_MOST);
     return ATTN_OK;
 }
 

@@ -78,7 +78,7 @@ static int find_scaling(enum attn_color_scale *out, const char *name, struct att
     return attn_fail(err, ATTN_EUSAGE, "unknown colour scale '%s': expected linear, log or row", name);
 }
 
-enum { WIDTH_LEAST = 20, WIDTH_MOST = 2000, LETTERS_LEAST = 3, LETTERS_MOST = 72 };     /* millimetres, points */
+enum { WIDTH_LEAST = 20, WIDTH_MOST = 2000 };           /* millimetres */
 static const double LETTERS = 7, POINTS_OF_INCH = 72, MM_OF_INCH = 25.4;
 static const double UNITS_OF_SIZE = 35 / 3.0;           /* of labels, whose letters are 7 units wide */
 
@@ -103,8 +103,9 @@ int attn_look_make(struct attn_look *out, const struct attn_picture_opts *o, str
                               .letters = o->letters, .title = o->title, .columns = o->columns, .numbers = o->numbers};
     if (o->width != 0 && !(o->width >= WIDTH_LEAST && o->width <= WIDTH_MOST))
         return attn_fail(err, ATTN_EUSAGE, "a width of %g mm: expected %d to %d", o->width, WIDTH_LEAST, WIDTH_MOST);
-    if (o->letters != 0 && !(o->letters >= LETTERS_LEAST && o->letters <= LETTERS_MOST))
-        return attn_fail(err, ATTN_EUSAGE, "letters of %g points: expected %d to %d", o->letters, LETTERS_LEAST, LETTERS_MOST);
+    if (o->letters != 0 && !(o->letters >= ATTN_LETTERS_LEAST && o->letters <= ATTN_LETTERS_MOST))
+        return attn_fail(err, ATTN_EUSAGE, "letters of %g points: expected %d to %d", o->letters, ATTN_LETTERS_LEAST,
+                         ATTN_LETTERS_MOST);
     int rc = find_palette(&out->palette, o->palette, err);
     return rc ? rc : find_scaling(&out->scaling, o->scale, err);
 }

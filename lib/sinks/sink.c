@@ -77,8 +77,6 @@ const char *attn_format_list(char list[ATTN_FORMAT_LIST], unsigned flags)
 
 /* ---- a public sink --------------------------------------------------------------------- */
 
-enum { PRECISION_MAX = 17 };            /* 17 digits tell any two doubles apart */
-
 struct attn_sink {
     const struct attn_format *format;
     void *self;
@@ -161,8 +159,9 @@ static int open_sink(struct attn_sink *s, const struct attn_sink_opts *o, struct
     int rc = find_format(&s->format, o->format ? o->format : "text", err);
     if (rc)
         return rc;
-    if (o->precision < 0 || o->precision > PRECISION_MAX)
-        return attn_fail(err, ATTN_EUSAGE, "%d digits after the point, expected 0 to %d", o->precision, PRECISION_MAX);
+    if (o->precision < 0 || o->precision > ATTN_PRECISION_MOST)
+        return attn_fail(err, ATTN_EUSAGE, "%d digits after the point, expected 0 to %d", o->precision,
+                         ATTN_PRECISION_MOST);
     if (s->format->flags & DIGEST)
         rc = attn_model_digest(o->model, false, s->digest, err);
     if (!rc)

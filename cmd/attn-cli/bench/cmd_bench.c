@@ -386,7 +386,7 @@ static const struct option options[] = {
     {0, "seconds", OPT_REAL, &o.seconds, "S", "about how long to measure each stage: three runs at least (default: 1)",
      .flags = 0},
     {'t', "threads", OPT_NUMBER, &common.threads, "N", "measure on N threads (default: on one, and on the cores this process "
-     "may use)", .min = 1, .max = 1024},
+     "may use)", .min = 1, .max = THREADS_MOST},
     {0, "format", OPT_CHOICE, &o.format, "F", "how to print: text (a table) or json (default: text)", .choices = formats},
     {.name = NULL},
 };

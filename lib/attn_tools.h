@@ -63,7 +63,8 @@ enum {
     ATTN_FORMAT_MANY = 128,             /* a file for each matrix or activation, unless there is only one: in a directory */
     ATTN_FORMAT_DIGEST = 256,           /* names the model's digest */
     ATTN_FORMAT_COMPARE = 512,          /* says what edits did to the next token */
-    ATTN_FORMAT_ABLATED = 1024          /* says what comes next without each head, if that is known */
+    ATTN_FORMAT_ABLATED = 1024,         /* says what comes next without each head, if that is known */
+    ATTN_FORMAT_TABLE = 2048            /* an answer is a table: score, heads, lens and the like write it */
 };
 struct attn_format {
     const char *name;

@@ -1,13 +1,15 @@
 """walls.py LIBATTN.A LIBATTN.SO - what belongs where: which room may include which, and that every name has one meaning.
 
-A room of lib/ includes attn.h, itself and the rooms before it in ROOMS.  cmd/ includes attn.h, lib/base and itself."""
+A room of lib/ includes attn.h, itself and the rooms before it in ROOMS.  cmd/ includes attn.h, lib/base, lib/table
+and itself."""
 import re
 import subprocess
 import sys
 from collections import defaultdict
 from pathlib import Path
 
-ROOMS = "base trace compute io model text run gradient ask picture sinks making train explain variants compare batch answers".split()
+ROOMS = ("base table trace compute io model text run gradient ask picture sinks making train explain variants compare "
+         "batch answers").split()
 # What only the named files may contain.
 ONLY = [
     (r'#\s*include\s*[<"]libxsmm', "lib cmd", r"lib/compute/microkernel\.c", "libxsmm stays behind compute/microkernel.c"),
@@ -37,8 +39,8 @@ def check_include(path, n, name, headers):
     if f"lib/{name}" in headers and target is None or f"{path.parent}/{name}" in headers and room != target and not room:
         return
     if room is None:
-        if not (target == "base" or f"cmd/attn-cli/{name}" in headers):
-            complain(where, f"cmd/ includes attn.h, base/ and its own headers, not {name}")
+        if not (target in ("base", "table") or f"cmd/attn-cli/{name}" in headers):
+            complain(where, f"cmd/ includes attn.h, base/, table/ and its own headers, not {name}")
     elif room == "attn.h":
         complain(where, "attn.h stands alone")
     elif target is None:

@@ -7,6 +7,7 @@
 #include "say.h"
 
 #include "base/err.h"
+#include "table/columns.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -38,30 +39,30 @@ static bool has_windows(const struct session *s)
 
 /* ---- printing ---------------------------------------------------------------------------- */
 
-static size_t token_width(const struct attn_tokens *t)
+static void fill(struct attn_datum *cell, const void *self, size_t i)
 {
-    size_t width = strlen("token");
-    for (size_t i = 0; i < t->n; i++) {
-        size_t w = print_visible(NULL, t->tok[i].text, t->tok[i].text_len);
-        width = w > width ? w : width;
+    const struct session *s = self;
+    const struct attn_token *t = &s->tokens->tok[i];
+    *cell++ = attn_datum_whole(i);
+    *cell++ = attn_datum_index(t->id);
+    if (t->known) {
+        cell[0] = attn_datum_text(t->text, t->text_len);
+        cell[1] = attn_datum_text(t->raw, t->raw_len);
     }
-    return width;
+    if (i)
+        cell[2] = attn_datum_real(s->logprob[i]);
 }
 
-static void print_table(const struct session *s)
+static struct attn_table table_of(const struct session *s)
 {
-    const struct attn_tokens *t = s->tokens;
-    bool text = false;
-    for (size_t i = 0; i < t->n && !text; i++)
-        text = t->tok[i].known;
-    size_t width = text ? token_width(t) + 2 : 0;
-    printf("index      id  %-*s  logprob\n", (int)width, text ? "token" : "");
-    for (size_t i = 0; i < t->n; i++) {
-        printf("%5zu %7d  ", i, t->tok[i].id);
-        size_t w = text ? print_visible(stdout, t->tok[i].text, t->tok[i].text_len) : 0;
-        printf("%*s", (int)(width - w), "");
-        i ? printf("%9.4f\n", s->logprob[i]) : printf("%9s\n", "-");
-    }
+    static const struct attn_column columns[] = {
+        {.name = "index", .kind = ATTN_COLUMN_WHOLE, .flags = ATTN_COLUMN_FLAT, .width = 5},
+        {.name = "id", .kind = ATTN_COLUMN_WHOLE, .width = 7, .gap = 1},
+        {.name = "text", .kind = ATTN_COLUMN_TOKEN, .heading = "token"},
+        {.name = "raw", .kind = ATTN_COLUMN_TEXT, .flags = ATTN_COLUMN_DATA},
+        {.name = "logprob", .kind = ATTN_COLUMN_REAL, .digits = 4, .width = 9}};
+    return (struct attn_table){.column = columns, .columns = sizeof columns / sizeof *columns, .rows = s->tokens->n,
+                               .row = fill, .self = s, .spaced = true, .csv_safe = csv_safe()};
 }
 
 static void print_likely(const char *heading, const struct attn_likely *list, size_t n, const struct attn_tokenizer *tokenizer)
@@ -88,10 +89,11 @@ static void print_compare(const struct session *s)
     printf("\nKL(before || after)  %.4f nats\n", c.kl);
 }
 
-static void print_report(const struct session *s)
+static int print_report(const struct session *s, const struct attn_table *table, struct attn_err *err)
 {
     size_t n = s->tokens->n - 1;
-    print_table(s);
+    if (table_print(table, "text", err))
+        return err->code;
     printf("\nscored      %zu token%s\nlogprob     %.4f\n", n, n == 1 ? "" : "s", s->sum);
     if (n)
         printf("perplexity  %.4f\n", perplexity(s));
@@ -100,6 +102,7 @@ static void print_report(const struct session *s)
     for (size_t i = 0; i < attn_edits_count(s->edits.list); i++)
         printf("%sedit: %s\n", i ? "" : "\n", attn_edits_text(s->edits.list, i));
     print_compare(s);
+    return ATTN_OK;
 }
 
 static void json_likely(const char *key, const struct attn_likely *list, size_t n, const struct attn_tokenizer *tokenizer)
@@ -135,9 +138,9 @@ static void json_compare(const struct session *s)
     fputc('}', stdout);
 }
 
-static int print_json(const struct session *s, const struct input *in, struct attn_err *err)
+static int print_json(const struct session *s, const struct input *in, const struct attn_table *table,
+                      struct attn_err *err)
 {
-    const struct attn_tokens *t = s->tokens;
     fputs("{\"version\": \"" ATTN_VERSION "\",\n \"model\": ", stdout);
     if (json_model(stdout, s->model, err))
         return err->code;
@@ -145,20 +148,15 @@ static int print_json(const struct session *s, const struct input *in, struct at
     json_string(stdout, in->text, in->len);
     json_kind(stdout, attention_kind());
     fputs(",\n \"tokens\": [", stdout);
-    for (size_t i = 0; i < t->n; i++) {
-        printf("%s\n  {", i ? "," : "");
-        json_token(stdout, &t->tok[i]);
-        fputs(", \"logprob\": ", stdout);
-        i ? json_real(stdout, s->logprob[i]) : (void)fputs("null", stdout);
-        fputc('}', stdout);
-    }
+    if (table_objects(table, "\n  ", "\n  ", err))
+        return err->code;
     fputc(']', stdout);
     json_edits(stdout, s->edits.list);
     fputs(",\n \"logprob\": ", stdout);
     json_real(stdout, s->sum);
     fputs(",\n \"perplexity\": ", stdout);
-    t->n > 1 ? json_real(stdout, perplexity(s)) : (void)fputs("null", stdout);
-    printf(",\n \"n\": %zu,\n \"window\": %zu,\n \"stride\": %zu", t->n - 1, s->info.n_ctx, s->stride);
+    s->tokens->n > 1 ? json_real(stdout, perplexity(s)) : (void)fputs("null", stdout);
+    printf(",\n \"n\": %zu,\n \"window\": %zu,\n \"stride\": %zu", s->tokens->n - 1, s->info.n_ctx, s->stride);
     if (s->edits.list)
         json_compare(s);
     fputs("}\n", stdout);
@@ -231,10 +229,10 @@ static int score_text(struct session *s, const struct input *in, struct attn_err
 {
     if (open_all(s, in, err) || score_tokens(s, err))
         return err->code;
-    if (o.format && !strcmp(o.format, "json"))
-        return print_json(s, in, err);
-    print_report(s);
-    return ATTN_OK;
+    struct attn_table table = table_of(s);
+    if (!o.format || !strcmp(o.format, "text"))
+        return print_report(s, &table, err);
+    return strcmp(o.format, "json") ? table_print(&table, o.format, err) : print_json(s, in, &table, err);
 }
 
 static void end(struct session *s)
@@ -259,12 +257,15 @@ static int score(struct attn_err *err)
     return code;
 }
 
-static const char *const formats[] = {"text", "json", NULL};
+static void explain_format(char help[OPTION_HELP])
+{
+    explain_tables(help, "a table and totals", "; default: text");
+}
 
 static const struct option options[] = {
     {0, "stride", OPT_NUMBER, &o.stride, "N", "how far apart the windows of a longer text start (default: half of n_ctx)",
      .min = 1, .max = INT32_MAX, .flags = OPT_COUNTS | OPT_USUAL},
-    {0, "format", OPT_CHOICE, &o.format, "F", "how to print: text (a table) or json; default: text", .choices = formats,
+    {0, "format", OPT_CHOICE, &o.format, "F", NULL, .choice = table_format, .explain = explain_format,
      .section = OF_OUTPUT, .flags = OPT_COUNTS | OPT_USUAL},
     {.name = NULL},
 };
@@ -288,9 +289,8 @@ const struct command score_command = {
          "another text"},
         {NULL, NULL}},
     .groups = (const struct option *const[]){model_options, text_options, encode_options, ids_options, label_options, options, edit_options,
-                                             from_options, compare_options,
-                                             attention_options,
-                                             dropout_seed_options, compute_options,
+                                             from_options, compare_options, csv_options,
+                                             attention_options, dropout_seed_options, compute_options,
                                              thread_options, general_options, NULL},
     .report = true,
 };

@@ -10,6 +10,7 @@
 
 #include "base/err.h"
 #include "base/format.h"
+#include "table/columns.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -72,6 +73,60 @@ void list_formats(char *out, size_t size, unsigned uses, bool notes, const char 
         if (f->flags & uses)
             list[n++] = (struct pair){f->name, notes ? f->help : NULL};
     list_terms(out, size, list, last);
+}
+
+const char *table_format(size_t i)
+{
+    return format_name(i, ATTN_FORMAT_TABLE);
+}
+
+const char *answer_format(size_t i)
+{
+    return format_name(i, ATTN_FORMAT_TABLE | ATTN_FORMAT_PICTURE);
+}
+
+void explain_tables(char help[OPTION_HELP], const char *words, const char *rest)
+{
+    char more[OPTION_HELP / 2] = "";
+    const char *name;
+    for (size_t i = 1; (name = table_format(i)); i++)
+        snprintf(more + strlen(more), sizeof more - strlen(more), "%s%s", table_format(i + 1) ? ", " : " or ", name);
+    snprintf(help, OPTION_HELP, "%s (%s)%s; csv and tidy are the same table, ndjson has an object a row%s",
+             table_format(0), words, more, rest);
+}
+
+void explain_answers(char help[OPTION_HELP], const char *words, const char *picture)
+{
+    char pictures[OPTION_HELP / 4], rest[OPTION_HELP / 2];
+    list_formats(pictures, sizeof pictures, ATTN_FORMAT_PICTURE, false, ", ");
+    snprintf(rest, sizeof rest, "; or %s: %s (default: by the ending of the -o path, else text)", picture, pictures);
+    explain_tables(help, words, rest);
+}
+
+/* Standard output, after what was printed there; `format` NULL: objects. */
+static int print_rows(const struct attn_table *t, const char *format, const char *first, const char *between,
+                      struct attn_err *err)
+{
+    struct attn_out *out;
+    fflush(stdout);
+    int code = attn_out_open(&out, NULL, err);
+    if (code)
+        return code;
+    code = format ? attn_table_write(out, t, format, err) : attn_table_objects(out, t, first, between, err);
+    if (!code)
+        code = attn_out_commit(out, err);
+    attn_out_close(out);
+    return code;
+}
+
+int table_print(const struct attn_table *t, const char *format, struct attn_err *err)
+{
+    return print_rows(t, format, NULL, NULL, err);
+}
+
+int table_objects(const struct attn_table *t, const char *first, const char *between, struct attn_err *err)
+{
+    return print_rows(t, NULL, first, between, err);
 }
 
 bool output_is_seen(const char *format, const char *path)
@@ -151,11 +206,22 @@ static const struct option *format_row(const struct command *c)
     return o;
 }
 
+/* A format of tables whose name the path ends in: no other has that ending. */
+static bool ends_in_table(const char *path, const char *name)
+{
+    const struct attn_format *f = attn_format_find(name);
+    const char *dot = path ? strrchr(path, '.') : NULL;
+    return dot && f && f->flags & ATTN_FORMAT_TABLE && !strcasecmp(dot + 1, name);
+}
+
 int output_choose_format(const char **format, const char *path, const struct command *c, struct attn_err *err)
 {
     const char *by_path = *format ? NULL : output_format_of(path), *choice;
     const struct option *row = format_row(c);
     char list[160] = "";
+    for (size_t i = 0; !*format && !by_path && (choice = option_choice(row, i)); i++)
+        if (ends_in_table(path, choice))
+            by_path = choice;
     for (size_t i = 0; by_path && (choice = option_choice(row, i)); i++) {
         if (!strcmp(choice, by_path))
             *format = by_path;

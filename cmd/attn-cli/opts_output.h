@@ -19,6 +19,17 @@ bool terminal_colored(bool terminal);
 const char *format_name(size_t i, unsigned uses);
 /* Lists their names, with notes if asked for, as list_terms does. */
 void list_formats(char *out, size_t size, unsigned uses, bool notes, const char *last);
+/* The formats of tables, as choices of --format; the same and then those of pictures. */
+const char *table_format(size_t i);
+const char *answer_format(size_t i);
+/* Says which these are: "text (WORDS), json, ...REST". */
+void explain_tables(char help[OPTION_HELP], const char *words, const char *rest);
+void explain_answers(char help[OPTION_HELP], const char *words, const char *picture);
+/* Writes a table to standard output, among what is printed there: in a format of tables but json; as objects of JSON,
+ * see attn_table_objects. */
+struct attn_table;
+int table_print(const struct attn_table *t, const char *format, struct attn_err *err);
+int table_objects(const struct attn_table *t, const char *first, const char *between, struct attn_err *err);
 /* Whether people will look at an output of this format (NULL: text): a picture, or text on a terminal. */
 bool output_is_seen(const char *format, const char *path);
 /* The format that the ending of a path stands for; NULL: none. */

@@ -1,123 +1,16 @@
 #include "sinks/sink_csv.h"
 #include "attn_tools.h"
 
-#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/err.h"
 #include "base/num.h"
-#include "base/utf8.h"
 #include "sinks/files.h"
 #include "sinks/lines.h"
 
-/* ---- fields ---------------------------------------------------------------------------- */
-
-/* Whether a reader could take part of the text for the end of the field, or drop it; `ends` are the characters that end one. */
-static bool needs_quotes(const char *s, size_t len, const char *ends)
-{
-    if (len && (s[0] == ' ' || s[len - 1] == ' '))
-        return true;
-    for (size_t i = 0; i < len; i++)
-        if (s[i] && strchr(ends, s[i]))
-            return true;
-    return false;
-}
-
-/* Writes valid UTF-8, with quotes doubled and NULs replaced. */
-static void put_quoted(struct attn_out *o, const char *s, size_t len)
-{
-    const char *start = s, *end = s + len;
-    for (; s < end; s++) {
-        if (*s != '"' && *s != '\0')
-            continue;
-        attn_out_write(o, start, (size_t)(s - start));
-        attn_out_str(o, *s ? "\"\"" : "\uFFFD");
-        start = s + 1;
-    }
-    attn_out_write(o, start, (size_t)(end - start));
-}
-
-/* Writes any bytes; those that are not UTF-8 become U+FFFD. */
-static void put_valid(struct attn_out *o, const char *s, size_t len)
-{
-    for (;;) {
-        size_t good = attn_utf8_valid(s, len), broken;
-        put_quoted(o, s, good);
-        if (good == len)
-            return;
-        attn_utf8_next(s + good, len - good, &broken);
-        attn_out_str(o, "\uFFFD");
-        s += good + broken;
-        len -= good + broken;
-    }
-}
-
-/* What comes before a text: a quote that its end repeats, and one that keeps a spreadsheet from running it. */
-static void begin_text(struct attn_out *o, const char *s, size_t len, bool quotes, bool safe)
-{
-    if (quotes)
-        attn_out_char(o, '"');
-    if (safe && len && *s && strchr("=+-@\t\r", *s))
-        attn_out_char(o, '\'');
-}
-
-void attn_cell_text(struct attn_out *o, const char *s, size_t len, bool safe)
-{
-    bool quotes = needs_quotes(s, len, ",\"\r\n");
-    begin_text(o, s, len, quotes, safe);
-    put_valid(o, s, len);
-    if (quotes)
-        attn_out_char(o, '"');
-}
-
-void attn_cell_f64(struct attn_out *o, double x)
-{
-    char buf[ATTN_NUM_MAX];
-    if (!isnan(x))
-        attn_out_write(o, buf, attn_num_f64(buf, x));
-}
-
-void attn_cell_record(struct attn_out *o, const struct attn_record *r, bool safe)
-{
-    attn_out_u64(o, r->number);
-    attn_out_char(o, ',');
-    attn_out_u64(o, r->line);
-    attn_out_char(o, ',');
-    if (r->id)
-        attn_cell_text(o, r->id, r->id_len, safe && !r->id_is_number);
-    attn_out_char(o, ',');
-}
-
-/* Escapes what would end a line. */
-static void line_cell(struct attn_out *o, const char *s, size_t len, bool safe)
-{
-    bool quotes = needs_quotes(s, len, ",\"");
-    begin_text(o, s, len, quotes, safe);
-    for (const char *end = s + len; s < end;) {
-        const char *stop = s;
-        while (stop < end && *stop != '\n' && *stop != '\r' && *stop != '\\')
-            stop++;
-        put_valid(o, s, (size_t)(stop - s));
-        if (stop < end)
-            attn_out_str(o, *stop == '\n' ? "\\n" : *stop == '\r' ? "\\r" : "\\\\");
-        s = stop + (stop < end);
-    }
-    if (quotes)
-        attn_out_char(o, '"');
-}
-
-void attn_cell_end(struct attn_out *o, const struct attn_record *r, const char *failed, bool safe)
-{
-    attn_out_char(o, ',');
-    if (r->id)
-        line_cell(o, r->id, r->id_len, safe);
-    attn_out_char(o, ',');
-    if (failed)
-        line_cell(o, failed, strlen(failed), safe);
-    attn_out_char(o, '\n');
-}
+/* ---- tokens ---------------------------------------------------------------------------- */
 
 /* Its text, or its id if it has none. */
 static void put_token(struct attn_out *o, const struct attn_token *t, bool safe)

@@ -1,0 +1,332 @@
+#include "table/columns.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+#include "base/err.h"
+#include "base/format.h"
+#include "base/num.h"
+#include "base/size.h"
+#include "table/cells.h"
+
+static bool is_text(const struct attn_column *c) { return c->kind == ATTN_COLUMN_TEXT || c->kind == ATTN_COLUMN_TOKEN; }
+static bool in_objects(const struct attn_column *c) { return !(c->flags & ATTN_COLUMN_FLAT); }
+static bool in_csv(const struct attn_column *c) { return c->kind != ATTN_COLUMN_NESTED; }
+static bool for_people(const struct attn_column *c) { return in_csv(c) && !(c->flags & ATTN_COLUMN_DATA); }
+
+static const struct attn_datum *row_of(struct attn_datum *cell, const struct attn_table *t, size_t i)
+{
+    memset(cell, 0, t->columns * sizeof *cell);
+    t->row(cell, t->self, i);
+    return cell;
+}
+
+/* ---- objects ----------------------------------------------------------------------------- */
+
+/* With the fewest digits, from six on, that read back as the same number. */
+static void put_shortest(struct attn_out *o, double x)
+{
+    char text[ATTN_NUM_FIXED_MAX];
+    double back;
+    int digits = 6;
+    do
+        attn_snprintf(text, sizeof text, "%.*g", digits, x);
+    while (digits++ < 17 && attn_num_parse_f64(text, strlen(text), &back) && back != x);
+    attn_out_str(o, text);
+}
+
+static void put_json(struct attn_out *o, const struct attn_table *t, const struct attn_column *c,
+                     const struct attn_datum *d, size_t row)
+{
+    if (!d->there)
+        attn_out_str(o, "null");
+    else if (is_text(c))
+        attn_out_json(o, d->s, d->len);
+    else if (c->kind == ATTN_COLUMN_NESTED)
+        c->write(o, t->self, row);
+    else if (c->kind == ATTN_COLUMN_TRUTH)
+        attn_out_str(o, d->n ? "true" : "false");
+    else if (c->kind == ATTN_COLUMN_WHOLE)
+        attn_out_u64(o, d->n);
+    else if (t->spaced && isfinite(d->x))
+        put_shortest(o, d->x);
+    else
+        attn_out_f64(o, d->x);
+}
+
+static bool same_group(const struct attn_column *a, const struct attn_column *b)
+{
+    return a && b && a->group && b->group && !strcmp(a->group, b->group);
+}
+
+static void put_object(struct attn_out *o, const struct attn_table *t, const struct attn_datum *cell, size_t row)
+{
+    const struct attn_column *before = NULL;
+    const char *comma = t->spaced ? ", " : ",", *colon = t->spaced ? ": " : ":";
+    attn_out_char(o, '{');
+    for (size_t i = 0; i < t->columns; i++) {
+        const struct attn_column *c = &t->column[i];
+        if (!in_objects(c) || (c->flags & ATTN_COLUMN_OPTIONAL && !cell[i].there))
+            continue;
+        bool inside = same_group(before, c);
+        attn_out_str(o, before && before->group && !inside ? "}" : "");
+        attn_out_str(o, before ? comma : "");
+        if (c->group && !inside)
+            attn_out_printf(o, "\"%s\"%s{", c->group, colon);
+        attn_out_printf(o, "\"%s\"%s", c->name, colon);
+        put_json(o, t, c, &cell[i], row);
+        before = c;
+    }
+    attn_out_str(o, before && before->group ? "}}" : "}");
+}
+
+/* ---- CSV --------------------------------------------------------------------------------- */
+
+static void put_name(struct attn_out *o, const struct attn_column *c)
+{
+    attn_out_printf(o, "%s%s%s", c->group ? c->group : "", c->group ? "_" : "", c->name);
+}
+
+static void put_field(struct attn_out *o, const struct attn_table *t, const struct attn_column *c,
+                      const struct attn_datum *d)
+{
+    if (!d->there)
+        return;
+    if (is_text(c))
+        attn_cell_text(o, d->s, d->len, t->csv_safe);
+    else if (c->kind == ATTN_COLUMN_REAL)
+        attn_cell_f64(o, d->x);
+    else if (c->kind == ATTN_COLUMN_TRUTH)
+        attn_out_str(o, d->n ? "true" : "false");
+    else
+        attn_out_u64(o, d->n);
+}
+
+/* cell NULL: the line of names. */
+static void put_line(struct attn_out *o, const struct attn_table *t, const struct attn_datum *cell)
+{
+    const char *before = "";
+    for (size_t i = 0; i < t->columns; i++) {
+        if (!in_csv(&t->column[i]))
+            continue;
+        attn_out_str(o, before);
+        if (cell)
+            put_field(o, t, &t->column[i], &cell[i]);
+        else
+            put_name(o, &t->column[i]);
+        before = ",";
+    }
+    attn_out_char(o, '\n');
+}
+
+/* ---- for people -------------------------------------------------------------------------- */
+
+enum { NUMBER = ATTN_NUM_FIXED_MAX };
+
+/* A cell that is no text. */
+static void spell(char text[NUMBER], const struct attn_column *c, const struct attn_datum *d)
+{
+    if (!d->there)
+        attn_snprintf(text, NUMBER, "-");
+    else if (c->kind == ATTN_COLUMN_TRUTH)
+        attn_snprintf(text, NUMBER, "%s", d->n ? "yes" : "no");
+    else if (c->kind == ATTN_COLUMN_WHOLE)
+        text[attn_num_u64(text, d->n)] = '\0';
+    else if (!c->digits || fabs(d->x) >= 1e40)
+        text[attn_num_f64(text, d->x)] = '\0';
+    else
+        attn_snprintf(text, NUMBER, "%.*f", c->digits, d->x);
+}
+
+/* Writes a text without what would break a table or steer a terminal, and returns how wide it is; put may be
+ * NULL. */
+static size_t put_visible(struct attn_out *o, const struct attn_column *c, const struct attn_datum *d,
+                          void (*put)(struct attn_out *o, const char *s))
+{
+    size_t columns = 0;
+    for (size_t at = 0; at < d->len;) {
+        char form[ATTN_VISIBLE];
+        const char *s = d->s + at, *sign = *s == '\n' ? "↵" : *s == '\t' ? "→" : NULL;
+        if (c->kind == ATTN_COLUMN_TOKEN && *s == ' ')
+            sign = "·";
+        at += sign ? 1 : attn_utf8_visible(form, s, d->len - at);
+        sign = sign ? sign : form;
+        columns += attn_utf8_width(sign, strlen(sign));
+        if (put)
+            put(o, sign);
+    }
+    return columns;
+}
+
+static size_t width_of(const struct attn_column *c, const struct attn_datum *d)
+{
+    char text[NUMBER];
+    if (is_text(c))
+        return put_visible(NULL, c, d, NULL);
+    spell(text, c, d);
+    return strlen(text);
+}
+
+static struct attn_datum heading(const struct attn_column *c)
+{
+    return attn_datum_str(c->heading ? c->heading : c->name);
+}
+
+static void pad(struct attn_out *o, size_t n) { attn_out_printf(o, "%*s", (int)n, ""); }
+
+/* cell NULL: the headings.  A width of 0 is that of a column that is left out. */
+static void put_aligned(struct attn_out *o, const struct attn_table *t, const size_t *width,
+                        const struct attn_datum *cell)
+{
+    static const struct attn_column words = {.kind = ATTN_COLUMN_TEXT};
+    size_t blanks = 0;                  /* that are due: the end of a line has none */
+    bool any = false;
+    for (size_t i = 0; i < t->columns; i++) {
+        const struct attn_column *c = &t->column[i];
+        const struct attn_datum title = heading(c), *d = cell ? &cell[i] : &title;
+        if (!width[i])
+            continue;
+        size_t used = width_of(cell ? c : &words, d), left = width[i] > used ? width[i] - used : 0;
+        pad(o, blanks + (any ? (c->gap ? c->gap : 2) : 0) + (is_text(c) ? 0 : left));
+        if (cell && !is_text(c)) {
+            char text[NUMBER];
+            spell(text, c, d);
+            attn_out_str(o, text);
+        } else {
+            put_visible(o, cell ? c : &words, d, attn_out_str);
+        }
+        blanks = is_text(c) ? left : 0;
+        any = true;
+    }
+    attn_out_char(o, '\n');
+}
+
+/* Texts that no row has are left out. */
+static void measure(size_t *width, struct attn_datum *cell, const struct attn_table *t)
+{
+    for (size_t i = 0; i < t->columns; i++)
+        width[i] = for_people(&t->column[i]) && !is_text(&t->column[i]) ? larger(t->column[i].width, 1) : 0;
+    for (size_t r = 0; r < t->rows; r++) {
+        row_of(cell, t, r);
+        for (size_t i = 0; i < t->columns; i++)
+            if (for_people(&t->column[i]) && cell[i].there && !t->column[i].width)
+                width[i] = larger(width[i], larger(width_of(&t->column[i], &cell[i]), 1));
+    }
+    for (size_t i = 0; i < t->columns; i++)
+        if (width[i] && !t->column[i].width)
+            width[i] = larger(width[i], attn_utf8_width(heading(&t->column[i]).s, heading(&t->column[i]).len));
+}
+
+static int put_text(struct attn_out *o, struct attn_datum *cell, const struct attn_table *t, struct attn_err *err)
+{
+    size_t *width = calloc(t->columns + 1, sizeof *width);
+    if (!width)
+        return attn_no_memory(err, NULL, "for a table of %zu columns", t->columns);
+    measure(width, cell, t);
+    put_aligned(o, t, width, NULL);
+    for (size_t i = 0; i < t->rows; i++)
+        put_aligned(o, t, width, row_of(cell, t, i));
+    free(width);
+    return ATTN_OK;
+}
+
+/* Escapes what Markdown could take for emphasis, a link, an element or the end of a cell. */
+static void put_escaped(struct attn_out *o, const char *s)
+{
+    for (; *s; s++) {
+        if (*s == '<' || *s == '&') {
+            attn_out_str(o, *s == '<' ? "&lt;" : "&amp;");
+            continue;
+        }
+        if (strchr("\\`*_{}[]#|~$!>", *s))
+            attn_out_char(o, '\\');
+        attn_out_char(o, *s);
+    }
+}
+
+/* cell NULL: the headings and the line below them, which says on which side a column stands. */
+static void put_markdown(struct attn_out *o, const struct attn_table *t, const struct attn_datum *cell)
+{
+    for (size_t i = 0; i < t->columns; i++) {
+        const struct attn_column *c = &t->column[i];
+        char text[NUMBER];
+        if (!for_people(c))
+            continue;
+        struct attn_datum d = cell ? cell[i] : heading(c);
+        if (cell && !is_text(c)) {
+            spell(text, c, &d);
+            d = attn_datum_str(text);
+        }
+        attn_out_str(o, "| ");
+        put_visible(o, c, &d, put_escaped);
+        attn_out_char(o, ' ');
+    }
+    attn_out_str(o, "|\n");
+    for (size_t i = 0; !cell && i < t->columns; i++)
+        if (for_people(&t->column[i]))
+            attn_out_str(o, is_text(&t->column[i]) ? "|:---" : "|---:");
+    attn_out_str(o, cell ? "" : "|\n");
+}
+
+/* ---- all of them ------------------------------------------------------------------------- */
+
+static void put_ndjson(struct attn_out *o, const struct attn_table *t, const struct attn_datum *cell, size_t row)
+{
+    put_object(o, t, cell, row);
+    attn_out_char(o, '\n');
+}
+
+static int new_row(struct attn_datum **cell, const struct attn_table *t, struct attn_err *err)
+{
+    *cell = calloc(t->columns + 1, sizeof **cell);
+    return *cell ? ATTN_OK : attn_no_memory(err, NULL, "for a table of %zu columns", t->columns);
+}
+
+bool attn_table_writes(const char *format)
+{
+    static const char *const formats[] = {"text", "ndjson", "csv", "tidy", "md"};
+    bool is = false;
+    for (size_t i = 0; i < sizeof formats / sizeof *formats; i++)
+        is |= !strcmp(format, formats[i]);
+    return is;
+}
+
+int attn_table_write(struct attn_out *o, const struct attn_table *t, const char *format, struct attn_err *err)
+{
+    struct attn_datum *cell;
+    bool md = !strcmp(format, "md"), ndjson = !strcmp(format, "ndjson"), text = !strcmp(format, "text");
+    int rc = new_row(&cell, t, err);
+    if (rc)
+        return rc;
+    if (text)
+        rc = put_text(o, cell, t, err);
+    else if (md)
+        put_markdown(o, t, NULL);
+    else if (!ndjson)
+        put_line(o, t, NULL);
+    for (size_t i = 0; i < t->rows && !text; i++) {
+        row_of(cell, t, i);
+        if (md)
+            put_markdown(o, t, cell);
+        else if (ndjson)
+            put_ndjson(o, t, cell, i);
+        else
+            put_line(o, t, cell);
+    }
+    free(cell);
+    return rc;
+}
+
+int attn_table_objects(struct attn_out *o, const struct attn_table *t, const char *first, const char *between,
+                       struct attn_err *err)
+{
+    struct attn_datum *cell;
+    int rc = new_row(&cell, t, err);
+    for (size_t i = 0; i < t->rows && !rc; i++) {
+        attn_out_printf(o, "%s%s", i ? "," : "", i ? between : first);
+        put_object(o, t, row_of(cell, t, i), i);
+    }
+    if (!rc)
+        free(cell);
+    return rc;
+}

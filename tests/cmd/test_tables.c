@@ -1,0 +1,31 @@
+/* What answers with a table says the same in every format of tables: tests/support/tables.py parses all of them. */
+#include "suites.h"
+
+#include "scratch.h"
+#include "shell.h"
+
+#define LILY " -m tiny -s \"Lily lost | her red ball\""
+
+/* The list of a document that has the rows, the command, and how many rows there are. */
+static const struct { const char *list, *command, *rows; } commands[] = {
+    {"tokens", "score" LILY, "7\n"},
+    {"tokens", "score -m tiny --ids 5", "1\n"},
+};
+enum { COMMANDS = sizeof commands / sizeof *commands };
+
+START_TEST(every_format_says_the_same)
+{
+    expect_exactly(printed("$PYTHON tests/support/tables.py %s \"$A\" %s", commands[_i].list, commands[_i].command),
+                   commands[_i].rows);
+}
+END_TEST
+
+Suite *suite_tables(void)
+{
+    Suite *s = suite_create("tables");
+    TCase *c = tcase_create("tables");
+    tcase_add_checked_fixture(c, shell_set_up, scratch_remove);
+    tcase_add_loop_test(c, every_format_says_the_same, 0, COMMANDS);
+    suite_add_tcase(s, c);
+    return s;
+}

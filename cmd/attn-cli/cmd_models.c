@@ -5,14 +5,14 @@
 #include "table.h"
 
 #include "base/err.h"
+#include "table/columns.h"
 
-#include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 
 static struct { const char *format; } o;
 
-static const char *const formats[] = {"text", "json", "names", NULL};
+static const char names[] = "names";
 
 /* What a model is, or why it cannot be opened. */
 static bool look(const struct attn_listed *m, struct attn_info *info, struct attn_model **model, struct attn_err *why)
@@ -60,27 +60,46 @@ static void text_row(const struct attn_listed *m, size_t width)
     attn_model_close(model);
 }
 
-static void json_row(const struct attn_listed *m)
+/* What the row that is being written borrows from. */
+struct listing { const struct attn_listed *list; struct seen { struct attn_model *model; struct attn_err why; } *seen; };
+
+static void fill(struct attn_datum *cell, const void *self, size_t i)
 {
+    const struct listing *l = self;
+    const struct attn_listed *m = &l->list[i];
     struct attn_info info;
-    struct attn_model *model = NULL;
-    struct attn_err why = {0};
-    fputs("{\"name\": ", stdout);
-    json_text(stdout, m->name);
-    fputs(", \"path\": ", stdout);
-    m->path ? json_text(stdout, m->path) : (void)fputs("null", stdout);
-    printf(", \"where\": \"%s\"", m->where);
-    if (look(m, &info, &model, &why)) {
-        fputs(", \"family\": ", stdout);
-        json_text(stdout, info.family);
-        printf(", \"parameters\": %" PRIu64 ", \"bytes\": %" PRIu64 ", \"n_ctx\": %zu, \"error\": null}", info.parameters, info.bytes,
-               info.n_ctx);
-    } else {
-        fputs(", \"family\": null, \"parameters\": null, \"bytes\": null, \"n_ctx\": null, \"error\": ", stdout);
-        json_text(stdout, why.msg);
-        putchar('}');
+    attn_model_close(l->seen->model);
+    *l->seen = (struct seen){.model = NULL};
+    cell[0] = attn_datum_str(m->name);
+    cell[1] = attn_datum_str(m->path);
+    cell[2] = attn_datum_str(m->where);
+    if (!look(m, &info, &l->seen->model, &l->seen->why)) {
+        cell[7] = attn_datum_str(l->seen->why.msg);
+        return;
     }
-    attn_model_close(model);
+    cell[3] = attn_datum_str(info.family);
+    cell[4] = attn_datum_whole(info.parameters);
+    cell[5] = attn_datum_whole(info.bytes);
+    cell[6] = attn_datum_whole(info.n_ctx);
+}
+
+/* In every format but text. */
+static int write_rows(const struct attn_listed *list, size_t n, struct attn_err *err)
+{
+    static const struct attn_column columns[] = {
+        {.name = "name"}, {.name = "path", .flags = ATTN_COLUMN_DATA}, {.name = "where"}, {.name = "family"},
+        {.name = "parameters", .kind = ATTN_COLUMN_WHOLE}, {.name = "bytes", .kind = ATTN_COLUMN_WHOLE},
+        {.name = "n_ctx", .kind = ATTN_COLUMN_WHOLE}, {.name = "error"}};
+    struct seen seen = {.model = NULL};
+    const struct listing listing = {list, &seen};
+    const struct attn_table t = {.column = columns, .columns = sizeof columns / sizeof *columns, .rows = n, .row = fill,
+                                 .self = &listing, .spaced = true, .csv_safe = csv_safe()};
+    bool json = !strcmp(o.format, "json");
+    fputs(json ? "[" : "", stdout);
+    int code = json ? table_objects(&t, "", "\n ", err) : table_print(&t, o.format, err);
+    fputs(json && !code ? "]\n" : "", stdout);
+    attn_model_close(seen.model);
+    return code;
 }
 
 static void print_table(const struct attn_listed *list, size_t n)
@@ -99,23 +118,30 @@ static int models(struct attn_err *err)
     size_t n = 0;
     if (attn_models_list(&list, &n, err))
         return err->code;
-    bool json = o.format && !strcmp(o.format, "json"), names = o.format && !strcmp(o.format, "names");
-    if (!json && !names)
+    int code = ATTN_OK;
+    if (!o.format || !strcmp(o.format, "text"))
         print_table(list, n);
-    for (size_t i = 0; i < n && names; i++)
+    else if (strcmp(o.format, names))
+        code = write_rows(list, n, err);
+    for (size_t i = 0; i < n && o.format && !strcmp(o.format, names); i++)
         puts(list[i].name);
-    for (size_t i = 0; i < n && json; i++) {
-        fputs(i ? ",\n " : "[", stdout);
-        json_row(&list[i]);
-    }
-    if (json)
-        puts("]");
     attn_models_free(list, n);
-    return ATTN_OK;
+    return code;
+}
+
+static const char *format_choice(size_t i)
+{
+    const char *table = table_format(i);
+    return table ? table : table_format(i - 1) ? names : NULL;
+}
+
+static void explain_format(char help[OPTION_HELP])
+{
+    explain_tables(help, "a line a model", "; or names alone, one a line (default: text)");
 }
 
 static const struct option options[] = {
-    {0, "format", OPT_CHOICE, &o.format, "F", "how to print: text, json, or names alone, one a line (default: text)", .choices = formats},
+    {0, "format", OPT_CHOICE, &o.format, "F", NULL, .choice = format_choice, .explain = explain_format},
     {.name = NULL},
 };
 
@@ -131,6 +157,6 @@ const struct command models_command = {
         {"attn-cli models", "which models can I use?"},
         {"attn-cli models --format json | jq -r '.[] | select(.error == null) | .name'", "those that can be opened, for scripts"},
         {NULL, NULL}},
-    .groups = (const struct option *const[]){options, general_options, NULL},
+    .groups = (const struct option *const[]){options, csv_options, general_options, NULL},
     .report = true,
 };

@@ -6,17 +6,18 @@
 
 #define LILY " -m tiny -s \"Lily lost | her red ball\""
 
-/* The list of a document that has the rows, the command, and how many rows there are. */
+/* The list of a document that has the rows, the command, and how many rows there are; NULL: that depends. */
 static const struct { const char *list, *command, *rows; } commands[] = {
     {"tokens", "score" LILY, "7\n"},
     {"tokens", "score -m tiny --ids 5", "1\n"},
+    {".", "models", NULL},
 };
 enum { COMMANDS = sizeof commands / sizeof *commands };
 
 START_TEST(every_format_says_the_same)
 {
-    expect_exactly(printed("$PYTHON tests/support/tables.py %s \"$A\" %s", commands[_i].list, commands[_i].command),
-                   commands[_i].rows);
+    const char *line = printed("$PYTHON tests/support/tables.py %s \"$A\" %s", commands[_i].list, commands[_i].command);
+    commands[_i].rows ? expect_exactly(line, commands[_i].rows) : (void)succeed(line);
 }
 END_TEST
 

@@ -154,5 +154,5 @@ gallery: $(B)/attn-cli
 	data/gallery/draw.sh $< $(B)
 
 .PHONY: tests-built run-tests test-browser test-ports test-rows test-train test-kill test-attack test-sizes test-lanes \
-    test-cluster test-bare asan tsan fuzz run-fuzz bench bench-kinds bench-products coverage transcripts mutate walls \
-    house lint gallery
+    test-cluster test-bare asan tsan fuzz run-fuzz bench bench-kinds bench-products coverage transcripts mutate walls house \
+    lint gallery

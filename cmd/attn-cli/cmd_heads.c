@@ -216,18 +216,9 @@ static void explain_by(char help[OPTION_HELP])
                                 "are shares of the attention: %s)", shares);
 }
 
-static const char *format_choice(size_t i)
-{
-    static const char *const tables[] = {"text", "json", "csv"};
-    return i < 3 ? tables[i] : format_name(i - 3, ATTN_FORMAT_PICTURE);
-}
-
 static void explain_format(char help[OPTION_HELP])
 {
-    char pictures[OPTION_HELP / 2];
-    list_formats(pictures, sizeof pictures, ATTN_FORMAT_PICTURE, false, ", ");
-    snprintf(help, OPTION_HELP, "text, the best first; json or csv, by layer and head; or a picture, layers by heads for "
-                                "each score: %s (default: by the ending of the -o path, else text)", pictures);
+    explain_answers(help, "the best first; the others by layer and head", "a picture, layers by heads for each score");
 }
 
 static const struct option text_rows[] = {
@@ -258,7 +249,7 @@ static const struct option options[] = {
      .section = OF_SHOWN, .flags = OPT_COUNTS | OPT_USUAL},
     {0, "head", OPT_TEXT, &selection.head, "SPEC", "only these query heads, counted from 0: 0,2-4 (default: all)",
      .section = OF_SHOWN, .flags = OPT_COUNTS | OPT_USUAL},
-    {0, "format", OPT_CHOICE, &o.format, "F", NULL, .choice = format_choice, .explain = explain_format,
+    {0, "format", OPT_CHOICE, &o.format, "F", NULL, .choice = answer_format, .explain = explain_format,
      .section = OF_OUTPUT, .flags = OPT_COUNTS | OPT_USUAL},
     {'o', "output", OPT_FILE, &o.path, "PATH", "write to this file (default: -, standard output)",
      .section = OF_OUTPUT, .flags = OPT_OUTPUT | OPT_USUAL},

@@ -61,7 +61,8 @@ static void text_row(const struct attn_listed *m, size_t width)
 }
 
 /* What the row that is being written borrows from. */
-struct listing { const struct attn_listed *list; struct seen { struct attn_model *model; struct attn_err why; } *seen; };
+struct seen { struct attn_model *model; struct attn_err why; };
+struct listing { const struct attn_listed *list; struct seen *seen; };
 
 static void fill(struct attn_datum *cell, const void *self, size_t i)
 {

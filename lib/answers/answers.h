@@ -96,7 +96,7 @@ struct attn_token attn_readout_spelled(const struct attn_readout *r, int32_t id)
 void attn_readout_member(struct attn_out *o, const char *name, double x);     /* `,"name":x`; null if x is not finite */
 
 bool attn_readout_is_table(const char *format);         /* csv or tidy, which are one */
-/* Fails unless `format` is one of those listed, which end with NULL. */
-int attn_readout_check_format(const char *format, const char *const *formats, struct attn_err *err);
+/* Fails unless the format, NULL: text, is for any of `uses`, which are ATTN_FORMAT_... */
+int attn_readout_check_format(const char *format, unsigned uses, struct attn_err *err);
 
 #endif

@@ -468,9 +468,8 @@ void attn_attribution_free(struct attn_attribution *a)
 
 static int carry_out(struct attn_attribution *a, struct attn_err *err)
 {
-    static const char *const formats[] = {"text", "json", "csv", "tidy", NULL};
     struct attn_out *out;
-    int rc = attn_readout_check_format(a->o->format ? a->o->format : "text", formats, err);
+    int rc = attn_readout_check_format(a->o->format, ATTN_FORMAT_TABLE, err);
     if (!rc)
         rc = attn_attribution_find(a, err);
     if (!rc)

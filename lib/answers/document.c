@@ -64,15 +64,13 @@ bool attn_readout_is_table(const char *format)
     return !strcmp(format, "csv") || !strcmp(format, "tidy");
 }
 
-int attn_readout_check_format(const char *format, const char *const *formats, struct attn_err *err)
+int attn_readout_check_format(const char *format, unsigned uses, struct attn_err *err)
 {
-    char list[96] = "";
-    for (size_t i = 0; formats[i]; i++) {
-        if (!strcmp(format, formats[i]))
-            return ATTN_OK;
-        snprintf(list + strlen(list), sizeof list - strlen(list), "%s%s", i ? ", " : "", formats[i]);
-    }
-    return attn_fail(err, ATTN_EUSAGE, "unknown format '%s': expected one of %s", format, list);
+    const struct attn_format *f = format ? attn_format_find(format) : NULL;
+    char list[ATTN_FORMAT_LIST];
+    if (!format || (f && f->flags & uses))
+        return ATTN_OK;
+    return attn_fail(err, ATTN_EUSAGE, "unknown format '%s': expected one of %s", format, attn_format_list(list, uses));
 }
 
 /* ---- names in the place of tokens ---- */

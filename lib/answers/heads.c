@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "answers/answers.h"
 #include "base/err.h"
 #include "base/grow.h"
 #include "batch/batch.h"
@@ -207,12 +208,9 @@ static void fill_rows(struct pool *p, const double *copying)
 static int check(struct attn_ranking *h, struct attn_err *err)
 {
     const struct attn_heads_opts *o = h->o;
-    const struct attn_format *f = o->format ? attn_format_find(o->format) : NULL;
-    char list[ATTN_FORMAT_LIST], scores[ATTN_HEAD_SCORE_LIST];
-    if (o->format && strcmp(o->format, "text") && strcmp(o->format, "json") && strcmp(o->format, "csv") &&
-        !(f && f->flags & ATTN_FORMAT_PICTURE))
-        return attn_fail(err, ATTN_EUSAGE, "unknown format '%s': expected text, json, csv or one of %s", o->format,
-                         attn_format_list(list, ATTN_FORMAT_PICTURE));
+    char scores[ATTN_HEAD_SCORE_LIST];
+    if (attn_readout_check_format(o->format, ATTN_FORMAT_TABLE | ATTN_FORMAT_PICTURE, err))
+        return err->code;
     h->by = o->by ? attn_head_score_find(o->by) : NULL;
     if (o->by && !h->by)
         return attn_fail(err, ATTN_EUSAGE, "unknown score '%s': expected %s", o->by, attn_head_score_list(scores));

@@ -4,8 +4,8 @@
  *      "loss": {"first", "second", "repeats"} of texts that are said twice,
  *      "rows": [{"layer", "head", "previous", ..., "label", "previous_chance", ...}, ...]}
  *
- * or CSV with the columns of these rows; as pictures, layers by heads, one for each score.  A score that no row offers is null,
- * empty, NaN. */
+ * or a table with the columns of these rows (table/columns.h); as pictures, layers by heads, one for each score.  A score
+ * that no row offers is null, empty, NaN. */
 #include "answers/heads.h"
 
 #include <inttypes.h>
@@ -22,10 +22,10 @@
 #include "picture/album.h"
 #include "picture/look.h"
 #include "run/kind.h"
-#include "sinks/sink_csv.h"
 #include "sinks/sink_json.h"
 #include "sinks/print.h"
 #include "sinks/sink.h"
+#include "table/columns.h"
 
 /* ---- for people -------------------------------------------------------------------------- */
 
@@ -234,28 +234,61 @@ static void write_texts(struct attn_out *o, const struct attn_ranking *h)
     }
 }
 
-static void write_object(struct attn_out *o, const struct attn_heads_row *r)
+struct columns {
+    struct attn_column column[3 + 2 * ATTN_HEAD_SCORES];
+    char chance[ATTN_HEAD_SCORES][ATTN_NAME_MAX];
+    const struct attn_heads_row **row;  /* those reported */
+};
+
+static void fill(struct attn_datum *cell, const void *self, size_t i)
 {
+    const struct attn_heads_row *r = ((const struct columns *)self)->row[i];
     const struct attn_head_score *s = NULL;
-    attn_out_printf(o, "{\"layer\":%zu,\"head\":%zu", r->at.layer, r->at.head);
-    for (size_t c = 0; (s = attn_head_score_next(s)); c++) {
-        attn_out_printf(o, ",\"%s\":", s->name);
-        attn_out_f64(o, r->score[c]);
-    }
-    attn_out_str(o, ",\"label\":");
-    attn_out_printf(o, r->role ? "\"%s\"" : "null", r->role ? r->role->name : "");
+    *cell++ = attn_datum_whole(r->at.layer);
+    *cell++ = attn_datum_whole(r->at.head);
+    for (size_t c = 0; c < attn_head_score_count(); c++)
+        *cell++ = attn_datum_number(r->score[c]);
+    *cell++ = attn_datum_str(r->role ? r->role->name : NULL);
     for (size_t c = 0; (s = attn_head_score_next(s)); c++)
-        if (s->of) {
-            attn_out_printf(o, ",\"%s_chance\":", s->name);
-            attn_out_f64(o, r->chance[c]);
-        }
-    attn_out_char(o, '}');
+        if (s->of)
+            *cell++ = attn_datum_number(r->chance[c]);
 }
 
-static void write_json(struct attn_out *o, const struct attn_ranking *h)
+/* The columns are those of the table of scores; all of them, also for people. */
+static size_t name_columns(struct columns *c)
+{
+    struct attn_column *at = c->column;
+    *at++ = (struct attn_column){.name = "layer", .kind = ATTN_COLUMN_WHOLE};
+    *at++ = (struct attn_column){.name = "head", .kind = ATTN_COLUMN_WHOLE};
+    for (const struct attn_head_score *s = NULL; (s = attn_head_score_next(s));)
+        *at++ = (struct attn_column){.name = s->name, .kind = ATTN_COLUMN_REAL, .digits = 4};
+    *at++ = (struct attn_column){.name = "label"};
+    for (const struct attn_head_score *s = NULL; (s = attn_head_score_next(s));)
+        if (s->of) {
+            char *name = c->chance[attn_head_score_index(s)];
+            snprintf(name, ATTN_NAME_MAX, "%s_chance", s->name);
+            *at++ = (struct attn_column){.name = name, .kind = ATTN_COLUMN_REAL, .digits = 4};
+        }
+    return (size_t)(at - c->column);
+}
+
+static int write_rows(struct attn_out *o, const struct attn_ranking *h, const char *format, struct attn_err *err)
+{
+    struct columns c = {.row = calloc(h->n + 1, sizeof *c.row)};
+    struct attn_table t = {.column = c.column, .columns = name_columns(&c), .row = fill, .self = &c};
+    if (!c.row)
+        return attn_no_memory(err, NULL, "for %zu heads", h->n);
+    for (size_t i = 0; i < h->n; i++)
+        if (h->row[i].kept)
+            c.row[t.rows++] = &h->row[i];
+    int rc = strcmp(format, "json") ? attn_table_write(o, &t, format, err) : attn_table_objects(o, &t, "\n", "\n", err);
+    free(c.row);
+    return rc;
+}
+
+static int write_json(struct attn_out *o, const struct attn_ranking *h, struct attn_err *err)
 {
     struct attn_kind_words kind;
-    bool any = false;
     attn_kind_say(&kind, &h->o->over->plan.kind);
     attn_out_str(o, "{\"version\":\"" ATTN_VERSION "\",\n\"model\":");
     attn_doc_model(o, &(struct attn_sink_job){.model = &h->info, .digest = h->digest});
@@ -272,45 +305,9 @@ static void write_json(struct attn_out *o, const struct attn_ranking *h)
         attn_out_printf(o, ",\"repeats\":%s}", attn_heads_repeats(h) ? "true" : "false");
     }
     attn_out_str(o, ",\n\"rows\":[");
-    for (size_t i = 0; i < h->n; i++)
-        if (h->row[i].kept) {
-            attn_out_str(o, any ? ",\n" : "\n");
-            write_object(o, &h->row[i]);
-            any = true;
-        }
+    int rc = write_rows(o, h, "json", err);
     attn_out_str(o, "\n]}\n");
-}
-
-static void write_cells(struct attn_out *o, const struct attn_heads_row *r)
-{
-    const struct attn_head_score *s = NULL;
-    attn_out_printf(o, "%zu,%zu", r->at.layer, r->at.head);
-    for (size_t c = 0; c < attn_head_score_count(); c++) {
-        attn_out_char(o, ',');
-        attn_cell_f64(o, r->score[c]);
-    }
-    attn_out_printf(o, ",%s", r->role ? r->role->name : "");
-    for (size_t c = 0; (s = attn_head_score_next(s)); c++)
-        if (s->of) {
-            attn_out_char(o, ',');
-            attn_cell_f64(o, r->chance[c]);
-        }
-    attn_out_char(o, '\n');
-}
-
-static void write_csv(struct attn_out *o, const struct attn_ranking *h)
-{
-    attn_out_str(o, "layer,head");
-    for (const struct attn_head_score *s = NULL; (s = attn_head_score_next(s));)
-        attn_out_printf(o, ",%s", s->name);
-    attn_out_str(o, ",label");
-    for (const struct attn_head_score *s = NULL; (s = attn_head_score_next(s));)
-        if (s->of)
-            attn_out_printf(o, ",%s_chance", s->name);
-    attn_out_char(o, '\n');
-    for (size_t i = 0; i < h->n; i++)
-        if (h->row[i].kept)
-            write_cells(o, &h->row[i]);
+    return rc;
 }
 
 /* ---- pictures ---------------------------------------------------------------------------- */
@@ -386,8 +383,8 @@ int attn_heads_write(struct attn_out *o, const struct attn_ranking *h, struct at
     if (!strcmp(format, "text"))
         return write_text(o, h, err);
     if (!strcmp(format, "json"))
-        return write_json(o, h), ATTN_OK;
-    if (!strcmp(format, "csv"))
-        return write_csv(o, h), ATTN_OK;
+        return write_json(o, h, err);
+    if (attn_table_writes(format))
+        return write_rows(o, h, format, err);
     return draw(o, h, err);
 }

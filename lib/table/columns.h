@@ -16,6 +16,7 @@
 #include "attn.h"
 #include "base/out.h"
 
+#include <math.h>
 #include <string.h>
 
 enum attn_column_kind {
@@ -55,6 +56,8 @@ static inline struct attn_datum attn_datum_index(int i)         /* below 0: noth
     return (struct attn_datum){.there = i >= 0, .n = (uint64_t)i};
 }
 static inline struct attn_datum attn_datum_real(double x) { return (struct attn_datum){.there = true, .x = x}; }
+/* NaN: nothing */
+static inline struct attn_datum attn_datum_number(double x) { return (struct attn_datum){.there = !isnan(x), .x = x}; }
 static inline struct attn_datum attn_datum_truth(bool b) { return attn_datum_whole(b); }
 
 struct attn_table {

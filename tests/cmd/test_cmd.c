@@ -73,7 +73,7 @@ static const struct usage wrong[] = {
     {"lens -s x -o x.npz", "x.npz: 'lens' writes no npz, only text, json, csv, tidy, png, svg, pdf, html; with --format the name may be "
      "any"},
     {"attribute -s x --target 3 -o x.png", "x.png: 'attribute' writes no png, only text, json, csv, tidy; with"},
-    {"heads -o x.npy", "x.npy: 'heads' writes no npy, only text, json, csv, "},
+    {"heads -o x.npy", "x.npy: 'heads' writes no npy, only text, json, ndjson, csv, "},
     {"patch -s x --from y --what embed --over pos --metric loss -o x.npz", "x.npz: 'patch' writes no npz, only text, json, csv, tidy, "},
     {"variants -s x -o x.csv", "x.csv: 'variants' writes no csv, only text, json, "},
     {"plot x.npy -o x.csv", "x.csv: 'plot' writes no csv, only "},
@@ -132,7 +132,7 @@ static const struct usage wrong[] = {
     {"generate -s x -n -x", "'-x' is not a whole number"},
     {"batch -f x -t -5", "--threads: found -5, expected at least 1"},
     {"run -s x -o $D/x.parquet", "x.parquet: arrays are .npz, .npy or, for tables, .csv; with --format the name may be any"},
-    {"heads -s x -o $D/x.tidy", "x.tidy: 'heads' writes no tidy, only text, json, csv, "},
+    {"heads -s x -o $D/x.npz", "x.npz: 'heads' writes no npz, only text, json, ndjson, csv, "},
     {"run -s x -o $D/x.TSV", "x.TSV: tables are .csv"},
     {"run -s x -o $D/x.xlsx", "x.xlsx: tables are .csv"},
     {"generate -s x -o $D/x.tsv", "x.tsv: tables are .csv"},

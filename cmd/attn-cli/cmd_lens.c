@@ -55,7 +55,21 @@ static int lens(struct attn_err *err)
 }
 
 static const char *const points[] = {"resid_post", "all", NULL};
-static const char *const formats[] = {"text", "json", "csv", "tidy", "png", "svg", "pdf", "html", NULL};
+
+/* A heat map on the terminal would have no words. */
+static const char *format_choice(size_t i)
+{
+    const char *name = NULL;
+    for (size_t at = 0; (name = answer_format(at)) && (!strcmp(name, "term") || i-- > 0);)
+        at++;
+    return name;
+}
+
+static void explain_format(char help[OPTION_HELP])
+{
+    explain_tables(help, "tables of points by positions", "; or a picture: png, svg, pdf, html; default: by the "
+                   "ending of the -o path, else text");
+}
 
 static const struct option options[] = {
     {0, "target", OPT_TEXT, &o.target, "TOKEN", "a token to follow: its logit, log-probability and rank at each point; a text that is "
@@ -65,8 +79,8 @@ static const struct option options[] = {
      .min = 1, .max = INT32_MAX, .flags = OPT_COUNTS | OPT_USUAL},
     {0, "points", OPT_CHOICE, &o.points, "WHERE", "resid_post: the embedding and after each layer (the default); all: also "
      "between attention and mlp", .choices = points, .flags = OPT_COUNTS | OPT_USUAL},
-    {0, "format", OPT_CHOICE, &o.format, "F", "text, json, csv or tidy (the same table), or a picture: png, svg, pdf, html; default: "
-     "by the ending of the -o path, else text", .choices = formats, .section = OF_OUTPUT, .flags = OPT_COUNTS | OPT_USUAL},
+    {0, "format", OPT_CHOICE, &o.format, "F", NULL, .choice = format_choice, .explain = explain_format,
+     .section = OF_OUTPUT, .flags = OPT_COUNTS | OPT_USUAL},
     {'o', "output", OPT_FILE, &o.path, "PATH", "write to this file (default: -, standard output)",
      .section = OF_OUTPUT, .flags = OPT_OUTPUT | OPT_USUAL},
     {.name = NULL},

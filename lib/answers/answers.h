@@ -89,13 +89,12 @@ struct attn_readout_job { struct attn_sink_job job; struct attn_info info; struc
 int attn_readout_job(struct attn_readout_job *j, const struct attn_readout *r, struct attn_err *err);
 /* Writes `{"version": ..., "tokens": [...]`, and "edits" if there are any: the beginning of a JSON document. */
 int attn_readout_begin(struct attn_out *o, const struct attn_readout *r, struct attn_err *err);
-/* `"id":5,"text":" is"`, the members of a token's object; its text as a field of CSV; as a token, to make a label of. */
+/* `"id":5,"text":" is"`, the members of a token's object; as a token, to make a label of. */
 void attn_readout_token(struct attn_out *o, const struct attn_readout *r, int32_t id);
-void attn_readout_cell(struct attn_out *o, const struct attn_readout *r, int32_t id);
 struct attn_token attn_readout_spelled(const struct attn_readout *r, int32_t id);
 void attn_readout_member(struct attn_out *o, const char *name, double x);     /* `,"name":x`; null if x is not finite */
 
-bool attn_readout_is_table(const char *format);         /* csv or tidy, which are one */
+bool attn_readout_is_table(const char *format);         /* of table/columns.h, for programs or a page */
 /* Fails unless the format, NULL: text, is for any of `uses`, which are ATTN_FORMAT_... */
 int attn_readout_check_format(const char *format, unsigned uses, struct attn_err *err);
 

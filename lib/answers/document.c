@@ -7,8 +7,8 @@
 
 #include "base/err.h"
 #include "base/format.h"
-#include "sinks/sink_csv.h"
 #include "sinks/sink_json.h"
+#include "table/columns.h"
 
 int attn_readout_begin(struct attn_out *o, const struct attn_readout *r, struct attn_err *err)
 {
@@ -46,13 +46,6 @@ void attn_readout_token(struct attn_out *o, const struct attn_readout *r, int32_
         attn_out_str(o, "null");
 }
 
-void attn_readout_cell(struct attn_out *o, const struct attn_readout *r, int32_t id)
-{
-    struct attn_token t = attn_readout_spelled(r, id);
-    if (t.known)
-        attn_cell_text(o, t.text, t.text_len, r->csv_safe);
-}
-
 void attn_readout_member(struct attn_out *o, const char *name, double x)
 {
     attn_out_printf(o, ",\"%s\":", name);
@@ -61,7 +54,7 @@ void attn_readout_member(struct attn_out *o, const char *name, double x)
 
 bool attn_readout_is_table(const char *format)
 {
-    return !strcmp(format, "csv") || !strcmp(format, "tidy");
+    return attn_table_writes(format) && strcmp(format, "text") != 0;
 }
 
 int attn_readout_check_format(const char *format, unsigned uses, struct attn_err *err)

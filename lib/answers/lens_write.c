@@ -12,9 +12,9 @@
 #include "base/format.h"
 #include "base/size.h"
 #include "picture/figure.h"
-#include "sinks/sink_csv.h"
 #include "sinks/print.h"
 #include "sinks/sink.h"
+#include "table/columns.h"
 #include "text/label.h"
 
 static struct attn_readout readout_of(const struct attn_lens *s)
@@ -182,25 +182,88 @@ static int write_text(struct attn_out *o, const struct attn_lens *s, struct attn
 
 /* ---- for programs ---------------------------------------------------------------------- */
 
-static void json_row(struct attn_out *o, const struct attn_lens *s, const struct attn_readout *r, size_t i)
+/* Columns: those of the cell, then of each of the likeliest tokens, then numbers. */
+enum { BEFORE = 4, EACH = 3, NUMBERS = 5 };
+struct columns { const struct attn_lens *of; struct attn_column *column; char (*name)[ATTN_NAME_MAX]; };
+
+static void put_top(struct attn_out *o, const void *self, size_t i)
 {
-    const struct attn_lens_cell *c = &s->cell[i];
-    const struct attn_lens_point *p = &s->point[i / s->tokens->n];
-    attn_out_printf(o, "%s\n{\"point\":\"%s\",\"layer\":%d,\"pos\":%zu,\"top\":[", i ? "," : "", p->name, p->layer,
-                    i % s->tokens->n);
-    for (size_t k = 0; k < c->n_top; k++) {
+    const struct attn_lens *s = ((const struct columns *)self)->of;
+    const struct attn_readout r = readout_of(s);
+    attn_out_char(o, '[');
+    for (size_t k = 0; k < s->cell[i].n_top; k++) {
         attn_out_str(o, k ? ",{" : "{");
-        attn_readout_token(o, r, likeliest(s, i)[k].id);
+        attn_readout_token(o, &r, likeliest(s, i)[k].id);
         attn_readout_member(o, "probability", likeliest(s, i)[k].p);
         attn_out_char(o, '}');
     }
     attn_out_char(o, ']');
-    attn_readout_member(o, "logit", c->logit);
-    attn_readout_member(o, "logprob", c->logprob);
-    attn_readout_member(o, "rank", rank_of(c));
-    attn_readout_member(o, "kl", c->kl);
-    attn_readout_member(o, "entropy", c->entropy);
-    attn_out_char(o, '}');
+}
+
+static void fill(struct attn_datum *cell, const void *self, size_t i)
+{
+    const struct attn_lens *s = ((const struct columns *)self)->of;
+    const struct attn_lens_cell *c = &s->cell[i];
+    const struct attn_lens_point *p = &s->point[i / s->tokens->n];
+    const struct attn_readout r = readout_of(s);
+    *cell++ = attn_datum_str(p->name);
+    *cell++ = attn_datum_index(p->layer);
+    *cell++ = attn_datum_whole(i % s->tokens->n);
+    *cell++ = attn_datum_truth(true);
+    for (size_t k = 0; k < s->top; k++, cell += EACH) {
+        if (k >= c->n_top)
+            continue;
+        const struct attn_token t = attn_readout_spelled(&r, likeliest(s, i)[k].id);
+        cell[0] = attn_datum_index(t.id);
+        cell[1] = attn_datum_text(t.text, t.text_len);
+        cell[2] = attn_datum_number(likeliest(s, i)[k].p);
+    }
+    const double numbers[NUMBERS] = {c->logit, c->logprob, rank_of(c), c->kl, c->entropy};
+    for (size_t k = 0; k < NUMBERS; k++)
+        cell[k] = attn_datum_number(numbers[k]);
+}
+
+static int name_columns(struct columns *c, struct attn_table *t, struct attn_err *err)
+{
+    static const struct attn_column before[BEFORE] = {
+        {.name = "point"}, {.name = "layer", .kind = ATTN_COLUMN_WHOLE}, {.name = "pos", .kind = ATTN_COLUMN_WHOLE},
+        {.name = "top", .kind = ATTN_COLUMN_NESTED, .write = put_top}};
+    static const struct attn_column each[EACH] = {
+        {.name = "id", .kind = ATTN_COLUMN_WHOLE, .flags = ATTN_COLUMN_FLAT},
+        {.name = "text", .kind = ATTN_COLUMN_TOKEN, .flags = ATTN_COLUMN_FLAT},
+        {.name = "p", .kind = ATTN_COLUMN_REAL, .flags = ATTN_COLUMN_FLAT, .digits = 4}};
+    static const struct attn_column numbers[NUMBERS] = {
+        {.name = "logit", .kind = ATTN_COLUMN_REAL, .digits = 4},
+        {.name = "logprob", .kind = ATTN_COLUMN_REAL, .digits = 4},
+        {.name = "rank", .kind = ATTN_COLUMN_REAL}, {.name = "kl", .kind = ATTN_COLUMN_REAL, .digits = 4},
+        {.name = "entropy", .kind = ATTN_COLUMN_REAL, .digits = 4}};
+    size_t n = EACH * c->of->top;
+    c->column = calloc(BEFORE + n + NUMBERS, sizeof *c->column);
+    c->name = calloc(n, sizeof *c->name);
+    if (!c->column || !c->name)
+        return attn_no_memory(err, NULL, "for %zu columns", n);
+    memcpy(c->column, before, sizeof before);
+    for (size_t i = 0; i < n; i++) {
+        snprintf(c->name[i], sizeof c->name[i], "top%zu_%s", i / EACH + 1, each[i % EACH].name);
+        c->column[BEFORE + i] = each[i % EACH];
+        c->column[BEFORE + i].name = c->name[i];
+    }
+    memcpy(c->column + BEFORE + n, numbers, sizeof numbers);
+    *t = (struct attn_table){.column = c->column, .columns = BEFORE + n + NUMBERS, .rows = cells_of(c->of), .row = fill,
+                             .self = c, .csv_safe = c->of->o->csv_safe};
+    return ATTN_OK;
+}
+
+static int write_rows(struct attn_out *o, const struct attn_lens *s, const char *format, struct attn_err *err)
+{
+    struct columns c = {.of = s};
+    struct attn_table t;
+    int rc = name_columns(&c, &t, err);
+    if (!rc)
+        rc = strcmp(format, "json") ? attn_table_write(o, &t, format, err) : attn_table_objects(o, &t, "\n", "\n", err);
+    free(c.column);
+    free(c.name);
+    return rc;
 }
 
 static int write_json(struct attn_out *o, const struct attn_lens *s, struct attn_err *err)
@@ -218,46 +281,9 @@ static int write_json(struct attn_out *o, const struct attn_lens *s, struct attn
         attn_out_str(o, "null");
     }
     attn_out_str(o, ",\n\"rows\":[");
-    for (size_t i = 0; i < cells_of(s); i++)
-        json_row(o, s, &r, i);
+    rc = write_rows(o, s, "json", err);
     attn_out_str(o, "\n]}\n");
-    return ATTN_OK;
-}
-
-static void table_row(struct attn_out *o, const struct attn_lens *s, const struct attn_readout *r, size_t i)
-{
-    const struct attn_lens_cell *c = &s->cell[i];
-    const struct attn_lens_point *p = &s->point[i / s->tokens->n];
-    attn_out_printf(o, "%s,%d,%zu", p->name, p->layer, i % s->tokens->n);
-    for (size_t k = 0; k < s->top; k++) {
-        if (k >= c->n_top) {
-            attn_out_str(o, ",,,");
-            continue;
-        }
-        attn_out_printf(o, ",%d,", (int)likeliest(s, i)[k].id);
-        attn_readout_cell(o, r, likeliest(s, i)[k].id);
-        attn_out_char(o, ',');
-        attn_cell_f64(o, likeliest(s, i)[k].p);
-    }
-    const double numbers[] = {c->logit, c->logprob, rank_of(c), c->kl, c->entropy};
-    for (size_t k = 0; k < sizeof numbers / sizeof *numbers; k++) {
-        attn_out_char(o, ',');
-        attn_cell_f64(o, numbers[k]);
-    }
-    attn_out_char(o, '\n');
-}
-
-static int write_table(struct attn_out *o, const struct attn_lens *s, struct attn_err *err)
-{
-    (void)err;
-    struct attn_readout r = readout_of(s);
-    attn_out_str(o, "point,layer,pos");
-    for (size_t k = 1; k <= s->top; k++)
-        attn_out_printf(o, ",top%zu_id,top%zu_text,top%zu_p", k, k, k);
-    attn_out_str(o, ",logit,logprob,rank,kl,entropy\n");
-    for (size_t i = 0; i < cells_of(s); i++)
-        table_row(o, s, &r, i);
-    return ATTN_OK;
+    return rc;
 }
 
 /* ---- pictures -------------------------------------------------------------------------- */
@@ -508,6 +534,6 @@ int attn_lens_write(struct attn_out *o, const struct attn_lens *s, struct attn_e
     if (!strcmp(format, "json"))
         return write_json(o, s, err);
     if (attn_readout_is_table(format))
-        return write_table(o, s, err);
+        return write_rows(o, s, format, err);
     return write_picture(o, s, format, err);
 }

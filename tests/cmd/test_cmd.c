@@ -70,8 +70,8 @@ static const struct usage wrong[] = {
     {"diff a.npz ''", "B: the path is empty"},
     {"convert -m tiny -o -", "--output: - is standard output, expected a directory; ./- is one of that name"},
     {"convert -m tiny -o ''", "--output: the path is empty"},
-    {"lens -s x -o x.npz", "x.npz: 'lens' writes no npz, only text, json, csv, tidy, png, svg, pdf, html; with --format the name may be "
-     "any"},
+    {"lens -s x -o x.npz", "x.npz: 'lens' writes no npz, only text, json, ndjson, csv, tidy, md, png, svg, "
+     "pdf, html; with --format the name may be any"},
     {"attribute -s x --target 3 -o x.png", "x.png: 'attribute' writes no png, only text, json, csv, tidy; with"},
     {"heads -o x.npy", "x.npy: 'heads' writes no npy, only text, json, ndjson, csv, "},
     {"patch -s x --from y --what embed --over pos --metric loss -o x.npz", "x.npz: 'patch' writes no npz, only text, json, csv, tidy, "},
@@ -136,7 +136,7 @@ static const struct usage wrong[] = {
     {"run -s x -o $D/x.TSV", "x.TSV: tables are .csv"},
     {"run -s x -o $D/x.xlsx", "x.xlsx: tables are .csv"},
     {"generate -s x -o $D/x.tsv", "x.tsv: tables are .csv"},
-    {"lens -s x -o $D/x.ndjson", "x.ndjson: documents are .json, and of a batch .ndjson"},
+    {"run -s x -o $D/x.ndjson", "x.ndjson: documents are .json, and of a batch .ndjson"},
     {"run -s x --edit L0H0=0 --dry-run -o $D/x.txt", "--dry-run runs nothing and lists edits on standard output: leave --format and -o out"},
     {"run -s x -o $D/x.md", "x.md: explain writes .md, this command .html"},
     {"run -s x -o $D/x.htm", "x.htm: pages are .html"},

@@ -11,6 +11,8 @@ static const struct { const char *list, *command, *rows; } commands[] = {
     {"tokens", "score" LILY, "7\n"},
     {"tokens", "score -m tiny --ids 5", "1\n"},
     {".", "models", NULL},
+    {"rows", "lens" LILY " --target ' ball' --points all --top 2", "91\n"},
+    {"rows", "lens -m tiny --ids 3,5", "14\n"},
     {"rows", "heads" LILY, "24\n"},
     {"rows", "heads -m induction --repeat 8 --copying --top 1", "1\n"},
 };

@@ -81,7 +81,10 @@ static int attribute(struct attn_err *err)
     return code;
 }
 
-static const char *const formats[] = {"text", "json", "csv", "tidy", NULL};
+static void explain_format(char help[OPTION_HELP])
+{
+    explain_tables(help, "parts and their sum", "; default: by the ending of the -o path, else text");
+}
 
 static const struct option options[] = {
     {0, "target", OPT_TEXT, &o.target, "TOKEN", "the token whose logit is taken apart: a text that is one token, with its space, "
@@ -93,8 +96,8 @@ static const struct option options[] = {
      "are parts of the MLPs and not in the sum", .max = INT32_MAX, .flags = OPT_COUNTS | OPT_USUAL},
     {0, "top", OPT_NUMBER, &o.top, "K", "text: only the K parts largest in size, and the sum of the others (default: 0, all in "
      "the order of the forward pass)", .max = INT32_MAX, .section = OF_SHOWN, .flags = OPT_COUNTS | OPT_USUAL},
-    {0, "format", OPT_CHOICE, &o.format, "F", "text, json, csv or tidy (the same table); default: by the ending of the -o path, "
-     "else text", .choices = formats, .section = OF_OUTPUT, .flags = OPT_COUNTS | OPT_USUAL},
+    {0, "format", OPT_CHOICE, &o.format, "F", NULL, .choice = table_format, .explain = explain_format,
+     .section = OF_OUTPUT, .flags = OPT_COUNTS | OPT_USUAL},
     {'o', "output", OPT_FILE, &o.path, "PATH", "write to this file (default: -, standard output)",
      .section = OF_OUTPUT, .flags = OPT_OUTPUT | OPT_USUAL},
     {.name = NULL},

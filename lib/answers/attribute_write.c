@@ -10,9 +10,9 @@
 #include "base/err.h"
 #include "base/num.h"
 #include "base/size.h"
-#include "sinks/sink_csv.h"
 #include "sinks/sink_json.h"
 #include "sinks/print.h"
+#include "table/columns.h"
 #include "text/label.h"
 
 static struct attn_readout readout_of(const struct attn_attribution *a)
@@ -155,20 +155,34 @@ static void json_token(struct attn_out *o, const struct attn_readout *r, const c
     attn_out_char(o, '}');
 }
 
-/* last: "head", or "neuron". */
-static void json_parts(struct attn_out *o, const char *name, const char *last, const struct attn_portion *p, size_t n)
+static void put_portion(struct attn_datum *cell, const struct attn_portion *p, bool head)
 {
-    attn_out_printf(o, ",\n\"%s\":[", name);
-    for (size_t i = 0; i < n; i++) {
-        attn_out_printf(o, "%s\n{\"name\":\"%s\",\"layer\":", i ? "," : "", p[i].name);
-        attn_doc_index(o, p[i].layer);
-        attn_out_printf(o, ",\"%s\":", last);
-        attn_doc_index(o, p[i].head);
-        attn_readout_member(o, "value", p[i].value);
-        attn_out_char(o, '}');
-    }
-    attn_out_str(o, n ? "\n]" : "]");
+    cell[0] = attn_datum_str(p->name);
+    cell[1] = attn_datum_index(p->layer);
+    if (head)
+        cell[2] = attn_datum_index(p->head);
+    cell[3] = attn_datum_number(p->value);
 }
+
+/* Neurons come after the parts; their layer and number are in their names, the column `head` is empty. */
+static void fill(struct attn_datum *cell, const void *self, size_t i)
+{
+    const struct attn_attribution *a = self;
+    put_portion(cell, i < a->n ? &a->part[i] : &a->neuron[i - a->n], i < a->n);
+}
+
+static void fill_neuron(struct attn_datum *cell, const void *self, size_t i)
+{
+    put_portion(cell, &((const struct attn_attribution *)self)->neuron[i], true);
+}
+
+enum { COLUMNS = 4 };
+static const struct attn_column parts[COLUMNS] = {
+    {.name = "name"}, {.name = "layer", .kind = ATTN_COLUMN_WHOLE}, {.name = "head", .kind = ATTN_COLUMN_WHOLE},
+    {.name = "value", .kind = ATTN_COLUMN_REAL, .digits = DIGITS}};
+static const struct attn_column neurons[COLUMNS] = {
+    {.name = "name"}, {.name = "layer", .kind = ATTN_COLUMN_WHOLE}, {.name = "neuron", .kind = ATTN_COLUMN_WHOLE},
+    {.name = "value", .kind = ATTN_COLUMN_REAL, .digits = DIGITS}};
 
 static int write_json(struct attn_out *o, const struct attn_attribution *a, struct attn_err *err)
 {
@@ -184,26 +198,16 @@ static int write_json(struct attn_out *o, const struct attn_attribution *a, stru
     attn_readout_member(o, "sum", a->sum);
     attn_readout_member(o, "logit", a->logit);
     attn_readout_member(o, "remainder", a->logit - a->sum);
-    json_parts(o, "neurons", "neuron", a->neuron, a->neurons);
-    json_parts(o, "rows", "head", a->part, a->n);
-    attn_out_str(o, "}\n");
-    return ATTN_OK;
-}
-
-/* Neurons come after the parts; their layer and number are in their names, the column `head` is empty. */
-static void table_rows(struct attn_out *o, const struct attn_portion *p, size_t n, bool heads)
-{
-    for (size_t i = 0; i < n; i++) {
-        attn_out_printf(o, "%s,", p[i].name);
-        if (p[i].layer >= 0)
-            attn_out_u64(o, (uint64_t)p[i].layer);
-        attn_out_char(o, ',');
-        if (heads && p[i].head >= 0)
-            attn_out_u64(o, (uint64_t)p[i].head);
-        attn_out_char(o, ',');
-        attn_cell_f64(o, p[i].value);
-        attn_out_char(o, '\n');
-    }
+    const struct attn_table of_neurons = {.column = neurons, .columns = COLUMNS, .rows = a->neurons, .row = fill_neuron,
+                                          .self = a};
+    const struct attn_table rows = {.column = parts, .columns = COLUMNS, .rows = a->n, .row = fill, .self = a};
+    attn_out_str(o, ",\n\"neurons\":[");
+    rc = attn_table_objects(o, &of_neurons, "\n", "\n", err);
+    attn_out_printf(o, "%s],\n\"rows\":[", a->neurons ? "\n" : "");
+    if (!rc)
+        rc = attn_table_objects(o, &rows, "\n", "\n", err);
+    attn_out_str(o, a->n ? "\n]}\n" : "]}\n");
+    return rc;
 }
 
 int attn_attribution_write(struct attn_out *o, const struct attn_attribution *a, struct attn_err *err)
@@ -213,8 +217,7 @@ int attn_attribution_write(struct attn_out *o, const struct attn_attribution *a,
         return write_text(o, a, err);
     if (!strcmp(format, "json"))
         return write_json(o, a, err);
-    attn_out_str(o, "name,layer,head,value\n");
-    table_rows(o, a->part, a->n, true);
-    table_rows(o, a->neuron, a->neurons, false);
-    return ATTN_OK;
+    const struct attn_table all = {.column = parts, .columns = COLUMNS, .rows = a->n + a->neurons, .row = fill,
+                                   .self = a};
+    return attn_table_write(o, &all, format, err);
 }

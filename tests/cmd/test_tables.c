@@ -13,6 +13,8 @@ static const struct { const char *list, *command, *rows; } commands[] = {
     {".", "models", NULL},
     {"rows", "lens" LILY " --target ' ball' --points all --top 2", "91\n"},
     {"rows", "lens -m tiny --ids 3,5", "14\n"},
+    {"rows", "attribute" LILY " --target ' ball'", NULL},
+    {"rows", "attribute" LILY " --target ' ball' --foil ' red' --neurons 3", NULL},
     {"rows", "heads" LILY, "24\n"},
     {"rows", "heads -m induction --repeat 8 --copying --top 1", "1\n"},
 };

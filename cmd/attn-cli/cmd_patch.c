@@ -129,18 +129,9 @@ static int patch(struct attn_err *err)
 
 static const char *const methods[] = {"exact", "gradient", "ig:", NULL};
 
-static const char *format_choice(size_t i)
-{
-    static const char *const tables[] = {"text", "json", "csv", "tidy"};
-    return i < 4 ? tables[i] : format_name(i - 4, ATTN_FORMAT_PICTURE);
-}
-
 static void explain_format(char help[OPTION_HELP])
 {
-    char pictures[OPTION_HELP / 2];
-    list_formats(pictures, sizeof pictures, ATTN_FORMAT_PICTURE, false, ", ");
-    snprintf(help, OPTION_HELP, "text, json, csv or tidy (the same table), or a picture of the effects: %s (default: by the "
-             "ending of the -o path, else text)", pictures);
+    explain_answers(help, "both texts and a grid", "a picture of the effects");
 }
 
 static const struct option options[] = {
@@ -159,7 +150,7 @@ static const struct option options[] = {
     {0, "method", OPT_LIST, &o.method, "M", "exact: a run for each piece (the default); gradient: all predicted from one "
      "gradient; ig:STEPS: from the mean gradient of so many runs between the texts' embeddings", .choices = methods,
          .flags = OPT_COUNTS | OPT_USUAL},
-    {0, "format", OPT_CHOICE, &o.format, "F", NULL, .choice = format_choice, .explain = explain_format,
+    {0, "format", OPT_CHOICE, &o.format, "F", NULL, .choice = answer_format, .explain = explain_format,
      .section = OF_OUTPUT, .flags = OPT_COUNTS | OPT_USUAL},
     {'o', "output", OPT_FILE, &o.path, "PATH", "write to this file (default: -, standard output)",
      .section = OF_OUTPUT, .flags = OPT_OUTPUT | OPT_USUAL},

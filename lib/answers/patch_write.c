@@ -224,21 +224,9 @@ static int write_json(struct attn_out *o, const struct report *p, struct attn_er
     int rc = attn_readout_job(&j, &r, err);
     if (rc)
         return rc;
-    attn_grid_json(o, &j.job, &(struct attn_grid_doc){
+    return attn_grid_json(o, &j.job, &(struct attn_grid_doc){
         .from = p->o->from, .from_text = p->o->from_text, .from_len = p->o->from_len, .what = p->o->what,
-        .method = p->o->method, .metric = p->o->metric, .result = &p->r}, "\n");
-    return ATTN_OK;
-}
-
-static int write_table(struct attn_out *o, const struct report *p)
-{
-    attn_grid_columns(o, p->r.over);
-    attn_out_char(o, '\n');
-    for (size_t k = 0; k < p->r.n; k++) {
-        attn_grid_row(o, p->r.over, &p->r.cell[k]);
-        attn_out_char(o, '\n');
-    }
-    return ATTN_OK;
+        .method = p->o->method, .metric = p->o->metric, .result = &p->r}, "\n", err);
 }
 
 /* ---- pictures ---- */
@@ -289,11 +277,12 @@ static int write_as(struct attn_out *o, const struct report *p, struct attn_err 
         return write_text(o, p, err);
     if (!strcmp(name, "json"))
         return write_json(o, p, err);
+    struct attn_column column[ATTN_GRID_COLUMNS];
+    const struct attn_table rows = attn_grid_table(&p->r, column);
     if (attn_readout_is_table(name))
-        return write_table(o, p);
-    if (format && (format->flags & ATTN_FORMAT_PICTURE))
-        return draw(o, p, format, err);
-    return attn_fail(err, ATTN_EUSAGE, "unknown format '%s': expected text, json, csv, tidy or a picture", name);
+        return attn_table_write(o, &rows, name, err);
+    int rc = attn_readout_check_format(name, ATTN_FORMAT_TABLE | ATTN_FORMAT_PICTURE, err);
+    return rc ? rc : draw(o, p, format, err);
 }
 
 int attn_patch_write(const struct attn_patch *p, const struct attn_patch_report_opts *o, struct attn_err *err)

@@ -271,13 +271,14 @@ bool attn_grids_overflowed(const struct attn_grids *g)
 
 /* ---- its output ---- */
 
-void attn_grids_document(const struct attn_grids *g, const struct attn_item *item, const struct attn_sink_job *job)
+int attn_grids_document(const struct attn_grids *g, const struct attn_item *item, const struct attn_sink_job *job,
+                        struct attn_err *err)
 {
     const struct attn_batch_grid *grid = g->o->grid;
     const struct attn_record_field *from = other_text(item);
-    attn_grid_json(job->to, job, &(struct attn_grid_doc){
+    return attn_grid_json(job->to, job, &(struct attn_grid_doc){
         .from = item->from, .from_text = from ? from->text : NULL, .from_len = from ? from->len : 0, .what = grid->what,
-        .method = grid->method ? grid->method : "exact", .metric = grid->metric, .result = &g->result}, "");
+        .method = grid->method ? grid->method : "exact", .metric = grid->metric, .result = &g->result}, "", err);
 }
 
 void attn_grids_header(const struct attn_grids *g, struct attn_out *o)

@@ -38,7 +38,8 @@ bool attn_grids_overflowed(const struct attn_grids *g);             /* whether d
 size_t attn_grids_cells(const struct attn_grids *g, size_t T);      /* of a record with T tokens */
 
 /* One record as a document, or as rows; the job is its. */
-void attn_grids_document(const struct attn_grids *g, const struct attn_item *item, const struct attn_sink_job *job);
+int attn_grids_document(const struct attn_grids *g, const struct attn_item *item, const struct attn_sink_job *job,
+                        struct attn_err *err);
 void attn_grids_header(const struct attn_grids *g, struct attn_out *o);
 void attn_grids_rows(const struct attn_grids *g, const struct attn_item *item, const char *failed, struct attn_out *o);
 

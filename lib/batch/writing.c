@@ -354,15 +354,16 @@ static bool in_rows(const struct attn_writing *w)
     return w->grids && (!methods || methods->header);
 }
 
-static void write_grid(const struct attn_writing *w, const struct attn_item *item, const char *failed,
-                       const struct attn_sink_job *job)
+static int write_grid(const struct attn_writing *w, const struct attn_item *item, const char *failed,
+                      const struct attn_sink_job *job, struct attn_err *err)
 {
+    if (!in_rows(w) && !failed)
+        return attn_grids_document(w->grids, item, job, err);
     if (in_rows(w))
         attn_grids_rows(w->grids, item, failed, job->to);
-    else if (failed)
-        attn_doc_failed(job->to, job, failed);
     else
-        attn_grids_document(w->grids, item, job);
+        attn_doc_failed(job->to, job, failed);
+    return ATTN_OK;
 }
 
 static int write_line(const struct attn_writing *w, const struct attn_item *item, size_t i, bool live,
@@ -371,7 +372,7 @@ static int write_line(const struct attn_writing *w, const struct attn_item *item
     bool inside = !attn_batch_in_directory(w->format);
     const char *failed = failure_of(item);
     if (w->grids)
-        return write_grid(w, item, failed, job), ATTN_OK;
+        return write_grid(w, item, failed, job, err);
     if (w->format->flags & ATTN_FORMAT_SUMMARY)
         return attn_summary_line(w->summary, i, failed, job->to, job), ATTN_OK;
     if (failed)

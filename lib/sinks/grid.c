@@ -41,21 +41,32 @@ static void write_over(struct attn_out *o, unsigned over)
     attn_out_char(o, ']');
 }
 
-static void write_cell(struct attn_out *o, unsigned over, const struct attn_patch_cell *c)
+static void fill(struct attn_datum *cell, const void *self, size_t i)
 {
-    attn_out_char(o, '{');
-    for (size_t i = 0; i < 3; i++)
-        if (over & 1U << i)
-            attn_out_printf(o, "\"%s\":%d,", attn_grid_axes[i], attn_grid_index(c, i));
-    attn_out_str(o, "\"metric\":");
-    attn_out_f64(o, c->metric);
-    attn_out_str(o, ",\"effect\":");
-    attn_out_f64(o, c->effect);
-    attn_out_char(o, '}');
+    const struct attn_patch_result *r = self;
+    for (size_t axis = 0; axis < 3; axis++)
+        if (r->over & 1U << axis)
+            *cell++ = attn_datum_index(attn_grid_index(&r->cell[i], axis));
+    cell[0] = attn_datum_number(r->cell[i].metric);
+    cell[1] = attn_datum_number(r->cell[i].effect);
 }
 
-void attn_grid_json(struct attn_out *o, const struct attn_sink_job *job, const struct attn_grid_doc *d, const char *eol)
+struct attn_table attn_grid_table(const struct attn_patch_result *r, struct attn_column column[ATTN_GRID_COLUMNS])
 {
+    size_t n = 0;
+    for (size_t axis = 0; axis < 3; axis++)
+        if (r->over & 1U << axis)
+            column[n++] = (struct attn_column){.name = attn_grid_axes[axis], .kind = ATTN_COLUMN_WHOLE};
+    column[n++] = (struct attn_column){.name = "metric", .kind = ATTN_COLUMN_REAL, .digits = 6};
+    column[n++] = (struct attn_column){.name = "effect", .kind = ATTN_COLUMN_REAL, .digits = 6};
+    return (struct attn_table){.column = column, .columns = n, .rows = r->n, .row = fill, .self = r};
+}
+
+int attn_grid_json(struct attn_out *o, const struct attn_sink_job *job, const struct attn_grid_doc *d, const char *eol,
+                   struct attn_err *err)
+{
+    struct attn_column column[ATTN_GRID_COLUMNS];
+    const struct attn_table rows = attn_grid_table(d->result, column);
     const struct attn_patch_result *r = d->result;
     const struct { const char *name, *text; } words[] = {{"method", d->method}, {"metric", d->metric}};
     const struct { const char *name; double x; } numbers[] = {{"metric_text", r->metric_text}, {"metric_from", r->metric_from}};
@@ -74,11 +85,10 @@ void attn_grid_json(struct attn_out *o, const struct attn_sink_job *job, const s
         attn_out_f64(o, numbers[i].x);
     }
     key(o, "rows", eol);
-    for (size_t k = 0; k < r->n; k++) {
-        attn_out_printf(o, "%s%s", k ? "," : "[", eol);
-        write_cell(o, r->over, &r->cell[k]);
-    }
-    attn_out_printf(o, "%s%s]}\n", r->n ? "" : "[", eol);
+    attn_out_char(o, '[');
+    int rc = attn_table_objects(o, &rows, eol, eol, err);
+    attn_out_printf(o, "%s]}\n", eol);
+    return rc;
 }
 
 /* ---- tables ---- */

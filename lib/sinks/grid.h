@@ -12,6 +12,7 @@
 #include "attn_ask.h"
 #include "base/out.h"
 #include "sinks/sink.h"
+#include "table/columns.h"
 
 struct attn_grid_doc {
     const struct attn_tokens *from;     /* the other text */
@@ -21,7 +22,11 @@ struct attn_grid_doc {
 };
 
 /* job: model, digest, text, tokens, kind, edits, record.  Each item is on a line of its own, unless `eol` is "". */
-void attn_grid_json(struct attn_out *o, const struct attn_sink_job *job, const struct attn_grid_doc *d, const char *eol);
+int attn_grid_json(struct attn_out *o, const struct attn_sink_job *job, const struct attn_grid_doc *d, const char *eol,
+                   struct attn_err *err);
+/* The rows alone, with their columns, which it fills in. */
+enum { ATTN_GRID_COLUMNS = 5 };
+struct attn_table attn_grid_table(const struct attn_patch_result *r, struct attn_column column[ATTN_GRID_COLUMNS]);
 
 extern const char *const attn_grid_axes[3];             /* "layer"..., in the order of the bits of attn_patch_result.over */
 int attn_grid_index(const struct attn_patch_cell *c, size_t axis);  /* on that axis; -1: the grid does not go along it */

@@ -15,6 +15,9 @@ static const struct { const char *list, *command, *rows; } commands[] = {
     {"rows", "lens -m tiny --ids 3,5", "14\n"},
     {"rows", "attribute" LILY " --target ' ball'", NULL},
     {"rows", "attribute" LILY " --target ' ball' --foil ' red' --neurons 3", NULL},
+    {"rows", "patch -m tiny --ids 634,1085,324 --from-ids 767,1085,343 --what resid_pre --over layer,pos "
+     "--metric loss", NULL},
+    {"rows", "patch -m tiny --ids 6,8 --from-ids 6,8 --what embed --over pos --metric loss", "2\n"},
     {"rows", "heads" LILY, "24\n"},
     {"rows", "heads -m induction --repeat 8 --copying --top 1", "1\n"},
 };

@@ -70,18 +70,9 @@ static void explain_kinds(char help[OPTION_HELP])
              "root of the sentence's length)", forms);
 }
 
-static const char *format_choice(size_t i)
-{
-    static const char *const tables[] = {"text", "json"};
-    return i < 2 ? tables[i] : format_name(i - 2, ATTN_FORMAT_PICTURE);
-}
-
 static void explain_format(char help[OPTION_HELP])
 {
-    char pictures[OPTION_HELP / 2];
-    list_formats(pictures, sizeof pictures, ATTN_FORMAT_PICTURE, false, ", ");
-    snprintf(help, OPTION_HELP, "text (tables and the picture), json, or the picture alone: %s (default: by the ending of "
-             "the -o path, else text)", pictures);
+    explain_answers(help, "tables and the picture", "the picture alone");
 }
 
 static const struct option options[] = {
@@ -91,7 +82,7 @@ static const struct option options[] = {
      .section = OF_SHOWN, .flags = OPT_COUNTS | OPT_USUAL},
     {0, "head", OPT_NUMBER, &o.head, "N", "the query head that is drawn, counted from 0 (default: 0)", .max = INT32_MAX,
      .section = OF_SHOWN, .flags = OPT_COUNTS | OPT_USUAL},
-    {0, "format", OPT_CHOICE, &o.format, "F", NULL, .choice = format_choice, .explain = explain_format,
+    {0, "format", OPT_CHOICE, &o.format, "F", NULL, .choice = answer_format, .explain = explain_format,
      .section = OF_OUTPUT, .flags = OPT_COUNTS | OPT_USUAL},
     {'o', "output", OPT_FILE, &o.path, "PATH", "write to this file (default: -, standard output)",
      .section = OF_OUTPUT, .flags = OPT_OUTPUT | OPT_USUAL},

@@ -95,7 +95,5 @@ struct attn_token attn_readout_spelled(const struct attn_readout *r, int32_t id)
 void attn_readout_member(struct attn_out *o, const char *name, double x);     /* `,"name":x`; null if x is not finite */
 
 bool attn_readout_is_table(const char *format);         /* of table/columns.h, for programs or a page */
-/* Fails unless the format, NULL: text, is for any of `uses`, which are ATTN_FORMAT_... */
-int attn_readout_check_format(const char *format, unsigned uses, struct attn_err *err);
 
 #endif

@@ -57,15 +57,6 @@ bool attn_readout_is_table(const char *format)
     return attn_table_writes(format) && strcmp(format, "text") != 0;
 }
 
-int attn_readout_check_format(const char *format, unsigned uses, struct attn_err *err)
-{
-    const struct attn_format *f = format ? attn_format_find(format) : NULL;
-    char list[ATTN_FORMAT_LIST];
-    if (!format || (f && f->flags & uses))
-        return ATTN_OK;
-    return attn_fail(err, ATTN_EUSAGE, "unknown format '%s': expected one of %s", format, attn_format_list(list, uses));
-}
-
 /* ---- names in the place of tokens ---- */
 
 int attn_named_new(struct attn_named *out, size_t n, struct attn_err *err)

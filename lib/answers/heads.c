@@ -209,7 +209,7 @@ static int check(struct attn_ranking *h, struct attn_err *err)
 {
     const struct attn_heads_opts *o = h->o;
     char scores[ATTN_HEAD_SCORE_LIST];
-    if (attn_readout_check_format(o->format, ATTN_FORMAT_TABLE | ATTN_FORMAT_PICTURE, err))
+    if (attn_format_check(o->format, ATTN_FORMAT_TABLE | ATTN_FORMAT_PICTURE, err))
         return err->code;
     h->by = o->by ? attn_head_score_find(o->by) : NULL;
     if (o->by && !h->by)

@@ -281,7 +281,7 @@ static int write_as(struct attn_out *o, const struct report *p, struct attn_err 
     const struct attn_table rows = attn_grid_table(&p->r, column);
     if (attn_readout_is_table(name))
         return attn_table_write(o, &rows, name, err);
-    int rc = attn_readout_check_format(name, ATTN_FORMAT_TABLE | ATTN_FORMAT_PICTURE, err);
+    int rc = attn_format_check(name, ATTN_FORMAT_TABLE | ATTN_FORMAT_PICTURE, err);
     return rc ? rc : draw(o, p, format, err);
 }
 

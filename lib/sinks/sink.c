@@ -77,6 +77,15 @@ const char *attn_format_list(char list[ATTN_FORMAT_LIST], unsigned flags)
     return list;
 }
 
+int attn_format_check(const char *format, unsigned uses, struct attn_err *err)
+{
+    const struct attn_format *f = format ? attn_format_find(format) : NULL;
+    char list[ATTN_FORMAT_LIST];
+    if (!format || (f && f->flags & uses))
+        return ATTN_OK;
+    return attn_fail(err, ATTN_EUSAGE, "unknown format '%s': expected one of %s", format, attn_format_list(list, uses));
+}
+
 /* ---- a public sink --------------------------------------------------------------------- */
 
 struct attn_sink {

@@ -85,6 +85,8 @@ extern const struct attn_sink_methods attn_text_methods, attn_json_methods, attn
 /* Lists the names of the formats that have one of the flags, "text, json, csv" and so on. */
 enum { ATTN_FORMAT_LIST = 128 };
 const char *attn_format_list(char list[ATTN_FORMAT_LIST], unsigned flags);
+/* Fails unless the format, NULL: text, has any of `uses`, which are flags, too. */
+int attn_format_check(const char *format, unsigned uses, struct attn_err *err);
 
 /* The tokens that are keys. */
 const struct attn_tokens *attn_sink_keys(const struct attn_sink_job *job);

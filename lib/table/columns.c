@@ -167,9 +167,12 @@ static size_t width_of(const struct attn_column *c, const struct attn_datum *d)
     return strlen(text);
 }
 
-static struct attn_datum heading(const struct attn_column *c)
+static struct attn_datum heading(char text[NUMBER], const struct attn_column *c)
 {
-    return attn_datum_str(c->heading ? c->heading : c->name);
+    if (c->heading || !c->group)
+        return attn_datum_str(c->heading ? c->heading : c->name);
+    attn_snprintf(text, NUMBER, "%s_%s", c->group, c->name);
+    return attn_datum_str(text);
 }
 
 static void pad(struct attn_out *o, size_t n) { attn_out_printf(o, "%*s", (int)n, ""); }
@@ -183,13 +186,13 @@ static void put_aligned(struct attn_out *o, const struct attn_table *t, const si
     bool any = false;
     for (size_t i = 0; i < t->columns; i++) {
         const struct attn_column *c = &t->column[i];
-        const struct attn_datum title = heading(c), *d = cell ? &cell[i] : &title;
+        char text[NUMBER];
+        const struct attn_datum title = heading(text, c), *d = cell ? &cell[i] : &title;
         if (!width[i])
             continue;
         size_t used = width_of(cell ? c : &words, d), left = width[i] > used ? width[i] - used : 0;
         pad(o, blanks + (any ? (c->gap ? c->gap : 2) : 0) + (is_text(c) ? 0 : left));
         if (cell && !is_text(c)) {
-            char text[NUMBER];
             spell(text, c, d);
             attn_out_str(o, text);
         } else {
@@ -212,9 +215,12 @@ static void measure(size_t *width, struct attn_datum *cell, const struct attn_ta
             if (for_people(&t->column[i]) && cell[i].there && !t->column[i].width)
                 width[i] = larger(width[i], larger(width_of(&t->column[i], &cell[i]), 1));
     }
-    for (size_t i = 0; i < t->columns; i++)
+    for (size_t i = 0; i < t->columns; i++) {
+        char text[NUMBER];
+        const struct attn_datum title = heading(text, &t->column[i]);
         if (width[i] && !t->column[i].width)
-            width[i] = larger(width[i], attn_utf8_width(heading(&t->column[i]).s, heading(&t->column[i]).len));
+            width[i] = larger(width[i], attn_utf8_width(title.s, title.len));
+    }
 }
 
 static int put_text(struct attn_out *o, struct attn_datum *cell, const struct attn_table *t, struct attn_err *err)
@@ -252,7 +258,7 @@ static void put_markdown(struct attn_out *o, const struct attn_table *t, const s
         char text[NUMBER];
         if (!for_people(c))
             continue;
-        struct attn_datum d = cell ? cell[i] : heading(c);
+        struct attn_datum d = cell ? cell[i] : heading(text, c);
         if (cell && !is_text(c)) {
             spell(text, c, &d);
             d = attn_datum_str(text);

@@ -5,6 +5,7 @@
  *      "variants": [{"kind", "about", "pattern": {"max_abs", "mean_abs"}, "context", "residual", "kl", "lost_rows",
  *                    "scores", "operations", "bytes", "seconds", "data"}, ...]}
  *
+ * or as a table of the variants, which has no "data" (table/columns.h).
  * "data" is the pattern of that layer and head.  Numbers that are not finite are null, and so is "kl" without an
  * output layer. */
 #include "variants/variants.h"
@@ -24,31 +25,31 @@
 #include "sinks/hide.h"
 #include "sinks/sink_json.h"
 #include "sinks/sink.h"
-
-enum { ABOUT = ATTN_KIND_SEEN };
+#include "table/columns.h"
 
 /* ---- descriptions ---------------------------------------------------------------------- */
 
-static void about_model(char text[ABOUT], const struct attn_model *m)
+static void about_model(char text[ATTN_KIND_SEEN], const struct attn_model *m)
 {
     struct attn_info info;
     attn_model_info(m, &info);
     if (!m->w.causal)
-        snprintf(text, ABOUT, "the model's own: all tokens");
+        snprintf(text, ATTN_KIND_SEEN, "the model's own: all tokens");
     else if (info.local)
-        snprintf(text, ABOUT, "the model's own: causal, only the last %zu in %zu of %zu layers", info.window,
+        snprintf(text, ATTN_KIND_SEEN, "the model's own: causal, only the last %zu in %zu of %zu layers", info.window,
                  info.local, info.L);
     else
-        snprintf(text, ABOUT, "the model's own: itself and all before it");
+        snprintf(text, ATTN_KIND_SEEN, "the model's own: itself and all before it");
 }
 
 /* Says in a few words what a token sees. */
-static void describe(char text[ABOUT], const struct attn_variant *v, const struct attn_model *m)
+static void describe(const struct attn_variants *s)
 {
-    if (v->kind.form == ATTN_MODEL)
-        about_model(text, m);
-    else
-        attn_kind_seen(text, &v->kind, m->w.causal);
+    for (size_t i = 0; i < s->n; i++)
+        if (s->v[i].kind.form == ATTN_MODEL)
+            about_model(s->v[i].about, s->model);
+        else
+            attn_kind_seen(s->v[i].about, &s->v[i].kind, s->model->w.causal);
 }
 
 /* ---- a picture: the same head under each kind, one sheet for each ---------------------- */
@@ -148,11 +149,8 @@ static void what_they_are(struct attn_derivation *d, const struct attn_variants 
 {
     attn_derive_step(d, "What a token looks at");
     attn_derive_table(d, 1);
-    for (size_t i = 0; i < s->n; i++) {
-        char about[ABOUT];
-        describe(about, &s->v[i], s->model);
-        attn_derive_cell(d, "%-*s  %s", NAME_COLUMNS, s->v[i].name, about);
-    }
+    for (size_t i = 0; i < s->n; i++)
+        attn_derive_cell(d, "%-*s  %s", NAME_COLUMNS, s->v[i].name, s->v[i].about);
 }
 
 enum likeness { SAME_BITS, ROUNDED, OTHER };
@@ -260,26 +258,6 @@ static int lesson(struct attn_out *o, const struct attn_variants *s, struct attn
 
 /* ---- for programs ---------------------------------------------------------------------- */
 
-static void key(struct attn_out *o, const char *name)
-{
-    attn_out_printf(o, ",\"%s\":", name);
-}
-
-static void member(struct attn_out *o, const char *name, double x)
-{
-    key(o, name);
-    attn_out_f64(o, x);
-}
-
-static void change(struct attn_out *o, const char *name, const struct attn_change *c)
-{
-    key(o, name);
-    attn_out_str(o, "{\"max_abs\":");
-    attn_out_f64(o, c->largest);
-    member(o, "mean_abs", c->mean);
-    attn_out_char(o, '}');
-}
-
 static void matrix(struct attn_out *o, const float *x, size_t n)
 {
     for (size_t i = 0; i < n; i++)
@@ -290,26 +268,45 @@ static void matrix(struct attn_out *o, const float *x, size_t n)
     attn_out_str(o, "]]");
 }
 
-static void variant(struct attn_out *o, const struct attn_variants *s, const struct attn_variant *v)
+static void put_pattern(struct attn_out *o, const void *self, size_t i)
 {
-    char about[ABOUT];
-    describe(about, v, s->model);
-    attn_out_str(o, "{\"kind\":");
-    attn_doc_string(o, v->name);
-    key(o, "about");
-    attn_doc_string(o, about);
-    change(o, "pattern", &v->pattern);
-    change(o, "context", &v->context);
-    change(o, "residual", &v->residual);
-    member(o, "kl", v->kl);
-    member(o, "lost_rows", (double)v->lost);
-    member(o, "scores", v->scores);
-    member(o, "operations", v->operations);
-    member(o, "bytes", (double)v->bytes);
-    member(o, "seconds", v->seconds);
-    key(o, "data");
-    matrix(o, v->drawn, s->tokens->n);
-    attn_out_char(o, '}');
+    const struct attn_variants *s = self;
+    matrix(o, s->v[i].drawn, s->tokens->n);
+}
+
+static struct attn_datum *put_change(struct attn_datum *cell, const struct attn_change *c)
+{
+    *cell++ = attn_datum_number(c->largest);
+    *cell++ = attn_datum_number(c->mean);
+    return cell;
+}
+
+static void fill(struct attn_datum *cell, const void *self, size_t i)
+{
+    const struct attn_variants *s = self;
+    const struct attn_variant *v = &s->v[i];
+    const double numbers[] = {v->kl, (double)v->lost, v->scores, v->operations, (double)v->bytes, v->seconds};
+    *cell++ = attn_datum_str(v->name);
+    *cell++ = attn_datum_str(v->about);
+    cell = put_change(put_change(put_change(cell, &v->pattern), &v->context), &v->residual);
+    for (size_t k = 0; k < sizeof numbers / sizeof *numbers; k++)
+        *cell++ = attn_datum_number(numbers[k]);
+    *cell = attn_datum_truth(true);
+}
+
+#define CHANGE(what) {.group = what, .name = "max_abs", .kind = ATTN_COLUMN_REAL, .digits = 6}, \
+                     {.group = what, .name = "mean_abs", .kind = ATTN_COLUMN_REAL, .digits = 6}
+
+static struct attn_table table_of(const struct attn_variants *s)
+{
+    static const struct attn_column columns[] = {
+        {.name = "kind"}, {.name = "about"}, CHANGE("pattern"), CHANGE("context"), CHANGE("residual"),
+        {.name = "kl", .kind = ATTN_COLUMN_REAL, .digits = 6}, {.name = "lost_rows", .kind = ATTN_COLUMN_REAL},
+        {.name = "scores", .kind = ATTN_COLUMN_REAL}, {.name = "operations", .kind = ATTN_COLUMN_REAL},
+        {.name = "bytes", .kind = ATTN_COLUMN_REAL}, {.name = "seconds", .kind = ATTN_COLUMN_REAL},
+        {.name = "data", .kind = ATTN_COLUMN_NESTED, .write = put_pattern}};
+    return (struct attn_table){.column = columns, .columns = sizeof columns / sizeof *columns, .rows = s->n,
+                               .row = fill, .self = s};
 }
 
 static int json(struct attn_out *o, const struct attn_variants *s, struct attn_err *err)
@@ -330,20 +327,22 @@ static int json(struct attn_out *o, const struct attn_variants *s, struct attn_e
     attn_out_str(o, ",\n\"tokens\":");
     attn_doc_tokens(o, s->tokens, "\n");
     attn_out_printf(o, ",\n\"layer\":%zu,\n\"head\":%zu,\n\"variants\":[", s->o->layer, s->o->head);
-    for (size_t i = 0; i < s->n; i++) {
-        attn_out_str(o, i ? ",\n" : "\n");
-        variant(o, s, &s->v[i]);
-    }
+    const struct attn_table variants = table_of(s);
+    rc = attn_table_objects(o, &variants, "\n", "\n", err);
     attn_out_str(o, "\n]}\n");
-    return ATTN_OK;
+    return rc;
 }
 
 int attn_variants_write(struct attn_out *o, const struct attn_variants *s, struct attn_err *err)
 {
     const char *format = s->o->format ? s->o->format : "text";
+    describe(s);
     if (!strcmp(format, "text"))
         return lesson(o, s, err);
     if (!strcmp(format, "json"))
         return json(o, s, err);
+    const struct attn_table variants = table_of(s);
+    if (attn_table_writes(format))
+        return attn_table_write(o, &variants, format, err);
     return picture(o, s, format, err);
 }

@@ -344,19 +344,13 @@ static int measure(struct attn_variants *s, struct attn_err *err)
 static int check(const struct attn_variants *s, struct attn_err *err)
 {
     const struct attn_dims *n = &s->model->w.n;
-    const char *format = s->o->format ? s->o->format : "text";
     if (!s->tokens->n)
         return attn_fail(err, ATTN_EFORMAT, "the sentence is empty: there is no token to compare attention of");
     if (s->o->layer >= n->L || s->o->head >= n->H)
         return attn_fail(err, ATTN_EUSAGE, "layer %zu, head %zu is not there: model %s has %zu layer%s of %zu head%s, "
                          "numbered from 0", s->o->layer, s->o->head, s->model->source.name, n->L, n->L == 1 ? "" : "s", n->H,
                          n->H == 1 ? "" : "s");
-    const struct attn_format *f = attn_format_find(format);
-    char list[ATTN_FORMAT_LIST];
-    if (strcmp(format, "text") != 0 && strcmp(format, "json") != 0 && !(f && f->flags & ATTN_FORMAT_PICTURE))
-        return attn_fail(err, ATTN_EUSAGE, "unknown format '%s': expected text, json or one of %s", format,
-                         attn_format_list(list, ATTN_FORMAT_PICTURE));
-    return ATTN_OK;
+    return attn_format_check(s->o->format, ATTN_FORMAT_TABLE | ATTN_FORMAT_PICTURE, err);
 }
 
 static int carry_out(struct attn_variants *s, struct attn_err *err)

@@ -10,12 +10,13 @@
 #include "attn_tools.h"
 #include "base/out.h"
 #include "model/model.h"
+#include "run/kind.h"
 
 struct attn_change { double largest, mean; };           /* absolute differences; NaN if a number is NaN */
 
 struct attn_variant {
     struct attn_kind kind;
-    char name[ATTN_KIND_TEXT];
+    char name[ATTN_KIND_TEXT], about[ATTN_KIND_SEEN];   /* about: what a token sees, in a few words */
     struct attn_change pattern, context, residual;      /* over all layers, heads and tokens; residual: of the last layer */
     double kl;                          /* divergence of the next token's probabilities in nats; NaN: no output layer */
     size_t lost;                        /* rows left without any weight */

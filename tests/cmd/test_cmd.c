@@ -77,7 +77,7 @@ static const struct usage wrong[] = {
     {"heads -o x.npy", "x.npy: 'heads' writes no npy, only text, json, ndjson, csv, "},
     {"patch -s x --from y --what embed --over pos --metric loss -o x.npz",
      "x.npz: 'patch' writes no npz, only text, json, ndjson, csv, "},
-    {"variants -s x -o x.csv", "x.csv: 'variants' writes no csv, only text, json, "},
+    {"variants -s x -o x.npy", "x.npy: 'variants' writes no npy, only text, json, "},
     {"plot x.npy -o x.csv", "x.csv: 'plot' writes no csv, only "},
     {"batch -f x.ndjson --patch zebra --over layer --metric loss", "--patch: unknown activation 'zebra'"},
     {"run Life", "unexpected argument 'Life': a text goes after -s"},

@@ -18,6 +18,7 @@ static const struct { const char *list, *command, *rows; } commands[] = {
     {"rows", "patch -m tiny --ids 634,1085,324 --from-ids 767,1085,343 --what resid_pre --over layer,pos "
      "--metric loss", NULL},
     {"rows", "patch -m tiny --ids 6,8 --from-ids 6,8 --what embed --over pos --metric loss", "2\n"},
+    {"variants", "variants" LILY " --kinds 'causal full window:3 linear'", NULL},
     {"rows", "heads" LILY, "24\n"},
     {"rows", "heads -m induction --repeat 8 --copying --top 1", "1\n"},
 };

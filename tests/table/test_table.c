@@ -65,7 +65,7 @@ static void ck_written(struct attn_table t, const char *format, const char *expe
 
 START_TEST(every_format)
 {
-    ck_written(table, "text", "n  token             max   mean   ok\n"
+    ck_written(table, "text", "n  token           d_max d_mean   ok\n"
                               "0  ·x↵\\xFF         -0.12      -   no\n"
                               "1  =a|b     100000000.00    nan  yes\n");
     ck_written(table, "csv", CSV "1,=a|b,r,100000000,,true,\n");
@@ -75,7 +75,7 @@ START_TEST(every_format)
                "\"why\":null}\n"
                "{\"word\":\"=a|b\",\"raw\":\"r\",\"d\":{\"max\":100000000,\"mean\":null},\"ok\":true,\"list\":[1],"
                "\"why\":null}\n");
-    ck_written(table, "md", "| n | token | max | mean | ok | why |\n|---:|:---|---:|---:|---:|:---|\n"
+    ck_written(table, "md", "| n | token | d\\_max | d\\_mean | ok | why |\n|---:|:---|---:|---:|---:|:---|\n"
                             "| 0 | ·x↵\\\\xFF | -0.12 | - | no |  |\n| 1 | =a\\|b | 100000000.00 | nan | yes |  |\n");
 }
 END_TEST
@@ -103,7 +103,7 @@ START_TEST(without_rows)
 {
     struct attn_table t = table;
     t.rows = 0;
-    ck_written(t, "text", "n  max   mean  ok\n");
+    ck_written(t, "text", "n  d_max d_mean  ok\n");
     ck_written(t, "csv", "n,word,raw,d_max,d_mean,ok,why\n");
     ck_written(t, "ndjson", "");
     ck_assert(attn_table_writes("md") && attn_table_writes("text"));

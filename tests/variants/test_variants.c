@@ -324,7 +324,7 @@ START_TEST(nonsense_is_refused)
     expect("$A variants " LIFE " --kinds ', ' 2>&1", 2, "no kind of attention to compare");
     expect("$A variants " LIFE " --head 1 2>&1", 2, "layer 0, head 1 is not there");
     expect("$A variants " LIFE " --layer 3 2>&1", 2, "layer 3, head 0 is not there");
-    expect("$A variants " LIFE " --format csv 2>&1", 2, "csv");
+    expect("$A variants " LIFE " --format npy 2>&1", 2, "npy");
     expect("$A variants --ids $(seq -s, 0 99 | tr -d 1-9 | sed 's/,/0,/g')0 2>&1", 1, "at most 64");
     expect("$A variants " LIFE " --kinds \"$(yes causal | head -65 | tr '\\n' ' ')\" 2>&1", 2, "more than 64 kinds");
 }

@@ -313,19 +313,19 @@ static const char *model_name(const struct attn_model *m)
     return info.path ? info.path : info.name;
 }
 
+static bool as_text(void) { return !o.format || !strcmp(o.format, "text"); }
 static bool as_json(void) { return o.format && !strcmp(o.format, "json"); }
 
 /* Without a run, or where the second model cannot do it, what the two models are. */
-static void report_models(const struct sides *s, const struct attn_diff_opts *opts)
+static int report_models(const struct sides *s, const struct attn_diff_opts *opts, struct attn_err *err)
 {
     const struct attn_contrasted *c = attn_contrast_result(s->contrast);
     struct differences r = {.opts = opts, .all = o.all, .name_a = common.model ? common.model : attn_model_builtin()[0],
                             .name_b = o.with, .contrast = c};
-    if (as_json())
-        diff_print_models_json(&r);
-    else
-        diff_print_models(&r);
     common.status = attn_contrast_differs(c);
+    if (as_text())
+        return diff_print_models(&r), ATTN_OK;
+    return as_json() ? diff_print_models_json(&r, err) : diff_print_models_table(&r, o.format, err);
 }
 
 static int report_run(const struct sides *s, const struct attn_diff_opts *opts, struct attn_err *err)
@@ -339,13 +339,14 @@ static int report_run(const struct sides *s, const struct attn_diff_opts *opts, 
                             .name_b = o.with ? model_name(s->model_b) : common.second, .same_ids = o.with != NULL,
                             .edits = s->edits.list, .contrast = c,
                             .tokenizer = {c ? c->tokenizer[0] : s->tokenizer, c ? c->tokenizer[1] : s->tokenizer}};
-    if (as_json())
-        diff_print_json(&r);
-    else
+    int code = ATTN_OK;
+    if (as_text())
         diff_print(&r);
+    else
+        code = as_json() ? diff_print_json(&r, err) : diff_print_table(&r, o.format, err);
     common.status = attn_diff_first(d) != NULL;
     attn_diff_free(d);
-    return ATTN_OK;
+    return code;
 }
 
 static int compare(struct sides *s, struct attn_err *err)
@@ -365,8 +366,8 @@ static int compare(struct sides *s, struct attn_err *err)
     if (!code && run)
         return report_run(s, &opts, err);
     /* What a run lacks may be what differs; but a script gets the whole document or none. */
-    if (!code || (code == ATTN_EFORMAT && !as_json() && attn_contrast_differs(attn_contrast_result(s->contrast))))
-        report_models(s, &opts);
+    if (!code || (code == ATTN_EFORMAT && as_text() && attn_contrast_differs(attn_contrast_result(s->contrast))))
+        code = report_models(s, &opts, err) ? (int)err->code : code;
     return code;
 }
 
@@ -391,7 +392,10 @@ static int diff(struct attn_err *err)
     return code;
 }
 
-static const char *const formats[] = {"text", "json", NULL};
+static void explain_format(char help[OPTION_HELP])
+{
+    explain_tables(help, "a report", ": of tensors or, of models without a run, of weights; default: text");
+}
 
 static const struct option options[] = {
     {0, "with", OPT_MODEL, &o.with, "DIR|NAME", "the model to compare with, on the same input",
@@ -404,7 +408,7 @@ static const struct option options[] = {
      .flags = OPT_USUAL},
     {0, "exact", OPT_FLAG, &o.exact, NULL, "numbers agree only if their bits are the same", .flags = OPT_USUAL},
     {0, "all", OPT_FLAG, &o.all, NULL, "list every tensor, even those that agree", .section = OF_SHOWN, .flags = OPT_USUAL},
-    {0, "format", OPT_CHOICE, &o.format, "F", "how to print: text or json (default: text)", .choices = formats,
+    {0, "format", OPT_CHOICE, &o.format, "F", NULL, .choice = table_format, .explain = explain_format,
      .section = OF_OUTPUT, .flags = OPT_USUAL},
     {.name = NULL},
 };
@@ -473,7 +477,7 @@ const struct command diff_command = {
         {NULL, NULL}},
     .groups = (const struct option *const[]){model_options, text_options, encode_options, ids_options, label_options, cross_options,
                                              select_compared_options, diff_dump_options, options, edit_options,
-                                             from_options, thread_options, general_options, NULL},
+                                             from_options, csv_options, thread_options, general_options, NULL},
     .word = "A",
     .second = "B",
     .paths = true,

@@ -5,7 +5,10 @@
 #include <math.h>
 #include <string.h>
 
+#include "opts_output.h"
 #include "cli_print.h"
+
+#include "table/columns.h"
 
 static size_t least(size_t n, bool all) { return all || n < DIFF_MOST ? n : DIFF_MOST; }
 
@@ -367,52 +370,95 @@ static void json_tokens(const struct attn_contrasted *c)
     fputs("]}", stdout);
 }
 
-static void json_weight(const struct attn_contrast_weight *w)
+static void put_place(struct attn_out *o, const size_t *at, int n)
+{
+    char buf[PLACE];
+    attn_out_str(o, place(buf, at, n));
+}
+
+static const struct attn_contrast_weight *weight_at(const void *self, size_t i)
+{
+    return &((const struct attn_contrasted *)self)->weight[i];
+}
+
+static void put_shape_a(struct attn_out *o, const void *self, size_t i)
+{
+    put_place(o, weight_at(self, i)->shape[0], weight_at(self, i)->ndim[0]);
+}
+
+static void put_shape_b(struct attn_out *o, const void *self, size_t i)
+{
+    put_place(o, weight_at(self, i)->shape[1], weight_at(self, i)->ndim[1]);
+}
+
+static void put_at(struct attn_out *o, const void *self, size_t i)
+{
+    put_place(o, weight_at(self, i)->at, weight_at(self, i)->ndim[0]);
+}
+
+/* Cells of columns[], in their order. */
+static void fill(struct attn_datum *cell, const void *self, size_t i)
 {
     static const char *const status[] = {
         [ATTN_DIFF_SAME] = "same", [ATTN_DIFF_CLOSE] = "close", [ATTN_DIFF_NUMBERS] = "differs", [ATTN_DIFF_SHAPE] = "shape",
         [ATTN_DIFF_ONLY_A] = "only_a", [ATTN_DIFF_ONLY_B] = "only_b"};
-    char buf[PLACE];
-    fputs("{\"name\": ", stdout);
-    json_text(stdout, w->name);
-    if (strcmp(w->name, w->name_b)) {
-        fputs(", \"name_b\": ", stdout);
-        json_text(stdout, w->name_b);
+    static const char *const sides[] = {NULL, "a", "b"};
+    const struct attn_contrast_weight *w = weight_at(self, i);
+    *cell++ = attn_datum_str(w->name);
+    *cell++ = attn_datum_str(strcmp(w->name, w->name_b) ? w->name_b : NULL);
+    *cell++ = attn_datum_str(status[w->kind]);
+    for (int side = 0; side < 2; side++) {
+        *cell++ = attn_datum_str(w->dtype[side]);
+        *cell++ = (struct attn_datum){.there = w->dtype[side] != NULL};
     }
-    printf(", \"status\": \"%s\"", status[w->kind]);
-    for (int i = 0; i < 2; i++)
-        if (w->dtype[i])
-            printf(", \"dtype_%c\": \"%s\", \"shape_%c\": %s", "ab"[i], w->dtype[i], "ab"[i], place(buf, w->shape[i], w->ndim[i]));
-    if (w->count)
-        printf(", \"count\": %zu, \"differing\": %zu", w->count, w->differing);
-    if (w->rounded)
-        printf(", \"rounded\": \"%c\"", " ab"[w->rounded]);
+    if (w->count) {
+        cell[0] = attn_datum_whole(w->count);
+        cell[1] = attn_datum_whole(w->differing);
+    }
+    cell[2] = attn_datum_str(sides[(int)w->rounded]);
     if (w->count && (w->differing || w->kind == ATTN_DIFF_CLOSE)) {
-        fputs(", \"max_abs\": ", stdout);
-        json_real(stdout, w->max_abs);
-        printf(", \"at\": %s, \"a\": ", place(buf, w->at, w->ndim[0]));
-        json_real(stdout, w->a);
-        fputs(", \"b\": ", stdout);
-        json_real(stdout, w->b);
+        cell[3] = attn_datum_real(w->max_abs);
+        cell[4] = attn_datum_truth(true);
+        cell[5] = attn_datum_real(w->a);
+        cell[6] = attn_datum_real(w->b);
     }
-    putchar('}');
 }
 
-void diff_json_contrast(const struct attn_contrasted *c)
+/* Optional: there only where it says something. */
+#define COLUMN(title, as) {.name = title, .kind = ATTN_COLUMN_##as, .flags = ATTN_COLUMN_OPTIONAL}
+#define NESTED(title, put) \
+    {.name = title, .kind = ATTN_COLUMN_NESTED, .flags = ATTN_COLUMN_OPTIONAL, .write = put}
+static const struct attn_column columns[] = {
+    {.name = "name"}, COLUMN("name_b", TEXT), {.name = "status"}, COLUMN("dtype_a", TEXT),
+    NESTED("shape_a", put_shape_a), COLUMN("dtype_b", TEXT), NESTED("shape_b", put_shape_b), COLUMN("count", WHOLE), COLUMN("differing", WHOLE),
+    COLUMN("rounded", TEXT), COLUMN("max_abs", REAL), NESTED("at", put_at), COLUMN("a", REAL), COLUMN("b", REAL)};
+
+static struct attn_table weights_of(const struct attn_contrasted *c)
 {
+    return (struct attn_table){.column = columns, .columns = sizeof columns / sizeof *columns, .rows = c->weight_rows,
+                               .row = fill, .self = c, .spaced = true, .csv_safe = csv_safe()};
+}
+
+int diff_json_contrast(const struct attn_contrasted *c, struct attn_err *err)
+{
+    const struct attn_table weights = weights_of(c);
     printf(",\n \"models\": {\"differs\": %s,\n  ", attn_contrast_differs(c) ? "true" : "false");
     json_fields(c);
     json_tokens(c);
     fputs(",\n  \"weights\": [", stdout);
-    for (size_t i = 0; i < c->weight_rows; i++) {
-        fputs(i ? ",\n   " : "\n   ", stdout);
-        json_weight(&c->weight[i]);
-    }
+    int code = table_objects(&weights, "\n   ", "\n   ", err);
     fputs("]}", stdout);
+    return code;
+}
+
+int diff_print_models_table(const struct differences *r, const char *format, struct attn_err *err)
+{
+    const struct attn_table weights = weights_of(r->contrast);
+    return table_print(&weights, format, err);
 }
 
 /* The members of every report, so that one script reads both; there is no run, and so no tensor of it. */
-void diff_print_models_json(const struct differences *r)
+int diff_print_models_json(const struct differences *r, struct attn_err *err)
 {
     fputs("{\"version\": \"" ATTN_VERSION "\",\n \"a\": ", stdout);
     json_text(stdout, r->name_a);
@@ -424,6 +470,7 @@ void diff_print_models_json(const struct differences *r)
     fputs(", \"rtol\": ", stdout);
     json_real(stdout, r->opts->rtol);
     fputs(",\n \"first\": null,\n \"cause\": null,\n \"tensors\": [],\n \"only_a\": [],\n \"only_b\": []", stdout);
-    diff_json_contrast(r->contrast);
+    int code = diff_json_contrast(r->contrast, err);
     fputs("}\n", stdout);
+    return code;
 }

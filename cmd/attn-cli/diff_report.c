@@ -2,10 +2,14 @@
 #include "diff_report.h"
 
 #include <inttypes.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "opts_output.h"
 #include "cli_print.h"
+
+#include "base/err.h"
+#include "table/columns.h"
 
 static bool compared(const struct attn_diff_row *r) { return r->kind <= ATTN_DIFF_SHAPE; }
 static bool differs(const struct attn_diff_row *r) { return r->kind == ATTN_DIFF_NUMBERS || r->kind == ATTN_DIFF_SHAPE; }
@@ -273,59 +277,107 @@ static void json_member(const char *key, double x)
     json_real(stdout, x);
 }
 
-static void json_shape(const char *key, const struct attn_diff_row *row, int side)
+/* Those that were compared, of all rows. */
+struct compared { const struct differences *of; const struct attn_diff_row **row; };
+
+static const struct attn_diff_row *row_at(const void *self, size_t i)
+{
+    return ((const struct compared *)self)->row[i];
+}
+
+static void put_shape_a(struct attn_out *o, const void *self, size_t i)
 {
     char buf[SHAPE];
-    printf(", \"%s\": %s", key, shape(buf, row, side));
+    attn_out_str(o, shape(buf, row_at(self, i), 0));
 }
 
-/* Members that are there only where they say something: what a side calls the array itself, how it was read. */
-static void json_names(const struct differences *r, const struct attn_diff_row *row)
+static void put_shape_b(struct attn_out *o, const void *self, size_t i)
 {
-    for (int s = 0; s < 2; s++) {
-        const char *name = attn_diff_name(r->diff, row, s);
-        if (name && strcmp(name, row->name)) {
-            printf(", \"name_%c\": ", "ab"[s]);
-            json_text(stdout, name);
-        }
-    }
-    if (attn_diff_note(r->diff, row)) {
-        fputs(", \"note\": ", stdout);
-        json_text(stdout, attn_diff_note(r->diff, row));
-    }
+    char buf[SHAPE];
+    attn_out_str(o, shape(buf, row_at(self, i), 1));
 }
 
-static void json_tensor(const struct differences *r, const struct attn_diff_row *row)
+static void put_at(struct attn_out *o, const void *self, size_t i)
+{
+    const struct attn_diff_row *row = row_at(self, i);
+    if (has_heads(row))
+        attn_out_printf(o, "{\"head\": %zu", row->at[0]);
+    else
+        attn_out_str(o, "{\"head\": null");
+    attn_out_printf(o, ", \"row\": %zu, \"col\": %zu}", row->at[1], row->at[2]);
+}
+
+/* Cells of columns[], in their order. */
+static void fill(struct attn_datum *cell, const void *self, size_t i)
 {
     static const char *const status[] = {
         [ATTN_DIFF_SAME] = "same", [ATTN_DIFF_CLOSE] = "close", [ATTN_DIFF_NUMBERS] = "differs", [ATTN_DIFF_SHAPE] = "shape"};
-    fputs("{\"name\": ", stdout);
-    json_text(stdout, row->name);
-    printf(", \"status\": \"%s\"", status[row->kind]);
-    json_names(r, row);
-    json_shape("shape_a", row, 0);
-    json_shape("shape_b", row, 1);
-    if (row->kind != ATTN_DIFF_SHAPE) {
-        printf(", \"count\": %zu, \"differing\": %zu", row->count, row->differing);
-        json_member("max_abs", row->max_abs);
-        json_member("mean_abs", row->mean_abs);
-        printf(", \"max_ulp\": %" PRIu64, row->max_ulp);
-        json_member("nmse", row->nmse);
+    const struct attn_diff *d = ((const struct compared *)self)->of->diff;
+    const struct attn_diff_row *row = row_at(self, i);
+    bool measured = row->kind != ATTN_DIFF_SHAPE;
+    bool apart = row->kind == ATTN_DIFF_CLOSE || row->kind == ATTN_DIFF_NUMBERS;
+    *cell++ = attn_datum_str(row->name);
+    *cell++ = attn_datum_str(status[row->kind]);
+    for (int s = 0; s < 2; s++) {       /* what a side calls the array itself */
+        const char *name = attn_diff_name(d, row, s);
+        *cell++ = attn_datum_str(name && strcmp(name, row->name) ? name : NULL);
     }
-    if (row->kind == ATTN_DIFF_CLOSE || row->kind == ATTN_DIFF_NUMBERS) {
-        printf(", \"at\": {\"head\": %s", has_heads(row) ? "" : "null");
+    *cell++ = attn_datum_str(attn_diff_note(d, row));
+    *cell++ = attn_datum_truth(true);
+    *cell++ = attn_datum_truth(true);
+    if (measured) {
+        cell[0] = attn_datum_whole(row->count);
+        cell[1] = attn_datum_whole(row->differing);
+        cell[2] = attn_datum_real(row->max_abs);
+        cell[3] = attn_datum_real(row->mean_abs);
+        cell[4] = attn_datum_whole(row->max_ulp);
+        cell[5] = attn_datum_real(row->nmse);
+    }
+    if (apart) {
+        cell[6] = attn_datum_truth(true);
         if (has_heads(row))
-            printf("%zu", row->at[0]);
-        printf(", \"row\": %zu, \"col\": %zu}", row->at[1], row->at[2]);
-        json_member("a", (double)row->a);
-        json_member("b", (double)row->b);
+            cell[7] = attn_datum_whole(row->at[0]);
+        cell[8] = attn_datum_whole(row->at[1]);
+        cell[9] = attn_datum_whole(row->at[2]);
+        cell[10] = attn_datum_real((double)row->a);
+        cell[11] = attn_datum_real((double)row->b);
     }
-    if (row->act >= 0 && row->act < ATTN_ACT_DERIVED && row->kind != ATTN_DIFF_SHAPE) {
-        json_member("gap", row->gap);
-        json_member("explained", row->explained);
-        printf(", \"beyond\": %zu", row->beyond);
+    if (measured && row->act >= 0 && row->act < ATTN_ACT_DERIVED) {
+        cell[12] = attn_datum_real(row->gap);
+        cell[13] = attn_datum_real(row->explained);
+        cell[14] = attn_datum_whole(row->beyond);
     }
-    putchar('}');
+}
+
+/* Optional ones are there only where they say something. */
+#define REAL(title) {.name = title, .kind = ATTN_COLUMN_REAL, .flags = ATTN_COLUMN_OPTIONAL}
+#define WHOLE(title) {.name = title, .kind = ATTN_COLUMN_WHOLE, .flags = ATTN_COLUMN_OPTIONAL}
+#define FLAT(title) {.name = title, .kind = ATTN_COLUMN_WHOLE, .flags = ATTN_COLUMN_FLAT}
+static const struct attn_column columns[] = {
+    {.name = "name"}, {.name = "status"}, {.name = "name_a", .flags = ATTN_COLUMN_OPTIONAL},
+    {.name = "name_b", .flags = ATTN_COLUMN_OPTIONAL}, {.name = "note", .flags = ATTN_COLUMN_OPTIONAL},
+    {.name = "shape_a", .kind = ATTN_COLUMN_NESTED, .write = put_shape_a},
+    {.name = "shape_b", .kind = ATTN_COLUMN_NESTED, .write = put_shape_b},
+    WHOLE("count"), WHOLE("differing"), REAL("max_abs"), REAL("mean_abs"), WHOLE("max_ulp"), REAL("nmse"),
+    {.name = "at", .kind = ATTN_COLUMN_NESTED, .flags = ATTN_COLUMN_OPTIONAL, .write = put_at},
+    FLAT("at_head"), FLAT("at_row"), FLAT("at_col"), REAL("a"), REAL("b"), REAL("gap"), REAL("explained"),
+    WHOLE("beyond")};
+
+int diff_print_table(const struct differences *r, const char *format, struct attn_err *err)
+{
+    size_t n;
+    const struct attn_diff_row *row = attn_diff_rows(r->diff, &n);
+    struct compared c = {r, calloc(n + 1, sizeof *c.row)};
+    struct attn_table t = {.column = columns, .columns = sizeof columns / sizeof *columns, .row = fill, .self = &c,
+                           .spaced = true, .csv_safe = csv_safe()};
+    if (!c.row)
+        return attn_no_memory(err, NULL, "for %zu tensors", n);
+    for (size_t i = 0; i < n; i++)
+        if (compared(&row[i]))
+            c.row[t.rows++] = &row[i];
+    int code = format ? table_print(&t, format, err) : table_objects(&t, "\n  ", "\n  ", err);
+    free(c.row);
+    return code;
 }
 
 static void json_lonely(const struct attn_diff_row *row, size_t n, enum attn_diff_kind kind, const char *key)
@@ -366,24 +418,20 @@ static void json_head(const struct differences *r)
     }
 }
 
-void diff_print_json(const struct differences *r)
+int diff_print_json(const struct differences *r, struct attn_err *err)
 {
-    size_t n, found = 0;
+    size_t n;
     const struct attn_diff_row *row = attn_diff_rows(r->diff, &n);
     json_head(r);
     json_edits(stdout, r->edits);
     fputs(",\n \"tensors\": [", stdout);
-    for (size_t i = 0; i < n; i++) {
-        if (!compared(&row[i]))
-            continue;
-        fputs(found++ ? ",\n  " : "\n  ", stdout);
-        json_tensor(r, &row[i]);
-    }
+    if (diff_print_table(r, NULL, err))
+        return err->code;
     putchar(']');
     json_lonely(row, n, ATTN_DIFF_ONLY_A, "only_a");
     json_lonely(row, n, ATTN_DIFF_ONLY_B, "only_b");
     diff_json_next(r);
-    if (r->contrast)
-        diff_json_contrast(r->contrast);
+    int code = r->contrast ? diff_json_contrast(r->contrast, err) : ATTN_OK;
     fputs("}\n", stdout);
+    return code;
 }

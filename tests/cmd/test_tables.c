@@ -19,6 +19,10 @@ static const struct { const char *list, *command, *rows; } commands[] = {
      "--metric loss", NULL},
     {"rows", "patch -m tiny --ids 6,8 --from-ids 6,8 --what embed --over pos --metric loss", "2\n"},
     {"variants", "variants" LILY " --kinds 'causal full window:3 linear'", NULL},
+    {"tensors", "diff -m tiny --with tiny --ids 3,4,5 --ablate L1H1 --show '*'", NULL},
+    {"tensors", "diff -m life --with life-full -s 'Life is' --show '*'", NULL},
+    {"models.weights", "diff life life-full", NULL},
+    {"models.weights", "diff stacked induction --all", NULL},
     {"rows", "heads" LILY, "24\n"},
     {"rows", "heads -m induction --repeat 8 --copying --top 1", "1\n"},
 };

@@ -1,8 +1,8 @@
 """tables.py ROWS COMMAND... - whether a command says the same in every format of tables.
 
 Runs COMMAND with --format json, ndjson, csv, tidy and md and parses each: the lines of ndjson are the objects of the
-list ROWS of the document ("." if that is a list itself), csv has their numbers and texts, an object within one as
-GROUP_NAME, tidy is csv, and Markdown has as many rows and the same numbers, rounded.  Prints how many rows."""
+list ROWS of the document ("." if that is a list itself, A.B within A), csv has their numbers and texts, an object
+within one as GROUP_NAME, tidy is csv, and Markdown has as many rows and the same numbers, rounded.  Prints how many rows."""
 import csv
 import html
 import io
@@ -35,7 +35,7 @@ def flat(row):
 
 def same(cell, x):
     if x is None:
-        return cell == ""
+        return cell in ("", "inf", "-inf")         # JSON has no infinities
     if isinstance(x, bool):
         return cell == ("true" if x else "false")
     return float(cell) == x if isinstance(x, (int, float)) else cell == x
@@ -54,8 +54,9 @@ def close(cell, number):
 
 
 def check(name, *command):
-    document = json.loads(run(command, "json"))
-    rows = document if name == "." else document[name]
+    rows = json.loads(run(command, "json"))
+    for part in filter(None, name.split(".")):
+        rows = rows[part]
     lines = [json.loads(line) for line in run(command, "ndjson").splitlines()]
     text = run(command, "csv")
     cells, tidy = [timeless(csv.DictReader(io.StringIO(t))) for t in (text, run(command, "tidy"))]

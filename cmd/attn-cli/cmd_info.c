@@ -5,13 +5,14 @@
 #include "cli_print.h"
 
 #include "base/err.h"
+#include "table/columns.h"
 
 #include <inttypes.h>
 #include <string.h>
 
 static struct { const char *format, *digest; bool check; } o;
 
-static const char *const formats[] = {"text", "json", NULL}, *const digests[] = {"sampled", "full", NULL};
+static const char *const digests[] = {"sampled", "full", NULL};
 
 struct facts {
     const struct attn_model *model;
@@ -37,12 +38,15 @@ static void print_scaled(uint64_t n, double step, const char *const unit[4])
         printf(" (%.1f%s)", x, unit[i]);
 }
 
-static void print_shape(const struct attn_tensor_info *t, FILE *f)
+enum { SHAPE = 8 * sizeof ", 18446744073709551615" };           /* room for all dimensions, however large */
+
+static const char *shape(char buf[SHAPE], const struct attn_tensor_info *t)
 {
-    fputc('[', f);
+    size_t n = (size_t)snprintf(buf, SHAPE, "[");
     for (int i = 0; i < t->ndim; i++)
-        fprintf(f, "%s%zu", i ? ", " : "", t->shape[i]);
-    fputc(']', f);
+        n += (size_t)snprintf(buf + n, SHAPE - n, "%s%zu", i ? ", " : "", t->shape[i]);
+    snprintf(buf + n, SHAPE - n, "]");
+    return buf;
 }
 
 static void text_sizes(const struct attn_info *n)
@@ -119,6 +123,7 @@ static void text_name(const char *name)
 static void text_tensors(const struct facts *f)
 {
     struct attn_tensor_info t;
+    char buf[SHAPE];
     int width = 0;
     for (size_t i = 0; i < f->info.tensors; i++) {
         attn_model_tensor(f->model, i, &t);
@@ -130,9 +135,7 @@ static void text_tensors(const struct facts *f)
         attn_model_tensor(f->model, i, &t);
         printf("  ");
         text_name(t.name);
-        printf("%*s  %-4s  ", width - (int)strlen(t.name), "", t.dtype);
-        print_shape(&t, stdout);
-        putchar('\n');
+        printf("%*s  %-4s  %s\n", width - (int)strlen(t.name), "", t.dtype, shape(buf, &t));
     }
 }
 
@@ -227,7 +230,39 @@ static void json_run(const struct facts *f)
     putchar('}');
 }
 
-static void print_json(const struct facts *f)
+struct tensors { const struct facts *of; char *shape; };
+
+static void fill(struct attn_datum *cell, const void *self, size_t i)
+{
+    const struct tensors *x = self;
+    struct attn_tensor_info t;
+    attn_model_tensor(x->of->model, i, &t);
+    cell[0] = attn_datum_str(t.name);
+    cell[1] = attn_datum_str(t.dtype);
+    cell[2] = cell[3] = attn_datum_str(shape(x->shape, &t));
+    cell[4] = attn_datum_whole(t.bytes);
+}
+
+static void put_shape(struct attn_out *out, const void *self, size_t i)
+{
+    (void)i;
+    attn_out_str(out, ((const struct tensors *)self)->shape);
+}
+
+/* The tensors; format NULL: as objects of the document. */
+static int write_tensors(const struct facts *f, const char *format, struct attn_err *err)
+{
+    static const struct attn_column columns[] = {
+        {.name = "name"}, {.name = "dtype"}, {.name = "shape", .kind = ATTN_COLUMN_NESTED, .write = put_shape},
+        {.name = "shape", .flags = ATTN_COLUMN_FLAT}, {.name = "bytes", .kind = ATTN_COLUMN_WHOLE}};
+    char buf[SHAPE];
+    const struct tensors tensors = {f, buf};
+    const struct attn_table t = {.column = columns, .columns = sizeof columns / sizeof *columns,
+                                 .rows = f->info.tensors, .row = fill, .self = &tensors, .spaced = true, .csv_safe = csv_safe()};
+    return format ? table_print(&t, format, err) : table_objects(&t, "\n  ", "\n  ", err);
+}
+
+static int print_json(const struct facts *f, struct attn_err *err)
 {
     fputs("{\"version\": \"" ATTN_VERSION "\"", stdout);
     json_head(f);
@@ -239,16 +274,9 @@ static void print_json(const struct facts *f)
     json_warnings(f);
     json_run(f);
     fputs(",\n \"tensors\": [", stdout);
-    for (size_t i = 0; i < f->info.tensors; i++) {
-        struct attn_tensor_info t;
-        attn_model_tensor(f->model, i, &t);
-        printf("%s\n  {\"name\": ", i ? "," : "");
-        json_text(stdout, t.name);
-        printf(", \"dtype\": \"%s\", \"shape\": ", t.dtype);
-        print_shape(&t, stdout);
-        printf(", \"bytes\": %" PRIu64 "}", t.bytes);
-    }
+    int code = write_tensors(f, NULL, err);
     fputs("]}\n", stdout);
+    return code;
 }
 
 static int cost(struct attn_cost *out, const struct facts *f, const char *show, struct attn_err *err)
@@ -295,12 +323,13 @@ static int describe(const struct attn_model *m, struct attn_err *err)
     /* A model without one is still a model. */
     if (attn_tokenizer_open(&f.tokenizer, common.model, &f.why) == ATTN_ENOMEM)
         return *err = f.why, err->code;
-    if (o.format && !strcmp(o.format, "json"))
-        print_json(&f);
-    else
+    int code = ATTN_OK;
+    if (!o.format || !strcmp(o.format, "text"))
         text_all(&f);
+    else
+        code = strcmp(o.format, "json") ? write_tensors(&f, o.format, err) : print_json(&f, err);
     attn_tokenizer_close(f.tokenizer);
-    return ATTN_OK;
+    return code;
 }
 
 static int info(struct attn_err *err)
@@ -315,8 +344,13 @@ static int info(struct attn_err *err)
     return code;
 }
 
+static void explain_format(char help[OPTION_HELP])
+{
+    explain_tables(help, "a report", ": of tensors; default: text");
+}
+
 static const struct option options[] = {
-    {0, "format", OPT_CHOICE, &o.format, "F", "how to print: text or json (default: text)", .choices = formats},
+    {0, "format", OPT_CHOICE, &o.format, "F", NULL, .choice = table_format, .explain = explain_format},
     {0, "check", OPT_FLAG, &o.check, NULL, "check every weight; one that is not finite is an error, and an output "
      "layer that differs anywhere from the embedding it is tied to a warning", .flags = 0},
     {0, "digest", OPT_CHOICE, &o.digest, "KIND", "what the digest covers: sampled (configuration, tokenizer, headers, the "
@@ -340,6 +374,6 @@ const struct command info_command = {
         {"attn-cli info -m ./gpt2 --format json | jq .tensors", "names and shapes, for scripts"},
         {NULL, NULL}},
     .groups = (const struct option *const[]){model_options, text_options, encode_options, ids_options, options,
-                                             thread_options, general_options, NULL},
+                                             csv_options, thread_options, general_options, NULL},
     .report = true,
 };

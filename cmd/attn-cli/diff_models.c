@@ -430,7 +430,8 @@ static void fill(struct attn_datum *cell, const void *self, size_t i)
     {.name = title, .kind = ATTN_COLUMN_NESTED, .flags = ATTN_COLUMN_OPTIONAL, .write = put}
 static const struct attn_column columns[] = {
     {.name = "name"}, COLUMN("name_b", TEXT), {.name = "status"}, COLUMN("dtype_a", TEXT),
-    NESTED("shape_a", put_shape_a), COLUMN("dtype_b", TEXT), NESTED("shape_b", put_shape_b), COLUMN("count", WHOLE), COLUMN("differing", WHOLE),
+    NESTED("shape_a", put_shape_a), COLUMN("dtype_b", TEXT), NESTED("shape_b", put_shape_b),
+    COLUMN("count", WHOLE), COLUMN("differing", WHOLE),
     COLUMN("rounded", TEXT), COLUMN("max_abs", REAL), NESTED("at", put_at), COLUMN("a", REAL), COLUMN("b", REAL)};
 
 static struct attn_table weights_of(const struct attn_contrasted *c)

@@ -23,6 +23,7 @@ static const struct { const char *list, *command, *rows; } commands[] = {
     {"tensors", "diff -m life --with life-full -s 'Life is' --show '*'", NULL},
     {"models.weights", "diff life life-full", NULL},
     {"models.weights", "diff stacked induction --all", NULL},
+    {"tensors", "info -m stacked", NULL},
     {"rows", "heads" LILY, "24\n"},
     {"rows", "heads -m induction --repeat 8 --copying --top 1", "1\n"},
 };

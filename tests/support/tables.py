@@ -2,7 +2,8 @@
 
 Runs COMMAND with --format json, ndjson, csv, tidy and md and parses each: the lines of ndjson are the objects of the
 list ROWS of the document ("." if that is a list itself, A.B within A), csv has their numbers and texts, an object
-within one as GROUP_NAME, tidy is csv, and Markdown has as many rows and the same numbers, rounded.  Prints how many rows."""
+within one as GROUP_NAME, tidy is csv, and Markdown has as many rows and the same numbers, rounded.  Prints the number
+of rows."""
 import csv
 import html
 import io

@@ -483,7 +483,7 @@ struct attn_variants_opts {
     const char *kinds;                  /* as attn_kind_parse takes them, separated by blanks or commas; NULL: one of each */
     const char *text; size_t text_len;  /* the sentence; NULL when there are ids only */
     size_t layer, head;                 /* whose pattern is drawn; all layers and heads are compared */
-    const char *format;                 /* text, json, or a picture: term png svg pdf html; NULL: text */
+    const char *format;                 /* of ATTN_FORMAT_TABLE or ATTN_FORMAT_PICTURE; NULL: text */
     const char *path;                   /* NULL or "-": standard output */
     int width;                          /* columns of the terminal, text and term; 0: no limit */
     bool color;                         /* text only */

@@ -258,7 +258,8 @@ static int write_tensors(const struct facts *f, const char *format, struct attn_
     char buf[SHAPE];
     const struct tensors tensors = {f, buf};
     const struct attn_table t = {.column = columns, .columns = sizeof columns / sizeof *columns,
-                                 .rows = f->info.tensors, .row = fill, .self = &tensors, .spaced = true, .csv_safe = csv_safe()};
+                                 .rows = f->info.tensors, .row = fill, .self = &tensors, .spaced = true,
+                                 .csv_safe = csv_safe()};
     return format ? table_print(&t, format, err) : table_objects(&t, "\n  ", "\n  ", err);
 }
 

@@ -1,6 +1,7 @@
 /* cmd_run.c - runs one sentence through a model and prints or writes its activations. */
 #include "attn_ask.h"
 #include "attn_tools.h"
+#include "ablations.h"
 #include "asking.h"
 #include "opts_attention.h"
 #include "opts_edits.h"
@@ -242,9 +243,14 @@ static int show(struct session *s, const struct input *in, const struct input *o
         .cross_text = other->text, .cross_len = other->len, .slopes = s->slopes, .gradient = s->slopes ? &gradient : NULL,
         .ablated = s->ablated, .n_ablated = s->n_ablated, .words = o.words,
         .edits = &s->edits};
-    if (!code)
+    const struct attn_format *format = attn_format_find(output.format ? output.format : "text");
+    if (!code && o.ablations && format->flags & ATTN_FORMAT_TABLE)
+        code = ablations_write(&(struct ablations){
+            .row = s->ablated, .n = s->n_ablated, .model = s->model, .tokens = s->tokens, .tokenizer = s->tokenizer,
+            .text = in->text, .len = in->len, .edits = s->edits.list, .format = o.format, .path = o.path}, err);
+    else if (!code)
         code = output_write(&output, err);
-    if (!code)
+    if (!code && !o.ablations)
         note_edits(s);
     free_hints(&hints);
     return code;
@@ -339,8 +345,9 @@ static const struct option options[] = {
     {0, "words", OPT_FLAG, &o.words, NULL, "merge the tokens of each word, in every format, as a page does: pattern and rollout are summed "
      "over the tokens of a key's word and averaged over those of a query's, so that rows still sum to 1; context is averaged",
      .section = OF_SHOWN, .flags = OPT_COUNTS | OPT_USUAL},
-    {0, "ablations", OPT_FLAG, &o.ablations, NULL, "with --format html: a button at each head shows what comes next without it, and "
-     "the overview how much that matters; computes one more run from each head's layer on",
+    {0, "ablations", OPT_FLAG, &o.ablations, NULL, "what comes next without each head: in text, json, csv and tidy a "
+     "row a head, with the divergence KL(with it || without it) in nats, in place of activations; with --format html a "
+     "button at each head, and the overview says how much it matters; computes one more run from each head's layer on",
      .section = OF_SHOWN, .flags = OPT_COUNTS},
     {.name = NULL},
 };

@@ -25,12 +25,13 @@ enum {
 static const char pattern[] = "pattern";        /* what pictures show; a page has room for more */
 
 static const struct attn_format attn_formats[] = {      /* in the order of lists in help and messages */
-    {"text", NULL, NULL, NULL, RUN | COMPARE | TABLE, &attn_text_methods},
+    {"text", NULL, NULL, NULL, RUN | COMPARE | TABLE | ABLATED, &attn_text_methods},
     {"screen", NULL, "the first look, on one screen", NULL, RUN | COMPARE, &attn_screen_methods},
-    {"json", ".json", NULL, NULL, RUN | DIGEST | COMPARE | TABLE, &attn_json_methods},
+    {"json", ".json", NULL, NULL, RUN | DIGEST | COMPARE | TABLE | ABLATED, &attn_json_methods},
     {"ndjson", NULL, "one JSON document per line", NULL, LINES | DIGEST | TABLE, &attn_ndjson_methods},
-    {"csv", ".csv", "one file per matrix", NULL, RUN | APART | MANY | DIGEST | TABLE, &attn_csv_methods},
-    {"tidy", ".tidy", "one long table", NULL, RUN | LINES | TABLE, &attn_tidy_methods},
+    {"csv", ".csv", "one file per matrix", NULL, RUN | APART | MANY | DIGEST | TABLE | ABLATED,
+     &attn_csv_methods},
+    {"tidy", ".tidy", "one long table", NULL, RUN | LINES | TABLE | ABLATED, &attn_tidy_methods},
     {"md", NULL, "a table of Markdown", NULL, TABLE, NULL},
     {"npy", ".npy", NULL, NULL, RUN | APART | MANY | BINARY | DIGEST, &attn_npy_methods},
     {"npz", ".npz", NULL, NULL, RUN | APART | BINARY, &attn_npz_methods},

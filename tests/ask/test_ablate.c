@@ -214,12 +214,40 @@ START_TEST(a_lens_too_large_for_a_page_is_named)
 }
 END_TEST
 
+/* ---- as a table ---- */
+
+#define TABLE "\"$A\" run -m tiny -s 'Lily lost her' --ablations --layer 1,2 --edit 'L0H1 = 0' "
+/* Parses the CSV on standard input: a row a head, with what stands in the objects of the document $D/json. */
+#define SAME "$PYTHON -c 'import csv, json, sys\n" \
+    "rows = json.load(open(sys.argv[1]))[\"rows\"]\n" \
+    "cells = list(csv.DictReader(sys.stdin))\n" \
+    "assert len(rows) == len(cells)\n" \
+    "for row, cell in zip(rows, cells):\n" \
+    "    assert all(float(cell[k]) == row[k] for k in (\"layer\", \"head\", \"kl\"))\n" \
+    "    for i, t in enumerate(row[\"top\"], 1):\n" \
+    "        assert (int(cell[f\"top{i}_id\"]), cell[f\"top{i}_text\"]) == (t[\"id\"], t[\"text\"])\n" \
+    "        assert float(cell[f\"top{i}_p\"]) == t[\"probability\"]\n" \
+    "print(len(cells))' $D/json"
+
+START_TEST(a_row_a_head)
+{
+    succeed(TABLE "--format json -o $D/json");
+    expect_exactly(TABLE "--format csv | " SAME, "8\n");
+    expect_same(TABLE "--format csv", TABLE "--format tidy -o $D/x.tidy && cat $D/x.tidy");
+    expect(TABLE, 0, "layer  head      KL  1");
+    expect_exactly("jq -r '.edits[0], (.rows[0] | .layer, .head)' $D/json; " TABLE "| wc -l", "L0H1 = 0\n1\n0\n9\n");
+    /* What comes next is that of an edited run. */
+    expect_same("jq -c '.rows[5].top | map(.id, .probability)' $D/json",
+                "\"$A\" run -m tiny -s 'Lily lost her' --edit 'L0H1 = 0' --ablate L2H1 --format json | "
+                "jq -c '.compare.after | map(.id, .probability)'");
+}
+END_TEST
+
 /* ---- what is refused ---- */
 
 static const struct { const char *line, *part; int status; } refused[] = {
-    {"-m tiny -s x --ablations", "--ablations: only --format html shows what comes next without each head, not text", 2},
-    {"-m tiny -s x --ablations --format json", "not json", 2},
-    {"-m tiny -s x --ablations -o $D/x.svg", "not svg", 2},
+    {"-m tiny -s x --ablations -o $D/x.svg", "--ablations: only --format text, json, csv, tidy or html shows what "
+     "comes next without each head, not svg", 2},
     {"-m tiny -s x --cross y --ablations --format html", "--ablations with --cross", 2},
     {"-m tiny -s x --gradient loss --ablations --format html", "--ablations with --gradient", 2},
     {"-m life -s Life --ablations --format html", "model life has no output layer", 1},
@@ -247,6 +275,7 @@ Suite *suite_ablate(void)
     tcase_add_test(c, nothing_is_there_that_was_not_asked_for);
     tcase_add_test(c, the_lens_of_a_page_is_that_of_the_command);
     tcase_add_test(c, a_lens_too_large_for_a_page_is_named);
+    tcase_add_test(c, a_row_a_head);
     tcase_add_loop_test(c, what_a_page_cannot_say_is_refused, 0, sizeof refused / sizeof *refused);
     suite_add_tcase(s, c);
     return s;

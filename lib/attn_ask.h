@@ -152,7 +152,7 @@ struct attn_heads_opts {
     bool copying;                       /* also the score that needs no text; sorting by it asks for it, too */
     const char *by;                     /* the score to sort by; NULL: the largest share */
     size_t top;                         /* report so many heads, the largest ones; 0: all.  Pictures have all */
-    const char *format;                 /* text json csv, or a picture; NULL: text */
+    const char *format;                 /* of ATTN_FORMAT_TABLE or ATTN_FORMAT_PICTURE; NULL: text */
     const char *path;                   /* NULL or "-": standard output */
     const char *about;                  /* what the texts are, for titles; NULL: nothing */
     int width;                          /* columns of the terminal; 0: no limit */
@@ -270,7 +270,7 @@ void attn_patch_free(struct attn_patch *p);                         /* NULL is f
 void attn_patch_get(const struct attn_patch *p, struct attn_patch_result *out);
 
 struct attn_patch_report_opts {
-    const char *format;                 /* text (NULL), json, csv, tidy, or a picture: term png svg pdf html */
+    const char *format;                 /* as of heads */
     const char *path;                   /* NULL or "-": standard output */
     const struct attn_model *model;
     const struct attn_tokens *tokens, *from;            /* of both texts */
@@ -294,7 +294,7 @@ struct attn_lens_opts {
     size_t top;                         /* how many of the likeliest tokens, of which png, svg and pdf write one; 0: 1 in text and
                                          * pictures, else 5 */
     bool all;                           /* also between attention and MLP */
-    const char *format;                 /* text json csv tidy, or a picture: png svg pdf html; NULL: text */
+    const char *format;                 /* as of heads, but no term */
     const char *path;                   /* NULL or "-": standard output */
     int width;                          /* columns of the terminal, text only; 0: no limit */
     bool color;                         /* text only */
@@ -319,7 +319,7 @@ struct attn_attribute_opts {
     int64_t pos;                        /* the position whose prediction it is; negative ones count from the end */
     size_t neurons;                     /* how many of the neurons largest in size are listed besides */
     size_t top;                         /* text only: how many of the largest parts; 0: all, in the order of the forward pass */
-    const char *format;                 /* text json csv tidy; NULL: text */
+    const char *format;                 /* of ATTN_FORMAT_TABLE; NULL: text */
     const char *path;                   /* NULL or "-": standard output */
     int width;                          /* columns of the terminal, text only; 0: no limit */
     bool color, bars;                   /* text only */

@@ -202,6 +202,8 @@ enum { TOP = 5 };                       /* tokens listed for programs; people ge
 static int check(const struct attn_lens *s, const char *format, struct attn_err *err)
 {
     int rc = attn_format_check(format, ATTN_FORMAT_TABLE | ATTN_FORMAT_PICTURE, err);
+    if (!rc && !strcmp(format, "term"))
+        rc = attn_fail(err, ATTN_EUSAGE, "format 'term' has no room for the words of a lens");
     if (!rc && !s->model->w.unembed.data)
         rc = attn_fail(err, ATTN_EFORMAT, "model '%s' has no output layer: there is nothing to look through",
                        s->model->source.name);

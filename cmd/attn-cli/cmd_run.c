@@ -345,8 +345,8 @@ static const struct option options[] = {
     {0, "words", OPT_FLAG, &o.words, NULL, "merge the tokens of each word, in every format, as a page does: pattern and rollout are summed "
      "over the tokens of a key's word and averaged over those of a query's, so that rows still sum to 1; context is averaged",
      .section = OF_SHOWN, .flags = OPT_COUNTS | OPT_USUAL},
-    {0, "ablations", OPT_FLAG, &o.ablations, NULL, "what comes next without each head: in text, json, csv and tidy a "
-     "row a head, with the divergence KL(with it || without it) in nats, in place of activations; with --format html a "
+    {0, "ablations", OPT_FLAG, &o.ablations, NULL, "what comes next without each head: in formats of text a row a "
+     "head, with the divergence KL(with it || without it) in nats, in place of activations; with --format html a "
      "button at each head, and the overview says how much it matters; computes one more run from each head's layer on",
      .section = OF_SHOWN, .flags = OPT_COUNTS},
     {.name = NULL},

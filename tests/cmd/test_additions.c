@@ -31,11 +31,9 @@ static const struct place format[] = {
     {"cmd/attn-cli/cmd_generate.c", 1, "help, where text and json mean two things"},
     {"cmd/attn-cli/cmd_heads.c", 1, "help: the form of batch's summary that is called like it"},
     {"cmd/attn-cli/cmd_merge.c", 1, "help: examples of what is joined"},
-    {"lib/answers/*", 5, "which formats a table has, and what is a long table already"},
-    {"cmd/attn-cli/cmd_lens.c", 1, "its choice of formats"},
-    {"cmd/attn-cli/cmd_attribute.c", 1, "its choice of formats"},
+    {"lib/table/columns.c", 1, "the writers of tables"},
+    {"cmd/attn-cli/opts_output.c", 1, "help: which of them are the same table"},
     {"cmd/attn-cli/cmd_plot.c", 1, "help: which files are read"},
-    {"cmd/attn-cli/cmd_patch.c", 1, "likewise"},
     {NULL, 0, NULL},
 };
 static const struct place family[] = {

@@ -90,7 +90,7 @@ void attn_edit_apply(const struct attn_edited_row *r)
 
 /* A number that is set depends on x no more; one that is added or subtracted does not depend on x; and to subtract the component
  * along a direction is symmetric. */
-void attn_edit_back(const struct attn_edited_row *r)
+void attn_edit_backward(const struct attn_edited_row *r)
 {
     if (r->edit->value.form == ATTN_VALUE_PROJ)
         without_direction(r);

@@ -58,7 +58,7 @@ static int add_tokens(struct attn_ranges *out, struct attn_editor *e, const stru
 /* ---- lists ---- */
 
 /* The row that is `back` from the end.  In a text that grows, each new row is the last one when it comes. */
-static bool add_back(struct attn_ranges *out, size_t back, size_t n, size_t prompt, bool grows)
+static bool add_backward(struct attn_ranges *out, size_t back, size_t n, size_t prompt, bool grows)
 {
     size_t end = grows ? smaller(prompt, n) : n;
     return back > end || attn_ranges_add(out, end - back, grows && back == 1 ? n : end - back + 1);
@@ -74,7 +74,7 @@ static int select_rows(struct attn_ranges *out, struct attn_editor *e, const str
         switch (x->form) {
         case ATTN_INDEX_ALL:    ok = attn_ranges_add(out, 0, n); break;
         case ATTN_INDEX_RANGE:  ok = attn_ranges_add(out, x->lo, smaller(x->hi + 1, n)); break;
-        case ATTN_INDEX_BACK:   ok = add_back(out, x->lo, n, prompt, grows); break;
+        case ATTN_INDEX_BACK:   ok = add_backward(out, x->lo, n, prompt, grows); break;
         case ATTN_INDEX_PROMPT: ok = attn_ranges_add(out, 0, smaller(prompt, n)); break;
         case ATTN_INDEX_NEW:    ok = attn_ranges_add(out, prompt, n); break;
         case ATTN_INDEX_TOKEN:  tokens = true; break;

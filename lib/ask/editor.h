@@ -40,7 +40,7 @@ struct attn_editor {
     int32_t *cross_ids;                 /* the tokens whose keys are attended to, if they are another text's */
     struct attn_range *cells; size_t cells_room;            /* scratch: cells of one row */
     size_t *list, *swaps, list_room;    /* scratch: keys that a query sees, where the kind picks some */
-    pthread_mutex_t back;               /* held while a thread uses the scratch in attn_editor_back */
+    pthread_mutex_t back;               /* held while a thread uses the scratch in attn_editor_backward */
 };
 
 /* The rows of a text that an activation has, and its keys. */
@@ -69,11 +69,11 @@ void attn_edit_apply(const struct attn_edited_row *r);
 int attn_editor_cells(struct attn_editor *e, struct attn_edited_row *row, const struct attn_edit_reach *r,
                       const struct attn_ranges *cols, size_t width, struct attn_err *err);
 /* The same for slopes: x is the derivative by what the edit made, and becomes that by what it was before. */
-void attn_edit_back(const struct attn_edited_row *r);
+void attn_edit_backward(const struct attn_edited_row *r);
 
 /* editor.c: the slopes of a band, after all of its edits, become those before them.  For a backward pass, whose threads may call it at
  * the same time for different heads. */
-int attn_editor_back(struct attn_editor *e, const struct attn_probe *p, float *slopes, struct attn_err *err);
+int attn_editor_backward(struct attn_editor *e, const struct attn_probe *p, float *slopes, struct attn_err *err);
 /* Whether an edit reaches an activation; layer -1: outside the blocks. */
 bool attn_editor_reaches(const struct attn_editor *e, int act, int layer);
 

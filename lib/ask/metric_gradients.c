@@ -22,7 +22,7 @@ struct attn_slopes {
     double value;
     size_t rows;                        /* of the logits that the metric reads: the last ones */
     struct attn_whole gradient, activation;              /* activation: only for gradients times activations */
-    struct attn_back *back;
+    struct attn_backward *back;
     struct attn_run *run;
     atomic_int failed;                  /* a code of the editor on the way back */
 };
@@ -45,7 +45,7 @@ static int logits_watch(void *self, const struct attn_probe *p, struct attn_err 
         size_t row = p->row0 + i;
         if (row < first)
             continue;
-        float *slope = attn_back_logits(s->back) + (row - first) * V;
+        float *slope = attn_backward_logits(s->back) + (row - first) * V;
         memset(slope, 0, V * sizeof *slope);
         if (!attn_metric_reads(s->metric, row))
             continue;
@@ -65,7 +65,7 @@ static void pass(void *self, const struct attn_probe *p, float *data)
         attn_probe_copy(to, &band);
     if (!s->editor || !attn_editor_reaches(s->editor, p->act, p->layer))
         return;
-    int rc = attn_editor_back(s->editor, &band, data, NULL);
+    int rc = attn_editor_backward(s->editor, &band, data, NULL);
     if (rc)
         s->failed = rc;
 }
@@ -102,7 +102,7 @@ static void pass_logits(struct attn_slopes *s, size_t T)
     struct attn_probe p = {.act = ATTN_ACT_LOGITS, .layer = -1, .ndim = 2, .shape = {T, V}, .heads = 1, .row0 = T - s->rows,
                            .rows = s->rows, .cols = V, .ld = V};
     if (taps_wants(s, ATTN_ACT_LOGITS, -1))
-        pass(s, &p, attn_back_logits(s->back));
+        pass(s, &p, attn_backward_logits(s->back));
 }
 
 /* ---- gradients times activations ---- */
@@ -133,13 +133,13 @@ int attn_slopes_check(const struct attn_model *m, const struct attn_slopes_opts 
             if (act != ATTN_ACT_RESULT && attn_select_wants(o->select, act, layer))
                 return attn_fail(err, ATTN_EUSAGE, "%s is only looked at: nothing is computed from it, so it has no "
                                  "gradient; of what is derived, attn.result has one", attn_act_tail(act));
-    return attn_back_check(m, &o->plan.kind, err);
+    return attn_backward_check(m, &o->plan.kind, err);
 }
 
 static int plan(struct attn_slopes *s, const struct attn_model *m, size_t T, const struct attn_slopes_opts *o,
                 struct attn_err *err)
 {
-    struct attn_back_plan back = {.T = T, .rows = s->rows, .kind = o->plan.kind, .threads = o->plan.threads,
+    struct attn_backward_plan back = {.T = T, .rows = s->rows, .kind = o->plan.kind, .threads = o->plan.threads,
                                   .taps = {.wants = taps_wants, .pass = tap, .self = s}};
     int rc;
     if (back.threads <= 0)
@@ -148,7 +148,7 @@ static int plan(struct attn_slopes *s, const struct attn_model *m, size_t T, con
     if (!rc && o->times)
         rc = attn_whole_make(&s->activation, m, &o->plan.kind, o->select, T, err);
     if (!rc)
-        rc = attn_back_new(&s->back, m, &back, err);
+        rc = attn_backward_new(&s->back, m, &back, err);
     if (rc)
         return rc;
     struct attn_plan run = {.rows = T, .seqs = 1, .threads = back.threads, .kind = o->plan.kind};
@@ -156,12 +156,12 @@ static int plan(struct attn_slopes *s, const struct attn_model *m, size_t T, con
     struct attn_observer *obs = calloc(OURS + n, sizeof *obs);
     if (!obs)
         return attn_no_memory(err, NULL, "for %zu observers", n);
-    obs[FIRST] = attn_back_first(s->back);
+    obs[FIRST] = attn_backward_first(s->back);
     if (o->editor)
         obs[EDITOR] = attn_editor_observer(o->editor);
     if (n)
         memcpy(obs + KEEPER, o->observers, n * sizeof *obs);
-    obs[KEEPER + n] = attn_back_keeper(s->back);
+    obs[KEEPER + n] = attn_backward_keeper(s->back);
     obs[METRIC + n] = (struct attn_observer){.wants = logits_wants, .watch = logits_watch, .self = s};
     if (o->times)
         obs[VALUES + n] = attn_whole_observer(&s->activation);
@@ -181,7 +181,7 @@ static int forward_and_back(struct attn_slopes *s, const struct attn_tokens *tok
     if (rc)
         return rc;
     pass_logits(s, tokens->n);
-    attn_back_run(s->back, s->run->pass.team);
+    attn_backward_run(s->back, s->run->pass.team);
     return s->failed ? attn_fail(err, (enum attn_status)s->failed, "the edits could not be differentiated: is there memory?")
         : ATTN_OK;
 }
@@ -210,7 +210,7 @@ int attn_slopes_new(struct attn_slopes **out, const struct attn_model *m, const 
         rc = forward_and_back(s, tokens, err);
     if (!rc && o->times)
         multiply(s);
-    attn_back_free(s->back);            /* what is left are the gradients */
+    attn_backward_free(s->back);        /* what is left are the gradients */
     attn_run_free(s->run);
     attn_whole_free(&s->activation);
     s->back = NULL;

@@ -6,7 +6,7 @@
 #define ATTN_COMPUTE_GRADIENTS_BODY_H
 
 /* (x Phi(x))' = Phi(x) + x exp(-x^2 / 2) / sqrt(2 pi) */
-static void vec_gelu_back(float *dy, float *x, size_t n)
+static void vec_gelu_backward(float *dy, float *x, size_t n)
 {
     for (size_t i = 0; i < n; i += LANES) {
         v16 bell, at = get(x + i, n - i, 0), phi = phi16(at, &bell);
@@ -25,7 +25,7 @@ static inline v16 sigmoid16(v16 u, v16 *rest)
 }
 
 /* (x s(u))' = s + x s (1 - s) u', u = 2 sqrt(2/pi) (x + 0.044715 x^3) */
-static void vec_gelu_new_back(float *dy, float *x, size_t n)
+static void vec_gelu_new_backward(float *dy, float *x, size_t n)
 {
     const v16 two = all(1.59576912f);
     for (size_t i = 0; i < n; i += LANES) {
@@ -39,7 +39,7 @@ static void vec_gelu_new_back(float *dy, float *x, size_t n)
 }
 
 /* (g s(g))' = s + g s (1 - s) */
-static void vec_silu_mul_back(float *dy, float *g, float *x, size_t n)
+static void vec_silu_mul_backward(float *dy, float *g, float *x, size_t n)
 {
     for (size_t i = 0; i < n; i += LANES) {
         v16 rest, at = get(g + i, n - i, 0), by = get(x + i, n - i, 0), d = get(dy + i, n - i, 0);
@@ -51,7 +51,7 @@ static void vec_silu_mul_back(float *dy, float *g, float *x, size_t n)
 }
 
 /* The gates of gelu: as above, times the other factor. */
-static void vec_gelu_mul_back(float *dy, float *g, float *x, size_t n)
+static void vec_gelu_mul_backward(float *dy, float *g, float *x, size_t n)
 {
     for (size_t i = 0; i < n; i += LANES) {
         v16 bell, at = get(g + i, n - i, 0), by = get(x + i, n - i, 0), d = get(dy + i, n - i, 0), phi = phi16(at, &bell);
@@ -62,7 +62,7 @@ static void vec_gelu_mul_back(float *dy, float *g, float *x, size_t n)
     }
 }
 
-static void vec_gelu_new_mul_back(float *dy, float *g, float *x, size_t n)
+static void vec_gelu_new_mul_backward(float *dy, float *g, float *x, size_t n)
 {
     const v16 two = all(1.59576912f);
     for (size_t i = 0; i < n; i += LANES) {
@@ -75,7 +75,7 @@ static void vec_gelu_new_mul_back(float *dy, float *g, float *x, size_t n)
     }
 }
 
-static void vec_relu_back(float *dy, float *x, size_t n)
+static void vec_relu_backward(float *dy, float *x, size_t n)
 {
     for (size_t i = 0; i < n; i += LANES) {
         v16 at = get(x + i, n - i, 0);
@@ -85,7 +85,7 @@ static void vec_relu_back(float *dy, float *x, size_t n)
 }
 
 /* tanh' = 1 - tanh^2 */
-static void vec_cap_back(float *dy, const float *y, float cap, size_t n)
+static void vec_cap_backward(float *dy, const float *y, float cap, size_t n)
 {
     const v16 c = all(cap);
     for (size_t i = 0; i < n; i += LANES) {
@@ -98,7 +98,7 @@ static void vec_cap_back(float *dy, const float *y, float cap, size_t n)
 #define PROB_EPS 1e-25f
 
 /* p (dp - sum p dp) s */
-static void vec_softmax_back(float *dp, const float *p, float s, size_t n)
+static void vec_softmax_backward(float *dp, const float *p, float s, size_t n)
 {
     v16 sum = all(0);
     for (size_t i = 0; i < n; i += LANES)
@@ -111,7 +111,7 @@ static void vec_softmax_back(float *dp, const float *p, float s, size_t n)
 }
 
 /* With h = (x - mean) inv and g = dy w: dx += inv (g - mean(g) - h mean(g h)); without the mean in RMS norms. */
-static void vec_norm_back(const struct attn_norm_back *b, const float *dy, const float *x, size_t n)
+static void vec_norm_backward(const struct attn_norm_backward *b, const float *dy, const float *x, size_t n)
 {
     double mu = b->rms ? 0 : sum_row(x, n) / (double)n;
     double sd = 1 / sqrt(sum_squares(x, mu, n) / (double)n + (double)b->eps);

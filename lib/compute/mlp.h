@@ -3,7 +3,7 @@
  * One row for each activation: PLAIN, y = op(x), or GATED, y = op(gate, x), the activation of one product times
  * another; its name; whether our own format has it (OWN) or only files of Hugging Face's families (THEIRS); what struct
  * attn_mlp_row of attn_tools.h says of it besides: a note, and the limit that its speed is judged by.  A new one is its
- * row here, op and op_back in vec.h, and the words for it in Hugging Face's configurations (model/family.c). */
+ * row here, op and op_backward in vec.h, and the words for it in Hugging Face's configurations (model/family.c). */
 #ifndef ATTN_COMPUTE_MLP_H
 #define ATTN_COMPUTE_MLP_H
 

@@ -41,11 +41,11 @@ static void norm_chunk(void *ctx, size_t item, int worker)
     size_t n = j->x->cols;
     float *part = s->scratch + item * 2 * n;
     memset(part, 0, 2 * n * sizeof *part);
-    struct attn_norm_back b = {.dw = part, .db = s->db ? part + n : NULL, .w = s->norm->weight.data, .eps = s->eps,
+    struct attn_norm_backward b = {.dw = part, .db = s->db ? part + n : NULL, .w = s->norm->weight.data, .eps = s->eps,
                                .rms = s->norm->rms};
     for (size_t i = item * CHUNK; i < end_of(j->x, item); i++) {
         b.dx = row(j->to, i);
-        attn_vec_norm_back(&b, row(j->dy, i), row(j->x, i), n);
+        attn_vec_norm_backward(&b, row(j->dy, i), row(j->x, i), n);
     }
 }
 
@@ -67,7 +67,7 @@ static void activate_chunk(void *ctx, size_t item, int worker)
     (void)worker;
     const struct job *j = ctx;
     for (size_t i = item * CHUNK; i < end_of(j->dy, item); i++)
-        attn_vec_activate_back(row(j->dy, i), row(j->x, i), attn_mlp_gated(j->kind) ? row(j->to, i) : NULL, j->kind, j->dy->cols);
+        attn_vec_activate_backward(row(j->dy, i), row(j->x, i), attn_mlp_gated(j->kind) ? row(j->to, i) : NULL, j->kind, j->dy->cols);
 }
 
 void attn_slopes_activate(struct attn_team *t, const struct attn_rows *dy, const struct attn_rows *x,

@@ -35,7 +35,7 @@ static inline struct attn_prefetch attn_prefetch_for_write(struct attn_prefetch 
     return a;
 }
 
-struct attn_norm_back { float *dx, *dw, *db; const float *w; float eps; bool rms; };
+struct attn_norm_backward { float *dx, *dw, *db; const float *w; float eps; bool rms; };
 struct attn_drop { uint64_t key; uint32_t below; float scale; };    /* below: so many of 2^32 become 0 */
 /* decay: 1 - lr * weight decay; lr: corrected for the bias of m; bias2: 1 / sqrt(the bias correction of v). */
 struct attn_adamw { float beta1, beta2, scale, decay, lr, bias2, eps; };
@@ -103,19 +103,19 @@ struct attn_adamw { float beta1, beta2, scale, decay, lr, bias2, eps; };
     /* The backward pass.  dy is the gradient of the loss with respect to the output of a function and becomes that with \
      * respect to its input, x.  x, which is not needed any more, becomes the output of the function, so that nobody has to \
      * keep it. */ \
-    DO(gelu_back, (float *dy, float *x, size_t n), (dy, x, n)) \
-    DO(gelu_new_back, (float *dy, float *x, size_t n), (dy, x, n)) \
+    DO(gelu_backward, (float *dy, float *x, size_t n), (dy, x, n)) \
+    DO(gelu_new_backward, (float *dy, float *x, size_t n), (dy, x, n)) \
     /* dy becomes the gradient with respect to g, x that with respect to x, and g the output of silu_mul. */ \
-    DO(silu_mul_back, (float *dy, float *g, float *x, size_t n), (dy, g, x, n)) \
-    DO(gelu_mul_back, (float *dy, float *g, float *x, size_t n), (dy, g, x, n)) \
-    DO(gelu_new_mul_back, (float *dy, float *g, float *x, size_t n), (dy, g, x, n)) \
-    DO(relu_back, (float *dy, float *x, size_t n), (dy, x, n)) \
+    DO(silu_mul_backward, (float *dy, float *g, float *x, size_t n), (dy, g, x, n)) \
+    DO(gelu_mul_backward, (float *dy, float *g, float *x, size_t n), (dy, g, x, n)) \
+    DO(gelu_new_mul_backward, (float *dy, float *g, float *x, size_t n), (dy, g, x, n)) \
+    DO(relu_backward, (float *dy, float *x, size_t n), (dy, x, n)) \
     /* dy becomes the gradient with respect to the input of cap; y[n] is its output. */ \
-    DO(cap_back, (float *dy, const float *y, float cap, size_t n), (dy, y, cap, n)) \
+    DO(cap_backward, (float *dy, const float *y, float cap, size_t n), (dy, y, cap, n)) \
     /* dp becomes the gradient with respect to the dots, before they were scaled by s; p[n] is the output of the softmax. */ \
-    DO(softmax_back, (float *dp, const float *p, float s, size_t n), (dp, p, s, n)) \
+    DO(softmax_backward, (float *dp, const float *p, float s, size_t n), (dp, p, s, n)) \
     /* Adds the gradients of a norm with respect to x, weight and bias to dx, dw and db [n]; db may be NULL. */ \
-    DO(norm_back, (const struct attn_norm_back *b, const float *dy, const float *x, size_t n), (b, dy, x, n)) \
+    DO(norm_backward, (const struct attn_norm_backward *b, const float *dy, const float *x, size_t n), (b, dy, x, n)) \
     /* Returns -log softmax(x)[target]; x becomes weight times its gradient.  If a number is not finite, the result is not \
      * either. */ \
     GET(double, loss, (float *x, size_t target, float weight, size_t n), (x, target, weight, n)) \
@@ -196,11 +196,11 @@ static inline void attn_vec_activate(float *y, const float *pre, const float *x,
 #undef ATTN_GATED
 }
 
-/* The same backwards: op_back says what becomes of what. */
-static inline void attn_vec_activate_back(float *dy, float *pre, float *x, enum attn_mlp_kind kind, size_t n)
+/* The same backwards: op_backward says what becomes of what. */
+static inline void attn_vec_activate_backward(float *dy, float *pre, float *x, enum attn_mlp_kind kind, size_t n)
 {
-#define ATTN_PLAIN(id, op, ...) case ATTN_MLP_##id: attn_vec_##op##_back(dy, pre, n); break;
-#define ATTN_GATED(id, op, ...) case ATTN_MLP_##id: attn_vec_##op##_back(dy, pre, x, n); break;
+#define ATTN_PLAIN(id, op, ...) case ATTN_MLP_##id: attn_vec_##op##_backward(dy, pre, n); break;
+#define ATTN_GATED(id, op, ...) case ATTN_MLP_##id: attn_vec_##op##_backward(dy, pre, x, n); break;
     switch (kind) {
     ATTN_MLPS(ATTN_PLAIN, ATTN_GATED)
     case ATTN_MLP_NONE: break;

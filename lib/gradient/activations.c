@@ -8,14 +8,14 @@
 #include "base/err.h"
 #include "compute/mask.h"
 
-struct attn_back {
+struct attn_backward {
     const struct attn_model *model;
     struct attn_work work;
     struct attn_taps taps;
     struct attn_arena arena;
 };
 
-int attn_back_check(const struct attn_model *m, const struct attn_kind *kind, struct attn_err *err)
+int attn_backward_check(const struct attn_model *m, const struct attn_kind *kind, struct attn_err *err)
 {
     if (!m->config.unembed)
         return attn_fail(err, ATTN_EFORMAT, "model %s has no output layer (\"unembed\": false), so nothing to differentiate",
@@ -29,7 +29,7 @@ int attn_back_check(const struct attn_model *m, const struct attn_kind *kind, st
 
 /* ---- memory ---- */
 
-static bool keeps_pattern(const struct attn_back *b, int layer, bool edited)
+static bool keeps_pattern(const struct attn_backward *b, int layer, bool edited)
 {
     const struct attn_taps *t = &b->taps;
     unsigned all = t->wants(t->self, ATTN_ACT_PATTERN, layer);
@@ -38,12 +38,12 @@ static bool keeps_pattern(const struct attn_back *b, int layer, bool edited)
     return (all & ATTN_EDIT) || (!edited && b->work.kind.form != ATTN_MODEL);
 }
 
-static bool keeps_scores(const struct attn_back *b, int layer)
+static bool keeps_scores(const struct attn_backward *b, int layer)
 {
     return b->work.w->cap != 0 && (b->taps.wants(b->taps.self, ATTN_ACT_DOTS, layer) & ATTN_EDIT);
 }
 
-static void lay_out(struct attn_back *b)
+static void lay_out(struct attn_backward *b)
 {
     const struct attn_dims *n = &b->work.w->n;
     attn_work_lay_out(&b->arena, &b->work);
@@ -61,13 +61,13 @@ static void lay_out(struct attn_back *b)
     }
 }
 
-int attn_back_new(struct attn_back **out, const struct attn_model *m, const struct attn_back_plan *p, struct attn_err *err)
+int attn_backward_new(struct attn_backward **out, const struct attn_model *m, const struct attn_backward_plan *p, struct attn_err *err)
 {
     *out = NULL;
-    int rc = attn_back_check(m, &p->kind, err);
+    int rc = attn_backward_check(m, &p->kind, err);
     if (rc)
         return rc;
-    struct attn_back *b = calloc(1, sizeof *b);
+    struct attn_backward *b = calloc(1, sizeof *b);
     if (!b)
         return attn_no_memory(err, NULL, "for gradients");
     b->model = m;
@@ -77,7 +77,7 @@ int attn_back_new(struct attn_back **out, const struct attn_model *m, const stru
     lay_out(b);
     rc = attn_arena_make(&b->arena, err);
     if (rc) {
-        attn_back_free(b);
+        attn_backward_free(b);
         return rc;
     }
     lay_out(b);
@@ -87,7 +87,7 @@ int attn_back_new(struct attn_back **out, const struct attn_model *m, const stru
     return ATTN_OK;
 }
 
-void attn_back_free(struct attn_back *b)
+void attn_backward_free(struct attn_backward *b)
 {
     if (!b)
         return;
@@ -98,7 +98,7 @@ void attn_back_free(struct attn_back *b)
 /* ---- what is kept ---- */
 
 /* Where an activation is kept; NULL: it is not needed. */
-static float *place(const struct attn_back *b, int act, int layer)
+static float *place(const struct attn_backward *b, int act, int layer)
 {
     const struct attn_work *t = &b->work;
     const size_t L = t->w->n.L;
@@ -140,18 +140,18 @@ static unsigned keeper_wants(void *self, int act, int layer)
 static int keeper_watch(void *self, const struct attn_probe *p, struct attn_err *err)
 {
     (void)err;
-    const struct attn_back *b = self;
+    const struct attn_backward *b = self;
     keep(place(b, p->act, p->layer), p, b->work.R);
     return ATTN_OK;
 }
 
-struct attn_observer attn_back_keeper(struct attn_back *b)
+struct attn_observer attn_backward_keeper(struct attn_backward *b)
 {
     return (struct attn_observer){.wants = keeper_wants, .watch = keeper_watch, .self = b};
 }
 
 /* Scores and softmax before they are edited: an observer that edits nothing, but sees them before those that do. */
-static float *first_place(const struct attn_back *b, int act, int layer)
+static float *first_place(const struct attn_backward *b, int act, int layer)
 {
     const struct attn_kept *k = layer < 0 ? NULL : &b->work.layer[layer];
     if (!k || (act != ATTN_ACT_SCORES && act != ATTN_ACT_PATTERN))
@@ -168,24 +168,24 @@ static int first_edit(void *self, const struct attn_probe *p, float *data, struc
 {
     (void)data;
     (void)err;
-    const struct attn_back *b = self;
+    const struct attn_backward *b = self;
     keep(first_place(b, p->act, p->layer), p, b->work.R);
     return ATTN_OK;
 }
 
-struct attn_observer attn_back_first(struct attn_back *b)
+struct attn_observer attn_backward_first(struct attn_backward *b)
 {
     return (struct attn_observer){.wants = first_wants, .edit = first_edit, .self = b};
 }
 
 /* ---- the way back ---- */
 
-float *attn_back_logits(struct attn_back *b)
+float *attn_backward_logits(struct attn_backward *b)
 {
     return b->work.logits;
 }
 
-void attn_back_run(struct attn_back *b, struct attn_team *team)
+void attn_backward_run(struct attn_backward *b, struct attn_team *team)
 {
     struct attn_work *t = &b->work;
     t->team = team;

@@ -156,7 +156,7 @@ static void slope(const struct attn_head *h, const struct attn_band *p, const st
 {
     for (size_t i = 0; i < p->rows; i++) {
         struct attn_range seen = attn_head_seen(h, p->row0 + i);
-        attn_vec_softmax_back(dp->m + i * dp->ld + seen.lo, p->m + i * p->ld + seen.lo, scale, seen.hi - seen.lo);
+        attn_vec_softmax_backward(dp->m + i * dp->ld + seen.lo, p->m + i * p->ld + seen.lo, scale, seen.hi - seen.lo);
     }
 }
 
@@ -289,7 +289,7 @@ static void uncap(const struct job *j, const struct item *it, const struct attn_
     }
     for (size_t i = 0; i < d->rows; i++) {
         struct attn_range seen = attn_head_seen(h, d->row0 + i);
-        attn_vec_cap_back(d->m + i * d->ld + seen.lo, scores.m + i * scores.ld + seen.lo, h->cap, seen.hi - seen.lo);
+        attn_vec_cap_backward(d->m + i * d->ld + seen.lo, scores.m + i * scores.ld + seen.lo, h->cap, seen.hi - seen.lo);
     }
     clear_hidden(it, h, d);             /* -inf has no slope */
 }
@@ -326,7 +326,7 @@ static bool reads_hidden(const struct job *j)
     return (attn_work_taps(j->t, ATTN_ACT_DOTS, (int)j->layer) & ATTN_EDIT) != 0;
 }
 
-static void band_back(const struct job *j, const struct item *it, size_t head, size_t row0)
+static void band_backward(const struct job *j, const struct item *it, size_t head, size_t row0)
 {
     const struct attn_dims *n = &j->t->w->n;
     const struct attn_kept *kept = &j->t->layer[j->layer];
@@ -360,7 +360,7 @@ static void band_back(const struct job *j, const struct item *it, size_t head, s
 }
 
 /* Transposes x[n, ld] back to y[T, n]. */
-static void transpose_back(float *y, size_t ldy, const float *x, const struct item *it, size_t n)
+static void transpose_backward(float *y, size_t ldy, const float *x, const struct item *it, size_t n)
 {
     for (size_t j = 0; j < n; j += PANEL) {
         size_t cols = smaller(n - j, PANEL);
@@ -375,7 +375,7 @@ static void transpose_back(float *y, size_t ldy, const float *x, const struct it
     }
 }
 
-static void attend_back(void *ctx, size_t i, int worker)
+static void attend_backward(void *ctx, size_t i, int worker)
 {
     const struct job *j = ctx;
     const struct attn_dims *n = &j->t->w->n;
@@ -385,13 +385,13 @@ static void attend_back(void *ctx, size_t i, int worker)
     memset(it.scratch.dk, 0, (n->dh + n->dv) * it.scratch.ld * sizeof *it.scratch.dk);
     for (size_t head = it.kv * group; head < (it.kv + 1) * group; head++)
         for (size_t row0 = 0; row0 < it.T; row0 += ATTN_BAND)
-            band_back(j, &it, head, row0);
-    transpose_back(j->t->dk + it.row * ldk + it.kv * n->dh, ldk, it.scratch.dk, &it, n->dh);
-    transpose_back(j->t->dv + it.row * ldv + it.kv * n->dv, ldv, it.scratch.dv, &it, n->dv);
+            band_backward(j, &it, head, row0);
+    transpose_backward(j->t->dk + it.row * ldk + it.kv * n->dh, ldk, it.scratch.dk, &it, n->dh);
+    transpose_backward(j->t->dv + it.row * ldv + it.kv * n->dv, ldv, it.scratch.dv, &it, n->dv);
 }
 
-void attn_work_attend_back(struct attn_work *t, size_t layer, const float *dcontext)
+void attn_work_attend_backward(struct attn_work *t, size_t layer, const float *dcontext)
 {
     struct job j = job_of(t, layer, dcontext);
-    attn_team_run(t->team, t->seqs * t->w->n.Hkv, 5 * work(t), attend_back, &j);
+    attn_team_run(t->team, t->seqs * t->w->n.Hkv, 5 * work(t), attend_backward, &j);
 }

@@ -131,7 +131,7 @@ static void attention(struct attn_work *t, size_t layer, const struct attn_rows 
         attn_step_by_input(t, &dcontext, &dout, &b->o, false);
     }
     attn_step_tell(t, ATTN_ACT_CONTEXT, at, b->o.data ? &dcontext : &dout, 0);
-    attn_work_attend_back(t, layer, b->o.data ? dcontext.data : dout.data);
+    attn_work_attend_backward(t, layer, b->o.data ? dcontext.data : dout.data);
     attn_step_tell(t, ATTN_ACT_Q, at, &dq, n->H);
     attn_step_tell(t, ATTN_ACT_K, at, &dk, n->Hkv);
     attn_step_tell(t, ATTN_ACT_V, at, &dv, n->Hkv);

@@ -57,7 +57,7 @@ static void unbend(struct attn_work *t, const struct attn_rows *logits)
 {
     const struct attn_weights *w = t->w;
     for (size_t i = 0; w->logit_cap != 0 && i < logits->n; i++)
-        attn_vec_cap_back(logits->data + i * logits->ld, t->capped + i * logits->cols, w->logit_cap, logits->cols);
+        attn_vec_cap_backward(logits->data + i * logits->ld, t->capped + i * logits->cols, w->logit_cap, logits->cols);
     if (w->logit_scale != 0)
         attn_rows_scale(t->team, logits, w->logit_scale);
 }

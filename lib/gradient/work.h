@@ -111,7 +111,7 @@ int attn_work_nonfinite(const struct attn_work *t, struct attn_err *err);
 size_t attn_work_scratch(const struct attn_work *t);    /* numbers of scratch for a thread; SIZE_MAX: too many */
 /* The contexts of all heads from q, k, v of a layer; dq, dk, dv from dcontext (rows of ld). */
 void attn_work_attend(struct attn_work *t, size_t layer);
-void attn_work_attend_back(struct attn_work *t, size_t layer, const float *dcontext);
+void attn_work_attend_backward(struct attn_work *t, size_t layer, const float *dcontext);
 
 /* ---- ends.c ---- */
 

@@ -18,23 +18,23 @@ static const double WORTH_WAKING = 1e6;
  * and a large one loses nothing. */
 static const double WORTH_STARTING = 1.5e8;
 /* Seconds to poll before sleeping, for each other thread: loops of a forward pass follow each other within microseconds, and the
- * last of many threads is awake long after the first.  There is no polling when threads have to share processors. */
-static const double LOOK = 30e-6;
-enum { LOOKS = 32 };                    /* polls between two reads of the clock */
+ * last of many threads is awake long after the first.  There is no polling when threads have to range processors. */
+static const double SPIN_S = 30e-6;
+enum { SPINS = 32 };                    /* polls between two reads of the clock */
 /* Bytes of a thread's stack, regardless of the shell's limit (ulimit -s): a matrix product uses up to 850 KB of it. */
 enum { STACK = 2 << 20 };
 
 /* Neighbouring items often read the same memory, and item i of the next loop what item i of this loop wrote.  So each
- * worker starts with a contiguous share of items; whoever finishes its own takes from the others. */
+ * worker starts with a contiguous range of items; whoever finishes its own takes from the others. */
 enum { LINE = 64 };
-struct share { _Alignas(LINE) atomic_size_t next; size_t end; };
+struct range { _Alignas(LINE) atomic_size_t next; size_t end; };
 
 struct attn_team {
     int size, started;                  /* size includes the caller, 0 is not known yet; threads running */
-    double foreseen;                    /* what is expected, and what has come, of work worth waking them for until they are started */
-    struct share *share;                /* one for each worker */
-    bool apart;                         /* each thread has a processor: it polls before it sleeps, and keeps off the caller's */
-    double look;                        /* seconds to poll */
+    double estimate;                    /* what is expected, and what has come, of work worth waking them for until they are started */
+    struct range *range;                /* one for each worker */
+    bool pinned;                        /* each thread has a processor: it polls before it sleeps, and keeps off the caller's */
+    double spin_s;                      /* seconds to poll */
     struct attn_places places;          /* of all of them */
     atomic_int caller_at;               /* the caller's processor when it began the current job */
     pthread_t *thread;
@@ -59,12 +59,12 @@ static void share_out(struct attn_team *t, size_t items)
 {
     size_t workers = (size_t)t->size;
     for (size_t w = 0; w < workers; w++) {
-        atomic_store_explicit(&t->share[w].next, items * w / workers, memory_order_relaxed);
-        t->share[w].end = items * (w + 1) / workers;
+        atomic_store_explicit(&t->range[w].next, items * w / workers, memory_order_relaxed);
+        t->range[w].end = items * (w + 1) / workers;
     }
 }
 
-static void take_from(struct attn_team *t, struct share *s, int worker)
+static void take_from(struct attn_team *t, struct range *s, int worker)
 {
     while (atomic_load_explicit(&s->next, memory_order_relaxed) < s->end) {
         size_t i = atomic_fetch_add_explicit(&s->next, 1, memory_order_relaxed);
@@ -76,18 +76,18 @@ static void take_from(struct attn_team *t, struct share *s, int worker)
 static void take_items(struct attn_team *t, int worker)
 {
     for (int w = worker; w < t->size; w++)
-        take_from(t, &t->share[w], worker);
+        take_from(t, &t->range[w], worker);
     for (int w = 0; w < worker; w++)
-        take_from(t, &t->share[w], worker);
+        take_from(t, &t->range[w], worker);
 }
 
 /* Polls for ready(t, seen); false if it took too long. */
-static bool look(struct attn_team *t, bool (*ready)(struct attn_team *t, unsigned long seen), unsigned long seen)
+static bool spin(struct attn_team *t, bool (*ready)(struct attn_team *t, unsigned long seen), unsigned long seen)
 {
-    if (ready(t, seen) || !t->apart)
+    if (ready(t, seen) || !t->pinned)
         return ready(t, seen);
-    for (double end = attn_clock_now() + t->look; attn_clock_now() < end;)
-        for (int i = 0; i < LOOKS; i++) {
+    for (double end = attn_clock_now() + t->spin_s; attn_clock_now() < end;)
+        for (int i = 0; i < SPINS; i++) {
             if (ready(t, seen))
                 return true;
             __builtin_ia32_pause();
@@ -108,7 +108,7 @@ static bool is_done(struct attn_team *t, unsigned long seen)
 
 static void wait_for_work(struct attn_team *t, unsigned long seen)
 {
-    if (look(t, has_work, seen))
+    if (spin(t, has_work, seen))
         return;
     pthread_mutex_lock(&t->lock);
     t->asleep++;
@@ -120,7 +120,7 @@ static void wait_for_work(struct attn_team *t, unsigned long seen)
 
 static void wait_for_others(struct attn_team *t)
 {
-    if (look(t, is_done, 0))
+    if (spin(t, is_done, 0))
         return;
     pthread_mutex_lock(&t->lock);
     t->caller_asleep = true;
@@ -151,7 +151,7 @@ static void wake_caller(struct attn_team *t)
 static void keep_apart(struct attn_team *t)
 {
     int caller_at = atomic_load(&t->caller_at);
-    if (t->apart && attn_place_now() == caller_at)
+    if (t->pinned && attn_place_now() == caller_at)
         attn_place_off(&t->places, caller_at, pthread_self());
 }
 
@@ -195,7 +195,7 @@ static bool start_one(struct attn_team *t, const pthread_attr_t *attr)
         free(s);
         return false;
     }
-    if (t->apart)
+    if (t->pinned)
         attn_place_off(&t->places, attn_place_now(), t->thread[t->started]);
     t->started++;
     return true;
@@ -206,12 +206,12 @@ static void start(struct attn_team *t)
 {
     pthread_attr_t attr;
     size_t size = (size_t)attn_team_size(t);
-    t->apart = t->size <= attn_cpu_count();
-    t->look = LOOK * (t->size - 1);
+    t->pinned = t->size <= attn_cpu_count();
+    t->spin_s = SPIN_S * (t->size - 1);
     attn_places_find(&t->places);
     t->thread = calloc(size, sizeof *t->thread);
-    t->share = aligned_alloc(_Alignof(struct share), size * sizeof *t->share);
-    if (t->thread && t->share && pthread_attr_init(&attr) == 0) {
+    t->range = aligned_alloc(_Alignof(struct range), size * sizeof *t->range);
+    if (t->thread && t->range && pthread_attr_init(&attr) == 0) {
         bool more = pthread_attr_setstacksize(&attr, STACK) == 0;
         while (more && t->started < t->size - 1)
             more = start_one(t, &attr);
@@ -260,7 +260,7 @@ void attn_team_free(struct attn_team *t)
         pthread_cond_destroy(&t->wake);
         pthread_cond_destroy(&t->done);
     }
-    free(t->share);
+    free(t->range);
     free(t->thread);
     free(t);
 }
@@ -278,8 +278,8 @@ bool attn_team_repays(double cost) { return cost >= WORTH_STARTING; }
 
 void attn_team_expect(struct attn_team *t, double cost)
 {
-    if (t && t->foreseen < cost)
-        t->foreseen = cost;
+    if (t && t->estimate < cost)
+        t->estimate = cost;
 }
 
 void attn_team_run(struct attn_team *t, size_t items, double cost,
@@ -287,8 +287,8 @@ void attn_team_run(struct attn_team *t, size_t items, double cost,
 {
     bool worth = t && items > 1 && attn_team_helps(cost) && attn_team_size(t) > 1;
     if (worth && t->started == 0)
-        t->foreseen += cost;
-    worth = worth && (t->started > 0 || attn_team_repays(t->foreseen)) && is_here(t);
+        t->estimate += cost;
+    worth = worth && (t->started > 0 || attn_team_repays(t->estimate)) && is_here(t);
     if (worth && t->started == 0)
         start(t);
     if (!worth || t->started == 0) {

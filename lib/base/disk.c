@@ -166,21 +166,21 @@ void attn_disk_unmake_path(const char *dir, size_t levels)
 
 /* ---- mapped and temporary files -------------------------------------------------------- */
 
-struct attn_trail {
-    struct attn_trail *next;
+struct attn_cleanup {
+    struct attn_cleanup *next;
     atomic_bool live;                   /* false: the entry can be used again */
     char *path;
     uintptr_t data; size_t len;         /* 0: not mapped */
     pid_t owner;
 };
 
-static _Atomic(struct attn_trail *) first;
+static _Atomic(struct attn_cleanup *) first;
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;        /* for those who add */
 
 /* An entry that is not used, perhaps new; NULL: no memory. */
-static struct attn_trail *unused(void)
+static struct attn_cleanup *unused(void)
 {
-    struct attn_trail *t = atomic_load(&first);
+    struct attn_cleanup *t = atomic_load(&first);
     while (t && atomic_load(&t->live))
         t = t->next;
     if (t)
@@ -193,11 +193,11 @@ static struct attn_trail *unused(void)
     return t;
 }
 
-struct attn_trail *attn_trail_add(const char *path, const void *data, size_t len)
+struct attn_cleanup *attn_cleanup_add(const char *path, const void *data, size_t len)
 {
     char *copy = strdup(path);
     pthread_mutex_lock(&lock);
-    struct attn_trail *t = copy ? unused() : NULL;
+    struct attn_cleanup *t = copy ? unused() : NULL;
     if (t) {
         free(t->path);
         t->path = copy;
@@ -212,13 +212,13 @@ struct attn_trail *attn_trail_add(const char *path, const void *data, size_t len
     return t;
 }
 
-void attn_trail_drop(struct attn_trail *t)
+void attn_cleanup_drop(struct attn_cleanup *t)
 {
     if (t)
         atomic_store(&t->live, false);
 }
 
-bool attn_trail_is_ours(const struct attn_trail *t)
+bool attn_cleanup_is_ours(const struct attn_cleanup *t)
 {
     return !t || t->owner == getpid();
 }
@@ -226,7 +226,7 @@ bool attn_trail_is_ours(const struct attn_trail *t)
 const char *attn_file_mapped_at(const void *address)
 {
     uintptr_t at = (uintptr_t)address;
-    for (struct attn_trail *t = atomic_load(&first); t; t = t->next)
+    for (struct attn_cleanup *t = atomic_load(&first); t; t = t->next)
         if (atomic_load(&t->live) && t->data && at - t->data < t->len)
             return t->path;
     return NULL;
@@ -234,7 +234,7 @@ const char *attn_file_mapped_at(const void *address)
 
 void attn_files_abandon(void)
 {
-    for (struct attn_trail *t = atomic_load(&first); t; t = t->next)
-        if (atomic_load(&t->live) && !t->data && attn_trail_is_ours(t))
+    for (struct attn_cleanup *t = atomic_load(&first); t; t = t->next)
+        if (atomic_load(&t->live) && !t->data && attn_cleanup_is_ours(t))
             unlink(t->path);
 }

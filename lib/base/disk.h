@@ -31,12 +31,12 @@ void attn_disk_unmake_path(const char *dir, size_t levels);     /* removes as ma
 /* What a signal handler must know when the process has to end at once: which file is mapped where, to name the one that
  * shrank, and which temporary files are to be removed.  A handler may interrupt any code, so it takes no lock: it walks a
  * list whose entries are never freed, only used again. */
-struct attn_trail;
+struct attn_cleanup;
 /* Notes a file: `len` bytes of it are mapped at `data` or, if that is NULL, it is a temporary one.  NULL: no memory, and
  * nothing is noted. */
-struct attn_trail *attn_trail_add(const char *path, const void *data, size_t len);
-void attn_trail_drop(struct attn_trail *t);                         /* NULL is fine */
+struct attn_cleanup *attn_cleanup_add(const char *path, const void *data, size_t len);
+void attn_cleanup_drop(struct attn_cleanup *t);                     /* NULL is fine */
 /* Whether this process noted the file: a child of fork must not remove what its parent writes.  NULL: yes. */
-bool attn_trail_is_ours(const struct attn_trail *t);
+bool attn_cleanup_is_ours(const struct attn_cleanup *t);
 
 #endif

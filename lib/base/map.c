@@ -71,7 +71,7 @@ static int map_all(struct attn_map *m, int fd, off_t size, const char *name, siz
         return attn_fail_errno(err, name, "map");
     read_in_large_pieces(data, (size_t)size);
     *m = (struct attn_map){.data = data, .len = (size_t)size, .mapped = true, .owned = true,
-                            .trail = attn_trail_add(name, data, (size_t)size)};
+                            .cleanup = attn_cleanup_add(name, data, (size_t)size)};
     return 0;
 }
 
@@ -163,7 +163,7 @@ int attn_map_open_found(struct attn_map *out, const char *path, size_t limit, en
 
 void attn_map_close(struct attn_map *m)
 {
-    attn_trail_drop(m->trail);
+    attn_cleanup_drop(m->cleanup);
     if (m->mapped)
         munmap((void *)(uintptr_t)m->data, m->len);
     else if (m->owned)

@@ -11,8 +11,8 @@
 #define ATTN_DEVICE_MOST ((size_t)1 << 30)      /* bytes that are read of a device, which may never end */
 
 /* data is never NULL, not even for an empty file.  Bytes that lie elsewhere, such as in the program, are not owned. */
-struct attn_trail;
-struct attn_map { const unsigned char *data; size_t len; bool mapped, owned; struct attn_trail *trail; };
+struct attn_cleanup;
+struct attn_map { const unsigned char *data; size_t len; bool mapped, owned; struct attn_cleanup *cleanup; };
 
 /* Fails for directories, unreadable files and files of more than `limit` bytes, with the path in the message.  "-" is
  * standard input. */

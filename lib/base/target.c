@@ -119,7 +119,7 @@ static bool open_temp(struct attn_target *t, mode_t mode)
 {
     char *path;
     while ((path = random_name(t->final))) {
-        t->trail = attn_trail_add(path, NULL, 0);       /* first: a signal may come at any moment */
+        t->cleanup = attn_cleanup_add(path, NULL, 0);   /* first: a signal may come at any moment */
         t->fd = attn_disk_open(path, O_RDWR | O_CREAT | O_EXCL, mode);
         bool kept = t->fd >= 0 && keep(t->fd, path), again = t->fd >= 0 || errno == EEXIST;
         if (kept) {
@@ -131,8 +131,8 @@ static bool open_temp(struct attn_target *t, mode_t mode)
             close(t->fd);
         }
         t->fd = -1;
-        attn_trail_drop(t->trail);
-        t->trail = NULL;
+        attn_cleanup_drop(t->cleanup);
+        t->cleanup = NULL;
         free(path);                     /* free keeps errno */
         if (!again)
             return false;
@@ -279,9 +279,9 @@ int attn_target_open_scratch(struct attn_target *t, const char *path, struct att
         attn_target_close(t);
         return rc;
     }
-    attn_trail_drop(t->trail);
+    attn_cleanup_drop(t->cleanup);
     free(t->temp);
-    t->trail = NULL;
+    t->cleanup = NULL;
     t->temp = NULL;
     return ATTN_OK;
 }
@@ -325,8 +325,8 @@ int attn_target_commit(struct attn_target *t, struct attn_err *err)
         return 0;
     if (rename(t->temp, t->final) != 0)
         return attn_fail_errno(err, t->name, "replace");
-    attn_trail_drop(t->trail);
-    t->trail = NULL;
+    attn_cleanup_drop(t->cleanup);
+    t->cleanup = NULL;
     free(t->temp);
     t->temp = NULL;
     return 0;
@@ -336,9 +336,9 @@ void attn_target_close(struct attn_target *t)
 {
     if (t->fd >= 0 && !t->borrowed)
         close(t->fd);
-    if (t->temp && !t->grows && attn_trail_is_ours(t->trail))
+    if (t->temp && !t->grows && attn_cleanup_is_ours(t->cleanup))
         unlink(t->temp);
-    attn_trail_drop(t->trail);
+    attn_cleanup_drop(t->cleanup);
     free(t->name);
     free(t->final);
     free(t->temp);

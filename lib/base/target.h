@@ -15,7 +15,7 @@ struct attn_target {
     bool borrowed;                      /* standard output, which is not ours to close */
     char *name;                         /* for messages */
     char *final, *temp;                 /* NULL if written in place; else fd can also be read */
-    struct attn_trail *trail;           /* of temp, unless it grows */
+    struct attn_cleanup *cleanup;       /* of temp, unless it grows */
     bool grows;                         /* temp is PATH.part and is kept when closed */
     bool ours;                          /* the name is one nobody typed: a link there is replaced, not followed */
 };

@@ -18,7 +18,7 @@ static const double WORTH_WAKING = 1e6;
  * and a large one loses nothing. */
 static const double WORTH_STARTING = 1.5e8;
 /* Seconds to poll before sleeping, for each other thread: loops of a forward pass follow each other within microseconds, and the
- * last of many threads is awake long after the first.  There is no polling when threads have to range processors. */
+ * last of many threads is awake long after the first.  There is no polling when threads have to share processors. */
 static const double SPIN_S = 30e-6;
 enum { SPINS = 32 };                    /* polls between two reads of the clock */
 /* Bytes of a thread's stack, regardless of the shell's limit (ulimit -s): a matrix product uses up to 850 KB of it. */

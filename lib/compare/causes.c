@@ -444,7 +444,7 @@ static const struct mistake { const char *kind; unsigned acts; bool shapes; bool
     {"gelu", BIT(ATTN_ACT_MLP_POST), false, gelu},
     {"cap", BIT(ATTN_ACT_LOGITS), false, attn_clue_capped},
     {"bias", PRODUCTS | BIT(ATTN_ACT_LOGITS), false, attn_clue_bias},
-    {"bias", QK, false, attn_clue_turned_offset},
+    {"bias", QK, false, attn_clue_rotated_offset},
     {"norm", NORMS, false, attn_clue_norm_sample},
     {"bias", PRODUCTS | NORMS | BIT(ATTN_ACT_LOGITS), false, offset},
     {"residual", STREAM, false, attn_clue_sums},

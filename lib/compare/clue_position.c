@@ -17,7 +17,7 @@
 enum { MOST = 64, NAME = 160 };
 
 /* Rotations to try, and what is said of each; frequencies are rows of `inv_freq`, [MOST, half]. */
-struct turns {
+struct rotations {
     struct attn_rotation item[MOST]; size_t n;
     const char *more[MOST];             /* said of it, after a comma; or NULL */
     double *inv_freq; size_t half;
@@ -25,19 +25,19 @@ struct turns {
 
 static const char unscaled[] = "not scaled", scaled[] = "scaled as the configuration says";
 
-static double *inv_freq_at(struct turns *all, size_t i) { return all->inv_freq + i * all->half; }
+static double *inv_freq_at(struct rotations *all, size_t i) { return all->inv_freq + i * all->half; }
 
-/* Adds a rotation; returns the row for its speeds, which it has if they do not follow from theta. */
-static double *add(struct turns *all, struct attn_rotation turn, const char *more, bool own_inv_freq)
+/* Adds a rotation; returns the row for its frequencies, which it has if they do not follow from theta. */
+static double *add(struct rotations *all, struct attn_rotation by, const char *more, bool own_inv_freq)
 {
-    if (all->n == MOST || turn.r / 2 > all->half)
+    if (all->n == MOST || by.r / 2 > all->half)
         return NULL;
-    double *speed = inv_freq_at(all, all->n);
+    double *inv_freq = inv_freq_at(all, all->n);
     if (own_inv_freq)
-        turn.inv_freq = speed;
+        by.inv_freq = inv_freq;
     all->more[all->n] = more;
-    all->item[all->n++] = turn;
-    return speed;
+    all->item[all->n++] = by;
+    return inv_freq;
 }
 
 /* Whether the angles are other ones than those of theta. */
@@ -49,47 +49,47 @@ static bool is_scaled(const struct attn_rotation *rope)
     return other;
 }
 
-/* As the model turns some of its layers, in a text of so many tokens. */
-static void add_models(struct turns *all, const struct attn_weights *w, size_t which, size_t tokens)
+/* As the model rotates some of its layers, in a text of so many tokens. */
+static void add_models(struct rotations *all, const struct attn_weights *w, size_t which, size_t tokens)
 {
     const struct attn_rope *rope = &w->rope[which];
     const struct attn_rotation r = {.pairing = w->interleaved ? ATTN_ADJACENT : ATTN_HALVES, .theta = rope->theta,
                                     .r = w->rotary, .attention_factor = rope->attention_factor};
-    double *speed = add(all, r, NULL, true);
-    for (size_t i = 0; speed && i < w->rotary / 2; i++)
-        speed[i] = attn_rope_inv_freq(w, rope, i, tokens);
-    if (speed && is_scaled(&all->item[all->n - 1]))
+    double *inv_freq = add(all, r, NULL, true);
+    for (size_t i = 0; inv_freq && i < w->rotary / 2; i++)
+        inv_freq[i] = attn_rope_inv_freq(w, rope, i, tokens);
+    if (inv_freq && is_scaled(&all->item[all->n - 1]))
         all->more[all->n - 1] = scaled;
 }
 
-/* As `turn`, but the angles are those of theta; scales: the model's are not. */
-static void add_plain(struct turns *all, struct attn_rotation turn, bool scales)
+/* As `by`, but the angles are those of theta; scales: the model's are not. */
+static void add_plain(struct rotations *all, struct attn_rotation by, bool scales)
 {
-    turn.inv_freq = NULL;
-    turn.attention_factor = 0;
-    add(all, turn, scales ? unscaled : NULL, false);
+    by.inv_freq = NULL;
+    by.attention_factor = 0;
+    add(all, by, scales ? unscaled : NULL, false);
 }
 
-/* Turn number `which` with the scaling that the configuration has, and another theta. */
-static void add_theta(struct turns *all, const struct clue *c, struct attn_rotation turn, int which, double theta)
+/* Rotation number `which` with the scaling that the configuration has, and another theta. */
+static void add_theta(struct rotations *all, const struct clue *c, struct attn_rotation by, int which, double theta)
 {
     struct attn_config config = c->model->config;
     struct attn_weights w = c->model->w;
-    double *speeds[2] = {NULL, NULL};
+    double *tables[2] = {NULL, NULL};
     config.rope_theta = config.local_theta = theta;
-    if (attn_rope_fill(&w, speeds, &config) && w.rotary == turn.r) {
-        turn.theta = theta;
-        turn.attention_factor = w.rope[which].attention_factor;
-        double *speed = add(all, turn, scaled, true);
-        for (size_t i = 0; speed && i < turn.r / 2; i++)
-            speed[i] = attn_rope_inv_freq(&w, &w.rope[which], i, c->p.T);
+    if (attn_rope_fill(&w, tables, &config) && w.rotary == by.r) {
+        by.theta = theta;
+        by.attention_factor = w.rope[which].attention_factor;
+        double *inv_freq = add(all, by, scaled, true);
+        for (size_t i = 0; inv_freq && i < by.r / 2; i++)
+            inv_freq[i] = attn_rope_inv_freq(&w, &w.rope[which], i, c->p.T);
     }
-    free(speeds[0]);
-    free(speeds[1]);
+    free(tables[0]);
+    free(tables[1]);
 }
 
 /* Otherwise in one respect: pairs, direction, where positions start. */
-static void add_variants(struct turns *all, struct attn_rotation right, const char *more)
+static void add_variants(struct rotations *all, struct attn_rotation right, const char *more)
 {
     struct attn_rotation other = right;
     other.pairing = right.pairing == ATTN_HALVES ? ATTN_ADJACENT : ATTN_HALVES;
@@ -109,7 +109,7 @@ static void add_variants(struct turns *all, struct attn_rotation right, const ch
     }
 }
 
-static void add_thetas(struct turns *all, const struct clue *c, struct attn_rotation right, int which, bool scales)
+static void add_thetas(struct rotations *all, const struct clue *c, struct attn_rotation right, int which, bool scales)
 {
     static const double thetas[] = {10000, 500000, 1000000, 100000};
     for (size_t i = 0; i < sizeof thetas / sizeof *thetas; i++)
@@ -122,7 +122,7 @@ static void add_thetas(struct turns *all, const struct clue *c, struct attn_rota
         }
 }
 
-static void add_widths(struct turns *all, const struct attn_rotation *right, size_t dh, bool scales)
+static void add_widths(struct rotations *all, const struct attn_rotation *right, size_t dh, bool scales)
 {
     const size_t widths[] = {dh, dh / 2, dh / 4};
     for (size_t i = 0; i < sizeof widths / sizeof *widths; i++)
@@ -134,7 +134,7 @@ static void add_widths(struct turns *all, const struct attn_rotation *right, siz
 }
 
 /* The last numbers of a head instead of the first. */
-static void add_last(struct turns *all, struct attn_rotation right, size_t dh, const char *more)
+static void add_last(struct rotations *all, struct attn_rotation right, size_t dh, const char *more)
 {
     right.first = dh - right.r;
     if (right.first)
@@ -142,20 +142,20 @@ static void add_last(struct turns *all, struct attn_rotation right, size_t dh, c
 }
 
 /* The first is the model's own in this layer; the others are what ports take for it. */
-static void list_turns(struct turns *all, const struct clue *c)
+static void list_rotations(struct rotations *all, const struct clue *c)
 {
     const struct attn_weights *w = &c->model->w;
-    const struct attn_rotation still = {.pairing = ATTN_UNROTATED};
+    const struct attn_rotation unrotated = {.pairing = ATTN_UNROTATED};
     int which = c->act == ATTN_ACT_V ? -1 : w->block[c->layer].rope;
     if (which < 0)
-        add(all, still, NULL, false);
+        add(all, unrotated, NULL, false);
     for (size_t i = 0; i < w->ropes; i++)
         add_models(all, w, which < 0 ? i : which == 0 ? i : w->ropes - 1 - i, c->p.T);
     if (which < 0 || !all->n)
         return;
     const struct attn_rotation right = all->item[0];
     bool scales = all->more[0] != NULL;
-    add(all, still, NULL, false);
+    add(all, unrotated, NULL, false);
     for (size_t i = 0; i < w->ropes; i++)
         if (i > 0 || scales)
             add_plain(all, all->item[i], all->more[i] != NULL);
@@ -203,7 +203,7 @@ static bool is_right(const struct clue *c, bool a)
 }
 
 /* That one side starts later is the same as that the other starts earlier. */
-static bool say_turns(struct clue *c, struct turns *all, size_t other, bool a)
+static bool say_rotations(struct clue *c, struct rotations *all, size_t other, bool a)
 {
     if (all->item[other].start > 0 && is_right(c, a)) {
         all->item[other].start = -all->item[other].start;
@@ -216,17 +216,17 @@ static bool say_turns(struct clue *c, struct turns *all, size_t other, bool a)
 /* ---- angles that are measured ---------------------------------------------------------- */
 
 /* Theta has few digits: what was measured has some more, of rounding.  0: none. */
-static double theta_of(const double *speed, size_t r)
+static double theta_of(const double *inv_freq, size_t r)
 {
-    if (r < 4 || !(speed[1] > 0) || !(speed[1] < 1))
+    if (r < 4 || !(inv_freq[1] > 0) || !(inv_freq[1] < 1))
         return 0;
-    double theta = pow(speed[1], -(double)r / 2), digit = pow(10, floor(log10(theta)) - 3);
+    double theta = pow(inv_freq[1], -(double)r / 2), digit = pow(10, floor(log10(theta)) - 3);
     return isfinite(theta) && digit > 0 ? rint(theta / digit) * digit : 0;
 }
 
 /* Whether side a is the other one turned from position 0 on by angles that no list has; `all` has room for them.  If
  * nothing tells which side is right, these must be those of some theta: others could be made up for either side. */
-static bool measured(struct clue *c, struct turns *all, bool a, float *back)
+static bool measured(struct clue *c, struct rotations *all, bool a, float *back)
 {
     const struct attn_rotation right = all->item[0];
     struct attn_rotation other = right;
@@ -234,15 +234,15 @@ static bool measured(struct clue *c, struct turns *all, bool a, float *back)
     bool side;
     all->n = 1;
     attn_rotate_back(back, a ? c->p.b : c->p.a, &c->p, &right);
-    double *speed = add(all, other, "angles of its own", true);
+    double *inv_freq = add(all, other, "angles of its own", true);
     all->item[1].theta = 0;
-    all->item[1].attention_factor = attn_rope_measure(speed, a ? c->p.a : c->p.b, back, &c->p, &other);
-    other.theta = theta_of(speed, other.r);
+    all->item[1].attention_factor = attn_rope_measure(inv_freq, a ? c->p.a : c->p.b, back, &c->p, &other);
+    other.theta = theta_of(inv_freq, other.r);
     if (other.theta > 0)
         add_plain(all, other, all->more[0] != NULL);
     for (size_t i = all->n - 1, least = is_right(c, !a) ? 1 : 2; i >= least; i--)
-        if (attn_seems_turned(&c->p, &right, &all->item[i], 1, &which, &side) && side == a)
-            return say_turns(c, all, i, a);
+        if (attn_seems_misrotated(&c->p, &right, &all->item[i], 1, &which, &side) && side == a)
+            return say_rotations(c, all, i, a);
     return false;
 }
 
@@ -258,15 +258,15 @@ static bool by_model(struct clue *c)
 {
     if (!rotating(c))
         return false;
-    struct turns all = {.half = c->p.n / 2};
+    struct rotations all = {.half = c->p.n / 2};
     size_t which;
     bool a, found = false;
     float *back = malloc(c->p.H * c->p.T * c->p.n * sizeof *back + 1);
     all.inv_freq = malloc(MOST * all.half * sizeof *all.inv_freq + 1);
     if (back && all.inv_freq) {
-        list_turns(&all, c);
-        found = attn_seems_turned(&c->p, &all.item[0], all.item + 1, all.n - 1, &which, &a) &&
-                say_turns(c, &all, which + 1, a);
+        list_rotations(&all, c);
+        found = attn_seems_misrotated(&c->p, &all.item[0], all.item + 1, all.n - 1, &which, &a) &&
+                say_rotations(c, &all, which + 1, a);
         for (int s = 0; s < 2 && !found && all.item[0].pairing != ATTN_UNROTATED; s++)
             found = !is_right(c, s == 0) && measured(c, &all, s == 0, back);
     }
@@ -285,12 +285,12 @@ bool attn_clue_rotary(struct clue *c)
 }
 
 /* Before both are rotated as the model does, the difference is the same in all rows. */
-bool attn_clue_turned_offset(struct clue *c)
+bool attn_clue_rotated_offset(struct clue *c)
 {
     const struct attn_weights *w = rotating(c);
     if (!w || w->block[c->layer].rope < 0)
         return false;
-    struct turns all = {.half = c->p.n / 2};
+    struct rotations all = {.half = c->p.n / 2};
     size_t n = c->p.H * c->p.T * c->p.n;
     float *back = malloc(2 * n * sizeof *back + 1);
     all.inv_freq = malloc(all.half * sizeof *all.inv_freq + 1);

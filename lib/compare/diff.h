@@ -89,7 +89,7 @@ bool attn_clue_embed_norm(struct clue *c);
 
 /* clue_position.c */
 bool attn_clue_rotary(struct clue *c);
-bool attn_clue_turned_offset(struct clue *c);
+bool attn_clue_rotated_offset(struct clue *c);
 
 bool attn_clue_weight(struct clue *c);                  /* clue_weights.c: of two models */
 

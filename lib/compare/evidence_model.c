@@ -9,10 +9,10 @@
 
 enum { THETAS = 5, WIDTHS = 3, MOST = 1 + 2 * THETAS * WIDTHS * 2 };
 
-static double speed_of(const struct attn_rotation *by, size_t i)
+static double inv_freq_of(const struct attn_rotation *by, size_t i)
 {
-    double speed = by->inv_freq ? by->inv_freq[i] : pow(by->theta, -2.0 * (double)i / (double)by->r);
-    return by->backwards ? -speed : speed;
+    double inv_freq = by->inv_freq ? by->inv_freq[i] : pow(by->theta, -2.0 * (double)i / (double)by->r);
+    return by->backwards ? -inv_freq : inv_freq;
 }
 
 /* The numbers of a head that pair i has. */
@@ -35,7 +35,7 @@ void attn_rotate_back(float *y, const float *x, const struct attn_pair *shape, c
             memcpy(y + (h * shape->T + t) * n, x + h * shape->ld_head + t * shape->ld, n * sizeof *y);
     for (size_t t = 0; t < shape->T; t++)
         for (size_t i = 0; i < half; i++) {
-            double angle = ((double)t + (double)by->start) * speed_of(by, i);
+            double angle = ((double)t + (double)by->start) * inv_freq_of(by, i);
             double c = cos(angle) / grow, s = sin(angle) / grow;
             size_t u = first_of(by, i), v = second_of(by, i);
             for (size_t h = 0; h < shape->H; h++) {
@@ -110,7 +110,7 @@ bool attn_seems_rotated(const struct attn_pair *p, double theta, struct attn_rot
     return found;
 }
 
-bool attn_seems_turned(const struct attn_pair *p, const struct attn_rotation *right, const struct attn_rotation *other,
+bool attn_seems_misrotated(const struct attn_pair *p, const struct attn_rotation *right, const struct attn_rotation *other,
                        size_t n, size_t *which, bool *a_is_other)
 {
     struct attn_pair some = few(p);
@@ -139,7 +139,7 @@ bool attn_seems_turned(const struct attn_pair *p, const struct attn_rotation *ri
 
 /* The angles are those of complex numbers, pairs of x times the conjugates of y's; that of a row over that of the row
  * before is the same in all rows, and the weighted sum of these has the mean angle. */
-double attn_rope_measure(double *speed, const float *x, const float *y, const struct attn_pair *shape,
+double attn_rope_measure(double *inv_freq, const float *x, const float *y, const struct attn_pair *shape,
                          const struct attn_rotation *as)
 {
     double xx = 0, yy = 0;
@@ -160,7 +160,7 @@ double attn_rope_measure(double *speed, const float *x, const float *y, const st
             before_re = re;
             before_im = im;
         }
-        speed[i] = atan2(imaginary, real);
+        inv_freq[i] = atan2(imaginary, real);
     }
     return yy > 0 ? sqrt(xx / yy) : 1;
 }

@@ -155,12 +155,12 @@ static const struct attn_how as_is = {0};
 static void finish_queries(struct remaking *r, size_t t)
 {
     const struct attn_weights *all = &r->c->model->w;
-    int turn = all->rotary ? all->block[r->c->layer].rope : -1;
+    int rope = all->rotary ? all->block[r->c->layer].rope : -1;
     bool normed = r->norm && r->how->slip != ATTN_SLIP_LEFT_OUT, late = r->how->slip == ATTN_SLIP_LATE;
     if (normed && !late)
         normalise(r->y, r->w->out, r->norm, r->c, r->how);
-    if (turn >= 0)
-        rotate(r->y, all, &all->rope[turn], &r->c->p, t);
+    if (rope >= 0)
+        rotate(r->y, all, &all->rope[rope], &r->c->p, t);
     if (normed && late)
         normalise(r->y, r->w->out, r->norm, r->c, r->how);
 }

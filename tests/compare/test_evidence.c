@@ -434,7 +434,7 @@ START_TEST(test_turned_as_known)
     turn(b, from, &right);
     for (size_t i = 0; i < 5; i++) {
         turn(a, from, &other[i]);
-        ck_assert(attn_seems_turned(&p, &right, other, 5, &which, &a_is) && which == i && a_is);
+        ck_assert(attn_seems_misrotated(&p, &right, other, 5, &which, &a_is) && which == i && a_is);
     }
     own.attention_factor = 1.25;
     turn(a, from, &own);
@@ -442,7 +442,7 @@ START_TEST(test_turned_as_known)
     for (size_t i = 0; i < N / 2; i++)
         ck_assert(fabs(measured[i] - speeds[i]) < 1e-6);
     set_up();
-    ck_assert(!attn_seems_turned(&p, &right, other, 5, &which, &a_is));
+    ck_assert(!attn_seems_misrotated(&p, &right, other, 5, &which, &a_is));
 }
 END_TEST
 

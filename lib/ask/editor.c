@@ -183,12 +183,12 @@ static int edit(void *self, const struct attn_probe *p, float *data, struct attn
     return rc;
 }
 
-int attn_editor_backward(struct attn_editor *e, const struct attn_probe *p, float *slopes, struct attn_err *err)
+int attn_editor_backward(struct attn_editor *e, const struct attn_probe *p, float *gradients, struct attn_err *err)
 {
     struct band b;
     size_t s = attn_act_slot(p->act, p->layer);
     pthread_mutex_lock(&e->back);
-    int rc = find_band(&b, e, p, slopes, err);
+    int rc = find_band(&b, e, p, gradients, err);
     b.apply = attn_edit_backward;
     for (size_t i = e->first[s + 1]; i > e->first[s] && !rc; i--)
         rc = edit_band(e, e->order[i - 1], &b, err);

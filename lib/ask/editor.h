@@ -68,12 +68,12 @@ void attn_edit_apply(const struct attn_edited_row *r);
  * query sees change in scores and pattern: the others stay -inf and 0. */
 int attn_editor_cells(struct attn_editor *e, struct attn_edited_row *row, const struct attn_edit_reach *r,
                       const struct attn_ranges *cols, size_t width, struct attn_err *err);
-/* The same for slopes: x is the derivative by what the edit made, and becomes that by what it was before. */
+/* The same for gradients: x is the derivative by what the edit made, and becomes that by what it was before. */
 void attn_edit_backward(const struct attn_edited_row *r);
 
-/* editor.c: the slopes of a band, after all of its edits, become those before them.  For a backward pass, whose threads may call it at
+/* editor.c: the gradients of a band, after all of its edits, become those before them.  For a backward pass, whose threads may call it at
  * the same time for different heads. */
-int attn_editor_backward(struct attn_editor *e, const struct attn_probe *p, float *slopes, struct attn_err *err);
+int attn_editor_backward(struct attn_editor *e, const struct attn_probe *p, float *gradients, struct attn_err *err);
 /* Whether an edit reaches an activation; layer -1: outside the blocks. */
 bool attn_editor_reaches(const struct attn_editor *e, int act, int layer);
 

@@ -124,7 +124,7 @@ static double named(const struct attn_metric *m, size_t row, int32_t id, const s
     return sum;
 }
 
-void attn_metric_slope(const struct attn_metric *m, float *slope, size_t row, const float *logits)
+void attn_metric_gradient(const struct attn_metric *m, float *gradient, size_t row, const float *logits)
 {
     struct softmax s = softmax_for(m, row, logits), r = {0};
     double by_p = 0, each = m->form == ATTN_METRIC_LOSS ? 1 / (double)(m->T - 1) : 0;   /* by_p: the coefficient of -p[j] */
@@ -141,12 +141,12 @@ void attn_metric_slope(const struct attn_metric *m, float *slope, size_t row, co
         double d = m->form == ATTN_METRIC_LOSS ? each * (prob(&s, logits, j) - ((size_t)m->ids[row + 1] == j))
                  : m->form == ATTN_METRIC_KL ? prob(&s, logits, j) - prob(&r, m->reference, j)
                  : by_p != 0 ? -by_p * prob(&s, logits, j) : 0;
-        slope[j] = (float)d;
+        gradient[j] = (float)d;
     }
     for (size_t i = 0; i < m->n; i++) {
         int32_t id = m->term[i].id;     /* where p is almost 1, 1 - p must not be rounded before it is a difference */
         if (m->term[i].row == row)
-            slope[id] = (float)(named(m, row, id, &s, logits) - (by_p != 0 ? by_p * prob(&s, logits, (size_t)id) : 0));
+            gradient[id] = (float)(named(m, row, id, &s, logits) - (by_p != 0 ? by_p * prob(&s, logits, (size_t)id) : 0));
     }
 }
 

@@ -48,7 +48,7 @@ double attn_metric_part(const struct attn_metric *m, size_t row, const float *lo
 /* As attn_metric_refer_to; `also` observes that run, too. */
 int attn_metric_refer_run(struct attn_metric *m, const struct attn_model *model, const struct attn_tokens *tokens,
                           const struct attn_plan *plan, const struct attn_observer *also, struct attn_err *err);
-/* slope[V] = the derivative of the metric with respect to the logits of one row, which it reads. */
-void attn_metric_slope(const struct attn_metric *m, float *slope, size_t row, const float *logits);
+/* gradient[V] = the derivative of the metric with respect to the logits of one row, which it reads. */
+void attn_metric_gradient(const struct attn_metric *m, float *gradient, size_t row, const float *logits);
 
 #endif

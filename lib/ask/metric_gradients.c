@@ -45,12 +45,12 @@ static int logits_watch(void *self, const struct attn_probe *p, struct attn_err 
         size_t row = p->row0 + i;
         if (row < first)
             continue;
-        float *slope = attn_backward_logits(s->back) + (row - first) * V;
-        memset(slope, 0, V * sizeof *slope);
+        float *gradient = attn_backward_logits(s->back) + (row - first) * V;
+        memset(gradient, 0, V * sizeof *gradient);
         if (!attn_metric_reads(s->metric, row))
             continue;
         s->value += attn_metric_part(s->metric, row, p->data + i * p->ld);
-        attn_metric_slope(s->metric, slope, row, p->data + i * p->ld);
+        attn_metric_gradient(s->metric, gradient, row, p->data + i * p->ld);
     }
     return ATTN_OK;
 }

@@ -259,9 +259,9 @@ int attn_patch_check(const struct attn_model *m, const struct attn_patch_opts *o
     if (!p)
         return ATTN_ENOMEM;
     int rc = understand(p, o, err);
-    const struct attn_slopes_opts slopes = {.metric = &p->metric, .select = p->select, .plan = o->plan};
+    const struct attn_slopes_opts gradients = {.metric = &p->metric, .select = p->select, .plan = o->plan};
     if (!rc && p->method != ATTN_PATCH_EXACT)
-        rc = attn_slopes_check(m, &slopes, err);
+        rc = attn_slopes_check(m, &gradients, err);
     *grid = (struct attn_patch_result){.over = p->over};
     if (!rc)
         find_grid(p, 1);
@@ -280,7 +280,7 @@ int attn_patch_new(struct attn_patch **out, const struct attn_model *m, const st
     if (!rc)
         rc = run_from(p, o, err);
     if (!rc)
-        rc = p->method == ATTN_PATCH_EXACT ? attn_patch_exact(p, err) : attn_patch_slope(p, err);
+        rc = p->method == ATTN_PATCH_EXACT ? attn_patch_exact(p, err) : attn_patch_gradient(p, err);
     if (rc) {
         attn_patch_free(p);
         return rc;

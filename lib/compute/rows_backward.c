@@ -9,7 +9,7 @@ enum { CHUNK = 32 };                    /* rows of an item, and of a partial sum
 
 struct job {
     const struct attn_rows *to, *dy, *x;
-    const struct attn_slopes_norm *norm;
+    const struct attn_rows_norm_backward *norm;
     enum attn_mlp_kind kind;
 };
 
@@ -28,7 +28,7 @@ static void each_chunk(struct attn_team *t, const struct attn_rows *r, double wo
     attn_team_run(t, chunks(r->n), work * (double)r->n * (double)r->cols, chunk, j);
 }
 
-size_t attn_slopes_scratch(size_t n, size_t cols)
+size_t attn_rows_norm_scratch(size_t n, size_t cols)
 {
     return chunks(n) * 2 * cols;
 }
@@ -37,7 +37,7 @@ static void norm_chunk(void *ctx, size_t item, int worker)
 {
     (void)worker;
     const struct job *j = ctx;
-    const struct attn_slopes_norm *s = j->norm;
+    const struct attn_rows_norm_backward *s = j->norm;
     size_t n = j->x->cols;
     float *part = s->scratch + item * 2 * n;
     memset(part, 0, 2 * n * sizeof *part);
@@ -49,8 +49,8 @@ static void norm_chunk(void *ctx, size_t item, int worker)
     }
 }
 
-void attn_slopes_norm(struct attn_team *t, const struct attn_rows *dx, const struct attn_rows *dy,
-                      const struct attn_rows *x, const struct attn_slopes_norm *s)
+void attn_rows_norm_backward(struct attn_team *t, const struct attn_rows *dx, const struct attn_rows *dy,
+                             const struct attn_rows *x, const struct attn_rows_norm_backward *s)
 {
     size_t n = x->cols;
     struct job j = {.to = dx, .dy = dy, .x = x, .norm = s};
@@ -70,8 +70,8 @@ static void activate_chunk(void *ctx, size_t item, int worker)
         attn_vec_activate_backward(row(j->dy, i), row(j->x, i), attn_mlp_gated(j->kind) ? row(j->to, i) : NULL, j->kind, j->dy->cols);
 }
 
-void attn_slopes_activate(struct attn_team *t, const struct attn_rows *dy, const struct attn_rows *x,
-                          const struct attn_rows *linear, enum attn_mlp_kind kind)
+void attn_rows_activate_backward(struct attn_team *t, const struct attn_rows *dy, const struct attn_rows *x,
+                                 const struct attn_rows *linear, enum attn_mlp_kind kind)
 {
     struct job j = {.dy = dy, .x = x, .to = linear, .kind = kind};
     each_chunk(t, dy, 40, activate_chunk, &j);

@@ -5,17 +5,17 @@
 
 #include "compute/rows.h"
 
-/* How many floats of scratch attn_slopes_norm needs for n rows. */
-size_t attn_slopes_scratch(size_t n, size_t cols);
+/* How many floats of scratch attn_rows_norm_backward needs for n rows. */
+size_t attn_rows_norm_scratch(size_t n, size_t cols);
 /* Adds the gradients with respect to x, weights and bias of a norm (stored in float32) to dx, dw and db; db NULL: no bias;
  * dw NULL: to dx alone. */
-struct attn_slopes_norm { const struct attn_norm *norm; float eps, *dw, *db, *scratch; };
-void attn_slopes_norm(struct attn_team *t, const struct attn_rows *dx, const struct attn_rows *dy,
-                      const struct attn_rows *x, const struct attn_slopes_norm *s);
+struct attn_rows_norm_backward { const struct attn_norm *norm; float eps, *dw, *db, *scratch; };
+void attn_rows_norm_backward(struct attn_team *t, const struct attn_rows *dx, const struct attn_rows *dy,
+                             const struct attn_rows *x, const struct attn_rows_norm_backward *s);
 /* dy becomes the gradient with respect to x, and x the result of attn_rows_activate; with a gate, `linear` becomes the
  * gradient with respect to itself. */
-void attn_slopes_activate(struct attn_team *t, const struct attn_rows *dy, const struct attn_rows *x,
-                          const struct attn_rows *linear, enum attn_mlp_kind kind);
+void attn_rows_activate_backward(struct attn_team *t, const struct attn_rows *dy, const struct attn_rows *x,
+                                 const struct attn_rows *linear, enum attn_mlp_kind kind);
 
 /* The gradient of a weight is a sum over rows of outer products:
  *

@@ -152,7 +152,7 @@ static void clear_unseen(const struct attn_head *h, const struct attn_band *b, s
     }
 }
 
-static void slope(const struct attn_head *h, const struct attn_band *p, const struct attn_band *dp, float scale)
+static void softmax_backward(const struct attn_head *h, const struct attn_band *p, const struct attn_band *dp, float scale)
 {
     for (size_t i = 0; i < p->rows; i++) {
         struct attn_range seen = attn_head_seen(h, p->row0 + i);
@@ -291,7 +291,7 @@ static void uncap(const struct job *j, const struct item *it, const struct attn_
         struct attn_range seen = attn_head_seen(h, d->row0 + i);
         attn_vec_cap_backward(d->m + i * d->ld + seen.lo, scores.m + i * scores.ld + seen.lo, h->cap, seen.hi - seen.lo);
     }
-    clear_hidden(it, h, d);             /* -inf has no slope */
+    clear_hidden(it, h, d);             /* -inf has no gradient */
 }
 
 static void tell(const struct job *j, const struct item *it, int act, const struct attn_band *b, size_t head)
@@ -304,13 +304,13 @@ static void tell(const struct job *j, const struct item *it, int act, const stru
         t->taps->pass(t->taps->self, &p, b->m);
 }
 
-/* From dpattern to ddots, as slope does, in steps that others can see and change. */
-static void slope_told(const struct job *j, const struct item *it, const struct attn_head *h, const struct attn_band *p,
+/* From dpattern to ddots, as softmax_backward does, in steps that others can see and change. */
+static void softmax_backward_watched(const struct job *j, const struct item *it, const struct attn_head *h, const struct attn_band *p,
                        const struct attn_band *d, size_t head)
 {
     clear_hidden(it, h, d);
     tell(j, it, ATTN_ACT_PATTERN, d, head);
-    slope(h, p, d, 1);
+    softmax_backward(h, p, d, 1);
     tell(j, it, ATTN_ACT_SCORES, d, head);
     if (h->cap > 0)
         uncap(j, it, h, p, d, head);
@@ -341,9 +341,9 @@ static void band_backward(const struct job *j, const struct item *it, size_t hea
     if (j->drop.below)
         drop_band(j, it, &h, &d, head);
     if (j->t->taps || h.cap > 0)
-        slope_told(j, it, &h, &p, &d, head);
+        softmax_backward_watched(j, it, &h, &p, &d, head);
     else
-        slope(&h, &p, &d, h.scale);
+        softmax_backward(&h, &p, &d, h.scale);
     dq.edited = reads_hidden(j);
     if (dq.edited)
         dots = (struct attn_range){0, up(it->T, PANEL)};

@@ -98,12 +98,12 @@ static void by_heads(struct attn_work *t, size_t layer, const struct attn_rows *
         y = attn_work_normed(t, &x, &b->norm1);
     if (!kept->read && !g)              /* only norms of heads read it, and these without a norm before them */
         y = x;
-    const struct { const struct attn_rows *dy; const struct attn_mat *w, *g; const struct attn_norm *norm, *slopes; } each[] = {
+    const struct { const struct attn_rows *dy; const struct attn_mat *w, *g; const struct attn_norm *norm, *dnorm; } each[] = {
         {dq, &b->q, g ? &g->q : NULL, &b->q_norm, g ? &g->q_norm : NULL},
         {dk, &b->k, g ? &g->k : NULL, &b->k_norm, g ? &g->k_norm : NULL},
         {dv, &b->v, g ? &g->v : NULL, &(const struct attn_norm){.weight = {0}}, NULL}};
     for (size_t i = 0; i < sizeof each / sizeof *each; i++) {
-        struct attn_rows by = before_head_norm(t, &y, each[i].dy, each[i].w, each[i].norm, each[i].slopes);
+        struct attn_rows by = before_head_norm(t, &y, each[i].dy, each[i].w, each[i].norm, each[i].dnorm);
         if (g)
             attn_step_by_weights(t, each[i].g, &y, &by);
         attn_step_by_input(t, dy, &by, each[i].w, more || i > 0);
@@ -157,7 +157,7 @@ static void mlp(struct attn_work *t, size_t layer, const struct attn_rows *dx, c
     attn_step_tell(t, ATTN_ACT_MLP_OUT, at, &dout, 0);
     attn_step_by_input(t, &dpre, &dout, &b->out, false);
     attn_step_tell(t, ATTN_ACT_MLP_POST, at, &dpre, 0);
-    attn_slopes_activate(t->team, &dpre, &pre, &linear, t->w->mlp);
+    attn_rows_activate_backward(t->team, &dpre, &pre, &linear, t->w->mlp);
     attn_step_tell(t, ATTN_ACT_MLP_PRE, at, &dpre, 0);
     if (gated)
         attn_step_tell(t, ATTN_ACT_MLP_LINEAR, at, &linear, 0);

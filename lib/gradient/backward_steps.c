@@ -81,10 +81,10 @@ void attn_step_by_norm(struct attn_work *t, const struct attn_rows *dx, const st
                        const struct attn_norm *norm, const struct attn_norm *g)
 {
     const struct attn_norm wide = {.weight = {t->norm_w, ATTN_F32}, .rms = norm->rms};
-    struct attn_slopes_norm s = {.norm = &wide, .eps = t->w->eps, .dw = g ? (float *)g->weight.data : NULL,
+    struct attn_rows_norm_backward s = {.norm = &wide, .eps = t->w->eps, .dw = g ? (float *)g->weight.data : NULL,
                                  .db = g ? (float *)g->bias.data : NULL, .scratch = t->sums};
     attn_norm_weights(t->norm_w, norm, 0, x->cols);
-    attn_slopes_norm(t->team, dx, dy, x, &s);
+    attn_rows_norm_backward(t->team, dx, dy, x, &s);
 }
 
 void attn_step_through_norm(struct attn_work *t, const struct attn_rows *dy, const struct attn_rows *x, const struct attn_norm *norm,
@@ -109,14 +109,14 @@ void attn_step_by_head_norm(struct attn_work *t, const struct attn_rows *dx, con
     size_t span = norm->span ? norm->span : x->cols;
     attn_step_clear(dx);
     for (size_t at = 0; at < x->cols; at += span) {
-        struct attn_norm one = *norm, slopes = g ? *g : (struct attn_norm){.weight = {0}};
+        struct attn_norm one = *norm, dnorm = g ? *g : (struct attn_norm){.weight = {0}};
         struct attn_rows to = {dx->data + at, dx->ld, dx->n, span}, from = {dy->data + at, dy->ld, dy->n, span};
         struct attn_rows of = {x->data + at, x->ld, x->n, span};
         if (norm->own) {
             skip(&one.weight, at);
-            skip(&slopes.weight, at);
-            skip(&slopes.bias, at);
+            skip(&dnorm.weight, at);
+            skip(&dnorm.bias, at);
         }
-        attn_step_by_norm(t, &to, &from, &of, &one, &slopes);
+        attn_step_by_norm(t, &to, &from, &of, &one, &dnorm);
     }
 }

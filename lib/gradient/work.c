@@ -60,7 +60,7 @@ void attn_work_lay_out(struct attn_arena *a, struct attn_work *t)
     t->capped = attn_arena_f32(a, w->logit_cap != 0 ? t->band : 0, n->V, 1);
     t->norm_w = attn_arena_f32(a, widest, 1, 1);
     t->norm_b = attn_arena_f32(a, widest, 1, 1);
-    t->sums = attn_arena_f32(a, attn_slopes_scratch(R, widest), 1, 1);
+    t->sums = attn_arena_f32(a, attn_rows_norm_scratch(R, widest), 1, 1);
     t->scratch = attn_arena_f32(a, (size_t)t->threads, attn_work_scratch(t), 1);
     t->logits = attn_arena_f32(a, t->band, n->V, 1);
     t->loss = attn_arena_bytes(a, R, sizeof *t->loss);

@@ -64,7 +64,7 @@ struct attn_work {
                                          * are projected; their gradients */
     float *final, *capped;              /* [R, d] what the output layer reads, [band, V] the logits: with a soft cap of them */
     float *norm_w, *norm_b;             /* [the widest norm] scratch of attn_rows_norm */
-    float *sums;                        /* scratch of attn_slopes_norm */
+    float *sums;                        /* scratch of attn_rows_norm_backward */
     float *scratch;                     /* [threads, attn_work_scratch] of attention */
     float *logits; size_t band;         /* [band, V] */
     double *loss;                       /* [R] of each row */

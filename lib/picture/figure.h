@@ -53,9 +53,9 @@ void attn_scale_end(char text[32], const struct attn_scale *s, bool last);
 /* Line i of the legend: how numbers were scaled, or what is outside of the scale.  False: there are no more lines. */
 bool attn_legend_line(const struct attn_scale *s, size_t i, char text[96], int *step);
 
-/* Whether colours show next to nothing of some kind of sheet, and which options show more (faint.c). */
-enum { ATTN_FAINT_TEXT = 256 };
-bool attn_album_is_faint(char text[ATTN_FAINT_TEXT], const struct attn_album *a, const struct attn_look *look);
+/* Whether colours show next to nothing of some kind of sheet, and which options show more (low_contrast.c). */
+enum { ATTN_LOW_CONTRAST_TEXT = 256 };
+bool attn_album_low_contrast(char text[ATTN_LOW_CONTRAST_TEXT], const struct attn_album *a, const struct attn_look *look);
 
 /* ---- the pen: the operations by which a figure is drawn ----
  *

@@ -474,7 +474,7 @@ static void note(char *text, const struct plot *p, const struct attn_format *for
     else if (look->lacks->n)
         attn_font_lacks(text, ATTN_PLOT_NOTE, look->lacks);
     else if (!format->methods->next)
-        attn_album_is_faint(text, &p->album, look);
+        attn_album_low_contrast(text, &p->album, look);
 }
 
 static int draw(const struct plot *p, const struct attn_format *format, struct attn_err *err)
@@ -513,7 +513,7 @@ static void clear(struct plot *p)
     free(p->head);
 }
 
-_Static_assert((int)ATTN_FAINT_TEXT <= (int)ATTN_PLOT_NOTE, "a note fits");
+_Static_assert((int)ATTN_LOW_CONTRAST_TEXT <= (int)ATTN_PLOT_NOTE, "a note fits");
 
 int attn_plot(const struct attn_dump *d, const struct attn_plot_opts *o, struct attn_err *err)
 {

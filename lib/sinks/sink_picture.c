@@ -174,7 +174,7 @@ struct picture {
     struct attn_look look;
     const struct attn_sink_methods *methods;
     struct attn_lacks lacks;
-    char note[ATTN_FAINT_TEXT];         /* "": nothing is said */
+    char note[ATTN_LOW_CONTRAST_TEXT];  /* "": nothing is said */
 };
 
 static void picture_close(void *self)
@@ -230,7 +230,7 @@ static int picture_finish(void *self, struct attn_err *err)
         rc = p->methods->draw(p->out, &p->collect.album, &p->look, err);
     attn_font_lacks(p->note, sizeof p->note, &p->lacks);
     if (!rc && !*p->note && !p->methods->next)
-        attn_album_is_faint(p->note, &p->collect.album, &p->look);
+        attn_album_low_contrast(p->note, &p->collect.album, &p->look);
     return rc ? rc : attn_out_commit(p->out, err);
 }
 

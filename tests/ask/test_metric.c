@@ -86,7 +86,7 @@ START_TEST(slopes_are_central_differences)
     for (size_t t = 0; t < T; t++) {
         if (!attn_metric_reads(m, t))
             continue;
-        attn_metric_slope(m, slope, t, z[t]);
+        attn_metric_gradient(m, slope, t, z[t]);
         for (size_t j = 0; j < V; j++) {
             float here = z[t][j];
             z[t][j] = here + (float)h;
@@ -114,7 +114,7 @@ START_TEST(slope_of_a_certain_token_is_exact)
     struct attn_metric_of of = {.model = a.model, .ids = &id, .T = 1};
     ck_assert(!attn_metric_new(&m, "logprob(1)", &err) && !attn_metric_bind(m, &of, &err));
     m->V = 3;
-    attn_metric_slope(m, slope, 0, z);
+    attn_metric_gradient(m, slope, 0, z);
     double rest = (1 + exp(1)) / (1 + exp(1) + exp(18));
     ck_assert_double_eq_tol((double)slope[1], rest, rest * 1e-6);
     attn_metric_free(m);

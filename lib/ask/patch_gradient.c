@@ -1,4 +1,4 @@
-/* patch_slope.c - what would the metric become, as gradients predict it?  To first order a patch changes the metric by
+/* patch_gradient.c - what would the metric become, as gradients predict it?  To first order a patch changes the metric by
  *
  *     sum over the cell of (a_from - a_text) * dm/da
  *
@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-struct slope {
+struct linearised {
     struct attn_patch *p;
     double by;                          /* 1 / number of gradients */
     double along;                       /* ig: how far on the way */
@@ -20,7 +20,7 @@ struct slope {
 
 static unsigned wants(void *self, int act, int layer)
 {
-    const struct slope *s = self;
+    const struct linearised *s = self;
     return attn_select_wants(s->p->select, act, layer) ? ATTN_WATCH : 0;
 }
 
@@ -45,7 +45,7 @@ static size_t place_of(const struct attn_patch *p, size_t head, size_t t, size_t
 static int add(void *self, const struct attn_probe *b, struct attn_err *err)
 {
     (void)err;
-    const struct slope *s = self;
+    const struct linearised *s = self;
     const float *text = attn_whole_at(&s->p->text, b->act, b->layer), *from = attn_whole_at(&s->p->from, b->act, b->layer);
     struct attn_patch_cell *cell = cells_of(s->p, b->layer);
     size_t rows = b->shape[b->ndim - 2];
@@ -62,23 +62,23 @@ static int add(void *self, const struct attn_probe *b, struct attn_err *err)
 
 /* ---- gradients ---- */
 
-static int differentiate(struct slope *s, const struct attn_observer *more, double *value, struct attn_err *err)
+static int differentiate(struct linearised *s, const struct attn_observer *more, double *value, struct attn_err *err)
 {
     struct attn_patch *p = s->p;
-    struct attn_slopes *slopes = NULL;
+    struct attn_slopes *gradients = NULL;
     const struct attn_observer to = {.wants = wants, .watch = add, .self = s}, observers[] = {*more, attn_patch_teller(p)};
     const struct attn_slopes_opts o = {.metric = &p->metric, .select = p->select, .plan = p->o->plan, .editor = p->o->editor,
                                        .observers = observers, .n_observers = sizeof observers / sizeof *observers};
-    int rc = attn_slopes_new(&slopes, p->model, p->o->tokens, &o, err);
+    int rc = attn_slopes_new(&gradients, p->model, p->o->tokens, &o, err);
     if (!rc) {
-        *value = attn_slopes_value(slopes);
-        rc = attn_slopes_show(slopes, &to, err);
+        *value = attn_slopes_value(gradients);
+        rc = attn_slopes_show(gradients, &to, err);
     }
-    attn_slopes_free(slopes);
+    attn_slopes_free(gradients);
     return rc;
 }
 
-static int at_text(struct slope *s, struct attn_err *err)
+static int at_text(struct linearised *s, struct attn_err *err)
 {
     struct attn_observer keep = attn_whole_observer(&s->p->text);
     return differentiate(s, &keep, &s->p->metric_text, err);
@@ -95,7 +95,7 @@ static unsigned way_wants(void *self, int act, int layer)
 static int way_edit(void *self, const struct attn_probe *b, float *data, struct attn_err *err)
 {
     (void)err;
-    const struct slope *s = self;
+    const struct linearised *s = self;
     const float *text = attn_whole_at(&s->text, ATTN_ACT_EMBED, -1), *from = attn_whole_at(&s->from, ATTN_ACT_EMBED, -1);
     for (size_t t = 0; t < b->rows; t++)
         for (size_t j = 0; j < b->cols; j++) {
@@ -105,7 +105,7 @@ static int way_edit(void *self, const struct attn_probe *b, float *data, struct 
     return ATTN_OK;
 }
 
-static int hold_embeddings(struct slope *s, struct attn_err *err)
+static int hold_embeddings(struct linearised *s, struct attn_err *err)
 {
     struct attn_patch *p = s->p;
     struct attn_select *embed = NULL;
@@ -127,7 +127,7 @@ static int hold_embeddings(struct slope *s, struct attn_err *err)
     return rc;
 }
 
-static int along_the_way(struct slope *s, struct attn_err *err)
+static int along_the_way(struct linearised *s, struct attn_err *err)
 {
     struct attn_patch *p = s->p;
     const struct attn_observer way = {.wants = way_wants, .edit = way_edit, .self = s};
@@ -145,9 +145,9 @@ static int along_the_way(struct slope *s, struct attn_err *err)
     return rc;
 }
 
-int attn_patch_slope(struct attn_patch *p, struct attn_err *err)
+int attn_patch_gradient(struct attn_patch *p, struct attn_err *err)
 {
-    struct slope s = {.p = p, .by = 1};
+    struct linearised s = {.p = p, .by = 1};
     int rc = p->method == ATTN_PATCH_IG ? along_the_way(&s, err) : at_text(&s, err);
     for (size_t i = 0; i < p->n; i++)
         p->cell[i].metric += p->metric_text;

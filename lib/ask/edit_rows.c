@@ -25,7 +25,7 @@ size_t attn_editor_rows(const struct attn_editor *e, const struct attn_edited *t
 
 static int by_text(const void *a, const void *b)
 {
-    const struct attn_slice *x = a, *y = b;
+    const struct attn_str_view *x = a, *y = b;
     int c = memcmp(x->s, y->s, smaller(x->len, y->len));
     return c ? c : (x->len > y->len) - (x->len < y->len);
 }
@@ -34,19 +34,19 @@ static int by_text(const void *a, const void *b)
 static int add_tokens(struct attn_ranges *out, struct attn_editor *e, const struct attn_edit *edit, struct attn_indices list,
                       const int32_t *ids, size_t n, struct attn_err *err)
 {
-    struct attn_slice *want = calloc(list.n + 1, sizeof *want);
+    struct attn_str_view *want = calloc(list.n + 1, sizeof *want);
     size_t wanted = 0;
     for (size_t i = 0; want && i < list.n; i++)
         if (edit->index[list.first + i].form == ATTN_INDEX_TOKEN) {
             struct attn_edit_part k = edit->index[list.first + i].token;
-            want[wanted++] = (struct attn_slice){attn_edit_at(edit, k), k.len};
+            want[wanted++] = (struct attn_str_view){attn_edit_at(edit, k), k.len};
         }
     bool ok = want;
     int rc = wanted ? attn_sources_tokenizer(e->sources, err) : ATTN_OK;
     if (ok && wanted)
         qsort(want, wanted, sizeof *want, by_text);
     for (size_t t = 0; ok && !rc && wanted && t < n; t++) {
-        struct attn_slice s = {0};
+        struct attn_str_view s = {0};
         s.s = attn_sources_token(e->sources, ids[t], &s.len);
         if (s.s && bsearch(&s, want, wanted, sizeof *want, by_text))
             ok = attn_ranges_add(out, t, t + 1);
@@ -170,7 +170,7 @@ struct rows_of { struct attn_editor *e; const struct attn_edit *edit; const stru
                  const char *noun; };
 
 /* The token of the text that was probably meant: the same word with or without a blank before it, or one that is spelled alike. */
-static bool nearest(struct attn_slice *out, const struct rows_of *r, const char *want)
+static bool nearest(struct attn_str_view *out, const struct rows_of *r, const char *want)
 {
     enum { MOST = 1000 };               /* tokens that are looked at */
     struct attn_near near;
@@ -181,7 +181,7 @@ static bool nearest(struct attn_slice *out, const struct rows_of *r, const char 
         const char *s = attn_sources_token(r->e->sources, r->ids[t], &len);
         unsigned d = s && attn_utf8_valid(s, len) == len ? attn_near(&near, s, len, best) : ATTN_FAR;
         if (d < best)
-            *out = (struct attn_slice){s, len};
+            *out = (struct attn_str_view){s, len};
         best = d < best ? d : best;
     }
     return best != ATTN_FAR;
@@ -197,7 +197,7 @@ static size_t most_rows(const struct rows_of *r)
 static int check_token(const struct rows_of *r, const struct attn_edit_index *x, struct attn_err *err)
 {
     const char *want = attn_edit_at(r->edit, x->token), *s;
-    struct attn_slice near;
+    struct attn_str_view near;
     size_t len;
     int rc = attn_sources_tokenizer(r->e->sources, err);
     if (rc)

@@ -16,7 +16,7 @@ static size_t column_of(const struct attn_reader *r, size_t at)
 }
 
 /* What is at a place, for messages: a word, or one character, or the end. */
-static struct attn_slice thing_at(const struct attn_reader *r, size_t at)
+static struct attn_str_view thing_at(const struct attn_reader *r, size_t at)
 {
     static const char word[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_.";
     size_t n = 0;
@@ -24,12 +24,12 @@ static struct attn_slice thing_at(const struct attn_reader *r, size_t at)
         n++;
     while (n == 0 || (at + n < r->len && (r->text[at + n] & 0xC0) == 0x80))
         n++;
-    return (struct attn_slice){r->text + at, smaller(n, r->len - at)};
+    return (struct attn_str_view){r->text + at, smaller(n, r->len - at)};
 }
 
 int attn_reader_expected(const struct attn_reader *r, size_t at, const char *what)
 {
-    struct attn_slice found = thing_at(r, at);
+    struct attn_str_view found = thing_at(r, at);
     int shown = attn_shown(r->text, r->len);
     if (at >= r->len)
         return attn_fail(r->err, ATTN_EUSAGE, "%s '%.*s', column %zu: it ends, expected %s", r->where, shown, r->text,

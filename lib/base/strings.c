@@ -154,7 +154,7 @@ size_t attn_strings_find(const struct attn_strings *t, const char *s, size_t len
 }
 
 /* Slot, item and string lie in different places: each is prefetched for all strings before the first is used. */
-void attn_strings_find_each(const struct attn_strings *t, const struct attn_slice *s, size_t n, size_t *number)
+void attn_strings_find_each(const struct attn_strings *t, const struct attn_str_view *s, size_t n, size_t *number)
 {
     uint32_t h[ATTN_STRINGS_FINDS], likely[ATTN_STRINGS_FINDS];
     for (size_t i = 0; i < n; i++)

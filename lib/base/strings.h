@@ -10,7 +10,7 @@
 
 #include "attn.h"
 
-struct attn_slice { const char *s; size_t len; };
+struct attn_str_view { const char *s; size_t len; };
 struct attn_string { uint32_t at, hash; };                          /* at: start in the pool; it ends where the next one starts */
 
 struct attn_strings {
@@ -34,7 +34,7 @@ bool attn_strings_index(struct attn_strings *t, size_t *twice);
 size_t attn_strings_find(const struct attn_strings *t, const char *s, size_t len);  /* NONE: not found */
 /* Does find for each of n slices, at most FINDS; together they wait for memory only once. */
 enum { ATTN_STRINGS_FINDS = 64 };
-void attn_strings_find_each(const struct attn_strings *t, const struct attn_slice *s, size_t n, size_t *number);
+void attn_strings_find_each(const struct attn_strings *t, const struct attn_str_view *s, size_t n, size_t *number);
 /* NUL-terminated, valid until the next add; len may be NULL. */
 const char *attn_strings_at(const struct attn_strings *t, size_t i, size_t *len);
 void attn_strings_clear(struct attn_strings *t);                    /* empties it but keeps the memory */

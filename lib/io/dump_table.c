@@ -206,8 +206,8 @@ struct tidy {
     struct attn_dump *d;
     const char *path;
     size_t line;
-    struct attn_slice field[FIELDS];
-    struct attn_slice name;                   /* of the array being read; len 0: none yet */
+    struct attn_str_view field[FIELDS];
+    struct attn_str_view name;                /* of the array being read; len 0: none yet */
     struct attn_dumped now;
     size_t room, heads_room;
     size_t row, col, rows, cols;        /* position of the last number; shape of a matrix, known after the first */
@@ -288,7 +288,7 @@ static int begin_head(struct tidy *t)
     return ATTN_OK;
 }
 
-static bool has_keys(const struct attn_slice *name)
+static bool has_keys(const struct attn_str_view *name)
 {
     char text[ATTN_NAME_MAX];
     int layer, act = -1;
@@ -304,7 +304,7 @@ static bool has_keys(const struct attn_slice *name)
 static int locate(struct tidy *t)
 {
     uint64_t row, col;
-    const struct attn_slice *f = t->field;
+    const struct attn_str_view *f = t->field;
     if (!attn_num_parse_u64(f[ROW].s, f[ROW].len, &row) || !attn_num_parse_u64(f[COL].s, f[COL].len, &col))
         return refuse(t, "row and col are no numbers");
     bool same = t->name.len && t->name.len == f[NAME].len && !memcmp(t->name.s, f[NAME].s, f[NAME].len);
@@ -327,7 +327,7 @@ static int locate(struct tidy *t)
     return first && !rc ? begin_head(t) : rc;
 }
 
-static int note_label(struct tidy *t, struct attn_dump_list *to, const struct attn_slice *s)
+static int note_label(struct tidy *t, struct attn_dump_list *to, const struct attn_str_view *s)
 {
     char *text = malloc(s->len + 1);
     if (!text)
@@ -351,7 +351,7 @@ static int note_labels(struct tidy *t)
 static int add_tidy_number(struct tidy *t)
 {
     double x;
-    const struct attn_slice *v = &t->field[VALUE];
+    const struct attn_str_view *v = &t->field[VALUE];
     struct attn_array *of = &t->now.of;
     if (!attn_num_parse_f64(v->s, v->len, &x))
         return attn_fail(t->err, ATTN_EFORMAT, "%s: line %zu: '%.*s' is not a number", t->path, t->line,
@@ -369,7 +369,7 @@ static int read_line(struct tidy *t, struct attn_fields *f)
     bool last = false;
     size_t n = 0;
     while (!last) {
-        struct attn_slice field;
+        struct attn_str_view field;
         if (!attn_fields_next(f, &field.s, &field.len, &last))
             return refuse(t, "a quote is not closed where its field ends");
         if (n < FIELDS)

@@ -245,8 +245,8 @@ static const char *put_name(struct attn_pickle *p, const char *module, size_t m,
     for (size_t i = 0; p->allowed[i]; i++)
         if (is_called(p->allowed[i], module, m, name, n))
             return push(p, (struct attn_pickled){.type = ATTN_PICKLED_NAME, .is.whole = (int64_t)i});
-    p->refused[0] = (struct attn_slice){module, m};
-    p->refused[1] = (struct attn_slice){name, n};
+    p->refused[0] = (struct attn_str_view){module, m};
+    p->refused[1] = (struct attn_str_view){name, n};
     return "asks for a function or class that tensors do not need";
 }
 
@@ -370,7 +370,7 @@ static const struct instruction *instruction_of(unsigned char code)
 
 static int refuse(const struct attn_pickle *p, size_t at, const char *wrong, struct attn_err *err)
 {
-    const struct attn_slice *module = &p->refused[0], *name = &p->refused[1];
+    const struct attn_str_view *module = &p->refused[0], *name = &p->refused[1];
     if (wrong == no_memory)
         return attn_no_memory(err, p->name, "for its pickle");
     if (!module->s)

@@ -36,7 +36,7 @@ struct attn_pickle {
     size_t *mark; size_t marks, mark_room;
     struct attn_pickled *memo; size_t memos, memo_room;
     size_t steps;                       /* instructions so far */
-    struct attn_slice refused[2];       /* module and name that are not allowed */
+    struct attn_str_view refused[2];    /* module and name that are not allowed */
 };
 
 /* Reads from `at` on; afterwards `at` is behind the pickle.  `text` of values points into the bytes. */

@@ -21,12 +21,12 @@ bool attn_added_put(struct attn_added *a, const struct attn_added_token *t)
 
 bool attn_added_index(struct attn_added *a)
 {
-    struct attn_slice *s = a->n > 0 ? malloc(a->n * sizeof *s) : NULL;
+    struct attn_str_view *s = a->n > 0 ? malloc(a->n * sizeof *s) : NULL;
     int32_t *number = a->n > 0 ? malloc(a->n * sizeof *number) : NULL;
     bool ok = a->n == 0;
     for (size_t i = 0; s && number && i < a->n; i++) {
         size_t k = a->n - 1 - i;        /* of equal ones the last counts there, but here the first does */
-        s[i] = (struct attn_slice){a->token[k].text, a->token[k].len};
+        s[i] = (struct attn_str_view){a->token[k].text, a->token[k].len};
         number[i] = (int32_t)k;
     }
     if (s && number)

@@ -9,14 +9,14 @@
 static bool index_behind(struct attn_trie *t, const struct attn_vocab *v, const char *prefix, size_t lead)
 {
     const size_t all = attn_vocab_size(v);
-    struct attn_slice *s = malloc((all + 1) * sizeof *s);
+    struct attn_str_view *s = malloc((all + 1) * sizeof *s);
     int32_t *id = malloc((all + 1) * sizeof *id);
     size_t n = 0, len;
     for (size_t rank = 0; s && id && rank < all; rank++) {
         const char *word = attn_vocab_at(v, rank, &len);
         if (len <= lead || memcmp(word, prefix, lead) != 0)
             continue;
-        s[n] = (struct attn_slice){word + lead, len - lead};
+        s[n] = (struct attn_str_view){word + lead, len - lead};
         id[n++] = attn_vocab_own_id(v, word, len);
     }
     bool ok = s && id && attn_trie_make(t, s, id, n);

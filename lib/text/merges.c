@@ -117,7 +117,7 @@ struct reader {
     const struct attn_vocab *v;
     const char *name, *noun;            /* of the file; what is counted: "line" or "rule" */
     size_t count;                       /* lines or rules so far, this one included */
-    struct attn_slice part[BLOCK][2]; size_t waiting, first;        /* rules yet to be looked up; the count of the first of them */
+    struct attn_str_view part[BLOCK][2]; size_t waiting, first;     /* rules yet to be looked up; the count of the first of them */
     int32_t last;                       /* the token that the last rule made */
     char *joined; size_t room;          /* the two tokens of a rule joined */
     struct attn_err *err;
@@ -128,7 +128,7 @@ static int no_memory(const struct reader *r)
     return attn_no_memory(r->err, r->name, "for its rules");
 }
 
-static int unknown(const struct reader *r, const struct attn_slice *token, const char *what)
+static int unknown(const struct reader *r, const struct attn_str_view *token, const char *what)
 {
     return attn_fail(r->err, ATTN_EFORMAT, "%s: %s %zu: %s'%.*s' is not in the vocabulary", r->name, r->noun, r->count,
                      what, attn_shown(token->s, token->len), token->s);
@@ -136,7 +136,7 @@ static int unknown(const struct reader *r, const struct attn_slice *token, const
 
 /* ---- rules, some at a time ------------------------------------------------------------- */
 
-static bool spells(const struct attn_vocab *v, int32_t id, const struct attn_slice *a, const struct attn_slice *b)
+static bool spells(const struct attn_vocab *v, int32_t id, const struct attn_str_view *a, const struct attn_str_view *b)
 {
     size_t len;
     const char *word = attn_vocab_word(v, id, &len);
@@ -145,9 +145,9 @@ static bool spells(const struct attn_vocab *v, int32_t id, const struct attn_sli
 
 /* Finds the token that a and b make.  Most vocabularies list these in the order of the rules, some of which make the
  * same token, so the next and the last one are tried before a look-up. */
-static int make(struct reader *r, const struct attn_slice *a, const struct attn_slice *b)
+static int make(struct reader *r, const struct attn_str_view *a, const struct attn_str_view *b)
 {
-    struct attn_slice whole = {NULL, a->len + b->len};
+    struct attn_str_view whole = {NULL, a->len + b->len};
     int32_t next = r->last < ATTN_VOCAB_ID_MAX ? r->last + 1 : 0;
     if (spells(r->v, next, a, b))
         r->last = next;
@@ -163,7 +163,7 @@ static int make(struct reader *r, const struct attn_slice *a, const struct attn_
     return r->last < 0 ? unknown(r, &whole, "what it makes, ") : ATTN_OK;
 }
 
-static int resolve(struct reader *r, const struct attn_slice part[2], const int32_t id[2])
+static int resolve(struct reader *r, const struct attn_str_view part[2], const int32_t id[2])
 {
     if (id[0] < 0 || id[1] < 0)
         return unknown(r, &part[id[0] < 0 ? 0 : 1], "");
@@ -190,7 +190,7 @@ static int look_up(struct reader *r)
 }
 
 /* Both strings must stay in place until they are looked up. */
-static int take_pair(struct reader *r, struct attn_slice a, struct attn_slice b)
+static int take_pair(struct reader *r, struct attn_str_view a, struct attn_str_view b)
 {
     if (r->waiting == 0)
         r->first = r->count;
@@ -199,14 +199,14 @@ static int take_pair(struct reader *r, struct attn_slice a, struct attn_slice b)
     return r->waiting == BLOCK ? look_up(r) : ATTN_OK;
 }
 
-static int malformed(struct reader *r, struct attn_slice rule, const char *why)
+static int malformed(struct reader *r, struct attn_str_view rule, const char *why)
 {
     int rc = look_up(r);
     return rc ? rc : attn_fail(r->err, ATTN_EFORMAT, "%s: %s %zu, '%.*s', %s, expected two tokens with one space between",
                                r->name, r->noun, r->count, attn_shown(rule.s, rule.len), rule.s, why);
 }
 
-static size_t until_space(struct attn_slice text)
+static size_t until_space(struct attn_str_view text)
 {
     size_t n = 0;
     while (n < text.len && text.s[n] != ' ')
@@ -215,12 +215,12 @@ static size_t until_space(struct attn_slice text)
 }
 
 /* Takes a rule of the form "a b". */
-static int take_rule(struct reader *r, struct attn_slice rule)
+static int take_rule(struct reader *r, struct attn_str_view rule)
 {
-    struct attn_slice a = {rule.s, until_space(rule)}, b;
+    struct attn_str_view a = {rule.s, until_space(rule)}, b;
     if (a.len == rule.len)
         return malformed(r, rule, rule.len > 0 ? "has no space" : "is empty");
-    b = (struct attn_slice){a.s + a.len + 1, rule.len - a.len - 1};
+    b = (struct attn_str_view){a.s + a.len + 1, rule.len - a.len - 1};
     if (a.len == 0 || b.len == 0 || until_space(b) < b.len)
         return malformed(r, rule, "has more than one space or an empty token");
     return take_pair(r, a, b);
@@ -238,7 +238,7 @@ static int finish(struct reader *r, int rc)
 
 /* ---- merges.txt ------------------------------------------------------------------------ */
 
-static int take_lines(struct reader *r, struct attn_slice text)
+static int take_lines(struct reader *r, struct attn_str_view text)
 {
     const char *end = text.s + text.len, *next;
     int rc = ATTN_OK;
@@ -246,7 +246,7 @@ static int take_lines(struct reader *r, struct attn_slice text)
         const char *stop = memchr(s, '\n', (size_t)(end - s));
         next = stop ? stop + 1 : end;
         stop = stop ? stop : end;
-        struct attn_slice line = {s, (size_t)(stop - s)};
+        struct attn_str_view line = {s, (size_t)(stop - s)};
         if (line.len > 0 && s[line.len - 1] == '\r')
             line.len--;
         r->count++;
@@ -258,7 +258,7 @@ static int take_lines(struct reader *r, struct attn_slice text)
 
 /* The vocabulary is UTF-8, so rules whose tokens were found are too: only a failed read or a first line that is no
  * rule can hide invalid bytes. */
-static int check_utf8(const struct reader *r, struct attn_slice text, int rc)
+static int check_utf8(const struct reader *r, struct attn_str_view text, int rc)
 {
     const char *stop = text.len > 0 && !rc ? memchr(text.s, '\n', text.len) : NULL;
     size_t len = stop ? (size_t)(stop - text.s) : text.len, valid = attn_utf8_valid(text.s, len);
@@ -272,7 +272,7 @@ int attn_merges_read(struct attn_merges *m, const struct attn_vocab *v, const ch
                      const char *name, struct attn_err *err)
 {
     struct reader r = {.m = m, .v = v, .name = name, .noun = "line", .last = -1, .err = err};
-    struct attn_slice all = {text, len};
+    struct attn_str_view all = {text, len};
     *m = (struct attn_merges){0};
     int rc = finish(&r, take_lines(&r, all));
     rc = check_utf8(&r, all, rc);
@@ -286,9 +286,9 @@ int attn_merges_read(struct attn_merges *m, const struct attn_vocab *v, const ch
 /* A buffer for a string without its escapes. */
 struct plain { char *s; size_t room; };
 
-static int take_string(struct reader *r, const struct attn_json *j, struct plain *plain, struct attn_slice *out)
+static int take_string(struct reader *r, const struct attn_json *j, struct plain *plain, struct attn_str_view *out)
 {
-    *out = (struct attn_slice){j->text + j->token, j->token_len};
+    *out = (struct attn_str_view){j->text + j->token, j->token_len};
     if (!j->escaped)
         return ATTN_OK;
     int rc = look_up(r);                 /* a waiting rule may still use the buffer */
@@ -298,7 +298,7 @@ static int take_string(struct reader *r, const struct attn_json *j, struct plain
     if (!s)
         return no_memory(r);
     plain->s = s;
-    *out = (struct attn_slice){s, attn_json_string(j, s)};
+    *out = (struct attn_str_view){s, attn_json_string(j, s)};
     return ATTN_OK;
 }
 
@@ -313,7 +313,7 @@ static int unexpected(struct reader *r, const struct attn_json *j)
 
 static int take_array(struct reader *r, struct attn_json *j, struct plain plain[2])
 {
-    struct attn_slice token[2] = {{"", 0}, {"", 0}};
+    struct attn_str_view token[2] = {{"", 0}, {"", 0}};
     int rc = ATTN_OK;
     for (int i = 0; i < 2 && !rc; i++)
         rc = attn_json_next(j) == ATTN_JSON_STRING ? take_string(r, j, &plain[i], &token[i]) : unexpected(r, j);
@@ -325,7 +325,7 @@ static int take_array(struct reader *r, struct attn_json *j, struct plain plain[
 static int take_rules(struct reader *r, struct attn_json *j, struct plain plain[2])
 {
     enum attn_json_event e;
-    struct attn_slice rule;
+    struct attn_str_view rule;
     int rc = ATTN_OK;
     while (!rc && (e = attn_json_next(j)) != ATTN_JSON_ARRAY_END) {
         r->count++;

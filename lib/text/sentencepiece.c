@@ -269,7 +269,7 @@ static bool keep_users(struct model *m)
     size_t size = attn_vocab_size(b->rules.vocab), n = 0;
     if (!memchr(b->type, ATTN_PIECE_USER, size))
         return true;
-    struct attn_slice *s = malloc(size * sizeof *s);
+    struct attn_str_view *s = malloc(size * sizeof *s);
     int32_t *id = malloc(size * sizeof *id);
     for (size_t i = 0; s && id && i < size; i++)
         if (b->type[i] == ATTN_PIECE_USER) {

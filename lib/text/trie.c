@@ -19,13 +19,13 @@ struct below { uint32_t node, lo, hi, depth; bool sorted; };
 
 struct maker {
     struct attn_trie *t;
-    const struct attn_slice *s;
+    const struct attn_str_view *s;
     const int32_t *value;
     struct key *key, *other; size_t n;
     struct below *below; size_t n_below, below_room;                /* what is yet to be laid out, the next one last */
 };
 
-static uint64_t head_of(const struct attn_slice *s, size_t from)
+static uint64_t head_of(const struct attn_str_view *s, size_t from)
 {
     uint64_t head = 0;
     if (s->len >= from + 8) {
@@ -67,7 +67,7 @@ static int compare_strings(const struct maker *m, const struct key *a, const str
     for (int i = 0; i < 2; i++)
         if (a->head[i] != b->head[i])
             return a->head[i] < b->head[i] ? -1 : 1;
-    const struct attn_slice *x = &m->s[a->at], *y = &m->s[b->at];
+    const struct attn_str_view *x = &m->s[a->at], *y = &m->s[b->at];
     size_t len = x->len < y->len ? x->len : y->len;
     int c = memcmp(x->s, y->s, len);
     return c ? c : x->len != y->len ? (x->len > y->len) - (x->len < y->len) : (a->at > b->at) - (a->at < b->at);
@@ -204,7 +204,7 @@ static bool lay_out(struct maker *m)
     return true;
 }
 
-bool attn_trie_make(struct attn_trie *t, const struct attn_slice *s, const int32_t *value, size_t n)
+bool attn_trie_make(struct attn_trie *t, const struct attn_str_view *s, const int32_t *value, size_t n)
 {
     struct maker m = {.t = t, .s = s, .value = value, .n = n};
     *t = (struct attn_trie){0};

@@ -22,7 +22,7 @@ struct attn_trie {
 
 /* Zeroed holds nothing.  Strings must not be empty; of equal ones the last counts.  false: no memory, or more
  * than ATTN_TRIE_MOST bytes of strings. */
-bool attn_trie_make(struct attn_trie *t, const struct attn_slice *s, const int32_t *value, size_t n);
+bool attn_trie_make(struct attn_trie *t, const struct attn_str_view *s, const int32_t *value, size_t n);
 void attn_trie_free(struct attn_trie *t);
 
 /* The child of a node; 0 if it has none for that byte. */

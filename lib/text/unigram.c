@@ -17,11 +17,11 @@ static bool is_matched(const unsigned char *type, size_t rank)
 bool attn_unigram_index(struct attn_unigram *u, const unsigned char *type)
 {
     size_t size = attn_vocab_size(u->vocab), n = 0;
-    struct attn_slice *s = malloc((size + 1) * sizeof *s);
+    struct attn_str_view *s = malloc((size + 1) * sizeof *s);
     int32_t *id = malloc((size + 1) * sizeof *id);
     double least = INFINITY;
     for (size_t i = 0; s && id && i < size; i++) {
-        struct attn_slice piece;
+        struct attn_str_view piece;
         piece.s = attn_vocab_at(u->vocab, i, &piece.len);
         if (!type || type[i] == ATTN_PIECE_NORMAL)
             least = u->score[i] < least ? u->score[i] : least;

@@ -314,7 +314,7 @@ int32_t attn_vocab_id(const struct attn_vocab *v, const char *word, size_t len)
     return i == ATTN_STRINGS_NONE ? -1 : v->id[i];
 }
 
-void attn_vocab_ids(const struct attn_vocab *v, const struct attn_slice *word, size_t n, int32_t *id)
+void attn_vocab_ids(const struct attn_vocab *v, const struct attn_str_view *word, size_t n, int32_t *id)
 {
     size_t number[ATTN_STRINGS_FINDS];
     attn_strings_find_each(&v->words, word, n, number);

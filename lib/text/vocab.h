@@ -34,7 +34,7 @@ size_t attn_vocab_bytes(const struct attn_vocab *v);                /* total len
 int32_t attn_vocab_top(const struct attn_vocab *v);                 /* the largest id */
 int32_t attn_vocab_id(const struct attn_vocab *v, const char *word, size_t len);    /* -1: not found */
 /* The same for each of n words, n at most ATTN_STRINGS_FINDS; faster than one by one. */
-void attn_vocab_ids(const struct attn_vocab *v, const struct attn_slice *word, size_t n, int32_t *id);
+void attn_vocab_ids(const struct attn_vocab *v, const struct attn_str_view *word, size_t n, int32_t *id);
 int32_t attn_vocab_own_id(const struct attn_vocab *v, const char *word, size_t len);    /* ignores added entries */
 size_t attn_vocab_rank(const struct attn_vocab *v, int32_t id);     /* its position among the sorted ids; SIZE_MAX: not found */
 /* NUL-terminated; NULL: no such id.  Rank i counts entries in the order of ids. */

@@ -184,12 +184,12 @@ static int check_words(const struct attn_strings *distinct, const char *unknown,
 /* Compares by bytes, which in UTF-8 is by code point. */
 static int compare_words(const void *a, const void *b)
 {
-    const struct attn_slice *x = a, *y = b;
+    const struct attn_str_view *x = a, *y = b;
     int c = memcmp(x->s, y->s, x->len < y->len ? x->len : y->len);
     return c ? c : (x->len > y->len) - (x->len < y->len);
 }
 
-static int write_words(char **json, size_t *len, const struct attn_slice *word, size_t n, struct attn_err *err)
+static int write_words(char **json, size_t *len, const struct attn_str_view *word, size_t n, struct attn_err *err)
 {
     struct attn_out *out;
     int rc = attn_out_open_memory(&out, err);
@@ -212,14 +212,14 @@ static int write_sorted(char **json, size_t *len, size_t *words, const struct at
                         const char *unknown, struct attn_err *err)
 {
     size_t n = distinct->n;
-    struct attn_slice *word = calloc(n + 1, sizeof *word);
+    struct attn_str_view *word = calloc(n + 1, sizeof *word);
     if (!word)
         return no_memory_for_words(err);
     for (size_t i = 0; i < n; i++)
         word[i].s = attn_strings_at(distinct, i, &word[i].len);
     qsort(word, n, sizeof *word, compare_words);
     if (unknown)
-        word[n++] = (struct attn_slice){.s = unknown, .len = strlen(unknown)};
+        word[n++] = (struct attn_str_view){.s = unknown, .len = strlen(unknown)};
     int rc = write_words(json, len, word, n, err);
     free(word);
     *words = n;

@@ -198,7 +198,7 @@ static size_t draw_string(char *s, unsigned *seed)
     return len;
 }
 
-static int32_t longest(const struct attn_slice *s, size_t n, const char *text, size_t len, size_t *found)
+static int32_t longest(const struct attn_str_view *s, size_t n, const char *text, size_t len, size_t *found)
 {
     int32_t best = -1;
     *found = 0;
@@ -214,7 +214,7 @@ START_TEST(test_trie)
 {
     static const size_t sizes[] = {0, 1, 2, 30, 300, STRINGS};
     size_t n = sizes[_i];
-    struct attn_slice *s = calloc(STRINGS, sizeof *s);
+    struct attn_str_view *s = calloc(STRINGS, sizeof *s);
     int32_t *value = calloc(STRINGS, sizeof *value);
     char *text = malloc(LONG + 64);
     unsigned seed = (unsigned)_i;

@@ -409,9 +409,9 @@ START_TEST(test_strings_at_once)
     ck_assert(attn_strings_index(&set, &twice));
     ck_assert_uint_eq(twice, ATTN_STRINGS_NONE);
     for (size_t i = 0; i < N; i += 50) {
-        struct attn_slice s[ATTN_STRINGS_FINDS];
+        struct attn_str_view s[ATTN_STRINGS_FINDS];
         for (size_t k = 0; k < ATTN_STRINGS_FINDS; k++)
-            s[k] = (struct attn_slice){word[i + k], strlen(word[i + k])};
+            s[k] = (struct attn_str_view){word[i + k], strlen(word[i + k])};
         attn_strings_find_each(&set, s, ATTN_STRINGS_FINDS, number);
         for (size_t k = 0; k < ATTN_STRINGS_FINDS; k++) {
             ck_assert_uint_eq(number[k], i + k < N ? i + k : ATTN_STRINGS_NONE);

@@ -12,7 +12,7 @@
 #include "base/size.h"
 #include "compute/mask.h"
 #include "model/model.h"
-#include "trace/strip.h"
+#include "trace/slice.h"
 
 /* A row, and each of its weights, take a core about as long as this many floating point operations. */
 static const double ROW_COST = 200, WEIGHT_COST = 4;
@@ -33,8 +33,8 @@ struct attn_scores {
     double *ln; size_t lns, ln_room;    /* [lns]: the logarithm of each number of keys */
     size_t *same, same_room;            /* of all tokens of the pass: see struct attn_head_row */
     struct attn_score_sum *sum; size_t sum_room;        /* [texts, layers, kept, o.n] */
-    /* Of a band: its strips, which keys each row sees, and [strips, rows, o.n] numbers, 0 where nothing is offered. */
-    struct attn_strip *strip; size_t strips, strip_room;
+    /* Of a band: its slices, which keys each row sees, and [slices, rows, o.n] numbers, 0 where nothing is offered. */
+    struct attn_slice *slice; size_t slices, slice_room;
     struct sees { struct attn_range within; size_t n; } *sees;
     size_t sees_room, *list, *swaps, list_room, swaps_room;
     struct offer { double x; bool is; } *offer; size_t offer_room;
@@ -81,7 +81,7 @@ void attn_scores_free(struct attn_scores *t)
 {
     if (!t)
         return;
-    void *all[] = {t->layer, t->place, t->last, t->text, t->ln, t->same, t->sum, t->strip, t->sees, t->list, t->swaps, t->offer,
+    void *all[] = {t->layer, t->place, t->last, t->text, t->ln, t->same, t->sum, t->slice, t->sees, t->list, t->swaps, t->offer,
                    t->even, t->chance};
     for (size_t i = 0; i < sizeof all / sizeof *all; i++)
         free(all[i]);
@@ -164,20 +164,20 @@ int attn_scores_start(struct attn_scores *t, const int32_t *ids, const struct at
 
 unsigned attn_scores_wants(const struct attn_scores *t, int act, int layer)
 {
-    return attn_strip_wants(t->heads, act, layer, false);
+    return attn_slice_wants(t->heads, act, layer, false);
 }
 
 struct band { struct attn_scores *t; const struct attn_probe *p; };
 
-/* Item i is row i % rows of strip i / rows; after the last strip come the rows of equal weights. */
+/* Item i is row i % rows of slice i / rows; after the last slice come the rows of equal weights. */
 static void evaluate(void *ctx, size_t i, int worker)
 {
     (void)worker;
     const struct band *b = ctx;
     struct attn_scores *t = b->t;
     size_t row = i % b->p->rows;
-    const struct attn_strip *s = i / b->p->rows < t->strips ? &t->strip[i / b->p->rows] : NULL;
-    struct attn_head_row r = {.weight = s ? attn_strip_row(s, row) : t->even + row * b->p->cols,
+    const struct attn_slice *s = i / b->p->rows < t->slices ? &t->slice[i / b->p->rows] : NULL;
+    struct attn_head_row r = {.weight = s ? attn_slice_row(s, row) : t->even + row * b->p->cols,
                               .lo = t->sees[row].within.lo, .hi = t->sees[row].within.hi,
                               .q = b->p->row0 + row, .seen = t->sees[row].n, .most = t->ln[t->sees[row].n],
                               .same = t->same + t->text[b->p->seq].start};
@@ -231,18 +231,18 @@ static int count_rows(struct attn_scores *t, const struct attn_probe *p, struct 
     return ATTN_OK;
 }
 
-static int list_strips(struct attn_scores *t, const struct attn_probe *p, struct attn_err *err)
+static int list_slices(struct attn_scores *t, const struct attn_probe *p, struct attn_err *err)
 {
     void *grown;
-    struct attn_strip s;
-    t->strips = 0;
-    for (size_t at = 0; attn_strip_next(&s, t->heads, p, &at);) {
-        if (!GROW(t->strip, t->strip_room, t->strips + 1))
-            return attn_no_memory(err, NULL, "for %zu heads", t->strips + 1);
-        t->strip[t->strips++] = s;
+    struct attn_slice s;
+    t->slices = 0;
+    for (size_t at = 0; attn_slice_next(&s, t->heads, p, &at);) {
+        if (!GROW(t->slice, t->slice_room, t->slices + 1))
+            return attn_no_memory(err, NULL, "for %zu heads", t->slices + 1);
+        t->slice[t->slices++] = s;
     }
-    return GROW(t->offer, t->offer_room, (t->strips + 1) * p->rows * t->o.n + 1)
-               ? ATTN_OK : attn_no_memory(err, NULL, "for the scores of %zu heads in %zu rows", t->strips, p->rows);
+    return GROW(t->offer, t->offer_room, (t->slices + 1) * p->rows * t->o.n + 1)
+               ? ATTN_OK : attn_no_memory(err, NULL, "for the scores of %zu heads in %zu rows", t->slices, p->rows);
 }
 
 /* What each of the rows offers, to the sums of n columns. */
@@ -258,19 +258,19 @@ static void add_rows(struct attn_score_sum *sum, const struct offer *o, size_t r
 int attn_scores_watch(struct attn_scores *t, const struct attn_probe *p, struct attn_err *err)
 {
     struct band b = {t, p};
-    int rc = list_strips(t, p, err);
+    int rc = list_slices(t, p, err);
     if (!rc)
         rc = count_rows(t, p, err);
     if (rc)
         return rc;
-    bool even = t->o.chance && t->strips && t->strip[0].nth == 0;      /* of a layer's bands those of its first head */
-    size_t rows = (t->strips + even) * p->rows;
+    bool even = t->o.chance && t->slices && t->slice[0].nth == 0;      /* of a layer's bands those of its first head */
+    size_t rows = (t->slices + even) * p->rows;
     attn_team_run(t->team, rows, (double)rows * (ROW_COST + WEIGHT_COST * (double)p->cols), evaluate, &b);
     if (even)
-        add_rows(t->chance + (p->seq * t->layers + t->place[p->layer] - 1) * t->o.n, t->offer + t->strips * p->rows * t->o.n,
+        add_rows(t->chance + (p->seq * t->layers + t->place[p->layer] - 1) * t->o.n, t->offer + t->slices * p->rows * t->o.n,
                  p->rows, t->o.n);
-    for (size_t i = 0; i < t->strips; i++) {
-        size_t head = (t->place[p->layer] - 1) * t->kept + t->strip[i].nth;
+    for (size_t i = 0; i < t->slices; i++) {
+        size_t head = (t->place[p->layer] - 1) * t->kept + t->slice[i].nth;
         struct attn_score_sum *sum = t->sum + (p->seq * attn_scores_heads(t) + head) * t->o.n;
         add_rows(sum, t->offer + i * p->rows * t->o.n, p->rows, t->o.n);
     }

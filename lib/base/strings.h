@@ -32,7 +32,7 @@ char *attn_strings_draft(struct attn_strings *t, size_t len);
 bool attn_strings_append(struct attn_strings *t, const char *s, size_t len);
 bool attn_strings_index(struct attn_strings *t, size_t *twice);
 size_t attn_strings_find(const struct attn_strings *t, const char *s, size_t len);  /* NONE: not found */
-/* Does find for each of n slices, at most FINDS; together they wait for memory only once. */
+/* Does find for each of n texts, at most FINDS; together they wait for memory only once. */
 enum { ATTN_STRINGS_FINDS = 64 };
 void attn_strings_find_each(const struct attn_strings *t, const struct attn_str_view *s, size_t n, size_t *number);
 /* NUL-terminated, valid until the next add; len may be NULL. */

@@ -8,7 +8,7 @@
 
 #include "base/err.h"
 #include "base/grow.h"
-#include "trace/strip.h"
+#include "trace/slice.h"
 
 /* An activation that is kept: `matrices` of T rows, preceded by linear * T + square * T * T numbers of its sentence. */
 struct kept {
@@ -136,18 +136,18 @@ static float *data_of(const struct attn_capture *c, const struct kept *k, size_t
 static unsigned wants(void *self, int act, int layer)
 {
     const struct attn_capture *c = self;
-    return attn_strip_wants(c->select, act, layer, false);
+    return attn_slice_wants(c->select, act, layer, false);
 }
 
 static int watch(void *self, const struct attn_probe *probe, struct attn_err *err)
 {
     (void)err;
     const struct attn_capture *c = self;
-    struct attn_strip p;
+    struct attn_slice p;
     const struct kept *k = &c->kept[*index_of(c, probe->act, probe->layer) - 1];
     float *data = data_of(c, k, probe->seq);
-    for (size_t at = 0; attn_strip_next(&p, c->select, probe, &at);)
-        attn_strip_keep(data, &p);
+    for (size_t at = 0; attn_slice_next(&p, c->select, probe, &at);)
+        attn_slice_keep(data, &p);
     return ATTN_OK;
 }
 

@@ -18,7 +18,7 @@
 #include "base/format.h"
 #include "base/map.h"
 #include "sinks/sink_npy.h"
-#include "trace/strip.h"
+#include "trace/slice.h"
 
 struct array { int act, layer; struct attn_out *out; };
 
@@ -215,19 +215,19 @@ int attn_stack_set_tokens(struct attn_stack *s, size_t T, struct attn_err *err)
 
 static unsigned wants(void *self, int act, int layer)
 {
-    return attn_strip_wants(((struct attn_stack *)self)->select, act, layer, false);
+    return attn_slice_wants(((struct attn_stack *)self)->select, act, layer, false);
 }
 
 static int watch(void *self, const struct attn_probe *probe, struct attn_err *err)
 {
     (void)err;                          /* outputs keep their errors */
     const struct attn_stack *s = self;
-    struct attn_strip p;
-    for (size_t at = 0; attn_strip_next(&p, s->select, probe, &at);) {
+    struct attn_slice p;
+    for (size_t at = 0; attn_slice_next(&p, s->select, probe, &at);) {
         struct attn_out *o = s->file[s->index[attn_act_slot(probe->act, probe->layer)] - 1].out;
-        size_t together = attn_strip_together(&p);
+        size_t together = attn_slice_together(&p);
         for (size_t i = 0; i < p.rows; i += together)
-            attn_out_write(o, attn_strip_row(&p, i), together * p.cols * sizeof(float));
+            attn_out_write(o, attn_slice_row(&p, i), together * p.cols * sizeof(float));
     }
     return ATTN_OK;
 }

@@ -3,7 +3,7 @@
 
 #include "base/err.h"
 #include "io/dump.h"
-#include "trace/strip.h"
+#include "trace/slice.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -21,10 +21,10 @@ static unsigned wants(void *self, int act, int layer)
 }
 
 /* Adds an array for the selected heads of an activation to the dump. */
-static int begin(struct record *r, const struct attn_strip *p, struct attn_err *err)
+static int begin(struct record *r, const struct attn_slice *p, struct attn_err *err)
 {
     struct attn_dumped what = {.n_heads = p->n_kept};
-    what.of.ndim = attn_strip_shape(what.of.shape, p);
+    what.of.ndim = attn_slice_shape(what.of.shape, p);
     what.of.n = p->matrices * p->T * p->cols;
     what.of.data = r->data[p->of->act] = calloc(what.of.n, sizeof *what.of.data);
     what.heads = p->n_kept ? calloc(p->n_kept, sizeof *what.heads) : NULL;
@@ -40,14 +40,14 @@ static int begin(struct record *r, const struct attn_strip *p, struct attn_err *
 static int watch(void *self, const struct attn_probe *band, struct attn_err *err)
 {
     struct record *r = self;
-    struct attn_strip p;
+    struct attn_slice p;
     int rc = ATTN_OK;
     if (!attn_trace_is_shown(band, r->cross))
         return ATTN_OK;
-    for (size_t at = 0; !rc && attn_strip_next(&p, r->what, band, &at);) {
-        rc = attn_strip_opens(&p) ? begin(r, &p, err) : ATTN_OK;
+    for (size_t at = 0; !rc && attn_slice_next(&p, r->what, band, &at);) {
+        rc = attn_slice_opens(&p) ? begin(r, &p, err) : ATTN_OK;
         if (!rc)
-            attn_strip_keep(r->data[band->act], &p);
+            attn_slice_keep(r->data[band->act], &p);
     }
     return rc;
 }

@@ -9,7 +9,7 @@
 
 #include "attn_tools.h"
 #include "base/out.h"
-#include "trace/strip.h"
+#include "trace/slice.h"
 #include "sinks/sink.h"
 
 struct attn_file {

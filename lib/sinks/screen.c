@@ -11,7 +11,7 @@
 #include "base/err.h"
 #include "base/size.h"
 #include "text/label.h"
-#include "trace/strip.h"
+#include "trace/slice.h"
 
 enum { WIDTH = 80, GAP = 2, ROWS_LEAST = 4, HEADS_LEAST = 4, HEADS_MOST = 8 };        /* lines of patterns, of heads */
 
@@ -192,29 +192,29 @@ static unsigned screen_wants(void *self, int act, int layer)
     const struct attn_screen *s = self;
     if (act == ATTN_ACT_LOGITS)
         return s->job->model->unembed ? ATTN_WATCH | ATTN_LAST : 0;
-    return act == ATTN_ACT_PATTERN || act == ATTN_ACT_CONTEXT ? attn_strip_wants(s->job->select, act, layer, false) : 0;
+    return act == ATTN_ACT_PATTERN || act == ATTN_ACT_CONTEXT ? attn_slice_wants(s->job->select, act, layer, false) : 0;
 }
 
-static int begin_sheet(struct attn_screen *s, const struct attn_strip *p, struct attn_err *err)
+static int begin_sheet(struct attn_screen *s, const struct attn_slice *p, struct attn_err *err)
 {
     struct attn_sheet sheet = {.kind = "attn.pattern", .title = "", .axes = "", .layer = p->of->layer, .n = p->matrices,
                                .rows = s->rows, .cols = s->cols, .heads = p->kept, .keys = true};
     return attn_album_add(&s->album, &sheet, &s->sheet, err);
 }
 
-static int keep_pattern(struct attn_screen *s, const struct attn_strip *p, struct attn_err *err)
+static int keep_pattern(struct attn_screen *s, const struct attn_slice *p, struct attn_err *err)
 {
-    int rc = attn_strip_opens(p) ? begin_sheet(s, p, err) : ATTN_OK;
+    int rc = attn_slice_opens(p) ? begin_sheet(s, p, err) : ATTN_OK;
     if (rc)
         return rc;
     for (size_t i = 0; i < p->rows; i++)
         if (p->row0 + i >= s->row0)
-            memcpy(s->sheet + (p->nth * s->rows + p->row0 + i - s->row0) * s->cols, attn_strip_row(p, i) + s->col0,
+            memcpy(s->sheet + (p->nth * s->rows + p->row0 + i - s->row0) * s->cols, attn_slice_row(p, i) + s->col0,
                    s->cols * sizeof *s->sheet);
     return ATTN_OK;
 }
 
-static void keep_context(struct attn_screen *s, const struct attn_strip *p)
+static void keep_context(struct attn_screen *s, const struct attn_slice *p)
 {
     s->columns = p->cols;
     s->known[p->of->layer] = true;
@@ -222,7 +222,7 @@ static void keep_context(struct attn_screen *s, const struct attn_strip *p)
         if (p->row0 + i < s->row0)
             continue;
         struct attn_screen_vector *v = &s->vector[(size_t)p->of->layer * s->rows + p->row0 + i - s->row0];
-        const float *x = attn_strip_row(p, i);
+        const float *x = attn_slice_row(p, i);
         for (size_t j = 0; j < p->cols; j++)
             v->squares += (double)x[j] * (double)x[j];
         memcpy(v->first, x, smaller(p->cols, ATTN_SCREEN_FIRST) * sizeof *x);
@@ -232,7 +232,7 @@ static void keep_context(struct attn_screen *s, const struct attn_strip *p)
 static int screen_watch(void *self, const struct attn_probe *probe, struct attn_err *err)
 {
     struct attn_screen *s = self;
-    struct attn_strip p;
+    struct attn_slice p;
     int rc = ATTN_OK;
     if (probe->act == ATTN_ACT_LOGITS) {
         s->predicts |= attn_next_find(&s->next, probe);
@@ -240,7 +240,7 @@ static int screen_watch(void *self, const struct attn_probe *probe, struct attn_
     }
     if (probe->act == ATTN_ACT_PATTERN && s->scores && !s->job->rows)
         rc = attn_scores_watch(s->scores, probe, err);
-    for (size_t at = 0; !rc && attn_strip_next(&p, s->job->select, probe, &at);) {
+    for (size_t at = 0; !rc && attn_slice_next(&p, s->job->select, probe, &at);) {
         if (probe->act == ATTN_ACT_PATTERN)
             rc = keep_pattern(s, &p, err);
         else

@@ -146,10 +146,10 @@ static int csv_open(void **self, const struct attn_format *f, const struct attn_
 
 static unsigned csv_wants(void *self, int act, int layer)
 {
-    return attn_strip_wants(((struct csv *)self)->job->select, act, layer, false);
+    return attn_slice_wants(((struct csv *)self)->job->select, act, layer, false);
 }
 
-static void header(const struct csv *c, struct attn_out *o, const struct attn_strip *p)
+static void header(const struct csv *c, struct attn_out *o, const struct attn_slice *p)
 {
     attn_out_str(o, "token");
     for (size_t j = 0; j < p->cols; j++) {
@@ -162,7 +162,7 @@ static void header(const struct csv *c, struct attn_out *o, const struct attn_st
     attn_out_char(o, '\n');
 }
 
-static int begin(struct csv *c, const struct attn_strip *p, struct attn_err *err)
+static int begin(struct csv *c, const struct attn_slice *p, struct attn_err *err)
 {
     struct attn_file **file = &c->writing[p->of->act];
     struct attn_file what = { .act = p->of->act, .layer = p->of->layer, .head = p->head, .ndim = 2, .shape = { p->T, p->cols } };
@@ -181,27 +181,27 @@ static int begin(struct csv *c, const struct attn_strip *p, struct attn_err *err
     return rc;
 }
 
-struct lines_of { const struct attn_cells *cells; const struct attn_strip *p; };
+struct lines_of { const struct attn_cells *cells; const struct attn_slice *p; };
 
 static size_t put_line(const void *ctx, size_t i, char *buf)
 {
     const struct lines_of *from = ctx;
     size_t n = attn_cells_put(from->cells, from->p->row0 + i, buf);
-    n += attn_num_f32s(buf + n, attn_strip_row(from->p, i), from->p->cols, ',');
+    n += attn_num_f32s(buf + n, attn_slice_row(from->p, i), from->p->cols, ',');
     buf[n] = '\n';
     return n + 1;
 }
 
-static int add_strip(struct csv *c, const struct attn_strip *p, struct attn_err *err)
+static int add_slice(struct csv *c, const struct attn_slice *p, struct attn_err *err)
 {
     struct attn_file **file = &c->writing[p->of->act];
-    int rc = attn_strip_opens_matrix(p) ? begin(c, p, err) : 0;
+    int rc = attn_slice_opens_matrix(p) ? begin(c, p, err) : 0;
     if (rc)
         return rc;
     struct lines_of from = { attn_act_kv(p->of->act) ? &c->keys : &c->rows, p };
     struct attn_row_printer rows = { p->rows, from.cells->longest + ATTN_NUM_F32S(p->cols), put_line, &from };
     rc = attn_lines_write(c->lines, (*file)->out, &rows, err);
-    if (rc || !attn_strip_ends_matrix(p))
+    if (rc || !attn_slice_ends_matrix(p))
         return rc;
     attn_lines_flush(c->lines);
     return attn_files_end(c->files, *file, err);
@@ -210,10 +210,10 @@ static int add_strip(struct csv *c, const struct attn_strip *p, struct attn_err 
 static int csv_watch(void *self, const struct attn_probe *probe, struct attn_err *err)
 {
     struct csv *c = self;
-    struct attn_strip p;
+    struct attn_slice p;
     int rc = 0;
-    for (size_t at = 0; !rc && attn_strip_next(&p, c->job->select, probe, &at);)
-        rc = add_strip(c, &p, err);
+    for (size_t at = 0; !rc && attn_slice_next(&p, c->job->select, probe, &at);)
+        rc = add_slice(c, &p, err);
     return rc;
 }
 

@@ -239,10 +239,10 @@ void attn_doc_failed(struct attn_out *o, const struct attn_sink_job *job, const 
     attn_out_str(o, "}\n");
 }
 
-static void begin_activation(struct attn_doc *d, const struct attn_strip *p)
+static void begin_activation(struct attn_doc *d, const struct attn_slice *p)
 {
     size_t shape[3];
-    int ndim = attn_strip_shape(shape, p);
+    int ndim = attn_slice_shape(shape, p);
     attn_out_str(d->out, d->activations++ ? "," : "");
     attn_out_str(d->out, d->eol);
     attn_out_str(d->out, "{\"name\":");
@@ -260,7 +260,7 @@ static void begin_activation(struct attn_doc *d, const struct attn_strip *p)
     d->nonfinite = 0;
 }
 
-static void end_activation(struct attn_doc *d, const struct attn_strip *p)
+static void end_activation(struct attn_doc *d, const struct attn_slice *p)
 {
     attn_out_str(d->out, p->n_kept ? "],\"nonfinite\":" : ",\"nonfinite\":");
     attn_out_u64(d->out, d->nonfinite);
@@ -292,8 +292,8 @@ static size_t put_with_nulls(char *buf, const float *x, size_t n)
 /* ",[1,null]", without the first comma in the first row of a matrix. */
 static size_t put_row(const void *ctx, size_t i, char *buf)
 {
-    const struct attn_strip *p = ctx;
-    const float *x = attn_strip_row(p, i);
+    const struct attn_slice *p = ctx;
+    const float *x = attn_slice_row(p, i);
     size_t n = p->row0 + i > 0;
     buf[0] = ',';
     size_t len = count_nonfinite(x, p->cols) ? put_with_nulls(buf + n, x, p->cols)
@@ -303,26 +303,26 @@ static size_t put_row(const void *ctx, size_t i, char *buf)
     return n + len + 1;
 }
 
-static int write_rows(struct attn_doc *d, const struct attn_strip *p, struct attn_err *err)
+static int write_rows(struct attn_doc *d, const struct attn_slice *p, struct attn_err *err)
 {
     struct attn_row_printer rows = { p->rows, 1 + ATTN_NUM_F32S(p->cols), put_row, p };
     for (size_t i = 0; i < p->rows; i++)
-        d->nonfinite += count_nonfinite(attn_strip_row(p, i), p->cols);
+        d->nonfinite += count_nonfinite(attn_slice_row(p, i), p->cols);
     return attn_lines_write(d->lines, d->out, &rows, err);
 }
 
-static int write_strip(struct attn_doc *d, const struct attn_strip *p, struct attn_err *err)
+static int write_slice(struct attn_doc *d, const struct attn_slice *p, struct attn_err *err)
 {
-    if (attn_strip_opens(p))
+    if (attn_slice_opens(p))
         begin_activation(d, p);
-    if (attn_strip_opens_matrix(p))
+    if (attn_slice_opens_matrix(p))
         attn_out_str(d->out, p->nth ? ",[" : "[");
     int rc = write_rows(d, p, err);
-    if (rc || !attn_strip_ends_matrix(p))
+    if (rc || !attn_slice_ends_matrix(p))
         return rc;
     attn_lines_flush(d->lines);
     attn_out_char(d->out, ']');
-    if (attn_strip_ends(p))
+    if (attn_slice_ends(p))
         end_activation(d, p);
     return 0;
 }
@@ -404,16 +404,16 @@ static int json_open(void **self, const struct attn_format *f, const struct attn
 
 static unsigned json_wants(void *self, int act, int layer)
 {
-    return attn_strip_wants(((struct attn_doc *)self)->job->select, act, layer, true);
+    return attn_slice_wants(((struct attn_doc *)self)->job->select, act, layer, true);
 }
 
 static int json_watch(void *self, const struct attn_probe *p, struct attn_err *err)
 {
     struct attn_doc *d = self;
-    struct attn_strip strip;
+    struct attn_slice slice;
     int rc = 0;                         /* the output keeps its error for finish */
-    for (size_t at = 0; !rc && !attn_out_failed(d->out) && attn_strip_next(&strip, d->job->select, p, &at);)
-        rc = write_strip(d, &strip, err);
+    for (size_t at = 0; !rc && !attn_out_failed(d->out) && attn_slice_next(&slice, d->job->select, p, &at);)
+        rc = write_slice(d, &slice, err);
     return rc;
 }
 

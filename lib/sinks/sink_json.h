@@ -21,7 +21,7 @@
 
 #include "base/out.h"
 #include "sinks/lines.h"
-#include "trace/strip.h"
+#include "trace/slice.h"
 #include "sinks/sink.h"
 
 struct attn_doc {

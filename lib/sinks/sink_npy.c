@@ -9,7 +9,7 @@
 #include "base/err.h"
 #include "base/utf8.h"
 #include "sinks/files.h"
-#include "trace/strip.h"
+#include "trace/slice.h"
 #include "sinks/sink.h"
 #include "io/npy.h"
 #include "io/zip.h"
@@ -74,14 +74,14 @@ static int npy_open(void **self, const struct attn_format *f, const struct attn_
 
 static unsigned npy_wants(void *self, int act, int layer)
 {
-    return attn_strip_wants(((struct npy *)self)->job->select, act, layer, false);
+    return attn_slice_wants(((struct npy *)self)->job->select, act, layer, false);
 }
 
-static int npy_begin(struct npy *n, const struct attn_strip *p, struct attn_err *err)
+static int npy_begin(struct npy *n, const struct attn_slice *p, struct attn_err *err)
 {
     struct attn_file **file = &n->writing[p->of->act];
     struct attn_file what = { .act = p->of->act, .layer = p->of->layer, .head = -1, .heads = p->kept, .n_heads = p->n_kept };
-    what.ndim = attn_strip_shape(what.shape, p);
+    what.ndim = attn_slice_shape(what.shape, p);
     attn_act_name(what.name, p->of->act, p->of->layer);
     snprintf(what.file, sizeof what.file, "%s.npy", what.name);
     int rc = attn_files_begin(file, n->files, &what, err);
@@ -93,22 +93,22 @@ static int npy_begin(struct npy *n, const struct attn_strip *p, struct attn_err 
     return 0;
 }
 
-static int npy_add(struct npy *n, const struct attn_strip *p, struct attn_err *err)
+static int npy_add(struct npy *n, const struct attn_slice *p, struct attn_err *err)
 {
     struct attn_file **file = &n->writing[p->of->act];
-    int rc = attn_strip_opens(p) ? npy_begin(n, p, err) : 0;
-    size_t together = attn_strip_together(p);
+    int rc = attn_slice_opens(p) ? npy_begin(n, p, err) : 0;
+    size_t together = attn_slice_together(p);
     for (size_t i = 0; !rc && i < p->rows; i += together)
-        attn_out_write((*file)->out, attn_strip_row(p, i), together * p->cols * sizeof(float));
-    return !rc && attn_strip_ends(p) ? attn_files_end(n->files, *file, err) : rc;
+        attn_out_write((*file)->out, attn_slice_row(p, i), together * p->cols * sizeof(float));
+    return !rc && attn_slice_ends(p) ? attn_files_end(n->files, *file, err) : rc;
 }
 
 static int npy_watch(void *self, const struct attn_probe *probe, struct attn_err *err)
 {
     struct npy *n = self;
-    struct attn_strip p;
+    struct attn_slice p;
     int rc = 0;
-    for (size_t at = 0; !rc && attn_strip_next(&p, n->job->select, probe, &at);)
+    for (size_t at = 0; !rc && attn_slice_next(&p, n->job->select, probe, &at);)
         rc = npy_add(n, &p, err);
     return rc;
 }
@@ -163,14 +163,14 @@ static int npz_open(void **self, const struct attn_format *f, const struct attn_
 
 static unsigned npz_wants(void *self, int act, int layer)
 {
-    return attn_strip_wants(((struct npz *)self)->job->select, act, layer, true);
+    return attn_slice_wants(((struct npz *)self)->job->select, act, layer, true);
 }
 
-static int npz_begin(struct npz *n, const struct attn_strip *p, struct attn_err *err)
+static int npz_begin(struct npz *n, const struct attn_slice *p, struct attn_err *err)
 {
     char name[ATTN_NAME_MAX + 8], header[ATTN_NPY_HEADER];
     size_t shape[3];
-    int ndim = attn_strip_shape(shape, p);
+    int ndim = attn_slice_shape(shape, p);
     uint64_t size = sizeof header + (uint64_t)p->matrices * p->T * p->cols * sizeof(float);
     snprintf(name, sizeof name, "%s.npy", p->of->name);
     int rc = attn_zip_begin(n->zip, name, size, err);
@@ -182,7 +182,7 @@ static int npz_begin(struct npz *n, const struct attn_strip *p, struct attn_err 
 }
 
 /* Says which heads they are, unless they are simply the first ones. */
-static int npz_heads(struct npz *n, const struct attn_strip *p, struct attn_err *err)
+static int npz_heads(struct npz *n, const struct attn_slice *p, struct attn_err *err)
 {
     struct attn_out *o;
     char *text;
@@ -202,13 +202,13 @@ static int npz_heads(struct npz *n, const struct attn_strip *p, struct attn_err 
     return rc;
 }
 
-static int npz_add(struct npz *n, const struct attn_strip *p, struct attn_err *err)
+static int npz_add(struct npz *n, const struct attn_slice *p, struct attn_err *err)
 {
-    int rc = attn_strip_opens(p) ? npz_begin(n, p, err) : 0;
-    size_t together = attn_strip_together(p);
+    int rc = attn_slice_opens(p) ? npz_begin(n, p, err) : 0;
+    size_t together = attn_slice_together(p);
     for (size_t i = 0; !rc && i < p->rows; i += together)
-        attn_zip_add(n->zip, attn_strip_row(p, i), together * p->cols * sizeof(float));
-    if (rc || !attn_strip_ends(p))
+        attn_zip_add(n->zip, attn_slice_row(p, i), together * p->cols * sizeof(float));
+    if (rc || !attn_slice_ends(p))
         return rc;
     attn_zip_end(n->zip);
     return npz_heads(n, p, err);
@@ -217,9 +217,9 @@ static int npz_add(struct npz *n, const struct attn_strip *p, struct attn_err *e
 static int npz_watch(void *self, const struct attn_probe *probe, struct attn_err *err)
 {
     struct npz *n = self;
-    struct attn_strip p;
+    struct attn_slice p;
     int rc = 0;
-    for (size_t at = 0; !rc && attn_strip_next(&p, n->job->select, probe, &at);)
+    for (size_t at = 0; !rc && attn_slice_next(&p, n->job->select, probe, &at);)
         rc = npz_add(n, &p, err);
     return rc;
 }

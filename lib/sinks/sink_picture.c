@@ -16,7 +16,7 @@
 #include "picture/figure.h"
 #include "picture/font.h"
 #include "picture/look.h"
-#include "trace/strip.h"
+#include "trace/slice.h"
 
 /* ---- collecting ------------------------------------------------------------------------ */
 
@@ -55,7 +55,7 @@ void attn_collect_end(struct attn_collect *c)
 
 unsigned attn_collect_wants(const struct attn_collect *c, int act, int layer)
 {
-    unsigned wants = act == ATTN_ACT_LENS && c->next && !c->lens ? 0 : attn_strip_wants(c->job->select, act, layer, false);
+    unsigned wants = act == ATTN_ACT_LENS && c->next && !c->lens ? 0 : attn_slice_wants(c->job->select, act, layer, false);
     if (act == ATTN_ACT_LOGITS && c->next && c->job->model->unembed && !wants)
         wants = ATTN_WATCH | ATTN_LAST;
     return wants;
@@ -67,7 +67,7 @@ static bool hides(const struct attn_collect *c, int act)
     return attn_sink_hides(c->job, act) && !c->next;
 }
 
-static int begin(struct attn_collect *c, const struct attn_strip *p, struct attn_err *err)
+static int begin(struct attn_collect *c, const struct attn_slice *p, struct attn_err *err)
 {
     int act = p->of->act;
     const char *note = c->job->kind.note;
@@ -80,12 +80,12 @@ static int begin(struct attn_collect *c, const struct attn_strip *p, struct attn
     return attn_album_add(&c->album, &sheet, &c->band[act], err);
 }
 
-static int add_strip(struct attn_collect *c, const struct attn_strip *p, struct attn_err *err)
+static int add_slice(struct attn_collect *c, const struct attn_slice *p, struct attn_err *err)
 {
-    int act = p->of->act, rc = attn_strip_opens(p) ? begin(c, p, err) : ATTN_OK;
+    int act = p->of->act, rc = attn_slice_opens(p) ? begin(c, p, err) : ATTN_OK;
     if (rc)
         return rc;
-    attn_strip_keep(c->band[act], p);
+    attn_slice_keep(c->band[act], p);
     struct attn_window part = {p->row0, p->rows, 0, p->cols, p->cols};
     float *rows = c->band[act] + (p->nth * p->T + p->row0) * p->cols;
     return hides(c, act) ? attn_sink_hide(rows, c->job, p->of->layer, &part, err) : ATTN_OK;
@@ -155,14 +155,14 @@ static int add_without(struct attn_collect *c, struct attn_err *err)
 
 int attn_collect_watch(struct attn_collect *c, const struct attn_probe *probe, struct attn_err *err)
 {
-    struct attn_strip p;
+    struct attn_slice p;
     int rc = ATTN_OK;
     if (c->next && probe->act == ATTN_ACT_LOGITS && probe->row0 + probe->rows == probe->shape[0])
         add_next(c, probe);
     if (c->next && probe->act == ATTN_ACT_LENS)
         return add_lens(c, probe, err);
-    for (size_t at = 0; !rc && attn_strip_next(&p, c->job->select, probe, &at);)
-        rc = add_strip(c, &p, err);
+    for (size_t at = 0; !rc && attn_slice_next(&p, c->job->select, probe, &at);)
+        rc = add_slice(c, &p, err);
     return rc;
 }
 

@@ -12,7 +12,7 @@
 #include "base/num.h"
 #include "base/out.h"
 #include "text/label.h"
-#include "trace/strip.h"
+#include "trace/slice.h"
 #include "sinks/print.h"
 #include "sinks/sink.h"
 
@@ -86,13 +86,13 @@ static void add_number(struct stats *s, double x)
     s->sum += x;
 }
 
-/* s must be zeroed before the first strip. */
-static void add_stats(struct stats *s, const struct attn_strip *p)
+/* s must be zeroed before the first slice. */
+static void add_stats(struct stats *s, const struct attn_slice *p)
 {
     s->rows = p->T < CORNER_ROWS ? p->T : CORNER_ROWS;
     s->cols = p->cols < CORNER_COLS ? p->cols : CORNER_COLS;
     for (size_t i = 0; i < p->rows; i++) {
-        const float *row = attn_strip_row(p, i);
+        const float *row = attn_slice_row(p, i);
         for (size_t j = 0; j < p->cols; j++)
             add_number(s, row[j]);
         for (size_t j = 0; j < s->cols && p->nth == 0 && p->row0 + i < s->rows; j++)
@@ -102,7 +102,7 @@ static void add_stats(struct stats *s, const struct attn_strip *p)
 
 /* ---- matrices -------------------------------------------------------------------------- */
 
-static const char *head_noun(const struct text *t, const struct attn_strip *p)
+static const char *head_noun(const struct text *t, const struct attn_slice *p)
 {
     return attn_act_kv(p->of->act) && t->job->model->Hkv != t->job->model->H ? "kv head" : "head";
 }
@@ -115,7 +115,7 @@ static void print_count(struct text *t, const char *before, uint64_t n)
 
 /* "layer 0, head 1: attention pattern (rows: queries, columns: keys)", and the beginning of a line
  * with the name that --show takes. */
-static void print_title(struct text *t, const struct attn_strip *p, int head)
+static void print_title(struct text *t, const struct attn_slice *p, int head)
 {
     attn_out_char(t->out, '\n');
     attn_paint(t->out, t->job->color, ATTN_BOLD);
@@ -143,7 +143,7 @@ static const struct attn_tokens *rows_of(const struct attn_sink_job *job, int ac
     return attn_act_kv(act) ? attn_sink_keys(job) : job->tokens;
 }
 
-static struct attn_grid grid_of(const struct text *t, const struct attn_strip *p, const float *data, size_t rows,
+static struct attn_grid grid_of(const struct text *t, const struct attn_slice *p, const float *data, size_t rows,
                                 size_t cols)
 {
     return (struct attn_grid){
@@ -154,7 +154,7 @@ static struct attn_grid grid_of(const struct text *t, const struct attn_strip *p
     };
 }
 
-static int grow_matrix(struct text *t, const struct attn_strip *p, struct attn_err *err)
+static int grow_matrix(struct text *t, const struct attn_slice *p, struct attn_err *err)
 {
     size_t need, bytes;
     if (__builtin_mul_overflow(p->T, p->cols, &need) || __builtin_mul_overflow(need, sizeof(float), &bytes))
@@ -169,12 +169,12 @@ static int grow_matrix(struct text *t, const struct attn_strip *p, struct attn_e
     return 0;
 }
 
-static int print_strip(struct text *t, const struct attn_strip *p, struct attn_err *err)
+static int print_slice(struct text *t, const struct attn_slice *p, struct attn_err *err)
 {
-    int rc = attn_strip_opens_matrix(p) ? grow_matrix(t, p, err) : 0;
+    int rc = attn_slice_opens_matrix(p) ? grow_matrix(t, p, err) : 0;
     for (size_t i = 0; !rc && i < p->rows; i++)
-        memcpy(t->matrix + (p->row0 + i) * p->cols, attn_strip_row(p, i), p->cols * sizeof(float));
-    if (rc || !attn_strip_ends_matrix(p))
+        memcpy(t->matrix + (p->row0 + i) * p->cols, attn_slice_row(p, i), p->cols * sizeof(float));
+    if (rc || !attn_slice_ends_matrix(p))
         return rc;
     struct attn_grid grid = grid_of(t, p, t->matrix, p->T, p->cols);
     print_title(t, p, p->head);
@@ -191,11 +191,11 @@ static void print_number(struct text *t, const char *name, double x)
 }
 
 /* " [12, 64, 64]: min 0.0000, max 1.0000, mean 0.0156" */
-static void print_range(struct text *t, const struct attn_strip *p)
+static void print_range(struct text *t, const struct attn_slice *p)
 {
     const struct stats *s = &t->stats;
     size_t shape[3];
-    int ndim = attn_strip_shape(shape, p);
+    int ndim = attn_slice_shape(shape, p);
     for (int i = 0; i < ndim; i++)
         attn_out_printf(t->out, i ? ", %zu" : " [%zu", shape[i]);
     print_number(t, "]: min ", s->min);
@@ -206,12 +206,12 @@ static void print_range(struct text *t, const struct attn_strip *p)
     attn_out_char(t->out, '\n');
 }
 
-static void summarise_strip(struct text *t, const struct attn_strip *p)
+static void summarise_slice(struct text *t, const struct attn_slice *p)
 {
-    if (attn_strip_opens(p))
+    if (attn_slice_opens(p))
         t->stats = (struct stats){ 0 };
     add_stats(&t->stats, p);
-    if (!attn_strip_ends(p))
+    if (!attn_slice_ends(p))
         return;
     t->shortened = true;
     print_title(t, p, -1);
@@ -267,7 +267,7 @@ static int text_open(void **self, const struct attn_format *f, const struct attn
 static unsigned text_wants(void *self, int act, int layer)
 {
     const struct attn_sink_job *job = ((struct text *)self)->job;
-    unsigned wants = attn_strip_wants(job->select, act, layer, true);
+    unsigned wants = attn_slice_wants(job->select, act, layer, true);
     if (act == ATTN_ACT_LOGITS && job->model->unembed && !job->gradient && !wants)
         wants = ATTN_WATCH | ATTN_LAST;
     return wants;
@@ -276,15 +276,15 @@ static unsigned text_wants(void *self, int act, int layer)
 static int text_watch(void *self, const struct attn_probe *probe, struct attn_err *err)
 {
     struct text *t = self;
-    struct attn_strip p;
+    struct attn_slice p;
     int rc = 0;
     if (probe->act == ATTN_ACT_LOGITS && !t->job->gradient)
         t->predicts |= attn_next_find(&t->next, probe);
-    for (size_t at = 0; !rc && !attn_out_failed(t->out) && attn_strip_next(&p, t->job->select, probe, &at);) {
+    for (size_t at = 0; !rc && !attn_out_failed(t->out) && attn_slice_next(&p, t->job->select, probe, &at);) {
         if (t->summary || too_wide(t->job, probe->act))
-            summarise_strip(t, &p);
+            summarise_slice(t, &p);
         else
-            rc = print_strip(t, &p, err);
+            rc = print_slice(t, &p, err);
     }
     return rc;
 }

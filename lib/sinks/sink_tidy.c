@@ -16,7 +16,7 @@
 #include "base/size.h"
 #include "sinks/sink_csv.h"
 #include "sinks/lines.h"
-#include "trace/strip.h"
+#include "trace/slice.h"
 #include "sinks/sink.h"
 
 struct tidy {
@@ -95,15 +95,15 @@ static int tidy_open(void **self, const struct attn_format *f, const struct attn
 
 static unsigned tidy_wants(void *self, int act, int layer)
 {
-    return attn_strip_wants(((struct tidy *)self)->job->select, act, layer, true);
+    return attn_slice_wants(((struct tidy *)self)->job->select, act, layer, true);
 }
 
-struct lines_of { const struct tidy *t; const struct attn_strip *p; char start[ATTN_NAME_MAX + 32]; int start_len; };
+struct lines_of { const struct tidy *t; const struct attn_slice *p; char start[ATTN_NAME_MAX + 32]; int start_len; };
 
-/* Prints the columns that are the same for all of a strip: "blocks.0.attn.pattern,0,3,". */
+/* Prints the columns that are the same for all of a slice: "blocks.0.attn.pattern,0,3,". */
 static void put_start(struct lines_of *from)
 {
-    const struct attn_strip *p = from->p;
+    const struct attn_slice *p = from->p;
     char layer[16] = "", head[16] = "";
     if (p->of->layer >= 0)
         snprintf(layer, sizeof layer, "%d", p->of->layer);
@@ -136,7 +136,7 @@ static size_t put_line(const struct lines_of *from, size_t row, size_t col, floa
 
 enum { SPAN = 256 };                 /* how many numbers of a row are printed at a time, as rows may be long */
 
-static size_t spans(const struct attn_strip *p)
+static size_t spans(const struct attn_slice *p)
 {
     return parts_of(p->cols, SPAN);
 }
@@ -145,13 +145,13 @@ static size_t put_span(const void *ctx, size_t i, char *buf)
 {
     const struct lines_of *from = ctx;
     size_t row = i / spans(from->p), start = i % spans(from->p) * SPAN, len = 0;
-    const float *x = attn_strip_row(from->p, row);
+    const float *x = attn_slice_row(from->p, row);
     for (size_t j = start; j < from->p->cols && j < start + SPAN; j++)
         len += put_line(from, from->p->row0 + row, j, x[j], buf + len);
     return len;
 }
 
-static int write_strip(struct tidy *t, const struct attn_strip *p, struct attn_err *err)
+static int write_slice(struct tidy *t, const struct attn_slice *p, struct attn_err *err)
 {
     enum { REST = 3 * ATTN_NUM_MAX + 8 };       /* two indices, the number, commas and line end */
     struct lines_of from = { .t = t, .p = p };
@@ -164,10 +164,10 @@ static int write_strip(struct tidy *t, const struct attn_strip *p, struct attn_e
 static int tidy_watch(void *self, const struct attn_probe *probe, struct attn_err *err)
 {
     struct tidy *t = self;
-    struct attn_strip p;
+    struct attn_slice p;
     int rc = 0;                         /* the output keeps its error for finish */
-    for (size_t at = 0; !rc && !attn_out_failed(t->out) && attn_strip_next(&p, t->job->select, probe, &at);)
-        rc = write_strip(t, &p, err);
+    for (size_t at = 0; !rc && !attn_out_failed(t->out) && attn_slice_next(&p, t->job->select, probe, &at);)
+        rc = write_slice(t, &p, err);
     return rc;
 }
 

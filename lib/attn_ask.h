@@ -199,6 +199,9 @@ int attn_metric_bind(struct attn_metric *m, const struct attn_metric_of *of, str
 /* For kl: the reference's logits [V] of the last position, which are copied. */
 int attn_metric_refer(struct attn_metric *m, const float *logits, struct attn_err *err);
 
+/* The same by an observer of a run, before those that measure it. */
+struct attn_observer attn_metric_refer_observer(struct attn_metric *m);
+
 /* An observer that measures: it watches the logits of sentence `seq` that the metric reads and adds up its value. */
 struct attn_measure { const struct attn_metric *metric; size_t seq; double value; };
 struct attn_observer attn_measure_observer(struct attn_measure *x);

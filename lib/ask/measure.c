@@ -159,14 +159,24 @@ static unsigned wants(void *self, int act, int layer)
     return act == ATTN_ACT_LOGITS ? ATTN_WATCH | (attn_metric_first(m) + 1 == m->T ? ATTN_LAST : 0) : 0;
 }
 
+static int check_bound(const struct attn_metric *m, const struct attn_probe *p, struct attn_err *err)
+{
+    size_t end = p->row0 + p->rows;
+    bool early = end < m->T && end < p->shape[0];       /* an observer before may make the last row the reference */
+    if (m->T && m->V == p->cols && (m->form != ATTN_METRIC_KL || m->reference || early))
+        return ATTN_OK;
+    return attn_fail(err, ATTN_EUSAGE, "metric '%s' is not bound to a text of this model%s", m->text,
+                     m->T && m->V == p->cols ? ", or has no reference" : "");
+}
+
 static int watch(void *self, const struct attn_probe *p, struct attn_err *err)
 {
     struct attn_measure *x = self;
-    const struct attn_metric *m = x->metric;
-    if (p->seq == x->seq && (!m->T || m->V != p->cols || (m->form == ATTN_METRIC_KL && !m->reference)))
-        return attn_fail(err, ATTN_EUSAGE, "metric '%s' is not bound to a text of this model%s", m->text,
-                         m->T && m->V == p->cols ? ", or has no reference" : "");
-    for (size_t i = 0; i < p->rows && p->seq == x->seq; i++)
+    if (p->seq != x->seq)
+        return ATTN_OK;
+    if (check_bound(x->metric, p, err))
+        return err->code;
+    for (size_t i = 0; i < p->rows; i++)
         if (attn_metric_reads(x->metric, p->row0 + i))
             x->value += attn_metric_part(x->metric, p->row0 + i, p->data + i * p->ld);
     return ATTN_OK;
@@ -188,13 +198,19 @@ static unsigned refer_wants(void *self, int act, int layer)
 
 static int refer_watch(void *self, const struct attn_probe *p, struct attn_err *err)
 {
-    return p->row0 + p->rows == p->shape[0] ? attn_metric_refer(self, p->data + (p->rows - 1) * p->ld, err) : ATTN_OK;
+    bool last = !p->seq && p->row0 + p->rows == p->shape[0];
+    return last ? attn_metric_refer(self, p->data + (p->rows - 1) * p->ld, err) : ATTN_OK;
+}
+
+struct attn_observer attn_metric_refer_observer(struct attn_metric *m)
+{
+    return (struct attn_observer){.wants = refer_wants, .watch = refer_watch, .self = m};
 }
 
 int attn_metric_refer_run(struct attn_metric *m, const struct attn_model *model, const struct attn_tokens *tokens,
                           const struct attn_plan *plan, const struct attn_observer *also, struct attn_err *err)
 {
-    const struct attn_observer observers[] = {{.wants = refer_wants, .watch = refer_watch, .self = m}, *also};
+    const struct attn_observer observers[] = {attn_metric_refer_observer(m), *also};
     return attn_metric_refers(m) ? attn_run_tokens(model, plan, tokens, NULL, observers, 2, err) : ATTN_OK;
 }
 

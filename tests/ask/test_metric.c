@@ -60,6 +60,39 @@ START_TEST(golden_values)
 }
 END_TEST
 
+/* One pass makes the reference and measures against it, whatever else makes it show every row; another measures the same
+ * as against a reference that had a pass of its own. */
+START_TEST(a_reference_of_the_pass_that_is_measured)
+{
+    enum { T = 5 };
+    static const int32_t ids[T] = {4, 7, 2, 9, 9}, other[T] = {4, 7, 3, 9, 1};
+    struct attn_err err = {0};
+    struct asked a = asked_open("gpt2-a");
+    struct attn_plan plan = {.threads = 1};
+    struct attn_tokens *t = asked_tokens(ids, T), *u = asked_tokens(other, T);
+    struct attn_metric *kl = NULL, *loss = asked_metric(&a, "loss", ids, T, ids);
+    const struct attn_metric_of of = {.model = a.model, .ids = ids, .T = T};
+    ck_assert(!attn_metric_new(&kl, "kl", &err) && !attn_metric_bind(kl, &of, &err));
+    struct attn_measure x = {.metric = kl}, y = {.metric = loss};
+    struct attn_observer obs[] = {attn_measure_observer(&x), attn_measure_observer(&y), attn_metric_refer_observer(kl)};
+    ck_assert_int_eq(attn_run_tokens(a.model, &plan, t, NULL, obs, 2, &err), ATTN_EUSAGE);
+    ck_assert_str_eq(err.msg, "metric 'kl' is not bound to a text of this model, or has no reference");
+    obs[0] = obs[2];
+    obs[2] = attn_measure_observer(&x);
+    ck_assert_msg(!attn_run_tokens(a.model, &plan, t, NULL, obs, 3, &err), "%s", err.msg);
+    ck_assert_double_eq(x.value, 0);
+    obs[0] = attn_measure_observer(&x);
+    ck_assert(!attn_run_tokens(a.model, &plan, u, NULL, obs, 1, &err));
+    ck_assert_double_gt(x.value, 0);
+    ck_assert_double_eq(x.value, measure(&a, "kl", other, T, ids, NULL));
+    attn_metric_free(kl);
+    attn_metric_free(loss);
+    attn_tokens_free(t);
+    attn_tokens_free(u);
+    asked_close(&a);
+}
+END_TEST
+
 /* ---- derivatives ---- */
 
 static const char *const smooth[] = {"logit(3)-logit(5)", "logprob(7)", "2*prob(7)-0.5*logprob(7,pos=1)+prob(2)", "loss",
@@ -279,6 +312,7 @@ Suite *suite_metric(void)
     Suite *s = suite_create("metric");
     TCase *c = tcase_create("metric");
     tcase_add_loop_test(c, golden_values, 0, ASKED_CHECKPOINTS);
+    tcase_add_test(c, a_reference_of_the_pass_that_is_measured);
     tcase_add_loop_test(c, slopes_are_central_differences, 0, sizeof smooth / sizeof *smooth);
     tcase_add_test(c, slope_of_a_certain_token_is_exact);
     tcase_add_loop_test(c, wrong_texts_are_refused_with_their_place, 0, sizeof wrong / sizeof *wrong);

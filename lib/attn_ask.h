@@ -98,6 +98,12 @@ struct attn_ablated {
     double kl;                          /* KL(with all heads || without it) of the last position, in nats; NaN: a logit is not finite */
     struct attn_likely after[ATTN_COMPARED]; size_t n;      /* the likeliest next tokens */
 };
+/* A metric of these runs, bound to their text; kl has its reference. */
+struct attn_metric;
+struct attn_ablated_metric {
+    const struct attn_metric *metric;
+    double before, *after;              /* filled in: with all heads; without each, malloc'd */
+};
 struct attn_ablate_opts {
     const struct attn_tokens *tokens;
     const struct attn_select *heads;    /* those whose pattern, scores, dots or norms it selects; NULL: all */
@@ -105,7 +111,8 @@ struct attn_ablate_opts {
     struct attn_plan plan;              /* threads, bf16 and kind */
     int (*step)(void *self, size_t done, size_t all, struct attn_err *err);     /* called now and then; a code ends it */
     void *self;                         /* for step, which may be NULL */
-    uint64_t reserved[4];
+    struct attn_ablated_metric *metric; size_t n_metrics;       /* NULL: none is asked for */
+    uint64_t reserved[2];
 };
 /* *out is malloc'd, by layer, then head. */
 int attn_ablate_heads(struct attn_ablated **out, size_t *n, const struct attn_model *m, const struct attn_ablate_opts *o,

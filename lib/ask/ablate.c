@@ -26,6 +26,7 @@ struct ablation {
     float *x;                           /* [L, T, width] what blocks read, before edits */
     float *logits;                      /* [V] of the last row, with all heads */
     struct attn_ablated *head; size_t n;
+    bool last;                          /* no metric reads another row of logits */
     size_t first, seqs;                 /* of the pass that runs: its first head, its sentences at most */
     struct attn_run *run; size_t planned;       /* for heads of this layer */
 };
@@ -56,6 +57,41 @@ static int list_heads(struct ablation *a, struct attn_err *err)
     return ATTN_OK;
 }
 
+/* ---- metrics ---- */
+
+static int prepare_metrics(struct ablation *a, struct attn_err *err)
+{
+    int rc = ATTN_OK;
+    a->last = true;
+    for (size_t i = 0; i < a->o->n_metrics && !rc; i++) {
+        struct attn_ablated_metric *x = &a->o->metric[i];
+        rc = attn_metric_fits(x->metric, a->model, a->T, err);
+        if (!rc && attn_metric_refers(x->metric) && !x->metric->reference)
+            rc = attn_fail(err, ATTN_EUSAGE, "metric '%s' has no reference", x->metric->text);
+        if (!rc && !(x->after = calloc(a->n + 1, sizeof *x->after)))
+            rc = attn_no_memory(err, NULL, "for %zu heads", a->n);
+        a->last &= !rc && attn_metric_first(x->metric) + 1 == a->T;
+    }
+    return rc;
+}
+
+static unsigned wants_logits(const struct ablation *a)
+{
+    return ATTN_WATCH | (a->last ? ATTN_LAST : 0);
+}
+
+/* Adds what these rows of logits say to each metric: of the run without head number `head`, or with all heads. */
+static void measure(const struct ablation *a, const struct attn_probe *p, const size_t *head)
+{
+    for (size_t k = 0; k < a->o->n_metrics; k++) {
+        struct attn_ablated_metric *x = &a->o->metric[k];
+        double *to = head ? &x->after[*head] : &x->before;
+        for (size_t i = 0; i < p->rows; i++)
+            if (attn_metric_reads(x->metric, p->row0 + i))
+                *to += attn_metric_part(x->metric, p->row0 + i, p->data + i * p->ld);
+    }
+}
+
 /* ---- the run of the text ---- */
 
 static float *reads(const struct ablation *a, size_t layer)
@@ -66,8 +102,8 @@ static float *reads(const struct ablation *a, size_t layer)
 /* What blocks read, before anybody edits it: a restarted run edits it again. */
 static unsigned whole_wants(void *self, int act, int layer)
 {
-    (void)self, (void)layer;
-    return act == ATTN_ACT_RESID_PRE ? ATTN_EDIT : act == ATTN_ACT_LOGITS ? ATTN_WATCH | ATTN_LAST : 0;
+    (void)layer;
+    return act == ATTN_ACT_RESID_PRE ? ATTN_EDIT : act == ATTN_ACT_LOGITS ? wants_logits(self) : 0;
 }
 
 static int whole_edit(void *self, const struct attn_probe *p, float *data, struct attn_err *err)
@@ -91,6 +127,7 @@ static int whole_watch(void *self, const struct attn_probe *p, struct attn_err *
     const float *row = last_row(p);
     if (row)
         memcpy(a->logits, row, a->info.V * sizeof *row);
+    measure(a, p, NULL);
     return ATTN_OK;
 }
 
@@ -112,7 +149,7 @@ static unsigned without_wants(void *self, int act, int layer)
     const struct ablation *a = self;
     if (act == ATTN_ACT_CONTEXT && (size_t)layer == a->planned)
         return ATTN_EDIT;
-    return act == ATTN_ACT_LOGITS ? ATTN_WATCH | ATTN_LAST : 0;
+    return act == ATTN_ACT_LOGITS ? wants_logits(a) : 0;
 }
 
 static int without_edit(void *self, const struct attn_probe *p, float *data, struct attn_err *err)
@@ -130,10 +167,12 @@ static int without_watch(void *self, const struct attn_probe *p, struct attn_err
     (void)err;
     const struct ablation *a = self;
     const float *row = last_row(p);
-    struct attn_ablated *to = &a->head[a->first + p->seq];
+    const size_t head = a->first + p->seq;
+    struct attn_ablated *to = &a->head[head];
     struct attn_metric kl = {.form = ATTN_METRIC_KL, .T = 1, .V = a->info.V, .reference = a->logits};
     if (row && !attn_logits_top(to->after, &to->n, ATTN_COMPARED, row, a->info.V, NULL))
         to->kl = attn_metric_part(&kl, 0, row);
+    measure(a, p, &head);
     return ATTN_OK;
 }
 
@@ -189,6 +228,8 @@ static int prepare(struct ablation *a, struct attn_err *err)
     if (rc || (rc = list_heads(a, err)))
         return rc;
     a->T = a->o->tokens->n;
+    if ((rc = prepare_metrics(a, err)))
+        return rc;
     a->width = larger(a->model->w.n.width, a->model->w.n.d);
     a->seqs = smaller(smaller(SEQS, a->info.H), larger(1, ROWS / a->T));
     a->x = calloc(a->info.L * a->T, a->width * sizeof *a->x);
@@ -198,10 +239,22 @@ static int prepare(struct ablation *a, struct attn_err *err)
     return attn_tokens_to_ids(&a->ids, a->o->tokens, err);
 }
 
+static void drop_metrics(const struct attn_ablate_opts *o)
+{
+    for (size_t i = 0; i < o->n_metrics; i++) {
+        free(o->metric[i].after);
+        o->metric[i].after = NULL;
+    }
+}
+
 int attn_ablate_heads(struct attn_ablated **out, size_t *n, const struct attn_model *m, const struct attn_ablate_opts *o,
                       struct attn_err *err)
 {
     struct ablation a = {.model = m, .o = o};
+    for (size_t i = 0; i < o->n_metrics; i++) {
+        o->metric[i].before = 0;
+        o->metric[i].after = NULL;
+    }
     int rc = prepare(&a, err);
     if (!rc)
         rc = run_text(&a, err);
@@ -213,7 +266,9 @@ int attn_ablate_heads(struct attn_ablated **out, size_t *n, const struct attn_mo
     free(a.logits);
     *out = rc ? NULL : a.head;
     *n = rc ? 0 : a.n;
-    if (rc)
+    if (rc) {
+        drop_metrics(o);
         free(a.head);
+    }
     return rc;
 }

@@ -20,12 +20,18 @@ static const struct { const char *kind; bool bf16; double dropout; } plans[] = {
 };
 enum { PLANS = sizeof plans / sizeof *plans };
 
-static struct attn_compared whole_run(const struct asked *a, const struct attn_plan *plan, const struct attn_tokens *t,
-                                      const struct attn_tokens *from, size_t n_edits, const char *without)
+static const char *const metrics[] = {"loss", "logit(3)-2*prob(5,pos=2)", "rank(7)", "kl"};
+enum { METRICS = sizeof metrics / sizeof *metrics };
+struct whole { struct attn_compared what; double before[METRICS], after[METRICS]; };
+
+static struct whole whole_run(const struct asked *a, const struct attn_plan *plan, const struct attn_tokens *t,
+                              const struct attn_tokens *from, size_t n_edits, const char *without,
+                              struct attn_ablated_metric metric[METRICS])
 {
     struct attn_err err = {0};
     struct attn_compare *c = NULL;
-    struct attn_compared result;
+    struct whole result = {.before = {0}};
+    struct attn_measure before_of[METRICS], after_of[METRICS];
     const char *list[EDITS + 1];
     for (size_t i = 0; i < n_edits; i++)
         list[i] = edits[i];
@@ -33,14 +39,38 @@ static struct attn_compared whole_run(const struct asked *a, const struct attn_p
     struct asked_editor before = asked_edit(a, list, n_edits, t, from, plan), after = asked_edit(a, list, n_edits + 1, t, from, plan);
     ck_assert(!attn_compare_new(&c, a->model, &err));
     const struct attn_observer none = {.wants = NULL};
-    const struct attn_observer one[] = {before.editor ? attn_editor_observer(before.editor) : none, attn_compare_before(c)},
-                               two[] = {attn_editor_observer(after.editor), attn_compare_after(c)};
-    ck_assert_msg(!attn_run_tokens(a->model, plan, t, NULL, one, 2, &err) && !attn_run_tokens(a->model, plan, t, NULL, two, 2, &err) &&
-                  !attn_compare_result(c, &result, &err), "%s", err.msg);
+    struct attn_observer one[2 + METRICS] = {before.editor ? attn_editor_observer(before.editor) : none, attn_compare_before(c)},
+                         two[2 + METRICS] = {attn_editor_observer(after.editor), attn_compare_after(c)};
+    for (size_t i = 0; i < METRICS; i++) {
+        before_of[i] = after_of[i] = (struct attn_measure){.metric = metric[i].metric};
+        one[2 + i] = attn_measure_observer(&before_of[i]);
+        two[2 + i] = attn_measure_observer(&after_of[i]);
+    }
+    ck_assert_msg(!attn_run_tokens(a->model, plan, t, NULL, one, 2 + METRICS, &err) &&
+                  !attn_run_tokens(a->model, plan, t, NULL, two, 2 + METRICS, &err) &&
+                  !attn_compare_result(c, &result.what, &err), "%s", err.msg);
+    for (size_t i = 0; i < METRICS; i++) {
+        result.before[i] = before_of[i].value;
+        result.after[i] = after_of[i].value;
+    }
     asked_edit_end(&before);
     asked_edit_end(&after);
     attn_compare_free(c);
     return result;
+}
+
+/* Bound to the text; the reference of kl is its run without any edit. */
+static void bind_metrics(struct attn_ablated_metric out[METRICS], const struct asked *a, const struct attn_plan *plan,
+                         const struct attn_tokens *t)
+{
+    struct attn_err err = {0};
+    const struct attn_metric_of of = {.model = a->model, .ids = ids, .T = N};
+    for (size_t i = 0; i < METRICS; i++) {
+        struct attn_metric *m = NULL;
+        ck_assert_msg(!attn_metric_new(&m, metrics[i], &err) && !attn_metric_bind(m, &of, &err) &&
+                      !attn_metric_refer_to(m, a->model, t, plan, &err), "%s", err.msg);
+        out[i] = (struct attn_ablated_metric){.metric = m};
+    }
 }
 
 START_TEST(a_head_has_the_bits_of_an_edited_run)
@@ -62,9 +92,12 @@ START_TEST(a_head_has_the_bits_of_an_edited_run)
     whole.kind = plan.kind;
     whole.threads = 1;
     ck_assert(!attn_select_new(&heads, a.model, &plan.kind, "pattern", NULL, NULL, &err));
+    struct attn_ablated_metric measured[METRICS];
+    bind_metrics(measured, &a, &whole, t);
     for (size_t n_edits = 0; n_edits <= EDITS; n_edits += EDITS) {
         struct asked_editor own = asked_edit(&a, edits, n_edits, t, from, &whole);
-        struct attn_ablate_opts o = {.tokens = t, .heads = heads, .editor = own.editor, .plan = plan};
+        struct attn_ablate_opts o = {.tokens = t, .heads = heads, .editor = own.editor, .plan = plan,
+                                     .metric = measured, .n_metrics = METRICS};
         struct attn_ablated *got = NULL;
         size_t n = 0;
         ck_assert_msg(!attn_ablate_heads(&got, &n, a.model, &o, &err), "%s", err.msg);
@@ -72,18 +105,51 @@ START_TEST(a_head_has_the_bits_of_an_edited_run)
         for (size_t i = 0; i < n; i++) {
             char without[64];
             snprintf(without, sizeof without, "L%zuH%zu = 0", i / info.H, i % info.H);
-            struct attn_compared want = whole_run(&a, &whole, t, from, n_edits, without);
+            const struct whole run = whole_run(&a, &whole, t, from, n_edits, without, measured);
+            const struct attn_compared want = run.what;
             ck_assert(got[i].layer == i / info.H && got[i].head == i % info.H && got[i].n == want.n_after);
             ck_assert_msg(got[i].kl == want.kl, "%s: %.17g, expected %.17g", without, got[i].kl, want.kl);
             for (size_t k = 0; k < want.n_after; k++)
                 ck_assert(got[i].after[k].id == want.after[k].id && got[i].after[k].p == want.after[k].p);
+            for (size_t k = 0; k < METRICS; k++)
+                ck_assert_msg(measured[k].before == run.before[k] && measured[k].after[i] == run.after[k], "%s: %s: %.17g, %.17g, "
+                              "expected %.17g, %.17g", without, metrics[k], measured[k].before, measured[k].after[i],
+                              run.before[k], run.after[k]);
         }
+        for (size_t k = 0; k < METRICS; k++)
+            free(measured[k].after);
         free(got);
         asked_edit_end(&own);
     }
+    for (size_t k = 0; k < METRICS; k++)
+        attn_metric_free((struct attn_metric *)measured[k].metric);
     attn_select_free(heads);
     attn_tokens_free(t);
     attn_tokens_free(from);
+    asked_close(&a);
+}
+END_TEST
+
+/* What was not bound to the text, or has no reference, is no number. */
+START_TEST(a_metric_must_be_ready)
+{
+    struct attn_err err = {0};
+    struct asked a = asked_open(asked_checkpoints[0]);
+    struct attn_tokens *t = asked_tokens(ids, N);
+    struct attn_metric *m[2] = {NULL};
+    const struct attn_metric_of of = {.model = a.model, .ids = ids, .T = N};
+    ck_assert(!attn_metric_new(&m[0], "loss", &err) && !attn_metric_new(&m[1], "kl", &err) && !attn_metric_bind(m[1], &of, &err));
+    for (size_t i = 0; i < 2; i++) {
+        struct attn_ablated_metric x = {.metric = m[i]};
+        const struct attn_ablate_opts o = {.tokens = t, .metric = &x, .n_metrics = 1};
+        struct attn_ablated *got = NULL;
+        size_t n;
+        ck_assert_int_eq(attn_ablate_heads(&got, &n, a.model, &o, &err), ATTN_EUSAGE);
+        ck_assert_str_eq(err.msg, i ? "metric 'kl' has no reference" : "metric 'loss' is not bound to a text");
+        ck_assert(!got && !n && !x.after);
+        attn_metric_free(m[i]);
+    }
+    attn_tokens_free(t);
     asked_close(&a);
 }
 END_TEST
@@ -270,6 +336,7 @@ Suite *suite_ablate(void)
     tcase_set_timeout(c, 60);
     tcase_add_checked_fixture(c, shell_set_up, scratch_remove);
     tcase_add_loop_test(c, a_head_has_the_bits_of_an_edited_run, 0, CHECKPOINTS_HERE * PLANS);
+    tcase_add_test(c, a_metric_must_be_ready);
     tcase_add_test(c, all_heads_without_a_selection);
     tcase_add_test(c, passes_of_some_heads_each);
     tcase_add_test(c, nothing_is_there_that_was_not_asked_for);

@@ -1,18 +1,11 @@
-/* ablations.c - what comes next without each head: for people and as CSV, a line a head; as JSON
+/* ablations.c - what comes next without each head: for people and as CSV, a line a head; rows of JSON are
  *
- *     {"version", "model", "text", "attention", ..., "tokens", "edits" where there are any,
- *      "rows": [{"layer", "head", "kl", "top": [{"id", "text", "probability"}, ...]}, ...]} */
+ *     {"layer", "head", "kl", "top": [{"id", "text", "probability"}, ...]} */
 #include "ablations.h"
 
-#include "opts_attention.h"
 #include "opts_output.h"
-#include "cli_print.h"
 
-#include "base/err.h"
 #include "table/columns.h"
-
-#include <stdlib.h>
-#include <string.h>
 
 enum { BEFORE = 4, EACH = 3 };          /* columns before those of the tokens; of each token */
 
@@ -71,55 +64,9 @@ static const struct attn_column columns[] = {
     TOKEN("1", 0), TOKEN("2", 0), TOKEN("3", 0), TOKEN("4", ATTN_COLUMN_DATA), TOKEN("5", ATTN_COLUMN_DATA)};
 _Static_assert(sizeof columns / sizeof *columns == BEFORE + EACH * ATTN_COMPARED, "a column for each of the tokens");
 
-/* What the document says before its rows. */
-static int write_head(FILE *f, const struct ablations *a, struct attn_err *err)
+int ablations_write(const struct ablations *a, const struct run_answer *to, struct attn_err *err)
 {
-    fputs("{\"version\": \"" ATTN_VERSION "\",\n \"model\": ", f);
-    if (json_model(f, a->model, err))
-        return err->code;
-    fputs(",\n \"text\": ", f);
-    json_string(f, a->text, a->len);
-    json_kind(f, attention_kind());
-    fputs(",\n \"tokens\": [", f);
-    for (size_t i = 0; i < a->tokens->n; i++) {
-        fputs(i ? ",\n  {" : "\n  {", f);
-        json_token(f, &a->tokens->tok[i]);
-        fputc('}', f);
-    }
-    fputc(']', f);
-    json_edits(f, a->edits);
-    fputs(",\n \"rows\": [", f);
-    return ATTN_OK;
-}
-
-static int write_json(struct attn_out *out, const struct ablations *a, const struct attn_table *t, struct attn_err *err)
-{
-    char *head = NULL;
-    size_t len = 0;
-    FILE *f = open_memstream(&head, &len);
-    int code = f ? write_head(f, a, err) : attn_no_memory(err, NULL, "for a document");
-    if (f && fclose(f) && !code)
-        code = attn_no_memory(err, NULL, "for a document");
-    if (!code)
-        attn_out_write(out, head, len);
-    free(head);
-    if (!code)
-        code = attn_table_objects(out, t, "\n  ", "\n  ", err);
-    attn_out_str(out, "]}\n");
-    return code;
-}
-
-int ablations_write(const struct ablations *a, struct attn_err *err)
-{
-    const char *format = a->format ? a->format : "text";
     const struct attn_table t = {.column = columns, .columns = sizeof columns / sizeof *columns, .rows = a->n,
                                  .row = fill, .self = a, .spaced = true, .csv_safe = csv_safe()};
-    struct attn_out *out;
-    if (attn_out_open(&out, a->path, err))
-        return err->code;
-    int code = strcmp(format, "json") ? attn_table_write(out, &t, format, err) : write_json(out, a, &t, err);
-    if (!code)
-        code = attn_out_commit(out, err);
-    attn_out_close(out);
-    return code;
+    return run_answer_write(to, &t, err);
 }

@@ -2,18 +2,12 @@
 #ifndef CLI_ABLATIONS_H
 #define CLI_ABLATIONS_H
 
-#include "attn_ask.h"
-#include "attn_tools.h"
+#include "run_answer.h"
 
 struct ablations {
     const struct attn_ablated *row; size_t n;
-    const struct attn_model *model;
-    const struct attn_tokens *tokens;
     const struct attn_tokenizer *tokenizer;     /* NULL: tokens have their ids alone */
-    const char *text; size_t len;       /* text NULL: ids were given */
-    const struct attn_edits *edits;     /* of all runs; NULL: none */
-    const char *format, *path;          /* NULL: text; NULL: standard output */
 };
-int ablations_write(const struct ablations *a, struct attn_err *err);
+int ablations_write(const struct ablations *a, const struct run_answer *to, struct attn_err *err);
 
 #endif

@@ -243,11 +243,11 @@ static int show(struct session *s, const struct input *in, const struct input *o
         .cross_text = other->text, .cross_len = other->len, .slopes = s->slopes, .gradient = s->slopes ? &gradient : NULL,
         .ablated = s->ablated, .n_ablated = s->n_ablated, .words = o.words,
         .edits = &s->edits};
+    const struct run_answer answer = {.model = s->model, .tokens = s->tokens, .cross = s->cross, .in = in, .other = other,
+                                      .edits = s->edits.list, .format = o.format, .path = o.path};
     const struct attn_format *format = attn_format_find(output.format ? output.format : "text");
     if (!code && o.ablations && format->flags & ATTN_FORMAT_TABLE)
-        code = ablations_write(&(struct ablations){
-            .row = s->ablated, .n = s->n_ablated, .model = s->model, .tokens = s->tokens, .tokenizer = s->tokenizer,
-            .text = in->text, .len = in->len, .edits = s->edits.list, .format = o.format, .path = o.path}, err);
+        code = ablations_write(&(struct ablations){s->ablated, s->n_ablated, s->tokenizer}, &answer, err);
     else if (!code)
         code = output_write(&output, err);
     if (!code && !o.ablations)

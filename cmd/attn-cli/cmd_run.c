@@ -269,11 +269,32 @@ static void end(struct session *s)
     attn_model_close(s->model);
 }
 
+/* Whether a table is written in place of activations. */
+static bool answers(void)
+{
+    return o.ablations;
+}
+
+/* Sets the format only if it is given or implied, so that the repro command has no defaults. */
+static int choose_format(struct attn_err *err)
+{
+    char names[128];
+    if (!o.format)
+        o.format = activations_format_of(o.path);
+    if (answers())
+        return output_choose_format(&o.format, o.path, &run_command, err);
+    list_formats(names, sizeof names, ATTN_FORMAT_RUN, false, " or ");
+    if (o.format && !(attn_format_find(o.format)->flags & ATTN_FORMAT_RUN))
+        return attn_fail(err, ATTN_EUSAGE, "--format %s is for a table, which --ablations makes: expected, for activations, %s",
+                         o.format, names);
+    return output_check_format(o.format, o.path, err);
+}
+
 static int check_output(struct attn_err *err)
 {
     if (o.dry_run && (o.format || o.path))
         return attn_fail(err, ATTN_EUSAGE, "--dry-run runs nothing and lists edits on standard output: leave --format and -o out");
-    return output_check_format(o.format, o.path, err);
+    return choose_format(err);
 }
 
 /* A file that is too long for one text, and has lines, may be one of sentences. */
@@ -293,8 +314,6 @@ static int run(struct attn_err *err)
 {
     struct session s = {0};
     struct input in = {0}, other = {0};
-    if (!o.format)
-        o.format = activations_format_of(o.path);      /* set only if given or implied, so that the repro command has no defaults */
     int code = check_output(err);
     if (!code)
         code = check_ablations(err);
@@ -316,14 +335,18 @@ static int run(struct attn_err *err)
 
 static const char *format_choice(size_t i)
 {
-    return format_name(i, ATTN_FORMAT_RUN);
+    return format_name(i, ATTN_FORMAT_RUN | ATTN_FORMAT_TABLE);
 }
 
 static void explain_format(char help[OPTION_HELP])
 {
-    char names[OPTION_HELP / 2];
+    char names[OPTION_HELP / 2], more[64] = "";
     list_formats(names, sizeof names, ATTN_FORMAT_RUN, true, ", ");
-    snprintf(help, OPTION_HELP, "how to print: %s; default: by the ending of the -o path, else text", names);
+    for (const struct attn_format *f = NULL; (f = attn_format_next(f));)
+        if (f->flags & ATTN_FORMAT_TABLE && !(f->flags & ATTN_FORMAT_RUN))
+            snprintf(more + strlen(more), sizeof more - strlen(more), "%s%s", *more ? " and " : "", f->name);
+    snprintf(help, OPTION_HELP, "how to print: %s; the table of --ablations also as %s; default: by the ending of the -o path, "
+             "else text", names, more);
 }
 
 static const struct option options[] = {

@@ -300,6 +300,8 @@ START_TEST(a_row_a_head)
     succeed(TABLE "--format json -o $D/json");
     expect_exactly(TABLE "--format csv | " SAME, "8\n");
     expect_same(TABLE "--format csv", TABLE "--format tidy -o $D/x.tidy && cat $D/x.tidy");
+    expect_same(TABLE "--format md", TABLE "-o $D/x.md && cat $D/x.md");
+    expect_same(TABLE "--format ndjson", TABLE "-o $D/x.ndjson && cat $D/x.ndjson");
     expect(TABLE, 0, "layer  head      KL  1");
     expect_exactly("jq -r '.edits[0], (.rows[0] | .layer, .head)' $D/json; " TABLE "| wc -l", "L0H1 = 0\n1\n0\n9\n");
     /* What comes next is that of an edited run. */
@@ -312,8 +314,10 @@ END_TEST
 /* ---- what is refused ---- */
 
 static const struct { const char *line, *part; int status; } refused[] = {
-    {"-m tiny -s x --ablations -o $D/x.svg", "--ablations: only --format text, json, csv, tidy or html shows what "
-     "comes next without each head, not svg", 2},
+    {"-m tiny -s x --ablations -o $D/x.svg", "--ablations: only --format text, json, ndjson, csv, tidy, md or html shows "
+     "what comes next without each head, not svg", 2},
+    {"-m tiny -s x --format md", "--format md is for a table, which --ablations makes: expected, for activations, text, screen, json, ", 2},
+    {"-m tiny -s x -o $D/x.md", "explain writes .md", 2},
     {"-m tiny -s x --cross y --ablations --format html", "--ablations with --cross", 2},
     {"-m tiny -s x --gradient loss --ablations --format html", "--ablations with --gradient", 2},
     {"-m life -s Life --ablations --format html", "model life has no output layer", 1},

@@ -6,6 +6,7 @@
 #include "opts_attention.h"
 #include "opts_edits.h"
 #include "input.h"
+#include "metrics.h"
 #include "opts_output.h"
 #include "pager.h"
 #include "say.h"
@@ -20,6 +21,7 @@ static struct {
     const char *format, *path, *gradient;
     bool times, ablations, dry_run, words;
     struct number precision;
+    struct many metrics;
 } o = {.precision = {.n = OUTPUT_PRECISION}};
 
 struct session {
@@ -29,10 +31,17 @@ struct session {
     struct attn_select *select;
     struct attn_metric *metric;         /* of --gradient; NULL: activations are shown */
     struct attn_slopes *slopes;
+    struct metrics metrics;
     struct attn_ablated *ablated; size_t n_ablated;     /* of --ablations */
     struct edits edits;
     struct steps steps;                 /* the heads of --ablations */
 };
+
+/* Whether a table is written in place of activations. */
+static bool answers(void)
+{
+    return o.ablations || o.metrics.n;
+}
 
 /* Rollout goes back through the layers of one text; this is said before the output begins. */
 static int check_rollout(const struct session *s, struct attn_err *err)
@@ -68,8 +77,11 @@ static int open_all(struct session *s, const struct input *in, const struct inpu
     if (!code)
         code = edits_open(&s->edits, &s->tokenizer, err);
     if (!code)
+        code = metrics_bind(&s->metrics, s->model, &s->tokenizer, s->tokens, err);
+    if (!code)
         code = edits_bind(&s->edits, s->model, s->tokens, s->cross, o.dry_run ? EDITS_UNRUN : EDITS_TEXT, err);
-    if (!code && !s->metric && (attn_format_find(o.format ? o.format : "text")->flags & ATTN_FORMAT_COMPARE))
+    const struct attn_format *format = attn_format_find(o.format ? o.format : "text");
+    if (!code && !s->metric && !o.metrics.n && format->flags & ATTN_FORMAT_COMPARE)
         code = edits_compare(&s->edits, s->model, err);
     return code;
 }
@@ -115,6 +127,30 @@ static int differentiate(struct session *s, struct attn_err *err)
     return code;
 }
 
+/* ---- metrics ----------------------------------------------------------------------------- */
+
+static int check_metrics(struct session *s, struct attn_err *err)
+{
+    const struct { bool given; const char *name, *instead; } shown[] = {
+        {o.gradient, "gradient", "which shows its metric's value beside the derivatives"},
+        {selection.show && !o.ablations, "show", "which chooses activations, and these are not shown"},
+        {selection.layer && !o.ablations, "layer", "which chooses activations, and these are not shown"},
+        {selection.head && !o.ablations, "head", "which chooses activations, and these are not shown"},
+        {o.words, "words", "which merges tokens of activations, and these are not shown"}};
+    char names[64];
+    const struct attn_format *f = attn_format_find(o.format ? o.format : "text");
+    if (!o.metrics.n)
+        return ATTN_OK;
+    list_formats(names, sizeof names, ATTN_FORMAT_TABLE, false, " or ");
+    if (!(f->flags & ATTN_FORMAT_TABLE))
+        return attn_fail(err, ATTN_EUSAGE, "--metric: only --format %s has a row a metric, not %s", names, f->name);
+    for (size_t i = 0; i < sizeof shown / sizeof *shown; i++)
+        if (shown[i].given)
+            return attn_fail(err, ATTN_EUSAGE, "--metric with --%s, %s: leave one of them out", shown[i].name,
+                             shown[i].instead);
+    return metrics_read(&s->metrics, &o.metrics, err);
+}
+
 /* ---- what comes next without each head ----------------------------------------------------- */
 
 static int check_ablations(struct attn_err *err)
@@ -148,7 +184,7 @@ static int ablate(struct session *s, struct attn_err *err)
 {
     const struct attn_ablate_opts opts = {
         .tokens = s->tokens, .heads = s->select, .editor = s->edits.editor,
-        .plan = plan_asked(), .step = say_step, .self = s};
+        .plan = plan_asked(), .step = say_step, .self = s, .metric = s->metrics.without, .n_metrics = s->metrics.n};
     int code = attn_ablate_heads(&s->ablated, &s->n_ablated, s->model, &opts, err);
     erase_line(&s->steps.shown);
     if (!code && !s->n_ablated)
@@ -163,7 +199,7 @@ static int ablate(struct session *s, struct attn_err *err)
 static bool is_first_look(void)
 {
     return !o.format && terminal_is(o.path) && !selection.show && !selection.layer && !selection.head && !o.gradient &&
-           !o.precision.given && !o.ablations;
+           !o.precision.given && !answers();
 }
 
 enum { HINTS = 3 };
@@ -218,11 +254,24 @@ static void note_edits(const struct session *s)
                  "--format text, and in json under \"compare\"", f->name);
 }
 
+/* What --ablations and --metric ask for, in place of activations. */
+static int answer(struct session *s, const struct run_answer *a, struct attn_err *err)
+{
+    if (!o.metrics.n)
+        return ablations_write(&(struct ablations){s->ablated, s->n_ablated, s->tokenizer}, a, err);
+    int code = o.ablations ? ATTN_OK : metrics_measure(&s->metrics, a, &s->edits, err);
+    return code ? code : metrics_write(&s->metrics, a, (int)o.precision.n, s->ablated, s->n_ablated, err);
+}
+
 static int show(struct session *s, const struct input *in, const struct input *other, struct attn_err *err)
 {
     int code = open_all(s, in, other, err);
+    const struct run_answer a = {.model = s->model, .tokens = s->tokens, .cross = s->cross, .in = in, .other = other,
+                                 .edits = s->edits.list, .format = o.format, .path = o.path};
     if (!code && o.dry_run)
         return edits_print(&s->edits, err);
+    if (!code && o.ablations)
+        code = metrics_refer(&s->metrics, &a, err);
     if (!code && o.ablations)
         code = ablate(s, err);
     if (!code && s->metric)
@@ -243,14 +292,12 @@ static int show(struct session *s, const struct input *in, const struct input *o
         .cross_text = other->text, .cross_len = other->len, .slopes = s->slopes, .gradient = s->slopes ? &gradient : NULL,
         .ablated = s->ablated, .n_ablated = s->n_ablated, .words = o.words,
         .edits = &s->edits};
-    const struct run_answer answer = {.model = s->model, .tokens = s->tokens, .cross = s->cross, .in = in, .other = other,
-                                      .edits = s->edits.list, .format = o.format, .path = o.path};
     const struct attn_format *format = attn_format_find(output.format ? output.format : "text");
-    if (!code && o.ablations && format->flags & ATTN_FORMAT_TABLE)
-        code = ablations_write(&(struct ablations){s->ablated, s->n_ablated, s->tokenizer}, &answer, err);
+    if (!code && answers() && format->flags & ATTN_FORMAT_TABLE)
+        code = answer(s, &a, err);
     else if (!code)
         code = output_write(&output, err);
-    if (!code && !o.ablations)
+    if (!code && !answers())
         note_edits(s);
     free_hints(&hints);
     return code;
@@ -259,6 +306,7 @@ static int show(struct session *s, const struct input *in, const struct input *o
 static void end(struct session *s)
 {
     free(s->ablated);
+    metrics_free(&s->metrics);
     attn_slopes_free(s->slopes);
     attn_metric_free(s->metric);
     edits_close(&s->edits);
@@ -267,12 +315,6 @@ static void end(struct session *s)
     attn_tokens_free(s->cross);
     attn_tokenizer_close(s->tokenizer);
     attn_model_close(s->model);
-}
-
-/* Whether a table is written in place of activations. */
-static bool answers(void)
-{
-    return o.ablations;
 }
 
 /* Sets the format only if it is given or implied, so that the repro command has no defaults. */
@@ -285,8 +327,8 @@ static int choose_format(struct attn_err *err)
         return output_choose_format(&o.format, o.path, &run_command, err);
     list_formats(names, sizeof names, ATTN_FORMAT_RUN, false, " or ");
     if (o.format && !(attn_format_find(o.format)->flags & ATTN_FORMAT_RUN))
-        return attn_fail(err, ATTN_EUSAGE, "--format %s is for a table, which --ablations makes: expected, for activations, %s",
-                         o.format, names);
+        return attn_fail(err, ATTN_EUSAGE, "--format %s is for a table, which --metric and --ablations make: expected, for "
+                         "activations, %s", o.format, names);
     return output_check_format(o.format, o.path, err);
 }
 
@@ -318,6 +360,8 @@ static int run(struct attn_err *err)
     if (!code)
         code = check_ablations(err);
     if (!code)
+        code = check_metrics(&s, err);
+    if (!code)
         code = check_gradient(&s, err);
     if (!code)
         code = input_read(&in, err);
@@ -345,8 +389,8 @@ static void explain_format(char help[OPTION_HELP])
     for (const struct attn_format *f = NULL; (f = attn_format_next(f));)
         if (f->flags & ATTN_FORMAT_TABLE && !(f->flags & ATTN_FORMAT_RUN))
             snprintf(more + strlen(more), sizeof more - strlen(more), "%s%s", *more ? " and " : "", f->name);
-    snprintf(help, OPTION_HELP, "how to print: %s; the table of --ablations also as %s; default: by the ending of the -o path, "
-             "else text", names, more);
+    snprintf(help, OPTION_HELP, "how to print: %s; the tables of --metric and --ablations also as %s; default: by the "
+             "ending of the -o path, else text", names, more);
 }
 
 static const struct option options[] = {
@@ -355,6 +399,10 @@ static const struct option options[] = {
     {'o', "output", OPT_FILE, &o.path, "PATH", "write to this file, or to this directory, made with its parents; "
      "DIR/ is one of CSV tables (default: -, standard output)",
      .section = OF_OUTPUT, .flags = OPT_OUTPUT | OPT_USUAL},
+    {0, "metric", OPT_MANY, &o.metrics, "METRIC", "what a metric is for the text, in place of activations: loss, kl (from "
+     "the run without edits), or terms such as logit(\" the\")-2*prob(5,pos=3); also logprob and rank; TOKEN is a text "
+     "or an id, pos the row, the last one by default.  With edits also what it is without them, and the difference; with --ablations, without "
+     "each head.  May be given again: a row a metric", .section = OF_SHOWN, .flags = OPT_COUNTS | OPT_USUAL},
     {0, "gradient", OPT_TEXT, &o.gradient, "METRIC", "show, in place of each activation, how a metric changes with it: the "
      "derivative of loss, or of terms such as logit(\" the\")-2*prob(5,pos=3); also logprob; TOKEN is a text or an id, pos "
      "the row, the last one by default", .section = OF_SHOWN, .flags = OPT_COUNTS | OPT_USUAL},
@@ -370,7 +418,8 @@ static const struct option options[] = {
      .section = OF_SHOWN, .flags = OPT_COUNTS | OPT_USUAL},
     {0, "ablations", OPT_FLAG, &o.ablations, NULL, "what comes next without each head: in formats of text a row a "
      "head, with the divergence KL(with it || without it) in nats, in place of activations; with --format html a "
-     "button at each head, and the overview says how much it matters; computes one more run from each head's layer on",
+     "button at each head, and the overview says how much it matters; with --metric a row a head and metric: with "
+     "all heads, without it, the difference; computes one more run from each head's layer on",
      .section = OF_SHOWN, .flags = OPT_COUNTS},
     {.name = NULL},
 };
@@ -397,6 +446,10 @@ const struct command run_command = {
          "what a prediction depends on"},
         {"attn-cli run -s \"Lily lost her red ball\" --show tokens --edit 'L2H0 = 0'", "without head 0 of layer 2: what comes "
                                                                                        "next, before and after"},
+        {"attn-cli run -s \"Lily lost her red\" --metric 'logprob(\" ball\")' --metric loss --edit 'L2H0 = 0'", "what that does to "
+                                                                                                     "numbers of the prediction"},
+        {"attn-cli run -s \"Lily lost her red\" --ablations --metric 'logprob(\" ball\")' -o heads.csv", "and without each head, "
+                                                                                                      "as a table"},
         {"attn-cli run -s \"Lily lost her red ball\" --patch 'L1.resid_post[pos=3]' --from \"Lily lost her big ball\"",
          "one activation taken from a run of another text"},
         {"echo \"eat dessert first\" | attn-cli run -f - --format json", "for jq"},

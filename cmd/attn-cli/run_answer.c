@@ -40,7 +40,8 @@ static int write_head(FILE *f, const struct run_answer *a, struct attn_err *err)
     return ATTN_OK;
 }
 
-static int write_json(struct attn_out *out, const struct run_answer *a, const struct attn_table *t, struct attn_err *err)
+static int write_json(struct attn_out *out, const struct run_answer *a, const struct attn_table *t,
+                      struct attn_err *err)
 {
     char *head = NULL;
     size_t len = 0;

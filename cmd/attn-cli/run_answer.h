@@ -1,5 +1,5 @@
-/* run_answer.h - what run says of a text in a table, in place of activations: the file it goes to, and the document of JSON
- * around its rows
+/* run_answer.h - what run says of a text in a table, in place of activations: the file it goes to, and the document
+ * of JSON around its rows
  *
  *     {"version", "model", "text", "attention", ..., "tokens", "edits" where there are any,
  *      "context_text", "context_tokens" with another text, "rows": [...]} */

@@ -135,7 +135,7 @@ static void spell(char text[NUMBER], const struct attn_column *c, const struct a
     else if (!c->digits || fabs(d->x) >= 1e40)
         text[attn_num_f64(text, d->x)] = '\0';
     else
-        attn_snprintf(text, NUMBER, "%.*f", c->digits, d->x);
+        attn_snprintf(text, NUMBER, "%.*f", c->digits == ATTN_DIGITS_NONE ? 0 : c->digits, d->x);
 }
 
 /* Writes a text without what would break a table or steer a terminal, and returns how wide it is; put may be

@@ -25,6 +25,7 @@ enum attn_column_kind {
     ATTN_COLUMN_WHOLE, ATTN_COLUMN_REAL, ATTN_COLUMN_TRUTH,
     ATTN_COLUMN_NESTED                  /* an array or object, which objects alone can have: see `write` */
 };
+enum { ATTN_DIGITS_NONE = -1 };         /* no digits after the point */
 enum {
     ATTN_COLUMN_FLAT = 1,               /* not in objects: it spells out a nested column, or numbers the rows */
     ATTN_COLUMN_DATA = 2,               /* not for people */
@@ -37,7 +38,7 @@ struct attn_column {
     enum attn_column_kind kind;
     unsigned flags;
     const char *heading;                /* for people; NULL: as elsewhere */
-    int digits;                         /* of a real for people; 0: all */
+    int digits;                         /* of a real for people, after the point; 0: all */
     size_t width, gap;                  /* in text: columns at least, 0: what it needs; blanks before it, 0: two */
     void (*write)(struct attn_out *o, const void *self, size_t row);    /* of a nested column: its JSON */
 };

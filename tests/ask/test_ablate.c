@@ -316,7 +316,7 @@ END_TEST
 static const struct { const char *line, *part; int status; } refused[] = {
     {"-m tiny -s x --ablations -o $D/x.svg", "--ablations: only --format text, json, ndjson, csv, tidy, md or html shows "
      "what comes next without each head, not svg", 2},
-    {"-m tiny -s x --format md", "--format md is for a table, which --ablations makes: expected, for activations, text, screen, json, ", 2},
+    {"-m tiny -s x --format md", "--format md is for a table, which --metric and --ablations make: expected, for activations, text, screen, json, ", 2},
     {"-m tiny -s x -o $D/x.md", "explain writes .md", 2},
     {"-m tiny -s x --cross y --ablations --format html", "--ablations with --cross", 2},
     {"-m tiny -s x --gradient loss --ablations --format html", "--ablations with --gradient", 2},

@@ -21,6 +21,8 @@ struct usage { const char *args, *says; };
 static const char *const writers[] = {
     "help", "help --man", "tokenize -s " LIFE, "info", "info --format json", "vocab -s x", "run -s " LIFE,
     "run -s " LIFE " --format json", "run -s " LIFE " --format tidy", "run -s " LIFE " --show pattern --format csv",
+    "run -m models/stacked -s 'the cat' --metric loss",
+    "run -m models/stacked -s 'the cat' --metric kl --ablations --format json",
     "generate -m models/stacked -n 4 -s 'the cat'", "generate -m models/stacked -n 4 -s 'the cat' --format json",
     "score -m models/stacked -s 'the cat'", "score -m models/stacked -s 'the cat' --format json",
 };

@@ -25,6 +25,9 @@ static const struct { const char *list, *command, *rows; } commands[] = {
     {"models.weights", "diff stacked induction --all", NULL},
     {"tensors", "info -m stacked", NULL},
     {"rows", "heads" LILY, "24\n"},
+    {"rows", "run" LILY " --metric loss --metric 'logit(\" ball\")'", "2\n"},
+    {"rows", "run" LILY " --metric loss --metric kl --ablate L1H1", "2\n"},
+    {"rows", "run" LILY " --metric loss --metric 'rank(3)' --ablations", "48\n"},
     {"rows", "run" LILY " --ablations --layer 1 --edit 'L0H1 = 0'", "4\n"},
     {"rows", "heads -m induction --repeat 8 --copying --top 1", "1\n"},
 };

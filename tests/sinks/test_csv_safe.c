@@ -29,6 +29,7 @@ static const char *const tables[] = {
     "batch -m tiny -f $D/in.ndjson --format summary --summary-form tidy",
     "lens -m tiny -s " TEXT " --format csv --top 50",
     "score -m tiny -s " TEXT " --format csv",
+    "run -m tiny -s " TEXT " --metric '-logit(3)' --format csv",
 };
 
 static void with_input(void)

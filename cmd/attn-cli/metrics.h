@@ -1,0 +1,32 @@
+/* metrics.h - what run --metric says of a text: a row a metric, with its value or, with edits, those before and after them;
+ * with --ablations a row a head and metric, with its value with all heads and without that one. */
+#ifndef CLI_METRICS_H
+#define CLI_METRICS_H
+
+#include "opts_edits.h"
+#include "run_answer.h"
+
+struct metrics {
+    size_t n;
+    struct attn_metric **of;            /* [n] */
+    int32_t *ids;                       /* of the text that they are bound to */
+    struct attn_measure *before, *after;        /* [n] without edits and with them */
+    bool has_before, has_after;
+    struct attn_ablated_metric *without;        /* [n] for attn_ablate_heads */
+};
+
+/* What was typed, before anything is opened. */
+int metrics_read(struct metrics *m, const struct many *typed, struct attn_err *err);
+/* Opens *tokenizer if it is NULL, for metrics that name tokens by their text. */
+int metrics_bind(struct metrics *m, const struct attn_model *model, struct attn_tokenizer **tokenizer,
+                 const struct attn_tokens *tokens, struct attn_err *err);
+/* Runs the text and, with edits, the edited text, or with --no-compare that alone. */
+int metrics_measure(struct metrics *m, const struct run_answer *of, const struct edits *edits, struct attn_err *err);
+/* Before attn_ablate_heads: kl is measured from the run without edits. */
+int metrics_refer(struct metrics *m, const struct run_answer *of, struct attn_err *err);
+/* precision: digits after the point, in text.  head: those of --ablations; NULL: edits or nothing. */
+int metrics_write(const struct metrics *m, const struct run_answer *to, int precision, const struct attn_ablated *head,
+                  size_t heads, struct attn_err *err);
+void metrics_free(struct metrics *m);   /* all zero is fine */
+
+#endif

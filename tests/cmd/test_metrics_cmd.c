@@ -32,18 +32,23 @@ static void expect_near(const cJSON *row, const char *key, double want, double f
                   got, want, limit);
 }
 
+/* A line that runs the recorded text. */
+static void begin(char *line, size_t size, const char *checkpoint, const cJSON *doc)
+{
+    int32_t ids[ASKED_IDS];
+    size_t n = asked_ids(ids, golden_get(doc, "ids"));
+    snprintf(line, size, "\"$A\" run -m tests/golden/checkpoints/%s --format json --ids ", checkpoint);
+    for (size_t i = 0; i < n; i++)
+        snprintf(line + strlen(line), size - strlen(line), "%s%d", i ? "," : "", (int)ids[i]);
+}
+
 /* Both columns against the double-precision reference, and their difference is that of these numbers. */
 START_TEST(recorded_values)
 {
-    char line[2048] = "";
-    int32_t ids[ASKED_IDS];
-    struct asked a = asked_open(asked_checkpoints[_i]);
+    char line[2048];
     cJSON *doc = golden_read(asked_path(asked_checkpoints[_i], "metrics.json"));
     const cJSON *want = golden_get(doc, "rows");
-    size_t n = asked_ids(ids, golden_get(doc, "ids"));
-    snprintf(line, sizeof line, "\"$A\" run -m %s --format json --ids ", a.dir);
-    for (size_t i = 0; i < n; i++)
-        snprintf(line + strlen(line), sizeof line - strlen(line), "%s%d", i ? "," : "", (int)ids[i]);
+    begin(line, sizeof line, asked_checkpoints[_i], doc);
     add_each(line, sizeof line, "--metric", want, "metric");
     add_each(line, sizeof line, "--edit", golden_get(doc, "edits"), NULL);
     cJSON *said = cJSON_Parse(succeed(line)->text);
@@ -60,7 +65,30 @@ START_TEST(recorded_values)
     }
     cJSON_Delete(said);
     cJSON_Delete(doc);
-    asked_close(&a);
+}
+END_TEST
+
+START_TEST(recorded_heads)
+{
+    char line[2048];
+    cJSON *doc = golden_read(asked_path(asked_checkpoints[_i], "edits.json"));
+    const cJSON *heads = golden_get(doc, "single_heads"), *want = golden_get(heads, "cases"), *row;
+    const double off = golden_number(heads, "float32_max_abs_difference");
+    begin(line, sizeof line, asked_checkpoints[_i], doc);
+    cJSON *said = cJSON_Parse(succeed(strcat(line, " --ablations --metric kl --metric loss"))->text);
+    int i = 0;
+    cJSON_ArrayForEach(row, golden_get(said, "rows")) {
+        const cJSON *is = cJSON_GetArrayItem(want, i / 2);
+        ck_assert_double_eq(golden_number(row, "layer"), golden_number(is, "layer"));
+        ck_assert_double_eq(golden_number(row, "head"), golden_number(is, "head"));
+        ck_assert_str_eq(golden_string(row, "metric"), i % 2 ? "loss" : "kl");
+        expect_near(row, "before", i % 2 ? golden_number(doc, "loss") : 0, off);
+        expect_near(row, "after", golden_number(is, i % 2 ? "loss" : "kl"), off);
+        i++;
+    }
+    ck_assert_int_eq(i, 2 * cJSON_GetArraySize(want));
+    cJSON_Delete(said);
+    cJSON_Delete(doc);
 }
 END_TEST
 
@@ -193,6 +221,7 @@ Suite *suite_metrics_cmd(void)
     tcase_add_checked_fixture(c, shell_set_up, scratch_remove);
     tcase_set_timeout(c, 60);
     tcase_add_loop_test(c, recorded_values, 0, ASKED_CHECKPOINTS);
+    tcase_add_loop_test(c, recorded_heads, 0, ASKED_CHECKPOINTS);
     tcase_add_test(c, other_commands_measure_the_same);
     tcase_add_test(c, neighbours_change_nothing);
     tcase_add_test(c, another_text_provides_the_keys);

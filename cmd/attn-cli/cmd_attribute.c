@@ -4,6 +4,7 @@
 #include "opts_attention.h"
 #include "opts_output.h"
 #include "say.h"
+#include "session.h"
 
 #include "base/err.h"
 
@@ -15,8 +16,8 @@ static struct {
     struct number neurons, top;
 } o;
 
-struct session {
-    struct asked of;
+struct attribute {
+    struct session of;
     int32_t target, foil;
     int64_t pos;
 };
@@ -33,7 +34,7 @@ static int read_pos(int64_t *pos, struct attn_err *err)
     return ATTN_OK;
 }
 
-static int check_usage(struct session *s, struct attn_err *err)
+static int check_usage(struct attribute *s, struct attn_err *err)
 {
     if (!o.target)
         return attn_fail(err, ATTN_EUSAGE, "--target is missing: which token's logit is to be taken apart?");
@@ -45,23 +46,23 @@ static int check_usage(struct session *s, struct attn_err *err)
     return output_choose_format(&o.format, o.path, &attribute_command, err);
 }
 
-static int open_all(struct session *s, struct attn_err *err)
+static int open_all(struct attribute *s, struct attn_err *err)
 {
-    if (check_usage(s, err) || asked_open(&s->of, &attribute_command, o.format, o.path, err) ||
+    if (check_usage(s, err) || session_open(&s->of, &attribute_command, o.format, o.path, SESSION_SPELLS, err) ||
         read_token(&s->target, o.target, s->of.model, s->of.tokenizer, err) ||
         (o.foil && read_token(&s->foil, o.foil, s->of.model, s->of.tokenizer, err)))
         return err->code;
-    return asked_edit(&s->of, err);
+    return session_edit(&s->of, EDITS_TEXT, err);
 }
 
-static int take_apart(struct session *s, struct attn_err *err)
+static int take_apart(struct attribute *s, struct attn_err *err)
 {
     bool terminal = terminal_is(o.path);
     int code = open_all(s, err);
     if (code)
         return code;
     struct attn_observer observers[2];
-    size_t n = asked_observe(&s->of, observers, !terminal);
+    size_t n = session_observe(&s->of, observers, !terminal);
     const struct attn_attribute_opts opts = {
         .tokenizer = s->of.tokenizer, .text = s->of.in.text, .text_len = s->of.in.len, .target = s->target,
         .foil = o.foil ? &s->foil : NULL, .pos = s->pos, .neurons = (size_t)o.neurons.n, .top = (size_t)o.top.n,
@@ -75,9 +76,9 @@ static int take_apart(struct session *s, struct attn_err *err)
 
 static int attribute(struct attn_err *err)
 {
-    struct session s = {.target = 0};
+    struct attribute s = {.target = 0};
     int code = take_apart(&s, err);
-    asked_close(&s.of);
+    session_close(&s.of);
     return code;
 }
 

@@ -4,6 +4,7 @@
 #include "opts_attention.h"
 #include "opts_output.h"
 #include "say.h"
+#include "session.h"
 
 #include "base/err.h"
 
@@ -14,27 +15,28 @@ static struct {
     struct number top;
 } o;
 
-struct session {
-    struct asked of;
+struct lens {
+    struct session of;
     int32_t target;
 };
 
-static int open_all(struct session *s, struct attn_err *err)
+static int open_all(struct lens *s, struct attn_err *err)
 {
-    if (output_choose_format(&o.format, o.path, &lens_command, err) || asked_open(&s->of, &lens_command, o.format, o.path, err) ||
+    if (output_choose_format(&o.format, o.path, &lens_command, err) ||
+        session_open(&s->of, &lens_command, o.format, o.path, SESSION_SPELLS, err) ||
         (o.target && read_token(&s->target, o.target, s->of.model, s->of.tokenizer, err)))
         return err->code;
-    return asked_edit(&s->of, err);
+    return session_edit(&s->of, EDITS_TEXT, err);
 }
 
-static int look(struct session *s, struct attn_err *err)
+static int look(struct lens *s, struct attn_err *err)
 {
     bool terminal = terminal_is(o.path);
     int code = open_all(s, err);
     if (code)
         return code;
     struct attn_observer observers[2];
-    size_t n = asked_observe(&s->of, observers, !terminal);
+    size_t n = session_observe(&s->of, observers, !terminal);
     const struct attn_lens_opts opts = {
         .tokenizer = s->of.tokenizer, .text = s->of.in.text, .text_len = s->of.in.len, .target = o.target ? &s->target : NULL,
         .top = (size_t)o.top.n, .all = o.points && !strcmp(o.points, "all"), .format = o.format, .path = o.path,
@@ -48,9 +50,9 @@ static int look(struct session *s, struct attn_err *err)
 
 static int lens(struct attn_err *err)
 {
-    struct session s = {.target = 0};
+    struct lens s = {.target = 0};
     int code = look(&s, err);
-    asked_close(&s.of);
+    session_close(&s.of);
     return code;
 }
 

@@ -5,6 +5,7 @@
 #include "opts_attention.h"
 #include "opts_output.h"
 #include "say.h"
+#include "session.h"
 
 #include "base/err.h"
 
@@ -16,8 +17,8 @@ static struct {
     struct number precision;
 } o = {.precision = {.n = 2}};
 
-struct session {
-    struct asked of;                    /* its edits have the other text */
+struct patch {
+    struct session of;                    /* its edits have the other text */
     struct attn_metric *metric;
     struct attn_patch *patch;
     int32_t *ids;
@@ -56,13 +57,13 @@ static int check(struct attn_err *err)
     return code ? code : output_choose_format(&o.format, o.path, &patch_command, err);
 }
 
-static int open_all(struct session *s, struct attn_err *err)
+static int open_all(struct patch *s, struct attn_err *err)
 {
     int code = check(err);
     if (!code)
         code = attn_metric_new(&s->metric, o.metric, err);
     if (!code)
-        code = asked_open(&s->of, &patch_command, o.format, o.path, err);
+        code = session_open(&s->of, &patch_command, o.format, o.path, SESSION_SPELLS, err);
     if (!code)
         code = edits_open(&s->of.edits, &s->of.tokenizer, err);
     if (!code)
@@ -79,13 +80,13 @@ static int open_all(struct session *s, struct attn_err *err)
 
 static int say_step(void *self, size_t done, size_t all, struct attn_err *err)
 {
-    struct session *s = self;
+    struct patch *s = self;
     (void)err;
     steps_say(&s->steps, "%zu of %zu", done, all);
     return ATTN_OK;
 }
 
-static int make(struct session *s, struct attn_err *err)
+static int make(struct patch *s, struct attn_err *err)
 {
     const struct attn_patch_opts opts = {
         .tokens = s->of.tokens, .from = s->of.edits.from, .what = o.what, .over = o.over, .method = o.method, .metric = s->metric,
@@ -96,7 +97,7 @@ static int make(struct session *s, struct attn_err *err)
     return code;
 }
 
-static int report(const struct session *s, struct attn_err *err)
+static int report(const struct patch *s, struct attn_err *err)
 {
     bool terminal = terminal_is(o.path);
     struct attn_patch_report_opts opts = {
@@ -112,7 +113,7 @@ static int report(const struct session *s, struct attn_err *err)
 
 static int patch(struct attn_err *err)
 {
-    struct session s = {.of.edits.needs_from = true};
+    struct patch s = {.of.edits.needs_from = true};
     int code = open_all(&s, err);
     if (!code)
         code = make(&s, err);
@@ -120,7 +121,7 @@ static int patch(struct attn_err *err)
         code = report(&s, err);
     attn_patch_free(s.patch);
     attn_metric_free(s.metric);
-    asked_close(&s.of);
+    session_close(&s.of);
     free(s.ids);
     return code;
 }

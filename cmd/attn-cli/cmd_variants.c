@@ -1,20 +1,12 @@
 /* cmd_variants.c - runs one sentence under every kind of attention. */
 #include "attn_tools.h"
 #include "opts_attention.h"
-#include "input.h"
 #include "opts_output.h"
-#include "say.h"
+#include "session.h"
 
 #include <string.h>
 
 static struct { const char *kinds, *format, *path; struct number layer, head; } o;
-
-struct session {
-    struct attn_model *model;
-    struct attn_tokenizer *tokenizer;
-    struct attn_tokens *tokens;
-    struct input in;
-};
 
 static struct attn_variants_opts options_of(const struct input *in)
 {
@@ -27,17 +19,15 @@ static struct attn_variants_opts options_of(const struct input *in)
 
 static int compare(struct session *s, struct attn_err *err)
 {
-    if (output_choose_format(&o.format, o.path, &variants_command, err) || input_read(&s->in, err) || open_model(&s->model, &variants_command, err) ||
-        input_tokens(&s->tokens, &s->tokenizer, &s->in, err) ||
-        input_label(s->tokens, &s->tokenizer, &s->in, s->model, output_is_seen(o.format, o.path), err))
+    if (output_choose_format(&o.format, o.path, &variants_command, err) ||
+        session_open(s, &variants_command, o.format, o.path, SESSION_EMPTY, err))
         return err->code;
     struct attn_variants_opts opts = options_of(&s->in);
-    struct progress progress;
-    progress_start(&progress, s->model, !terminal_is(o.path));
-    struct attn_observer observer = progress_observer(&progress);
+    progress_start(&s->progress, s->model, !terminal_is(o.path));
+    struct attn_observer observer = progress_observer(&s->progress);
     opts.observer = &observer;
     int code = attn_variants(s->model, s->tokens, &opts, err);
-    progress_end(&progress);
+    progress_end(&s->progress);
     return code;
 }
 
@@ -45,10 +35,7 @@ static int variants(struct attn_err *err)
 {
     struct session s = {.model = NULL};
     int code = compare(&s, err);
-    attn_tokens_free(s.tokens);
-    attn_tokenizer_close(s.tokenizer);
-    attn_model_close(s.model);
-    input_free(&s.in);
+    session_close(&s);
     return code;
 }
 

@@ -4,12 +4,11 @@
 #include "ablations.h"
 #include "asking.h"
 #include "opts_attention.h"
-#include "opts_edits.h"
-#include "input.h"
 #include "metrics.h"
 #include "opts_output.h"
 #include "pager.h"
 #include "say.h"
+#include "session.h"
 
 #include "base/err.h"
 #include "base/format.h"
@@ -24,16 +23,13 @@ static struct {
     struct many metrics;
 } o = {.precision = {.n = OUTPUT_PRECISION}};
 
-struct session {
-    struct attn_model *model;
-    struct attn_tokenizer *tokenizer;
-    struct attn_tokens *tokens, *cross; /* cross NULL: no other text */
+struct run {
+    struct session of;
     struct attn_select *select;
     struct attn_metric *metric;         /* of --gradient; NULL: activations are shown */
     struct attn_slopes *slopes;
     struct metrics metrics;
     struct attn_ablated *ablated; size_t n_ablated;     /* of --ablations */
-    struct edits edits;
     struct steps steps;                 /* the heads of --ablations */
 };
 
@@ -44,51 +40,38 @@ static bool answers(void)
 }
 
 /* Rollout goes back through the layers of one text; this is said before the output begins. */
-static int check_rollout(const struct session *s, struct attn_err *err)
+static int check_rollout(const struct run *s, struct attn_err *err)
 {
     struct attn_info info;
-    attn_model_info(s->model, &info);
-    for (size_t layer = 0; layer < info.L && s->cross; layer++)
+    attn_model_info(s->of.model, &info);
+    for (size_t layer = 0; layer < info.L && s->of.cross; layer++)
         if (attn_select_wants(s->select, ATTN_ACT_ROLLOUT, (int)layer))
             return attn_fail(err, ATTN_EUSAGE, "--show rollout: follows attention from layer to layer within one text, and "
                                                "with --cross the keys are another's: leave one of them out");
     return ATTN_OK;
 }
 
-static int open_all(struct session *s, const struct input *in, const struct input *other, struct attn_err *err)
+static int open_all(struct run *s, struct attn_err *err)
 {
     struct attn_kind kind = attention_kind();
-    bool seen = output_is_seen(o.format, o.path);
-    int code = open_model(&s->model, &run_command, err);
+    int code = session_open(&s->of, &run_command, o.format, o.path, SESSION_CROSSES, err);
     if (!code)
-        code = input_tokens(&s->tokens, &s->tokenizer, in, err);
-    if (!code && !s->tokens->n)
-        code = attn_fail(err, ATTN_EFORMAT, "the sentence is empty: there is no token to run");
-    if (!code)
-        code = input_tokens_other(&s->cross, &s->tokenizer, other, err);
-    if (!code)
-        code = input_label(s->tokens, &s->tokenizer, in, s->model, seen, err);
-    if (!code)
-        code = input_label(s->cross, &s->tokenizer, other, s->model, seen, err);
-    if (!code)
-        code = select_shown(&s->select, s->model, &kind, format_default_show(o.format), err);
+        code = select_shown(&s->select, s->of.model, &kind, format_default_show(o.format), err);
     if (!code)
         code = check_rollout(s, err);
     if (!code)
-        code = edits_open(&s->edits, &s->tokenizer, err);
+        code = metrics_bind(&s->metrics, &s->of, err);
     if (!code)
-        code = metrics_bind(&s->metrics, s->model, &s->tokenizer, s->tokens, err);
-    if (!code)
-        code = edits_bind(&s->edits, s->model, s->tokens, s->cross, o.dry_run ? EDITS_UNRUN : EDITS_TEXT, err);
+        code = session_edit(&s->of, o.dry_run ? EDITS_UNRUN : EDITS_TEXT, err);
     const struct attn_format *format = attn_format_find(o.format ? o.format : "text");
     if (!code && !s->metric && !o.metrics.n && format->flags & ATTN_FORMAT_COMPARE)
-        code = edits_compare(&s->edits, s->model, err);
+        code = edits_compare(&s->of.edits, s->of.model, err);
     return code;
 }
 
 /* ---- gradients --------------------------------------------------------------------------- */
 
-static int check_gradient(struct session *s, struct attn_err *err)
+static int check_gradient(struct run *s, struct attn_err *err)
 {
     if (!o.gradient)
         return o.times ? attn_fail(err, ATTN_EUSAGE, "--times multiplies gradients by activations: give --gradient METRIC, too")
@@ -98,29 +81,29 @@ static int check_gradient(struct session *s, struct attn_err *err)
     return attn_metric_new(&s->metric, o.gradient, err);
 }
 
-static int find_slopes(struct session *s, const int32_t *ids, struct attn_err *err)
+static int find_slopes(struct run *s, const int32_t *ids, struct attn_err *err)
 {
     struct progress progress;
     struct attn_plan plan = plan_asked();
-    progress_start(&progress, s->model, true);
+    progress_start(&progress, s->of.model, true);
     struct attn_observer watcher = progress_observer(&progress);
     struct attn_slopes_opts opts = {.metric = s->metric, .select = s->select, .times = o.times, .plan = plan,
-                                    .editor = s->edits.editor, .observers = &watcher, .n_observers = 1};
-    int code = bind_metric(s->metric, s->model, &s->tokenizer, ids, s->tokens->n, err);
+                                    .editor = s->of.edits.editor, .observers = &watcher, .n_observers = 1};
+    int code = bind_metric(s->metric, s->of.model, &s->of.tokenizer, ids, s->of.tokens->n, err);
     if (!code)
-        code = attn_metric_refer_to(s->metric, s->model, s->tokens, &plan, err);
-    if (!code && attn_metric_refers(s->metric) && !s->edits.list)
+        code = attn_metric_refer_to(s->metric, s->of.model, s->of.tokens, &plan, err);
+    if (!code && attn_metric_refers(s->metric) && !s->of.edits.list)
         say_note("attn-cli run: without edits kl is 0, and so are its derivatives: it measures how far edits move the prediction");
     if (!code)
-        code = attn_slopes_new(&s->slopes, s->model, s->tokens, &opts, err);
+        code = attn_slopes_new(&s->slopes, s->of.model, s->of.tokens, &opts, err);
     progress_end(&progress);
     return code;
 }
 
-static int differentiate(struct session *s, struct attn_err *err)
+static int differentiate(struct run *s, struct attn_err *err)
 {
     int32_t *ids = NULL;
-    int code = attn_tokens_to_ids(&ids, s->tokens, err);
+    int code = attn_tokens_to_ids(&ids, s->of.tokens, err);
     if (!code)
         code = find_slopes(s, ids, err);
     free(ids);
@@ -129,7 +112,7 @@ static int differentiate(struct session *s, struct attn_err *err)
 
 /* ---- metrics ----------------------------------------------------------------------------- */
 
-static int check_metrics(struct session *s, struct attn_err *err)
+static int check_metrics(struct run *s, struct attn_err *err)
 {
     const struct { bool given; const char *name, *instead; } shown[] = {
         {o.gradient, "gradient", "which shows its metric's value beside the derivatives"},
@@ -174,18 +157,18 @@ static int check_ablations(struct attn_err *err)
 
 static int say_step(void *self, size_t done, size_t all, struct attn_err *err)
 {
-    struct session *s = self;
+    struct run *s = self;
     (void)err;
     steps_say(&s->steps, "without head %zu of %zu", done, all);
     return ATTN_OK;
 }
 
-static int ablate(struct session *s, struct attn_err *err)
+static int ablate(struct run *s, struct attn_err *err)
 {
     const struct attn_ablate_opts opts = {
-        .tokens = s->tokens, .heads = s->select, .editor = s->edits.editor,
+        .tokens = s->of.tokens, .heads = s->select, .editor = s->of.edits.editor,
         .plan = plan_asked(), .step = say_step, .self = s, .metric = s->metrics.without, .n_metrics = s->metrics.n};
-    int code = attn_ablate_heads(&s->ablated, &s->n_ablated, s->model, &opts, err);
+    int code = attn_ablate_heads(&s->ablated, &s->n_ablated, s->of.model, &opts, err);
     erase_line(&s->steps.shown);
     if (!code && !s->n_ablated)
         code = attn_fail(err, ATTN_EUSAGE, "--ablations: --show selects no matrix of a head, such as pattern, where the page could "
@@ -229,12 +212,12 @@ static int add_hint(struct hints *h, const char *what, const struct command *c, 
 }
 
 /* What fits the model and the input; options that a command does not share with run are left out of its line. */
-static int make_hints(struct hints *h, const struct session *s, struct attn_err *err)
+static int make_hints(struct hints *h, const struct run *s, struct attn_err *err)
 {
     struct attn_info info;
-    attn_model_info(s->model, &info);
+    attn_model_info(s->of.model, &info);
     int code = add_hint(h, "step by step", &explain_command, "", err);
-    if (!code && !s->cross)
+    if (!code && !s->of.cross)
         code = info.L * info.H > 1 ? add_hint(h, "every head", &heads_command, "", err)
                                    : add_hint(h, "other kinds", &variants_command, "", err);
     h->of[0].of_head = true;
@@ -242,36 +225,35 @@ static int make_hints(struct hints *h, const struct session *s, struct attn_err 
 }
 
 /* Tokens are as they were before any edit: in a format without the comparison they say nothing of what edits do. */
-static void note_edits(const struct session *s)
+static void note_edits(const struct run *s)
 {
     struct attn_info info;
-    attn_model_info(s->model, &info);
+    attn_model_info(s->of.model, &info);
     const struct attn_format *f = attn_format_find(o.format ? o.format : "text");
     bool tokens = selection.show && !strcmp(selection.show, "tokens");
-    if (tokens && s->edits.list && info.unembed && !s->metric && !(f->flags & ATTN_FORMAT_COMPARE) &&
+    if (tokens && s->of.edits.list && info.unembed && !s->metric && !(f->flags & ATTN_FORMAT_COMPARE) &&
         !option_given(compare_options))
         say_note("edits do not change tokens, which is all that %s shows: what comes next before and after them is in "
                  "--format text, and in json under \"compare\"", f->name);
 }
 
 /* What --ablations and --metric ask for, in place of activations. */
-static int answer(struct session *s, const struct run_answer *a, struct attn_err *err)
+static int answer(struct run *s, const struct run_answer *a, struct attn_err *err)
 {
     if (!o.metrics.n)
-        return ablations_write(&(struct ablations){s->ablated, s->n_ablated, s->tokenizer}, a, err);
-    int code = o.ablations ? ATTN_OK : metrics_measure(&s->metrics, a, &s->edits, err);
+        return ablations_write(&(struct ablations){s->ablated, s->n_ablated, s->of.tokenizer}, a, err);
+    int code = o.ablations ? ATTN_OK : metrics_measure(&s->metrics, &s->of, !terminal_is(o.path), err);
     return code ? code : metrics_write(&s->metrics, a, (int)o.precision.n, s->ablated, s->n_ablated, err);
 }
 
-static int show(struct session *s, const struct input *in, const struct input *other, struct attn_err *err)
+static int show(struct run *s, struct attn_err *err)
 {
-    int code = open_all(s, in, other, err);
-    const struct run_answer a = {.model = s->model, .tokens = s->tokens, .cross = s->cross, .in = in, .other = other,
-                                 .edits = s->edits.list, .format = o.format, .path = o.path};
+    const struct run_answer a = {&s->of, o.format, o.path};
+    int code = open_all(s, err);
     if (!code && o.dry_run)
-        return edits_print(&s->edits, err);
+        return edits_print(&s->of.edits, err);
     if (!code && o.ablations)
-        code = metrics_refer(&s->metrics, &a, err);
+        code = metrics_refer(&s->metrics, &s->of, err);
     if (!code && o.ablations)
         code = ablate(s, err);
     if (!code && s->metric)
@@ -287,11 +269,11 @@ static int show(struct session *s, const struct input *in, const struct input *o
     if (!o.format || !strcmp(o.format, "text") || !strcmp(o.format, "term"))
         pager_hold();
     struct output output = {
-        .command = &run_command, .format = screen ? "screen" : o.format, .hints = hints.of, .path = o.path, .precision = (int)o.precision.n, .model = s->model,
-        .select = s->select, .tokens = s->tokens, .tokenizer = s->tokenizer, .text = in->text, .len = in->len, .cross = s->cross,
-        .cross_text = other->text, .cross_len = other->len, .slopes = s->slopes, .gradient = s->slopes ? &gradient : NULL,
+        .command = &run_command, .format = screen ? "screen" : o.format, .hints = hints.of, .path = o.path, .precision = (int)o.precision.n, .model = s->of.model,
+        .select = s->select, .tokens = s->of.tokens, .tokenizer = s->of.tokenizer, .text = s->of.in.text, .len = s->of.in.len, .cross = s->of.cross,
+        .cross_text = s->of.other.text, .cross_len = s->of.other.len, .slopes = s->slopes, .gradient = s->slopes ? &gradient : NULL,
         .ablated = s->ablated, .n_ablated = s->n_ablated, .words = o.words,
-        .edits = &s->edits};
+        .edits = &s->of.edits};
     const struct attn_format *format = attn_format_find(output.format ? output.format : "text");
     if (!code && answers() && format->flags & ATTN_FORMAT_TABLE)
         code = answer(s, &a, err);
@@ -303,18 +285,14 @@ static int show(struct session *s, const struct input *in, const struct input *o
     return code;
 }
 
-static void end(struct session *s)
+static void end(struct run *s)
 {
     free(s->ablated);
     metrics_free(&s->metrics);
     attn_slopes_free(s->slopes);
     attn_metric_free(s->metric);
-    edits_close(&s->edits);
     attn_select_free(s->select);
-    attn_tokens_free(s->tokens);
-    attn_tokens_free(s->cross);
-    attn_tokenizer_close(s->tokenizer);
-    attn_model_close(s->model);
+    session_close(&s->of);
 }
 
 /* Sets the format only if it is given or implied, so that the repro command has no defaults. */
@@ -340,13 +318,13 @@ static int check_output(struct attn_err *err)
 }
 
 /* A file that is too long for one text, and has lines, may be one of sentences. */
-static int name_batch(const struct session *s, const struct input *in, struct attn_err *err)
+static int name_batch(const struct session *s, struct attn_err *err)
 {
     struct attn_info info = {0};
     const struct attn_err why = *err;
     if (s->model)
         attn_model_info(s->model, &info);
-    if (!common.file || !s->tokens || !in->text || s->tokens->n <= info.n_ctx || !memchr(in->text, '\n', in->len))
+    if (!common.file || !s->tokens || !s->in.text || s->tokens->n <= info.n_ctx || !memchr(s->in.text, '\n', s->in.len))
         return err->code;
     return attn_fail(err, why.code, "%s; for one sentence per line: attn-cli batch%s%s -f %s", why.msg,
                      common.model ? " -m " : "", common.model ? common.model : "", common.file);
@@ -354,8 +332,7 @@ static int name_batch(const struct session *s, const struct input *in, struct at
 
 static int run(struct attn_err *err)
 {
-    struct session s = {0};
-    struct input in = {0}, other = {0};
+    struct run s = {.metric = NULL};
     int code = check_output(err);
     if (!code)
         code = check_ablations(err);
@@ -364,16 +341,10 @@ static int run(struct attn_err *err)
     if (!code)
         code = check_gradient(&s, err);
     if (!code)
-        code = input_read(&in, err);
-    if (!code)
-        code = input_read_other(&other, err);
-    if (!code)
-        code = show(&s, &in, &other, err);
+        code = show(&s, err);
     if (code)
-        code = name_batch(&s, &in, err);
+        code = name_batch(&s.of, err);
     end(&s);
-    input_free(&in);
-    input_free(&other);
     return code;
 }
 

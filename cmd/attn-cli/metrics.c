@@ -33,12 +33,11 @@ int metrics_read(struct metrics *m, const struct many *typed, struct attn_err *e
     return code;
 }
 
-int metrics_bind(struct metrics *m, const struct attn_model *model, struct attn_tokenizer **tokenizer,
-                 const struct attn_tokens *tokens, struct attn_err *err)
+int metrics_bind(struct metrics *m, struct session *s, struct attn_err *err)
 {
-    int code = m->n ? attn_tokens_to_ids(&m->ids, tokens, err) : ATTN_OK;
+    int code = m->n ? attn_tokens_to_ids(&m->ids, s->tokens, err) : ATTN_OK;
     for (size_t i = 0; i < m->n && !code; i++)
-        code = bind_metric(m->of[i], model, tokenizer, m->ids, tokens->n, err);
+        code = bind_metric(m->of[i], s->model, &s->tokenizer, m->ids, s->tokens->n, err);
     return code;
 }
 
@@ -66,19 +65,18 @@ static bool refers(const struct metrics *m)
 }
 
 /* One pass with these observers, of which there are n and room for one more. */
-static int pass(const struct run_answer *of, struct attn_observer *observer, size_t n, struct attn_err *err)
+static int pass(struct session *s, struct attn_observer *observer, size_t n, bool progress, struct attn_err *err)
 {
     struct attn_plan plan = plan_asked();
-    struct progress progress;
-    progress_start(&progress, of->model, !terminal_is(of->path));
-    observer[n++] = progress_observer(&progress);
-    int code = attn_run_tokens(of->model, &plan, of->tokens, of->cross, observer, n, err);
-    progress_end(&progress);
+    progress_start(&s->progress, s->model, progress);
+    observer[n++] = progress_observer(&s->progress);
+    int code = attn_run_tokens(s->model, &plan, s->tokens, s->cross, observer, n, err);
+    progress_end(&s->progress);
     return code;
 }
 
-/* The run without edits, which is the reference of kl. */
-static int run_before(struct metrics *m, const struct run_answer *of, struct attn_observer *observer, struct attn_err *err)
+/* Of the run without edits, which is the reference of kl. */
+static size_t watch_before(const struct metrics *m, struct attn_observer *observer)
 {
     size_t n = 0;
     for (size_t i = 0; i < m->n; i++)
@@ -86,40 +84,41 @@ static int run_before(struct metrics *m, const struct run_answer *of, struct att
             observer[n++] = attn_metric_refer_observer(m->of[i]);
     for (size_t i = 0; i < m->n && m->has_before; i++)
         observer[n++] = attn_measure_observer(&m->before[i]);
-    return pass(of, observer, n, err);
+    return n;
 }
 
-static int run_after(struct metrics *m, const struct run_answer *of, const struct edits *edits,
-                     struct attn_observer *observer, struct attn_err *err)
+static size_t watch_after(const struct metrics *m, const struct edits *edits, struct attn_observer *observer)
 {
     size_t n = edits_observe(edits, observer);
     for (size_t i = 0; i < m->n; i++)
         observer[n++] = attn_measure_observer(&m->after[i]);
-    return pass(of, observer, n, err);
+    return n;
 }
 
-int metrics_measure(struct metrics *m, const struct run_answer *of, const struct edits *edits, struct attn_err *err)
+int metrics_measure(struct metrics *m, struct session *s, bool progress, struct attn_err *err)
 {
+    int code = ATTN_OK;
     struct attn_observer *observer = calloc(2 * m->n + 2, sizeof *observer);
     if (!observer)
         return attn_no_memory(err, NULL, "for %zu metrics", m->n);
-    m->has_after = edits->editor != NULL;
+    m->has_after = s->edits.editor != NULL;
     m->has_before = !m->has_after || !option_given(compare_options);
     if (refers(m) && !m->has_after)
         say_note("attn-cli run: without edits kl is 0: it measures how far edits move the prediction");
-    int code = m->has_before || refers(m) ? run_before(m, of, observer, err) : ATTN_OK;
+    if (m->has_before || refers(m))
+        code = pass(s, observer, watch_before(m, observer), progress, err);
     if (!code && m->has_after)
-        code = run_after(m, of, edits, observer, err);
+        code = pass(s, observer, watch_after(m, &s->edits, observer), progress, err);
     free(observer);
     return code;
 }
 
-int metrics_refer(struct metrics *m, const struct run_answer *of, struct attn_err *err)
+int metrics_refer(struct metrics *m, const struct session *s, struct attn_err *err)
 {
     struct attn_plan plan = plan_asked();
     int code = ATTN_OK;
     for (size_t i = 0; i < m->n && !code; i++)
-        code = attn_metric_refer_to(m->of[i], of->model, of->tokens, &plan, err);
+        code = attn_metric_refer_to(m->of[i], s->model, s->tokens, &plan, err);
     return code;
 }
 

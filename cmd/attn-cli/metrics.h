@@ -3,7 +3,6 @@
 #ifndef CLI_METRICS_H
 #define CLI_METRICS_H
 
-#include "opts_edits.h"
 #include "run_answer.h"
 
 struct metrics {
@@ -17,13 +16,12 @@ struct metrics {
 
 /* What was typed, before anything is opened. */
 int metrics_read(struct metrics *m, const struct many *typed, struct attn_err *err);
-/* Opens *tokenizer if it is NULL, for metrics that name tokens by their text. */
-int metrics_bind(struct metrics *m, const struct attn_model *model, struct attn_tokenizer **tokenizer,
-                 const struct attn_tokens *tokens, struct attn_err *err);
+/* Opens its tokenizer, if that is NULL, for metrics that name tokens by their text. */
+int metrics_bind(struct metrics *m, struct session *s, struct attn_err *err);
 /* Runs the text and, with edits, the edited text, or with --no-compare that alone. */
-int metrics_measure(struct metrics *m, const struct run_answer *of, const struct edits *edits, struct attn_err *err);
+int metrics_measure(struct metrics *m, struct session *s, bool progress, struct attn_err *err);
 /* Before attn_ablate_heads: kl is measured from the run without edits. */
-int metrics_refer(struct metrics *m, const struct run_answer *of, struct attn_err *err);
+int metrics_refer(struct metrics *m, const struct session *s, struct attn_err *err);
 /* precision: digits after the point, in text.  head: those of --ablations; NULL: edits or nothing. */
 int metrics_write(const struct metrics *m, const struct run_answer *to, int precision, const struct attn_ablated *head,
                   size_t heads, struct attn_err *err);

@@ -21,20 +21,20 @@ static void write_tokens(FILE *f, const char *name, const struct attn_tokens *to
 }
 
 /* What the document says before its rows. */
-static int write_head(FILE *f, const struct run_answer *a, struct attn_err *err)
+static int write_head(FILE *f, const struct session *s, struct attn_err *err)
 {
     fputs("{\"version\": \"" ATTN_VERSION "\",\n \"model\": ", f);
-    if (json_model(f, a->model, err))
+    if (json_model(f, s->model, err))
         return err->code;
     fputs(",\n \"text\": ", f);
-    json_string(f, a->in->text, a->in->len);
+    json_string(f, s->in.text, s->in.len);
     json_kind(f, attention_kind());
-    write_tokens(f, "tokens", a->tokens);
-    json_edits(f, a->edits);
-    if (a->cross) {
+    write_tokens(f, "tokens", s->tokens);
+    json_edits(f, s->edits.list);
+    if (s->cross) {
         fputs(",\n \"context_text\": ", f);
-        json_string(f, a->other->text, a->other->len);
-        write_tokens(f, "context_tokens", a->cross);
+        json_string(f, s->other.text, s->other.len);
+        write_tokens(f, "context_tokens", s->cross);
     }
     fputs(",\n \"rows\": [", f);
     return ATTN_OK;
@@ -46,7 +46,7 @@ static int write_json(struct attn_out *out, const struct run_answer *a, const st
     char *head = NULL;
     size_t len = 0;
     FILE *f = open_memstream(&head, &len);
-    int code = f ? write_head(f, a, err) : attn_no_memory(err, NULL, "for a document");
+    int code = f ? write_head(f, a->of, err) : attn_no_memory(err, NULL, "for a document");
     if (f && fclose(f) && !code)
         code = attn_no_memory(err, NULL, "for a document");
     if (!code)

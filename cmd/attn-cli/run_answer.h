@@ -6,14 +6,10 @@
 #ifndef CLI_RUN_ANSWER_H
 #define CLI_RUN_ANSWER_H
 
-#include "attn_ask.h"
-#include "input.h"
+#include "session.h"
 
 struct run_answer {
-    const struct attn_model *model;
-    const struct attn_tokens *tokens, *cross;   /* cross NULL: there is no other text */
-    const struct input *in, *other;
-    const struct attn_edits *edits;     /* NULL: none */
+    const struct session *of;
     const char *format, *path;          /* NULL: text; NULL: standard output */
 };
 struct attn_table;

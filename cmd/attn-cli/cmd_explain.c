@@ -1,11 +1,10 @@
 /* cmd_explain.c - one attention weight derived step by step. */
 #include "attn_tools.h"
 #include "opts_attention.h"
-#include "opts_edits.h"
-#include "input.h"
 #include "opts_output.h"
 #include "cli_print.h"
 #include "say.h"
+#include "session.h"
 
 #include "base/err.h"
 #include "base/format.h"
@@ -199,15 +198,6 @@ static struct attn_explain_opts options_of(void)
         .answers = o.answers};
 }
 
-struct session {
-    struct attn_model *model;
-    struct attn_tokenizer *tokenizer;
-    struct attn_tokens *tokens, *cross; /* cross NULL: no other text */
-    struct input in, other;
-    struct edits edits;
-    char *run;                          /* the same input for run, which shares the options for it; NULL: no memory */
-};
-
 /* Malloc'd, NULL: no memory. */
 static char *command_for_run(void)
 {
@@ -224,48 +214,36 @@ static char *command_for_run(void)
     return all;
 }
 
-static int derive(struct session *s, struct attn_err *err)
+static int derive(struct session *s, char **run, struct attn_err *err)
 {
     struct attn_explain_opts e = options_of();
-    bool seen = output_is_seen(e.format, o.path);
-    if (input_read(&s->in, err) || input_read_other(&s->other, err) || open_model(&s->model, &explain_command, err) ||
-        input_tokens(&s->tokens, &s->tokenizer, &s->in, err) || input_tokens_other(&s->cross, &s->tokenizer, &s->other, err) ||
-        input_label(s->tokens, &s->tokenizer, &s->in, s->model, seen, err) ||
-        input_label(s->cross, &s->tokenizer, &s->other, s->model, seen, err))
+    if (session_open(s, &explain_command, e.format, o.path, SESSION_CROSSES | SESSION_EMPTY, err))
         return err->code;
     e.cross = s->cross;
-    e.run = s->run = command_for_run();
-    if (!s->run)
+    e.run = *run = command_for_run();
+    if (!e.run)
         return attn_no_memory(err, NULL, "for the command line");
-    struct progress progress;
-    progress_start(&progress, s->model, !terminal_is(o.path));
+    progress_start(&s->progress, s->model, !terminal_is(o.path));
     int code = find_tokens(&e, s->tokens, err);
     if (!code)
-        code = edits_open(&s->edits, &s->tokenizer, err);
-    if (!code)
-        code = edits_bind(&s->edits, s->model, s->tokens, s->cross, EDITS_TEXT, err);
+        code = session_edit(s, EDITS_TEXT, err);
     struct edits_and_progress both;
-    struct attn_observer observer = edits_and_progress(&both, &s->edits, &progress);
+    struct attn_observer observer = edits_and_progress(&both, &s->edits, &s->progress);
     e.observer = &observer;
     e.edits = s->edits.list;
     if (!code)
         code = attn_explain(s->model, s->tokens, &e, err);
-    progress_end(&progress);
+    progress_end(&s->progress);
     return code ? code : renorm_report(s->model, s->tokens, e.threads, err);
 }
 
 static int explain_cell(struct attn_err *err)
 {
     struct session s = {0};
-    int code = derive(&s, err);
-    edits_close(&s.edits);
-    attn_tokens_free(s.tokens);
-    attn_tokens_free(s.cross);
-    attn_tokenizer_close(s.tokenizer);
-    attn_model_close(s.model);
-    input_free(&s.in);
-    input_free(&s.other);
-    free(s.run);
+    char *run = NULL;                   /* the same input for run, which shares the options for it */
+    int code = derive(&s, &run, err);
+    session_close(&s);
+    free(run);
     return code;
 }
 

@@ -1,10 +1,9 @@
 /* cmd_score.c - prints how likely a text is, token by token. */
 #include "opts_attention.h"
-#include "opts_edits.h"
-#include "input.h"
 #include "opts_output.h"
 #include "cli_print.h"
 #include "say.h"
+#include "session.h"
 
 #include "base/err.h"
 #include "table/columns.h"
@@ -15,34 +14,31 @@
 
 static struct { const char *format; struct number stride; } o;
 
-struct session {
-    struct attn_model *model;
+struct score {
+    struct session of;
     struct attn_info info;
-    struct attn_tokenizer *tokenizer;
-    struct attn_tokens *tokens;
     int32_t *ids;
     double *logprob;                    /* [n], for all tokens but the first */
     size_t stride;
     double sum;
-    struct edits edits;
 };
 
-static double perplexity(const struct session *s)
+static double perplexity(const struct score *s)
 {
-    return exp(-s->sum / (double)(s->tokens->n - 1));
+    return exp(-s->sum / (double)(s->of.tokens->n - 1));
 }
 
-static bool has_windows(const struct session *s)
+static bool has_windows(const struct score *s)
 {
-    return s->tokens->n > s->info.n_ctx;
+    return s->of.tokens->n > s->info.n_ctx;
 }
 
 /* ---- printing ---------------------------------------------------------------------------- */
 
 static void fill(struct attn_datum *cell, const void *self, size_t i)
 {
-    const struct session *s = self;
-    const struct attn_token *t = &s->tokens->tok[i];
+    const struct score *s = self;
+    const struct attn_token *t = &s->of.tokens->tok[i];
     *cell++ = attn_datum_whole(i);
     *cell++ = attn_datum_index(t->id);
     if (t->known) {
@@ -53,7 +49,7 @@ static void fill(struct attn_datum *cell, const void *self, size_t i)
         cell[2] = attn_datum_real(s->logprob[i]);
 }
 
-static struct attn_table table_of(const struct session *s)
+static struct attn_table table_of(const struct score *s)
 {
     static const struct attn_column columns[] = {
         {.name = "index", .kind = ATTN_COLUMN_WHOLE, .flags = ATTN_COLUMN_FLAT, .width = 5},
@@ -61,7 +57,7 @@ static struct attn_table table_of(const struct session *s)
         {.name = "text", .kind = ATTN_COLUMN_TOKEN, .heading = "token"},
         {.name = "raw", .kind = ATTN_COLUMN_TEXT, .flags = ATTN_COLUMN_DATA},
         {.name = "logprob", .kind = ATTN_COLUMN_REAL, .digits = 4, .width = 9}};
-    return (struct attn_table){.column = columns, .columns = sizeof columns / sizeof *columns, .rows = s->tokens->n,
+    return (struct attn_table){.column = columns, .columns = sizeof columns / sizeof *columns, .rows = s->of.tokens->n,
                                .row = fill, .self = s, .spaced = true, .csv_safe = csv_safe()};
 }
 
@@ -79,19 +75,19 @@ static void print_likely(const char *heading, const struct attn_likely *list, si
 }
 
 /* What the edits did to the token after the text. */
-static void print_compare(const struct session *s)
+static void print_compare(const struct score *s)
 {
     struct attn_compared c;
-    if (!s->edits.compare || attn_compare_result(s->edits.compare, &c, NULL))
+    if (!s->of.edits.compare || attn_compare_result(s->of.edits.compare, &c, NULL))
         return;
-    print_likely("likeliest next tokens, before the edits", c.before, c.n_before, s->tokenizer);
-    print_likely("likeliest next tokens, after the edits", c.after, c.n_after, s->tokenizer);
+    print_likely("likeliest next tokens, before the edits", c.before, c.n_before, s->of.tokenizer);
+    print_likely("likeliest next tokens, after the edits", c.after, c.n_after, s->of.tokenizer);
     printf("\nKL(before || after)  %.4f nats\n", c.kl);
 }
 
-static int print_report(const struct session *s, const struct attn_table *table, struct attn_err *err)
+static int print_report(const struct score *s, const struct attn_table *table, struct attn_err *err)
 {
-    size_t n = s->tokens->n - 1;
+    size_t n = s->of.tokens->n - 1;
     if (table_print(table, "text", err))
         return err->code;
     printf("\nscored      %zu token%s\nlogprob     %.4f\n", n, n == 1 ? "" : "s", s->sum);
@@ -99,8 +95,8 @@ static int print_report(const struct session *s, const struct attn_table *table,
         printf("perplexity  %.4f\n", perplexity(s));
     if (has_windows(s))
         printf("windows     of %zu tokens, %zu apart\n", s->info.n_ctx, s->stride);
-    for (size_t i = 0; i < attn_edits_count(s->edits.list); i++)
-        printf("%sedit: %s\n", i ? "" : "\n", attn_edits_text(s->edits.list, i));
+    for (size_t i = 0; i < attn_edits_count(s->of.edits.list); i++)
+        printf("%sedit: %s\n", i ? "" : "\n", attn_edits_text(s->of.edits.list, i));
     print_compare(s);
     return ATTN_OK;
 }
@@ -121,43 +117,42 @@ static void json_likely(const char *key, const struct attn_likely *list, size_t 
 }
 
 /* What the edits did to the next token, {"kl", "before", "after"} or null. */
-static void json_compare(const struct session *s)
+static void json_compare(const struct score *s)
 {
     struct attn_compared c;
     fputs(",\n \"compare\": ", stdout);
-    if (!s->edits.compare || attn_compare_result(s->edits.compare, &c, NULL)) {
+    if (!s->of.edits.compare || attn_compare_result(s->of.edits.compare, &c, NULL)) {
         fputs("null", stdout);
         return;
     }
     fputs("{\"kl\": ", stdout);
     json_real(stdout, c.kl);
     fputs(",\n  ", stdout);
-    json_likely("before", c.before, c.n_before, s->tokenizer);
+    json_likely("before", c.before, c.n_before, s->of.tokenizer);
     fputs(",\n  ", stdout);
-    json_likely("after", c.after, c.n_after, s->tokenizer);
+    json_likely("after", c.after, c.n_after, s->of.tokenizer);
     fputc('}', stdout);
 }
 
-static int print_json(const struct session *s, const struct input *in, const struct attn_table *table,
-                      struct attn_err *err)
+static int print_json(const struct score *s, const struct attn_table *table, struct attn_err *err)
 {
     fputs("{\"version\": \"" ATTN_VERSION "\",\n \"model\": ", stdout);
-    if (json_model(stdout, s->model, err))
+    if (json_model(stdout, s->of.model, err))
         return err->code;
     fputs(",\n \"text\": ", stdout);
-    json_string(stdout, in->text, in->len);
+    json_string(stdout, s->of.in.text, s->of.in.len);
     json_kind(stdout, attention_kind());
     fputs(",\n \"tokens\": [", stdout);
     if (table_objects(table, "\n  ", "\n  ", err))
         return err->code;
     fputc(']', stdout);
-    json_edits(stdout, s->edits.list);
+    json_edits(stdout, s->of.edits.list);
     fputs(",\n \"logprob\": ", stdout);
     json_real(stdout, s->sum);
     fputs(",\n \"perplexity\": ", stdout);
-    s->tokens->n > 1 ? json_real(stdout, perplexity(s)) : (void)fputs("null", stdout);
-    printf(",\n \"n\": %zu,\n \"window\": %zu,\n \"stride\": %zu", s->tokens->n - 1, s->info.n_ctx, s->stride);
-    if (s->edits.list)
+    s->of.tokens->n > 1 ? json_real(stdout, perplexity(s)) : (void)fputs("null", stdout);
+    printf(",\n \"n\": %zu,\n \"window\": %zu,\n \"stride\": %zu", s->of.tokens->n - 1, s->info.n_ctx, s->stride);
+    if (s->of.edits.list)
         json_compare(s);
     fputs("}\n", stdout);
     return ATTN_OK;
@@ -165,7 +160,7 @@ static int print_json(const struct session *s, const struct input *in, const str
 
 /* ---- scoring ----------------------------------------------------------------------------- */
 
-static int choose_stride(struct session *s, struct attn_err *err)
+static int choose_stride(struct score *s, struct attn_err *err)
 {
     size_t n_ctx = s->info.n_ctx;
     s->stride = o.stride.given ? (size_t)o.stride.n : n_ctx > 2 ? n_ctx / 2 : 1;
@@ -174,50 +169,47 @@ static int choose_stride(struct session *s, struct attn_err *err)
     return ATTN_OK;
 }
 
-static int open_all(struct session *s, const struct input *in, struct attn_err *err)
+static int open_all(struct score *s, struct attn_err *err)
 {
     struct attn_kind kind = attention_kind();
-    if (open_model(&s->model, &score_command, err) || attn_model_predicts(s->model, &kind, err))
+    if (session_read(&s->of, 0, err) || open_model(&s->of.model, &score_command, err) ||
+        attn_model_predicts(s->of.model, &kind, err))
         return err->code;
-    attn_model_info(s->model, &s->info);
-    if (choose_stride(s, err) || input_tokens(&s->tokens, &s->tokenizer, in, err) ||
-        input_label(s->tokens, &s->tokenizer, in, s->model, output_is_seen(o.format, NULL), err))
+    attn_model_info(s->of.model, &s->info);
+    if (choose_stride(s, err) || session_encode(&s->of, o.format, NULL, SESSION_EMPTY, err))
         return err->code;
-    if (!s->tokens->n)
+    if (!s->of.tokens->n)
         return attn_fail(err, ATTN_EFORMAT, "the text is empty: there is no token to score");
-    int code = edits_open(&s->edits, &s->tokenizer, err);
-    if (!code)
-        code = edits_bind(&s->edits, s->model, s->tokens, NULL, EDITS_WINDOWS, err);
-    return code ? code : edits_compare(&s->edits, s->model, err);
+    int code = session_edit(&s->of, EDITS_WINDOWS, err);
+    return code ? code : edits_compare(&s->of.edits, s->of.model, err);
 }
 
-static int score_tokens(struct session *s, struct attn_err *err)
+static int score_tokens(struct score *s, struct attn_err *err)
 {
-    size_t n = s->tokens->n;
-    if (attn_tokens_to_ids(&s->ids, s->tokens, err))
+    size_t n = s->of.tokens->n;
+    if (attn_tokens_to_ids(&s->ids, s->of.tokens, err))
         return err->code;
     s->logprob = calloc(n, sizeof *s->logprob);
     if (!s->logprob)
         return attn_no_memory(err, NULL, "for %zu tokens", n);
-    struct progress progress;
-    progress_start(&progress, s->model, true);
-    struct attn_observer observers[3] = {progress_observer(&progress)};
+    progress_start(&s->of.progress, s->of.model, true);
+    struct attn_observer observers[3] = {progress_observer(&s->of.progress)};
     struct attn_score_opts opts = {.stride = s->stride, .kind = attention_kind(), .threads = (int)common.threads.n,
                                    .bf16 = compute_bf16(),
                                    .observers = observers, .n_observers = 1};
-    struct attn_compare *compare = s->edits.compare;
+    struct attn_compare *compare = s->of.edits.compare;
     int code = ATTN_OK;
     if (compare) {
         observers[opts.n_observers++] = attn_compare_before(compare);
-        code = attn_score(s->logprob, s->model, s->ids, n, &opts, err);
+        code = attn_score(s->logprob, s->of.model, s->ids, n, &opts, err);
     }
-    opts.n_observers = edits_observe(&s->edits, observers);
-    observers[opts.n_observers++] = progress_observer(&progress);
+    opts.n_observers = edits_observe(&s->of.edits, observers);
+    observers[opts.n_observers++] = progress_observer(&s->of.progress);
     if (compare)
         observers[opts.n_observers++] = attn_compare_after(compare);
     if (!code)
-        code = attn_score(s->logprob, s->model, s->ids, n, &opts, err);
-    progress_end(&progress);
+        code = attn_score(s->logprob, s->of.model, s->ids, n, &opts, err);
+    progress_end(&s->of.progress);
     if (code)
         return code;
     for (size_t i = 1; i < n; i++)
@@ -225,35 +217,23 @@ static int score_tokens(struct session *s, struct attn_err *err)
     return ATTN_OK;
 }
 
-static int score_text(struct session *s, const struct input *in, struct attn_err *err)
+static int score_text(struct score *s, struct attn_err *err)
 {
-    if (open_all(s, in, err) || score_tokens(s, err))
+    if (open_all(s, err) || score_tokens(s, err))
         return err->code;
     struct attn_table table = table_of(s);
     if (!o.format || !strcmp(o.format, "text"))
         return print_report(s, &table, err);
-    return strcmp(o.format, "json") ? table_print(&table, o.format, err) : print_json(s, in, &table, err);
-}
-
-static void end(struct session *s)
-{
-    edits_close(&s->edits);
-    free(s->logprob);
-    free(s->ids);
-    attn_tokens_free(s->tokens);
-    attn_tokenizer_close(s->tokenizer);
-    attn_model_close(s->model);
+    return strcmp(o.format, "json") ? table_print(&table, o.format, err) : print_json(s, &table, err);
 }
 
 static int score(struct attn_err *err)
 {
-    struct session s = {0};
-    struct input in = {0};
-    int code = input_read(&in, err);
-    if (!code)
-        code = score_text(&s, &in, err);
-    end(&s);
-    input_free(&in);
+    struct score s = {.ids = NULL};
+    int code = score_text(&s, err);
+    free(s.logprob);
+    free(s.ids);
+    session_close(&s.of);
     return code;
 }
 

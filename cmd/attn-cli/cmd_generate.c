@@ -2,11 +2,10 @@
 #include "attn_ask.h"
 #include "attn_tools.h"
 #include "opts_attention.h"
-#include "opts_edits.h"
-#include "input.h"
 #include "opts_output.h"
 #include "cli_print.h"
 #include "say.h"
+#include "session.h"
 #include "transcript.h"
 
 #include "base/err.h"
@@ -139,14 +138,11 @@ static struct {
     bool ignore_eos;
 } o = {.most = {.n = 32}, .top_p = {.x = 1}};
 
-struct session {
-    struct attn_model *model;
+struct generation {
+    struct session of;                  /* its tokens are the prompt */
     struct attn_info info;
-    struct attn_tokenizer *tokenizer;
-    struct attn_tokens *prompt;
     struct attn_select *select;
     struct attn_sampler *sampler;
-    struct edits edits;
     struct growth growth;
     struct transcript transcript;
     const char *stop;                   /* why it ended; NULL: it goes on */
@@ -195,13 +191,13 @@ static double temperature(void)
 }
 
 /* Ids need no tokenizer, but if there is one the text is shown as well, unless --labels says otherwise. */
-static int read_names(struct session *s, struct attn_err *err)
+static int read_names(struct generation *s, struct attn_err *err)
 {
     const char *given = option_given(label_options);
     bool other = given && strcmp(given, "auto");
     struct attn_err why = {.msg = "--labels none"};
-    int code = other ? input_labels(&s->transcript.labels, &s->tokenizer, s->model, false, err) : ATTN_OK;
-    if (code || s->transcript.labels || (!other && !open_tokenizer(&s->tokenizer, &why)))
+    int code = other ? input_labels(&s->transcript.labels, &s->of.tokenizer, s->of.model, false, err) : ATTN_OK;
+    if (code || s->transcript.labels || (!other && !open_tokenizer(&s->of.tokenizer, &why)))
         return code;
     if (o.stop)
         return attn_fail(err, ATTN_EFORMAT, "--stop searches the text, and there is none: %s", why.msg);
@@ -210,69 +206,70 @@ static int read_names(struct session *s, struct attn_err *err)
     return ATTN_OK;
 }
 
-static int read_prompt(struct session *s, const struct input *in, struct attn_err *err)
+static int read_prompt(struct generation *s, struct attn_err *err)
 {
-    if (input_tokens(&s->prompt, &s->tokenizer, in, err) || (!in->text && read_names(s, err)))
+    if (input_tokens(&s->of.tokens, &s->of.tokenizer, &s->of.in, err) || (!s->of.in.text && read_names(s, err)))
         return err->code;
-    if (!s->prompt->n)
+    if (!s->of.tokens->n)
         return attn_fail(err, ATTN_EFORMAT, "the prompt is empty: there is no token to continue");
     return ATTN_OK;
 }
 
-static size_t room(const struct session *s)
+static size_t room(const struct generation *s)
 {
-    size_t left = s->info.n_ctx > s->prompt->n ? s->info.n_ctx - s->prompt->n : 0;
-    return s->prompt->n + (o.most.n < left ? (size_t)o.most.n : left);
+    size_t left = s->info.n_ctx > s->of.tokens->n ? s->info.n_ctx - s->of.tokens->n : 0;
+    return s->of.tokens->n + (o.most.n < left ? (size_t)o.most.n : left);
 }
 
 /* The last token is not read, as nothing comes after it, but by the pass that -o asks for. */
-static size_t rows(const struct session *s)
+static size_t rows(const struct generation *s)
 {
     size_t all = room(s);
-    return all > s->prompt->n && !o.path ? all - 1 : all;
+    return all > s->of.tokens->n && !o.path ? all - 1 : all;
 }
 
-static int open_all(struct session *s, const struct input *in, struct attn_err *err)
+static int open_all(struct generation *s, struct attn_err *err)
 {
     struct attn_sampling sampling = {temperature(), o.top_p.x, (size_t)o.top_k.n, dropout_seed.n};
     struct attn_kind kind = attention_kind();
-    if (open_model(&s->model, &generate_command, err) || attn_model_continues(s->model, &kind, err) || read_prompt(s, in, err))
+    if (session_read(&s->of, 0, err) || open_model(&s->of.model, &generate_command, err) ||
+        attn_model_continues(s->of.model, &kind, err) || read_prompt(s, err) ||
+        attn_model_check_tokens(s->of.model, s->of.tokens, err))
         return err->code;
-    if (attn_model_check_tokens(s->model, s->prompt, err))
+    attn_model_info(s->of.model, &s->info);
+    s->of.edits.rows = rows(s);
+    if (session_edit(&s->of, EDITS_PROMPT, err))
         return err->code;
-    attn_model_info(s->model, &s->info);
-    s->edits.rows = rows(s);
-    if (edits_open(&s->edits, &s->tokenizer, err) || edits_bind(&s->edits, s->model, s->prompt, NULL, EDITS_PROMPT, err))
-        return err->code;
-    if (o.path && s->edits.editor && attn_editor_replay(s->edits.editor, 0, err))
+    if (o.path && s->of.edits.editor && attn_editor_replay(s->of.edits.editor, 0, err))
         return err->code;               /* what dump() will need */
-    s->growth.editor = s->edits.editor;
-    s->transcript.tokenizer = s->tokenizer;
+    s->growth.editor = s->of.edits.editor;
+    s->transcript.tokenizer = s->of.tokenizer;
     s->transcript.stop = o.stop;
-    if ((o.path && select_shown(&s->select, s->model, &kind, format_default_show(dump_format()), err)) ||
+    if ((o.path && select_shown(&s->select, s->of.model, &kind, format_default_show(dump_format()), err)) ||
         attn_sampler_new(&s->sampler, s->info.V, &sampling, err) ||
-        growth_start(&s->growth, s->model, s->prompt, room(s), as_json(), &kind, (int)common.threads.n, compute_bf16(), err) ||
-        transcript_start(&s->transcript, s->prompt, in->text, in->len, room(s), err))
+        growth_start(&s->growth, s->of.model, s->of.tokens, room(s), as_json(), &kind, (int)common.threads.n,
+                     compute_bf16(), err) ||
+        transcript_start(&s->transcript, s->of.tokens, s->of.in.text, s->of.in.len, room(s), err))
         return err->code;
     return ATTN_OK;
 }
 
 /* ---- token by token ---------------------------------------------------------------------- */
 
-static const char *limit(const struct session *s)
+static const char *limit(const struct generation *s)
 {
-    if (s->growth.n - s->prompt->n == o.most.n)
+    if (s->growth.n - s->of.tokens->n == o.most.n)
         return "length";
     return s->growth.n == s->info.n_ctx ? "context" : NULL;
 }
 
-static int add_token(struct session *s, struct attn_err *err)
+static int add_token(struct generation *s, struct attn_err *err)
 {
     int32_t id;
     if (growth_read(&s->growth, err) || attn_sampler_next(s->sampler, &id, s->growth.logits, err) ||
         growth_add(&s->growth, id, err))
         return err->code;
-    bool ends = !o.ignore_eos && attn_model_ends(s->model, id);
+    bool ends = !o.ignore_eos && attn_model_ends(s->of.model, id);
     if (transcript_add(&s->transcript, id, ends, err))
         return err->code;
     s->stop = ends ? "eos" : s->transcript.stopped ? "text" : NULL;
@@ -281,12 +278,12 @@ static int add_token(struct session *s, struct attn_err *err)
 
 /* Writes and adds tokens until a limit is reached, or until standard output fails, as it does when its reader is gone, unless a
  * file is to be written, too. */
-static int go_on(struct session *s, struct attn_err *err)
+static int go_on(struct generation *s, struct attn_err *err)
 {
     int code = ATTN_OK;
-    size_t edits = attn_edits_count(s->edits.list);
+    size_t edits = attn_edits_count(s->of.edits.list);
     if (edits)
-        say_note("edited: %s%s", excerpt(attn_edits_text(s->edits.list, 0)).text, edits > 1 ? " and more" : "");
+        say_note("edited: %s%s", excerpt(attn_edits_text(s->of.edits.list, 0)).text, edits > 1 ? " and more" : "");
     if (!as_json())
         transcript_show(&s->transcript, false);
     code = growth_read(&s->growth, err);                /* even if no token is asked for */
@@ -304,11 +301,11 @@ static int go_on(struct session *s, struct attn_err *err)
 
 /* ---- after ------------------------------------------------------------------------------- */
 
-static int print_json(const struct session *s, struct attn_err *err)
+static int print_json(const struct generation *s, struct attn_err *err)
 {
     const struct transcript *t = &s->transcript;
     fputs("{\"version\": \"" ATTN_VERSION "\",\n \"model\": ", stdout);
-    if (json_model(stdout, s->model, err))
+    if (json_model(stdout, s->of.model, err))
         return err->code;
     json_kind(stdout, attention_kind());
     fputs(",\n \"tokens\": [", stdout);
@@ -322,7 +319,7 @@ static int print_json(const struct session *s, struct attn_err *err)
     size_t len;
     const char *text = transcript_continuation(t, &len);
     fputc(']', stdout);
-    json_edits(stdout, s->edits.list);
+    json_edits(stdout, s->of.edits.list);
     printf(",\n \"n_prompt\": %zu,\n \"text\": ", t->prompt);
     json_string(stdout, text, len);
     printf(",\n \"stop\": \"%s\"}\n", s->stop);
@@ -330,29 +327,31 @@ static int print_json(const struct session *s, struct attn_err *err)
 }
 
 /* Tells the editor the tokens that no pass has seen yet: the last one. */
-static int read_rest(const struct session *s, struct attn_err *err)
+static int read_rest(const struct generation *s, struct attn_err *err)
 {
     const struct growth *g = &s->growth;
     return attn_editor_more(g->editor, 0, g->ids + g->seen, g->n - g->seen, err);
 }
 
 /* Runs the whole text once more in one pass, which gives the same bits as the steps did. */
-static int dump(const struct session *s, struct attn_err *err)
+static int dump(const struct generation *s, struct attn_err *err)
 {
     const struct transcript *t = &s->transcript;
     struct attn_tokens tokens = {.n = t->n, .tok = t->tok};
     struct output output = {
         .command = &generate_command, .format = dump_format(), .path = o.path, .precision = OUTPUT_PRECISION,
-        .model = s->model, .select = s->select, .tokens = &tokens, .tokenizer = s->tokenizer,
-        .text = s->tokenizer || t->labels ? t->text : NULL, .len = t->len, .edits = &s->edits};
-    if (s->edits.editor && (read_rest(s, err) || attn_editor_replay(s->edits.editor, 0, err)))
+        .model = s->of.model, .select = s->select, .tokens = &tokens, .tokenizer = s->of.tokenizer,
+        .text = s->of.tokenizer || t->labels ? t->text : NULL, .len = t->len, .edits = &s->of.edits};
+    if (s->of.edits.editor && (read_rest(s, err) || attn_editor_replay(s->of.edits.editor, 0, err)))
         return err->code;
     return output_write(&output, err);
 }
 
-static int continue_prompt(struct session *s, const struct input *in, struct attn_err *err)
+static int continue_prompt(struct generation *s, struct attn_err *err)
 {
-    int code = open_all(s, in, err);
+    int code = check_usage(err);
+    if (!code)
+        code = open_all(s, err);
     if (!code)
         code = go_on(s, err);
     if (!code && s->stop && as_json())
@@ -362,29 +361,15 @@ static int continue_prompt(struct session *s, const struct input *in, struct att
     return code;
 }
 
-static void end(struct session *s)
-{
-    transcript_free(&s->transcript);
-    growth_end(&s->growth);
-    edits_close(&s->edits);
-    attn_sampler_free(s->sampler);
-    attn_select_free(s->select);
-    attn_tokens_free(s->prompt);
-    attn_tokenizer_close(s->tokenizer);
-    attn_model_close(s->model);
-}
-
 static int generate(struct attn_err *err)
 {
-    struct session s = {0};
-    struct input in = {0};
-    int code = check_usage(err);
-    if (!code)
-        code = input_read(&in, err);
-    if (!code)
-        code = continue_prompt(&s, &in, err);
-    end(&s);
-    input_free(&in);
+    struct generation s = {.stop = NULL};
+    int code = continue_prompt(&s, err);
+    transcript_free(&s.transcript);
+    growth_end(&s.growth);
+    attn_sampler_free(s.sampler);
+    attn_select_free(s.select);
+    session_close(&s.of);
     return code;
 }
 

@@ -2,11 +2,10 @@
 #include "attn_ask.h"
 #include "attn_tools.h"
 #include "opts_attention.h"
-#include "opts_edits.h"
-#include "input.h"
 #include "opts_output.h"
 #include "cli_report.h"
 #include "say.h"
+#include "session.h"
 
 #include "base/err.h"
 
@@ -22,14 +21,12 @@ static struct {
     bool copying;
 } o;
 
-struct session {
-    struct attn_model *model;
-    struct attn_tokenizer *tokenizer;
+struct heads {
+    struct session of;
     struct attn_select *select;
     struct attn_records_opts records;
     struct attn_repeated repeated;
     int32_t *ids; size_t *T, texts;     /* NULL: the texts are records */
-    struct edits edits;
     char about[160];                    /* what the texts are; "": nothing to say */
     struct report report;
     struct steps steps;                 /* of `copying` */
@@ -54,23 +51,23 @@ static int check(struct attn_err *err)
 }
 
 /* A model without a tokenizer puts nothing in front of texts. */
-static int open_for(struct session *s, enum attn_bos bos, struct attn_err *err)
+static int open_for(struct heads *s, enum attn_bos bos, struct attn_err *err)
 {
-    int code = s->tokenizer || bos == ATTN_BOS_NO ? ATTN_OK : open_tokenizer(&s->tokenizer, err);
+    int code = s->of.tokenizer || bos == ATTN_BOS_NO ? ATTN_OK : open_tokenizer(&s->of.tokenizer, err);
     if (code != ATTN_EIO || bos == ATTN_BOS_YES)
         return code;
     *err = (struct attn_err){0};
     return ATTN_OK;
 }
 
-static int draw_texts(struct session *s, struct attn_err *err)
+static int draw_texts(struct heads *s, struct attn_err *err)
 {
     enum attn_bos bos = input_encode_opts().bos;
     int code = open_for(s, bos, err);
-    const struct attn_repeat_opts opts = {.tokenizer = s->tokenizer, .bos = bos, .n = (size_t)o.repeat.n,
+    const struct attn_repeat_opts opts = {.tokenizer = s->of.tokenizer, .bos = bos, .n = (size_t)o.repeat.n,
                                           .texts = (size_t)o.samples.n, .seed = dropout_seed.n};
     if (!code)
-        code = attn_repeat(&s->repeated, s->model, &opts, err);
+        code = attn_repeat(&s->repeated, s->of.model, &opts, err);
     if (code)
         return code;
     s->ids = s->repeated.ids;
@@ -83,9 +80,10 @@ static int draw_texts(struct session *s, struct attn_err *err)
 }
 
 /* The tokens of ids in a row, as far as they have names. */
-static void say_tokens(struct session *s, const struct attn_tokens *t)
+static void say_tokens(struct heads *s)
 {
-    bool words = s->tokenizer && !strcmp(attn_tokenizer_kind(s->tokenizer), "word");
+    const struct attn_tokens *t = s->of.tokens;
+    bool words = s->of.tokenizer && !strcmp(attn_tokenizer_kind(s->of.tokenizer), "word");
     const char *between = words || input_labels_read() ? " " : "";
     size_t n = 0;
     for (size_t i = 0; i < t->n && t->tok[i].known && n < sizeof s->about; i++)
@@ -93,32 +91,24 @@ static void say_tokens(struct session *s, const struct attn_tokens *t)
     snprintf(s->about, sizeof s->about, "%s", excerpt(s->about).text);
 }
 
-static int read_text(struct session *s, struct attn_err *err)
+static int read_text(struct heads *s, struct attn_err *err)
 {
-    struct input in = {0};
-    struct attn_tokens *tokens = NULL;
-    int code = input_read(&in, err);
-    if (!code)
-        code = input_tokens(&tokens, &s->tokenizer, &in, err);
-    if (!code)
-        code = input_label(tokens, &s->tokenizer, &in, s->model, output_is_seen(o.format, o.path), err);
-    if (!code)
-        code = attn_tokens_to_ids(&s->ids, tokens, err);
-    s->T = code ? NULL : calloc(1, sizeof *s->T);
-    if (s->T) {
-        s->T[0] = tokens->n;
-        s->texts = 1;
-    }
-    if (in.text)
-        snprintf(s->about, sizeof s->about, "%s", excerpt(in.text).text);
-    else if (!code)
-        say_tokens(s, tokens);
-    attn_tokens_free(tokens);
-    input_free(&in);
-    return code || s->T ? code : attn_no_memory(err, NULL, "for a text");
+    if (session_read(&s->of, 0, err) || session_encode(&s->of, o.format, o.path, SESSION_EMPTY, err) ||
+        attn_tokens_to_ids(&s->ids, s->of.tokens, err))
+        return err->code;
+    s->T = calloc(1, sizeof *s->T);
+    if (!s->T)
+        return attn_no_memory(err, NULL, "for a text");
+    s->T[0] = s->of.tokens->n;
+    s->texts = 1;
+    if (s->of.in.text)
+        snprintf(s->about, sizeof s->about, "%s", excerpt(s->of.in.text).text);
+    else
+        say_tokens(s);
+    return ATTN_OK;
 }
 
-static int open_records(struct session *s)
+static int open_records(struct heads *s)
 {
     s->records = (struct attn_records_opts){.path = common.file, .format = record_form.input, .column = record_form.column,
                                             .headless = record_form.headless, .guessed = report_column};
@@ -131,19 +121,20 @@ static int open_records(struct session *s)
 /* Tells how far the product of embedding and output layer is. */
 static int say_step(void *self, double done, struct attn_err *err)
 {
-    struct session *s = self;
+    struct heads *s = self;
     (void)err;
     steps_say(&s->steps, "copying: %.0f %%", 100 * done);
     return ATTN_OK;
 }
 
-static int rank(struct session *s, struct attn_err *err)
+static int rank(struct heads *s, struct attn_err *err)
 {
     bool terminal = terminal_is(o.path);
     struct attn_heads_state state;
     const struct attn_batch_opts over = {
-        .model = s->model, .tokenizer = common.model, .select = s->select, .records = &s->records, .encode = input_encode_opts(),
-        .edits = s->edits.list, .from = s->edits.from,
+        .model = s->of.model, .tokenizer = common.model, .select = s->select, .records = &s->records,
+        .encode = input_encode_opts(),
+        .edits = s->of.edits.list, .from = s->of.edits.from,
         .plan = plan_asked(), .progress = report_progress,
         .failed = s->texts ? NULL : report_failed, .opened = doubt_tokenizer, .self = &s->report};
     const struct attn_heads_opts opts = {
@@ -165,28 +156,26 @@ static int rank(struct session *s, struct attn_err *err)
     return ATTN_OK;
 }
 
-static int open_all(struct session *s, struct attn_err *err)
+static int open_all(struct heads *s, struct attn_err *err)
 {
     struct attn_kind kind = attention_kind();
-    if (check(err) || open_model(&s->model, &heads_command, err) ||
-        attn_select_new(&s->select, s->model, &kind, "pattern", selection.layer, selection.head, err) ||
-        edits_open(&s->edits, &s->tokenizer, err))
+    if (check(err) || open_model(&s->of.model, &heads_command, err) ||
+        attn_select_new(&s->select, s->of.model, &kind, "pattern", selection.layer, selection.head, err) ||
+        edits_open(&s->of.edits, &s->of.tokenizer, err))
         return err->code;
     return repeats() ? draw_texts(s, err) : common.file ? open_records(s) : read_text(s, err);
 }
 
 static int heads(struct attn_err *err)
 {
-    struct session s = {.model = NULL};
+    struct heads s = {.select = NULL};
     int code = open_all(&s, err);
     if (!code)
         code = rank(&s, err);
     free(s.ids);
     free(s.T);
-    edits_close(&s.edits);
     attn_select_free(s.select);
-    attn_tokenizer_close(s.tokenizer);
-    attn_model_close(s.model);
+    session_close(&s.of);
     return code;
 }
 

@@ -2,10 +2,9 @@
  * cause. */
 #include "diff_dumps.h"
 #include "diff_report.h"
-#include "opts_edits.h"
-#include "input.h"
 #include "opts_output.h"
 #include "say.h"
+#include "session.h"
 
 #include "base/err.h"
 
@@ -21,14 +20,12 @@ static struct {
 } o = {.atol = {NULL, 1e-5}, .rtol = {NULL, 1e-5}};
 
 struct sides {
-    struct attn_model *model_a, *model_b;
+    struct session of;                  /* model A, or that beside dumps, its edits and the texts of a run */
+    struct attn_model *model_b;
     struct attn_dump *a, *b;
-    struct edits edits;                 /* of a */
     struct attn_contrast *contrast;     /* of two models */
-    struct attn_tokenizer *tokenizer;   /* that of -m, beside dumps */
     struct attn_naming *naming;         /* of the arrays of dumps */
 };
-struct texts { struct input in, other; struct attn_tokenizer *tokenizer; struct attn_tokens *tokens, *cross; };
 
 static bool input_given(void)
 {
@@ -158,14 +155,15 @@ static void warn_of_ids(const struct attn_contrasted *c, const struct attn_token
     }
 }
 
-static void warn(const struct sides *s, const struct texts *t)
+static void warn(const struct sides *s)
 {
     const struct attn_contrasted *c = attn_contrast_result(s->contrast);
+    const struct session *t = &s->of;
     struct attn_encode_opts opts = input_encode_opts();
     struct attn_tokens *other = NULL;
     struct attn_err why = {0};
     if (t->in.text) {
-        doubt_side(&diff_command, "A", s->model_a, c->tokenizer[0]);
+        doubt_side(&diff_command, "A", s->of.model, c->tokenizer[0]);
         doubt_side(&diff_command, "B", s->model_b, c->tokenizer[1]);
     }
     if (!c->tokenizer[0] || !c->tokenizer[1])
@@ -196,7 +194,7 @@ static size_t width_in(const struct attn_dump *d, const char *name)
 static int check_model(const struct sides *s, struct attn_err *err)
 {
     struct attn_info info;
-    attn_model_info(s->model_a, &info);
+    attn_model_info(s->of.model, &info);
     const struct { const char *name; size_t width; } rows[] = {{"logits", info.V}, {"embed", info.d}, {"norm_final", info.d}};
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         size_t a = width_in(s->a, rows[i].name), b = width_in(s->b, rows[i].name);
@@ -214,20 +212,20 @@ static int open_dumps(struct sides *s, struct attn_err *err)
     if (!code)
         code = open_dump(&s->b, common.second, &diff_command, err);
     if (!code && weights)
-        code = attn_model_open(&s->model_a, common.model, err);
+        code = attn_model_open(&s->of.model, common.model, err);
     if (!code && weights)
         code = check_model(s, err);
     if (!code)
         diff_warn_of_tokens(s->a, s->b);
     struct attn_err why = {0};
-    if (!code && weights && attn_tokenizer_open(&s->tokenizer, common.model, &why))
-        s->tokenizer = NULL;            /* ids then stay without a name */
+    if (!code && weights && attn_tokenizer_open(&s->of.tokenizer, common.model, &why))
+        s->of.tokenizer = NULL;         /* ids then stay without a name */
     return code;
 }
 
 /* Each model dumps all activations that match the list; attn_diff then compares those that both have. */
-static int run_one(struct attn_dump **out, const struct attn_model *m, const struct texts *t, bool bf16, const struct edits *edits,
-                   struct attn_err *err)
+static int run_one(struct attn_dump **out, const struct attn_model *m, const struct sides *s, bool bf16,
+                   const struct edits *edits, struct attn_err *err)
 {
     struct attn_select *what;
     struct attn_plan plan = {.threads = (int)common.threads.n, .bf16 = bf16};
@@ -238,72 +236,48 @@ static int run_one(struct attn_dump **out, const struct attn_model *m, const str
     progress_start(&progress, m, true);
     struct edits_and_progress both;
     struct attn_observer observer = edits_and_progress(&both, edits, &progress);
-    code = attn_dump_run(out, m, t->tokens, t->cross, what, &plan, &observer, err);
+    code = attn_dump_run(out, m, s->of.tokens, s->of.cross, what, &plan, &observer, err);
     progress_end(&progress);
     attn_select_free(what);
     return code;
 }
 
-static int read_texts(struct texts *t, const struct attn_model *m, struct attn_err *err)
-{
-    bool seen = output_is_seen(o.format, NULL);
-    if (input_tokens(&t->tokens, &t->tokenizer, &t->in, err))
-        return err->code;
-    if (!t->tokens->n)
-        return attn_fail(err, ATTN_EFORMAT, "the sentence is empty: there is no token to run");
-    int code = input_tokens_other(&t->cross, &t->tokenizer, &t->other, err);
-    if (!code)
-        code = input_label(t->tokens, &t->tokenizer, &t->in, m, seen, err);
-    return code ? code : input_label(t->cross, &t->tokenizer, &t->other, m, seen, err);
-}
-
 /* Both models run the ids of A's text, which B may lack. */
-static int check_other(const struct sides *s, const struct texts *t, struct attn_err *err)
+static int check_other(const struct sides *s, struct attn_err *err)
 {
     struct attn_info a, b;
     struct attn_err why = {0};
-    int code = attn_run_check_tokens(s->model_b, t->tokens, t->cross, &why);
-    attn_model_info(s->model_a, &a);
+    const struct attn_tokens *t = s->of.tokens;
+    int code = attn_run_check_tokens(s->model_b, t, s->of.cross, &why);
+    attn_model_info(s->of.model, &a);
     attn_model_info(s->model_b, &b);
-    for (size_t i = 0; code && i < t->tokens->n; i++)
-        if ((size_t)t->tokens->tok[i].id >= b.V && (size_t)t->tokens->tok[i].id < a.V)
+    for (size_t i = 0; code && i < t->n; i++)
+        if ((size_t)t->tok[i].id >= b.V && (size_t)t->tok[i].id < a.V)
             return attn_fail(err, code, "token %zu has id %d in %s, and %s has ids 0 to %zu: they have other vocabularies; without a text, "
-                             "configuration and weights are compared", i, (int)t->tokens->tok[i].id, common.model ? common.model : "A",
+                             "configuration and weights are compared", i, (int)t->tok[i].id, common.model ? common.model : "A",
                              o.with, b.V - 1);
     return attn_fail_as(err, &why);
 }
 
 static int run_models(struct sides *s, struct attn_err *err)
 {
-    struct texts t = {.tokens = NULL};
-    int code = input_read(&t.in, err);
+    const struct edits none = {0};
+    int code = session_read(&s->of, SESSION_CROSSES, err);
     if (!code)
-        code = input_read_other(&t.other, err);
-    if (!code)
-        code = attn_model_open(&s->model_a, common.model, err);
+        code = attn_model_open(&s->of.model, common.model, err);
     if (!code)
         code = attn_model_open(&s->model_b, o.with, err);
     if (!code)
-        code = read_texts(&t, s->model_a, err);
+        code = session_encode(&s->of, o.format, NULL, SESSION_CROSSES, err);
     if (!code)
-        warn(s, &t);
+        warn(s);
     if (!code)
-        code = check_other(s, &t, err);
-    struct edits none = {0};
+        code = check_other(s, err);
     if (!code)
-        code = edits_open(&s->edits, &t.tokenizer, err);
+        code = session_edit(&s->of, EDITS_TEXT, err);
     if (!code)
-        code = edits_bind(&s->edits, s->model_a, t.tokens, t.cross, EDITS_TEXT, err);
-    if (!code)
-        code = run_one(&s->a, s->model_a, &t, compute_bf16(), &s->edits, err);
-    if (!code)
-        code = run_one(&s->b, s->model_b, &t, false, &none, err);
-    attn_tokens_free(t.tokens);
-    attn_tokens_free(t.cross);
-    attn_tokenizer_close(t.tokenizer);
-    input_free(&t.in);
-    input_free(&t.other);
-    return code;
+        code = run_one(&s->a, s->of.model, s, compute_bf16(), &s->of.edits, err);
+    return code ? code : run_one(&s->b, s->model_b, s, false, &none, err);
 }
 
 static const char *model_name(const struct attn_model *m)
@@ -335,10 +309,10 @@ static int report_run(const struct sides *s, const struct attn_diff_opts *opts, 
         return err->code;
     const struct attn_contrasted *c = s->contrast ? attn_contrast_result(s->contrast) : NULL;
     struct differences r = {.diff = d, .opts = opts, .a = s->a, .b = s->b, .all = o.all,
-                            .name_a = o.with ? model_name(s->model_a) : common.word,
+                            .name_a = o.with ? model_name(s->of.model) : common.word,
                             .name_b = o.with ? model_name(s->model_b) : common.second, .same_ids = o.with != NULL,
-                            .edits = s->edits.list, .contrast = c,
-                            .tokenizer = {c ? c->tokenizer[0] : s->tokenizer, c ? c->tokenizer[1] : s->tokenizer}};
+                            .edits = s->of.edits.list, .contrast = c,
+                            .tokenizer = {c ? c->tokenizer[0] : s->of.tokenizer, c ? c->tokenizer[1] : s->of.tokenizer}};
     int code = ATTN_OK;
     if (as_text())
         diff_print(&r);
@@ -360,9 +334,9 @@ static int compare(struct sides *s, struct attn_err *err)
     if (o.with && run)
         code = run_models(s, err);
     opts.naming = s->naming;
-    opts.model_a = s->model_a;
+    opts.model_a = s->of.model;
     opts.model_b = s->model_b;
-    opts.editor_a = s->edits.editor;
+    opts.editor_a = s->of.edits.editor;
     if (!code && run)
         return report_run(s, &opts, err);
     /* What a run lacks may be what differs; but a script gets the whole document or none. */
@@ -381,13 +355,11 @@ static int diff(struct attn_err *err)
         code = check_usage(err);
     if (!code)
         code = compare(&s, err);
-    edits_close(&s.edits);
+    session_close(&s.of);
     attn_naming_free(s.naming);
     attn_contrast_free(s.contrast);
-    attn_tokenizer_close(s.tokenizer);
     attn_dump_free(s.a);
     attn_dump_free(s.b);
-    attn_model_close(s.model_a);
     attn_model_close(s.model_b);
     return code;
 }

@@ -1,7 +1,7 @@
 /* cmd_train.c - trains a model on a text, or computes a model's loss and its gradient. */
 #include "attn_tools.h"
-#include "input.h"
 #include "cli_print.h"
+#include "session.h"
 #include "train/cmd_train.h"
 
 #include "base/err.h"
@@ -11,28 +11,26 @@
 
 /* ---- the gradient alone ------------------------------------------------------------------ */
 
-struct session {
+struct slopes {
+    struct session of;
     const char *path;
-    struct attn_model *model;
-    struct attn_tokenizer *tokenizer;
-    struct attn_tokens *tokens;
     int32_t *ids;
     struct attn_info info;
     struct attn_gradient *gradient;
     double loss;
 };
 
-static int print_json(const struct session *s, struct attn_err *err)
+static int print_json(const struct slopes *s, struct attn_err *err)
 {
     fputs("{\"version\": \"" ATTN_VERSION "\",\n \"model\": ", stdout);
-    if (json_model(stdout, s->model, err))
+    if (json_model(stdout, s->of.model, err))
         return err->code;
     fputs(",\n \"ids\": [", stdout);
-    for (size_t i = 0; i < s->tokens->n; i++)
-        printf("%s%d", i ? ", " : "", s->tokens->tok[i].id);
+    for (size_t i = 0; i < s->of.tokens->n; i++)
+        printf("%s%d", i ? ", " : "", s->of.tokens->tok[i].id);
     fputs("],\n \"loss\": ", stdout);
     json_real(stdout, s->loss);
-    printf(",\n \"n\": %zu,\n \"gradients\": ", s->tokens->n - 1);
+    printf(",\n \"n\": %zu,\n \"gradients\": ", s->of.tokens->n - 1);
     json_text(stdout, s->path);
     printf(",\n \"tensors\": %zu,\n \"norm\": ", s->info.tensors);
     json_real(stdout, attn_gradient_norm(s->gradient));
@@ -40,39 +38,28 @@ static int print_json(const struct session *s, struct attn_err *err)
     return ATTN_OK;
 }
 
-static int differentiate(struct session *s, const struct input *in, struct attn_err *err)
+static int differentiate(struct slopes *s, struct attn_err *err)
 {
-    if (open_model(&s->model, &train_command, err) || input_tokens(&s->tokens, &s->tokenizer, in, err) ||
-        attn_tokens_to_ids(&s->ids, s->tokens, err) ||
-        attn_gradient_new(&s->gradient, s->model, s->tokens->n, (int)common.threads.n, err) ||
-        attn_gradient_run(s->gradient, &s->loss, s->ids, &s->tokens->n, 1, err) ||
+    if (session_open(&s->of, &train_command, "json", NULL, SESSION_EMPTY, err) ||
+        attn_tokens_to_ids(&s->ids, s->of.tokens, err) ||
+        attn_gradient_new(&s->gradient, s->of.model, s->of.tokens->n, (int)common.threads.n, err) ||
+        attn_gradient_run(s->gradient, &s->loss, s->ids, &s->of.tokens->n, 1, err) ||
         attn_gradient_save(s->gradient, s->path, err))
         return err->code;
-    attn_model_info(s->model, &s->info);
+    attn_model_info(s->of.model, &s->info);
     return print_json(s, err);
-}
-
-static void end(struct session *s)
-{
-    attn_gradient_free(s->gradient);
-    free(s->ids);
-    attn_tokens_free(s->tokens);
-    attn_tokenizer_close(s->tokenizer);
-    attn_model_close(s->model);
 }
 
 /* Prints the loss of a model on a text and writes its gradient by every weight. */
 static int write_gradients(const char *path, struct attn_err *err)
 {
-    struct session s = {.path = path};
-    struct input in = {0};
+    struct slopes s = {.path = path};
     if (!strcmp(path, "-"))
         return attn_fail(err, ATTN_EUSAGE, "--gradients: - is standard output, where the loss goes: give a file");
-    int code = input_read(&in, err);
-    if (!code)
-        code = differentiate(&s, &in, err);
-    end(&s);
-    input_free(&in);
+    int code = differentiate(&s, err);
+    attn_gradient_free(s.gradient);
+    free(s.ids);
+    session_close(&s.of);
     return code;
 }
 

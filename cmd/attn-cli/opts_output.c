@@ -113,10 +113,7 @@ static int print_rows(const struct attn_table *t, const char *format, const char
     if (code)
         return code;
     code = format ? attn_table_write(out, t, format, err) : attn_table_objects(out, t, first, between, err);
-    if (!code)
-        code = attn_out_commit(out, err);
-    attn_out_close(out);
-    return code;
+    return attn_out_end(out, code, err);
 }
 
 int table_print(const struct attn_table *t, const char *format, struct attn_err *err)

@@ -65,8 +65,5 @@ int run_answer_write(const struct run_answer *a, const struct attn_table *t, str
     if (attn_out_open(&out, a->path, err))
         return err->code;
     int code = strcmp(format, "json") ? attn_table_write(out, t, format, err) : write_json(out, a, t, err);
-    if (!code)
-        code = attn_out_commit(out, err);
-    attn_out_close(out);
-    return code;
+    return attn_out_end(out, code, err);
 }

@@ -474,13 +474,7 @@ static int carry_out(struct attn_attribution *a, struct attn_err *err)
         rc = attn_attribution_find(a, err);
     if (!rc)
         rc = attn_out_open(&out, a->o->path, err);
-    if (rc)
-        return rc;
-    rc = attn_attribution_write(out, a, err);
-    if (!rc)
-        rc = attn_out_commit(out, err);
-    attn_out_close(out);
-    return rc;
+    return rc ? rc : attn_out_end(out, attn_attribution_write(out, a, err), err);
 }
 
 int attn_attribute(const struct attn_model *m, const struct attn_tokens *tokens, const struct attn_attribute_opts *o,

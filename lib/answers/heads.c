@@ -269,13 +269,7 @@ static int write(const struct attn_ranking *h, struct attn_err *err)
 {
     struct attn_out *out;
     int rc = attn_out_open(&out, h->o->path, err);
-    if (rc)
-        return rc;
-    rc = attn_heads_write(out, h, err);
-    if (!rc)
-        rc = attn_out_commit(out, err);
-    attn_out_close(out);
-    return rc;
+    return rc ? rc : attn_out_end(out, attn_heads_write(out, h, err), err);
 }
 
 int attn_heads(struct attn_heads_state *out, const struct attn_heads_opts *o, struct attn_err *err)

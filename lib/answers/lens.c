@@ -226,13 +226,7 @@ static int carry_out(struct attn_lens *s, struct attn_err *err)
         rc = read_stream(s, err);
     if (!rc)
         rc = attn_out_open(&out, s->o->path, err);
-    if (rc)
-        return rc;
-    rc = attn_lens_write(out, s, err);
-    if (!rc)
-        rc = attn_out_commit(out, err);
-    attn_out_close(out);
-    return rc;
+    return rc ? rc : attn_out_end(out, attn_lens_write(out, s, err), err);
 }
 
 int attn_lens(const struct attn_model *m, const struct attn_tokens *tokens, const struct attn_lens_opts *o,

@@ -292,10 +292,5 @@ int attn_patch_write(const struct attn_patch *p, const struct attn_patch_report_
     attn_patch_get(p, &report.r);
     report.effects = report.r.metric_from != report.r.metric_text;
     int rc = attn_out_open(&out, o->path, err);
-    if (!rc)
-        rc = write_as(out, &report, err);
-    if (!rc)
-        rc = attn_out_commit(out, err);
-    attn_out_close(out);
-    return rc;
+    return rc ? rc : attn_out_end(out, write_as(out, &report, err), err);
 }

@@ -192,6 +192,14 @@ int attn_out_commit(struct attn_out *o, struct attn_err *err)
     return attn_fail_as(err, &o->err);
 }
 
+int attn_out_end(struct attn_out *o, int rc, struct attn_err *err)
+{
+    if (!rc)
+        rc = attn_out_commit(o, err);
+    attn_out_close(o);
+    return rc;
+}
+
 int attn_out_commit_all(struct attn_out *const *o, size_t n, struct attn_err *err)
 {
     int rc = ATTN_OK;
@@ -216,9 +224,7 @@ int attn_write_file(const char *path, const char *data, size_t len, struct attn_
     if (rc)
         return rc;
     attn_out_write(o, data, len);
-    rc = attn_out_commit(o, err);
-    attn_out_close(o);
-    return rc;
+    return attn_out_end(o, ATTN_OK, err);
 }
 
 int attn_out_flush(struct attn_out *o, bool disk, struct attn_err *err)

@@ -22,6 +22,9 @@ void attn_out_close(struct attn_out *o);                /* without commit the ta
 /* Flushes, closes, renames.  Standard output is flushed but left open.  A closed pipe (EPIPE) is not an error: see
  * attn_out_broken. */
 int attn_out_commit(struct attn_out *o, struct attn_err *err);
+/* Commits if rc is 0, the code of whoever wrote, and closes; returns that code or what went wrong here.  NULL is fine where
+ * rc is an error. */
+int attn_out_end(struct attn_out *o, int rc, struct attn_err *err);
 /* Commits files that belong together, in this order, once all of them are written: until then none replaces its target.  NULL
  * entries are skipped. */
 int attn_out_commit_all(struct attn_out *const *o, size_t n, struct attn_err *err);

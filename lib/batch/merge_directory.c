@@ -182,9 +182,7 @@ static int copy(const struct attn_map *map, const char *to, struct attn_err *err
     if (rc)
         return rc;
     attn_out_write(o, map->data, map->len);
-    rc = attn_out_commit(o, err);
-    attn_out_close(o);
-    return rc;
+    return attn_out_end(o, ATTN_OK, err);
 }
 
 static const uint64_t any_length = UINT64_MAX;

@@ -239,8 +239,7 @@ static int write_array(struct rows *r, const struct attn_shard_files *p, const c
     rc = attn_out_open(&to, path, err);
     if (!rc) {
         write_rows(r, p, &like, to);
-        rc = attn_out_commit(to, err);
-        attn_out_close(to);
+        rc = attn_out_end(to, ATTN_OK, err);
     }
     free(path);
     return rc;

@@ -380,9 +380,7 @@ int attn_sidecar_write(const struct attn_sidecar *s, const char *path, struct at
         return rc;
     write_moving(o, s);
     write_lasting(o, s);
-    rc = attn_out_commit(o, err);
-    attn_out_close(o);
-    return rc;
+    return attn_out_end(o, ATTN_OK, err);
 }
 
 /* Overwrites the start of an open file with the changing part; if it `ends`, writes the rest as well. */

@@ -118,11 +118,7 @@ int attn_explain_write(struct attn_explainer *e, const struct attn_explain_opts 
     int rc = o->gaps ? attn_worksheet_make(&e->d, &sheet, err) : ATTN_OK;
     if (rc || (rc = attn_out_open(&out, o->path, err)))
         return rc;
-    rc = attn_derivation_write(out, &e->d, o->format ? o->format : "text", &style, err);
-    if (!rc)
-        rc = attn_out_commit(out, err);
-    attn_out_close(out);
-    return rc;
+    return attn_out_end(out, attn_derivation_write(out, &e->d, o->format ? o->format : "text", &style, err), err);
 }
 
 /* ---- what a head computes, in mathematical notation ------------------------------------ */

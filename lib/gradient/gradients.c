@@ -122,10 +122,5 @@ int attn_gradient_save(const struct attn_gradient *g, const char *path, struct a
 {
     struct attn_out *out = NULL;
     int rc = attn_out_open(&out, path, err);
-    if (!rc)
-        rc = write_tensors(out, g->p, err);
-    if (!rc)
-        rc = attn_out_commit(out, err);
-    attn_out_close(out);
-    return rc;
+    return rc ? rc : attn_out_end(out, write_tensors(out, g->p, err), err);
 }

@@ -316,9 +316,7 @@ static int write_manifest(const struct attn_sink_job *job, const char *format, s
     if (rc)
         return rc;
     put_manifest(o, job, format, files, n);
-    rc = attn_out_commit(o, err);
-    attn_out_close(o);
-    return rc;
+    return attn_out_end(o, ATTN_OK, err);
 }
 
 /* ---- the end --------------------------------------------------------------------------- */

@@ -71,9 +71,7 @@ static int write_curve(const char *dir, const struct attn_curve *c, struct attn_
     if (rc)
         return rc;
     attn_curve_write(out, c);
-    rc = attn_out_commit(out, err);
-    attn_out_close(out);
-    return rc;
+    return attn_out_end(out, ATTN_OK, err);
 }
 
 struct lines { double *x, *y, *held_x, *held_y; size_t n_held; };
@@ -106,9 +104,7 @@ static int draw_curve(const char *dir, const struct attn_curve *c, struct attn_e
     int rc = attn_folder_open(&out, dir, "loss.png", err);
     if (!rc)
         rc = attn_chart_write(out, &chart, err);
-    if (!rc)
-        rc = attn_out_commit(out, err);
-    attn_out_close(out);
+    rc = attn_out_end(out, rc, err);
     free(memory);
     return rc;
 }
@@ -186,9 +182,7 @@ int attn_checkpoint_write(const char *dir, const struct attn_optimizer *o, const
     }
     if (!rc)
         rc = attn_out_flush(out, true, err);    /* must reach the disk before it replaces the last one, the only other copy */
-    if (!rc)
-        rc = attn_out_commit(out, err);
-    attn_out_close(out);
+    rc = attn_out_end(out, rc, err);
     content_free(&c);
     return rc;
 }

@@ -106,9 +106,7 @@ int attn_train_settings_save(const struct attn_train *t, struct attn_err *err)
     if (rc)
         return rc;
     attn_train_settings_write(out, &t->settings);
-    rc = attn_out_commit(out, err);
-    attn_out_close(out);
-    return rc;
+    return attn_out_end(out, ATTN_OK, err);
 }
 
 /* ---- a new model --------------------------------------------------------------------------- */

@@ -66,9 +66,7 @@ static int copy_file(const char *dir, const char *file, const struct attn_map *m
     if (rc)
         return rc;
     attn_out_write(out, map->data, map->len);
-    rc = attn_out_commit(out, err);
-    attn_out_close(out);
-    return rc;
+    return attn_out_end(out, ATTN_OK, err);
 }
 
 static int compare_file(const char *dir, const char *file, const struct attn_map *map, struct attn_err *err)

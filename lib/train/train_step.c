@@ -175,9 +175,7 @@ static int write_model(const struct attn_train *t, struct attn_err *err)
         rc = attn_st_write(out, list, p->n, err);
     if (!rc && t->settings.best)        /* must reach the disk before a checkpoint that no longer has these weights */
         rc = attn_out_flush(out, true, err);
-    if (!rc)
-        rc = attn_out_commit(out, err);
-    attn_out_close(out);
+    rc = attn_out_end(out, rc, err);
     free(values);
     free(list);
     return rc;

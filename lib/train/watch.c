@@ -104,9 +104,7 @@ static int write_array(const char *dir, const char *name, const float *data, con
     attn_npy_header(header, shape, ndim);
     attn_out_write(out, header, sizeof header);
     attn_out_write(out, data, n * sizeof *data);
-    rc = attn_out_commit(out, err);
-    attn_out_close(out);
-    return rc;
+    return attn_out_end(out, ATTN_OK, err);
 }
 
 static int write_stack(const struct attn_watch *w, const struct stack *s, struct attn_err *err)

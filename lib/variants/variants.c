@@ -363,13 +363,7 @@ static int carry_out(struct attn_variants *s, struct attn_err *err)
         rc = measure(s, err);
     if (!rc)
         rc = attn_out_open(&o, s->o->path, err);
-    if (rc)
-        return rc;
-    rc = attn_variants_write(o, s, err);
-    if (!rc)
-        rc = attn_out_commit(o, err);
-    attn_out_close(o);
-    return rc;
+    return rc ? rc : attn_out_end(o, attn_variants_write(o, s, err), err);
 }
 
 int attn_variants(const struct attn_model *m, const struct attn_tokens *tokens, const struct attn_variants_opts *o,

@@ -2,12 +2,11 @@
 #include "attn_ask.h"
 #include "attn_tools.h"
 #include "opts_attention.h"
-#include "opts_edits.h"
-#include "input.h"
 #include "opts_output.h"
 #include "process.h"
 #include "cli_report.h"
 #include "say.h"
+#include "session.h"
 
 #include "base/err.h"
 #include "base/map.h"
@@ -158,14 +157,12 @@ static void report_estimate(const struct attn_batch_estimate *e)
 
 /* ---- one batch --------------------------------------------------------------------------- */
 
-struct session {
-    struct attn_model *model;
+struct batch {
+    struct session of;                  /* its tokenizer is NULL unless edits take values from a text or labels from it */
     struct attn_select *select;
     struct attn_records_opts records;
     struct attn_batch_option *options; size_t n_options;
     char content[65];                   /* digest of the files that options name */
-    struct edits edits;
-    struct attn_tokenizer *tokenizer;   /* NULL unless edits take values from a text or labels from it */
     const struct attn_labels *labels;   /* of records that are ids; NULL: none */
     char *edited;                       /* the edits in canonical form, one a line */
     char *command;
@@ -173,16 +170,16 @@ struct session {
 };
 
 /* Edits that are typed differently but do the same are the same option. */
-static int list_edits(struct session *s, struct attn_err *err)
+static int list_edits(struct batch *s, struct attn_err *err)
 {
     struct attn_out *to = NULL;
     size_t len;
-    if (!s->edits.list)
+    if (!s->of.edits.list)
         return ATTN_OK;
     int code = attn_out_open_memory(&to, err);
-    for (size_t i = 0; !code && i < attn_edits_count(s->edits.list); i++) {
+    for (size_t i = 0; !code && i < attn_edits_count(s->of.edits.list); i++) {
         attn_out_str(to, i ? "\n" : "");
-        attn_out_str(to, attn_edits_text(s->edits.list, i));
+        attn_out_str(to, attn_edits_text(s->of.edits.list, i));
     }
     if (!code)
         code = attn_out_take(to, &s->edited, &len, err);
@@ -224,7 +221,7 @@ static int add_content(struct attn_sha256 *sha, size_t *files, const char *path,
 }
 
 /* With another content behind the same name they are other options. */
-static int list_content(struct session *s, struct attn_err *err)
+static int list_content(struct batch *s, struct attn_err *err)
 {
     const struct option *row;
     struct attn_sha256 sha;
@@ -234,8 +231,8 @@ static int list_content(struct session *s, struct attn_err *err)
     for (size_t i = 0; !code && (row = option_at(&batch_command, i)); i++)
         if (row->type == OPT_FILE && row->flags & OPT_COUNTS && row->to != &common.file && !is_edit(row))
             code = add_content(&sha, &files, option_given(row), err);
-    for (size_t i = 0; !code && i < attn_edits_count(s->edits.list); i++)
-        code = add_content(&sha, &files, attn_edits_file(s->edits.list, i), err);
+    for (size_t i = 0; !code && i < attn_edits_count(s->of.edits.list); i++)
+        code = add_content(&sha, &files, attn_edits_file(s->of.edits.list, i), err);
     attn_sha256_end(&sha, s->content);
     if (!code && files)
         s->options[s->n_options++] = (struct attn_batch_option){"content", s->content};
@@ -243,7 +240,7 @@ static int list_content(struct session *s, struct attn_err *err)
 }
 
 /* Lists the options that change the result, leaving out those that the sidecar has a field of its own for. */
-static int list_options(struct session *s, struct attn_err *err)
+static int list_options(struct batch *s, struct attn_err *err)
 {
     const struct option *row;
     size_t n = 0;
@@ -263,39 +260,41 @@ static int list_options(struct session *s, struct attn_err *err)
     return code ? code : list_content(s, err);
 }
 
-static int open_all(struct session *s, struct attn_err *err)
+static int open_all(struct batch *s, struct attn_err *err)
 {
     s->records = (struct attn_records_opts){.path = common.file, .format = record_form.input, .column = record_form.column,
                                             .headless = record_form.headless, .guessed = report_column, .stop = stop};
     struct attn_kind kind = attention_kind();
     int code = read_share(&s->records.share, err);
     if (!code)
-        code = open_model(&s->model, &batch_command, err);
+        code = open_model(&s->of.model, &batch_command, err);
     if (!code)
-        code = select_shown(&s->select, s->model, &kind, format_default_show(o.format), err);
+        code = select_shown(&s->select, s->of.model, &kind, format_default_show(o.format), err);
     if (!code)
-        code = edits_open(&s->edits, &s->tokenizer, err);
+        code = edits_open(&s->of.edits, &s->of.tokenizer, err);
     if (!code)
-        code = input_labels(&s->labels, &s->tokenizer, s->model, output_is_seen(o.format ? o.format : "ndjson", o.path), err);
+        code = input_labels(&s->labels, &s->of.tokenizer, s->of.model,
+                            output_is_seen(o.format ? o.format : "ndjson", o.path), err);
     if (!code)
         code = list_options(s, err);
     s->command = code ? NULL : repro_command(&batch_command);
     return code || s->command ? code : attn_no_memory(err, NULL, "for the command line");
 }
 
-static struct attn_batch_opts opts_of(struct session *s)
+static struct attn_batch_opts opts_of(struct batch *s)
 {
     return (struct attn_batch_opts){
-        .model = s->model, .tokenizer = common.model, .select = s->select, .records = &s->records, .encode = input_encode_opts(),
+        .model = s->of.model, .tokenizer = common.model, .select = s->select, .records = &s->records,
+        .encode = input_encode_opts(),
         .format = o.format, .path = o.path, .summary = o.summary, .summary_form = o.summary_form, .options = s->options,
-        .n_options = s->n_options, .command = s->command, .picture = picture_look(false), .edits = s->edits.list,
-        .from = s->edits.from, .grid = is_grid() ? &o.grid : NULL, .labels = s->labels,
+        .n_options = s->n_options, .command = s->command, .picture = picture_look(false), .edits = s->of.edits.list,
+        .from = s->of.edits.from, .grid = is_grid() ? &o.grid : NULL, .labels = s->labels,
         .plan = plan_asked(), .resume = o.resume,
         .force = o.force, .fail_fast = o.fail_fast, .csv_safe = csv_safe(), .progress = report_progress, .failed = report_failed,
         .opened = doubt_tokenizer, .self = &s->report};
 }
 
-static int estimate(struct session *s, struct attn_err *err)
+static int estimate(struct batch *s, struct attn_err *err)
 {
     struct attn_batch_estimate e;
     struct attn_batch_opts opts = opts_of(s);
@@ -305,7 +304,7 @@ static int estimate(struct session *s, struct attn_err *err)
     return code;
 }
 
-static int run_all(struct session *s, struct attn_err *err)
+static int run_all(struct batch *s, struct attn_err *err)
 {
     struct attn_batch_state state;
     struct attn_batch_opts opts = opts_of(s);
@@ -322,7 +321,7 @@ static int run_all(struct session *s, struct attn_err *err)
 
 static int batch(struct attn_err *err)
 {
-    struct session s = {0};
+    struct batch s = {.select = NULL};
     int code = check(err);
     if (!code) {
         stop_watch(o.max_seconds.x);
@@ -333,10 +332,8 @@ static int batch(struct attn_err *err)
     free(s.command);
     free(s.options);
     free(s.edited);
-    edits_close(&s.edits);
-    attn_tokenizer_close(s.tokenizer);
     attn_select_free(s.select);
-    attn_model_close(s.model);
+    session_close(&s.of);
     return code;
 }
 

@@ -44,7 +44,7 @@ static const struct stage stages[] = {
 enum { STAGES = sizeof stages / sizeof *stages, COUNTS = 2 };
 
 struct left_out { const struct stage *stage; const char *why; };
-struct session {
+struct bench_run {
     struct bench bench;
     struct attn_model *model;
     struct machine machine;
@@ -57,7 +57,7 @@ struct session {
 
 /* ---- which stages ------------------------------------------------------------------------ */
 
-static int choose_one(struct session *s, const char *pattern, struct attn_err *err)
+static int choose_one(struct bench_run *s, const char *pattern, struct attn_err *err)
 {
     struct nearest near = {.typed = pattern};
     bool any = false;
@@ -70,7 +70,7 @@ static int choose_one(struct session *s, const char *pattern, struct attn_err *e
                                      nearest_hint(&near, "").text);
 }
 
-static int choose(struct session *s, struct attn_err *err)
+static int choose(struct bench_run *s, struct attn_err *err)
 {
     char *list = strdup(o.stages ? o.stages : "*"), *rest = list;
     int code = list ? ATTN_OK : attn_no_memory(err, NULL, "for a list of stages");
@@ -220,7 +220,7 @@ static int print_json(const struct machine *m, const struct attn_model *model, c
 /* ---- stages ------------------------------------------------------------------------------ */
 
 /* Measuring memory takes a while, so only the limits of the chosen stages are measured. */
-static int know_machine(struct session *s, struct attn_err *err)
+static int know_machine(struct bench_run *s, struct attn_err *err)
 {
     bool wanted[LIMITS] = {false};
     int code = ATTN_OK;
@@ -236,7 +236,7 @@ static int know_machine(struct session *s, struct attn_err *err)
     return code;
 }
 
-static int measure(struct session *s, const struct stage *stage, struct attn_err *err)
+static int measure(struct bench_run *s, const struct stage *stage, struct attn_err *err)
 {
     struct result *r = &s->result[s->results];
     struct work work = {0}, limit = {0};
@@ -258,7 +258,7 @@ static int measure(struct session *s, const struct stage *stage, struct attn_err
     return code;
 }
 
-static int measure_stages(struct session *s, struct attn_err *err)
+static int measure_stages(struct bench_run *s, struct attn_err *err)
 {
     int code = ATTN_OK;
     for (size_t i = 0; i < STAGES && !code; i++) {
@@ -275,7 +275,7 @@ static int measure_stages(struct session *s, struct attn_err *err)
     return code;
 }
 
-static int measure_all(struct session *s, struct attn_err *err)
+static int measure_all(struct bench_run *s, struct attn_err *err)
 {
     if (know_machine(s, err))
         return err->code;
@@ -302,7 +302,7 @@ static const char *weight_type(const struct attn_model *m, size_t tensors)
 }
 
 /* A directory in memory (/dev/shm) where there is one: the writers are to be measured, not the disk. */
-static int make_directory(struct session *s, struct attn_err *err)
+static int make_directory(struct bench_run *s, struct attn_err *err)
 {
     const char *tmp = getenv("TMPDIR"), *const places[] = {"/dev/shm", tmp ? tmp : "/tmp", NULL};
     for (const char *const *place = places; *place; place++) {
@@ -314,7 +314,7 @@ static int make_directory(struct session *s, struct attn_err *err)
     return attn_fail_errno(err, tmp ? tmp : "/tmp", "create a directory in");
 }
 
-static int open_all(struct session *s, struct attn_err *err)
+static int open_all(struct bench_run *s, struct attn_err *err)
 {
     struct attn_err why;
     ssize_t len = readlink("/proc/self/exe", s->program, sizeof s->program - 1);
@@ -334,7 +334,7 @@ static int open_all(struct session *s, struct attn_err *err)
     return ATTN_OK;
 }
 
-static void end(struct session *s)
+static void end(struct bench_run *s)
 {
     if (s->dir[0])
         rmdir(s->dir);
@@ -345,7 +345,7 @@ static void end(struct session *s)
 }
 
 /* Measures with one thread and with all of them, unless -t asks for a number. */
-static void count_threads(struct session *s)
+static void count_threads(struct bench_run *s)
 {
     int most = attn_threads_available();
     if (common.threads.given)
@@ -360,7 +360,7 @@ static int bench(struct attn_err *err)
 {
     if (o.seconds.x < 0)
         return attn_fail(err, ATTN_EUSAGE, "--seconds: %s is below 0", o.seconds.given);
-    struct session *s = calloc(1, sizeof *s);
+    struct bench_run *s = calloc(1, sizeof *s);
     if (!s)
         return attn_no_memory(err, NULL, "to measure");
     count_threads(s);

@@ -18,7 +18,7 @@
 
 /* ---- writing every pattern of a text to files ------------------------------------------------
  *
- * One run is recorded, then its bands are sent to the writers again and again. */
+ * One run is recorded, then its patterns are sent to the writers again and again. */
 
 static const size_t MOST = (size_t)64 << 20;            /* numbers to record, at most */
 enum { TEXT_BYTES = 16 };                               /* of a number as text, with its comma, at most */
@@ -28,10 +28,8 @@ struct tape {
     const struct bench *bench;
     struct attn_tokens *tokens;
     struct attn_select *select;
-    float *data;                        /* [used of room] */
-    size_t used, room;
-    struct attn_probe *probe;           /* [probes], pointing into data */
-    size_t probes, probe_room;
+    float *data;                        /* [L, H, T, T] */
+    struct attn_probe *probe;           /* [L], pointing into data */
     char out[512];                      /* the directory to write to */
 };
 
@@ -60,38 +58,21 @@ static const char *files_lacks(const struct stage *s, const struct bench *b)
 static unsigned wants(void *self, int act, int layer)
 {
     (void)self, (void)layer;
-    return act == ATTN_ACT_PATTERN ? ATTN_WATCH : 0;
-}
-
-static int note_probe(struct tape *t, const struct attn_probe *p, struct attn_err *err)
-{
-    if (t->probes == t->probe_room) {
-        size_t room = 2 * t->probe_room + 64;
-        struct attn_probe *more = realloc(t->probe, room * sizeof *more);
-        if (!more)
-            return attn_no_memory(err, NULL, "to record %zu bands", room);
-        t->probe = more;
-        t->probe_room = room;
-    }
-    struct attn_probe *mine = &t->probe[t->probes++];
-    *mine = *p;
-    mine->name = "";                    /* it lives as long as the call; the formats that are measured do not read it */
-    mine->data = t->data + t->used;
-    mine->ld = p->cols;
-    mine->ld_head = p->rows * p->cols;
-    return ATTN_OK;
+    return act == ATTN_ACT_PATTERN ? ATTN_WATCH | ATTN_WHOLE : 0;
 }
 
 static int watch(void *self, const struct attn_probe *p, struct attn_err *err)
 {
     struct tape *t = self;
-    if (p->heads * p->rows * p->cols > t->room - t->used)
-        return attn_fail(err, ATTN_EFORMAT, "%s has more numbers than its shape", p->name);
-    if (note_probe(t, p, err))
-        return err->code;
-    for (size_t h = 0; h < p->heads; h++)
-        for (size_t i = 0; i < p->rows; i++, t->used += p->cols)
-            memcpy(t->data + t->used, p->data + h * p->ld_head + i * p->ld, p->cols * sizeof *t->data);
+    struct attn_probe *mine = &t->probe[p->layer];
+    float *to = t->data + (size_t)p->layer * p->heads * p->rows * p->cols;
+    (void)err;
+    *mine = *p;
+    mine->name = "";                    /* it lives as long as the call; the formats that are measured do not read it */
+    mine->data = to;
+    mine->ld = p->cols;
+    mine->ld_head = p->rows * p->cols;
+    attn_probe_copy(to, p);
     return ATTN_OK;
 }
 
@@ -99,15 +80,8 @@ static int record(struct tape *t, const int32_t *ids, size_t T, struct attn_err 
 {
     const struct attn_observer recorder = {.wants = wants, .watch = watch, .self = t};
     const struct attn_plan plan = {.rows = T, .seqs = 1, .threads = t->bench->threads};
-    const struct attn_seq seq = {.T = T};
-    struct attn_run *run = NULL;
     int code = attn_tokens_from_ids(&t->tokens, ids, T, err);
-    if (!code)
-        code = attn_run_new(&run, t->bench->model, &plan, &recorder, 1, err);
-    if (!code)
-        code = attn_run_forward(run, ids, &seq, 1, err);
-    attn_run_free(run);
-    return code;
+    return code ? code : attn_run_tokens(t->bench->model, &plan, t->tokens, NULL, &recorder, 1, err);
 }
 
 static int play(const struct tape *t, struct attn_sink *sink, struct attn_err *err)
@@ -115,8 +89,8 @@ static int play(const struct tape *t, struct attn_sink *sink, struct attn_err *e
     struct attn_observer writer = attn_sink_observer(sink);
     for (size_t layer = 0; layer < t->bench->info.L; layer++)
         writer.wants(writer.self, ATTN_ACT_PATTERN, (int)layer);
-    for (size_t i = 0; i < t->probes; i++)
-        if (writer.watch(writer.self, &t->probe[i], err))
+    for (size_t layer = 0; layer < t->bench->info.L; layer++)
+        if (writer.watch(writer.self, &t->probe[layer], err))
             return err->code;
     return attn_sink_finish(sink, err);
 }
@@ -173,9 +147,10 @@ static int files_start(struct work *w, const struct stage *s, const struct bench
         return err->code;
     t->stage = s;
     t->bench = b;
-    t->room = numbers(&b->info, T);
     snprintf(t->out, sizeof t->out, "%s/out", b->dir);
-    if (!(t->data = malloc(t->room * sizeof *t->data)))
+    t->data = malloc(numbers(&b->info, T) * sizeof *t->data);
+    t->probe = calloc(b->info.L, sizeof *t->probe);
+    if (!t->data || !t->probe)
         return attn_no_memory(err, NULL, "to record the patterns of %zu tokens", T);
     if (attn_select_new(&t->select, b->model, NULL, "pattern", NULL, NULL, err))
         return err->code;

@@ -44,39 +44,38 @@ static struct least least_of_blocks(const struct attn_info *n, size_t T, size_t 
                           .scores = (double)n->H * seen, .hidden = (double)n->m * ((double)n->L * (double)T - unread)};
 }
 
-static double output_flops(const struct attn_info *n)
-{
-    return 2 * (double)n->d * (double)n->V;
-}
-
-/* Operations of a pass over T tokens that ends with so many rows of logits. */
-static double pass_flops(const struct attn_info *n, size_t T, size_t rows)
-{
-    struct least blocks = least_of_blocks(n, T, rows);
-    return blocks.products + blocks.attention + (double)rows * (n->unembed ? output_flops(n) : 0);
-}
-
-/* Bytes that a decoding step reads for the token at position `keys` - 1: weights, keys and values. */
-static double step_bytes(const struct attn_info *n, size_t keys, size_t bytes_per_weight)
-{
-    double weights = block_parameters(n) + (double)n->d * (double)n->V;
-    double seen = visible(n, (double)keys) - visible(n, (double)keys - 1);
-    return weights * (double)bytes_per_weight + seen * (double)(n->Hkv * (n->dh + n->dv) * sizeof(float));
-}
-
 static double weight_size(const struct bench *b)
 {
     return strcmp(b->dtype, "F32") ? 2 : 4;
 }
 
-/* The least that a pass takes which ends with the last row of logits, if the model has any. */
-static void least_of_pass(struct work *w, const struct bench *b, size_t T)
+/* Bytes that a decoding step reads for the token at position `keys` - 1: weights, keys and values. */
+static double step_bytes(const struct bench *b, size_t keys)
 {
     const struct attn_info *n = &b->info;
-    w->blocks = least_of_blocks(n, T, 1);
-    w->blocks.bytes = block_parameters(n) * weight_size(b);
-    if (n->unembed)
-        w->output = (struct least){.products = output_flops(n), .bytes = (double)n->d * (double)n->V * weight_size(b)};
+    double weights = block_parameters(n) + (double)n->d * (double)n->V;
+    double seen = visible(n, (double)keys) - visible(n, (double)keys - 1);
+    return weights * weight_size(b) + seen * (double)(n->Hkv * (n->dh + n->dv) * sizeof(float));
+}
+
+/* The least that so many rows of logits take, if the model has any. */
+static struct least least_of_output(const struct attn_info *n, size_t rows)
+{
+    return (struct least){.products = n->unembed ? 2 * (double)rows * (double)n->d * (double)n->V : 0};
+}
+
+static void add_least(struct least *all, struct least one)
+{
+    all->products += one.products;
+    all->attention += one.attention;
+    all->scores += one.scores;
+    all->hidden += one.hidden;
+}
+
+/* Operations of some work. */
+static double flops(const struct work *w)
+{
+    return w->blocks.products + w->blocks.attention + w->output.products + w->output.attention;
 }
 
 int32_t *bench_ids(const struct attn_info *n, size_t T, struct attn_err *err)
@@ -118,15 +117,70 @@ static int discard(void *self, const struct attn_probe *p, struct attn_err *err)
 static const struct attn_observer last_logits = {.wants = wants_logits, .watch = discard};
 static const struct attn_observer every_pattern = {.wants = wants_pattern, .watch = discard};
 
-/* ---- a text at once ---------------------------------------------------------------------- */
+/* ---- a pass: a text at once, or many sentences, whose patterns are kept ------------------- */
 
-struct prefill { const struct stage *stage; struct attn_run *run; int32_t *ids; struct attn_seq seq; double flops; };
+enum { SHORTEST = 8, LONGEST = 32 };    /* tokens of a sentence */
 
-static struct attn_plan prefill_plan(const struct stage *s, const struct bench *b)
+struct pass {
+    const struct stage *stage;
+    struct attn_run *run;
+    int32_t *ids;
+    struct attn_seq *seq;               /* [seqs] */
+    size_t *at;                         /* [seqs] where the patterns of each sentence begin in `kept` */
+    float *kept;
+    size_t seqs, rows, H;
+    double flops;
+};
+
+static int pass_once(void *self, struct sample *out, struct attn_err *err)
+{
+    struct pass *p = self;
+    double start = attn_clock_now();
+    int code = attn_run_forward(p->run, p->ids, p->seq, p->seqs, err);
+    *out = rate(p->flops, start, p->stage);
+    return code;
+}
+
+static void pass_end(void *self)
+{
+    struct pass *p = self;
+    attn_run_free(p->run);
+    free(p->ids);
+    free(p->seq);
+    free(p->at);
+    free(p->kept);
+    free(p);
+}
+
+static struct pass *new_pass(struct work *w, const struct stage *s, size_t seqs, struct attn_err *err)
+{
+    struct pass *p = bench_work(w, sizeof *p, pass_once, pass_end, err);
+    if (!p)
+        return NULL;
+    p->stage = s;
+    p->seqs = seqs;
+    p->seq = calloc(seqs, sizeof *p->seq);
+    p->at = calloc(seqs, sizeof *p->at);
+    if (p->seq && p->at)
+        return p;
+    attn_no_memory(err, NULL, "for %zu sentences", seqs);
+    return NULL;
+}
+
+static struct attn_plan pass_plan(const struct stage *s, const struct bench *b, size_t rows, size_t seqs)
 {
     /* One pass, however often it is measured, does not repay a copy of the weights by itself. */
-    return (struct attn_plan){.rows = s->n, .seqs = 1, .threads = b->threads, .bf16 = s->limit == TO_BF16,
+    return (struct attn_plan){.rows = rows, .seqs = seqs, .threads = b->threads, .bf16 = s->limit == TO_BF16,
                               .copies = s->copied ? ATTN_COPY_FIRST : ATTN_COPY_NEVER};
+}
+
+static int start_pass(struct work *w, const struct bench *b, const struct attn_observer *obs, size_t n_obs, struct attn_err *err)
+{
+    struct pass *p = w->self;
+    const struct attn_plan plan = pass_plan(p->stage, b, p->rows, p->seqs);
+    p->flops = flops(w);
+    p->ids = bench_ids(&b->info, p->rows, err);
+    return p->ids ? attn_run_new(&p->run, b->model, &plan, obs, n_obs, err) : (int)err->code;
 }
 
 static bool would_copy(const struct attn_plan *p, const struct bench *b)
@@ -144,57 +198,25 @@ static const char *prefill_lacks(const struct stage *s, const struct bench *b)
 {
     if (s->n > b->info.n_ctx)
         return "the model takes fewer tokens (n_ctx)";
-    const struct attn_plan p = prefill_plan(s, b);
+    const struct attn_plan p = pass_plan(s, b, s->n, 1);
     return s->copied && !would_copy(&p, b) ? "a run does not copy these weights on this machine" : NULL;
-}
-
-static int prefill_once(void *self, struct sample *out, struct attn_err *err)
-{
-    struct prefill *p = self;
-    double start = attn_clock_now();
-    int code = attn_run_forward(p->run, p->ids, &p->seq, 1, err);
-    *out = rate(p->flops, start, p->stage);
-    return code;
-}
-
-static void prefill_end(void *self)
-{
-    struct prefill *p = self;
-    attn_run_free(p->run);
-    free(p->ids);
-    free(p);
 }
 
 static int prefill_start(struct work *w, const struct stage *s, const struct bench *b, struct attn_err *err)
 {
     const struct attn_observer obs[] = {last_logits, every_pattern};
-    const struct attn_plan plan = prefill_plan(s, b);
-    struct prefill *p = bench_work(w, sizeof *p, prefill_once, prefill_end, err);
-    if (!p || !(p->ids = bench_ids(&b->info, s->n, err)))
+    struct pass *p = new_pass(w, s, 1, err);
+    if (!p)
         return err->code;
-    p->stage = s;
-    p->seq.T = s->n;
-    p->flops = pass_flops(&b->info, s->n, 1);
-    least_of_pass(w, b, s->n);
-    return attn_run_new(&p->run, b->model, &plan, obs, s->watched ? 2 : 1, err);
+    p->rows = p->seq->T = s->n;
+    w->blocks = least_of_blocks(&b->info, s->n, 1);
+    w->blocks.bytes = block_parameters(&b->info) * weight_size(b);
+    w->output = least_of_output(&b->info, 1);
+    w->output.bytes = b->info.unembed ? (double)b->info.d * (double)b->info.V * weight_size(b) : 0;
+    return start_pass(w, b, obs, s->watched ? 2 : 1, err);
 }
 
 const struct stage_kind prefill_kind = {prefill_lacks, prefill_start};
-
-/* ---- many sentences, their patterns kept ------------------------------------------------- */
-
-enum { SHORTEST = 8, LONGEST = 32 };    /* tokens of a sentence */
-
-struct batch {
-    const struct stage *stage;
-    struct attn_run *run;
-    int32_t *ids;
-    struct attn_seq *seq;
-    size_t *at;                         /* [seqs] where the patterns of each sentence begin in `kept` */
-    float *kept;
-    size_t H, rows, numbers;
-    struct least least;
-};
 
 static const char *batch_lacks(const struct stage *s, const struct bench *b)
 {
@@ -204,71 +226,40 @@ static const char *batch_lacks(const struct stage *s, const struct bench *b)
 
 static int keep(void *self, const struct attn_probe *p, struct attn_err *err)
 {
-    struct batch *b = self;
+    struct pass *b = self;
     size_t T = p->shape[2];
     (void)err;
     attn_probe_copy(b->kept + b->at[p->seq] + (size_t)p->layer * b->H * T * T, p);
     return ATTN_OK;
 }
 
-static int batch_once(void *self, struct sample *out, struct attn_err *err)
+/* Lengths vary without order but are the same in every run, so that runs can be compared.  Returns how many numbers are kept. */
+static size_t lay_out(struct pass *p, struct work *w, const struct attn_info *n)
 {
-    struct batch *b = self;
-    double start = attn_clock_now();
-    int code = attn_run_forward(b->run, b->ids, b->seq, b->stage->n, err);
-    *out = rate(b->least.products + b->least.attention, start, b->stage);
-    return code;
-}
-
-static void batch_end(void *self)
-{
-    struct batch *b = self;
-    attn_run_free(b->run);
-    free(b->ids);
-    free(b->seq);
-    free(b->at);
-    free(b->kept);
-    free(b);
-}
-
-/* Lengths vary without order but are the same in every run, so that runs can be compared. */
-static void lay_out(struct batch *b, const struct attn_info *n)
-{
-    b->H = n->H;
-    for (size_t i = 0; i < b->stage->n; i++) {
+    size_t numbers = 0;
+    p->H = n->H;
+    for (size_t i = 0; i < p->seqs; i++) {
         size_t T = SHORTEST + i * 17 % (LONGEST - SHORTEST + 1);
-        b->seq[i].T = T;
-        b->at[i] = b->numbers;
-        b->rows += T;
-        b->numbers += n->L * n->H * T * T;
-        struct least one = least_of_blocks(n, T, 1);
-        b->least.products += one.products;
-        b->least.attention += one.attention;
-        b->least.scores += one.scores;
-        b->least.hidden += one.hidden;
+        p->seq[i].T = T;
+        p->at[i] = numbers;
+        p->rows += T;
+        numbers += n->L * n->H * T * T;
+        add_least(&w->blocks, least_of_blocks(n, T, 1));
     }
+    return numbers;
 }
 
-static int batch_start(struct work *w, const struct stage *s, const struct bench *bench, struct attn_err *err)
+static int batch_start(struct work *w, const struct stage *s, const struct bench *b, struct attn_err *err)
 {
-    struct batch *b = bench_work(w, sizeof *b, batch_once, batch_end, err);
-    if (!b)
+    struct pass *p = new_pass(w, s, s->n, err);
+    if (!p)
         return err->code;
-    b->stage = s;
-    b->seq = calloc(s->n, sizeof *b->seq);
-    b->at = calloc(s->n, sizeof *b->at);
-    if (!b->seq || !b->at)
-        return attn_no_memory(err, NULL, "for %zu sentences", s->n);
-    lay_out(b, &bench->info);
-    w->blocks = b->least;
-    w->blocks.bytes = block_parameters(&bench->info) * weight_size(bench) + (double)b->numbers * sizeof *b->kept;
-    if (!(b->kept = malloc(b->numbers * sizeof *b->kept)))
-        return attn_no_memory(err, NULL, "to keep %zu numbers", b->numbers);
-    if (!(b->ids = bench_ids(&bench->info, b->rows, err)))
-        return err->code;
-    const struct attn_observer keeper = {.wants = wants_pattern, .watch = keep, .self = b};
-    const struct attn_plan plan = {.rows = b->rows, .seqs = s->n, .threads = bench->threads, .copies = ATTN_COPY_NEVER};
-    return attn_run_new(&b->run, bench->model, &plan, &keeper, 1, err);
+    size_t numbers = lay_out(p, w, &b->info);
+    w->blocks.bytes = block_parameters(&b->info) * weight_size(b) + (double)numbers * sizeof *p->kept;
+    if (!(p->kept = malloc(numbers * sizeof *p->kept)))
+        return attn_no_memory(err, NULL, "to keep %zu numbers", numbers);
+    const struct attn_observer keeper = {.wants = wants_pattern, .watch = keep, .self = p};
+    return start_pass(w, b, &keeper, 1, err);
 }
 
 const struct stage_kind batch_kind = {batch_lacks, batch_start};
@@ -295,7 +286,7 @@ struct decode {
     struct attn_run *step;
     struct attn_kv *kv;
     int32_t *ids;
-    size_t room, bytes;                 /* tokens in the cache; bytes of a weight */
+    size_t room;                        /* tokens in the cache */
 };
 
 static const char *decode_lacks(const struct stage *s, const struct bench *b)
@@ -337,7 +328,7 @@ static int decode_once(void *self, struct sample *out, struct attn_err *err)
     const struct attn_seq seq = {.T = 1, .kv = d->kv};
     double start = attn_clock_now();
     int code = attn_run_forward(d->step, d->ids + at, &seq, 1, err);
-    *out = rate(step_bytes(&d->bench->info, at + 1, d->bytes), start, d->stage);
+    *out = rate(step_bytes(d->bench, at + 1), start, d->stage);
     return code;
 }
 
@@ -359,8 +350,7 @@ static int decode_start(struct work *w, const struct stage *s, const struct benc
     d->stage = s;
     d->bench = b;
     d->room = room;
-    d->bytes = strcmp(b->dtype, "F32") ? 2 : 4;
-    w->blocks.bytes = step_bytes(&b->info, s->n + 1, d->bytes);
+    w->blocks.bytes = step_bytes(b, s->n + 1);
     const struct attn_plan plan = decode_plan(s, b);
     return attn_run_new(&d->step, b->model, &plan, &last_logits, 1, err);
 }
@@ -388,8 +378,7 @@ static int train_once(void *self, struct sample *out, struct attn_err *err)
     struct train *t = self;
     double loss, start = attn_clock_now();
     int code = attn_gradient_run(t->gradient, &loss, t->ids, t->T, t->stage->n, err);
-    out->seconds = attn_clock_now() - start;
-    out->value = t->flops / out->seconds / t->stage->scale;
+    *out = rate(t->flops, start, t->stage);
     return code;
 }
 
@@ -402,10 +391,11 @@ static void train_end(void *self)
     free(t);
 }
 
-/* The forward pass alone; the backward pass takes two products for each of its products. */
-static double forward_flops(const struct attn_info *n)
+/* Of a sentence, with all its rows of logits.  The backward pass takes two products for each of the forward pass. */
+static double train_flops(const struct attn_info *n)
 {
-    return pass_flops(n, TOKENS, TOKENS);
+    struct work forward = {.blocks = least_of_blocks(n, TOKENS, TOKENS), .output = least_of_output(n, TOKENS)};
+    return 3 * flops(&forward);
 }
 
 static size_t *lengths(size_t n, struct attn_err *err)
@@ -424,7 +414,7 @@ static int train_start(struct work *w, const struct stage *s, const struct bench
     if (!t || !(t->ids = bench_ids(&b->info, s->n * TOKENS, err)) || !(t->T = lengths(s->n, err)))
         return err->code;
     t->stage = s;
-    t->flops = w->blocks.products = 3 * (double)s->n * forward_flops(&b->info);
+    t->flops = w->blocks.products = (double)s->n * train_flops(&b->info);
     w->blocks.bytes = 3 * sizeof(float) * (double)b->info.parameters;      /* read forward and backward; the gradient is written */
     return attn_gradient_new(&t->gradient, b->model, s->n * TOKENS, b->threads, err);
 }

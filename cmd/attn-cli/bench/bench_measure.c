@@ -262,24 +262,28 @@ void bench_know_machine(struct machine *m, const struct bench *b)
     m->buffer = attn_limits_buffer(b->limits);
 }
 
-int bench_measure_peaks(struct machine *m, const struct bench *b, const bool wanted[LIMITS], double seconds,
-                        struct attn_err *err)
+const struct peak bench_peaks[PEAKS] = {
+    {"limit f32", "f32", "GFLOP/s", ATTN_LIMIT_F32, 1 << TO_F32},
+    {"limit products", "products", "GFLOP/s", ATTN_LIMIT_PRODUCTS, 1 << TO_F32},
+    {"limit bf16", "bf16", "GFLOP/s", ATTN_LIMIT_BF16, 1 << TO_BF16},
+    {"limit bf16 products", "bf16_products", "GFLOP/s", ATTN_LIMIT_BF16_PRODUCTS, 1 << TO_BF16},
+    {"limit read", "read", "GB/s", ATTN_LIMIT_READ, 1 << TO_F32 | 1 << TO_BF16 | 1 << TO_READ},
+    {"limit write", "write", "GB/s", ATTN_LIMIT_WRITE, 1 << TO_WRITE},
+};
+
+int bench_measure_peaks(struct machine *m, const struct bench *b, unsigned against, double seconds, struct attn_err *err)
 {
     struct peaks *p = &m->peak[m->peaks++];
-    bool read = wanted[TO_F32] || wanted[TO_BF16] || wanted[TO_READ];
-    const struct { enum attn_limit which; bool wanted; double *out; } all[] = {
-        {ATTN_LIMIT_F32, wanted[TO_F32], &p->f32}, {ATTN_LIMIT_PRODUCTS, wanted[TO_F32], &p->products},
-        {ATTN_LIMIT_BF16, wanted[TO_BF16], &p->bf16}, {ATTN_LIMIT_BF16_PRODUCTS, wanted[TO_BF16], &p->bf16_products},
-        {ATTN_LIMIT_READ, read, &p->read}, {ATTN_LIMIT_WRITE, wanted[TO_WRITE], &p->write}};
     int code = ATTN_OK;
     p->threads = b->threads;
-    for (size_t i = 0; i < sizeof all / sizeof *all && !code; i++) {
+    for (size_t i = 0; i < PEAKS && !code; i++) {
+        const struct peak *row = &bench_peaks[i];
         struct work work;
-        if (!all[i].wanted)
+        if (!(against & row->of))
             continue;
-        code = library_start(&work, all[i].which, 1, b, err);
+        code = library_start(&work, row->which, 1, b, err);
         if (!code)
-            code = limit_median(all[i].out, &work, seconds, err);
+            code = limit_median(&p->fast[i], &work, seconds, err);
         free(work.self);
     }
     return code;

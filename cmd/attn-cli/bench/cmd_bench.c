@@ -97,10 +97,11 @@ static void show_progress(const char *name, int threads)
 
 /* ---- results for eyes ------------------------------------------------------------------- */
 
-static void peak_row(const char *name, int threads, double value, const char *unit)
+static void peak_rows(const struct peaks *p)
 {
-    if (value > 0)
-        printf("%-28s %7d %10.2f %s\n", name, threads, value / 1e9, unit);
+    for (size_t i = 0; i < PEAKS; i++)
+        if (p->fast[i] > 0)
+            printf("%-28s %7d %10.2f %s\n", bench_peaks[i].name, p->threads, p->fast[i] / 1e9, bench_peaks[i].unit);
 }
 
 static void table_machine(const struct machine *m)
@@ -110,15 +111,8 @@ static void table_machine(const struct machine *m)
     printf("%s, %s, %d thread%s\nproducts: %s\n", m->cpu, attn_cpu_target(), m->threads, m->threads == 1 ? "" : "s", products);
     printf("caches %.1f MiB; memory is read over %.0f MiB\n\n", (double)m->caches / 0x1p20, (double)m->buffer / 0x1p20);
     printf("%-28s %7s %10s %-8s %10s %6s %10s %8s\n", "", "threads", "value", "", "limit", "ratio", "ms each", "libxsmm");
-    for (int i = 0; i < m->peaks; i++) {
-        const struct peaks *p = &m->peak[i];
-        peak_row("limit f32", p->threads, p->f32, "GFLOP/s");
-        peak_row("limit products", p->threads, p->products, "GFLOP/s");
-        peak_row("limit bf16", p->threads, p->bf16, "GFLOP/s");
-        peak_row("limit bf16 products", p->threads, p->bf16_products, "GFLOP/s");
-        peak_row("limit read", p->threads, p->read, "GB/s");
-        peak_row("limit write", p->threads, p->write, "GB/s");
-    }
+    for (int i = 0; i < m->peaks; i++)
+        peak_rows(&m->peak[i]);
     fflush(stdout);
 }
 
@@ -170,12 +164,8 @@ static void json_machine(const struct machine *m)
     for (int i = 0; i < m->peaks; i++) {
         const struct peaks *p = &m->peak[i];
         printf("%s\n   {\"threads\": %d", i ? "," : "", p->threads);
-        real_or_null("f32", p->f32 / 1e9);
-        real_or_null("products", p->products / 1e9);
-        real_or_null("bf16", p->bf16 / 1e9);
-        real_or_null("bf16_products", p->bf16_products / 1e9);
-        real_or_null("read", p->read / 1e9);
-        real_or_null("write", p->write / 1e9);
+        for (size_t j = 0; j < PEAKS; j++)
+            real_or_null(bench_peaks[j].key, p->fast[j] / 1e9);
         putchar('}');
     }
     fputs("]}", stdout);
@@ -222,15 +212,15 @@ static int print_json(const struct machine *m, const struct attn_model *model, c
 /* Measuring memory takes a while, so only the limits of the chosen stages are measured. */
 static int know_machine(struct bench_run *s, struct attn_err *err)
 {
-    bool wanted[LIMITS] = {false};
+    unsigned against = 0;
     int code = ATTN_OK;
     for (size_t i = 0; i < STAGES; i++)
-        wanted[stages[i].limit] |= s->chosen[i];
+        against |= (unsigned)s->chosen[i] << stages[i].limit;
     bench_know_machine(&s->machine, &s->bench);
     for (size_t c = 0; c < s->counts && !code; c++) {
         s->bench.threads = s->threads[c];
         show_progress("limits", s->threads[c]);
-        code = bench_measure_peaks(&s->machine, &s->bench, wanted, o.seconds.x, err);
+        code = bench_measure_peaks(&s->machine, &s->bench, against, o.seconds.x, err);
     }
     show_progress(NULL, 0);
     return code;

@@ -44,7 +44,7 @@ extern const struct stage_kind prefill_kind, batch_kind, train_kind, decode_kind
 
 /* What a stage is held against.  That of F32, BF16 and READ is a roof: neither arithmetic, with its operands in the nearest
  * cache, nor reading memory, from a buffer as large as what the stage reads, can be faster than alone. */
-enum held_against { TO_F32, TO_BF16, TO_READ, TO_WRITE, TO_EMPTY_PROCESS, LIMITS };
+enum held_against { TO_F32, TO_BF16, TO_READ, TO_WRITE, TO_EMPTY_PROCESS };
 struct stage {
     const char *name;
     const struct stage_kind *kind;
@@ -79,15 +79,18 @@ int bench_signal(void);                 /* 0: none was caught */
 
 /* ---- limits (bench_measure.c) ---- */
 
-struct peaks { int threads; double f32, products, bf16, bf16_products, read, write; };   /* a second; 0: not measured */
+/* What the machine can do at most, each a row of the table and a key of the JSON. */
+enum { PEAKS = 6 };
+struct peak { const char *name, *key, *unit; enum attn_limit which; unsigned of; };     /* of: bits of held_against */
+extern const struct peak bench_peaks[PEAKS];
+struct peaks { int threads; double fast[PEAKS]; };      /* a second; 0: not measured */
 struct machine { char cpu[128]; int threads; size_t caches, buffer; struct peaks peak[2]; int peaks; };
 
 /* The limit of a stage whose work is `of`. */
 int bench_limit_start(struct work *w, const struct stage *s, const struct work *of, const struct bench *b, struct attn_err *err);
 int bench_empty_process(struct work *w, struct attn_err *err);          /* in ms; w->once stays NULL if there is none */
 void bench_know_machine(struct machine *m, const struct bench *b);      /* fills in everything but the peaks */
-/* Adds the peaks of b->threads threads. */
-int bench_measure_peaks(struct machine *m, const struct bench *b, const bool wanted[LIMITS], double seconds,
-                        struct attn_err *err);
+/* Adds the peaks of b->threads threads that stages held against these, as bits, are compared with. */
+int bench_measure_peaks(struct machine *m, const struct bench *b, unsigned against, double seconds, struct attn_err *err);
 
 #endif

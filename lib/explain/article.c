@@ -1,4 +1,4 @@
-/* article.c - the articles that are worked through, a list of them, and one of them from its name to its last listing. */
+/* article.c - the articles that are worked through, a list of them, and one of them from its name to its last row. */
 #include "explain/article.h"
 #include "attn_tools.h"
 
@@ -23,12 +23,6 @@ bool attn_article_row(size_t i, const char **number, const char **name, const ch
 
 /* ---- one article ----------------------------------------------------------------------- */
 
-static int read_listing(struct attn_lesson *r, const struct attn_listing *l, struct attn_err *err)
-{
-    attn_derive_step(&r->e.d, "%s", l->title);
-    return l->show(r, err);
-}
-
 static void conclude(struct attn_lesson *r)
 {
     const struct attn_checked *c = &r->checked;
@@ -47,8 +41,8 @@ static int read_article(struct attn_lesson *r, const struct attn_article *a, str
     attn_derive_words(&r->e.d, "%s", a->about);
     attn_derive_words(&r->e.d, "Sums are computed before rounding, so a sum by hand of the numbers shown may differ "
                       "in the last digit.");
-    for (const struct attn_listing *l = a->listing; l->title; l++)
-        if (read_listing(r, l, err))
+    for (const struct attn_row *row = a->row; row->kind; row++)
+        if (attn_row_show(r, row, err))
             return err->code;
     conclude(r);
     return ATTN_OK;
@@ -56,10 +50,9 @@ static int read_article(struct attn_lesson *r, const struct attn_article *a, str
 
 /* ---- all of them ----------------------------------------------------------------------- */
 
-static void add_row(struct attn_derivation *list, const char *name, const struct attn_checked *c)
+static void add_counts(struct attn_derivation *list, const struct attn_checked *c)
 {
     const size_t counts[] = {c->printed, c->same, c->errata};
-    attn_derive_cell(list, "%s", name);
     for (size_t i = 0; i < 3; i++)
         if (counts[i] || (i == 1 && c->printed))
             attn_derive_cell(list, "%zu", counts[i]);
@@ -67,36 +60,42 @@ static void add_row(struct attn_derivation *list, const char *name, const struct
             attn_derive_blanks(list, 1);
 }
 
-static void add_article(struct attn_derivation *list, const struct attn_article *a, const struct attn_checked *each,
-                        const struct attn_checked *all)
+/* What a row compares is known when it has been shown.  Moves *row from a heading to the next one. */
+static int count(struct attn_checked *out, const struct attn_row **row, struct attn_lesson *r, struct attn_err *err)
 {
-    char name[96];
-    snprintf(name, sizeof name, "%s, %s", a->number, a->name);
-    add_row(list, name, all);
-    attn_derive_strong(list, 4);
-    for (size_t i = 0; a->listing[i].title; i++) {
-        snprintf(name, sizeof name, "- %s", a->listing[i].title);
-        add_row(list, name, &each[i]);
-    }
+    const struct attn_checked before = r->checked;
+    int rc = ATTN_OK;
+    do
+        rc = attn_row_show(r, (*row)++, err);
+    while (!rc && (*row)->kind && (*row)->kind != ATTN_ROW_HEADING);
+    *out = (struct attn_checked){r->checked.printed - before.printed, r->checked.same - before.same,
+                                 r->checked.errata - before.errata};
+    return rc;
 }
 
-/* What a listing compares is known when it has been read. */
-static int count(struct attn_derivation *list, const struct attn_article *a, const struct attn_explain_opts *o, struct attn_err *err)
+/* An article, the sums of which come first, and its listings. */
+static int add_article(struct attn_derivation *list, const struct attn_article *a, const struct attn_explain_opts *o,
+                       struct attn_err *err)
 {
     enum { MOST = 32 };
     struct attn_checked each[MOST];
+    const char *title[MOST];
     struct attn_lesson *r;
+    size_t n = 0;
     int rc = attn_lesson_new(&r, o, err);
-    if (rc)
-        return rc;
-    for (size_t i = 0; i < MOST && a->listing[i].title && !rc; i++) {
-        struct attn_checked before = r->checked;
-        rc = a->listing[i].show(r, err);
-        each[i] = (struct attn_checked){r->checked.printed - before.printed, r->checked.same - before.same,
-                                        r->checked.errata - before.errata};
+    for (const struct attn_row *row = a->row; !rc && n < MOST && row->kind; n++) {
+        title[n] = row->text;
+        rc = count(&each[n], &row, r, err);
     }
-    if (!rc)
-        add_article(list, a, each, &r->checked);
+    if (!rc) {
+        attn_derive_cell(list, "%s, %s", a->number, a->name);
+        add_counts(list, &r->checked);
+        attn_derive_strong(list, 4);
+    }
+    for (size_t i = 0; !rc && i < n; i++) {
+        attn_derive_cell(list, "- %s", title[i]);
+        add_counts(list, &each[i]);
+    }
     attn_lesson_free(r);
     return rc;
 }
@@ -110,7 +109,7 @@ static int list_all(struct attn_lesson *r, const struct attn_explain_opts *o, st
                       "article prints of it, `same` how many of them come out, `errata` how many errors are pointed out.");
     attn_derive_headings(d, headings, sizeof headings / sizeof *headings);
     for (size_t i = 0; i < ARTICLES; i++)
-        if (count(d, articles[i], o, err))
+        if (add_article(d, articles[i], o, err))
             return err->code;
     attn_derive_words(d, "An article is shown by its number or name:");
     attn_derive_command(d, "attn-cli explain --article %s", articles[0]->number);

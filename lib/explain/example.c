@@ -1,5 +1,5 @@
-/* example.c - the examples of an article: numbers drawn from its seed or given, and attention computed from them by the library
- * that runs models. */
+/* example.c - the examples of an article: numbers drawn from its seed or given, and attention computed from them by the
+ * library that runs models. */
 #include "explain/article.h"
 
 #include <assert.h>
@@ -8,8 +8,6 @@
 
 #include "base/err.h"
 #include "compute/gemm.h"
-
-
 
 /* ---- numbers --------------------------------------------------------------------------- */
 
@@ -21,34 +19,108 @@ float *attn_lesson_floats(struct attn_lesson *r, size_t n)
     return x;
 }
 
-float *attn_lesson_uniform(struct attn_lesson *r, size_t n, float lo, float hi)
+static float *uniform(struct attn_lesson *r, size_t n, float lo, float hi)
 {
     float *x = attn_lesson_floats(r, n);
     attn_rng_uniform(&r->rng, x, n, lo, hi);
     return x;
 }
 
-float *attn_lesson_normal(struct attn_lesson *r, size_t n)
+static float *normal(struct attn_lesson *r, size_t n)
 {
     float *x = attn_lesson_floats(r, n);
     attn_rng_normal(&r->rng, x, n, 0, 1);
     return x;
 }
 
-struct attn_projection attn_lesson_linear(struct attn_lesson *r, size_t in, size_t out, bool bias)
+/* ---- drawing ---------------------------------------------------------------------------- */
+
+/* The map that a letter stands for, and of one head how many numbers it reads and gives. */
+static struct attn_projection *map_of(struct attn_example *e, char letter, size_t *in, size_t *out)
 {
-    float bound = attn_rng_linear_bound(in);
-    struct attn_projection p = {.w = attn_lesson_uniform(r, in * out, -bound, bound), .transposed = true};
-    p.b = bias ? attn_lesson_uniform(r, out, -bound, bound) : NULL;
-    return p;
+    *in = letter == 'o' ? e->dv : e->d;
+    *out = letter == 'o' ? e->out : letter == 'v' ? e->dv : e->dk;
+    return letter == 'q' ? &e->q : letter == 'k' ? &e->k : letter == 'v' ? &e->v : &e->o;
 }
 
-bool attn_lesson_equal(const float *a, const float *b, size_t n)
+static void draw_linear(struct attn_lesson *r, struct attn_example *e, char letter, bool bias)
 {
-    for (size_t i = 0; i < n; i++)
-        if (a[i] != b[i])
-            return false;
-    return true;
+    size_t in, out;
+    struct attn_projection *p = map_of(e, letter, &in, &out);
+    *(letter == 'o' ? &in : &out) *= e->H;
+    float bound = attn_rng_linear_bound(in);
+    p->w = uniform(r, in * out, -bound, bound);
+    p->b = bias ? uniform(r, out, -bound, bound) : NULL;
+    p->transposed = true;
+}
+
+static void draw_heads(struct attn_lesson *r, struct attn_example *e, const struct attn_draw_step *how)
+{
+    float *w[4];
+    size_t in, out;
+    for (size_t i = 0; how->of[i]; i++) {
+        struct attn_projection *p = map_of(e, how->of[i], &in, &out);
+        p->w = w[i] = attn_lesson_floats(r, e->H * in * out);
+    }
+    for (size_t h = 0; h < e->H; h++)
+        for (size_t i = 0; how->of[i]; i++) {
+            map_of(e, how->of[i], &in, &out);
+            attn_rng_uniform(&r->rng, w[i] + h * in * out, in * out, how->lo, how->hi);
+        }
+}
+
+static void draw_input(struct attn_lesson *r, struct attn_example *e, char letter, bool gauss)
+{
+    const size_t batch = e->batch ? e->batch : 1, Tk = e->Tk ? e->Tk : e->T;
+    const struct { char letter; const float **to; size_t tokens, n; } inputs[] = {
+        {'x', &e->x, e->T, e->d}, {'y', &e->y, Tk, e->d}, {'q', &e->queries, e->T, e->dk}, {'k', &e->keys, Tk, e->dk},
+        {'v', &e->values, Tk, e->dv}};
+    for (size_t i = 0; i < sizeof inputs / sizeof *inputs; i++) {
+        const size_t n = batch * inputs[i].tokens * inputs[i].n;
+        if (inputs[i].letter == letter)
+            *inputs[i].to = gauss ? normal(r, n) : uniform(r, n, 0, 1);
+    }
+}
+
+static void embed(struct attn_lesson *r, struct attn_example *e, const size_t *ids, size_t rows)
+{
+    const float *table = normal(r, rows * e->d);
+    float *x = attn_lesson_floats(r, e->T * e->d);
+    for (size_t t = 0; t < e->T; t++)
+        memcpy(x + t * e->d, table + ids[t] * e->d, e->d * sizeof *x);
+    e->x = x;
+}
+
+static void draw_letters(struct attn_lesson *r, struct attn_example *e, const struct attn_draw_step *how)
+{
+    for (const char *letter = how->of; *letter; letter++)
+        if (how->how == ATTN_DRAW_LINEAR || how->how == ATTN_DRAW_UNBIASED)
+            draw_linear(r, e, *letter, how->how == ATTN_DRAW_LINEAR);
+        else
+            draw_input(r, e, *letter, how->how == ATTN_DRAW_RANDN);
+}
+
+void attn_example_draw(struct attn_lesson *r, struct attn_example *e, const struct attn_setup *s)
+{
+    struct attn_example before;
+    *e = s->e;
+    if (s->after) {
+        attn_example_draw(r, &before, s->after);
+        e->x = before.x;
+        e->queries = before.queries;
+        e->keys = before.keys;
+        e->values = before.values;
+    } else
+        attn_rng_seed(&r->rng, s->seed);
+    for (const struct attn_draw_step *how = s->draw; how->how; how++)
+        if (how->how == ATTN_DRAW_SEED)
+            attn_rng_seed(&r->rng, s->seed);
+        else if (how->how == ATTN_DRAW_EMBEDDED)
+            embed(r, e, s->ids, how->rows);
+        else if (how->how == ATTN_DRAW_HEADS)
+            draw_heads(r, e, how);
+        else
+            draw_letters(r, e, how);
 }
 
 /* ---- attention ------------------------------------------------------------------------- */
@@ -122,10 +194,10 @@ int attn_example_run(struct attn_lesson *r, struct attn_example *e, struct attn_
 {
     const float *y = e->y ? e->y : e->x;
     e->batch = e->batch ? e->batch : 1;
-    e->Tk = e->y ? e->Tk : e->T;
-    e->queries = project_all(r, e, e->x, e->T, e->dk, &e->q);
-    e->keys = project_all(r, e, y, e->Tk, e->dk, &e->k);
-    e->values = project_all(r, e, y, e->Tk, e->dv, &e->v);
+    e->Tk = e->Tk ? e->Tk : e->T;
+    e->queries = e->queries ? e->queries : project_all(r, e, e->x, e->T, e->dk, &e->q);
+    e->keys = e->keys ? e->keys : project_all(r, e, y, e->Tk, e->dk, &e->k);
+    e->values = e->values ? e->values : project_all(r, e, y, e->Tk, e->dv, &e->v);
     make_results(r, e);
     return attend_and_join(e, err);
 }
@@ -149,12 +221,11 @@ static double exponentials(double *largest, const float *scores, size_t n)
     return sum;
 }
 
-void attn_example_weight(struct attn_lesson *r, const struct attn_example *e, size_t head, size_t query, size_t key)
+void attn_example_weight(struct attn_lesson *r, const struct attn_example *e, size_t query, size_t key)
 {
     struct attn_derivation *d = &r->e.d;
-    size_t row = head * e->T + query;
-    const float *q = e->queries + row * e->dk, *k = e->keys + (head * e->Tk + key) * e->dk, *v = e->values + head * e->Tk * e->dv;
-    const float *dots = e->dots + row * e->Tk, *scores = e->scores + row * e->Tk, *weights = e->pattern + row * e->Tk;
+    const float *q = e->queries + query * e->dk, *k = e->keys + key * e->dk, *v = e->values;
+    const float *dots = e->dots + query * e->Tk, *scores = e->scores + query * e->Tk, *weights = e->pattern + query * e->Tk;
     double largest, sum = exponentials(&largest, scores, e->Tk);
     attn_derive_sum(d, number(r, (double)dots[key]), "q·k");
     for (size_t c = 0; c < e->dk; c++)
@@ -165,7 +236,7 @@ void attn_example_weight(struct attn_lesson *r, const struct attn_example *e, si
     }
     attn_derive_sum(d, number(r, (double)weights[key]), "weight");
     attn_derive_term(d, ATTN_TERM_QUOTIENT, number(r, exp((double)scores[key] - largest)), number(r, sum));
-    attn_derive_sum(d, number(r, (double)e->context[row * e->dv]), "context[0]");
+    attn_derive_sum(d, number(r, (double)e->context[query * e->dv]), "context[0]");
     for (size_t j = 0; j < e->Tk; j++)
         if (isfinite(scores[j]))
             attn_derive_term(d, ATTN_TERM_PRODUCT, number(r, (double)weights[j]), number(r, (double)v[j * e->dv]));

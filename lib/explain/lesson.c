@@ -1,5 +1,5 @@
-/* lesson.c - how a listing is shown: its tables, the digits that the article prints beside the computed ones, its errata, and a
- * cell of a built-in model for the steps that explain one weight. */
+/* lesson.c - shows the rows of an article: tables, the digits that the article prints beside the computed ones, its
+ * errata, and a cell of a built-in model for the steps that explain one weight. */
 #include "explain/article.h"
 
 #include <assert.h>
@@ -46,17 +46,17 @@ void attn_lesson_free(struct attn_lesson *r)
     free(r);
 }
 
-int attn_lesson_look(struct attn_lesson *r, const char *model, const char *sentence, size_t query, size_t key,
-                      struct attn_err *err)
+/* Runs a built-in model on a sentence, for the steps of explain.h to show one cell of it.  Replaces an earlier one. */
+static int look(struct attn_lesson *r, const struct attn_row *row, struct attn_err *err)
 {
     struct attn_tokenizer *tokenizer = NULL;
-    struct attn_explain_opts cell = {.query = query, .key = key, .threads = 1};
+    struct attn_explain_opts cell = {.query = row->query, .key = row->key, .threads = 1};
     look_away(r);
-    int rc = attn_model_open(&r->model, model, err);
+    int rc = attn_model_open(&r->model, row->model, err);
     if (!rc)
-        rc = attn_tokenizer_open(&tokenizer, model, err);
+        rc = attn_tokenizer_open(&tokenizer, row->model, err);
     if (!rc)
-        rc = attn_encode(&r->tokens, tokenizer, sentence, strlen(sentence), err);
+        rc = attn_encode(&r->tokens, tokenizer, row->text, strlen(row->text), err);
     attn_tokenizer_close(tokenizer);
     return rc ? rc : attn_worked_run(&r->w, r->model, r->tokens, &cell, err);
 }
@@ -173,10 +173,12 @@ size_t attn_lesson_matches(const float *x, size_t n, const char *digits)
     return same;
 }
 
-void attn_lesson_printed(struct attn_lesson *r, const char *what, const float *x, size_t rows, size_t cols, const char *digits)
+void attn_lesson_printed(struct attn_lesson *r, const char *what, const float *x, size_t rows, size_t cols,
+                         const char *digits)
 {
     struct attn_derivation *d = &r->e.d;
     char ours[MOST];
+    assert(cols > 0);
     size_t n = rows * cols, same = attn_lesson_matches(x, n, digits);
     r->checked.printed += n;
     r->checked.same += same;
@@ -207,4 +209,109 @@ void attn_lesson_erratum(struct attn_lesson *r, const char *fmt, ...)
     attn_derive_words(&r->e.d, "Erratum: %s", text ? text : "");
     r->checked.errata++;
     free(text);
+}
+
+bool attn_lesson_equal(const float *a, const float *b, size_t n)
+{
+    for (size_t i = 0; i < n; i++)
+        if (a[i] != b[i])
+            return false;
+    return true;
+}
+
+/* ---- numbers, and what their rows and columns are called --------------------------------- */
+
+struct numbers { const float *x; size_t rows, cols; const char *const *names, *const *columns; };
+
+/* A row of the cell that is looked at: of its query. */
+static struct numbers of_cell(const struct attn_lesson *r, enum attn_numbers of)
+{
+    static const int acts[] = {ATTN_ACT_DOTS, ATTN_ACT_PATTERN, ATTN_ACT_CONTEXT};
+    int act = acts[of - ATTN_NUMBERS_CELL_DOTS];
+    return (struct numbers){.x = attn_worked_row(&r->w, act, r->w.query), .rows = 1, .cols = r->w.seen[act].cols};
+}
+
+/* Of the example, with the names of its tokens; another sequence that it reads has none. */
+static struct numbers of_example(const struct attn_lesson *r, enum attn_numbers of)
+{
+    const struct attn_example *e = &r->example;
+    const char *const *q = r->setup->names, *const *k = r->setup->e.Tk ? NULL : q, *const *columns = r->setup->columns;
+    const struct numbers all[] = {
+        [ATTN_NUMBERS_X] = {e->x, e->T, e->d, q, NULL},
+        [ATTN_NUMBERS_Y] = {e->y, e->Tk, e->d, k, NULL},
+        [ATTN_NUMBERS_QUERIES] = {e->queries, e->T, e->dk, q, NULL},
+        [ATTN_NUMBERS_KEYS] = {e->keys, e->Tk, e->dk, k, NULL},
+        [ATTN_NUMBERS_VALUES] = {e->values, e->Tk, e->dv, k, NULL},
+        [ATTN_NUMBERS_DOTS] = {e->dots, e->T, e->Tk, q, columns},
+        [ATTN_NUMBERS_SCORES] = {e->scores, e->T, e->Tk, q, columns},
+        [ATTN_NUMBERS_PATTERN] = {e->pattern, e->T, e->Tk, q, columns},
+        [ATTN_NUMBERS_CONTEXT] = {e->context, e->T, e->dv, q, NULL},
+        [ATTN_NUMBERS_JOINED] = {e->joined, e->T, e->H * e->dv, q, NULL},
+        [ATTN_NUMBERS_OUTPUT] = {e->output, e->T, e->out, q, NULL},
+        [ATTN_NUMBERS_MADE] = {e->made, e->T, e->Tk, q, columns}};
+    return all[of];
+}
+
+/* The part that a row asks for; it asks for some of the columns of one row only. */
+static struct numbers find(const struct attn_lesson *r, const struct attn_row *row)
+{
+    struct numbers n = row->of < ATTN_NUMBERS_CELL_DOTS ? of_example(r, row->of) : of_cell(r, row->of);
+    const char *const *names = row->names ? row->names : n.names;
+    n.x += (row->at * n.rows + row->row) * n.cols + row->col;
+    n.names = names ? names + row->row : NULL;
+    n.rows = row->rows ? row->rows : n.rows - row->row;
+    n.cols = row->cols ? row->cols : n.cols;
+    return n;
+}
+
+/* ---- rows ------------------------------------------------------------------------------- */
+
+static void table(struct attn_lesson *r, const struct attn_row *row)
+{
+    struct numbers n = find(r, row);
+    attn_lesson_matrix(r, row->text, n.x, n.rows, n.cols, n.names, n.columns);
+}
+
+static void heads(struct attn_lesson *r, size_t sentence)
+{
+    for (size_t h = 0; h < r->example.H; h++) {
+        attn_derive_words(&r->e.d, "Head %zu:", h);
+        table(r, &(struct attn_row)TABLE("weights", PATTERN, .at = sentence * r->example.H + h));
+    }
+}
+
+static void printed(struct attn_lesson *r, const struct attn_row *row)
+{
+    struct numbers n = find(r, row);
+    attn_lesson_printed(r, row->text, n.x, n.rows, n.cols, row->digits);
+}
+
+static int example(struct attn_lesson *r, const struct attn_setup *s, struct attn_err *err)
+{
+    r->setup = s;
+    attn_example_draw(r, &r->example, s);
+    return attn_example_run(r, &r->example, err);
+}
+
+int attn_row_show(struct attn_lesson *r, const struct attn_row *row, struct attn_err *err)
+{
+    switch (row->kind) {
+    case ATTN_ROW_HEADING: attn_derive_step(&r->e.d, "%s", row->text); break;
+    case ATTN_ROW_WORDS: attn_derive_words(&r->e.d, "%s", row->text); break;
+    case ATTN_ROW_ERRATUM: attn_lesson_erratum(r, "%s", row->text); break;
+    case ATTN_ROW_COMMAND: attn_derive_command(&r->e.d, "%s", row->text); break;
+    case ATTN_ROW_EXAMPLE: return example(r, row->setup, err);
+    case ATTN_ROW_AGAIN: return attn_example_again(r, &r->example, row->form, err);
+    case ATTN_ROW_KEEP: r->kept = r->example.pattern; break;
+    case ATTN_ROW_TABLE: table(r, row); break;
+    case ATTN_ROW_HEADS: heads(r, row->at); break;
+    case ATTN_ROW_PRINTED: printed(r, row); break;
+    case ATTN_ROW_WEIGHT: attn_example_weight(r, &r->example, row->query, row->key); break;
+    case ATTN_ROW_LOOK: return look(r, row, err);
+    case ATTN_ROW_VECTOR: return attn_explain_vector(&r->e, row->act, err);
+    case ATTN_ROW_STEP: row->step(&r->e); break;
+    case ATTN_ROW_OWN: return row->own(r, row, err);
+    case ATTN_ROW_END: break;
+    }
+    return ATTN_OK;
 }

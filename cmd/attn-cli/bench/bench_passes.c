@@ -128,7 +128,7 @@ struct pass {
     struct attn_seq *seq;               /* [seqs] */
     size_t *at;                         /* [seqs] where the patterns of each sentence begin in `kept` */
     float *kept;
-    size_t seqs, rows, H;
+    size_t seqs, rows, H, numbers;      /* numbers: in `kept` */
     double flops;
 };
 
@@ -233,20 +233,18 @@ static int keep(void *self, const struct attn_probe *p, struct attn_err *err)
     return ATTN_OK;
 }
 
-/* Lengths vary without order but are the same in every run, so that runs can be compared.  Returns how many numbers are kept. */
-static size_t lay_out(struct pass *p, struct work *w, const struct attn_info *n)
+/* Lengths vary without order but are the same in every run, so that runs can be compared. */
+static void lay_out(struct pass *p, struct work *w, const struct attn_info *n)
 {
-    size_t numbers = 0;
     p->H = n->H;
     for (size_t i = 0; i < p->seqs; i++) {
         size_t T = SHORTEST + i * 17 % (LONGEST - SHORTEST + 1);
         p->seq[i].T = T;
-        p->at[i] = numbers;
+        p->at[i] = p->numbers;
         p->rows += T;
-        numbers += n->L * n->H * T * T;
+        p->numbers += n->L * n->H * T * T;
         add_least(&w->blocks, least_of_blocks(n, T, 1));
     }
-    return numbers;
 }
 
 static int batch_start(struct work *w, const struct stage *s, const struct bench *b, struct attn_err *err)
@@ -254,10 +252,10 @@ static int batch_start(struct work *w, const struct stage *s, const struct bench
     struct pass *p = new_pass(w, s, s->n, err);
     if (!p)
         return err->code;
-    size_t numbers = lay_out(p, w, &b->info);
-    w->blocks.bytes = block_parameters(&b->info) * weight_size(b) + (double)numbers * sizeof *p->kept;
-    if (!(p->kept = malloc(numbers * sizeof *p->kept)))
-        return attn_no_memory(err, NULL, "to keep %zu numbers", numbers);
+    lay_out(p, w, &b->info);
+    w->blocks.bytes = block_parameters(&b->info) * weight_size(b) + (double)p->numbers * sizeof *p->kept;
+    if (!(p->kept = malloc(p->numbers * sizeof *p->kept)))
+        return attn_no_memory(err, NULL, "to keep %zu numbers", p->numbers);
     const struct attn_observer keeper = {.wants = wants_pattern, .watch = keep, .self = p};
     return start_pass(w, b, &keeper, 1, err);
 }

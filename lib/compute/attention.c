@@ -1,3 +1,4 @@
+/* attention.c - the steps of attention.h, fast, for the kinds whose rows are read from one bound to another. */
 #include "compute/attention.h"
 
 #include "base/size.h"
@@ -14,47 +15,6 @@ enum {
     DEPTH = 128,                        /* steps of k before the next rows use the same part of a panel: 32 KB, in the L1 cache */
     TILE = 6, GROUP = 2 * TILE          /* rows of a tile of the product; rows that read the same range of keys */
 };
-
-/* ---- the definition ---- */
-
-/* Row t of the pattern: softmax(scale q k') over the keys that query t sees; the row maximum is subtracted so that exp cannot
- * overflow, and the weights of the other keys are exactly 0. */
-static void plain_row(float *p, const float *q, const float *k, size_t seen, size_t Tk, size_t dh, float scale)
-{
-    float max = -INFINITY;
-    double sum = 0;
-    for (size_t j = 0; j < seen; j++) {
-        float dot = 0;
-        for (size_t i = 0; i < dh; i++)
-            dot = fmaf(q[i], k[j * dh + i], dot);
-        p[j] = dot * scale;
-        max = fmaxf(max, p[j]);
-    }
-    for (size_t j = 0; j < seen; j++) {
-        p[j] = expf(p[j] - max);
-        sum += (double)p[j];
-    }
-    for (size_t j = 0; j < Tk; j++)
-        p[j] = j < seen ? p[j] / (float)sum : 0;
-}
-
-void attn_attention_plain(float *context, float *pattern, const float *q, const float *k, const float *v, size_t Tq, size_t Tk,
-                          size_t dh, size_t dv, size_t pos, float scale)
-{
-    for (size_t t = 0; t < Tq; t++) {
-        const size_t seen = smaller(pos + t + 1, Tk);
-        float *p = pattern + t * Tk;
-        plain_row(p, q + t * dh, k, seen, Tk, dh, scale);
-        for (size_t i = 0; i < dv; i++) {
-            float sum = 0;
-            for (size_t j = 0; j < seen; j++)
-                sum = fmaf(p[j], v[j * dv + i], sum);
-            context[t * dv + i] = sum;
-        }
-    }
-}
-
-/* ---- the same, fast ---- */
 
 static struct attn_range everything(const struct attn_head *h)
 {

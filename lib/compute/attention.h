@@ -20,8 +20,9 @@
 
 #include "compute/mask.h"
 
-/* The definition of causal attention of one head, which the tests compare with: no bands, no SIMD.  q[Tq, dh], k[Tk, dh],
- * v[Tk, dv]; query t is at position pos + t and sees the keys up to there.  Results: pattern[Tq, Tk], context[Tq, dv]. */
+/* The definition of causal attention of one head (scaled_dot_product.c), which the tests compare with: no bands, no SIMD.
+ * q[Tq, dh], k[Tk, dh], v[Tk, dv]; query t is at position pos + t and sees the keys up to there.  Results: pattern[Tq, Tk],
+ * context[Tq, dv]. */
 void attn_attention_plain(float *context, float *pattern, const float *q, const float *k, const float *v, size_t Tq, size_t Tk,
                           size_t dh, size_t dv, size_t pos, float scale);
 

@@ -4,7 +4,6 @@
 #include "draw.h"
 
 #include "attn.h"
-#include "compute/attention.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -92,27 +91,6 @@ START_TEST(every_masking_is_right)
     expect_all(&a);
     a.pos = 20;                         /* the queries continue a text */
     expect_all(&a);
-}
-END_TEST
-
-/* The definition, one head at a time: the dots of both are the same chains, so patterns differ only by the rounding of exp. */
-START_TEST(fast_attention_is_the_plain_one)
-{
-    static float plainly[TQ * DV], weights[TQ * TK];
-    struct attn_attention a = plain();
-    a.kind.form = ATTN_CAUSAL;
-    a.pos = (size_t)_i;
-    ck_assert(!attn_attention(context, q, k, v, &a, NULL));
-    for (size_t head = 0; head < B * H; head++) {
-        const size_t kv = head / H * HKV + head % H / (H / HKV);
-        attn_attention_plain(plainly, weights, q + head * TQ * DH, k + kv * TK * DH, v + kv * TK * DV, TQ, TK, DH, DV, a.pos, a.scale);
-        for (size_t i = 0; i < TQ * TK; i++) {
-            const float fast = pattern[head * TQ * TK + i];
-            ck_assert(fabsf(fast - weights[i]) <= 1e-6f * weights[i] && (i % TK <= a.pos + i / TK || fast == 0));
-        }
-        for (size_t i = 0; i < TQ * DV; i++)
-            ck_assert_float_le(fabsf(context[head * TQ * DV + i] - plainly[i]), 1e-6f);
-    }
 }
 END_TEST
 
@@ -286,7 +264,6 @@ Suite *suite_attention(void)
     TCase *c = tcase_create("attention");
     tcase_add_checked_fixture(c, setup, NULL);
     tcase_add_loop_test(c, every_masking_is_right, 0, FORMS);
-    tcase_add_loop_test(c, fast_attention_is_the_plain_one, 0, 3);
     tcase_add_loop_test(c, asking_for_arrays_changes_nothing, 0, FORMS);
     tcase_add_test(c, empty_rows_are_zeros_or_refused);
     tcase_add_test(c, renormalising_may_lose_a_row);

@@ -64,7 +64,6 @@ in_one_piece    = dd if=$(1) of=$(2) bs=67108864 status=none
 cflags_vec        := -O2 -fno-var-tracking
 # Their frames hold a tile of sums, half a megabyte that small products use little of: to probe it took half of their time.
 unprobed          := $(if $(flags)$(clash),,-fno-stack-clash-protection)
-cflags_gemm       := $(unprobed)
 cflags_gemm_item  := $(unprobed)
 cflags_rows_backward := $(unprobed)
 # Its deep frame makes the stack grow, by one touch at its end: each page on the way would be memory, and time at every start.

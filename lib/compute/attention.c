@@ -103,7 +103,7 @@ static void dots_panel(const struct attn_head *h, const struct attn_band *b, siz
         size_t depth = smaller(dh - i, DEPTH), left = smaller(dh - i - depth, DEPTH);
         struct attn_prefetch soon = attn_prefetch_rows(k + (i + depth) * PANEL, left, PANEL * sizeof *k, PANEL * sizeof *k);
         soon.next = left ? NULL : then;
-        const struct attn_operands o = {y, b->ld, q + i, b->ldq, k + i * PANEL, PANEL, i > 0, NULL};
+        const struct attn_operands o = {.y = y, .ldy = b->ld, .x = q + i, .ldx = b->ldq, .w = k + i * PANEL, .ldw = PANEL, .more = i > 0};
         attn_multiply(&o, b->rows - first, PANEL, depth, &soon);
     }
 }
@@ -285,9 +285,9 @@ static void multiply_keys(const struct attn_operands *o, size_t rows, size_t col
     attn_multiply(o, rows, cols, whole, prefetch);
     rest.x += whole;
     rest.w += whole * o->ldw;
-    rest.more = true;
+    rest.more = rest.by_loops = true;
     if (whole < keys)
-        attn_multiply_by_loops(&rest, rows, keys - whole, prefetch);
+        attn_multiply(&rest, rows, PANEL, keys - whole, prefetch);
 }
 
 /* y (+)= weights v, 64 columns or as many as there are from `col` on, for at most GROUP rows and those of keys k that they see. */
@@ -297,8 +297,8 @@ static void context_tile(const struct attn_head *h, const struct attn_band *b, s
     size_t rows = smaller(b->rows - row, GROUP);
     struct attn_range r = reach(h, b->row0 + row, rows);
     size_t from = larger(k.lo, r.lo), to = smaller(k.hi, r.hi);
-    const struct attn_operands o = {y + row * ldy, ldy, b->m + row * b->ld + from, b->ld, h->keys.v + from * h->keys.ldv + col,
-                                    h->keys.ldv, from > r.lo, NULL};
+    const struct attn_operands o = {.y = y + row * ldy, .ldy = ldy, .x = b->m + row * b->ld + from, .ldx = b->ld,
+                                    .w = h->keys.v + from * h->keys.ldv + col, .ldw = h->keys.ldv, .more = from > r.lo};
     if (from < to)
         multiply_keys(&o, rows, columns_from(h, col), to - from, prefetch);
 }
@@ -322,7 +322,7 @@ void attn_head_mix(const struct attn_head *h, float *y, size_t ldy, const float 
 {
     struct attn_prefetch none = {0};
     for (size_t col = 0; col < h->dv; col += PANEL) {
-        const struct attn_operands o = {y + col, ldy, weights, ld, v + col, ldv, more, NULL};
+        const struct attn_operands o = {.y = y + col, .ldy = ldy, .x = weights, .ldx = ld, .w = v + col, .ldw = ldv, .more = more};
         attn_multiply(&o, rows, columns_from(h, col), K, &none);
     }
 }

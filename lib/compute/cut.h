@@ -8,9 +8,9 @@
 
 #include "compute/weights.h"
 
-/* One weight and where its product goes.  panels: how many it has; strip: panels of a strip; first: number of its first strip
- * among those of all outputs. */
-struct attn_gemm_output { float *y; size_t ldy; const struct attn_mat *w; size_t panels, strip, first; };
+/* One weight and where its product goes.  prepacked: whether its panels are read (panels.h); panels: how many it has; strip: panels
+ * of a strip; first: number of its first strip among those of all outputs. */
+struct attn_gemm_output { float *y; size_t ldy; const struct attn_mat *w; bool prepacked; size_t panels, strip, first; };
 
 /* The most an item may have: rows (whole tiles of `tile` rows), panels of a strip, steps of k at a time.  items: how many each
  * worker should get at least; fine: into how many parts the last strip of its share is cut.  least: how few rows an item may have

@@ -13,19 +13,14 @@
 
 enum {
     PANEL = ATTN_PANEL,
-    PANELS = 64,                        /* most panels of an item */
+    PANELS = ATTN_ITEM_PANELS,
     STRIP = 16,                         /* most panels of an item whose sums or slabs stay in the cache */
-    APART = 16,                         /* floats between rows of sums, so that not all rows map to the same cache sets */
-    SUMS = 512 * (4 * PANEL + APART),   /* some 550 KB, in the L2 cache */
-    LINE = 64,
     DEEP = 768, SHORT = 192,            /* steps of a panel that is a copy already, for many rows and some: 128 and 256 are slower */
     SHALLOW = 16,                       /* steps of a weight of which whole rows are read */
     FEW_PAIRED = 128, PAIRED = 384,     /* steps of a panel to be made into pairs, for few rows, for which that takes long, and many */
     FOR_TILES = 256,                    /* steps of a panel in pairs that stays in the L1 cache: 32 KB */
     AS_FETCHED = 16                     /* this many rows are multiplied in the time it takes to read the weights from memory */
 };
-_Static_assert(ATTN_FEW * (PANELS * PANEL + APART) <= SUMS, "the sums of the widest item fit");
-_Static_assert((SUMS + ATTN_CHUNK + ATTN_SLAB * PANEL) * sizeof(float) <= 896 << 10, "attn.h asks for a stack of 1 MB");
 _Static_assert(STRIP * PANEL <= ATTN_BF16_WIDTH, "an item is as wide as a stream of pairs at most");
 
 /* ---- which blocking ---- */
@@ -38,27 +33,27 @@ _Static_assert(STRIP * PANEL <= ATTN_BF16_WIDTH, "an item is as wide as a stream
  * transpose a large weight in registers, which no kernel does: two to six rows are 1.2 to 1.4 times as fast as by kernels, and one
  * row waits for memory alone. */
 static const struct attn_blocking
-    many = {{.rows = 264, .tile = 6, .strip = 4, .depth = ATTN_SLAB, .items = 2, .fine = 4, .least = 64}, attn_sum_up_slabs, false, DEEP},
-    some = {{.rows = 48, .tile = 6, .strip = STRIP, .depth = ATTN_SLAB / 2, .items = 2, .fine = 1}, attn_sum_up_slabs, false, SHORT},
-    some_transposed = {{.rows = 48, .tile = 6, .strip = 1, .depth = ATTN_SLAB / 2, .items = 2, .fine = 1}, attn_sum_up_slabs, false, SHORT},
-    few = {{.rows = ATTN_FEW, .tile = 1, .strip = PANELS, .depth = SHALLOW, .items = 1, .fine = 1}, attn_sum_up_slabs, false, SHORT},
-    streamed = {{.rows = ATTN_STREAM, .tile = 1, .strip = PANELS, .depth = ATTN_SLAB, .items = 1, .fine = 1}, attn_sum_up_few, false, 0},
+    many = {{.rows = 264, .tile = 6, .strip = 4, .depth = ATTN_SLAB, .items = 2, .fine = 4, .least = 64}, false, false, DEEP},
+    some = {{.rows = 48, .tile = 6, .strip = STRIP, .depth = ATTN_SLAB / 2, .items = 2, .fine = 1}, false, false, SHORT},
+    some_transposed = {{.rows = 48, .tile = 6, .strip = 1, .depth = ATTN_SLAB / 2, .items = 2, .fine = 1}, false, false, SHORT},
+    few = {{.rows = ATTN_FEW, .tile = 1, .strip = PANELS, .depth = SHALLOW, .items = 1, .fine = 1}, false, false, SHORT},
+    streamed = {{.rows = ATTN_STREAM, .tile = 1, .strip = PANELS, .depth = ATTN_SLAB, .items = 1, .fine = 1}, false, true, 0},
     few_in_bf16 = {{.rows = 48, .tile = ATTN_BF16_ROWS, .strip = 2, .depth = FEW_PAIRED, .items = 1, .fine = 1},
-                   attn_sum_up_bf16, true, DEEP},
+                   true, false, DEEP},
     many_in_bf16 = {{.rows = 256, .tile = ATTN_BF16_ROWS, .strip = 4, .depth = DEEP, .items = 2, .fine = 2, .least = 64},
-                    attn_sum_up_bf16, true, DEEP},
+                    true, false, DEEP},
     copied_in_bf16 = {{.rows = 128, .tile = ATTN_BF16_ROWS, .strip = 2, .depth = DEEP, .items = 2, .fine = 2, .least = 64},
-                      attn_sum_up_bf16, true, DEEP},
+                      true, false, DEEP},
     few_in_tiles = {{.rows = 48, .tile = ATTN_BF16_ROWS, .strip = STRIP, .depth = FEW_PAIRED, .items = 1, .fine = 1},
-                    attn_sum_up_bf16, true, PAIRED},
+                    true, false, PAIRED},
     some_in_tiles = {{.rows = 256, .tile = ATTN_BF16_ROWS, .strip = 8, .depth = PAIRED, .items = 1, .fine = 1},
-                     attn_sum_up_bf16, true, PAIRED},
+                     true, false, PAIRED},
     many_in_tiles = {{.rows = 512, .tile = ATTN_BF16_ROWS, .strip = 4, .depth = PAIRED, .items = 2, .fine = 2, .least = 128},
-                     attn_sum_up_bf16, true, PAIRED},
+                     true, false, PAIRED},
     copied_in_tiles = {{.rows = 256, .tile = ATTN_BF16_ROWS, .strip = 4, .depth = FOR_TILES, .items = 2, .fine = 2, .least = 64},
-                       attn_sum_up_bf16, true, FOR_TILES},
+                       true, false, FOR_TILES},
     lone_in_bf16 = {{.rows = ATTN_BF16_LONE, .tile = 1, .strip = STRIP, .depth = PAIRED, .items = 1, .fine = 1},
-                    attn_sum_up_few, true, 0};
+                    true, true, 0};
 
 static const struct attn_blocking *blocking_in_tiles(size_t n, bool copied)
 {
@@ -125,51 +120,15 @@ double attn_gemm_share(size_t n, const struct attn_mat *w, bool bf16)
 {
     const struct attn_product one = {.w = w};
     const struct attn_blocking *blocking = blocking_for(n, &one, 1, bf16);
-    struct attn_shape any = {.rows = 1, .K = 1, .ldx = 1, .ldw = PANEL, .ldy = PANEL, .cols = PANEL};
-    if (blocking->sum_up == attn_sum_up_few)
+    struct attn_shape any = {.rows = 1, .K = 1, .ldx = 1, .ldw = PANEL, .ldy = PANEL, .cols = PANEL,
+                             .flags = blocking->in_bf16 ? ATTN_KERNEL_BF16 : 0};
+    if (blocking->streamed || !attn_multiply_by_kernels(n, blocking->in_bf16) ||
+        (!blocking->in_bf16 && attn_packing_of(w, n, true, bf16).by_loops))
         return 0;
-    if (blocking->in_bf16) {
-        any.flags = ATTN_KERNEL_BF16;
-        return n >= ATTN_MANY_BF16 && attn_bf16_kind() == ATTN_BF16_DOTS && attn_microkernel_of(&any);
-    }
-    const bool copied = (bf16 || !all_in_place(&one, 1)) && !attn_mat_small(w), first = copied && w->type != ATTN_F32 && !w->transposed;
-    const size_t by_loops = ATTN_FEW + (first ? attn_vec_ops()->tile_rows : 0);       /* its first rows make the copy */
-    return !(copied && n <= by_loops) && attn_microkernel_of(&any);
+    return attn_microkernel_of(&any) != NULL;
 }
 
-/* ---- the epilogue ---- */
-
-/* The biases of columns j0.. in float32. */
-static void widen_bias(float *bias, const struct attn_mat *w, size_t j0, size_t cols)
-{
-    for (size_t j = 0, n; j < cols; j += n) {           /* n: those that are contiguous */
-        size_t group = w->group ? w->group : w->out, left = group - (j0 + j) % group;
-        n = smaller(left, cols - j);
-        attn_vec_widen(bias + j, w->bias.data, w->bias.type, attn_mat_index(w, j0 + j), n);
-    }
-}
-
-/* s: the sums, to which the bias is added first.  bias: NULL if there is none. */
-static void epilogue_of_row(float *y, float *s, const float *bias, size_t n, enum attn_epilogue epilogue)
-{
-    if (bias && epilogue == ATTN_STORE) {
-        attn_vec_sum(y, s, bias, n);
-        return;
-    }
-    if (bias && epilogue == ATTN_ADD) {
-        attn_vec_add_sum(y, s, bias, n);
-        return;
-    }
-    if (bias)
-        attn_vec_add(s, bias, n);
-    const enum attn_mlp_kind mlp = attn_epilogue_mlp(epilogue);
-    if (mlp)
-        attn_vec_activate(y, attn_mlp_gated(mlp) ? y : s, s, mlp, n);
-    else if (epilogue == ATTN_ADD)
-        attn_vec_add(y, s, n);
-    else
-        memcpy(y, s, n * sizeof *y);
-}
+/* ---- rows of x made ready for products in bf16 ---- */
 
 void attn_gemm_round(float *rounded, size_t in, size_t i, size_t k, const float *x, size_t n)
 {
@@ -178,53 +137,6 @@ void attn_gemm_round(float *rounded, size_t in, size_t i, size_t k, const float 
     else
         attn_bf16_put(rounded, attn_bf16_words(in), i, k, x, n);
 }
-
-static void epilogue_of_item(const struct attn_item_sums *o)
-{
-    float space[PANELS * PANEL], *bias = o->it.to->w->bias.data ? space : NULL;
-    const struct attn_gemm_output *to = o->it.to;
-    size_t j = o->it.j0 * PANEL, cols = attn_item_columns(&o->it);
-    if (bias)
-        widen_bias(bias, to->w, j, cols);
-    for (size_t i = o->it.i0; i < o->it.i1; i++) {
-        float *sum = o->sum + (i - o->it.i0) * o->ld;
-        bool in_place = o->p->y_bf16 && !attn_mlp_gated(attn_epilogue_mlp(o->p->epilogue));
-        float *y = in_place ? sum : to->y + i * to->ldy + j;
-        epilogue_of_row(y, sum, bias, cols, o->p->epilogue);
-        if (o->p->y_bf16)
-            attn_gemm_round(o->p->y_bf16, to->w->out, i, j, y, cols);
-    }
-}
-
-/* Whether the product reads a weight's panels; else it reads the weight as it is stored. */
-static bool reads_panels(const struct attn_joint_product *p, const struct attn_mat *w)
-{
-    const bool pairs = p->blocking->in_bf16;
-    if (!w->panels)
-        return false;
-    return p->cut.n == 1 ? attn_panels_help_one(pairs) : p->blocking->sum_up != attn_sum_up_few && attn_panels_help_many(w, pairs);
-}
-
-static void one_item(void *ctx, size_t item, int worker)
-{
-    (void)worker;
-    const struct attn_joint_product *p = ctx;
-    _Alignas(LINE) float sum[SUMS];
-    struct attn_gemm_item it = attn_cut_item(&p->cut, item);
-    struct attn_item_sums o = {p, it, sum, (it.j1 - it.j0) * PANEL + APART};
-    if (o.it.j0 == o.it.j1)
-        return;
-    if (p->in == 0)
-        memset(sum, 0, (o.it.i1 - o.it.i0) * o.ld * sizeof *sum);
-    assert(up(it.i1 - it.i0, p->blocking->sizes.tile) * o.ld <= SUMS);
-    if (reads_panels(p, o.it.to->w))
-        attn_sum_up_panels(&o);
-    else
-        p->blocking->sum_up(&o);
-    epilogue_of_item(&o);
-}
-
-/* ---- rows of x made ready for products in bf16 ---- */
 
 struct rounding { float *to; const struct attn_joint_product *p; };
 
@@ -251,6 +163,14 @@ static void read_rounded(struct attn_joint_product *p, const float *rounded)
 
 /* ---- all of it ---- */
 
+/* Whether products of n rows read the weight's panels; else they read it as it is stored. */
+static bool reads_panels(const struct attn_blocking *b, size_t n, const struct attn_mat *w)
+{
+    if (!w->panels)
+        return false;
+    return n == 1 ? attn_panels_help_one(b->in_bf16) : !b->streamed && attn_panels_help_many(w, b->in_bf16);
+}
+
 void attn_gemm_each(struct attn_team *t, const struct attn_product *each, size_t outs, const float *x, size_t ldx, size_t n,
                     enum attn_epilogue epilogue, float *rounded, const struct attn_bf16_operands *bf16)
 {
@@ -264,11 +184,12 @@ void attn_gemm_each(struct attn_team *t, const struct attn_product *each, size_t
     double columns = 0;
     for (size_t i = 0; i < outs; i++) {
         if (each[i].w->out > 0)
-            out[p.cut.outs++] = (struct attn_gemm_output){.y = each[i].y, .ldy = each[i].ldy, .w = each[i].w};
+            out[p.cut.outs++] = (struct attn_gemm_output){.y = each[i].y, .ldy = each[i].ldy, .w = each[i].w,
+                                                         .prepacked = reads_panels(blocking, n, each[i].w)};
         columns += (double)each[i].w->out;
     }
     assert(!p.y_bf16 || attn_epilogue_mlp(epilogue));
-    if (n == 1 && reads_panels(&p, each->w))
+    if (n == 1 && reads_panels(blocking, n, each->w))
         sizes.strip = attn_panels_at_once();    /* in narrow items: threads end together */
     if (n == 0 || p.cut.outs == 0)
         return;
@@ -278,7 +199,7 @@ void attn_gemm_each(struct attn_team *t, const struct attn_product *each, size_t
         read_rounded(&p, x_bf16 ? x_bf16 : rounded);
     attn_cut_share(&p.cut);
     double rows = n < AS_FETCHED ? AS_FETCHED : (double)n;
-    attn_team_run(t, p.cut.items, 2.0 * rows * (double)p.in * columns, one_item, &p);
+    attn_team_run(t, p.cut.items, 2.0 * rows * (double)p.in * columns, attn_gemm_item, &p);
 }
 
 void attn_gemm(struct attn_team *t, float *y, size_t ldy, const float *x, size_t ldx,

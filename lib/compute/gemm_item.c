@@ -1,3 +1,4 @@
+/* gemm_item.c - one work item of a product: each panel of its weight, packed where need be, is multiplied with its rows. */
 #include "compute/gemm_item.h"
 
 #include "base/size.h"
@@ -9,63 +10,68 @@
 #include <assert.h>
 #include <string.h>
 
-enum { PANEL = ATTN_PANEL, LINE = 64, LEAD = 2 /* slabs ahead that kernels prefetch */ };
+enum {
+    PANEL = ATTN_PANEL, LINE = 64,
+    LEAD = 2,                           /* slabs ahead that kernels prefetch */
+    APART = 16,                         /* floats between rows of sums, so that not all rows map to the same cache sets */
+    SUMS = 512 * (4 * PANEL + APART)    /* some 550 KB, in the L2 cache */
+};
+_Static_assert(ATTN_FEW * (ATTN_ITEM_PANELS * PANEL + APART) <= SUMS, "the sums of the widest item fit");
+_Static_assert((SUMS + ATTN_CHUNK + ATTN_SLAB * PANEL) * sizeof(float) <= 896 << 10, "attn.h asks for a stack of 1 MB");
+_Static_assert(ATTN_SLAB <= ATTN_CHUNK / PANEL, "a slab fits where chunks are packed");
 
-/* ---- slabs of a weight as it is stored, in float32 ---- */
+/* ---- the K blocks of an item, in the order in which they are multiplied ---- */
 
-/* Multiplies the first of n rows with slab s as it is stored, and leaves a copy of it; returns how many rows these were. */
-static size_t multiply_first(const struct attn_operands *o, const struct attn_mat *w, const struct attn_slab *s, float *copy,
-                             size_t n, struct attn_prefetch *prefetch)
+/* Steps k .. k + K of panel j; and the chunk it is in, whose blocks are packed at once. */
+struct k_block { struct attn_chunk c; size_t j, k, K; };
+
+/* Only what is packed for bf16 has chunks of its own; else they are all panels by the same steps of x, which stay in the cache. */
+static struct attn_chunk chunk_at(const struct attn_item_sums *o, size_t j, size_t k)
 {
-    const void *at = attn_element(w->data, w->type, s->k * w->ld + s->j);
-    const size_t first = attn_vec_ops()->tile_rows;
-    assert(n >= first);
-    attn_vec_of(w->type)->panel_copy(o->y, o->ldy, o->x, o->ldx, copy, at, w->ld, s->K, o->more, n, prefetch);
-    attn_multiply_counts(false, first * s->K * PANEL);
-    return first;
+    const struct attn_gemm_item *it = &o->it;
+    if (o->p->blocking->in_bf16 && !it->to->prepacked)
+        return attn_chunk_of(it->to->w, j, it->j1, k, o->depth);
+    return (struct attn_chunk){j, it->j1, k, smaller(o->p->in - k, o->depth)};
 }
 
-/* Few rows of the copy of a large weight are multiplied by our loops, which prefetch in every step: between kernels' calls there is
- * too little time, and 8 rows take 1.2 to 1.3 times as long.  24 rows take 1.07 times as long. */
-static void multiply_copy(const struct attn_operands *o, size_t n, size_t K, bool small, struct attn_prefetch *prefetch)
+/* Goes on to the item's next chunk; false: there is none. */
+static bool next_chunk(struct attn_chunk *c, const struct attn_item_sums *o)
 {
-    if (n <= ATTN_FEW && !small)
-        attn_multiply_by_loops(o, n, K, prefetch);
+    const size_t k = c->k + c->K;
+    if (k < o->p->in)
+        *c = chunk_at(o, c->j0, k);
+    else if (c->j1 < o->it.j1)
+        *c = chunk_at(o, c->j1, 0);
     else
-        attn_multiply(o, n, PANEL, K, prefetch);
+        return false;
+    return true;
 }
 
-/* Adds the product of the item's rows with slab s. */
-static void add_floats(const struct attn_item_sums *o, const struct attn_slab *s, struct attn_prefetch *prefetch)
+static struct k_block block_of(const struct attn_item_sums *o, const struct attn_chunk *c, size_t j, size_t k)
 {
-    _Alignas(LINE) float copy[ATTN_SLAB * PANEL];
-    const struct attn_joint_product *p = o->p;
-    const struct attn_mat *w = o->it.to->w;
-    const float *x = p->x + o->it.i0 * p->ldx + s->k;
-    float *y = o->sum + s->j - o->it.j0 * PANEL;
-    size_t n = o->it.i1 - o->it.i0, done = 0;
-    struct attn_operands all = {y, o->ld, x, p->ldx, copy, PANEL, s->k > 0, NULL};
-    struct attn_prefetch none = {0};
-    if (w->type != ATTN_F32 && n > attn_vec_ops()->tile_rows && attn_slab_whole(w, s, p->bf16) && !attn_mat_small(w)) {
-        done = multiply_first(&all, w, s, copy, n, prefetch);      /* the first rows make a copy that the others read */
-    } else {
-        struct attn_floats at = attn_slab_floats(copy, w, s, p->bf16);
-        all.w = at.at;
-        all.ldw = at.ld;
-    }
-    all.y += done * all.ldy;
-    all.x += done * all.ldx;
-    if (all.w == copy) {
-        multiply_copy(&all, n - done, s->K, attn_mat_small(w), prefetch);
-        return;
-    }
-    if (n <= ATTN_FEW) {                                /* between calls for few rows there is no time to prefetch: kernels do it */
-        if (s->k + (LEAD + 1) * s->K <= p->in)
-            all.next = all.w + LEAD * s->K * all.ldw;
-        prefetch = &none;
-    }
-    attn_multiply(&all, n, PANEL, s->K, prefetch);
+    return (struct k_block){*c, j, k, smaller(c->k + c->K - k, o->depth)};
 }
+
+/* K 0: there is none, as the item has no panels left or the weight no rows. */
+static struct k_block first_block(const struct attn_item_sums *o)
+{
+    if (o->it.j0 == o->it.j1)
+        return (struct k_block){.K = 0};
+    struct attn_chunk c = chunk_at(o, o->it.j0, 0);
+    return block_of(o, &c, c.j0, c.k);
+}
+
+static struct k_block next_block(const struct attn_item_sums *o, const struct k_block *b)
+{
+    struct attn_chunk c = b->c;
+    if (b->k + b->K < c.k + c.K)
+        return block_of(o, &c, b->j, b->k + b->K);
+    if (b->j + 1 < c.j1)
+        return block_of(o, &c, b->j + 1, c.k);
+    return next_chunk(&c, o) ? block_of(o, &c, c.j0, c.k) : (struct k_block){.K = 0};
+}
+
+/* ---- what to prefetch while one of them is multiplied ---- */
 
 /* The item's rows are divided into `parts`; this is one of them. */
 static size_t row_of_part(const struct attn_item_sums *o, size_t part, size_t parts)
@@ -87,15 +93,15 @@ static struct attn_prefetch result_prefetch(const struct attn_item_sums *o, size
     return attn_prefetch_for_write(attn_prefetch_rows(y + row * ld + j, rows, cols * sizeof *y, ld * sizeof *y));
 }
 
-/* The same before their next steps, `depth` of them from k on, or the end. */
-static struct attn_prefetch rows_prefetch(const struct attn_item_sums *o, size_t k, size_t depth, size_t part, size_t parts)
+/* The same before their next steps, or the end. */
+static struct attn_prefetch rows_prefetch(const struct attn_item_sums *o, const struct k_block *b)
 {
     const struct attn_joint_product *p = o->p;
-    const size_t size = sizeof *p->x, row = row_of_part(o, part, parts);
+    const size_t k = b->k + b->K, part = b->j - o->it.j0, parts = o->it.j1 - o->it.j0, row = row_of_part(o, part, parts);
     if (k >= p->in)
         return result_prefetch(o, part, parts);
-    return attn_prefetch_rows(p->x + row * p->ldx + k, row_of_part(o, part + 1, parts) - row, smaller(p->in - k, depth) * size,
-                          p->ldx * size);
+    return attn_prefetch_rows(p->x + row * p->ldx + k, row_of_part(o, part + 1, parts) - row, smaller(p->in - k, o->depth) * sizeof *p->x,
+                              p->ldx * sizeof *p->x);
 }
 
 /* Goes on to the item that this thread takes next; false: its share ends. */
@@ -107,63 +113,106 @@ static bool next_item(struct attn_gemm_item *it, const struct attn_joint_product
     return true;
 }
 
-/* The same for the item's panels of w or, after the last step, for the beginning of the item that this thread takes next. */
-static struct attn_prefetch weights_prefetch(const struct attn_item_sums *o, size_t k, size_t part, size_t parts)
+/* The next steps of the item's panels of a weight in float32 or, after the last, the beginning of the item that this thread takes
+ * next. */
+static struct attn_prefetch stored_prefetch(const struct attn_item_sums *o, const struct k_block *b)
 {
     const struct attn_joint_product *p = o->p;
     struct attn_gemm_item next = o->it;
+    size_t k = b->k + b->K;
     if (k >= p->in) {
         if (!next_item(&next, p))
             return (struct attn_prefetch){0};
         k = 0;
     }
-    struct attn_slab all = {next.j0 * PANEL, attn_item_columns(&next), k, smaller(p->in - k, p->cut.most->depth)};
-    return attn_slab_memory(next.to->w, &all, part, parts);
+    struct attn_slab all = {next.j0 * PANEL, attn_item_columns(&next), k, smaller(p->in - k, o->depth)};
+    return attn_slab_memory(next.to->w, &all, b->j - o->it.j0, o->it.j1 - o->it.j0);
 }
 
-/* Multiplies all panels by the same steps of x, which stay in the cache, before the next steps, which are prefetched meanwhile. */
-void attn_sum_up_slabs(const struct attn_item_sums *o)
+/* The chunk after this block's: a part of it while each block is multiplied. */
+static struct attn_prefetch chunk_prefetch(const struct attn_item_sums *o, const struct k_block *b)
 {
-    size_t panels = o->it.j1 - o->it.j0, in = o->p->in, depth = o->p->cut.most->depth;
-    for (size_t k = 0; k < in; k += depth)
-        for (size_t j = 0; j < panels; j++) {
-            struct attn_slab s = attn_slab_of(o->it.to->w, o->it.j0 + j, k, depth);
-            struct attn_prefetch rows = rows_prefetch(o, k + s.K, depth, j, panels), prefetch = weights_prefetch(o, k + s.K, j, panels);
-            prefetch.next = &rows;
-            add_floats(o, &s, &prefetch);
-        }
-}
-
-/* ---- chunks of it in pairs ---- */
-
-/* Goes on to the item's next chunk; false: there is none. */
-static bool next_chunk(struct attn_chunk *c, const struct attn_gemm_item *it, size_t depth)
-{
-    const struct attn_mat *w = it->to->w;
-    size_t k = c->k + c->K;
-    if (k < w->in)
-        *c = attn_chunk_of(w, c->j0, it->j1, k, depth);
-    else if (c->j1 < it->j1)
-        *c = attn_chunk_of(w, c->j1, it->j1, 0, depth);
-    else
-        return false;
-    return true;
-}
-
-/* What to prefetch while chunk c is multiplied: the one after it. */
-static struct attn_prefetch chunk_prefetch(const struct attn_item_sums *o, const struct attn_chunk *c, size_t part, size_t parts)
-{
-    struct attn_gemm_item it = o->it;
-    struct attn_chunk next = *c;
-    size_t depth = o->p->cut.most->depth;
-    if (!next_chunk(&next, &it, depth)) {
-        if (!next_item(&it, o->p))
+    struct attn_item_sums then = *o;
+    struct attn_chunk next = b->c;
+    if (!next_chunk(&next, o)) {
+        if (!next_item(&then.it, o->p))
             return (struct attn_prefetch){0};
-        next = attn_chunk_of(it.to->w, it.j0, it.j1, 0, depth);
+        next = attn_chunk_of(then.it.to->w, then.it.j0, then.it.j1, 0, o->depth);
     }
-    size_t j = next.j0 * PANEL, end = smaller(next.j1 * PANEL, it.to->w->out);
+    const size_t deep = parts_of(b->c.K, o->depth), part = (b->j - b->c.j0) * deep + (b->k - b->c.k) / o->depth;
+    const size_t j = next.j0 * PANEL, end = smaller(next.j1 * PANEL, then.it.to->w->out);
     struct attn_slab all = {j, end - j, next.k, next.K};
-    return attn_slab_memory(it.to->w, &all, part, parts);
+    return attn_slab_memory(then.it.to->w, &all, part, (b->c.j1 - b->c.j0) * deep);
+}
+
+/* The next block of a prepacked weight. */
+static struct attn_prefetch prepacked_prefetch(const struct attn_item_sums *o, const struct k_block *b)
+{
+    const struct attn_joint_product *p = o->p;
+    struct attn_gemm_item it = o->it;
+    size_t j = b->j + 1, k = b->k;
+    if (j == it.j1) {
+        j = it.j0;
+        k += o->depth;
+    }
+    if (k >= p->in) {
+        if (!next_item(&it, p) || !it.to->w->panels || it.j0 == it.j1)
+            return (struct attn_prefetch){0};
+        j = it.j0;
+        k = 0;
+    }
+    const bool pairs = p->blocking->in_bf16;
+    size_t K = smaller(p->in - k, o->depth), part = (pairs ? attn_bf16_words(K) : K) * PANEL * sizeof(float) / ATTN_ABREAST;
+    return attn_prefetch_rows(attn_panels_at(it.to->w, j, k, pairs), ATTN_ABREAST, part, part);
+}
+
+static struct attn_prefetch weight_prefetch(const struct attn_item_sums *o, const struct k_block *b)
+{
+    if (o->it.to->prepacked)
+        return prepacked_prefetch(o, b);
+    return o->p->blocking->in_bf16 ? chunk_prefetch(o, b) : stored_prefetch(o, b);
+}
+
+/* ---- packing ---- */
+
+/* In float32, the first rows of many pack a weight in 16 bits while they multiply.  Few rows of what is packed of a large weight are
+ * multiplied by our loops, which prefetch in every step: between kernels' calls there is too little time, and 8 rows take 1.2 to 1.3
+ * times as long.  24 rows take 1.07 times as long. */
+struct attn_packing attn_packing_of(const struct attn_mat *w, size_t n, bool whole, bool round)
+{
+    const size_t tile = attn_vec_ops()->tile_rows;
+    const bool as_stored = whole && !w->transposed && !(round && w->type != ATTN_BF16);
+    const bool in_place = as_stored && w->type == ATTN_F32, waits = !in_place && !attn_mat_small(w);
+    const size_t first = waits && as_stored && n > tile ? tile : 0;
+    return (struct attn_packing){in_place, first, waits && n - first <= ATTN_FEW};
+}
+
+/* Block b of a weight in float32: lets `a` have it where it is stored, or packed.  Returns how many rows were multiplied by that. */
+static size_t pack(struct attn_operands *a, const struct attn_item_sums *o, const struct k_block *b, float *packed,
+                   struct attn_prefetch *prefetch)
+{
+    const struct attn_mat *w = o->it.to->w;
+    const struct attn_slab s = attn_slab_of(w, b->j, b->k, o->depth);
+    const size_t n = o->it.i1 - o->it.i0;
+    const struct attn_packing how = attn_packing_of(w, n, s.cols == PANEL, o->p->bf16);
+    a->w = packed;
+    a->by_loops = how.by_loops;
+    if (how.in_place) {
+        a->w = attn_element(w->data, w->type, s.k * w->ld + s.j);
+        a->ldw = w->ld;
+    } else if (how.first) {
+        attn_vec_of(w->type)->panel_copy(a->y, a->ldy, a->x, a->ldx, packed, attn_element(w->data, w->type, s.k * w->ld + s.j), w->ld,
+                                         s.K, a->more, n, prefetch);
+        attn_multiply_counts(false, how.first * s.K * PANEL);
+    } else {
+        attn_slab_copy(packed, w, &s, o->p->bf16);
+    }
+    if (how.in_place && n <= ATTN_FEW) {                /* between calls for few rows there is no time to prefetch: kernels do it */
+        if (s.k + (LEAD + 1) * s.K <= o->p->in)
+            a->next = a->w + LEAD * s.K * a->ldw;
+        *prefetch = (struct attn_prefetch){0};
+    }
+    return how.first;
 }
 
 /* Whether the first rows of the item make the words of the chunk, one panel after the other, while they multiply: for more rows,
@@ -175,118 +224,59 @@ static bool first_rows_copy(const struct attn_item_sums *o, const struct attn_ch
     return attn_bf16_ops()->panel_copy && n >= enough && n < ATTN_MANY_BF16 && !w->transposed && c->j1 * PANEL <= w->out && c->K % whole == 0;
 }
 
-/* Adds the product of the item's rows with `words`: `depth` steps of panel j from step k on.  copy: the first rows make them. */
-static void add_words(const struct attn_item_sums *o, size_t j, size_t k, size_t depth, float *words, bool copy, struct attn_prefetch *prefetch)
+/* The same in bf16, where a whole chunk is packed at its first block unless the first rows do that, block by block. */
+static size_t pack_bf16(struct attn_operands *a, const struct attn_item_sums *o, const struct k_block *b, float *packed,
+                        struct attn_prefetch *prefetch)
 {
-    const struct attn_joint_product *all = o->p;
     const struct attn_mat *w = o->it.to->w;
-    const float *x = attn_bf16_at(all->x, all->ldx, o->it.i0, k / 2);
-    float *y = o->sum + (j - o->it.j0) * PANEL;
-    size_t n = o->it.i1 - o->it.i0, first = copy ? ATTN_BF16_FIRST : 0;
-    if (copy) {
-        attn_multiply_counts(false, first * depth * PANEL);
-        attn_bf16_ops()->panel_copy(y, o->ld, x, all->ldx, words, attn_element(w->data, w->type, k * w->ld + j * PANEL), w->type,
-                                     w->ld, depth, k > 0, n, prefetch);
+    const struct attn_chunk *c = &b->c;
+    if (first_rows_copy(o, c)) {
+        assert(b->K == c->K);
+        attn_multiply_counts(false, ATTN_BF16_FIRST * b->K * PANEL);
+        attn_bf16_ops()->panel_copy(a->y, a->ldy, a->x, a->ldx, packed,
+                                    attn_element(w->data, w->type, b->k * w->ld + b->j * PANEL), w->type, w->ld, b->K, a->more,
+                                    o->it.i1 - o->it.i0, prefetch);
+        a->w = packed;
+        return ATTN_BF16_FIRST;
     }
-    const struct attn_operands rest = {y + first * o->ld, o->ld, x + first * all->ldx, all->ldx, words, PANEL, k > 0, NULL};
-    attn_multiply_bf16(&rest, n - first, attn_bf16_words(depth), prefetch);
+    if (b->j == c->j0 && b->k == c->k)
+        attn_chunk_words(packed, w, c);
+    a->w = packed + ((b->j - c->j0) * attn_bf16_words(c->K) + (b->k - c->k) / 2) * PANEL;
+    return 0;
 }
 
-/* Adds the product of the item's rows with a chunk, whose pairs are `words` unless the first rows make them. */
-static void add_chunk(const struct attn_item_sums *o, const struct attn_chunk *c, float *words)
-{
-    const struct attn_joint_product *all = o->p;
-    const bool copy = first_rows_copy(o, c);
-    size_t depth = all->cut.most->depth, panel = copy ? 0 : attn_bf16_words(c->K) * PANEL;
-    size_t part = 0, parts = (c->j1 - c->j0) * parts_of(c->K, depth);
-    assert(!copy || c->K <= depth);
-    for (size_t j = c->j0; j < c->j1; j++, words += panel)
-        for (size_t k = 0; k < c->K; k += depth) {
-            struct attn_prefetch result = result_prefetch(o, j - o->it.j0, o->it.j1 - o->it.j0), prefetch = chunk_prefetch(o, c, part++, parts);
-            if (c->k + k + depth >= all->in)
-                prefetch.next = &result;
-            add_words(o, j, c->k + k, smaller(c->K - k, depth), words + k / 2 * PANEL, copy, &prefetch);
-        }
-}
-
-void attn_sum_up_bf16(const struct attn_item_sums *o)
-{
-    _Alignas(LINE) float words[ATTN_CHUNK];
-    const struct attn_gemm_item *it = &o->it;
-    size_t depth = o->p->cut.most->depth;
-    struct attn_chunk c = attn_chunk_of(it->to->w, it->j0, it->j1, 0, depth);
-    do {
-        if (!first_rows_copy(o, &c))
-            attn_chunk_words(words, it->to->w, &c);
-        add_chunk(o, &c, words);
-    } while (next_chunk(&c, it, depth));
-}
-
-/* ---- panels ---- */
-
-/* What to prefetch while panel j is multiplied from step k on: what comes after it. */
-static struct attn_prefetch panels_prefetch(const struct attn_item_sums *o, size_t j, size_t k)
+/* What is left to multiply of block b: its first `*done` rows may have packed it. */
+static struct attn_operands operands(const struct attn_item_sums *o, const struct k_block *b, float *packed, size_t *done,
+                                     struct attn_prefetch *prefetch)
 {
     const struct attn_joint_product *p = o->p;
-    struct attn_gemm_item it = o->it;
-    if (++j == it.j1) {
-        j = it.j0;
-        k += p->blocking->panelled;
-    }
-    if (k >= p->in) {
-        if (!next_item(&it, p) || !it.to->w->panels || it.j0 == it.j1)
-            return (struct attn_prefetch){0};
-        j = it.j0;
-        k = 0;
-    }
     const bool pairs = p->blocking->in_bf16;
-    size_t K = smaller(p->in - k, p->blocking->panelled), part = (pairs ? attn_bf16_words(K) : K) * PANEL * sizeof(float) / ATTN_ABREAST;
-    return attn_prefetch_rows(attn_panels_at(it.to->w, j, k, pairs), ATTN_ABREAST, part, part);
-}
-
-/* Adds the product of the item's rows with panel j from step k on. */
-static void add_panel(const struct attn_item_sums *o, size_t j, size_t k)
-{
-    const struct attn_joint_product *p = o->p;
-    const struct attn_gemm_item *it = &o->it;
-    const bool pairs = p->blocking->in_bf16;
-    const float *w = attn_panels_at(it->to->w, j, k, pairs);
-    float *y = o->sum + (j - it->j0) * PANEL;
-    size_t n = it->i1 - it->i0, depth = p->blocking->panelled, K = smaller(p->in - k, depth);
-    struct attn_prefetch rows = rows_prefetch(o, k + K, depth, j - it->j0, it->j1 - it->j0), prefetch = panels_prefetch(o, j, k);
-    if (!pairs || k + K == p->in)       /* what is prefetched of x are rows, and pairs lie otherwise */
-        prefetch.next = &rows;
-    if (pairs)
-        attn_multiply_bf16(&(struct attn_operands){y, o->ld, attn_bf16_at(p->x, p->ldx, it->i0, k / 2), p->ldx, w, PANEL, k > 0, NULL}, n,
-                           attn_bf16_words(K), &prefetch);
+    struct attn_operands a = {
+        .y = o->sum + (b->j - o->it.j0) * PANEL, .ldy = o->ld, .ldx = p->ldx, .ldw = PANEL, .more = b->k > 0, .in_bf16 = pairs,
+        .x = pairs ? attn_bf16_at(p->x, p->ldx, o->it.i0, b->k / 2) : p->x + o->it.i0 * p->ldx + b->k};
+    *done = 0;
+    if (o->it.to->prepacked)
+        a.w = attn_panels_at(o->it.to->w, b->j, b->k, pairs);
     else
-        attn_multiply(&(struct attn_operands){y, o->ld, p->x + it->i0 * p->ldx + k, p->ldx, w, PANEL, k > 0, NULL}, n, PANEL, K, &prefetch);
+        *done = (pairs ? pack_bf16 : pack)(&a, o, b, packed, prefetch);
+    a.y += *done * a.ldy;
+    a.x += *done * a.ldx;
+    return a;
 }
 
-/* One row waits for memory alone. */
-static void sum_up_row(const struct attn_item_sums *o)
+/* ---- few rows, at the speed of memory: a weight is read once, in long stretches ---- */
+
+/* One row and a prepacked weight. */
+static size_t row_of_panels(const struct attn_item_sums *o)
 {
     const struct attn_mat *w = o->it.to->w;
-    size_t panels = o->it.j1 - o->it.j0, in = o->p->in;
+    size_t panels = o->it.j1 - o->it.j0, in = o->p->in, words = attn_bf16_words(in);
     if (o->p->blocking->in_bf16)
-        attn_bf16_ops()->row_panels(o->sum, o->p->x, attn_panels_at(w, o->it.j0, 0, true), attn_bf16_words(in) * PANEL, panels,
-                                     attn_bf16_words(in));
+        attn_bf16_ops()->row_panels(o->sum, o->p->x, attn_panels_at(w, o->it.j0, 0, true), words * PANEL, panels, words);
     else
         attn_vec_of(w->type)->row_panels(o->sum, o->p->x, attn_panels_at(w, o->it.j0, 0, false), in * PANEL, panels, in);
+    return panels;
 }
-
-void attn_sum_up_panels(const struct attn_item_sums *o)
-{
-    if (o->p->cut.n == 1) {
-        sum_up_row(o);
-        return;
-    }
-    for (size_t k = 0; k < o->p->in; k += o->p->blocking->panelled)
-        for (size_t j = o->it.j0; j < o->it.j1; j++)
-            add_panel(o, j, k);
-}
-
-/* ---- few rows (in pairs: one or two), at the speed of memory: w is read once, in long stretches ---- */
 
 /* Of a weight stored [out, in]: sums some outputs at a time, while the rows of the next ones are prefetched.  Sums of columns
  * beyond the last output are meaningless. */
@@ -340,12 +330,11 @@ static void stream_in_out(const struct attn_item_sums *o, size_t panels)
     }
 }
 
-/* Columns of a weight stored [in, out] that do not fill a panel are summed as for many rows. */
-void attn_sum_up_few(const struct attn_item_sums *o)
+/* Columns of a weight stored [in, out] that do not fill a panel are left. */
+static size_t stream(const struct attn_item_sums *o)
 {
     const struct attn_mat *w = o->it.to->w;
     size_t whole = w->out / PANEL, panels = (w->transposed ? o->it.j1 : smaller(o->it.j1, whole)) - o->it.j0;
-    struct attn_item_sums rest = *o;
     for (size_t i = 0; i < o->p->cut.n; i++)
         memset(o->sum + i * o->ld, 0, panels * PANEL * sizeof *o->sum);
     if (w->transposed)
@@ -354,8 +343,49 @@ void attn_sum_up_few(const struct attn_item_sums *o)
         stream_in_out(o, panels);
     if (o->p->cut.n > 1)
         attn_multiply_counts(false, o->p->cut.n * w->in * panels * PANEL);
-    rest.it.j0 += panels;
-    rest.sum += panels * PANEL;
-    if (rest.it.j0 < rest.it.j1)
-        (o->p->blocking->in_bf16 ? attn_sum_up_bf16 : attn_sum_up_slabs)(&rest);
+    return panels;
+}
+
+/* Sums up the item's first panels where that is faster than by tiles; returns how many these are. */
+static size_t stream_panels(const struct attn_item_sums *o)
+{
+    if (o->it.to->prepacked)
+        return o->p->cut.n == 1 ? row_of_panels(o) : 0;
+    return o->p->blocking->streamed ? stream(o) : 0;
+}
+
+/* ---- the item ---- */
+
+static struct attn_item_sums item_of(const struct attn_joint_product *p, size_t n, float *sum)
+{
+    const struct attn_gemm_item it = attn_cut_item(&p->cut, n);
+    const size_t panels = it.j1 - it.j0, depth = it.to->prepacked ? p->blocking->panelled : p->cut.most->depth;
+    const struct attn_item_sums o = {p, it, sum, panels * PANEL + APART, depth};
+    assert(up(it.i1 - it.i0, p->blocking->sizes.tile) * o.ld <= SUMS);
+    if (p->in == 0)
+        memset(sum, 0, (it.i1 - it.i0) * o.ld * sizeof *sum);
+    return o;
+}
+
+void attn_gemm_item(void *ctx, size_t n, int worker)
+{
+    (void)worker;
+    _Alignas(LINE) float sum[SUMS], packed[ATTN_CHUNK];
+    const struct attn_item_sums all = item_of(ctx, n, sum);
+    struct attn_item_sums o = all;
+    if (all.it.j0 == all.it.j1)
+        return;
+    const bool pairs = all.p->blocking->in_bf16;
+    const size_t rows = all.it.i1 - all.it.i0, streamed = stream_panels(&all);
+    o.it.j0 += streamed;
+    o.sum += streamed * PANEL;
+    for (struct k_block b = first_block(&o); b.K > 0; b = next_block(&o, &b)) {
+        size_t done;
+        struct attn_prefetch then = rows_prefetch(&o, &b), prefetch = weight_prefetch(&o, &b);
+        if (!pairs || b.k + b.K == o.p->in)     /* what is prefetched of x are rows, and pairs lie otherwise */
+            prefetch.next = &then;
+        const struct attn_operands a = operands(&o, &b, packed, &done, &prefetch);
+        attn_multiply(&a, rows - done, PANEL, pairs ? attn_bf16_words(b.K) : b.K, &prefetch);
+    }
+    attn_item_epilogue(&all);
 }

@@ -1,14 +1,18 @@
-/* gemm_item.h - one item of a product is summed up: some rows of x times some panels of a weight.
+/* gemm_item.h - one work item of a product: some rows of x times some panels of a weight.
  *
- * There is a way for each form in which a weight is read, and one for few rows.  Each adds up the same chains (gemm.h), and asks
- * for the memory of what comes next while it multiplies.  gemm.c chooses the way, cuts the product and finishes its items. */
+ * The panels are read where they are stored, in a copy that is packed K block by K block, or prepacked (panels.h); few rows stream
+ * them.  Each way adds up the same chains (gemm.h), and asks for the memory of what comes next while it multiplies.  gemm.c chooses
+ * the blocking and cuts the product into items; epilogue.c finishes an item. */
 #ifndef ATTN_COMPUTE_GEMM_ITEM_H
 #define ATTN_COMPUTE_GEMM_ITEM_H
 
 #include "compute/cut.h"
 #include "compute/gemm.h"
 
-enum { ATTN_FEW = 12 };                 /* most rows for which kernels prefetch a weight themselves */
+enum {
+    ATTN_FEW = 12,                      /* most rows for which kernels prefetch a weight themselves */
+    ATTN_ITEM_PANELS = 64               /* most panels of an item */
+};
 
 /* Whether a weight stays in the cache from one pass to the next, so that no product waits for it. */
 static inline bool attn_mat_small(const struct attn_mat *w)
@@ -16,15 +20,12 @@ static inline bool attn_mat_small(const struct attn_mat *w)
     return w->in * w->out * attn_dtype_size(w->type) <= 256 << 10;
 }
 
-struct attn_item_sums;
-
-/* How a product is cut into items, the way one of them is summed up, whether x is in pairs, and how many steps of a panel that is
- * a copy already are multiplied at a time. */
+/* How a product is cut into items, whether x is in pairs, whether so few rows stream a weight that is not prepacked, and how many
+ * steps of a prepacked panel are multiplied at a time. */
 struct attn_blocking {
     struct attn_cut_sizes sizes;
-    void (*sum_up)(const struct attn_item_sums *o);
-    bool in_bf16;
-    size_t panelled;                    /* 0: only a single row reads copies, all at once */
+    bool in_bf16, streamed;
+    size_t panelled;                    /* 0: only a single row reads prepacked panels, all at once */
 };
 
 /* The product of the same x with some weights. */
@@ -39,12 +40,17 @@ struct attn_joint_product {
 };
 
 /* One item and its sums so far, [i1 - i0, ld].  They are not kept in y, whose rows may be so far apart that they map to the
- * same cache sets and evict each other. */
-struct attn_item_sums { const struct attn_joint_product *p; struct attn_gemm_item it; float *sum; size_t ld; };
+ * same cache sets and evict each other.  depth: steps of a panel that are multiplied at a time. */
+struct attn_item_sums { const struct attn_joint_product *p; struct attn_gemm_item it; float *sum; size_t ld, depth; };
 
-void attn_sum_up_slabs(const struct attn_item_sums *o);     /* of a weight as it is stored, in float32 ... */
-void attn_sum_up_bf16(const struct attn_item_sums *o);      /* ... and in pairs */
-void attn_sum_up_panels(const struct attn_item_sums *o);    /* of a weight's panels */
-void attn_sum_up_few(const struct attn_item_sums *o);       /* of few rows: as fast as memory gives the weight */
+/* Computes item n of the joint product that ctx points to, for a team. */
+void attn_gemm_item(void *ctx, size_t n, int worker);
+/* Adds bias, activates, adds or stores the sums. */
+void attn_item_epilogue(const struct attn_item_sums *o);
+
+/* How n rows read a panel that is not prepacked, in float32: in place; else a copy, which the `first` rows may make while they
+ * multiply.  by_loops: plain loops multiply the others.  whole: it has 64 columns; round: it is rounded to bf16. */
+struct attn_packing { bool in_place; size_t first; bool by_loops; };
+struct attn_packing attn_packing_of(const struct attn_mat *w, size_t n, bool whole, bool round);
 
 #endif

@@ -50,8 +50,8 @@ static void dots(struct online *o, struct attn_range block)
     if (block.hi <= o->ready.hi)
         return;
     for (size_t j = first; j < block.hi; j += PANEL)
-        attn_multiply(&(struct attn_operands){b->m + j - first, b->ld, b->q, b->ldq, h->keys.k + j * h->dh, PANEL, false, NULL}, b->rows,
-                      PANEL, h->dh, &none);
+        attn_multiply(&(struct attn_operands){.y = b->m + j - first, .ldy = b->ld, .x = b->q, .ldx = b->ldq,
+                                              .w = h->keys.k + j * h->dh, .ldw = PANEL}, b->rows, PANEL, h->dh, &none);
     o->ready = (struct attn_range){first, up(block.hi, PANEL)};
 }
 

@@ -47,7 +47,7 @@ static void copy_transposed(float *to, const struct attn_mat *w, const struct at
     }
 }
 
-bool attn_slab_whole(const struct attn_mat *w, const struct attn_slab *s, bool round)
+static bool slab_whole(const struct attn_mat *w, const struct attn_slab *s, bool round)
 {
     return !w->transposed && s->cols == PANEL && !(round && w->type != ATTN_BF16);
 }
@@ -64,7 +64,7 @@ void attn_slab_copy(float *copy, const struct attn_mat *w, const struct attn_sla
 
 struct attn_floats attn_slab_floats(float *copy, const struct attn_mat *w, const struct attn_slab *s, bool round)
 {
-    if (w->type == ATTN_F32 && attn_slab_whole(w, s, round))
+    if (w->type == ATTN_F32 && slab_whole(w, s, round))
         return (struct attn_floats){(const float *)w->data + s->k * w->ld + s->j, w->ld};
     attn_slab_copy(copy, w, s, round);
     return (struct attn_floats){copy, PANEL};

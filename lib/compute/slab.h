@@ -15,8 +15,6 @@ struct attn_slab attn_slab_of(const struct attn_mat *w, size_t panel, size_t k, 
  * evenly spaced, not where a matrix is interleaved (weights.h). */
 struct attn_prefetch attn_slab_memory(const struct attn_mat *w, const struct attn_slab *s, size_t part, size_t parts);
 
-/* Whether a kernel can read the slab where it is stored: it has 64 columns, in rows, and needs no rounding to bf16. */
-bool attn_slab_whole(const struct attn_mat *w, const struct attn_slab *s, bool round);
 /* Copies the slab to copy[K, 64] in float32, with zeros to the right of the last column; rounded to bf16 if `round`. */
 void attn_slab_copy(float *copy, const struct attn_mat *w, const struct attn_slab *s, bool round);
 /* The same without a copy if the slab can be read in the file. */

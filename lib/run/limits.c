@@ -112,7 +112,8 @@ static void multiply(void *ctx, size_t item, int worker)
     struct attn_prefetch none = {0};
     (void)ctx, (void)item, (void)worker;
     for (int i = 0; i < TIMES; i++)
-        attn_multiply(&(struct attn_operands){y, ATTN_PANEL, x, STEPS, w, ATTN_PANEL, true, NULL}, ROWS, ATTN_PANEL, STEPS, &none);
+        attn_multiply(&(struct attn_operands){.y = y, .ldy = ATTN_PANEL, .x = x, .ldx = STEPS, .w = w, .ldw = ATTN_PANEL, .more = true},
+                      ROWS, ATTN_PANEL, STEPS, &none);
 }
 
 static double multiplied(size_t times)
@@ -129,7 +130,8 @@ static void multiply_pairs(void *ctx, size_t item, int worker)
     memset(x, byte, sizeof x);
     memset(w, byte, sizeof w);
     for (int i = 0; i < PAIR_TIMES; i++)
-        attn_multiply_bf16(&(struct attn_operands){y, ATTN_PANEL, x, WORDS, w, ATTN_PANEL, false, NULL}, SHEET, WORDS, &(struct attn_prefetch){0});
+        attn_multiply(&(struct attn_operands){.y = y, .ldy = ATTN_PANEL, .x = x, .ldx = WORDS, .w = w, .ldw = ATTN_PANEL, .in_bf16 = true},
+                      SHEET, ATTN_PANEL, WORDS, &(struct attn_prefetch){0});
 }
 
 static double multiplied_pairs(size_t times)

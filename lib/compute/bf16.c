@@ -5,6 +5,7 @@
 #include "compute/slab.h"
 
 #include <stdatomic.h>
+#include <string.h>
 
 enum { SIDE = ATTN_BF16_ROWS, PANEL = ATTN_PANEL, STEPS = 2 * ATTN_CHUNK / PANEL /* of one panel */, LINE = 64 };
 
@@ -37,6 +38,17 @@ void attn_bf16_put(float *words, size_t ld, size_t i, size_t k, const float *x, 
         attn_bf16_of_row(words + i / SIDE * SIDE * ld + i % SIDE * SIDE + k / 2 * SIDE, ATTN_BF16_TILE, x, n);
     else
         attn_bf16_of_row(words + i * ld + k / 2, SIDE, x, n);
+}
+
+void attn_bf16_move(float *words, size_t ld, size_t to, size_t from)
+{
+    const bool tiles = attn_bf16_kind() == ATTN_BF16_TILES;
+    for (size_t k = 0; k < ld; k += SIDE) {
+        const size_t at = tiles ? k * SIDE : k;
+        const size_t i = tiles ? to / SIDE * SIDE * ld + to % SIDE * SIDE : to * ld;
+        const size_t j = tiles ? from / SIDE * SIDE * ld + from % SIDE * SIDE : from * ld;
+        memmove(words + i + at, words + j + at, SIDE * sizeof *words);
+    }
 }
 
 struct attn_prefetch attn_bf16_prefetch(const float *words, size_t ld, size_t i, size_t rows, size_t k, size_t n)

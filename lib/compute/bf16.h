@@ -63,6 +63,8 @@ const struct attn_bf16_ops *attn_bf16_ops(void);       /* of the instruction in 
 static inline size_t attn_bf16_words(size_t n) { return (n + 31) / 32 * 16; }
 /* Converts x[n] into row i of words, from step k (a multiple of 32) on; ld: words of a row. */
 void attn_bf16_put(float *words, size_t ld, size_t i, size_t k, const float *x, size_t n);
+/* Row `to` becomes what row `from` is. */
+void attn_bf16_move(float *words, size_t ld, size_t to, size_t from);
 /* The memory of n steps of some rows from row i and step k on. */
 struct attn_prefetch attn_bf16_prefetch(const float *words, size_t ld, size_t i, size_t rows, size_t k, size_t n);
 /* The address of word k of row i; both must be multiples of 16. */

@@ -17,6 +17,7 @@
 
 #include "base/arena.h"
 #include "base/team.h"
+#include "compute/fusion.h"
 #include "compute/multi_head.h"
 #include "compute/rows.h"
 #include "compute/weights.h"
@@ -42,6 +43,8 @@ struct attn_pass {
     struct attn_trace *trace;
     const struct attn_pass_seq *seq; size_t seqs;
     size_t rows, R;                     /* of all sentences of this pass; the most there can be, the rows of the plan */
+    const struct attn_fusion *fusion;   /* [L] what is done in one go */
+    int layer;                          /* of the block that runs; -1: none */
     size_t blocks;                      /* how many are computed: nobody reads what comes after them */
     bool last;                          /* the rows are the last one of each sentence by now: nobody reads the others */
 
@@ -58,9 +61,7 @@ struct attn_pass {
     float *embed_proj;                  /* [R, in of project_in] what project_in reads, or unembed after project_out */
     float *norm_w, *norm_b;             /* [the widest norm] a norm's weights in float32 */
     float *rounded;                     /* scratch of gemm.h to compute in bf16; NULL: computes in float32 */
-    struct attn_rounded { const float *rows; float *at; }
-        y_bf16, inner_bf16;             /* in bf16, which rows were rounded as they were made, and where they are: y; the context,
-                                         * then the hidden layer.  No rows: there are none, or somebody wants to see them first */
+    float *y_bf16, *inner_bf16;         /* where y, and the context or the hidden layer, are in bf16 (fusion.h); NULL: in float32 */
     struct attn_heads_seq *heads_seq;   /* [seqs] the sentences as attention sees them */
     struct attn_scratch scratch;
     atomic_bool *overflowed;            /* [seqs] which of them have rows whose dots overflow */

@@ -138,6 +138,14 @@ void attn_gemm_round(float *rounded, size_t in, size_t i, size_t k, const float 
         attn_bf16_put(rounded, attn_bf16_words(in), i, k, x, n);
 }
 
+void attn_gemm_move(float *rounded, size_t in, size_t to, size_t from)
+{
+    if (attn_bf16_kind() == ATTN_BF16_FLOATS)
+        memmove(rounded + to * in, rounded + from * in, in * sizeof *rounded);
+    else
+        attn_bf16_move(rounded, attn_bf16_words(in), to, from);
+}
+
 struct rounding { float *to; const struct attn_joint_product *p; };
 
 static void round_row(void *ctx, size_t i, int worker)

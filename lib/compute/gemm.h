@@ -60,5 +60,7 @@ double attn_gemm_share(size_t n, const struct attn_mat *w, bool bf16);
  * row must be put in one go with those before them from such a multiple on. */
 enum { ATTN_ROUND_STEP = 32 };
 void attn_gemm_round(float *rounded, size_t in, size_t i, size_t k, const float *x, size_t n);
+/* Row `to` becomes what row `from` is. */
+void attn_gemm_move(float *rounded, size_t in, size_t to, size_t from);
 
 #endif

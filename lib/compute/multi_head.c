@@ -368,9 +368,9 @@ static void prepare(struct attn_heads *a)
                                                 wanted(a, ATTN_ACT_SCORES, ATTN_WATCH));
 }
 
-bool attn_heads_can_round(const struct attn_heads *a)
+bool attn_heads_can_round(enum attn_form form, size_t dv)
 {
-    return a->head.kind.form != ATTN_LINEAR && a->head.dv % ATTN_ROUND_STEP == 0;
+    return form != ATTN_LINEAR && dv % ATTN_ROUND_STEP == 0;
 }
 
 void attn_heads_run(struct attn_heads *a, struct attn_team *team)

@@ -69,8 +69,8 @@ struct attn_heads {
     atomic_bool *overflowed;            /* [seqs] becomes true for those with such rows; NULL: nobody wants to know */
     struct attn_lost lost, nonfinite;   /* results: rows that see nothing; rows whose dots overflow */
 };
-/* Whether heads can round their contexts: each has whole steps of a row, and is computed as items. */
-bool attn_heads_can_round(const struct attn_heads *a);
+/* Whether heads of such attention can round their contexts: each has whole steps of a row, and is computed as items. */
+bool attn_heads_can_round(enum attn_form form, size_t dv);
 /* Adds the new keys and values to the caches and computes the contexts of all queries. */
 void attn_heads_run(struct attn_heads *a, struct attn_team *team);
 

@@ -108,8 +108,8 @@ static void lay_out(struct attn_arena *a, struct attn_run *r)
     p->norm_w = attn_arena_f32(a, normed(w), 1, 1);
     p->norm_b = attn_arena_f32(a, normed(w), 1, 1);
     p->rounded = r->plan.bf16 ? attn_arena_f32(a, R + ATTN_GEMM_MORE, widest(r) + ATTN_GEMM_MORE, 1) : NULL;
-    p->y_bf16.at = r->plan.bf16 ? attn_arena_f32(a, R + ATTN_GEMM_MORE, n->d + ATTN_GEMM_MORE, 1) : NULL;
-    p->inner_bf16.at = r->plan.bf16 ? attn_arena_f32(a, R + ATTN_GEMM_MORE, branch(w) + ATTN_GEMM_MORE, 1) : NULL;
+    p->y_bf16 = r->plan.bf16 ? attn_arena_f32(a, R + ATTN_GEMM_MORE, n->d + ATTN_GEMM_MORE, 1) : NULL;
+    p->inner_bf16 = r->plan.bf16 ? attn_arena_f32(a, R + ATTN_GEMM_MORE, branch(w) + ATTN_GEMM_MORE, 1) : NULL;
     r->kept = a->used;
     p->heads_seq = attn_arena_bytes(a, r->plan.seqs, sizeof *p->heads_seq);
     attn_scratch_lay_out(&p->scratch, a);
@@ -127,7 +127,8 @@ static int ask(struct attn_run *r, const struct attn_observer *obs, size_t n_obs
     r->trace = (struct attn_trace){.obs = r->obs, .n_obs = n_obs, .L = L};
     r->pass.trace = &r->trace;
     r->trace.want = calloc(n_obs + 1, attn_act_slots(L) * sizeof *r->trace.want);
-    if (!r->obs || !r->trace.want)
+    r->pass.fusion = r->fusion = calloc(L + 1, sizeof *r->fusion);
+    if (!r->obs || !r->trace.want || !r->fusion)
         return attn_no_memory(err, NULL, "for %zu observers of %zu layers", n_obs, L);
     if (n_obs)
         memcpy(r->obs, obs, n_obs * sizeof *obs);
@@ -214,6 +215,7 @@ static int make(struct attn_run *r, struct attn_err *err)
     lay_out(&r->arena, r);
     if (r->pass.bias)
         fill_bias(r);
+    attn_fusion_plan(r->fusion, &r->model->w, &r->trace, &r->plan.kind, r->plan.bf16);
     attn_team_expect(r->pass.team, work(r));
     return ATTN_OK;
 }
@@ -267,6 +269,7 @@ void attn_run_free(struct attn_run *r)
     attn_panels_free(&r->panels);
     attn_arena_free(&r->arena);
     free(r->trace.want);
+    free(r->fusion);
     free(r->obs);
     free(r);
 }
@@ -296,6 +299,7 @@ int attn_run_measure(struct attn_cost *out, const struct attn_model *m, const st
             rc = attn_fail(err, ATTN_ENOMEM, "a run of this size needs more memory than can be addressed");
     }
     free(r.trace.want);
+    free(r.fusion);
     free(r.obs);
     return rc;
 }

@@ -17,6 +17,7 @@ struct attn_run {
     struct attn_arena arena;
     struct attn_trace trace;
     struct attn_observer *obs;
+    struct attn_fusion *fusion;         /* [L] of the pass */
     struct attn_pass_seq *seq;
     struct attn_pass pass;
     struct attn_derive derive;          /* derive.pass NULL: nobody wants what is derived */

@@ -2,7 +2,7 @@
 #include "compute/bf16.h"
 
 #include "base/size.h"
-#include "compute/slab.h"
+#include "compute/k_block.h"
 
 #include <stdatomic.h>
 #include <string.h>
@@ -83,10 +83,10 @@ struct attn_chunk attn_chunk_of(const struct attn_mat *w, size_t j0, size_t end,
 /* The last panel, which has fewer than 64 columns. */
 static void pair_last(float *words, const struct attn_mat *w, const struct attn_chunk *c)
 {
-    _Alignas(LINE) float copy[ATTN_SLAB * PANEL];
-    for (size_t k = 0; k < c->K; k += ATTN_SLAB) {
-        struct attn_slab s = {c->j0 * PANEL, w->out % PANEL, c->k + k, smaller(c->K - k, ATTN_SLAB)};
-        struct attn_floats from = attn_slab_floats(copy, w, &s, false);
+    _Alignas(LINE) float copy[ATTN_K_BLOCK * PANEL];
+    for (size_t k = 0; k < c->K; k += ATTN_K_BLOCK) {
+        struct attn_k_block s = {c->j0 * PANEL, w->out % PANEL, c->k + k, smaller(c->K - k, ATTN_K_BLOCK)};
+        struct attn_floats from = attn_k_block_floats(copy, w, &s, false);
         attn_bf16_of_rows(words + k / 2 * PANEL, from.at, ATTN_F32, from.ld, s.K, PANEL);
     }
 }

@@ -5,7 +5,7 @@
 #include "compute/multiply.h"
 #include "compute/bf16.h"
 #include "compute/panels.h"
-#include "compute/slab.h"
+#include "compute/k_block.h"
 #include "compute/gemm_item.h"
 
 #include <assert.h>
@@ -14,7 +14,7 @@
 enum {
     PANEL = ATTN_PANEL,
     PANELS = ATTN_ITEM_PANELS,
-    STRIP = 16,                         /* most panels of an item whose sums or slabs stay in the cache */
+    STRIP = 16,                         /* most panels of an item whose sums or K blocks stay in the cache */
     DEEP = 768, SHORT = 192,            /* steps of a panel that is a copy already, for many rows and some: 128 and 256 are slower */
     SHALLOW = 16,                       /* steps of a weight of which whole rows are read */
     FEW_PAIRED = 128, PAIRED = 384,     /* steps of a panel to be made into pairs, for few rows, for which that takes long, and many */
@@ -25,7 +25,7 @@ _Static_assert(STRIP * PANEL <= ATTN_BF16_WIDTH, "an item is as wide as a stream
 
 /* ---- which blocking ---- */
 
-/* `some` rows are multiplied about as fast as weights come from memory, which is fastest with many panels side by side; slabs
+/* `some` rows are multiplied about as fast as weights come from memory, which is fastest with many panels side by side; K blocks
  * are shallower so that those of a whole strip stay in the cache.  A weight stored [out, in] (some_transposed) is read fastest one
  * panel after the other.  In pairs, arithmetic is so fast that making pairs and reading and writing sums cost more: items have
  * more rows and take more steps at a time.  Tiles are faster still, wait for panels that are not in the L1 cache, and make the
@@ -33,11 +33,11 @@ _Static_assert(STRIP * PANEL <= ATTN_BF16_WIDTH, "an item is as wide as a stream
  * transpose a large weight in registers, which no kernel does: two to six rows are 1.2 to 1.4 times as fast as by kernels, and one
  * row waits for memory alone. */
 static const struct attn_blocking
-    many = {{.rows = 264, .tile = 6, .strip = 4, .depth = ATTN_SLAB, .items = 2, .fine = 4, .least = 64}, false, false, DEEP},
-    some = {{.rows = 48, .tile = 6, .strip = STRIP, .depth = ATTN_SLAB / 2, .items = 2, .fine = 1}, false, false, SHORT},
-    some_transposed = {{.rows = 48, .tile = 6, .strip = 1, .depth = ATTN_SLAB / 2, .items = 2, .fine = 1}, false, false, SHORT},
+    many = {{.rows = 264, .tile = 6, .strip = 4, .depth = ATTN_K_BLOCK, .items = 2, .fine = 4, .least = 64}, false, false, DEEP},
+    some = {{.rows = 48, .tile = 6, .strip = STRIP, .depth = ATTN_K_BLOCK / 2, .items = 2, .fine = 1}, false, false, SHORT},
+    some_transposed = {{.rows = 48, .tile = 6, .strip = 1, .depth = ATTN_K_BLOCK / 2, .items = 2, .fine = 1}, false, false, SHORT},
     few = {{.rows = ATTN_FEW, .tile = 1, .strip = PANELS, .depth = SHALLOW, .items = 1, .fine = 1}, false, false, SHORT},
-    streamed = {{.rows = ATTN_STREAM, .tile = 1, .strip = PANELS, .depth = ATTN_SLAB, .items = 1, .fine = 1}, false, true, 0},
+    streamed = {{.rows = ATTN_STREAM, .tile = 1, .strip = PANELS, .depth = ATTN_K_BLOCK, .items = 1, .fine = 1}, false, true, 0},
     few_in_bf16 = {{.rows = 48, .tile = ATTN_BF16_ROWS, .strip = 2, .depth = FEW_PAIRED, .items = 1, .fine = 1},
                    true, false, DEEP},
     many_in_bf16 = {{.rows = 256, .tile = ATTN_BF16_ROWS, .strip = 4, .depth = DEEP, .items = 2, .fine = 2, .least = 64},

@@ -5,9 +5,9 @@
  * bit of it depends on tiles, the number of rows, threads, whether a panel is copied, libxsmm's kernels
  * or plain loops, AVX2 or AVX-512.  (Processors without fused multiply-add round twice in each step.)
  *
- * How: 64 columns of W are a panel, and at most 128 steps of k of a panel are a slab.  Kernels read it in the file
- * or, where it must be converted or transposed or has fewer columns, in a copy on the thread's stack.  While the slabs of some
- * panels side by side are multiplied, the next slabs of all of them are prefetched in stretches as long as
+ * How: 64 columns of W are a panel, and at most 128 steps of k of a panel are a K block.  Kernels read it in the file
+ * or, where it must be converted or transposed or has fewer columns, in a copy on the thread's stack.  While the K blocks of some
+ * panels side by side are multiplied, the next K blocks of all of them are prefetched in stretches as long as
  * possible, and so are the next parts of x and y.  A few rows of x wait for memory, many for arithmetic: for very
  * few rows, whole rows of W are read in the order of the file instead. A weight that was copied in panels
  * (panels.h) needs no other copy, so many more steps are taken at a time, and one row of x reads it without gaps.

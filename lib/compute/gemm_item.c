@@ -5,20 +5,20 @@
 #include "compute/multiply.h"
 #include "compute/bf16.h"
 #include "compute/panels.h"
-#include "compute/slab.h"
+#include "compute/k_block.h"
 
 #include <assert.h>
 #include <string.h>
 
 enum {
     PANEL = ATTN_PANEL, LINE = 64,
-    LEAD = 2,                           /* slabs ahead that kernels prefetch */
+    LEAD = 2,                           /* K blocks ahead that kernels prefetch */
     APART = 16,                         /* floats between rows of sums, so that not all rows map to the same cache sets */
     SUMS = 512 * (4 * PANEL + APART)    /* some 550 KB, in the L2 cache */
 };
 _Static_assert(ATTN_FEW * (ATTN_ITEM_PANELS * PANEL + APART) <= SUMS, "the sums of the widest item fit");
-_Static_assert((SUMS + ATTN_CHUNK + ATTN_SLAB * PANEL) * sizeof(float) <= 896 << 10, "attn.h asks for a stack of 1 MB");
-_Static_assert(ATTN_SLAB <= ATTN_CHUNK / PANEL, "a slab fits where chunks are packed");
+_Static_assert((SUMS + ATTN_CHUNK + ATTN_K_BLOCK * PANEL) * sizeof(float) <= 896 << 10, "attn.h asks for a stack of 1 MB");
+_Static_assert(ATTN_K_BLOCK <= ATTN_CHUNK / PANEL, "a K block fits where chunks are packed");
 
 /* ---- the K blocks of an item, in the order in which they are multiplied ---- */
 
@@ -125,8 +125,8 @@ static struct attn_prefetch stored_prefetch(const struct attn_item_sums *o, cons
             return (struct attn_prefetch){0};
         k = 0;
     }
-    struct attn_slab all = {next.j0 * PANEL, attn_item_columns(&next), k, smaller(p->in - k, o->depth)};
-    return attn_slab_memory(next.to->w, &all, b->j - o->it.j0, o->it.j1 - o->it.j0);
+    struct attn_k_block all = {next.j0 * PANEL, attn_item_columns(&next), k, smaller(p->in - k, o->depth)};
+    return attn_k_block_memory(next.to->w, &all, b->j - o->it.j0, o->it.j1 - o->it.j0);
 }
 
 /* The chunk after this block's: a part of it while each block is multiplied. */
@@ -141,8 +141,8 @@ static struct attn_prefetch chunk_prefetch(const struct attn_item_sums *o, const
     }
     const size_t deep = parts_of(b->c.K, o->depth), part = (b->j - b->c.j0) * deep + (b->k - b->c.k) / o->depth;
     const size_t j = next.j0 * PANEL, end = smaller(next.j1 * PANEL, then.it.to->w->out);
-    struct attn_slab all = {j, end - j, next.k, next.K};
-    return attn_slab_memory(then.it.to->w, &all, part, (b->c.j1 - b->c.j0) * deep);
+    struct attn_k_block all = {j, end - j, next.k, next.K};
+    return attn_k_block_memory(then.it.to->w, &all, part, (b->c.j1 - b->c.j0) * deep);
 }
 
 /* The next block of a prepacked weight. */
@@ -192,7 +192,7 @@ static size_t pack(struct attn_operands *a, const struct attn_item_sums *o, cons
                    struct attn_prefetch *prefetch)
 {
     const struct attn_mat *w = o->it.to->w;
-    const struct attn_slab s = attn_slab_of(w, b->j, b->k, o->depth);
+    const struct attn_k_block s = attn_k_block_of(w, b->j, b->k, o->depth);
     const size_t n = o->it.i1 - o->it.i0;
     const struct attn_packing how = attn_packing_of(w, n, s.cols == PANEL, o->p->bf16);
     a->w = packed;
@@ -205,7 +205,7 @@ static size_t pack(struct attn_operands *a, const struct attn_item_sums *o, cons
                                          s.K, a->more, n, prefetch);
         attn_multiply_counts(false, how.first * s.K * PANEL);
     } else {
-        attn_slab_copy(packed, w, &s, o->p->bf16);
+        attn_k_block_copy(packed, w, &s, o->p->bf16);
     }
     if (how.in_place && n <= ATTN_FEW) {                /* between calls for few rows there is no time to prefetch: kernels do it */
         if (s.k + (LEAD + 1) * s.K <= o->p->in)

@@ -4,7 +4,7 @@
 #include "base/cpu.h"
 #include "base/size.h"
 #include "compute/bf16.h"
-#include "compute/slab.h"
+#include "compute/k_block.h"
 #include "compute/vec.h"
 
 #include <math.h>
@@ -48,9 +48,9 @@ struct filling { const struct attn_mat *w; char *panels; bool in_bf16; };
 
 static void fill_floats(float *to, const struct attn_mat *w, size_t j)
 {
-    for (size_t k = 0; k < w->in; k += ATTN_SLAB) {
-        struct attn_slab s = attn_slab_of(w, j, k, ATTN_SLAB);
-        attn_slab_copy(to + k * PANEL, w, &s, false);
+    for (size_t k = 0; k < w->in; k += ATTN_K_BLOCK) {
+        struct attn_k_block s = attn_k_block_of(w, j, k, ATTN_K_BLOCK);
+        attn_k_block_copy(to + k * PANEL, w, &s, false);
     }
 }
 

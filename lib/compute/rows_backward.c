@@ -1,7 +1,7 @@
 #include "compute/rows_backward.h"
 
 #include "base/size.h"
-#include "compute/slab.h"
+#include "compute/k_block.h"
 
 #include <string.h>
 
@@ -84,17 +84,17 @@ enum { PANEL = ATTN_PANEL, LINE = 64, PART = 96 };      /* PART: rows of y of an
 struct outer {
     float *y; size_t ldy;
     const struct attn_rows *x, *w;
-    struct attn_mat view;               /* w as a weight, so that slabs can be cut from it */
+    struct attn_mat view;               /* w as a weight, so that K blocks can be cut from it */
     size_t parts;                       /* how many items share a panel */
 };
 
 /* sum[n, 64] += x' w, over all rows of x and w. */
 static void outer_sum(const struct outer *j, float *sum, const float *x, size_t n, size_t panel)
 {
-    _Alignas(LINE) float copy[ATTN_SLAB * PANEL];
-    for (size_t k = 0; k < j->w->n; k += ATTN_SLAB) {
-        struct attn_slab s = attn_slab_of(&j->view, panel, k, ATTN_SLAB);
-        struct attn_floats w = attn_slab_floats(copy, &j->view, &s, false);
+    _Alignas(LINE) float copy[ATTN_K_BLOCK * PANEL];
+    for (size_t k = 0; k < j->w->n; k += ATTN_K_BLOCK) {
+        struct attn_k_block s = attn_k_block_of(&j->view, panel, k, ATTN_K_BLOCK);
+        struct attn_floats w = attn_k_block_floats(copy, &j->view, &s, false);
         attn_vec_outer(sum, PANEL, x + k * j->x->ld, j->x->ld, w.at, w.ld, n, s.K);
     }
 }

@@ -1,4 +1,4 @@
-#include "compute/slab.h"
+#include "compute/k_block.h"
 
 #include "base/size.h"
 
@@ -6,13 +6,13 @@
 
 enum { PANEL = ATTN_PANEL };
 
-struct attn_slab attn_slab_of(const struct attn_mat *w, size_t panel, size_t k, size_t depth)
+struct attn_k_block attn_k_block_of(const struct attn_mat *w, size_t panel, size_t k, size_t depth)
 {
     size_t j = panel * PANEL, cols = w->out - j, K = w->in - k;
-    return (struct attn_slab){j, smaller(cols, PANEL), k, smaller(K, depth)};
+    return (struct attn_k_block){j, smaller(cols, PANEL), k, smaller(K, depth)};
 }
 
-struct attn_prefetch attn_slab_memory(const struct attn_mat *w, const struct attn_slab *s, size_t part, size_t parts)
+struct attn_prefetch attn_k_block_memory(const struct attn_mat *w, const struct attn_k_block *s, size_t part, size_t parts)
 {
     const char *data = w->data;
     size_t size = attn_dtype_size(w->type), rows = w->transposed ? s->cols : s->K;
@@ -22,7 +22,7 @@ struct attn_prefetch attn_slab_memory(const struct attn_mat *w, const struct att
     return attn_prefetch_rows(data + ((s->k + row) * w->ld + s->j) * size, n, s->cols * size, w->ld * size);
 }
 
-static void copy_rows(float *to, const struct attn_mat *w, const struct attn_slab *s)
+static void copy_rows(float *to, const struct attn_mat *w, const struct attn_k_block *s)
 {
     if (s->cols == PANEL) {
         attn_vec_of(w->type)->block(to, attn_element(w->data, w->type, s->k * w->ld + s->j), w->ld, s->K);
@@ -34,9 +34,9 @@ static void copy_rows(float *to, const struct attn_mat *w, const struct attn_sla
 }
 
 /* The same for a weight stored [out, in]. */
-static void copy_transposed(float *to, const struct attn_mat *w, const struct attn_slab *s)
+static void copy_transposed(float *to, const struct attn_mat *w, const struct attn_k_block *s)
 {
-    static const float none[ATTN_SLAB];
+    static const float none[ATTN_K_BLOCK];
     const void *row[ATTN_TRANSPOSE];
     for (size_t j = 0; j < PANEL; j += ATTN_TRANSPOSE) {
         for (size_t l = 0; l < ATTN_TRANSPOSE; l++) {
@@ -47,12 +47,12 @@ static void copy_transposed(float *to, const struct attn_mat *w, const struct at
     }
 }
 
-static bool slab_whole(const struct attn_mat *w, const struct attn_slab *s, bool round)
+static bool as_stored(const struct attn_mat *w, const struct attn_k_block *s, bool round)
 {
     return !w->transposed && s->cols == PANEL && !(round && w->type != ATTN_BF16);
 }
 
-void attn_slab_copy(float *copy, const struct attn_mat *w, const struct attn_slab *s, bool round)
+void attn_k_block_copy(float *copy, const struct attn_mat *w, const struct attn_k_block *s, bool round)
 {
     if (w->transposed)
         copy_transposed(copy, w, s);
@@ -62,10 +62,10 @@ void attn_slab_copy(float *copy, const struct attn_mat *w, const struct attn_sla
         attn_vec_round(copy, copy, s->K * PANEL);
 }
 
-struct attn_floats attn_slab_floats(float *copy, const struct attn_mat *w, const struct attn_slab *s, bool round)
+struct attn_floats attn_k_block_floats(float *copy, const struct attn_mat *w, const struct attn_k_block *s, bool round)
 {
-    if (w->type == ATTN_F32 && slab_whole(w, s, round))
+    if (w->type == ATTN_F32 && as_stored(w, s, round))
         return (struct attn_floats){(const float *)w->data + s->k * w->ld + s->j, w->ld};
-    attn_slab_copy(copy, w, s, round);
+    attn_k_block_copy(copy, w, s, round);
     return (struct attn_floats){copy, PANEL};
 }

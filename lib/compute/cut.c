@@ -11,42 +11,42 @@ static size_t rows_of_parts(const struct attn_cut *c, size_t parts)
     return parts == 1 ? c->n : up(parts_of(c->n, parts), c->most->tile);
 }
 
-static size_t all_strips(const struct attn_cut *c)
+static size_t all_macro_tiles(const struct attn_cut *c)
 {
-    return c->strips * parts_of(c->n, c->rows);
+    return c->macro_tiles * parts_of(c->n, c->rows);
 }
 
-/* Cuts all rows into so many parts, and each output into strips of equal width, of at most `strip` panels. */
-static void cut(struct attn_cut *c, size_t parts, size_t strip)
+/* Cuts all rows into so many parts, and each output into macro tiles of equal width, of at most `width` panels. */
+static void cut(struct attn_cut *c, size_t parts, size_t width)
 {
     c->rows = rows_of_parts(c, parts);
-    c->strips = 0;
+    c->macro_tiles = 0;
     for (struct attn_gemm_output *o = c->out; o < c->out + c->outs; o++) {
-        o->first = c->strips;
-        o->strip = parts_of(o->panels, parts_of(o->panels, strip));
-        c->strips += parts_of(o->panels, o->strip);
+        o->first = c->macro_tiles;
+        o->width = parts_of(o->panels, parts_of(o->panels, width));
+        c->macro_tiles += parts_of(o->panels, o->width);
     }
 }
 
-/* Whether all workers are busy until (nearly) the end, and there are enough items for faster workers to take more.  A strip of one
+/* Whether all workers are busy until (nearly) the end, and there are enough items for faster workers to take more.  A macro tile of one
  * panel has no parts. */
-static bool well_shared(const struct attn_cut *c, size_t strip)
+static bool well_shared(const struct attn_cut *c, size_t width)
 {
-    const size_t idle = 8;              /* in the last round one worker may be idle for every so many strips */
-    size_t strips = all_strips(c), rounds = parts_of(strips, c->workers);
-    bool even = (c->most->fine > 1 && strip > 1) || (rounds * c->workers - strips) * idle <= strips;
-    return c->workers == 1 || (even && strips >= c->most->items * c->workers);
+    const size_t idle = 8;              /* in the last round one worker may be idle for every so many macro tiles */
+    size_t macro_tiles = all_macro_tiles(c), rounds = parts_of(macro_tiles, c->workers);
+    bool even = (c->most->fine > 1 && width > 1) || (rounds * c->workers - macro_tiles) * idle <= macro_tiles;
+    return c->workers == 1 || (even && macro_tiles >= c->most->items * c->workers);
 }
 
-/* How many strips, and items, the first `shares` shares have.  A team divides items among its workers by the same formula. */
-static size_t strips_before(const struct attn_cut *c, size_t shares)
+/* How many macro tiles, and items, the first `shares` shares have.  A team divides items among its workers by the same formula. */
+static size_t macro_tiles_before(const struct attn_cut *c, size_t shares)
 {
-    return all_strips(c) * shares / c->shares;
+    return all_macro_tiles(c) * shares / c->shares;
 }
 
 static size_t items_before(const struct attn_cut *c, size_t shares)
 {
-    return strips_before(c, shares) + shares * (c->parts - 1);
+    return macro_tiles_before(c, shares) + shares * (c->parts - 1);
 }
 
 static bool may_have_fewer_rows(const struct attn_cut *c, size_t parts)
@@ -56,15 +56,15 @@ static bool may_have_fewer_rows(const struct attn_cut *c, size_t parts)
 
 void attn_cut_share(struct attn_cut *c)
 {
-    size_t strip = c->most->strip, parts = parts_of(c->n, c->most->rows);
+    size_t width = c->most->panels, parts = parts_of(c->n, c->most->rows);
     for (struct attn_gemm_output *o = c->out; o < c->out + c->outs; o++)
         o->panels = parts_of(o->w->out, ATTN_PANEL);
-    cut(c, parts, strip);
-    while (strip > 1 && !well_shared(c, strip))
-        cut(c, parts, --strip);
-    while (may_have_fewer_rows(c, parts) && !well_shared(c, strip))
-        cut(c, ++parts, strip);
-    c->shares = smaller(c->workers, all_strips(c));
+    cut(c, parts, width);
+    while (width > 1 && !well_shared(c, width))
+        cut(c, parts, --width);
+    while (may_have_fewer_rows(c, parts) && !well_shared(c, width))
+        cut(c, ++parts, width);
+    c->shares = smaller(c->workers, all_macro_tiles(c));
     assert(c->shares > 0);              /* there are a worker and an output */
     c->parts = c->workers > 1 ? c->most->fine : 1;
     c->items = items_before(c, c->shares);
@@ -85,14 +85,14 @@ bool attn_cut_ends_share(const struct attn_cut *c, size_t n)
 
 struct attn_gemm_item attn_cut_item(const struct attn_cut *c, size_t n)
 {
-    size_t share = share_of(c, n), last = strips_before(c, share + 1) - 1, first_part = items_before(c, share + 1) - c->parts;
+    size_t share = share_of(c, n), last = macro_tiles_before(c, share + 1) - 1, first_part = items_before(c, share + 1) - c->parts;
     bool whole = n < first_part;
     size_t parts = whole ? 1 : c->parts, part = whole ? 0 : n - first_part;
-    size_t nth = whole ? last - (first_part - n) : last, strip = nth % c->strips, i0 = nth / c->strips * c->rows;
+    size_t nth = whole ? last - (first_part - n) : last, column = nth % c->macro_tiles, i0 = nth / c->macro_tiles * c->rows;
     const struct attn_gemm_output *to = &c->out[c->outs - 1];
-    while (strip < to->first)
+    while (column < to->first)
         to--;
-    size_t j0 = (strip - to->first) * to->strip, panels = smaller(to->strip, to->panels - j0);
+    size_t j0 = (column - to->first) * to->width, panels = smaller(to->width, to->panels - j0);
     return (struct attn_gemm_item){.n = n, .to = to, .i0 = i0, .i1 = smaller(i0 + c->rows, c->n), .j0 = j0 + panels * part / parts,
                               .j1 = j0 + panels * (part + 1) / parts};
 }

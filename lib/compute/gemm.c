@@ -14,45 +14,45 @@
 enum {
     PANEL = ATTN_PANEL,
     PANELS = ATTN_ITEM_PANELS,
-    STRIP = 16,                         /* most panels of an item whose sums or K blocks stay in the cache */
+    WIDE = 16,                          /* most panels of an item whose sums or K blocks stay in the cache */
     DEEP = 768, SHORT = 192,            /* steps of a panel that is a copy already, for many rows and some: 128 and 256 are slower */
     SHALLOW = 16,                       /* steps of a weight of which whole rows are read */
     FEW_PAIRED = 128, PAIRED = 384,     /* steps of a panel to be made into pairs, for few rows, for which that takes long, and many */
     FOR_TILES = 256,                    /* steps of a panel in pairs that stays in the L1 cache: 32 KB */
     AS_FETCHED = 16                     /* this many rows are multiplied in the time it takes to read the weights from memory */
 };
-_Static_assert(STRIP * PANEL <= ATTN_BF16_WIDTH, "an item is as wide as a stream of pairs at most");
+_Static_assert(WIDE * PANEL <= ATTN_BF16_WIDTH, "an item is as wide as a stream of pairs at most");
 
 /* ---- which blocking ---- */
 
 /* `some` rows are multiplied about as fast as weights come from memory, which is fastest with many panels side by side; K blocks
- * are shallower so that those of a whole strip stay in the cache.  A weight stored [out, in] (some_transposed) is read fastest one
+ * are shallower so that those of a whole macro tile stay in the cache.  A weight stored [out, in] (some_transposed) is read fastest one
  * panel after the other.  In pairs, arithmetic is so fast that making pairs and reading and writing sums cost more: items have
  * more rows and take more steps at a time.  Tiles are faster still, wait for panels that are not in the L1 cache, and make the
  * pairs of many panels beforehand.  `few` rows read the weight in the longest possible stretches.  `streamed` and `lone` convert or
  * transpose a large weight in registers, which no kernel does: two to six rows are 1.2 to 1.4 times as fast as by kernels, and one
  * row waits for memory alone. */
 static const struct attn_blocking
-    many = {{.rows = 264, .tile = 6, .strip = 4, .depth = ATTN_K_BLOCK, .items = 2, .fine = 4, .least = 64}, false, false, DEEP},
-    some = {{.rows = 48, .tile = 6, .strip = STRIP, .depth = ATTN_K_BLOCK / 2, .items = 2, .fine = 1}, false, false, SHORT},
-    some_transposed = {{.rows = 48, .tile = 6, .strip = 1, .depth = ATTN_K_BLOCK / 2, .items = 2, .fine = 1}, false, false, SHORT},
-    few = {{.rows = ATTN_FEW, .tile = 1, .strip = PANELS, .depth = SHALLOW, .items = 1, .fine = 1}, false, false, SHORT},
-    streamed = {{.rows = ATTN_STREAM, .tile = 1, .strip = PANELS, .depth = ATTN_K_BLOCK, .items = 1, .fine = 1}, false, true, 0},
-    few_in_bf16 = {{.rows = 48, .tile = ATTN_BF16_ROWS, .strip = 2, .depth = FEW_PAIRED, .items = 1, .fine = 1},
+    many = {{.rows = 264, .tile = 6, .panels = 4, .depth = ATTN_K_BLOCK, .items = 2, .fine = 4, .least = 64}, false, false, DEEP},
+    some = {{.rows = 48, .tile = 6, .panels = WIDE, .depth = ATTN_K_BLOCK / 2, .items = 2, .fine = 1}, false, false, SHORT},
+    some_transposed = {{.rows = 48, .tile = 6, .panels = 1, .depth = ATTN_K_BLOCK / 2, .items = 2, .fine = 1}, false, false, SHORT},
+    few = {{.rows = ATTN_FEW, .tile = 1, .panels = PANELS, .depth = SHALLOW, .items = 1, .fine = 1}, false, false, SHORT},
+    streamed = {{.rows = ATTN_STREAM, .tile = 1, .panels = PANELS, .depth = ATTN_K_BLOCK, .items = 1, .fine = 1}, false, true, 0},
+    few_in_bf16 = {{.rows = 48, .tile = ATTN_BF16_ROWS, .panels = 2, .depth = FEW_PAIRED, .items = 1, .fine = 1},
                    true, false, DEEP},
-    many_in_bf16 = {{.rows = 256, .tile = ATTN_BF16_ROWS, .strip = 4, .depth = DEEP, .items = 2, .fine = 2, .least = 64},
+    many_in_bf16 = {{.rows = 256, .tile = ATTN_BF16_ROWS, .panels = 4, .depth = DEEP, .items = 2, .fine = 2, .least = 64},
                     true, false, DEEP},
-    copied_in_bf16 = {{.rows = 128, .tile = ATTN_BF16_ROWS, .strip = 2, .depth = DEEP, .items = 2, .fine = 2, .least = 64},
+    copied_in_bf16 = {{.rows = 128, .tile = ATTN_BF16_ROWS, .panels = 2, .depth = DEEP, .items = 2, .fine = 2, .least = 64},
                       true, false, DEEP},
-    few_in_tiles = {{.rows = 48, .tile = ATTN_BF16_ROWS, .strip = STRIP, .depth = FEW_PAIRED, .items = 1, .fine = 1},
+    few_in_tiles = {{.rows = 48, .tile = ATTN_BF16_ROWS, .panels = WIDE, .depth = FEW_PAIRED, .items = 1, .fine = 1},
                     true, false, PAIRED},
-    some_in_tiles = {{.rows = 256, .tile = ATTN_BF16_ROWS, .strip = 8, .depth = PAIRED, .items = 1, .fine = 1},
+    some_in_tiles = {{.rows = 256, .tile = ATTN_BF16_ROWS, .panels = 8, .depth = PAIRED, .items = 1, .fine = 1},
                      true, false, PAIRED},
-    many_in_tiles = {{.rows = 512, .tile = ATTN_BF16_ROWS, .strip = 4, .depth = PAIRED, .items = 2, .fine = 2, .least = 128},
+    many_in_tiles = {{.rows = 512, .tile = ATTN_BF16_ROWS, .panels = 4, .depth = PAIRED, .items = 2, .fine = 2, .least = 128},
                      true, false, PAIRED},
-    copied_in_tiles = {{.rows = 256, .tile = ATTN_BF16_ROWS, .strip = 4, .depth = FOR_TILES, .items = 2, .fine = 2, .least = 64},
+    copied_in_tiles = {{.rows = 256, .tile = ATTN_BF16_ROWS, .panels = 4, .depth = FOR_TILES, .items = 2, .fine = 2, .least = 64},
                        true, false, FOR_TILES},
-    lone_in_bf16 = {{.rows = ATTN_BF16_LONE, .tile = 1, .strip = STRIP, .depth = PAIRED, .items = 1, .fine = 1},
+    lone_in_bf16 = {{.rows = ATTN_BF16_LONE, .tile = 1, .panels = WIDE, .depth = PAIRED, .items = 1, .fine = 1},
                     true, true, 0};
 
 static const struct attn_blocking *blocking_in_tiles(size_t n, bool copied)
@@ -198,7 +198,7 @@ void attn_gemm_each(struct attn_team *t, const struct attn_product *each, size_t
     }
     assert(!p.y_bf16 || attn_epilogue_mlp(epilogue));
     if (n == 1 && reads_panels(blocking, n, each->w))
-        sizes.strip = attn_panels_at_once();    /* in narrow items: threads end together */
+        sizes.panels = attn_panels_at_once();    /* in narrow items: threads end together */
     if (n == 0 || p.cut.outs == 0)
         return;
     if (rounded && !x_bf16)

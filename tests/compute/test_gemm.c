@@ -543,7 +543,7 @@ START_TEST(items_cover_a_product_once)
             ck_assert_uint_le((cut.n + cut.rows - 1) / cut.rows, (cut.n + sizes.rows - 1) / sizes.rows);
         for (size_t n = 0; n < cut.items; n++) {
             struct attn_gemm_item it = attn_cut_item(&cut, n);
-            ck_assert(it.i0 < it.i1 && it.i1 - it.i0 <= cut.rows && it.j0 <= it.j1 && it.j1 - it.j0 <= sizes.strip);
+            ck_assert(it.i0 < it.i1 && it.i1 - it.i0 <= cut.rows && it.j0 <= it.j1 && it.j1 - it.j0 <= sizes.panels);
             ck_assert(attn_item_columns(&it) <= (it.j1 - it.j0) * ATTN_PANEL);
             for (size_t i = it.i0; i < it.i1; i++)
                 for (size_t j = it.j0; j < it.j1; j++)
@@ -560,7 +560,7 @@ END_TEST
 /* Items of a product with so many rows and panels that each of so many workers has, at least and at most, without empty ones. */
 static void expect_shares(size_t rows, size_t panels, size_t workers, size_t least, size_t most)
 {
-    const struct attn_cut_sizes sizes = {.rows = 192, .tile = 6, .strip = 4, .depth = 1, .items = 2, .fine = 4, .least = 64};
+    const struct attn_cut_sizes sizes = {.rows = 192, .tile = 6, .panels = 4, .depth = 1, .items = 2, .fine = 4, .least = 64};
     struct attn_mat w = {.out = panels * ATTN_PANEL};
     struct attn_gemm_output out = {.w = &w};
     struct attn_cut cut = {.most = &sizes, .out = &out, .outs = 1, .n = rows, .workers = workers};

@@ -25,54 +25,59 @@ _Static_assert(WIDE * PANEL <= ATTN_BF16_WIDTH, "an item is as wide as a stream 
 
 /* ---- which blocking ---- */
 
-/* `some` rows are multiplied about as fast as weights come from memory, which is fastest with many panels side by side; K blocks
- * are shallower so that those of a whole macro tile stay in the cache.  A weight stored [out, in] (some_transposed) is read fastest one
- * panel after the other.  In pairs, arithmetic is so fast that making pairs and reading and writing sums cost more: items have
- * more rows and take more steps at a time.  Tiles are faster still, wait for panels that are not in the L1 cache, and make the
- * pairs of many panels beforehand.  `few` rows read the weight in the longest possible stretches.  `streamed` and `lone` convert or
- * transpose a large weight in registers, which no kernel does: two to six rows are 1.2 to 1.4 times as fast as by kernels, and one
- * row waits for memory alone. */
+/* gemm: many rows, which wait for arithmetic.  skinny: up to 48 rows are multiplied about as fast as weights come from memory, which is
+ * fastest with many panels side by side; K blocks are shallower so that those of a whole macro tile stay in the cache.  A weight
+ * stored [out, in] is read fastest one panel after the other.  skinny_in_place: up to 12 rows read the weight in the longest possible
+ * stretches.  gemv: up to 6 rows convert or transpose a large weight in registers, which no kernel does: two to six rows are 1.2 to
+ * 1.4 times as fast as by kernels, and one row waits for memory alone.  In bf16, arithmetic is so fast that packing, and reading and
+ * writing sums, cost more: items have more rows and take more steps at a time.  AMX is faster still, waits for panels that are not in
+ * the L1 cache, and packs many panels beforehand. */
 static const struct attn_blocking
-    many = {{.rows = 264, .tile = 6, .panels = 4, .depth = ATTN_K_BLOCK, .items = 2, .fine = 4, .least = 64}, false, false, DEEP},
-    some = {{.rows = 48, .tile = 6, .panels = WIDE, .depth = ATTN_K_BLOCK / 2, .items = 2, .fine = 1}, false, false, SHORT},
-    some_transposed = {{.rows = 48, .tile = 6, .panels = 1, .depth = ATTN_K_BLOCK / 2, .items = 2, .fine = 1}, false, false, SHORT},
-    few = {{.rows = ATTN_FEW, .tile = 1, .panels = PANELS, .depth = SHALLOW, .items = 1, .fine = 1}, false, false, SHORT},
-    streamed = {{.rows = ATTN_STREAM, .tile = 1, .panels = PANELS, .depth = ATTN_K_BLOCK, .items = 1, .fine = 1}, false, true, 0},
-    few_in_bf16 = {{.rows = 48, .tile = ATTN_BF16_ROWS, .panels = 2, .depth = FEW_PAIRED, .items = 1, .fine = 1},
-                   true, false, DEEP},
-    many_in_bf16 = {{.rows = 256, .tile = ATTN_BF16_ROWS, .panels = 4, .depth = DEEP, .items = 2, .fine = 2, .least = 64},
-                    true, false, DEEP},
-    copied_in_bf16 = {{.rows = 128, .tile = ATTN_BF16_ROWS, .panels = 2, .depth = DEEP, .items = 2, .fine = 2, .least = 64},
-                      true, false, DEEP},
-    few_in_tiles = {{.rows = 48, .tile = ATTN_BF16_ROWS, .panels = WIDE, .depth = FEW_PAIRED, .items = 1, .fine = 1},
-                    true, false, PAIRED},
-    some_in_tiles = {{.rows = 256, .tile = ATTN_BF16_ROWS, .panels = 8, .depth = PAIRED, .items = 1, .fine = 1},
-                     true, false, PAIRED},
-    many_in_tiles = {{.rows = 512, .tile = ATTN_BF16_ROWS, .panels = 4, .depth = PAIRED, .items = 2, .fine = 2, .least = 128},
-                     true, false, PAIRED},
-    copied_in_tiles = {{.rows = 256, .tile = ATTN_BF16_ROWS, .panels = 4, .depth = FOR_TILES, .items = 2, .fine = 2, .least = 64},
-                       true, false, FOR_TILES},
-    lone_in_bf16 = {{.rows = ATTN_BF16_LONE, .tile = 1, .panels = WIDE, .depth = PAIRED, .items = 1, .fine = 1},
-                    true, true, 0};
+    gemm = {{.rows = 264, .tile = 6, .panels = 4, .depth = ATTN_K_BLOCK, .items = 2, .fine = 4, .least = 64},
+        .prepacked_depth = DEEP},
+    skinny = {{.rows = 48, .tile = 6, .panels = WIDE, .depth = ATTN_K_BLOCK / 2, .items = 2, .fine = 1},
+        .prepacked_depth = SHORT},
+    skinny_transposed = {{.rows = 48, .tile = 6, .panels = 1, .depth = ATTN_K_BLOCK / 2, .items = 2, .fine = 1},
+        .prepacked_depth = SHORT},
+    skinny_in_place = {{.rows = ATTN_FEW, .tile = 1, .panels = PANELS, .depth = SHALLOW, .items = 1, .fine = 1},
+        .prepacked_depth = SHORT},
+    gemv = {{.rows = ATTN_STREAM, .tile = 1, .panels = PANELS, .depth = ATTN_K_BLOCK, .items = 1, .fine = 1},
+        .streamed = true},
+    skinny_bf16 = {{.rows = 48, .tile = ATTN_BF16_ROWS, .panels = 2, .depth = FEW_PAIRED, .items = 1, .fine = 1},
+        .in_bf16 = true, .prepacked_depth = DEEP},
+    gemm_bf16 = {{.rows = 256, .tile = ATTN_BF16_ROWS, .panels = 4, .depth = DEEP, .items = 2, .fine = 2, .least = 64},
+        .in_bf16 = true, .prepacked_depth = DEEP},
+    prepacked_bf16 = {{.rows = 128, .tile = ATTN_BF16_ROWS, .panels = 2, .depth = DEEP, .items = 2, .fine = 2, .least = 64},
+        .in_bf16 = true, .prepacked_depth = DEEP},
+    skinny_amx = {{.rows = 48, .tile = ATTN_BF16_ROWS, .panels = WIDE, .depth = FEW_PAIRED, .items = 1, .fine = 1},
+        .in_bf16 = true, .prepacked_depth = PAIRED},
+    medium_amx = {{.rows = 256, .tile = ATTN_BF16_ROWS, .panels = 8, .depth = PAIRED, .items = 1, .fine = 1},
+        .in_bf16 = true, .prepacked_depth = PAIRED},
+    gemm_amx = {{.rows = 512, .tile = ATTN_BF16_ROWS, .panels = 4, .depth = PAIRED, .items = 2, .fine = 2, .least = 128},
+        .in_bf16 = true, .prepacked_depth = PAIRED},
+    prepacked_amx = {{.rows = 256, .tile = ATTN_BF16_ROWS, .panels = 4, .depth = FOR_TILES, .items = 2, .fine = 2, .least = 64},
+        .in_bf16 = true, .prepacked_depth = FOR_TILES},
+    gemv_bf16 = {{.rows = ATTN_BF16_LONE, .tile = 1, .panels = WIDE, .depth = PAIRED, .items = 1, .fine = 1},
+        .in_bf16 = true, .streamed = true};
 
-static const struct attn_blocking *blocking_in_tiles(size_t n, bool copied)
+static const struct attn_blocking *blocking_amx(size_t n, bool prepacked)
 {
-    if (n <= few_in_tiles.sizes.rows)
-        return &few_in_tiles;
-    if (copied)
-        return &copied_in_tiles;
-    return n <= some_in_tiles.sizes.rows ? &some_in_tiles : &many_in_tiles;
+    if (n <= skinny_amx.sizes.rows)
+        return &skinny_amx;
+    if (prepacked)
+        return &prepacked_amx;
+    return n <= medium_amx.sizes.rows ? &medium_amx : &gemm_amx;
 }
 
-static const struct attn_blocking *blocking_in_bf16(size_t n, bool copied)
+static const struct attn_blocking *blocking_bf16(size_t n, bool prepacked)
 {
     if (n <= ATTN_BF16_LONE)
-        return &lone_in_bf16;
+        return &gemv_bf16;
     if (attn_bf16_kind() == ATTN_BF16_TILES)
-        return blocking_in_tiles(n, copied);
-    if (copied)
-        return &copied_in_bf16;
-    return n <= few_in_bf16.sizes.rows ? &few_in_bf16 : &many_in_bf16;
+        return blocking_amx(n, prepacked);
+    if (prepacked)
+        return &prepacked_bf16;
+    return n <= skinny_bf16.sizes.rows ? &skinny_bf16 : &gemm_bf16;
 }
 
 /* Whether no weight must be rounded: in bf16, only if all are stored so. */
@@ -106,14 +111,14 @@ static bool multiplies_bf16(bool bf16) { return bf16 && attn_bf16_kind() != ATTN
 static const struct attn_blocking *blocking_for(size_t n, const struct attn_product *each, size_t outs, bool bf16)
 {
     if (multiplies_bf16(bf16))
-        return blocking_in_bf16(n, each->w->panels);
+        return blocking_bf16(n, each->w->panels);
     if (n > 1 && n <= ATTN_FEW && all_as_stored(each, outs, bf16) && all_in_place(each, outs))
-        return &few;
+        return &skinny_in_place;
     if (n <= ATTN_STREAM && all_as_stored(each, outs, bf16) && (n == 1 || !all_small(each, outs)))
-        return &streamed;
-    if (n > some.sizes.rows)
-        return &many;
-    return each->w->transposed ? &some_transposed : &some;
+        return &gemv;
+    if (n > skinny.sizes.rows)
+        return &gemm;
+    return each->w->transposed ? &skinny_transposed : &skinny;
 }
 
 double attn_gemm_share(size_t n, const struct attn_mat *w, bool bf16)

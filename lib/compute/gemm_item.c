@@ -359,7 +359,7 @@ static size_t stream_panels(const struct attn_item_sums *o)
 static struct attn_item_sums item_of(const struct attn_joint_product *p, size_t n, float *sum)
 {
     const struct attn_gemm_item it = attn_cut_item(&p->cut, n);
-    const size_t panels = it.j1 - it.j0, depth = it.to->prepacked ? p->blocking->panelled : p->cut.most->depth;
+    const size_t panels = it.j1 - it.j0, depth = it.to->prepacked ? p->blocking->prepacked_depth : p->cut.most->depth;
     const struct attn_item_sums o = {p, it, sum, panels * PANEL + APART, depth};
     assert(up(it.i1 - it.i0, p->blocking->sizes.tile) * o.ld <= SUMS);
     if (p->in == 0)

@@ -25,7 +25,7 @@ static inline bool attn_mat_small(const struct attn_mat *w)
 struct attn_blocking {
     struct attn_cut_sizes sizes;
     bool in_bf16, streamed;
-    size_t panelled;                    /* 0: only a single row reads prepacked panels, all at once */
+    size_t prepacked_depth;             /* 0: only a single row reads prepacked panels, all at once */
 };
 
 /* The product of the same x with some weights. */

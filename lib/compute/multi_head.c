@@ -12,15 +12,15 @@
 struct job {
     struct attn_heads *a;
     const struct attn_method *method;
-    size_t ld, slot;                    /* floats from one row to the next; floats of a slot, which holds one band of the wave */
+    size_t ld, slot;                    /* floats from one row to the next; floats of a slot, which holds one band of the batch */
     bool by_worker;                     /* ... or the band that one thread is working on */
     bool whole;                         /* ... or all bands of a sentence as one [H, Tq, ld] */
-    size_t first;                       /* first item of the wave */
+    size_t first;                       /* first item of the batch */
     unsigned steps;                     /* which steps one_item takes */
 };
 
-/* Floats of the bands of a wave, if there are so many; with more threads for each, so that all have a few bands. */
-enum { WAVE = 1 << 20, WAVE_OF_THREAD = WAVE / 4 };
+/* Floats of the bands of a batch, if there are so many; with more threads for each, so that all have a few bands. */
+enum { BATCH = 1 << 20, BATCH_OF_THREAD = BATCH / 4 };
 
 static size_t bands_of(size_t Tq) { return parts_of(Tq, ATTN_BAND); }
 
@@ -68,7 +68,7 @@ void attn_scratch_lay_out(struct attn_scratch *s, struct attn_arena *a)
 {
     size_t ld = row_floats(s, s->keys), threads = (size_t)s->threads, rows = times(threads, smaller(s->longest, ATTN_BAND));
     if (s->watched)
-        rows = larger(rows, smaller(larger(WAVE, times(threads, WAVE_OF_THREAD)) / ld, times(s->H, s->rows)));
+        rows = larger(rows, smaller(larger(BATCH, times(threads, BATCH_OF_THREAD)) / ld, times(s->H, s->rows)));
     if (s->whole)
         rows = larger(rows, times(s->H, s->longest));
     s->band_floats = times(rows, ld);
@@ -267,7 +267,7 @@ static void gather_found(struct attn_heads *a, int threads)
     }
 }
 
-/* ---- waves: items up to a step that observers want ---- */
+/* ---- batches: items up to a step that observers want ---- */
 
 static bool wanted(const struct attn_heads *a, int act, unsigned flags)
 {
@@ -289,7 +289,7 @@ static void announce_band(const struct attn_heads *a, int act, const struct attn
     attn_trace_announce(a->trace, &p, b->m);
 }
 
-/* Announces the wave's bands, by ascending head and then row; if `whole`, all heads of a sentence at once. */
+/* Announces the batch's bands, by ascending head and then row; if `whole`, all heads of a sentence at once. */
 static void announce(const struct job *j, int act, size_t n)
 {
     for (size_t i = 0; i < n;) {
@@ -322,7 +322,7 @@ static unsigned steps_of(const struct job *j)
 }
 
 /* Computes n items, stopping after each step that observers want, to announce it. */
-static void wave(struct job *j, size_t n, struct attn_team *team)
+static void run_batch(struct job *j, size_t n, struct attn_team *team)
 {
     static const struct { unsigned step; int act; } shown[] = {
         {ATTN_DOTS, ATTN_ACT_DOTS}, {ATTN_SCORES, ATTN_ACT_SCORES}, {ATTN_PATTERN, ATTN_ACT_PATTERN}};
@@ -343,8 +343,8 @@ static void wave(struct job *j, size_t n, struct attn_team *team)
         attn_team_run(team, n, cost, one_item, j);
 }
 
-/* How many items the wave that begins with item `first` has: one per slot, or, if `whole`, all of one sentence per slot. */
-static size_t wave_of(const struct job *j, size_t items)
+/* How many items the batch that begins with item `first` has: one per slot, or, if `whole`, all of one sentence per slot. */
+static size_t batch_of(const struct job *j, size_t items)
 {
     const struct attn_heads *a = j->a;
     size_t left = items - j->first, slots = a->scratch->band_floats / j->slot;
@@ -383,8 +383,8 @@ void attn_heads_run(struct attn_heads *a, struct attn_team *team)
     attn_heads_cache(a, team);
     size_t items = steps_of(&j) ? count(&j) : 0;
     for (size_t n; j.first < items; j.first += n) {
-        n = wave_of(&j, items);
-        wave(&j, n, team);
+        n = batch_of(&j, items);
+        run_batch(&j, n, team);
     }
     if (j.method->run)
         j.method->run(a, team);

@@ -1,9 +1,9 @@
 /* multi_head.h - attention of all heads of all sentences, divided among threads and announced to a trace.
  *
  * Each band of each head of each sentence is an independent item.  If no observer wants dots, scores
- * or pattern, each thread takes an item through all steps in its own scratch.  Otherwise a wave of items is
+ * or pattern, each thread takes an item through all steps in its own scratch.  Otherwise a batch of items is
  * taken up to the first step that somebody wants to see; then the calling thread announces their bands
- * in order, and the wave goes on: so an edit of the pattern reaches the context.  For an observer that
+ * in order, and the batch goes on: so an edit of the pattern reaches the context.  For an observer that
  * wants whole activations, the scratch holds all heads of a sentence.
  *
  * A key/value cache already holds keys and values in the layout that products read.  Without one, each

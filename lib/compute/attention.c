@@ -79,7 +79,8 @@ static size_t first_row(const struct attn_head *h, const struct attn_band *b, si
     return (j - h->pos - b->row0) / TILE * TILE;
 }
 
-/* The memory of the first values of r, for prefetching.  The hardware fetches ahead for one row, which reads them in one stretch. */
+/* The memory of the first values of r, for prefetching.  The hardware fetches ahead for one row, which reads them in
+ * one stretch. */
 static struct attn_prefetch values_prefetch(const struct attn_head *h, const struct attn_band *b, struct attn_range r)
 {
     size_t ldv = h->keys.ldv, n = r.hi > r.lo && b->rows > 1 ? smaller(r.hi - r.lo, DEPTH) : 0;
@@ -90,10 +91,12 @@ static struct attn_prefetch values_prefetch(const struct attn_head *h, const str
 static struct attn_prefetch columns_prefetch(const struct attn_band *b, size_t first, size_t from, size_t to)
 {
     size_t rows = from < to && first < b->rows ? b->rows - first : 0;
-    return attn_prefetch_for_write(attn_prefetch_rows(b->m + first * b->ld + from, rows, (to - from) * sizeof *b->m, b->ld * sizeof *b->m));
+    return attn_prefetch_for_write(
+        attn_prefetch_rows(b->m + first * b->ld + from, rows, (to - from) * sizeof *b->m, b->ld * sizeof *b->m));
 }
 
-/* Computes columns j .. j + 64 of the dots, and prefetches what is used next: the rest of the panel, at its end `then`. */
+/* Computes columns j .. j + 64 of the dots, and prefetches what is used next: the rest of the panel, at its end
+ * `then`. */
 static void dots_panel(const struct attn_head *h, const struct attn_band *b, size_t j, const struct attn_prefetch *then)
 {
     size_t dh = h->dh, first = first_row(h, b, j);
@@ -101,9 +104,11 @@ static void dots_panel(const struct attn_head *h, const struct attn_band *b, siz
     float *y = b->m + first * b->ld + j;
     for (size_t i = 0; i < dh; i += DEPTH) {
         size_t depth = smaller(dh - i, DEPTH), left = smaller(dh - i - depth, DEPTH);
-        struct attn_prefetch soon = attn_prefetch_rows(k + (i + depth) * PANEL, left, PANEL * sizeof *k, PANEL * sizeof *k);
+        struct attn_prefetch soon =
+            attn_prefetch_rows(k + (i + depth) * PANEL, left, PANEL * sizeof *k, PANEL * sizeof *k);
         soon.next = left ? NULL : then;
-        const struct attn_operands o = {.y = y, .ldy = b->ld, .x = q + i, .ldx = b->ldq, .w = k + i * PANEL, .ldw = PANEL, .more = i > 0};
+        const struct attn_operands o = {.y = y, .ldy = b->ld, .x = q + i, .ldx = b->ldq, .w = k + i * PANEL,
+                                        .ldw = PANEL, .more = i > 0};
         attn_multiply(&o, b->rows - first, PANEL, depth, &soon);
     }
 }
@@ -183,8 +188,8 @@ static bool all_masked(const struct attn_head *h, size_t t)
     return mask != NULL;
 }
 
-/* Whether query t sees none of n keys, since there is none, or all are masked, or an observer may have hidden them.  Where all
- * scores are -inf because dots overflow, the query sees keys, and its weights become NaN. */
+/* Whether query t sees none of n keys, since there is none, or all are masked, or an observer may have hidden them.
+ * Where all scores are -inf because dots overflow, the query sees keys, and its weights become NaN. */
 static bool sees_nothing(const struct attn_head *h, const float *row, size_t n, size_t t)
 {
     return n == 0 || ((h->edited || all_masked(h, t)) && all_hidden(row, n));
@@ -214,8 +219,8 @@ static float find_max(const struct attn_head *h, struct attn_softmax *s, struct 
     return max;
 }
 
-/* The processor goes on to the next row before it is through with the last numbers of a row, unless that row's own next step waits
- * for them. */
+/* The processor goes on to the next row before it is through with the last numbers of a row, unless that row's own
+ * next step waits for them. */
 void attn_head_softmax(const struct attn_head *h, struct attn_softmax *s, size_t rows, struct attn_found *found)
 {
     float max[ATTN_TOGETHER];
@@ -241,7 +246,8 @@ static bool only_visible(const struct attn_head *h, const struct attn_softmax *s
 }
 
 /* Turns rows of scores, or of dots, into weights in place. */
-static void pattern_rows(const struct attn_head *h, const struct attn_band *b, size_t first, size_t rows, struct attn_found *found)
+static void pattern_rows(const struct attn_head *h, const struct attn_band *b, size_t first, size_t rows,
+                         struct attn_found *found)
 {
     struct attn_range all = shown(h, b, h->shown), live = reach(h, b->row0, b->rows), seen[ATTN_TOGETHER];
     struct attn_softmax s[ATTN_TOGETHER];
@@ -277,8 +283,10 @@ static size_t columns_from(const struct attn_head *h, size_t col)
     return smaller(up(h->dv - col, LANES), PANEL);
 }
 
-/* Texts are of any length: kernels take whole multiples of LANES keys, so that few shapes are needed, and loops the rest. */
-static void multiply_keys(const struct attn_operands *o, size_t rows, size_t cols, size_t keys, struct attn_prefetch *prefetch)
+/* Texts are of any length: kernels take whole multiples of LANES keys, so that few shapes are needed, and loops the
+ * rest. */
+static void multiply_keys(const struct attn_operands *o, size_t rows, size_t cols, size_t keys,
+                          struct attn_prefetch *prefetch)
 {
     const size_t whole = keys > LANES && rows > 1 ? keys / LANES * LANES : keys;
     struct attn_operands rest = *o;
@@ -290,9 +298,10 @@ static void multiply_keys(const struct attn_operands *o, size_t rows, size_t col
         attn_multiply(&rest, rows, PANEL, keys - whole, prefetch);
 }
 
-/* y (+)= weights v, 64 columns or as many as there are from `col` on, for at most GROUP rows and those of keys k that they see. */
-static void context_tile(const struct attn_head *h, const struct attn_band *b, struct attn_range k, float *y, size_t ldy,
-                         size_t row, size_t col, struct attn_prefetch *prefetch)
+/* y (+)= weights v, 64 columns or as many as there are from `col` on, for at most GROUP rows and those of keys k that
+ * they see. */
+static void context_tile(const struct attn_head *h, const struct attn_band *b, struct attn_range k, float *y,
+                         size_t ldy, size_t row, size_t col, struct attn_prefetch *prefetch)
 {
     size_t rows = smaller(b->rows - row, GROUP);
     struct attn_range r = reach(h, b->row0 + row, rows);
@@ -322,7 +331,8 @@ void attn_head_mix(const struct attn_head *h, float *y, size_t ldy, const float 
 {
     struct attn_prefetch none = {0};
     for (size_t col = 0; col < h->dv; col += PANEL) {
-        const struct attn_operands o = {.y = y + col, .ldy = ldy, .x = weights, .ldx = ld, .w = v + col, .ldw = ldv, .more = more};
+        const struct attn_operands o = {.y = y + col, .ldy = ldy, .x = weights, .ldx = ld, .w = v + col, .ldw = ldv,
+                                        .more = more};
         attn_multiply(&o, rows, columns_from(h, col), K, &none);
     }
 }

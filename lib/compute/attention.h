@@ -14,17 +14,18 @@
  * weight 0 there.  So the division into bands changes no bit of a context, except the sign of a zero,
  * as long as values are finite.  But 0 times NaN or infinity is NaN: whoever owns padding must clear it.
  *
- * attention.c takes these steps for all kinds but those that gain from a method of their own: sparse.c, online.c, linear.c. */
+ * attention.c takes these steps for all kinds but those that gain from a method of their own: sparse.c, online.c,
+ * linear.c. */
 #ifndef ATTN_COMPUTE_ATTENTION_H
 #define ATTN_COMPUTE_ATTENTION_H
 
 #include "compute/mask.h"
 
-/* The definition of causal attention of one head (scaled_dot_product.c), which the tests compare with: no bands, no SIMD.
- * q[Tq, dh], k[Tk, dh], v[Tk, dv]; query t is at position pos + t and sees the keys up to there.  Results: pattern[Tq, Tk],
- * context[Tq, dv]. */
-void attn_attention_plain(float *context, float *pattern, const float *q, const float *k, const float *v, size_t Tq, size_t Tk,
-                          size_t dh, size_t dv, size_t pos, float scale);
+/* The definition of causal attention of one head (scaled_dot_product.c), which the tests compare with: no bands, no
+ * SIMD.  q[Tq, dh], k[Tk, dh], v[Tk, dv]; query t is at position pos + t and sees the keys up to there.  Results:
+ * pattern[Tq, Tk], context[Tq, dv]. */
+void attn_attention_plain(float *context, float *pattern, const float *q, const float *k, const float *v, size_t Tq,
+                          size_t Tk, size_t dh, size_t dv, size_t pos, float scale);
 
 /* ---- keys and values of one head, in the layout that products read fastest (keys_values.c) ----
  *
@@ -52,7 +53,8 @@ void attn_keys_gather(float *to, const struct attn_keys *from, const size_t *lis
 
 /* ---- the steps ---- */
 
-/* What some methods need of a worker besides its band: numbers, and two lists of as many numbers as there are positions. */
+/* What some methods need of a worker besides its band: numbers, and two lists of as many numbers as there are
+ * positions. */
 struct attn_method_scratch { float *x; size_t *list, *swaps; };
 
 struct attn_head {                      /* one head of one sentence */
@@ -86,8 +88,9 @@ static inline void attn_count_row(struct attn_row_count *c, size_t row)
         c->first = row;
 }
 
-/* empty: rows that see nothing, or whose weights were all rounded to 0; they become all zeros.  nonfinite: rows with a dot,
- * scaled or not, that is inf or NaN before anything is masked or edited; what comes of them is what IEEE says. */
+/* empty: rows that see nothing, or whose weights were all rounded to 0; they become all zeros.  nonfinite: rows with
+ * a dot, scaled or not, that is inf or NaN before anything is masked or edited; what comes of them is what IEEE
+ * says. */
 struct attn_found { struct attn_row_count empty, nonfinite; };
 
 /* How many keys and values, from the first on, the steps of a band read. */
@@ -113,10 +116,11 @@ struct attn_softmax {
     bool empty;                         /* a result: the query sees nothing, and the row becomes zeros */
 };
 enum { ATTN_TOGETHER = 4 };            /* most rows that take each step of the softmax one after the other: 2 to 8 are as fast */
-/* The softmax of at most so many rows, in place.  Adds to those found rows with dots that are not finite; empty ones are the caller's. */
+/* The softmax of at most so many rows, in place.  Adds to those found rows with dots that are not finite; empty ones
+ * are the caller's. */
 void attn_head_softmax(const struct attn_head *h, struct attn_softmax *s, size_t rows, struct attn_found *found);
-/* y[rows, dv] (+)= weights [rows, K] v[K, dv].  Columns are taken in whole panels, beyond dv where need be: y and v must go on
- * as far. */
+/* y[rows, dv] (+)= weights [rows, K] v[K, dv].  Columns are taken in whole panels, beyond dv where need be: y and v
+ * must go on as far. */
 void attn_head_mix(const struct attn_head *h, float *y, size_t ldy, const float *weights, size_t ld, size_t rows,
                    const float *v, size_t ldv, size_t K, bool more);
 
@@ -136,8 +140,8 @@ struct attn_method {                    /* a step that a method does not have is
     struct attn_found (*rows)(const struct attn_head *h, const struct attn_band *b);   /* contexts from queries in one step */
     unsigned steps;                     /* steps that contexts need; the others are for observers only */
     unsigned keys, values;              /* steps that read panels of keys; steps that read values */
-    /* Puts what the method has in place of keys, of n keys from number `first` on, into `to`; NULL: the keys themselves.
-     * `one` is scratch for one key. */
+    /* Puts what the method has in place of keys, of n keys from number `first` on, into `to`; NULL: the keys
+     * themselves.  `one` is scratch for one key. */
     void (*put)(const struct attn_keys *to, size_t first, const struct attn_keys *from, size_t n, float *one);
     size_t (*scratch)(size_t keys, size_t dh, size_t dv);       /* floats of attn_method_scratch.x; NULL: none */
     /* Computes the contexts of all queries of all sentences, not from bands. */

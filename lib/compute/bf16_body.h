@@ -46,12 +46,14 @@ static inline struct paired pair(v32 first, v32 second)
     const v32 left = _mm512_set_epi16(47, 15, 46, 14, 45, 13, 44, 12, 43, 11, 42, 10, 41, 9, 40, 8,
                                       39, 7, 38, 6, 37, 5, 36, 4, 35, 3, 34, 2, 33, 1, 32, 0);
     const v32 right = _mm512_add_epi16(left, _mm512_set1_epi16(LANES));
-    return (struct paired){_mm512_permutex2var_epi16(first, left, second), _mm512_permutex2var_epi16(first, right, second)};
+    return (struct paired){_mm512_permutex2var_epi16(first, left, second),
+                           _mm512_permutex2var_epi16(first, right, second)};
 }
 
 /* ---- w [out, in] ---- */
 
-/* Words of 32 steps of sixteen rows, and where they are: neighbours stored in bf16 are words already and are not copied. */
+/* Words of 32 steps of sixteen rows, and where they are: neighbours stored in bf16 are words already and are not
+ * copied. */
 struct sixteen_rows { v32 made[ATTN_TRANSPOSE]; const void *row[ATTN_TRANSPOSE]; };
 
 /* Makes the words of steps k .. k + 32, with zeros behind the last step. */

@@ -9,8 +9,8 @@ static inline v16 dots16(v16 x, v16 w, v16 sum)
 #define fma16 dots16
 #include "compute/tile.h"
 
-static void panel_dots(float *y, size_t ldy, const float *x, size_t ldx, const float *w, size_t n, size_t words, bool more,
-                       struct attn_prefetch *prefetch)
+static void panel_dots(float *y, size_t ldy, const float *x, size_t ldx, const float *w, size_t n, size_t words,
+                       bool more, struct attn_prefetch *prefetch)
 {
     vec_panel(y, ldy, x, ldx, w, ATTN_PANEL, n, words, more, prefetch);
 }
@@ -35,13 +35,14 @@ COPY(copy_f32, 4, v32_from_f32) COPY(copy_f16, 2, v32_from_f16) COPY(copy_bf16, 
 #undef COPY
 _Static_assert(TILE_ROWS == ATTN_BF16_FIRST && TILE_COLS == 4, "a tile has the first rows and all columns");
 
-static void panel_copy(float *y, size_t ldy, const float *x, size_t ldx, float *words, const void *w, enum attn_dtype type,
-                       size_t ldw, size_t K, bool more, size_t n, struct attn_prefetch *prefetch)
+static void panel_copy(float *y, size_t ldy, const float *x, size_t ldx, float *words, const void *w,
+                       enum attn_dtype type, size_t ldw, size_t K, bool more, size_t n, struct attn_prefetch *prefetch)
 {
     static void (*const by_type[])(float *, size_t, const float *, size_t, float *, const char *, size_t, size_t, bool,
                                    struct attn_prefetch *, size_t) = {
         [ATTN_F32] = copy_f32, [ATTN_F16] = copy_f16, [ATTN_BF16] = copy_bf16};
-    by_type[type](y, ldy, x, ldx, words, w, ldw, K, more, prefetch, prefetch_rate(prefetch, parts_of(n, TILE_ROWS) * K / 2));
+    by_type[type](y, ldy, x, ldx, words, w, ldw, K, more, prefetch,
+                  prefetch_rate(prefetch, parts_of(n, TILE_ROWS) * K / 2));
 }
 
 static void row_dots(float *y, const float *x, const float *w, size_t next, size_t n, size_t words)
@@ -53,8 +54,8 @@ static void row_dots(float *y, const float *x, const float *w, size_t next, size
 
 /* Callers pass constants for size, from and rows. */
 static inline __attribute__((always_inline))
-void eight_steps(float *y, size_t ldy, const float *x, size_t ldx, const struct rows *w, struct coming_rows *next, size_t cols,
-                 size_t size, v32_from *from, size_t rows)
+void eight_steps(float *y, size_t ldy, const float *x, size_t ldx, const struct rows *w, struct coming_rows *next,
+                 size_t cols, size_t size, v32_from *from, size_t rows)
 {
     v16 f[ATTN_BF16_LONE][DEEP / 2];
     UNROLL for (size_t r = 0; r < rows; r++)
@@ -101,10 +102,11 @@ static void name(float *y, size_t ldy, const float *x, size_t ldx, const char *w
 STREAM(stream_f32, 4, v32_from_f32) STREAM(stream_f16, 2, v32_from_f16) STREAM(stream_bf16, 2, v32_from_bf16)
 #undef STREAM
 
-static void stream_dots(float *y, size_t ldy, const float *x, size_t ldx, const void *w, enum attn_dtype type, size_t ldw,
-                        size_t n, size_t K, size_t cols)
+static void stream_dots(float *y, size_t ldy, const float *x, size_t ldx, const void *w, enum attn_dtype type,
+                        size_t ldw, size_t n, size_t K, size_t cols)
 {
-    static void (*const by_type[])(float *, size_t, const float *, size_t, const char *, size_t, size_t, size_t, size_t) = {
+    static void (*const by_type[])(float *, size_t, const float *, size_t, const char *, size_t, size_t, size_t,
+                                   size_t) = {
         [ATTN_F32] = stream_f32, [ATTN_F16] = stream_f16, [ATTN_BF16] = stream_bf16};
     by_type[type](y, ldy, x, ldx, w, ldw * attn_dtype_size(type), n, K, cols);
 }
@@ -144,10 +146,12 @@ static void name(float *y, size_t ldy, const float *x, size_t ldx, const void *c
     else \
         name##_rows(y, ldy, x, ldx, w, K, prefetch, ATTN_BF16_LONE); \
 }
-TRANSPOSED(transposed_f32, 4, v32_from_f32) TRANSPOSED(transposed_f16, 2, v32_from_f16) TRANSPOSED(transposed_bf16, 2, v32_from_bf16)
+TRANSPOSED(transposed_f32, 4, v32_from_f32)
+TRANSPOSED(transposed_f16, 2, v32_from_f16) TRANSPOSED(transposed_bf16, 2, v32_from_bf16)
 #undef TRANSPOSED
 
-static void stream_transposed_dots(float *y, size_t ldy, const float *x, size_t ldx, const void *const *w, enum attn_dtype type,
+static void stream_transposed_dots(float *y, size_t ldy, const float *x, size_t ldx, const void *const *w,
+                                   enum attn_dtype type,
                                size_t n, size_t K, struct attn_prefetch *prefetch)
 {
     static void (*const by_type[])(float *, size_t, const float *, size_t, const void *const *, size_t, size_t,

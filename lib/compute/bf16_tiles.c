@@ -32,8 +32,8 @@ static void store_sums(float *y, size_t bytes)
     _tile_stored(3, y + FOURTH, bytes);
 }
 
-/* Adds the products of 16 words (32 steps).  Tile 4 has x; tiles 5 to 7 take turns with w, so that one is loaded while another
- * is multiplied. */
+/* Adds the products of 16 words (32 steps).  Tile 4 has x; tiles 5 to 7 take turns with w, so that one is loaded
+ * while another is multiplied. */
 static void add_products(const float *x, const float *w)
 {
     const size_t panel = ATTN_PANEL * sizeof *w;
@@ -48,8 +48,8 @@ static void add_products(const float *x, const float *w)
     _tile_dpbf16ps(3, 4, 5);
 }
 
-static void panel_tiles(float *y, size_t ldy, const float *x, size_t ldx, const float *w, size_t n, size_t words, bool more,
-                        struct attn_prefetch *prefetch)
+static void panel_tiles(float *y, size_t ldy, const float *x, size_t ldx, const float *w, size_t n, size_t words,
+                        bool more, struct attn_prefetch *prefetch)
 {
     size_t rate = prefetch_rate(prefetch, parts_of(n, SIDE) * words / SIDE);
     __asm__ volatile("" : : : "memory");    /* gcc's intrinsics do not say that they read memory */
@@ -70,8 +70,8 @@ static void panel_tiles(float *y, size_t ldy, const float *x, size_t ldx, const 
 
 /* ---- one or two rows of x ---- */
 
-/* Computes the bits of tdpbf16ps for one or two rows of x by fused multiply-adds: the instruction itself would take as long as
- * for 16 rows, and needs pairs of w.  Here w is read where it is stored, as in products_body.h. */
+/* Computes the bits of tdpbf16ps for one or two rows of x by fused multiply-adds: the instruction itself would take
+ * as long as for 16 rows, and needs pairs of w.  Here w is read where it is stored, as in products_body.h. */
 enum {
     WORDS = ATTN_BF16_ROWS, STEPS = 2 * WORDS,          /* steps of k after which the two chains start again from 0 */
     WIDTH = ATTN_BF16_WIDTH                             /* columns whose chains fit into the cache */
@@ -110,7 +110,8 @@ struct part { size_t word; bool begin, end; };
 
 /* Callers pass constants for size, from and rows. */
 static inline __attribute__((always_inline))
-void eight_steps(float *y, size_t ldy, struct chains *chains, const struct words *words, struct part part, const struct rows *w,
+void eight_steps(float *y, size_t ldy, struct chains *chains, const struct words *words, struct part part,
+                 const struct rows *w,
                  struct coming_rows *next, size_t cols, size_t size, v16 (*from)(const void *), size_t rows)
 {
     v16 first[ATTN_BF16_LONE][DEEP / 2], second[ATTN_BF16_LONE][DEEP / 2];
@@ -126,7 +127,8 @@ void eight_steps(float *y, size_t ldy, struct chains *chains, const struct words
         UNROLL for (size_t k = 0; k < DEEP; k++)
             row[k] = from(w->at[k] + c * size);
         UNROLL for (size_t r = 0; r < rows; r++) {
-            v16 a = part.begin ? all(0) : load(chains->first[r] + c), b = part.begin ? all(0) : load(chains->second[r] + c);
+            v16 a = part.begin ? all(0) : load(chains->first[r] + c),
+                b = part.begin ? all(0) : load(chains->second[r] + c);
             UNROLL for (size_t k = 0; k < DEEP / 2; k++) {
                 a = fma16(first[r][k], row[2 * k], a);
                 b = fma16(second[r][k], row[2 * k + 1], b);
@@ -173,7 +175,8 @@ STREAM(stream_f32, 4, from_f32_rows) STREAM(stream_f16, 2, from_f16_rows) STREAM
 
 /* Adds 32 steps to the sums.  Callers pass a constant for rows. */
 static inline __attribute__((always_inline))
-void transposed_steps(v16 *sum, const float *x, const struct sixteen_rows *t, size_t rows, struct attn_prefetch *prefetch, size_t rate)
+void transposed_steps(v16 *sum, const float *x, const struct sixteen_rows *t, size_t rows,
+                      struct attn_prefetch *prefetch, size_t rate)
 {
     struct words words = words_of(x, rows);
     struct lines lines;
@@ -195,7 +198,8 @@ void transposed_steps(v16 *sum, const float *x, const struct sixteen_rows *t, si
 }
 
 static inline __attribute__((always_inline))
-void transposed(float *y, size_t ldy, const float *x, const void *const *w, size_t K, struct attn_prefetch *prefetch, size_t size,
+void transposed(float *y, size_t ldy, const float *x, const void *const *w, size_t K, struct attn_prefetch *prefetch,
+                size_t size,
             v32_from *from, size_t rows)
 {
     struct sixteen_rows t;
@@ -219,7 +223,8 @@ static void name(float *y, size_t ldy, const float *x, const void *const *w, siz
     else \
         transposed(y, ldy, x, w, K, prefetch, size, from, ATTN_BF16_LONE); \
 }
-TRANSPOSED(transposed_f32, 4, v32_from_f32) TRANSPOSED(transposed_f16, 2, v32_from_f16) TRANSPOSED(transposed_bf16, 2, v32_from_bf16)
+TRANSPOSED(transposed_f32, 4, v32_from_f32)
+TRANSPOSED(transposed_f16, 2, v32_from_f16) TRANSPOSED(transposed_bf16, 2, v32_from_bf16)
 #undef TRANSPOSED
 
 /* ---- w of any type ---- */
@@ -239,8 +244,8 @@ static void end_tiles(unsigned before)
     _mm_setcsr(before);
 }
 
-static void stream_tiles(float *y, size_t ldy, const float *x, size_t ldx, const void *w, enum attn_dtype type, size_t ldw,
-                         size_t n, size_t K, size_t cols)
+static void stream_tiles(float *y, size_t ldy, const float *x, size_t ldx, const void *w, enum attn_dtype type,
+                         size_t ldw, size_t n, size_t K, size_t cols)
 {
     static void (*const by_type[])(float *, size_t, const float *, const char *, size_t, size_t, size_t, size_t) = {
         [ATTN_F32] = stream_f32, [ATTN_F16] = stream_f16, [ATTN_BF16] = stream_bf16};
@@ -250,10 +255,12 @@ static void stream_tiles(float *y, size_t ldy, const float *x, size_t ldx, const
     end_tiles(before);
 }
 
-static void stream_transposed_tiles(float *y, size_t ldy, const float *x, size_t ldx, const void *const *w, enum attn_dtype type,
+static void stream_transposed_tiles(float *y, size_t ldy, const float *x, size_t ldx, const void *const *w,
+                                    enum attn_dtype type,
                                 size_t n, size_t K, struct attn_prefetch *prefetch)
 {
-    static void (*const by_type[])(float *, size_t, const float *, const void *const *, size_t, size_t, struct attn_prefetch *) = {
+    static void (*const by_type[])(float *, size_t, const float *, const void *const *, size_t, size_t,
+                                   struct attn_prefetch *) = {
         [ATTN_F32] = transposed_f32, [ATTN_F16] = transposed_f16, [ATTN_BF16] = transposed_bf16};
     (void)ldx;
     unsigned before = begin_tiles();

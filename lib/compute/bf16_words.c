@@ -1,5 +1,5 @@
-/* bf16_words.c - makes pairs from rows of x and of a weight, whose rows are read in the longest possible stretches, several
- * rows side by side. */
+/* bf16_words.c - makes pairs from rows of x and of a weight, whose rows are read in the longest possible stretches,
+ * several rows side by side. */
 #include "compute/bf16_body.h"
 
 void attn_bf16_of_row(float *y, size_t step, const float *x, size_t n)
@@ -10,8 +10,8 @@ void attn_bf16_of_row(float *y, size_t step, const float *x, size_t n)
     }
 }
 
-/* Makes four rows of words from eight rows of w, in as many panels (of `panel` words each) as there are columns.  Callers pass
- * constants for size and from. */
+/* Makes four rows of words from eight rows of w, in as many panels (of `panel` words each) as there are columns.
+ * Callers pass constants for size and from. */
 static inline __attribute__((always_inline))
 void eight_rows(float *words, size_t panel, const struct rows *w, size_t cols, struct coming_rows *next, size_t size,
                 v32_from *from)
@@ -66,10 +66,12 @@ static void name(float *words, const void *const *w, size_t K, struct attn_prefe
         prefetch_some(prefetch, rate); \
     } \
 }
-TRANSPOSED(transposed_f32, 4, v32_from_f32) TRANSPOSED(transposed_f16, 2, v32_from_f16) TRANSPOSED(transposed_bf16, 2, v32_from_bf16)
+TRANSPOSED(transposed_f32, 4, v32_from_f32)
+TRANSPOSED(transposed_f16, 2, v32_from_f16) TRANSPOSED(transposed_bf16, 2, v32_from_bf16)
 #undef TRANSPOSED
 
-void attn_bf16_transpose(float *words, const void *const *w, enum attn_dtype type, size_t K, struct attn_prefetch *prefetch)
+void attn_bf16_transpose(float *words, const void *const *w, enum attn_dtype type, size_t K,
+                         struct attn_prefetch *prefetch)
 {
     static void (*const by_type[])(float *, const void *const *, size_t, struct attn_prefetch *) = {
         [ATTN_F32] = transposed_f32, [ATTN_F16] = transposed_f16, [ATTN_BF16] = transposed_bf16};

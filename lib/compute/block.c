@@ -39,7 +39,8 @@ void attn_block_run(struct attn_pass *p, int layer)
         const bool gated = attn_mlp_gated(w->mlp);
         if (gated)
             attn_pass_linear(p, ATTN_ACT_MLP_PRE, &hidden, &h, &b->gate, ATTN_STORE);
-        attn_pass_linear(p, gated ? ATTN_ACT_MLP_LINEAR : ATTN_ACT_MLP_PRE, &hidden, &h, &b->in, attn_epilogue_of(w->mlp));
+        attn_pass_linear(p, gated ? ATTN_ACT_MLP_LINEAR : ATTN_ACT_MLP_PRE, &hidden, &h, &b->in,
+                         attn_epilogue_of(w->mlp));
         attn_pass_announce(p, ATTN_ACT_MLP_POST, &hidden, 0);
         if (w->parallel)
             attn_pass_add(p, &x, &parallel_out);
@@ -155,8 +156,8 @@ static struct attn_activation norm_output(struct attn_pass *p, const struct attn
     return y;
 }
 
-void attn_unembed_rows(struct attn_team *t, const struct attn_weights *w, float *logits, const struct attn_rows *x, float *embed_proj,
-                       float *rounded)
+void attn_unembed_rows(struct attn_team *t, const struct attn_weights *w, float *logits, const struct attn_rows *x,
+                       float *embed_proj, float *rounded)
 {
     struct attn_rows reads = *x, y = {logits, w->n.V, x->n, w->n.V};
     if (w->project_out.data) {

@@ -69,15 +69,17 @@ struct attn_pass {
     float *logits; size_t logit_rows;   /* [logit_rows, V] */
 };
 
-/* x = embedding of each id (below V), plus the learned vector of its position; or computes the angles of rotary positions. */
+/* x = embedding of each id (below V), plus the learned vector of its position; or computes the angles of rotary
+ * positions. */
 void attn_embed_run(struct attn_pass *p, const int32_t *ids);
 /* The same for a pass that begins at a later block: x[i] is what that block reads of sentence i, [T, width] numbers. */
 void attn_embed_resume(struct attn_pass *p, const float *const *x, size_t width);
 void attn_block_run(struct attn_pass *p, int layer);
 /* Computes norm_final and logits if an observer wants them: of all rows, or of the last one of each sentence. */
 void attn_unembed_run(struct attn_pass *p);
-/* Logits [x->n, V] of rows that are normalised already; narrow: scratch for as many rows, as wide as project_in's input. */
-void attn_unembed_rows(struct attn_team *t, const struct attn_weights *w, float *logits, const struct attn_rows *x, float *embed_proj,
-                       float *rounded);
+/* Logits [x->n, V] of rows that are normalised already; narrow: scratch for as many rows, as wide as project_in's
+ * input. */
+void attn_unembed_rows(struct attn_team *t, const struct attn_weights *w, float *logits, const struct attn_rows *x,
+                       float *embed_proj, float *rounded);
 
 #endif

@@ -56,13 +56,15 @@ void attn_pass_announce(struct attn_pass *p, int act, const struct attn_activati
 
 /* ---- norms ---- */
 
-void attn_pass_normalise(struct attn_pass *p, const struct attn_activation *y, const struct attn_activation *x, const struct attn_norm *norm)
+void attn_pass_normalise(struct attn_pass *p, const struct attn_activation *y, const struct attn_activation *x,
+                         const struct attn_norm *norm)
 {
     if (attn_has(norm))
         attn_rows_norm(p->team, &y->rows, &x->rows, norm, p->w->eps, p->norm_w, p->norm_b, y->bf16);
 }
 
-struct attn_activation attn_pass_norm(struct attn_pass *p, int act, const struct attn_activation *x, const struct attn_norm *norm)
+struct attn_activation attn_pass_norm(struct attn_pass *p, int act, const struct attn_activation *x,
+                                      const struct attn_norm *norm)
 {
     if (!attn_has(norm))
         return *x;
@@ -84,7 +86,8 @@ static struct attn_rows product_of(const struct attn_pass *p, const struct attn_
     return attn_mlp_gated(attn_epilogue_mlp(epilogue)) ? attn_pass_rows(p, p->linear, p->w->n.m).rows : *y;
 }
 
-static void run_epilogue(struct attn_pass *p, const struct attn_rows *y, const struct attn_rows *product, enum attn_epilogue epilogue)
+static void run_epilogue(struct attn_pass *p, const struct attn_rows *y, const struct attn_rows *product,
+                         enum attn_epilogue epilogue)
 {
     const enum attn_mlp_kind mlp = attn_epilogue_mlp(epilogue);
     if (mlp)
@@ -105,8 +108,8 @@ static void post_process(struct attn_pass *p, int act, const struct attn_activat
     attn_pass_announce(p, act == ATTN_ACT_OUT ? ATTN_ACT_ADDED : ATTN_ACT_MLP_ADDED, out, 0);
 }
 
-void attn_pass_linear(struct attn_pass *p, int act, struct attn_activation *y, const struct attn_activation *x, const struct attn_mat *w,
-                      enum attn_epilogue epilogue)
+void attn_pass_linear(struct attn_pass *p, int act, struct attn_activation *y, const struct attn_activation *x,
+                      const struct attn_mat *w, enum attn_epilogue epilogue)
 {
     const bool processed = epilogue == ATTN_ADD && attn_adds_apart(p->w);
     const bool fused = !processed && (!w->data || epilogue == ATTN_STORE || p->fusion[p->layer].epilogue[act]);
@@ -119,7 +122,8 @@ void attn_pass_linear(struct attn_pass *p, int act, struct attn_activation *y, c
         const struct attn_bf16_operands bf16 = {x->bf16, fused && attn_epilogue_mlp(epilogue) ? y->bf16 : NULL};
         if (p->unread)
             attn_page_in(p->team, w);
-        attn_gemm_each(p->team, &one, 1, x->rows.data, x->rows.ld, p->rows, fused ? epilogue : ATTN_STORE, p->rounded, &bf16);
+        attn_gemm_each(p->team, &one, 1, x->rows.data, x->rows.ld, p->rows, fused ? epilogue : ATTN_STORE, p->rounded,
+                       &bf16);
         attn_pass_announce(p, act, &product, 0);        /* if the epilogue is done already, nobody wants it */
     }
     if (processed)
@@ -137,9 +141,20 @@ void attn_pass_add(struct attn_pass *p, const struct attn_activation *y, const s
 
 /* ---- attention ---- */
 
-static struct attn_activation queries(const struct attn_pass *p) { return attn_pass_rows(p, p->q, p->w->n.H * p->w->n.dh); }
-static struct attn_activation keys(const struct attn_pass *p) { return attn_pass_rows(p, p->k, p->w->n.Hkv * p->w->n.dh); }
-static struct attn_activation values(const struct attn_pass *p) { return attn_pass_rows(p, p->v, p->w->n.Hkv * p->w->n.dv); }
+static struct attn_activation queries(const struct attn_pass *p)
+{
+    return attn_pass_rows(p, p->q, p->w->n.H * p->w->n.dh);
+}
+
+static struct attn_activation keys(const struct attn_pass *p)
+{
+    return attn_pass_rows(p, p->k, p->w->n.Hkv * p->w->n.dh);
+}
+
+static struct attn_activation values(const struct attn_pass *p)
+{
+    return attn_pass_rows(p, p->v, p->w->n.Hkv * p->w->n.dv);
+}
 
 void attn_pass_qkv(struct attn_pass *p, const struct attn_activation *h, const struct attn_block *b)
 {
@@ -149,7 +164,8 @@ void attn_pass_qkv(struct attn_pass *p, const struct attn_activation *h, const s
     const size_t n = sizeof each / sizeof *each;
     for (size_t i = 0; i < n && p->unread; i++)
         attn_page_in(p->team, each[i].w);
-    attn_gemm_each(p->team, each, n, h->rows.data, h->rows.ld, p->rows, ATTN_STORE, p->rounded, &(struct attn_bf16_operands){h->bf16, NULL});
+    attn_gemm_each(p->team, each, n, h->rows.data, h->rows.ld, p->rows, ATTN_STORE, p->rounded,
+                   &(struct attn_bf16_operands){h->bf16, NULL});
     attn_pass_normalise(p, &q, &q, &b->q_norm);
     attn_pass_normalise(p, &k, &k, &b->k_norm);
 }
@@ -173,9 +189,10 @@ static struct attn_heads_seq seq_of(const struct attn_pass *p, const struct attn
     const struct attn_dims *n = &p->w->n;
     const struct attn_pass_seq *keys = s->keys ? s->keys : s;
     struct attn_heads_seq t = {
-        .q = p->q + s->row * n->H * n->dh, .k = p->k + keys->row * n->Hkv * n->dh, .v = p->v + keys->row * n->Hkv * n->dv,
-        .context = p->context + s->row * n->H * n->dv, .row = s->row, .Tq = s->T, .Tk = keys->pos + keys->T, .pos = s->pos,
-        .all = s->keys != NULL};
+        .q = p->q + s->row * n->H * n->dh, .k = p->k + keys->row * n->Hkv * n->dh,
+        .v = p->v + keys->row * n->Hkv * n->dv,
+        .context = p->context + s->row * n->H * n->dv, .row = s->row, .Tq = s->T, .Tk = keys->pos + keys->T,
+        .pos = s->pos, .all = s->keys != NULL};
     if (s->kv) {
         t.cache = s->kv->keys + (size_t)p->layer * n->Hkv * attn_keys_size(s->kv->capacity, n->dh, n->dv);
         t.capacity = s->kv->capacity;
@@ -205,7 +222,8 @@ void attn_pass_keep_last(struct attn_pass *p, struct attn_activation *x)
     p->last = true;
 }
 
-static void prune(struct attn_pass *p, struct attn_activation *x, struct attn_activation *h, struct attn_activation *context)
+static void prune(struct attn_pass *p, struct attn_activation *x, struct attn_activation *h,
+                  struct attn_activation *context)
 {
     keep_last(p, context);
     if (h->rows.data != x->rows.data)
@@ -223,8 +241,8 @@ struct attn_activation attn_pass_attend(struct attn_pass *p, struct attn_activat
     for (size_t i = 0; i < p->seqs; i++)
         p->heads_seq[i] = seq_of(p, &p->seq[i]);
     struct attn_heads a = {
-        .head = {.ldc = n->H * n->dv, .dh = n->dh, .dv = n->dv, .scale = attn_kind_scale(asked, b->scale, n->dh), .cap = p->w->cap,
-                 .kind = attn_kind_in(asked, p->w->causal, b->window)},
+        .head = {.ldc = n->H * n->dv, .dh = n->dh, .dv = n->dv, .scale = attn_kind_scale(asked, b->scale, n->dh),
+                 .cap = p->w->cap, .kind = attn_kind_in(asked, p->w->causal, b->window)},
         .H = n->H, .Hkv = n->Hkv, .next_q = n->dh, .next_k = n->dh, .next_v = n->dv, .next_context = n->dv,
         .ldq = n->H * n->dh, .ldk = n->Hkv * n->dh, .ldv = n->Hkv * n->dv, .seq = p->heads_seq, .seqs = p->seqs,
         .bias = p->bias, .next_bias = p->bias_ld, .rounded = context.bf16,

@@ -28,8 +28,8 @@ static void cut(struct attn_cut *c, size_t parts, size_t width)
     }
 }
 
-/* Whether all workers are busy until (nearly) the end, and there are enough items for faster workers to take more.  A macro tile of one
- * panel has no parts. */
+/* Whether all workers are busy until (nearly) the end, and there are enough items for faster workers to take more.  A
+ * macro tile of one panel has no parts. */
 static bool well_shared(const struct attn_cut *c, size_t width)
 {
     const size_t idle = 8;              /* in the last round one worker may be idle for every so many macro tiles */
@@ -38,7 +38,8 @@ static bool well_shared(const struct attn_cut *c, size_t width)
     return c->workers == 1 || (even && macro_tiles >= c->most->items * c->workers);
 }
 
-/* How many macro tiles, and items, the first `shares` shares have.  A team divides items among its workers by the same formula. */
+/* How many macro tiles, and items, the first `shares` shares have.  A team divides items among its workers by the
+ * same formula. */
 static size_t macro_tiles_before(const struct attn_cut *c, size_t shares)
 {
     return all_macro_tiles(c) * shares / c->shares;
@@ -85,15 +86,18 @@ bool attn_cut_ends_share(const struct attn_cut *c, size_t n)
 
 struct attn_gemm_item attn_cut_item(const struct attn_cut *c, size_t n)
 {
-    size_t share = share_of(c, n), last = macro_tiles_before(c, share + 1) - 1, first_part = items_before(c, share + 1) - c->parts;
+    size_t share = share_of(c, n), last = macro_tiles_before(c, share + 1) - 1,
+           first_part = items_before(c, share + 1) - c->parts;
     bool whole = n < first_part;
     size_t parts = whole ? 1 : c->parts, part = whole ? 0 : n - first_part;
-    size_t nth = whole ? last - (first_part - n) : last, column = nth % c->macro_tiles, i0 = nth / c->macro_tiles * c->rows;
+    size_t nth = whole ? last - (first_part - n) : last, column = nth % c->macro_tiles,
+           i0 = nth / c->macro_tiles * c->rows;
     const struct attn_gemm_output *to = &c->out[c->outs - 1];
     while (column < to->first)
         to--;
     size_t j0 = (column - to->first) * to->width, panels = smaller(to->width, to->panels - j0);
-    return (struct attn_gemm_item){.n = n, .to = to, .i0 = i0, .i1 = smaller(i0 + c->rows, c->n), .j0 = j0 + panels * part / parts,
+    return (struct attn_gemm_item){.n = n, .to = to, .i0 = i0, .i1 = smaller(i0 + c->rows, c->n),
+                                   .j0 = j0 + panels * part / parts,
                               .j1 = j0 + panels * (part + 1) / parts};
 }
 

@@ -1,5 +1,5 @@
-/* cut.h - divides a product into work items for the threads: macro tiles, some rows of x times some panels of a weight, or parts
- * of them.
+/* cut.h - divides a product into work items for the threads: macro tiles, some rows of x times some panels of a weight,
+ * or parts of them.
  *
  * Large items read x and the weights less often; many small items keep all threads busy.  So items are as large as the
  * caches allow, except the last ones of each worker's share, which are smaller: workers that finish early take some of
@@ -9,13 +9,17 @@
 
 #include "compute/weights.h"
 
-/* One weight and where its product goes.  prepacked: whether its panels are read (panels.h); panels: how many it has; width: panels
- * of a macro tile; first: number of its first macro tile among those of all outputs. */
-struct attn_gemm_output { float *y; size_t ldy; const struct attn_mat *w; bool prepacked; size_t panels, width, first; };
+/* One weight and where its product goes.  prepacked: whether its panels are read (panels.h); panels: how many it has;
+ * width: panels of a macro tile; first: number of its first macro tile among those of all outputs. */
+struct attn_gemm_output {
+    float *y; size_t ldy; const struct attn_mat *w;
+    bool prepacked;
+    size_t panels, width, first;
+};
 
-/* The most a macro tile may have: rows (whole tiles of `tile` rows), panels, steps of k at a time.  items: how many each
- * worker should get at least; fine: into how many parts the last macro tile of its share is cut.  least: how few rows an item may have
- * where there are too few panels for all workers; 0: then some have nothing to do. */
+/* The most a macro tile may have: rows (whole tiles of `tile` rows), panels, steps of k at a time.  items: how many
+ * each worker should get at least; fine: into how many parts the last macro tile of its share is cut.  least: how few
+ * rows an item may have where there are too few panels for all workers; 0: then some have nothing to do. */
 struct attn_cut_sizes { size_t rows, tile, panels, depth, items, fine, least; };
 
 struct attn_cut {

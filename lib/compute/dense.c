@@ -19,8 +19,8 @@ void attn_dense_product(double *y, const double *a, const double *b, size_t n, s
 
 /* ---- to a Hessenberg matrix --------------------------------------------------------------- */
 
-/* Makes of x[n] the vector v of the reflection I - beta v v' that turns x into a multiple of its first axis; returns beta, 0 if x
- * is one already.  *to becomes what is left on the axis. */
+/* Makes of x[n] the vector v of the reflection I - beta v v' that turns x into a multiple of its first axis; returns
+ * beta, 0 if x is one already.  *to becomes what is left on the axis. */
 static double reflection(double *x, size_t stride, size_t n, double *to)
 {
     double size = 0, below = 0;
@@ -84,15 +84,18 @@ static struct complex root(struct complex z)
 static struct complex wilkinson(const struct hessenberg *h, size_t m)
 {
     struct complex a = at(h, m - 1, m - 1), b = at(h, m - 1, m), c = at(h, m, m - 1), d = at(h, m, m);
-    struct complex half = {(a.re - d.re) / 2, (a.im - d.im) / 2}, bc = {b.re * c.re - b.im * c.im, b.re * c.im + b.im * c.re};
-    struct complex r = root((struct complex){half.re * half.re - half.im * half.im + bc.re, 2 * half.re * half.im + bc.im});
+    struct complex half = {(a.re - d.re) / 2, (a.im - d.im) / 2},
+                   bc = {b.re * c.re - b.im * c.im, b.re * c.im + b.im * c.re};
+    struct complex r =
+        root((struct complex){half.re * half.re - half.im * half.im + bc.re, 2 * half.re * half.im + bc.im});
     if (half.re * r.re + half.im * r.im < 0)
         r = (struct complex){-r.re, -r.im};
     struct complex sum = {half.re + r.re, half.im + r.im};              /* the larger of two: d - bc / sum is the nearer one */
     double size = sum.re * sum.re + sum.im * sum.im;
     if (size == 0)
         return d;
-    return (struct complex){d.re - (bc.re * sum.re + bc.im * sum.im) / size, d.im - (bc.im * sum.re - bc.re * sum.im) / size};
+    return (struct complex){d.re - (bc.re * sum.re + bc.im * sum.im) / size,
+                            d.im - (bc.im * sum.re - bc.re * sum.im) / size};
 }
 
 /* The rotation of two rows that makes b, below a, zero. */
@@ -140,8 +143,8 @@ static void move_diagonal(struct hessenberg *h, size_t l, size_t m, struct compl
     }
 }
 
-/* One step in rows and columns l..m: H - s = QR, and H becomes RQ + s.  The rotation of columns k and k + 1 waits until rows k + 1
- * and k + 2 are rotated, which need these columns as they were. */
+/* One step in rows and columns l..m: H - s = QR, and H becomes RQ + s.  The rotation of columns k and k + 1 waits
+ * until rows k + 1 and k + 2 are rotated, which need these columns as they were. */
 static void qr_step(struct hessenberg *h, size_t l, size_t m, struct complex s)
 {
     struct rotation before = {1, {0, 0}};
@@ -157,7 +160,8 @@ static void qr_step(struct hessenberg *h, size_t l, size_t m, struct complex s)
     move_diagonal(h, l, m, s);
 }
 
-/* The first row of the last part, up to m, that no zero of the subdiagonal divides; what is as good as zero becomes zero. */
+/* The first row of the last part, up to m, that no zero of the subdiagonal divides; what is as good as zero becomes
+ * zero. */
 static size_t part_before(struct hessenberg *h, size_t m, double norm)
 {
     size_t l = m;

@@ -1,8 +1,8 @@
 /* fusion.h - what the steps of a block do in one go, decided once, when a run is planned.
  *
- * What an observer wants to see must be there, in float32, before the next step changes it.  All else is fused: a product adds its
- * bias, activates and adds to the residual stream while its sums are in the cache; what products alone read is written in bf16 at
- * once; and after the last attention only the last row of each sentence goes on. */
+ * What an observer wants to see must be there, in float32, before the next step changes it.  All else is fused: a
+ * product adds its bias, activates and adds to the residual stream while its sums are in the cache; what products
+ * alone read is written in bf16 at once; and after the last attention only the last row of each sentence goes on. */
 #ifndef ATTN_COMPUTE_FUSION_H
 #define ATTN_COMPUTE_FUSION_H
 

@@ -25,13 +25,14 @@ _Static_assert(WIDE * PANEL <= ATTN_BF16_WIDTH, "an item is as wide as a stream 
 
 /* ---- which blocking ---- */
 
-/* gemm: many rows, which wait for arithmetic.  skinny: up to 48 rows are multiplied about as fast as weights come from memory, which is
- * fastest with many panels side by side; K blocks are shallower so that those of a whole macro tile stay in the cache.  A weight
- * stored [out, in] is read fastest one panel after the other.  skinny_in_place: up to 12 rows read the weight in the longest possible
- * stretches.  gemv: up to 6 rows convert or transpose a large weight in registers, which no kernel does: two to six rows are 1.2 to
- * 1.4 times as fast as by kernels, and one row waits for memory alone.  In bf16, arithmetic is so fast that packing, and reading and
- * writing sums, cost more: items have more rows and take more steps at a time.  AMX is faster still, waits for panels that are not in
- * the L1 cache, and packs many panels beforehand. */
+/* gemm: many rows, which wait for arithmetic.  skinny: up to 48 rows are multiplied about as fast as weights come
+ * from memory, which is fastest with many panels side by side; K blocks are shallower so that those of a whole macro
+ * tile stay in the cache.  A weight stored [out, in] is read fastest one panel after the other.  skinny_in_place: up
+ * to 12 rows read the weight in the longest possible stretches.  gemv: up to 6 rows convert or transpose a large
+ * weight in registers, which no kernel does: two to six rows are 1.2 to 1.4 times as fast as by kernels, and one row
+ * waits for memory alone.  In bf16, arithmetic is so fast that packing, and reading and writing sums, cost more:
+ * items have more rows and take more steps at a time.  AMX is faster still, waits for panels that are not in the L1
+ * cache, and packs many panels beforehand. */
 static const struct attn_blocking
     gemm = {{.rows = 264, .tile = 6, .panels = 4, .depth = ATTN_K_BLOCK, .items = 2, .fine = 4, .least = 64},
         .prepacked_depth = DEEP},
@@ -47,15 +48,18 @@ static const struct attn_blocking
         .in_bf16 = true, .prepacked_depth = DEEP},
     gemm_bf16 = {{.rows = 256, .tile = ATTN_BF16_ROWS, .panels = 4, .depth = DEEP, .items = 2, .fine = 2, .least = 64},
         .in_bf16 = true, .prepacked_depth = DEEP},
-    prepacked_bf16 = {{.rows = 128, .tile = ATTN_BF16_ROWS, .panels = 2, .depth = DEEP, .items = 2, .fine = 2, .least = 64},
+    prepacked_bf16 = {{.rows = 128, .tile = ATTN_BF16_ROWS, .panels = 2, .depth = DEEP, .items = 2, .fine = 2,
+                       .least = 64},
         .in_bf16 = true, .prepacked_depth = DEEP},
     skinny_amx = {{.rows = 48, .tile = ATTN_BF16_ROWS, .panels = WIDE, .depth = FEW_PAIRED, .items = 1, .fine = 1},
         .in_bf16 = true, .prepacked_depth = PAIRED},
     medium_amx = {{.rows = 256, .tile = ATTN_BF16_ROWS, .panels = 8, .depth = PAIRED, .items = 1, .fine = 1},
         .in_bf16 = true, .prepacked_depth = PAIRED},
-    gemm_amx = {{.rows = 512, .tile = ATTN_BF16_ROWS, .panels = 4, .depth = PAIRED, .items = 2, .fine = 2, .least = 128},
+    gemm_amx = {{.rows = 512, .tile = ATTN_BF16_ROWS, .panels = 4, .depth = PAIRED, .items = 2, .fine = 2,
+                 .least = 128},
         .in_bf16 = true, .prepacked_depth = PAIRED},
-    prepacked_amx = {{.rows = 256, .tile = ATTN_BF16_ROWS, .panels = 4, .depth = FOR_TILES, .items = 2, .fine = 2, .least = 64},
+    prepacked_amx = {{.rows = 256, .tile = ATTN_BF16_ROWS, .panels = 4, .depth = FOR_TILES, .items = 2, .fine = 2,
+                      .least = 64},
         .in_bf16 = true, .prepacked_depth = FOR_TILES},
     gemv_bf16 = {{.rows = ATTN_BF16_LONE, .tile = 1, .panels = WIDE, .depth = PAIRED, .items = 1, .fine = 1},
         .in_bf16 = true, .streamed = true};
@@ -184,8 +188,8 @@ static bool reads_panels(const struct attn_blocking *b, size_t n, const struct a
     return n == 1 ? attn_panels_help_one(b->in_bf16) : !b->streamed && attn_panels_help_many(w, b->in_bf16);
 }
 
-void attn_gemm_each(struct attn_team *t, const struct attn_product *each, size_t outs, const float *x, size_t ldx, size_t n,
-                    enum attn_epilogue epilogue, float *rounded, const struct attn_bf16_operands *bf16)
+void attn_gemm_each(struct attn_team *t, const struct attn_product *each, size_t outs, const float *x, size_t ldx,
+                    size_t n, enum attn_epilogue epilogue, float *rounded, const struct attn_bf16_operands *bf16)
 {
     const float *x_bf16 = bf16 ? bf16->x_bf16 : NULL;
     struct attn_gemm_output out[ATTN_GEMM_EACH];
@@ -193,7 +197,8 @@ void attn_gemm_each(struct attn_team *t, const struct attn_product *each, size_t
     struct attn_cut_sizes sizes = blocking->sizes;
     struct attn_joint_product p = {.blocking = blocking,
                         .cut = {.most = &sizes, .out = out, .n = n, .workers = (size_t)attn_team_size(t)},
-                        .x = x, .ldx = ldx, .in = each->w->in, .epilogue = epilogue, .y_bf16 = bf16 ? bf16->y_bf16 : NULL};
+                        .x = x, .ldx = ldx, .in = each->w->in, .epilogue = epilogue,
+                        .y_bf16 = bf16 ? bf16->y_bf16 : NULL};
     double columns = 0;
     for (size_t i = 0; i < outs; i++) {
         if (each[i].w->out > 0)

@@ -6,13 +6,13 @@
  * or plain loops, AVX2 or AVX-512.  (Processors without fused multiply-add round twice in each step.)
  *
  * How: 64 columns of W are a panel, and at most 128 steps of k of a panel are a K block.  Kernels read it in the file
- * or, where it must be converted or transposed or has fewer columns, in a copy on the thread's stack.  While the K blocks of some
- * panels side by side are multiplied, the next K blocks of all of them are prefetched in stretches as long as
- * possible, and so are the next parts of x and y.  A few rows of x wait for memory, many for arithmetic: for very
- * few rows, whole rows of W are read in the order of the file instead. A weight that was copied in panels
+ * or, where it must be converted or transposed or has fewer columns, in a copy on the thread's stack.  While the K
+ * blocks of some panels side by side are multiplied, the next K blocks of all of them are prefetched in stretches as
+ * long as possible, and so are the next parts of x and y.  A few rows of x wait for memory, many for arithmetic: for
+ * very few rows, whole rows of W are read in the order of the file instead. A weight that was copied in panels
  * (panels.h) needs no other copy, so many more steps are taken at a time, and one row of x reads it without gaps.
- * Kernels are libxsmm's (multiply.h, microkernel.h), the division among threads is in cut.h, what one does with
- * its part in gemm_item.h.
+ * Kernels are libxsmm's (multiply.h, microkernel.h), the division among threads is in cut.h, what one does with its
+ * part in gemm_item.h.
  *
  * In bf16, x and w are rounded to nearest even; a weight stored in bf16 loses nothing.  The rounded
  * numbers are multiplied by the same chains in float32 or, where the processor has faster instructions
@@ -32,32 +32,38 @@ enum attn_epilogue {
     ATTN_MLPS(ATTN_THEN, ATTN_THEN)     /* y = op(s), or op(y, s) with a gate (mlp.h) */
 #undef ATTN_THEN
 };
-static inline enum attn_epilogue attn_epilogue_of(enum attn_mlp_kind kind) { return kind ? ATTN_ADD + kind : ATTN_STORE; }
-static inline enum attn_mlp_kind attn_epilogue_mlp(enum attn_epilogue epilogue) { return epilogue > ATTN_ADD ? epilogue - ATTN_ADD : ATTN_MLP_NONE; }
+static inline enum attn_epilogue attn_epilogue_of(enum attn_mlp_kind kind)
+{
+    return kind ? ATTN_ADD + kind : ATTN_STORE;
+}
+static inline enum attn_mlp_kind attn_epilogue_mlp(enum attn_epilogue epilogue)
+{
+    return epilogue > ATTN_ADD ? epilogue - ATTN_ADD : ATTN_MLP_NONE;
+}
 
-/* Computes y[n, out] from x[n, in]; ld in floats.  rounded: scratch for [n + MORE, in + MORE] floats, to compute in bf16;
- * NULL: computes in float32. */
+/* Computes y[n, out] from x[n, in]; ld in floats.  rounded: scratch for [n + MORE, in + MORE] floats, to compute in
+ * bf16; NULL: computes in float32. */
 enum { ATTN_GEMM_MORE = 15 };
 void attn_gemm(struct attn_team *t, float *y, size_t ldy, const float *x, size_t ldx,
                size_t n, const struct attn_mat *w, enum attn_epilogue epilogue, float *rounded);
 
-/* In bf16, numbers that only products read are best rounded as soon as they are made, and kept only so, in scratch like `rounded`,
- * but another.  x_bf16: x, rounded already.  y_bf16: where the product puts y rounded, after an activation; what is in y does not
- * count then.  NULL: not so. */
+/* In bf16, numbers that only products read are best rounded as soon as they are made, and kept only so, in scratch
+ * like `rounded`, but another.  x_bf16: x, rounded already.  y_bf16: where the product puts y rounded, after an
+ * activation; what is in y does not count then.  NULL: not so. */
 struct attn_bf16_operands { const float *x_bf16; float *y_bf16; };
 
 /* The same for several weights (at most EACH) that are multiplied with the same x: threads share all of it in one go.
  * bf16: NULL: neither x nor y is rounded beforehand. */
 enum { ATTN_GEMM_EACH = 3 };
 struct attn_product { float *y; size_t ldy; const struct attn_mat *w; };
-void attn_gemm_each(struct attn_team *t, const struct attn_product *each, size_t outs, const float *x, size_t ldx, size_t n,
-                    enum attn_epilogue epilogue, float *rounded, const struct attn_bf16_operands *bf16);
+void attn_gemm_each(struct attn_team *t, const struct attn_product *each, size_t outs, const float *x, size_t ldx,
+                    size_t n, enum attn_epilogue epilogue, float *rounded, const struct attn_bf16_operands *bf16);
 
 /* Which share of the products of n rows with such a weight libxsmm's kernels compute: most or none. */
 double attn_gemm_share(size_t n, const struct attn_mat *w, bool bf16);
 
-/* Puts n rounded numbers into row i of scratch for x [.., in], from column k on, which is a multiple of STEP; the last ones of a
- * row must be put in one go with those before them from such a multiple on. */
+/* Puts n rounded numbers into row i of scratch for x [.., in], from column k on, which is a multiple of STEP; the
+ * last ones of a row must be put in one go with those before them from such a multiple on. */
 enum { ATTN_ROUND_STEP = 32 };
 void attn_gemm_round(float *rounded, size_t in, size_t i, size_t k, const float *x, size_t n);
 /* Row `to` becomes what row `from` is. */

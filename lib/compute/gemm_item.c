@@ -1,4 +1,5 @@
-/* gemm_item.c - one work item of a product: each panel of its weight, packed where need be, is multiplied with its rows. */
+/* gemm_item.c - one work item of a product: each panel of its weight, packed where need be, is multiplied with its
+ * rows. */
 #include "compute/gemm_item.h"
 
 #include "base/size.h"
@@ -17,7 +18,8 @@ enum {
     SUMS = 512 * (4 * PANEL + APART)    /* some 550 KB, in the L2 cache */
 };
 _Static_assert(ATTN_FEW * (ATTN_ITEM_PANELS * PANEL + APART) <= SUMS, "the sums of the widest item fit");
-_Static_assert((SUMS + ATTN_CHUNK + ATTN_K_BLOCK * PANEL) * sizeof(float) <= 896 << 10, "attn.h asks for a stack of 1 MB");
+_Static_assert((SUMS + ATTN_CHUNK + ATTN_K_BLOCK * PANEL) * sizeof(float) <= 896 << 10,
+               "attn.h asks for a stack of 1 MB");
 _Static_assert(ATTN_K_BLOCK <= ATTN_CHUNK / PANEL, "a K block fits where chunks are packed");
 
 /* ---- the K blocks of an item, in the order in which they are multiplied ---- */
@@ -25,7 +27,8 @@ _Static_assert(ATTN_K_BLOCK <= ATTN_CHUNK / PANEL, "a K block fits where chunks 
 /* Steps k .. k + K of panel j; and the chunk it is in, whose blocks are packed at once. */
 struct k_block { struct attn_chunk c; size_t j, k, K; };
 
-/* Only what is packed for bf16 has chunks of its own; else they are all panels by the same steps of x, which stay in the cache. */
+/* Only what is packed for bf16 has chunks of its own; else they are all panels by the same steps of x, which stay in
+ * the cache. */
 static struct attn_chunk chunk_at(const struct attn_item_sums *o, size_t j, size_t k)
 {
     const struct attn_gemm_item *it = &o->it;
@@ -97,11 +100,12 @@ static struct attn_prefetch result_prefetch(const struct attn_item_sums *o, size
 static struct attn_prefetch rows_prefetch(const struct attn_item_sums *o, const struct k_block *b)
 {
     const struct attn_joint_product *p = o->p;
-    const size_t k = b->k + b->K, part = b->j - o->it.j0, parts = o->it.j1 - o->it.j0, row = row_of_part(o, part, parts);
+    const size_t k = b->k + b->K, part = b->j - o->it.j0, parts = o->it.j1 - o->it.j0,
+                 row = row_of_part(o, part, parts);
     if (k >= p->in)
         return result_prefetch(o, part, parts);
-    return attn_prefetch_rows(p->x + row * p->ldx + k, row_of_part(o, part + 1, parts) - row, smaller(p->in - k, o->depth) * sizeof *p->x,
-                              p->ldx * sizeof *p->x);
+    return attn_prefetch_rows(p->x + row * p->ldx + k, row_of_part(o, part + 1, parts) - row,
+                              smaller(p->in - k, o->depth) * sizeof *p->x, p->ldx * sizeof *p->x);
 }
 
 /* Goes on to the item that this thread takes next; false: its share ends. */
@@ -113,8 +117,8 @@ static bool next_item(struct attn_gemm_item *it, const struct attn_joint_product
     return true;
 }
 
-/* The next steps of the item's panels of a weight in float32 or, after the last, the beginning of the item that this thread takes
- * next. */
+/* The next steps of the item's panels of a weight in float32 or, after the last, the beginning of the item that this
+ * thread takes next. */
 static struct attn_prefetch stored_prefetch(const struct attn_item_sums *o, const struct k_block *b)
 {
     const struct attn_joint_product *p = o->p;
@@ -162,7 +166,8 @@ static struct attn_prefetch prepacked_prefetch(const struct attn_item_sums *o, c
         k = 0;
     }
     const bool pairs = p->blocking->in_bf16;
-    size_t K = smaller(p->in - k, o->depth), part = (pairs ? attn_bf16_words(K) : K) * PANEL * sizeof(float) / ATTN_ABREAST;
+    size_t K = smaller(p->in - k, o->depth),
+           part = (pairs ? attn_bf16_words(K) : K) * PANEL * sizeof(float) / ATTN_ABREAST;
     return attn_prefetch_rows(attn_panels_at(it.to->w, j, k, pairs), ATTN_ABREAST, part, part);
 }
 
@@ -175,9 +180,9 @@ static struct attn_prefetch weight_prefetch(const struct attn_item_sums *o, cons
 
 /* ---- packing ---- */
 
-/* In float32, the first rows of many pack a weight in 16 bits while they multiply.  Few rows of what is packed of a large weight are
- * multiplied by our loops, which prefetch in every step: between kernels' calls there is too little time, and 8 rows take 1.2 to 1.3
- * times as long.  24 rows take 1.07 times as long. */
+/* In float32, the first rows of many pack a weight in 16 bits while they multiply.  Few rows of what is packed of a
+ * large weight are multiplied by our loops, which prefetch in every step: between kernels' calls there is too little
+ * time, and 8 rows take 1.2 to 1.3 times as long.  24 rows take 1.07 times as long. */
 struct attn_packing attn_packing_of(const struct attn_mat *w, size_t n, bool whole, bool round)
 {
     const size_t tile = attn_vec_ops()->tile_rows;
@@ -187,7 +192,8 @@ struct attn_packing attn_packing_of(const struct attn_mat *w, size_t n, bool who
     return (struct attn_packing){in_place, first, waits && n - first <= ATTN_FEW};
 }
 
-/* Block b of a weight in float32: lets `a` have it where it is stored, or packed.  Returns how many rows were multiplied by that. */
+/* Block b of a weight in float32: lets `a` have it where it is stored, or packed.  Returns how many rows were
+ * multiplied by that. */
 static size_t pack(struct attn_operands *a, const struct attn_item_sums *o, const struct k_block *b, float *packed,
                    struct attn_prefetch *prefetch)
 {
@@ -201,8 +207,9 @@ static size_t pack(struct attn_operands *a, const struct attn_item_sums *o, cons
         a->w = attn_element(w->data, w->type, s.k * w->ld + s.j);
         a->ldw = w->ld;
     } else if (how.first) {
-        attn_vec_of(w->type)->panel_copy(a->y, a->ldy, a->x, a->ldx, packed, attn_element(w->data, w->type, s.k * w->ld + s.j), w->ld,
-                                         s.K, a->more, n, prefetch);
+        attn_vec_of(w->type)->panel_copy(a->y, a->ldy, a->x, a->ldx, packed,
+                                         attn_element(w->data, w->type, s.k * w->ld + s.j), w->ld, s.K, a->more, n,
+                                         prefetch);
         attn_multiply_counts(false, how.first * s.K * PANEL);
     } else {
         attn_k_block_copy(packed, w, &s, o->p->bf16);
@@ -215,13 +222,14 @@ static size_t pack(struct attn_operands *a, const struct attn_item_sums *o, cons
     return how.first;
 }
 
-/* Whether the first rows of the item make the words of the chunk, one panel after the other, while they multiply: for more rows,
- * kernels do without. */
+/* Whether the first rows of the item make the words of the chunk, one panel after the other, while they multiply: for
+ * more rows, kernels do without. */
 static bool first_rows_copy(const struct attn_item_sums *o, const struct attn_chunk *c)
 {
     const struct attn_mat *w = o->it.to->w;
     const size_t n = o->it.i1 - o->it.i0, enough = 2 * (size_t)ATTN_BF16_FIRST, whole = 32;
-    return attn_bf16_ops()->panel_copy && n >= enough && n < ATTN_MANY_BF16 && !w->transposed && c->j1 * PANEL <= w->out && c->K % whole == 0;
+    return attn_bf16_ops()->panel_copy && n >= enough && n < ATTN_MANY_BF16 && !w->transposed &&
+           c->j1 * PANEL <= w->out && c->K % whole == 0;
 }
 
 /* The same in bf16, where a whole chunk is packed at its first block unless the first rows do that, block by block. */
@@ -234,8 +242,8 @@ static size_t pack_bf16(struct attn_operands *a, const struct attn_item_sums *o,
         assert(b->K == c->K);
         attn_multiply_counts(false, ATTN_BF16_FIRST * b->K * PANEL);
         attn_bf16_ops()->panel_copy(a->y, a->ldy, a->x, a->ldx, packed,
-                                    attn_element(w->data, w->type, b->k * w->ld + b->j * PANEL), w->type, w->ld, b->K, a->more,
-                                    o->it.i1 - o->it.i0, prefetch);
+                                    attn_element(w->data, w->type, b->k * w->ld + b->j * PANEL), w->type, w->ld, b->K,
+                                    a->more, o->it.i1 - o->it.i0, prefetch);
         a->w = packed;
         return ATTN_BF16_FIRST;
     }
@@ -246,13 +254,14 @@ static size_t pack_bf16(struct attn_operands *a, const struct attn_item_sums *o,
 }
 
 /* What is left to multiply of block b: its first `*done` rows may have packed it. */
-static struct attn_operands operands(const struct attn_item_sums *o, const struct k_block *b, float *packed, size_t *done,
-                                     struct attn_prefetch *prefetch)
+static struct attn_operands operands(const struct attn_item_sums *o, const struct k_block *b, float *packed,
+                                     size_t *done, struct attn_prefetch *prefetch)
 {
     const struct attn_joint_product *p = o->p;
     const bool pairs = p->blocking->in_bf16;
     struct attn_operands a = {
-        .y = o->sum + (b->j - o->it.j0) * PANEL, .ldy = o->ld, .ldx = p->ldx, .ldw = PANEL, .more = b->k > 0, .in_bf16 = pairs,
+        .y = o->sum + (b->j - o->it.j0) * PANEL, .ldy = o->ld, .ldx = p->ldx, .ldw = PANEL, .more = b->k > 0,
+        .in_bf16 = pairs,
         .x = pairs ? attn_bf16_at(p->x, p->ldx, o->it.i0, b->k / 2) : p->x + o->it.i0 * p->ldx + b->k};
     *done = 0;
     if (o->it.to->prepacked)
@@ -272,14 +281,16 @@ static size_t row_of_panels(const struct attn_item_sums *o)
     const struct attn_mat *w = o->it.to->w;
     size_t panels = o->it.j1 - o->it.j0, in = o->p->in, words = attn_bf16_words(in);
     if (o->p->blocking->in_bf16)
-        attn_bf16_ops()->row_panels(o->sum, o->p->x, attn_panels_at(w, o->it.j0, 0, true), words * PANEL, panels, words);
+        attn_bf16_ops()->row_panels(o->sum, o->p->x, attn_panels_at(w, o->it.j0, 0, true), words * PANEL, panels,
+                                    words);
     else
-        attn_vec_of(w->type)->row_panels(o->sum, o->p->x, attn_panels_at(w, o->it.j0, 0, false), in * PANEL, panels, in);
+        attn_vec_of(w->type)->row_panels(o->sum, o->p->x, attn_panels_at(w, o->it.j0, 0, false), in * PANEL, panels,
+                                         in);
     return panels;
 }
 
-/* Of a weight stored [out, in]: sums some outputs at a time, while the rows of the next ones are prefetched.  Sums of columns
- * beyond the last output are meaningless. */
+/* Of a weight stored [out, in]: sums some outputs at a time, while the rows of the next ones are prefetched.  Sums of
+ * columns beyond the last output are meaningless. */
 static void stream_transposed(const struct attn_item_sums *o)
 {
     const struct attn_joint_product *p = o->p;
@@ -291,7 +302,8 @@ static void stream_transposed(const struct attn_item_sums *o)
     float *sum = o->sum;
     for (size_t j = o->it.j0 * PANEL, end = smaller(o->it.j1 * PANEL, w->out); j < end; j += SIDE, sum += SIDE) {
         size_t next = j + SIDE;
-        struct attn_prefetch prefetch = attn_prefetch_rows(attn_mat_row(w, next), next < w->out ? SIDE : 0, w->in * size, w->ld * size);
+        struct attn_prefetch prefetch =
+            attn_prefetch_rows(attn_mat_row(w, next), next < w->out ? SIDE : 0, w->in * size, w->ld * size);
         for (size_t l = 0; l < SIDE; l++)
             row[l] = attn_mat_row(w, j + l);
         if (pairs)
@@ -301,8 +313,8 @@ static void stream_transposed(const struct attn_item_sums *o)
     }
 }
 
-/* How many columns to sum at once so that sums (SUM_BYTES) and what is prefetched fit into the L1 cache.  If only a part of
- * each row of w is read, at most NEAR bytes of it. */
+/* How many columns to sum at once so that sums (SUM_BYTES) and what is prefetched fit into the L1 cache.  If only a
+ * part of each row of w is read, at most NEAR bytes of it. */
 static size_t columns_at_once(const struct attn_mat *w, size_t panels, size_t n)
 {
     enum { SUM_BYTES = 24576, NEAR = 4096 };

@@ -1,8 +1,8 @@
 /* gemm_item.h - one work item of a product: some rows of x times some panels of a weight.
  *
- * The panels are read where they are stored, in a copy that is packed K block by K block, or prepacked (panels.h); few rows stream
- * them.  Each way adds up the same chains (gemm.h), and asks for the memory of what comes next while it multiplies.  gemm.c chooses
- * the blocking and cuts the product into items; epilogue.c finishes an item. */
+ * The panels are read where they are stored, in a copy that is packed K block by K block, or prepacked (panels.h);
+ * few rows stream them.  Each way adds up the same chains (gemm.h), and asks for the memory of what comes next while
+ * it multiplies.  gemm.c chooses the blocking and cuts the product into items; epilogue.c finishes an item. */
 #ifndef ATTN_COMPUTE_GEMM_ITEM_H
 #define ATTN_COMPUTE_GEMM_ITEM_H
 
@@ -20,8 +20,8 @@ static inline bool attn_mat_small(const struct attn_mat *w)
     return w->in * w->out * attn_dtype_size(w->type) <= 256 << 10;
 }
 
-/* How a product is cut into items, whether x is in pairs, whether so few rows stream a weight that is not prepacked, and how many
- * steps of a prepacked panel are multiplied at a time. */
+/* How a product is cut into items, whether x is in pairs, whether so few rows stream a weight that is not prepacked,
+ * and how many steps of a prepacked panel are multiplied at a time. */
 struct attn_blocking {
     struct attn_cut_sizes sizes;
     bool in_bf16, streamed;
@@ -39,8 +39,8 @@ struct attn_joint_product {
     float *y_bf16;                      /* rounded numbers in place of y; NULL: y */
 };
 
-/* One item and its sums so far, [i1 - i0, ld].  They are not kept in y, whose rows may be so far apart that they map to the
- * same cache sets and evict each other.  depth: steps of a panel that are multiplied at a time. */
+/* One item and its sums so far, [i1 - i0, ld].  They are not kept in y, whose rows may be so far apart that they map
+ * to the same cache sets and evict each other.  depth: steps of a panel that are multiplied at a time. */
 struct attn_item_sums { const struct attn_joint_product *p; struct attn_gemm_item it; float *sum; size_t ld, depth; };
 
 /* Computes item n of the joint product that ctx points to, for a team. */
@@ -48,8 +48,9 @@ void attn_gemm_item(void *ctx, size_t n, int worker);
 /* Adds bias, activates, adds or stores the sums. */
 void attn_item_epilogue(const struct attn_item_sums *o);
 
-/* How n rows read a panel that is not prepacked, in float32: in place; else a copy, which the `first` rows may make while they
- * multiply.  by_loops: plain loops multiply the others.  whole: it has 64 columns; round: it is rounded to bf16. */
+/* How n rows read a panel that is not prepacked, in float32: in place; else a copy, which the `first` rows may make
+ * while they multiply.  by_loops: plain loops multiply the others.  whole: it has 64 columns; round: it is rounded to
+ * bf16. */
 struct attn_packing { bool in_place; size_t first; bool by_loops; };
 struct attn_packing attn_packing_of(const struct attn_mat *w, size_t n, bool whole, bool round);
 

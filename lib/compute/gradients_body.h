@@ -1,4 +1,5 @@
-/* gradients_body.h - derivatives of vec_body.h's functions, the loss, where back-propagation begins, and the optimizer's step.
+/* gradients_body.h - derivatives of vec_body.h's functions, the loss, where back-propagation begins, and the
+ * optimizer's step.
  *
  * Included by vec_body.h alone.  Some functions are computed again together with their derivatives, which share
  * the exponential, so that nobody has to keep their results. */
@@ -54,7 +55,8 @@ static void vec_silu_mul_backward(float *dy, float *g, float *x, size_t n)
 static void vec_gelu_mul_backward(float *dy, float *g, float *x, size_t n)
 {
     for (size_t i = 0; i < n; i += LANES) {
-        v16 bell, at = get(g + i, n - i, 0), by = get(x + i, n - i, 0), d = get(dy + i, n - i, 0), phi = phi16(at, &bell);
+        v16 bell, at = get(g + i, n - i, 0), by = get(x + i, n - i, 0), d = get(dy + i, n - i, 0),
+            phi = phi16(at, &bell);
         v16 slope = fma16(mul(at, all(0.39894228f)), bell, phi), gelu = mul(at, phi);
         put(dy + i, mul(mul(d, by), slope), n - i);
         put(x + i, mul(d, gelu), n - i);
@@ -94,7 +96,8 @@ static void vec_cap_backward(float *dy, const float *y, float cap, size_t n)
     }
 }
 
-/* Smaller probabilities count as 0: they change no weight, and arithmetic on denormal numbers is about ten times as slow. */
+/* Smaller probabilities count as 0: they change no weight, and arithmetic on denormal numbers is about ten times as
+ * slow. */
 #define PROB_EPS 1e-25f
 
 /* p (dp - sum p dp) s */

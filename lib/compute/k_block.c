@@ -12,13 +12,15 @@ struct attn_k_block attn_k_block_of(const struct attn_mat *w, size_t panel, size
     return (struct attn_k_block){j, smaller(cols, PANEL), k, smaller(K, depth)};
 }
 
-struct attn_prefetch attn_k_block_memory(const struct attn_mat *w, const struct attn_k_block *s, size_t part, size_t parts)
+struct attn_prefetch attn_k_block_memory(const struct attn_mat *w, const struct attn_k_block *s, size_t part,
+                                         size_t parts)
 {
     const char *data = w->data;
     size_t size = attn_dtype_size(w->type), rows = w->transposed ? s->cols : s->K;
     size_t row = rows * part / parts, n = rows * (part + 1) / parts - row;
     if (w->transposed)
-        return attn_prefetch_rows(data + (attn_mat_index(w, s->j + row) * w->ld + s->k) * size, n, s->K * size, w->ld * size);
+        return attn_prefetch_rows(data + (attn_mat_index(w, s->j + row) * w->ld + s->k) * size, n, s->K * size,
+                                  w->ld * size);
     return attn_prefetch_rows(data + ((s->k + row) * w->ld + s->j) * size, n, s->cols * size, w->ld * size);
 }
 

@@ -11,11 +11,13 @@ struct attn_k_block { size_t j, cols, k, K; };
 
 /* The K block of a panel that begins at step k, of at most `depth` steps. */
 struct attn_k_block attn_k_block_of(const struct attn_mat *w, size_t panel, size_t k, size_t depth);
-/* The memory of the K block's stored rows, or of one part of `parts` of them, for prefetching.  It is exact only where rows are
- * evenly spaced, not where a matrix is interleaved (weights.h). */
-struct attn_prefetch attn_k_block_memory(const struct attn_mat *w, const struct attn_k_block *s, size_t part, size_t parts);
+/* The memory of the K block's stored rows, or of one part of `parts` of them, for prefetching.  It is exact only
+ * where rows are evenly spaced, not where a matrix is interleaved (weights.h). */
+struct attn_prefetch attn_k_block_memory(const struct attn_mat *w, const struct attn_k_block *s, size_t part,
+                                         size_t parts);
 
-/* Copies the K block to copy[K, 64] in float32, with zeros to the right of the last column; rounded to bf16 if `round`. */
+/* Copies the K block to copy[K, 64] in float32, with zeros to the right of the last column; rounded to bf16 if
+ * `round`. */
 void attn_k_block_copy(float *copy, const struct attn_mat *w, const struct attn_k_block *s, bool round);
 /* The same without a copy if the K block can be read in the file. */
 struct attn_floats { const float *at; size_t ld; };

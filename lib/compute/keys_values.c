@@ -1,5 +1,5 @@
-/* keys_values.c - keys and values of one head: the layout that products read fastest, and where a head finds them in it, in the cache of
- * its sentence or in a copy that a worker makes. */
+/* keys_values.c - keys and values of one head: the layout that products read fastest, and where a head finds them in
+ * it, in the cache of its sentence or in a copy that a worker makes. */
 #include "compute/multi_head.h"
 
 #include "base/size.h"
@@ -126,11 +126,11 @@ static size_t *copied(struct attn_copied *c, const struct attn_heads_seq *s, siz
     return &c->n;
 }
 
-/* Copies the first n keys, or values, or both, as the steps need them.  The bands of a head follow each other, so most are
- * there already. */
+/* Copies the first n keys, or values, or both, as the steps need them.  The bands of a head follow each other, so
+ * most are there already. */
 static struct attn_keys own_keys(const struct attn_heads *a, const struct attn_heads_seq *s, size_t kv,
-                                 const struct attn_keys *from, size_t n, const struct attn_method *method, unsigned steps,
-                                 int worker)
+                                 const struct attn_keys *from, size_t n, const struct attn_method *method,
+                                 unsigned steps, int worker)
 {
     const struct attn_scratch *all = a->scratch;
     struct attn_worker *w = &all->worker[worker];

@@ -18,9 +18,9 @@
 
 enum { PANEL = ATTN_PANEL, LINE = 16 };
 
-/* y = x / sum, the n numbers of row t.  Below FLT_MIN floats are denormal and weights have few bits left, and soon 1 / sum is
- * infinite: the row is lost and becomes zeros.  A sum that is NaN, or beyond what a float can hold, makes it nonfinite; where
- * 1 / sum is 0 or NaN, its numbers become NaN rather than 0. */
+/* y = x / sum, the n numbers of row t.  Below FLT_MIN floats are denormal and weights have few bits left, and soon 1
+ * / sum is infinite: the row is lost and becomes zeros.  A sum that is NaN, or beyond what a float can hold, makes it
+ * nonfinite; where 1 / sum is 0 or NaN, its numbers become NaN rather than 0. */
 static void divide(float *y, const float *x, double sum, size_t n, size_t t, struct attn_found *found)
 {
     bool lost = sum < (double)FLT_MIN;
@@ -37,8 +37,8 @@ static void divide(float *y, const float *x, double sum, size_t n, size_t t, str
 
 /* ---- the sums ---- */
 
-/* How many keys were added so far, and their z[dh].  A cache of attn_linear_size floats has S, [dh, up(dv, PANEL)], and then
- * this. */
+/* How many keys were added so far, and their z[dh].  A cache of attn_linear_size floats has S, [dh, up(dv, PANEL)],
+ * and then this. */
 struct tally { size_t keys; double z[]; };
 
 static size_t tally_size(size_t dh)
@@ -200,5 +200,5 @@ const struct attn_method attn_linear = {
     dots, .pattern = pattern, .keys = ATTN_DOTS, .put = put, .scratch = scratch_floats,
     .run = run};
 const struct attn_method attn_linear_shown = {
-    dots, .pattern = pattern, .context = attn_band_context, .steps = ATTN_DOTS | ATTN_PATTERN | ATTN_CONTEXT, .keys = ATTN_DOTS,
-    .values = ATTN_CONTEXT, .put = put, .scratch = scratch_floats};
+    dots, .pattern = pattern, .context = attn_band_context, .steps = ATTN_DOTS | ATTN_PATTERN | ATTN_CONTEXT,
+    .keys = ATTN_DOTS, .values = ATTN_CONTEXT, .put = put, .scratch = scratch_floats};

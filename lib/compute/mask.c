@@ -52,8 +52,8 @@ static int ascending(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-/* r of them, by the first r steps of a Fisher-Yates shuffle.  Only swapped items are stored, and while they are drawn, list has
- * their positions so that `swaps` can be cleared. */
+/* r of them, by the first r steps of a Fisher-Yates shuffle.  Only swapped items are stored, and while they are
+ * drawn, list has their positions so that `swaps` can be cleared. */
 static size_t pick_random(size_t *list, size_t *swaps, const struct attn_kind *kind, size_t q, size_t n, size_t Tk)
 {
     (void)Tk;                           /* all are drawn: which ones does not depend on how many keys there are */

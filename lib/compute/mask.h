@@ -7,8 +7,8 @@
 
 #include "attn.h"
 
-/* The kind of attention of a layer: `asked`, with ATTN_MODEL replaced by the layer's own mask, which is causal or not and
- * has a window of so many keys (0: none). */
+/* The kind of attention of a layer: `asked`, with ATTN_MODEL replaced by the layer's own mask, which is causal or not
+ * and has a window of so many keys (0: none). */
 struct attn_kind attn_kind_in(const struct attn_kind *asked, bool causal, size_t window);
 /* What dots are multiplied by; own: the layer's own scale. */
 float attn_kind_scale(const struct attn_kind *k, float own, size_t dh);
@@ -28,6 +28,7 @@ size_t attn_kind_pick(size_t *list, size_t *swaps, const struct attn_kind *k, si
  * average.  Which ones depends on seed, layer, head, query and key alone (attn.h says how). */
 struct attn_head_drop { double p; uint64_t head; };         /* probability, 0: no dropout; hash of seed, layer and head */
 /* Drops among the weights of query q for n keys: those in `list` or, if it is NULL, the keys from `first` on. */
-void attn_drop_keys(const struct attn_head_drop *d, float *weight, size_t q, const size_t *list, size_t first, size_t n);
+void attn_drop_keys(const struct attn_head_drop *d, float *weight, size_t q, const size_t *list, size_t first,
+                    size_t n);
 
 #endif

@@ -134,8 +134,8 @@ static bool map_chunk(void)
 
 /* ---- kernels ------------------------------------------------------------------------------ */
 
-/* libxsmm is column-major: our row-major y = x w is its y' = w' x', whose m are columns of w.  In bf16 it counts numbers, we count
- * words of two. */
+/* libxsmm is column-major: our row-major y = x w is its y' = w' x', whose m are columns of w.  In bf16 it counts
+ * numbers, we count words of two. */
 static bool generate(const struct attn_shape *s)
 {
     const bool bf16 = s->flags & ATTN_KERNEL_BF16;
@@ -145,10 +145,11 @@ static bool generate(const struct attn_shape *s)
     const float one = 1, beta = s->flags & ATTN_KERNEL_ADDS ? 1 : 0;
     libxsmm_descriptor_blob blob;
     const libxsmm_gemm_descriptor *d = libxsmm_gemm_descriptor_init2(
-        &blob, type, LIBXSMM_GEMM_PRECISION_F32, s->cols, (int)s->rows, (int)s->K * each, (int)s->ldw, (int)s->ldx * each,
-        (int)s->ldy, &one, &beta, bf16 ? LIBXSMM_GEMM_FLAG_VNNI_A : LIBXSMM_GEMM_FLAG_NONE,
+        &blob, type, LIBXSMM_GEMM_PRECISION_F32, s->cols, (int)s->rows, (int)s->K * each, (int)s->ldw,
+        (int)s->ldx * each, (int)s->ldy, &one, &beta, bf16 ? LIBXSMM_GEMM_FLAG_VNNI_A : LIBXSMM_GEMM_FLAG_NONE,
         s->flags & ATTN_KERNEL_FETCHES ? LIBXSMM_GEMM_PREFETCH_AL2 : LIBXSMM_GEMM_PREFETCH_NONE);
-    libxsmm_generated_code code = {.generated_code = chunk.write + chunk.used, .buffer_size = (unsigned)(CHUNK - chunk.used),
+    libxsmm_generated_code code = {.generated_code = chunk.write + chunk.used,
+                                   .buffer_size = (unsigned)(CHUNK - chunk.used),
                                    .code_type = 2 /* machine code */, .arch = arch};
     if (!d)
         return false;
@@ -170,7 +171,8 @@ static const char *why_refused(int error)
     }
 }
 
-/* Room for one more.  Holds the lock.  What is refused once is not asked for again: each product would wait for the answer. */
+/* Room for one more.  Holds the lock.  What is refused once is not asked for again: each product would wait for the
+ * answer. */
 static bool make_room(void)
 {
     enum { LARGEST = 32 << 10 };        /* bytes: the largest kernels, of 23 rows, have 14 KB, most have 1 to 2 */

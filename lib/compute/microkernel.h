@@ -1,11 +1,13 @@
-/* microkernel.h - small matrix products by libxsmm, whose generator writes machine code for each shape in some microseconds.
+/* microkernel.h - small matrix products by libxsmm, whose generator writes machine code for each shape in some
+ * microseconds.
  *
  *     y[n, cols] (+)= x[n, K] w[K, cols]
  *
- * A kernel keeps the summation order (gemm.h): libxsmm 1.17 does so for these widths on AVX2, for 32 columns and more on AVX-512,
- * and with vdpbf16ps for 64 columns.  Kernels need no libxsmm_init, which would map 10 MB and open a file in /tmp.  They are
- * written through one mapping of memory and run through another, so that no page is ever both writable and executable.
- * A process keeps every kernel it has made, up to a bound, and a forked child goes on in memory of its own. */
+ * A kernel keeps the summation order (gemm.h): libxsmm 1.17 does so for these widths on AVX2, for 32 columns and more
+ * on AVX-512, and with vdpbf16ps for 64 columns.  Kernels need no libxsmm_init, which would map 10 MB and open a file
+ * in /tmp.  They are written through one mapping of memory and run through another, so that no page is ever both
+ * writable and executable.  A process keeps every kernel it has made, up to a bound, and a forked child goes on in
+ * memory of its own. */
 #ifndef ATTN_COMPUTE_MICROKERNEL_H
 #define ATTN_COMPUTE_MICROKERNEL_H
 
@@ -20,8 +22,8 @@ enum { ATTN_KERNEL_ADDS = 1, ATTN_KERNEL_BF16 = 2, ATTN_KERNEL_FETCHES = 4 };
 struct attn_shape { uint32_t rows, K, ldx, ldw, ldy; uint16_t cols, flags; };
 typedef void attn_microkernel(const float *w, const float *x, float *y, const float *next);
 
-/* The kernel of a shape, made when it is first asked for, by any thread.  NULL: there is none on this machine, or the bound is
- * reached; plain loops compute the same bits wherever there is fused multiply-add. */
+/* The kernel of a shape, made when it is first asked for, by any thread.  NULL: there is none on this machine, or the
+ * bound is reached; plain loops compute the same bits wherever there is fused multiply-add. */
 attn_microkernel *attn_microkernel_of(const struct attn_shape *s);
 
 /* The instructions of kernels: "avx512" or "avx2"; NULL: there are none, and *why says why. */

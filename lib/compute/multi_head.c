@@ -45,8 +45,9 @@ static size_t times(size_t a, size_t b)
     return __builtin_mul_overflow(a, b, &all) ? SIZE_MAX : all;
 }
 
-/* Floats from one row to the next of a band of so many keys: whole panels plus 16, which avoids powers of two, as rows at such
- * distances map to the same cache sets.  Each distance needs kernels of its own, so that longer rows are rounded up more. */
+/* Floats from one row to the next of a band of so many keys: whole panels plus 16, which avoids powers of two, as
+ * rows at such distances map to the same cache sets.  Each distance needs kernels of its own, so that longer rows are
+ * rounded up more. */
 static size_t row_floats(const struct attn_scratch *s, size_t keys)
 {
     bool online = method_of(&s->kind, s->watched, s->watched) == &attn_online;
@@ -66,7 +67,8 @@ static size_t method_floats(const struct attn_scratch *s)
 
 void attn_scratch_lay_out(struct attn_scratch *s, struct attn_arena *a)
 {
-    size_t ld = row_floats(s, s->keys), threads = (size_t)s->threads, rows = times(threads, smaller(s->longest, ATTN_BAND));
+    size_t ld = row_floats(s, s->keys), threads = (size_t)s->threads,
+           rows = times(threads, smaller(s->longest, ATTN_BAND));
     if (s->watched)
         rows = larger(rows, smaller(larger(BATCH, times(threads, BATCH_OF_THREAD)) / ld, times(s->H, s->rows)));
     if (s->whole)
@@ -115,8 +117,8 @@ static struct attn_row_count nonfinite_rows(const struct attn_head *h, const str
     return nonfinite;
 }
 
-/* Returns what was found by the steps that contexts depend on.  What is wrong with a pattern that is computed for observers only
- * does not count: observers must not change the result. */
+/* Returns what was found by the steps that contexts depend on.  What is wrong with a pattern that is computed for
+ * observers only does not count: observers must not change the result. */
 static struct attn_found take_steps(const struct job *j, const struct attn_head *h, const struct attn_band *b)
 {
     const struct attn_method *method = j->method;
@@ -279,8 +281,8 @@ static bool any_wanted(const struct attn_heads *a, unsigned flags)
     return wanted(a, ATTN_ACT_DOTS, flags) || wanted(a, ATTN_ACT_SCORES, flags) || wanted(a, ATTN_ACT_PATTERN, flags);
 }
 
-static void announce_band(const struct attn_heads *a, int act, const struct attn_heads_seq *t, size_t head0, size_t heads,
-                          const struct attn_band *b)
+static void announce_band(const struct attn_heads *a, int act, const struct attn_heads_seq *t, size_t head0,
+                          size_t heads, const struct attn_band *b)
 {
     struct attn_probe p = {
         .act = act, .layer = a->layer, .seq = (size_t)(t - a->seq), .ndim = 3, .shape = {a->H, t->Tq, t->Tk},
@@ -316,7 +318,8 @@ static unsigned steps_of(const struct job *j)
 {
     const struct attn_heads *a = j->a;
     unsigned all = j->method->steps, flags = ATTN_WATCH | ATTN_EDIT;
-    all |= wanted(a, ATTN_ACT_PATTERN, flags) ? 2 * ATTN_PATTERN - 1 : wanted(a, ATTN_ACT_SCORES, flags) ? 2 * ATTN_SCORES - 1
+    all |= wanted(a, ATTN_ACT_PATTERN, flags) ? 2 * ATTN_PATTERN - 1
+           : wanted(a, ATTN_ACT_SCORES, flags) ? 2 * ATTN_SCORES - 1
            : wanted(a, ATTN_ACT_DOTS, flags) ? ATTN_DOTS : 0;
     return a->head.scored ? all : all & ~(unsigned)ATTN_SCORES;
 }
@@ -332,7 +335,8 @@ static void run_batch(struct job *j, size_t n, struct attn_team *team)
     for (size_t s = 0; s < sizeof shown / sizeof *shown; s++) {
         if (!wanted(a, shown[s].act, ATTN_WATCH | ATTN_EDIT))
             continue;
-        bool stays = shown[s].step == ATTN_PATTERN && !wanted(a, ATTN_ACT_PATTERN, ATTN_EDIT) && j->method->steps & ATTN_PATTERN;
+        bool stays =
+            shown[s].step == ATTN_PATTERN && !wanted(a, ATTN_ACT_PATTERN, ATTN_EDIT) && j->method->steps & ATTN_PATTERN;
         j->steps = stays ? left : left & (2 * shown[s].step - 1);
         left &= ~j->steps;
         attn_team_run(team, n, cost, one_item, j);
@@ -343,7 +347,8 @@ static void run_batch(struct job *j, size_t n, struct attn_team *team)
         attn_team_run(team, n, cost, one_item, j);
 }
 
-/* How many items the batch that begins with item `first` has: one per slot, or, if `whole`, all of one sentence per slot. */
+/* How many items the batch that begins with item `first` has: one per slot, or, if `whole`, all of one sentence per
+ * slot. */
 static size_t batch_of(const struct job *j, size_t items)
 {
     const struct attn_heads *a = j->a;
@@ -376,8 +381,8 @@ bool attn_heads_can_round(enum attn_form form, size_t dv)
 void attn_heads_run(struct attn_heads *a, struct attn_team *team)
 {
     prepare(a);
-    struct job j = {.a = a, .method = method_of(&a->head.kind, a->head.shown, a->head.edited), .by_worker = !a->head.shown,
-                    .whole = any_wanted(a, ATTN_WHOLE)};
+    struct job j = {.a = a, .method = method_of(&a->head.kind, a->head.shown, a->head.edited),
+                    .by_worker = !a->head.shown, .whole = any_wanted(a, ATTN_WHOLE)};
     assert(!(j.whole && j.by_worker));
     memset(a->scratch->worker, 0, (size_t)attn_team_size(team) * sizeof *a->scratch->worker);
     attn_heads_cache(a, team);

@@ -79,7 +79,8 @@ void attn_heads_found(const struct attn_heads *a, int worker, size_t seq, size_t
 /* Adds the number of rows; `to` keeps the first row of both, by layer, sentence, head and row. */
 void attn_lost_add(struct attn_lost *to, const struct attn_lost *more);
 
-/* All keys and values of one key/value head of a sentence: in the layout of its cache or, without one, the keys as rows. */
+/* All keys and values of one key/value head of a sentence: in the layout of its cache or, without one, the keys as
+ * rows. */
 struct attn_keys attn_heads_keys(const struct attn_heads *a, const struct attn_heads_seq *s, size_t kv);
 /* The same, at least the first n of them, in the layout that the given steps of a method read: copied where need be. */
 struct attn_keys attn_heads_keys_for(const struct attn_heads *a, const struct attn_heads_seq *s, size_t kv, size_t n,

@@ -29,7 +29,8 @@ static struct { _Alignas(64) _Atomic(uint64_t) kernels, loops; } counted[COUNTER
 void attn_multiply_counts(bool by_kernel, uint64_t multiply_adds)
 {
     const size_t stack = (uintptr_t)&multiply_adds >> 20, mine = (stack ^ stack >> 4) % COUNTERS;
-    atomic_fetch_add_explicit(by_kernel ? &counted[mine].kernels : &counted[mine].loops, multiply_adds, memory_order_relaxed);
+    atomic_fetch_add_explicit(by_kernel ? &counted[mine].kernels : &counted[mine].loops, multiply_adds,
+                              memory_order_relaxed);
 }
 
 void attn_products_count(void)
@@ -81,16 +82,18 @@ static void by_loops(const struct attn_operands *o, size_t n, size_t K, struct a
 static attn_microkernel *kernel_of(const struct attn_operands *o, size_t rows, size_t cols, size_t K)
 {
     enum { FARTHEST = INT_MAX / 4 };            /* floats from an operand's first to its last: kernels count bytes in 32 bits */
-    if (larger(larger(o->ldx, o->ldy), larger(o->ldw, K)) > FARTHEST || larger(rows * larger(o->ldx, o->ldy), K * o->ldw) > FARTHEST)
+    if (larger(larger(o->ldx, o->ldy), larger(o->ldw, K)) > FARTHEST ||
+        larger(rows * larger(o->ldx, o->ldy), K * o->ldw) > FARTHEST)
         return NULL;
     return attn_microkernel_of(&(struct attn_shape){
-        .rows = (uint32_t)rows, .K = (uint32_t)K, .ldx = (uint32_t)o->ldx, .ldw = (uint32_t)o->ldw, .ldy = (uint32_t)o->ldy,
+        .rows = (uint32_t)rows, .K = (uint32_t)K, .ldx = (uint32_t)o->ldx, .ldw = (uint32_t)o->ldw,
+        .ldy = (uint32_t)o->ldy,
         .cols = (uint16_t)cols, .flags = (o->more ? ATTN_KERNEL_ADDS : 0) | (o->in_bf16 ? ATTN_KERNEL_BF16 : 0) |
                                          (o->next ? ATTN_KERNEL_FETCHES : 0)});
 }
 
-/* The steps of a call: fewer if far too many lines would be prefetched before it, where lines that cannot be asked for yet may be
- * dropped. */
+/* The steps of a call: fewer if far too many lines would be prefetched before it, where lines that cannot be asked
+ * for yet may be dropped. */
 static size_t depth_of(size_t n, size_t K, const struct attn_prefetch *prefetch)
 {
     size_t depth = K, lines = prefetch_rate(prefetch, 1) / ONE, tiles = parts_of(n, TILE);
@@ -99,16 +102,19 @@ static size_t depth_of(size_t n, size_t K, const struct attn_prefetch *prefetch)
     return depth;
 }
 
-/* Rows up to `end` of a product that calls of so many rows each compute, and their kernel for the last shape asked for. */
+/* Rows up to `end` of a product that calls of so many rows each compute, and their kernel for the last shape asked
+ * for. */
 struct calls { size_t end, rows; attn_microkernel *kernel; };
 enum { GROUPS = 3 };
 
-/* Kernels for few rows exist for each number of them; more rows are cut into calls of whole tiles, so that there are few shapes. */
+/* Kernels for few rows exist for each number of them; more rows are cut into calls of whole tiles, so that there are
+ * few shapes. */
 static void cut_rows(struct calls *c, size_t n, bool prefetches, bool kernels_prefetch)
 {
     const bool seven = n == 7 && kernels_prefetch;      /* libxsmm 1.17's kernel for seven rows prefetches nothing */
     const size_t tall = seven ? 4 : prefetches ? TILE : TALL, few = 2 * (size_t)TILE;
-    const size_t last = n < few ? n - (seven ? tall : 0) : n % TILE ? TILE + n % TILE : 0, whole = (n - last) / tall * tall;
+    const size_t last = n < few ? n - (seven ? tall : 0) : n % TILE ? TILE + n % TILE : 0,
+    whole = (n - last) / tall * tall;
     c[0] = (struct calls){whole, tall, NULL};
     c[1] = (struct calls){n - last, n - last - whole, NULL};
     c[2] = (struct calls){n, last, NULL};

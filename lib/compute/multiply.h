@@ -1,4 +1,5 @@
-/* multiply.h - products of numbers that are in the cache, or arrive there meanwhile: by libxsmm's kernels, else by plain loops.
+/* multiply.h - products of numbers that are in the cache, or arrive there meanwhile: by libxsmm's kernels, else by
+ * plain loops.
  *
  *     y[n, cols] (+)= x[n, K] w[K, cols]
  *
@@ -18,12 +19,13 @@ struct attn_operands {
     const float *next;
 };
 
-/* cols is 64 or, in float32, for what is narrower, a multiple of 16.  Plain loops read and write 64 columns in any case. */
+/* cols is 64 or, in float32, for what is narrower, a multiple of 16.  Plain loops read and write 64 columns in any
+ * case. */
 void attn_multiply(const struct attn_operands *o, size_t n, size_t cols, size_t K, struct attn_prefetch *prefetch);
 
-/* Whether kernels, where there are any, multiply n rows.  One row waits for memory.  In bf16, between the calls for less than MANY
- * rows there is too little time to prefetch: 16 rows take 1.2 times as long as by plain loops; and for AMX, libxsmm 1.17 has no
- * kernels. */
+/* Whether kernels, where there are any, multiply n rows.  One row waits for memory.  In bf16, between the calls for
+ * less than MANY rows there is too little time to prefetch: 16 rows take 1.2 times as long as by plain loops; and for
+ * AMX, libxsmm 1.17 has no kernels. */
 enum { ATTN_MANY_BF16 = 32 };
 bool attn_multiply_by_kernels(size_t n, bool in_bf16);
 

@@ -5,8 +5,8 @@
  *     y  = y exp(m - m') + exp(scores - m') v
  *
  * After the last block the context is y / s, or 0 where all scores were -inf.  A band's scratch holds one block of
- * scores, so memory does not grow with the sentence.  The order of sums differs from that of other kinds, so the result is
- * theirs up to the rounding of float32. */
+ * scores, so memory does not grow with the sentence.  The order of sums differs from that of other kinds, so the
+ * result is theirs up to the rounding of float32. */
 #include "compute/attention.h"
 
 #include "base/size.h"
@@ -97,12 +97,12 @@ static void take(struct online *o, struct attn_range block)
     dots(o, block);
     for (size_t i = first; i < b->rows; i++)
         weigh(o, i, block);
-    attn_head_mix(h, o->y + first * o->ldy, o->ldy, b->m + first * b->ld + block.lo - o->ready.lo, b->ld, b->rows - first,
-                  h->keys.v + block.lo * ldv, ldv, block.hi - block.lo, true);
+    attn_head_mix(h, o->y + first * o->ldy, o->ldy, b->m + first * b->ld + block.lo - o->ready.lo, b->ld,
+                  b->rows - first, h->keys.v + block.lo * ldv, ldv, block.hi - block.lo, true);
 }
 
-/* Divides y by s.  If that is 0, the row sees no key and becomes zeros; or all its scores were -inf since their dots overflow,
- * and 0 / 0 is NaN. */
+/* Divides y by s.  If that is 0, the row sees no key and becomes zeros; or all its scores were -inf since their dots
+ * overflow, and 0 / 0 is NaN. */
 static void finish(const struct online *o, size_t i, struct attn_found *found)
 {
     const struct attn_head *h = o->h;
@@ -135,5 +135,5 @@ static struct attn_found rows(const struct attn_head *h, const struct attn_band 
 }
 
 const struct attn_method attn_online = {
-    attn_band_dots, attn_band_scores, attn_band_pattern, .rows = rows, .steps = ATTN_CONTEXT, .keys = ATTN_DOTS | ATTN_CONTEXT,
-    .values = ATTN_CONTEXT, .scratch = scratch_floats};
+    attn_band_dots, attn_band_scores, attn_band_pattern, .rows = rows, .steps = ATTN_CONTEXT,
+    .keys = ATTN_DOTS | ATTN_CONTEXT, .values = ATTN_CONTEXT, .scratch = scratch_floats};

@@ -5,8 +5,9 @@
 #include "base/team.h"
 #include "compute/weights.h"
 
-/* A page of a mapped file costs a fault when it is first touched.  In a loop that does nothing else faults take less than half as
- * long as in the midst of a product, whose prefetching skips pages that are not mapped.  Pages that are there cost next to nothing. */
+/* A page of a mapped file costs a fault when it is first touched.  In a loop that does nothing else faults take less
+ * than half as long as in the midst of a product, whose prefetching skips pages that are not mapped.  Pages that are
+ * there cost next to nothing. */
 void attn_page_in(struct attn_team *t, const struct attn_mat *w);
 
 #endif

@@ -97,9 +97,9 @@ void attn_panels_fill(struct attn_mat *w, float *panels, bool in_bf16, struct at
 
 /* ---- one row ---- */
 
-/* Some processors fetch two panels side by side faster, others, by up to a tenth, one after the other: the first copy of a process
- * that is large enough is read both ways, parts of it in turn.  (Four are read another 2 % faster on a Zen 5, but threads then end
- * their wider items further apart.) */
+/* Some processors fetch two panels side by side faster, others, by up to a tenth, one after the other: the first copy
+ * of a process that is large enough is read both ways, parts of it in turn.  (Four are read another 2 % faster on a
+ * Zen 5, but threads then end their wider items further apart.) */
 enum { STEPS = 1024, PART = STEPS * PANEL, ITEM = ATTN_AT_ONCE * PART, ITEMS = 32, TRIALS = 8 };
 static atomic_size_t decided;           /* 0: not yet */
 
@@ -181,11 +181,13 @@ static bool lay_out(struct attn_panels *p, const struct attn_weights *w, const s
 size_t attn_panels_bytes(const struct attn_weights *w, const struct attn_panels_use *use)
 {
     struct attn_panels p = {0};
-    bool any = !(use->bf16 && attn_bf16_kind() == ATTN_BF16_FLOATS) && lay_out(&p, w, &(struct request){&p.memory, use, NULL});
+    bool any =
+        !(use->bf16 && attn_bf16_kind() == ATTN_BF16_FLOATS) && lay_out(&p, w, &(struct request){&p.memory, use, NULL});
     return any && !p.memory.overflow && p.memory.used <= attn_memory_available() / 2 ? p.memory.used : 0;
 }
 
-bool attn_panels_make(struct attn_panels *p, const struct attn_weights *w, const struct attn_panels_use *use, struct attn_team *t)
+bool attn_panels_make(struct attn_panels *p, const struct attn_weights *w, const struct attn_panels_use *use,
+                      struct attn_team *t)
 {
     *p = (struct attn_panels){.memory.used = attn_panels_bytes(w, use)};
     if (p->memory.used == 0 || attn_arena_make(&p->memory, NULL))

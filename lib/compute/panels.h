@@ -1,10 +1,10 @@
 /* panels.h - weights once more, in the order in which products of many rows, or of one, read them.
  *
- * Panels of 64 columns lie one after the other.  A panel has the numbers [in, 64] in their type or, for products in pairs, the
- * words [words(in), 64]; to the right of the last column are numbers that do not matter.  Products have the same bits with them
- * and without: nothing needs to be copied or converted first, so sums are read and written less often.  One row reads them at the
- * full speed of memory, as each thread's are in one stretch.  run.c decides when, gemm_item.c reads them but where there are two rows
- * or a few more. */
+ * Panels of 64 columns lie one after the other.  A panel has the numbers [in, 64] in their type or, for products in
+ * pairs, the words [words(in), 64]; to the right of the last column are numbers that do not matter.  Products have
+ * the same bits with them and without: nothing needs to be copied or converted first, so sums are read and written
+ * less often.  One row reads them at the full speed of memory, as each thread's are in one stretch.  run.c decides
+ * when, gemm_item.c reads them but where there are two rows or a few more. */
 #ifndef ATTN_COMPUTE_PANELS_H
 #define ATTN_COMPUTE_PANELS_H
 
@@ -20,7 +20,8 @@ size_t attn_panels_size(const struct attn_mat *w, bool in_bf16);
 /* Fills panels[size] and lets w have them. */
 void attn_panels_fill(struct attn_mat *w, float *panels, bool in_bf16, struct attn_team *t);
 
-/* Whether a product of one row gains by panels; whether one of many does, which in float32 must first widen numbers of 16 bits. */
+/* Whether a product of one row gains by panels; whether one of many does, which in float32 must first widen numbers
+ * of 16 bits. */
 bool attn_panels_help_one(bool in_bf16);
 bool attn_panels_help_many(const struct attn_mat *w, bool in_bf16);
 /* How many panels one row should be multiplied with at a time: ATTN_AT_ONCE, or 1 where that is faster. */
@@ -35,7 +36,8 @@ struct attn_panels_use { bool bf16, lone, logits; };
 /* How many bytes that would be; 0: nothing repays, or it is not known that twice as much is available. */
 size_t attn_panels_bytes(const struct attn_weights *w, const struct attn_panels_use *use);
 /* False: there are none. */
-bool attn_panels_make(struct attn_panels *p, const struct attn_weights *w, const struct attn_panels_use *use, struct attn_team *t);
+bool attn_panels_make(struct attn_panels *p, const struct attn_weights *w, const struct attn_panels_use *use,
+                      struct attn_team *t);
 void attn_panels_free(struct attn_panels *p);                       /* a zeroed one is fine */
 
 #endif

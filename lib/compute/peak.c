@@ -16,8 +16,8 @@ static void use(float x)
     __asm__ volatile("" : : "x"(x));
 }
 
-/* Defines a function that takes `step` in n independent chains, and returns how many operations that was: `each` multiplies and
- * adds in a step. */
+/* Defines a function that takes `step` in n independent chains, and returns how many operations that was: `each`
+ * multiplies and adds in a step. */
 #define CHAINED(name, vector, mm, n, start, step, each)      \
     static double name(size_t rounds)                        \
     {                                                        \

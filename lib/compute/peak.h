@@ -11,8 +11,8 @@
 double attn_peak_f32(size_t rounds);
 double attn_peak_bf16(size_t rounds);   /* the same with the processor's instruction for bf16 (base/cpu.h) */
 
-/* Reads x[n], n a multiple of 128 and x aligned to 64 bytes, in 2, 4 or 8 places side by side.  Which is the fastest depends on what
- * the processor fetches ahead. */
+/* Reads x[n], n a multiple of 128 and x aligned to 64 bytes, in 2, 4 or 8 places side by side.  Which is the fastest
+ * depends on what the processor fetches ahead. */
 void attn_peak_read(const float *x, size_t n, int places);
 
 #endif

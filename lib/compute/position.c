@@ -10,13 +10,14 @@ double attn_rope_inv_freq(const struct attn_weights *w, const struct attn_rope *
         return rope->inv_freq[i];
     if (rope->long_inv_freq)
         return rope->long_inv_freq[i];
-    double r = (double)w->rotary, longer = rope->factor * (double)tokens / (double)rope->original_max_position - (rope->factor - 1);
+    double r = (double)w->rotary,
+           longer = rope->factor * (double)tokens / (double)rope->original_max_position - (rope->factor - 1);
     return pow(rope->theta * pow(longer, r / (r - 2)), -2 * (double)i / r);
 }
 
 /* The angles are computed in double; Hugging Face's are float32 and differ by about 1e-6. */
-void attn_rope_cos_sin(float *cosines, float *sines, const struct attn_weights *w, const struct attn_rope *rope, size_t pos,
-                      size_t n, size_t tokens)
+void attn_rope_cos_sin(float *cosines, float *sines, const struct attn_weights *w, const struct attn_rope *rope,
+                       size_t pos, size_t n, size_t tokens)
 {
     size_t half = w->rotary / 2;
     for (size_t i = 0; i < half; i++) {
@@ -33,7 +34,8 @@ bool attn_rope_cache_valid(const struct attn_weights *w, size_t have, size_t tok
 {
     for (size_t i = 0; i < w->ropes && have > 0; i++) {
         const struct attn_rope *rope = &w->rope[i];
-        if (rope->original_max_position && tokens > rope->original_max_position && (!rope->long_inv_freq || have <= rope->original_max_position))
+        if (rope->original_max_position && tokens > rope->original_max_position &&
+            (!rope->long_inv_freq || have <= rope->original_max_position))
             return false;
     }
     return true;

@@ -7,13 +7,14 @@
 /* Radians from each position to the next of pair i, in a text of so many tokens. */
 double attn_rope_inv_freq(const struct attn_weights *w, const struct attn_rope *rope, size_t i, size_t tokens);
 /* Cosines and sines [n, rotary/2] of positions from `pos` on, times the attention factor. */
-void attn_rope_cos_sin(float *cosines, float *sines, const struct attn_weights *w, const struct attn_rope *rope, size_t pos,
-                      size_t n, size_t tokens);
-/* Whether keys of the first `have` tokens, turned when these were all of the text, are those of a text of `tokens`, too. */
+void attn_rope_cos_sin(float *cosines, float *sines, const struct attn_weights *w, const struct attn_rope *rope,
+                       size_t pos, size_t n, size_t tokens);
+/* Whether keys of the first `have` tokens, turned when these were all of the text, are those of a text of `tokens`,
+ * too. */
 bool attn_rope_cache_valid(const struct attn_weights *w, size_t have, size_t tokens);
 
-/* What ALiBi adds to the score of a key; and to those of `keys` keys, for every head: to[H, ld].  scale: what dots are multiplied
- * by. */
+/* What ALiBi adds to the score of a key; and to those of `keys` keys, for every head: to[H, ld].  scale: what dots
+ * are multiplied by. */
 float attn_alibi_at(const struct attn_weights *w, float scale, size_t head, size_t key);
 void attn_alibi_fill(float *to, size_t ld, const struct attn_weights *w, float scale, size_t keys);
 

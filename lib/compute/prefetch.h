@@ -16,8 +16,8 @@ static inline void prefetch_line(uintptr_t at, bool written)
         _mm_prefetch((const char *)at, _MM_HINT_T1);
 }
 
-/* Prefetches the next n cache lines, from several rows in turn: the hardware prefetcher then follows several long stretches at
- * once, and memory comes almost twice as fast as with one stretch after the other. */
+/* Prefetches the next n cache lines, from several rows in turn: the hardware prefetcher then follows several long
+ * stretches at once, and memory comes almost twice as fast as with one stretch after the other. */
 static inline void prefetch_lines(struct attn_prefetch *a, size_t n)
 {
     for (; n; n--) {
@@ -60,15 +60,17 @@ static inline void prefetch_some(struct attn_prefetch *a, size_t rate)
     }
 }
 
-/* Where to prefetch in a weight whose rows are read in order, ATTN_ABREAST of them side by side.  The hardware prefetcher
- * follows only one stretch in each page, so the rows that are prefetched side by side are a page or more apart. */
+/* Where to prefetch in a weight whose rows are read in order, ATTN_ABREAST of them side by side.  The hardware
+ * prefetcher follows only one stretch in each page, so the rows that are prefetched side by side are a page or more
+ * apart. */
 struct coming_rows { uintptr_t at; size_t step, bytes, apart /* rows */, line, row; };
 
 static inline struct coming_rows coming_rows(const void *w, size_t step, size_t bytes)
 {
     enum { PAGE = 4096, LEAD = 16384 };         /* bytes ahead: with less, lines come too late; with twice as much,
                                                  * they are evicted before they are read */
-    size_t apart = parts_of(PAGE, step), rows = ATTN_ABREAST * apart, times = (LEAD + rows * bytes / 2) / (rows * bytes);
+    size_t apart = parts_of(PAGE, step), rows = ATTN_ABREAST * apart,
+           times = (LEAD + rows * bytes / 2) / (rows * bytes);
     struct coming_rows r = {(uintptr_t)w + larger(1, times) * rows * step, step, bytes, apart, 0, 0};
     if (bytes == step) {                        /* no gaps between the rows: treat them as rows of one page each */
         r.step = r.bytes = PAGE;

@@ -1,8 +1,8 @@
 /* products_body.h - products with a weight as it is stored: float32, float16 or bf16; [in, out] or [out, in].
  *
- * Numbers are converted on the way into registers (widened), sixteen stored rows [out, in] are transposed there.  For many rows
- * of x a tile (tile.h) reads panels of 64 columns; for few, w is streamed: read where it is stored, in long stretches
- * and each number once.  Included by vec_body.h alone. */
+ * Numbers are converted on the way into registers (widened), sixteen stored rows [out, in] are transposed there.  For
+ * many rows of x a tile (tile.h) reads panels of 64 columns; for few, w is streamed: read where it is stored, in long
+ * stretches and each number once.  Included by vec_body.h alone. */
 #ifndef ATTN_COMPUTE_PRODUCTS_BODY_H
 #define ATTN_COMPUTE_PRODUCTS_BODY_H
 
@@ -122,7 +122,8 @@ static void row_panels_##t(float *y, const float *x, const void *w, size_t next,
 EACH_TYPE(ROW_PANELS)
 #undef ROW_PANELS
 
-/* Of transposed x, whose rows are steps of k.  Both x and w are activations, in the cache already: nothing is prefetched. */
+/* Of transposed x, whose rows are steps of k.  Both x and w are activations, in the cache already: nothing is
+ * prefetched. */
 #define OUTER_OF(n) static void outer##n(float *y, size_t ldy, const float *x, size_t ldx, const float *w, size_t ldw, size_t K) \
 { \
     struct attn_prefetch none = {0}; \
@@ -204,7 +205,8 @@ EACH_TYPE(STREAM)
 
 /* ---- few rows of x, w stored [out, in] ---- */
 
-/* part_TYPE adds the first `steps` steps of a part.  Callers pass constants for rows and, except at the end of the rows, steps. */
+/* part_TYPE adds the first `steps` steps of a part.  Callers pass constants for rows and, except at the end of the
+ * rows, steps. */
 #define STREAM_TRANSPOSED(t, type) \
 static inline __attribute__((always_inline)) \
 void part_##t(v16 *sum, const float *x, size_t ldx, const v16 part[4], size_t rows, size_t steps) \

@@ -66,8 +66,8 @@ static void norm_rounded_row(const struct job *j, float *y, const float *x, size
     attn_gemm_round(j->rounded, j->y->cols, i, 0, y, j->y->cols);
 }
 
-void attn_rows_norm(struct attn_team *t, const struct attn_rows *y, const struct attn_rows *x, const struct attn_norm *norm,
-                    float eps, float *w, float *b, float *rounded)
+void attn_rows_norm(struct attn_team *t, const struct attn_rows *y, const struct attn_rows *x,
+                    const struct attn_norm *norm, float eps, float *w, float *b, float *rounded)
 {
     struct job j = {.y = y, .x = x, .eps = eps, .norm = norm, .w = w, .rounded = rounded,
                     .row = rounded ? norm_rounded_row : norm_row};
@@ -103,8 +103,8 @@ static void activate_row(const struct job *j, float *y, const float *x, size_t i
     attn_vec_activate(y, j->pre->data + i * j->pre->ld, x, j->kind, j->y->cols);
 }
 
-void attn_rows_activate(struct attn_team *t, const struct attn_rows *y, const struct attn_rows *pre, const struct attn_rows *x,
-                        enum attn_mlp_kind kind)
+void attn_rows_activate(struct attn_team *t, const struct attn_rows *y, const struct attn_rows *pre,
+                        const struct attn_rows *x, enum attn_mlp_kind kind)
 {
     struct job j = {.y = y, .x = x, .pre = pre, .kind = kind, .row = activate_row};
     each_row(t, &j, 30);
@@ -158,8 +158,8 @@ static void drop_row(const struct job *j, float *y, const float *x, size_t i)
     attn_vec_drop(y, x, j->drop, j->first + i, j->y->cols);
 }
 
-void attn_rows_drop(struct attn_team *t, const struct attn_rows *y, const struct attn_rows *x, const struct attn_drop *d,
-                    size_t first)
+void attn_rows_drop(struct attn_team *t, const struct attn_rows *y, const struct attn_rows *x,
+                    const struct attn_drop *d, size_t first)
 {
     struct job j = {.y = y, .x = x, .drop = d, .first = first, .row = drop_row};
     each_row(t, &j, 8);

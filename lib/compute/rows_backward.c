@@ -5,7 +5,8 @@
 
 #include <string.h>
 
-enum { CHUNK = 32 };                    /* rows of an item, and of a partial sum: fixed, so that threads do not change the sums */
+enum { CHUNK = 32 };                    /* rows of an item, and of a partial sum: fixed, so that threads do not change
+                                         * the sums */
 
 struct job {
     const struct attn_rows *to, *dy, *x;
@@ -67,7 +68,8 @@ static void activate_chunk(void *ctx, size_t item, int worker)
     (void)worker;
     const struct job *j = ctx;
     for (size_t i = item * CHUNK; i < end_of(j->dy, item); i++)
-        attn_vec_activate_backward(row(j->dy, i), row(j->x, i), attn_mlp_gated(j->kind) ? row(j->to, i) : NULL, j->kind, j->dy->cols);
+        attn_vec_activate_backward(row(j->dy, i), row(j->x, i), attn_mlp_gated(j->kind) ? row(j->to, i) : NULL, j->kind,
+                                   j->dy->cols);
 }
 
 void attn_rows_activate_backward(struct attn_team *t, const struct attn_rows *dy, const struct attn_rows *x,
@@ -79,7 +81,8 @@ void attn_rows_activate_backward(struct attn_team *t, const struct attn_rows *dy
 
 /* ---- weights ---- */
 
-enum { PANEL = ATTN_PANEL, LINE = 64, PART = 96 };      /* PART: rows of y of an item (whole tiles), which use one copy of w */
+enum { PANEL = ATTN_PANEL, LINE = 64, PART = 96 };      /* PART: rows of y of an item (whole tiles), which use one copy
+                                                         * of w */
 
 struct outer {
     float *y; size_t ldy;

@@ -1,5 +1,5 @@
-/* rows_backward.h - the backward pass of rows.h and of products: from the gradient with respect to the output of a step to those with
- * respect to its input and to its weights. */
+/* rows_backward.h - the backward pass of rows.h and of products: from the gradient with respect to the output of a step
+ * to those with respect to its input and to its weights. */
 #ifndef ATTN_COMPUTE_ROWS_BACKWARD_H
 #define ATTN_COMPUTE_ROWS_BACKWARD_H
 
@@ -7,8 +7,8 @@
 
 /* How many floats of scratch attn_rows_norm_backward needs for n rows. */
 size_t attn_rows_norm_scratch(size_t n, size_t cols);
-/* Adds the gradients with respect to x, weights and bias of a norm (stored in float32) to dx, dw and db; db NULL: no bias;
- * dw NULL: to dx alone. */
+/* Adds the gradients with respect to x, weights and bias of a norm (stored in float32) to dx, dw and db; db NULL: no
+ * bias; dw NULL: to dx alone. */
 struct attn_rows_norm_backward { const struct attn_norm *norm; float eps, *dw, *db, *scratch; };
 void attn_rows_norm_backward(struct attn_team *t, const struct attn_rows *dx, const struct attn_rows *dy,
                              const struct attn_rows *x, const struct attn_rows_norm_backward *s);

@@ -1,12 +1,13 @@
-/* scaled_dot_product.c - causal attention of one head, as the paper defines it.  Read this file first; nothing in it is fast.
+/* scaled_dot_product.c - causal attention of one head, as the paper defines it.  Read this file first; nothing in it is
+ * fast.
  *
  *     dots    = q k'                      [Tq, Tk]  how well each query matches each key
  *     scores  = dots * scale              scale: 1 / sqrt(dh), so that longer vectors do not make larger scores
  *     pattern = softmax(scores)           each row sums to 1, and is 0 for the keys that come after its query
  *     context = pattern v                 [Tq, dv]  for each query a mean of the values, weighted by its row
  *
- * This is section 3.2.1 of "Attention Is All You Need" (Vaswani et al., 2017); multi_head.c is section 3.2.2, the same for all
- * heads.  attention.c computes it fast: tests/compute/test_scaled_dot_product.c compares both. */
+ * This is section 3.2.1 of "Attention Is All You Need" (Vaswani et al., 2017); multi_head.c is section 3.2.2, the
+ * same for all heads.  attention.c computes it fast: tests/compute/test_scaled_dot_product.c compares both. */
 #include "compute/attention.h"
 
 #include "base/size.h"
@@ -21,7 +22,8 @@ static float dot(const float *a, const float *b, size_t n)
     return sum;
 }
 
-/* x[n] becomes exp(x) / sum of exp(x).  The maximum is subtracted first: that changes no ratio, and exp cannot overflow. */
+/* x[n] becomes exp(x) / sum of exp(x).  The maximum is subtracted first: that changes no ratio, and exp cannot
+ * overflow. */
 static void softmax(float *x, size_t n)
 {
     float max = -INFINITY;
@@ -36,8 +38,8 @@ static void softmax(float *x, size_t n)
         x[j] /= (float)sum;
 }
 
-void attn_attention_plain(float *context, float *pattern, const float *q, const float *k, const float *v, size_t Tq, size_t Tk,
-                          size_t dh, size_t dv, size_t pos, float scale)
+void attn_attention_plain(float *context, float *pattern, const float *q, const float *k, const float *v, size_t Tq,
+                          size_t Tk, size_t dh, size_t dv, size_t pos, float scale)
 {
     for (size_t t = 0; t < Tq; t++) {
         const size_t seen = smaller(pos + t + 1, Tk);   /* a query sees the keys up to its own position: the causal mask */

@@ -29,7 +29,8 @@ static size_t pick(const struct attn_head *h, size_t t)
 /* ---- a row at a time ---- */
 
 /* Computes the dots, or scaled scores, of query t of the band and the n listed keys, side by side. */
-static void dots_row(const struct attn_head *h, float *few, const float *q, size_t n, size_t t, struct attn_found *found)
+static void dots_row(const struct attn_head *h, float *few, const float *q, size_t n, size_t t,
+                     struct attn_found *found)
 {
     struct attn_prefetch none = {0};
     for (size_t i = 0, some; i < n; i += some) {

@@ -1,8 +1,8 @@
 /* tile.h - the plain loops of products: some rows of x times 16 or 64 columns of w, with all sums in
  * registers while k runs.  They multiply what libxsmm's kernels do not (multiply.h).
  *
- * Included by products_body.h and bf16_dots.c alone.  Every few steps it prefetches some cache lines of what is needed next, so
- * that weights come from memory while others are multiplied. */
+ * Included by products_body.h and bf16_dots.c alone.  Every few steps it prefetches some cache lines of what is
+ * needed next, so that weights come from memory while others are multiplied. */
 #ifndef ATTN_COMPUTE_TILE_H
 #define ATTN_COMPUTE_TILE_H
 
@@ -21,9 +21,9 @@ static inline __attribute__((always_inline)) void columns(v16 *col, const char *
 }
 static inline void columns_f32(v16 *col, const char *w, size_t next) { (void)next, columns(col, w, sizeof(float), from_stored_f32); }
 
-/* One tile: rows (at most TILE_ROWS) x TILE columns.  row, step: floats from one row of x, one step of k, to the next; one of
- * them is the constant 1.  next: bytes from one step of w to the next.  If `copies`, what `take` loads is also written to
- * copy [K, 64], which is not used otherwise.  Callers pass constants for rows, take and copies. */
+/* One tile: rows (at most TILE_ROWS) x TILE columns.  row, step: floats from one row of x, one step of k, to the
+ * next; one of them is the constant 1.  next: bytes from one step of w to the next.  If `copies`, what `take` loads
+ * is also written to copy [K, 64], which is not used otherwise.  Callers pass constants for rows, take and copies. */
 static inline __attribute__((always_inline))
 void tile(float *y, size_t ldy, const float *x, size_t row, size_t step, const char *w, size_t next, columns_of *take,
           bool copies, float *copy, size_t rows, size_t K, bool more, struct attn_prefetch *prefetch, size_t rate)
@@ -65,8 +65,8 @@ ROWS_OF(4) ROWS_OF(5) ROWS_OF(6)
 #endif
 #undef ROWS_OF
 
-/* A product of n rows and one panel, in tiles of about equally many rows: a tile of one or two rows takes as long as one of
- * three. */
+/* A product of n rows and one panel, in tiles of about equally many rows: a tile of one or two rows takes as long as
+ * one of three. */
 static void vec_panel(float *y, size_t ldy, const float *x, size_t ldx, const float *w, size_t ldw,
                   size_t n, size_t K, bool more, struct attn_prefetch *prefetch)
 {
@@ -80,14 +80,15 @@ static void vec_panel(float *y, size_t ldy, const float *x, size_t ldx, const fl
         }
 }
 
-/* How many panels one row of x is multiplied with side by side at most: so many stretches of memory are read at once, which the
- * hardware fetches ahead faster than we could, as each is long and has no gaps. */
+/* How many panels one row of x is multiplied with side by side at most: so many stretches of memory are read at once,
+ * which the hardware fetches ahead faster than we could, as each is long and has no gaps. */
 _Static_assert(ATTN_AT_ONCE == 2, "row_times leaves one panel at most");
 enum { IN_PANEL = ATTN_PANEL / LANES, BESIDE = TILE_COLS == IN_PANEL ? ATTN_AT_ONCE : 1 };
 
 /* Callers pass constants for n, size and from; next: bytes from one panel to the next. */
 static inline __attribute__((always_inline))
-void row_beside(float *y, const float *x, const char *w, size_t next, size_t K, size_t n, size_t size, from_stored *from)
+void row_beside(float *y, const float *x, const char *w, size_t next, size_t K, size_t n, size_t size,
+                from_stored *from)
 {
     v16 acc[ATTN_AT_ONCE][IN_PANEL];
     UNROLL for (size_t p = 0; p < n; p++)

@@ -9,8 +9,8 @@
  * Errors, measured against double precision: exp in softmax 1.5 units in the last place; GELU
  * (both) and SiLU 1.1e-7 * (1 + |x|).
  *
- * The lists below say once what each operation takes; from them come struct attn_vec_ops, which one instruction set fills in,
- * and the functions to call: attn_vec_scale(y, x, s, n) and so on. */
+ * The lists below say once what each operation takes; from them come struct attn_vec_ops, which one instruction set
+ * fills in, and the functions to call: attn_vec_scale(y, x, s, n) and so on. */
 #ifndef ATTN_COMPUTE_VEC_H
 #define ATTN_COMPUTE_VEC_H
 
@@ -24,9 +24,10 @@ enum {
     ATTN_AT_ONCE = 2                    /* most panels that one row of x is multiplied with side by side */
 };
 
-/* Memory that will be read soon, or written if `for_write`: `rows` rows of `bytes` bytes, `step` bytes apart, and after them *next.  Functions
- * that take a `prefetch` fetch it, a little at a time, while they do their own work; of the first rows, `done` bytes are
- * prefetched already, and `due` is a fraction of a line owed to the next part of the work (prefetch.h). */
+/* Memory that will be read soon, or written if `for_write`: `rows` rows of `bytes` bytes, `step` bytes apart, and
+ * after them *next.  Functions that take a `prefetch` fetch it, a little at a time, while they do their own work; of
+ * the first rows, `done` bytes are prefetched already, and `due` is a fraction of a line owed to the next part of the
+ * work (prefetch.h). */
 struct attn_prefetch { uintptr_t at; size_t rows, bytes, step, done, due; bool for_write; const struct attn_prefetch *next; };
 struct attn_prefetch attn_prefetch_rows(const void *at, size_t rows, size_t bytes, size_t step);
 static inline struct attn_prefetch attn_prefetch_for_write(struct attn_prefetch a)

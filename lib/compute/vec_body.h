@@ -64,8 +64,8 @@ static void vec_round(float *y, const float *x, size_t n)
         put(y + i, nearest_bf16(get(x + i, n - i, 0)), n - i);
 }
 
-/* The largest s * x.  The product with 0 of what is finite is 0, and of the rest NaN: while the maximum waits for its own
- * latency, that costs nothing. */
+/* The largest s * x.  The product with 0 of what is finite is 0, and of the rest NaN: while the maximum waits for its
+ * own latency, that costs nothing. */
 static float vec_max(const float *x, float s, size_t n, bool *finite)
 {
     const v16 f = all(s), none = all(0);
@@ -191,11 +191,12 @@ static void vec_rmsnorm(float *y, const float *x, const float *w, float eps, siz
         put(y + i, mul(centred(get(x + i, n - i, 0), zero, inv), get(w + i, n - i, 0)), n - i);
 }
 
-/* ln x = e ln 2 + ln m, where x = m 2^e.  With f = m - 1 and s = f / (2 + f), |s| <= 0.172, ln m is 2 atanh(s) = 2 s + s z Q(z),
- * z = s^2, and 2 s is f - s f.  Q is a minimax polynomial (1.3e-18 of the whole). */
+/* ln x = e ln 2 + ln m, where x = m 2^e.  With f = m - 1 and s = f / (2 + f), |s| <= 0.172, ln m is 2 atanh(s) = 2 s
+ * + s z Q(z), z = s^2, and 2 s is f - s f.  Q is a minimax polynomial (1.3e-18 of the whole). */
 static inline d16 log16(d16 x)
 {
-    d16 e, m = dsplit(x, &e), f = dsub(m, dall(1)), s = dquot(f, dadd(m, dall(1))), z = dmul(s, s), q = dall(0.14796105556057478);
+    d16 e, m = dsplit(x, &e), f = dsub(m, dall(1)), s = dquot(f, dadd(m, dall(1))), z = dmul(s, s),
+    q = dall(0.14796105556057478);
     q = dfma(q, z, dall(0.15314035814324084));
     q = dfma(q, z, dall(0.18183564867954755));
     q = dfma(q, z, dall(0.2222219856344929));
@@ -220,11 +221,12 @@ static void vec_attention_stats(double *entropy, double *distance, const float *
     *distance = dsum(length);
 }
 
-/* e^x for x from -700 to 700, to 1 unit of 2^-52: x = n ln 2 + r, ln 2 in two parts, the first with so short a mantissa that its
- * product with n is exact; e^r by its series. */
+/* e^x for x from -700 to 700, to 1 unit of 2^-52: x = n ln 2 + r, ln 2 in two parts, the first with so short a
+ * mantissa that its product with n is exact; e^r by its series. */
 static inline d16 dexp16(d16 x)
 {
-    static const double nth[] = {1 / 6227020800.0, 1 / 479001600.0, 1 / 39916800.0, 1 / 3628800.0, 1 / 362880.0, 1 / 40320.0,
+    static const double nth[] = {1 / 6227020800.0, 1 / 479001600.0, 1 / 39916800.0, 1 / 3628800.0, 1 / 362880.0,
+                                 1 / 40320.0,
                                  1 / 5040.0, 1 / 720.0, 1 / 120.0, 1 / 24.0, 1 / 6.0, 0.5, 1, 1};  /* 1/13! to 1/0! */
     d16 shifted = dfma(x, dall(1.4426950408889634), dall(DMAGIC)), n = dsub(shifted, dall(DMAGIC));
     d16 r = dfma(n, dall(-0x1.62e42feep-1), x), p = dall(nth[0]);

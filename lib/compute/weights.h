@@ -1,8 +1,8 @@
 /* weights.h - a decoder as the arithmetic sees it: sizes, choices, and views of every weight.
  *
- * Nothing here owns memory or knows where a weight comes from; bind.c binds the tensors' names to views of the mapped file.
- * Copied are only what lies at an address that its type does not allow, weights of norms that are not stored as they are used,
- * and, once it repays, matrices in panels.
+ * Nothing here owns memory or knows where a weight comes from; bind.c binds the tensors' names to views of the mapped
+ * file.  Copied are only what lies at an address that its type does not allow, weights of norms that are not stored as
+ * they are used, and, once it repays, matrices in panels.
  *
  * A matrix is stored [in, out], where output j is column j, or [out, in], where it is row j.  Where a
  * fused matrix interleaves queries, keys and values head by head, a view takes `group` of every `step`
@@ -55,8 +55,8 @@ struct attn_norm {                      /* weight absent: no norm */
 };
 static inline bool attn_has(const struct attn_norm *n) { return n->weight.data != NULL; }
 
-/* Rotary positions (RoPE): pair i is rotated by inv_freq[i] radians from each position to the next; cosines and sines are
- * multiplied by a factor.  inv_freq may depend on the length of the text, all of it. */
+/* Rotary positions (RoPE): pair i is rotated by inv_freq[i] radians from each position to the next; cosines and sines
+ * are multiplied by a factor.  inv_freq may depend on the length of the text, all of it. */
 struct attn_rope {
     const double *inv_freq;             /* [rotary/2] */
     double attention_factor;

@@ -15,9 +15,9 @@
  *     attn_run_free(run);
  *     attn_model_close(m);
  *
- * attn_ask.h has what a model can be asked: edits, metrics, what heads do, gradients, patching.  attn_tools.h has the rest: output
- * in every format, pictures, many sentences, saved activations, training.
- * All three also define the types that all parts of the library share, so they include none of their headers.
+ * attn_ask.h has what a model can be asked: edits, metrics, what heads do, gradients, patching.  attn_tools.h has the
+ * rest: output in every format, pictures, many sentences, saved activations, training. All three also define the types
+ * that all parts of the library share, so they include none of their headers.
  *
  * Dimensions have the letters papers use: L layers, T tokens, d width of the residual stream, H query heads,
  * Hkv key/value heads, dh width of a head's queries and keys, dv width of its values, m width of the MLP,
@@ -40,7 +40,7 @@
  *
  * The environment variables ATTN_SIMD and LIBXSMM_TARGET choose the instructions that compute; a value
  * that means nothing is an error (ATTN_EFORMAT) when a model is opened, or attention or training begins.
- */
+ * */
 #ifndef ATTN_H
 #define ATTN_H
 
@@ -60,8 +60,8 @@ const char *attn_version(void);         /* of the library that is linked, which 
 
 /* ---- errors ---------------------------------------------------------------------------- */
 
-/* Functions that can fail return ATTN_OK, which is 0, or why not, and leave a message in `err`; err may be NULL.  What they would
- * have made is then NULL, and may be given to the function that frees it. */
+/* Functions that can fail return ATTN_OK, which is 0, or why not, and leave a message in `err`; err may be NULL.  What
+ * they would have made is then NULL, and may be given to the function that frees it. */
 enum attn_status { ATTN_OK, ATTN_EIO, ATTN_EFORMAT, ATTN_EUSAGE, ATTN_ENOMEM };
 struct attn_err { enum attn_status code; char msg[512]; };
 
@@ -82,7 +82,8 @@ struct attn_info {                      /* the strings live as long as the model
     size_t L, d, H, Hkv, dh, dv, m, V, n_ctx;       /* n_ctx: the longest text, in tokens */
     bool parallel;                      /* attention and MLP read the same input and their outputs are added */
     size_t rotary;                      /* how many of a head's dh numbers rotary positions rotate; 0: none */
-    size_t window, local;               /* in `local` of the layers a query sees the last `window` keys only; 0: in none */
+    size_t window, local;               /* in `local` of the layers a query sees the last `window` keys only; 0: in
+                                         * none */
     double norm_eps, rope_theta;
     size_t tensors;
     uint64_t parameters, bytes;         /* how many numbers all tensors hold; how many bytes they take in the file */
@@ -102,8 +103,8 @@ int attn_model_digest(const struct attn_model *m, bool full, char out[80], struc
 const char *attn_model_warning(const struct attn_model *m);
 /* Checks that every weight is finite; the error names the first tensor and index that is not. */
 int attn_model_check(const struct attn_model *m, struct attn_err *err);
-/* Compares all numbers of an output layer with those of the embedding to which config.json ties it, of which opening a large model
- * compares only the first and the last; a difference becomes the model's warning, unless it has one. */
+/* Compares all numbers of an output layer with those of the embedding to which config.json ties it, of which opening a
+ * large model compares only the first and the last; a difference becomes the model's warning, unless it has one. */
 void attn_model_compare(struct attn_model *m);
 /* Fails unless the model has the ids of all tokens; the error says what it can of why it has not. */
 struct attn_tokens;
@@ -116,8 +117,9 @@ int attn_model_predicts(const struct attn_model *m, const struct attn_kind *kind
 /* Fails also unless a text can be continued from cached keys and values: tokens that are appended must not change
  * any earlier row, not even by a rounding. */
 int attn_model_continues(const struct attn_model *m, const struct attn_kind *kind, struct attn_err *err);
-/* Whether keys that were cached when a text had `have` tokens still fit when it has n.  Where the angles of rotary positions depend
- * on the length of the text ("dynamic", "longrope") they may not: empty the cache, by attn_kv_copy of 0 tokens, and run all. */
+/* Whether keys that were cached when a text had `have` tokens still fit when it has n.  Where the angles of rotary
+ * positions depend on the length of the text ("dynamic", "longrope") they may not: empty the cache, by attn_kv_copy of
+ * 0 tokens, and run all. */
 bool attn_model_keeps(const struct attn_model *m, size_t have, size_t n);
 /* Whether `id` marks the end of a text (eos_token_id). */
 bool attn_model_ends(const struct attn_model *m, int32_t id);
@@ -130,8 +132,10 @@ const char *const *attn_model_builtin(void);
 struct attn_token {
     int32_t id;
     bool known;                         /* false: made from an id alone; what follows is empty */
-    bool named;                         /* the text is a label given to an id: it comes from no source text, start = end = 0 */
-    const char *text, *raw;             /* the text it stands for; its spelling in the vocabulary ("\u0120is" for " is") */
+    bool named;                         /* the text is a label given to an id: it comes from no source text, start = end
+                                         * = 0 */
+    const char *text, *raw;             /* the text it stands for; its spelling in the vocabulary ("\u0120is" for "
+                                         * is") */
     size_t text_len, raw_len;
     size_t start, end;                  /* it comes from bytes start..end of the source text, without end */
 };
@@ -140,21 +144,24 @@ void attn_tokens_free(struct attn_tokens *t);                       /* NULL is f
 
 /* Opens the tokenizer of a model, named as attn_model_open takes it.  Weights are not needed: the directory must have
  * tokenizer.json, or vocab.json and merges.txt (byte-level BPE), or tokenizer.model (sentencepiece), or tokenizer.bin
- * (llama2.c), the first of them that is there, or vocab.json alone (words); config.json and tokenizer_config.json, and beside
- * merges.txt added_tokens.json, are read if they are there. */
+ * (llama2.c), the first of them that is there, or vocab.json alone (words); config.json and tokenizer_config.json, and
+ * beside merges.txt added_tokens.json, are read if they are there. */
 struct attn_tokenizer;
 int attn_tokenizer_open(struct attn_tokenizer **out, const char *model, struct attn_err *err);
 void attn_tokenizer_close(struct attn_tokenizer *t);                /* NULL is fine */
-const char *attn_tokenizer_kind(const struct attn_tokenizer *t);    /* "word", "bpe", "unigram", "wordlevel", "wordpiece" */
+/* "word", "bpe", "unigram", "wordlevel", "wordpiece" */
+const char *attn_tokenizer_kind(const struct attn_tokenizer *t);
 size_t attn_tokenizer_size(const struct attn_tokenizer *t);         /* entries of the vocabulary */
-/* The text a token stands for, perhaps only part of a UTF-8 character; NULL: no such id.  Lives as long as the tokenizer. */
+/* The text a token stands for, perhaps only part of a UTF-8 character; NULL: no such id.  Lives as long as the
+ * tokenizer. */
 const char *attn_tokenizer_text(const struct attn_tokenizer *t, int32_t id, size_t *len);
 /* Its spelling in the vocabulary, likewise. */
 const char *attn_tokenizer_raw(const struct attn_tokenizer *t, int32_t id, size_t *len);
 
 enum attn_bos { ATTN_BOS_AUTO, ATTN_BOS_YES, ATTN_BOS_NO };
 struct attn_encode_opts {
-    bool special;                       /* the text's <|endoftext|> and the like become special tokens; else they are plain text */
+    bool special;                       /* the text's <|endoftext|> and the like become special tokens; else they are
+                                         * plain text */
     bool empty;                         /* AUTO adds its tokens to an empty text, too */
     /* AUTO adds the tokens before and after the text that the tokenizer's own files ask for; YES adds a
      * beginning-of-sequence token (BOS) in any case; NO adds none.  Added tokens have start = end. */
@@ -162,7 +169,8 @@ struct attn_encode_opts {
     uint64_t reserved[2];
 };
 /* Splits a text into tokens, which own all they point to.  An empty text gives no tokens, except an added BOS.
- * Where the tokenizer changes the text before it (NFC), start..end of a token cover all that it comes from.  o NULL: all zero. */
+ * Where the tokenizer changes the text before it (NFC), start..end of a token cover all that it comes from.  o NULL:
+ * all zero. */
 int attn_encode_with(struct attn_tokens **out, const struct attn_tokenizer *t, const char *text, size_t len,
                      const struct attn_encode_opts *o, struct attn_err *err);
 /* The same with all options zero. */
@@ -171,9 +179,9 @@ int attn_encode(struct attn_tokens **out, const struct attn_tokenizer *t, const 
 /* The same for long texts, several times as fast: it gives the ids alone, malloc'd, or NULL when there are none. */
 int attn_encode_ids(int32_t **ids, size_t *n, const struct attn_tokenizer *t, const char *text, size_t len,
                     const struct attn_encode_opts *o, struct attn_err *err);
-/* Turns ids back into text, malloc'd and NUL-terminated.  Words are separated by one space; for other tokenizers their files
- * say how it is done: the texts of the tokens follow one another, perhaps without a space that was put in front, and bytes
- * that make no UTF-8 become U+FFFD. */
+/* Turns ids back into text, malloc'd and NUL-terminated.  Words are separated by one space; for other tokenizers their
+ * files say how it is done: the texts of the tokens follow one another, perhaps without a space that was put in front,
+ * and bytes that make no UTF-8 become U+FFFD. */
 int attn_decode(char **out, size_t *len, const struct attn_tokenizer *t, const int32_t *ids, size_t n,
                 struct attn_err *err);
 /* Tokens that have an id and no text. */
@@ -183,15 +191,15 @@ int attn_tokens_to_ids(int32_t **out, const struct attn_tokens *t, struct attn_e
 
 /* How many terminal columns UTF-8 text takes: 2 for a wide East Asian character, 0 for a combining mark. */
 size_t attn_utf8_width(const char *s, size_t len);
-/* Makes the first character of s (len > 0) safe to print on a terminal, so that a text cannot control it.  `form` gets the
- * character itself or, if it is invisible or changes the writing direction, its number (\x1B, \u{202E}); of invalid UTF-8,
- * the number of one byte.  Returns how many bytes of s that stands for. */
+/* Makes the first character of s (len > 0) safe to print on a terminal, so that a text cannot control it.  `form` gets
+ * the character itself or, if it is invisible or changes the writing direction, its number (\x1B, \u{202E}); of invalid
+ * UTF-8, the number of one byte.  Returns how many bytes of s that stands for. */
 enum { ATTN_VISIBLE = 16 };
 size_t attn_utf8_visible(char form[ATTN_VISIBLE], const char *s, size_t len);
 
-/* How many bytes of a text that is still being generated can be printed already.  Held back are bytes at its end that may
- * be the beginning of a character or of the string `stop` (NULL: none), and all from the first `stop` on: if the text has
- * one, *stopped becomes true. */
+/* How many bytes of a text that is still being generated can be printed already.  Held back are bytes at its end that
+ * may be the beginning of a character or of the string `stop` (NULL: none), and all from the first `stop` on: if the
+ * text has one, *stopped becomes true. */
 size_t attn_text_ready(const char *text, size_t len, const char *stop, bool *stopped);
 
 /* ---- activations and observers --------------------------------------------------------- */
@@ -213,15 +221,16 @@ enum attn_act {
 enum { ATTN_ACT_TEXT = 48 };
 const char *attn_act_text(char buf[ATTN_ACT_TEXT], int act);
 
-/* A probe shows an observer one band of a named activation of one sentence: heads head0.. and rows row0.. of it.  Element
- * (h, t, j) of the band is data[h * ld_head + t * ld + j]; arrays without a head axis have heads = 1.  A probe and its
- * data are valid only during the call. */
+/* A probe shows an observer one band of a named activation of one sentence: heads head0.. and rows row0.. of it.
+ * Element (h, t, j) of the band is data[h * ld_head + t * ld + j]; arrays without a head axis have heads = 1.  A probe
+ * and its data are valid only during the call. */
 struct attn_probe {
     const char *name;                   /* "blocks.0.attn.pattern" */
     int act, layer;                     /* enum attn_act; layer -1: outside the blocks */
     size_t seq;                         /* which sentence of the run, from 0 */
     int ndim; size_t shape[3];          /* of the whole activation: [T,n] or [H,T,n] */
-    size_t head0, heads, row0, rows, cols, ld_head, ld;     /* the band; ld, ld_head: floats from one row, head to the next */
+    size_t head0, heads, row0, rows, cols, ld_head, ld;     /* the band; ld, ld_head: floats from one row, head to the
+                                                             * next */
     const float *data;
 };
 /* Copies the band to its place in `to`, the whole activation: the bands of a pass fill it. */
@@ -231,18 +240,19 @@ enum {                                  /* what an observer wants of an activati
     ATTN_WATCH = 1,                     /* to see it */
     ATTN_EDIT = 2,                      /* to change it before the next step reads it */
     ATTN_WHOLE = 4,                     /* to get all heads and rows of a sentence in one band */
-    ATTN_LAST = 8,                      /* of norm_final and logits the last row of each sentence is enough: saves the others, also in
-                                         * the last block, unless another observer wants them; then all come */
-    ATTN_DERIVE = 16                    /* of a derived activation: to have it computed.  Without this flag the others mean
-                                         * nothing there, so that who watches everything does not pay for these */
+    ATTN_LAST = 8,                      /* of norm_final and logits the last row of each sentence is enough: saves the
+                                         * others, also in the last block, unless another observer wants them; then all
+                                         * come */
+    ATTN_DERIVE = 16                    /* of a derived activation: to have it computed.  Without this flag the others
+                                         * mean nothing there, so that who watches everything does not pay for these */
 };
 
-/* An observer watches or edits activations of a run.  `wants` is called once for each activation and layer, when the run
- * is planned, and returns the flags above.  In the forward pass, bands come one at a time, by ascending head, then row.
- * For each band all edits run first, in the order of the observers, then all watchers: these see what the next step will
- * read.  Watching changes no bit of any result.  If `edit` or `watch` returns non-zero, the run ends with the error that
- * it left in `err`.  After a pass in which dots overflowed (attn_run_overflow), even one that failed later, `overflow` is told
- * so.  Members that are not used may be NULL. */
+/* An observer watches or edits activations of a run.  `wants` is called once for each activation and layer, when the
+ * run is planned, and returns the flags above.  In the forward pass, bands come one at a time, by ascending head, then
+ * row. For each band all edits run first, in the order of the observers, then all watchers: these see what the next
+ * step will read.  Watching changes no bit of any result.  If `edit` or `watch` returns non-zero, the run ends with the
+ * error that it left in `err`.  After a pass in which dots overflowed (attn_run_overflow), even one that failed later,
+ * `overflow` is told so.  Members that are not used may be NULL. */
 struct attn_lost;
 struct attn_observer {
     unsigned (*wants)(void *self, int act, int layer);
@@ -261,17 +271,20 @@ enum attn_form {
     ATTN_MODEL,                         /* what the model's config says for each layer */
     ATTN_FULL,                          /* sees all keys */
     ATTN_CAUSAL,                        /* sees k <= q */
-    ATTN_CAUSAL_RENORM,                 /* sees k <= q, but masks after the softmax: the softmax goes over all keys, then the
-                                         * weights of later keys become 0 and the others are divided by their sum */
+    ATTN_CAUSAL_RENORM,                 /* sees k <= q, but masks after the softmax: the softmax goes over all keys,
+                                         * then the weights of later keys become 0 and the others are divided by their
+                                         * sum */
     ATTN_WINDOW,                        /* sees 0 <= q - k < w */
     ATTN_STRIDED,                       /* sees k <= q where q - k < w or (q - k) % s == 0 */
-    ATTN_RANDOM,                        /* sees the window, and min(r, n) random ones of the n = q - w + 1 keys before it, the
-                                         * same in every head: the list 0, 1, ..., n - 1 is shuffled from its start, item i swapped
-                                         * with item i + next % (n - i), next from splitmix64 seeded with seed + q */
-    ATTN_LINEAR,                        /* no softmax and no scale: the weight is phi(q).phi(k) divided by the sum of these over
-                                         * all keys seen, where phi(x) = x + 1 for x > 0, else exp(x).  Where the sum is below
-                                         * FLT_MIN all weights are 0: the row is lost */
-    ATTN_BLOCK,                         /* the softmax of causal or full, b keys at a time with a running maximum and sum */
+    ATTN_RANDOM,                        /* sees the window, and min(r, n) random ones of the n = q - w + 1 keys before
+                                         * it, the same in every head: the list 0, 1, ..., n - 1 is shuffled from its
+                                         * start, item i swapped with item i + next % (n - i), next from splitmix64
+                                         * seeded with seed + q */
+    ATTN_LINEAR,                        /* no softmax and no scale: the weight is phi(q).phi(k) divided by the sum of
+                                         * these over all keys seen, where phi(x) = x + 1 for x > 0, else exp(x).  Where
+                                         * the sum is below FLT_MIN all weights are 0: the row is lost */
+    ATTN_BLOCK,                         /* the softmax of causal or full, b keys at a time with a running maximum and
+                                         * sum */
     ATTN_MASKED                         /* sees what attn_attention.mask allows: for attn_attention only */
 };
 /* What dots are multiplied by: the layer's own scale, 1, 1 / sqrt(dh), attn_kind.scale. */
@@ -283,10 +296,10 @@ struct attn_kind {
     size_t w, s, r, b; uint64_t seed;   /* the numbers the form needs: at least 1, only r may be 0 */
     bool causal;                        /* linear and block see k <= q only.  Runs set it from the model */
     enum attn_scaling scaling; double scale;    /* scale: of ATTN_SCALE_VALUE */
-    /* Each weight becomes 0 with probability `dropout` (0 or more, below 1), and is divided by 1 - dropout otherwise.  Which
-     * ones become 0 depends on dropout_seed, layer, head, q and k alone: let S(x) be the first number of splitmix64 seeded
-     * with x and u = S(S(S(S(dropout_seed + layer) + head) + q) + k); the weight becomes 0 if the 53 high bits of u, read as
-     * a number from 0 to 1, are below dropout. */
+    /* Each weight becomes 0 with probability `dropout` (0 or more, below 1), and is divided by 1 - dropout otherwise.
+     * Which ones become 0 depends on dropout_seed, layer, head, q and k alone: let S(x) be the first number of
+     * splitmix64 seeded with x and u = S(S(S(S(dropout_seed + layer) + head) + q) + k); the weight becomes 0 if the 53
+     * high bits of u, read as a number from 0 to 1, are below dropout. */
     double dropout; uint64_t dropout_seed;
     uint64_t reserved[2];
 };
@@ -300,11 +313,14 @@ struct attn_kind_row {
 };
 /* The row after this one, the first for NULL; NULL: there are no more. */
 const struct attn_kind_row *attn_kind_next(const struct attn_kind_row *row);
-/* Reads a form with numbers for its letters, as in "window:4", or a name alone; sets the form and its numbers, nothing else. */
+/* Reads a form with numbers for its letters, as in "window:4", or a name alone; sets the form and its numbers, nothing
+ * else. */
 int attn_kind_parse(struct attn_kind *k, const char *text, struct attn_err *err);
 enum { ATTN_KIND_TEXT = 96 };
-const char *attn_kind_text(char buf[ATTN_KIND_TEXT], const struct attn_kind *k);   /* the text that parses to k; returns buf */
-/* How the kind differs from the model's own, for titles: ", window:4, scale 0.5, dropout 0.1 (seed 7)", or "".  Returns buf. */
+/* the text that parses to k; returns buf */
+const char *attn_kind_text(char buf[ATTN_KIND_TEXT], const struct attn_kind *k);
+/* How the kind differs from the model's own, for titles: ", window:4, scale 0.5, dropout 0.1 (seed 7)", or "".  Returns
+ * buf. */
 enum { ATTN_KIND_NOTE = 192 };
 const char *attn_kind_note(char buf[ATTN_KIND_NOTE], const struct attn_kind *k);
 
@@ -316,34 +332,38 @@ struct attn_kv;
 int attn_kv_new(struct attn_kv **out, const struct attn_model *m, size_t capacity, struct attn_err *err);
 void attn_kv_free(struct attn_kv *kv);                              /* NULL is fine */
 size_t attn_kv_length(const struct attn_kv *kv);
-/* Makes `to` the same as the first n tokens of `from`, a cache of the same model and capacity, or the same one: later passes
- * continue from there.  What linear attention caches cannot be cut: n is then all that `from` has. */
+/* Makes `to` the same as the first n tokens of `from`, a cache of the same model and capacity, or the same one: later
+ * passes continue from there.  What linear attention caches cannot be cut: n is then all that `from` has. */
 int attn_kv_copy(struct attn_kv *to, const struct attn_kv *from, size_t n, struct attn_err *err);
 
 struct attn_seq {                       /* one sentence of a forward pass */
     size_t T;                           /* its tokens in this pass */
-    struct attn_kv *kv;                 /* the cache it continues, for this sentence alone; NULL: it starts at position 0 */
-    const struct attn_seq *keys;        /* cross-attention: it looks at all keys and values of this other sentence of the same
-                                         * pass (neither may have a cache), and its own k and v are not announced; else NULL */
+    struct attn_kv *kv;                 /* the cache it continues, for this sentence alone; NULL: it starts at position
+                                         * 0 */
+    const struct attn_seq *keys;        /* cross-attention: it looks at all keys and values of this other sentence of
+                                         * the same pass (neither may have a cache), and its own k and v are not
+                                         * announced; else NULL */
     uint64_t reserved[2];
 };
-/* Whether a run copies weights into panels, the order in which they are multiplied fastest, with the same bits: where twice the
- * memory that this takes is available, the weights once more. */
+/* Whether a run copies weights into panels, the order in which they are multiplied fastest, with the same bits: where
+ * twice the memory that this takes is available, the weights once more. */
 enum attn_copies {
-    ATTN_COPY_REPAID,                   /* after some thousand rows, or some tens of tokens that continue a text: as many again are
-                                         * likely to come */
+    ATTN_COPY_REPAID,                   /* after some thousand rows, or some tens of tokens that continue a text: as
+                                         * many again are likely to come */
     ATTN_COPY_NEVER,
     ATTN_COPY_FIRST,                    /* when the first pass begins */
 };
 struct attn_plan {
     size_t rows, seqs;                  /* the most tokens (of all sentences together) and sentences of a pass */
-    size_t keys;                        /* the most tokens of a sentence with a cache, cached ones included; less than rows: as many */
+    size_t keys;                        /* the most tokens of a sentence with a cache, cached ones included; less than
+                                         * rows: as many */
     int threads;                        /* 0: as many as this process may use */
     bool bf16;                          /* products with weights round both factors to bf16; their sums, attention and
                                          * everything else stay in float32 */
     enum attn_copies copies;            /* of weights; zero: once they are repaid */
-    struct attn_kind kind;              /* of attention, for all sentences; zero: the model's own.  With attn_seq.keys the form
-                                         * must be the model's own; scaling and dropout apply to both sentences */
+    struct attn_kind kind;              /* of attention, for all sentences; zero: the model's own.  With attn_seq.keys
+                                         * the form must be the model's own; scaling and dropout apply to both
+                                         * sentences */
     uint64_t reserved[4];
 };
 
@@ -353,41 +373,45 @@ struct attn_run;
 int attn_run_new(struct attn_run **out, const struct attn_model *m, const struct attn_plan *p,
                  const struct attn_observer *obs, size_t n_obs, struct attn_err *err);
 /* Runs n sentences through the model; ids are their tokens, one sentence after the other.  The calling thread computes
- * alongside the run's own threads and needs a stack of 1 MB.  Blocks after the last one that an observer reads are not run,
- * unless logits or a cache need them. */
+ * alongside the run's own threads and needs a stack of 1 MB.  Blocks after the last one that an observer reads are not
+ * run, unless logits or a cache need them. */
 int attn_run_forward(struct attn_run *r, const int32_t *ids, const struct attn_seq *seq, size_t n,
                      struct attn_err *err);
-/* The same without what comes before block `layer`: x[i] has what that block reads of sentence i, its resid_pre of [T, width]
- * numbers.  layer L: what the final norm reads.  With the numbers of a whole run, also of its last rows alone where a cache has
- * the earlier ones, everything from there on has the bits of that run.  The cache then counts these rows, but blocks before
- * `layer` have put nothing of them there: before another pass reads it, copy back what it was. */
+/* The same without what comes before block `layer`: x[i] has what that block reads of sentence i, its resid_pre of [T,
+ * width] numbers.  layer L: what the final norm reads.  With the numbers of a whole run, also of its last rows alone
+ * where a cache has the earlier ones, everything from there on has the bits of that run.  The cache then counts these
+ * rows, but blocks before `layer` have put nothing of them there: before another pass reads it, copy back what it
+ * was. */
 int attn_run_restart(struct attn_run *r, size_t layer, const float *const *x, const struct attn_seq *seq, size_t n,
                      struct attn_err *err);
-/* Lost rows of attention in the last pass.  All weights of a lost row are 0, and so is its context: causal-renorm rounded
- * the weights of all keys it sees to 0, linear would have divided by too small a sum, or, in any other kind, no key
- * is seen: a mask or an observer hides all of them. */
-struct attn_lost { size_t rows, seq, head, row; int layer; };       /* rows: how many; the others say where the first one is */
+/* Lost rows of attention in the last pass.  All weights of a lost row are 0, and so is its context: causal-renorm
+ * rounded the weights of all keys it sees to 0, linear would have divided by too small a sum, or, in any other kind, no
+ * key is seen: a mask or an observer hides all of them. */
+/* rows: how many; the others say where the first one is */
+struct attn_lost { size_t rows, seq, head, row; int layer; };
 struct attn_lost attn_run_lost(const struct attn_run *r);
-/* Rows of attention in the last pass with a dot, or with that dot times the scale, beyond what a float32 can hold: inf, or
- * NaN, which is inf - inf.  They are judged as computed, before a mask or an observer changes them; of linear attention, the
- * sum a row is divided by.  NaN that comes of them in later layers counts, too.  Weights become what follows: NaN beside inf,
- * 0 for -inf, but NaN if all are -inf. */
+/* Rows of attention in the last pass with a dot, or with that dot times the scale, beyond what a float32 can hold: inf,
+ * or NaN, which is inf - inf.  They are judged as computed, before a mask or an observer changes them; of linear
+ * attention, the sum a row is divided by.  NaN that comes of them in later layers counts, too.  Weights become what
+ * follows: NaN beside inf, 0 for -inf, but NaN if all are -inf. */
 struct attn_lost attn_run_overflow(const struct attn_run *r);
 bool attn_run_overflowed(const struct attn_run *r, size_t seq);     /* whether sentence seq of it has such rows */
 void attn_run_free(struct attn_run *r);                             /* NULL is fine */
 
-/* Runs one sentence, from attn_run_new to attn_run_free.  Unless `cross` is NULL, it looks at the keys and values of that
- * other sentence, which observers see as seq 1.  Of the plan, only threads, bf16 and kind matter. */
+/* Runs one sentence, from attn_run_new to attn_run_free.  Unless `cross` is NULL, it looks at the keys and values of
+ * that other sentence, which observers see as seq 1.  Of the plan, only threads, bf16 and kind matter. */
 int attn_run_tokens(const struct attn_model *m, const struct attn_plan *plan, const struct attn_tokens *tokens,
-                    const struct attn_tokens *cross, const struct attn_observer *obs, size_t n_obs, struct attn_err *err);
+                    const struct attn_tokens *cross, const struct attn_observer *obs, size_t n_obs,
+                    struct attn_err *err);
 /* Fails where attn_run_tokens would because of the number of tokens or of an id: for callers who must know before they
  * begin to write. */
 int attn_run_check_tokens(const struct attn_model *m, const struct attn_tokens *tokens, const struct attn_tokens *cross,
                           struct attn_err *err);
 
 int attn_threads_available(void);       /* how many threads this process may use: CPU affinity and cgroup quota */
-const char *attn_cpu_target(void);      /* the instructions that compute: "avx512", "avx2" or "generic"; where the processor
-                                         * has some for bf16, "avx512-amx" (tiles) or "avx512-bf16" (dot products) */
+const char *attn_cpu_target(void);      /* the instructions that compute: "avx512", "avx2" or "generic"; where the
+                                         * processor has some for bf16, "avx512-amx" (tiles) or "avx512-bf16" (dot
+                                         * products) */
 
 /* ---- predicting ------------------------------------------------------------------------ */
 
@@ -396,7 +420,8 @@ const char *attn_cpu_target(void);      /* the instructions that compute: "avx51
 int attn_logprob(double *out, const float *logits, size_t V, int32_t id, struct attn_err *err);
 
 /* The likeliest next tokens: out[*n], at most k of them, likeliest first, of equally likely ones the lower id first. */
-struct attn_likely { int32_t id; double p; };                       /* p: its probability, the softmax in double precision */
+struct attn_likely { int32_t id; double p; };                       /* p: its probability, the softmax in double
+                                                                     * precision */
 int attn_logits_top(struct attn_likely *out, size_t *n, size_t k, const float *logits, size_t V, struct attn_err *err);
 
 struct attn_score_opts {                /* all zero is the default */
@@ -432,9 +457,11 @@ struct attn_attention {
     struct attn_kind kind;              /* ATTN_MODEL means ATTN_FULL, or with kind.causal ATTN_CAUSAL */
     const uint8_t *mask;                /* for ATTN_MASKED: [Tq, Tk], not 0 where the query sees the key */
     bool refuse_empty;                  /* a row that sees no key, or is lost, is an error; else its context is 0 */
-    float *dots, *scores, *pattern;     /* results besides the context: [batch, H, Tq, Tk] or NULL; linear has a pattern only */
+    float *dots, *scores, *pattern;     /* results besides the context: [batch, H, Tq, Tk] or NULL; linear has a pattern
+                                         * only */
     int threads;                        /* 0: as many as this process may use */
-    struct attn_lost *overflow;         /* a result, too, unless NULL: rows whose dots overflow, as attn_run_overflow tells them */
+    struct attn_lost *overflow;         /* a result, too, unless NULL: rows whose dots overflow, as attn_run_overflow
+                                         * tells them */
     uint64_t reserved[4];
 };
 /* Computes context [batch, H, Tq, dv] from q [batch, H, Tq, dh], k [batch, Hkv, Tk, dh] and v [batch, Hkv, Tk, dv]. */
@@ -446,13 +473,14 @@ int attn_attention(float *context, const float *q, const float *k, const float *
 /* Which activations, layers and heads of a model to show.  The texts are those of the command's options --show, --layer
  * and --head; NULL is the default (pattern,context; all layers; all heads).  kind NULL: the model's own attention. */
 struct attn_select;
-int attn_select_new(struct attn_select **out, const struct attn_model *m, const struct attn_kind *kind, const char *show,
-                    const char *layers, const char *heads, struct attn_err *err);
+int attn_select_new(struct attn_select **out, const struct attn_model *m, const struct attn_kind *kind,
+                    const char *show, const char *layers, const char *heads, struct attn_err *err);
 void attn_select_free(struct attn_select *s);                       /* NULL is fine */
-/* Of a wildcard that finds nothing, which is no error where another name does; NULL: none.  Lives as long as the selection. */
+/* Of a wildcard that finds nothing, which is no error where another name does; NULL: none.  Lives as long as the
+ * selection. */
 const char *attn_select_note(const struct attn_select *s);
-/* Whether an activation of a layer (-1: outside the blocks) is selected: for the `wants` of an observer of your own, which
- * then returns ATTN_WATCH | ATTN_DERIVE. */
+/* Whether an activation of a layer (-1: outside the blocks) is selected: for the `wants` of an observer of your own,
+ * which then returns ATTN_WATCH | ATTN_DERIVE. */
 bool attn_select_wants(const struct attn_select *s, int act, int layer);
 
 /* What it would cost to run one sentence of p->rows tokens and show `what` of it; nothing is run. */
@@ -464,8 +492,8 @@ struct attn_cost {
     double libxsmm;                     /* share of the products of two rows and more that libxsmm's kernels compute */
     uint64_t reserved[2];
 };
-int attn_cost_of(struct attn_cost *out, const struct attn_model *m, const struct attn_select *what, const struct attn_plan *p,
-                 struct attn_err *err);
+int attn_cost_of(struct attn_cost *out, const struct attn_model *m, const struct attn_select *what,
+                 const struct attn_plan *p, struct attn_err *err);
 
 #if defined(__GNUC__)
 #pragma GCC visibility pop

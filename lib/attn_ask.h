@@ -1,4 +1,5 @@
-/* attn_ask.h - what a model can be asked: edits of a run, metrics, what heads do, gradients, patching, reading the residual stream.
+/* attn_ask.h - what a model can be asked: edits of a run, metrics, what heads do, gradients, patching, reading the
+ * residual stream.
  *
  * The rules of attn.h hold here, too. */
 #ifndef ATTN_ASK_H
@@ -15,43 +16,55 @@ extern "C" {
 
 /* ---- edits ------------------------------------------------------------------------------------ */
 
-/* A list of edits: which numbers of which activations to change, and how.  They are applied in the order in which they were added.
- * "L1H2 = 0" removes a head, "L0.mlp.out[pos=-1] += 2*vector.npy" steers a row; lib/ask/edit.h has the grammar, and the manual
- * explains it. */
+/* A list of edits: which numbers of which activations to change, and how.  They are applied in the order in which they
+ * were added. "L1H2 = 0" removes a head, "L0.mlp.out[pos=-1] += 2*vector.npy" steers a row; lib/ask/edit.h has the
+ * grammar, and the manual explains it. */
 struct attn_edits;
-/* Each of these adds to *list, which is made if it is NULL; after an error it is as it was.  Messages name the column. */
+/* Each of these adds to *list, which is made if it is NULL; after an error it is as it was.  Messages name the
+ * column. */
 int attn_edits_parse(struct attn_edits **list, const char *edit, struct attn_err *err);
 /* The text of a file, an edit a line; lines that begin with # are comments. */
 int attn_edits_read(struct attn_edits **list, const char *text, size_t len, const char *path, struct attn_err *err);
-int attn_edits_ablate(struct attn_edits **list, const char *places, struct attn_err *err);      /* "L0H1,L2.mlp.out": each = 0 */
-int attn_edits_patch(struct attn_edits **list, const char *places, const char *source, struct attn_err *err);   /* each = source */
-/* "FILE.npy:2@0-3", "FILE.npz:2": resid_post of layers 0-3, or of each layer N for which the archive has direction.N, += 2*FILE. */
+/* "L0H1,L2.mlp.out": each = 0 */
+int attn_edits_ablate(struct attn_edits **list, const char *places, struct attn_err *err);
+/* each = source */
+int attn_edits_patch(struct attn_edits **list, const char *places, const char *source, struct attn_err *err);
+/* "FILE.npy:2@0-3", "FILE.npz:2": resid_post of layers 0-3, or of each layer N for which the archive has direction.N,
+ * += 2*FILE. */
 int attn_edits_steer(struct attn_edits **list, const char *spec, struct attn_err *err);
-void attn_edits_free(struct attn_edits *list);                      /* NULL is fine, and an empty list, here and below */
+void attn_edits_free(struct attn_edits *list);                      /* NULL is fine, and an empty list, here and
+                                                                     * below */
 size_t attn_edits_count(const struct attn_edits *list);
-const char *attn_edits_text(const struct attn_edits *list, size_t i);           /* its canonical form; lives as long as the list */
-const char *attn_edits_file(const struct attn_edits *list, size_t i);           /* the file it takes values from; NULL: none */
-bool attn_edits_from(const struct attn_edits *list);                /* whether one takes values from the other text, `from` */
+/* its canonical form; lives as long as the list */
+const char *attn_edits_text(const struct attn_edits *list, size_t i);
+/* the file it takes values from; NULL: none */
+const char *attn_edits_file(const struct attn_edits *list, size_t i);
+bool attn_edits_from(const struct attn_edits *list);                /* whether one takes values from the other text,
+                                                                     * `from` */
 
-/* An editor is the observer that does the edits.  Give attn_editor_observer(e) to a run before those that watch.  What is wrong
- * with edits for this model is found when it is made; with those for a text, by attn_editor_text. */
+/* An editor is the observer that does the edits.  Give attn_editor_observer(e) to a run before those that watch.  What
+ * is wrong with edits for this model is found when it is made; with those for a text, by attn_editor_text. */
 struct attn_editor_opts {
-    const struct attn_edits *edits;     /* must outlive the editor unchanged, and so must all that follows; NULL: none */
+    const struct attn_edits *edits;     /* must outlive the editor unchanged, and so must all that follows; NULL:
+                                         * none */
     const struct attn_model *model;
-    const char *tokenizer;              /* name of the model whose tokenizer reads texts; it is opened when it is needed */
+    const char *tokenizer;              /* name of the model whose tokenizer reads texts; it is opened when it is
+                                         * needed */
     struct attn_encode_opts encode;     /* for text("...") and texts(FILE) */
     const struct attn_tokens *from;     /* the other text that `from` means; NULL: there is none */
-    const struct attn_tokens *cross;    /* cross-attention: the other text, for the text and for sources, whose k and v are those
-                                         * that they have by themselves; else NULL */
-    struct attn_plan plan;              /* of the runs that are edited, and of unedited ones for sources: threads, bf16, kind */
+    const struct attn_tokens *cross;    /* cross-attention: the other text, for the text and for sources, whose k and v
+                                         * are those that they have by themselves; else NULL */
+    struct attn_plan plan;              /* of the runs that are edited, and of unedited ones for sources: threads, bf16,
+                                         * kind */
     size_t rows;                        /* how many rows a text that grows has at most; 0: as many as the model takes */
     uint64_t reserved[3];
 };
 struct attn_editor;
 int attn_editor_new(struct attn_editor **out, const struct attn_editor_opts *o, struct attn_err *err);
 void attn_editor_free(struct attn_editor *e);                       /* NULL is fine */
-/* Tells the tokens of sentence `seq` of the passes to come; a text that is longer than the model's context is read in windows, as by
- * attn_score.  grows: it is a prompt, to which attn_editor_more adds the tokens of each further pass that continues its cache. */
+/* Tells the tokens of sentence `seq` of the passes to come; a text that is longer than the model's context is read in
+ * windows, as by attn_score.  grows: it is a prompt, to which attn_editor_more adds the tokens of each further pass
+ * that continues its cache. */
 int attn_editor_text(struct attn_editor *e, size_t seq, const int32_t *ids, size_t n, bool grows, struct attn_err *err);
 int attn_editor_more(struct attn_editor *e, size_t seq, const int32_t *ids, size_t n, struct attn_err *err);
 /* The next pass reads the text that has grown once more, from its start. */
@@ -60,8 +73,9 @@ int attn_editor_replay(struct attn_editor *e, size_t seq, struct attn_err *err);
 int attn_editor_start(struct attn_editor *e, struct attn_err *err);
 struct attn_observer attn_editor_observer(struct attn_editor *e);
 
-/* What an edit changes of one activation; lists are as in "0,2-4".  heads: those that the activation has, which are key/value heads
- * where `kv` says so; of context the query heads whose columns are changed; NULL: none.  Hidden cells do not count. */
+/* What an edit changes of one activation; lists are as in "0,2-4".  heads: those that the activation has, which are
+ * key/value heads where `kv` says so; of context the query heads whose columns are changed; NULL: none.  Hidden cells
+ * do not count. */
 struct attn_touch {
     size_t edit;                        /* number of the edit in its list */
     const char *name, *heads, *rows, *cols;
@@ -72,17 +86,18 @@ struct attn_touch {
 struct attn_touch_watch { int (*tell)(void *self, const struct attn_touch *t, struct attn_err *err); void *self; };
 /* Tells what the edits change of a text that the editor was told, in their order.  Sources need not have run. */
 int attn_editor_touches(struct attn_editor *e, size_t seq, const struct attn_touch_watch *watch, struct attn_err *err);
-/* How many rows of the text an edit gives the only row of its source, a text of one token; 0: rows correspond, or it has no such
- * source. */
+/* How many rows of the text an edit gives the only row of its source, a text of one token; 0: rows correspond, or it
+ * has no such source. */
 size_t attn_editor_served(struct attn_editor *e, size_t seq, size_t edit);
 
-/* What edits did to the next token: `before` goes to an unedited run of the text, `after` to the edited one, as their last
- * observers. */
+/* What edits did to the next token: `before` goes to an unedited run of the text, `after` to the edited one, as their
+ * last observers. */
 struct attn_compare;
 enum { ATTN_COMPARED = 5 };
 struct attn_compared {
     double kl;                          /* KL(before || after) of the last position, in nats */
-    struct attn_likely before[ATTN_COMPARED], after[ATTN_COMPARED]; size_t n_before, n_after;   /* likeliest next tokens */
+    /* likeliest next tokens */
+    struct attn_likely before[ATTN_COMPARED], after[ATTN_COMPARED]; size_t n_before, n_after;
 };
 int attn_compare_new(struct attn_compare **out, const struct attn_model *m, struct attn_err *err);
 void attn_compare_free(struct attn_compare *c);                     /* NULL is fine */
@@ -95,7 +110,8 @@ int attn_compare_result(const struct attn_compare *c, struct attn_compared *out,
 struct attn_select;
 struct attn_ablated {
     size_t layer, head;
-    double kl;                          /* KL(with all heads || without it) of the last position, in nats; NaN: a logit is not finite */
+    double kl;                          /* KL(with all heads || without it) of the last position, in nats; NaN: a logit
+                                         * is not finite */
     struct attn_likely after[ATTN_COMPARED]; size_t n;      /* the likeliest next tokens */
 };
 /* A metric of these runs, bound to their text; kl has its reference. */
@@ -107,23 +123,26 @@ struct attn_ablated_metric {
 struct attn_ablate_opts {
     const struct attn_tokens *tokens;
     const struct attn_select *heads;    /* those whose pattern, scores, dots or norms it selects; NULL: all */
-    struct attn_editor *editor;         /* of all runs; started, with the tokens as its text 0.  NULL: nothing else is edited */
+    struct attn_editor *editor;         /* of all runs; started, with the tokens as its text 0.  NULL: nothing else is
+                                         * edited */
     struct attn_plan plan;              /* threads, bf16 and kind */
-    int (*step)(void *self, size_t done, size_t all, struct attn_err *err);     /* called now and then; a code ends it */
+    /* called now and then; a code ends it */
+    int (*step)(void *self, size_t done, size_t all, struct attn_err *err);
     void *self;                         /* for step, which may be NULL */
     struct attn_ablated_metric *metric; size_t n_metrics;       /* NULL: none is asked for */
     uint64_t reserved[2];
 };
 /* *out is malloc'd, by layer, then head. */
-int attn_ablate_heads(struct attn_ablated **out, size_t *n, const struct attn_model *m, const struct attn_ablate_opts *o,
-                      struct attn_err *err);
+int attn_ablate_heads(struct attn_ablated **out, size_t *n, const struct attn_model *m,
+                      const struct attn_ablate_opts *o, struct attn_err *err);
 
 /* ---- what heads do --------------------------------------------------------------------- */
 
-/* Numbers that say what a head does are the rows of one table.  All but one are means over the rows of the head's patterns; a row
- * that offers nothing does not count. */
+/* Numbers that say what a head does are the rows of one table.  All but one are means over the rows of the head's
+ * patterns; a row that offers nothing does not count. */
 enum {
-    ATTN_SCORE_SHARE = 1,               /* a share of the attention: the largest of these is the main role of the head */
+    ATTN_SCORE_SHARE = 1,               /* a share of the attention: the largest of these is the main role of the
+                                         * head */
     ATTN_SCORE_NO_TEXT = 2              /* computed from the weights of the model */
 };
 struct attn_head_row;
@@ -138,8 +157,8 @@ const struct attn_head_score *attn_head_score_next(const struct attn_head_score 
 const struct attn_head_score *attn_head_score_find(const char *name);  /* NULL: there is none of that name */
 size_t attn_head_score_count(void);
 
-/* Texts r r of random tokens, in which induction heads show: r is n distinct ids that neither begin nor end a text.  Where the
- * tokenizer puts a token in front of a text, these have it, too. */
+/* Texts r r of random tokens, in which induction heads show: r is n distinct ids that neither begin nor end a text.
+ * Where the tokenizer puts a token in front of a text, these have it, too. */
 struct attn_repeat_opts {
     const struct attn_tokenizer *tokenizer;     /* NULL: nothing is put in front */
     enum attn_bos bos;                  /* as in attn_encode_opts */
@@ -149,13 +168,15 @@ struct attn_repeat_opts {
     uint64_t reserved[2];
 };
 struct attn_repeated { int32_t *ids; size_t texts, T, n; };     /* ids: malloc'd, [texts, T] */
-int attn_repeat(struct attn_repeated *out, const struct attn_model *m, const struct attn_repeat_opts *o, struct attn_err *err);
+int attn_repeat(struct attn_repeated *out, const struct attn_model *m, const struct attn_repeat_opts *o,
+                struct attn_err *err);
 
 /* Ranks heads by their scores, pooled over the rows of many texts, and writes a table of them. */
 struct attn_heads_opts {
-    const struct attn_batch_opts *over; /* the texts and how they are run: model, tokenizer, select, records, encode, edits, from,
-                                         * plan, progress, failed, self; the other members are not read */
-    const int32_t *ids; const size_t *T; size_t texts;  /* texts as ids, one after the other, of T[i] tokens; 0: the records */
+    const struct attn_batch_opts *over; /* the texts and how they are run: model, tokenizer, select, records, encode,
+                                         * edits, from, plan, progress, failed, self; the other members are not read */
+    const int32_t *ids; const size_t *T; size_t texts;  /* texts as ids, one after the other, of T[i] tokens; 0: the
+                                                         * records */
     bool copying;                       /* also the score that needs no text; sorting by it asks for it, too */
     const char *by;                     /* the score to sort by; NULL: the largest share */
     size_t top;                         /* report so many heads, the largest ones; 0: all.  Pictures have all */
@@ -168,19 +189,21 @@ struct attn_heads_opts {
     /* Is told what part of the work on `copying` is done, and ends it by returning non-zero; NULL: nobody asks. */
     int (*step)(void *self, double done, struct attn_err *err);
     void *step_self;
-    size_t repeat;                      /* each text ends with so many tokens, twice: their losses are compared; 0: not so */
+    size_t repeat;                      /* each text ends with so many tokens, twice: their losses are compared; 0: not
+                                         * so */
     uint64_t reserved[3];
 };
-struct attn_heads_state { uint64_t texts, failed, overflowed; uint64_t reserved[4]; };     /* overflowed: see attn_run_overflow */
+/* overflowed: see attn_run_overflow */
+struct attn_heads_state { uint64_t texts, failed, overflowed; uint64_t reserved[4]; };
 int attn_heads(struct attn_heads_state *out, const struct attn_heads_opts *o, struct attn_err *err);
 
 /* ---- tokens and metrics --------------------------------------------------------------- */
 
-/* The id of one token: from its text, which must be one token (the error lists the tokens if it is several); or as options
- * take it, where digits alone are an id, and a text may stand in quotes with the escapes of JSON.  The tokenizer may be NULL
- * where there is none. */
-int attn_token_of_text(int32_t *id, const char *text, size_t len, const struct attn_model *m, const struct attn_tokenizer *t,
-                       struct attn_err *err);
+/* The id of one token: from its text, which must be one token (the error lists the tokens if it is several); or as
+ * options take it, where digits alone are an id, and a text may stand in quotes with the escapes of JSON.  The
+ * tokenizer may be NULL where there is none. */
+int attn_token_of_text(int32_t *id, const char *text, size_t len, const struct attn_model *m,
+                       const struct attn_tokenizer *t, struct attn_err *err);
 int attn_token_parse(int32_t *id, const char *text, const struct attn_model *m, const struct attn_tokenizer *t,
                      struct attn_err *err);
 
@@ -189,13 +212,16 @@ struct attn_metric;
 int attn_metric_new(struct attn_metric **out, const char *text, struct attn_err *err);
 void attn_metric_free(struct attn_metric *m);                       /* NULL is fine */
 const char *attn_metric_text(const struct attn_metric *m);          /* as it was written */
-bool attn_metric_has_words(const struct attn_metric *m);            /* whether it names tokens by text, which takes a tokenizer */
-bool attn_metric_has_fields(const struct attn_metric *m);           /* whether it names fields of records, as in logit({answer}) */
+bool attn_metric_has_words(const struct attn_metric *m);            /* whether it names tokens by text, which takes a
+                                                                     * tokenizer */
+bool attn_metric_has_fields(const struct attn_metric *m);           /* whether it names fields of records, as in
+                                                                     * logit({answer}) */
 bool attn_metric_is_smooth(const struct attn_metric *m);            /* whether it has derivatives: all but rank have */
 bool attn_metric_refers(const struct attn_metric *m);               /* whether it is kl, which needs a reference */
 
 /* Finds the ids of its tokens and the rows of its positions in a text of T tokens.  The ids must outlive its use. */
-struct attn_metric_field { const char *name, *text; size_t len; int64_t id; };      /* text NULL: the id says which token */
+/* text NULL: the id says which token */
+struct attn_metric_field { const char *name, *text; size_t len; int64_t id; };
 struct attn_metric_of {
     const struct attn_model *model; const struct attn_tokenizer *tokenizer;
     const int32_t *ids; size_t T;
@@ -219,16 +245,17 @@ int attn_metric_refer_to(struct attn_metric *m, const struct attn_model *model, 
 
 /* ---- gradients with respect to activations -------------------------------------------- */
 
-/* The derivatives of a metric with respect to the activations of a run, each as if that activation were replaced and everything
- * after it computed again: with the activations' own names and shapes, in float32.  Hidden cells of dots, scores and pattern
- * have 0. */
+/* The derivatives of a metric with respect to the activations of a run, each as if that activation were replaced and
+ * everything after it computed again: with the activations' own names and shapes, in float32.  Hidden cells of dots,
+ * scores and pattern have 0. */
 struct attn_slopes_opts {
     const struct attn_metric *metric;   /* bound to the tokens; all but rank have derivatives */
     const struct attn_select *select;   /* which activations' derivatives to keep */
     bool times;                         /* keep each derivative times the activation */
     struct attn_plan plan;              /* threads and kind, which must have a softmax and no dropout */
-    struct attn_editor *editor;         /* started, with the tokens as its text 0; NULL: nothing is edited.  Derivatives are
-                                         * then those of the edited run, by what the edits made; what these overwrote has 0 */
+    struct attn_editor *editor;         /* started, with the tokens as its text 0; NULL: nothing is edited.  Derivatives
+                                         * are then those of the edited run, by what the edits made; what these
+                                         * overwrote has 0 */
     const struct attn_observer *observers; size_t n_observers;      /* of the forward pass */
     uint64_t reserved[4];
 };
@@ -244,12 +271,13 @@ int attn_slopes_show(const struct attn_slopes *s, const struct attn_observer *to
 
 /* ---- patching -------------------------------------------------------------------------- */
 
-/* What a metric of a text becomes when a piece of an activation is taken from the run of another text, for each piece of a grid:
- * by a run of each (exact), or predicted from gradients. */
+/* What a metric of a text becomes when a piece of an activation is taken from the run of another text, for each piece
+ * of a grid: by a run of each (exact), or predicted from gradients. */
 enum { ATTN_OVER_LAYER = 1, ATTN_OVER_HEAD = 2, ATTN_OVER_POS = 4 };
 struct attn_patch_cell {
     int layer, head, pos;               /* -1: no axis of the grid.  A head of k or v is a key/value head */
-    double metric, effect;              /* effect: (metric - metric_text) / (metric_from - metric_text); NaN: both are equal */
+    double metric, effect;              /* effect: (metric - metric_text) / (metric_from - metric_text); NaN: both are
+                                         * equal */
 };
 struct attn_patch_result {              /* lives as long as the grid */
     const char *what;                   /* "attn.context" */
@@ -263,19 +291,22 @@ struct attn_patch_opts {
     const struct attn_tokens *tokens, *from;            /* of the text, and of the other one: as many */
     const char *what;                   /* name of an activation: context, attn.out, resid_pre, embed */
     const char *over;                   /* layer, or with commas layer,head,pos; pos alone outside of the layers */
-    const char *method;                 /* exact (NULL), gradient, or ig:STEPS: the mean gradient over that many runs on the way
-                                         * from the text's embedding to the other's */
+    const char *method;                 /* exact (NULL), gradient, or ig:STEPS: the mean gradient over that many runs on
+                                         * the way from the text's embedding to the other's */
     const struct attn_metric *metric;   /* bound to the text */
     struct attn_plan plan;              /* threads, bf16 and kind */
-    struct attn_editor *editor;         /* of all runs of the text, not of the other; started, with the tokens as its text 0.
-                                         * NULL: nothing is edited but what is patched */
-    int (*step)(void *self, size_t done, size_t all, struct attn_err *err);     /* called now and then; a code ends it */
-    void (*overflow)(void *self, const struct attn_lost *rows);         /* as an attn_observer's, of every run of both texts */
+    struct attn_editor *editor;         /* of all runs of the text, not of the other; started, with the tokens as its
+                                         * text 0. NULL: nothing is edited but what is patched */
+    /* called now and then; a code ends it */
+    int (*step)(void *self, size_t done, size_t all, struct attn_err *err);
+    /* as an attn_observer's, of every run of both texts */
+    void (*overflow)(void *self, const struct attn_lost *rows);
     void *self;                         /* for step and overflow, each of which may be NULL */
     uint64_t reserved[3];
 };
 struct attn_patch;
-int attn_patch_new(struct attn_patch **out, const struct attn_model *m, const struct attn_patch_opts *o, struct attn_err *err);
+int attn_patch_new(struct attn_patch **out, const struct attn_model *m, const struct attn_patch_opts *o,
+                   struct attn_err *err);
 void attn_patch_free(struct attn_patch *p);                         /* NULL is fine */
 void attn_patch_get(const struct attn_patch *p, struct attn_patch_result *out);
 
@@ -301,25 +332,28 @@ struct attn_lens_opts {
     const struct attn_tokenizer *tokenizer;     /* to spell tokens; may be NULL */
     const char *text; size_t text_len;  /* the sentence; NULL when there are ids only */
     const int32_t *target;              /* a token to follow; NULL: none */
-    size_t top;                         /* how many of the likeliest tokens, of which png, svg and pdf write one; 0: 1 in text and
-                                         * pictures, else 5 */
+    size_t top;                         /* how many of the likeliest tokens, of which png, svg and pdf write one; 0: 1
+                                         * in text and pictures, else 5 */
     bool all;                           /* also between attention and MLP */
     const char *format;                 /* as of heads, but no term */
     const char *path;                   /* NULL or "-": standard output */
     int width;                          /* columns of the terminal, text only; 0: no limit */
     bool color;                         /* text only */
-    bool csv_safe;                      /* csv, tidy: a single quote before text that a spreadsheet would run as a formula */
+    bool csv_safe;                      /* csv, tidy: a single quote before text that a spreadsheet would run as a
+                                         * formula */
     struct attn_picture_opts picture;
     int threads;
     bool bf16;                          /* as in attn_plan */
     struct attn_kind kind;              /* of attention; zero: the model's own */
-    const struct attn_observer *observers; size_t n_observers;      /* of the run, before the lens: those that edit, too */
+    /* of the run, before the lens: those that edit, too */
+    const struct attn_observer *observers; size_t n_observers;
     const struct attn_edits *edits;     /* what these edit, for documents; NULL: nothing */
     uint64_t reserved[4];
 };
-/* Writes what the model would predict at each position if it ended at each point of the residual stream: the final norm and the
- * output layer applied to the embedding and to what each layer leaves. */
-int attn_lens(const struct attn_model *m, const struct attn_tokens *tokens, const struct attn_lens_opts *o, struct attn_err *err);
+/* Writes what the model would predict at each position if it ended at each point of the residual stream: the final norm
+ * and the output layer applied to the embedding and to what each layer leaves. */
+int attn_lens(const struct attn_model *m, const struct attn_tokens *tokens, const struct attn_lens_opts *o,
+              struct attn_err *err);
 
 struct attn_attribute_opts {
     const struct attn_tokenizer *tokenizer;     /* to spell tokens; may be NULL */
@@ -328,7 +362,8 @@ struct attn_attribute_opts {
     const int32_t *foil;                /* a token whose logit is subtracted; NULL: none */
     int64_t pos;                        /* the position whose prediction it is; negative ones count from the end */
     size_t neurons;                     /* how many of the neurons largest in size are listed besides */
-    size_t top;                         /* text only: how many of the largest parts; 0: all, in the order of the forward pass */
+    size_t top;                         /* text only: how many of the largest parts; 0: all, in the order of the forward
+                                         * pass */
     const char *format;                 /* of ATTN_FORMAT_TABLE; NULL: text */
     const char *path;                   /* NULL or "-": standard output */
     int width;                          /* columns of the terminal, text only; 0: no limit */
@@ -339,8 +374,8 @@ struct attn_attribute_opts {
     const struct attn_edits *edits;     /* what these edit, for documents; NULL: nothing */
     uint64_t reserved[4];
 };
-/* Writes what each part of the residual stream adds to a logit when the scale of the final norm is frozen: embeddings, heads,
- * biases, MLPs.  Fails for a model without residual connections. */
+/* Writes what each part of the residual stream adds to a logit when the scale of the final norm is frozen: embeddings,
+ * heads, biases, MLPs.  Fails for a model without residual connections. */
 int attn_attribute(const struct attn_model *m, const struct attn_tokens *tokens, const struct attn_attribute_opts *o,
                    struct attn_err *err);
 

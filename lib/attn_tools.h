@@ -1,5 +1,5 @@
-/* attn_tools.h - what the program attn-cli is made of besides attn.h: output in every format, pictures, many sentences, saved
- * activations and their comparison, derivations, making and training models, measuring the machine.
+/* attn_tools.h - what the program attn-cli is made of besides attn.h: output in every format, pictures, many sentences,
+ * saved activations and their comparison, derivations, making and training models, measuring the machine.
  *
  * The rules of attn.h hold here, too. */
 #ifndef ATTN_TOOLS_H
@@ -16,15 +16,15 @@ extern "C" {
 
 /* ---- ends in an emergency -------------------------------------------------------------- */
 
-/* Both may be called in a signal handler.  Models are mapped, so that a file which shrinks while it is used raises SIGBUS: a
- * program may want to say which one it was (si_addr), remove its unfinished output and exit. */
+/* Both may be called in a signal handler.  Models are mapped, so that a file which shrinks while it is used raises
+ * SIGBUS: a program may want to say which one it was (si_addr), remove its unfinished output and exit. */
 const char *attn_file_mapped_at(const void *address);               /* the path of the file mapped there; NULL: none */
 void attn_files_abandon(void);          /* removes the temporary files of all output that is not committed yet */
 
 /* ---- writing files --------------------------------------------------------------------------- */
 
-/* Writes a file whole or, on failure, leaves what was there as it was; all functions here write files so.  "-" or NULL is
- * standard output, where a pipe closed by its reader is no error. */
+/* Writes a file whole or, on failure, leaves what was there as it was; all functions here write files so.  "-" or NULL
+ * is standard output, where a pipe closed by its reader is no error. */
 int attn_write_file(const char *path, const char *data, size_t len, struct attn_err *err);
 
 /* ---- formats, pictures, sinks ---------------------------------------------------------------- */
@@ -37,8 +37,10 @@ enum {
 /* How matrices are drawn; all zero is the default. */
 struct attn_picture_opts {
     const char *palette;                /* viridis (NULL), magma, cividis, gray, balance; light: blues, ink */
-    const char *scale;                  /* of colours: "linear" (NULL), "log", "row": each row is divided by its largest number */
-    bool hide_first;                    /* leave column 0 blank and out of the colour scale; other weights stay as they are */
+    const char *scale;                  /* of colours: "linear" (NULL), "log", "row": each row is divided by its largest
+                                         * number */
+    bool hide_first;                    /* leave column 0 blank and out of the colour scale; other weights stay as they
+                                         * are */
     size_t cell;                        /* width of a number's cell in pixels, on a terminal in columns; 0: what fits */
     int colors;                         /* how many the terminal has: 0 (shades are drawn), 256, 1 << 24 */
     /* Of figures (png, svg, pdf): */
@@ -50,8 +52,8 @@ struct attn_picture_opts {
     uint64_t reserved[2];
 };
 
-/* The formats of output are the rows of one table: options, help, messages and the choice by the ending of a path follow from
- * them. */
+/* The formats of output are the rows of one table: options, help, messages and the choice by the ending of a path
+ * follow from them. */
 enum {
     ATTN_FORMAT_RUN = 1,                /* shows one sentence: what run and generate write */
     ATTN_FORMAT_LINES = 2,              /* a batch writes it as one stream, some lines for each sentence, */
@@ -60,7 +62,8 @@ enum {
     ATTN_FORMAT_SUMMARY = 16,           /* or as one line of figures for each */
     ATTN_FORMAT_PICTURE = 32,           /* matrices are drawn: plot and variants write it, too */
     ATTN_FORMAT_BINARY = 64,            /* not for a terminal */
-    ATTN_FORMAT_MANY = 128,             /* a file for each matrix or activation, unless there is only one: in a directory */
+    ATTN_FORMAT_MANY = 128,             /* a file for each matrix or activation, unless there is only one: in a
+                                         * directory */
     ATTN_FORMAT_DIGEST = 256,           /* names the model's digest */
     ATTN_FORMAT_COMPARE = 512,          /* says what edits did to the next token */
     ATTN_FORMAT_ABLATED = 1024,         /* says what comes next without each head, if that is known */
@@ -80,7 +83,8 @@ const struct attn_format *attn_format_find(const char *name);           /* NULL:
 /* The format that the ending of a path means, in upper or lower case; NULL: none.  path may be NULL. */
 const struct attn_format *attn_format_of_path(const char *path);
 
-/* What a sink is shown in place of activations: derivatives of a metric with respect to them, or these times the activations. */
+/* What a sink is shown in place of activations: derivatives of a metric with respect to them, or these times the
+ * activations. */
 struct attn_sink_gradient { const char *metric; double value; bool times; };
 struct attn_labels;
 /* "every head", "attn-cli heads ..."; of_head: --layer and --head of what the screen shows are added; brief: "heads",
@@ -106,52 +110,58 @@ struct attn_sink_opts {
     int threads;                        /* 0: as many as this process may use; the output is the same */
     int precision;                      /* text only: digits after the point, at most ATTN_PRECISION_MOST */
     int width;                          /* text only: columns of the terminal; 0: no limit */
-    size_t limit;                       /* text only: beyond so many numbers in all, each activation is summarised; 0: no limit */
+    size_t limit;                       /* text only: beyond so many numbers in all, each activation is summarised; 0:
+                                         * no limit */
     bool color;                         /* text only */
-    bool csv_safe;                      /* csv, tidy: a single quote before text that a spreadsheet would run as a formula */
+    bool csv_safe;                      /* csv, tidy: a single quote before text that a spreadsheet would run as a
+                                         * formula */
     bool bf16;                          /* the run multiplies in bf16, for the manifest */
     struct attn_picture_opts picture;
     const struct attn_sink_hint *hints; /* screen only: commands to go on with, then one of NULL; NULL: none */
-    /* Tokens that make a word are shown as one, in every format: of pattern and rollout sums over the tokens of a key's word, and
-     * means over those of a query's; of context, means.  Other activations are an error, and so are gradients and ids without text. */
+    /* Tokens that make a word are shown as one, in every format: of pattern and rollout sums over the tokens of a key's
+     * word, and means over those of a query's; of context, means.  Other activations are an error, and so are gradients
+     * and ids without text. */
     bool words;
     int height;                         /* screen only: lines of the terminal; 0: as many as it likes */
     uint64_t reserved[1];
 };
-/* A sink is an observer that writes what it sees of one pass over all of `tokens`.  Give attn_sink_observer(s) to a run and, if
- * that succeeds, call attn_sink_finish once after it: only then do files appear under their names.  Closing an unfinished sink
- * leaves no file. */
+/* A sink is an observer that writes what it sees of one pass over all of `tokens`.  Give attn_sink_observer(s) to a run
+ * and, if that succeeds, call attn_sink_finish once after it: only then do files appear under their names.  Closing an
+ * unfinished sink leaves no file. */
 struct attn_sink;
 int attn_sink_open(struct attn_sink **out, const struct attn_sink_opts *o, struct attn_err *err);
 struct attn_observer attn_sink_observer(struct attn_sink *s);
 int attn_sink_finish(struct attn_sink *s, struct attn_err *err);
-/* After finish, what the user should know of the directory written to, or of the picture; NULL: nothing.  Lives as long as the sink. */
+/* After finish, what the user should know of the directory written to, or of the picture; NULL: nothing.  Lives as long
+ * as the sink. */
 const char *attn_sink_note(const struct attn_sink *s);
 void attn_sink_close(struct attn_sink *s);                          /* NULL is fine */
 
 /* ---- a model and its tokenizer ---------------------------------------------------------------- */
 
-/* The i-th contradiction between a model's files and its tokenizer, as a sentence: ids that only one of them has, other tokens that
- * begin or end texts, and, for a text of T tokens, a limit that the tokenizer states.  false after the last.  None is an error: ids
- * that the model has can be run. */
+/* The i-th contradiction between a model's files and its tokenizer, as a sentence: ids that only one of them has, other
+ * tokens that begin or end texts, and, for a text of T tokens, a limit that the tokenizer states.  false after the
+ * last.  None is an error: ids that the model has can be run. */
 enum { ATTN_DOUBT = 320 };
-bool attn_model_doubt(char out[ATTN_DOUBT], size_t i, const struct attn_model *m, const struct attn_tokenizer *t, size_t T);
+bool attn_model_doubt(char out[ATTN_DOUBT], size_t i, const struct attn_model *m, const struct attn_tokenizer *t,
+                      size_t T);
 
 /* ---- names for ids ---------------------------------------------------------------------------- */
 
 /* Tokens made from ids have no text.  Labels name them, for people: by a tokenizer, or by the lines of a file. */
 struct attn_labels;
 int attn_labels_new(struct attn_labels **out, const struct attn_tokenizer *t, struct attn_err *err);    /* borrows t */
-/* Lines of UTF-8, copied: one for each of `vocabulary` entries of a model, or one for each token.  Which of them, the number of lines
- * says; if it is both, entries.  A blank line leaves the id.  `name` is that of the file. */
+/* Lines of UTF-8, copied: one for each of `vocabulary` entries of a model, or one for each token.  Which of them, the
+ * number of lines says; if it is both, entries.  A blank line leaves the id.  `name` is that of the file. */
 int attn_labels_read(struct attn_labels **out, const char *text, size_t len, const char *name, size_t vocabulary,
                      struct attn_err *err);
 bool attn_labels_by_id(const struct attn_labels *l);    /* false: a line for each token */
 size_t attn_labels_count(const struct attn_labels *l);  /* lines of the file, or entries of the tokenizer */
-/* The label of an id, NUL-terminated, where labels are by id; NULL: it has none.  Lives as long as the labels and their tokenizer. */
+/* The label of an id, NUL-terminated, where labels are by id; NULL: it has none.  Lives as long as the labels and their
+ * tokenizer. */
 const char *attn_labels_text(const struct attn_labels *l, int32_t id, size_t *len);
-/* Names the tokens that have no text; the names live as long as the labels and their tokenizer.  Fails, with both numbers, where
- * there are neither as many lines as entries nor as tokens. */
+/* Names the tokens that have no text; the names live as long as the labels and their tokenizer.  Fails, with both
+ * numbers, where there are neither as many lines as entries nor as tokens. */
 int attn_tokens_label(struct attn_tokens *t, const struct attn_labels *l, struct attn_err *err);
 void attn_labels_free(struct attn_labels *l);           /* NULL is fine */
 
@@ -170,21 +180,25 @@ int attn_share_parse(struct attn_share *out, const char *text, char *(*get)(cons
 struct attn_records_opts {
     const char *path;                   /* NULL or "-": standard input */
     const char *format;                 /* text ndjson csv tsv; NULL: by the ending of the path, else text */
-    const char *column;                 /* csv, tsv: name or index of the column with the text; NULL: "text", or the only one */
+    const char *column;                 /* csv, tsv: name or index of the column with the text; NULL: "text", or the
+                                         * only one */
     bool headless;                      /* csv, tsv: the first row is a record, not a header */
     struct attn_share share;
     bool (*stop)(void *self);           /* asked several times a second while waiting for input; NULL: never stop */
     void *self;                         /* for stop and guessed */
-    const char *const *fields; size_t n_fields;     /* ndjson, csv, tsv: names of other members or columns to read; they must
-                                         * outlive the reader */
+    const char *const *fields; size_t n_fields;     /* ndjson, csv, tsv: names of other members or columns to read; they
+                                                     * must outlive the reader */
     size_t n_columns;                   /* csv, tsv: the first of them, which the table must have */
-    /* Called with the only column's name, as written, where nothing says that it is one: it may be a sentence.  NULL: nobody asks */
+    /* Called with the only column's name, as written, where nothing says that it is one: it may be a sentence.  NULL:
+     * nobody asks */
     void (*guessed)(void *self, const char *name, size_t len);
 };
-/* What a record has under one of these names: a text, or ids, of which a number is one; neither: it does not have it. */
+/* What a record has under one of these names: a text, or ids, of which a number is one; neither: it does not have
+ * it. */
 struct attn_record_field { const char *name, *text; size_t len; const int32_t *ids; size_t n; };
 struct attn_record {
-    uint64_t number, line;              /* number: its place in the whole input, from 0; line: where it begins, from 1 */
+    uint64_t number, line;              /* number: its place in the whole input, from 0; line: where it begins, from
+                                         * 1 */
     const char *id; size_t id_len;      /* its id in the input, not necessarily unique; NULL: it has none */
     bool id_is_number;                  /* id is a JSON number, spelled as in the input; else it is a string */
     const char *text; size_t text_len;  /* UTF-8, which may contain NULs; NULL: there are ids or an error instead */
@@ -195,13 +209,14 @@ struct attn_record {
 enum attn_records_event { ATTN_RECORDS_NEXT, ATTN_RECORDS_END, ATTN_RECORDS_STOPPED };
 
 struct attn_records;
-/* Opens the input; of a pipe nothing is read yet.  A share without stride needs a regular file, whose records are counted
- * first. */
+/* Opens the input; of a pipe nothing is read yet.  A share without stride needs a regular file, whose records are
+ * counted first. */
 int attn_records_open(struct attn_records **out, const struct attn_records_opts *o, struct attn_err *err);
 void attn_records_close(struct attn_records *r);                    /* NULL is fine */
-/* Reads the next record; its pointers are valid until the next call.  A bad record is no failure but has an `error`: the
- * function fails only if reading cannot go on. */
-int attn_records_next(struct attn_records *r, struct attn_record *out, enum attn_records_event *what, struct attn_err *err);
+/* Reads the next record; its pointers are valid until the next call.  A bad record is no failure but has an `error`:
+ * the function fails only if reading cannot go on. */
+int attn_records_next(struct attn_records *r, struct attn_record *out, enum attn_records_event *what,
+                      struct attn_err *err);
 /* Skips records of the share, without parsing them, so that the next one has number `to` or above. */
 int attn_records_skip(struct attn_records *r, uint64_t to, struct attn_err *err);
 /* Whether attn_records_next would return at once.  Reads what input there is. */
@@ -217,21 +232,24 @@ uint64_t attn_records_bytes(const struct attn_records *r, uint64_t *all);
 /* Runs a model over many sentences.  Each input record becomes one output record, in the order of the input; those that
  * cannot be run become records that say why. */
 struct attn_batch_state {
-    uint64_t records, failed;           /* records done, those of resumed earlier runs included; how many of them failed */
+    uint64_t records, failed;           /* records done, those of resumed earlier runs included; how many of them
+                                         * failed */
     uint64_t before;                    /* records done by earlier runs */
     uint64_t tokens;                    /* in this run */
     uint64_t overflowed;                /* records of this run with dots that overflow float32: see attn_run_overflow */
     uint64_t total;                     /* records of this share; UINT64_MAX: not known */
     uint64_t read, all;                 /* bytes of the input read so far; its size, 0: not known */
     bool complete;                      /* false: it was stopped and can be resumed */
-    bool unread;                        /* it ended early since the reader of its output closed the pipe; counts as complete */
+    bool unread;                        /* it ended early since the reader of its output closed the pipe; counts as
+                                         * complete */
     uint64_t reserved[4];
 };
 struct attn_batch_option { const char *name, *value; };
-/* In place of activations: the grid of patches of each record, as attn_patch_new makes it.  Records have a second text, "from" (or
- * "from_ids"), of as many tokens, and the fields that the metric names, a text that is one token or its id; in csv and tsv digits
- * alone are an id.  The formats are ndjson, tidy, and summary: the means of each cell over all records, which a shard's has not yet,
- * but one line for each cell of each record, so that attn_merge finds the same bits as one process. */
+/* In place of activations: the grid of patches of each record, as attn_patch_new makes it.  Records have a second text,
+ * "from" (or "from_ids"), of as many tokens, and the fields that the metric names, a text that is one token or its id;
+ * in csv and tsv digits alone are an id.  The formats are ndjson, tidy, and summary: the means of each cell over all
+ * records, which a shard's has not yet, but one line for each cell of each record, so that attn_merge finds the same
+ * bits as one process. */
 struct attn_batch_grid { const char *what, *over, *metric, *method; };         /* as in attn_patch_opts */
 struct attn_batch_opts {
     const struct attn_model *model;
@@ -239,32 +257,40 @@ struct attn_batch_opts {
     const struct attn_select *select;
     const struct attn_records_opts *records;    /* its `stop` is also asked between passes */
     struct attn_encode_opts encode;
-    const char *format;                 /* ndjson (NULL), tidy, summary: a stream; csv, npy, npz, png, svg, pdf: a directory with files
-                                         * for each record; stack: a directory with one array for each activation */
+    const char *format;                 /* ndjson (NULL), tidy, summary: a stream; csv, npy, npz, png, svg, pdf: a
+                                         * directory with files for each record; stack: a directory with one array for
+                                         * each activation */
     const char *path;                   /* NULL or "-": standard output, for streams only */
     const char *summary;                /* a file that gets a summary besides; NULL: none */
-    const char *summary_form;           /* of that or of format summary: wide (NULL), a line a record; tidy, a line a head */
-    const struct attn_batch_option *options; size_t n_options;    /* all options that change the output, as they were given:
-                                         * a resumed batch must have the same */
+    const char *summary_form;           /* of that or of format summary: wide (NULL), a line a record; tidy, a line a
+                                         * head */
+    const struct attn_batch_option *options; size_t n_options;    /* all options that change the output, as they were
+                                                                   * given: a resumed batch must have the same */
     const char *command;                /* a command line that makes it again, for manifests */
     struct attn_picture_opts picture;
-    const struct attn_edits *edits;     /* of every record; NULL: none.  Records that lack a position or token of one fail */
-    const struct attn_tokens *from;     /* the other text that `from` means in edits; NULL: there is none, or that of each grid */
+    const struct attn_edits *edits;     /* of every record; NULL: none.  Records that lack a position or token of one
+                                         * fail */
+    const struct attn_tokens *from;     /* the other text that `from` means in edits; NULL: there is none, or that of
+                                         * each grid */
     const struct attn_batch_grid *grid; /* NULL: activations are written */
-    struct attn_plan plan;              /* rows, seqs and keys are not read; the number of threads does not change the output */
+    struct attn_plan plan;              /* rows, seqs and keys are not read; the number of threads does not change the
+                                         * output */
     bool resume, force;                 /* continue an unfinished output; overwrite it */
     bool fail_fast;                     /* the first bad record is an error */
     bool csv_safe;                      /* as of a sink; also in summaries */
     void (*progress)(void *self, const struct attn_batch_state *state);     /* called after each pass; may be NULL */
-    void (*failed)(void *self, const struct attn_record *r, const char *why);   /* called for bad records in order; may be NULL */
+    /* called for bad records in order; may be NULL */
+    void (*failed)(void *self, const struct attn_record *r, const char *why);
     void *self;                         /* for progress, failed and opened */
     const struct attn_labels *labels;   /* of records that are ids, by id; NULL: none */
-    void (*opened)(void *self, const struct attn_tokenizer *t);             /* called once the tokenizer is open; may be NULL */
+    /* called once the tokenizer is open; may be NULL */
+    void (*opened)(void *self, const struct attn_tokenizer *t);
     uint64_t reserved[1];
 };
 int attn_batch(struct attn_batch_state *out, const struct attn_batch_opts *o, struct attn_err *err);
 
-/* Estimates what a batch would take: reads all of the input, runs the first of it to measure time, and writes nothing. */
+/* Estimates what a batch would take: reads all of the input, runs the first of it to measure time, and writes
+ * nothing. */
 struct attn_batch_estimate {
     uint64_t records, failed, tokens;
     uint64_t numbers, bytes;            /* how many numbers are shown; bytes of the output, an estimate */
@@ -299,7 +325,8 @@ int attn_dump_run(struct attn_dump **out, const struct attn_model *m, const stru
 const char *attn_dump_warning(const struct attn_dump *d);
 void attn_dump_free(struct attn_dump *d);                           /* NULL is fine */
 size_t attn_dump_tokens(const struct attn_dump *d);                 /* how many tokens the sentence had; 0: not known */
-/* Array i of the dump: its name, its shape, row-major numbers.  Returns how many axes it has, -1 if there is no array i. */
+/* Array i of the dump: its name, its shape, row-major numbers.  Returns how many axes it has, -1 if there is no array
+ * i. */
 struct attn_dump_array { const char *name; size_t shape[8]; const float *data; };      /* lives as long as the dump */
 int attn_dump_array(const struct attn_dump *d, size_t i, struct attn_dump_array *out);
 /* The text of a token, NUL-terminated; NULL: only the id is known.  *id is -1 where only the text is. */
@@ -311,14 +338,16 @@ struct attn_plot_opts {
     const char *format;                 /* term png svg pdf html */
     const char *path;                   /* NULL or "-": standard output */
     const char *title;
-    const char *show, *layers, *heads;  /* as attn_select_new takes them, but with the names in the dump; show NULL: pattern,
-                                         * or everything if the dump has no pattern */
+    const char *show, *layers, *heads;  /* as attn_select_new takes them, but with the names in the dump; show NULL:
+                                         * pattern, or everything if the dump has no pattern */
     int width;                          /* columns of the terminal; 0: no limit */
-    size_t frames;                      /* of activations watched in training: the most steps drawn side by side; 0: 8 */
+    size_t frames;                      /* of activations watched in training: the most steps drawn side by side; 0:
+                                         * 8 */
     struct attn_picture_opts picture;
-    const struct attn_labels *labels;   /* a line for each token or row, in place of what the dump calls them; NULL: none */
-    char *note;                         /* gets what one may want to know of the picture, or "": room for ATTN_PLOT_NOTE bytes;
-                                         * NULL: nobody asks */
+    const struct attn_labels *labels;   /* a line for each token or row, in place of what the dump calls them; NULL:
+                                         * none */
+    char *note;                         /* gets what one may want to know of the picture, or "": room for ATTN_PLOT_NOTE
+                                         * bytes; NULL: nobody asks */
     bool words;                         /* as in struct attn_sink_opts; arrays of other names are taken for patterns */
     uint64_t reserved[1];
 };
@@ -340,14 +369,16 @@ struct attn_diff_row {                  /* how one array of dump a compares with
     size_t count, differing;            /* how many were compared; how many are beyond the tolerance */
     double max_abs, mean_abs;           /* of |a - b| */
     double nmse;                        /* mean square of a - b, divided by the variance of b */
-    uint64_t max_ulp;                   /* the largest difference in units in the last place: float32 numbers from a to b */
+    uint64_t max_ulp;                   /* the largest difference in units in the last place: float32 numbers from a to
+                                         * b */
     size_t at[3]; float a, b;           /* head, row and column of the largest difference, and the numbers there */
-    /* Of activations: the largest difference relative to the size of what was summed, how much of that rounding explains in
-     * the light of what the activation is computed from, and how many numbers are beyond. */
+    /* Of activations: the largest difference relative to the size of what was summed, how much of that rounding
+     * explains in the light of what the activation is computed from, and how many numbers are beyond. */
     double gap, explained; size_t beyond;
 };
-/* Rules that say which activation an array is: "layer{}_att=blocks.{}.attn.pattern", where {} is the number of the layer;
- * on the right also a short name.  *rules is NULL at first and grows; what a failed call leaves of it is to be freed. */
+/* Rules that say which activation an array is: "layer{}_att=blocks.{}.attn.pattern", where {} is the number of the
+ * layer; on the right also a short name.  *rules is NULL at first and grows; what a failed call leaves of it is to be
+ * freed. */
 struct attn_naming;
 int attn_naming_add(struct attn_naming **rules, const char *rule, struct attn_err *err);
 /* One rule a line; lines that begin with # are comments.  `path` is for messages. */
@@ -358,86 +389,101 @@ struct attn_editor;
 struct attn_diff_opts {
     double atol, rtol;                  /* numbers agree when |a - b| <= atol + rtol * |b| */
     bool exact;                         /* ... or, instead, only when their bits are the same */
-    bool rounding;                      /* ... or, instead, activations as far as rounding explains: see attn_diff_row */
+    bool rounding;                      /* ... or, instead, activations as far as rounding explains: see
+                                         * attn_diff_row */
     const struct attn_model *model_a, *model_b; /* their weights help to find a cause; may be NULL */
     const struct attn_editor *editor_a; /* what edited the run of dump a; NULL: nothing */
     const struct attn_naming *naming;   /* which activations arrays of other names are; NULL: nobody says */
     uint64_t reserved[2];
 };
 /* Compares two dumps; b is the reference.  Arrays belong together that have the same name, or are the same activation:
- * by our names, by those that TransformerLens has for them, or by `naming`.  It is an error if no two belong together. */
+ * by our names, by those that TransformerLens has for them, or by `naming`.  It is an error if no two belong
+ * together. */
 struct attn_diff;
 int attn_diff_new(struct attn_diff **out, const struct attn_dump *a, const struct attn_dump *b,
                   const struct attn_diff_opts *o, struct attn_err *err);
 void attn_diff_free(struct attn_diff *d);                           /* NULL is fine */
 /* All arrays in the order of the forward pass; those whose names are not ours come last. */
 const struct attn_diff_row *attn_diff_rows(const struct attn_diff *d, size_t *n);
-const struct attn_diff_row *attn_diff_first(const struct attn_diff *d);         /* the first that differs; NULL: none does */
+/* the first that differs; NULL: none does */
+const struct attn_diff_row *attn_diff_first(const struct attn_diff *d);
 /* What a side, 0 or 1, calls the array of a row itself; NULL: it has none. */
 const char *attn_diff_name(const struct attn_diff *d, const struct attn_diff_row *row, int side);
 /* How the arrays of a row were read, where their shapes leave a choice; NULL: they leave none. */
 const char *attn_diff_note(const struct attn_diff *d, const struct attn_diff_row *row);
 /* Whether a .safetensors file holds activations: arrays with our names, TransformerLens's, or those of the rules. */
 bool attn_diff_takes(const char *path, const struct attn_naming *rules);
-/* "bf16", "float16" or "TF32" if one side has such numbers, or products of such, and rounding to them explains where both
- * begin to differ; else NULL. */
+/* "bf16", "float16" or "TF32" if one side has such numbers, or products of such, and rounding to them explains where
+ * both begin to differ; else NULL. */
 const char *attn_diff_rounded_to(const struct attn_diff *d);
-/* The likely mistake behind the first difference, in a sentence that calls the dumps A and B; *kind, unless kind is NULL,
- * becomes one word for it, for scripts.  NULL: it looks like no mistake we know. */
+/* The likely mistake behind the first difference, in a sentence that calls the dumps A and B; *kind, unless kind is
+ * NULL, becomes one word for it, for scripts.  NULL: it looks like no mistake we know. */
 const char *attn_diff_cause(const struct attn_diff *d, const char **kind);
 
 /* What comes next on both sides, where both dumps have logits of the same shape. */
 enum { ATTN_DIFF_NEXT = 5 };
 struct attn_diff_next {
     size_t rows, V;                     /* rows of logits; 0: there are none to compare */
-    /* KL(B || A) and KL(A || B) of the two distributions, in nats: at the last row, and the mean over all rows; NaN: a logit is
-     * not finite, and so not a distribution; inf: one side rules out what the other allows. */
+    /* KL(B || A) and KL(A || B) of the two distributions, in nats: at the last row, and the mean over all rows; NaN: a
+     * logit is not finite, and so not a distribution; inf: one side rules out what the other allows. */
     double kl_ba, kl_ba_mean, kl_ab, kl_ab_mean;
-    double max_abs; int32_t at; float a, b;             /* the largest difference of logits in the last row, and its id */
-    struct attn_likely next_a[ATTN_DIFF_NEXT], next_b[ATTN_DIFF_NEXT]; size_t n_a, n_b;     /* likeliest next tokens; 0: NaN */
+    double max_abs; int32_t at; float a, b;             /* the largest difference of logits in the last row, and its
+                                                         * id */
+    /* likeliest next tokens; 0: NaN */
+    struct attn_likely next_a[ATTN_DIFF_NEXT], next_b[ATTN_DIFF_NEXT]; size_t n_a, n_b;
 };
 void attn_diff_next(struct attn_diff_next *out, const struct attn_diff *d);
 
-/* Two models as their files say it: configuration, vocabulary, tokenizer, weights; nothing is run, so that the architecture need
- * not be one that can be.  A side is a model as attn_model_open takes it, or one file of weights: .safetensors, or what torch.save
- * wrote.  b is the reference. */
+/* Two models as their files say it: configuration, vocabulary, tokenizer, weights; nothing is run, so that the
+ * architecture need not be one that can be.  A side is a model as attn_model_open takes it, or one file of weights:
+ * .safetensors, or what torch.save wrote.  b is the reference. */
 struct attn_contrast_opts {
-    double atol, rtol;                  /* weights agree when |a - b| <= atol + rtol * |b|; 0 and 0: when they are the same */
+    double atol, rtol;                  /* weights agree when |a - b| <= atol + rtol * |b|; 0 and 0: when they are the
+                                         * same */
     /* Called now and then with the bytes compared and those there are; a code ends it.  May be NULL. */
     int (*step)(void *self, uint64_t done, uint64_t all, struct attn_err *err);
     void *self;
     uint64_t reserved[2];
 };
-struct attn_contrast_field { const char *name, *a, *b; };           /* "rope_scaling.factor"; as JSON, NULL: not there */
-struct attn_contrast_token { int32_t id; const char *a, *b; size_t a_len, b_len; };         /* spelling; NULL: no such id */
-struct attn_contrast_file { const char *name; bool has_a, has_b; size_t line; };    /* the first line that differs, from 1 */
+struct attn_contrast_field { const char *name, *a, *b; };           /* "rope_scaling.factor"; as JSON, NULL: not
+                                                                     * there */
+/* spelling; NULL: no such id */
+struct attn_contrast_token { int32_t id; const char *a, *b; size_t a_len, b_len; };
+/* the first line that differs, from 1 */
+struct attn_contrast_file { const char *name; bool has_a, has_b; size_t line; };
 struct attn_contrast_weight {
-    const char *name, *name_b;          /* as their files have it: one may have a prefix ("transformer."); of one side: the same */
+    const char *name, *name_b;          /* as their files have it: one may have a prefix ("transformer."); of one side:
+                                         * the same */
     enum attn_diff_kind kind;
     const char *dtype[2];               /* "F32"; NULL: the side does not have it */
     int ndim[2]; size_t shape[2][8];
-    /* Of all numbers, or with shapes of which one dimension differs, of the part that both have; count 0: nothing was compared. */
+    /* Of all numbers, or with shapes of which one dimension differs, of the part that both have; count 0: nothing was
+     * compared. */
     size_t count, differing;            /* differing: beyond the tolerance */
-    /* The largest |a - b|, where, and the numbers there.  max_abs inf: one is not finite; NaN: numbers of a type that only
-     * compares as bytes, and the first place. */
+    /* The largest |a - b|, where, and the numbers there.  max_abs inf: one is not finite; NaN: numbers of a type that
+     * only compares as bytes, and the first place. */
     size_t at[8]; double max_abs, a, b;
     bool of_tokens;                     /* its rows are tokens: it is the embedding */
-    int rounded;                        /* 1: each number of a is that of b rounded to the type of a; 2: the other way */
+    int rounded;                        /* 1: each number of a is that of b rounded to the type of a; 2: the other
+                                         * way */
 };
 struct attn_contrasted {                /* lives as long as the contrast */
     bool config[2], weights[2];         /* whether a side has them */
-    bool translated;                    /* the fields are in the words of our own config.json: the two are of different families */
+    bool translated;                    /* the fields are in the words of our own config.json: the two are of different
+                                         * families */
     const struct attn_contrast_field *field; size_t fields;         /* those that differ */
     const struct attn_tokenizer *tokenizer[2];          /* NULL: none that can be read, */
     const char *why[2];                 /* which says why; NULL: a file of weights, or no files of a tokenizer */
     size_t vocab[2], only[2];           /* tokens; those whose spelling only this side has */
     const struct attn_contrast_token *token; size_t tokens;         /* ids that differ */
     const struct attn_contrast_file *file; size_t files;            /* files of the tokenizer that differ */
-    const struct attn_contrast_weight *weight; size_t weight_rows;  /* all, in the order of a's forward pass; those of b last */
+    /* all, in the order of a's forward pass; those of b last */
+    const struct attn_contrast_weight *weight; size_t weight_rows;
     size_t compared, differing;         /* weights that both have; those that differ, or are on one side alone */
 };
 struct attn_contrast;
-/* Whether the path, or the name where there is no such path, is that of a side; a directory may be one of arrays, too. */
+/* Whether the path, or the name where there is no such path, is that of a side; a directory may be one of arrays,
+ * too. */
 bool attn_contrast_takes(const char *path);
 int attn_contrast_new(struct attn_contrast **out, const char *a, const char *b, const struct attn_contrast_opts *o,
                       struct attn_err *err);                        /* o NULL: all zero */
@@ -450,7 +496,8 @@ bool attn_contrast_differs(const struct attn_contrasted *r);
 #define ATTN_KEY_LARGEST SIZE_MAX
 struct attn_explain_opts {
     size_t layer, head, query, key;     /* which weight; key ATTN_KEY_LARGEST: the largest weight of the query */
-    const struct attn_tokens *cross;    /* the other text whose keys are looked at; NULL: the sentence looks at itself */
+    const struct attn_tokens *cross;    /* the other text whose keys are looked at; NULL: the sentence looks at
+                                         * itself */
     bool all;                           /* print long vectors in full */
     const char *format;                 /* text md html pdf; NULL: text */
     const char *path;                   /* NULL or "-": standard output */
@@ -461,7 +508,8 @@ struct attn_explain_opts {
     struct attn_kind kind;              /* of attention */
     const struct attn_observer *observer;   /* observes the run, too; NULL: none */
     const struct attn_edits *edits;     /* what it edits, which is said; NULL: nothing */
-    const char *run;                    /* the command line "attn-cli run ..." for the same input, to be quoted; NULL: none */
+    const char *run;                    /* the command line "attn-cli run ..." for the same input, to be quoted; NULL:
+                                         * none */
     size_t gaps;                        /* leave so many results out, for a worksheet; 0: none */
     uint64_t seed;                      /* of which ones */
     bool answers;                       /* give them after all, marked */
@@ -470,9 +518,9 @@ struct attn_explain_opts {
 /* Derives one attention weight and the context vector of its query step by step, with the numbers of a run. */
 int attn_explain(const struct attn_model *m, const struct attn_tokens *tokens, const struct attn_explain_opts *o,
                  struct attn_err *err);
-/* Works through the listings of an article, and compares each number that it prints with the one computed from the article's
- * inputs, weights or seed.  `article` is its number or name, as in "00" and "life"; "list" lists them with what each covers.  Layer,
- * head, query and key of the options are not read: the article has its own. */
+/* Works through the listings of an article, and compares each number that it prints with the one computed from the
+ * article's inputs, weights or seed.  `article` is its number or name, as in "00" and "life"; "list" lists them with
+ * what each covers.  Layer, head, query and key of the options are not read: the article has its own. */
 int attn_explain_article(const char *article, const struct attn_explain_opts *o, struct attn_err *err);
 /* Number, name and title of an article; false: there are no more. */
 bool attn_article_row(size_t i, const char **number, const char **name, const char **title);
@@ -480,7 +528,8 @@ bool attn_article_row(size_t i, const char **number, const char **name, const ch
 /* ---- comparing kinds of attention ------------------------------------------------------ */
 
 struct attn_variants_opts {
-    const char *kinds;                  /* as attn_kind_parse takes them, separated by blanks or commas; NULL: one of each */
+    const char *kinds;                  /* as attn_kind_parse takes them, separated by blanks or commas; NULL: one of
+                                         * each */
     const char *text; size_t text_len;  /* the sentence; NULL when there are ids only */
     size_t layer, head;                 /* whose pattern is drawn; all layers and heads are compared */
     const char *format;                 /* of ATTN_FORMAT_TABLE or ATTN_FORMAT_PICTURE; NULL: text */
@@ -514,9 +563,9 @@ const struct attn_mlp_row *attn_mlp_find(const char *name);             /* NULL:
 struct attn_init_opts {
     const char *config; size_t config_len; /* text of a config.json of any family */
     const char *config_name;            /* what messages call it; NULL: config */
-    const char *draw;                   /* native models: the recipe for drawing each tensor (see the help of init); NULL: what
-                                         * torch draws when it builds the modules in the order of the forward pass.  Other
-                                         * families: norms are 1, biases 0, all else normal(0, 0.02) */
+    const char *draw;                   /* native models: the recipe for drawing each tensor (see the help of init);
+                                         * NULL: what torch draws when it builds the modules in the order of the forward
+                                         * pass.  Other families: norms are 1, biases 0, all else normal(0, 0.02) */
     uint64_t seed;
     bool scalar;                        /* draw what torch draws on a processor without AVX2 */
     const char *dtype;                  /* how numbers are stored: "F32", "F16", "BF16" */
@@ -536,8 +585,8 @@ struct attn_save_opts {
 int attn_model_save(const struct attn_model *m, const char *dir, const struct attn_save_opts *o, size_t *tensors,
                     struct attn_err *err);
 
-/* The models that attn_model_open finds by name: built in, in ATTN_MODEL_PATH, installed, and in Hugging Face's cache.  path is
- * NULL for what is built in; a name that is taken is replaced by the path. */
+/* The models that attn_model_open finds by name: built in, in ATTN_MODEL_PATH, installed, and in Hugging Face's cache.
+ * path is NULL for what is built in; a name that is taken is replaced by the path. */
 struct attn_listed { const char *name, *path, *where; uint64_t reserved[2]; };
 int attn_models_list(struct attn_listed **list, size_t *n, struct attn_err *err);
 void attn_models_free(struct attn_listed *list, size_t n);          /* NULL is fine */
@@ -564,22 +613,23 @@ int attn_bpe_learn(const char *path, size_t *tokens, const char *text, size_t le
 struct attn_train_opts {
     const char *text; size_t text_len;  /* to train on; documents are separated by <|endoftext|> */
     const char *also; size_t also_len;  /* more to train on, none of it held out; NULL: nothing */
-    const char *from;                   /* a model, as attn_model_open takes it, with whose weights, configuration and tokenizer a
-                                         * training begins; tokenizer, config and draw are then NULL.  NULL: weights are drawn */
+    const char *from;                   /* a model, as attn_model_open takes it, with whose weights, configuration and
+                                         * tokenizer a training begins; tokenizer, config and draw are then NULL.  NULL:
+                                         * weights are drawn */
     /* Needed to begin a training without `from`.  To go on with one, each must be what it was, or NULL. */
-    const char *tokenizer;              /* directory with vocab.json and, for BPE, merges.txt; for models of other formats, any
-                                         * tokenizer's: its files are copied */
-    const char *config; size_t config_len; const char *config_name; /* text of a config.json; what messages call it, NULL:
-                                         * config */
-    const char *draw;                   /* as in attn_init_opts; NULL: normal(0,0.02), in our own format smaller for what a
-                                         * branch adds to x */
+    const char *tokenizer;              /* directory with vocab.json and, for BPE, merges.txt; for models of other
+                                         * formats, any tokenizer's: its files are copied */
+    const char *config; size_t config_len; const char *config_name; /* text of a config.json; what messages call it,
+                                                                     * NULL: config */
+    const char *draw;                   /* as in attn_init_opts; NULL: normal(0,0.02), in our own format smaller for
+                                         * what a branch adds to x */
     /* Texts of a train.json; `changes` override `settings`.  NULL: what the training had, or the defaults. */
     const char *settings; size_t settings_len; const char *settings_name;
     const char *changes; size_t changes_len;
     bool resume;                        /* go on from the checkpoint in the directory, or begin if there is none */
     int threads;                        /* 0: as many as this process may use */
-    const char *against; size_t against_len;            /* texts that repeat themselves: it learns not to say again what is said
-                                         * there again; NULL: nothing */
+    const char *against; size_t against_len;            /* texts that repeat themselves: it learns not to say again what
+                                                         * is said there again; NULL: nothing */
     uint64_t reserved[2];
 };
 struct attn_train_state {
@@ -592,15 +642,16 @@ struct attn_train_state {
     uint64_t reserved[3];
 };
 
-/* A training in directory `path`, which holds the model it makes (config.json, vocab.json, merges.txt, model.safetensors),
- * train.json, checkpoint.safetensors, loss.csv and loss.png.  Each step depends on those before, the seed and the texts alone:
- * threads and interruptions change no bit. */
+/* A training in directory `path`, which holds the model it makes (config.json, vocab.json, merges.txt,
+ * model.safetensors), train.json, checkpoint.safetensors, loss.csv and loss.png.  Each step depends on those before,
+ * the seed and the texts alone: threads and interruptions change no bit. */
 struct attn_train;
 /* Fails if the directory has a training or another process is writing one there: for those who are about to write other
  * files into it, so that hours of work are not overwritten. */
 int attn_train_spare(const char *path, struct attn_err *err);
 bool attn_train_exists(const char *path);                           /* whether there is a checkpoint to go on from */
-int attn_train_may_begin(const char *path, struct attn_err *err);   /* fails if there is a model that no training made */
+/* fails if there is a model that no training made */
+int attn_train_may_begin(const char *path, struct attn_err *err);
 /* Checks the settings and, if it is given, the config, as far as that is possible before there is a vocabulary. */
 int attn_train_check(const struct attn_train_opts *o, struct attn_err *err);
 int attn_train_open(struct attn_train **out, const char *path, const struct attn_train_opts *o, struct attn_err *err);
@@ -610,7 +661,8 @@ void attn_train_get(const struct attn_train *t, struct attn_train_state *out);
  * `save_every` steps, takes about so many seconds, and notes it in train.json.  For that it takes some steps, for a
  * twentieth of the time and at most 2 s, at least one, and takes them back.  *step: seconds of one. */
 int attn_train_fit(struct attn_train *t, double seconds, size_t save_every, double *step, struct attn_err *err);
-/* Does one step and, when it is due, measures the held-out loss.  The error names the step; what was saved before stays. */
+/* Does one step and, when it is due, measures the held-out loss.  The error names the step; what was saved before
+ * stays. */
 int attn_train_step(struct attn_train *t, struct attn_err *err);
 /* Writes the checkpoint, the model and the loss curve as they are now, each file whole or not at all. */
 int attn_train_save(struct attn_train *t, struct attn_err *err);
@@ -620,7 +672,8 @@ const struct attn_model *attn_train_model(const struct attn_train *t);
 struct attn_train_watch_opts {
     const char *text; size_t len;       /* the sentence to watch */
     const char *show, *layers, *heads;  /* as attn_select_new takes them; show NULL: pattern */
-    size_t every;                       /* record it every so many steps (at least 1), and at the first and the last one */
+    size_t every;                       /* record it every so many steps (at least 1), and at the first and the last
+                                         * one */
     int threads;
     struct attn_encode_opts encode;     /* how the sentence becomes tokens */
     uint64_t reserved[4];
@@ -630,16 +683,19 @@ struct attn_train_watch_opts {
  * once, before the first step. */
 int attn_train_watch(struct attn_train *t, const struct attn_train_watch_opts *o, struct attn_err *err);
 
-/* Computes the loss of a model and its gradient with respect to each tensor; the tensors themselves do not change.  rows:
- * the most tokens of all sentences together.  The model must outlive it. */
+/* Computes the loss of a model and its gradient with respect to each tensor; the tensors themselves do not change.
+ * rows: the most tokens of all sentences together.  The model must outlive it. */
 struct attn_gradient;
-int attn_gradient_new(struct attn_gradient **out, const struct attn_model *m, size_t rows, int threads, struct attn_err *err);
+int attn_gradient_new(struct attn_gradient **out, const struct attn_model *m, size_t rows, int threads,
+                      struct attn_err *err);
 void attn_gradient_free(struct attn_gradient *g);                   /* NULL is fine */
-/* ids has n sentences of T[i] tokens, one after the other.  The loss is the mean of -log p(token | those before it in its
- * sentence) over all tokens but the first of each sentence.  A loss that is not finite is an error that names the place. */
-int attn_gradient_run(struct attn_gradient *g, double *loss, const int32_t *ids, const size_t *T, size_t n, struct attn_err *err);
-/* Of the last run, the gradient with respect to tensor i of attn_model_tensor, in that tensor's layout; and the Euclidean
- * norm of the whole gradient. */
+/* ids has n sentences of T[i] tokens, one after the other.  The loss is the mean of -log p(token | those before it in
+ * its sentence) over all tokens but the first of each sentence.  A loss that is not finite is an error that names the
+ * place. */
+int attn_gradient_run(struct attn_gradient *g, double *loss, const int32_t *ids, const size_t *T, size_t n,
+                      struct attn_err *err);
+/* Of the last run, the gradient with respect to tensor i of attn_model_tensor, in that tensor's layout; and the
+ * Euclidean norm of the whole gradient. */
 const float *attn_gradient_of(const struct attn_gradient *g, size_t tensor, size_t *count);
 double attn_gradient_norm(const struct attn_gradient *g);
 /* Writes it as .safetensors, in float32 under the tensors' own names; path NULL or "-": standard output. */
@@ -647,11 +703,12 @@ int attn_gradient_save(const struct attn_gradient *g, const char *path, struct a
 
 /* ---- measuring ------------------------------------------------------------------------- */
 
-/* The share that libxsmm's kernels have in the multiply-adds of products of two rows and more, attention's included, since the
- * count began anew, in all of this process; NaN: there were none.  Gradients of weights are not counted. */
+/* The share that libxsmm's kernels have in the multiply-adds of products of two rows and more, attention's included,
+ * since the count began anew, in all of this process; NaN: there were none.  Gradients of weights are not counted. */
 double attn_products_by_libxsmm(void);
 void attn_products_count(void);
-/* What multiplies in this process, in words: "libxsmm 1.17, avx512, kernels made in this process", or plain loops and why. */
+/* What multiplies in this process, in words: "libxsmm 1.17, avx512, kernels made in this process", or plain loops and
+ * why. */
 void attn_products_say(char *out, size_t size);
 
 /* Upper bounds of what this machine can do, to judge measured speeds by. */
@@ -663,7 +720,8 @@ enum attn_limit {
     ATTN_LIMIT_READ,                    /* bytes a second read from main memory */
     ATTN_LIMIT_WRITE,                   /* bytes a second written to new files, one per thread, by write() */
     ATTN_LIMIT_BF16_PRODUCTS,           /* as PRODUCTS, in bf16 */
-    ATTN_LIMIT_SOFTMAX,                 /* numbers a second of softmax, and below of activation functions, in the L1 cache */
+    ATTN_LIMIT_SOFTMAX,                 /* numbers a second of softmax, and below of activation functions, in the L1
+                                         * cache */
     ATTN_LIMIT_GELU, ATTN_LIMIT_GELU_NEW, ATTN_LIMIT_SILU,
     ATTN_LIMIT_NONE                     /* infinite: of what takes next to no time */
 };
@@ -673,10 +731,12 @@ int attn_limits_new(struct attn_limits **out, const char *dir, struct attn_err *
 void attn_limits_free(struct attn_limits *l);                       /* NULL is fine */
 /* One short measurement of about 10 ms, meant to be repeated.  threads: at least 1. */
 int attn_limits_measure(double *out, struct attn_limits *l, enum attn_limit which, int threads, struct attn_err *err);
-/* Bytes a second read from a buffer of so many bytes over and over, which may fit into the caches; at most attn_limits_buffer. */
+/* Bytes a second read from a buffer of so many bytes over and over, which may fit into the caches; at most
+ * attn_limits_buffer. */
 int attn_limits_read(double *out, struct attn_limits *l, size_t bytes, int threads, struct attn_err *err);
 size_t attn_limits_caches(const struct attn_limits *l);             /* bytes of the last-level caches; 0: not known */
-size_t attn_limits_buffer(const struct attn_limits *l);             /* bytes of the buffer that ATTN_LIMIT_READ reads from */
+size_t attn_limits_buffer(const struct attn_limits *l);             /* bytes of the buffer that ATTN_LIMIT_READ reads
+                                                                     * from */
 
 #if defined(__GNUC__)
 #pragma GCC visibility pop

@@ -17,7 +17,8 @@ static void note_twin(int32_t id, const char *text, const struct attn_model *m, 
         say_note("\"%s\" is another token than \"%s\", which begins a word within a text", text, spaced);
 }
 
-int read_token(int32_t *id, const char *text, const struct attn_model *m, const struct attn_tokenizer *t, struct attn_err *err)
+int read_token(int32_t *id, const char *text, const struct attn_model *m, const struct attn_tokenizer *t,
+               struct attn_err *err)
 {
     int code = attn_token_parse(id, text, m, t, err);
     if (!code)
@@ -25,8 +26,8 @@ int read_token(int32_t *id, const char *text, const struct attn_model *m, const 
     return code;
 }
 
-int bind_metric(struct attn_metric *m, const struct attn_model *model, struct attn_tokenizer **tokenizer, const int32_t *ids,
-                size_t n, struct attn_err *err)
+int bind_metric(struct attn_metric *m, const struct attn_model *model, struct attn_tokenizer **tokenizer,
+                const int32_t *ids, size_t n, struct attn_err *err)
 {
     if (attn_metric_has_words(m) && open_tokenizer(tokenizer, err))
         return err->code;

@@ -6,11 +6,11 @@
 
 #include <stdio.h>
 
-/* Prints text of unknown origin, with U+FFFD for bytes that are not UTF-8.  On a terminal control characters are made visible,
- * as in \x1B, except line feeds and tabs. */
+/* Prints text of unknown origin, with U+FFFD for bytes that are not UTF-8.  On a terminal control characters are made
+ * visible, as in \x1B, except line feeds and tabs. */
 void print_text(FILE *f, const char *s, size_t len, bool terminal);
-/* Prints a token as run's table does: · for a space, ↵ and → for line feed and tab, \xNN for other control bytes and parts of
- * characters.  Prints nothing if f is NULL.  Returns the columns it takes on a terminal. */
+/* Prints a token as run's table does: · for a space, ↵ and → for line feed and tab, \xNN for other control bytes and
+ * parts of characters.  Prints nothing if f is NULL.  Returns the columns it takes on a terminal. */
 size_t print_visible(FILE *f, const char *s, size_t len);
 
 /* ---- JSON ---- */
@@ -24,7 +24,8 @@ void json_text(FILE *f, const char *s);                 /* NUL-terminated */
 void json_real(FILE *f, double x);
 /* An object that identifies the model: name, family, digest. */
 int json_model(FILE *f, const struct attn_model *m, struct attn_err *err);
-/* What differs from the model's own attention, each with a comma before it: , "attention": "window:4", "scale": "none", ... */
+/* What differs from the model's own attention, each with a comma before it: , "attention": "window:4", "scale": "none",
+ * ... */
 void json_kind(FILE *f, struct attn_kind kind);
 /* The edits in canonical form, with a comma before the member: , "edits": ["L1H2 = 0"]; without edits nothing. */
 void json_edits(FILE *f, const struct attn_edits *edits);

@@ -48,7 +48,8 @@ void report_progress(void *self, const struct attn_batch_state *s)
 {
     struct report *r = self;
     char line[160];
-    if (!r->shows || (r->patient && attn_clock_now() - r->start < 1) || attn_clock_now() - r->last < (r->lines ? 1 : 0.2))
+    if (!r->shows || (r->patient && attn_clock_now() - r->start < 1) ||
+        attn_clock_now() - r->last < (r->lines ? 1 : 0.2))
         return;
     r->last = attn_clock_now();
     put_progress(line, sizeof line, r, s);
@@ -100,7 +101,8 @@ void report_end(struct report *r, const struct attn_batch_state *s)
         fprintf(stderr, "%s\n", line);
     }
     if (!s->complete)
-        say_note("attn-cli batch: stopped after %" PRIu64 " records: the same command with --resume continues", s->records);
+        say_note("attn-cli batch: stopped after %" PRIu64 " records: the same command with --resume continues",
+                 s->records);
     else if (s->before && s->before == s->records)
         say_note("attn-cli batch: all %" PRIu64 " records were done before: there was nothing to resume", s->records);
     if (s->complete && s->failed)

@@ -20,8 +20,8 @@ void report_progress(void *self, const struct attn_batch_state *s);
 void report_failed(void *self, const struct attn_record *record, const char *why);
 void report_column(void *self, const char *name, size_t len);               /* of a table, which may be a sentence */
 void report_end(struct report *r, const struct attn_batch_state *s);            /* of a batch, which can be resumed */
-/* How many failed, --quiet or not: the exit status says so, too.  Quietly, it also says what the first failure was, in place of a line
- * for each.  so: what that means. */
+/* How many failed, --quiet or not: the exit status says so, too.  Quietly, it also says what the first failure was, in
+ * place of a line for each.  so: what that means. */
 void report_failures(const struct report *r, uint64_t failed, uint64_t all, const char *so);
 void report_overflow(const struct report *r, uint64_t records);         /* how many records have dots that overflow */
 

@@ -30,7 +30,8 @@ static int read_pos(int64_t *pos, struct attn_err *err)
     long long n = o.pos ? strtoll(o.pos, &end, 10) : -1;
     *pos = n;
     if (o.pos && (!*o.pos || *end || errno || (*o.pos != '-' && (*o.pos < '0' || *o.pos > '9'))))
-        return attn_fail(err, ATTN_EUSAGE, "--pos: '%s' is not a position, such as 3 or, from the end, -1", excerpt(o.pos).text);
+        return attn_fail(err, ATTN_EUSAGE,
+                         "--pos: '%s' is not a position, such as 3 or, from the end, -1", excerpt(o.pos).text);
     return ATTN_OK;
 }
 
@@ -39,8 +40,9 @@ static int check_usage(struct attribute *s, struct attn_err *err)
     if (!o.target)
         return attn_fail(err, ATTN_EUSAGE, "--target is missing: which token's logit is to be taken apart?");
     if (compute_bf16())
-        return attn_fail(err, ATTN_EUSAGE, "--compute bf16 does not go with attribution: rounded products do not add up to the "
-                         "logit");
+        return attn_fail(err, ATTN_EUSAGE,
+                         "--compute bf16 does not go with attribution: rounded products do not add up "
+                                           "to the logit");
     if (read_pos(&s->pos, err))
         return err->code;
     return output_choose_format(&o.format, o.path, &attribute_command, err);
@@ -67,7 +69,8 @@ static int take_apart(struct attribute *s, struct attn_err *err)
         .tokenizer = s->of.tokenizer, .text = s->of.in.text, .text_len = s->of.in.len, .target = s->target,
         .foil = o.foil ? &s->foil : NULL, .pos = s->pos, .neurons = (size_t)o.neurons.n, .top = (size_t)o.top.n,
         .format = o.format, .path = o.path, .width = terminal_columns(terminal), .color = terminal_colored(terminal),
-        .bars = terminal, .threads = (int)common.threads.n, .kind = attention_kind(), .observers = observers, .n_observers = n,
+        .bars = terminal, .threads = (int)common.threads.n, .kind = attention_kind(), .observers = observers,
+        .n_observers = n,
         .edits = s->of.edits.list};
     code = attn_attribute(s->of.model, s->of.tokens, &opts, err);
     progress_end(&s->of.progress);
@@ -88,15 +91,20 @@ static void explain_format(char help[OPTION_HELP])
 }
 
 static const struct option options[] = {
-    {0, "target", OPT_TEXT, &o.target, "TOKEN", "the token whose logit is taken apart: a text that is one token, with its space, "
-     "as in \" Mary\", or an id", .flags = OPT_COUNTS | OPT_USUAL},
+    {0, "target", OPT_TEXT, &o.target, "TOKEN", "the token whose logit is taken apart: a text that is one token, with "
+                                                "its space, as in \" Mary\", or an id",
+     .flags = OPT_COUNTS | OPT_USUAL},
     {0, "foil", OPT_TEXT, &o.foil, "TOKEN", "a token whose logit is subtracted", .flags = OPT_COUNTS | OPT_USUAL},
     {0, "pos", OPT_TEXT, &o.pos, "P", "the position whose prediction it is, from the start or, below 0, from the end "
      "(default: -1, the last)", .flags = OPT_COUNTS | OPT_USUAL},
-    {0, "neurons", OPT_NUMBER, &o.neurons, "K", "also list the K neurons of all MLPs that are largest in size (default: 0); they "
-     "are parts of the MLPs and not in the sum", .max = INT32_MAX, .flags = OPT_COUNTS | OPT_USUAL},
-    {0, "top", OPT_NUMBER, &o.top, "K", "text: only the K parts largest in size, and the sum of the others (default: 0, all in "
-     "the order of the forward pass)", .max = INT32_MAX, .section = OF_SHOWN, .flags = OPT_COUNTS | OPT_USUAL},
+    {0, "neurons", OPT_NUMBER, &o.neurons, "K",
+     "also list the K neurons of all MLPs that are largest in size (default: "
+                                                "0); they are parts of the MLPs and not in the sum", .max = INT32_MAX,
+     .flags = OPT_COUNTS | OPT_USUAL},
+    {0, "top", OPT_NUMBER, &o.top, "K",
+     "text: only the K parts largest in size, and the sum of the others (default: 0, "
+                                        "all in the order of the forward pass)", .max = INT32_MAX, .section = OF_SHOWN,
+     .flags = OPT_COUNTS | OPT_USUAL},
     {0, "format", OPT_CHOICE, &o.format, "F", NULL, .choice = table_format, .explain = explain_format,
      .section = OF_OUTPUT, .flags = OPT_COUNTS | OPT_USUAL},
     {'o', "output", OPT_FILE, &o.path, "PATH", "write to this file (default: -, standard output)",
@@ -109,27 +117,31 @@ static const struct option options[] = {
 const struct command attribute_command = {
     .name = "attribute",
     .run = attribute,
-    .usage = "attribute -s TEXT --target TOKEN [-m DIR|NAME] [--foil TOKEN] [--pos P] [--neurons K] [--format F] [-o PATH]",
+    .usage = "attribute -s TEXT --target TOKEN [-m DIR|NAME] [--foil TOKEN] [--pos P] [--neurons K] [--format F] [-o "
+             "PATH]",
     .summary = "which heads and layers a logit comes from",
-    .about = "The residual stream at a position is the sum of what was added to it: embeddings, each head, each bias of attention, "
-             "each MLP.  With the scale of the final norm frozen at what it is for that row, a logit is then a sum of "
-             "one share per part and a constant.  This is direct logit attribution.  Heads are L0H0 and so on; where "
-             "values have biases, these are part of the heads.  bias is that of the final norm and of the output "
+    .about = "The residual stream at a position is the sum of what was added to it: embeddings, each head, each bias of "
+             "attention, each MLP.  With the scale of the final norm frozen at what it is for that row, a logit is then "
+             "a sum of one share per part and a constant.  This is direct logit attribution.  Heads are L0H0 and so on; "
+             "where values have biases, these are part of the heads.  bias is that of the final norm and of the output "
              "layer.  With --foil the difference of two logits is taken apart, which says what favours one token over "
              "the other.  The remainder is what rounding, or an edit of the stream itself, leaves between the sum and "
              "the logit.  With edits all numbers are those of the edited run.",
     .examples = (const struct pair[]){
         {"attn-cli attribute -s \"Lily lost her red\" --target \" ball\"", "by the built-in model"},
-        {"attn-cli attribute -s \"Lily lost her red\" --target \" ball\" --foil \" dress\" --top 8", "why this rather than that"},
+        {"attn-cli attribute -s \"Lily lost her red\" --target \" ball\" --foil \" dress\" --top 8",
+         "why this rather than that"},
         {"attn-cli attribute -s \"Lily lost her red\" --target \" ball\" --neurons 5", "and which neurons"},
-        {"attn-cli attribute -m tiny -s \"Lily lost her red\" --target \" ball\" --ablate L2H0", "in a run without one head"},
+        {"attn-cli attribute -m tiny -s \"Lily lost her red\" --target \" ball\" --ablate L2H0",
+         "in a run without one head"},
         {"attn-cli attribute -m ./gpt2 -f note.txt --target \" Mary\" --pos 12 --format csv -o parts.csv", "a table"},
         {NULL, NULL}},
     .refused = (const struct pair[]){
         {"cross", REFUSED}, {"cross-file", REFUSED}, {"cross-ids", REFUSED},
         {NULL, NULL}},
-    .groups = (const struct option *const[]){model_options, text_options, encode_options, ids_options, label_options, options, edit_options,
-                                             from_options, attention_options, dropout_seed_options, compute_options,
-                                             thread_options, general_options, NULL},
+    .groups = (const struct option *const[]){model_options, text_options, encode_options, ids_options, label_options,
+                                             options, edit_options, from_options, attention_options,
+                                             dropout_seed_options, compute_options, thread_options, general_options,
+                                             NULL},
     .report = true,
 };

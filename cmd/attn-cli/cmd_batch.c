@@ -56,8 +56,9 @@ static int choose_format(struct attn_err *err)
     if (!strcmp(by_name, "html"))
         return attn_fail(err, ATTN_EUSAGE, "%s: batch writes no pages: run writes one per sentence", o.path);
     if (strcmp(by_name, "csv") && strcmp(by_name, "tidy"))
-        return attn_fail(err, ATTN_EUSAGE, "%s: batch writes %s as a directory with one per record: name a directory and "
-                         "give --format %s%s", o.path, by_name, by_name, strcmp(by_name, "npy") ? "" :
+        return attn_fail(err, ATTN_EUSAGE, "%s: batch writes %s as a directory with one per record: name a directory "
+                                           "and give --format %s%s", o.path, by_name, by_name, strcmp(by_name, "npy") ?
+                         "" :
                          ", or --format stack for one array of all records");
     o.format = "tidy";
     return ATTN_OK;
@@ -75,18 +76,22 @@ static int check_grid(struct attn_err *err)
         {sourcing.text, "from", "each record has its own, the field \"from\""},
         {sourcing.ids, "from-ids", "each record has its own, the field \"from_ids\""},
         {selection.show, "show", "--patch says which activation"}, {selection.layer, "layer", "a grid has all layers"},
-        {selection.head, "head", "a grid has all heads"}, {o.summary_form, "summary-form", "a grid's summary has one form"}};
+        {selection.head, "head", "a grid has all heads"}, {o.summary_form, "summary-form",
+                                                           "a grid's summary has one form"}};
     if (!is_grid())
         return ATTN_OK;
     int code = edits_take_patch(&o.grid.what, err);
     if (code)
         return code;
     if (!o.over || !o.metric)
-        return attn_fail(err, ATTN_EUSAGE, "a grid for each record takes --patch NAME, --over AXES and --metric METRIC: --%s is missing",
+        return attn_fail(err, ATTN_EUSAGE,
+                         "a grid for each record takes --patch NAME, --over AXES and --metric METRIC: "
+                                           "--%s is missing",
                          o.over ? "metric" : "over");
     for (size_t i = 0; i < sizeof refused / sizeof *refused; i++)
         if (refused[i].given)
-            return attn_fail(err, ATTN_EUSAGE, "--%s does not go with a grid for each record (--over, --metric): %s", refused[i].option,
+            return attn_fail(err, ATTN_EUSAGE,
+                             "--%s does not go with a grid for each record (--over, --metric): %s", refused[i].option,
                              refused[i].instead);
     o.grid.over = o.over;
     o.grid.metric = o.metric;
@@ -111,8 +116,9 @@ static int check(struct attn_err *err)
         code = choose_format(err);
     const struct attn_format *f = code || !o.format ? NULL : attn_format_find(o.format);
     if (!code && o.summary_form && !o.summary && !(f && f->flags & ATTN_FORMAT_SUMMARY))
-        code = attn_fail(err, ATTN_EUSAGE, "--summary-form is how a summary is written: give --summary PATH or --format summary, "
-                         "too");
+        code = attn_fail(err, ATTN_EUSAGE,
+                         "--summary-form is how a summary is written: give --summary PATH or --format "
+                                           "summary, too");
     return code;
 }
 
@@ -158,7 +164,8 @@ static void report_estimate(const struct attn_batch_estimate *e)
 /* ---- one batch --------------------------------------------------------------------------- */
 
 struct batch {
-    struct session of;                  /* its tokenizer is NULL unless edits take values from a text or labels from it */
+    struct session of;                  /* its tokenizer is NULL unless edits take values from a text or labels from
+                                         * it */
     struct attn_select *select;
     struct attn_records_opts records;
     struct attn_batch_option *options; size_t n_options;
@@ -205,7 +212,8 @@ static int add_content(struct attn_sha256 *sha, size_t *files, const char *path,
     struct attn_map map;
     struct stat st;
     bool there = path && stat(path, &st) == 0;
-    if (path && !there && errno != ENOENT && errno != ENOTDIR)          /* else a word such as auto, or whoever reads it says so */
+    /* else a word such as auto, or whoever reads it says so */
+    if (path && !there && errno != ENOENT && errno != ENOTDIR)
         return attn_fail_errno(err, path, "read");
     if (!there || !S_ISREG(st.st_mode))
         return ATTN_OK;
@@ -262,7 +270,8 @@ static int list_options(struct batch *s, struct attn_err *err)
 
 static int open_all(struct batch *s, struct attn_err *err)
 {
-    s->records = (struct attn_records_opts){.path = common.file, .format = record_form.input, .column = record_form.column,
+    s->records = (struct attn_records_opts){.path = common.file, .format = record_form.input,
+                                            .column = record_form.column,
                                             .headless = record_form.headless, .guessed = report_column, .stop = stop};
     struct attn_kind kind = attention_kind();
     int code = read_share(&s->records.share, err);
@@ -290,7 +299,8 @@ static struct attn_batch_opts opts_of(struct batch *s)
         .n_options = s->n_options, .command = s->command, .picture = picture_look(false), .edits = s->of.edits.list,
         .from = s->of.edits.from, .grid = is_grid() ? &o.grid : NULL, .labels = s->labels,
         .plan = plan_asked(), .resume = o.resume,
-        .force = o.force, .fail_fast = o.fail_fast, .csv_safe = csv_safe(), .progress = report_progress, .failed = report_failed,
+        .force = o.force, .fail_fast = o.fail_fast, .csv_safe = csv_safe(), .progress = report_progress,
+        .failed = report_failed,
         .opened = doubt_tokenizer, .self = &s->report};
 }
 
@@ -365,7 +375,8 @@ static void explain_format(char help[OPTION_HELP])
     list_formats(streams, sizeof streams, STREAMS, true, " or ");
     list_formats(apart, sizeof apart, ATTN_FORMAT_APART, false, " or ");
     snprintf(help, OPTION_HELP, "how to write: as a stream, %s; as one directory per sentence, %s; or %s, %s (default: "
-             "ndjson; tidy where the path ends in .csv or .tidy)", streams, apart, stack, attn_format_find(stack)->help);
+             "ndjson; tidy where the path ends in .csv or .tidy)", streams, apart, stack,
+             attn_format_find(stack)->help);
 }
 
 static const struct option input_options[] = {
@@ -377,26 +388,31 @@ static const struct option input_options[] = {
 static const struct option output_options[] = {
     {0, "format", OPT_CHOICE, &o.format, "F", NULL, .choice = format_choice, .explain = explain_format,
      .section = OF_OUTPUT, .flags = OPT_COUNTS | OPT_USUAL},
-    {'o', "output", OPT_FILE, &o.path, "PATH", "write to this file, called PATH.part until it is complete, or to this directory "
-     "(default: -, standard output)",
+    {'o', "output", OPT_FILE, &o.path, "PATH", "write to this file, called PATH.part until it is complete, or to this "
+                                               "directory (default: -, standard output)",
      .section = OF_OUTPUT, .flags = OPT_OUTPUT | OPT_USUAL},
-    {0, "summary", OPT_FILE, &o.summary, "PATH", "a table for plots, beside the output or alone: tokens, log-probability, "
+    {0, "summary", OPT_FILE, &o.summary, "PATH",
+     "a table for plots, beside the output or alone: tokens, log-probability, "
      "next token, and for each head the mean entropy in nats, the mean distance and the mean share of the first token, "
      "all including row 0 (as 0, 0 and 1); of grids: the mean metric and effect of each cell",
      .section = OF_OUTPUT, .flags = OPT_OUTPUT | OPT_USUAL},
-    {0, "summary-form", OPT_CHOICE, &o.summary_form, "FORM", "wide: a line per record, as above (the default); tidy: a line per "
+    {0, "summary-form", OPT_CHOICE, &o.summary_form, "FORM",
+     "wide: a line per record, as above (the default); tidy: a line per "
      "record, layer and head, with the scores of 'heads', which all leave row 0 out; `copying`, which no text gives, "
      "is empty there, and line ends in texts are \\n", .choices = forms, .section = OF_OUTPUT, .flags = OPT_COUNTS},
     {.name = NULL},
 };
 
 static const struct option grid_options[] = {
-    {0, "over", OPT_TEXT, &o.over, "AXES", "with --patch NAME and --metric: make for each record the grid of 'patch' in place of "
-     "activations, with NAME taken from the run of the record's field \"from\" in pieces: layer, or with commas layer,head, "
-     "layer,pos, layer,head,pos; pos alone for activations that belong to no layer, such as embed.  Here "
-     "--patch is no edit",
+    {0, "over", OPT_TEXT, &o.over, "AXES",
+     "with --patch NAME and --metric: make for each record the grid of 'patch' in "
+                                           "place of activations, with NAME taken from the run of the record's field "
+                                           "\"from\" in pieces: layer, or with commas layer,head, layer,pos, "
+                                           "layer,head,pos; pos alone for activations that belong to no layer, such as "
+                                           "embed.  Here --patch is no edit",
      .flags = OPT_COUNTS},
-    {0, "metric", OPT_TEXT, &o.metric, "METRIC", "what a grid measures, as in 'patch'; a token may be a field of the record, as in "
+    {0, "metric", OPT_TEXT, &o.metric, "METRIC",
+     "what a grid measures, as in 'patch'; a token may be a field of the record, as in "
      "logit({answer})-logit({foil})", .flags = OPT_COUNTS},
     {0, "method", OPT_LIST, &o.method, "M", "how: exact (the default), gradient or ig:STEPS", .choices = methods,
      .flags = OPT_COUNTS},
@@ -407,16 +423,20 @@ static const struct option run_options[] = {
     {0, "resume", OPT_FLAG, &o.resume, NULL, "continue an unfinished output; what is done is not repeated",
      .section = OF_PROCESS, .flags = OPT_USUAL},
     {0, "force", OPT_FLAG, &o.force, NULL, "discard an unfinished output and start anew", .section = OF_PROCESS},
-    {0, "fail-fast", OPT_FLAG, &o.fail_fast, NULL, "stop at the first record that cannot be run", .section = OF_PROCESS},
-    {0, "keep-going", OPT_FLAG, &o.keep_going, NULL, "turn a record that cannot be run into one that says why, and continue; "
+    {0, "fail-fast", OPT_FLAG, &o.fail_fast, NULL,
+     "stop at the first record that cannot be run", .section = OF_PROCESS},
+    {0, "keep-going", OPT_FLAG, &o.keep_going, NULL,
+     "turn a record that cannot be run into one that says why, and continue; "
      "status 3 at the end (the default)", .section = OF_PROCESS},
     {0, "max-seconds", OPT_REAL, &o.max_seconds, "S", "stop at a record after this many seconds, with status 75",
      .section = OF_PROCESS},
-    {0, "shard", OPT_TEXT, &o.shard, "I/N", "only part I of N of the input, I from 0; auto: take both from Slurm, Open MPI or PMI",
+    {0, "shard", OPT_TEXT, &o.shard, "I/N", "only part I of N of the input, I from 0; auto: take both from Slurm, Open "
+                                            "MPI or PMI",
      .section = OF_PROCESS, .flags = OPT_USUAL},
-    {0, "stride", OPT_FLAG, &o.stride, NULL, "a shard is every N-th record, not a contiguous part", .section = OF_PROCESS},
-    {0, "dry-run", OPT_FLAG, &o.dry_run, NULL, "read all of the input and say what a run would take: records, tokens, bytes, "
-     "memory, time", .section = OF_PROCESS},
+    {0, "stride", OPT_FLAG, &o.stride, NULL,
+     "a shard is every N-th record, not a contiguous part", .section = OF_PROCESS},
+    {0, "dry-run", OPT_FLAG, &o.dry_run, NULL, "read all of the input and say what a run would take: records, tokens, "
+                                               "bytes, memory, time", .section = OF_PROCESS},
     {0, "progress", OPT_FLAG, &o.progress, NULL, "report progress in plain lines on standard error, terminal or not",
      .section = OF_PROCESS},
     {.name = NULL},
@@ -427,48 +447,55 @@ const struct command batch_command = {
     .run = batch,
     .usage = "batch -f FILE [-m DIR|NAME] [--show LIST] [--format F] [-o PATH] [--resume]",
     .summary = "many sentences: the same outputs, interruptible",
-    .about = "Runs each line of a file through the model and writes what run would write, one record per sentence, in the order "
-             "of the input.  Sentences are computed together, but each gets exactly the numbers it would get alone.  "
-             "A record that cannot be run becomes a record with an error, and the exit status is 3.  Until it is "
-             "complete, an output has PATH.part.json beside it and, if it is a file, is called PATH.part; SIGINT, "
+    .about = "Runs each line of a file through the model and writes what run would write, one record per sentence, in "
+             "the order of the input.  Sentences are computed together, but each gets exactly the numbers it would get "
+             "alone.  A record that cannot be run becomes a record with an error, and the exit status is 3.  Until it "
+             "is complete, an output has PATH.part.json beside it and, if it is a file, is called PATH.part; SIGINT, "
              "SIGTERM and --max-seconds stop it at a record (status 75), and --resume continues, also after a crash.",
     .examples = (const struct pair[]){
-        {"attn-cli batch -f sentences.txt -o all.ndjson", "one JSON document per line; add --resume after an interruption"},
+        {"attn-cli batch -f sentences.txt -o all.ndjson",
+         "one JSON document per line; add --resume after an interruption"},
         {"cat sentences.txt | attn-cli batch -f - --show pattern | jq -c .tokens", "a stream, line by line"},
-        {"attn-cli batch -m ./gpt2 -f s.csv --column sentence --format npy -o out", "out/000000/blocks.0.attn.pattern.npy ..."},
+        {"attn-cli batch -m ./gpt2 -f s.csv --column sentence --format npy -o out",
+         "out/000000/blocks.0.attn.pattern.npy ..."},
         {"attn-cli batch -m ./gpt2 -f s.txt --summary heads.csv", "figures of every head, for plots"},
-        {"attn-cli batch -m ./gpt2 -f s.txt --summary heads.csv --summary-form tidy", "one line per sentence, layer and head"},
+        {"attn-cli batch -m ./gpt2 -f s.txt --summary heads.csv --summary-form tidy",
+         "one line per sentence, layer and head"},
         {"attn-cli batch -f s.txt --shard 2/7 -o part.2.ndjson", "one of seven parts, which merge joins"},
-        {"attn-cli batch -m ./gpt2 -f pairs.ndjson --patch context --over layer,head --metric 'logit({answer})-logit({foil})' "
-         "-o grids.ndjson --summary mean.csv", "which heads matter, in each of many pairs of texts and on average"},
+        {"attn-cli batch -m ./gpt2 -f pairs.ndjson --patch context --over layer,head --metric "
+         "'logit({answer})-logit({foil})' -o grids.ndjson --summary mean.csv",
+         "which heads matter, in each of many pairs of texts and on average"},
         {"attn-cli batch -m ./gpt2 -f s.txt --format npy -o out --dry-run", "how large, how long"},
         {NULL, NULL}},
     .list_title = "How records are read",
     .list = (const struct pair[]){
         {"text", "one sentence per line"},
-        {"ndjson", "one object per line, {\"text\": \"...\"} or {\"ids\": [5, 1]}, with or without an \"id\", a string or a "
-                   "number; other members are ignored"},
-        {"csv, tsv", "RFC 4180: one row per record, with as many fields as the first row, which names the columns; a text that "
-                     "contains a comma, a tab or a line end stands in double quotes.  The column called id, if there is one, is "
-                     "the id"},
-        {"pairs", "a grid (--over) takes records with two texts: {\"text\": \"...\", \"from\": \"...\", \"answer\": \" Mary\", \"foil\": "
-                  "5}, or \"ids\" and \"from_ids\", and the fields that the metric names, a text that is one token or its id; or "
-                  "the columns text, from and so on, where digits alone are an id"},
-        {"lines", "end in \\n or \\r\\n; lines of only white space are no records, but count as lines.  A byte order mark at the "
-                  "very start is dropped.  Nothing else ends a line, neither \\r alone nor NUL, which is an error for words and "
-                  "a byte for BPE"},
-        {"lists", "a file that is one JSON list, [{...}, ...], is refused if its name ends in .json: jq -c '.[]' makes lines of it"},
+        {"ndjson", "one object per line, {\"text\": \"...\"} or {\"ids\": [5, 1]}, with or without an \"id\", a string "
+                   "or a number; other members are ignored"},
+        {"csv, tsv", "RFC 4180: one row per record, with as many fields as the first row, which names the columns; a "
+                     "text that contains a comma, a tab or a line end stands in double quotes.  The column called id, "
+                     "if there is one, is the id"},
+        {"pairs", "a grid (--over) takes records with two texts: {\"text\": \"...\", \"from\": \"...\", \"answer\": \" "
+                  "Mary\", \"foil\": 5}, or \"ids\" and \"from_ids\", and the fields that the metric names, a text that "
+                  "is one token or its id; or the columns text, from and so on, where digits alone are an id"},
+        {"lines", "end in \\n or \\r\\n; lines of only white space are no records, but count as lines.  A byte order "
+                  "mark at the very start is dropped.  Nothing else ends a line, neither \\r alone nor NUL, which is an "
+                  "error for words and a byte for BPE"},
+        {"lists", "a file that is one JSON list, [{...}, ...], is refused if its name ends in .json: jq -c '.[]' makes "
+                  "lines of it"},
         {"ids", "are labels: two records may have the same id, and equal texts stay two records"},
-        {"errors", "a line that is not UTF-8, longer than 16 MiB, not JSON or nested deeper than 64 levels, or a row with more "
-                   "or fewer fields, becomes a record with an error; a quote that is not closed takes in everything after it"},
+        {"errors", "a line that is not UTF-8, longer than 16 MiB, not JSON or nested deeper than 64 levels, or a row "
+                   "with more or fewer fields, becomes a record with an error; a quote that is not closed takes in "
+                   "everything after it"},
         {NULL, NULL}},
     .refused = (const struct pair[]){
-        {"words", "a batch writes what was computed, token by token; 'plot --words' draws the words of what it saved, and 'run --words' "
-         "writes those of one sentence"},
+        {"words", "a batch writes what was computed, token by token; 'plot --words' draws the words of what it saved, "
+                  "and 'run --words' writes those of one sentence"},
         {"sentence", "a batch reads its sentences from a file, -f PATH, one a line; 'run' takes one with -s"},
         {NULL, NULL}},
-    .groups = (const struct option *const[]){model_options, input_options, record_options, encode_options, label_options, select_options,
-                                             output_options, run_options, grid_options, edit_options, from_options,
-                                             csv_options, picture_options, key_picture_options, attention_options, dropout_seed_options,
+    .groups = (const struct option *const[]){model_options, input_options, record_options, encode_options,
+                                             label_options, select_options, output_options, run_options, grid_options,
+                                             edit_options, from_options, csv_options, picture_options,
+                                             key_picture_options, attention_options, dropout_seed_options,
                                              compute_options, thread_options, general_options, NULL},
 };

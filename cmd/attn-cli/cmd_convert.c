@@ -34,8 +34,8 @@ static int convert(struct attn_err *err)
 }
 
 static const struct option options[] = {
-    {'o', "output", OPT_DIR, &o.path, "DIR", "the directory to write, which must not hold a model or a training; other files in it "
-     "are left alone", .flags = 0},
+    {'o', "output", OPT_DIR, &o.path, "DIR", "the directory to write, which must not hold a model or a training; other "
+                                             "files in it are left alone", .flags = 0},
     {0, "force", OPT_FLAG, &o.force, NULL, "replace the files of an existing model", .flags = 0},
     {.name = NULL},
 };
@@ -45,13 +45,14 @@ const struct command convert_command = {
     .run = convert,
     .usage = "convert [-m DIR|NAME] -o DIR [--force]",
     .summary = "write a model as a Hugging Face directory with safetensors",
-    .about = "Reads a model, pytorch_model.bin and several files of weights included, and writes config.json and the files of its "
-             "tokenizer as they are, and one model.safetensors: every tensor with its name, type and bits.  An output layer that "
-             "PyTorch saved as a second name of the embedding is left out, as safe files may not share bytes.  A model of our own "
-             "format stays one: other libraries read its tensors, but do not know its config.json.  Nothing is overwritten "
-             "without --force, and files appear when all of them are complete.",
+    .about = "Reads a model, pytorch_model.bin and several files of weights included, and writes config.json and the "
+             "files of its tokenizer as they are, and one model.safetensors: every tensor with its name, type and bits.  "
+             "An output layer that PyTorch saved as a second name of the embedding is left out, as safe files may not "
+             "share bytes.  A model of our own format stays one: other libraries read its tensors, but do not know its "
+             "config.json.  Nothing is overwritten without --force, and files appear when all of them are complete.",
     .examples = (const struct pair[]){
-        {"attn-cli convert -m ./old -o ./new", "from pytorch_model.bin, which only PyTorch reads quickly, to model.safetensors"},
+        {"attn-cli convert -m ./old -o ./new", "from pytorch_model.bin, which only PyTorch reads quickly, to "
+                                               "model.safetensors"},
         {"attn-cli convert -m ./sharded -o ./whole", "many files of weights to one"},
         {"attn-cli convert -m tiny -o ./tiny", "a built-in model, to look into it with other tools"},
         {NULL, NULL}},

@@ -1,5 +1,5 @@
-/* cmd_diff.c - compares two dumps, or two models: what their files say, and on one input the first tensor that differs, and its likely
- * cause. */
+/* cmd_diff.c - compares two dumps, or two models: what their files say, and on one input the first tensor that differs,
+ * and its likely cause. */
 #include "diff_dumps.h"
 #include "diff_report.h"
 #include "opts_output.h"
@@ -37,10 +37,12 @@ static bool input_given(void)
 static int one_model(const char *model, const char *dump, struct attn_err *err)
 {
     if (access(dump, F_OK))
-        return attn_fail(err, ATTN_EIO, "%s: there is no such file or directory, nor a model of that name (%s is a model; attn-cli models "
-                         "lists those that have names)", dump, model);
-    return attn_fail(err, ATTN_EFORMAT, "%s is a model and %s is not: to compare a model with saved arrays, let it run the same "
-                     "tokens: attn-cli run -m %s --ids ... --show '*' -o ours.npz, then diff the two", model, dump, model);
+        return attn_fail(err, ATTN_EIO, "%s: there is no such file or directory, nor a model of that name (%s is a "
+                                        "model; attn-cli models lists those that have names)", dump, model);
+    return attn_fail(err, ATTN_EFORMAT, "%s is a model and %s is not: to compare a model with saved arrays, let it run "
+                                        "the same tokens: attn-cli run -m %s --ids ... --show '*' -o ours.npz, then "
+                                        "diff the two", model, dump,
+                     model);
 }
 
 /* Two models as A and B are those of -m and --with. */
@@ -54,7 +56,8 @@ static int choose_sides(const struct attn_naming *names, struct attn_err *err)
     if (a != b)
         return a ? one_model(common.word, common.second, err) : one_model(common.second, common.word, err);
     if (a && common.model && common.model != getenv("ATTN_MODEL"))
-        return attn_fail(err, ATTN_EUSAGE, "-m is for dumps: %s and %s are two models already", common.word, common.second);
+        return attn_fail(err, ATTN_EUSAGE,
+                         "-m is for dumps: %s and %s are two models already", common.word, common.second);
     if (a) {
         common.model = common.word;
         o.with = common.second;
@@ -67,25 +70,30 @@ static int check_usage(struct attn_err *err)
 {
     bool input = input_given();
     if (o.with && common.word)
-        return attn_fail(err, ATTN_EUSAGE, "dumps and --with do not go together: give two dumps, or two models and an input");
+        return attn_fail(err, ATTN_EUSAGE, "dumps and --with do not go together: give two dumps, or two models and an "
+                                           "input");
     if (o.with && diff_dumps_given())
         return attn_fail(err, ATTN_EUSAGE, "--map, --maps and --dump are for dumps of other programs: two models "
                          "have our names already");
     if (!o.with && !common.second)
-        return attn_fail(err, ATTN_EUSAGE, "nothing to compare: give two dumps, or two models: -m MODEL --with MODEL -s TEXT");
+        return attn_fail(err, ATTN_EUSAGE,
+                         "nothing to compare: give two dumps, or two models: -m MODEL --with MODEL -s "
+                                           "TEXT");
     if (!o.with && (input || selection.show || selection.layer || selection.head))
-        return attn_fail(err, ATTN_EUSAGE, "an input and --show, --layer, --head are for two models: -m MODEL --with MODEL "
-                         "-s TEXT");
+        return attn_fail(err, ATTN_EUSAGE, "an input and --show, --layer, --head are for two models: -m MODEL --with "
+                                           "MODEL -s TEXT");
     if (!o.with && common.compute)
         return attn_fail(err, ATTN_EUSAGE, "--compute is for two models: -m MODEL --with MODEL -s TEXT");
     if (!o.with && option_given(label_options))
-        return attn_fail(err, ATTN_EUSAGE, "--labels names the ids that two models run: -m MODEL --with MODEL --ids 5,1,2");
+        return attn_fail(err, ATTN_EUSAGE, "--labels names the ids that two models run: -m MODEL --with MODEL --ids "
+                                           "5,1,2");
     if (!o.with && edits_given())
         return attn_fail(err, ATTN_EUSAGE, "edits are for two models: -m MODEL --with MODEL -s TEXT");
-    if (o.with && !input && (selection.show || selection.layer || selection.head || common.compute || option_given(label_options) ||
-                             edits_given()))
-        return attn_fail(err, ATTN_EUSAGE, "--show, --layer, --head, --compute, --labels and edits are for a run of both models: "
-                         "give a text with -s TEXT, or ids with --ids");
+    if (o.with && !input &&
+        (selection.show || selection.layer || selection.head || common.compute || option_given(label_options) ||
+         edits_given()))
+        return attn_fail(err, ATTN_EUSAGE, "--show, --layer, --head, --compute, --labels and edits are for a run of "
+                                           "both models: give a text with -s TEXT, or ids with --ids");
     if (o.atol.x < 0 || o.rtol.x < 0)
         return attn_fail(err, ATTN_EUSAGE, "a tolerance is not negative");
     if (o.exact && (o.atol.given || o.rtol.given))
@@ -108,7 +116,8 @@ static int contrast(struct sides *s, struct attn_err *err)
     struct steps steps = {0};
     const char *a = common.model ? common.model : attn_model_builtin()[0];
     bool given = o.atol.given || o.rtol.given;
-    struct attn_contrast_opts opts = {.atol = given ? o.atol.x : 0, .rtol = given ? o.rtol.x : 0, .step = say_step, .self = &steps};
+    struct attn_contrast_opts opts = {.atol = given ? o.atol.x : 0, .rtol = given ? o.rtol.x : 0, .step = say_step,
+                                      .self = &steps};
     int code = attn_contrast_new(&s->contrast, a, o.with, &opts, err);
     erase_line(&steps.shown);
     return code;
@@ -136,8 +145,8 @@ static void warn_of_tokens(const struct attn_tokens *a, const struct attn_tokens
         put_token(x, sizeof x, &a->tok[i]);
     if (i < b->n)
         put_token(y, sizeof y, &b->tok[i]);
-    say_note("attn-cli diff: warning: the two models tokenise this text differently: token %zu is %s in A and %s in B; both run "
-             "the ids of A", i, x, y);
+    say_note("attn-cli diff: warning: the two models tokenise this text differently: token %zu is %s in A and %s in B; "
+             "both run the ids of A", i, x, y);
 }
 
 static void warn_of_ids(const struct attn_contrasted *c, const struct attn_tokens *t)
@@ -147,9 +156,10 @@ static void warn_of_ids(const struct attn_contrasted *c, const struct attn_token
         const char *a = attn_tokenizer_raw(c->tokenizer[0], t->tok[i].id, &n);
         const char *b = attn_tokenizer_raw(c->tokenizer[1], t->tok[i].id, &m);
         if (a && (!b || n != m || memcmp(a, b, n))) {
-            say_note("attn-cli diff: warning: id %" PRId32 " (token %zu) is '%.*s' in A's vocabulary and %s%.*s%s in B's: the same "
-                     "ids are other texts", t->tok[i].id, i, n < 40 ? (int)n : 40, a, b ? "'" : "no token", m < 40 ? (int)m : 40,
-                     b ? b : "", b ? "'" : "");
+            say_note("attn-cli diff: warning: id %" PRId32 " (token %zu) is '%.*s' in A's vocabulary and %s%.*s%s in "
+                                                           "B's: the same ids are other texts", t->tok[i].id, i,
+                     n < 40 ? (int)n : 40, a, b ? "'" :
+                     "no token", m < 40 ? (int)m : 40, b ? b : "", b ? "'" : "");
             return;
         }
     }
@@ -195,12 +205,13 @@ static int check_model(const struct sides *s, struct attn_err *err)
 {
     struct attn_info info;
     attn_model_info(s->of.model, &info);
-    const struct { const char *name; size_t width; } rows[] = {{"logits", info.V}, {"embed", info.d}, {"norm_final", info.d}};
+    const struct { const char *name; size_t width; } rows[] = {{"logits", info.V}, {"embed", info.d},
+                                                               {"norm_final", info.d}};
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         size_t a = width_in(s->a, rows[i].name), b = width_in(s->b, rows[i].name);
         if (a && b && a != rows[i].width && b != rows[i].width)
-            return attn_fail(err, ATTN_EUSAGE, "the dumps are not of model %s (-m): a row of their %s has %zu numbers, there it "
-                             "has %zu", info.name, rows[i].name, a, rows[i].width);
+            return attn_fail(err, ATTN_EUSAGE, "the dumps are not of model %s (-m): a row of their %s has %zu numbers, "
+                                               "there it has %zu", info.name, rows[i].name, a, rows[i].width);
     }
     return ATTN_OK;
 }
@@ -253,9 +264,9 @@ static int check_other(const struct sides *s, struct attn_err *err)
     attn_model_info(s->model_b, &b);
     for (size_t i = 0; code && i < t->n; i++)
         if ((size_t)t->tok[i].id >= b.V && (size_t)t->tok[i].id < a.V)
-            return attn_fail(err, code, "token %zu has id %d in %s, and %s has ids 0 to %zu: they have other vocabularies; without a text, "
-                             "configuration and weights are compared", i, (int)t->tok[i].id, common.model ? common.model : "A",
-                             o.with, b.V - 1);
+            return attn_fail(err, code, "token %zu has id %d in %s, and %s has ids 0 to %zu: they have other "
+                                        "vocabularies; without a text, configuration and weights are compared", i,
+                             (int)t->tok[i].id, common.model ? common.model : "A", o.with, b.V - 1);
     return attn_fail_as(err, &why);
 }
 
@@ -312,7 +323,8 @@ static int report_run(const struct sides *s, const struct attn_diff_opts *opts, 
                             .name_a = o.with ? model_name(s->of.model) : common.word,
                             .name_b = o.with ? model_name(s->model_b) : common.second, .same_ids = o.with != NULL,
                             .edits = s->of.edits.list, .contrast = c,
-                            .tokenizer = {c ? c->tokenizer[0] : s->of.tokenizer, c ? c->tokenizer[1] : s->of.tokenizer}};
+                            .tokenizer = {c ? c->tokenizer[0] : s->of.tokenizer,
+                                          c ? c->tokenizer[1] : s->of.tokenizer}};
     int code = ATTN_OK;
     if (as_text())
         diff_print(&r);
@@ -372,14 +384,16 @@ static void explain_format(char help[OPTION_HELP])
 static const struct option options[] = {
     {0, "with", OPT_MODEL, &o.with, "DIR|NAME", "the model to compare with, on the same input",
      .section = OF_MODEL, .flags = OPT_USUAL},
-    {0, "compute", OPT_CHOICE, &common.compute, "TYPE", "type in which the first model's products are computed: f32 or bf16; the "
+    {0, "compute", OPT_CHOICE, &common.compute, "TYPE",
+     "type in which the first model's products are computed: f32 or bf16; the "
      "reference is always computed in f32 (default: f32)", .choices = compute_choices, .section = OF_MODEL},
-    {0, "atol", OPT_REAL, &o.atol, "X", "numbers agree when |A - B| <= atol + rtol |B|, whatever rounding explains (default, for "
-     "arrays that are no activations: 1e-5)", .flags = OPT_USUAL},
+    {0, "atol", OPT_REAL, &o.atol, "X", "numbers agree when |A - B| <= atol + rtol |B|, whatever rounding explains "
+                                        "(default, for arrays that are no activations: 1e-5)", .flags = OPT_USUAL},
     {0, "rtol", OPT_REAL, &o.rtol, "X", "relative tolerance: rtol in the formula of --atol (default: 1e-5)",
      .flags = OPT_USUAL},
     {0, "exact", OPT_FLAG, &o.exact, NULL, "numbers agree only if their bits are the same", .flags = OPT_USUAL},
-    {0, "all", OPT_FLAG, &o.all, NULL, "list every tensor, even those that agree", .section = OF_SHOWN, .flags = OPT_USUAL},
+    {0, "all", OPT_FLAG, &o.all, NULL,
+     "list every tensor, even those that agree", .section = OF_SHOWN, .flags = OPT_USUAL},
     {0, "format", OPT_CHOICE, &o.format, "F", NULL, .choice = table_format, .explain = explain_format,
      .section = OF_OUTPUT, .flags = OPT_USUAL},
     {.name = NULL},
@@ -428,7 +442,8 @@ const struct command diff_command = {
              "What comes next: where both sides have logits, the end says what it is on each, and the divergence "
              "KL(B || A) of the two distributions in nats, at the last token and in the mean over all rows.",
     .examples = (const struct pair[]){
-        {"attn-cli run -m ./gpt2 -s \"Hello there\" --show '*' -o ours.npz && attn-cli diff port/ ours.npz", "a port's .npy files "
+        {"attn-cli run -m ./gpt2 -s \"Hello there\" --show '*' -o ours.npz && attn-cli diff port/ ours.npz",
+         "a port's .npy files "
          "against ours: where does it go wrong?"},
         {"attn-cli diff port.npz ours.npz --map 'layer{}_att=blocks.{}.attn.pattern' --map 'layer{}_out=resid_post'",
          "a port with names of its own; TransformerLens's are known"},
@@ -436,7 +451,8 @@ const struct command diff_command = {
         {"attn-cli diff a.safetensors b.safetensors", "two files of weights"},
         {"attn-cli diff -m ./gpt2 --with ./converted -s \"Hello there\"", "two models on the same tokens"},
         {"attn-cli diff -m ./gpt2 --with ./gpt2 -s \"Hello there\" --compute bf16 --all", "how far is bf16 from f32?"},
-        {"attn-cli diff -m tiny --with tiny -s \"Lily lost her red ball\" --ablate L0H1", "everything that one head changes"},
+        {"attn-cli diff -m tiny --with tiny -s \"Lily lost her red ball\" --ablate L0H1",
+         "everything that one head changes"},
         {"attn-cli diff before.npz after.npz --exact", "the same bits?"},
         {"attn-cli diff a.json b.json --format json | jq .cause", "for scripts"},
         {NULL, NULL}},
@@ -447,9 +463,10 @@ const struct command diff_command = {
         {"~", "differs by no more than rounding explains"},
         {"NMSE", "mean squared difference over the variance of B: below 1e-4 a port is excellent, below 1e-2 good"},
         {NULL, NULL}},
-    .groups = (const struct option *const[]){model_options, text_options, encode_options, ids_options, label_options, cross_options,
-                                             select_compared_options, diff_dump_options, options, edit_options,
-                                             from_options, csv_options, thread_options, general_options, NULL},
+    .groups = (const struct option *const[]){model_options, text_options, encode_options, ids_options, label_options,
+                                             cross_options, select_compared_options, diff_dump_options, options,
+                                             edit_options, from_options, csv_options, thread_options, general_options,
+                                             NULL},
     .word = "A",
     .second = "B",
     .paths = true,

@@ -22,7 +22,8 @@ static struct {
 
 /* ---- which token ------------------------------------------------------------------------- */
 
-/* Goes past one character of a token and the same of the text; loosely: of either case, and past punctuation of both. */
+/* Goes past one character of a token and the same of the text; loosely: of either case, and past punctuation of
+ * both. */
 static bool step(const struct attn_token *t, size_t *at, const char **text, bool loosely)
 {
     while (loosely && ispunct((unsigned char)**text))
@@ -45,8 +46,8 @@ static bool has_letters(const struct attn_token *t)
     return false;
 }
 
-/* How many tokens from token i on read, joined, as the text; 0: they do not.  The space that byte-level BPE puts before a word may be
- * left out, or be the dot of tables. */
+/* How many tokens from token i on read, joined, as the text; 0: they do not.  The space that byte-level BPE puts before
+ * a word may be left out, or be the dot of tables. */
 static size_t span(const struct attn_tokens *t, size_t i, const char *text, bool loosely)
 {
     static const char dot[] = "·";
@@ -81,7 +82,8 @@ static struct found find_text(const struct attn_tokens *t, const char *text, boo
     return f;
 }
 
-static int too_many(const char *option, const char *given, const struct attn_tokens *t, bool several, struct attn_err *err)
+static int too_many(const char *option, const char *given, const struct attn_tokens *t, bool several,
+                    struct attn_err *err)
 {
     char list[96] = "";
     size_t used = 0;
@@ -109,7 +111,8 @@ static void guess(char hint[128], const struct attn_tokens *t, const char *given
         snprintf(hint, 128, " (tokens %zu to %zu nearly do)", f.first, f.last);
 }
 
-static int none(const char *option, const char *given, const struct attn_tokens *t, const char *text, struct attn_err *err)
+static int none(const char *option, const char *given, const struct attn_tokens *t, const char *text,
+                struct attn_err *err)
 {
     enum { FEW = 16 };
     char *list = NULL, hint[128] = "";
@@ -131,8 +134,8 @@ static int none(const char *option, const char *given, const struct attn_tokens 
 /* A word of several tokens is known, to the model, when its last one has been read. */
 static void note_last(const char *option, const char *given, const struct found *f)
 {
-    say_note("--%s: '%s' is tokens %zu to %zu; taken is the last, %zu: give an index for another", option, excerpt(given).text, f->first,
-             f->last, f->last);
+    say_note("--%s: '%s' is tokens %zu to %zu; taken is the last, %zu: give an index for another", option,
+             excerpt(given).text, f->first, f->last, f->last);
 }
 
 /* `given` is an index, or a text that occurs once, as a token or as several. */
@@ -179,7 +182,8 @@ static int find_tokens(struct attn_explain_opts *e, const struct attn_tokens *t,
 
 static const char *format_of(const char *path)
 {
-    static const struct pair known[] = {{".md", "md"}, {".markdown", "md"}, {".html", "html"}, {".htm", "html"}, {".pdf", "pdf"},
+    static const struct pair known[] = {{".md", "md"}, {".markdown",
+                                                        "md"}, {".html", "html"}, {".htm", "html"}, {".pdf", "pdf"},
                                        {NULL, NULL}};
     const char *dot = path ? strrchr(path, '.') : NULL;
     for (const struct pair *p = known; dot && p->term; p++)
@@ -192,8 +196,10 @@ static struct attn_explain_opts options_of(void)
 {
     bool terminal = terminal_is(o.path);
     return (struct attn_explain_opts){
-        .layer = (size_t)o.layer.n, .head = (size_t)o.head.n, .all = o.all, .format = o.format ? o.format : format_of(o.path),
-        .path = o.path, .precision = (int)o.precision.n, .width = terminal_columns(terminal), .color = terminal_colored(terminal),
+        .layer = (size_t)o.layer.n, .head = (size_t)o.head.n, .all = o.all,
+        .format = o.format ? o.format : format_of(o.path),
+        .path = o.path, .precision = (int)o.precision.n, .width = terminal_columns(terminal),
+        .color = terminal_colored(terminal),
         .threads = (int)common.threads.n, .kind = attention_kind(), .gaps = (size_t)o.blank.n, .seed = dropout_seed.n,
         .answers = o.answers};
 }
@@ -252,18 +258,21 @@ static int explain_article(struct attn_err *err)
 {
     const char *model = common.model == getenv(model_options[0].env) ? NULL : common.model;
     const struct { const char *name, *given; } others[] = {
-        {"model", model}, {"sentence", common.sentence}, {"file", common.file}, {"ids", common.ids}, {"cross", crossing.text},
+        {"model", model}, {"sentence", common.sentence}, {"file", common.file}, {"ids", common.ids},
+        {"cross", crossing.text},
         {"cross-file", crossing.file}, {"cross-ids", crossing.ids}, {"layer", o.layer.given}, {"head", o.head.given},
         {"query", o.query}, {"key", o.key}};
     struct attn_explain_opts e = options_of();
     for (size_t i = 0; i < sizeof others / sizeof *others; i++)
         if (others[i].given)
-            return attn_fail(err, ATTN_EUSAGE, "--article and --%s do not go together: the article has its own", others[i].name);
+            return attn_fail(err, ATTN_EUSAGE,
+                             "--article and --%s do not go together: the article has its own", others[i].name);
     static const struct option *const groups[] = {attention_options, edit_options, from_options, label_options};
     for (size_t g = 0; g < sizeof groups / sizeof *groups; g++)
         for (const struct option *row = groups[g]; row->name; row++)
             if (option_given(row))
-                return attn_fail(err, ATTN_EUSAGE, "--article and --%s do not go together: the article has its own", row->name);
+                return attn_fail(err, ATTN_EUSAGE,
+                                 "--article and --%s do not go together: the article has its own", row->name);
     return attn_explain_article(o.article, &e, err);
 }
 
@@ -272,8 +281,8 @@ static int check_path(struct attn_err *err)
 {
     const char *promised = o.format ? NULL : output_format_of(o.path);
     if (promised && strcmp(promised, format_of(o.path)))
-        return attn_fail(err, ATTN_EUSAGE, "%s: explain writes text, .md, .html or .pdf, and run writes %s; with --format the "
-                         "name may be any", o.path, promised);
+        return attn_fail(err, ATTN_EUSAGE, "%s: explain writes text, .md, .html or .pdf, and run writes %s; with "
+                                           "--format the name may be any", o.path, promised);
     bool known = strcmp(format_of(o.path), "text") != 0;
     return known && !o.format ? ATTN_OK : output_check_format(o.format, o.path, err);
 }
@@ -283,7 +292,8 @@ static int explain(struct attn_err *err)
     if (check_path(err))
         return err->code;
     if (o.answers && !o.blank.given)
-        return attn_fail(err, ATTN_EUSAGE, "--answers fills in a worksheet: give --blank N, and the sheet's --seed, too");
+        return attn_fail(err, ATTN_EUSAGE, "--answers fills in a worksheet: give --blank N, and the sheet's --seed, "
+                                           "too");
     return o.article ? explain_article(err) : explain_cell(err);
 }
 
@@ -305,7 +315,8 @@ static const char *article_choice(size_t i)
 /* Numbers begin with 00, which whoever types one digit may not know. */
 static const char *mistaken_article(const char *value)
 {
-    static const char *const nth[] = {"first", "second", "third", "fourth", "fifth", "sixth", "seventh", "eighth", "ninth"};
+    static const char *const nth[] = {"first", "second", "third", "fourth", "fifth", "sixth", "seventh", "eighth",
+                                      "ninth"};
     static char why[128];
     const char *number, *name, *at, *called, *title;
     if (*value < '1' || *value > '9' || value[1])
@@ -337,21 +348,29 @@ static const struct option options[] = {
      .flags = OPT_COUNTS | OPT_USUAL},
     {0, "head", OPT_NUMBER, &o.head, "N", "the query head, counted from 0 (default: 0)", .max = INT32_MAX,
      .flags = OPT_COUNTS | OPT_USUAL},
-    {0, "query", OPT_TEXT, &o.query, "TOKEN", "the token that looks: its index, counted from 0, or its text if it occurs once; of a word of several tokens it is the last "
-     "(default: the last)", .flags = OPT_COUNTS | OPT_USUAL},
-    {0, "key", OPT_TEXT, &o.key, "TOKEN", "the token it looks at, given the same way, from the other text if there is one "
-     "(default: the one with the largest weight)", .flags = OPT_COUNTS | OPT_USUAL},
-    {0, "article", OPT_CHOICE, &o.article, "NAME", "work through an article on attention instead, with its own inputs and "
-     "weights, each number that it prints beside the computed one, its errors named: by number or name; list says what each covers",
+    {0, "query", OPT_TEXT, &o.query, "TOKEN", "the token that looks: its index, counted from 0, or its text if it "
+                                              "occurs once; of a word of several tokens it is the last (default: the "
+                                              "last)", .flags = OPT_COUNTS | OPT_USUAL},
+    {0, "key", OPT_TEXT, &o.key, "TOKEN", "the token it looks at, given the same way, from the other text if there is "
+                                          "one (default: the one with the largest weight)",
+     .flags = OPT_COUNTS | OPT_USUAL},
+    {0, "article", OPT_CHOICE, &o.article, "NAME",
+     "work through an article on attention instead, with its own inputs and weights, each number that it prints beside "
+     "the computed one, its errors named: by number or name; list says what each covers",
      .choice = article_choice, .mistaken = mistaken_article, .flags = OPT_COUNTS},
-    {0, "blank", OPT_NUMBER, &o.blank, "N", "a worksheet: leave out N results, at random by --seed, to be computed from the numbers printed "
-     "beside them; a page (-o sheet.html) checks what is typed", .min = 1, .max = 1000, .flags = OPT_COUNTS | OPT_USUAL},
+    {0, "blank", OPT_NUMBER, &o.blank, "N",
+     "a worksheet: leave out N results, at random by --seed, to be computed from "
+                                            "the numbers printed beside them; a page (-o sheet.html) checks what is "
+                                            "typed", .min = 1, .max = 1000,
+     .flags = OPT_COUNTS | OPT_USUAL},
     {0, "answers", OPT_FLAG, &o.answers, NULL, "with --blank: the same sheet with these results, marked",
      .flags = OPT_COUNTS},
     {0, "all", OPT_FLAG, &o.all, NULL, "shorten nothing: show every number of long vectors and texts",
      .section = OF_SHOWN, .flags = OPT_COUNTS},
-    {0, "format", OPT_CHOICE, &o.format, "F", "text, md (Markdown), html (one page that needs nothing else) or pdf (A4, to print) "
-     "(default: by the ending of the -o path, else text)", .choices = formats,
+    {0, "format", OPT_CHOICE, &o.format, "F",
+     "text, md (Markdown), html (one page that needs nothing else) or pdf (A4, "
+                                              "to print) (default: by the ending of the -o path, else text)",
+     .choices = formats,
      .section = OF_OUTPUT, .flags = OPT_COUNTS | OPT_USUAL},
     {'o', "output", OPT_FILE, &o.path, "PATH", "write to this file (default: -, standard output)",
      .section = OF_OUTPUT, .flags = OPT_OUTPUT | OPT_USUAL},
@@ -367,18 +386,21 @@ const struct command explain_command = {
     .usage = "explain -s TEXT [-m DIR|NAME] [--layer N] [--head N] [--query TOKEN] [--key TOKEN] [--format F] [-o "
              "PATH]",
     .summary = "derive one attention weight and one context vector step by step, with the numbers",
-    .about = "Shows how a weight is computed: what the layer reads of both tokens, query and key as sums of products, the "
-             "rotation where the model has rotary positions, the dot product term by term, scale, mask and softmax (or what "
-             "--attention puts in their place), what the scale does to the weights, and how the weights mix the values into the "
-             "context vector.  The numbers are those of a run, with the digits that run prints; anything computed in addition is "
-             "marked.  Long vectors are shortened in the middle; their sums include all numbers.",
+    .about = "Shows how a weight is computed: what the layer reads of both tokens, query and key as sums of products, "
+             "the rotation where the model has rotary positions, the dot product term by term, scale, mask and softmax "
+             "(or what --attention puts in their place), what the scale does to the weights, and how the weights mix "
+             "the values into the context vector.  The numbers are those of a run, with the digits that run prints; "
+             "anything computed in addition is marked.  Long vectors are shortened in the middle; their sums include "
+             "all numbers.",
     .examples = (const struct pair[]){
         {"attn-cli explain -s \"Life is short, eat dessert first\" --query eat --key is",
          "why \"eat\" gives \"is\" the weight it does"},
-        {"attn-cli explain -m ./gpt2 -s \"Hello there\" --layer 3 --head 5 -o handout.html", "for the last token, as a page to "
+        {"attn-cli explain -m ./gpt2 -s \"Hello there\" --layer 3 --head 5 -o handout.html",
+         "for the last token, as a page to "
          "hand out"},
         {"attn-cli explain -s \"Life is short\" --scale none", "the largest weight and the entropy without scaling"},
-        {"attn-cli explain -m life -s \"Life is short\" --blank 5 --seed 3 -o sheet.html", "a worksheet; with --answers the filled one"},
+        {"attn-cli explain -m life -s \"Life is short\" --blank 5 --seed 3 -o sheet.html",
+         "a worksheet; with --answers the filled one"},
         {"attn-cli explain -m life -s \"Life is short\" --blank 5 --seed 3 -o sheet.pdf", "the same to print, on A4"},
         {"attn-cli explain --article life", "an article, listing by listing, with its errata; --article list shows "
          "which there are"},
@@ -386,11 +408,11 @@ const struct command explain_command = {
     .list_title = "Articles",
     .rows = article_list,
     .refused = (const struct pair[]){
-        {"words", "a derivation is of one weight, between two tokens; --query and --key find words that the tokenizer has cut, and "
-         "'run' merges them"},
+        {"words", "a derivation is of one weight, between two tokens; --query and --key find words that the tokenizer "
+                  "has cut, and 'run' merges them"},
         {NULL, NULL}},
-    .groups = (const struct option *const[]){model_options, text_options, encode_options, ids_options, label_options, cross_options, options,
-                                             edit_options, from_options, attention_options, dropout_seed_options, thread_options,
-                                             general_options, NULL},
+    .groups = (const struct option *const[]){model_options, text_options, encode_options, ids_options, label_options,
+                                             cross_options, options, edit_options, from_options, attention_options,
+                                             dropout_seed_options, thread_options, general_options, NULL},
     .report = true,
 };

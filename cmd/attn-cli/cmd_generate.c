@@ -15,8 +15,8 @@
 
 /* ---- growth ------------------------------------------------------------------------------ */
 
-/* Runs a growing list of token ids through the model, each id once, for its predictions of the next.  The first reading takes
- * the whole prompt in one pass.  Keys and values are cached, so that each later token costs one row. */
+/* Runs a growing list of token ids through the model, each id once, for its predictions of the next.  The first reading
+ * takes the whole prompt in one pass.  Keys and values are cached, so that each later token costs one row. */
 struct growth {
     int32_t *ids; size_t n, room;       /* room: how many there may be in the end, at least as many as in the prompt */
     const struct attn_model *model;
@@ -36,7 +36,8 @@ static unsigned wants(void *self, int act, int layer)
     return act != ATTN_ACT_LOGITS ? 0 : g->logprob ? ATTN_WATCH : ATTN_WATCH | ATTN_LAST;
 }
 
-/* A token's row predicts the next one: it gives the log-probability of a known next token, or the logits after the last. */
+/* A token's row predicts the next one: it gives the log-probability of a known next token, or the logits after the
+ * last. */
 static int watch(void *self, const struct attn_probe *p, struct attn_err *err)
 {
     struct growth *g = self;
@@ -75,7 +76,8 @@ static int growth_start(struct growth *g, const struct attn_model *m, const stru
     if (g->editor)
         observers[n++] = attn_editor_observer(g->editor);
     observers[n++] = (struct attn_observer){.wants = wants, .watch = watch, .self = g, .overflow = note_overflow};
-    struct attn_plan plan = {.rows = attn_model_keeps(m, 1, room) ? prompt->n : room, .seqs = 1, .keys = room, .threads = threads,
+    struct attn_plan plan = {.rows = attn_model_keeps(m, 1, room) ? prompt->n : room, .seqs = 1, .keys = room,
+                             .threads = threads,
                              .bf16 = bf16, .kind = *kind,
                              .copies = room - prompt->n < REPAYS_COPIES ? ATTN_COPY_NEVER : ATTN_COPY_FIRST};
     attn_model_info(m, &info);
@@ -160,7 +162,8 @@ static bool for_files(const char *format)
     return format && strcmp(format, "text") != 0 && strcmp(format, "json") != 0;
 }
 
-/* The format of the activations: --format if it is one for files only, else the one the path's ending stands for, if any. */
+/* The format of the activations: --format if it is one for files only, else the one the path's ending stands for, if
+ * any. */
 static const char *dump_format(void)
 {
     const char *by_path = activations_format_of(o.path);
@@ -171,7 +174,8 @@ static int check_usage(struct attn_err *err)
 {
     bool selects = selection.show || selection.layer || selection.head;
     if (o.path && !strcmp(o.path, "-"))
-        return attn_fail(err, ATTN_EUSAGE, "-o -: standard output has the text; give the activations a file or directory");
+        return attn_fail(err, ATTN_EUSAGE, "-o -: standard output has the text; give the activations a file or "
+                                           "directory");
     if (!o.path && (selects || for_files(o.format)))
         return attn_fail(err, ATTN_EUSAGE, "%s%s is for activations: give them a file or directory with -o",
                          selects ? "--" : "--format ",
@@ -276,8 +280,8 @@ static int add_token(struct generation *s, struct attn_err *err)
     return ATTN_OK;
 }
 
-/* Writes and adds tokens until a limit is reached, or until standard output fails, as it does when its reader is gone, unless a
- * file is to be written, too. */
+/* Writes and adds tokens until a limit is reached, or until standard output fails, as it does when its reader is gone,
+ * unless a file is to be written, too. */
 static int go_on(struct generation *s, struct attn_err *err)
 {
     int code = ATTN_OK;
@@ -387,23 +391,27 @@ static const struct option prompt_options[] = {
 static const struct option options[] = {
     {'n', "max-tokens", OPT_NUMBER, &o.most, "N", "how many tokens to add at most (default: 32)", .max = INT32_MAX,
      .flags = OPT_COUNTS | OPT_USUAL},
-    {0, "temperature", OPT_REAL, &o.temperature, "T", "divide the logits by T before a token is drawn; 0 always takes the "
+    {0, "temperature", OPT_REAL, &o.temperature, "T",
+     "divide the logits by T before a token is drawn; 0 always takes the "
      "likeliest (default: 0, or 1 with --top-k or --top-p, and with --seed unless --dropout is given)",
      .flags = OPT_COUNTS | OPT_USUAL},
     {0, "top-k", OPT_NUMBER, &o.top_k, "K", "draw only from the K likeliest tokens (default: 0, all)", .max = INT32_MAX,
      .flags = OPT_COUNTS},
-    {0, "top-p", OPT_REAL, &o.top_p, "P", "of those, draw from the fewest that together have probability P (default: 1, all)",
+    {0, "top-p", OPT_REAL, &o.top_p, "P",
+     "of those, draw from the fewest that together have probability P (default: 1, "
+                                          "all)",
      .max = 1, .flags = OPT_COUNTS | OPT_USUAL},
-    {0, "seed", OPT_NUMBER, &dropout_seed, "N", "seed of the random numbers, for the draws and for --dropout (default: 0); the "
-     "same seed draws the same tokens",
+    {0, "seed", OPT_NUMBER, &dropout_seed, "N", "seed of the random numbers, for the draws and for --dropout (default: "
+                                                "0); the same seed draws the same tokens",
      .max = UINT64_MAX, .flags = OPT_COUNTS | OPT_USUAL},
     {0, "stop", OPT_TEXT, &o.stop, "TEXT", "stop where the continuation contains TEXT, which is not printed",
      .flags = OPT_COUNTS | OPT_USUAL},
     {0, "ignore-eos", OPT_FLAG, &o.ignore_eos, NULL, "do not stop after a token that ends a text: eos_token_id of "
      "generation_config.json, or else of config.json",
      .flags = OPT_COUNTS},
-    {0, "format", OPT_CHOICE, &o.format, "F", "format of the result: text (default) or json; of the activations with -o: csv, "
-     "tidy, npy, npz, term, png, svg, pdf, html, or screen, text and json where the ending of PATH says nothing",
+    {0, "format", OPT_CHOICE, &o.format, "F", "format of the result: text (default) or json; of the activations with "
+                                              "-o: csv, tidy, npy, npz, term, png, svg, pdf, html, or screen, text and "
+                                              "json where the ending of PATH says nothing",
      .choice = format_choice, .section = OF_OUTPUT, .flags = OPT_COUNTS | OPT_USUAL},
     {'o', "output", OPT_FILE, &o.path, "PATH", "write activations to this file or directory",
      .section = OF_OUTPUT, .flags = OPT_OUTPUT | OPT_USUAL},
@@ -415,18 +423,22 @@ const struct command generate_command = {
     .run = generate,
     .usage = "generate -s TEXT [-m DIR|NAME] [-n N] [--temperature T] [--format F] [-o PATH]",
     .summary = "continue a prompt",
-    .about = "Prints the prompt and its continuation, as it is generated; an end-of-text token is not printed, and on a terminal "
-             "control bytes are shown, as \\x1B, instead of obeyed.  JSON has every token with its log-probability (natural, at "
-             "temperature 1, null for the first), the continuation as text, and why it stopped: length (-n tokens), eos, context "
-             "(n_ctx tokens, including the prompt) or text (--stop).  Each token is computed once, with a key/value cache.  With "
-             "-o the whole text then runs once more, as in run, and its activations are written, with the same bits as in the "
-             "generation (except where rotation depends on the length of the text: \"dynamic\", \"longrope\").  With "
-             "--ids and no tokenizer, the text is printed as ids, and is null in JSON.",
+    .about = "Prints the prompt and its continuation, as it is generated; an end-of-text token is not printed, and on a "
+             "terminal control bytes are shown, as \\x1B, instead of obeyed.  JSON has every token with its "
+             "log-probability (natural, at temperature 1, null for the first), the continuation as text, and why it "
+             "stopped: length (-n tokens), eos, context (n_ctx tokens, including the prompt) or text (--stop).  Each "
+             "token is computed once, with a key/value cache.  With -o the whole text then runs once more, as in run, "
+             "and its activations are written, with the same bits as in the generation (except where rotation depends "
+             "on the length of the text: \"dynamic\", \"longrope\").  With --ids and no tokenizer, the text is printed "
+             "as ids, and is null in JSON.",
     .examples = (const struct pair[]){
         {"attn-cli generate -s \"Once upon a time\"", "the likeliest 32 tokens, by the built-in model"},
-        {"attn-cli generate -m ./gpt2 --prompt \"Once\" -n 100 --temperature 0.8 --top-p 0.95 --seed 7", "a text drawn at random"},
-        {"attn-cli generate -m ./gpt2 -f note.txt --stop \".\" --format json", "up to a full stop, with log-probabilities"},
-        {"attn-cli generate -s \"Once upon a time\" --edit 'L3.resid_post[pos=-1] += noise(0.5,7)'", "with activations changed "
+        {"attn-cli generate -m ./gpt2 --prompt \"Once\" -n 100 --temperature 0.8 --top-p 0.95 --seed 7",
+         "a text drawn at random"},
+        {"attn-cli generate -m ./gpt2 -f note.txt --stop \".\" --format json",
+         "up to a full stop, with log-probabilities"},
+        {"attn-cli generate -s \"Once upon a time\" --edit 'L3.resid_post[pos=-1] += noise(0.5,7)'",
+         "with activations changed "
                                                                                                      "at each step"},
         {"attn-cli generate -m ./gpt2 -s \"Hello\" --show pattern --layer 5 -o out.npz", "and who attended to whom"},
         {NULL, NULL}},
@@ -435,7 +447,8 @@ const struct command generate_command = {
         {"cross-file", "a continuation looks at its own text, as it grows; 'run' and 'explain' look at another text"},
         {"cross-ids", "a continuation looks at its own text, as it grows; 'run' and 'explain' look at another text"},
         {NULL, NULL}},
-    .groups = (const struct option *const[]){model_options, text_options, prompt_options, encode_options, ids_options, label_options,
-                                             options, edit_options, from_options, select_options, csv_options, picture_options,
-                                             key_picture_options, attention_options, compute_options, thread_options, general_options, NULL},
+    .groups = (const struct option *const[]){model_options, text_options, prompt_options, encode_options, ids_options,
+                                             label_options, options, edit_options, from_options, select_options,
+                                             csv_options, picture_options, key_picture_options, attention_options,
+                                             compute_options, thread_options, general_options, NULL},
 };

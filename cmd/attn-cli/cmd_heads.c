@@ -42,10 +42,12 @@ static bool repeats(void)
 static int check(struct attn_err *err)
 {
     if (!repeats() && (o.samples.given || (dropout_seed.given && attention_kind().dropout <= 0)))
-        return attn_fail(err, ATTN_EUSAGE, "--%s is for random texts: it goes with --repeat", o.samples.given ? "samples"
+        return attn_fail(err, ATTN_EUSAGE,
+                         "--%s is for random texts: it goes with --repeat", o.samples.given ? "samples"
                          : "seed");
     if (!common.file && (record_form.input || record_form.column || record_form.headless))
-        return attn_fail(err, ATTN_EUSAGE, "--input, --column and --no-header say how a file is read: give it with -f PATH");
+        return attn_fail(err, ATTN_EUSAGE, "--input, --column and --no-header say how a file is read: give it with -f "
+                                           "PATH");
     int code = input_check_labels(err);
     return code ? code : output_choose_format(&o.format, o.path, &heads_command, err);
 }
@@ -110,7 +112,8 @@ static int read_text(struct heads *s, struct attn_err *err)
 
 static int open_records(struct heads *s)
 {
-    s->records = (struct attn_records_opts){.path = common.file, .format = record_form.input, .column = record_form.column,
+    s->records = (struct attn_records_opts){.path = common.file, .format = record_form.input,
+                                            .column = record_form.column,
                                             .headless = record_form.headless, .guessed = report_column};
     snprintf(s->about, sizeof s->about, "%s", strcmp(common.file, "-") ? excerpt(common.file).text : "standard input");
     return ATTN_OK;
@@ -201,7 +204,8 @@ static void explain_by(char help[OPTION_HELP])
 {
     char shares[OPTION_HELP / 2];
     list_terms(shares, sizeof shares, list_scores(ATTN_SCORE_SHARE, false), ", ");
-    snprintf(help, OPTION_HELP, "sort the heads by this score, the largest first (default: by the largest of those that "
+    snprintf(help, OPTION_HELP,
+             "sort the heads by this score, the largest first (default: by the largest of those that "
                                 "are shares of the attention: %s)", shares);
 }
 
@@ -213,16 +217,18 @@ static void explain_format(char help[OPTION_HELP])
 static const struct option text_rows[] = {
     {'s', "sentence", OPT_TEXT, &common.sentence, "TEXT", "the text itself",
      .section = OF_INPUT, .flags = OPT_INPUT | OPT_COUNTS | OPT_USUAL},
-    {'f', "file", OPT_FILE, &common.file, "PATH", "many texts, as batch reads them, - is standard input: the rows of all of "
+    {'f', "file", OPT_FILE, &common.file, "PATH",
+     "many texts, as batch reads them, - is standard input: the rows of all of "
      "them count alike", .section = OF_INPUT, .flags = OPT_INPUT | OPT_COUNTS | OPT_USUAL},
     {0, "ids", OPT_TEXT, &common.ids, "IDS", "token ids in place of a text, as in 5,1,2; they need no tokenizer",
      .section = OF_INPUT, .flags = OPT_INPUT | OPT_COUNTS},
-    {0, "repeat", OPT_NUMBER, &o.repeat, "N", "N random ids, twice, so that only looking back can predict the second half; used when no "
-     "text is given (default: 24, or as many as fit)",
+    {0, "repeat", OPT_NUMBER, &o.repeat, "N", "N random ids, twice, so that only looking back can predict the second "
+                                              "half; used when no text is given (default: 24, or as many as fit)",
      .min = 1, .max = INT32_MAX, .section = OF_INPUT, .flags = OPT_INPUT | OPT_COUNTS | OPT_USUAL},
     {0, "samples", OPT_NUMBER, &o.samples, "S", "how many such texts (default: 8)", .min = 1, .max = 1 << 20,
      .section = OF_INPUT, .flags = OPT_COUNTS},
-    {0, "seed", OPT_NUMBER, &dropout_seed, "K", "seed of the random ids, and of --dropout (default: 0)", .max = UINT64_MAX,
+    {0, "seed", OPT_NUMBER, &dropout_seed, "K",
+     "seed of the random ids, and of --dropout (default: 0)", .max = UINT64_MAX,
      .section = OF_INPUT, .flags = OPT_COUNTS},
     {.name = NULL},
 };
@@ -230,7 +236,8 @@ static const struct option text_rows[] = {
 static const struct option options[] = {
     {0, "by", OPT_CHOICE, &o.by, "SCORE", NULL, .choice = score_choice, .explain = explain_by,
      .flags = OPT_COUNTS | OPT_USUAL},
-    {0, "top", OPT_NUMBER, &o.top, "K", "only the first K of them; pictures have all (default: all)", .min = 1, .max = INT32_MAX,
+    {0, "top", OPT_NUMBER, &o.top, "K",
+     "only the first K of them; pictures have all (default: all)", .min = 1, .max = INT32_MAX,
      .flags = OPT_COUNTS | OPT_USUAL},
     {0, "copying", OPT_FLAG, &o.copying, NULL, "compute the score `copying`, too, which takes V d^2 operations once",
      .flags = OPT_COUNTS},
@@ -248,22 +255,25 @@ static const struct option options[] = {
 const struct command heads_command = {
     .name = "heads",
     .run = heads,
-    .usage = "heads [-s TEXT | -f FILE | --ids IDS | --repeat N] [-m DIR|NAME] [--by SCORE] [--top K] [--format F] [-o PATH]",
+    .usage = "heads [-s TEXT | -f FILE | --ids IDS | --repeat N] [-m DIR|NAME] [--by SCORE] [--top K] [--format F] [-o "
+             "PATH]",
     .summary = "which head does what: all heads, ranked by scores of their attention",
-    .about = "Computes scores of every head from its attention patterns and prints a table.  Each row (a query q "
-             "and its weights for the keys k) gives one number, and a score is their mean; rows that give none are "
-             "left out, and where no row gives one the score is - (null in JSON, empty in CSV).  Rows of several texts "
-             "are pooled.  The row `chance` is what equal weights would give; a head is named after the largest of "
-             "its shares that is at least twice chance and 0.1 above it; without such a share it gets no name.  "
-             "Without a text, random ids are repeated: there `induction` is the share of what came after the same token the "
-             "first time, and the losses of both halves say whether the model repeats at all.  "
-             "With edits, scores are those of the edited run, except `copying`, which depends only on weights.  "
-             "For more texts than one machine can take, 'batch --summary PATH --summary-form tidy' writes the scores "
-             "of each, in shards that 'merge' joins.",
+    .about = "Computes scores of every head from its attention patterns and prints a table.  Each row (a query q and "
+             "its weights for the keys k) gives one number, and a score is their mean; rows that give none are left "
+             "out, and where no row gives one the score is - (null in JSON, empty in CSV).  Rows of several texts are "
+             "pooled.  The row `chance` is what equal weights would give; a head is named after the largest of its "
+             "shares that is at least twice chance and 0.1 above it; without such a share it gets no name.  Without a "
+             "text, random ids are repeated: there `induction` is the share of what came after the same token the first "
+             "time, and the losses of both halves say whether the model repeats at all.  With edits, scores are those "
+             "of the edited run, except `copying`, which depends only on weights.  For more texts than one machine can "
+             "take, 'batch --summary PATH --summary-form tidy' writes the scores of each, in shards that 'merge' "
+             "joins.",
     .examples = (const struct pair[]){
-        {"attn-cli heads -m induction --repeat 24", "which heads look back to the same token, and to what came after it"},
+        {"attn-cli heads -m induction --repeat 24",
+         "which heads look back to the same token, and to what came after it"},
         {"attn-cli heads -s \"Tom went home, and Tom slept\" --by previous --top 5", "in one sentence"},
-        {"attn-cli heads -m ./gpt2 -f sentences.txt --copying -o heads.csv", "over many, and how strongly their OV circuits copy"},
+        {"attn-cli heads -m ./gpt2 -f sentences.txt --copying -o heads.csv",
+         "over many, and how strongly their OV circuits copy"},
         {"attn-cli heads -m ./gpt2 --repeat 50 -o heads.png", "layers by heads, one picture a score"},
         {"attn-cli heads -m tiny --repeat 24 --ablate L0H1", "what the others do without one of them"},
         {"attn-cli heads --repeat 24 --format json | jq '.rows | max_by(.induction)'", "the induction head"},
@@ -271,12 +281,13 @@ const struct command heads_command = {
     .list_title = "Scores (A: the pattern without row 0, which in a causal model sees only itself)",
     .rows = score_list,
     .refused = (const struct pair[]){
-        {"words", "what a head does is told from its tokens: previous, induction and the rest look at each of them; 'run' merges words"},
+        {"words", "what a head does is told from its tokens: previous, induction and the rest look at each of them; "
+                  "'run' merges words"},
         {"cross", "previous, self, duplicate and induction compare a text with itself; 'run' shows the patterns"},
         {"show", "the patterns alone have scores; 'run' and 'batch' show activations"},
         {NULL, NULL}},
-    .groups = (const struct option *const[]){model_options, text_rows, record_options, encode_options, label_options, options, edit_options,
-                                             from_options, picture_options, attention_options, compute_options,
-                                             thread_options, general_options, NULL},
+    .groups = (const struct option *const[]){model_options, text_rows, record_options, encode_options, label_options,
+                                             options, edit_options, from_options, picture_options, attention_options,
+                                             compute_options, thread_options, general_options, NULL},
     .report = true,
 };

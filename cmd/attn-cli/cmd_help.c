@@ -75,7 +75,8 @@ static void option_line(FILE *f, const struct option *o)
     if (o->letter)
         snprintf(letter, sizeof letter, "-%c, ", o->letter);
     snprintf(term, sizeof term, "%s--%s%s%s", letter, o->name, o->arg ? " " : "", o->arg ? o->arg : "");
-    snprintf(help, sizeof help, "%s%s%s%s", option_help(o), o->env ? " [$" : "", o->env ? o->env : "", o->env ? "]" : "");
+    snprintf(help, sizeof help, "%s%s%s%s", option_help(o), o->env ? " [$" : "", o->env ? o->env : "", o->env ? "]" :
+             "");
     term_line(f, term, help);
 }
 
@@ -148,12 +149,15 @@ static bool print_topic(FILE *f, const char *name)
 /* ---- options, by what they are about ----------------------------------------------------- */
 
 static const struct section { enum option_section of; const char *title; } sections[] = {
-    {OF_INPUT, "Input"}, {OF_MODEL, "Model"}, {OF_NEW, "The new model"}, {OF_COMMAND, "What to do"}, {OF_SHOWN, "What to show"},
-    {OF_OUTPUT, "Output"}, {OF_PICTURE, "Pictures"}, {OF_EDIT, "Edits"}, {OF_ATTENTION, "Attention"}, {OF_PROCESS, "General"},
+    {OF_INPUT, "Input"}, {OF_MODEL, "Model"}, {OF_NEW, "The new model"}, {OF_COMMAND,
+                                                                          "What to do"}, {OF_SHOWN, "What to show"},
+    {OF_OUTPUT, "Output"}, {OF_PICTURE, "Pictures"}, {OF_EDIT, "Edits"}, {OF_ATTENTION,
+                                                                          "Attention"}, {OF_PROCESS, "General"},
 };
 enum { SECTIONS = sizeof sections / sizeof *sections };
 
-enum { FEW = 20 };                      /* so many options are read at a glance: they need neither headings nor selection */
+enum { FEW = 20 };                      /* so many options are read at a glance: they need neither headings nor
+                                         * selection */
 
 static bool has_many(const struct command *c)
 {
@@ -218,14 +222,16 @@ void help_print_command(FILE *f, const struct command *c, bool all)
                 pairs(f, topics[i].title, topics[i].list());
         }
     if (more)
-        fprintf(f, "\nFor %zu more options%s: attn-cli help %s --all\n", more, terms ? ", edits and attention kinds" : "", c->name);
+        fprintf(f, "\nFor %zu more options%s: attn-cli help %s --all\n", more, terms ? ", edits and attention kinds" :
+                "", c->name);
 }
 
 /* ---- the man page --------------------------------------------------------------------------
  *
  * In roff every line that starts with text for the user goes through roff(). */
 
-/* Escapes text for roff: hyphens stay hyphens, backslashes survive, and a leading dot or quote is not taken for a request. */
+/* Escapes text for roff: hyphens stay hyphens, backslashes survive, and a leading dot or quote is not taken for a
+ * request. */
 static void roff(FILE *f, const char *s)
 {
     if (*s == '.' || *s == '\'')
@@ -355,7 +361,8 @@ static void print_man(FILE *f)
 const char *const completion_shells[] = {"bash", "zsh", "fish", NULL};
 
 static struct { bool man, all; const char *shell; } want;
-static const char *const words[] = {"all", "edits", "kinds", NULL};     /* beside the commands: all of them, and the topics */
+/* beside the commands: all of them, and the topics */
+static const char *const words[] = {"all", "edits", "kinds", NULL};
 _Static_assert(sizeof words / sizeof *words == TOPICS + 2, "each topic is one of the words");
 
 static void print_all(FILE *f)
@@ -372,7 +379,8 @@ static int help(struct attn_err *err)
     const struct command *c = NULL;
     bool every = common.word ? !strcmp(common.word, "all") : want.all;
     if ((want.man || want.shell) && (common.word || want.all || (want.man && want.shell)))
-        return attn_fail(err, ATTN_EUSAGE, "--man, --completion%s do not go together", want.all ? " and --all" : " and COMMAND");
+        return attn_fail(err, ATTN_EUSAGE, "--man, --completion%s do not go together", want.all ? " and --all" :
+                         " and COMMAND");
     if (common.word && !every && print_topic(stdout, common.word))
         return ATTN_OK;
     if (common.word && !every && !(c = command_find(common.word, words, err)))
@@ -391,7 +399,8 @@ static int help(struct attn_err *err)
 }
 
 static const struct option options[] = {
-    {0, "all", OPT_FLAG, &want.all, NULL, "every option of a command that has many, not only the usual ones", .flags = 0},
+    {0, "all", OPT_FLAG, &want.all, NULL,
+     "every option of a command that has many, not only the usual ones", .flags = 0},
     {0, "man", OPT_FLAG, &want.man, NULL, "print the man page, for man -l -", .flags = 0},
     {0, "completion", OPT_CHOICE, &want.shell, "SHELL", "print completions for bash, zsh or fish",
      .choices = completion_shells},
@@ -403,8 +412,8 @@ const struct command help_command = {
     .run = help,
     .usage = "help [COMMAND|all|edits|kinds] [--all]",
     .summary = "explain a command, or all of them",
-    .about = "Without COMMAND: the list of commands; all: the help of every command; edits, kinds: what --edit and --attention take.  The "
-             "man page and the completions for shells are printed from the same table.",
+    .about = "Without COMMAND: the list of commands; all: the help of every command; edits, kinds: what --edit and "
+             "--attention take.  The man page and the completions for shells are printed from the same table.",
     .examples = (const struct pair[]){
         {"attn-cli help run", "what run does, and the options one needs most"},
         {"attn-cli help run --all", "all of its options"},

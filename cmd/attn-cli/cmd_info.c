@@ -51,7 +51,8 @@ static const char *shape(char buf[SHAPE], const struct attn_tensor_info *t)
 
 static void text_sizes(const struct attn_info *n)
 {
-    static const char *const count[] = {"", " thousand", " million", " billion"}, *const size[] = {" B", " KiB", " MiB", " GiB"};
+    static const char *const count[] = {"", " thousand", " million",
+                                        " billion"}, *const size[] = {" B", " KiB", " MiB", " GiB"};
     printf("vocabulary    %zu\ncontext       %zu tokens\nlayers        %zu\n", n->V, n->n_ctx, n->L);
     printf("width         %zu\nheads         %zu", n->d, n->H);
     if (n->Hkv != n->H)
@@ -196,11 +197,11 @@ static void json_head(const struct facts *f)
     }
     printf(",\n \"residual\": %s, \"output_projection\": %s, \"tied\": %s, \"unembed\": %s", truth(n->residual),
            truth(n->output_projection), truth(n->tied), truth(n->unembed));
-    printf(",\n \"vocab_size\": %zu, \"n_ctx\": %zu, \"n_layer\": %zu, \"n_head\": %zu, \"n_kv_head\": %zu", n->V, n->n_ctx,
-           n->L, n->H, n->Hkv);
+    printf(",\n \"vocab_size\": %zu, \"n_ctx\": %zu, \"n_layer\": %zu, \"n_head\": %zu, \"n_kv_head\": %zu", n->V,
+           n->n_ctx, n->L, n->H, n->Hkv);
     printf(",\n \"d_model\": %zu, \"d_head\": %zu, \"d_value\": %zu, \"d_mlp\": %zu", n->d, n->dh, n->dv, n->m);
-    printf(",\n \"parallel\": %s, \"rotary\": %zu, \"window\": %zu, \"local_layers\": %zu", truth(n->parallel), n->rotary,
-           n->window, n->local);
+    printf(",\n \"parallel\": %s, \"rotary\": %zu, \"window\": %zu, \"local_layers\": %zu", truth(n->parallel),
+           n->rotary, n->window, n->local);
     fputs(",\n \"norm_eps\": ", stdout);
     json_real(stdout, n->norm_eps);
     fputs(", \"rope_theta\": ", stdout);
@@ -212,8 +213,8 @@ static void json_head(const struct facts *f)
 static void json_cost(const char *key, const struct attn_cost *c)
 {
     printf("\"%s\": {\"memory\": %" PRIu64 ", \"scratch\": %" PRIu64 ", \"activations\": %" PRIu64 ", \"numbers\": %" PRIu64
-           ", \"npy\": %" PRIu64 ", \"csv\": %" PRIu64 "}", key, c->memory, c->scratch, c->activations, c->numbers, c->npy,
-           c->csv);
+           ", \"npy\": %" PRIu64 ", \"csv\": %" PRIu64 "}", key, c->memory, c->scratch, c->activations, c->numbers,
+           c->npy, c->csv);
 }
 
 static void json_run(const struct facts *f)
@@ -269,7 +270,8 @@ static int print_json(const struct facts *f, struct attn_err *err)
     json_head(f);
     fputs(",\n \"tokenizer\": ", stdout);
     if (f->tokenizer)
-        printf("{\"kind\": \"%s\", \"size\": %zu}", attn_tokenizer_kind(f->tokenizer), attn_tokenizer_size(f->tokenizer));
+        printf("{\"kind\": \"%s\", \"size\": %zu}", attn_tokenizer_kind(f->tokenizer),
+               attn_tokenizer_size(f->tokenizer));
     else
         fputs("null", stdout);
     json_warnings(f);
@@ -354,7 +356,8 @@ static const struct option options[] = {
     {0, "format", OPT_CHOICE, &o.format, "F", NULL, .choice = table_format, .explain = explain_format},
     {0, "check", OPT_FLAG, &o.check, NULL, "check every weight; one that is not finite is an error, and an output "
      "layer that differs anywhere from the embedding it is tied to a warning", .flags = 0},
-    {0, "digest", OPT_CHOICE, &o.digest, "KIND", "what the digest covers: sampled (configuration, tokenizer, headers, the "
+    {0, "digest", OPT_CHOICE, &o.digest, "KIND",
+     "what the digest covers: sampled (configuration, tokenizer, headers, the "
      "ends of each tensor) or full (every byte); default: sampled", .choices = digests},
     {.name = NULL},
 };
@@ -364,10 +367,10 @@ const struct command info_command = {
     .run = info,
     .usage = "info [-m DIR|NAME] [-s TEXT] [--format F] [--check] [--digest KIND]",
     .summary = "describe a model: family, sizes, choices, digest, tensors",
-    .about = "Prints what a model is, without running it.  The digest identifies its numbers (of large tensors, only their "
-             "ends): two models with the same digest from --digest full compute the same.  With a text, it also prints the "
-             "memory a run of it would take and how much it would write, both for what run shows by default and for everything, "
-             "and what multiplies on this machine: libxsmm's kernels, or plain loops and why.",
+    .about = "Prints what a model is, without running it.  The digest identifies its numbers (of large tensors, only "
+             "their ends): two models with the same digest from --digest full compute the same.  With a text, it also "
+             "prints the memory a run of it would take and how much it would write, both for what run shows by default "
+             "and for everything, and what multiplies on this machine: libxsmm's kernels, or plain loops and why.",
     .examples = (const struct pair[]){
         {"attn-cli info", "the model built into the binary"},
         {"attn-cli info -m ./gpt2 -f chapter.txt", "how much memory, and how large is a dump of everything?"},

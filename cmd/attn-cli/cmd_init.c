@@ -17,9 +17,10 @@ static void explain_families(char help[OPTION_HELP])
 {
     char names[OPTION_HELP / 2];
     family_list(names, sizeof names);
-    snprintf(help, OPTION_HELP, "write a model of this family in Hugging Face's layout, with its own config.json: %s (2 "
-             "layers of 4 heads, 64 wide); norms multiply by one, biases are zeros, all else normal with 0.02 (default: our own "
-             "format)", names);
+    snprintf(help, OPTION_HELP,
+             "write a model of this family in Hugging Face's layout, with its own config.json: %s (2 "
+                                "layers of 4 heads, 64 wide); norms multiply by one, biases are zeros, all else normal "
+                                "with 0.02 (default: our own format)", names);
 }
 
 /* ---- the configuration ------------------------------------------------------------------- */
@@ -56,7 +57,8 @@ static const struct option keys[] = {
     SIZE_OPTION("n-kv-head", &k.n_kv_head, "key and value heads (default: one for each query head)", .section = OF_NEW),
     SIZE_OPTION("d-model", &k.d_model, "width of a token's vector; without --family this has no default",
      .section = OF_NEW, .flags = OPT_USUAL),
-    SIZE_OPTION("d-head", &k.d_head, "width of a head's queries and keys (default: d_model over n_head)", .section = OF_NEW),
+    SIZE_OPTION("d-head", &k.d_head,
+                "width of a head's queries and keys (default: d_model over n_head)", .section = OF_NEW),
     SIZE_OPTION("d-value", &k.d_value, "width of a head's values (default: d_head)", .section = OF_NEW),
     COUNT_OPTION("d-mlp", &k.d_mlp, "width of the mlp; our own format needs it with --mlp", .section = OF_NEW),
     CHOICE_OPTION("position", &k.position, key_positions, "how positions are encoded: none (default), learned or rope",
@@ -67,13 +69,16 @@ static const struct option keys[] = {
     {0, "mlp", OPT_CHOICE, &k.mlp, "KIND", NULL, .choice = mlp_choice, .explain = explain_mlps, .section = OF_NEW},
     CHOICE_OPTION("mask", &k.mask, key_masks, "who sees whom: causal (default), or none (every token sees all)",
      .section = OF_NEW),
-    CHOICE_OPTION("scale", &k.scale, key_scales, "how dot products become scores: sqrt (default) divides them by sqrt(d_head), "
+    CHOICE_OPTION("scale", &k.scale, key_scales,
+                  "how dot products become scores: sqrt (default) divides them by sqrt(d_head), "
      "none leaves them as they are", .section = OF_NEW),
     SWITCH_OPTION("residual", &k.residual, "add each branch to the stream instead of replacing it (default: false)",
      .section = OF_NEW),
-    SWITCH_OPTION("output-projection", &k.output_projection, "an output projection after the heads (default: false)", .section = OF_NEW),
+    SWITCH_OPTION("output-projection", &k.output_projection,
+                  "an output projection after the heads (default: false)", .section = OF_NEW),
     SWITCH_OPTION("bias", &k.bias, "biases on q, k, v, o and the mlp (default: false)", .section = OF_NEW),
-    SWITCH_OPTION("tied", &k.tied, "the output layer is the embedding, transposed (default: true, or what the --family has)",
+    SWITCH_OPTION("tied", &k.tied, "the output layer is the embedding, transposed (default: true, or what the --family "
+                                   "has)",
      .section = OF_NEW),
     SWITCH_OPTION("unembed", &k.unembed, "an output layer, so that there are logits (default: false)",
                   .section = OF_NEW, .flags = OPT_USUAL),
@@ -113,7 +118,8 @@ static void write_config(FILE *f, const struct source *in)
     fputs("}}\n", f);
 }
 
-/* Sizes without a default are asked for here: the library's message would name keys of a file that the user never wrote. */
+/* Sizes without a default are asked for here: the library's message would name keys of a file that the user never
+ * wrote. */
 static int check_sizes(const struct source *in, struct attn_err *err)
 {
     static const struct { const char *what, *option; const struct number *to; } sizes[] = {
@@ -159,7 +165,8 @@ static int check_usage(struct attn_err *err)
     if (o.config && o.family)
         return attn_fail(err, ATTN_EUSAGE, "--config and --family do not go together: the file says it all");
     if (o.family && o.draw)
-        return attn_fail(err, ATTN_EUSAGE, "--draw and --family do not go together: recipes draw models of our own format");
+        return attn_fail(err, ATTN_EUSAGE, "--draw and --family do not go together: recipes draw models of our own "
+                                           "format");
     for (const struct option *row = word_options; o.family && row->name; row++)
         if (option_given(row))
             return attn_fail(err, ATTN_EUSAGE, "--family and --%s do not go together: only our own format splits words",
@@ -167,7 +174,8 @@ static int check_usage(struct attn_err *err)
     for (size_t g = 0; o.config && g < sizeof groups / sizeof *groups; g++)
         for (const struct option *row = groups[g]; row->name; row++)
             if (option_given(row))
-                return attn_fail(err, ATTN_EUSAGE, "--config and --%s do not go together: the file says it all", row->name);
+                return attn_fail(err, ATTN_EUSAGE,
+                                 "--config and --%s do not go together: the file says it all", row->name);
     return ATTN_OK;
 }
 
@@ -190,7 +198,8 @@ static int read_source(struct source *in, struct attn_err *err)
 static int make(const struct source *in, struct attn_err *err)
 {
     struct attn_init_opts opts = {
-        .config = in->config, .config_len = in->config_len, .config_name = o.config ? o.config : "options", .draw = o.draw,
+        .config = in->config, .config_len = in->config_len, .config_name = o.config ? o.config :
+                  "options", .draw = o.draw,
         .seed = o.seed.n,
         .scalar = o.rng && !strcmp(o.rng, "scalar"), .dtype = o.dtype ? o.dtype : "F32",
         .vocab = in->vocab, .vocab_len = in->vocab_len, .vocab_name = o.vocab};
@@ -200,13 +209,15 @@ static int make(const struct source *in, struct attn_err *err)
 /* A model that was downloaded or converted has files that init does not make; it cannot be drawn again. */
 static int protect_model(const char *dir, struct attn_err *err)
 {
-    static const char *const signs[] = {"tokenizer.json", "merges.txt", "tokenizer.model", "tokenizer.bin", "tokenizer_config.json",
-                                        "special_tokens_map.json", "added_tokens.json", "generation_config.json", "pytorch_model.bin",
+    static const char *const signs[] = {"tokenizer.json", "merges.txt", "tokenizer.model", "tokenizer.bin",
+                                        "tokenizer_config.json",
+                                        "special_tokens_map.json", "added_tokens.json", "generation_config.json",
+                                        "pytorch_model.bin",
                                         "pytorch_model.bin.index.json", "model.safetensors.index.json"};
     for (size_t i = 0; !o.force && i < sizeof signs / sizeof *signs; i++)
         if (attn_folder_has(dir, signs[i]) && attn_folder_has(dir, "config.json"))
-            return attn_fail(err, ATTN_EUSAGE, "%s: holds a model that init did not make (%s): choose another directory, or replace "
-                             "its weights with --force", dir, signs[i]);
+            return attn_fail(err, ATTN_EUSAGE, "%s: holds a model that init did not make (%s): choose another "
+                                               "directory, or replace its weights with --force", dir, signs[i]);
     return ATTN_OK;
 }
 
@@ -223,7 +234,8 @@ static int init(struct attn_err *err)
     if (!code)
         code = make(&in, err);
     if (!code && o.family && o.vocab && !attn_folder_has(o.path, "merges.txt"))
-        say_note("models of this family read vocab.json beside merges.txt, which is not there: texts cannot be read yet, only --ids");
+        say_note("models of this family read vocab.json beside merges.txt, which is not there: texts cannot be read "
+                 "yet, only --ids");
     free(in.config);
     free(in.vocab);
     return code;
@@ -231,17 +243,21 @@ static int init(struct attn_err *err)
 
 static const struct option options[] = {
     {'o', "output", OPT_DIR, &o.path, "DIR", "the model directory to write; it must not hold a training run or, "
-     "without --force, a model that was downloaded or converted; other files in it are left alone", .section = OF_OUTPUT, .flags = OPT_USUAL},
+     "without --force, a model that was downloaded or converted; other files in it are left alone",
+     .section = OF_OUTPUT, .flags = OPT_USUAL},
     {0, "force", OPT_FLAG, &o.force, NULL, "replace the weights of a model that was downloaded or converted",
      .section = OF_OUTPUT},
-    {0, "seed", OPT_NUMBER, &o.seed, "N", "torch.manual_seed(N) before the first number (default: 0)", .max = UINT64_MAX,
+    {0, "seed", OPT_NUMBER, &o.seed, "N",
+     "torch.manual_seed(N) before the first number (default: 0)", .max = UINT64_MAX,
      .flags = OPT_USUAL},
-    {0, "draw", OPT_TEXT, &o.draw, "RECIPE", "which tensor gets which numbers, in what order, see below (default: as torch's "
-     "modules draw them when they are built in the order of the model)", .flags = 0},
-    {0, "dtype", OPT_CHOICE, &o.dtype, "TYPE", "how numbers are stored: F32, F16 or BF16 (default: F32)", .choices = key_dtypes,
+    {0, "draw", OPT_TEXT, &o.draw, "RECIPE", "which tensor gets which numbers, in what order, see below (default: as "
+                                             "torch's modules draw them when they are built in the order of the model)",
+     .flags = 0},
+    {0, "dtype", OPT_CHOICE, &o.dtype, "TYPE",
+     "how numbers are stored: F32, F16 or BF16 (default: F32)", .choices = key_dtypes,
      .section = OF_OUTPUT, .flags = OPT_USUAL},
-    {0, "rng", OPT_CHOICE, &o.rng, "KIND", "which of torch's code paths (their last bits differ): avx2, which nearly every "
-     "machine runs, or scalar (default: avx2)", .choices = rngs},
+    {0, "rng", OPT_CHOICE, &o.rng, "KIND", "which of torch's code paths (their last bits differ): avx2, which nearly "
+                                           "every machine runs, or scalar (default: avx2)", .choices = rngs},
     {0, "family", OPT_CHOICE, &o.family, "NAME", NULL, .choice = family_choice, .explain = explain_families,
      .section = OF_NEW, .flags = OPT_USUAL},
     {0, "vocab", OPT_FILE, &o.vocab, "FILE", "the vocabulary, a JSON object from word to id",
@@ -256,13 +272,14 @@ const struct command init_command = {
     .run = init,
     .usage = "init -o DIR [--family NAME] [--vocab FILE] [--seed N] [--n-layer N] [--d-model N] ...",
     .summary = "make a model directory with seeded weights",
-    .about = "Writes config.json, model.safetensors and, if one is given, vocab.json.  The weights are bit for bit those that "
-             "torch draws from the same seed.  Each key of our config.json is an option; with --family, only the sizes "
-             "and --tied can be given.",
+    .about = "Writes config.json, model.safetensors and, if one is given, vocab.json.  The weights are bit for bit "
+             "those that torch draws from the same seed.  Each key of our config.json is an option; with --family, only "
+             "the sizes and --tied can be given.",
     .examples = (const struct pair[]){
         {"attn-cli init -o ./tiny --vocab vocab.json --n-layer 2 --n-head 2 --d-model 48", "the words of a vocabulary"},
         {"attn-cli init -o ./tiny --config config.json --seed 7", "an existing configuration"},
-        {"attn-cli init -o ./large --family gpt2 --dtype F16", "as large as GPT-2, for measurements; no tokenizer, so use --ids"},
+        {"attn-cli init -o ./large --family gpt2 --dtype F16",
+         "as large as GPT-2, for measurements; no tokenizer, so use --ids"},
         {"attn-cli init -o ./seeded --vocab-size 6 --n-layer 1 --n-head 1 --d-model 3 --d-head 2 --d-value 4 --seed 123 "
          "--draw 'embed:randn q:rand k:rand v:rand'", "numbers drawn in an order of your own"},
         {NULL, NULL}},
@@ -273,9 +290,9 @@ const struct command init_command = {
         {"NAME:DIST", "one tensor, or one of every layer, layer 0 first; NAME is embed, pos_embed, q, k, v, o, norm1, "
          "norm2, mlp.in, mlp.gate, mlp.out, norm_final, unembed, one of them with .bias, or a tensor's full name"},
         {"heads(NAME:DIST,...)", "draws q, k, v head by head, each as a matrix of its own"},
-        {"DIST", "rand, randn, uniform(A,B), normal(MEAN,STD), linear (as torch.nn.Linear), zeros, ones, identity or file(PATH): "
-         "numbers separated by commas, without labels, one line per input, as tensors are [in, out]; /ROWS after a random one "
-         "draws that many rows and keeps the first"},
+        {"DIST", "rand, randn, uniform(A,B), normal(MEAN,STD), linear (as torch.nn.Linear), zeros, ones, identity or "
+                 "file(PATH): numbers separated by commas, without labels, one line per input, as tensors are [in, "
+                 "out]; /ROWS after a random one draws that many rows and keeps the first"},
         {NULL, NULL}},
     .groups = (const struct option *const[]){options, keys, word_options, general_options, NULL},
 };

@@ -38,9 +38,11 @@ static int look(struct lens *s, struct attn_err *err)
     struct attn_observer observers[2];
     size_t n = session_observe(&s->of, observers, !terminal);
     const struct attn_lens_opts opts = {
-        .tokenizer = s->of.tokenizer, .text = s->of.in.text, .text_len = s->of.in.len, .target = o.target ? &s->target : NULL,
+        .tokenizer = s->of.tokenizer, .text = s->of.in.text, .text_len = s->of.in.len,
+        .target = o.target ? &s->target : NULL,
         .top = (size_t)o.top.n, .all = o.points && !strcmp(o.points, "all"), .format = o.format, .path = o.path,
-        .width = terminal_columns(terminal), .color = terminal_colored(terminal), .csv_safe = csv_safe(), .picture = picture_look(terminal),
+        .width = terminal_columns(terminal), .color = terminal_colored(terminal), .csv_safe = csv_safe(),
+        .picture = picture_look(terminal),
         .threads = (int)common.threads.n, .bf16 = compute_bf16(), .kind = attention_kind(), .observers = observers,
         .n_observers = n, .edits = s->of.edits.list};
     code = attn_lens(s->of.model, s->of.tokens, &opts, err);
@@ -74,12 +76,14 @@ static void explain_format(char help[OPTION_HELP])
 }
 
 static const struct option options[] = {
-    {0, "target", OPT_TEXT, &o.target, "TOKEN", "a token to follow: its logit, log-probability and rank at each point; a text that is "
-     "one token, with its space, as in \" Mary\", or an id", .flags = OPT_COUNTS | OPT_USUAL},
-    {0, "top", OPT_NUMBER, &o.top, "K", "how many of the likeliest tokens (default: 1 in text and pictures, 5 in other formats); "
-     "png, svg and pdf show only the first",
+    {0, "target", OPT_TEXT, &o.target, "TOKEN", "a token to follow: its logit, log-probability and rank at each point; "
+                                                "a text that is one token, with its space, as in \" Mary\", or an id",
+     .flags = OPT_COUNTS | OPT_USUAL},
+    {0, "top", OPT_NUMBER, &o.top, "K", "how many of the likeliest tokens (default: 1 in text and pictures, 5 in other "
+                                        "formats); png, svg and pdf show only the first",
      .min = 1, .max = INT32_MAX, .flags = OPT_COUNTS | OPT_USUAL},
-    {0, "points", OPT_CHOICE, &o.points, "WHERE", "resid_post: the embedding and after each layer (the default); all: also "
+    {0, "points", OPT_CHOICE, &o.points, "WHERE",
+     "resid_post: the embedding and after each layer (the default); all: also "
      "between attention and mlp", .choices = points, .flags = OPT_COUNTS | OPT_USUAL},
     {0, "format", OPT_CHOICE, &o.format, "F", NULL, .choice = format_choice, .explain = explain_format,
      .section = OF_OUTPUT, .flags = OPT_COUNTS | OPT_USUAL},
@@ -95,12 +99,12 @@ const struct command lens_command = {
     .run = lens,
     .usage = "lens -s TEXT [-m DIR|NAME] [--target TOKEN] [--top K] [--points resid_post|all] [--format F] [-o PATH]",
     .summary = "what the model would predict at each layer",
-    .about = "Applies the final norm and the output layer to the residual stream at each point: the embedding (resid_pre of "
-             "layer 0) and what each layer leaves (resid_post), at every position.  Shows the likeliest next tokens there with "
-             "their probabilities, the entropy of that prediction, its divergence KL(final || lens) from the final one, in "
-             "nats, and the logit, log-probability and rank (1 is the likeliest) of a target.  Each row of the stream is "
-             "normalised by its own statistics.  In pictures the likeliest token stands in each cell, coloured by its "
-             "probability or, with a target, by that of the target.",
+    .about = "Applies the final norm and the output layer to the residual stream at each point: the embedding "
+             "(resid_pre of layer 0) and what each layer leaves (resid_post), at every position.  Shows the likeliest "
+             "next tokens there with their probabilities, the entropy of that prediction, its divergence KL(final || "
+             "lens) from the final one, in nats, and the logit, log-probability and rank (1 is the likeliest) of a "
+             "target.  Each row of the stream is normalised by its own statistics.  In pictures the likeliest token "
+             "stands in each cell, coloured by its probability or, with a target, by that of the target.",
     .examples = (const struct pair[]){
         {"attn-cli lens -s \"Lily lost her red\"", "how the prediction forms, by the built-in model"},
         {"attn-cli lens -s \"Lily lost her red\" --target \" ball\" --points all", "where one token rises"},
@@ -111,8 +115,9 @@ const struct command lens_command = {
     .refused = (const struct pair[]){
         {"cross", REFUSED}, {"cross-file", REFUSED}, {"cross-ids", REFUSED},
         {NULL, NULL}},
-    .groups = (const struct option *const[]){model_options, text_options, encode_options, ids_options, label_options, options, edit_options,
-                                             from_options, csv_options, picture_options, attention_options, dropout_seed_options,
-                                             compute_options, thread_options, general_options, NULL},
+    .groups = (const struct option *const[]){model_options, text_options, encode_options, ids_options, label_options,
+                                             options, edit_options, from_options, csv_options, picture_options,
+                                             attention_options, dropout_seed_options, compute_options, thread_options,
+                                             general_options, NULL},
     .report = true,
 };

@@ -151,12 +151,14 @@ const struct command models_command = {
     .run = models,
     .usage = "models [--format F]",
     .summary = "list the models that are there: built in, installed, in Hugging Face's cache",
-    .about = "Lists every model that -m takes by name: those built in, the directories in ATTN_MODEL_PATH, the installed ones, and "
-             "what Hugging Face's tools have downloaded (HF_HUB_CACHE, HUGGINGFACE_HUB_CACHE, HF_HOME, or ~/.cache/huggingface/hub), "
-             "with family, number of parameters and context.  Where two have the same name, the later one has its path instead.  Nothing is downloaded.",
+    .about = "Lists every model that -m takes by name: those built in, the directories in ATTN_MODEL_PATH, the "
+             "installed ones, and what Hugging Face's tools have downloaded (HF_HUB_CACHE, HUGGINGFACE_HUB_CACHE, "
+             "HF_HOME, or ~/.cache/huggingface/hub), with family, number of parameters and context.  Where two have the "
+             "same name, the later one has its path instead.  Nothing is downloaded.",
     .examples = (const struct pair[]){
         {"attn-cli models", "which models can I use?"},
-        {"attn-cli models --format json | jq -r '.[] | select(.error == null) | .name'", "those that can be opened, for scripts"},
+        {"attn-cli models --format json | jq -r '.[] | select(.error == null) | .name'",
+         "those that can be opened, for scripts"},
         {NULL, NULL}},
     .groups = (const struct option *const[]){options, csv_options, general_options, NULL},
     .report = true,

@@ -35,7 +35,8 @@ static int plot(struct attn_err *err)
         .width = terminal_columns(terminal), .frames = (size_t)o.frames.n, .picture = picture_look(terminal),
         .note = note, .words = o.words};
     if (!common.word)
-        return attn_fail(err, ATTN_EUSAGE, "which matrices? give a .npy, .npz, .csv or .json file, or a directory that run wrote");
+        return attn_fail(err, ATTN_EUSAGE, "which matrices? give a .npy, .npz, .csv or .json file, or a directory that "
+                                           "run wrote");
     int code = output_choose_format(&o.format, o.path, &plot_command, err);
     opts.format = o.format ? o.format : "term";
     if (!code)
@@ -58,26 +59,28 @@ static const char *format_choice(size_t i)
 }
 
 static const struct option options[] = {
-    {0, "format", OPT_CHOICE, &o.format, "F", "term (heat maps on the terminal), png, svg, pdf or html, a page to explore "
-     "(default: by the ending of the -o path, else term)", .choice = format_choice,
+    {0, "format", OPT_CHOICE, &o.format, "F", "term (heat maps on the terminal), png, svg, pdf or html, a page to "
+                                              "explore (default: by the ending of the -o path, else term)",
+     .choice = format_choice,
      .section = OF_OUTPUT, .flags = OPT_USUAL},
     {'o', "output", OPT_FILE, &o.path, "PATH", "write to this file (default: -, standard output)", .section = OF_OUTPUT,
      .flags = OPT_OUTPUT | OPT_USUAL},
-    {0, "show", OPT_TEXT, &o.show, "LIST", "only these, separated by commas: names as in the dump, wildcards (blocks.*.attn.*), "
-     "short names (scores) (default: pattern, or everything where there is none)",
+    {0, "show", OPT_TEXT, &o.show, "LIST", "only these, separated by commas: names as in the dump, wildcards "
+                                           "(blocks.*.attn.*), short names (scores) (default: pattern, or everything "
+                                           "where there is none)",
      .section = OF_SHOWN, .flags = OPT_USUAL},
     {0, "layer", OPT_TEXT, &o.layer, "SPEC", "only these layers, counted from 0: 0,2-4 (default: all)",
      .section = OF_SHOWN, .flags = OPT_USUAL},
     {0, "head", OPT_TEXT, &o.head, "SPEC", "only these heads, counted from 0: 0,2-4 (default: all)",
      .section = OF_SHOWN, .flags = OPT_USUAL},
-    {0, "labels", OPT_FILE, &o.labels, "FILE", "names of tokens, or of rows and columns: the lines of a file, one for each, in "
-     "place of what the dump says",
+    {0, "labels", OPT_FILE, &o.labels, "FILE", "names of tokens, or of rows and columns: the lines of a file, one for "
+                                               "each, in place of what the dump says",
      .section = OF_SHOWN, .flags = OPT_USUAL},
-    {0, "words", OPT_FLAG, &o.words, NULL, "merge the tokens of each word, as run --words does: patterns are summed over the tokens of "
-     "a key's word and averaged over those of a query's",
+    {0, "words", OPT_FLAG, &o.words, NULL, "merge the tokens of each word, as run --words does: patterns are summed "
+                                           "over the tokens of a key's word and averaged over those of a query's",
      .section = OF_SHOWN, .flags = OPT_USUAL},
-    {0, "frames", OPT_NUMBER, &o.frames, "N", "draw at most this many steps of a train --watch-every history side by side, "
-     "evenly spread (default: 8)", .min = 1, .max = 10000,
+    {0, "frames", OPT_NUMBER, &o.frames, "N", "draw at most this many steps of a train --watch-every history side by "
+                                              "side, evenly spread (default: 8)", .min = 1, .max = 10000,
      .section = OF_SHOWN, .flags = 0},
     {.name = NULL},
 };
@@ -87,9 +90,9 @@ const struct command plot_command = {
     .run = plot,
     .usage = "plot PATH [--show LIST] [--layer SPEC] [--head SPEC] [--format F] [-o PATH]",
     .summary = "draw saved matrices",
-    .about = "Draws what a run wrote, or any matrices: PATH is an .npy, .npz, .csv or .tidy file, the JSON document of run, "
-             "manifest.json or the directory it is in.  Labels come from the manifest, the document or the table; if "
-             "there are none, rows and columns are numbered.  Numbers may be float16, float32 or float64; arrays are "
+    .about = "Draws what a run wrote, or any matrices: PATH is an .npy, .npz, .csv or .tidy file, the JSON document of "
+             "run, manifest.json or the directory it is in.  Labels come from the manifest, the document or the table; "
+             "if there are none, rows and columns are numbered.  Numbers may be float16, float32 or float64; arrays are "
              "[rows,columns] or [heads,rows,columns].  A directory that train --watch-every wrote is drawn as a "
              "history, one row per head, from the first step to the last.  NaN has a colour of its own and is counted.",
     .examples = (const struct pair[]){
@@ -97,7 +100,8 @@ const struct command plot_command = {
         {"attn-cli plot out.npz --layer 3 --head 0-3 --color-scale log -o heads.png", "some heads, for a slide"},
         {"attn-cli plot out/manifest.json --show scores --palette balance -o scores.svg", "for a paper"},
         {"attn-cli plot ./tiny/watch --head 0-3 -o history.png", "how heads formed while a model was trained"},
-        {"attn-cli plot attention.npy --labels words.txt -o attention.png", "a matrix of your own, with the words of its rows"},
+        {"attn-cli plot attention.npy --labels words.txt -o attention.png",
+         "a matrix of your own, with the words of its rows"},
         {NULL, NULL}},
     .groups = (const struct option *const[]){options, picture_options, key_picture_options, general_options, NULL},
     .word = "PATH",

@@ -46,8 +46,8 @@ static int check_rollout(const struct run *s, struct attn_err *err)
     attn_model_info(s->of.model, &info);
     for (size_t layer = 0; layer < info.L && s->of.cross; layer++)
         if (attn_select_wants(s->select, ATTN_ACT_ROLLOUT, (int)layer))
-            return attn_fail(err, ATTN_EUSAGE, "--show rollout: follows attention from layer to layer within one text, and "
-                                               "with --cross the keys are another's: leave one of them out");
+            return attn_fail(err, ATTN_EUSAGE, "--show rollout: follows attention from layer to layer within one text, "
+                                               "and with --cross the keys are another's: leave one of them out");
     return ATTN_OK;
 }
 
@@ -74,10 +74,12 @@ static int open_all(struct run *s, struct attn_err *err)
 static int check_gradient(struct run *s, struct attn_err *err)
 {
     if (!o.gradient)
-        return o.times ? attn_fail(err, ATTN_EUSAGE, "--times multiplies gradients by activations: give --gradient METRIC, too")
+        return o.times ? attn_fail(err, ATTN_EUSAGE,
+                                   "--times multiplies gradients by activations: give --gradient METRIC, too")
                        : ATTN_OK;
     if (crossing.text || crossing.file || crossing.ids)
-        return attn_fail(err, ATTN_EUSAGE, "--gradient with --cross: there is no backward pass through the keys of another text");
+        return attn_fail(err, ATTN_EUSAGE, "--gradient with --cross: there is no backward pass through the keys of "
+                                           "another text");
     return attn_metric_new(&s->metric, o.gradient, err);
 }
 
@@ -93,7 +95,8 @@ static int find_slopes(struct run *s, const int32_t *ids, struct attn_err *err)
     if (!code)
         code = attn_metric_refer_to(s->metric, s->of.model, s->of.tokens, &plan, err);
     if (!code && attn_metric_refers(s->metric) && !s->of.edits.list)
-        say_note("attn-cli run: without edits kl is 0, and so are its derivatives: it measures how far edits move the prediction");
+        say_note("attn-cli run: without edits kl is 0, and so are its derivatives: it measures how far edits move the "
+                 "prediction");
     if (!code)
         code = attn_slopes_new(&s->slopes, s->of.model, s->of.tokens, &opts, err);
     progress_end(&progress);
@@ -144,14 +147,14 @@ static int check_ablations(struct attn_err *err)
         return ATTN_OK;
     list_formats(names, sizeof names, ATTN_FORMAT_ABLATED, false, " or ");
     if (!(f->flags & ATTN_FORMAT_ABLATED))
-        return attn_fail(err, ATTN_EUSAGE, "--ablations: only --format %s shows what comes next without each head, not %s; for one "
-                         "head, --ablate L1H2 works in every format", names, f->name);
+        return attn_fail(err, ATTN_EUSAGE, "--ablations: only --format %s shows what comes next without each head, not "
+                                           "%s; for one head, --ablate L1H2 works in every format", names, f->name);
     if (crossing.text || crossing.file || crossing.ids)
-        return attn_fail(err, ATTN_EUSAGE, "--ablations with --cross: a run without a head begins at its layer, where nothing is "
-                                           "kept of the other text: leave one of them out");
+        return attn_fail(err, ATTN_EUSAGE, "--ablations with --cross: a run without a head begins at its layer, where "
+                                           "nothing is kept of the other text: leave one of them out");
     if (o.gradient)
-        return attn_fail(err, ATTN_EUSAGE, "--ablations with --gradient: a page of gradients shows no next tokens: leave one of "
-                                           "them out");
+        return attn_fail(err, ATTN_EUSAGE, "--ablations with --gradient: a page of gradients shows no next tokens: "
+                                           "leave one of them out");
     return ATTN_OK;
 }
 
@@ -171,8 +174,9 @@ static int ablate(struct run *s, struct attn_err *err)
     int code = attn_ablate_heads(&s->ablated, &s->n_ablated, s->of.model, &opts, err);
     erase_line(&s->steps.shown);
     if (!code && !s->n_ablated)
-        code = attn_fail(err, ATTN_EUSAGE, "--ablations: --show selects no matrix of a head, such as pattern, where the page could "
-                                           "show what comes next without it");
+        code = attn_fail(err, ATTN_EUSAGE,
+                         "--ablations: --show selects no matrix of a head, such as pattern, where the "
+                                           "page could show what comes next without it");
     return code;
 }
 
@@ -269,9 +273,12 @@ static int show(struct run *s, struct attn_err *err)
     if (!o.format || !strcmp(o.format, "text") || !strcmp(o.format, "term"))
         pager_hold();
     struct output output = {
-        .command = &run_command, .format = screen ? "screen" : o.format, .hints = hints.of, .path = o.path, .precision = (int)o.precision.n, .model = s->of.model,
-        .select = s->select, .tokens = s->of.tokens, .tokenizer = s->of.tokenizer, .text = s->of.in.text, .len = s->of.in.len, .cross = s->of.cross,
-        .cross_text = s->of.other.text, .cross_len = s->of.other.len, .slopes = s->slopes, .gradient = s->slopes ? &gradient : NULL,
+        .command = &run_command, .format = screen ? "screen" : o.format, .hints = hints.of, .path = o.path,
+        .precision = (int)o.precision.n, .model = s->of.model,
+        .select = s->select, .tokens = s->of.tokens, .tokenizer = s->of.tokenizer, .text = s->of.in.text,
+        .len = s->of.in.len, .cross = s->of.cross,
+        .cross_text = s->of.other.text, .cross_len = s->of.other.len, .slopes = s->slopes,
+        .gradient = s->slopes ? &gradient : NULL,
         .ablated = s->ablated, .n_ablated = s->n_ablated, .words = o.words,
         .edits = &s->of.edits};
     const struct attn_format *format = attn_format_find(output.format ? output.format : "text");
@@ -305,15 +312,16 @@ static int choose_format(struct attn_err *err)
         return output_choose_format(&o.format, o.path, &run_command, err);
     list_formats(names, sizeof names, ATTN_FORMAT_RUN, false, " or ");
     if (o.format && !(attn_format_find(o.format)->flags & ATTN_FORMAT_RUN))
-        return attn_fail(err, ATTN_EUSAGE, "--format %s is for a table, which --metric and --ablations make: expected, for "
-                         "activations, %s", o.format, names);
+        return attn_fail(err, ATTN_EUSAGE, "--format %s is for a table, which --metric and --ablations make: expected, "
+                                           "for activations, %s", o.format, names);
     return output_check_format(o.format, o.path, err);
 }
 
 static int check_output(struct attn_err *err)
 {
     if (o.dry_run && (o.format || o.path))
-        return attn_fail(err, ATTN_EUSAGE, "--dry-run runs nothing and lists edits on standard output: leave --format and -o out");
+        return attn_fail(err, ATTN_EUSAGE, "--dry-run runs nothing and lists edits on standard output: leave --format "
+                                           "and -o out");
     return choose_format(err);
 }
 
@@ -370,22 +378,28 @@ static const struct option options[] = {
     {'o', "output", OPT_FILE, &o.path, "PATH", "write to this file, or to this directory, made with its parents; "
      "DIR/ is one of CSV tables (default: -, standard output)",
      .section = OF_OUTPUT, .flags = OPT_OUTPUT | OPT_USUAL},
-    {0, "metric", OPT_MANY, &o.metrics, "METRIC", "what a metric is for the text, in place of activations: loss, kl (from "
-     "the run without edits), or terms such as logit(\" the\")-2*prob(5,pos=3); also logprob and rank; TOKEN is a text "
-     "or an id, pos the row, the last one by default.  With edits also what it is without them, and the difference; with --ablations, without "
-     "each head.  May be given again: a row a metric", .section = OF_SHOWN, .flags = OPT_COUNTS | OPT_USUAL},
-    {0, "gradient", OPT_TEXT, &o.gradient, "METRIC", "show, in place of each activation, how a metric changes with it: the "
-     "derivative of loss, or of terms such as logit(\" the\")-2*prob(5,pos=3); also logprob; TOKEN is a text or an id, pos "
-     "the row, the last one by default", .section = OF_SHOWN, .flags = OPT_COUNTS | OPT_USUAL},
+    {0, "metric", OPT_MANY, &o.metrics, "METRIC",
+     "what a metric is for the text, in place of activations: loss, kl (from the run without edits), or terms such as "
+     "logit(\" the\")-2*prob(5,pos=3); also logprob and rank; TOKEN is a text or an id, pos the row, the last one by "
+     "default.  With edits also what it is without them, and the difference; with --ablations, without each head.  May "
+     "be given again: a row a metric", .section = OF_SHOWN, .flags = OPT_COUNTS | OPT_USUAL},
+    {0, "gradient", OPT_TEXT, &o.gradient, "METRIC",
+     "show, in place of each activation, how a metric changes with it: the derivative of loss, or of terms such as "
+     "logit(\" the\")-2*prob(5,pos=3); also logprob; TOKEN is a text or an id, pos the row, the last one by default",
+     .section = OF_SHOWN, .flags = OPT_COUNTS | OPT_USUAL},
     {0, "times", OPT_FLAG, &o.times, NULL, "with --gradient: each derivative times the activation (gradient x input)",
      .section = OF_SHOWN, .flags = OPT_COUNTS},
-    {0, "dry-run", OPT_FLAG, &o.dry_run, NULL, "run nothing: list what each edit would change (activation, heads, rows, columns "
-     "or keys, how many numbers)", .section = OF_EDIT, .flags = OPT_COUNTS},
+    {0, "dry-run", OPT_FLAG, &o.dry_run, NULL,
+     "run nothing: list what each edit would change (activation, heads, rows, "
+                                               "columns or keys, how many numbers)", .section = OF_EDIT,
+     .flags = OPT_COUNTS},
     {0, "precision", OPT_NUMBER, &o.precision, "N", "digits after the point, in text only (default: 4)",
      .max = ATTN_PRECISION_MOST,
      .section = OF_OUTPUT, .flags = OPT_COUNTS},
-    {0, "words", OPT_FLAG, &o.words, NULL, "merge the tokens of each word, in every format, as a page does: pattern and rollout are summed "
-     "over the tokens of a key's word and averaged over those of a query's, so that rows still sum to 1; context is averaged",
+    {0, "words", OPT_FLAG, &o.words, NULL,
+     "merge the tokens of each word, in every format, as a page does: pattern and "
+                                           "rollout are summed over the tokens of a key's word and averaged over those "
+                                           "of a query's, so that rows still sum to 1; context is averaged",
      .section = OF_SHOWN, .flags = OPT_COUNTS | OPT_USUAL},
     {0, "ablations", OPT_FLAG, &o.ablations, NULL, "what comes next without each head: in formats of text a row a "
      "head, with the divergence KL(with it || without it) in nats, in place of activations; with --format html a "
@@ -400,10 +414,11 @@ const struct command run_command = {
     .run = run,
     .usage = "run -s TEXT [-m DIR|NAME] [--show LIST] [--format F] [-o PATH]",
     .summary = "one sentence: print or dump the chosen activations",
-    .about = "Turns a sentence into tokens, runs it through the model and shows what was computed on the way: by default "
-             "the attention patterns (who attends to whom; rows sum to 1) and the context vectors.  On a terminal that is a "
-             "first look on one screen, the most informative layer and the main role of each head, unless --format, --show, --layer or "
-             "--head ask for something; more than 4000 numbers there are summarised.  Files and pipes get all of them.",
+    .about = "Turns a sentence into tokens, runs it through the model and shows what was computed on the way: by "
+             "default the attention patterns (who attends to whom; rows sum to 1) and the context vectors.  On a "
+             "terminal that is a first look on one screen, the most informative layer and the main role of each head, "
+             "unless --format, --show, --layer or --head ask for something; more than 4000 numbers there are "
+             "summarised.  Files and pipes get all of them.",
     .examples = (const struct pair[]){
         {"attn-cli run -s \"Life is short, eat dessert first\"", "patterns and context vectors as text"},
         {"attn-cli run -s \"Life is short\" --show dots,scores,pattern --precision 6", "from dot products to weights"},
@@ -411,15 +426,18 @@ const struct command run_command = {
         {"attn-cli run -s \"Life is short\" -o life.png", "the patterns as heat maps; .svg for papers"},
         {"attn-cli run -m tiny -s \"Lily lost her red ball\" --ablations --show pattern,lens -o ball.html",
          "a page: every head, what comes next without it, what each layer would predict"},
-        {"attn-cli run -s \"Life is short\" --cross \"eat dessert first\"", "cross-attention: how one text looks at another"},
+        {"attn-cli run -s \"Life is short\" --cross \"eat dessert first\"",
+         "cross-attention: how one text looks at another"},
         {"attn-cli run -s \"Life is short\" --attention window:2", "the same weights, but each token sees only two"},
         {"attn-cli run -m tiny -s \"Lily lost her red\" --gradient 'logit(\" ball\")' --show context",
          "what a prediction depends on"},
-        {"attn-cli run -s \"Lily lost her red ball\" --show tokens --edit 'L2H0 = 0'", "without head 0 of layer 2: what comes "
+        {"attn-cli run -s \"Lily lost her red ball\" --show tokens --edit 'L2H0 = 0'",
+         "without head 0 of layer 2: what comes "
                                                                                        "next, before and after"},
-        {"attn-cli run -s \"Lily lost her red\" --metric 'logprob(\" ball\")' --metric loss --edit 'L2H0 = 0'", "what that does to "
-                                                                                                     "numbers of the prediction"},
-        {"attn-cli run -s \"Lily lost her red\" --ablations --metric 'logprob(\" ball\")' -o heads.csv", "and without each head, "
+        {"attn-cli run -s \"Lily lost her red\" --metric 'logprob(\" ball\")' --metric loss --edit 'L2H0 = 0'",
+         "what that does to numbers of the prediction"},
+        {"attn-cli run -s \"Lily lost her red\" --ablations --metric 'logprob(\" ball\")' -o heads.csv",
+         "and without each head, "
                                                                                                       "as a table"},
         {"attn-cli run -s \"Lily lost her red ball\" --patch 'L1.resid_post[pos=3]' --from \"Lily lost her big ball\"",
          "one activation taken from a run of another text"},
@@ -428,7 +446,8 @@ const struct command run_command = {
     .list_title = "Activations (short names; H heads, T tokens, N layers)",
     .list = (const struct pair[]){
         {"embed, pos_embed", "[T,d] token embeddings; position embeddings"},
-        {"resid_pre, resid_mid, resid_post", "[T,d] the residual stream: before a layer, between attention and mlp, after"},
+        {"resid_pre, resid_mid, resid_post", "[T,d] the residual stream: before a layer, between attention and mlp, "
+                                             "after"},
         {"norm1, norm2", "[T,d] the inputs of attention and mlp"},
         {"q, k, v", "[H,T,dh] queries, keys, values; q and k after rotary positions, where the model has them"},
         {"dots", "[H,T,T] q.k, neither scaled nor masked"},
@@ -438,8 +457,8 @@ const struct command run_command = {
         {"blocks.*.attn.out", "[T,d] after the output projection"},
         {"pre, linear, post", "[T,m] inside the mlp"},
         {"blocks.*.mlp.out", "[T,d] the output of the mlp"},
-        {"attn.added, mlp.added", "[T,d] what a branch adds to the stream, where a norm or factor behind it makes that differ from its "
-                                  "out"},
+        {"attn.added, mlp.added", "[T,d] what a branch adds to the stream, where a norm or factor behind it makes that "
+                                  "differ from its out"},
         {"norm_final, logits", "[T,d] and [T,V] at the end of the model"},
         {"result", "[H,T,d] each head's part of attn.out.  From here on derived; not included in *"},
         {"norms", "[H,T,T] pattern times the norm of what each value adds to attn.out"},
@@ -447,8 +466,9 @@ const struct command run_command = {
         {"lens", "[T,V] the logits if the model ended with this layer; in a page, a table of the likeliest tokens"},
         {"tokens", "the token table"},
         {NULL, NULL}},
-    .groups = (const struct option *const[]){model_options, text_options, encode_options, ids_options, label_options, cross_options,
-                                             select_options, options, edit_options, from_options, compare_options,
-                                             csv_options, picture_options, key_picture_options, attention_options, dropout_seed_options,
-                                             compute_options, thread_options, general_options, NULL},
+    .groups = (const struct option *const[]){model_options, text_options, encode_options, ids_options, label_options,
+                                             cross_options, select_options, options, edit_options, from_options,
+                                             compare_options, csv_options, picture_options, key_picture_options,
+                                             attention_options, dropout_seed_options, compute_options, thread_options,
+                                             general_options, NULL},
 };

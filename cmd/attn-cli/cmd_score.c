@@ -61,7 +61,8 @@ static struct attn_table table_of(const struct score *s)
                                .row = fill, .self = s, .spaced = true, .csv_safe = csv_safe()};
 }
 
-static void print_likely(const char *heading, const struct attn_likely *list, size_t n, const struct attn_tokenizer *tokenizer)
+static void print_likely(const char *heading, const struct attn_likely *list, size_t n,
+                         const struct attn_tokenizer *tokenizer)
 {
     printf("\n%s\nprobability      id%s\n", heading, tokenizer ? "  token" : "");
     for (size_t i = 0; i < n; i++) {
@@ -101,7 +102,8 @@ static int print_report(const struct score *s, const struct attn_table *table, s
     return ATTN_OK;
 }
 
-static void json_likely(const char *key, const struct attn_likely *list, size_t n, const struct attn_tokenizer *tokenizer)
+static void json_likely(const char *key, const struct attn_likely *list, size_t n,
+                        const struct attn_tokenizer *tokenizer)
 {
     printf("\"%s\": [", key);
     for (size_t i = 0; i < n; i++) {
@@ -165,7 +167,8 @@ static int choose_stride(struct score *s, struct attn_err *err)
     size_t n_ctx = s->info.n_ctx;
     s->stride = o.stride.given ? (size_t)o.stride.n : n_ctx > 2 ? n_ctx / 2 : 1;
     if (o.stride.given && s->stride >= n_ctx)
-        return attn_fail(err, ATTN_EUSAGE, "--stride: %s is not in 1..%zu, below the model's n_ctx", o.stride.given, n_ctx - 1);
+        return attn_fail(err, ATTN_EUSAGE,
+                         "--stride: %s is not in 1..%zu, below the model's n_ctx", o.stride.given, n_ctx - 1);
     return ATTN_OK;
 }
 
@@ -243,7 +246,8 @@ static void explain_format(char help[OPTION_HELP])
 }
 
 static const struct option options[] = {
-    {0, "stride", OPT_NUMBER, &o.stride, "N", "how far apart the windows of a longer text start (default: half of n_ctx)",
+    {0, "stride", OPT_NUMBER, &o.stride, "N", "how far apart the windows of a longer text start (default: half of "
+                                              "n_ctx)",
      .min = 1, .max = INT32_MAX, .flags = OPT_COUNTS | OPT_USUAL},
     {0, "format", OPT_CHOICE, &o.format, "F", NULL, .choice = table_format, .explain = explain_format,
      .section = OF_OUTPUT, .flags = OPT_COUNTS | OPT_USUAL},
@@ -255,21 +259,22 @@ const struct command score_command = {
     .run = score,
     .usage = "score -s TEXT [-m DIR|NAME] [--stride N] [--format F]",
     .summary = "per-token log-probability, total and perplexity of a text",
-    .about = "Prints the natural log-probability of each token given those before it (the first has none), their sum, and the "
-             "perplexity exp(-mean).  A text longer than n_ctx is read in windows of n_ctx tokens that start --stride apart: each "
-             "token after the first window is scored once, with at least n_ctx - N tokens before it.  A smaller stride gives "
-             "more context and takes longer.",
+    .about = "Prints the natural log-probability of each token given those before it (the first has none), their sum, "
+             "and the perplexity exp(-mean).  A text longer than n_ctx is read in windows of n_ctx tokens that start "
+             "--stride apart: each token after the first window is scored once, with at least n_ctx - N tokens before "
+             "it.  A smaller stride gives more context and takes longer.",
     .examples = (const struct pair[]){
         {"attn-cli score -s \"The little girl was happy.\"", "a table of tokens, and the totals"},
         {"attn-cli score -s \"The little girl was happy.\" --ablate L0H1", "the same without a head"},
         {"attn-cli score -m ./gpt2 -f book.txt --stride 256 --format json | jq .perplexity", "of a whole book"},
         {NULL, NULL}},
     .refused = (const struct pair[]){
-        {"cross", "a token would not see the tokens before it, and so not predict the next; 'run' and 'explain' look at "
-         "another text"},
+        {"cross",
+         "a token would not see the tokens before it, and so not predict the next; 'run' and 'explain' look at "
+                  "another text"},
         {NULL, NULL}},
-    .groups = (const struct option *const[]){model_options, text_options, encode_options, ids_options, label_options, options, edit_options,
-                                             from_options, compare_options, csv_options,
+    .groups = (const struct option *const[]){model_options, text_options, encode_options, ids_options, label_options,
+                                             options, edit_options, from_options, compare_options, csv_options,
                                              attention_options, dropout_seed_options, compute_options,
                                              thread_options, general_options, NULL},
     .report = true,

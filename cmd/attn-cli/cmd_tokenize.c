@@ -162,7 +162,8 @@ static int encode_lines(const struct attn_tokenizer *t, struct attn_err *err)
     struct attn_records *in = NULL;
     struct attn_record r;
     enum attn_records_event what = ATTN_RECORDS_NEXT;
-    const struct attn_records_opts opts = {.path = common.file, .format = record_form.input, .column = record_form.column,
+    const struct attn_records_opts opts = {.path = common.file, .format = record_form.input,
+                                           .column = record_form.column,
                                            .headless = record_form.headless, .guessed = report_column};
     uint64_t all = 0, failed = 0;
     report_start(&report, "tokenize", common.file, false);
@@ -255,11 +256,11 @@ const struct command tokenize_command = {
     .usage = "tokenize -s TEXT [-m DIR|NAME] [--special] [--format F] | tokenize -f FILE --lines | "
              "tokenize --decode --ids 5,1,2",
     .summary = "text to token ids and back",
-    .about = "Shows how a model reads a text: index, id, token and the bytes of the text it came from.  It needs no weights, "
-             "only a directory with a vocabulary: vocab.json for words; vocab.json and merges.txt, or tokenizer.json, for "
-             "byte-level BPE.  In the table a dot stands for a space, arrows for line feed and tab, and \\xE2 for a byte that is "
-             "no character by itself.  An empty text is no error: it has no tokens, except those that a template "
-             "adds.",
+    .about = "Shows how a model reads a text: index, id, token and the bytes of the text it came from.  It needs no "
+             "weights, only a directory with a vocabulary: vocab.json for words; vocab.json and merges.txt, or "
+             "tokenizer.json, for byte-level BPE.  In the table a dot stands for a space, arrows for line feed and tab, "
+             "and \\xE2 for a byte that is no character by itself.  An empty text is no error: it has no tokens, except "
+             "those that a template adds.",
     .examples = (const struct pair[]){
         {"attn-cli tokenize -s \"Life is short, eat dessert first\"", "a table of tokens"},
         {"attn-cli tokenize -f note.txt --format ids", "ids only, for scripts"},

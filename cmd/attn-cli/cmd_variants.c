@@ -53,8 +53,8 @@ static void explain_kinds(char help[OPTION_HELP])
 {
     char forms[OPTION_HELP / 2];
     list_terms(forms, sizeof forms, attention_forms(false), ", ");
-    snprintf(help, OPTION_HELP, "which kinds, separated by commas or blanks: %s (default: one of each, with W, S and B the square "
-             "root of the sentence's length)", forms);
+    snprintf(help, OPTION_HELP, "which kinds, separated by commas or blanks: %s (default: one of each, with W, S and B "
+                                "the square root of the sentence's length)", forms);
 }
 
 static void explain_format(char help[OPTION_HELP])
@@ -65,7 +65,8 @@ static void explain_format(char help[OPTION_HELP])
 static const struct option options[] = {
     {0, "kinds", OPT_LIST, &o.kinds, "LIST", NULL, .choice = kind_choice, .explain = explain_kinds,
      .flags = OPT_COUNTS | OPT_USUAL},
-    {0, "layer", OPT_NUMBER, &o.layer, "N", "the layer whose head is drawn, counted from 0 (default: 0)", .max = INT32_MAX,
+    {0, "layer", OPT_NUMBER, &o.layer, "N",
+     "the layer whose head is drawn, counted from 0 (default: 0)", .max = INT32_MAX,
      .section = OF_SHOWN, .flags = OPT_COUNTS | OPT_USUAL},
     {0, "head", OPT_NUMBER, &o.head, "N", "the query head that is drawn, counted from 0 (default: 0)", .max = INT32_MAX,
      .section = OF_SHOWN, .flags = OPT_COUNTS | OPT_USUAL},
@@ -81,17 +82,20 @@ const struct command variants_command = {
     .run = variants,
     .usage = "variants -s TEXT [-m DIR|NAME] [--kinds LIST] [--layer N] [--head N] [--format F] [-o PATH]",
     .summary = "one sentence under every kind of attention: what changes, what it costs",
-    .about = "Runs the sentence with the model's own attention, then, on the same weights, with each kind in every layer, and "
-             "compares: the largest and the mean difference of patterns, context vectors and the last residual stream, over all "
-             "layers and heads; the divergence of the next token's probabilities if there are logits; scores and operations; "
-             "memory when nothing is watched; and the time attention takes.  Then it draws one head under each kind.",
+    .about = "Runs the sentence with the model's own attention, then, on the same weights, with each kind in every "
+             "layer, and compares: the largest and the mean difference of patterns, context vectors and the last "
+             "residual stream, over all layers and heads; the divergence of the next token's probabilities if there are "
+             "logits; scores and operations; memory when nothing is watched; and the time attention takes.  Then it "
+             "draws one head under each kind.",
     .examples = (const struct pair[]){
         {"attn-cli variants -s \"Life is short, eat dessert first\"", "every kind, as tables and shades"},
         {"attn-cli variants -m ./gpt2 -f note.txt --kinds \"causal window:64 linear\" --layer 3 --head 5",
          "some kinds, one head of interest"},
-        {"attn-cli variants -s \"Life is short, eat dessert first\" -o kinds.png", "the picture alone; .html to look around in"},
+        {"attn-cli variants -s \"Life is short, eat dessert first\" -o kinds.png",
+         "the picture alone; .html to look around in"},
         {NULL, NULL}},
-    .groups = (const struct option *const[]){model_options, text_options, encode_options, ids_options, label_options, options, picture_options,
-                                             key_picture_options, compute_options, thread_options, general_options, NULL},
+    .groups = (const struct option *const[]){model_options, text_options, encode_options, ids_options, label_options,
+                                             options, picture_options, key_picture_options, compute_options,
+                                             thread_options, general_options, NULL},
     .report = true,
 };

@@ -23,7 +23,8 @@ static int check_usage(struct attn_err *err)
         if (option_given(row))
             return attn_fail(err, ATTN_EUSAGE, "--bpe and --%s do not go together: only words are split so", row->name);
     if (o.bpe && (!o.path || !strcmp(o.path, "-")))
-        return attn_fail(err, ATTN_EUSAGE, "where to? --bpe writes vocab.json and merges.txt: give a directory with -o DIR");
+        return attn_fail(err, ATTN_EUSAGE, "where to? --bpe writes vocab.json and merges.txt: give a directory with -o "
+                                           "DIR");
     return ATTN_OK;
 }
 
@@ -32,8 +33,8 @@ static int protect_tokenizer(const char *dir, struct attn_err *err)
 {
     int code = protect_training(dir, err);
     return code || !attn_folder_has(dir, "config.json") || !attn_folder_has(dir, "vocab.json") ? code
-         : attn_fail(err, ATTN_EUSAGE, "%s: holds a model, whose vocab.json this would replace: choose another place, or remove "
-                     "that file first", dir);
+         : attn_fail(err, ATTN_EUSAGE, "%s: holds a model, whose vocab.json this would replace: choose another place, "
+                                       "or remove that file first", dir);
 }
 
 static int learn(const struct input *in, struct attn_err *err)
@@ -115,12 +116,15 @@ static int vocab(struct attn_err *err)
 }
 
 static const struct option options[] = {
-    {'o', "output", OPT_FILE, &o.path, "PATH", "write to this file (default: -, standard output); with --bpe the directory "
-     "for vocab.json and merges.txt", .flags = OPT_OUTPUT | OPT_VOCABULARY},
-    {0, "bpe", OPT_FLAG, &o.bpe, NULL, "learn byte-level BPE instead of words: the text is split as in GPT-2; of equally "
-     "frequent neighbours, those with the lower ids are merged first; <|endoftext|> separates documents and is the last token",
+    {'o', "output", OPT_FILE, &o.path, "PATH", "write to this file (default: -, standard output); with --bpe the "
+                                               "directory for vocab.json and merges.txt",
+     .flags = OPT_OUTPUT | OPT_VOCABULARY},
+    {0, "bpe", OPT_FLAG, &o.bpe, NULL, "learn byte-level BPE instead of words: the text is split as in GPT-2; of "
+                                       "equally frequent neighbours, those with the lower ids are merged first; "
+                                       "<|endoftext|> separates documents and is the last token",
      .flags = 0},
-    {0, "size", OPT_NUMBER, &o.size, "N", "the size of the vocabulary with --bpe, bytes and <|endoftext|> included (default: 4096)",
+    {0, "size", OPT_NUMBER, &o.size, "N", "the size of the vocabulary with --bpe, bytes and <|endoftext|> included "
+                                          "(default: 4096)",
      .min = ATTN_BPE_LEAST, .max = ATTN_BPE_MOST},
     {.name = NULL},
 };
@@ -128,12 +132,13 @@ static const struct option options[] = {
 const struct command vocab_command = {
     .name = "vocab",
     .run = vocab,
-    .usage = "vocab -f PATH [--drop CHARS] [--lowercase] [--unknown TOKEN] [-o vocab.json] | vocab --bpe [--size N] -f PATH "
-    "-o DIR",
+    .usage = "vocab -f PATH [--drop CHARS] [--lowercase] [--unknown TOKEN] [-o vocab.json] | vocab --bpe [--size N] -f "
+             "PATH -o DIR",
     .summary = "build a JSON vocabulary (words) or a byte-level BPE from text",
-    .about = "Splits a text at white space and numbers its distinct words from 0, sorted by code point.  init makes a model from "
-             "it; give it the same --drop, --lowercase and --unknown.  With --bpe it learns which neighbouring bytes and tokens "
-             "to merge, and writes the two files of GPT-2's tokenizer, which tokenize -m DIR and train read.",
+    .about = "Splits a text at white space and numbers its distinct words from 0, sorted by code point.  init makes a "
+             "model from it; give it the same --drop, --lowercase and --unknown.  With --bpe it learns which "
+             "neighbouring bytes and tokens to merge, and writes the two files of GPT-2's tokenizer, which tokenize -m "
+             "DIR and train read.",
     .examples = (const struct pair[]){
         {"attn-cli vocab -s \"Life is short, eat dessert first\" --drop , -o vocab.json", "six words"},
         {"attn-cli vocab -f book.txt --lowercase --unknown '<unk>' -o vocab.json", "the words of a book"},

@@ -1,9 +1,10 @@
 /* completion.c - completion scripts for bash, zsh and fish.
  *
- * They use only what each shell has built in, no helper functions of a package.  The type of an option's row decides how its
- * value is completed: words for choices and lists, names of files or directories for paths.  The names of models are those that the
- * program which is being typed lists itself, quickly, as it opens none of them; if it cannot be run, those it had when this was
- * printed.  A name is only ever compared, as a directory may be called $(anything). */
+ * They use only what each shell has built in, no helper functions of a package.  The type of an option's row decides
+ * how its value is completed: words for choices and lists, names of files or directories for paths.  The names of
+ * models are those that the program which is being typed lists itself, quickly, as it opens none of them; if it cannot
+ * be run, those it had when this was printed.  A name is only ever compared, as a directory may be called
+ * $(anything). */
 #include "table.h"
 
 #include <string.h>
@@ -201,7 +202,8 @@ static void zsh_option(FILE *f, const struct option *o)
     bool value = o->type != OPT_FLAG;
     fputs(" \\\n            ", f);
     if (o->letter)
-        fprintf(f, "'(-%c --%s)'{-%c%s,--%s%s}'[", o->letter, o->name, o->letter, value ? "+" : "", o->name, value ? "=" : "");
+        fprintf(f, "'(-%c --%s)'{-%c%s,--%s%s}'[", o->letter, o->name, o->letter, value ? "+" :
+                "", o->name, value ? "=" : "");
     else
         fprintf(f, "'--%s%s[", o->name, value ? "=" : "");
     zsh_text(f, option_help(o), brief(option_help(o)));
@@ -218,7 +220,8 @@ static void zsh_command(FILE *f, const struct command *c)
     for (size_t i = 0; (o = option_at(c, i)); i++)
         zsh_option(f, o);
     if (c->word) {
-        fprintf(f, " \\\n            '%s:%s:%s", c->many ? "*" : ":", c->word, c->paths ? "_files" : " _attn_cli_commands");
+        fprintf(f, " \\\n            '%s:%s:%s", c->many ? "*" : ":", c->word, c->paths ? "_files" :
+                " _attn_cli_commands");
         more_words(f, c);
         fputc('\'', f);
     }
@@ -236,15 +239,15 @@ static void zsh(FILE *f)
         zsh_text(f, commands[i]->summary, strlen(commands[i]->summary));
         fputc('\'', f);
     }
-    fputs(")\n    (( $# )) && commands+=(\"$@\")\n    _describe -t commands command commands\n}\n\n_attn_cli_models()\n{\n"
-          "    local -a names\n"
-          "    names=(${(f)\"$(${(Q)program} models --format names 2>/dev/null </dev/null)\"})\n"
-          "    (( $#names )) || names=(", f);
+    fputs(")\n    (( $# )) && commands+=(\"$@\")\n    _describe -t commands command "
+          "commands\n}\n\n_attn_cli_models()\n{\n    local -a names\n    names=(${(f)\"$(${(Q)program} models --format "
+          "names 2>/dev/null </dev/null)\"})\n    (( $#names )) || names=(", f);
     words(f, attn_model_builtin(), " ");
-    fputs(")\n    _alternative 'names:model:compadd -a names' 'directories:directory:_files -/'\n}\n\n_attn_cli_files()\n{\n"
-          "    _alternative \"words:word:($*)\" 'files:file:_files'\n}\n\n_attn_cli()\n{\n    if (( CURRENT == 2 )); then\n"
-          "        _attn_cli_commands\n        return\n    fi\n    local program=$words[1] command=$words[2]\n    shift words\n"
-          "    (( CURRENT-- ))\n    case $command in\n", f);
+    fputs(")\n    _alternative 'names:model:compadd -a names' 'directories:directory:_files "
+          "-/'\n}\n\n_attn_cli_files()\n{\n    _alternative \"words:word:($*)\" "
+          "'files:file:_files'\n}\n\n_attn_cli()\n{\n    if (( CURRENT == 2 )); then\n        _attn_cli_commands\n        "
+          "return\n    fi\n    local program=$words[1] command=$words[2]\n    shift words\n    (( CURRENT-- ))\n    "
+          "case $command in\n", f);
     for (size_t i = 0; commands[i]; i++)
         zsh_command(f, commands[i]);
     fputs("    esac\n}\n\n_attn_cli \"$@\"\n", f);
@@ -329,7 +332,8 @@ static void fish(FILE *f)
           "complete -c attn-cli -n __fish_use_subcommand -l version -d 'print the version and end'\n", f);
 }
 
-static const struct { const char *name; void (*print)(FILE *f); } shells[] = {{"bash", bash}, {"zsh", zsh}, {"fish", fish}};
+static const struct { const char *name; void (*print)(FILE *f); } shells[] = {{"bash", bash}, {"zsh", zsh},
+                                                                              {"fish", fish}};
 
 void completion_print(FILE *f, const char *shell)
 {

@@ -134,7 +134,10 @@ static const char *place(char buf[PLACE], const size_t *at, int n)
 }
 
 static bool paired(const struct attn_contrast_weight *w) { return w->kind <= ATTN_DIFF_SHAPE; }
-static bool differs(const struct attn_contrast_weight *w) { return w->kind == ATTN_DIFF_NUMBERS || w->kind == ATTN_DIFF_SHAPE; }
+static bool differs(const struct attn_contrast_weight *w)
+{
+    return w->kind == ATTN_DIFF_NUMBERS || w->kind == ATTN_DIFF_SHAPE;
+}
 
 /* What is said of all weights at once need not be said of each. */
 struct tally { size_t same, other_type, rounded[2], listed, only[2]; const char *type[2][2]; };
@@ -163,7 +166,8 @@ static void print_place(const struct attn_contrasted *c, const struct attn_contr
     char at[PLACE];
     size_t len;
     const struct attn_tokenizer *t = c->tokenizer[0] ? c->tokenizer[0] : c->tokenizer[1];
-    const char *token = w->of_tokens && t && w->at[0] <= INT32_MAX ? attn_tokenizer_raw(t, (int32_t)w->at[0], &len) : NULL;
+    const char *token = w->of_tokens && t && w->at[0] <= INT32_MAX ? attn_tokenizer_raw(t, (int32_t)w->at[0], &len) :
+                        NULL;
     fputs(place(at, w->at, w->ndim[0]), stdout);
     if (token) {
         fputs(", of ", stdout);
@@ -178,8 +182,8 @@ static void print_numbers(const struct attn_contrasted *c, const struct attn_con
         printf("; the %zu numbers that both have are the same\n", w->count);
         return;
     }
-    printf("%s%zu of %zu number%s differ%s", w->kind == ATTN_DIFF_SHAPE ? "; of what both have, " : "  ", w->differing, w->count,
-           w->count == 1 ? "" : "s", w->differing == 1 ? "s" : "");
+    printf("%s%zu of %zu number%s differ%s", w->kind == ATTN_DIFF_SHAPE ? "; of what both have, " :
+           "  ", w->differing, w->count, w->count == 1 ? "" : "s", w->differing == 1 ? "s" : "");
     printf(w->differing == 1 ? "\n    at " : isnan(w->max_abs) ? "\n    first at " : "\n    most at ");
     print_place(c, w);
     if (isnan(w->max_abs))
@@ -268,7 +272,8 @@ void diff_print_contrast(const struct attn_contrasted *c, bool all)
 {
     if (!attn_contrast_differs(c) && !all) {
         printf("models  the same %zu weight%s", c->compared, c->compared == 1 ? "" : "s");
-        puts(c->config[0] ? c->tokenizer[0] && c->tokenizer[1] ? ", configuration and vocabulary" : " and configuration" : "");
+        puts(c->config[0] ? c->tokenizer[0] && c->tokenizer[1] ? ", configuration and vocabulary" :
+             " and configuration" : "");
         return;
     }
     if (c->fields)
@@ -344,8 +349,8 @@ static void json_kind_of(const char *key, const struct attn_tokenizer *t)
 
 static void json_tokens(const struct attn_contrasted *c)
 {
-    printf(",\n  \"vocabulary\": {\"a\": %zu, \"b\": %zu, \"only_a\": %zu, \"only_b\": %zu, \"differing\": [", c->vocab[0], c->vocab[1],
-           c->only[0], c->only[1]);
+    printf(",\n  \"vocabulary\": {\"a\": %zu, \"b\": %zu, \"only_a\": %zu, \"only_b\": %zu, \"differing\": [",
+           c->vocab[0], c->vocab[1], c->only[0], c->only[1]);
     for (size_t i = 0; i < c->tokens; i++) {
         const struct attn_contrast_token *t = &c->token[i];
         printf("%s{\"id\": %" PRId32 ", \"a\": ", i ? ", " : "", t->id);
@@ -400,8 +405,8 @@ static void put_at(struct attn_out *o, const void *self, size_t i)
 static void fill(struct attn_datum *cell, const void *self, size_t i)
 {
     static const char *const status[] = {
-        [ATTN_DIFF_SAME] = "same", [ATTN_DIFF_CLOSE] = "close", [ATTN_DIFF_NUMBERS] = "differs", [ATTN_DIFF_SHAPE] = "shape",
-        [ATTN_DIFF_ONLY_A] = "only_a", [ATTN_DIFF_ONLY_B] = "only_b"};
+        [ATTN_DIFF_SAME] = "same", [ATTN_DIFF_CLOSE] = "close", [ATTN_DIFF_NUMBERS] = "differs",
+        [ATTN_DIFF_SHAPE] = "shape", [ATTN_DIFF_ONLY_A] = "only_a", [ATTN_DIFF_ONLY_B] = "only_b"};
     static const char *const sides[] = {NULL, "a", "b"};
     const struct attn_contrast_weight *w = weight_at(self, i);
     *cell++ = attn_datum_str(w->name);

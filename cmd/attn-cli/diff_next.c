@@ -1,4 +1,5 @@
-/* diff_next.c - the end of a comparison: the logits of the last row, what comes next on both sides, and how far that is apart. */
+/* diff_next.c - the end of a comparison: the logits of the last row, what comes next on both sides, and how far that is
+ * apart. */
 #include "diff_report.h"
 
 #include <inttypes.h>
@@ -52,8 +53,8 @@ void diff_print_next(const struct differences *r)
     if (isnan(x.kl_ba_mean))
         fputs("  KL(B || A) is not defined in every row: a logit is NaN or inf\n", stdout);
     else
-        printf("  KL(B || A) %.4g nats at the last token, %.4g in the mean over %zu row%s\n", x.kl_ba, x.kl_ba_mean, x.rows,
-               x.rows == 1 ? "" : "s");
+        printf("  KL(B || A) %.4g nats at the last token, %.4g in the mean over %zu row%s\n", x.kl_ba, x.kl_ba_mean,
+               x.rows, x.rows == 1 ? "" : "s");
 }
 
 /* ---- for scripts ---- */

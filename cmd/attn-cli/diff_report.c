@@ -12,7 +12,10 @@
 #include "table/columns.h"
 
 static bool compared(const struct attn_diff_row *r) { return r->kind <= ATTN_DIFF_SHAPE; }
-static bool differs(const struct attn_diff_row *r) { return r->kind == ATTN_DIFF_NUMBERS || r->kind == ATTN_DIFF_SHAPE; }
+static bool differs(const struct attn_diff_row *r)
+{
+    return r->kind == ATTN_DIFF_NUMBERS || r->kind == ATTN_DIFF_SHAPE;
+}
 
 static bool is_square(const struct attn_diff_row *r)
 {
@@ -179,8 +182,8 @@ static void print_verdict(const struct differences *r, const struct counts *c)
         printf("agrees to %s rounding: %zu tensor%s, %zu of them bit for bit", to, c->compared, plural,
                c->compared - c->close);
     else if (c->close)
-        printf("nothing differs: %zu tensor%s, %zu of them bit for bit", c->compared, c->compared == 1 ? " agrees" : "s agree",
-               c->compared - c->close);
+        printf("nothing differs: %zu tensor%s, %zu of them bit for bit", c->compared, c->compared == 1 ? " agrees" :
+               "s agree", c->compared - c->close);
     else
         printf("nothing differs: %zu tensor%s the same bit for bit", c->compared, c->compared == 1 ? " is" : "s are");
     print_rule(r, c);
@@ -311,7 +314,8 @@ static void put_at(struct attn_out *o, const void *self, size_t i)
 static void fill(struct attn_datum *cell, const void *self, size_t i)
 {
     static const char *const status[] = {
-        [ATTN_DIFF_SAME] = "same", [ATTN_DIFF_CLOSE] = "close", [ATTN_DIFF_NUMBERS] = "differs", [ATTN_DIFF_SHAPE] = "shape"};
+        [ATTN_DIFF_SAME] = "same", [ATTN_DIFF_CLOSE] = "close", [ATTN_DIFF_NUMBERS] = "differs",
+        [ATTN_DIFF_SHAPE] = "shape"};
     const struct attn_diff *d = ((const struct compared *)self)->of->diff;
     const struct attn_diff_row *row = row_at(self, i);
     bool measured = row->kind != ATTN_DIFF_SHAPE;

@@ -22,8 +22,8 @@ int diff_print_json(const struct differences *r, struct attn_err *err);
 /* The tensors that were compared, in a format of tables; NULL: as objects of the document. */
 int diff_print_table(const struct differences *r, const char *format, struct attn_err *err);
 
-/* diff_models.c: two models without a run; diff, a and b are NULL.  Then the parts of it that a report of a run has, too: what
- * differs, and for scripts the member "models" with a comma before it. */
+/* diff_models.c: two models without a run; diff, a and b are NULL.  Then the parts of it that a report of a run has,
+ * too: what differs, and for scripts the member "models" with a comma before it. */
 enum { DIFF_MOST = 10 };                /* rows of each kind listed without --all */
 void diff_print_models(const struct differences *r);
 int diff_print_models_json(const struct differences *r, struct attn_err *err);
@@ -31,7 +31,8 @@ int diff_print_models_table(const struct differences *r, const char *format, str
 void diff_print_contrast(const struct attn_contrasted *c, bool all);
 int diff_json_contrast(const struct attn_contrasted *c, struct attn_err *err);
 void diff_print_name(char side, const char *name);
-/* diff_next.c: what comes next on both sides, and the member "next" with a comma before it; nothing where there are no logits. */
+/* diff_next.c: what comes next on both sides, and the member "next" with a comma before it; nothing where there are no
+ * logits. */
 void diff_print_next(const struct differences *r);
 void diff_json_next(const struct differences *r);
 

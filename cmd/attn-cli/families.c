@@ -1,7 +1,7 @@
 /* families.c - which config.json does a new model of a family get?
  *
- * One with the keys that its own library writes, small sizes, and what makes the family what it is: windows that a short text
- * already exceeds, layers of both kinds, multipliers other than 1. */
+ * One with the keys that its own library writes, small sizes, and what makes the family what it is: windows that a
+ * short text already exceeds, layers of both kinds, multipliers other than 1. */
 #include "families.h"
 
 #include "base/err.h"
@@ -9,8 +9,8 @@
 #include <inttypes.h>
 #include <string.h>
 
-/* The key a family uses for an option, and its default; 0: the key is left out.  SHARE: d_model over n_head, for families that
- * take another number where the key is absent.  TWO: 2, or with an odd number of heads one for each. */
+/* The key a family uses for an option, and its default; 0: the key is left out.  SHARE: d_model over n_head, for
+ * families that take another number where the key is absent.  TWO: 2, or with an odd number of heads one for each. */
 struct size { const char *option, *key; uint64_t value; };
 #define SHARE UINT64_MAX
 #define TWO (UINT64_MAX - 1)
@@ -35,8 +35,8 @@ struct size { const char *option, *key; uint64_t value; };
 
 enum { SIZES = 9 };
 
-/* The families that --family can write; note: for its help; rest: keys that no option changes.  "pad_token_id" is there where the
- * family's library would otherwise take a token that a small vocabulary does not have. */
+/* The families that --family can write; note: for its help; rest: keys that no option changes.  "pad_token_id" is there
+ * where the family's library would otherwise take a token that a small vocabulary does not have. */
 static const struct family { const char *name, *note, *model_class, *rest; struct size size[SIZES]; } families[] = {
     {"gpt2", "124M numbers unless the sizes below say otherwise", "GPT2LMHeadModel",
      "\"activation_function\": \"gelu_new\", \"layer_norm_epsilon\": 1e-05", {
@@ -46,26 +46,34 @@ static const struct family { const char *name, *note, *model_class, *rest; struc
      "\"activation_function\": \"gelu_new\", \"layer_norm_epsilon\": 1e-05, \"window_size\": 32", {
         VOCAB, CONTEXT, {"n-layer", "num_layers", 2}, {"n-head", "num_heads", 4}, WIDTH, MLP(0)}},
     {"gpt_neox", NULL, "GPTNeoXForCausalLM",
-     "\"hidden_act\": \"gelu\", \"layer_norm_eps\": 1e-05, \"rotary_pct\": 0.25", {VOCAB, CONTEXT, BLOCKS, WIDTH, MLP(256)}},
+     "\"hidden_act\": \"gelu\", \"layer_norm_eps\": 1e-05, \"rotary_pct\": 0.25",
+     {VOCAB, CONTEXT, BLOCKS, WIDTH, MLP(256)}},
     {"gptj", NULL, "GPTJForCausalLM",
-     "\"activation_function\": \"gelu_new\", \"layer_norm_epsilon\": 1e-05, \"rotary_dim\": 8, \"tie_word_embeddings\": false", {
-        VOCAB, {"n-ctx", "n_positions", 128}, {"n-layer", "n_layer", 2}, {"n-head", "n_head", 4}, {"d-model", "n_embd", 64},
+     "\"activation_function\": \"gelu_new\", \"layer_norm_epsilon\": 1e-05, \"rotary_dim\": 8, \"tie_word_embeddings\": "
+     "false", {
+        VOCAB, {"n-ctx", "n_positions", 128}, {"n-layer", "n_layer", 2}, {"n-head",
+                                                                          "n_head", 4}, {"d-model", "n_embd", 64},
         {"d-mlp", "n_inner", 0}}},
     {"llama", NULL, "LlamaForCausalLM", SILU ", " RMS("1e-06"), LLAMA_SIZES},
-    {"mistral", NULL, "MistralForCausalLM", SILU ", " RMS("1e-05") ", " THETA("10000.0") ", \"sliding_window\": 32", LLAMA_SIZES},
+    {"mistral", NULL,
+     "MistralForCausalLM", SILU ", " RMS("1e-05") ", " THETA("10000.0") ", \"sliding_window\": 32", LLAMA_SIZES},
     {"qwen2", NULL, "Qwen2ForCausalLM", SILU ", " RMS("1e-06"), LLAMA_SIZES},
-    {"qwen3", NULL, "Qwen3ForCausalLM", SILU ", " RMS("1e-06") ", " THETA("1000000.0") ", \"attention_bias\": false", WIDE_SIZES},
+    {"qwen3", NULL,
+     "Qwen3ForCausalLM", SILU ", " RMS("1e-06") ", " THETA("1000000.0") ", \"attention_bias\": false", WIDE_SIZES},
     {"gemma", NULL, "GemmaForCausalLM",
      "\"hidden_act\": " TANH ", \"hidden_activation\": " TANH ", " RMS("1e-06") ", " THETA("10000.0"), WIDE_SIZES},
     {"gemma2", NULL, "Gemma2ForCausalLM",
-     GEMMA2 ", " THETA("10000.0") ",\n \"attn_logit_softcapping\": 50.0, \"final_logit_softcapping\": 30.0", WIDE_SIZES},
+     GEMMA2 ", " THETA("10000.0") ",\n \"attn_logit_softcapping\": 50.0, \"final_logit_softcapping\": 30.0",
+     WIDE_SIZES},
     {"gemma3_text", NULL, "Gemma3ForCausalLM",
      GEMMA2 ", " THETA("1000000.0") ",\n \"rope_local_base_freq\": 10000.0, \"sliding_window_pattern\": 2", WIDE_SIZES},
     {"phi", NULL, "PhiForCausalLM",
-     "\"hidden_act\": \"gelu_new\", \"layer_norm_eps\": 1e-05, \"partial_rotary_factor\": 0.5, \"qk_layernorm\": false", {
+     "\"hidden_act\": \"gelu_new\", \"layer_norm_eps\": 1e-05, \"partial_rotary_factor\": 0.5, \"qk_layernorm\": false",
+     {
         VOCAB, CONTEXT, BLOCKS, {"n-kv-head", "num_key_value_heads", 0}, WIDTH, MLP(256)}},
     {"phi3", NULL, "Phi3ForCausalLM",
-     SILU ", " RMS("1e-05") ", " THETA("10000.0") ", \"partial_rotary_factor\": 1.0, \"sliding_window\": 32, \"pad_token_id\": null",
+     SILU ", " RMS("1e-05") ", " THETA("10000.0") ", \"partial_rotary_factor\": 1.0, \"sliding_window\": 32, "
+                                                  "\"pad_token_id\": null",
      {VOCAB, CONTEXT, BLOCKS, GROUPS, WIDTH, MLP(176)}},
     {"olmo2", NULL, "Olmo2ForCausalLM",
      SILU ", " RMS("1e-06") ", " THETA("500000.0") ", \"attention_bias\": false, \"pad_token_id\": null", {
@@ -74,13 +82,16 @@ static const struct family { const char *name, *note, *model_class, *rest; struc
      SILU ", " RMS("1e-06") ", " THETA("5000000.0") ", \"no_rope_layer_interval\": 2, \"use_sliding_window\": false,\n "
      "\"pad_token_id\": null", LLAMA_SIZES},
     {"granite", NULL, "GraniteForCausalLM",
-     SILU ", " RMS("1e-05") ", " THETA("10000.0") ", \"attention_multiplier\": 0.0625, \"embedding_multiplier\": 12.0,\n "
-     "\"residual_multiplier\": 0.22, \"logits_scaling\": 8.0, \"tie_word_embeddings\": true", LLAMA_SIZES},
+     SILU ", " RMS("1e-05") ", " THETA("10000.0") ", \"attention_multiplier\": 0.0625, \"embedding_multiplier\": "
+                                                  "12.0,\n \"residual_multiplier\": 0.22, \"logits_scaling\": 8.0, "
+                                                  "\"tie_word_embeddings\": true", LLAMA_SIZES},
     {"stablelm", NULL, "StableLmForCausalLM",
-     SILU ", \"layer_norm_eps\": 1e-05, " THETA("10000.0") ", \"partial_rotary_factor\": 0.25, \"use_qkv_bias\": true,\n "
-     "\"qk_layernorm\": false, \"use_parallel_residual\": false", {VOCAB, CONTEXT, BLOCKS, GROUPS, WIDTH, MLP(176)}},
+     SILU ", \"layer_norm_eps\": 1e-05, " THETA("10000.0") ", \"partial_rotary_factor\": 0.25, \"use_qkv_bias\": "
+                                                           "true,\n \"qk_layernorm\": false, \"use_parallel_residual\": "
+                                                           "false", {VOCAB, CONTEXT, BLOCKS, GROUPS, WIDTH, MLP(176)}},
     {"starcoder2", NULL, "Starcoder2ForCausalLM",
-     "\"hidden_act\": " TANH ", \"norm_epsilon\": 1e-05, " THETA("100000.0") ", \"use_bias\": true, \"sliding_window\": 32", PLAIN_SIZES},
+     "\"hidden_act\": " TANH ", \"norm_epsilon\": 1e-05, " THETA("100000.0") ", \"use_bias\": true, \"sliding_window\": "
+                                                                             "32", PLAIN_SIZES},
     {"opt", NULL, "OPTForCausalLM",
      "\"activation_function\": \"relu\", \"do_layer_norm_before\": true, \"enable_bias\": true", {
         VOCAB, CONTEXT, BLOCKS, WIDTH, {"d-mlp", "ffn_dim", 256}}},
@@ -88,8 +99,10 @@ static const struct family { const char *name, *note, *model_class, *rest; struc
      "\"layer_norm_epsilon\": 1e-05, \"apply_residual_connection_post_layernorm\": false", {
         VOCAB, {"n-ctx", "seq_length", 128}, {"n-layer", "n_layer", 2}, {"n-head", "n_head", 4}, WIDTH}},
     {"falcon", NULL, "FalconForCausalLM",
-     "\"activation\": \"gelu\", \"layer_norm_epsilon\": 1e-05, " THETA("10000.0") ", \"alibi\": false, \"bias\": false,\n "
-     "\"multi_query\": true, \"new_decoder_architecture\": true, \"parallel_attn\": true", {
+     "\"activation\": \"gelu\", \"layer_norm_epsilon\": 1e-05, " THETA("10000.0") ", \"alibi\": false, \"bias\": "
+                                                                                  "false,\n \"multi_query\": true, "
+                                                                                  "\"new_decoder_architecture\": true, "
+                                                                                  "\"parallel_attn\": true", {
         VOCAB, CONTEXT, BLOCKS, {"n-kv-head", "num_kv_heads", TWO}, WIDTH, {"d-mlp", "ffn_hidden_size", 256}}},
 };
 
@@ -130,7 +143,9 @@ static int check_rows(const struct family *fam, const struct option *rows, struc
 {
     for (const struct option *row = rows; row->name; row++)
         if (option_given(row) && strcmp(row->name, "tied") != 0 && !size_of(fam, row->name))
-            return attn_fail(err, ATTN_EUSAGE, "--%s does not go with --family %s: write a config.json and give it with --config",
+            return attn_fail(err, ATTN_EUSAGE,
+                             "--%s does not go with --family %s: write a config.json and give it with "
+                                               "--config",
                              row->name, fam->name);
     return ATTN_OK;
 }
@@ -144,7 +159,8 @@ static uint64_t value_of(const struct family *fam, const struct size *s, const s
         return vocab_size;
     if (s->value < TWO)
         return s->value;
-    uint64_t heads = value_of(fam, size_of(fam, "n-head"), rows, 0), width = value_of(fam, size_of(fam, "d-model"), rows, 0);
+    uint64_t heads = value_of(fam, size_of(fam, "n-head"), rows, 0),
+    width = value_of(fam, size_of(fam, "d-model"), rows, 0);
     if (s->value == TWO)
         return heads % 2 ? heads : 2;
     return heads && heads <= width ? width / heads : 1;

@@ -1,4 +1,5 @@
-/* families.h - the config.json of a new model of another family than our own: what init and train write for --family. */
+/* families.h - the config.json of a new model of another family than our own: what init and train write for
+ * --family. */
 #ifndef CLI_FAMILIES_H
 #define CLI_FAMILIES_H
 
@@ -7,8 +8,9 @@
 const char *family_choice(size_t i);                    /* NULL after the last */
 /* Lists the names, and what is to be known of each, for the help of --family. */
 void family_list(char *out, size_t size);
-/* Writes the configuration of a family: sizes that were given come from the rows, all others are the family's defaults.  A
- * vocab_size other than 0 replaces that default.  A row that was given but has no key in the family is a usage error. */
+/* Writes the configuration of a family: sizes that were given come from the rows, all others are the family's defaults.
+ * A vocab_size other than 0 replaces that default.  A row that was given but has no key in the family is a usage
+ * error. */
 int family_write(FILE *f, const char *family, const struct option *rows, size_t vocab_size, struct attn_err *err);
 
 #endif

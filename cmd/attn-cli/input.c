@@ -31,7 +31,8 @@ static int named(int code, struct attn_err *err)
 {
     const struct attn_err why = *err;
     const char *variable = model_options[0].env;
-    return code && common.model && common.model == getenv(variable) ? attn_fail(err, code, "%s: %s", variable, why.msg) : code;
+    return code && common.model && common.model == getenv(variable) ? attn_fail(err, code,
+                                                                                "%s: %s", variable, why.msg) : code;
 }
 
 int open_model(struct attn_model **out, const struct command *c, struct attn_err *err)
@@ -129,7 +130,9 @@ int file_read(char **text, size_t *len, const char *path, struct attn_err *err)
     *text = NULL;
     *len = 0;
     if (standard && (was_read || for_texts))
-        return attn_fail(err, ATTN_EUSAGE, "two options read standard input, which can be read once: give one of them a file");
+        return attn_fail(err, ATTN_EUSAGE,
+                         "two options read standard input, which can be read once: give one of them a "
+                                           "file");
     was_read = was_read || standard;
     int fd = standard ? STDIN_FILENO : attn_disk_open(path, O_RDONLY, 0);
     if (fd < 0)
@@ -177,7 +180,8 @@ int input_parse_ids(struct input *in, const char *list, struct attn_err *err)
     for (const char *s = skip_space(list); *s || comma; ) {
         size_t len = strcspn(s, ", \t\r\n");
         if (len == 0)                                   /* as in a script whose variable is not set */
-            return attn_fail(err, ATTN_EUSAGE, "'%s': a comma without an id beside it: ids are as in 5,1,2", excerpt(list).text);
+            return attn_fail(err, ATTN_EUSAGE,
+                             "'%s': a comma without an id beside it: ids are as in 5,1,2", excerpt(list).text);
         if (one_id(&in->ids[in->n++], s, len, err))
             return err->code;
         s = skip_space(s + len);
@@ -187,7 +191,8 @@ int input_parse_ids(struct input *in, const char *list, struct attn_err *err)
     return ATTN_OK;
 }
 
-/* Removes what editors add and nobody means as part of the text: a byte order mark at the start, a line end at the end. */
+/* Removes what editors add and nobody means as part of the text: a byte order mark at the start, a line end at the
+ * end. */
 static void trim(struct input *in)
 {
     size_t skip = attn_utf8_mark(in->owned, in->len);
@@ -217,9 +222,9 @@ static int check_utf8(const struct input *in, const char *file, struct attn_err 
     size_t at = attn_utf8_valid(in->text, in->len);
     if (at == in->len)
         return ATTN_OK;
-    return attn_fail(err, ATTN_EFORMAT, "%s: the text is not UTF-8 at byte %zu: found 0x%02X: iconv -t UTF-8 makes it of "
-                     "other encodings", strcmp(file, "-") ? file : "standard input", (size_t)(in->text - in->owned) + at,
-                     (unsigned)(unsigned char)in->text[at]);
+    return attn_fail(err, ATTN_EFORMAT, "%s: the text is not UTF-8 at byte %zu: found 0x%02X: iconv -t UTF-8 makes it "
+                                        "of other encodings", strcmp(file, "-") ? file :
+                     "standard input", (size_t)(in->text - in->owned) + at, (unsigned)(unsigned char)in->text[at]);
 }
 
 int input_read_any(struct input *in, const char *text, const char *file, const char *ids, struct attn_err *err)
@@ -244,7 +249,8 @@ int input_read(struct input *in, struct attn_err *err)
 {
     *in = (struct input){0};
     if (!common.sentence && !common.file && !common.ids)
-        return attn_fail(err, ATTN_EUSAGE, "no input: give a text with -s TEXT, or a file with -f PATH (-f - is standard input)");
+        return attn_fail(err, ATTN_EUSAGE, "no input: give a text with -s TEXT, or a file with -f PATH (-f - is "
+                                           "standard input)");
     int code = input_check_labels(err);
     return code ? code : input_read_any(in, common.sentence, common.file, common.ids, err);
 }
@@ -254,8 +260,8 @@ int input_read_other(struct input *in, struct attn_err *err)
     bool crosses = crossing.text || crossing.file || crossing.ids;
     *in = (struct input){0};
     if (crosses && attention_kind().form != ATTN_MODEL)
-        return attn_fail(err, ATTN_EUSAGE, "--cross and --attention do not go together: the other text runs with the model's own "
-                         "attention, and the sentence looks at all of it");
+        return attn_fail(err, ATTN_EUSAGE, "--cross and --attention do not go together: the other text runs with the "
+                                           "model's own attention, and the sentence looks at all of it");
     if (crossing.file && common.file && !strcmp(crossing.file, "-") && !strcmp(common.file, "-"))
         return attn_fail(err, ATTN_EUSAGE, "--file and --cross-file are both standard input, which can be read once");
     return input_read_any(in, crossing.text, crossing.file, crossing.ids, err);
@@ -269,7 +275,8 @@ struct attn_encode_opts input_encode_opts(void)
         .bos = !strcmp(bos, "yes") ? ATTN_BOS_YES : !strcmp(bos, "no") ? ATTN_BOS_NO : ATTN_BOS_AUTO};
 }
 
-int input_tokens(struct attn_tokens **out, struct attn_tokenizer **tokenizer, const struct input *in, struct attn_err *err)
+int input_tokens(struct attn_tokens **out, struct attn_tokenizer **tokenizer, const struct input *in,
+                 struct attn_err *err)
 {
     struct attn_encode_opts o = input_encode_opts();
     if (!in->text)
@@ -283,7 +290,8 @@ int input_tokens(struct attn_tokens **out, struct attn_tokenizer **tokenizer, co
     return opened.model ? attn_model_check_tokens(opened.model, *out, err) : ATTN_OK;
 }
 
-int input_tokens_other(struct attn_tokens **out, struct attn_tokenizer **tokenizer, const struct input *in, struct attn_err *err)
+int input_tokens_other(struct attn_tokens **out, struct attn_tokenizer **tokenizer, const struct input *in,
+                       struct attn_err *err)
 {
     *out = NULL;
     if (!in->text && !in->ids)
@@ -301,9 +309,11 @@ static struct attn_labels *labels;      /* NULL: not made yet */
 
 static const char *const label_words[] = {"auto", "none", NULL};
 const struct option label_options[] = {
-    {0, "labels", OPT_FILE, &naming, "auto|none|FILE", "what tokens given as ids are called: auto, by the model's tokenizer if it has "
-     "one; none, their ids; or by the lines of a file, one for each entry of the vocabulary or one for each id (default: auto for "
-     "text on a terminal and for pictures, else none)", .choices = label_words, .section = OF_INPUT, .flags = OPT_COUNTS},
+    {0, "labels", OPT_FILE, &naming, "auto|none|FILE",
+     "what tokens given as ids are called: auto, by the model's tokenizer if it has one; none, their ids; or by the "
+     "lines of a file, one for each entry of the vocabulary or one for each id (default: auto for text on a terminal "
+     "and for pictures, else none)", .choices = label_words, .section = OF_INPUT,
+     .flags = OPT_COUNTS},
     {.name = NULL},
 };
 
@@ -343,8 +353,8 @@ static int make_labels(struct attn_tokenizer **tokenizer, const struct attn_mode
     return labels || !wanted ? ATTN_OK : from_file() ? read_labels(m, err) : ask_tokenizer(tokenizer, err);
 }
 
-int input_label(struct attn_tokens *t, struct attn_tokenizer **tokenizer, const struct input *in, const struct attn_model *m,
-                bool seen, struct attn_err *err)
+int input_label(struct attn_tokens *t, struct attn_tokenizer **tokenizer, const struct input *in,
+                const struct attn_model *m, bool seen, struct attn_err *err)
 {
     struct attn_info info;
     if (in->text || !t)
@@ -354,12 +364,13 @@ int input_label(struct attn_tokens *t, struct attn_tokenizer **tokenizer, const 
         return code;
     attn_model_info(m, &info);
     if (from_file() && info.V == t->n)
-        say_note("%s has a line for each entry of the vocabulary, and as many as there are ids: it names entries", naming);
+        say_note("%s has a line for each entry of the vocabulary, and as many as there are ids: it names entries",
+                 naming);
     return attn_tokens_label(t, labels, err);
 }
 
-int input_labels(const struct attn_labels **out, struct attn_tokenizer **tokenizer, const struct attn_model *m, bool seen,
-                 struct attn_err *err)
+int input_labels(const struct attn_labels **out, struct attn_tokenizer **tokenizer, const struct attn_model *m,
+                 bool seen, struct attn_err *err)
 {
     struct attn_info info;
     int code = make_labels(tokenizer, m, seen, err);
@@ -367,8 +378,8 @@ int input_labels(const struct attn_labels **out, struct attn_tokenizer **tokeniz
     if (code || !labels || attn_labels_by_id(labels))
         return code;
     attn_model_info(m, &info);
-    return attn_fail(err, ATTN_EFORMAT, "%s: found %zu lines, expected %zu, a label for each entry of the model's vocabulary, as any "
-                     "id may come", naming, attn_labels_count(labels), info.V);
+    return attn_fail(err, ATTN_EFORMAT, "%s: found %zu lines, expected %zu, a label for each entry of the model's "
+                                        "vocabulary, as any id may come", naming, attn_labels_count(labels), info.V);
 }
 
 const struct attn_labels *input_labels_read(void)
@@ -380,8 +391,8 @@ const struct attn_labels *input_labels_read(void)
 int input_check_labels(struct attn_err *err)
 {
     return !from_file() || common.ids || crossing.ids || sourcing.ids ? ATTN_OK
-         : attn_fail(err, ATTN_EUSAGE, "--labels %s names ids, and the input is a text, whose tokens have names: give ids with --ids, "
-                     "or leave it out", excerpt(naming).text);
+         : attn_fail(err, ATTN_EUSAGE, "--labels %s names ids, and the input is a text, whose tokens have names: give "
+                                       "ids with --ids, or leave it out", excerpt(naming).text);
 }
 
 void input_free(struct input *in)

@@ -35,17 +35,20 @@ int input_read_any(struct input *in, const char *text, const char *file, const c
 int input_parse_ids(struct input *in, const char *list, struct attn_err *err);
 struct attn_encode_opts input_encode_opts(void);        /* what --special and --bos say */
 /* The tokens of a text or of ids.  Opens *tokenizer for a text if it is NULL; tokens made from ids have no text. */
-int input_tokens(struct attn_tokens **out, struct attn_tokenizer **tokenizer, const struct input *in, struct attn_err *err);
-/* The same for the other text, of at least one token; *out NULL: there is no other text. */
-int input_tokens_other(struct attn_tokens **out, struct attn_tokenizer **tokenizer, const struct input *in, struct attn_err *err);
-/* Names tokens that were made from ids, as --labels says; by default those that people will look at (`seen`), by the model's tokenizer,
- * which it opens if *tokenizer is NULL. */
-extern const struct option label_options[];
-int input_label(struct attn_tokens *t, struct attn_tokenizer **tokenizer, const struct input *in, const struct attn_model *m,
-                bool seen, struct attn_err *err);
-/* The same for what names tokens of many texts, by id alone; *out NULL: nothing does.  It lives until the next input_free. */
-int input_labels(const struct attn_labels **out, struct attn_tokenizer **tokenizer, const struct attn_model *m, bool seen,
+int input_tokens(struct attn_tokens **out, struct attn_tokenizer **tokenizer, const struct input *in,
                  struct attn_err *err);
+/* The same for the other text, of at least one token; *out NULL: there is no other text. */
+int input_tokens_other(struct attn_tokens **out, struct attn_tokenizer **tokenizer, const struct input *in,
+                       struct attn_err *err);
+/* Names tokens that were made from ids, as --labels says; by default those that people will look at (`seen`), by the
+ * model's tokenizer, which it opens if *tokenizer is NULL. */
+extern const struct option label_options[];
+int input_label(struct attn_tokens *t, struct attn_tokenizer **tokenizer, const struct input *in,
+                const struct attn_model *m, bool seen, struct attn_err *err);
+/* The same for what names tokens of many texts, by id alone; *out NULL: nothing does.  It lives until the next
+ * input_free. */
+int input_labels(const struct attn_labels **out, struct attn_tokenizer **tokenizer, const struct attn_model *m,
+                 bool seen, struct attn_err *err);
 /* Fails if a file of labels is given and no ids, as input_read does. */
 int input_check_labels(struct attn_err *err);
 const struct attn_labels *input_labels_read(void);      /* those of a file, if any was read; NULL: none */

@@ -38,11 +38,13 @@ static bool has_option(const struct command *c, const char *arg)
 
 static const struct command *fail_before(const char *arg, const struct command *c, struct attn_err *err)
 {
-    attn_fail(err, ATTN_EUSAGE, "'%s' goes after a command: attn-cli %s %s ...", excerpt(arg).text, c->name, excerpt(arg).text);
+    attn_fail(err, ATTN_EUSAGE,
+              "'%s' goes after a command: attn-cli %s %s ...", excerpt(arg).text, c->name, excerpt(arg).text);
     return NULL;
 }
 
-/* The command of `-q run -s TEXT`, where what is behind its name is no option of `help`; NULL: `-q run` asks for the help of run. */
+/* The command of `-q run -s TEXT`, where what is behind its name is no option of `help`; NULL: `-q run` asks for the
+ * help of run. */
 static const struct command *command_behind(char **words)
 {
     size_t i = 0;

@@ -1,7 +1,7 @@
 /* opts.c - from the command line to the rows of a command, and back: as a command, and as JSON.
  *
- * Accepts `--name value`, `--name=value`, `-n value`, `-nvalue` and flags together as in `-qh`, in any order; the last one wins;
- * `--` ends the options.  Names are never abbreviated, and numbers never rounded. */
+ * Accepts `--name value`, `--name=value`, `-n value`, `-nvalue` and flags together as in `-qh`, in any order; the last
+ * one wins; `--` ends the options.  Names are never abbreviated, and numbers never rounded. */
 #include "table.h"
 
 #include "attn_tools.h"
@@ -161,7 +161,8 @@ static int store_number(const struct command *c, const struct option *o, const c
     errno = 0;
     uint64_t n = strtoull(value, &end, 10);
     if (*value == '-' && isdigit((unsigned char)value[1]) && !*end)
-        return attn_fail(err, ATTN_EUSAGE, "--%s: found %s, expected at least %" PRIu64, o->name, excerpt(value).text, o->min);
+        return attn_fail(err, ATTN_EUSAGE,
+                         "--%s: found %s, expected at least %" PRIu64, o->name, excerpt(value).text, o->min);
     if (!isdigit((unsigned char)*value) || *end)        /* strtoull would accept signs and white space */
         return not_whole(c, o, value, err);
     if (errno || n < o->min || n > o->max)
@@ -200,7 +201,8 @@ static int note_input(struct parse *p, const struct option **seen, const struct 
     if (*seen == o)
         return attn_fail(p->err, ATTN_EUSAGE, "--%s is given twice", o->name);
     if (*seen)
-        return attn_fail(p->err, ATTN_EUSAGE, "--%s and --%s are both given: the %s is one of them", (*seen)->name, o->name,
+        return attn_fail(p->err, ATTN_EUSAGE,
+                         "--%s and --%s are both given: the %s is one of them", (*seen)->name, o->name,
                          seen == &p->input ? "input" : "other text");
     *seen = o;
     return ATTN_OK;
@@ -212,7 +214,8 @@ static int check_path(const struct option *o, const char *value, struct attn_err
     if ((o->type == OPT_FILE || o->type == OPT_DIR) && !*value)
         return attn_fail(err, ATTN_EUSAGE, "--%s: the path is empty", o->name);
     if (o->type == OPT_DIR && !strcmp(value, "-"))
-        return attn_fail(err, ATTN_EUSAGE, "--%s: - is standard output, expected a directory; ./- is one of that name", o->name);
+        return attn_fail(err, ATTN_EUSAGE,
+                         "--%s: - is standard output, expected a directory; ./- is one of that name", o->name);
     return ATTN_OK;
 }
 
@@ -260,8 +263,10 @@ static int take(struct parse *p, const struct option *o, const char *attached)
     if (!next)
         return attn_fail(p->err, ATTN_EUSAGE, "--%s needs a value: --%s %s", o->name, o->name, o->arg);
     if (is_long(p, next))
-        return attn_fail(p->err, ATTN_EUSAGE, "--%s needs a value, found the option %s: --%s %s; a value that begins so "
-                         "is --%s=%s", o->name, excerpt(next).text, o->name, o->arg, o->name, excerpt(next).text);
+        return attn_fail(p->err, ATTN_EUSAGE,
+                         "--%s needs a value, found the option %s: --%s %s; a value that begins so "
+                                              "is --%s=%s", o->name, excerpt(next).text, o->name, o->arg, o->name,
+                         excerpt(next).text);
     p->next++;
     return store(p, o, next);
 }
@@ -312,7 +317,8 @@ static bool continues_list(const struct parse *p)
 static int take_word(struct parse *p, char *word)
 {
     if (p->command->paths && !*word)
-        return attn_fail(p->err, ATTN_EUSAGE, "%s: the path is empty", common.word && p->command->second ? p->command->second
+        return attn_fail(p->err, ATTN_EUSAGE,
+                         "%s: the path is empty", common.word && p->command->second ? p->command->second
                          : p->command->word);
     if (p->command->many) {
         p->words[common.n_words++] = word;
@@ -329,7 +335,8 @@ static int take_word(struct parse *p, char *word)
     if (find_short(p->command, 'f') && !strcmp(word, "-"))
         return attn_fail(p->err, ATTN_EUSAGE, "unexpected argument '-': standard input is -f -");
     return attn_fail(p->err, ATTN_EUSAGE, "unexpected argument '%s'%s", excerpt(word).text,
-                     continues_list(p) ? ": leave out the blank after the comma, or put the list in quotes" : belongs(p->command));
+                     continues_list(p) ?
+                     ": leave out the blank after the comma, or put the list in quotes" : belongs(p->command));
 }
 
 static void take_environment(const struct parse *p)
@@ -344,7 +351,8 @@ static void take_environment(const struct parse *p)
 
 int opts_parse(const struct command *c, char **argv, struct attn_err *err)
 {
-    struct parse p = {.command = c, .next = argv, .words = argv, .err = err};  /* words overwrite arguments already read */
+    /* words overwrite arguments already read */
+    struct parse p = {.command = c, .next = argv, .words = argv, .err = err};
     bool words_only = false;
     int code = ATTN_OK;
     common.words = (const char *const *)argv;
@@ -447,8 +455,8 @@ static char *command_again(const struct command *c, bool brief)
     return text;
 }
 
-/* It is written into manifests, so it must not depend on how the options were typed: it has long names, in the order of the
- * rows, quoted for a shell, and only options that change a number or a file. */
+/* It is written into manifests, so it must not depend on how the options were typed: it has long names, in the order of
+ * the rows, quoted for a shell, and only options that change a number or a file. */
 char *repro_command(const struct command *c)
 {
     return command_again(c, false);

@@ -17,7 +17,8 @@ struct number dropout_seed;
 static int check_together(struct attn_err *err)
 {
     if (o.kind.form == ATTN_LINEAR && o.kind.scaling)
-        return attn_fail(err, ATTN_EUSAGE, "--scale and --attention linear do not go together: linear attention has no scale");
+        return attn_fail(err, ATTN_EUSAGE, "--scale and --attention linear do not go together: linear attention has no "
+                                           "scale");
     return ATTN_OK;
 }
 
@@ -93,17 +94,20 @@ static void explain_forms(char help[OPTION_HELP])
 const struct option attention_options[] = {
     {0, "attention", OPT_TEXT, &o.form, "KIND", NULL, .explain = explain_forms, .check = check_form,
      .section = OF_ATTENTION, .flags = OPT_COUNTS | OPT_USUAL},
-    {0, "scale", OPT_TEXT, &o.scale, "SCALE", "factor of the dot products in every layer, instead of the model's own: none (1), "
-     "sqrt (1 over the square root of a head's width) or a number", .check = check_scale,
+    {0, "scale", OPT_TEXT, &o.scale, "SCALE", "factor of the dot products in every layer, instead of the model's own: "
+                                              "none (1), sqrt (1 over the square root of a head's width) or a number",
+     .check = check_scale,
      .section = OF_ATTENTION, .flags = OPT_COUNTS},
-    {0, "dropout", OPT_REAL, &o.dropout, "P", "set each attention weight to 0 with probability P and divide the others by "
-     "1 - P, as in training (default: 0).  A row then no longer sums to 1: shares of it can be above 1, entropies below 0",
+    {0, "dropout", OPT_REAL, &o.dropout, "P", "set each attention weight to 0 with probability P and divide the others "
+                                              "by 1 - P, as in training (default: 0).  A row then no longer sums to 1: "
+                                              "shares of it can be above 1, entropies below 0",
      .check = check_dropout, .section = OF_ATTENTION, .flags = OPT_COUNTS},
     {.name = NULL},
 };
 
 const struct option dropout_seed_options[] = {
-    {0, "seed", OPT_NUMBER, &dropout_seed, "N", "seed of the random numbers of --dropout (default: 0)", .max = UINT64_MAX,
+    {0, "seed", OPT_NUMBER, &dropout_seed, "N",
+     "seed of the random numbers of --dropout (default: 0)", .max = UINT64_MAX,
      .section = OF_ATTENTION, .flags = OPT_COUNTS},
     {.name = NULL},
 };
@@ -113,9 +117,9 @@ const char attention_title[] = "Attention (what --attention takes; q and k count
 const struct pair *attention_kinds(void)
 {
     static const struct pair dropout = {
-        "--dropout P", "drops the weight of q for k where S(S(S(S(SEED + layer) + head) + q) + k), its 53 high bits read as a "
-        "number from 0 to 1, is below P; S(x) is the first number of splitmix64 seeded with x.  So neither threads nor batches "
-        "change it"};
+        "--dropout P", "drops the weight of q for k where S(S(S(S(SEED + layer) + head) + q) + k), its 53 high bits "
+                       "read as a number from 0 to 1, is below P; S(x) is the first number of splitmix64 seeded with x.  "
+                       "So neither threads nor batches change it"};
     static struct pair list[KINDS_MOST + 2];
     size_t n = 0;
     for (const struct attn_kind_row *row = NULL; (row = attn_kind_next(row)) && n < KINDS_MOST;)
@@ -158,14 +162,15 @@ static void say_difference(const struct attn_diff *d)
         if (row[i].max_abs > most->max_abs)
             most = &row[i];
     if (most->max_abs > 0)
-        say_note("causal-renorm: on this text no weight is more than %.2g from that of causal, which masks with -inf (the "
-                 "furthest: layer %d, head %zu, query %zu, key %zu)", most->max_abs, most->layer, most->at[0], most->at[1],
-                 most->at[2]);
+        say_note("causal-renorm: on this text no weight is more than %.2g from that of causal, which masks with -inf "
+                 "(the furthest: layer %d, head %zu, query %zu, key %zu)", most->max_abs, most->layer, most->at[0],
+                 most->at[1], most->at[2]);
     else
         say_note("causal-renorm: on this text all weights are those of causal, which masks with -inf");
 }
 
-static int compare(const struct attn_model *m, const struct attn_tokens *tokens, size_t layers, int threads, struct attn_err *err)
+static int compare(const struct attn_model *m, const struct attn_tokens *tokens, size_t layers, int threads,
+                   struct attn_err *err)
 {
     struct attn_dump *a = NULL, *b = NULL;
     struct attn_diff *d = NULL;
@@ -188,7 +193,8 @@ static int compare(const struct attn_model *m, const struct attn_tokens *tokens,
 static int count_lost(const struct attn_model *m, const struct attn_tokens *tokens, int threads, struct attn_err *err)
 {
     struct attn_run *run = NULL;
-    struct attn_plan plan = {.rows = tokens->n, .seqs = 1, .threads = threads, .bf16 = compute_bf16(), .kind = attention_kind()};
+    struct attn_plan plan = {.rows = tokens->n, .seqs = 1, .threads = threads, .bf16 = compute_bf16(),
+                             .kind = attention_kind()};
     struct attn_seq seq = {.T = tokens->n};
     struct attn_lost lost = {0};
     int32_t *ids;
@@ -200,8 +206,8 @@ static int count_lost(const struct attn_model *m, const struct attn_tokens *toke
     if (!code)
         lost = attn_run_lost(run);
     if (lost.rows)
-        say_note("causal-renorm: all weights of %zu row%s were rounded to 0, because of larger scores of later tokens: nothing is "
-                 "left to divide by, and %s stay 0 (the first: layer %d, head %zu, query %zu)", lost.rows,
+        say_note("causal-renorm: all weights of %zu row%s were rounded to 0, because of larger scores of later tokens: "
+                 "nothing is left to divide by, and %s stay 0 (the first: layer %d, head %zu, query %zu)", lost.rows,
                  lost.rows == 1 ? "" : "s", lost.rows == 1 ? "it" : "they", lost.layer, lost.head, lost.row);
     attn_run_free(run);
     free(ids);

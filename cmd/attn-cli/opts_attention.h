@@ -1,12 +1,13 @@
-/* opts_attention.h - which kind of attention is computed: the options that say it (--attention, --scale, --dropout and the latter's
- * --seed), for run, batch, explain, generate and score, and what causal-renorm costs. */
+/* opts_attention.h - which kind of attention is computed: the options that say it (--attention, --scale, --dropout and
+ * the latter's --seed), for run, batch, explain, generate and score, and what causal-renorm costs. */
 #ifndef CLI_ATTENTION_H
 #define CLI_ATTENTION_H
 
 #include "table.h"
 
 extern const struct option attention_options[];
-/* --seed, for commands that have none of their own; commands with a --seed of their own store it in dropout_seed as well. */
+/* --seed, for commands that have none of their own; commands with a --seed of their own store it in dropout_seed as
+ * well. */
 extern const struct option dropout_seed_options[];
 extern struct number dropout_seed;
 
@@ -21,8 +22,8 @@ struct attn_kind attention_kind(void);
 /* A plan with that kind, and with the threads and the precision of their options. */
 struct attn_plan plan_asked(void);
 
-/* Reports what causal-renorm costs on a text: how far its weights are from those of causal, and which rows it loses.  Prints
- * notes if --attention is causal-renorm and --quiet is not given; runs the text once more for each note. */
+/* Reports what causal-renorm costs on a text: how far its weights are from those of causal, and which rows it loses.
+ * Prints notes if --attention is causal-renorm and --quiet is not given; runs the text once more for each note. */
 int renorm_report(const struct attn_model *m, const struct attn_tokens *tokens, int threads, struct attn_err *err);
 
 #endif

@@ -19,19 +19,24 @@ static bool no_compare;
 enum { EDIT, EDITS, ABLATE, PATCH, STEER };
 
 const struct option edit_options[] = {
-    [EDIT] = {0, "edit", OPT_MANY, &given, "EDIT", "change an activation before the next step reads it, as in 'L1H2 = 0', "
-     "'L0.mlp.out[pos=-1] *= 0.5' or 'L3.resid_post += 2*vector.npy'; see 'attn-cli help edits'.  May be given again: edits are "
-     "applied in the order given", .section = OF_EDIT, .flags = OPT_COUNTS | OPT_USUAL},
-    [EDITS] = {0, "edits", OPT_MANY_FILES, &given, "FILE", "the edits of a file, one a line; lines that begin with # are comments",
+    [EDIT] = {0, "edit", OPT_MANY, &given, "EDIT",
+              "change an activation before the next step reads it, as in 'L1H2 = 0', 'L0.mlp.out[pos=-1] *= 0.5' or "
+              "'L3.resid_post += 2*vector.npy'; see 'attn-cli help edits'.  May be given again: edits are applied in "
+              "the order given", .section = OF_EDIT, .flags = OPT_COUNTS | OPT_USUAL},
+    [EDITS] = {0, "edits", OPT_MANY_FILES, &given, "FILE",
+               "the edits of a file, one a line; lines that begin with # are comments",
      .section = OF_EDIT, .flags = OPT_COUNTS},
-    [ABLATE] = {0, "ablate", OPT_MANY, &given, "PLACES", "set these places to 0: L1H2,L0.mlp.out, or 1.2 for head 2 of layer 1",
+    [ABLATE] = {0, "ablate", OPT_MANY, &given, "PLACES",
+                "set these places to 0: L1H2,L0.mlp.out, or 1.2 for head 2 of layer 1",
      .section = OF_EDIT, .flags = OPT_COUNTS | OPT_USUAL},
-    [PATCH] = {0, "patch", OPT_MANY, &given, "PLACES", "set these places to what they are in another run, that of --patch-from",
+    [PATCH] = {0, "patch", OPT_MANY, &given, "PLACES",
+               "set these places to what they are in another run, that of --patch-from",
      .section = OF_EDIT, .flags = OPT_COUNTS},
     [STEER] = {0, "steer", OPT_MANY_FILES, &given, "FILE[:SCALE][@LAYERS]", "add a vector to the residual stream after "
      "these layers: a .npy file, as in happy.npy:2@3, or an .npz archive, whose direction.N acts on layer N",
      .section = OF_EDIT, .flags = OPT_COUNTS},
-    {0, "patch-from", OPT_TEXT, &patch_from, "SOURCE", "where --patch takes values from: FILE.npz, text(\"...\"), ids(5,1,2), "
+    {0, "patch-from", OPT_TEXT, &patch_from, "SOURCE",
+     "where --patch takes values from: FILE.npz, text(\"...\"), ids(5,1,2), "
      "mean(...), or from, the text of --from (default: from)", .section = OF_EDIT, .flags = OPT_COUNTS},
     {.name = NULL},
 };
@@ -44,7 +49,8 @@ const struct option from_options[] = {
 };
 
 const struct option compare_options[] = {
-    {0, "no-compare", OPT_FLAG, &no_compare, NULL, "with edits: leave out the run without them, whose next tokens are shown "
+    {0, "no-compare", OPT_FLAG, &no_compare, NULL,
+     "with edits: leave out the run without them, whose next tokens are shown "
      "beside those after them", .section = OF_EDIT, .flags = OPT_COUNTS},
     {.name = NULL},
 };
@@ -52,23 +58,27 @@ const struct option compare_options[] = {
 const char edit_title[] = "Edits (PLACE = VALUE, += VALUE, -= VALUE, *= NUMBER, -= proj(SOURCE))";
 
 const struct pair edit_terms[] = {
-    {"pattern, L3.mlp.out", "a place: an activation in every layer, by its name, short name or with wildcards; or in layer 3"},
+    {"pattern, L3.mlp.out", "a place: an activation in every layer, by its name, short name or with wildcards; or in "
+                            "layer 3"},
     {"L1H2, L1H2.pattern", "head 2 of layer 1: its context, before the output projection; another activation of it"},
     {"L1N37, L0-2H*", "neuron 37 of layer 1; all heads of layers 0 to 2"},
     {"[head=0,2]", "some of a place: these query heads"},
-    {"[pos=3], [pos=-1]", "these rows, counted from 0, or from the end; also [pos=\" cat\"], rows of that token, prompt and new"},
+    {"[pos=3], [pos=-1]",
+     "these rows, counted from 0, or from the end; also [pos=\" cat\"], rows of that token, prompt "
+                          "and new"},
     {"[key=0], [col=5]", "these keys, of dots, scores, pattern; these columns, of others"},
     {"[pos=3,key=2]", "several of these, in one pair of brackets"},
     {"0.5, -inf, uniform", "a value: a number; uniform: equal weights, of a pattern"},
     {"vector.npy, a.npz:rows", "a source: an array of a file, in an archive by its name or that of the activation; "
      "[columns] for all rows or [rows, columns]"},
-    {"from, text(\"...\"), ids(1,2)", "the same activation in an unedited run of another text: rows correspond by position, and "
-     "the row of a single token serves all; with --cross, its k and v are those it has by itself"},
+    {"from, text(\"...\"), ids(1,2)", "the same activation in an unedited run of another text: rows correspond by "
+                                      "position, and the row of a single token serves all; with --cross, its k and v "
+                                      "are those it has by itself"},
     {"mean(SOURCE)", "its mean over rows; mean(texts(FILE)): and over the texts of a file, as batch reads them"},
     {"2*SOURCE", "a source times a number"},
     {"noise(0.1,7)", "normal noise of that size, seed 7"},
-    {"proj(SOURCE)", "the component along each row of the source, with -=: head by head where heads are named or lie apart "
-     "(q, k, v), else over the columns that are chosen"},
+    {"proj(SOURCE)", "the component along each row of the source, with -=: head by head where heads are named or lie "
+                     "apart (q, k, v), else over the columns that are chosen"},
     {NULL, NULL},
 };
 
@@ -99,11 +109,14 @@ static int read_one(struct edits *e, const struct given *g, struct attn_err *err
 static int read_from(struct edits *e, struct attn_tokenizer **tokenizer, struct attn_err *err)
 {
     if (sourcing.text && sourcing.ids)
-        return attn_fail(err, ATTN_EUSAGE, "--from and --from-ids are both given: the text that values come from is one of them");
+        return attn_fail(err, ATTN_EUSAGE,
+                         "--from and --from-ids are both given: the text that values come from is one "
+                                           "of them");
     int code = input_read_any(&e->input, sourcing.text, NULL, sourcing.ids, err);
     if (!code)
         code = input_tokens(&e->from, tokenizer, &e->input, err);
-    return code || e->from->n ? code : attn_fail(err, ATTN_EFORMAT, "the text of --from is empty: there is nothing to run");
+    return code || e->from->n ? code : attn_fail(err, ATTN_EFORMAT,
+                                                 "the text of --from is empty: there is nothing to run");
 }
 
 bool edits_given(void)
@@ -120,11 +133,14 @@ int edits_take_patch(const char **name, struct attn_err *err)
             found++;
         }
     if (patch_from)
-        return attn_fail(err, ATTN_EUSAGE, "--patch-from makes --patch an edit, and --over, --metric or --method make it a grid: give "
-                         "one or the other, and in a grid such an edit as --edit 'PLACE = SOURCE'");
+        return attn_fail(err, ATTN_EUSAGE, "--patch-from makes --patch an edit, and --over, --metric or --method make "
+                                           "it a grid: give one or the other, and in a grid such an edit as --edit "
+                                           "'PLACE = SOURCE'");
     if (found != 1)
-        return attn_fail(err, ATTN_EUSAGE, "%s: say with one --patch NAME what a grid takes from the other text of each record, as "
-                         "in --patch resid_pre", found ? "there are several --patch" : "there is no --patch");
+        return attn_fail(err, ATTN_EUSAGE,
+                         "%s: say with one --patch NAME what a grid takes from the other text of each "
+                                           "record, as in --patch resid_pre", found ? "there are several --patch" :
+                         "there is no --patch");
     *name = given.item[at].value;
     memmove(&given.item[at], &given.item[at + 1], (--given.n - at) * sizeof *given.item);
     return ATTN_OK;
@@ -140,10 +156,11 @@ int edits_open(struct edits *e, struct attn_tokenizer **tokenizer, struct attn_e
         e->list = NULL;
     }
     if (!code && patch_from && !option_given(&edit_options[PATCH]))
-        code = attn_fail(err, ATTN_EUSAGE, "--patch-from says where values come from: say what they replace with --patch PLACES");
+        code = attn_fail(err, ATTN_EUSAGE, "--patch-from says where values come from: say what they replace with "
+                                           "--patch PLACES");
     if (!code && !given.n && !e->needs_from && (sourcing.text || sourcing.ids))
-        code = attn_fail(err, ATTN_EUSAGE, "--from gives a text to take values from: say what they replace, as with --patch "
-                         "L1.resid_post or --edit 'L1H2 = from'");
+        code = attn_fail(err, ATTN_EUSAGE, "--from gives a text to take values from: say what they replace, as with "
+                                           "--patch L1.resid_post or --edit 'L1H2 = from'");
     return code || !(sourcing.text || sourcing.ids) ? code : read_from(e, tokenizer, err);
 }
 
@@ -152,7 +169,8 @@ int edits_open(struct edits *e, struct attn_tokenizer **tokenizer, struct attn_e
 int edits_make(struct edits *e, const struct attn_model *m, const struct attn_tokens *cross, struct attn_err *err)
 {
     struct attn_editor_opts o = {
-        .edits = e->list, .model = m, .tokenizer = common.model, .encode = input_encode_opts(), .from = e->from, .cross = cross,
+        .edits = e->list, .model = m, .tokenizer = common.model, .encode = input_encode_opts(), .from = e->from,
+        .cross = cross,
         .plan = plan_asked(), .rows = e->rows};
     return e->list ? attn_editor_new(&e->editor, &o, err) : ATTN_OK;
 }
@@ -169,8 +187,8 @@ static void note_served(const struct edits *e, bool grows)
     }
 }
 
-int edits_bind(struct edits *e, const struct attn_model *m, const struct attn_tokens *tokens, const struct attn_tokens *cross,
-               enum edits_text how, struct attn_err *err)
+int edits_bind(struct edits *e, const struct attn_model *m, const struct attn_tokens *tokens,
+               const struct attn_tokens *cross, enum edits_text how, struct attn_err *err)
 {
     int32_t *ids = NULL;
     int code = e->list && how != EDITS_WINDOWS ? attn_run_check_tokens(m, tokens, cross, err) : ATTN_OK;

@@ -1,10 +1,12 @@
-/* opts_edits.h - what a command changes in the activations it computes: --edit, --edits, --ablate, --patch, --steer, and the other text
- * that values are taken from.  All commands share these options.
+/* opts_edits.h - what a command changes in the activations it computes: --edit, --edits, --ablate, --patch, --steer,
+ * and the other text that values are taken from.  All commands share these options.
  *
  *     struct edits edits = {0};
  *     edits_open(&edits, &tokenizer, err)                      reads the options: before anything is computed
- *     edits_bind(&edits, model, tokens, cross, how, err)        binds them to a model and a text, and runs their sources
- *     attn_editor_observer(edits.editor)                       if edits.list is not NULL: before the observers that watch
+ *     edits_bind(&edits, model, tokens, cross, how, err)        binds them to a model and a text, and runs their
+ *     sources
+ *     attn_editor_observer(edits.editor)                       if edits.list is not NULL: before the observers that
+ *     watch
  *     edits_close(&edits) */
 #ifndef CLI_EDITS_H
 #define CLI_EDITS_H
@@ -29,7 +31,8 @@ struct edits {
 };
 
 bool edits_given(void);                 /* whether an option asks for edits */
-/* For a command where, with other options, --patch names what a grid takes from another text: its value, and it is no edit then. */
+/* For a command where, with other options, --patch names what a grid takes from another text: its value, and it is no
+ * edit then. */
 int edits_take_patch(const char **name, struct attn_err *err);
 /* Reads the options, and the other text if an edit takes values from it.  Opens *tokenizer for a text if it is NULL. */
 int edits_open(struct edits *e, struct attn_tokenizer **tokenizer, struct attn_err *err);
@@ -40,11 +43,12 @@ enum edits_text {
     EDITS_TEXT, EDITS_PROMPT, EDITS_WINDOWS,            /* run as a whole, continued, or perhaps longer than n_ctx */
     EDITS_UNRUN                         /* not run at all: no sources are needed */
 };
-int edits_bind(struct edits *e, const struct attn_model *m, const struct attn_tokens *tokens, const struct attn_tokens *cross,
-               enum edits_text how, struct attn_err *err);
+int edits_bind(struct edits *e, const struct attn_model *m, const struct attn_tokens *tokens,
+               const struct attn_tokens *cross, enum edits_text how, struct attn_err *err);
 /* Puts the editor's observer first of `list`, if there is one; returns how many. */
 size_t edits_observe(const struct edits *e, struct attn_observer *list);
-/* Makes the comparison with an unedited run unless there are no edits, --no-compare is given or the model predicts nothing. */
+/* Makes the comparison with an unedited run unless there are no edits, --no-compare is given or the model predicts
+ * nothing. */
 int edits_compare(struct edits *e, const struct attn_model *m, struct attn_err *err);
 /* Prints what the edits would change, as bound with EDITS_UNRUN: --dry-run. */
 int edits_print(const struct edits *e, struct attn_err *err);

@@ -154,7 +154,8 @@ const char *format_default_show(const char *format)
 int select_shown(struct attn_select **out, const struct attn_model *m, const struct attn_kind *kind, const char *show,
                  struct attn_err *err)
 {
-    int code = attn_select_new(out, m, kind, selection.show ? selection.show : show, selection.layer, selection.head, err);
+    int code = attn_select_new(out, m, kind, selection.show ? selection.show : show, selection.layer, selection.head,
+                               err);
     if (!code && attn_select_note(*out))
         say_note("%s", attn_select_note(*out));
     return code;
@@ -170,8 +171,10 @@ int select_shown(struct attn_select **out, const struct attn_model *m, const str
 static const struct { const char *ending, *instead; } foreign[] = {
     {".gif", PICTURES}, {".jpg", PICTURES}, {".jpeg", PICTURES}, {".webp", PICTURES}, {".bmp", PICTURES},
     {".tif", PICTURES}, {".tiff", PICTURES}, {".eps", PICTURES}, {".ps", PICTURES}, {".htm", "pages are .html"},
-    {".md", "explain writes .md, this command .html"}, {".tsv", TABLES}, {".xls", TABLES}, {".xlsx", TABLES}, {".ods", TABLES},
-    {".parquet", ARRAYS}, {".feather", ARRAYS}, {".arrow", ARRAYS}, {".h5", ARRAYS}, {".hdf5", ARRAYS}, {".pkl", ARRAYS},
+    {".md", "explain writes .md, this command .html"}, {".tsv", TABLES}, {".xls", TABLES}, {".xlsx", TABLES},
+    {".ods", TABLES},
+    {".parquet", ARRAYS}, {".feather", ARRAYS}, {".arrow", ARRAYS}, {".h5", ARRAYS}, {".hdf5", ARRAYS},
+    {".pkl", ARRAYS},
     {".pt", ARRAYS}, {".mat", ARRAYS}, {".safetensors", ARRAYS}, {".jsonl", DOCUMENTS}, {".ndjson", DOCUMENTS},
     {".gz", COMPRESSED}, {".xz", COMPRESSED}, {".zst", COMPRESSED}, {".bz2", COMPRESSED}, {".zip", "archives are .npz"},
 };
@@ -225,7 +228,8 @@ int output_choose_format(const char **format, const char *path, const struct com
         snprintf(list + strlen(list), sizeof list - strlen(list), "%s%s", i ? ", " : "", choice);
     }
     if (by_path && !*format)
-        return attn_fail(err, ATTN_EUSAGE, "%s: '%s' writes no %s, only %s; with --format the name may be any", path, c->name, by_path,
+        return attn_fail(err, ATTN_EUSAGE,
+                         "%s: '%s' writes no %s, only %s; with --format the name may be any", path, c->name, by_path,
                          list);
     return output_check_format(*format, path, err);
 }
@@ -257,8 +261,10 @@ static double millimetres(const char *width)
 
 static int check_width(const struct option *o, struct attn_err *err)
 {
-    return millimetres(look.width) > 0 ? ATTN_OK : attn_fail(err, ATTN_EUSAGE, "--%s: found '%s', expected a width on paper as in 85mm, "
-                                                             "8.5cm, 3.35in or 240pt", o->name, excerpt(look.width).text);
+    return millimetres(look.width) > 0 ? ATTN_OK : attn_fail(err, ATTN_EUSAGE,
+                                                             "--%s: found '%s', expected a width on paper as in 85mm, "
+                                                             "8.5cm, 3.35in or 240pt", o->name,
+                                                             excerpt(look.width).text);
 }
 
 static void explain_letters(char help[OPTION_HELP])
@@ -268,13 +274,17 @@ static void explain_letters(char help[OPTION_HELP])
 }
 
 const struct option picture_options[] = {
-    {0, "color-scale", OPT_CHOICE, &look.scale, "SCALE", "pictures: colours show numbers as they are (linear, the default), their "
-     "logarithms (log; of magnitudes, on either side of 0, where some are negative), or each row divided by its largest number (row)",
+    {0, "color-scale", OPT_CHOICE, &look.scale, "SCALE",
+     "pictures: colours show numbers as they are (linear, the default), their logarithms (log; of magnitudes, on either "
+     "side of 0, where some are negative), or each row divided by its largest number (row)",
      .choices = scales, .section = OF_PICTURE, .flags = OPT_COUNTS | OPT_USUAL},
-    {0, "palette", OPT_CHOICE, &look.palette, "NAME", "pictures: viridis (the default), magma, cividis or gray, from dark "
-     "to light; blues or ink, from white to dark, for paper; balance, blue below 0 and orange above", .choices = palettes,
+    {0, "palette", OPT_CHOICE, &look.palette, "NAME",
+     "pictures: viridis (the default), magma, cividis or gray, from dark "
+     "to light; blues or ink, from white to dark, for paper; balance, blue below 0 and orange above",
+     .choices = palettes,
      .section = OF_PICTURE, .flags = OPT_COUNTS},
-    {0, "cell", OPT_NUMBER, &look.cell, "N", "pictures: size of each number, in pixels or terminal columns (default: chosen to fit)",
+    {0, "cell", OPT_NUMBER, &look.cell, "N", "pictures: size of each number, in pixels or terminal columns (default: "
+                                             "chosen to fit)",
      .min = 1, .max = 64, .section = OF_PICTURE, .flags = OPT_COUNTS},
     {0, "width", OPT_TEXT, &look.width, "W", "figures (png, svg, pdf): exactly so wide on paper, as in 85mm, 3.35in "
      "or 240pt; a number alone is in mm; cells and the arrangement follow, letters keep their size (default: natural "
@@ -285,7 +295,8 @@ const struct option picture_options[] = {
     {0, "title", OPT_TEXT, &look.title, "TEXT", "figures: in place of the model and the sentence, in as many lines "
      "as it needs; '' leaves them out",
      .section = OF_PICTURE, .flags = OPT_COUNTS},
-    {0, "columns", OPT_NUMBER, &look.columns, "N", "figures: matrices per row (default: chosen to fit)", .min = 1, .max = 1000,
+    {0, "columns", OPT_NUMBER, &look.columns, "N",
+     "figures: matrices per row (default: chosen to fit)", .min = 1, .max = 1000,
      .section = OF_PICTURE, .flags = OPT_COUNTS},
     {0, "annotate", OPT_FLAG, &look.numbers, NULL, "figures: write the numbers into the cells",
      .section = OF_PICTURE, .flags = OPT_COUNTS},
@@ -293,7 +304,8 @@ const struct option picture_options[] = {
 };
 
 const struct option key_picture_options[] = {
-    {0, "hide-first", OPT_FLAG, &look.hide_first, NULL, "pictures: leave out the first key, where attention often gathers; "
+    {0, "hide-first", OPT_FLAG, &look.hide_first, NULL,
+     "pictures: leave out the first key, where attention often gathers; "
      "nothing is renormalised", .section = OF_PICTURE, .flags = OPT_COUNTS},
     {.name = NULL},
 };
@@ -323,7 +335,8 @@ struct attn_picture_opts picture_look(bool terminal)
 {
     return (struct attn_picture_opts){.palette = look.palette, .scale = look.scale, .hide_first = look.hide_first,
                                       .cell = (size_t)look.cell.n, .colors = colors(terminal),
-                                      .width = look.width ? millimetres(look.width) : 0, .letters = look.letters.given ? look.letters.x : 0,
+                                      .width = look.width ? millimetres(look.width) : 0,
+                                      .letters = look.letters.given ? look.letters.x : 0,
                                       .title = look.title, .columns = (size_t)look.columns.n, .numbers = look.numbers};
 }
 
@@ -338,7 +351,8 @@ static int open_sink(struct attn_sink **sink, const struct output *d, const char
         .format = d->format ? d->format : "text", .path = d->path, .model = d->model, .select = d->select,
         .tokens = d->tokens, .text = d->text, .text_len = d->len, .cross = d->cross, .cross_text = d->cross_text,
         .cross_len = d->cross_len, .tokenizer = d->tokenizer, .labels = input_labels_read(), .command = command,
-        .kind = attention_kind(), .gradient = d->gradient, .hints = d->hints, .ablated = d->ablated, .n_ablated = d->n_ablated,
+        .kind = attention_kind(), .gradient = d->gradient, .hints = d->hints, .ablated = d->ablated,
+        .n_ablated = d->n_ablated,
         .threads = (int)common.threads.n, .precision = d->precision, .width = terminal_columns(terminal),
         .height = terminal_lines(terminal), .limit = terminal ? TERMINAL_NUMBERS : 0,
         .color = terminal_colored(terminal), .csv_safe = safe,
@@ -427,21 +441,26 @@ static bool file_beside_says(const char *path, const char *file, const char *tex
     size_t len = 0;
     struct stat st;
     struct attn_err ignored;
-    bool says = attn_asprintf(&neighbour, "%.*s%s", (int)directory(path), path, file) >= 0 && stat(neighbour, &st) == 0 &&
-                S_ISREG(st.st_mode) && st.st_size <= LARGEST && file_read(&all, &len, neighbour, &ignored) == ATTN_OK &&
+    bool says = attn_asprintf(&neighbour, "%.*s%s", (int)directory(path), path, file) >= 0 &&
+                stat(neighbour, &st) == 0 && S_ISREG(st.st_mode) && st.st_size <= LARGEST &&
+                    file_read(&all, &len, neighbour, &ignored) == ATTN_OK &&
                 strstr(all, text);
     free(all);
     free(neighbour);
     return says;
 }
 
-/* A model's files are known by name and by the config.json beside them; other files there may be results and are no model's. */
+/* A model's files are known by name and by the config.json beside them; other files there may be results and are no
+ * model's. */
 static bool is_named_as_of_model(const char *path)
 {
-    static const char *const known[] = {"config.json", "vocab.json", "merges.txt", "tokenizer.json", "tokenizer_config.json",
-                                        "added_tokens.json", "special_tokens_map.json", "generation_config.json", "tokenizer.model",
+    static const char *const known[] = {"config.json", "vocab.json", "merges.txt", "tokenizer.json",
+                                        "tokenizer_config.json",
+                                        "added_tokens.json", "special_tokens_map.json", "generation_config.json",
+                                        "tokenizer.model",
                                         "tokenizer.bin", "model.safetensors",
-                                        "model.safetensors.index.json", "pytorch_model.bin", "pytorch_model.bin.index.json",
+                                        "model.safetensors.index.json", "pytorch_model.bin",
+                                        "pytorch_model.bin.index.json",
                                         "train.json", "checkpoint.safetensors", NULL};
     const char *name = path + directory(path);
     if (!file_beside_says(path, "config.json", "\"model_type\""))
@@ -450,8 +469,9 @@ static bool is_named_as_of_model(const char *path)
         if (!strcmp(name, *k))
             return true;
     char *shard = NULL;                 /* which an index names */
-    bool is = attn_asprintf(&shard, "\"%s\"", name) >= 0 && (file_beside_says(path, "model.safetensors.index.json", shard) ||
-                                                             file_beside_says(path, "pytorch_model.bin.index.json", shard));
+    bool is = attn_asprintf(&shard, "\"%s\"", name) >= 0 &&
+              (file_beside_says(path, "model.safetensors.index.json", shard) ||
+               file_beside_says(path, "pytorch_model.bin.index.json", shard));
     free(shard);
     return is;
 }
@@ -472,7 +492,8 @@ static bool is_file(const struct stat *st, const char *path)
     return path && (standard ? fstat(STDIN_FILENO, &other) : stat(path, &other)) == 0 && is_same(st, &other);
 }
 
-/* Whether `path` is or would be a file of a dump: one with a dump's ending in the directory `dump`, or in that of its manifest. */
+/* Whether `path` is or would be a file of a dump: one with a dump's ending in the directory `dump`, or in that of its
+ * manifest. */
 static bool is_in_dump(const char *path, const char *dump)
 {
     static const char *const endings[] = {".npy", ".csv", ".json", NULL};
@@ -515,11 +536,13 @@ static int protect(const struct command *c, const struct option *output, struct 
     if (!path || !strcmp(path, "-") || stat(path, &st) != 0 || !S_ISREG(st.st_mode))
         return ATTN_OK;
     if (is_input(c, path, &st))
-        return attn_fail(err, ATTN_EUSAGE, "%s: is the input, and would be written to (--%s): choose another name", path,
+        return attn_fail(err, ATTN_EUSAGE,
+                         "%s: is the input, and would be written to (--%s): choose another name", path,
                          output->name);
     bool makes = (output->flags & OPT_VOCABULARY) && has_end(path, "vocab.json");
     if (!makes && is_of_model(path))
-        return attn_fail(err, ATTN_EUSAGE, "%s: is a file of a model, and would be written to (--%s): choose another name",
+        return attn_fail(err, ATTN_EUSAGE, "%s: is a file of a model, and would be written to (--%s): choose another "
+                                           "name",
                          path, output->name);
     return ATTN_OK;
 }

@@ -41,10 +41,11 @@ const char *format_default_show(const char *format);
 /* Makes the selection that the options ask for; show: what stands for --show where that is not given. */
 int select_shown(struct attn_select **out, const struct attn_model *m, const struct attn_kind *kind, const char *show,
                  struct attn_err *err);
-/* Without --format, the ending of the path decides: fails if it stands for one that c does not write, and where output_check_format
- * does. */
+/* Without --format, the ending of the path decides: fails if it stands for one that c does not write, and where
+ * output_check_format does. */
 int output_choose_format(const char **format, const char *path, const struct command *c, struct attn_err *err);
-/* Fails for a binary format on a terminal and, where there is no format, for an ending that promises what nothing here writes. */
+/* Fails for a binary format on a terminal and, where there is no format, for an ending that promises what nothing here
+ * writes. */
 int output_check_format(const char *format, const char *path, struct attn_err *err);
 
 /* ---- pictures ---- */
@@ -52,7 +53,8 @@ int output_check_format(const char *format, const char *path, struct attn_err *e
 extern const struct option csv_options[];
 bool csv_safe(void);                    /* whether text is kept from being run by a spreadsheet */
 
-extern const struct option picture_options[], key_picture_options[];    /* of all pictures; of those whose columns are keys */
+/* of all pictures; of those whose columns are keys */
+extern const struct option picture_options[], key_picture_options[];
 /* The options' values, for a picture on this terminal or, if `terminal` is false, in a file. */
 struct attn_picture_opts picture_look(bool terminal);
 
@@ -70,9 +72,11 @@ struct output {
     const char *text; size_t len;       /* text NULL: ids were given */
     const struct attn_tokens *cross;    /* of the other text, which provides the keys; NULL: no cross-attention */
     const char *cross_text; size_t cross_len;   /* cross_text NULL: ids were given */
-    const struct attn_slopes *slopes;   /* gradients, to be written in place of the activations; NULL: the text is run */
+    const struct attn_slopes *slopes;   /* gradients, to be written in place of the activations; NULL: the text is
+                                         * run */
     const struct attn_sink_gradient *gradient;  /* what they are */
-    const struct attn_ablated *ablated; size_t n_ablated;       /* what comes next without each head; NULL: not asked for */
+    const struct attn_ablated *ablated; size_t n_ablated;       /* what comes next without each head; NULL: not asked
+                                                                 * for */
     const struct attn_sink_hint *hints; /* of a screen; NULL: none */
     bool words;                         /* tokens are merged into words */
     const struct edits *edits;          /* bound to the text; NULL: no command line can have any */
@@ -83,8 +87,8 @@ int output_write(const struct output *d, struct attn_err *err);
 
 /* ---- protecting what is there ---- */
 
-/* Fails if an output of c is the same file as one of its inputs, or is a file of a model: a slip such as `plot a.npy -o a.npy`
- * would destroy data that may be impossible to make again. */
+/* Fails if an output of c is the same file as one of its inputs, or is a file of a model: a slip such as `plot a.npy -o
+ * a.npy` would destroy data that may be impossible to make again. */
 int protect_inputs(const struct command *c, struct attn_err *err);
 /* Fails if the directory holds a training, which may have taken hours. */
 int protect_training(const char *dir, struct attn_err *err);

@@ -135,8 +135,9 @@ static pid_t start(int file)
     return pid;
 }
 
-/* The keyboard's signals are the pager's while it runs; one that asks us to end is passed on, and obeyed when it has ended, so
- * that the terminal is left as it was.  Returns whether the text was shown: a shell says 126 and 127 of what it cannot run. */
+/* The keyboard's signals are the pager's while it runs; one that asks us to end is passed on, and obeyed when it has
+ * ended, so that the terminal is left as it was.  Returns whether the text was shown: a shell says 126 and 127 of what
+ * it cannot run. */
 static bool wait_for(pid_t pid)
 {
     static const int number[] = {SIGINT, SIGQUIT, SIGTERM, SIGHUP};

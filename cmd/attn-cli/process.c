@@ -35,7 +35,8 @@ static void file_shrank(int number, siginfo_t *info, void *context)
     (void)context;
     while (atomic_flag_test_and_set(&said))
         pause();                        /* another thread is saying so */
-    const char *path = info->si_code > 0 ? attn_file_mapped_at(info->si_addr) : NULL;         /* else somebody sent it */
+    /* else somebody sent it */
+    const char *path = info->si_code > 0 ? attn_file_mapped_at(info->si_addr) : NULL;
     put("attn-cli: ");
     put(path ? path : "a mapped file");
     put(path ? ": this mapped file shrank while it was being read" : " shrank while it was being read");
@@ -59,7 +60,8 @@ static void set_signals(void)
     static const int ends[] = {SIGINT, SIGTERM, SIGHUP, SIGXCPU};
     struct sigaction a = {.sa_handler = end_by}, before;
     sigemptyset(&a.sa_mask);
-    for (size_t i = 0; i < sizeof ends / sizeof *ends; i++)     /* but what nohup ignores, or a shell in the background */
+    for (size_t i = 0; i < sizeof ends / sizeof *ends; i++)     /* but what nohup ignores, or a shell in the
+                                                                 * background */
         if (!sigaction(ends[i], NULL, &before) && before.sa_handler == SIG_DFL)
             sigaction(ends[i], &a, NULL);
     signal(SIGPIPE, SIG_IGN);
@@ -71,8 +73,8 @@ static void set_signals(void)
 
 /* ---- standard streams -------------------------------------------------------------------- */
 
-/* If we are started with a standard stream closed, the next file opened would get its number.  The replacement fails as the
- * closed stream would: 0 cannot be read, 1 cannot be written. */
+/* If we are started with a standard stream closed, the next file opened would get its number.  The replacement fails as
+ * the closed stream would: 0 cannot be read, 1 cannot be written. */
 static bool fill_standard_streams(void)
 {
     static const int mode[] = {O_WRONLY, O_RDONLY, O_RDWR};
@@ -82,8 +84,8 @@ static bool fill_standard_streams(void)
     return true;
 }
 
-/* A non-blocking pipe fails with EAGAIN, which stdio takes for an error like a full disk.  Others may share the pipe, so its
- * flags stay as they are, and we wait until it can be written. */
+/* A non-blocking pipe fails with EAGAIN, which stdio takes for an error like a full disk.  Others may share the pipe,
+ * so its flags stay as they are, and we wait until it can be written. */
 static ssize_t write_waiting(void *cookie, const char *data, size_t len)
 {
     int fd = *(const int *)cookie;
@@ -123,7 +125,8 @@ static bool reader_gone(void)
 /* Whether errno may come from a failed write: that may have been long ago, and errno may have changed since. */
 static bool is_of_writing(int number)
 {
-    return number == ENOSPC || number == EDQUOT || number == EFBIG || number == EIO || number == EBADF || number == EPIPE;
+    return number == ENOSPC || number == EDQUOT || number == EFBIG || number == EIO || number == EBADF ||
+           number == EPIPE;
 }
 
 int process_finish_output(struct attn_err *err)
@@ -140,7 +143,8 @@ int process_finish_output(struct attn_err *err)
 
 /* ---- stack ------------------------------------------------------------------------------- */
 
-enum { ENOUGH = 2 << 20, USUAL = 8 << 20 };    /* bytes: what attn.h asks for, and room for arguments; Linux's default */
+enum { ENOUGH = 2 << 20, USUAL = 8 << 20 };    /* bytes: what attn.h asks for, and room for arguments; Linux's
+                                                * default */
 enum { HELD = 5 << 18 };                        /* what attn.h asks for, and what the commands need */
 
 struct job { int (*work)(int argc, char **argv); int argc; char **argv; int result; };
@@ -168,8 +172,8 @@ static bool start(pthread_t *thread, struct job *j)
     return started;
 }
 
-/* Touches the far end of a deep frame, which the compiler must not shorten.  The kernel keeps the address space of a stack that has
- * grown. */
+/* Touches the far end of a deep frame, which the compiler must not shorten.  The kernel keeps the address space of a
+ * stack that has grown. */
 static __attribute__((noinline)) void grow(void)
 {
     char deepest[HELD];
@@ -188,8 +192,8 @@ static bool hold_stack(void)
     return true;
 }
 
-/* The main thread's stack cannot grow beyond the limit, and the hard limit may forbid raising it.  A new thread's stack is not
- * bound by it, so under a small limit a thread does the work. */
+/* The main thread's stack cannot grow beyond the limit, and the hard limit may forbid raising it.  A new thread's stack
+ * is not bound by it, so under a small limit a thread does the work. */
 static int with_enough_stack(int (*work)(int argc, char **argv), int argc, char **argv)
 {
     struct job j = {work, argc, argv, 1};
@@ -230,8 +234,8 @@ static void note_signal(int number)
     caught = 1;
 }
 
-/* Without SA_RESTART a waiting read returns.  A signal that was ignored is caught as well: shells ignore SIGINT for jobs in the
- * background, but whoever sends it to one of them means it. */
+/* Without SA_RESTART a waiting read returns.  A signal that was ignored is caught as well: shells ignore SIGINT for
+ * jobs in the background, but whoever sends it to one of them means it. */
 static void catch_signal(int number)
 {
     struct sigaction a = {.sa_handler = note_signal};

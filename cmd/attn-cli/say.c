@@ -124,7 +124,8 @@ void nearest_offer(struct nearest *n, const char *name)
     size_t len = strlen(n->typed);
     attn_near_start(&near, n->typed, len);
     bool means = attn_near_means(n->typed, len, name);
-    unsigned distance = means || (len && !strncmp(n->typed, name, len)) ? 0 : attn_near(&near, name, strlen(name), ATTN_FAR);
+    unsigned distance = means ||
+                        (len && !strncmp(n->typed, name, len)) ? 0 : attn_near(&near, name, strlen(name), ATTN_FAR);
     n->also = means && n->means && !n->also ? name : n->also;
     n->means |= means;
     if (distance == ATTN_FAR || (n->best && n->distance <= distance))
@@ -159,9 +160,10 @@ void note_overflow(void *self, const struct attn_lost *rows)
 void say_overflow(void)
 {
     if (first.rows)
-        say_note("attention: dots overflow float32, to inf or NaN that no weight holds, in %zu row%s%s (the first: layer "
-                 "%d, head %zu, query %zu): their weights are NaN, or 0 for -inf; run --show dots shows them", first.rows,
-                 first.rows == 1 ? "" : "s", more ? " of one pass, and in other passes" : "", first.layer, first.head, first.row);
+        say_note("attention: dots overflow float32, to inf or NaN that no weight holds, in %zu row%s%s (the first: "
+                 "layer %d, head %zu, query %zu): their weights are NaN, or 0 for -inf; run --show dots shows them",
+                 first.rows, first.rows == 1 ? "" : "s", more ? " of one pass, and in other passes" :
+                 "", first.layer, first.head, first.row);
 }
 
 void progress_start(struct progress *p, const struct attn_model *m, bool wanted)

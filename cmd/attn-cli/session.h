@@ -1,8 +1,10 @@
-/* session.h - the model, the text and the edits that a command works with.  Each command opens them in the order in which a
- * user wants to hear what is wrong: what was typed, the model, its text, what is to be changed; all of it is closed together.
+/* session.h - the model, the text and the edits that a command works with.  Each command opens them in the order in
+ * which a user wants to hear what is wrong: what was typed, the model, its text, what is to be changed; all of it is
+ * closed together.
  *
  *     struct session s = {0};
- *     session_open(&s, &lens_command, format, path, how, err)      or its steps, with questions of a command between them
+ *     session_open(&s, &lens_command, format, path, how, err)      or its steps, with questions of a command between
+ *     them
  *     session_edit(&s, EDITS_TEXT, err)                            once it is known what is asked
  *     n = session_observe(&s, list, true)
  *     session_close(&s) */
@@ -25,8 +27,8 @@ enum {
     SESSION_SPELLS = 2,                 /* the tokenizer is opened for ids, too, if there is one */
     SESSION_EMPTY = 4                   /* a text without tokens is no error yet */
 };
-/* All but the edits: the inputs, the model, the tokens of both texts, which are labelled as --labels says for an output of
- * this format and path. */
+/* All but the edits: the inputs, the model, the tokens of both texts, which are labelled as --labels says for an output
+ * of this format and path. */
 int session_open(struct session *s, const struct command *c, const char *format, const char *path, unsigned how,
                  struct attn_err *err);
 int session_read(struct session *s, unsigned how, struct attn_err *err);        /* the inputs */

@@ -29,7 +29,8 @@ const struct option text_options[] = {
     {'s', "sentence", OPT_TEXT, &common.sentence, "TEXT", "the text itself",
      .section = OF_INPUT, .flags = OPT_INPUT | OPT_COUNTS | OPT_USUAL},
     {'f', "file", OPT_FILE, &common.file, "PATH", "read the text from a file, - is standard input; a UTF-8 "
-     "byte order mark and one final newline are dropped", .section = OF_INPUT, .flags = OPT_INPUT | OPT_COUNTS | OPT_USUAL},
+     "byte order mark and one final newline are dropped", .section = OF_INPUT,
+     .flags = OPT_INPUT | OPT_COUNTS | OPT_USUAL},
     {0, "raw", OPT_FLAG, &common.raw, NULL, "keep the byte order mark and the final newline of the file",
      .section = OF_INPUT, .flags = OPT_COUNTS},
     {.name = NULL},
@@ -38,22 +39,27 @@ const struct option text_options[] = {
 static const char *const bos_choices[] = {"auto", "yes", "no", NULL};
 
 const struct option encode_options[] = {
-    {0, "special", OPT_FLAG, &common.special, NULL, "recognise special tokens such as <|endoftext|> in the text (default: they "
+    {0, "special", OPT_FLAG, &common.special, NULL,
+     "recognise special tokens such as <|endoftext|> in the text (default: they "
      "are ordinary text)", .section = OF_INPUT, .flags = OPT_COUNTS},
-    {0, "bos", OPT_CHOICE, &common.bos, "WHEN", "put the beginning-of-text token in front: auto, yes or no; auto does what the "
-     "tokenizer's own files say (default: auto)", .choices = bos_choices, .section = OF_INPUT, .flags = OPT_COUNTS},
+    {0, "bos", OPT_CHOICE, &common.bos, "WHEN", "put the beginning-of-text token in front: auto, yes or no; auto does "
+                                                "what the tokenizer's own files say (default: auto)",
+     .choices = bos_choices, .section = OF_INPUT, .flags = OPT_COUNTS},
     {.name = NULL},
 };
 
 static const char *const record_inputs[] = {"text", "ndjson", "csv", "tsv", NULL};
 
 const struct option record_options[] = {
-    {0, "input", OPT_CHOICE, &record_form.input, "FORMAT", "format of the input: text, one sentence per line; ndjson, one "
-     "{\"id\": ..., \"text\": ...} or {\"ids\": [...]} per line; csv or tsv (default: by the ending of the path, else text)",
+    {0, "input", OPT_CHOICE, &record_form.input, "FORMAT",
+     "format of the input: text, one sentence per line; ndjson, one {\"id\": ..., \"text\": ...} or {\"ids\": [...]} "
+     "per line; csv or tsv (default: by the ending of the path, else text)",
      .choices = record_inputs, .section = OF_INPUT},
-    {0, "column", OPT_TEXT, &record_form.column, "NAME|N", "csv, tsv: the column with the text, by name or counted from 0 "
+    {0, "column", OPT_TEXT, &record_form.column, "NAME|N",
+     "csv, tsv: the column with the text, by name or counted from 0 "
      "(default: the one called text, or the only one)", .section = OF_INPUT},
-    {0, "no-header", OPT_FLAG, &record_form.headless, NULL, "csv, tsv: the first row is a sentence, too; without it a note says "
+    {0, "no-header", OPT_FLAG, &record_form.headless, NULL,
+     "csv, tsv: the first row is a sentence, too; without it a note says "
      "so where the only column is not called text",
      .section = OF_INPUT},
     {.name = NULL},
@@ -66,7 +72,8 @@ const struct option ids_options[] = {
 };
 
 const struct option thread_options[] = {
-    {'t', "threads", OPT_NUMBER, &common.threads, "N", "how many threads compute (default: the cores this process may use); the "
+    {'t', "threads", OPT_NUMBER, &common.threads, "N",
+     "how many threads compute (default: the cores this process may use); the "
      "numbers are the same for any N", .min = 1, .max = THREADS_MOST, .section = OF_PROCESS},
     {.name = NULL},
 };
@@ -74,9 +81,10 @@ const struct option thread_options[] = {
 const char *const compute_choices[] = {"f32", "bf16", NULL};
 
 const struct option compute_options[] = {
-    {0, "compute", OPT_CHOICE, &common.compute, "TYPE", "type in which products are computed: f32, exact; or bf16, which rounds "
-     "weights, and the numbers they are multiplied with, to 8 significant bits and sums in f32, for processors that are faster "
-     "at it; activations then change by up to 3 % of their spread, mostly below 1 % (default: f32)",
+    {0, "compute", OPT_CHOICE, &common.compute, "TYPE",
+     "type in which products are computed: f32, exact; or bf16, which rounds weights, and the numbers they are "
+     "multiplied with, to 8 significant bits and sums in f32, for processors that are faster at it; activations then "
+     "change by up to 3 % of their spread, mostly below 1 % (default: f32)",
      .choices = compute_choices, .section = OF_MODEL, .flags = OPT_COUNTS},
     {.name = NULL},
 };
@@ -130,9 +138,10 @@ const struct option select_compared_options[] = {SELECT_OPTIONS("all")};
 const struct option select_watched_options[] = {SELECT_OPTIONS("pattern")};
 
 const struct option cross_options[] = {
-    {0, "cross", OPT_TEXT, &crossing.text, "TEXT", "cross-attention: the sentence looks at all tokens of this other text instead "
-     "of its own.  The other text runs through the same blocks with the model's own attention (--scale and --dropout apply "
-     "to both), and in each layer the sentence looks at its keys and values; both start at position 0, and nothing is masked",
+    {0, "cross", OPT_TEXT, &crossing.text, "TEXT",
+     "cross-attention: the sentence looks at all tokens of this other text instead of its own.  The other text runs "
+     "through the same blocks with the model's own attention (--scale and --dropout apply to both), and in each layer "
+     "the sentence looks at its keys and values; both start at position 0, and nothing is masked",
      .section = OF_INPUT, .flags = OPT_OTHER | OPT_COUNTS},
     {0, "cross-file", OPT_FILE, &crossing.file, "PATH", "the same with the text of a file, - is standard input",
      .section = OF_INPUT, .flags = OPT_OTHER | OPT_COUNTS},
@@ -166,10 +175,11 @@ const char *mlp_choice(size_t i) { return mlp_terms(false, NULL)[i].term; }
 const char tool_summary[] = "run GPT-style decoders and see everything attention does";
 
 const char tool_description[] =
-    "Loads a JSON vocabulary and binary weights, turns a sentence into tokens, embeds it, runs stacked causal multi-head "
-    "attention blocks, and shows or dumps every number on the way: attention matrices and context vectors first.  Data goes "
-    "to standard output, everything else to standard error.  Options may come in any order after the command; \"-\" is "
-    "standard input or output; all indices count from 0.  The same command gives the same bits at any number of threads.";
+    "Loads a JSON vocabulary and binary weights, turns a sentence into tokens, embeds it, runs stacked causal "
+    "multi-head attention blocks, and shows or dumps every number on the way: attention matrices and context vectors "
+    "first.  Data goes to standard output, everything else to standard error.  Options may come in any order after the "
+    "command; \"-\" is standard input or output; all indices count from 0.  The same command gives the same bits at any "
+    "number of threads.";
 
 const struct pair tool_examples[] = {
     {"attn-cli run -s \"Life is short, eat dessert first\"", "who attends to whom, and the context vectors, with the "
@@ -185,12 +195,12 @@ const struct pair tool_environment[] = {
     {"ATTN_MODEL", "the model when -m is not given"},
     {"ATTN_MODEL_PATH", "directories that hold model directories, separated by colons"},
     {"NO_COLOR", "when it is not empty, no output is coloured"},
-    {"ATTN_PAGER, PAGER", "the pager for reports longer than the terminal (default: less, with LESS=FRX unless LESS is set); empty or "
-     "cat: nothing"},
-    {"LIBXSMM_TARGET", "the instruction set to compute with: hsw is AVX2, generic is none in particular (default: the machine's "
-     "best)"},
-    {"ATTN_SIMD", "the same for what is computed without libxsmm: avx512, avx2, or generic, which has no kernels of libxsmm and other "
-     "last digits (default: the machine's best)"},
+    {"ATTN_PAGER, PAGER", "the pager for reports longer than the terminal (default: less, with LESS=FRX unless LESS is "
+                          "set); empty or cat: nothing"},
+    {"LIBXSMM_TARGET", "the instruction set to compute with: hsw is AVX2, generic is none in particular (default: the "
+                       "machine's best)"},
+    {"ATTN_SIMD", "the same for what is computed without libxsmm: avx512, avx2, or generic, which has no kernels of "
+                  "libxsmm and other last digits (default: the machine's best)"},
     {NULL, NULL},
 };
 
@@ -200,7 +210,9 @@ const struct pair tool_files[] = {
     {"DIR/merges.txt", "beside it: the rules of byte-level BPE, as GPT-2 has them"},
     {"DIR/tokenizer.json", "or all of a tokenizer, as Hugging Face writes it"},
     {"DIR/tokenizer.model", "or as sentencepiece writes it; DIR/tokenizer.bin, as llama2.c does"},
-    {"DIR/tokenizer_config.json", "which token begins a text, and whether it is added; by which pattern merges.txt cuts a text"},
+    {"DIR/tokenizer_config.json",
+     "which token begins a text, and whether it is added; by which pattern merges.txt cuts "
+                                  "a text"},
     {"DIR/model.safetensors", "its weights"},
     {"DIR/pytorch_model.bin", "its weights as PyTorch saved them, where there is no model.safetensors"},
     {NULL, NULL},
@@ -211,7 +223,8 @@ const struct pair tool_statuses[] = {
     {"1", "bad input, model or environment, or a failed write; diff: they differ"},
     {"2", "wrong usage"},
     {"3", "batch, heads: done, but some records failed"},
-    {"75", "batch, train: ended early at a record or checkpoint, by SIGINT, SIGTERM or --max-seconds; --resume continues"},
+    {"75", "batch, train: ended early at a record or checkpoint, by SIGINT, SIGTERM or --max-seconds; --resume "
+           "continues"},
     {"130, 143", "ended by SIGINT, SIGTERM; batch, train: by a second one"},
     {NULL, NULL},
 };

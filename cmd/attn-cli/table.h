@@ -1,8 +1,8 @@
 /* table.h - the commands and their options, as rows.
  *
- * Everything the user can type is a row: opts.c parses by the rows; cmd_help.c and completion.c print them.  A command is one file
- * that ends with its `struct command`, or a large one some files more; COMMANDS lists them.  A row points to the variable that
- * gets the option's value, so that a command reads plain variables. */
+ * Everything the user can type is a row: opts.c parses by the rows; cmd_help.c and completion.c print them.  A command
+ * is one file that ends with its `struct command`, or a large one some files more; COMMANDS lists them.  A row points
+ * to the variable that gets the option's value, so that a command reads plain variables. */
 #ifndef CLI_TABLE_H
 #define CLI_TABLE_H
 
@@ -35,8 +35,10 @@ enum {
     OPT_USUAL = 32                      /* among the ten or so that a short help shows of a command that has many */
 };
 
-/* Under which heading of a help an option stands.  Headings have the order of option_sections; in each, the rows have theirs. */
-enum option_section { OF_COMMAND, OF_INPUT, OF_MODEL, OF_SHOWN, OF_OUTPUT, OF_PICTURE, OF_EDIT, OF_ATTENTION, OF_NEW, OF_PROCESS };
+/* Under which heading of a help an option stands.  Headings have the order of option_sections; in each, the rows have
+ * theirs. */
+enum option_section { OF_COMMAND, OF_INPUT, OF_MODEL, OF_SHOWN, OF_OUTPUT, OF_PICTURE, OF_EDIT, OF_ATTENTION, OF_NEW,
+                     OF_PROCESS };
 
 struct pair { const char *term, *text; };               /* a list of them ends with term NULL */
 
@@ -55,8 +57,10 @@ struct option {
     const char *(*choice)(size_t i);    /* the same where they are rows of a table; valid until the next call */
     void (*explain)(char help[OPTION_HELP]);    /* writes a help that lists rows of a table; `help` is NULL */
     uint64_t min, max;                  /* of a number; of a struct real, unless max is 0 */
-    int (*check)(const struct option *o, struct attn_err *err);         /* checks a value when it is stored; NULL: any */
-    const char *(*mistaken)(const char *value);         /* says what a value that is no choice may have meant; NULL: the nearest */
+    /* checks a value when it is stored; NULL: any */
+    int (*check)(const struct option *o, struct attn_err *err);
+    const char *(*mistaken)(const char *value);         /* says what a value that is no choice may have meant; NULL: the
+                                                         * nearest */
     const char *env;                    /* environment variable used when the option is not given */
     enum option_section section;
     unsigned flags;
@@ -81,17 +85,20 @@ struct command {
 };
 
 extern const struct command *const commands[];          /* NULL after the last */
-/* Returns NULL if there is no such command; the error then names the nearest, or one of `words` (or NULL) that is nearer. */
+/* Returns NULL if there is no such command; the error then names the nearest, or one of `words` (or NULL) that is
+ * nearer. */
 const struct command *command_find(const char *name, const char *const *words, struct attn_err *err);
 const struct option *option_at(const struct command *c, size_t i);      /* NULL after the last */
 const char *option_choice(const struct option *o, size_t i);           /* NULL after the last */
 const char *option_help(const struct option *o);        /* valid until the next call */
-/* Lists terms and, in brackets, what is said of them, which may be NULL: "a, b (the default) or c", where `last` is " or ". */
+/* Lists terms and, in brackets, what is said of them, which may be NULL: "a, b (the default) or c", where `last` is "
+ * or ". */
 void list_terms(char *out, size_t size, const struct pair *list, const char *last);
 /* The value as typed, "" for a flag; NULL if the option was not given.  Of many values, the first. */
 const char *option_given(const struct option *o);
-/* The i-th time that the option, or for the first of several rows with one list any of them, was given: the row and the value; false
- * after the last.  So the options that count are listed in the order of the rows, and those of a list in the order typed. */
+/* The i-th time that the option, or for the first of several rows with one list any of them, was given: the row and the
+ * value; false after the last.  So the options that count are listed in the order of the rows, and those of a list in
+ * the order typed. */
 bool option_each(struct given *out, const struct command *c, const struct option *o, size_t i);
 
 /* All commands, in the order of the help.  A new one is a name here and a file that ends with NAME_command. */
@@ -114,15 +121,16 @@ extern struct word_rule { const char *drop, *unknown; bool lowercase; } word_rul
 extern struct selection { const char *show, *layer, *head; } selection;
 extern struct crossing { const char *text, *file, *ids; } crossing;     /* the other text, which provides the keys */
 extern struct sourcing { const char *text, *ids; } sourcing;            /* the other text that edits take values from */
-extern struct record_form { const char *input, *column; bool headless; } record_form;     /* how a file of records is read */
-extern const struct option model_options[], text_options[], record_options[], encode_options[], ids_options[], thread_options[],
-    compute_options[], general_options[], word_options[], select_options[],
+/* how a file of records is read */
+extern struct record_form { const char *input, *column; bool headless; } record_form;
+extern const struct option model_options[], text_options[], record_options[], encode_options[], ids_options[],
+    thread_options[], compute_options[], general_options[], word_options[], select_options[],
     select_compared_options[], select_watched_options[], cross_options[];
 extern const char *const compute_choices[];
 bool compute_bf16(void);                /* whether --compute asks for bf16 */
 
-/* Options that stand for keys of a JSON file, whose names they have with - for _: commands that make models share what they
- * may be. */
+/* Options that stand for keys of a JSON file, whose names they have with - for _: commands that make models share what
+ * they may be. */
 #define SIZE_OPTION(name, to, help, ...) {0, name, OPT_NUMBER, to, "N", help, .min = 1, .max = INT32_MAX, __VA_ARGS__}
 #define COUNT_OPTION(name, to, help, ...) {0, name, OPT_NUMBER, to, "N", help, .max = INT32_MAX, __VA_ARGS__}
 #define REAL_OPTION(name, to, help, ...) {0, name, OPT_REAL, to, "X", help, __VA_ARGS__}
@@ -143,7 +151,8 @@ extern const struct pair tool_examples[], tool_environment[], tool_files[], tool
 int opts_parse(const struct command *c, char **argv, struct attn_err *err);
 /* The command line that gives the same numbers and files again; malloc'd, NULL: no memory. */
 char *repro_command(const struct command *c);
-char *brief_command(const struct command *c);           /* the same as people type it, with letters for names, to be seen and pasted */
+char *brief_command(const struct command *c);           /* the same as people type it, with letters for names, to be
+                                                         * seen and pasted */
 /* Writes `"key": value, ` for each option that was given. */
 void opts_write_keys(FILE *f, const struct option *rows);
 

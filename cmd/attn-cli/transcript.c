@@ -46,7 +46,8 @@ static int append_token(struct transcript *t, int32_t id, bool silent, struct at
     raw_len = t->labels ? len : raw_len;
     int code = text && !silent ? append(t, text, len, err) : ATTN_OK;
     t->tok[t->n++] = (struct attn_token){
-        .id = id, .known = text != NULL, .text = text ? text : "", .raw = raw ? raw : "", .text_len = len, .raw_len = raw_len,
+        .id = id, .known = text != NULL, .text = text ? text : "", .raw = raw ? raw :
+              "", .text_len = len, .raw_len = raw_len,
         .start = start, .end = t->len};
     return code;
 }

@@ -1,7 +1,7 @@
 /* transcript.h - a prompt and its continuation: the tokens, and the text they make.
  *
- * The text grows token by token.  It is shown as soon as no later token can change it: never half a character, and nothing that
- * may be the beginning of the stop text. */
+ * The text grows token by token.  It is shown as soon as no later token can change it: never half a character, and
+ * nothing that may be the beginning of the stop text. */
 #ifndef CLI_TRANSCRIPT_H
 #define CLI_TRANSCRIPT_H
 
@@ -18,8 +18,8 @@ struct transcript {
     bool stopped;                       /* the stop text was found, at `final` */
 };
 
-/* t is zeroed but for tokenizer, labels and stop.  The prompt's tokens remain the caller's.  text: the prompt's text, NULL if ids were
- * given. room: the most tokens there will be. */
+/* t is zeroed but for tokenizer, labels and stop.  The prompt's tokens remain the caller's.  text: the prompt's text,
+ * NULL if ids were given. room: the most tokens there will be. */
 int transcript_start(struct transcript *t, const struct attn_tokens *prompt, const char *text, size_t len, size_t room,
                      struct attn_err *err);
 /* Adds a token; a `silent` one adds nothing to the text. */

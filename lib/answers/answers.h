@@ -3,7 +3,8 @@
  *
  *     lens.c              applies the final norm and the output layer to the stream at every point
  *     lens_write.c        the table of it: text, json, csv, pictures
- *     attribute.c         takes a logit apart: every part of the stream times the frozen norm, times the token's direction
+ *     attribute.c         takes a logit apart: every part of the stream times the frozen norm, times the token's
+ *     direction
  *     attribute_write.c   the table of it
  *     document.c          what the tables have in common */
 #ifndef ATTN_ANSWERS_ANSWERS_H
@@ -70,8 +71,10 @@ int attn_attribution_write(struct attn_out *o, const struct attn_attribution *a,
 
 /* Names for rows or columns that are no tokens of a text, in the place of tokens. */
 struct attn_named { struct attn_tokens tokens; char (*name)[ATTN_NAME_MAX]; };
-int attn_named_new(struct attn_named *out, size_t n, struct attn_err *err);     /* without names; to be freed even if this fails */
-void attn_named_set(struct attn_named *a, size_t i, int32_t id, const char *fmt, ...) __attribute__((format(printf, 4, 5)));
+/* without names; to be freed even if this fails */
+int attn_named_new(struct attn_named *out, size_t n, struct attn_err *err);
+void attn_named_set(struct attn_named *a, size_t i, int32_t id, const char *fmt,
+                    ...) __attribute__((format(printf, 4, 5)));
 void attn_named_free(struct attn_named *a);
 
 /* What a document is about. */

@@ -1,15 +1,15 @@
 /* attribute.c - which part of the residual stream says how much of a logit?
  *
- * The stream before the final norm is a sum: embeddings, each head's part of attention's output, its bias, each MLP's output.
- * With the norm's scale frozen at what it is for the whole row, the logit is linear in that sum:
+ * The stream before the final norm is a sum: embeddings, each head's part of attention's output, its bias, each MLP's
+ * output. With the norm's scale frozen at what it is for the whole row, the logit is linear in that sum:
  *
  *     logit = sum over parts c of  centre(c) / scale * gain . u  +  norm bias . u  +  output bias,
  *
- * where u is the token's column of the output layer, or the difference of two.  Centring (of a LayerNorm), scale and gain go into
- * one direction, so that a part's share is a single product with it; for a head or a neuron, the direction is first taken back
- * through its rows of the projection.  A norm of what a branch gives is frozen in the same way, and multipliers belong to what
- * they multiply.  A soft cap of logits comes after all that: the logit is the one before it.  Weights and activations are float32
- * or less, sums are in double. */
+ * where u is the token's column of the output layer, or the difference of two.  Centring (of a LayerNorm), scale and
+ * gain go into one direction, so that a part's share is a single product with it; for a head or a neuron, the direction
+ * is first taken back through its rows of the projection.  A norm of what a branch gives is frozen in the same way, and
+ * multipliers belong to what they multiply.  A soft cap of logits comes after all that: the logit is the one before it.
+ * Weights and activations are float32 or less, sums are in double. */
 #include "answers/answers.h"
 
 #include <math.h>
@@ -29,8 +29,10 @@ struct row {
     size_t L;
     bool neurons;
     float *embed, *pos_embed;           /* [d]; not announced: all 0 */
-    float *context, *out, *mlp, *post;  /* [L, H * dv], [L, d], [L, d], [L, m]; out: attention's, where it is normalised */
-    float *last, *final;                /* [d] the stream before the final norm; behind it, NULL unless logits are capped */
+    float *context, *out, *mlp, *post;  /* [L, H * dv], [L, d], [L, d], [L, m]; out: attention's, where it is
+                                         * normalised */
+    float *last, *final;                /* [d] the stream before the final norm; behind it, NULL unless logits are
+                                         * capped */
     float target, foil;                 /* logits */
 };
 
@@ -130,7 +132,8 @@ static void free_row(struct row *r)
 struct sight {
     const struct attn_weights *w;
     double *u, *direction;              /* [d] the token's column; that times gain over scale, centred */
-    double *branch;                     /* [d] the direction before the norm and the multiplier of what a branch gives */
+    double *branch;                     /* [d] the direction before the norm and the multiplier of what a branch
+                                         * gives */
     double *embed_proj;                 /* [in of the output layer] the token's column there, if it is projected to */
     double *back;                       /* [largest input of a projection] the direction before it */
     float *line;                        /* a stored row of any matrix */
@@ -179,7 +182,8 @@ static double scale_of(const struct attn_weights *w, const struct attn_norm *nor
 }
 
 /* to: the direction before a norm of row x, whose scale is frozen, that gives `from` behind it. */
-static void before_norm(double *to, const double *from, const struct attn_weights *w, const struct attn_norm *norm, const float *x)
+static void before_norm(double *to, const double *from, const struct attn_weights *w, const struct attn_norm *norm,
+                        const float *x)
 {
     size_t d = w->n.d;
     double scale = scale_of(w, norm, x), middle;
@@ -367,7 +371,8 @@ static int attribute(struct attn_attribution *a, const struct row *r, struct att
     size_t context = n->H * n->dv, most = larger(larger(n->d, n->m), larger(context, n->V));
     most = larger(most, w->unembed.in);
     struct sight s = {w, calloc(n->d, sizeof *s.u), calloc(n->d, sizeof *s.direction), calloc(n->d, sizeof *s.branch),
-                      calloc(w->unembed.in, sizeof *s.embed_proj), calloc(most, sizeof *s.back), calloc(most, sizeof *s.line)};
+                      calloc(w->unembed.in, sizeof *s.embed_proj), calloc(most, sizeof *s.back),
+                      calloc(most, sizeof *s.line)};
     a->part = calloc(3 + n->L * (n->H + 2), sizeof *a->part);
     bool room = s.u && s.direction && s.branch && s.embed_proj && s.back && s.line && a->part;
     int rc = room ? ATTN_OK : attn_no_memory(err, NULL, "for %zu layers", n->L);
@@ -389,10 +394,12 @@ static int attribute(struct attn_attribution *a, const struct row *r, struct att
 static int check_edited(const struct attn_attribution *a, int act, struct attn_err *err)
 {
     if (act == ATTN_ACT_LOGITS && a->model->w.logit_cap != 0)
-        return attn_fail(err, ATTN_EUSAGE, "model '%s' caps its logits, and what is taken apart comes before the cap, where edits of logits "
-                         "change nothing: edit norm_final", a->model->source.name);
+        return attn_fail(err, ATTN_EUSAGE, "model '%s' caps its logits, and what is taken apart comes before the cap, "
+                                           "where edits of logits change nothing: edit norm_final",
+                         a->model->source.name);
     if (act == ATTN_ACT_OUT || act == ATTN_ACT_ADDED || act == ATTN_ACT_MLP_ADDED)
-        return attn_fail(err, ATTN_EUSAGE, "an edit of %s comes after the parts that are told apart: edit %s", attn_act_tail(act),
+        return attn_fail(err, ATTN_EUSAGE,
+                         "an edit of %s comes after the parts that are told apart: edit %s", attn_act_tail(act),
                          act == ATTN_ACT_MLP_ADDED ? "mlp.out" : "heads, as in L0H*, or the stream, as resid_mid");
     return ATTN_OK;
 }
@@ -419,22 +426,28 @@ static int check(const struct attn_attribution *a, struct attn_err *err)
     if (!w->unembed.data)
         return attn_fail(err, ATTN_EFORMAT, "model '%s' has no output layer: there is no logit to take apart", name);
     if (!w->residual)
-        return attn_fail(err, ATTN_EFORMAT, "model '%s' has no residual connections: what a layer computes is not added to what "
-                         "was there, so a logit is not a sum of its parts", name);
+        return attn_fail(err, ATTN_EFORMAT,
+                         "model '%s' has no residual connections: what a layer computes is not added "
+                                            "to what was there, so a logit is not a sum of its parts", name);
     if (w->n.L && (attn_has(&w->block[0].sum1) || w->post_norm_residual))
-        return attn_fail(err, ATTN_EFORMAT, "model '%s' (%s) normalises its residual stream after each addition, so a logit is not a "
-                         "sum of what its parts add", name, attn_model_family(a->model));
+        return attn_fail(err, ATTN_EFORMAT, "model '%s' (%s) normalises its residual stream after each addition, so a "
+                                            "logit is not a sum of what its parts add", name,
+                         attn_model_family(a->model));
     int rc = check_edits(a, err);
     if (rc)
         return rc;
     if (a->o->kind.dropout > 0)
-        return attn_fail(err, ATTN_EUSAGE, "dropout does not go with attribution, which would be that of one draw: leave --dropout out");
+        return attn_fail(err, ATTN_EUSAGE, "dropout does not go with attribution, which would be that of one draw: "
+                                           "leave --dropout out");
     if (a->o->kind.form == ATTN_LINEAR)
-        return attn_fail(err, ATTN_EUSAGE, "linear attention does not go with attribution, as it has no gradients: take another kind of "
-                         "attention");
+        return attn_fail(err, ATTN_EUSAGE,
+                         "linear attention does not go with attribution, as it has no gradients: take "
+                                           "another kind of attention");
     if (a->o->pos < -(int64_t)a->tokens->n || a->o->pos >= (int64_t)a->tokens->n)
-        return attn_fail(err, ATTN_EUSAGE, "position %lld: the text has %zu token%s, 0 to %zu, or -1 to -%zu from the end",
-                         (long long)a->o->pos, a->tokens->n, a->tokens->n == 1 ? "" : "s", a->tokens->n - 1, a->tokens->n);
+        return attn_fail(err, ATTN_EUSAGE, "position %lld: the text has %zu token%s, 0 to %zu, or -1 to -%zu from the "
+                                           "end",
+                         (long long)a->o->pos, a->tokens->n, a->tokens->n == 1 ? "" :
+                         "s", a->tokens->n - 1, a->tokens->n);
     return ATTN_OK;
 }
 

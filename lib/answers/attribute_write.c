@@ -1,5 +1,5 @@
-/* attribute_write.c - the table of an attribution: its parts in the order of the forward pass, their sum beside the logit, and the
- * largest neurons. */
+/* attribute_write.c - the table of an attribution: its parts in the order of the forward pass, their sum beside the
+ * logit, and the largest neurons. */
 #include "answers/answers.h"
 
 #include <math.h>
@@ -17,12 +17,14 @@
 
 static struct attn_readout readout_of(const struct attn_attribution *a)
 {
-    return (struct attn_readout){a->model, a->tokens, a->o->text, a->o->text_len, a->o->kind, a->o->tokenizer, a->o->edits, false};
+    return (struct attn_readout){a->model, a->tokens, a->o->text, a->o->text_len, a->o->kind, a->o->tokenizer,
+                                 a->o->edits, false};
 }
 
 /* ---- for people ------------------------------------------------------------------------ */
 
-enum { WIDEST = 40, DIGITS = 4, BAR = 40 };     /* columns of a token, digits after the point, columns of the longest bar */
+enum { WIDEST = 40, DIGITS = 4, BAR = 40 };     /* columns of a token, digits after the point, columns of the longest
+                                                 * bar */
 
 static struct attn_label spell(const struct attn_attribution *a, int32_t id)
 {
@@ -53,7 +55,8 @@ static void print_value(struct attn_out *o, const struct layout *l, const char *
 }
 
 /* Bars grow to the right; those of negative values are lighter. */
-static void print_part(struct attn_out *o, const struct attn_attribution *a, const struct layout *l, const struct attn_portion *p)
+static void print_part(struct attn_out *o, const struct attn_attribution *a, const struct layout *l,
+                       const struct attn_portion *p)
 {
     size_t room = a->o->width > 0 ? (size_t)a->o->width : l->name + l->value + 4 + BAR, used = l->name + l->value + 4;
     double most = (double)smaller(BAR, room > used ? room - used : 0);
@@ -82,7 +85,8 @@ static void print_title(struct attn_out *o, const struct attn_attribution *a)
 }
 
 /* The parts, or the largest of them with what the others add up to. */
-static int print_parts(struct attn_out *o, const struct attn_attribution *a, const struct layout *l, struct attn_err *err)
+static int print_parts(struct attn_out *o, const struct attn_attribution *a, const struct layout *l,
+                       struct attn_err *err)
 {
     size_t top = a->o->top ? smaller(a->o->top, a->n) : a->n;
     struct attn_portion *sorted = malloc(a->n * sizeof *sorted);

@@ -71,7 +71,8 @@ void attn_named_set(struct attn_named *a, size_t i, int32_t id, const char *fmt,
     va_start(args, fmt);
     attn_vsnprintf(a->name[i], sizeof a->name[i], fmt, args);
     va_end(args);
-    a->tokens.tok[i] = (struct attn_token){.id = id, .known = true, .text = a->name[i], .text_len = strlen(a->name[i]), .raw = ""};
+    a->tokens.tok[i] = (struct attn_token){.id = id, .known = true, .text = a->name[i], .text_len = strlen(a->name[i]),
+                                           .raw = ""};
 }
 
 void attn_named_free(struct attn_named *a)

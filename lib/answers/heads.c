@@ -1,7 +1,8 @@
 /* heads.c - what do the heads of a model do, over all these texts?
  *
- * The texts run as those of a batch do, many in a pass.  The sums of a text are added to those of the texts before it, in the
- * order of the input, so that the result has the same bits for any number of threads and however texts are put together. */
+ * The texts run as those of a batch do, many in a pass.  The sums of a text are added to those of the texts before it,
+ * in the order of the input, so that the result has the same bits for any number of threads and however texts are put
+ * together. */
 #include "answers/heads.h"
 
 #include <inttypes.h>
@@ -192,7 +193,8 @@ static void fill_rows(struct pool *p, const double *copying)
         const struct attn_score_sum *chance = p->chance + i * p->layers / p->h->n * p->columns;
         r->at = attn_scores_place(scores, i);
         for (size_t c = 0; (s = attn_head_score_next(s)); c++) {
-            r->score[c] = s->of ? attn_score_mean(sum++) : copying ? copying[r->at.layer * p->h->info.H + r->at.head] : NAN;
+            r->score[c] = s->of ? attn_score_mean(sum++) : copying ? copying[r->at.layer * p->h->info.H + r->at.head] :
+                          NAN;
             r->chance[c] = s->of ? attn_score_mean(chance++) : NAN;
         }
         r->role = attn_head_score_role(r->score, r->chance, &r->share);
@@ -217,7 +219,8 @@ static int check(struct attn_ranking *h, struct attn_err *err)
     h->copying = o->copying || (h->by && h->by->flags & ATTN_SCORE_NO_TEXT);
     attn_model_info(o->over->model, &h->info);
     if (h->copying && !h->info.unembed)
-        return attn_fail(err, ATTN_EFORMAT, "copying: model %s has no output layer, so that no head raises a logit", h->info.name);
+        return attn_fail(err, ATTN_EFORMAT,
+                         "copying: model %s has no output layer, so that no head raises a logit", h->info.name);
     return ATTN_OK;
 }
 

@@ -1,7 +1,8 @@
 /* heads_loss.c - does the model repeat a text of random tokens that is said twice?
  *
- * A token of the second half can be known by looking back.  A model that does gives it more probability than the first time; one
- * that does not has heads that look back by chance.  The first token of each half does not count: nothing foretells it. */
+ * A token of the second half can be known by looking back.  A model that does gives it more probability than the first
+ * time; one that does not has heads that look back by chance.  The first token of each half does not count: nothing
+ * foretells it. */
 #include "answers/heads.h"
 
 #include <math.h>
@@ -22,19 +23,21 @@ static double mean_loss(const double *logprob, size_t n)
 
 static int open_editor(struct attn_editor **out, const struct attn_batch_opts *b, struct attn_err *err)
 {
-    const struct attn_editor_opts o = {.edits = b->edits, .model = b->model, .tokenizer = b->tokenizer, .encode = b->encode,
+    const struct attn_editor_opts o = {.edits = b->edits, .model = b->model, .tokenizer = b->tokenizer,
+                                       .encode = b->encode,
                                        .from = b->from, .plan = b->plan};
     *out = NULL;
     return attn_edits_count(b->edits) ? attn_editor_new(out, &o, err) : ATTN_OK;
 }
 
 /* Adds the losses of a text, edited as its scores are. */
-static int add_text(struct attn_ranking *h, double *logprob, const int32_t *ids, size_t T, struct attn_editor *editor, bool begin,
-                    struct attn_err *err)
+static int add_text(struct attn_ranking *h, double *logprob, const int32_t *ids, size_t T, struct attn_editor *editor,
+                    bool begin, struct attn_err *err)
 {
     const struct attn_batch_opts *b = h->o->over;
     const struct attn_observer edits = editor ? attn_editor_observer(editor) : (struct attn_observer){.self = NULL};
-    const struct attn_score_opts o = {.kind = b->plan.kind, .threads = b->plan.threads, .bf16 = b->plan.bf16, .observers = &edits,
+    const struct attn_score_opts o = {.kind = b->plan.kind, .threads = b->plan.threads, .bf16 = b->plan.bf16,
+                                      .observers = &edits,
                                       .n_observers = editor ? 1 : 0};
     size_t n = h->o->repeat;
     int rc = editor ? attn_editor_text(editor, 0, ids, T, false, err) : ATTN_OK;

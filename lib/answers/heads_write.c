@@ -1,11 +1,12 @@
-/* heads_write.c - the table of heads: for people, one line a head, the best first; for programs, by layer and head, as JSON
+/* heads_write.c - the table of heads: for people, one line a head, the best first; for programs, by layer and head, as
+ * JSON
  *
  *     {"version", "model", "attention", ..., "texts": [[id, ...], ...], "edits": ["L1H2 = 0", ...] where there are any,
  *      "loss": {"first", "second", "repeats"} of texts that are said twice,
  *      "rows": [{"layer", "head", "previous", ..., "label", "previous_chance", ...}, ...]}
  *
- * or a table with the columns of these rows (table/columns.h); as pictures, layers by heads, one for each score.  A score
- * that no row offers is null, empty, NaN. */
+ * or a table with the columns of these rows (table/columns.h); as pictures, layers by heads, one for each score.  A
+ * score that no row offers is null, empty, NaN. */
 #include "answers/heads.h"
 
 #include <inttypes.h>
@@ -131,8 +132,8 @@ static void write_headings(struct attn_out *o, const struct attn_ranking *h, con
     attn_out_char(o, '\n');
 }
 
-static void write_row(struct attn_out *o, const struct attn_ranking *h, const struct layout *l, const struct attn_heads_row *r,
-                      double full)
+static void write_row(struct attn_out *o, const struct attn_ranking *h, const struct layout *l,
+                      const struct attn_heads_row *r, double full)
 {
     char text[CELL];
     const struct attn_head_score *s = NULL;
@@ -185,8 +186,8 @@ static void write_chance(struct attn_out *o, const struct attn_ranking *h, const
 static void write_losses(struct attn_out *o, const struct attn_ranking *h)
 {
     if (!isnan(h->first))
-        attn_out_printf(o, "\nLoss: %.2f nats per token, then %.2f the second time: the model %s the text\n", h->first, h->second,
-                        attn_heads_repeats(h) ? "repeats" : "does not repeat");
+        attn_out_printf(o, "\nLoss: %.2f nats per token, then %.2f the second time: the model %s the text\n", h->first,
+                        h->second, attn_heads_repeats(h) ? "repeats" : "does not repeat");
 }
 
 static int write_text(struct attn_out *o, const struct attn_ranking *h, struct attn_err *err)
@@ -196,13 +197,14 @@ static int write_text(struct attn_out *o, const struct attn_ranking *h, struct a
     int rc = attn_heads_sort(&sorted, h, err);
     if (rc)
         return rc;
-    attn_out_printf(o, "Model %s, %zu text%s, %" PRIu64 " token%s", h->info.name, h->texts, h->texts == 1 ? "" : "s", h->tokens,
-                    h->tokens == 1 ? "" : "s");
+    attn_out_printf(o, "Model %s, %zu text%s, %" PRIu64 " token%s", h->info.name, h->texts, h->texts == 1 ? "" :
+                    "s", h->tokens, h->tokens == 1 ? "" : "s");
     if (h->o->about) {
         struct attn_label about = attn_label_line(h->o->about, strlen(h->o->about), SIZE_MAX);
         attn_out_printf(o, ": %s", about.text);
     }
-    attn_out_printf(o, "\n%s%zu of %zu heads, sorted by %s; means over all rows but the first\n\n", h->kept < h->n ? "The first "
+    attn_out_printf(o, "\n%s%zu of %zu heads, sorted by %s; means over all rows but the first\n\n", h->kept < h->n ?
+                    "The first "
                     : "", h->kept, h->n,
                     h->by ? h->by->name : "main role");
     attn_print_edits(o, h->o->over->edits);
@@ -312,7 +314,8 @@ static int write_json(struct attn_out *o, const struct attn_ranking *h, struct a
 
 /* ---- pictures ---------------------------------------------------------------------------- */
 
-/* A score that no row offers, as `induction` in a text that repeats nothing, has no picture, unless that is so of all. */
+/* A score that no row offers, as `induction` in a text that repeats nothing, has no picture, unless that is so of
+ * all. */
 static bool is_drawn(const struct attn_ranking *h, const struct attn_head_score *s)
 {
     bool any = false;
@@ -333,8 +336,10 @@ static int add_sheet(struct attn_album *a, const struct attn_ranking *h, const s
     float *to = NULL;
     bool share = s->flags & ATTN_SCORE_SHARE;
     size_t c = attn_head_score_index(s);
-    const struct attn_sheet sheet = {.kind = share ? "share" : s->name, .title = share ? "share of the attention" : s->name,
-                                     .axes = " (rows: layers, columns: heads)", .layer = share ? (int)c : -1, .name = share
+    const struct attn_sheet sheet = {.kind = share ? "share" : s->name, .title = share ?
+                                     "share of the attention" : s->name,
+                                     .axes = " (rows: layers, columns: heads)", .layer = share ? (int)c : -1,
+                                     .name = share
                                          ? s->name : NULL, .n = 1,
                                      .rows = h->n / heads, .cols = heads, .keys = true, .unmasked = true};
     int rc = attn_album_add(a, &sheet, &to, err);
@@ -346,7 +351,8 @@ static int add_sheet(struct attn_album *a, const struct attn_ranking *h, const s
 static int draw(struct attn_out *o, const struct attn_ranking *h, struct attn_err *err)
 {
     struct attn_look look;
-    struct attn_album a = {.model = h->info.name, .text = h->o->about, .text_len = h->o->about ? strlen(h->o->about) : 0,
+    struct attn_album a = {.model = h->info.name, .text = h->o->about,
+                           .text_len = h->o->about ? strlen(h->o->about) : 0,
                            .edits = h->o->over->edits};
     struct attn_named layer = {0}, head = {0};
     size_t heads = 1;

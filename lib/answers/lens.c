@@ -1,9 +1,9 @@
-/* lens.c - what would the model predict if it ended here?  The final norm and the output layer are applied to the residual
- * stream at each point, and compared with what the model does predict.
+/* lens.c - what would the model predict if it ended here?  The final norm and the output layer are applied to the
+ * residual stream at each point, and compared with what the model does predict.
  *
  * One run: the stream is copied at each point as it flows by, and each band of the final logits is compared, as it is
- * announced, with those of the same rows at all points.  So memory grows with points and tokens, but never with tokens times
- * vocabulary. */
+ * announced, with those of the same rows at all points.  So memory grows with points and tokens, but never with tokens
+ * times vocabulary. */
 #include "answers/answers.h"
 
 #include <math.h>
@@ -40,7 +40,8 @@ static double entropy_of(const float *x, double log_sum_x, size_t n)
     return entropy;
 }
 
-static void look_for_target(struct attn_lens_cell *c, const float *logits, double log_sum_logits, size_t n, int32_t target)
+static void look_for_target(struct attn_lens_cell *c, const float *logits, double log_sum_logits, size_t n,
+                            int32_t target)
 {
     c->logit = (double)logits[target];
     c->logprob = c->logit - log_sum_logits;
@@ -86,7 +87,8 @@ static int make_room(struct reading *r, size_t rows, struct attn_err *err)
     b->y = calloc(rows * n->d, sizeof *b->y);
     b->logits = calloc(rows, n->V * sizeof *b->logits);
     b->rounded = r->s->o->bf16 ?
-                 calloc((rows + ATTN_GEMM_MORE) * (larger(n->d, r->s->model->w.project_in.in) + ATTN_GEMM_MORE), sizeof *b->rounded) : NULL;
+                 calloc((rows + ATTN_GEMM_MORE) * (larger(n->d, r->s->model->w.project_in.in) + ATTN_GEMM_MORE),
+                        sizeof *b->rounded) : NULL;
     b->embed_proj = calloc(rows + 1, (r->s->model->w.project_in.in + 1) * sizeof *b->embed_proj);
     return b->y && b->logits && b->embed_proj && (b->rounded || !r->s->o->bf16) ? ATTN_OK
            : attn_no_memory(err, NULL, "for %zu rows of logits", rows);
@@ -164,7 +166,8 @@ static int lay_out(struct attn_lens *s, struct attn_err *err)
     cells = s->n * s->tokens->n;
     s->cell = calloc(cells + 1, sizeof *s->cell);
     s->best = calloc(cells + 1, s->top * sizeof *s->best);
-    return s->cell && s->best ? ATTN_OK : attn_no_memory(err, NULL, "for %zu tokens at each of %zu points", s->top, cells);
+    return s->cell && s->best ? ATTN_OK : attn_no_memory(err, NULL,
+                                                         "for %zu tokens at each of %zu points", s->top, cells);
 }
 
 static int read_stream(struct attn_lens *s, struct attn_err *err)

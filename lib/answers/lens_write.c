@@ -1,6 +1,6 @@
-/* lens_write.c - the table of a lens, points by positions.  For people, the likeliest token in each cell, then how far the
- * final prediction is; for programs, all numbers, a line a cell; as a picture, the likeliest token in cells coloured by its
- * probability, or by that of the target. */
+/* lens_write.c - the table of a lens, points by positions.  For people, the likeliest token in each cell, then how far
+ * the final prediction is; for programs, all numbers, a line a cell; as a picture, the likeliest token in cells
+ * coloured by its probability, or by that of the target. */
 #include "answers/answers.h"
 
 #include <math.h>
@@ -19,8 +19,8 @@
 
 static struct attn_readout readout_of(const struct attn_lens *s)
 {
-    return (struct attn_readout){s->model, s->tokens, s->o->text, s->o->text_len, s->o->kind, s->o->tokenizer, s->o->edits,
-                                 s->o->csv_safe};
+    return (struct attn_readout){s->model, s->tokens, s->o->text, s->o->text_len, s->o->kind, s->o->tokenizer,
+                                 s->o->edits, s->o->csv_safe};
 }
 
 /* Cell number i is of point i / T, position i % T. */
@@ -99,8 +99,8 @@ static void print_likely(struct attn_out *o, const struct attn_lens *s, const st
         attn_label_pad(o, PERCENT);
 }
 
-static void print_block(struct attn_out *o, const struct attn_lens *s, const struct attn_named *p, const struct layout *l,
-                        size_t from, size_t to)
+static void print_block(struct attn_out *o, const struct attn_lens *s, const struct attn_named *p,
+                        const struct layout *l, size_t from, size_t to)
 {
     if (from > 0)
         attn_out_char(o, '\n');
@@ -146,7 +146,8 @@ static double entropy_of(const struct attn_lens_cell *c) { return c->entropy; }
 static void print_numbers(struct attn_out *o, const struct attn_lens *s, const struct attn_named *p, const char *what,
                           double (*of)(const struct attn_lens_cell *), int digits, float *numbers)
 {
-    struct attn_grid grid = {.data = numbers, .rows = s->n, .cols = s->tokens->n, .tokens = &p->tokens, .keys = s->tokens,
+    struct attn_grid grid = {.data = numbers, .rows = s->n, .cols = s->tokens->n, .tokens = &p->tokens,
+                             .keys = s->tokens,
                              .precision = digits, .width = s->o->width, .color = s->o->color};
     for (size_t i = 0; i < cells_of(s); i++)
         numbers[i] = (float)of(&s->cell[i]);
@@ -352,7 +353,8 @@ static int fill_cells(struct picture *p, struct attn_err *err)
     return p->words && p->numbers ? ATTN_OK : attn_no_memory(err, NULL, "to spell %zu tokens", n);
 }
 
-static int make_picture(struct picture *p, const struct attn_lens *s, const struct attn_named *points, struct attn_err *err)
+static int make_picture(struct picture *p, const struct attn_lens *s, const struct attn_named *points,
+                        struct attn_err *err)
 {
     float *own = NULL;
     *p = (struct picture){.of = s, .album = {.model = s->model->source.name, .text = s->o->text, .text_len = s->o->text_len,
@@ -363,7 +365,8 @@ static int make_picture(struct picture *p, const struct attn_lens *s, const stru
         rc = fill_cells(p, err);
     snprintf(p->title, sizeof p->title, s->o->target && p->look.numbers ? "likeliest next token; colour and number: %s"
              : "likeliest next token, coloured by %s", p->whose);
-    struct attn_sheet sheet = {.kind = "lens", .title = p->title, .axes = " (rows: points of the residual stream)", .layer = -1, .n = 1,
+    struct attn_sheet sheet = {.kind = "lens", .title = p->title, .axes = " (rows: points of the residual stream)",
+                               .layer = -1, .n = 1,
                                .rows = s->n, .cols = s->tokens->n, .keys = true, .unmasked = true, .data = p->numbers,
                                .words = p->words};
     if (!rc)
@@ -383,18 +386,17 @@ static const char html_head[] =
     "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n"
     "<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; style-src 'unsafe-inline'\">\n";
 static const char html_style[] =
-    "<style>\nbody { margin: 1.5rem; font: .9rem/1.4 system-ui, sans-serif; color: #1a1a1a; background: #fff; }\n"
-    "h1 { font-size: 1.15rem; overflow-wrap: anywhere; }\n.wide { overflow: auto; max-height: 90vh; }\n"
-    "table { border-collapse: separate; border-spacing: 1px; font-family: ui-monospace, monospace; }\n"
-    "th, td { padding: .15rem .4rem; white-space: pre; text-align: left; font-weight: normal; }\n"
-    "th { color: #5a5a5a; background: #fff; position: sticky; top: 0; }\nth[scope=row] { left: 0; }\n"
-    "td { -webkit-print-color-adjust: exact; print-color-adjust: exact; forced-color-adjust: none; }\n"
-    ".bar { display: inline-block; width: 10rem; height: .75rem; vertical-align: middle; -webkit-print-color-adjust: exact; "
-    "print-color-adjust: exact; forced-color-adjust: none; }\n"
-    "@media screen and (prefers-color-scheme: dark) { body, th { background: #0f1318; color: #e6edf3; } }\n"
-    "@media print { @page { size: landscape; margin: 10mm; } body { margin: 0; } .wide { overflow: visible; max-height: none; }\n"
-    "table { width: 100%; font-size: 7pt; } th { position: static; }\n"
-    "th, td { padding: 1pt 2pt; white-space: normal; overflow-wrap: anywhere; } }\n</style>\n</head>\n<body>\n";
+    "<style>\nbody { margin: 1.5rem; font: .9rem/1.4 system-ui, sans-serif; color: #1a1a1a; background: #fff; }\nh1 { "
+    "font-size: 1.15rem; overflow-wrap: anywhere; }\n.wide { overflow: auto; max-height: 90vh; }\ntable { "
+    "border-collapse: separate; border-spacing: 1px; font-family: ui-monospace, monospace; }\nth, td { padding: .15rem "
+    ".4rem; white-space: pre; text-align: left; font-weight: normal; }\nth { color: #5a5a5a; background: #fff; "
+    "position: sticky; top: 0; }\nth[scope=row] { left: 0; }\ntd { -webkit-print-color-adjust: exact; "
+    "print-color-adjust: exact; forced-color-adjust: none; }\n.bar { display: inline-block; width: 10rem; height: "
+    ".75rem; vertical-align: middle; -webkit-print-color-adjust: exact; print-color-adjust: exact; forced-color-adjust: "
+    "none; }\n@media screen and (prefers-color-scheme: dark) { body, th { background: #0f1318; color: #e6edf3; } "
+    "}\n@media print { @page { size: landscape; margin: 10mm; } body { margin: 0; } .wide { overflow: visible; "
+    "max-height: none; }\ntable { width: 100%; font-size: 7pt; } th { position: static; }\nth, td { padding: 1pt 2pt; "
+    "white-space: normal; overflow-wrap: anywhere; } }\n</style>\n</head>\n<body>\n";
 
 /* What a pointer over the cell shows: all that is known of it. */
 static void html_hint(struct attn_out *o, const struct attn_lens *s, size_t i)
@@ -418,8 +420,10 @@ static void html_cell(struct attn_out *o, const struct picture *p, size_t i, uin
 {
     const struct attn_lens *s = p->of;
     struct attn_rgb c = step < ATTN_STEPS ? attn_palette_color(p->look.palette, step)
-                        : step == ATTN_STEP_NAN ? attn_palette_nan(p->look.palette) : attn_palette_blank(p->look.palette);
-    attn_out_printf(o, "<td style=\"background:#%02x%02x%02x;color:%s\"", c.r, c.g, c.b, attn_is_bright(c) ? "#000" : "#fff");
+                        : step == ATTN_STEP_NAN ? attn_palette_nan(p->look.palette) :
+                            attn_palette_blank(p->look.palette);
+    attn_out_printf(o, "<td style=\"background:#%02x%02x%02x;color:%s\"", c.r, c.g, c.b, attn_is_bright(c) ? "#000" :
+                    "#fff");
     html_hint(o, s, i);
     attn_out_char(o, '>');
     if (s->cell[i].n_top) {
@@ -430,8 +434,8 @@ static void html_cell(struct attn_out *o, const struct picture *p, size_t i, uin
     attn_out_str(o, "</td>");
 }
 
-static int html_rows(struct attn_out *o, const struct picture *p, const struct attn_named *points, const struct attn_scale *scale,
-                     struct attn_err *err)
+static int html_rows(struct attn_out *o, const struct picture *p, const struct attn_named *points,
+                     const struct attn_scale *scale, struct attn_err *err)
 {
     size_t T = p->of->tokens->n;
     uint8_t *steps = calloc(T + 1, sizeof *steps);
@@ -491,7 +495,8 @@ static void html_top(struct attn_out *o, const struct picture *p)
     attn_out_str(o, attn_edits_count(s->o->edits) ? "</p>\n" : "");
 }
 
-static int write_html(struct attn_out *o, const struct picture *p, const struct attn_named *points, struct attn_err *err)
+static int write_html(struct attn_out *o, const struct picture *p, const struct attn_named *points,
+                      struct attn_err *err)
 {
     const struct attn_tokens *tokens = p->of->tokens;
     struct attn_scale scale;

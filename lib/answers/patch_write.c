@@ -1,6 +1,6 @@
-/* patch_write.c - the grid of a patching: for people, both texts side by side and the effects of all cells; for programs as JSON
- * or as a table (sinks/grid.h); as pictures, of the effects.  Where both texts have the same metric there are no effects: null,
- * empty, and metrics take their place for people. */
+/* patch_write.c - the grid of a patching: for people, both texts side by side and the effects of all cells; for
+ * programs as JSON or as a table (sinks/grid.h); as pictures, of the effects.  Where both texts have the same metric
+ * there are no effects: null, empty, and metrics take their place for people. */
 #include "attn_ask.h"
 #include "attn_tools.h"
 
@@ -50,7 +50,8 @@ static int label(struct attn_named *l, const struct report *p, size_t axis, size
     return rc;
 }
 
-/* A grid of three axes is a matrix, heads x positions, for each layer; any other is one, of its first axis and its last. */
+/* A grid of three axes is a matrix, heads x positions, for each layer; any other is one, of its first axis and its
+ * last. */
 struct matrices { size_t n, rows, cols, row_axis, col_axis; struct attn_named row, col; };
 
 static int lay_out(struct matrices *m, const struct report *p, struct attn_err *err)
@@ -102,7 +103,8 @@ static void print_texts(struct attn_out *o, const struct report *p)
     attn_paint(o, p->o->color, ATTN_PLAIN);
     for (size_t i = 0; i < text->n; i++) {
         bool differs = text->tok[i].id != from->tok[i].id;
-        struct attn_label a = attn_label_token(&text->tok[i], TOKEN_MAX), b = attn_label_token(&from->tok[i], TOKEN_MAX);
+        struct attn_label a = attn_label_token(&text->tok[i], TOKEN_MAX),
+        b = attn_label_token(&from->tok[i], TOKEN_MAX);
         attn_out_printf(o, "%5zu  %s", i, differs ? "* " : "  ");
         attn_paint(o, p->o->color && differs, ATTN_BOLD);
         attn_label_left(o, &a, width);
@@ -186,7 +188,8 @@ static int print_matrices(struct attn_out *o, const struct report *p, struct att
         attn_out_char(o, '\n');
         if (m.n > 1)
             attn_out_printf(o, "layer %d\n", p->r.cell[i * m.rows * m.cols].layer);
-        struct attn_grid grid = {.data = data, .rows = m.rows, .cols = m.cols, .tokens = &m.row.tokens, .keys = &m.col.tokens,
+        struct attn_grid grid = {.data = data, .rows = m.rows, .cols = m.cols, .tokens = &m.row.tokens,
+                                 .keys = &m.col.tokens,
                                  .precision = p->o->precision, .width = p->o->width, .color = p->o->color};
         attn_print_grid(o, &grid);
     }
@@ -204,8 +207,8 @@ static int write_text(struct attn_out *o, const struct report *p, struct attn_er
     put_metric(o, p, p->r.metric_text);
     attn_out_str(o, " for the text, ");
     put_metric(o, p, p->r.metric_from);
-    attn_out_printf(o, " for the other\n\n%s of %s taken from the other text (%s)\n", p->effects ? "effects" : "metrics",
-                    p->r.what, p->o->method);
+    attn_out_printf(o, " for the other\n\n%s of %s taken from the other text (%s)\n", p->effects ? "effects" :
+                    "metrics", p->r.what, p->o->method);
     attn_out_str(o, p->effects ? "0: as without it; 1: as in the other text\n"
                  : "both texts have the same metric, so there are no effects\n");
     int rc = print_matrices(o, p, err);
@@ -218,7 +221,8 @@ static int write_text(struct attn_out *o, const struct report *p, struct attn_er
 
 static int write_json(struct attn_out *o, const struct report *p, struct attn_err *err)
 {
-    const struct attn_readout r = {.model = p->o->model, .tokens = p->o->tokens, .text = p->o->text, .text_len = p->o->text_len,
+    const struct attn_readout r = {.model = p->o->model, .tokens = p->o->tokens, .text = p->o->text,
+                                   .text_len = p->o->text_len,
                                    .kind = p->o->kind, .edits = p->o->edits};
     struct attn_readout_job j;
     int rc = attn_readout_job(&j, &r, err);
@@ -249,11 +253,14 @@ static int draw(struct attn_out *o, const struct report *p, const struct attn_fo
     a.keys = &m.col.tokens;
     snprintf(title, sizeof title, "%s of %s from the other text, %s", p->effects ? "effect" : "metric", p->r.what,
              attn_label_line(p->o->metric, strlen(p->o->metric), 80).text);
-    snprintf(across, sizeof across, " (rows: %s, columns: %s)", nouns[m.row_axis], m.cols > 1 ? nouns[m.col_axis] : "all");
+    snprintf(across, sizeof across, " (rows: %s, columns: %s)", nouns[m.row_axis], m.cols > 1 ? nouns[m.col_axis] :
+             "all");
     for (size_t i = 0; i < m.n && !rc; i++) {
         float *to = NULL;
-        const struct attn_sheet sheet = {.kind = "effect", .title = title, .axes = across, .n = 1, .rows = m.rows, .cols = m.cols,
-                                         .keys = true, .unmasked = true, .layer = m.n > 1 ? p->r.cell[i * m.rows * m.cols].layer : -1};
+        const struct attn_sheet sheet = {.kind = "effect", .title = title, .axes = across, .n = 1, .rows = m.rows,
+                                         .cols = m.cols,
+                                         .keys = true, .unmasked = true,
+                                         .layer = m.n > 1 ? p->r.cell[i * m.rows * m.cols].layer : -1};
         rc = attn_album_add(&a, &sheet, &to, err);
         if (to)
             fill(to, p, &m, i);

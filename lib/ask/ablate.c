@@ -1,8 +1,8 @@
 /* ablate.c - what comes next without each head?  A run for each head, in which its context is 0, begun at its layer.
  *
- * The run of the text is kept: what each block reads.  The heads of a layer change nothing before it, so their runs begin there,
- * several in a pass.  Restarted runs have the bits of whole ones: a head's result is that of `run --edit 'L1H2 = 0'`, after all
- * other edits. */
+ * The run of the text is kept: what each block reads.  The heads of a layer change nothing before it, so their runs
+ * begin there, several in a pass.  Restarted runs have the bits of whole ones: a head's result is that of `run --edit
+ * 'L1H2 = 0'`, after all other edits. */
 #include "ask/metric.h"
 
 #include <math.h>
@@ -138,7 +138,8 @@ static struct attn_observer editor_of(const struct ablation *a)
 
 static int run_text(struct ablation *a, struct attn_err *err)
 {
-    const struct attn_observer obs[] = {{.wants = whole_wants, .edit = whole_edit, .watch = whole_watch, .self = a}, editor_of(a)};
+    const struct attn_observer obs[] = {{.wants = whole_wants, .edit = whole_edit, .watch = whole_watch, .self = a},
+                                        editor_of(a)};
     return attn_run_tokens(a->model, &a->o->plan, a->o->tokens, NULL, obs, sizeof obs / sizeof *obs, err);
 }
 
@@ -179,7 +180,9 @@ static int without_watch(void *self, const struct attn_probe *p, struct attn_err
 static int plan_layer(struct ablation *a, size_t layer, struct attn_err *err)
 {
     struct attn_plan plan = a->o->plan;
-    const struct attn_observer obs[] = {editor_of(a), {.wants = without_wants, .edit = without_edit, .watch = without_watch, .self = a}};
+    const struct attn_observer obs[] = {editor_of(a),
+                                        {.wants = without_wants, .edit = without_edit, .watch = without_watch,
+                                         .self = a}};
     plan.seqs = a->seqs;
     plan.rows = a->seqs * a->T;
     attn_run_free(a->run);
@@ -223,7 +226,8 @@ static int prepare(struct ablation *a, struct attn_err *err)
 {
     attn_model_info(a->model, &a->info);
     if (!a->info.unembed)
-        return attn_fail(err, ATTN_EFORMAT, "model %s has no output layer: nothing comes next, with or without a head", a->info.name);
+        return attn_fail(err, ATTN_EFORMAT,
+                         "model %s has no output layer: nothing comes next, with or without a head", a->info.name);
     int rc = attn_run_check_tokens(a->model, a->o->tokens, NULL, err);
     if (rc || (rc = list_heads(a, err)))
         return rc;
@@ -247,8 +251,8 @@ static void drop_metrics(const struct attn_ablate_opts *o)
     }
 }
 
-int attn_ablate_heads(struct attn_ablated **out, size_t *n, const struct attn_model *m, const struct attn_ablate_opts *o,
-                      struct attn_err *err)
+int attn_ablate_heads(struct attn_ablated **out, size_t *n, const struct attn_model *m,
+                      const struct attn_ablate_opts *o, struct attn_err *err)
 {
     struct ablation a = {.model = m, .o = o};
     for (size_t i = 0; i < o->n_metrics; i++) {

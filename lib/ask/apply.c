@@ -1,5 +1,5 @@
-/* apply.c - does what an edit says to one row.  Numbers are computed in double and rounded once, so that x * 1, x + 0 and a number
- * that is set are exact. */
+/* apply.c - does what an edit says to one row.  Numbers are computed in double and rounded once, so that x * 1, x + 0
+ * and a number that is set are exact. */
 #include "ask/editor.h"
 
 #include "base/size.h"
@@ -88,8 +88,8 @@ void attn_edit_apply(const struct attn_edited_row *r)
     }
 }
 
-/* A number that is set depends on x no more; one that is added or subtracted does not depend on x; and to subtract the component
- * along a direction is symmetric. */
+/* A number that is set depends on x no more; one that is added or subtracted does not depend on x; and to subtract the
+ * component along a direction is symmetric. */
 void attn_edit_backward(const struct attn_edited_row *r)
 {
     if (r->edit->value.form == ATTN_VALUE_PROJ)

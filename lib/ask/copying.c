@@ -1,20 +1,21 @@
 /* copying.c - would a head, by its weights alone, raise the logit of the token that it looks at?
  *
- * A token's embedding goes through the gains of norm1, the head's value and output matrices, the gains of norm_final and the
- * output layer, which gives a matrix [V, V] from tokens to logits.  Its eigenvalues other than 0 are those of a matrix [dv, dv],
- * the same product begun at another factor:
+ * A token's embedding goes through the gains of norm1, the head's value and output matrices, the gains of norm_final
+ * and the output layer, which gives a matrix [V, V] from tokens to logits.  Its eigenvalues other than 0 are those of a
+ * matrix [dv, dv], the same product begun at another factor:
  *
  *     W_O diag(g) W_U W_E diag(g1) W_V        [dv, d] [d] [d, V] [V, d] [d] [d, dv]
  *
- * Where other norms stand between these matrices, their gains count like g and g1: that of the embedding, and that of what attention
- * gives.  Where the embedding is projected to the stream, and the stream to the output layer, W_E and W_U are the products.  A
- * positive factor changes nothing.  Where the stream itself is normalised, no product leads from a head to the logits.
+ * Where other norms stand between these matrices, their gains count like g and g1: that of the embedding, and that of
+ * what attention gives.  Where the embedding is projected to the stream, and the stream to the output layer, W_E and
+ * W_U are the products.  A positive factor changes nothing.  Where the stream itself is normalised, no product leads
+ * from a head to the logits.
  *
- * Positive eigenvalues copy.  The score is the sum of the eigenvalues divided by that of their absolute values: 1 if all of them
- * are positive numbers, -1 if all are negative.
+ * Positive eigenvalues copy.  The score is the sum of the eigenvalues divided by that of their absolute values: 1 if
+ * all of them are positive numbers, -1 if all are negative.
  *
- * W_U W_E, which all heads share, takes nearly all of the time.  It is added up in double precision from products over a few
- * tokens at a time, whose chains of float32 are short; everything after it is computed in double precision. */
+ * W_U W_E, which all heads share, takes nearly all of the time.  It is added up in double precision from products over
+ * a few tokens at a time, whose chains of float32 are short; everything after it is computed in double precision. */
 #include "ask/scores.h"
 
 #include <math.h>
@@ -79,7 +80,8 @@ static void add_tile(void *ctx, size_t i, int worker)
             j->middle[(row + r) * j->wide + col + c] += (double)sum[r * TILE + c];
 }
 
-static int add_tokens(struct job *j, struct attn_team *team, const struct attn_copying_watch *watch, struct attn_err *err)
+static int add_tokens(struct job *j, struct attn_team *team, const struct attn_copying_watch *watch,
+                      struct attn_err *err)
 {
     size_t V = j->w->n.V, tiles = j->wide / TILE * (j->wide / TILE);
     int rc = ATTN_OK;
@@ -98,14 +100,15 @@ static int add_tokens(struct job *j, struct attn_team *team, const struct attn_c
 
 /* ---- a head ------------------------------------------------------------------------------- */
 
-/* Rows and columns of a weight, from row `row0` of its inputs and column `col0` of its outputs, in double precision, to rows of
- * ld. */
+/* Rows and columns of a weight, from row `row0` of its inputs and column `col0` of its outputs, in double precision, to
+ * rows of ld. */
 static void widen(double *to, size_t ld, const struct attn_mat *w, size_t row0, size_t rows, size_t col0, size_t cols)
 {
     for (size_t i = 0; i < rows; i++)
         for (size_t j = 0; j < cols; j++) {
             float x;
-            size_t out = attn_mat_index(w, col0 + j), at = w->transposed ? out * w->ld + row0 + i : (row0 + i) * w->ld + out;
+            size_t out = attn_mat_index(w, col0 + j),
+            at = w->transposed ? out * w->ld + row0 + i : (row0 + i) * w->ld + out;
             attn_vec_widen(&x, w->data, w->type, at, 1);
             to[i * ld + j] = (double)x;
         }
@@ -210,14 +213,15 @@ static int compute(struct job *j, struct attn_team *team, const struct attn_copy
     attn_team_run(team, n->L * n->Hkv, 2 * (double)(n->L * n->Hkv) * d * dv * (d + dv), score_heads, j);
     for (size_t i = 0; i < n->L * n->Hkv; i++)
         if (j->failed[i])
-            return attn_fail(err, ATTN_EFORMAT, "copying: the eigenvalues of layer %zu, key/value head %zu are not finite",
+            return attn_fail(err, ATTN_EFORMAT, "copying: the eigenvalues of layer %zu, key/value head %zu are not "
+                                                "finite",
                              i / n->Hkv,
                              i % n->Hkv);
     return ATTN_OK;
 }
 
-int attn_copying(double *out, const struct attn_model *m, struct attn_team *team, const struct attn_copying_watch *watch,
-                 struct attn_err *err)
+int attn_copying(double *out, const struct attn_model *m, struct attn_team *team,
+                 const struct attn_copying_watch *watch, struct attn_err *err)
 {
     const struct attn_dims *n = &m->w.n;
     const size_t width = m->w.embed.out;
@@ -225,8 +229,9 @@ int attn_copying(double *out, const struct attn_model *m, struct attn_team *team
         return attn_fail(err, ATTN_EFORMAT, "copying: model %s has no output layer, so that no head raises a logit",
                          m->source.name);
     if (n->L && (m->w.post_norm_residual || attn_has(&m->w.block[0].sum1)))
-        return attn_fail(err, ATTN_EFORMAT, "copying: model %s (%s) normalises its residual stream in every layer, so that no product of "
-                         "matrices leads from a head to the logits", m->source.name, attn_model_family(m));
+        return attn_fail(err, ATTN_EFORMAT, "copying: model %s (%s) normalises its residual stream in every layer, so "
+                                            "that no product of matrices leads from a head to the logits",
+                         m->source.name, attn_model_family(m));
     struct job j = {.w = &m->w, .d = width, .wide = up(width, TILE), .to = out};
     j.each = (up(n->d, TILE) + 2 * n->d) * n->dv + 2 * n->dv * (n->dv + 1);
     j.middle = calloc(width * j.wide, sizeof *j.middle);

@@ -7,10 +7,12 @@
  *     R      := 3 | 0,2-4 | *
  *     P      := R, also -1 from the end, "token", prompt, new
  *     OP     := = VALUE | += VALUE | -= VALUE | *= NUMBER | -= proj(SOURCE)
- *     VALUE  := NUMBER | -inf | uniform | SOURCE | mean(SOURCE) | noise(SIGMA,SEED), or NUMBER* before one of the last four
+ *     VALUE  := NUMBER | -inf | uniform | SOURCE | mean(SOURCE) | noise(SIGMA,SEED), or NUMBER* before one of the last
+ *     four
  *     SOURCE := FILE.npz[:NAME] | FILE.npy | text("...") | ids(1,2,3) | texts(FILE) | from
  *
- * Here it knows no model: edit_place.c says what it means in one, edit_source.c where values come from, editor.c does it. */
+ * Here it knows no model: edit_place.c says what it means in one, edit_source.c where values come from, editor.c does
+ * it. */
 #ifndef ATTN_ASK_EDIT_H
 #define ATTN_ASK_EDIT_H
 
@@ -19,7 +21,8 @@
 /* A part of the text that the edit keeps, NUL-terminated; 0, 0: none. */
 struct attn_edit_part { size_t at, len; };
 
-enum attn_index_form { ATTN_INDEX_RANGE, ATTN_INDEX_ALL, ATTN_INDEX_BACK, ATTN_INDEX_TOKEN, ATTN_INDEX_PROMPT, ATTN_INDEX_NEW };
+enum attn_index_form { ATTN_INDEX_RANGE, ATTN_INDEX_ALL, ATTN_INDEX_BACK, ATTN_INDEX_TOKEN, ATTN_INDEX_PROMPT,
+                      ATTN_INDEX_NEW };
 struct attn_edit_index {
     enum attn_index_form form;
     size_t lo, hi;                      /* RANGE: both included; BACK: lo from the end, 1 is the last */
@@ -74,8 +77,8 @@ static inline const char *attn_edit_at(const struct attn_edit *e, struct attn_ed
 
 /* Reads an edit, which is zeroed before.  `where` is what messages call it, as in "--edit". */
 int attn_edit_read(struct attn_edit *e, const char *text, size_t len, const char *where, struct attn_err *err);
-/* Reads a list of places, "L0H1,L2.mlp.out", each as an edit that sets it to the same VALUE.  `places_where` and `value_where` are
- * what messages call both. */
+/* Reads a list of places, "L0H1,L2.mlp.out", each as an edit that sets it to the same VALUE.  `places_where` and
+ * `value_where` are what messages call both. */
 int attn_edit_read_places(struct attn_edits *to, const char *places, const char *places_where, const char *value,
                           const char *value_where, struct attn_err *err);
 /* Room for one more edit, zeroed, at the end of the list; it counts when to->n is increased. */

@@ -60,12 +60,14 @@ static int read_index(struct attn_reader *r, bool rows)
     } else if (rows && take(r, "new")) {
         i.form = ATTN_INDEX_NEW;
     } else {
-        rc = attn_reader_expected(r, r->at, rows ? "3, 0,2-4, -1 for the last, \"token\", prompt, new or *" : "3, 0,2-4 or *");
+        rc = attn_reader_expected(r, r->at, rows ? "3, 0,2-4, -1 for the last, \"token\", prompt, new or *" :
+                                  "3, 0,2-4 or *");
     }
     return rc ? rc : add_index(r, &i);
 }
 
-/* The layers, heads or neurons of L<n>H<m>.  A comma continues the list if a number or * follows, but not 1.2, a place. */
+/* The layers, heads or neurons of L<n>H<m>.  A comma continues the list if a number or * follows, but not 1.2, a
+ * place. */
 static int read_list(struct attn_reader *r, struct attn_indices *out)
 {
     out->first = r->e->indices;
@@ -138,14 +140,18 @@ static int read_layered(struct attn_reader *r, struct attn_place *p)
     r->at++;
     int rc = read_list(r, &p->layers);
     if (!rc && take(r, "H"))
-        rc = peek(r) == '*' && after(r) == '=' ? attn_reader_expected(r, r->at, "a head: with a blank, H* = 0, the * is all heads")
+        rc = peek(r) == '*' && after(r) == '=' ? attn_reader_expected(r, r->at,
+                                                                      "a head: with a blank, H* = 0, the * is all "
+                                                                      "heads")
                                                : read_list(r, &p->heads);
     else if (!rc && take(r, "N"))
-        rc = peek(r) == '*' && after(r) == '=' ? attn_reader_expected(r, r->at, "a neuron: with a blank, N* = 0, the * is all "
+        rc = peek(r) == '*' && after(r) == '=' ? attn_reader_expected(r, r->at,
+                                                                      "a neuron: with a blank, N* = 0, the * is all "
                                                                                 "neurons")
                                                : read_list(r, &p->neurons);
     else if (!rc && peek(r) != '.')
-        rc = attn_reader_expected(r, r->at, "H and a head, N and a neuron or . and a part, as in L1H2, L1N5, L1.mlp.out");
+        rc = attn_reader_expected(r, r->at, "H and a head, N and a neuron or . and a part, as in L1H2, L1N5, "
+                                            "L1.mlp.out");
     if (rc || p->neurons.n || peek(r) != '.')
         return rc;
     r->at++;
@@ -224,7 +230,8 @@ static int read_op(struct attn_reader *r)
             r->e->op = (enum attn_edit_op)i;
             return ATTN_OK;
         }
-    return attn_reader_expected(r, r->at, peek(r) == '[' ? "=, +=, -= or *=: all selectors stand in one pair of brackets, as in "
+    return attn_reader_expected(r, r->at, peek(r) == '[' ?
+                                "=, +=, -= or *=: all selectors stand in one pair of brackets, as in "
                                                            "[pos=1,key=0]"
                                           : r->e->place.selectors ? "=, +=, -= or *="
                                                                 : "=, +=, -=, *= or a selector such as [pos=-1]");
@@ -234,7 +241,8 @@ static int read_op(struct attn_reader *r)
 
 enum { LONGEST = 1 << 20 };
 
-static int start(struct attn_reader *r, struct attn_edit *e, const char *text, size_t len, const char *where, struct attn_err *err)
+static int start(struct attn_reader *r, struct attn_edit *e, const char *text, size_t len, const char *where,
+                 struct attn_err *err)
 {
     *r = (struct attn_reader){.e = e, .text = text, .len = len, .where = where, .err = err};
     if (len > LONGEST)

@@ -31,15 +31,15 @@ static const char *plural(size_t n) { return n == 1 ? "" : "s"; }
 /* ---- indices that must be below n ---- */
 
 /* The list's indices, all of them if it was not written. */
-static int indices(struct attn_ranges *out, const struct attn_edit *e, struct attn_indices list, size_t n, const char *noun,
-                   const char *owner, struct attn_err *err)
+static int indices(struct attn_ranges *out, const struct attn_edit *e, struct attn_indices list, size_t n,
+                   const char *noun, const char *owner, struct attn_err *err)
 {
     bool ok = list.n || attn_ranges_add(out, 0, n);
     for (size_t i = 0; i < list.n && ok; i++) {
         const struct attn_edit_index *x = &e->index[list.first + i];
         if (x->form == ATTN_INDEX_RANGE && x->hi >= n)
-            return attn_edit_fail(e, err, "%s %zu is not there: %s has %zu %s%s, counted from 0", noun, x->hi, owner, n, noun,
-                                  plural(n));
+            return attn_edit_fail(e, err, "%s %zu is not there: %s has %zu %s%s, counted from 0", noun, x->hi, owner, n,
+                                  noun, plural(n));
         ok = x->form == ATTN_INDEX_RANGE ? attn_ranges_add(out, x->lo, x->hi + 1) : attn_ranges_add(out, 0, n);
     }
     attn_ranges_join(out);
@@ -128,23 +128,28 @@ static int fail_unknown(const struct name *n, struct attn_err *err)
     const int shown = attn_shown(n->text, n->len);
     for (int act = ATTN_ACT_DERIVED; act < ATTN_ACTS; act++)
         if (!strcmp(last ? last + 1 : n->text, attn_act_short(act)))
-            return attn_edit_fail(n->edit, err, "'%.*s' is derived from other activations, and cannot be edited: edit those",
+            return attn_edit_fail(n->edit, err, "'%.*s' is derived from other activations, and cannot be edited: edit "
+                                                "those",
                                   shown, n->text);
     if (n->text[0] == 'H' && n->text[1] >= '0' && n->text[1] <= '9' && n->layers.n)
-        return attn_edit_fail(n->edit, err, "'%.*s' is a head, before which no full stop stands: in layer %zu it is L%zu%.*s", shown,
+        return attn_edit_fail(n->edit, err, "'%.*s' is a head, before which no full stop stands: in layer %zu it is "
+                                            "L%zu%.*s", shown,
                               n->text, n->layers.r[0].lo, n->layers.r[0].lo, shown, n->text);
     if (n->text[0] == 'H' && n->text[1] >= '0' && n->text[1] <= '9')
-        return attn_edit_fail(n->edit, err, "'%.*s' is a head without its layer: in layer 0 it is L0%.*s", shown, n->text, shown,
+        return attn_edit_fail(n->edit, err,
+                              "'%.*s' is a head without its layer: in layer 0 it is L0%.*s", shown, n->text, shown,
                               n->text);
     if (is_small_head(n->text))
-        return attn_edit_fail(n->edit, err, "no activation is called '%.*s'; a head has capital letters: L%.*sH%s", shown, n->text,
+        return attn_edit_fail(n->edit, err,
+                              "no activation is called '%.*s'; a head has capital letters: L%.*sH%s", shown, n->text,
                               (int)(strchr(n->text, 'h') - n->text - 1), n->text + 1, strchr(n->text, 'h') + 1);
     if (n->edit->place.layered && of_no_layer(n))
         return attn_edit_fail(n->edit, err, "'%.*s' is in no layer: leave out the layer before it", shown, n->text);
     if (near)
-        return attn_edit_fail(n->edit, err, "no activation is called '%.*s'; the nearest is '%s'", shown, n->text, near);
-    return attn_edit_fail(n->edit, err, n->glob ? "nothing matches '%.*s'; names: %s" : "no activation is called '%.*s'; names: %s",
-                          shown, n->text, list);
+        return attn_edit_fail(n->edit, err,
+                              "no activation is called '%.*s'; the nearest is '%s'", shown, n->text, near);
+    return attn_edit_fail(n->edit, err, n->glob ? "nothing matches '%.*s'; names: %s" :
+                          "no activation is called '%.*s'; names: %s", shown, n->text, list);
 }
 
 static int fail_absent(const struct name *n, struct attn_err *err)
@@ -154,7 +159,8 @@ static int fail_absent(const struct name *n, struct attn_err *err)
     list_acts(list, sizeof list, n->at->stage.has);
     if (n->at->linear && matrix)
         return attn_edit_fail(n->edit, err, "linear attention has neither dots nor scores, only a pattern");
-    return attn_edit_fail(n->edit, err, "model %s has no '%.*s', as it lacks the part that makes it; it has %s", n->at->info.name,
+    return attn_edit_fail(n->edit, err,
+                          "model %s has no '%.*s', as it lacks the part that makes it; it has %s", n->at->info.name,
                           attn_shown(n->text, n->len), n->text, list);
 }
 
@@ -174,7 +180,8 @@ static bool layers_of(struct attn_ranges *out, struct name *n, int act)
 /* ---- heads and columns ---- */
 
 /* From query heads to the key/value heads that serve them, which must serve no others. */
-static int share(struct attn_ranges *heads, const struct attn_edit_reach *r, const struct attn_venue *v, struct attn_err *err)
+static int share(struct attn_ranges *heads, const struct attn_edit_reach *r, const struct attn_venue *v,
+                 struct attn_err *err)
 {
     size_t group = v->info.H / v->info.Hkv;
     struct attn_ranges kv = {0};
@@ -185,9 +192,10 @@ static int share(struct attn_ranges *heads, const struct attn_edit_reach *r, con
         if (x.lo % group || x.hi % group) {
             size_t outside = x.lo % group ? x.lo - 1 : x.hi;
             attn_ranges_free(&kv);
-            return attn_edit_fail(r->edit, err, "key/value head %zu serves query heads %zu-%zu, and head %zu of them is not "
-                                  "chosen: choose all, as in [head=%zu-%zu]", odd, odd * group, odd * group + group - 1, outside,
-                                  odd * group, odd * group + group - 1);
+            return attn_edit_fail(r->edit, err,
+                                  "key/value head %zu serves query heads %zu-%zu, and head %zu of them is "
+                                                "not chosen: choose all, as in [head=%zu-%zu]", odd, odd * group,
+                                  odd * group + group - 1, outside, odd * group, odd * group + group - 1);
         }
         ok = attn_ranges_add(&kv, x.lo / group, x.hi / group);
     }
@@ -197,7 +205,8 @@ static int share(struct attn_ranges *heads, const struct attn_edit_reach *r, con
     return ok ? ATTN_OK : no_memory(err);
 }
 
-/* The columns of some heads that lie side by side; `cols`, if it was written behind L<n>H<m>, counts within each head. */
+/* The columns of some heads that lie side by side; `cols`, if it was written behind L<n>H<m>, counts within each
+ * head. */
 static int columns_of_heads(struct attn_edit_reach *r, const struct attn_ranges *heads, const struct attn_venue *v,
                             struct attn_err *err)
 {
@@ -216,7 +225,8 @@ static int columns_of_heads(struct attn_edit_reach *r, const struct attn_ranges 
     attn_ranges_free(&own);
     r->cols = cols;
     if (ok && !cols.n)
-        return attn_edit_fail(r->edit, err, "none of these columns belongs to these heads, which have %zu columns each", dv);
+        return attn_edit_fail(r->edit, err,
+                              "none of these columns belongs to these heads, which have %zu columns each", dv);
     return ok ? ATTN_OK : no_memory(err);
 }
 
@@ -231,7 +241,8 @@ static int find_heads(struct attn_edit_reach *r, const struct attn_venue *v, str
     if (!list.n)
         return attn_ranges_add(&r->heads, 0, own ? own : 1) ? ATTN_OK : no_memory(err);
     if (!own && r->act != ATTN_ACT_CONTEXT)
-        return attn_edit_fail(r->edit, err, "%s has no heads: those of %s are in q, k, v, dots, scores, pattern and context",
+        return attn_edit_fail(r->edit, err, "%s has no heads: those of %s are in q, k, v, dots, scores, pattern and "
+                                            "context",
                               attn_act_tail(r->act), v->info.name);
     int rc = indices(&heads, r->edit, list, v->info.H, "head", v->info.name, err);
     if (!rc && attn_act_kv(r->act))
@@ -258,8 +269,9 @@ static int find_columns(struct attn_edit_reach *r, const struct attn_venue *v, s
     if (square && p->by[ATTN_BY_COL].n)
         return attn_edit_fail(r->edit, err, "the columns of %s are keys: key= chooses them, not col=", tail);
     if (!square && p->by[ATTN_BY_KEY].n)
-        return attn_edit_fail(r->edit, err, "%s has no keys: key= is for dots, scores and pattern, col= for the columns of "
-                                            "others", tail);
+        return attn_edit_fail(r->edit, err,
+                              "%s has no keys: key= is for dots, scores and pattern, col= for the columns "
+                                            "of others", tail);
     if (square)
         return ATTN_OK;
     if (p->neurons.n && p->by[ATTN_BY_COL].n)
@@ -296,7 +308,8 @@ static int find_name(struct name *n, struct attn_err *err)
     n->text = p->name.at ? attn_edit_at(n->edit, p->name) : p->neurons.n ? "mlp.post" : "attn.context";
     n->len = strlen(n->text);
     n->glob = strpbrk(n->text, "*?") != NULL;
-    return p->layered ? indices(&n->layers, n->edit, p->layers, n->at->info.L, "layer", n->at->info.name, err) : ATTN_OK;
+    return p->layered ? indices(&n->layers, n->edit, p->layers, n->at->info.L,
+                                "layer", n->at->info.name, err) : ATTN_OK;
 }
 
 /* A plain name must mean one activation. */
@@ -308,11 +321,13 @@ static int check_name(const struct name *n, size_t found, struct attn_err *err)
         could += n->match[act];
     list_acts(list, sizeof list, n->match);
     if (could > 1 && !n->glob)
-        return attn_edit_fail(n->edit, err, "'%.*s' is ambiguous: it could be any of %s", attn_shown(n->text, n->len), n->text, list);
+        return attn_edit_fail(n->edit, err,
+                              "'%.*s' is ambiguous: it could be any of %s", attn_shown(n->text, n->len), n->text, list);
     return could == 0 ? fail_unknown(n, err) : found == 0 ? fail_absent(n, err) : ATTN_OK;
 }
 
-int attn_place_find(struct attn_edit_reaches *out, const struct attn_edit *e, const struct attn_venue *v, struct attn_err *err)
+int attn_place_find(struct attn_edit_reaches *out, const struct attn_edit *e, const struct attn_venue *v,
+                    struct attn_err *err)
 {
     struct name n = {.edit = e, .at = v};
     size_t before = out->n;

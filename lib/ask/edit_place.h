@@ -10,18 +10,22 @@ struct attn_edit_reach {                     /* what an edit reaches of one acti
     const struct attn_edit *edit;
     int act;
     struct attn_ranges layers;          /* layer + 1; 0: outside the blocks */
-    struct attn_ranges heads;           /* of those the activation has: query or key/value heads; {0, 1} without a head axis */
+    struct attn_ranges heads;           /* of those the activation has: query or key/value heads; {0, 1} without a head
+                                         * axis */
     struct attn_ranges cols;            /* where columns are not keys */
 };
 struct attn_edit_reaches { struct attn_edit_reach *item; size_t n, room; };
 
-struct attn_venue { struct attn_info info; struct attn_stage stage; bool linear; };    /* linear: the kind of attention */
+/* linear: the kind of attention */
+struct attn_venue { struct attn_info info; struct attn_stage stage; bool linear; };
 
 /* Adds what an edit reaches, at least one activation. */
-int attn_place_find(struct attn_edit_reaches *out, const struct attn_edit *e, const struct attn_venue *v, struct attn_err *err);
+int attn_place_find(struct attn_edit_reaches *out, const struct attn_edit *e, const struct attn_venue *v,
+                    struct attn_err *err);
 void attn_edit_reaches_free(struct attn_edit_reaches *r);
 
 /* Fails with "edit '...': " before the message. */
-int attn_edit_fail(const struct attn_edit *e, struct attn_err *err, const char *fmt, ...) __attribute__((format(printf, 3, 4)));
+int attn_edit_fail(const struct attn_edit *e, struct attn_err *err, const char *fmt,
+                   ...) __attribute__((format(printf, 3, 4)));
 
 #endif

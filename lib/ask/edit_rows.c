@@ -31,8 +31,8 @@ static int by_text(const void *a, const void *b)
 }
 
 /* Adds the rows whose token is one of the list's texts.  The texts are sorted, so that many of them cost little. */
-static int add_tokens(struct attn_ranges *out, struct attn_editor *e, const struct attn_edit *edit, struct attn_indices list,
-                      const int32_t *ids, size_t n, struct attn_err *err)
+static int add_tokens(struct attn_ranges *out, struct attn_editor *e, const struct attn_edit *edit,
+                      struct attn_indices list, const int32_t *ids, size_t n, struct attn_err *err)
 {
     struct attn_str_view *want = calloc(list.n + 1, sizeof *want);
     size_t wanted = 0;
@@ -65,8 +65,9 @@ static bool add_backward(struct attn_ranges *out, size_t back, size_t n, size_t 
 }
 
 /* The indices of a list among n; those that are not there are left out. */
-static int select_rows(struct attn_ranges *out, struct attn_editor *e, const struct attn_edit *edit, struct attn_indices list,
-                       const int32_t *ids, size_t n, size_t prompt, bool grows, struct attn_err *err)
+static int select_rows(struct attn_ranges *out, struct attn_editor *e, const struct attn_edit *edit,
+                       struct attn_indices list, const int32_t *ids, size_t n, size_t prompt, bool grows,
+                       struct attn_err *err)
 {
     bool ok = list.n || attn_ranges_add(out, 0, n), tokens = false;
     for (size_t i = 0; i < list.n && ok; i++) {
@@ -112,7 +113,8 @@ static size_t rows_to_give(const struct attn_editor *e, const struct attn_edited
     return t->grows ? t->prompt : attn_editor_rows(e, t, act);
 }
 
-/* Whether one row is selected; of a text that grows, one of the prompt, as sources of several rows act on that alone. */
+/* Whether one row is selected; of a text that grows, one of the prompt, as sources of several rows act on that
+ * alone. */
 static bool is_one(const struct attn_ranges *rows, const struct attn_edited *t)
 {
     size_t end = t->grows ? t->prompt : SIZE_MAX, n = 0;
@@ -131,16 +133,16 @@ static size_t source_rows(const struct attn_editor *e, const struct attn_edit_re
     return S;
 }
 
-static int choose_source_row(struct attn_chosen *c, struct attn_editor *e, const struct attn_edit_reach *r, const struct attn_edited *t,
-                             struct attn_err *err)
+static int choose_source_row(struct attn_chosen *c, struct attn_editor *e, const struct attn_edit_reach *r,
+                             const struct attn_edited *t, struct attn_err *err)
 {
     size_t S = source_rows(e, r);
     bool apart = S != 1 && S != rows_to_give(e, t, r->act) && !t->windows;
     return apart && is_one(&c->rows, t) ? one_row(&c->source_row, e, r, S, err) : ATTN_OK;
 }
 
-int attn_editor_choose(const struct attn_chosen **out, struct attn_editor *e, size_t reach, size_t seq, size_t T, size_t Tk,
-                       struct attn_err *err)
+int attn_editor_choose(const struct attn_chosen **out, struct attn_editor *e, size_t reach, size_t seq, size_t T,
+                       size_t Tk, struct attn_err *err)
 {
     const struct attn_edit_reach *r = &e->reaches.item[reach];
     const struct attn_edited *t = &e->text[seq];
@@ -169,7 +171,8 @@ int attn_editor_choose(const struct attn_chosen **out, struct attn_editor *e, si
 struct rows_of { struct attn_editor *e; const struct attn_edit *edit; const struct attn_edited *text; const int32_t *ids; size_t n;
                  const char *noun; };
 
-/* The token of the text that was probably meant: the same word with or without a blank before it, or one that is spelled alike. */
+/* The token of the text that was probably meant: the same word with or without a blank before it, or one that is
+ * spelled alike. */
 static bool nearest(struct attn_str_view *out, const struct rows_of *r, const char *want)
 {
     enum { MOST = 1000 };               /* tokens that are looked at */
@@ -210,7 +213,8 @@ static int check_token(const struct rows_of *r, const struct attn_edit_index *x,
         if ((s = attn_sources_token(r->e->sources, (int32_t)id, &len)) && len == x->token.len && !memcmp(s, want, len))
             return ATTN_OK;
     if (nearest(&near, r, want))
-        return attn_edit_fail(r->edit, err, "no token of the text is \"%s\"; the nearest is \"%.*s\"", want, (int)near.len, near.s);
+        return attn_edit_fail(r->edit, err,
+                              "no token of the text is \"%s\"; the nearest is \"%.*s\"", want, (int)near.len, near.s);
     return attn_edit_fail(r->edit, err, "no token of the text is \"%s\"; attn-cli tokenize shows them", want);
 }
 
@@ -218,8 +222,9 @@ static int check_index(const struct rows_of *r, const struct attn_edit_index *x,
 {
     size_t n = most_rows(r);
     if (r->text->windows)
-        return attn_edit_fail(r->edit, err, "a text that is longer than the model's context is read in windows, where rows have no "
-                              "%s of their own: leave %s= out", r->noun, !strcmp(r->noun, "key") ? "key" : "pos");
+        return attn_edit_fail(r->edit, err, "a text that is longer than the model's context is read in windows, where "
+                                            "rows have no %s of their own: leave %s= out", r->noun,
+                              !strcmp(r->noun, "key") ? "key" : "pos");
     if (x->form == ATTN_INDEX_RANGE && x->hi >= n)
         return attn_edit_fail(r->edit, err, "%s %zu is not there: %s %zu token%s, counted from 0", r->noun, x->hi,
                               r->text->grows ? "the model reads at most" : "the text has", n, n == 1 ? "" : "s");
@@ -229,7 +234,8 @@ static int check_index(const struct rows_of *r, const struct attn_edit_index *x,
     if (x->form == ATTN_INDEX_NEW && !r->text->grows)
         return attn_edit_fail(r->edit, err, "new rows are those after a prompt: there are some in generate only");
     if (x->form == ATTN_INDEX_NEW && n <= r->text->prompt)
-        return attn_edit_fail(r->edit, err, "there will be no new rows: the model reads the %zu token%s of the prompt alone",
+        return attn_edit_fail(r->edit, err, "there will be no new rows: the model reads the %zu token%s of the prompt "
+                                            "alone",
                               r->text->prompt, r->text->prompt == 1 ? "" : "s");
     return x->form == ATTN_INDEX_TOKEN ? check_token(r, x, err) : ATTN_OK;
 }
@@ -257,36 +263,47 @@ static void list_tokens(char *out, size_t size, struct attn_editor *e, const int
         strcpy(out + size - 4, "...");
 }
 
-static int fail_rows(struct attn_editor *e, const struct attn_edit_reach *r, const struct attn_edited *t, size_t T, size_t S,
-                     struct attn_err *err)
+static int fail_rows(struct attn_editor *e, const struct attn_edit_reach *r, const struct attn_edited *t, size_t T,
+                     size_t S, struct attn_err *err)
 {
     struct attn_source_text from = attn_sources_text(e->sources, r->edit);
     char ours[120], theirs[120];
     list_tokens(theirs, sizeof theirs, e, from.ids, from.n);
     if (!t->windows && r->edit->place.by[ATTN_BY_POS].n && is_one(&e->chosen[r - e->reaches.item].rows, t))
-        return attn_edit_fail(r->edit, err, "%s has %zu rows%s%s%s, and not one for this pos=, which is counted in each text by itself: "
-                              "as -1, for one, from the end", r->edit->origin, S, from.n ? " (" : "", theirs, from.n ? ")" : "");
+        return attn_edit_fail(r->edit, err,
+                              "%s has %zu rows%s%s%s, and not one for this pos=, which is counted in each "
+                                            "text by itself: as -1, for one, from the end", r->edit->origin, S, from.n ?
+                              " (" :
+                              "", theirs, from.n ? ")" : "");
     if (t->windows)
-        return attn_edit_fail(r->edit, err, "%s has %zu rows, but a text that is longer than the model's context is read in windows, "
-                              "where rows have no position of their own: take one row, or mean(...)", r->edit->origin, S);
+        return attn_edit_fail(r->edit, err, "%s has %zu rows, but a text that is longer than the model's context is "
+                                            "read in windows, where rows have no position of their own: take one row, "
+                                            "or mean(...)", r->edit->origin,
+                              S);
     if (!from.n)
-        return attn_edit_fail(r->edit, err, "%s has %zu rows, but the text has %zu tokens: select one row, as in [pos=-1], or "
-                              "take mean(...)", r->edit->origin, S, T);
+        return attn_edit_fail(r->edit, err, "%s has %zu rows, but the text has %zu tokens: select one row, as in "
+                                            "[pos=-1], or take mean(...)", r->edit->origin, S, T);
     bool other = attn_act_kv(r->act) && e->cross_ids;
     list_tokens(ours, sizeof ours, e, ids_of(e, t, other), T);
-    return attn_edit_fail(r->edit, err, "the source has %zu tokens, the %stext %zu (%s, and %s): rows correspond only if there are "
-                          "equally many; select one, as in [pos=-1], or take mean(...)", S, other ? "other " : "", T, theirs, ours);
+    return attn_edit_fail(r->edit, err, "the source has %zu tokens, the %stext %zu (%s, and %s): rows correspond only "
+                                        "if there are equally many; select one, as in [pos=-1], or take mean(...)", S,
+                          other ? "other " :
+                          "", T, theirs, ours);
 }
 
-/* A source of several rows acts on the prompt alone, and so does one whose columns are keys: some of that must be selected. */
-static int check_prompt(const struct attn_editor *e, size_t reach, const struct attn_edited *t, size_t S, struct attn_err *err)
+/* A source of several rows acts on the prompt alone, and so does one whose columns are keys: some of that must be
+ * selected. */
+static int check_prompt(const struct attn_editor *e, size_t reach, const struct attn_edited *t, size_t S,
+                        struct attn_err *err)
 {
     const struct attn_edit_reach *r = &e->reaches.item[reach];
     const struct attn_chosen *c = &e->chosen[reach];
-    bool square = attn_act_square(r->act), some = attn_ranges_count(&c->rows) && (!square || attn_ranges_count(&c->keys));
+    bool square = attn_act_square(r->act), some = attn_ranges_count(&c->rows) &&
+                  (!square || attn_ranges_count(&c->keys));
     if (!t->grows || some || (S == 1 && !square))
         return ATTN_OK;
-    return attn_edit_fail(r->edit, err, "%s acts on the prompt alone, as %s, and nothing of it is selected%s", r->edit->origin,
+    return attn_edit_fail(r->edit, err,
+                          "%s acts on the prompt alone, as %s, and nothing of it is selected%s", r->edit->origin,
                           square ? "its columns are keys" : "it has several rows",
                           square ? "" : ": take one row, or mean(...), for the rows after it");
 }
@@ -305,12 +322,15 @@ static int check_source(struct attn_editor *e, size_t reach, const struct attn_e
             int rc = check_prompt(e, reach, t, g.rows, err);
             if (rc)
                 return rc;
-            bool fits = g.rows == 1 || (!t->windows && g.rows == first && (g.rows == T || e->chosen[reach].source_row < g.rows));
+            bool fits = g.rows == 1 ||
+                        (!t->windows && g.rows == first && (g.rows == T || e->chosen[reach].source_row < g.rows));
             if (!fits)
                 return fail_rows(e, r, t, T, g.rows, err);
             if (attn_act_square(r->act) && t->windows)
-                return attn_edit_fail(r->edit, err, "columns of %s are keys, but a text that is longer than the model's context is "
-                                      "read in windows, where keys have no position of their own", attn_act_tail(r->act));
+                return attn_edit_fail(r->edit, err,
+                                      "columns of %s are keys, but a text that is longer than the model's context is "
+                                      "read in windows, where keys have no position of their own",
+                                      attn_act_tail(r->act));
             if (attn_act_square(r->act) && keys && keys != Tk)
                 return attn_edit_fail(r->edit, err, "columns of %s are keys: the source has %zu, the text %zu",
                                       attn_act_tail(r->act), keys, Tk);

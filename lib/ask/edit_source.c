@@ -9,7 +9,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-struct kept { float *data, *mean; double *sum; size_t heads, rows, cols; bool wanted; };      /* sum: of all rows, of many texts */
+/* sum: of all rows, of many texts */
+struct kept { float *data, *mean; double *sum; size_t heads, rows, cols; bool wanted; };
 
 struct source {
     const struct attn_edit *edit;       /* the first that has it */
@@ -19,7 +20,8 @@ struct source {
     int32_t *ids;
     struct kept *kept;                  /* [1 + L, ATTN_ACTS] of a text; row 0: outside the blocks */
     bool apart;                         /* its keys and values come of a pass of their own */
-    bool cross;                         /* of the coming pass: it looks at another text, as the text that is edited does */
+    bool cross;                         /* of the coming pass: it looks at another text, as the text that is edited
+                                         * does */
 };
 
 struct attn_sources {
@@ -109,7 +111,8 @@ static int open_source(struct attn_sources *all, struct source *s, struct attn_e
     return rc || !s->tokens ? rc : keep_ids(all, s, err);
 }
 
-/* What tells sources apart: an archive is opened once for all of its arrays, but each mean of one is a source of its own. */
+/* What tells sources apart: an archive is opened once for all of its arrays, but each mean of one is a source of its
+ * own. */
 static const char *name_of(const struct attn_edit *e)
 {
     const struct attn_origin *o = &e->value.of;
@@ -159,7 +162,8 @@ static int no_array(const struct source *s, const struct attn_edit_reach *r, int
         strcpy(list + sizeof list - 4, "...");
     if (!n)
         return attn_edit_fail(r->edit, err, "%s has no arrays", attn_edit_at(r->edit, r->edit->value.of.text));
-    return attn_edit_fail(r->edit, err, "%s has no array '%s'; it has %s", attn_edit_at(r->edit, r->edit->value.of.text),
+    return attn_edit_fail(r->edit, err,
+                          "%s has no array '%s'; it has %s", attn_edit_at(r->edit, r->edit->value.of.text),
                           r->edit->value.of.member.at ? attn_edit_at(r->edit, r->edit->value.of.member) : name, list);
 }
 
@@ -180,14 +184,17 @@ static int check_array(const struct attn_sources *all, const struct attn_edit_re
     if (d->wrong)
         return attn_fail(err, ATTN_EFORMAT, "%s", d->wrong);
     if (a->ndim < 1 || a->ndim > 3 || !a->n)
-        return attn_edit_fail(r->edit, err, "%s: an array of %d axes and %zu numbers; expected [columns], [rows, columns]%s", path,
+        return attn_edit_fail(r->edit, err, "%s: an array of %d axes and %zu numbers; expected [columns], [rows, "
+                                            "columns]%s", path,
                               a->ndim, a->n, heads ? " or [heads, rows, columns]" : "");
     if (g.heads != 1 && g.heads != heads)
-        return attn_edit_fail(r->edit, err, "%s: the array [%zu, %zu, %zu] has %zu heads, but %s has %zu", path, g.heads,
+        return attn_edit_fail(r->edit, err,
+                              "%s: the array [%zu, %zu, %zu] has %zu heads, but %s has %zu", path, g.heads,
                               g.rows, g.cols,
                               g.heads, tail, heads);
     if (!attn_act_square(r->act) && g.cols != shape[n - 1])
-        return attn_edit_fail(r->edit, err, "%s: the array has %zu columns, but %s has %zu", path, g.cols, tail, shape[n - 1]);
+        return attn_edit_fail(r->edit, err,
+                              "%s: the array has %zu columns, but %s has %zu", path, g.cols, tail, shape[n - 1]);
     return ATTN_OK;
 }
 
@@ -213,7 +220,8 @@ int attn_sources_need(struct attn_sources *all, const struct attn_edit_reach *r,
 
 /* ---- running ---- */
 
-/* Where a text looks at another one, the keys and values are of a text that runs by itself: so are those of a source. */
+/* Where a text looks at another one, the keys and values are of a text that runs by itself: so are those of a
+ * source. */
 static bool is_of_pass(const struct source *s, int act)
 {
     return !s->apart || attn_act_kv(act) != s->cross;
@@ -256,7 +264,8 @@ static int watch(void *self, const struct attn_probe *p, struct attn_err *err)
     if (!attn_trace_is_shown(p, s->cross))
         return ATTN_OK;
     if (k->sum && k->cols != p->cols)
-        return attn_edit_fail(s->edit, err, "texts of %zu and %zu tokens have no mean %s: its columns are tokens", k->cols,
+        return attn_edit_fail(s->edit, err,
+                              "texts of %zu and %zu tokens have no mean %s: its columns are tokens", k->cols,
                               p->cols, p->name);
     if (!make_room(k, p, s->records != NULL))
         return no_memory(s, err);
@@ -273,7 +282,8 @@ static int watch(void *self, const struct attn_probe *p, struct attn_err *err)
     return ATTN_OK;
 }
 
-static int run_tokens(struct attn_sources *all, struct source *s, const struct attn_tokens *tokens, struct attn_err *err)
+static int run_tokens(struct attn_sources *all, struct source *s, const struct attn_tokens *tokens,
+                      struct attn_err *err)
 {
     struct attn_observer o = {.wants = wants, .watch = watch, .self = s};
     int rc = ATTN_OK;
@@ -296,7 +306,8 @@ static int run_record(struct attn_sources *all, struct source *s, const struct a
     if (!rc)
         rc = run_tokens(all, s, tokens, &why);
     attn_tokens_free(tokens);
-    return rc ? attn_fail(err, why.code, "%s:%llu: %s", attn_edit_at(s->edit, origin(s)->text), (unsigned long long)rec->line,
+    return rc ? attn_fail(err, why.code,
+                          "%s:%llu: %s", attn_edit_at(s->edit, origin(s)->text), (unsigned long long)rec->line,
                           why.msg)
               : ATTN_OK;
 }
@@ -313,7 +324,8 @@ static int run_records(struct attn_sources *all, struct source *s, struct attn_e
             return rc;
         n++;
     }
-    return rc ? rc : n ? ATTN_OK : attn_edit_fail(s->edit, err, "%s has no records", attn_edit_at(s->edit, origin(s)->text));
+    return rc ? rc : n ? ATTN_OK : attn_edit_fail(s->edit, err,
+                                                  "%s has no records", attn_edit_at(s->edit, origin(s)->text));
 }
 
 static double *sum_rows(const struct attn_given *g)
@@ -399,7 +411,8 @@ struct attn_given attn_sources_get(const struct attn_sources *s, const struct at
 
 /* ---- the list of them ---- */
 
-int attn_sources_new(struct attn_sources **out, const struct attn_editor_opts *o, const struct attn_venue *v, struct attn_err *err)
+int attn_sources_new(struct attn_sources **out, const struct attn_editor_opts *o, const struct attn_venue *v,
+                     struct attn_err *err)
 {
     *out = calloc(1, sizeof **out);
     if (!*out)

@@ -1,7 +1,9 @@
-/* edit_source.h - the sources that edits take values from: arrays in files, and the activations of unedited runs of other texts.
+/* edit_source.h - the sources that edits take values from: arrays in files, and the activations of unedited runs of
+ * other texts.
  *
- * Sources are gathered first: files are opened, texts become tokens, and each says what is needed of it.  All that can be wrong
- * is found then.  attn_sources_run then runs every text once, however many edits and activations refer to it. */
+ * Sources are gathered first: files are opened, texts become tokens, and each says what is needed of it.  All that can
+ * be wrong is found then.  attn_sources_run then runs every text once, however many edits and activations refer to
+ * it. */
 #ifndef ATTN_ASK_EDIT_SOURCE_H
 #define ATTN_ASK_EDIT_SOURCE_H
 
@@ -22,12 +24,13 @@ int attn_sources_run(struct attn_sources *s, const struct attn_edit_reaches *all
 struct attn_source_text { const int32_t *ids; size_t n; };
 struct attn_source_text attn_sources_text(const struct attn_sources *s, const struct attn_edit *e);
 
-/* What a source has for an activation: [heads, rows, cols]; heads 1 and rows 1 serve all.  Before the run, data of texts is
- * NULL, and cols is 0 where they are keys whose number is not known yet. */
+/* What a source has for an activation: [heads, rows, cols]; heads 1 and rows 1 serve all.  Before the run, data of
+ * texts is NULL, and cols is 0 where they are keys whose number is not known yet. */
 struct attn_given { size_t heads, rows, cols; const float *data; };
 struct attn_given attn_sources_get(const struct attn_sources *s, const struct attn_edit *e, int act, int layer);
 
-/* The text of a token; NULL: there is no tokenizer, or no such id.  For names of tokens in positions, and for messages. */
+/* The text of a token; NULL: there is no tokenizer, or no such id.  For names of tokens in positions, and for
+ * messages. */
 const char *attn_sources_token(struct attn_sources *s, int32_t id, size_t *len);
 /* Opens the tokenizer, for those who must have it. */
 int attn_sources_tokenizer(struct attn_sources *s, struct attn_err *err);

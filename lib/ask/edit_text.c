@@ -1,4 +1,5 @@
-/* edit_text.c - the canonical form of an edit: the same for all ways to type it, and what documents and manifests record. */
+/* edit_text.c - the canonical form of an edit: the same for all ways to type it, and what documents and manifests
+ * record. */
 #include "ask/edit.h"
 
 #include "base/num.h"
@@ -144,7 +145,8 @@ static void put_edit(struct attn_out *o, const struct attn_edit *e)
     put_value(o, e);
 }
 
-static int spell(char **out, const struct attn_edit *e, void (*put)(struct attn_out *o, const struct attn_edit *e), struct attn_err *err)
+static int spell(char **out, const struct attn_edit *e, void (*put)(struct attn_out *o, const struct attn_edit *e),
+                 struct attn_err *err)
 {
     struct attn_out *o;
     size_t len;
@@ -160,6 +162,7 @@ static int spell(char **out, const struct attn_edit *e, void (*put)(struct attn_
 int attn_edit_spell(struct attn_edit *e, struct attn_err *err)
 {
     int rc = spell(&e->text, e, put_edit, err);
-    bool of = e->value.form == ATTN_VALUE_SOURCE || e->value.form == ATTN_VALUE_MEAN || e->value.form == ATTN_VALUE_PROJ;
+    bool of = e->value.form == ATTN_VALUE_SOURCE || e->value.form == ATTN_VALUE_MEAN ||
+              e->value.form == ATTN_VALUE_PROJ;
     return rc || !of ? rc : spell(&e->origin, e, put_origin, err);
 }

@@ -6,8 +6,8 @@
 
 #include <math.h>
 
-static const char a_value[] = "a value: a number, -inf, uniform, from, FILE.npy, FILE.npz:NAME, text(\"...\"), ids(1,2), "
-                              "mean(...), noise(SIGMA,SEED) or NUMBER* and one of them";
+static const char a_value[] = "a value: a number, -inf, uniform, from, FILE.npy, FILE.npz:NAME, text(\"...\"), "
+                              "ids(1,2), mean(...), noise(SIGMA,SEED) or NUMBER* and one of them";
 
 static const char a_source[] = "from, FILE.npy, FILE.npz:NAME, text(\"...\") or ids(1,2), and no factor";
 
@@ -182,7 +182,8 @@ static int read_scaled(struct attn_reader *r, size_t end, struct attn_value *v, 
     }
     if (take(r, "proj(")) {
         v->form = ATTN_VALUE_PROJ;
-        return subtracts ? read_wrapped(r, end, v) : attn_reader_expected(r, start, "-= before proj(...), and no factor");
+        return subtracts ? read_wrapped(r, end, v) : attn_reader_expected(r, start,
+                                                                          "-= before proj(...), and no factor");
     }
     v->form = ATTN_VALUE_SOURCE;
     return read_origin(r, end, &v->of, false);
@@ -204,7 +205,9 @@ int attn_reader_value(struct attn_reader *r)
         rc = read_number(r, &v->number, "a number: *= takes nothing else");
     } else if (end - r->at == 4 && take(r, "-inf")) {
         v->number = -(double)INFINITY;
-        rc = op == ATTN_EDIT_SUBTRACT ? attn_reader_expected(r, end - 4, "a number: without -inf there would be inf, which no softmax takes")
+        rc = op == ATTN_EDIT_SUBTRACT ? attn_reader_expected(r, end - 4,
+                                                             "a number: without -inf there would be inf, which no "
+                                                             "softmax takes")
                                       : ATTN_OK;
     } else if (number_at(r, &n, &factor)) {
         rc = read_number(r, &v->number, a_value);

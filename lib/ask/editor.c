@@ -1,4 +1,5 @@
-/* editor.c - an observer that edits: finds the rows and cells of each band that every edit of that activation changes. */
+/* editor.c - an observer that edits: finds the rows and cells of each band that every edit of that activation
+ * changes. */
 #include "ask/editor.h"
 
 #include "base/err.h"
@@ -22,7 +23,8 @@ static int sort_reaches(struct attn_editor *e, struct attn_err *err)
     e->order = calloc(n + 1, sizeof *e->order);
     if (!e->first || !e->order)
         return attn_no_memory(err, NULL, "for %zu edits", e->reaches.n);
-    for (int fill = 0; fill < 2; fill++) {                  /* first counts, then fills; first[s + 1] moves from begin to end of s */
+    for (int fill = 0; fill < 2; fill++) {                  /* first counts, then fills; first[s + 1] moves from begin
+                                                             * to end of s */
         for (size_t i = 0; i < e->reaches.n; i++) {
             const struct attn_edit_reach *r = &e->reaches.item[i];
             for (size_t k = 0; k < r->layers.n; k++)
@@ -51,7 +53,8 @@ static struct attn_range bounds(const struct attn_kind *k, int act, size_t q, si
     return r;
 }
 
-static void add_cells(struct attn_edited_row *row, struct attn_range *to, const struct attn_ranges *from, struct attn_range within)
+static void add_cells(struct attn_edited_row *row, struct attn_range *to, const struct attn_ranges *from,
+                      struct attn_range within)
 {
     for (size_t i = attn_ranges_from(from, within.lo); i < from->n && from->r[i].lo < within.hi; i++)
         to[row->cells++] = (struct attn_range){larger(from->r[i].lo, within.lo), smaller(from->r[i].hi, within.hi)};
@@ -63,9 +66,11 @@ int attn_editor_cells(struct attn_editor *e, struct attn_edited_row *row, const 
     const struct attn_weights *w = &e->o.model->w;
     bool masked = (r->act == ATTN_ACT_SCORES || r->act == ATTN_ACT_PATTERN) && !e->o.cross;
     struct attn_range all = {0, width};
-    struct attn_kind kind = masked ? attn_kind_in(&e->o.plan.kind, w->causal, w->block[row->layer].window) : (struct attn_kind){0};
+    struct attn_kind kind = masked ? attn_kind_in(&e->o.plan.kind, w->causal, w->block[row->layer].window) :
+                            (struct attn_kind){0};
     bool picks = masked && attn_kind_picks(&kind);
-    struct attn_range *cells = attn_grow(e->cells, &e->cells_room, larger(cols->n, picks ? width : 0) + 1, sizeof *cells);
+    struct attn_range *cells = attn_grow(e->cells, &e->cells_room, larger(cols->n, picks ? width : 0) + 1,
+                                         sizeof *cells);
     if (!cells)
         return attn_no_memory(err, NULL, "for a row of an edit");
     row->cell = e->cells = cells;
@@ -97,10 +102,11 @@ int attn_editor_cells(struct attn_editor *e, struct attn_edited_row *row, const 
 
 /* ---- one edit of a band ---- */
 
-struct band { const struct attn_probe *p; float *data; size_t seq, T, Tk; void (*apply)(const struct attn_edited_row *row); };
+struct band { const struct attn_probe *p; float *data; size_t seq, T,
+             Tk; void (*apply)(const struct attn_edited_row *row); };
 
-/* The row of the source for position t; NULL: it has none for rows after a prompt, except one that serves all.  Where columns are
- * keys these rows have more of them than the source. */
+/* The row of the source for position t; NULL: it has none for rows after a prompt, except one that serves all.  Where
+ * columns are keys these rows have more of them than the source. */
 static const float *given_row(const struct attn_given *g, const struct attn_edited *text, const struct attn_chosen *c,
                               bool square, size_t head, size_t t)
 {
@@ -119,7 +125,8 @@ static int edit_band(struct attn_editor *e, size_t reach, const struct band *b, 
     bool square = attn_act_square(r->act), given = r->edit->origin != NULL;
     bool by_head = r->edit->place.heads.n || r->edit->place.by[ATTN_BY_HEAD].n;
     size_t dv = by_head && r->act == ATTN_ACT_CONTEXT ? e->venue.info.dv : 0;
-    struct attn_given g = given && e->started ? attn_sources_get(e->sources, r->edit, r->act, p->layer) : (struct attn_given){0};
+    struct attn_given g = given && e->started ? attn_sources_get(e->sources, r->edit, r->act, p->layer) :
+                          (struct attn_given){0};
     if (given && !e->started)
         return attn_edit_fail(r->edit, err, "the editor was not started, so that its sources have not run");
     int rc = attn_editor_choose(&c, e, reach, b->seq, b->T, b->Tk, err);
@@ -130,12 +137,14 @@ static int edit_band(struct attn_editor *e, size_t reach, const struct band *b, 
         for (size_t h = larger(r->heads.r[k].lo, p->head0); h < smaller(r->heads.r[k].hi, p->head0 + p->heads); h++)
             for (size_t i = attn_ranges_from(&c->rows, at); i < c->rows.n && c->rows.r[i].lo < at + p->rows; i++)
                 for (size_t t = larger(c->rows.r[i].lo, at); t < smaller(c->rows.r[i].hi, at + p->rows); t++) {
-                    struct attn_edited_row row = {.edit = r->edit, .x = b->data + (h - p->head0) * p->ld_head + (t - at) * p->ld,
+                    struct attn_edited_row row = {.edit = r->edit,
+                                                  .x = b->data + (h - p->head0) * p->ld_head + (t - at) * p->ld,
                                                   .layer = p->layer, .head = h, .t = t, .dv = dv};
                     row.given = given ? given_row(&g, text, c, square, h, t) : NULL;
                     if (given && !row.given)
                         continue;
-                    size_t width = given ? smaller(p->cols, g.cols) : p->cols;      /* a text that has grown has more keys */
+                    /* a text that has grown has more keys */
+                    size_t width = given ? smaller(p->cols, g.cols) : p->cols;
                     rc = attn_editor_cells(e, &row, r, square ? &c->keys : &r->cols, width, err);
                     if (rc)
                         return rc;
@@ -148,7 +157,8 @@ static int edit_band(struct attn_editor *e, size_t reach, const struct band *b, 
 
 bool attn_editor_reaches(const struct attn_editor *e, int act, int layer)
 {
-    return layer < (int)e->venue.info.L && e->first[attn_act_slot(act, layer)] < e->first[attn_act_slot(act, layer) + 1];
+    return layer < (int)e->venue.info.L &&
+           e->first[attn_act_slot(act, layer)] < e->first[attn_act_slot(act, layer) + 1];
 }
 
 static unsigned wants(void *self, int act, int layer)
@@ -156,10 +166,12 @@ static unsigned wants(void *self, int act, int layer)
     const struct attn_editor *e = self;
     if (!attn_editor_reaches(e, act, layer))
         return 0;
-    return ATTN_EDIT | (act >= ATTN_ACT_NORM_FINAL ? ATTN_LAST : 0);    /* more rows are computed only if somebody reads them */
+    /* more rows are computed only if somebody reads them */
+    return ATTN_EDIT | (act >= ATTN_ACT_NORM_FINAL ? ATTN_LAST : 0);
 }
 
-static int find_band(struct band *b, struct attn_editor *e, const struct attn_probe *p, float *data, struct attn_err *err)
+static int find_band(struct band *b, struct attn_editor *e, const struct attn_probe *p, float *data,
+                     struct attn_err *err)
 {
     size_t seq = e->o.cross || (e->texts && e->text[0].windows) ? 0 : p->seq;
     if (seq >= e->texts || !(e->text[seq].n || e->text[seq].windows))
@@ -206,7 +218,8 @@ struct attn_observer attn_editor_observer(struct attn_editor *e)
 static int check_uniform(const struct attn_edit_reach *r, struct attn_err *err)
 {
     return r->edit->value.form != ATTN_VALUE_UNIFORM || r->act == ATTN_ACT_PATTERN ? ATTN_OK
-         : attn_edit_fail(r->edit, err, "uniform is for patterns, whose rows are weights; %s is none", attn_act_tail(r->act));
+         : attn_edit_fail(r->edit, err,
+                          "uniform is for patterns, whose rows are weights; %s is none", attn_act_tail(r->act));
 }
 
 /* A softmax reads it as a weight of 0; anything else would be NaN from there on. */
@@ -219,15 +232,16 @@ static int check_infinity(const struct attn_editor *e, const struct attn_edit_re
         return attn_edit_fail(r->edit, err, "a dot of -inf becomes no score of -inf, as dots are %s: edit scores",
                               unscaled ? "multiplied by 0 or less (--scale)" : "capped");
     return !infinite || r->act == ATTN_ACT_DOTS || r->act == ATTN_ACT_SCORES || r->act == ATTN_ACT_LOGITS ? ATTN_OK
-         : attn_edit_fail(r->edit, err, "-inf is for dots, scores and logits, which a softmax reads; in %s it would make NaN of what "
-                          "follows", attn_act_tail(r->act));
+         : attn_edit_fail(r->edit, err, "-inf is for dots, scores and logits, which a softmax reads; in %s it would "
+                                        "make NaN of what follows", attn_act_tail(r->act));
 }
 
 /* Where a mask hides a key from one of the queries, the mean over them would be -inf. */
 static int check_mean(const struct attn_edit_reach *r, struct attn_err *err)
 {
     return r->edit->value.form != ATTN_VALUE_MEAN || r->act != ATTN_ACT_SCORES ? ATTN_OK
-         : attn_edit_fail(r->edit, err, "scores of hidden keys are -inf, so that the mean over queries is -inf: edit dots or pattern");
+         : attn_edit_fail(r->edit, err, "scores of hidden keys are -inf, so that the mean over queries is -inf: edit "
+                                        "dots or pattern");
 }
 
 static int bind(struct attn_editor *e, struct attn_err *err)
@@ -359,7 +373,8 @@ int attn_editor_replay(struct attn_editor *e, size_t seq, struct attn_err *err)
         struct attn_indices keys = r->edit->place.by[ATTN_BY_KEY];
         for (size_t k = 0; k < keys.n && attn_act_square(r->act); k++)
             if (r->edit->index[keys.first + k].form == ATTN_INDEX_BACK)
-                return attn_edit_fail(r->edit, err, "in a pass over the whole text the last key is not what it was when each row "
+                return attn_edit_fail(r->edit, err,
+                                      "in a pass over the whole text the last key is not what it was when each row "
                                       "was computed: count keys from the start");
     }
     e->text[seq].first = 0;

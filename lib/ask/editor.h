@@ -1,7 +1,8 @@
 /* editor.h - edits bound to a model and to the texts that run through it.
  *
- * An editor is made in steps, each of which finds what can be wrong as early as it can be known: names, heads, columns and files
- * when it is made; positions, tokens and numbers of rows when it is told a text; then its sources run; then it edits.
+ * An editor is made in steps, each of which finds what can be wrong as early as it can be known: names, heads, columns
+ * and files when it is made; positions, tokens and numbers of rows when it is told a text; then its sources run; then
+ * it edits.
  *
  *     attn_editor_new        edit_place.c, edit_source.c
  *     attn_editor_text       edit_rows.c
@@ -24,8 +25,8 @@ struct attn_edited {                    /* a text that is edited */
     bool windows;                       /* it is longer than the context, and read in parts */
 };
 
-/* The rows and keys that an edit selects of text `seq`, kept until another one is asked for; and which row of its source the one
- * selected row gets, if rows do not correspond by position: otherwise SIZE_MAX. */
+/* The rows and keys that an edit selects of text `seq`, kept until another one is asked for; and which row of its
+ * source the one selected row gets, if rows do not correspond by position: otherwise SIZE_MAX. */
 struct attn_chosen { size_t seq, T, Tk; bool valid; struct attn_ranges rows, keys; size_t source_row; };
 
 struct attn_editor {
@@ -48,8 +49,8 @@ size_t attn_editor_rows(const struct attn_editor *e, const struct attn_edited *t
 size_t attn_editor_keys(const struct attn_editor *e, const struct attn_edited *t);
 
 /* edit_rows.c: what a reach selects of T rows and Tk keys of text seq. */
-int attn_editor_choose(const struct attn_chosen **out, struct attn_editor *e, size_t reach, size_t seq, size_t T, size_t Tk,
-                       struct attn_err *err);
+int attn_editor_choose(const struct attn_chosen **out, struct attn_editor *e, size_t reach, size_t seq, size_t T,
+                       size_t Tk, struct attn_err *err);
 /* Checks everything about a reach that depends on text seq. */
 int attn_editor_check(struct attn_editor *e, size_t reach, size_t seq, struct attn_err *err);
 
@@ -61,18 +62,19 @@ struct attn_edited_row {
     const struct attn_range *cell; size_t cells;        /* columns that are edited */
     size_t seen;                        /* uniform: how many keys the query sees */
     const float *given;                 /* the row of the source; NULL: none */
-    size_t dv;                          /* columns of each head, where heads that lie side by side are edited one by one; else 0 */
+    size_t dv;                          /* columns of each head, where heads that lie side by side are edited one by
+                                         * one; else 0 */
 };
 void attn_edit_apply(const struct attn_edited_row *r);
-/* editor.c: finds the cells of a row that an edit changes, of `cols`; `width` is how many columns there are.  Only those that the
- * query sees change in scores and pattern: the others stay -inf and 0. */
+/* editor.c: finds the cells of a row that an edit changes, of `cols`; `width` is how many columns there are.  Only
+ * those that the query sees change in scores and pattern: the others stay -inf and 0. */
 int attn_editor_cells(struct attn_editor *e, struct attn_edited_row *row, const struct attn_edit_reach *r,
                       const struct attn_ranges *cols, size_t width, struct attn_err *err);
 /* The same for gradients: x is the derivative by what the edit made, and becomes that by what it was before. */
 void attn_edit_backward(const struct attn_edited_row *r);
 
-/* editor.c: the gradients of a band, after all of its edits, become those before them.  For a backward pass, whose threads may call it at
- * the same time for different heads. */
+/* editor.c: the gradients of a band, after all of its edits, become those before them.  For a backward pass, whose
+ * threads may call it at the same time for different heads. */
 int attn_editor_backward(struct attn_editor *e, const struct attn_probe *p, float *gradients, struct attn_err *err);
 /* Whether an edit reaches an activation; layer -1: outside the blocks. */
 bool attn_editor_reaches(const struct attn_editor *e, int act, int layer);

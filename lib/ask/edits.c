@@ -61,7 +61,8 @@ const char *attn_edits_file(const struct attn_edits *list, size_t i)
 {
     const struct attn_edit *e = &list->edit[i];
     enum attn_origin_form form = e->value.of.form;
-    return e->origin && (form == ATTN_ORIGIN_FILE || form == ATTN_ORIGIN_TEXTS) ? attn_edit_at(e, e->value.of.text) : NULL;
+    return e->origin && (form == ATTN_ORIGIN_FILE || form == ATTN_ORIGIN_TEXTS) ? attn_edit_at(e, e->value.of.text) :
+           NULL;
 }
 
 bool attn_edits_from(const struct attn_edits *list)
@@ -135,8 +136,8 @@ int attn_edits_read(struct attn_edits **list, const char *text, size_t len, cons
 
 /* ---- shorter ways ---- */
 
-static int set_places(struct attn_edits **list, const char *places, const char *where, const char *value, const char *value_where,
-                      struct attn_err *err)
+static int set_places(struct attn_edits **list, const char *places, const char *where, const char *value,
+                      const char *value_where, struct attn_err *err)
 {
     struct growing g;
     int rc = begin(&g, list, err);
@@ -222,27 +223,30 @@ static int directions(struct attn_ranges *out, const struct steer *s, struct att
     for (size_t i = 0; !rc && i < d->n; i++) {
         const char *name = d->item[i].name;
         uint64_t layer;
-        if (!strncmp(name, prefix, strlen(prefix)) && attn_num_parse_u64(name + strlen(prefix), strlen(name) - strlen(prefix),
-                                                                         &layer) &&
+        if (!strncmp(name, prefix, strlen(prefix)) &&
+            attn_num_parse_u64(name + strlen(prefix), strlen(name) - strlen(prefix),
+                               &layer) &&
             layer <= INT32_MAX && !attn_ranges_add(out, (size_t)layer, (size_t)layer + 1))
             rc = attn_no_memory(err, NULL, "for directions");
     }
     attn_ranges_join(out);
     if (!rc && !out->n)
-        rc = attn_fail(err, ATTN_EFORMAT, "--steer: %s has no array direction.N, which would act on layer N: name one in an edit, "
-                       "as in L3.resid_post += %s:NAME", path, path);
+        rc = attn_fail(err, ATTN_EFORMAT, "--steer: %s has no array direction.N, which would act on layer N: name one "
+                                          "in an edit, as in L3.resid_post += %s:NAME", path, path);
     attn_dump_free(d);
     free(path);
     return rc;
 }
 
 /* The layers of @LAYERS, which read as those of L<n>. */
-static int asked_layers(struct attn_ranges *out, const struct steer *s, const struct attn_ranges *have, struct attn_err *err)
+static int asked_layers(struct attn_ranges *out, const struct steer *s, const struct attn_ranges *have,
+                        struct attn_err *err)
 {
     struct attn_edits *one = NULL;
     char *place = NULL;
     int rc = attn_asprintf(&place, "L%s.resid_post", s->layers) < 0 ? attn_no_memory(err, NULL, "for a place")
-                                                               : set_places(&one, place, "--steer", "0", "--steer", err);
+                                                               : set_places(&one, place, "--steer", "0",
+                                                                            "--steer", err);
     for (size_t i = 0; !rc && i < one->edit->place.layers.n; i++) {
         const struct attn_edit_index *x = &one->edit->index[one->edit->place.layers.first + i];
         bool all = x->form == ATTN_INDEX_ALL;
@@ -270,7 +274,8 @@ static int steer_each(const struct steer *s, struct attn_err *err)
             layer[attn_num_u64(layer, n)] = '\0';
             snprintf(member, sizeof member, "direction.%s", layer);
             rc = attn_ranges_has(&have, n) ? steer_at(s, layer, member, err)
-                                           : attn_fail(err, ATTN_EFORMAT, "--steer: %.*s has no direction.%zu, for layer %zu",
+                                           : attn_fail(err, ATTN_EFORMAT,
+                                                       "--steer: %.*s has no direction.%zu, for layer %zu",
                                                        (int)s->path, s->text, n, n);
         }
     attn_ranges_free(&have);

@@ -1,6 +1,7 @@
 /* measure.c - how large is a metric, and how does it change with each logit?
  *
- * Everything here is in double precision.  With p the softmax of a row of logits z, the derivatives with respect to z[j] are
+ * Everything here is in double precision.  With p the softmax of a row of logits z, the derivatives with respect to
+ * z[j] are
  *
  *     logit(i):    [i = j]
  *     logprob(i):  [i = j] - p[j]
@@ -16,7 +17,8 @@
 
 #include <math.h>
 
-struct softmax { double top, sum, log; };                           /* p[j] = exp(z[j] - top) / sum;  log: that of sum */
+struct softmax { double top, sum, log; };                           /* p[j] = exp(z[j] - top) / sum;  log: that of
+                                                                     * sum */
 
 static struct softmax softmax_of(const float *logits, size_t V)
 {
@@ -127,7 +129,8 @@ static double named(const struct attn_metric *m, size_t row, int32_t id, const s
 void attn_metric_gradient(const struct attn_metric *m, float *gradient, size_t row, const float *logits)
 {
     struct softmax s = softmax_for(m, row, logits), r = {0};
-    double by_p = 0, each = m->form == ATTN_METRIC_LOSS ? 1 / (double)(m->T - 1) : 0;   /* by_p: the coefficient of -p[j] */
+    /* by_p: the coefficient of -p[j] */
+    double by_p = 0, each = m->form == ATTN_METRIC_LOSS ? 1 / (double)(m->T - 1) : 0;
     if (m->form == ATTN_METRIC_KL)
         r = softmax_of(m->reference, m->V);
     for (size_t i = 0; i < m->n; i++) {
@@ -146,7 +149,8 @@ void attn_metric_gradient(const struct attn_metric *m, float *gradient, size_t r
     for (size_t i = 0; i < m->n; i++) {
         int32_t id = m->term[i].id;     /* where p is almost 1, 1 - p must not be rounded before it is a difference */
         if (m->term[i].row == row)
-            gradient[id] = (float)(named(m, row, id, &s, logits) - (by_p != 0 ? by_p * prob(&s, logits, (size_t)id) : 0));
+            gradient[id] = (float)(named(m, row, id, &s, logits) - (by_p != 0 ? by_p * prob(&s, logits, (size_t)id) :
+                                                                    0));
     }
 }
 

@@ -1,5 +1,5 @@
-/* metric.c - what does a metric say?  Its text is read into terms; for each text that is measured, tokens become ids and positions
- * rows.
+/* metric.c - what does a metric say?  Its text is read into terms; for each text that is measured, tokens become ids
+ * and positions rows.
  *
  *     METRIC := TERM { (+|-) TERM } | loss | kl
  *     TERM   := [NUMBER*] (logit|logprob|prob|rank)(TOKEN[,pos=P])
@@ -27,7 +27,8 @@ struct reader { const char *text, *at; struct attn_err *err; };
 static int refuse(const struct reader *r, const char *expected)
 {
     int shown = attn_shown(r->text, strlen(r->text));
-    return attn_fail(r->err, ATTN_EUSAGE, "metric '%.*s': column %zu: expected %s", shown, r->text, (size_t)(r->at - r->text) + 1,
+    return attn_fail(r->err, ATTN_EUSAGE,
+                     "metric '%.*s': column %zu: expected %s", shown, r->text, (size_t)(r->at - r->text) + 1,
                      expected);
 }
 
@@ -132,8 +133,8 @@ static int take_position(struct reader *r, struct attn_metric_term *t)
 
 static int take_term(struct reader *r, struct attn_metric_term *t, double sign)
 {
-    static const char expected[] = "loss, kl, logit(TOKEN), logprob(TOKEN), prob(TOKEN) or rank(TOKEN), perhaps a number and * before "
-                                   "it";
+    static const char expected[] = "loss, kl, logit(TOKEN), logprob(TOKEN), prob(TOKEN) or rank(TOKEN), perhaps a "
+                                   "number and * before it";
     const char *first = r->at;
     double factor = 1;
     size_t kind = 0;
@@ -277,40 +278,42 @@ static bool stands_in(int32_t id, const struct attn_tokenizer *tokenizer, const 
     return id == attn_tokenizer_unknown(tokenizer) && name && (n != len || memcmp(name, text, n));
 }
 
-static int only_token(int32_t *id, const struct attn_tokenizer *tokenizer, const struct attn_tokens *t, const char *text, size_t len,
-                      struct attn_err *err)
+static int only_token(int32_t *id, const struct attn_tokenizer *tokenizer, const struct attn_tokens *t,
+                      const char *text, size_t len, struct attn_err *err)
 {
     char list[200] = "";
     int shown = attn_shown(text, len);
     if (t->n == 1 && stands_in(t->tok[0].id, tokenizer, text, len))
-        return attn_fail(err, ATTN_EFORMAT, "\"%.*s\" is not in the vocabulary and becomes \"%s\", as any such text: expected one of the "
-                         "model's tokens, or this one by its id, %d", shown, text, attn_tokenizer_raw(tokenizer, t->tok[0].id, &len),
-                         (int)t->tok[0].id);
+        return attn_fail(err, ATTN_EFORMAT, "\"%.*s\" is not in the vocabulary and becomes \"%s\", as any such text: "
+                                            "expected one of the model's tokens, or this one by its id, %d", shown,
+                         text, attn_tokenizer_raw(tokenizer, t->tok[0].id, &len), (int)t->tok[0].id);
     if (t->n == 1) {
         *id = t->tok[0].id;
         return ATTN_OK;
     }
     list_tokens(list, sizeof list, t);
-    return attn_fail(err, ATTN_EFORMAT, "\"%.*s\" is %zu tokens: %s; expected a text that is one token, often with its blank "
-                     "before it, as in \" the\"", shown, text, t->n, t->n ? list : "none");
+    return attn_fail(err, ATTN_EFORMAT, "\"%.*s\" is %zu tokens: %s; expected a text that is one token, often with its "
+                                        "blank before it, as in \" the\"", shown, text, t->n, t->n ? list : "none");
 }
 
 int attn_token_check(const struct attn_model *m, int64_t id, struct attn_err *err)
 {
     if (id >= 0 && (size_t)id < m->w.n.V)
         return ATTN_OK;
-    return attn_fail(err, ATTN_EFORMAT, "token id %lld: model %s has ids 0 to %zu (vocab_size %zu)", (long long)id, m->source.name,
+    return attn_fail(err, ATTN_EFORMAT,
+                     "token id %lld: model %s has ids 0 to %zu (vocab_size %zu)", (long long)id, m->source.name,
                      m->w.n.V - 1, m->w.n.V);
 }
 
-int attn_token_of_text(int32_t *id, const char *text, size_t len, const struct attn_model *m, const struct attn_tokenizer *t,
-                       struct attn_err *err)
+int attn_token_of_text(int32_t *id, const char *text, size_t len, const struct attn_model *m,
+                       const struct attn_tokenizer *t, struct attn_err *err)
 {
     struct attn_tokens *tokens = NULL;
     struct attn_encode_opts plain = {.special = true, .bos = ATTN_BOS_NO};
     int shown = attn_shown(text, len);
     if (!t)
-        return attn_fail(err, ATTN_EUSAGE, "\"%.*s\": there is no tokenizer to make a token of a text: give its id", shown, text);
+        return attn_fail(err, ATTN_EUSAGE,
+                         "\"%.*s\": there is no tokenizer to make a token of a text: give its id", shown, text);
     int rc = attn_encode_with(&tokens, t, text, len, &plain, err);
     if (!rc)
         rc = only_token(id, t, tokens, text, len, err);
@@ -365,7 +368,8 @@ static int bind_field(struct attn_metric_term *t, const struct attn_metric_of *o
 
 static int check_predicts(const struct attn_model *m, struct attn_err *err)
 {
-    return m->config.unembed ? ATTN_OK : attn_fail(err, ATTN_EFORMAT, "model %s has no output layer (\"unembed\": false), so no "
+    return m->config.unembed ? ATTN_OK : attn_fail(err, ATTN_EFORMAT,
+                                                   "model %s has no output layer (\"unembed\": false), so no "
                                                    "logits to measure", m->source.name);
 }
 
@@ -384,8 +388,9 @@ static int bind_term(const struct attn_metric *m, struct attn_metric_term *t, co
 {
     int64_t T = (int64_t)of->T, row = t->pos < 0 ? T + t->pos : t->pos;
     if (row < 0 || row >= T)
-        return attn_fail(err, ATTN_EFORMAT, "metric '%s': column %zu: pos=%lld, but the text has %zu tokens: 0 to %zu, or -1 "
-                         "to -%zu", m->text, t->column, (long long)t->pos, of->T, of->T - 1, of->T);
+        return attn_fail(err, ATTN_EFORMAT, "metric '%s': column %zu: pos=%lld, but the text has %zu tokens: 0 to %zu, "
+                                            "or -1 to -%zu", m->text, t->column, (long long)t->pos, of->T, of->T - 1,
+                         of->T);
     t->row = (size_t)row;
     return t->field ? bind_field(t, of, err) : bind_token(m, t, of, err);
 }
@@ -428,7 +433,8 @@ int attn_metric_fits(const struct attn_metric *m, const struct attn_model *model
 {
     if (m->T == T && m->V == model->w.n.V)
         return ATTN_OK;
-    return m->T ? attn_fail(err, ATTN_EUSAGE, "metric '%s' is bound to a text of %zu tokens and a model of %zu, and is asked of %zu and %zu",
+    return m->T ? attn_fail(err, ATTN_EUSAGE, "metric '%s' is bound to a text of %zu tokens and a model of %zu, and is "
+                                              "asked of %zu and %zu",
                             m->text, m->T, m->V, T, model->w.n.V)
                 : attn_fail(err, ATTN_EUSAGE, "metric '%s' is not bound to a text", m->text);
 }

@@ -4,8 +4,8 @@
  *            | loss                              mean of -log p(token | those before it)
  *            | kl                                KL(reference || this) at the last position
  *
- * A metric is read once (metric.c) and bound to each text: tokens get their ids, positions their rows.  Its value is a sum over
- * rows of logits (measure.c), so that whoever has one row at a time never needs all of them. */
+ * A metric is read once (metric.c) and bound to each text: tokens get their ids, positions their rows.  Its value is a
+ * sum over rows of logits (measure.c), so that whoever has one row at a time never needs all of them. */
 #ifndef ATTN_ASK_METRIC_H
 #define ATTN_ASK_METRIC_H
 
@@ -33,7 +33,8 @@ struct attn_metric {
     float *reference;                   /* [V] kl: the last row of the reference's logits */
 };
 
-/* What is wrong with it for any text: no logits, words that are not one token.  The tokenizer may be NULL if it names no words. */
+/* What is wrong with it for any text: no logits, words that are not one token.  The tokenizer may be NULL if it names
+ * no words. */
 int attn_metric_check(const struct attn_metric *m, const struct attn_model *model, const struct attn_tokenizer *t,
                       struct attn_err *err);
 /* Whether that is the kind of text it was bound to. */

@@ -1,5 +1,5 @@
-/* metric_gradients.c - how does a metric change with each activation?  One run, whose logits are differentiated as they come, and one
- * backward pass through what was kept of it. */
+/* metric_gradients.c - how does a metric change with each activation?  One run, whose logits are differentiated as they
+ * come, and one backward pass through what was kept of it. */
 #include "ask/editor.h"
 #include "ask/whole.h"
 #include "ask/metric.h"
@@ -99,7 +99,8 @@ static unsigned taps_wants(void *self, int act, int layer)
 static void pass_logits(struct attn_slopes *s, size_t T)
 {
     size_t V = s->gradient.info.V;
-    struct attn_probe p = {.act = ATTN_ACT_LOGITS, .layer = -1, .ndim = 2, .shape = {T, V}, .heads = 1, .row0 = T - s->rows,
+    struct attn_probe p = {.act = ATTN_ACT_LOGITS, .layer = -1, .ndim = 2, .shape = {T, V}, .heads = 1,
+                           .row0 = T - s->rows,
                            .rows = s->rows, .cols = V, .ld = V};
     if (taps_wants(s, ATTN_ACT_LOGITS, -1))
         pass(s, &p, attn_backward_logits(s->back));
@@ -124,8 +125,8 @@ static void multiply(const struct attn_slopes *s)
 int attn_slopes_check(const struct attn_model *m, const struct attn_slopes_opts *o, struct attn_err *err)
 {
     if (!attn_metric_is_smooth(o->metric))
-        return attn_fail(err, ATTN_EUSAGE, "metric '%s': a rank moves in steps, so it has no gradient: take logit, logprob "
-                         "or prob", o->metric->text);
+        return attn_fail(err, ATTN_EUSAGE, "metric '%s': a rank moves in steps, so it has no gradient: take logit, "
+                                           "logprob or prob", o->metric->text);
     if (o->plan.bf16)
         return attn_fail(err, ATTN_EUSAGE, "gradients are computed in float32, not in bf16: leave --compute out");
     for (int layer = 0; layer < (int)m->w.n.L; layer++)
@@ -182,7 +183,8 @@ static int forward_and_back(struct attn_slopes *s, const struct attn_tokens *tok
         return rc;
     pass_logits(s, tokens->n);
     attn_backward_run(s->back, s->run->pass.team);
-    return s->failed ? attn_fail(err, (enum attn_status)s->failed, "the edits could not be differentiated: is there memory?")
+    return s->failed ? attn_fail(err, (enum attn_status)s->failed,
+                                 "the edits could not be differentiated: is there memory?")
         : ATTN_OK;
 }
 

@@ -21,8 +21,9 @@ static int find_over(struct attn_patch *p, const char *text, struct attn_err *er
         while (i < 3 && (strlen(axes[i]) != n || strncmp(axes[i], at, n) != 0))
             i++;
         if (i == 3 || (p->over & 1U << i))
-            return attn_fail(err, ATTN_EUSAGE, "--over '%.80s': expected layer, or with commas layer,head, layer,pos or "
-                             "layer,head,pos; pos alone for what is outside of the layers", text);
+            return attn_fail(err, ATTN_EUSAGE,
+                             "--over '%.80s': expected layer, or with commas layer,head, layer,pos or "
+                                               "layer,head,pos; pos alone for what is outside of the layers", text);
         p->over |= 1U << i;
         at += n;
     }
@@ -36,16 +37,19 @@ static int find_method(struct attn_patch *p, const char *text, struct attn_err *
         p->method = ATTN_PATCH_EXACT;
     else if (!strcmp(text, "gradient"))
         p->method = ATTN_PATCH_GRADIENT;
-    else if (!strncmp(text, "ig:", 3) && attn_num_parse_u64(text + 3, strlen(text + 3), &steps) && steps && steps <= 1000000)
+    else if (!strncmp(text, "ig:", 3) && attn_num_parse_u64(text + 3, strlen(text + 3), &steps) && steps &&
+             steps <= 1000000)
         p->method = ATTN_PATCH_IG;
     else
-        return attn_fail(err, ATTN_EUSAGE, "--method '%.80s': expected exact, gradient, or ig:STEPS with 1 to 1000000 steps",
+        return attn_fail(err, ATTN_EUSAGE, "--method '%.80s': expected exact, gradient, or ig:STEPS with 1 to 1000000 "
+                                           "steps",
                          text);
     p->steps = (size_t)steps;
     if (p->method == ATTN_PATCH_EXACT || attn_metric_is_smooth(&p->metric))
         return ATTN_OK;
-    return attn_fail(err, ATTN_EUSAGE, "metric '%s': a rank moves in steps, so it has no gradient: take --method exact, or "
-                     "another metric", p->metric.text);
+    return attn_fail(err, ATTN_EUSAGE,
+                     "metric '%s': a rank moves in steps, so it has no gradient: take --method exact, "
+                                       "or another metric", p->metric.text);
 }
 
 /* The one activation that the name means, and the layers where it is. */
@@ -64,15 +68,18 @@ static int find_what(struct attn_patch *p, const struct attn_patch_opts *o, stru
             if (attn_act_per_layer(act) != (layer >= 0) || !attn_select_wants(p->select, act, layer))
                 continue;
             if (p->act >= 0 && p->act != act)
-                return attn_fail(err, ATTN_EUSAGE, "--what '%.80s': expected one activation, but this means %s and %s, too",
+                return attn_fail(err, ATTN_EUSAGE,
+                                 "--what '%.80s': expected one activation, but this means %s and %s, too",
                                  o->what, attn_act_tail(p->act), attn_act_tail(act));
             if (attn_act_derived(act))
-                return attn_fail(err, ATTN_EUSAGE, "--what %s is only looked at: nothing is computed from it, so nothing "
+                return attn_fail(err, ATTN_EUSAGE,
+                                 "--what %s is only looked at: nothing is computed from it, so nothing "
                                  "changes with it", attn_act_tail(act));
             p->act = act;
             p->layer[p->grid[0]++] = (size_t)(layer < 0 ? 0 : layer);
         }
-    return p->act >= 0 ? ATTN_OK : attn_fail(err, ATTN_EUSAGE, "--what '%.80s': expected the name of an activation", o->what);
+    return p->act >= 0 ? ATTN_OK : attn_fail(err, ATTN_EUSAGE,
+                                             "--what '%.80s': expected the name of an activation", o->what);
 }
 
 static size_t heads_of(const struct attn_patch *p)
@@ -87,10 +94,11 @@ static int check_axes(struct attn_patch *p, struct attn_err *err)
     if (!attn_act_per_layer(p->act) && p->over != ATTN_OVER_POS)
         return attn_fail(err, ATTN_EUSAGE, "--what %s is outside of the layers: expected --over pos", name);
     if (attn_act_per_layer(p->act) && !(p->over & ATTN_OVER_LAYER))
-        return attn_fail(err, ATTN_EUSAGE, "--what %s is in every layer: expected --over layer, layer,head, layer,pos or "
-                         "layer,head,pos", name);
+        return attn_fail(err, ATTN_EUSAGE, "--what %s is in every layer: expected --over layer, layer,head, layer,pos "
+                                           "or layer,head,pos", name);
     if ((p->over & ATTN_OVER_HEAD) && !heads_of(p))
-        return attn_fail(err, ATTN_EUSAGE, "--over head: %s has no heads: q, k, v, dots, scores, pattern and context have", name);
+        return attn_fail(err, ATTN_EUSAGE, "--over head: %s has no heads: q, k, v, dots, scores, pattern and context "
+                                           "have", name);
     return ATTN_OK;
 }
 
@@ -171,7 +179,8 @@ static int make_cells(struct attn_patch *p, struct attn_err *err)
     size_t n;
     find_grid(p, p->T);
     if (__builtin_mul_overflow(p->grid[0] * p->grid[1], p->grid[2], &n) || !(p->cell = calloc(n + 1, sizeof *p->cell)))
-        return attn_no_memory(err, NULL, "for a grid of %zu layers, %zu heads and %zu positions", p->grid[0], p->grid[1],
+        return attn_no_memory(err, NULL,
+                              "for a grid of %zu layers, %zu heads and %zu positions", p->grid[0], p->grid[1],
                               p->grid[2]);
     p->n = n;
     for (size_t i = 0; i < n; i++)
@@ -270,7 +279,8 @@ int attn_patch_check(const struct attn_model *m, const struct attn_patch_opts *o
     return rc;
 }
 
-int attn_patch_new(struct attn_patch **out, const struct attn_model *m, const struct attn_patch_opts *o, struct attn_err *err)
+int attn_patch_new(struct attn_patch **out, const struct attn_model *m, const struct attn_patch_opts *o,
+                   struct attn_err *err)
 {
     *out = NULL;
     struct attn_patch *p = start(m, o, err);

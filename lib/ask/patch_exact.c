@@ -1,8 +1,9 @@
 /* patch_exact.c - what does the metric become when a cell is patched?  A run for each cell, begun where the cell lies.
  *
- * The run of the text is kept: what each block reads and, where no row depends on later ones, all keys and values.  A cell's
- * run begins at its layer and at the first row that the patch changes, so it computes only what can be different; many of
- * them share a pass.  Restarted runs have the bits of whole ones, so a cell has the bits of a whole run that is patched. */
+ * The run of the text is kept: what each block reads and, where no row depends on later ones, all keys and values.  A
+ * cell's run begins at its layer and at the first row that the patch changes, so it computes only what can be
+ * different; many of them share a pass.  Restarted runs have the bits of whole ones, so a cell has the bits of a whole
+ * run that is patched. */
 #include "ask/editor.h"
 #include "ask/patch.h"
 
@@ -27,7 +28,8 @@ struct exact {
     size_t width;
     struct attn_kv *kv, **copy;         /* of the text; of each sentence of a pass */
     size_t *clean;                      /* [seqs] the rows of a copy before this one are those of the text */
-    struct attn_run *run; int planned;  /* for cells of this layer: elsewhere nothing is edited, and nothing slowed down */
+    struct attn_run *run; int planned;  /* for cells of this layer: elsewhere nothing is edited, and nothing slowed
+                                         * down */
     size_t seqs, most;                  /* sentences and rows of a pass */
     struct entry *entry;                /* of the pass that runs */
     struct attn_seq *seq;
@@ -107,8 +109,8 @@ static int run_text(struct exact *e, struct attn_err *err)
     struct attn_run *run = NULL;
     struct attn_seq seq = {.T = p->T, .kv = e->kv};
     const struct attn_observer obs[] = {{.wants = first_wants, .edit = first_edit, .self = e}, attn_patch_editor(p),
-                                        {.wants = last_wants, .watch = last_watch, .self = e}, attn_whole_observer(&p->text),
-                                        attn_patch_teller(p)};
+                                        {.wants = last_wants, .watch = last_watch, .self = e},
+                                        attn_whole_observer(&p->text), attn_patch_teller(p)};
     plan.rows = p->T;
     plan.seqs = 1;
     plan.keys = e->kv ? p->T : 0;
@@ -122,7 +124,8 @@ static int run_text(struct exact *e, struct attn_err *err)
 
 /* ---- the cells of a pass ---- */
 
-/* Where a cell's run begins: at its block, at the next one if it is what that reads, behind all of them for what comes after. */
+/* Where a cell's run begins: at its block, at the next one if it is what that reads, behind all of them for what comes
+ * after. */
 static size_t start_of(const struct attn_patch *p, const struct attn_patch_cell *c)
 {
     if (p->act == ATTN_ACT_RESID_POST)
@@ -152,7 +155,8 @@ static size_t first_change(const struct attn_patch *p, const struct attn_patch_c
     const float *a = attn_whole_at(&p->text, p->act, c->layer), *b = attn_whole_at(&p->from, p->act, c->layer);
     struct attn_range r = columns(p, c, cols);
     for (size_t h = 0; h < heads; h++)
-        for (size_t t = c->pos < 0 ? 0 : (size_t)c->pos; has_head(p, c, h) && t < (c->pos < 0 ? first : (size_t)c->pos + 1); t++) {
+        for (size_t t = c->pos < 0 ? 0 : (size_t)c->pos; has_head(p, c, h) &&
+             t < (c->pos < 0 ? first : (size_t)c->pos + 1); t++) {
             size_t at = (h * T + t) * cols + r.lo;
             if (memcmp(a + at, b + at, (r.hi - r.lo) * sizeof *a) != 0)
                 first = smaller(first, t);
@@ -181,8 +185,8 @@ static int cell_edit(void *self, const struct attn_probe *b, float *data, struct
     for (size_t h = 0; h < b->heads; h++)
         for (size_t i = 0; i < b->rows; i++)
             if (has_head(e->p, c, b->head0 + h) && (c->pos < 0 || (size_t)c->pos == first + i))
-                memcpy(data + h * b->ld_head + i * b->ld + r.lo, from + ((b->head0 + h) * e->p->T + first + i) * b->cols + r.lo,
-                       (r.hi - r.lo) * sizeof *data);
+                memcpy(data + h * b->ld_head + i * b->ld + r.lo,
+                       from + ((b->head0 + h) * e->p->T + first + i) * b->cols + r.lo, (r.hi - r.lo) * sizeof *data);
     return ATTN_OK;
 }
 
@@ -231,7 +235,8 @@ static int plan_run(struct exact *e, int layer, struct attn_err *err)
     struct attn_patch *p = e->p;
     struct attn_plan plan = p->o->plan;
     const struct attn_observer obs[] = {attn_patch_editor(p), {.wants = cell_wants, .edit = cell_edit, .self = e},
-                                        {.wants = metric_wants, .watch = metric_watch, .self = e}, attn_patch_teller(p)};
+                                        {.wants = metric_wants, .watch = metric_watch, .self = e},
+                                        attn_patch_teller(p)};
     plan.rows = e->most;
     plan.seqs = e->seqs;
     plan.keys = e->rows ? p->T : 0;
@@ -288,7 +293,8 @@ static int run_cells(struct exact *e, struct attn_err *err)
     struct attn_patch *p = e->p;
     size_t rows = 0, layer = 0;
     int rc = attn_patch_step(p, 0, p->n, err);
-    for (size_t i = p->n; i-- > 0 && !rc;) {            /* from the last row on, so that copies of the cache stay clean */
+    for (size_t i = p->n; i-- > 0 && !rc;) {            /* from the last row on, so that copies of the cache stay
+                                                         * clean */
         struct attn_patch_cell *cell = &p->cell[i];
         struct entry t = {i, first_change(p, cell)};
         if (t.first == p->T && !e->rounds) {            /* the same numbers in both texts */
@@ -344,7 +350,8 @@ static int prepare(struct exact *e, struct attn_err *err)
     struct attn_patch *p = e->p;
     const struct attn_kind *kind = &p->o->plan.kind;
     e->rounds = changes_the_way(kind->form, p->act);
-    e->rows = !e->rounds && kind->form != ATTN_LINEAR && attn_model_keeps(p->model, 1, p->T) &&     /* linear caches cannot be cut */
+    /* linear caches cannot be cut */
+    e->rows = !e->rounds && kind->form != ATTN_LINEAR && attn_model_keeps(p->model, 1, p->T) &&
               !attn_model_continues(p->model, kind, NULL);
     e->width = larger(p->model->w.n.width, p->model->w.n.d);
     e->x = calloc((p->info.L + 1) * p->T, e->width * sizeof *e->x);

@@ -1,8 +1,10 @@
-/* patch_gradient.c - what would the metric become, as gradients predict it?  To first order a patch changes the metric by
+/* patch_gradient.c - what would the metric become, as gradients predict it?  To first order a patch changes the metric
+ * by
  *
  *     sum over the cell of (a_from - a_text) * dm/da
  *
- * with the gradient at the text or, for ig, its mean over runs on the straight way from the text's embedding to the other's. */
+ * with the gradient at the text or, for ig, its mean over runs on the straight way from the text's embedding to the
+ * other's. */
 #include "ask/patch.h"
 
 #include <math.h>
@@ -46,7 +48,8 @@ static int add(void *self, const struct attn_probe *b, struct attn_err *err)
 {
     (void)err;
     const struct linearised *s = self;
-    const float *text = attn_whole_at(&s->p->text, b->act, b->layer), *from = attn_whole_at(&s->p->from, b->act, b->layer);
+    const float *text = attn_whole_at(&s->p->text, b->act, b->layer),
+    *from = attn_whole_at(&s->p->from, b->act, b->layer);
     struct attn_patch_cell *cell = cells_of(s->p, b->layer);
     size_t rows = b->shape[b->ndim - 2];
     for (size_t h = 0; cell && h < b->heads; h++)
@@ -66,8 +69,10 @@ static int differentiate(struct linearised *s, const struct attn_observer *more,
 {
     struct attn_patch *p = s->p;
     struct attn_slopes *gradients = NULL;
-    const struct attn_observer to = {.wants = wants, .watch = add, .self = s}, observers[] = {*more, attn_patch_teller(p)};
-    const struct attn_slopes_opts o = {.metric = &p->metric, .select = p->select, .plan = p->o->plan, .editor = p->o->editor,
+    const struct attn_observer to = {.wants = wants, .watch = add, .self = s},
+    observers[] = {*more, attn_patch_teller(p)};
+    const struct attn_slopes_opts o = {.metric = &p->metric, .select = p->select, .plan = p->o->plan,
+                                       .editor = p->o->editor,
                                        .observers = observers, .n_observers = sizeof observers / sizeof *observers};
     int rc = attn_slopes_new(&gradients, p->model, p->o->tokens, &o, err);
     if (!rc) {
@@ -96,7 +101,8 @@ static int way_edit(void *self, const struct attn_probe *b, float *data, struct 
 {
     (void)err;
     const struct linearised *s = self;
-    const float *text = attn_whole_at(&s->text, ATTN_ACT_EMBED, -1), *from = attn_whole_at(&s->from, ATTN_ACT_EMBED, -1);
+    const float *text = attn_whole_at(&s->text, ATTN_ACT_EMBED, -1),
+    *from = attn_whole_at(&s->from, ATTN_ACT_EMBED, -1);
     for (size_t t = 0; t < b->rows; t++)
         for (size_t j = 0; j < b->cols; j++) {
             size_t at = (b->row0 + t) * b->cols + j;
@@ -116,8 +122,9 @@ static int hold_embeddings(struct linearised *s, struct attn_err *err)
         rc = attn_whole_make(&s->from, p->model, &p->o->plan.kind, embed, p->T, err);
     attn_select_free(embed);
     struct attn_measure measure = {.metric = &p->metric};
-    struct attn_observer of_text[] = {attn_patch_editor(p), attn_whole_observer(&s->text), attn_whole_observer(&p->text),
-                                      attn_measure_observer(&measure), attn_patch_teller(p)};
+    struct attn_observer of_text[] = {attn_patch_editor(p), attn_whole_observer(&s->text),
+                                      attn_whole_observer(&p->text), attn_measure_observer(&measure),
+                                      attn_patch_teller(p)};
     struct attn_observer of_from = attn_whole_observer(&s->from);
     if (!rc)
         rc = attn_run_tokens(p->model, &p->o->plan, p->o->tokens, NULL, of_text, sizeof of_text / sizeof *of_text, err);

@@ -1,8 +1,8 @@
 /* repeat.c - texts r r of random tokens: what comes the second time can be known only by looking back.
  *
- * r is drawn for each text from the ids of the model, ascending, without those that end or begin a text, by the first steps of a
- * Fisher-Yates shuffle: item i is swapped with item i + next % (n - i).  All texts take their numbers from one sequence of
- * splitmix64, which begins with the seed; the list is in order again for each text. */
+ * r is drawn for each text from the ids of the model, ascending, without those that end or begin a text, by the first
+ * steps of a Fisher-Yates shuffle: item i is swapped with item i + next % (n - i).  All texts take their numbers from
+ * one sequence of splitmix64, which begins with the seed; the list is in order again for each text. */
 #include "attn_ask.h"
 #include "base/err.h"
 #include "base/size.h"
@@ -17,7 +17,8 @@ enum { USUAL = 24, USUAL_TEXTS = 8 };
 struct drawing {
     const struct attn_model *model;
     const struct attn_repeat_opts *o;
-    struct attn_tokens *before, *bos;   /* what the tokenizer puts in front, and what it would if asked to; NULL: nothing */
+    struct attn_tokens *before, *bos;   /* what the tokenizer puts in front, and what it would if asked to; NULL:
+                                         * nothing */
     int32_t *usable; size_t n;
 };
 
@@ -28,7 +29,8 @@ static int find_bos(struct drawing *g, struct attn_err *err)
 {
     const struct attn_encode_opts as_told = {.bos = g->o->bos}, always = {.bos = ATTN_BOS_YES};
     if (!g->o->tokenizer)
-        return g->o->bos == ATTN_BOS_YES ? attn_fail(err, ATTN_EUSAGE, "a beginning-of-text token is asked for, but there is "
+        return g->o->bos == ATTN_BOS_YES ? attn_fail(err, ATTN_EUSAGE,
+                                                     "a beginning-of-text token is asked for, but there is "
                                                                        "no tokenizer")
                                          : ATTN_OK;
     int rc = attn_encode_with(&g->before, g->o->tokenizer, "", 0, &as_told, err);
@@ -62,15 +64,17 @@ static int choose_length(struct attn_repeated *out, const struct drawing *g, str
     size_t most = n_ctx > before ? (n_ctx - before) / 2 : 0, usual = smaller(USUAL, smaller((n_ctx - 1) / 2, g->n));
     out->n = g->o->n ? g->o->n : smaller(usual, most);
     if (!out->n)
-        return attn_fail(err, ATTN_EUSAGE, "--repeat: model %s takes %zu tokens and has %zu ids to draw: too few to repeat any",
+        return attn_fail(err, ATTN_EUSAGE, "--repeat: model %s takes %zu tokens and has %zu ids to draw: too few to "
+                                           "repeat any",
                          g->model->source.name, n_ctx, g->n);
     if (out->n > g->n)
-        return attn_fail(err, ATTN_EUSAGE, "--repeat: %zu distinct ids are asked for, and model %s has %zu that neither "
+        return attn_fail(err, ATTN_EUSAGE,
+                         "--repeat: %zu distinct ids are asked for, and model %s has %zu that neither "
                                            "begin nor end a text",
                          out->n, g->model->source.name, g->n);
     if (out->n > most)
-        return attn_fail(err, ATTN_EUSAGE, "--repeat: %zu tokens twice%s are more than the %zu that model %s takes (n_ctx): "
-                                           "at most %zu",
+        return attn_fail(err, ATTN_EUSAGE, "--repeat: %zu tokens twice%s are more than the %zu that model %s takes "
+                                           "(n_ctx): at most %zu",
                          out->n, before ? " and what begins a text" : "", n_ctx, g->model->source.name, most);
     out->T = before + 2 * out->n;
     return ATTN_OK;
@@ -106,7 +110,8 @@ static int draw(struct attn_repeated *out, struct drawing *g, struct attn_err *e
     return ATTN_OK;
 }
 
-int attn_repeat(struct attn_repeated *out, const struct attn_model *m, const struct attn_repeat_opts *o, struct attn_err *err)
+int attn_repeat(struct attn_repeated *out, const struct attn_model *m, const struct attn_repeat_opts *o,
+                struct attn_err *err)
 {
     struct drawing g = {.model = m, .o = o};
     *out = (struct attn_repeated){0};

@@ -1,7 +1,7 @@
 /* score_sums.c - adds up the scores of heads over the rows of their patterns, for each text of a pass by itself.
  *
- * The rows of a band are evaluated by several threads and added in their order, so that a sum has the same bits for any number of
- * threads, and for a text that runs alone or among others. */
+ * The rows of a band are evaluated by several threads and added in their order, so that a sum has the same bits for any
+ * number of threads, and for a text that runs alone or among others. */
 #include "ask/scores.h"
 
 #include <math.h>
@@ -28,7 +28,8 @@ struct attn_scores {
     size_t kept;                        /* heads in each layer */
     size_t *layer, layers;              /* [layers]: the selected ones */
     size_t *place;                      /* [L]: where it is among them, from 1; 0: not selected */
-    size_t *last, seen;                 /* [V]: where each token was seen last, counted from 1 through all passes; tokens so far */
+    size_t *last, seen;                 /* [V]: where each token was seen last, counted from 1 through all passes;
+                                         * tokens so far */
     struct text *text; size_t text_room;
     double *ln; size_t lns, ln_room;    /* [lns]: the logarithm of each number of keys */
     size_t *same, same_room;            /* of all tokens of the pass: see struct attn_head_row */
@@ -81,8 +82,8 @@ void attn_scores_free(struct attn_scores *t)
 {
     if (!t)
         return;
-    void *all[] = {t->layer, t->place, t->last, t->text, t->ln, t->same, t->sum, t->slice, t->sees, t->list, t->swaps, t->offer,
-                   t->even, t->chance};
+    void *all[] = {t->layer, t->place, t->last, t->text, t->ln, t->same, t->sum, t->slice, t->sees, t->list, t->swaps,
+                   t->offer, t->even, t->chance};
     for (size_t i = 0; i < sizeof all / sizeof *all; i++)
         free(all[i]);
     free(t);
@@ -141,7 +142,8 @@ static void link_same(struct attn_scores *t, const struct text *of, const int32_
     t->seen += of->T;
 }
 
-int attn_scores_start(struct attn_scores *t, const int32_t *ids, const struct attn_seq *seq, size_t n, struct attn_err *err)
+int attn_scores_start(struct attn_scores *t, const int32_t *ids, const struct attn_seq *seq, size_t n,
+                      struct attn_err *err)
 {
     size_t tokens = 0;
     for (size_t i = 0; i < n; i++)
@@ -202,7 +204,8 @@ static struct sees count_keys(const struct attn_scores *t, const struct attn_kin
 }
 
 /* The row of a head that looks at all n keys alike. */
-static void put_even(float *even, const struct attn_scores *t, const struct attn_kind *k, const struct sees *s, size_t Tk)
+static void put_even(float *even, const struct attn_scores *t, const struct attn_kind *k, const struct sees *s,
+                     size_t Tk)
 {
     for (size_t j = 0; j < Tk; j++)
         even[j] = 0;
@@ -214,8 +217,8 @@ static int count_rows(struct attn_scores *t, const struct attn_probe *p, struct 
 {
     void *grown;
     size_t swaps = t->swaps_room;
-    if (!GROW(t->ln, t->ln_room, p->cols + 1) || !GROW(t->sees, t->sees_room, p->rows) || !GROW(t->list, t->list_room, p->row0 + p->rows + 1) ||
-        !GROW(t->swaps, t->swaps_room, p->row0 + p->rows + 1) ||
+    if (!GROW(t->ln, t->ln_room, p->cols + 1) || !GROW(t->sees, t->sees_room, p->rows) ||
+        !GROW(t->list, t->list_room, p->row0 + p->rows + 1) || !GROW(t->swaps, t->swaps_room, p->row0 + p->rows + 1) ||
         (t->o.chance && !GROW(t->even, t->even_room, p->rows * p->cols)))
         return attn_no_memory(err, NULL, "to list %zu keys", p->cols);
     for (; swaps < t->swaps_room; swaps++)
@@ -267,8 +270,8 @@ int attn_scores_watch(struct attn_scores *t, const struct attn_probe *p, struct 
     size_t rows = (t->slices + even) * p->rows;
     attn_team_run(t->team, rows, (double)rows * (ROW_COST + WEIGHT_COST * (double)p->cols), evaluate, &b);
     if (even)
-        add_rows(t->chance + (p->seq * t->layers + t->place[p->layer] - 1) * t->o.n, t->offer + t->slices * p->rows * t->o.n,
-                 p->rows, t->o.n);
+        add_rows(t->chance + (p->seq * t->layers + t->place[p->layer] - 1) * t->o.n,
+                 t->offer + t->slices * p->rows * t->o.n, p->rows, t->o.n);
     for (size_t i = 0; i < t->slices; i++) {
         size_t head = (t->place[p->layer] - 1) * t->kept + t->slice[i].nth;
         struct attn_score_sum *sum = t->sum + (p->seq * attn_scores_heads(t) + head) * t->o.n;

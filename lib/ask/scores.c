@@ -1,6 +1,7 @@
 /* scores.c - the table of head scores: what each number is, for one row of a pattern.
  *
- * Everything is in double precision.  An entropy is exact to 3 2^-52 of each of its terms, besides the rounding of their sum. */
+ * Everything is in double precision.  An entropy is exact to 3 2^-52 of each of its terms, besides the rounding of
+ * their sum. */
 #include "ask/scores.h"
 
 #include <math.h>
@@ -54,7 +55,8 @@ static bool induction(double *out, struct attn_head_row *r)
 static const struct attn_head_row *measured(struct attn_head_row *r)
 {
     if (!r->measured)
-        attn_vec_attention_stats(&r->entropy, &r->distance, r->weight + r->lo, (double)r->q - (double)r->lo, r->hi - r->lo);
+        attn_vec_attention_stats(&r->entropy, &r->distance, r->weight + r->lo, (double)r->q - (double)r->lo,
+                                 r->hi - r->lo);
     r->measured = true;
     return r;
 }
@@ -92,10 +94,11 @@ static const struct attn_head_score table[] = {
     {"entropy", "entropy", "-sum A ln A, in nats", 0, entropy},
     {"spread", "spread", "entropy / ln(number of keys seen), 0 to 1; over rows that see two or more", 0, spread},
     {"distance", "dist", "sum of A[q,k] abs(q-k): how many tokens away the head looks", 0, distance},
-    {"copying", "copy", "of weights alone, from -1 to 1: how much a token that is looked at raises its own logit.  The sum of the "
-     "eigenvalues of W_O diag(g) W_U W_E diag(g1) W_V divided by the sum of their absolute values (g, g1: gains of norm_final and "
-     "norm1; W_O, W_V: the head's; W_U: the output layer; W_E: the embedding; gains of a norm of the embedding or of what attention "
-     "gives count, too); no biases", ATTN_SCORE_NO_TEXT, NULL},
+    {"copying", "copy", "of weights alone, from -1 to 1: how much a token that is looked at raises its own logit.  The "
+                        "sum of the eigenvalues of W_O diag(g) W_U W_E diag(g1) W_V divided by the sum of their "
+                        "absolute values (g, g1: gains of norm_final and norm1; W_O, W_V: the head's; W_U: the output "
+                        "layer; W_E: the embedding; gains of a norm of the embedding or of what attention gives count, "
+                        "too); no biases", ATTN_SCORE_NO_TEXT, NULL},
 };
 enum { ROWS = sizeof table / sizeof *table };
 _Static_assert(sizeof table / sizeof *table <= ATTN_HEAD_SCORES, "there is room for all scores");
@@ -148,8 +151,8 @@ const struct attn_head_score *attn_head_score_most(const double score[ATTN_HEAD_
     return best;
 }
 
-const struct attn_head_score *attn_head_score_role(const double score[ATTN_HEAD_SCORES], const double chance[ATTN_HEAD_SCORES],
-                                                   double *most)
+const struct attn_head_score *attn_head_score_role(const double score[ATTN_HEAD_SCORES],
+                                                   const double chance[ATTN_HEAD_SCORES], double *most)
 {
     const double times = 2, above = 0.1;
     double kept[ATTN_HEAD_SCORES];

@@ -1,7 +1,8 @@
 /* scores.h - what does a head do?  Numbers that say so, each a mean over the rows of its patterns.
  *
- * The numbers are the rows of one table, struct attn_head_score of attn_ask.h: the command heads and the summary of a batch take
- * their columns from it.  A row of a pattern offers a number or, where the question makes no sense, none: then it does not count.
+ * The numbers are the rows of one table, struct attn_head_score of attn_ask.h: the command heads and the summary of a
+ * batch take their columns from it.  A row of a pattern offers a number or, where the question makes no sense, none:
+ * then it does not count.
  *
  *     scores.c    the table: what each number is
  *     score_sums.c      an observer that adds them up over the rows of each text of a pass
@@ -18,9 +19,10 @@ enum { ATTN_HEAD_SCORE_LIST = 256 };
 const char *attn_head_score_list(char list[ATTN_HEAD_SCORE_LIST]);  /* "previous, self, ... or copying"; returns list */
 /* The main role of a head: the largest of its shares, of numbers in the order of the table; NULL: none is a number. */
 const struct attn_head_score *attn_head_score_most(const double score[ATTN_HEAD_SCORES], double *most);
-/* What a head does that chance does not: the largest of those shares that are twice what equal weights give, and 0.1 above it. */
-const struct attn_head_score *attn_head_score_role(const double score[ATTN_HEAD_SCORES], const double chance[ATTN_HEAD_SCORES],
-                                                   double *most);
+/* What a head does that chance does not: the largest of those shares that are twice what equal weights give, and 0.1
+ * above it. */
+const struct attn_head_score *attn_head_score_role(const double score[ATTN_HEAD_SCORES],
+                                                   const double chance[ATTN_HEAD_SCORES], double *most);
 
 struct attn_head_row {                  /* a row of a pattern: the weights that a query gives to the keys */
     const float *weight;
@@ -28,7 +30,8 @@ struct attn_head_row {                  /* a row of a pattern: the weights that 
     size_t q;
     size_t seen;                        /* how many of the keys the query may look at */
     double most;                        /* ln(seen): no entropy is larger */
-    const size_t *same;                 /* [q + 1]: 1 + the place of the last earlier token that is the same; 0: there is none */
+    const size_t *same;                 /* [q + 1]: 1 + the place of the last earlier token that is the same; 0: there
+                                         * is none */
     double entropy, distance; bool measured;    /* computed in one pass when one is asked for */
 };
 
@@ -37,10 +40,12 @@ struct attn_head_row {                  /* a row of a pattern: the weights that 
 struct attn_scores_opts {
     const struct attn_head_score *column[ATTN_HEAD_SCORES]; size_t n;       /* of those that a row offers */
     size_t first;                       /* the first row of each text that counts */
-    bool chance;                        /* also what a head gives that looks at all keys alike: see attn_scores_chance */
+    bool chance;                        /* also what a head gives that looks at all keys alike: see
+                                         * attn_scores_chance */
 };
 struct attn_score_sum { double sum; size_t n; };        /* over n rows */
-static inline double attn_score_mean(const struct attn_score_sum *s) { return s->sum / (double)s->n; }     /* NaN: no rows */
+/* NaN: no rows */
+static inline double attn_score_mean(const struct attn_score_sum *s) { return s->sum / (double)s->n; }
 
 /* The columns that `o` names, of the patterns of `heads`, which must outlive it. */
 struct attn_scores;
@@ -54,7 +59,8 @@ size_t attn_scores_layers(const struct attn_scores *t);   /* how many layers the
 struct attn_head_place { size_t layer, head; };
 struct attn_head_place attn_scores_place(const struct attn_scores *t, size_t i);
 /* Prepares for a pass of n texts, whose ids must stay until it is done; the scores then watch it. */
-int attn_scores_start(struct attn_scores *t, const int32_t *ids, const struct attn_seq *seq, size_t n, struct attn_err *err);
+int attn_scores_start(struct attn_scores *t, const int32_t *ids, const struct attn_seq *seq, size_t n,
+                      struct attn_err *err);
 unsigned attn_scores_wants(const struct attn_scores *t, int act, int layer);
 int attn_scores_watch(struct attn_scores *t, const struct attn_probe *p, struct attn_err *err);
 /* What equal weights give in the i-th selected layer in text `text` of the pass, [o->n]. */
@@ -64,10 +70,10 @@ const struct attn_score_sum *attn_scores_sums(const struct attn_scores *t, size_
 
 /* ---- copying.c ---- */
 
-/* Computes out[L * H], the score of each head.  Fails without an output layer.  step, unless NULL, is told from time to time what
- * part of the work is done, 0 to 1, and ends it by returning non-zero. */
+/* Computes out[L * H], the score of each head.  Fails without an output layer.  step, unless NULL, is told from time to
+ * time what part of the work is done, 0 to 1, and ends it by returning non-zero. */
 struct attn_copying_watch { int (*step)(void *self, double done, struct attn_err *err); void *self; };
-int attn_copying(double *out, const struct attn_model *m, struct attn_team *team, const struct attn_copying_watch *watch,
-                 struct attn_err *err);
+int attn_copying(double *out, const struct attn_model *m, struct attn_team *team,
+                 const struct attn_copying_watch *watch, struct attn_err *err);
 
 #endif

@@ -38,7 +38,8 @@ static bool heads_of_columns(struct attn_ranges *out, const struct attn_ranges *
 }
 
 /* How many numbers of one head: hidden cells of scores and patterns are none. */
-static int count(uint64_t *out, const struct touch *t, const struct attn_ranges *cols, size_t width, struct attn_err *err)
+static int count(uint64_t *out, const struct touch *t, const struct attn_ranges *cols, size_t width,
+                 struct attn_err *err)
 {
     int rc = ATTN_OK;
     *out = 0;
@@ -65,11 +66,13 @@ static int tell_layer(const struct touch *t, const struct attn_touch_watch *watc
     int rc = count(&numbers, t, cols, shape[n - 1], err);
     bool ok = !context || heads_of_columns(&heads, cols, e->venue.info.dv);
     bool headed = context || attn_act_heads(&e->venue.stage, t->r->act);
-    char *at_heads = headed ? spell(context ? &heads : &t->r->heads) : NULL, *at_rows = spell(&t->rows->rows), *at_cols = spell(cols);
+    char *at_heads = headed ? spell(context ? &heads : &t->r->heads) : NULL, *at_rows = spell(&t->rows->rows),
+    *at_cols = spell(cols);
     attn_act_name(name, t->r->act, t->layer);
     if (!rc && !(ok && at_rows && at_cols && (at_heads || !headed)))
         rc = attn_no_memory(err, NULL, "to list edits");
-    struct attn_touch what = {.edit = (size_t)(t->r->edit - e->o.edits->edit), .name = name, .heads = at_heads, .rows = at_rows,
+    struct attn_touch what = {.edit = (size_t)(t->r->edit - e->o.edits->edit), .name = name, .heads = at_heads,
+                              .rows = at_rows,
                               .cols = at_cols, .keys = square,
                               .kv = attn_act_kv(t->r->act) && e->venue.info.H != e->venue.info.Hkv,
                               .numbers = numbers * attn_ranges_count(&t->r->heads)};
@@ -90,7 +93,8 @@ int attn_editor_touches(struct attn_editor *e, size_t seq, const struct attn_tou
     for (size_t i = 0; i < e->reaches.n && !rc; i++) {
         struct touch t = {.e = e, .seq = seq, .r = &e->reaches.item[i]};
         const struct attn_edited *text = &e->text[seq];
-        rc = attn_editor_choose(&t.rows, e, i, seq, attn_editor_rows(e, text, t.r->act), attn_editor_keys(e, text), err);
+        rc = attn_editor_choose(&t.rows, e, i, seq, attn_editor_rows(e, text, t.r->act), attn_editor_keys(e, text),
+                                err);
         for (size_t k = 0; k < t.r->layers.n && !rc; k++)
             for (size_t row = t.r->layers.r[k].lo; row < t.r->layers.r[k].hi && !rc; row++) {
                 t.layer = (int)row - 1;
@@ -129,7 +133,8 @@ size_t attn_editor_served(struct attn_editor *e, size_t seq, size_t edit)
         return 0;
     for (size_t i = first_reach(&e->reaches, of); i < e->reaches.n && e->reaches.item[i].edit == of; i++) {
         const struct attn_chosen *c;
-        if (!attn_editor_choose(&c, e, i, seq, attn_editor_rows(e, text, e->reaches.item[i].act), attn_editor_keys(e, text), NULL))
+        if (!attn_editor_choose(&c, e, i, seq, attn_editor_rows(e, text, e->reaches.item[i].act),
+                                attn_editor_keys(e, text), NULL))
             most = larger(most, attn_ranges_count(&c->rows));
     }
     return most > 1 ? most : 0;

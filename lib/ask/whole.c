@@ -19,7 +19,8 @@ size_t attn_whole_count(const struct attn_whole *h, int act)
     return n;
 }
 
-int attn_whole_make(struct attn_whole *h, const struct attn_model *m, const struct attn_kind *kind, const struct attn_select *what,
+int attn_whole_make(struct attn_whole *h, const struct attn_model *m, const struct attn_kind *kind,
+                    const struct attn_select *what,
                    size_t T, struct attn_err *err)
 {
     *h = (struct attn_whole){.stage = attn_model_stage(m, kind), .T = T};

@@ -7,8 +7,8 @@
 #include "base/err.h"
 
 enum { LINE = 64, LARGE = 2 << 20 };       /* bytes: of a cache line, of a large page */
-/* Arenas up to this size come from the heap, which many short runs use again; to unmap one, all processors that ran its threads
- * are interrupted, which takes longer than such a run. */
+/* Arenas up to this size come from the heap, which many short runs use again; to unmap one, all processors that ran its
+ * threads are interrupted, which takes longer than such a run. */
 enum { SMALL = 1 << 20 };
 
 void *attn_arena_bytes(struct attn_arena *a, size_t n, size_t size)
@@ -41,7 +41,8 @@ int attn_arena_make(struct attn_arena *a, struct attn_err *err)
     a->size = a->used ? a->used : LINE;
     a->used = 0;
     bool small = a->size <= SMALL;
-    void *p = small ? aligned_alloc(LINE, a->size) : mmap(NULL, a->size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    void *p = small ? aligned_alloc(LINE, a->size) : mmap(NULL, a->size, PROT_READ | PROT_WRITE,
+                                                          MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     if (!p || p == MAP_FAILED)
         return attn_no_memory(err, NULL, "for a run of this size, which needs %zu MB", (a->size >> 20) + 1);
     if (small)

@@ -78,7 +78,8 @@ static void own_group(char group[PATH], const char *groups, const char *controll
 
 /* The smallest value of `limit` over the directory of our group and those above it; INFINITY means no limit.
  * `controller` names a v1 hierarchy, NULL means the unified one. */
-static double least_limit(const char *root, const char *groups, const char *controller, double (*limit)(const char *dir))
+static double least_limit(const char *root, const char *groups, const char *controller,
+                          double (*limit)(const char *dir))
 {
     char group[PATH], dir[2 * PATH];
     double least = INFINITY;
@@ -86,7 +87,8 @@ static double least_limit(const char *root, const char *groups, const char *cont
     if (!strcmp(group, "/"))
         group[0] = '\0';
     for (;;) {
-        snprintf(dir, sizeof dir, "%s/sys/fs/cgroup%s%s%s", root, controller ? "/" : "", controller ? controller : "", group);
+        snprintf(dir, sizeof dir, "%s/sys/fs/cgroup%s%s%s", root, controller ? "/" : "", controller ? controller :
+                 "", group);
         least = fmin(least, limit(dir));
         char *slash = strrchr(group, '/');
         if (!slash)
@@ -109,7 +111,8 @@ static int affinity(void)
 static double quota_of(const char *line)
 {
     long long most, period;
-    return sscanf(line, "%lld %lld", &most, &period) == 2 && most > 0 && period > 0 ? (double)most / (double)period : INFINITY;
+    return sscanf(line, "%lld %lld", &most, &period) == 2 && most > 0 &&
+           period > 0 ? (double)most / (double)period : INFINITY;
 }
 
 static double share_v2(const char *dir)
@@ -153,12 +156,13 @@ enum attn_simd attn_cpu_widest(void)
 {
     if (!attn_has_feature(x86_cpu_AVX2) || !attn_has_feature(x86_cpu_FMA))      /* all of these have F16C, too */
         return ATTN_SIMD_GENERIC;
-    bool avx512 = attn_has_feature(x86_cpu_AVX512F) && attn_has_feature(x86_cpu_AVX512BW) && attn_has_feature(x86_cpu_AVX512DQ) &&
-                  attn_has_feature(x86_cpu_AVX512VL);
+    bool avx512 = attn_has_feature(x86_cpu_AVX512F) && attn_has_feature(x86_cpu_AVX512BW) &&
+                  attn_has_feature(x86_cpu_AVX512DQ) && attn_has_feature(x86_cpu_AVX512VL);
     return avx512 ? ATTN_SIMD_AVX512 : ATTN_SIMD_AVX2;
 }
 
-static const char *const names[] = {[ATTN_SIMD_GENERIC] = "generic", [ATTN_SIMD_AVX2] = "avx2", [ATTN_SIMD_AVX512] = "avx512"};
+static const char *const names[] = {[ATTN_SIMD_GENERIC] = "generic", [ATTN_SIMD_AVX2] = "avx2",
+                                    [ATTN_SIMD_AVX512] = "avx512"};
 
 /* What ATTN_SIMD asks for, the widest if it is not set; -1: nothing we know. */
 static int asked(void)
@@ -174,8 +178,10 @@ static int asked(void)
 static bool libxsmm_knows(const char *target)
 {
     static const char *const targets[] = {
-        "cpx", "clx", "skx", "skl", "avx512", "avx3", "knm", "knl", "mic", "hsw", "avx2", "snb", "avx", "wsm", "nhm", "sse4",
-        "sse4_2", "sse4.2", "sse4_1", "sse4.1", "sse3", "ssse3", "ssse", "sse", "sse2", "x64", "x86", "generic", "none"};
+        "cpx", "clx", "skx", "skl", "avx512", "avx3", "knm", "knl", "mic", "hsw", "avx2", "snb", "avx", "wsm", "nhm",
+        "sse4",
+        "sse4_2", "sse4.2", "sse4_1", "sse4.1", "sse3", "ssse3", "ssse", "sse", "sse2", "x64", "x86", "generic",
+        "none"};
     size_t i = 0, n = sizeof targets / sizeof *targets;
     while (i < n && strcmp(target, targets[i]))
         i++;
@@ -186,12 +192,14 @@ int attn_cpu_check(struct attn_err *err)
 {
     const char *target = getenv("LIBXSMM_TARGET");
     if (target && !libxsmm_knows(target))
-        return attn_fail(err, ATTN_EFORMAT, "LIBXSMM_TARGET in the environment is '%.40s', which libxsmm does not know, "
-                         "expected cpx, clx, skx, hsw, snb, wsm, x86 or generic: set one of them, or unset it", target);
+        return attn_fail(err, ATTN_EFORMAT,
+                         "LIBXSMM_TARGET in the environment is '%.40s', which libxsmm does not know, expected cpx, clx, "
+                         "skx, hsw, snb, wsm, x86 or generic: set one of them, or unset it", target);
     if (asked() >= 0)
         return ATTN_OK;
-    return attn_fail(err, ATTN_EFORMAT, "ATTN_SIMD in the environment is '%.40s', expected avx512, avx2 or generic: set one "
-                     "of them, or unset it", getenv("ATTN_SIMD"));
+    return attn_fail(err, ATTN_EFORMAT,
+                     "ATTN_SIMD in the environment is '%.40s', expected avx512, avx2 or generic: set "
+                                        "one of them, or unset it", getenv("ATTN_SIMD"));
 }
 
 enum attn_simd attn_cpu_simd(void)
@@ -351,7 +359,8 @@ size_t attn_memory_available_in(const char *root)
 {
     char groups[GROUPS];
     beginning_of(root, "proc/self/cgroup", groups, sizeof groups);
-    double have = 1024 * number_after("MemAvailable:", root, "proc/meminfo"), may = least_limit(root, groups, NULL, left_v2);
+    double have = 1024 * number_after("MemAvailable:", root,
+                                      "proc/meminfo"), may = least_limit(root, groups, NULL, left_v2);
     if (isinf(may))
         may = least_limit(root, groups, "memory", left_v1);
     may = fmin(fmin(may, have), left_to_map(root));

@@ -12,7 +12,8 @@ double attn_cpu_quota(const char *root);
 
 /* The widest vectors our own code may use.  ATTN_SIMD=generic, avx2 or avx512 in the environment can only narrow
  * them. */
-enum attn_simd { ATTN_SIMD_GENERIC, ATTN_SIMD_AVX2, ATTN_SIMD_AVX512 };     /* AVX2 with FMA and F16C; AVX-512 F, BW, DQ, VL */
+/* AVX2 with FMA and F16C; AVX-512 F, BW, DQ, VL */
+enum attn_simd { ATTN_SIMD_GENERIC, ATTN_SIMD_AVX2, ATTN_SIMD_AVX512 };
 enum attn_simd attn_cpu_simd(void);
 enum attn_simd attn_cpu_widest(void);           /* whatever the environment says */
 /* Fails if ATTN_SIMD is set to anything else, or LIBXSMM_TARGET to a value that libxsmm does not know. */

@@ -49,7 +49,8 @@ int attn_disk_take(const char *path, mode_t mode)
         int here = file && !locked ? is_at(fd, path) : -1, why = locked ? EWOULDBLOCK : file ? errno : ENODEV;
         if (here > 0)
             return fd;
-        close(fd);                      /* locked by another process, or renamed or removed by it before we got the lock */
+        close(fd);                      /* locked by another process, or renamed or removed by it before we got the
+                                         * lock */
         errno = why;
         if (here < 0)
             return -1;
@@ -62,7 +63,8 @@ int attn_disk_not_taken(struct attn_err *err, const char *name, const char *endi
         return attn_fail(err, ATTN_EIO, "%s%s: another process is writing to it: wait for its end, or choose another "
                          "name", name, ending);
     if (errno == ELOOP || errno == ENODEV)
-        return attn_fail(err, ATTN_EIO, "%s%s: found a %s, expected a regular file: remove it, or choose another name", name,
+        return attn_fail(err, ATTN_EIO,
+                         "%s%s: found a %s, expected a regular file: remove it, or choose another name", name,
                          ending, errno == ELOOP ? "link" : "pipe or device");
     return attn_fail_errno(err, name, what);
 }

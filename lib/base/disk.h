@@ -13,7 +13,8 @@ int attn_disk_open(const char *path, int flags, mode_t mode);
  * errno, which is EWOULDBLOCK if another process has it, ELOOP if a link is there, which is not followed, and ENODEV
  * if a pipe or device is.  On file systems without locks nobody is kept out. */
 int attn_disk_take(const char *path, mode_t mode);
-/* Says why it failed, from errno, to a user who knows the file as NAME and its ENDING; `what` is what it was taken for. */
+/* Says why it failed, from errno, to a user who knows the file as NAME and its ENDING; `what` is what it was taken
+ * for. */
 int attn_disk_not_taken(struct attn_err *err, const char *name, const char *ending, const char *what);
 /* Locks a file or directory for this process if nobody else has it; false with errno. */
 bool attn_disk_lock(int fd);
@@ -29,11 +30,11 @@ size_t attn_disk_make_path(const char *dir);
 void attn_disk_unmake_path(const char *dir, size_t levels);     /* removes as many, as far as they are empty */
 
 /* What a signal handler must know when the process has to end at once: which file is mapped where, to name the one that
- * shrank, and which temporary files are to be removed.  A handler may interrupt any code, so it takes no lock: it walks a
- * list whose entries are never freed, only used again. */
+ * shrank, and which temporary files are to be removed.  A handler may interrupt any code, so it takes no lock: it walks
+ * a list whose entries are never freed, only used again. */
 struct attn_cleanup;
-/* Notes a file: `len` bytes of it are mapped at `data` or, if that is NULL, it is a temporary one.  NULL: no memory, and
- * nothing is noted. */
+/* Notes a file: `len` bytes of it are mapped at `data` or, if that is NULL, it is a temporary one.  NULL: no memory,
+ * and nothing is noted. */
 struct attn_cleanup *attn_cleanup_add(const char *path, const void *data, size_t len);
 void attn_cleanup_drop(struct attn_cleanup *t);                     /* NULL is fine */
 /* Whether this process noted the file: a child of fork must not remove what its parent writes.  NULL: yes. */

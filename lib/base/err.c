@@ -68,7 +68,8 @@ static void fold(char *s, size_t size)
 }
 
 /* Fills err; what comes before `fmt` is "NAME: no memory ", unless lead is "". */
-static int fill(struct attn_err *err, enum attn_status code, const char *name, const char *lead, const char *fmt, va_list ap)
+static int fill(struct attn_err *err, enum attn_status code, const char *name, const char *lead, const char *fmt,
+                va_list ap)
 {
     char raw[PATH_MAX + PATH_MAX + sizeof err->msg];
     int n = snprintf(raw, sizeof raw, "%s%s%s", name ? name : "", name ? ": " : "", lead);

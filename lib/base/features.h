@@ -1,7 +1,7 @@
 /* features.h - what the processor can do and the system lets us use, as the C library found out when the process began.
  *
- * The compiler's __builtin_cpu_supports would ask the processor again before main(), which takes a twentieth of a short run
- * where each question goes through a hypervisor. */
+ * The compiler's __builtin_cpu_supports would ask the processor again before main(), which takes a twentieth of a short
+ * run where each question goes through a hypervisor. */
 #ifndef ATTN_BASE_FEATURES_H
 #define ATTN_BASE_FEATURES_H
 

@@ -43,13 +43,14 @@ bool attn_folder_has(const char *dir, const char *file)
     return there;
 }
 
-/* Removes a temporary file of a process that was killed: nobody has locked it.  Who is about to lock it sees that it is gone, and
- * takes another; where files have no locks, one that is old. */
+/* Removes a temporary file of a process that was killed: nobody has locked it.  Who is about to lock it sees that it is
+ * gone, and takes another; where files have no locks, one that is old. */
 static void remove_left(int dir, const char *name)
 {
     enum { OLD = 600 };                 /* seconds */
     struct stat st;
-    int fd = openat(dir, name, O_RDWR | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);         /* on NFS who cannot write cannot lock */
+    /* on NFS who cannot write cannot lock */
+    int fd = openat(dir, name, O_RDWR | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
     if (fd >= 0 && !fstat(fd, &st) && S_ISREG(st.st_mode) &&
         (attn_disk_lock(fd) || (errno != EWOULDBLOCK && time(NULL) - st.st_mtime > OLD)))
         unlinkat(dir, name, 0);
@@ -79,8 +80,9 @@ int attn_folder_hold(int *fd, const char *dir, struct attn_err *err)
     bool locked = errno == EWOULDBLOCK;
     close(*fd);
     *fd = -1;
-    return locked ? attn_fail(err, ATTN_EIO, "%s: another process is writing to it: wait for its end, or choose another "
-                              "directory", dir) : ATTN_OK;
+    return locked ? attn_fail(err, ATTN_EIO,
+                              "%s: another process is writing to it: wait for its end, or choose another "
+                                             "directory", dir) : ATTN_OK;
 }
 
 int attn_folder_begin(struct attn_held *h, const char *dir, struct attn_err *err)
@@ -104,6 +106,7 @@ int attn_folder_spare_training(const char *dir, struct attn_err *err)
     static const char *const files[] = {ATTN_CHECKPOINT_FILE, ATTN_TRAIN_SETTINGS_FILE};
     for (size_t i = 0; i < sizeof files / sizeof *files; i++)
         if (attn_folder_has(dir, files[i]))
-            return attn_fail(err, ATTN_EUSAGE, "%s: there is a training already: choose another directory, or remove %s", dir, files[i]);
+            return attn_fail(err, ATTN_EUSAGE, "%s: there is a training already: choose another directory, or remove "
+                                               "%s", dir, files[i]);
     return ATTN_OK;
 }

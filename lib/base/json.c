@@ -116,7 +116,8 @@ static uint64_t first_special(uint64_t bytes)
 {
     const uint64_t ones = 0x0101010101010101u;
     uint64_t quote = bytes ^ ones * '"', backslash = bytes ^ ones * '\\';
-    return (((quote - ones) & ~quote) | ((backslash - ones) & ~backslash) | ((bytes - ones * ' ') & ~bytes)) & ones * 0x80;
+    return (((quote - ones) & ~quote) | ((backslash - ones) & ~backslash) | ((bytes - ones * ' ') & ~bytes)) & ones *
+           0x80;
 }
 
 static void put_out(struct attn_json *j, const char *s, size_t n)

@@ -45,8 +45,8 @@ enum attn_json_event attn_json_next(struct attn_json *j);
 bool attn_json_skip(struct attn_json *j, enum attn_json_event first);
 /* Decodes the last key or string into out (token_len bytes suffice); returns its length. */
 size_t attn_json_string(const struct attn_json *j, char *out);
-/* Spells the character at s, len > 0, as a JSON string may hold it and a terminal shows it; returns its bytes.  Bytes that are not
- * UTF-8 become U+FFFD. */
+/* Spells the character at s, len > 0, as a JSON string may hold it and a terminal shows it; returns its bytes.  Bytes
+ * that are not UTF-8 become U+FFFD. */
 enum { ATTN_JSON_SPELLED = 8 };
 size_t attn_json_spell(char form[ATTN_JSON_SPELLED], const char *s, size_t len);
 bool attn_json_is(const struct attn_json *j, const char *s);        /* the last key or string equals s */

@@ -82,7 +82,8 @@ static int read_above(const struct attn_key_reader *r, const struct attn_key *k,
     return ATTN_OK;
 }
 
-static int read_reals(const struct attn_key_reader *r, const struct attn_key *k, const cJSON *v, struct attn_reals *field)
+static int read_reals(const struct attn_key_reader *r, const struct attn_key *k, const cJSON *v,
+                      struct attn_reals *field)
 {
     const cJSON *item;
     if (!cJSON_IsArray(v))
@@ -148,7 +149,8 @@ static int read_off(const struct attn_key_reader *r, const struct attn_key *k, c
 
 static int read_on(const struct attn_key_reader *r, const struct attn_key *k, const cJSON *v)
 {
-    return cJSON_IsTrue(v) || cJSON_IsNull(v) ? ATTN_OK : unexpected(r, k, v, "true: its absence cannot be computed here");
+    return cJSON_IsTrue(v) ||
+           cJSON_IsNull(v) ? ATTN_OK : unexpected(r, k, v, "true: its absence cannot be computed here");
 }
 
 static int read_one(const struct attn_key_reader *r, const struct attn_key *k, const cJSON *v)
@@ -271,7 +273,8 @@ static void put_value(struct attn_out *out, const struct attn_key *k, const void
     unsigned value = 0;
     switch (k->type) {
     case ATTN_KEY_FIXED: put_text(out, k->words[0].word); break;
-    case ATTN_KEY_SIZE: case ATTN_KEY_COUNT: case ATTN_KEY_MAYBE: attn_out_u64(out, *(const size_t *)(const void *)field); break;
+    case ATTN_KEY_SIZE: case ATTN_KEY_COUNT: case ATTN_KEY_MAYBE: attn_out_u64(out,
+                                                                               *(const size_t *)(const void *)field); break;
     case ATTN_KEY_ID: attn_out_u64(out, *(const size_t *)(const void *)field - 1); break;
     case ATTN_KEY_REAL: case ATTN_KEY_ABOVE: attn_out_f64(out, *(const double *)(const void *)field); break;
     case ATTN_KEY_CHOICE:
@@ -295,7 +298,8 @@ static void put_value(struct attn_out *out, const struct attn_key *k, const void
 void attn_keys_write(struct attn_out *out, const struct attn_key *keys, const void *from, int indent)
 {
     for (const struct attn_key *k = keys; k->name; k++) {
-        if ((k->type == ATTN_KEY_MAYBE || k->type == ATTN_KEY_ID) && *(const size_t *)(const void *)((const char *)from + k->at) == 0)
+        if ((k->type == ATTN_KEY_MAYBE || k->type == ATTN_KEY_ID) &&
+            *(const size_t *)(const void *)((const char *)from + k->at) == 0)
             continue;
         attn_out_printf(out, "%s\n%*s\"%s\": ", k == keys ? "{" : ",", indent, "", k->name);
         put_value(out, k, from, indent);

@@ -52,8 +52,8 @@ static int read_all(struct attn_map *m, int fd, const char *name, size_t limit, 
     }
 }
 
-/* Linux then reads 2 MB at a time, and keeps them in huge pages where the file system has such.  Pages that were read one by one
- * take twice as long to map, in every run until they are read again. */
+/* Linux then reads 2 MB at a time, and keeps them in huge pages where the file system has such.  Pages that were read
+ * one by one take twice as long to map, in every run until they are read again. */
 static void read_in_large_pieces(void *data, size_t len)
 {
 #ifdef MADV_HUGEPAGE
@@ -75,13 +75,15 @@ static int map_all(struct attn_map *m, int fd, off_t size, const char *name, siz
     return 0;
 }
 
-static int read_stream(struct attn_map *m, int fd, const struct stat *st, const char *name, size_t limit, struct attn_err *err)
+static int read_stream(struct attn_map *m, int fd, const struct stat *st, const char *name, size_t limit,
+                       struct attn_err *err)
 {
     return read_all(m, fd, name, S_ISCHR(st->st_mode) ? smaller(limit, ATTN_DEVICE_MOST) : limit, err);
 }
 
 /* Of a file of our own opening, which is at its first byte. */
-static int take(struct attn_map *out, int fd, const struct stat *st, const char *name, size_t limit, struct attn_err *err)
+static int take(struct attn_map *out, int fd, const struct stat *st, const char *name, size_t limit,
+                struct attn_err *err)
 {
     if (S_ISREG(st->st_mode) && st->st_size > 0)            /* files in /proc claim to be empty */
         return map_all(out, fd, st->st_size, name, limit, err);
@@ -142,7 +144,8 @@ int attn_map_check_found(const char *path, enum attn_links links, struct attn_er
 }
 
 /* Looks before it opens, because opening some devices has effects, and afterwards at what was opened. */
-int attn_map_open_found(struct attn_map *out, const char *path, size_t limit, enum attn_links links, struct attn_err *err)
+int attn_map_open_found(struct attn_map *out, const char *path, size_t limit, enum attn_links links,
+                        struct attn_err *err)
 {
     struct stat st;
     *out = (struct attn_map){0};

@@ -25,7 +25,8 @@ int attn_map_file(struct attn_map *out, int fd, const char *name, struct attn_er
  * somebody at its other end, reading a device may never end, and a link may lead to a file of somebody else. */
 enum attn_links { ATTN_LINKS_REFUSED, ATTN_LINKS_FOLLOWED };
 /* The same for such a path: fails at once unless a regular file is there. */
-int attn_map_open_found(struct attn_map *out, const char *path, size_t limit, enum attn_links links, struct attn_err *err);
+int attn_map_open_found(struct attn_map *out, const char *path, size_t limit, enum attn_links links,
+                        struct attn_err *err);
 /* Fails if anything but a regular file is at such a path, which is about to be written. */
 int attn_map_check_found(const char *path, enum attn_links links, struct attn_err *err);
 

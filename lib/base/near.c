@@ -66,16 +66,20 @@ static unsigned distance(const struct attn_letters *a, const struct attn_letters
 
 /* Words of other programs and of articles; a word may mean several names, of which each list has some. */
 static const struct { const char *word, *name; } meanings[] = {
-    {"attention", "pattern"}, {"attentions", "pattern"}, {"weights", "pattern"}, {"attn", "pattern"}, {"softmax", "pattern"},
+    {"attention", "pattern"}, {"attentions", "pattern"}, {"weights",
+                                                          "pattern"}, {"attn", "pattern"}, {"softmax", "pattern"},
     {"probs", "pattern"}, {"hidden", "resid_post"}, {"hidden_states", "resid_post"},
-    {"residual", "resid_post"}, {"embedding", "embed"}, {"embeddings", "embed"}, {"query", "q"}, {"key", "k"}, {"value", "v"},
+    {"residual", "resid_post"}, {"embedding", "embed"}, {"embeddings",
+                                                         "embed"}, {"query", "q"}, {"key", "k"}, {"value", "v"},
     {"queries", "q"}, {"keys", "k"}, {"values", "v"}, {"z", "context"},
     {"text", "sentence"}, {"prompt", "sentence"}, {"input", "sentence"}, {"string", "sentence"},
     {"vocab", "model"}, {"vocabulary", "model"}, {"tokenizer", "model"}, {"weights", "model"}, {"checkpoint", "model"},
     {"out", "output"}, {"save", "output"}, {"sort", "by"}, {"sort-by", "by"}, {"order", "by"}, {"rank", "by"},
-    {"compare", "diff"}, {"attention", "run"}, {"show", "run"}, {"visualize", "run"}, {"visualise", "run"}, {"draw", "plot"},
+    {"compare", "diff"}, {"attention", "run"}, {"show", "run"}, {"visualize", "run"}, {"visualise",
+                                                                                       "run"}, {"draw", "plot"},
     {"heatmap", "plot"}, {"heatmap", "term"}, {"heatmap", "png"}, {"image", "png"}, {"picture", "png"},
-    {"encode", "tokenize"}, {"complete", "generate"}, {"predict", "generate"}, {"continue", "generate"}, {"sample", "generate"},
+    {"encode", "tokenize"}, {"complete", "generate"}, {"predict", "generate"}, {"continue",
+                                                                                "generate"}, {"sample", "generate"},
     {"perplexity", "score"}, {"loss", "score"}, {"derive", "explain"}, {"induction", "heads"}, {"benchmark", "bench"},
     {"articles", "explain"},
 };
@@ -83,7 +87,8 @@ static const struct { const char *word, *name; } meanings[] = {
 bool attn_near_means(const char *typed, size_t len, const char *name)
 {
     for (size_t i = 0; i < sizeof meanings / sizeof *meanings; i++)
-        if (strlen(meanings[i].word) == len && !strncasecmp(typed, meanings[i].word, len) && !strcmp(name, meanings[i].name))
+        if (strlen(meanings[i].word) == len && !strncasecmp(typed, meanings[i].word, len) &&
+            !strcmp(name, meanings[i].name))
             return true;
     return false;
 }

@@ -64,7 +64,8 @@ static void put_word(char *buf, uint64_t w)
     memcpy(buf, &w, sizeof w);
 }
 
-/* attn_num_right for n / 10^digits.  Digits that are not wanted are shifted out; what is written behind the text does not count. */
+/* attn_num_right for n / 10^digits.  Digits that are not wanted are shifted out; what is written behind the text does
+ * not count. */
 static size_t put_word_right(char *buf, size_t columns, bool minus, uint64_t n, int digits)
 {
     enum { FIXED = 16 };                /* a fixed number of bytes takes no call */
@@ -241,15 +242,15 @@ static bool is_decimal(const char *s)
 
 enum { DIGITS_MOST = 19 };                /* so many fit into 64 bits */
 
-/* w / 10^k, w > 0, k <= 19, rounded once: both are shifted until their top bits are set, so that the quotient has 63 bits or more.
- * What the division leaves becomes its last bit, which is far below those that a double keeps. */
+/* w / 10^k, w > 0, k <= 19, rounded once: both are shifted until their top bits are set, so that the quotient has 63
+ * bits or more. What the division leaves becomes its last bit, which is far below those that a double keeps. */
 static double decimal_of(uint64_t w, unsigned k)
 {
     __extension__ typedef unsigned __int128 wide;
     static const uint64_t powers[DIGITS_MOST + 1] = {
-        1, 10, 100, 1000, 10000, 100000, 1000000, 10000000, 100000000, 1000000000, 10000000000, 100000000000, 1000000000000,
-        10000000000000, 100000000000000, 1000000000000000, 10000000000000000, 100000000000000000, 1000000000000000000,
-        10000000000000000000u,
+        1, 10, 100, 1000, 10000, 100000, 1000000, 10000000, 100000000, 1000000000, 10000000000, 100000000000,
+        1000000000000, 10000000000000, 100000000000000, 1000000000000000, 10000000000000000, 100000000000000000,
+        1000000000000000000, 10000000000000000000u,
     };
     int up = __builtin_clzll(w), down = __builtin_clzll(powers[k]);
     uint64_t by = powers[k] << down;

@@ -170,7 +170,8 @@ static void flush(struct attn_out *o)
     o->used = 0;
 }
 
-/* How much of the buffer is used: little at first, as a page that is touched for the first time takes longer than to write it. */
+/* How much of the buffer is used: little at first, as a page that is touched for the first time takes longer than to
+ * write it. */
 static size_t size_of(const struct attn_out *o)
 {
     return o->flushed < sizeof o->buf ? COPY_MOST : sizeof o->buf;
@@ -280,7 +281,8 @@ static bool reread(struct attn_out *o, char *data, size_t len, uint64_t at)
             len -= (size_t)n;
             at += (uint64_t)n;
         } else if (n == 0) {
-            attn_fail(&o->err, ATTN_EIO, "%s: ends at byte %" PRIu64 " of %" PRIu64 " just written: somebody cut it short",
+            attn_fail(&o->err, ATTN_EIO,
+                      "%s: ends at byte %" PRIu64 " of %" PRIu64 " just written: somebody cut it short",
                       o->to.name, at, o->flushed);
             return false;
         } else if (errno != EINTR) {
@@ -427,7 +429,8 @@ void attn_out_right(struct attn_out *o, size_t columns, double x, int digits)
     o->used += attn_num_right(room(o, columns + ATTN_NUM_FIXED_MAX), columns, x, digits);
 }
 
-/* How many bytes a JSON string holds as they are; what begins a character that a terminal may obey is looked at by itself. */
+/* How many bytes a JSON string holds as they are; what begins a character that a terminal may obey is looked at by
+ * itself. */
 static size_t plain_json(const char *s, size_t len)
 {
     size_t n = 0;

@@ -12,8 +12,10 @@
 struct attn_out;
 
 int attn_out_open(struct attn_out **out, const char *path, struct attn_err *err);   /* NULL or "-": standard output */
-int attn_out_open_ours(struct attn_out **out, const char *path, struct attn_err *err);      /* see attn_target_open_ours */
-int attn_out_open_scratch(struct attn_out **out, const char *path, struct attn_err *err);   /* see attn_target_open_scratch */
+/* see attn_target_open_ours */
+int attn_out_open_ours(struct attn_out **out, const char *path, struct attn_err *err);
+/* see attn_target_open_scratch */
+int attn_out_open_scratch(struct attn_out **out, const char *path, struct attn_err *err);
 /* A file that grows beside its target as PATH.part, continued after its first `keep` bytes; closing it does not
  * remove it. */
 int attn_out_open_growing(struct attn_out **out, const char *path, uint64_t keep, struct attn_err *err);
@@ -22,11 +24,11 @@ void attn_out_close(struct attn_out *o);                /* without commit the ta
 /* Flushes, closes, renames.  Standard output is flushed but left open.  A closed pipe (EPIPE) is not an error: see
  * attn_out_broken. */
 int attn_out_commit(struct attn_out *o, struct attn_err *err);
-/* Commits if rc is 0, the code of whoever wrote, and closes; returns that code or what went wrong here.  NULL is fine where
- * rc is an error. */
+/* Commits if rc is 0, the code of whoever wrote, and closes; returns that code or what went wrong here.  NULL is fine
+ * where rc is an error. */
 int attn_out_end(struct attn_out *o, int rc, struct attn_err *err);
-/* Commits files that belong together, in this order, once all of them are written: until then none replaces its target.  NULL
- * entries are skipped. */
+/* Commits files that belong together, in this order, once all of them are written: until then none replaces its target.
+ * NULL entries are skipped. */
 int attn_out_commit_all(struct attn_out *const *o, size_t n, struct attn_err *err);
 /* Takes the place of commit for memory: hands over the text, malloc'd, with a NUL after it. */
 int attn_out_take(struct attn_out *o, char **text, size_t *len, struct attn_err *err);

@@ -1,8 +1,8 @@
 /* pinning.h - keeps the threads of a team off the processor of the thread that they help.
  *
- * Linux starts and wakes a thread on the processor of whoever does that, unless it finds an idle one.  A virtual machine often
- * finds none: a processor that waits counts as taken away by its host.  Two threads then share one processor for milliseconds,
- * which is longer than many a pass takes, while others wait. */
+ * Linux starts and wakes a thread on the processor of whoever does that, unless it finds an idle one.  A virtual
+ * machine often finds none: a processor that waits counts as taken away by its host.  Two threads then share one
+ * processor for milliseconds, which is longer than many a pass takes, while others wait. */
 #ifndef ATTN_BASE_PINNING_H
 #define ATTN_BASE_PINNING_H
 

@@ -8,7 +8,8 @@ struct attn_sha256 {
     uint32_t state[8];
     uint64_t bytes;
     unsigned char block[64];
-    bool plain;                         /* may be set after start: use plain C even if the processor has the instructions */
+    bool plain;                         /* may be set after start: use plain C even if the processor has the
+                                         * instructions */
 };
 
 void attn_sha256_start(struct attn_sha256 *s);

@@ -11,7 +11,8 @@
 #include "attn.h"
 
 struct attn_str_view { const char *s; size_t len; };
-struct attn_string { uint32_t at, hash; };                          /* at: start in the pool; it ends where the next one starts */
+struct attn_string { uint32_t at, hash; };                          /* at: start in the pool; it ends where the next one
+                                                                     * starts */
 
 struct attn_strings {
     char *pool; size_t used, pool_room;                             /* with a NUL after each string */

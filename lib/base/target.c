@@ -91,7 +91,8 @@ bool attn_target_same(const char *a, const char *b)
 
 bool attn_target_is_temp(const char *name)
 {
-    size_t before = strlen(BEFORE), digits = strncmp(name, BEFORE, before) ? 0 : strspn(name + before, "0123456789abcdef");
+    size_t before = strlen(BEFORE), digits = strncmp(name, BEFORE, before) ? 0 : strspn(name + before,
+                                                                                        "0123456789abcdef");
     return digits == 16 && !strcmp(name + before + digits, AFTER);
 }
 
@@ -149,7 +150,8 @@ static bool open_part(struct attn_target *t, mode_t mode)
     return t->fd >= 0;
 }
 
-/* Only root may give a file away; others become the owner of what they replace, and keep its group if it is one of theirs. */
+/* Only root may give a file away; others become the owner of what they replace, and keep its group if it is one of
+ * theirs. */
 static void keep_owner(int fd, const struct stat *old)
 {
     struct stat new;
@@ -272,7 +274,8 @@ int attn_target_open_scratch(struct attn_target *t, const char *path, struct att
     if (rc)
         return rc;
     if (!t->temp)
-        rc = attn_fail(err, ATTN_EUSAGE, "%s: is no file, and its directory cannot hold what is needed to make it", t->name);
+        rc = attn_fail(err, ATTN_EUSAGE,
+                       "%s: is no file, and its directory cannot hold what is needed to make it", t->name);
     else if (unlink(t->temp))
         rc = attn_fail_errno(err, t->temp, "remove");
     if (rc) {
@@ -292,7 +295,8 @@ static int cut(const struct attn_target *t, uint64_t keep, struct attn_err *err)
     if (fstat(t->fd, &st) != 0)
         return attn_fail_errno(err, t->temp, "continue");
     if ((uint64_t)st.st_size < keep)
-        return attn_fail(err, ATTN_EIO, "%s: has %" PRIu64 " bytes, expected at least %" PRIu64 ": somebody cut it short; "
+        return attn_fail(err, ATTN_EIO,
+                         "%s: has %" PRIu64 " bytes, expected at least %" PRIu64 ": somebody cut it short; "
                          "start anew with --force", t->temp, (uint64_t)st.st_size, keep);
     if (!attn_disk_cut(t->fd, keep) || lseek(t->fd, 0, SEEK_END) < 0)
         return attn_fail_errno(err, t->temp, "continue");

@@ -1,9 +1,9 @@
 /* target.h - where output goes, such that a file appears complete or not at all.
  *
  * A regular or absent target, found by following links, is written beside itself under a unique name and renamed when
- * committed; the new file keeps the old one's permissions and, if this process may give files away, its owner.  Devices,
- * pipes and standard output are written in place.  A file that grows for hours is called PATH.part meanwhile; closed
- * without commit it stays, to be continued later. */
+ * committed; the new file keeps the old one's permissions and, if this process may give files away, its owner.
+ * Devices, pipes and standard output are written in place.  A file that grows for hours is called PATH.part meanwhile;
+ * closed without commit it stays, to be continued later. */
 #ifndef ATTN_BASE_TARGET_H
 #define ATTN_BASE_TARGET_H
 
@@ -24,7 +24,8 @@ struct attn_target {
 int attn_target_open(struct attn_target *t, const char *path, struct attn_err *err);
 /* Opens one whose name we made up, such as OUT.json beside OUT: a link or device there was planted, and is replaced. */
 int attn_target_open_ours(struct attn_target *t, const char *path, struct attn_err *err);
-/* Opens a file beside the target that has no name, and is gone when it is closed; the target must not be written in place. */
+/* Opens a file beside the target that has no name, and is gone when it is closed; the target must not be written in
+ * place. */
 int attn_target_open_scratch(struct attn_target *t, const char *path, struct attn_err *err);
 /* Opens a target that grows, continued after its first `keep` bytes, which PATH.part must have; a device or pipe is
  * written in place. */

@@ -13,12 +13,13 @@
 /* Waking a sleeping thread takes about as long as one core needs for this many floating point operations (some 10
  * microseconds); smaller loops stay with the caller. */
 static const double WORTH_WAKING = 1e6;
-/* To start the threads, and to end them, takes half a millisecond, a third of what this takes alone.  It is done when so much is
- * expected, or when the loops worth waking for have come to so much together: a short text in a small model never gets there,
- * and a large one loses nothing. */
+/* To start the threads, and to end them, takes half a millisecond, a third of what this takes alone.  It is done when
+ * so much is expected, or when the loops worth waking for have come to so much together: a short text in a small model
+ * never gets there, and a large one loses nothing. */
 static const double WORTH_STARTING = 1.5e8;
-/* Seconds to poll before sleeping, for each other thread: loops of a forward pass follow each other within microseconds, and the
- * last of many threads is awake long after the first.  There is no polling when threads have to share processors. */
+/* Seconds to poll before sleeping, for each other thread: loops of a forward pass follow each other within
+ * microseconds, and the last of many threads is awake long after the first.  There is no polling when threads have to
+ * share processors. */
 static const double SPIN_S = 30e-6;
 enum { SPINS = 32 };                    /* polls between two reads of the clock */
 /* Bytes of a thread's stack, regardless of the shell's limit (ulimit -s): a matrix product uses up to 850 KB of it. */
@@ -31,9 +32,11 @@ struct range { _Alignas(LINE) atomic_size_t next; size_t end; };
 
 struct attn_team {
     int size, started;                  /* size includes the caller, 0 is not known yet; threads running */
-    double estimate;                    /* what is expected, and what has come, of work worth waking them for until they are started */
+    double estimate;                    /* what is expected, and what has come, of work worth waking them for until they
+                                         * are started */
     struct range *range;                /* one for each worker */
-    bool pinned;                        /* each thread has a processor: it polls before it sleeps, and keeps off the caller's */
+    bool pinned;                        /* each thread has a processor: it polls before it sleeps, and keeps off the
+                                         * caller's */
     double spin_s;                      /* seconds to poll */
     struct attn_places places;          /* of all of them */
     atomic_int caller_at;               /* the caller's processor when it began the current job */
@@ -243,8 +246,8 @@ int attn_team_check(const struct attn_team *t, const char *what, struct attn_err
 {
     if (!t || is_here(t))
         return ATTN_OK;
-    return attn_fail(err, ATTN_EUSAGE, "%s belongs to process %ld, which made it, and has no threads in this child of it: make "
-                     "another one after fork", what, (long)t->process);
+    return attn_fail(err, ATTN_EUSAGE, "%s belongs to process %ld, which made it, and has no threads in this child of "
+                                       "it: make another one after fork", what, (long)t->process);
 }
 
 void attn_team_free(struct attn_team *t)

@@ -2,17 +2,17 @@
  *
  * Item i is computed in the same way by any thread, so results do not depend on their number.  Threads are started when
  * the loops so far show that it pays, sleep if no other follows within microseconds, and are not woken for loops
- * that are shorter than waking takes.  They keep off the caller's processor, and one that wakes up too late to help is not
- * waited for.  A child of fork() has none of the threads: there the caller does all the work, so that nothing hangs, and
- * attn_team_check tells those who can fail. */
+ * that are shorter than waking takes.  They keep off the caller's processor, and one that wakes up too late to help is
+ * not waited for.  A child of fork() has none of the threads: there the caller does all the work, so that nothing
+ * hangs, and attn_team_check tells those who can fail. */
 #ifndef ATTN_BASE_TEAM_H
 #define ATTN_BASE_TEAM_H
 
 #include "attn.h"
 
 struct attn_team;
-/* `threads` includes the caller: 1 starts none, 0 is as many as this process may use.  The team is smaller if a thread cannot be
- * started. */
+/* `threads` includes the caller: 1 starts none, 0 is as many as this process may use.  The team is smaller if a thread
+ * cannot be started. */
 int attn_team_new(struct attn_team **out, int threads, struct attn_err *err);
 void attn_team_free(struct attn_team *t);                           /* NULL is fine */
 int attn_team_size(struct attn_team *t);

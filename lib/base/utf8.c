@@ -56,7 +56,8 @@ size_t attn_utf8_mark(const char *s, size_t len)
     return len >= strlen(mark) && !memcmp(s, mark, strlen(mark)) ? strlen(mark) : 0;
 }
 
-/* Whether s begins with a sequence of two bytes, or of three whose first says nothing about the second: nearly all there are. */
+/* Whether s begins with a sequence of two bytes, or of three whose first says nothing about the second: nearly all
+ * there are. */
 static bool is_plain2(const char *s, size_t len)
 {
     unsigned char first = (unsigned char)s[0];
@@ -129,7 +130,8 @@ size_t attn_utf8_width(const char *s, size_t len)
 bool attn_utf8_steers(uint32_t c)
 {
     bool control = c < 0x20 || (c >= 0x7F && c < 0xA0);
-    return control || c == 0x61C || c == 0x200E || c == 0x200F || (c >= 0x202A && c <= 0x202E) || (c >= 0x2066 && c <= 0x2069);
+    return control || c == 0x61C || c == 0x200E || c == 0x200F || (c >= 0x202A && c <= 0x202E) ||
+           (c >= 0x2066 && c <= 0x2069);
 }
 
 /* Whether c shows nothing, as white space (not in this table) does, or changes the writing direction. */

@@ -9,14 +9,16 @@
 size_t attn_utf8_valid(const char *s, size_t len);
 /* Length of the ASCII prefix. */
 size_t attn_utf8_ascii(const char *s, size_t len);
-/* Length of the byte order mark that some editors begin a file with and nobody means as a part of the text; 0: there is none. */
+/* Length of the byte order mark that some editors begin a file with and nobody means as a part of the text; 0: there is
+ * none. */
 size_t attn_utf8_mark(const char *s, size_t len);
 /* The code point at s, len > 0; *step gets its length.  Invalid bytes give U+FFFD, one for each maximal broken
  * sequence, as Python's errors="replace" does. */
 uint32_t attn_utf8_next(const char *s, size_t len, size_t *step);
 /* Writes the UTF-8 of a code point (no surrogate, at most U+10FFFF) and returns its length. */
 size_t attn_utf8_put(char buf[4], uint32_t c);
-/* Whether a terminal would obey it instead of showing it: control characters, and those that change the writing direction. */
+/* Whether a terminal would obey it instead of showing it: control characters, and those that change the writing
+ * direction. */
 bool attn_utf8_steers(uint32_t c);
 /* A malloc'd copy for names in reports, pages and JSON, NULL without memory: invalid UTF-8 and whatever would steer a
  * terminal become U+FFFD. */

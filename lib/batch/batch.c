@@ -22,7 +22,8 @@ struct batch {
 
 static int changed(const struct batch *b, struct attn_err *err)
 {
-    return attn_fail(err, ATTN_EFORMAT, "%s: is not the input that %s was made of: its first %" PRIu64 " records differ or "
+    return attn_fail(err, ATTN_EFORMAT,
+                     "%s: is not the input that %s was made of: its first %" PRIu64 " records differ or "
                      "there are others now; start anew with --force", attn_records_path(b->e.in), b->out.path,
                      b->out.journal.side.now.records);
 }
@@ -101,7 +102,8 @@ static size_t good_until(const struct batch *b, size_t n)
 
 static void refuse_length(struct attn_item *item, size_t T)
 {
-    snprintf(item->failure.msg, sizeof item->failure.msg, "the sentence has %zu tokens, but those of this stack have %zu: a stack "
+    snprintf(item->failure.msg, sizeof item->failure.msg,
+             "the sentence has %zu tokens, but those of this stack have %zu: a stack "
              "takes one length, --format npy any", item->tokens->n, T);
     item->failure.code = ATTN_EFORMAT;
     attn_tokens_free(item->tokens);
@@ -190,7 +192,8 @@ static int run(struct batch *b, struct attn_err *err)
         return rc;
     b->state->unread = attn_out_broken(b->out.stream);
     b->state->complete = !b->stopped || b->state->unread;
-    return b->state->complete ? attn_output_finish(&b->out, attn_records_total(b->e.in), err) : attn_output_pause(&b->out, err);
+    return b->state->complete ? attn_output_finish(&b->out, attn_records_total(b->e.in), err) :
+           attn_output_pause(&b->out, err);
 }
 
 /* Checks that the finished output was made from exactly this input. */

@@ -65,7 +65,8 @@ struct attn_reading {
 int attn_group_read(struct attn_group *g, struct attn_records *from, const struct attn_reading *reading, bool *end,
                     bool *stopped, struct attn_err *err);
 /* Adds a copy of a record from elsewhere. */
-int attn_group_add(struct attn_group *g, const struct attn_record *r, const struct attn_reading *reading, struct attn_err *err);
+int attn_group_add(struct attn_group *g, const struct attn_record *r, const struct attn_reading *reading,
+                   struct attn_err *err);
 /* Opens the tokenizer, if nobody has. */
 int attn_reading_tokenizer(struct attn_reading *reading, struct attn_err *err);
 /* Tokenizes each item, or notes why that failed. */
@@ -87,18 +88,21 @@ struct attn_observer attn_capture_observer(struct attn_capture *c);
 /* Announces sentence i to a watcher, in the order of the forward pass.  Several threads may do so for different
  * sentences. */
 int attn_capture_announce(const struct attn_capture *c, size_t i,
-                          int (*watch)(void *, const struct attn_probe *, struct attn_err *), void *self, struct attn_err *err);
+                          int (*watch)(void *, const struct attn_probe *, struct attn_err *), void *self,
+                          struct attn_err *err);
 
 /* ---- summary.c ---- */
 
 struct attn_summary;
 extern const char attn_summary_of_heads[];              /* the form that has all scores of heads, and nothing else */
 /* Covers the heads of the patterns that o->select selects, in the form of o->summary_form. */
-int attn_summary_new(struct attn_summary **out, const struct attn_batch_opts *o, struct attn_team *team, struct attn_err *err);
+int attn_summary_new(struct attn_summary **out, const struct attn_batch_opts *o, struct attn_team *team,
+                     struct attn_err *err);
 void attn_summary_free(struct attn_summary *s);                     /* NULL is fine */
 void attn_summary_header(const struct attn_summary *s, struct attn_out *o);
 /* Prepares for a pass of these n sentences, which the observer then watches. */
-int attn_summary_start(struct attn_summary *s, const int32_t *ids, const struct attn_seq *seq, size_t n, struct attn_err *err);
+int attn_summary_start(struct attn_summary *s, const int32_t *ids, const struct attn_seq *seq, size_t n,
+                       struct attn_err *err);
 struct attn_observer attn_summary_observer(struct attn_summary *s);
 const struct attn_scores *attn_summary_scores(const struct attn_summary *s);
 /* Writes the lines of sentence i of the pass or, unless `failed` is NULL, that of a sentence which failed, and why. */
@@ -107,8 +111,8 @@ void attn_summary_line(const struct attn_summary *s, size_t i, const char *faile
 
 /* ---- writing.c ---- */
 
-/* The format of that name, if a batch writes it; else NULL.  The names of all: streams, then what a record gets a directory
- * for, then stacks. */
+/* The format of that name, if a batch writes it; else NULL.  The names of all: streams, then what a record gets a
+ * directory for, then stacks. */
 const struct attn_format *attn_batch_format(const char *name);
 enum { ATTN_BATCH_FORMATS = 3 * ATTN_FORMAT_LIST };
 const char *attn_batch_formats(char list[ATTN_BATCH_FORMATS]);
@@ -124,20 +128,21 @@ struct attn_writing {                   /* what all records have in common */
     bool rows;                          /* a summary is written besides */
 };
 
-/* The name of the single file that a format writes to a record's directory; NULL: it writes a manifest, or no directory. */
+/* The name of the single file that a format writes to a record's directory; NULL: it writes a manifest, or no
+ * directory. */
 enum { ATTN_RECORD_FILE = 32 };
 const char *attn_record_file(char name[ATTN_RECORD_FILE], const struct attn_format *f);
 /* Whether a directory of an output is called like that of a record: "000012". */
 bool attn_record_named(const char *name);
-/* Removes the directories of records that an older batch left in `dir` and that are not in this share of `total`, but for files of
- * somebody else. */
+/* Removes the directories of records that an older batch left in `dir` and that are not in this share of `total`, but
+ * for files of somebody else. */
 int attn_writing_clear(const char *dir, const struct attn_share *share, uint64_t total, struct attn_err *err);
 
 /* The malloc'd lines for the stream and for a separate summary; either may be NULL. */
 struct attn_record_lines { char *line, *row; size_t line_len, row_len; };
 /* i counts the captured items, which excludes failed ones; `live`: the activations have been written already. */
-int attn_writing_lines(struct attn_record_lines *out, const struct attn_writing *w, const struct attn_item *item, size_t i,
-                       bool live, struct attn_err *err);
+int attn_writing_lines(struct attn_record_lines *out, const struct attn_writing *w, const struct attn_item *item,
+                       size_t i, bool live, struct attn_err *err);
 void attn_writing_lines_free(struct attn_record_lines *l);
 struct attn_engine;
 /* Runs a sentence with too many numbers to keep, and writes its activations meanwhile: to `to`, the stream, to its
@@ -186,15 +191,16 @@ int attn_engine_run(struct attn_engine *e, const struct attn_item *item, size_t 
 /* Announces the run to `watcher`, unless its wants is NULL. */
 int attn_engine_live(struct attn_engine *e, const struct attn_item *item, const struct attn_observer *watcher,
                      struct attn_err *err);
-uint64_t attn_engine_numbers(const struct attn_engine *e, const struct attn_item *item);    /* how many are written of an item */
+/* how many are written of an item */
+uint64_t attn_engine_numbers(const struct attn_engine *e, const struct attn_item *item);
 /* The memory that a separate plan takes, and what was kept, in bytes. */
 int attn_engine_memory(const struct attn_engine *e, uint64_t tokens, uint64_t *bytes, struct attn_err *err);
 
 /* ---- stack.c ---- */
 
 struct attn_stack;
-int attn_stack_new(struct attn_stack **out, const struct attn_info *info, const struct attn_select *select, const char *dir,
-                   struct attn_err *err);
+int attn_stack_new(struct attn_stack **out, const struct attn_info *info, const struct attn_select *select,
+                   const char *dir, struct attn_err *err);
 void attn_stack_free(struct attn_stack *s);                         /* NULL is fine */
 size_t attn_stack_tokens(const struct attn_stack *s);               /* 0: unknown yet */
 /* T is the length of the sentences in the `rows` rows already written; 0: unknown, since all of them failed. */
@@ -204,8 +210,8 @@ int attn_stack_set_tokens(struct attn_stack *s, size_t T, struct attn_err *err);
 /* A row is announced in bands; then it must be ended.  One that failed is ended without. */
 struct attn_observer attn_stack_observer(struct attn_stack *s);
 void attn_stack_end_row(struct attn_stack *s, bool failed);
-/* Removes what an older batch left in the directory: arrays that it did not finish; those that it did and that are not of the
- * stack `s`, which is NULL where none was made. */
+/* Removes what an older batch left in the directory: arrays that it did not finish; those that it did and that are not
+ * of the stack `s`, which is NULL where none was made. */
 int attn_stack_clear_begun(const struct attn_stack *s, struct attn_err *err);
 int attn_stack_clear_others(const char *dir, const struct attn_stack *s, struct attn_err *err);
 int attn_stack_flush(struct attn_stack *s, bool disk, struct attn_err *err);
@@ -264,7 +270,8 @@ struct attn_output {
 };
 
 /* Writes nothing yet; out->journal.side.now tells how far an earlier run has come. */
-int attn_output_open(struct attn_output *out, struct attn_engine *e, enum attn_journal_state *state, struct attn_err *err);
+int attn_output_open(struct attn_output *out, struct attn_engine *e, enum attn_journal_state *state,
+                     struct attn_err *err);
 int attn_output_start(struct attn_output *out, struct attn_err *err);
 /* Writes items in order; `live`: the item's activations were written while it ran. */
 int attn_output_put(struct attn_output *out, const struct attn_item *item, size_t n, bool live, struct attn_err *err);

@@ -157,7 +157,8 @@ struct attn_observer attn_capture_observer(struct attn_capture *c)
 }
 
 int attn_capture_announce(const struct attn_capture *c, size_t i,
-                          int (*to)(void *, const struct attn_probe *, struct attn_err *), void *self, struct attn_err *err)
+                          int (*to)(void *, const struct attn_probe *, struct attn_err *), void *self,
+                          struct attn_err *err)
 {
     size_t T = c->sentence[i].T;
     int rc = ATTN_OK;

@@ -19,7 +19,8 @@
 enum {
     ROWS = 512, ROWS_LEAST = 32,        /* of a pass */
     SEQS = 256,
-    NUMBERS = 1 << 21                   /* kept of a pass; a sentence with more than half as many is written while it runs */
+    NUMBERS = 1 << 21                   /* kept of a pass; a sentence with more than half as many is written while it
+                                         * runs */
 };
 static const double WORK = 1.5e11;      /* floating point operations of a pass: a second or two on a slow machine */
 
@@ -50,16 +51,19 @@ static int open_input(struct attn_engine *e, struct attn_err *err)
         rc = attn_team_new(&e->team, o->plan.threads, err);
     start_keys(e);
     e->reading.team = e->team;
-    e->reading.table = !rc && e->in && (!strcmp(attn_records_format(e->in), "csv") || !strcmp(attn_records_format(e->in), "tsv"));
+    e->reading.table = !rc && e->in &&
+                       (!strcmp(attn_records_format(e->in), "csv") || !strcmp(attn_records_format(e->in), "tsv"));
     return rc;
 }
 
 /* What is wrong with edits for any text is found before anything is written. */
 static int open_editor(struct attn_engine *e, struct attn_err *err)
 {
-    struct attn_editor_opts o = {.edits = e->o->edits, .model = e->o->model, .tokenizer = e->o->tokenizer, .encode = e->o->encode,
+    struct attn_editor_opts o = {.edits = e->o->edits, .model = e->o->model, .tokenizer = e->o->tokenizer,
+                                 .encode = e->o->encode,
                                  .from = e->o->from, .plan = e->o->plan};
-    bool for_each = e->o->grid && attn_edits_from(o.edits);         /* each record has another text to take values from */
+    bool for_each = e->o->grid && attn_edits_from(o.edits);         /* each record has another text to take values
+                                                                     * from */
     return attn_edits_count(o.edits) && !for_each ? attn_editor_new(&e->editor, &o, err) : ATTN_OK;
 }
 
@@ -75,15 +79,16 @@ static int open_grids(struct attn_engine *e, struct attn_err *err)
     e->reading.labels = o->labels;
     e->reading.n_ctx = e->info.n_ctx;
     if (o->grid && !(f->flags & (ATTN_FORMAT_LINES | ATTN_FORMAT_SUMMARY)))
-        return attn_fail(err, ATTN_EUSAGE, "%s holds activations: a grid for each record is written as ndjson, as a table or as a "
-                         "summary", f->name);
+        return attn_fail(err, ATTN_EUSAGE, "%s holds activations: a grid for each record is written as ndjson, as a "
+                                           "table or as a summary", f->name);
     return o->grid ? attn_grids_new(&e->grids, o, &e->reading, err) : ATTN_OK;
 }
 
 static const char *token_text(void *reading, int32_t id, size_t *len)
 {
     const struct attn_reading *r = reading;
-    return r->tokenizer ? attn_tokenizer_text(r->tokenizer, id, len) : r->labels ? attn_labels_text(r->labels, id, len) : NULL;
+    return r->tokenizer ? attn_tokenizer_text(r->tokenizer, id, len) :
+           r->labels ? attn_labels_text(r->labels, id, len) : NULL;
 }
 
 static int open_writing(struct attn_engine *e, struct attn_err *err)
@@ -94,9 +99,11 @@ static int open_writing(struct attn_engine *e, struct attn_err *err)
         rc = attn_summary_new(&e->summary, o, e->team, err);
     attn_kind_say(&e->kind, &o->plan.kind);
     e->writing.job = (struct attn_sink_job){
-        .kind = e->kind.of, .attention = o->plan.kind, .model = &e->info, .of = o->model, .digest = e->digest, .select = o->select,
+        .kind = e->kind.of, .attention = o->plan.kind, .model = &e->info, .of = o->model, .digest = e->digest,
+        .select = o->select,
         .cpu = o->plan.bf16 ? attn_cpu_target() : attn_vec_target(),
-        .command = o->command, .picture = o->picture, .csv_safe = o->csv_safe, .edits = attn_edits_count(o->edits) ? o->edits : NULL,
+        .command = o->command, .picture = o->picture, .csv_safe = o->csv_safe,
+        .edits = attn_edits_count(o->edits) ? o->edits : NULL,
         .token_text = token_text, .token_ctx = &e->reading};
     e->writing.capture = e->capture;
     e->writing.summary = e->summary;
@@ -148,7 +155,8 @@ static int fit(struct attn_engine *e, struct attn_item *item, struct attn_err *e
 {
     int rc = e->grids ? attn_grids_fit(e->grids, item, err) : ATTN_OK;
     if (!rc && e->editor && !item->failure.code)
-        rc = attn_editor_text(e->editor, 0, item->ids, item->tokens->n, false, &item->failure) ? attn_item_blame(item, err) : ATTN_OK;
+        rc = attn_editor_text(e->editor, 0, item->ids, item->tokens->n, false, &item->failure) ?
+             attn_item_blame(item, err) : ATTN_OK;
     if (!rc && item->failure.code) {
         attn_tokens_free(item->tokens);
         item->tokens = NULL;
@@ -324,7 +332,8 @@ int attn_engine_memory(const struct attn_engine *e, uint64_t tokens, uint64_t *b
 {
     struct attn_cost cost = {0};
     struct attn_plan p = plan_for(e, 0);
-    struct attn_observer observers[2] = {kept(e) || !e->summary ? attn_capture_observer(e->capture) : attn_summary_observer(e->summary)};
+    struct attn_observer observers[2] = {kept(e) || !e->summary ? attn_capture_observer(e->capture) :
+                                         attn_summary_observer(e->summary)};
     if (e->editor)
         observers[1] = attn_editor_observer(e->editor);
     int rc = attn_run_measure(&cost, e->o->model, &p, observers, e->editor ? 2 : 1, err);

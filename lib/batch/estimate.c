@@ -12,9 +12,10 @@
  * file. */
 enum { NPY_HEADER = 128, CSV_NUMBER = 12, TIDY_NUMBER = 70, FILE_ENTRY = 256 };
 
-/* Estimated bytes of formats whose files are text or pictures: of a record, and more for each activation, each matrix of one and
- * each number, or each pixel where matrices have more numbers than a picture has squares. */
-static const struct estimated { const char *format; double record, activation, matrix, number, squares, pixel; } estimated[] = {
+/* Estimated bytes of formats whose files are text or pictures: of a record, and more for each activation, each matrix
+ * of one and each number, or each pixel where matrices have more numbers than a picture has squares. */
+static const struct estimated { const char *format; double record, activation, matrix, number, squares,
+                               pixel; } estimated[] = {
     {"csv", 0, 0, FILE_ENTRY, CSV_NUMBER, 0, CSV_NUMBER},
     {"png", 4000, 1500, 1200, 0.4, 2e4, 0.03},    /* its squares shrink */
     {"svg", 10000, 5000, 1400, 8, ATTN_SVG_SQUARES, 0.1},
@@ -24,7 +25,8 @@ static const double SAMPLE = 1;         /* approximate seconds to run records fo
 struct sample { uint64_t tokens, bytes, records; double seconds; };
 
 /* Runs one pass and formats its lines, which are discarded. */
-static int run_pass(struct attn_engine *e, const struct attn_item *item, size_t n, struct sample *s, struct attn_err *err)
+static int run_pass(struct attn_engine *e, const struct attn_item *item, size_t n, struct sample *s,
+                    struct attn_err *err)
 {
     size_t captured = 0;
     bool apart = attn_batch_in_directory(e->writing.format);  /* its activations are not part of the lines */
@@ -79,9 +81,11 @@ static void count(const struct attn_engine *e, struct attn_batch_estimate *out)
     }
 }
 
-static uint64_t bytes_estimated(const struct estimated *x, const struct attn_engine *e, const struct attn_batch_estimate *out)
+static uint64_t bytes_estimated(const struct estimated *x, const struct attn_engine *e,
+                                const struct attn_batch_estimate *out)
 {
-    double records = (double)(out->records - out->failed), matrices = records * (double)attn_select_matrices(e->o->select);
+    double records = (double)(out->records - out->failed),
+    matrices = records * (double)attn_select_matrices(e->o->select);
     double numbers = (double)out->numbers, each = numbers > x->squares * matrices ? x->pixel : x->number;
     return (uint64_t)(records * (x->record + x->activation * (double)attn_select_activations(e->o->select)) +
                       matrices * x->matrix + numbers * each);
@@ -100,7 +104,8 @@ static uint64_t bytes_apart(const struct attn_engine *e, const struct attn_batch
     return out->numbers * sizeof(float) + (stack ? files * NPY_HEADER : good * files * (NPY_HEADER + FILE_ENTRY));
 }
 
-static int finish(const struct attn_engine *e, const struct sample *s, struct attn_batch_estimate *out, struct attn_err *err)
+static int finish(const struct attn_engine *e, const struct sample *s, struct attn_batch_estimate *out,
+                  struct attn_err *err)
 {
     double each = s->records ? (double)s->bytes / (double)s->records : 0;
     out->bytes = (uint64_t)(each * (double)out->records) + bytes_apart(e, out);

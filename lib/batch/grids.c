@@ -10,7 +10,8 @@
 #include "sinks/sink_csv.h"
 #include "sinks/grid.h"
 
-enum { FROM, ANSWERS };                 /* fields of a record: the other text, those that the metric names, and its ids */
+enum { FROM, ANSWERS };                 /* fields of a record: the other text, those that the metric names, and its
+                                         * ids */
 
 struct attn_grids {
     const struct attn_batch_opts *o;
@@ -47,7 +48,8 @@ static int list_fields(struct attn_grids *g, struct attn_err *err)
         const struct attn_metric_term *t = &g->metric->term[i];
         for (size_t k = 0; k < sizeof taken / sizeof *taken && t->field; k++)
             if (!strcmp(t->token, taken[k]))
-                return attn_fail(err, ATTN_EUSAGE, "metric '%s': column %zu: {%s} is a text of the record, or its label: expected "
+                return attn_fail(err, ATTN_EUSAGE,
+                                 "metric '%s': column %zu: {%s} is a text of the record, or its label: expected "
                                  "another field, as in {answer}", g->metric->text, t->column, t->token);
         if (t->field && !has_field(g, t->token))
             g->field[g->n_fields++] = t->token;
@@ -90,7 +92,8 @@ static int understand(struct attn_grids *g, struct attn_err *err)
     struct attn_err why = {0};
     rc = attn_patch_check(g->o->model, &opts, &g->result, &why);
     if (rc)                             /* of a batch the name of the option is another */
-        return strncmp(why.msg, "--what", 6) ? attn_fail_as(err, &why) : attn_fail(err, why.code, "--patch%s", why.msg + 6);
+        return strncmp(why.msg, "--what", 6) ? attn_fail_as(err, &why) : attn_fail(err, why.code,
+                                                                                   "--patch%s", why.msg + 6);
     g->over = g->result.over;
     g->cells = g->result.grid[0] * g->result.grid[1];
     if (attn_metric_has_words(g->metric))
@@ -98,7 +101,8 @@ static int understand(struct attn_grids *g, struct attn_err *err)
     return rc ? rc : attn_metric_check(g->metric, g->o->model, g->reading->tokenizer, err);
 }
 
-int attn_grids_new(struct attn_grids **out, const struct attn_batch_opts *o, struct attn_reading *reading, struct attn_err *err)
+int attn_grids_new(struct attn_grids **out, const struct attn_batch_opts *o, struct attn_reading *reading,
+                   struct attn_err *err)
 {
     struct attn_grids *g = *out = calloc(1, sizeof *g);
     if (!g)
@@ -151,7 +155,8 @@ static int encode(struct attn_grids *g, struct attn_item *item, struct attn_err 
     const struct attn_record_field *from = other_text(item);
     if (!from)
         return attn_fail(err, ATTN_EFORMAT, "expected \"from\", the other text, or \"from_ids\", its token ids");
-    int rc = from->text ? attn_encode_with(&item->from, g->reading->tokenizer, from->text, from->len, &g->reading->encode, err)
+    int rc = from->text ? attn_encode_with(&item->from, g->reading->tokenizer, from->text, from->len,
+                                           &g->reading->encode, err)
                         : attn_tokens_from_ids(&item->from, from->ids, from->n, err);
     if (!rc && g->reading->labels)
         rc = attn_tokens_label(item->from, g->reading->labels, err);
@@ -184,7 +189,8 @@ static int64_t id_of(const struct attn_record_field *f)
 static int bind_metric(struct attn_grids *g, const struct attn_item *item, struct attn_err *err)
 {
     struct attn_metric_field *list = calloc(g->n_fields + 1, sizeof *list);
-    struct attn_metric_of of = {.model = g->o->model, .tokenizer = g->reading->tokenizer, .ids = item->ids, .T = item->tokens->n,
+    struct attn_metric_of of = {.model = g->o->model, .tokenizer = g->reading->tokenizer, .ids = item->ids,
+                                .T = item->tokens->n,
                                 .field = list};
     int rc = list ? ATTN_OK : attn_no_memory(err, NULL, "for %zu fields", g->n_fields);
     for (size_t i = ANSWERS; i + 1 < g->n_fields && !rc; i++) {
@@ -203,10 +209,12 @@ static int bind_metric(struct attn_grids *g, const struct attn_item *item, struc
     return rc;
 }
 
-static int open_editor(const struct attn_grids *g, struct attn_editor **editor, const struct attn_item *item, struct attn_err *err)
+static int open_editor(const struct attn_grids *g, struct attn_editor **editor, const struct attn_item *item,
+                       struct attn_err *err)
 {
     const struct attn_batch_opts *o = g->o;
-    struct attn_editor_opts opts = {.edits = o->edits, .model = o->model, .tokenizer = o->tokenizer, .encode = o->encode,
+    struct attn_editor_opts opts = {.edits = o->edits, .model = o->model, .tokenizer = o->tokenizer,
+                                    .encode = o->encode,
                                     .from = item->from, .plan = o->plan};
     int rc = attn_editor_new(editor, &opts, err);
     return rc ? rc : attn_editor_text(*editor, 0, item->ids, item->tokens->n, false, err);

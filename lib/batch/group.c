@@ -81,7 +81,8 @@ static void make_key(struct attn_item *item, const struct attn_reading *reading)
     attn_sha256_end(&sha, item->key);
 }
 
-int attn_group_add(struct attn_group *g, const struct attn_record *r, const struct attn_reading *reading, struct attn_err *err)
+int attn_group_add(struct attn_group *g, const struct attn_record *r, const struct attn_reading *reading,
+                   struct attn_err *err)
 {
     struct attn_item *more = attn_grow(g->item, &g->room, g->n + 1, sizeof *more);
     if (!more)
@@ -130,7 +131,8 @@ static int make_tokens(struct attn_item *item, const struct attn_reading *readin
     if (item->tokens->n == 0)
         return attn_fail(err, ATTN_EFORMAT, "the sentence is empty: there is no token to run");
     if (item->tokens->n > reading->n_ctx)
-        return attn_fail(err, ATTN_EFORMAT, "the text has %zu tokens, but the model takes at most %zu (n_ctx): shorten it",
+        return attn_fail(err, ATTN_EFORMAT, "the text has %zu tokens, but the model takes at most %zu (n_ctx): shorten "
+                                            "it",
                          item->tokens->n, reading->n_ctx);
     rc = attn_tokens_to_ids(&item->ids, item->tokens, err);
     return rc ? rc : attn_model_check_tokens(reading->model, item->tokens, err);

@@ -69,9 +69,11 @@ int attn_part_check(const char *path, bool renaming, uint64_t bytes, struct attn
     if (!there)
         rc = attn_fail_errno(err, path, "open");
     else if (!S_ISREG(st.st_mode))
-        rc = attn_fail(err, ATTN_EFORMAT, "%s: is no file, but it was when it was finished: start anew with --force", name);
+        rc = attn_fail(err, ATTN_EFORMAT,
+                       "%s: is no file, but it was when it was finished: start anew with --force", name);
     else if ((uint64_t)st.st_size != bytes)
-        rc = attn_fail(err, ATTN_EFORMAT, "%s: has %" PRIu64 " bytes, and had %" PRIu64 " when it was finished: start anew with --force",
+        rc = attn_fail(err, ATTN_EFORMAT,
+                       "%s: has %" PRIu64 " bytes, and had %" PRIu64 " when it was finished: start anew with --force",
                        name, (uint64_t)st.st_size, bytes);
     free(part);
     return rc;
@@ -126,8 +128,8 @@ static int take_over(struct attn_journal *j, const char *path, struct attn_err *
 
 static int refuse(const struct attn_journal *j, struct attn_err *err)
 {
-    return attn_fail(err, ATTN_EFORMAT, "%s.part: an earlier run was not finished: continue it with --resume, or start anew with "
-                     "--force", j->path);
+    return attn_fail(err, ATTN_EFORMAT, "%s.part: an earlier run was not finished: continue it with --resume, or start "
+                                        "anew with --force", j->path);
 }
 
 static int resume(struct attn_journal *j, enum attn_journal_state *state, struct attn_err *err)
@@ -138,7 +140,8 @@ static int resume(struct attn_journal *j, enum attn_journal_state *state, struct
         rc = take_over(j, j->part_json, err);
         *state = j->side.complete ? ATTN_JOURNAL_ENDING : ATTN_JOURNAL_CONTINUED;
     } else if (attn_part_size(j->path, &bytes)) {
-        rc = attn_fail(err, ATTN_EFORMAT, "%s.part: nothing beside it tells how it was made (%s): start anew with --force",
+        rc = attn_fail(err, ATTN_EFORMAT, "%s.part: nothing beside it tells how it was made (%s): start anew with "
+                                          "--force",
                        j->path, j->part_json);
     } else if (there(j->json) && there(j->path)) {
         rc = take_over(j, j->json, err);
@@ -171,14 +174,15 @@ static int take(struct attn_journal *j, struct attn_err *err)
     return j->fd >= 0 ? ATTN_OK : attn_disk_not_taken(err, j->path, ".part.json", "create");
 }
 
-int attn_journal_open(struct attn_journal *j, const char *path, bool resuming, bool force, enum attn_journal_state *state,
-                      struct attn_err *err)
+int attn_journal_open(struct attn_journal *j, const char *path, bool resuming, bool force,
+                      enum attn_journal_state *state, struct attn_err *err)
 {
     uint64_t bytes;
     *state = ATTN_JOURNAL_NEW;
     j->fd = -1;
     if (!path)
-        return resuming ? attn_fail(err, ATTN_EUSAGE, "--resume continues a file, but the output goes to standard output or "
+        return resuming ? attn_fail(err, ATTN_EUSAGE,
+                                    "--resume continues a file, but the output goes to standard output or "
                                     "a device: give a file with -o") : ATTN_OK;
     j->path = strdup(path);
     if (attn_asprintf(&j->part_json, "%s.part.json", path) < 0)

@@ -1,7 +1,7 @@
 /* means.c - the mean of each cell of a grid over many records, from the rows of all of them.
  *
- * Sums are added up in the order of the rows, that of the records, in double precision: whoever has the same rows gets the same
- * bits.  Memory grows with the cells, not with the records. */
+ * Sums are added up in the order of the rows, that of the records, in double precision: whoever has the same rows gets
+ * the same bits.  Memory grows with the cells, not with the records. */
 #include "batch/grids.h"
 
 #include <errno.h>
@@ -37,7 +37,8 @@ struct field { const char *s; size_t len; };
 
 static int refuse(const struct means *m, const char *expected, struct attn_err *err)
 {
-    return attn_fail(err, ATTN_EFORMAT, "%s: line %" PRIu64 ": is no row of a grid, expected %s", m->path, m->line, expected);
+    return attn_fail(err, ATTN_EFORMAT,
+                     "%s: line %" PRIu64 ": is no row of a grid, expected %s", m->path, m->line, expected);
 }
 
 /* ---- rows -------------------------------------------------------------------------------- */
@@ -141,7 +142,8 @@ static int read_rows(struct means *m, const struct attn_map *map, struct attn_er
     m->line = 1;
     int rc = read_header(m, &at, end, err);
     for (m->line = 2; at < end && !rc; m->line++)
-        rc = next_row(f, &at, end) == m->axes + 5 ? add_row(m, f, err) : refuse(m, "as many fields as in the first line", err);
+        rc = next_row(f, &at, end) == m->axes + 5 ? add_row(m, f, err) :
+             refuse(m, "as many fields as in the first line", err);
     return rc;
 }
 
@@ -179,7 +181,8 @@ static void write_means(struct means *m, struct attn_out *o)
     }
 }
 
-int attn_means_make(const struct attn_map *rows, const char *name, const char *path, uint64_t *bytes, struct attn_err *err)
+int attn_means_make(const struct attn_map *rows, const char *name, const char *path, uint64_t *bytes,
+                    struct attn_err *err)
 {
     struct means m = {.path = name};
     struct attn_out *o = NULL;

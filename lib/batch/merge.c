@@ -1,8 +1,8 @@
 /* merge.c - merges the shards of a batch into what one process would have written.
  *
  * Nothing appears under its final name before it is complete: streams are renamed, and so is a directory, which is
- * built beside its final name.  The sidecar of a stream, which is replaced if it is there, comes last.  A directory, which
- * is not replaced, comes last itself, after its sidecar: until then whatever is there can be merged again. */
+ * built beside its final name.  The sidecar of a stream, which is replaced if it is there, comes last.  A directory,
+ * which is not replaced, comes last itself, after its sidecar: until then whatever is there can be merged again. */
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -24,7 +24,8 @@ struct merge {
     const struct attn_format *format;
     bool grids;                         /* they are of grids, whose summary is made of the joined rows */
     struct attn_shard_files shards;
-    char *path, *sidecar;                /* links followed; path of the sidecar; NULL: standard output, a pipe or a device */
+    char *path, *sidecar;                /* links followed; path of the sidecar; NULL: standard output, a pipe or a
+                                          * device */
     char *inside;                       /* the summary's name, if it belongs into the directory that is written */
     struct attn_mark mark;              /* bytes and summary_bytes of what was written */
 };
@@ -124,7 +125,8 @@ static int means_of(struct attn_out *rows, const char *path, uint64_t *bytes, st
 }
 
 /* Joins the rows of grids in a file without a name, and writes their means. */
-static int join_means(const struct merge *m, const struct stream *s, const char *path, uint64_t *bytes, struct attn_err *err)
+static int join_means(const struct merge *m, const struct stream *s, const char *path, uint64_t *bytes,
+                      struct attn_err *err)
 {
     struct attn_out *rows;
     int rc = attn_out_open_scratch(&rows, path, err);
@@ -141,7 +143,8 @@ static int join_summary(const struct merge *m, const char *path, uint64_t *bytes
 {
     if (!m->grids)
         return join(m, &summary, path, bytes, err);
-    return attn_target_in_place(path) ? attn_fail(err, ATTN_EUSAGE, "the means over all records go to a file, and %s is none", path)
+    return attn_target_in_place(path) ? attn_fail(err, ATTN_EUSAGE,
+                                                  "the means over all records go to a file, and %s is none", path)
                                       : join_means(m, &summary, path, bytes, err);
 }
 
@@ -195,8 +198,8 @@ static int write_summary(struct merge *m, const char *dir, struct attn_err *err)
     if (!m->inside)
         return join_summary(m, m->o->summary, &m->mark.summary_bytes, err);
     if (attn_folder_has(dir, m->inside))
-        return attn_fail(err, ATTN_EUSAGE, "%s: would be written to for the output and for the summary: give one of them "
-                         "another name", m->o->summary);
+        return attn_fail(err, ATTN_EUSAGE, "%s: would be written to for the output and for the summary: give one of "
+                                           "them another name", m->o->summary);
     if (attn_asprintf(&path, "%s/%s", dir, m->inside) < 0)
         return attn_no_memory(err, m->o->summary, "for its name");
     int rc = join_summary(m, path, &m->mark.summary_bytes, err);
@@ -281,8 +284,9 @@ static bool describes(const struct attn_sidecar *made, const struct merge *m)
     struct attn_sidecar whole;
     attn_shard_files_whole(&m->shards, &whole);
     bool named = !m->o->summary || !attn_sidecar_set_summary(&whole, m->o->summary, m->o->path, NULL);
-    bool same = named && made->complete && !attn_sidecar_agree(made, &whole, m->path, NULL) && made->total == whole.total &&
-                made->now.records == whole.now.records && made->now.failed == whole.now.failed &&
+    bool same = named && made->complete && !attn_sidecar_agree(made, &whole, m->path, NULL) &&
+                made->total == whole.total && made->now.records == whole.now.records &&
+                    made->now.failed == whole.now.failed &&
                 made->now.bytes == whole.now.bytes && !strcmp(made->now.keys, whole.now.keys);
     free(whole.summary);
     return same;
@@ -442,7 +446,8 @@ static int write_all(struct merge *m, struct attn_err *err)
     if (!rc)
         rc = find_target(m, err);
     if (rc || !attn_batch_in_directory(m->format))
-        return rc ? rc : m->grids && m->format->flags & ATTN_FORMAT_SUMMARY ? write_means(m, err) : write_stream(m, err);
+        return rc ? rc : m->grids && m->format->flags & ATTN_FORMAT_SUMMARY ? write_means(m, err) :
+               write_stream(m, err);
     return is_merged(m) ? ATTN_OK : write_directory(m, err);
 }
 

@@ -1,8 +1,9 @@
 /* merge_directory.c - the directory that a merge fills: built beside its final name, renamed when it is complete.
  *
- * Its name, .NAME.part, and its files tell what an interrupted process left, which the next one removes; nothing else is
- * ever removed.  It is locked, so that only one process fills it.  The records' directories of the shards are taken into
- * it by linking their files instead of copying them where the file system can: a finished output is never modified. */
+ * Its name, .NAME.part, and its files tell what an interrupted process left, which the next one removes; nothing else
+ * is ever removed.  It is locked, so that only one process fills it.  The records' directories of the shards are taken
+ * into it by linking their files instead of copying them where the file system can: a finished output is never
+ * modified. */
 #include "attn_tools.h"
 #include "batch/merge.h"
 
@@ -50,7 +51,8 @@ static int sweep_one(const struct sweep *s, const char *path, const char *name, 
     if (lstat(path, &st))
         return attn_fail_errno(err, path, "open");
     bool directory = S_ISDIR(st.st_mode);
-    bool known = directory ? !record && attn_record_named(name) : S_ISREG(st.st_mode) && is_file_of_batch(name, s->of->extra);
+    bool known = directory ? !record && attn_record_named(name) : S_ISREG(st.st_mode) &&
+                 is_file_of_batch(name, s->of->extra);
     if (!known)
         return attn_fail(err, ATTN_EIO, "%s: is no file of an interrupted merge: move it elsewhere, or give the output "
                          "another name", path);
@@ -113,8 +115,8 @@ static int name_it(struct attn_scaffold *s, struct attn_err *err)
     return ATTN_ENOMEM;
 }
 
-/* Makes the directory or takes over what is left of it.  Begins again if another process, which had locked it, has renamed it
- * meanwhile. */
+/* Makes the directory or takes over what is left of it.  Begins again if another process, which had locked it, has
+ * renamed it meanwhile. */
 static int hold(struct attn_scaffold *s, struct attn_err *err)
 {
     for (;;) {
@@ -198,7 +200,8 @@ static int take(const char *from, const char *to, uint64_t bytes, struct attn_er
     if (lstat(to, &st) == 0)
         rc = attn_fail(err, ATTN_EFORMAT, "%s: is listed twice in the manifest beside it: run this shard again", from);
     else if (bytes != any_length && map.len != bytes)
-        rc = attn_fail(err, ATTN_EFORMAT, "%s: has %zu bytes, and had %" PRIu64 " when it was written", from, map.len, bytes);
+        rc = attn_fail(err, ATTN_EFORMAT,
+                       "%s: has %zu bytes, and had %" PRIu64 " when it was written", from, map.len, bytes);
     else if (link(from, to))
         rc = copy(&map, to, err);
     attn_map_close(&map);
@@ -244,7 +247,8 @@ static int take_files(struct record *r, struct attn_err *err)
     while ((f = attn_format_next(f)) && !(attn_record_file(name, f) && has_filled(r->from, name)))
         continue;
     if (!f)
-        return attn_fail(err, ATTN_EFORMAT, "%s: does not have the files it had when it was written: run this shard again",
+        return attn_fail(err, ATTN_EFORMAT, "%s: does not have the files it had when it was written: run this shard "
+                                            "again",
                          r->from);
     return take_file(r, name, any_length, err);
 }
@@ -255,8 +259,9 @@ static int check_all_taken(DIR *d, const struct record *r, struct attn_err *err)
     int rc = ATTN_OK;
     for (struct dirent *e; !rc && (errno = 0, e = readdir(d));)
         if (!attn_folder_has(r->to, e->d_name))
-            rc = attn_fail(err, ATTN_EFORMAT, "%s/%s: is not among the files that batch wrote there: move it elsewhere, or "
-                           "run this shard again", r->from, e->d_name);
+            rc = attn_fail(err, ATTN_EFORMAT,
+                           "%s/%s: is not among the files that batch wrote there: move it elsewhere, "
+                                              "or run this shard again", r->from, e->d_name);
     return !rc && errno ? attn_fail_errno(err, r->from, "read") : rc;
 }
 
@@ -283,7 +288,8 @@ static int take_record(const struct attn_shard_file *p, const char *dir, uint64_
                        struct attn_err *err)
 {
     struct record r = {0};
-    bool named = attn_asprintf(&r.from, "%s/%06" PRIu64, p->path, record) > 0 && attn_asprintf(&r.to, "%s/%06" PRIu64, dir, record) > 0;
+    bool named = attn_asprintf(&r.from, "%s/%06" PRIu64, p->path, record) > 0 &&
+                 attn_asprintf(&r.to, "%s/%06" PRIu64, dir, record) > 0;
     int rc = named ? take_directory(&r, found, err) : attn_no_memory(err, dir, "for the name of a record");
     if (named)
         free(r.to);
@@ -295,7 +301,8 @@ static int check_found(const struct attn_shard_file *p, uint64_t found, struct a
 {
     uint64_t good = p->side.now.records - p->side.now.failed;
     return found == good ? ATTN_OK
-                         : attn_fail(err, ATTN_EFORMAT, "%s: has the directories of %" PRIu64 " records, and had those of %" PRIu64
+                         : attn_fail(err, ATTN_EFORMAT,
+                                     "%s: has the directories of %" PRIu64 " records, and had those of %" PRIu64
                                      " when it was finished: run this shard again", p->path, found, good);
 }
 

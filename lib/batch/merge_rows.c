@@ -1,5 +1,5 @@
-/* merge_rows.c - joins what has rows for each record: lines, tables, stacks.  Records come in their order, each from the
- * shard that has it. */
+/* merge_rows.c - joins what has rows for each record: lines, tables, stacks.  Records come in their order, each from
+ * the shard that has it. */
 #include "batch/merge.h"
 
 #include <dirent.h>
@@ -19,14 +19,15 @@
 
 /* ---- lines ----------------------------------------------------------------------------- */
 
-/* One of the files; it has been examined up to `at` and written up to `done`.  next: the record that the row there belongs to, in a
- * table; NO_RECORD: there is none. */
+/* One of the files; it has been examined up to `at` and written up to `done`.  next: the record that the row there
+ * belongs to, in a table; NO_RECORD: there is none. */
 struct source { struct attn_map map; const char *at, *done, *end; const char *path; uint64_t next; };
 #define NO_RECORD UINT64_MAX
 
 static int refuse(const struct source *s, const char *what, struct attn_err *err)
 {
-    return attn_fail(err, ATTN_EFORMAT, "%s: %s, so that it is not what batch wrote: run this shard again", s->path, what);
+    return attn_fail(err, ATTN_EFORMAT,
+                     "%s: %s, so that it is not what batch wrote: run this shard again", s->path, what);
 }
 
 /* JSON has no NUL, so that a hole in a file, which may be larger than any disk, is not read to its end. */
@@ -93,7 +94,8 @@ static int open_source(struct source *s, const struct attn_joined *file, struct 
     s->end = s->at + s->map.len;
     return s->map.len == file->bytes
                ? ATTN_OK
-               : attn_fail(err, ATTN_EFORMAT, "%s: has %zu bytes, and had %" PRIu64 " when it was finished: run this shard again",
+               : attn_fail(err, ATTN_EFORMAT,
+                           "%s: has %zu bytes, and had %" PRIu64 " when it was finished: run this shard again",
                            s->path, s->map.len, file->bytes);
 }
 
@@ -145,8 +147,8 @@ static int join_lines(struct attn_out *to, const struct attn_shard_files *shards
     return rc;
 }
 
-int attn_merge_lines(struct attn_out *to, const struct attn_shard_files *shards, const struct attn_joined *file, bool table,
-                     struct attn_err *err)
+int attn_merge_lines(struct attn_out *to, const struct attn_shard_files *shards, const struct attn_joined *file,
+                     bool table, struct attn_err *err)
 {
     struct source *s = calloc(shards->n + 1, sizeof *s);
     int rc = ATTN_OK;
@@ -166,7 +168,8 @@ int attn_merge_lines(struct attn_out *to, const struct attn_shard_files *shards,
 
 /* The rows of one shard, or NaN: a shard whose records all failed has no arrays, because it never learned the length of
  * the sentences. */
-struct rows { struct attn_map map; struct attn_array of; const unsigned char *data; uint64_t next; };   /* data NULL: NaN */
+/* data NULL: NaN */
+struct rows { struct attn_map map; struct attn_array of; const unsigned char *data; uint64_t next; };
 
 static int open_rows(struct rows *r, const struct attn_shard_file *p, const char *name, struct attn_err *err)
 {
@@ -179,13 +182,16 @@ static int open_rows(struct rows *r, const struct attn_shard_file *p, const char
     if (!rc)
         rc = attn_npy_view(&r->of, &r->data, r->map.data, r->map.len, path, err);
     if (!rc && (!r->of.ndim || r->of.shape[0] != p->side.now.records))
-        rc = attn_fail(err, ATTN_EFORMAT, "%s: does not have the %" PRIu64 " rows it had when it was finished: run this "
+        rc = attn_fail(err, ATTN_EFORMAT,
+                       "%s: does not have the %" PRIu64 " rows it had when it was finished: run this "
                        "shard again", path, p->side.now.records);
     if (!rc && (r->of.ndim > 4 || r->of.n == 0))
-        rc = attn_fail(err, ATTN_EFORMAT, "%s: has %d axes and %zu numbers, which no array of a stack has: run this shard again", path,
+        rc = attn_fail(err, ATTN_EFORMAT, "%s: has %d axes and %zu numbers, which no array of a stack has: run this "
+                                          "shard again", path,
                        r->of.ndim, r->of.n);
     if (!rc && (r->of.ndim < 3 || r->of.shape[r->of.ndim - 2] != p->side.tokens))
-        rc = attn_fail(err, ATTN_EFORMAT, "%s: its sentences do not have the %" PRIu64 " tokens they had when it was finished: run this "
+        rc = attn_fail(err, ATTN_EFORMAT,
+                       "%s: its sentences do not have the %" PRIu64 " tokens they had when it was finished: run this "
                        "shard again", path, p->side.tokens);
     free(path);
     return rc;
@@ -200,13 +206,16 @@ static int agree(const struct rows *r, const struct attn_shard_files *p, const c
         if (r[i].data && !like->ndim)
             *like = r[i].of;
         if (r[i].data && (r[i].of.ndim != like->ndim ||
-                          memcmp(r[i].of.shape + 1, like->shape + 1, ((size_t)like->ndim - 1) * sizeof *like->shape) != 0))
-            return attn_fail(err, ATTN_EFORMAT, "%s/%s: its shape is not that of the other shards", p->shard[i].path, name);
+                          memcmp(r[i].of.shape + 1, like->shape + 1,
+                                 ((size_t)like->ndim - 1) * sizeof *like->shape) != 0))
+            return attn_fail(err, ATTN_EFORMAT,
+                             "%s/%s: its shape is not that of the other shards", p->shard[i].path, name);
     }
     return ATTN_OK;
 }
 
-static void write_rows(struct rows *r, const struct attn_shard_files *p, const struct attn_array *like, struct attn_out *to)
+static void write_rows(struct rows *r, const struct attn_shard_files *p, const struct attn_array *like,
+                       struct attn_out *to)
 {
     char header[ATTN_NPY_HEADER];
     size_t shape[ATTN_ARRAY_DIMS], bytes = sizeof(float);
@@ -264,8 +273,8 @@ static int join_array(const struct attn_shard_files *p, const char *dir, const c
 typedef int array_fn(const struct attn_shard_files *p, const char *dir, const char *name, struct attn_err *err);
 
 /* Calls what(p, dir, NAME) for each NAME.npy of a shard. */
-static int for_arrays(const struct attn_shard_file *of, array_fn *what, const struct attn_shard_files *p, const char *dir,
-                      struct attn_err *err)
+static int for_arrays(const struct attn_shard_file *of, array_fn *what, const struct attn_shard_files *p,
+                      const char *dir, struct attn_err *err)
 {
     static const char ending[] = ".npy";
     DIR *d = opendir(of->path);

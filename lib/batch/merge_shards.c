@@ -31,9 +31,12 @@ static int refuse_unfinished(const char *path, struct attn_err *err)
     if (!begun && lstat(path, &st))
         return attn_fail_errno(err, path, "open");
     if (!begun)
-        return attn_fail(err, ATTN_EFORMAT, "%s: there is no %s.json beside it: is it the output of batch?", path, path);
-    int rc = attn_fail(err, ATTN_EFORMAT, "%s: shard %" PRIu64 "/%" PRIu64 " is not finished, %" PRIu64 " of its records "
-                       "are done: continue it with --resume", path, side.shard.index, side.shard.count, side.now.records);
+        return attn_fail(err, ATTN_EFORMAT,
+                         "%s: there is no %s.json beside it: is it the output of batch?", path, path);
+    int rc = attn_fail(err, ATTN_EFORMAT,
+                       "%s: shard %" PRIu64 "/%" PRIu64 " is not finished, %" PRIu64 " of its records "
+                       "are done: continue it with --resume", path, side.shard.index, side.shard.count,
+                       side.now.records);
     attn_sidecar_free(&side);
     return rc;
 }
@@ -42,7 +45,8 @@ static int check_shard(const struct attn_sidecar *s, const char *beside, struct 
 {
     int rc = attn_sidecar_check_finished(s, beside, err);
     if (!rc && s->now.records > s->now.bytes)  /* each takes a line */
-        return attn_fail(err, ATTN_EFORMAT, "%s: says that %" PRIu64 " records are in %" PRIu64 " bytes: it was changed; "
+        return attn_fail(err, ATTN_EFORMAT,
+                         "%s: says that %" PRIu64 " records are in %" PRIu64 " bytes: it was changed; "
                          "run this shard again", beside, s->now.records, s->now.bytes);
     return rc;
 }
@@ -68,11 +72,12 @@ static int read_shard(struct attn_shard_file *p, const char *path, struct attn_e
 static int differ(const struct attn_shard_file *a, const struct attn_shard_file *b, const char *of_a, const char *of_b,
                   struct attn_err *err)
 {
-    return attn_fail(err, ATTN_EFORMAT, "the shards were not made the same way: %s %s, %s %s", a->path, of_a, b->path, of_b);
+    return attn_fail(err, ATTN_EFORMAT,
+                     "the shards were not made the same way: %s %s, %s %s", a->path, of_a, b->path, of_b);
 }
 
-static int numbers_differ(const struct attn_shard_file *a, const struct attn_shard_file *b, const char *what, uint64_t of_a,
-                          uint64_t of_b, struct attn_err *err)
+static int numbers_differ(const struct attn_shard_file *a, const struct attn_shard_file *b, const char *what,
+                          uint64_t of_a, uint64_t of_b, struct attn_err *err)
 {
     struct attn_difference d;
     snprintf(d.a, sizeof d.a, "with %" PRIu64 " %s", of_a, what);
@@ -100,7 +105,8 @@ static int check_alike(const struct attn_shard_file *a, const struct attn_shard_
 
 static int refuse_missing(const struct attn_shard_files *p, uint64_t count, uint64_t missing, struct attn_err *err)
 {
-    return attn_fail(err, ATTN_EFORMAT, "shard %" PRIu64 "/%" PRIu64 " is missing: %zu of %" PRIu64 " are given", missing,
+    return attn_fail(err, ATTN_EFORMAT,
+                     "shard %" PRIu64 "/%" PRIu64 " is missing: %zu of %" PRIu64 " are given", missing,
                      count, p->n, count);
 }
 
@@ -121,7 +127,8 @@ static int check_all_there(const struct attn_shard_files *p, struct attn_err *er
 
 static int by_shard(const void *a, const void *b)
 {
-    uint64_t i = ((const struct attn_shard_file *)a)->side.shard.index, k = ((const struct attn_shard_file *)b)->side.shard.index;
+    uint64_t i = ((const struct attn_shard_file *)a)->side.shard.index,
+    k = ((const struct attn_shard_file *)b)->side.shard.index;
     return (i > k) - (i < k);
 }
 

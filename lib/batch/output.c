@@ -30,7 +30,8 @@ static const double NUMBER_COST = 500, RECORD_COST = 50000;
 /* ---- the names of its files: no two of them, nor the input, are the same file ------------- */
 
 /* Endings of the files that a batch makes from the names it is given. */
-static const char *const of_output[] = {"", ".part", ".json", ".part.json", "/records.ndjson", "/records.ndjson.part", NULL};
+static const char *const of_output[] = {"", ".part", ".json", ".part.json", "/records.ndjson",
+                                        "/records.ndjson.part", NULL};
 static const char *const of_summary[] = {"", ".part", NULL};
 
 static int no_memory(const char *path, struct attn_err *err)
@@ -44,10 +45,12 @@ static int check_names(const struct attn_output *out, bool directory, struct att
     if ((o->path && !*o->path) || (o->summary && !*o->summary))
         return attn_fail(err, ATTN_EUSAGE, "cannot write to a file without a name");
     if (directory && attn_target_in_place(o->path))
-        return attn_fail(err, ATTN_EUSAGE, "%s writes files to a directory: name one with -o", out->e->writing.format->name);
+        return attn_fail(err, ATTN_EUSAGE,
+                         "%s writes files to a directory: name one with -o", out->e->writing.format->name);
     if (out->e->grids && out->e->writing.format->flags & ATTN_FORMAT_SUMMARY && attn_target_in_place(o->path))
-        return attn_fail(err, ATTN_EUSAGE, "the means over all records are known at the end, so they go to a file: name one with "
-                         "--summary");
+        return attn_fail(err, ATTN_EUSAGE,
+                         "the means over all records are known at the end, so they go to a file: name "
+                                           "one with --summary");
     if (o->summary && attn_target_in_place(o->summary))
         return attn_fail(err, ATTN_EUSAGE, "a summary beside the output goes to a file, and %s is none", o->summary);
     if (!directory && o->path && o->path[strlen(o->path) - 1] == '/')
@@ -88,10 +91,11 @@ static int check_apart(const struct attn_output *out, const char *path, const ch
         if (attn_asprintf(&mine, "%s%s", path, *ending) < 0)
             return no_memory(path, err);
         if (is_input(mine, out->e->o->records))
-            rc = attn_fail(err, ATTN_EUSAGE, "%s: is the input, and would be written to: give the output another name", mine);
+            rc = attn_fail(err, ATTN_EUSAGE,
+                           "%s: is the input, and would be written to: give the output another name", mine);
         if (!rc && other && attn_target_same(mine, other))
-            rc = attn_fail(err, ATTN_EUSAGE, "%s: would be written to for the output and for the summary: give one of them "
-                           "another name", mine);
+            rc = attn_fail(err, ATTN_EUSAGE, "%s: would be written to for the output and for the summary: give one of "
+                                             "them another name", mine);
         free(mine);
     }
     return rc;
@@ -106,7 +110,8 @@ static int check_outside(const struct attn_output *out, struct attn_err *err)
                        ? out->summary_path + n + 1 : "";
     snprintf(record, sizeof record, "%.*s", (int)strcspn(rest, "/"), rest);
     return !rest[strcspn(rest, "/")] || !attn_record_named(record) ? ATTN_OK
-           : attn_fail(err, ATTN_EUSAGE, "%s: is among the files of a record: give the summary another name", out->summary_path);
+           : attn_fail(err, ATTN_EUSAGE,
+                       "%s: is among the files of a record: give the summary another name", out->summary_path);
 }
 
 /* Sets path, stream_path and summary_path. */
@@ -145,7 +150,8 @@ static int describe(struct attn_sidecar *s, const struct attn_engine *e, struct 
         s->shard = (struct attn_share){.count = 1};
     int rc = copy(&s->version, ATTN_VERSION, err);
     const struct { char **to; const char *from; } texts[] = {
-        {&s->format, e->writing.format->name}, {&s->model, e->digest}, {&s->cpu, e->writing.job.cpu}, {&s->command, o->command},
+        {&s->format, e->writing.format->name}, {&s->model, e->digest}, {&s->cpu, e->writing.job.cpu},
+        {&s->command, o->command},
         {&s->input_format, format}, {&s->column, table ? r->column : NULL}};
     for (size_t i = 0; i < sizeof texts / sizeof *texts && !rc; i++)
         rc = copy(texts[i].to, texts[i].from, err);
@@ -176,11 +182,13 @@ static int check_rows_free(const struct attn_output *out, struct attn_err *err)
     if (fd < 0)
         return attn_disk_not_taken(err, out->summary_path, ".part", "create");
     close(fd);
-    return attn_fail(err, ATTN_EFORMAT, "%s.part: a run with another output was not finished: continue that with --resume, give "
-                     "the summary another name, or start anew with --force", out->summary_path);
+    return attn_fail(err, ATTN_EFORMAT, "%s.part: a run with another output was not finished: continue that with "
+                                        "--resume, give the summary another name, or start anew with --force",
+                     out->summary_path);
 }
 
-int attn_output_open(struct attn_output *out, struct attn_engine *e, enum attn_journal_state *state, struct attn_err *err)
+int attn_output_open(struct attn_output *out, struct attn_engine *e, enum attn_journal_state *state,
+                     struct attn_err *err)
 {
     *out = (struct attn_output){.e = e, .journal = {.fd = -1}};
     int rc = find_paths(out, err);
@@ -197,8 +205,8 @@ int attn_output_open(struct attn_output *out, struct attn_engine *e, enum attn_j
 
 /* ---- starting -------------------------------------------------------------------------- */
 
-/* After a system crash the journal may be ahead of what is on the disk; then falls back to the last sync.  Of arrays and of the
- * directories of records it is not known, so there it always does: that is at most two seconds of work. */
+/* After a system crash the journal may be ahead of what is on the disk; then falls back to the last sync.  Of arrays
+ * and of the directories of records it is not known, so there it always does: that is at most two seconds of work. */
 static void fall_back(struct attn_output *out)
 {
     struct attn_sidecar *s = &out->journal.side;
@@ -219,7 +227,8 @@ static int check_line(const char *path, uint64_t keep, struct attn_err *err)
     char last;
     if (!path || keep == 0 || !attn_part_peek(path, &last, 1, keep - 1) || last == '\n')
         return ATTN_OK;
-    return attn_fail(err, ATTN_EFORMAT, "%s.part: no line ends after %" PRIu64 " bytes, where the journal says that the last record "
+    return attn_fail(err, ATTN_EFORMAT,
+                     "%s.part: no line ends after %" PRIu64 " bytes, where the journal says that the last record "
                      "does: one of them was changed; start anew with --force", path, keep);
 }
 
@@ -273,7 +282,8 @@ static void write_one(void *ctx, size_t i, int worker)
     attn_writing_lines(&w->lines, &j->out->e->writing, &j->item[i], w->captured, j->live, &w->err);
 }
 
-static int stack_one(struct attn_output *out, const struct attn_item *item, size_t captured, bool live, struct attn_err *err)
+static int stack_one(struct attn_output *out, const struct attn_item *item, size_t captured, bool live,
+                     struct attn_err *err)
 {
     struct attn_observer stack = attn_stack_observer(out->stack);
     bool failed = item->failure.code != ATTN_OK;
@@ -300,7 +310,8 @@ static int append(struct attn_output *out, const struct attn_item *item, const s
 static int sync_all(const char *dir, struct attn_err *err)
 {
     int fd = attn_disk_open(dir, O_RDONLY | O_DIRECTORY, 0);
-    int rc = fd < 0 ? attn_fail_errno(err, dir, "open") : attn_disk_sync_all(fd) ? ATTN_OK : attn_fail_errno(err, dir, "write");
+    int rc = fd < 0 ? attn_fail_errno(err, dir,
+                                      "open") : attn_disk_sync_all(fd) ? ATTN_OK : attn_fail_errno(err, dir, "write");
     if (fd >= 0)
         close(fd);
     return rc;

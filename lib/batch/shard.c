@@ -28,9 +28,11 @@ static int check(const struct attn_share *s, struct attn_err *err)
     if (n == 0)
         return attn_fail(err, ATTN_EUSAGE, "shard %llu/0: expected at least one shard", i);
     if (n > MOST)
-        return attn_fail(err, ATTN_EUSAGE, "shard %llu/%llu: expected at most %llu of them", i, n, (unsigned long long)MOST);
+        return attn_fail(err, ATTN_EUSAGE,
+                         "shard %llu/%llu: expected at most %llu of them", i, n, (unsigned long long)MOST);
     if (i >= n)
-        return attn_fail(err, ATTN_EUSAGE, "shard %llu/%llu: shards count from 0, so that the last of %llu is %llu/%llu", i, n, n,
+        return attn_fail(err, ATTN_EUSAGE, "shard %llu/%llu: shards count from 0, so that the last of %llu is "
+                                           "%llu/%llu", i, n, n,
                          n - 1, n);
     return ATTN_OK;
 }
@@ -40,7 +42,8 @@ static int parse_pair(struct attn_share *out, const char *text, struct attn_err 
     const char *slash = strchr(text, '/');
     if (!slash || !attn_num_parse_u64(text, (size_t)(slash - text), &out->index) ||
         !attn_num_parse_u64(slash + 1, strlen(slash + 1), &out->count))
-        return attn_fail(err, ATTN_EUSAGE, "shard '%s': expected two whole numbers, i/n, as in 0/4 to 3/4, or auto", text);
+        return attn_fail(err, ATTN_EUSAGE,
+                         "shard '%s': expected two whole numbers, i/n, as in 0/4 to 3/4, or auto", text);
     return check(out, err);
 }
 
@@ -51,7 +54,9 @@ static int read_variable(uint64_t *out, getter *get, const char *name, const uin
 {
     const char *text = get(name);
     if (!text && !otherwise)
-        return attn_fail(err, ATTN_EUSAGE, "shard auto: %s is not set, but variables that belong to it are: say --shard i/n",
+        return attn_fail(err, ATTN_EUSAGE,
+                         "shard auto: %s is not set, but variables that belong to it are: say --shard "
+                                           "i/n",
                          name);
     if (!text) {
         *out = *otherwise;
@@ -66,9 +71,9 @@ struct array { uint64_t id, min, max, step, count; };
 
 static int refuse_array(const struct array *a, const char *why, struct attn_err *err)
 {
-    return attn_fail(err, ATTN_EUSAGE, "shard auto: task %llu of a Slurm array of %llu from %llu to %llu by %llu: %s: say "
-                     "--shard i/n", (unsigned long long)a->id, (unsigned long long)a->count, (unsigned long long)a->min,
-                     (unsigned long long)a->max, (unsigned long long)a->step, why);
+    return attn_fail(err, ATTN_EUSAGE, "shard auto: task %llu of a Slurm array of %llu from %llu to %llu by %llu: %s: "
+                                       "say --shard i/n", (unsigned long long)a->id, (unsigned long long)a->count,
+                     (unsigned long long)a->min, (unsigned long long)a->max, (unsigned long long)a->step, why);
 }
 
 static int read_array(struct array *a, getter *get, struct attn_err *err)
@@ -119,8 +124,8 @@ static int from_launcher(struct attn_share *out, const struct launcher *l, gette
 static int refuse_two(const struct attn_share *s, const struct launcher *l, struct attn_err *err)
 {
     bool many = s->count > 1 && (l != &launchers[OF_SLURM] || s->index > 0);
-    return many ? attn_fail(err, ATTN_EUSAGE, "shard auto: this is a task of a Slurm array, and by %s one process of %llu: "
-                            "say --shard i/n", l->rank, (unsigned long long)s->count)
+    return many ? attn_fail(err, ATTN_EUSAGE, "shard auto: this is a task of a Slurm array, and by %s one process of "
+                                              "%llu: say --shard i/n", l->rank, (unsigned long long)s->count)
                 : ATTN_OK;
 }
 
@@ -132,7 +137,8 @@ static int find(struct attn_share *out, getter *get, struct attn_err *err)
         l++;
     bool launched = l < launchers + LAUNCHERS;
     if (!array && !launched)
-        return attn_fail(err, ATTN_EUSAGE, "shard auto: no " ARRAY "ID, SLURM_PROCID, OMPI_COMM_WORLD_RANK or PMI_RANK is set: "
+        return attn_fail(err, ATTN_EUSAGE,
+                         "shard auto: no " ARRAY "ID, SLURM_PROCID, OMPI_COMM_WORLD_RANK or PMI_RANK is set: "
                          "start it by sbatch, srun or mpirun, or say --shard i/n");
     /* A script run by sbatch has rank 0, and without --ntasks no number of tasks. */
     bool lone = array && launched && l == &launchers[OF_SLURM] && !get(l->size) && !strcmp(get(l->rank), "0");

@@ -19,7 +19,8 @@
 #include "sinks/sink_json.h"
 
 enum {
-    MOVING = 1024,                      /* for the changing part: even with 20 digits in each number it fills only two thirds */
+    MOVING = 1024,                      /* for the changing part: even with 20 digits in each number it fills only two
+                                         * thirds */
     LARGEST = 16 << 20                  /* bytes of a file that is read */
 };
 
@@ -72,7 +73,8 @@ static const struct member lasting[] = {
 
 /* ---- reading --------------------------------------------------------------------------- */
 
-/* The file is read an event at a time and not as a tree, whose numbers are doubles: positions beyond 2^53 must come back whole. */
+/* The file is read an event at a time and not as a tree, whose numbers are doubles: positions beyond 2^53 must come
+ * back whole. */
 struct reader { struct attn_json j; struct attn_sidecar *to; struct attn_err *err; };
 
 static int unexpected(struct reader *r, const char *name, const char *expected)
@@ -180,10 +182,12 @@ static int check_mark(const struct attn_sidecar *s, const struct attn_mark *m, c
 {
     uint64_t bytes = s->summary && m->summary_bytes < m->bytes ? m->summary_bytes : m->bytes;
     if (m->failed > m->records)
-        return attn_fail(err, ATTN_EFORMAT, "%s: says that %" PRIu64 " of %" PRIu64 " records failed: it was changed", path,
+        return attn_fail(err, ATTN_EFORMAT,
+                         "%s: says that %" PRIu64 " of %" PRIu64 " records failed: it was changed", path,
                          m->failed, m->records);
     if (!s->complete && m->records > bytes)     /* each takes a line; in the end means may replace them */
-        return attn_fail(err, ATTN_EFORMAT, "%s: says that %" PRIu64 " records are in %" PRIu64 " bytes: it was changed", path,
+        return attn_fail(err, ATTN_EFORMAT,
+                         "%s: says that %" PRIu64 " records are in %" PRIu64 " bytes: it was changed", path,
                          m->records, bytes);
     return ATTN_OK;
 }
@@ -199,10 +203,12 @@ static int check_numbers(const struct attn_sidecar *s, const char *path, struct 
         return rc;
     bool rows = s->now.failed < s->now.records;         /* the first good one sets the length of all */
     if (f && f->flags & ATTN_FORMAT_STACK && (rows ? !s->tokens : s->complete && s->tokens))
-        return attn_fail(err, ATTN_EFORMAT, "%s: says that %" PRIu64 " sentences are in its arrays, of %" PRIu64 " tokens: it was changed",
+        return attn_fail(err, ATTN_EFORMAT,
+                         "%s: says that %" PRIu64 " sentences are in its arrays, of %" PRIu64 " tokens: it was changed",
                          path, s->now.records - s->now.failed, s->tokens);
     if (s->shard.index >= s->shard.count)
-        return attn_fail(err, ATTN_EFORMAT, "%s: there is no shard %" PRIu64 "/%" PRIu64 ", which it says it describes: it "
+        return attn_fail(err, ATTN_EFORMAT,
+                         "%s: there is no shard %" PRIu64 "/%" PRIu64 ", which it says it describes: it "
                          "was changed", path, s->shard.index, s->shard.count);
     return ATTN_OK;
 }
@@ -247,7 +253,8 @@ int attn_sidecar_check_finished(const struct attn_sidecar *s, const char *path, 
     if (!s->complete || s->total == UINT64_MAX)
         return attn_fail(err, ATTN_EFORMAT, "%s: does not describe a finished output", path);
     if (s->now.records != size)
-        return attn_fail(err, ATTN_EFORMAT, "%s: shard %" PRIu64 "/%" PRIu64 " of %" PRIu64 " records has %" PRIu64 ", it "
+        return attn_fail(err, ATTN_EFORMAT,
+                         "%s: shard %" PRIu64 "/%" PRIu64 " of %" PRIu64 " records has %" PRIu64 ", it "
                          "says %" PRIu64, path, s->shard.index, s->shard.count, s->total, size, s->now.records);
     return ATTN_OK;
 }
@@ -423,9 +430,12 @@ int attn_sidecar_set_summary(struct attn_sidecar *s, const char *path, const cha
     for (other_dir = end; other_dir > 0 && output[other_dir - 1] != '/';)
         other_dir--;
     bool beside = output && dir == other_dir && !strncmp(path, output, dir);
-    bool near = beside || (output && path[0] && !strncmp(path, output, end) && path[end] == '/');      /* or in the output */
+    /* or in the output */
+    bool near = beside || (output && path[0] && !strncmp(path, output, end) && path[end] == '/');
     char *here = near || *path == '/' ? NULL : getcwd(NULL, 0);
-    int n = here ? attn_asprintf(&s->summary, "%s/%s", here, path) : attn_asprintf(&s->summary, "%s", near ? path + other_dir : path);
+    int n = here ? attn_asprintf(&s->summary, "%s/%s", here, path) : attn_asprintf(&s->summary,
+                                                                                   "%s", near ? path + other_dir :
+                                                                                   path);
     free(here);
     if (n >= 0)
         return ATTN_OK;

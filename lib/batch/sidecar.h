@@ -58,13 +58,14 @@ bool attn_sidecar_has_option(const struct attn_sidecar *s, const char *name);
 void attn_mark_add_key(struct attn_mark *m, uint64_t number, const char *key);
 void attn_keys_add(char keys[65], const char *more);
 
-/* Sets the summary's path as seen from the directory of `output`, if it is there or in the output itself, so that they can be moved
- * together; else as an absolute path. */
+/* Sets the summary's path as seen from the directory of `output`, if it is there or in the output itself, so that they
+ * can be moved together; else as an absolute path. */
 int attn_sidecar_set_summary(struct attn_sidecar *s, const char *path, const char *output, struct attn_err *err);
 
 /* Finds how two outputs were made differently, apart from their shards and summaries. */
 enum { ATTN_DIFFERENCE = 112 };
-struct attn_difference { char a[ATTN_DIFFERENCE], b[ATTN_DIFFERENCE]; };    /* "with --show pattern", "without --show" */
+/* "with --show pattern", "without --show" */
+struct attn_difference { char a[ATTN_DIFFERENCE], b[ATTN_DIFFERENCE]; };
 bool attn_sidecar_differ(const struct attn_sidecar *a, const struct attn_sidecar *b, struct attn_difference *out);
 
 /* Fails with a message that says how the output at `path` differs from the request: options, model, input, shard... */

@@ -1,4 +1,5 @@
-/* sidecar_compare.c - whether two outputs hold the same records, by the sum of their keys, and how they were made differently. */
+/* sidecar_compare.c - whether two outputs hold the same records, by the sum of their keys, and how they were made
+ * differently. */
 #include "batch/sidecar.h"
 
 #include <inttypes.h>
@@ -79,9 +80,11 @@ static bool options_differ(const struct attn_sidecar *a, const struct attn_sidec
 bool attn_sidecar_differ(const struct attn_sidecar *a, const struct attn_sidecar *b, struct attn_difference *out)
 {
     const struct { const char *what, *a, *b; } texts[] = {
-        {"version", a->version, b->version}, {"--format", a->format, b->format}, {"--input", a->input_format, b->input_format},
+        {"version", a->version, b->version}, {"--format", a->format, b->format},
+        {"--input", a->input_format, b->input_format},
         {"--column", a->column, b->column}, {"the model of digest", a->model, b->model},
-        {"the processor's instructions", a->cpu, b->cpu}, {"--no-header", a->header ? NULL : "", b->header ? NULL : ""}};
+        {"the processor's instructions", a->cpu, b->cpu}, {"--no-header", a->header ? NULL : "", b->header ? NULL :
+                                                           ""}};
     bool found = options_differ(a, b, out);
     for (size_t i = 0; i < sizeof texts / sizeof *texts && !found; i++)
         found = differ(texts[i].what, texts[i].a, texts[i].b, out);
@@ -92,7 +95,8 @@ static int shards_agree(const struct attn_share *a, const struct attn_share *b, 
 {
     if (a->index == b->index && a->count == b->count && a->stride == b->stride)
         return ATTN_OK;
-    return attn_fail(err, ATTN_EFORMAT, "%s: holds shard %" PRIu64 "/%" PRIu64 "%s, not %" PRIu64 "/%" PRIu64 "%s: give the same "
+    return attn_fail(err, ATTN_EFORMAT,
+                     "%s: holds shard %" PRIu64 "/%" PRIu64 "%s, not %" PRIu64 "/%" PRIu64 "%s: give the same "
                      "--shard again, or --force to start anew", path, a->index, a->count, a->stride ? " --stride" : "",
                      b->index, b->count, b->stride ? " --stride" : "");
 }
@@ -103,7 +107,8 @@ int attn_sidecar_agree(const struct attn_sidecar *made, const struct attn_sideca
     struct attn_difference d;
     int rc = shards_agree(&made->shard, &asked->shard, path, err);
     if (!rc && (attn_sidecar_differ(made, asked, &d) || differ("--summary", made->summary, asked->summary, &d)))
-        rc = attn_fail(err, ATTN_EFORMAT, "%s: was made %s, not %s: give the same options again, or --force to start anew",
+        rc = attn_fail(err, ATTN_EFORMAT, "%s: was made %s, not %s: give the same options again, or --force to start "
+                                          "anew",
                        path, d.a, d.b);
     return rc;
 }

@@ -83,7 +83,8 @@ static const char *axes_in(const char header[ATTN_NPY_HEADER + 1])
     return axes ? axes : "";
 }
 
-/* Checks that an array that was begun has rows of this shape.  One that is not there, or too short, is refused when it is cut. */
+/* Checks that an array that was begun has rows of this shape.  One that is not there, or too short, is refused when it
+ * is cut. */
 static int check_shape(const struct attn_stack *s, const struct array *f, const char *path, struct attn_err *err)
 {
     char want[ATTN_NPY_HEADER + 1] = "", got[ATTN_NPY_HEADER + 1] = "";
@@ -91,8 +92,8 @@ static int check_shape(const struct attn_stack *s, const struct array *f, const 
     size_t n = strcspn(axes_in(want), ")") + 1;
     if (!attn_part_peek(path, got, ATTN_NPY_HEADER, 0) || !strncmp(axes_in(want), axes_in(got), n))
         return ATTN_OK;
-    return attn_fail(err, ATTN_EFORMAT, "%s.part: its rows are not those of sentences of %zu tokens, as the journal says: one of them "
-                     "was changed; start anew with --force", path, s->T);
+    return attn_fail(err, ATTN_EFORMAT, "%s.part: its rows are not those of sentences of %zu tokens, as the journal "
+                                        "says: one of them was changed; start anew with --force", path, s->T);
 }
 
 static int open_file(struct attn_stack *s, struct array *f, bool there, struct attn_err *err)
@@ -124,8 +125,8 @@ static void list(struct attn_stack *s)
             }
 }
 
-int attn_stack_new(struct attn_stack **out, const struct attn_info *info, const struct attn_select *select, const char *dir,
-                   struct attn_err *err)
+int attn_stack_new(struct attn_stack **out, const struct attn_info *info, const struct attn_select *select,
+                   const char *dir, struct attn_err *err)
 {
     struct attn_stack *s = *out = calloc(1, sizeof *s);
     size_t n = attn_select_activations(select);
@@ -146,8 +147,8 @@ int attn_stack_new(struct attn_stack **out, const struct attn_info *info, const 
 static int check_tokens(const struct attn_stack *s, size_t T, struct attn_err *err)
 {
     return T <= s->info->n_ctx ? ATTN_OK
-           : attn_fail(err, ATTN_EFORMAT, "%s: its sentences are said to have %zu tokens, but the model takes %zu at most: start "
-                       "anew with --force", s->dir, T, s->info->n_ctx);
+           : attn_fail(err, ATTN_EFORMAT, "%s: its sentences are said to have %zu tokens, but the model takes %zu at "
+                                          "most: start anew with --force", s->dir, T, s->info->n_ctx);
 }
 
 int attn_stack_check_end(struct attn_stack *s, size_t T, uint64_t rows, struct attn_err *err)
@@ -157,7 +158,8 @@ int attn_stack_check_end(struct attn_stack *s, size_t T, uint64_t rows, struct a
     s->rows = rows;
     for (size_t i = 0; i < s->n && T && !rc; i++) {
         char *path = path_of(s, &s->file[i]);
-        rc = path ? attn_part_check(path, true, length(s, &s->file[i]), err) : attn_no_memory(err, s->dir, "for the path of a file");
+        rc = path ? attn_part_check(path, true, length(s, &s->file[i]), err) :
+             attn_no_memory(err, s->dir, "for the path of a file");
         free(path);
     }
     return rc;

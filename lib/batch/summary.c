@@ -4,11 +4,11 @@
  *
  *     record,line,id,tokens,logprob,next_id,next,next_p,L0H0_entropy,L0H0_distance,L0H0_first,...,error
  *
- * There are three columns for each selected head, each a mean over all queries.  `logprob` is the sum over all tokens but the
- * first, `next` the likeliest next token; these are empty if the model does not predict.
+ * There are three columns for each selected head, each a mean over all queries.  `logprob` is the sum over all tokens
+ * but the first, `next` the likeliest next token; these are empty if the model does not predict.
  *
- * The tidy form has one line for each sentence, layer and head, with all scores of heads that a text gives, as means over the
- * rows from 1 on; a score is empty where no row offers it, and `copying`, which no text gives, always:
+ * The tidy form has one line for each sentence, layer and head, with all scores of heads that a text gives, as means
+ * over the rows from 1 on; a score is empty where no row offers it, and `copying`, which no text gives, always:
  *
  *     record,layer,head,previous,self,first,duplicate,induction,entropy,spread,distance,copying,id,error
  *
@@ -70,12 +70,14 @@ static int make(struct attn_summary *s, const struct attn_batch_opts *o, struct 
     attn_model_info(o->model, &s->info);
     s->predicts = !s->tidy && attn_model_predicts(o->model, kind, NULL) == ATTN_OK;
     s->columns = columns_of(s->tidy);
-    s->columns.chance = o->summary_form == attn_summary_of_heads;      /* who pools texts, and no user, passes this very name */
+    /* who pools texts, and no user, passes this very name */
+    s->columns.chance = o->summary_form == attn_summary_of_heads;
     int rc = attn_select_new(&s->heads, o->model, kind, "pattern", asked.layers, asked.heads, err);
     return rc ? rc : attn_scores_new(&s->scores, o->model, kind, s->heads, &s->columns, s->team, err);
 }
 
-int attn_summary_new(struct attn_summary **out, const struct attn_batch_opts *o, struct attn_team *team, struct attn_err *err)
+int attn_summary_new(struct attn_summary **out, const struct attn_batch_opts *o, struct attn_team *team,
+                     struct attn_err *err)
 {
     struct attn_summary *s = *out = calloc(1, sizeof *s);
     if (!s)
@@ -105,7 +107,8 @@ const struct attn_scores *attn_summary_scores(const struct attn_summary *s)
     return s->scores;
 }
 
-int attn_summary_start(struct attn_summary *s, const int32_t *ids, const struct attn_seq *seq, size_t n, struct attn_err *err)
+int attn_summary_start(struct attn_summary *s, const int32_t *ids, const struct attn_seq *seq, size_t n,
+                       struct attn_err *err)
 {
     size_t start = 0;
     struct sentence *sentence = attn_grow(s->sentence, &s->room, n, sizeof *sentence);
@@ -138,7 +141,8 @@ static void score_row(void *ctx, size_t i, int worker)
     const struct sentence *of = &b->s->sentence[b->p->seq];
     size_t next = b->p->row0 + i + 1;
     b->s->row[i] = 0;
-    if (next < of->T && attn_logprob(&b->s->row[i], b->p->data + i * b->p->ld, b->p->cols, b->s->ids[of->start + next], NULL))
+    if (next < of->T &&
+        attn_logprob(&b->s->row[i], b->p->data + i * b->p->ld, b->p->cols, b->s->ids[of->start + next], NULL))
         b->s->row[i] = NAN;
 }
 

@@ -35,7 +35,8 @@ const struct attn_format *attn_batch_format(const char *name)
 const char *attn_batch_formats(char list[ATTN_BATCH_FORMATS])
 {
     char streams[ATTN_FORMAT_LIST], apart[ATTN_FORMAT_LIST], stack[ATTN_FORMAT_LIST];
-    snprintf(list, ATTN_BATCH_FORMATS, "%s, %s, %s", attn_format_list(streams, STREAM), attn_format_list(apart, ATTN_FORMAT_APART),
+    snprintf(list, ATTN_BATCH_FORMATS,
+             "%s, %s, %s", attn_format_list(streams, STREAM), attn_format_list(apart, ATTN_FORMAT_APART),
              attn_format_list(stack, ATTN_FORMAT_STACK));
     return list;
 }
@@ -130,8 +131,8 @@ static int forget(const char *dir, const char *name, struct attn_err *err)
         return attn_no_memory(err, dir, "for the path of a record");
     int rc = lstat(p.path, &st) ? ATTN_OK
              : S_ISDIR(st.st_mode) ? clear_ours(&p, err)
-             : attn_fail(err, ATTN_EIO, "%s: is a link or a file, and would be taken for the directory of a record: remove it, or give "
-                         "the output another name", p.path);
+             : attn_fail(err, ATTN_EIO, "%s: is a link or a file, and would be taken for the directory of a record: "
+                                        "remove it, or give the output another name", p.path);
     rmdir(p.path);
     free(p.path);
     return rc;
@@ -267,8 +268,8 @@ static int open_file(struct record_sink *s, const struct attn_writing *w, uint64
     return ATTN_OK;
 }
 
-static int open_sink(struct record_sink *s, const struct attn_writing *w, const struct attn_item *item, struct attn_out *to,
-                     struct attn_team *team, struct attn_err *err)
+static int open_sink(struct record_sink *s, const struct attn_writing *w, const struct attn_item *item,
+                     struct attn_out *to, struct attn_team *team, struct attn_err *err)
 {
     *s = (struct record_sink){.record = {&item->of, item->key}};
     s->job = job_of(w, item, &s->record);
@@ -381,13 +382,14 @@ static int write_line(const struct attn_writing *w, const struct attn_item *item
     return rc || inside ? rc : write_index(w, job, err);
 }
 
-int attn_writing_lines(struct attn_record_lines *out, const struct attn_writing *w, const struct attn_item *item, size_t i,
-                       bool live, struct attn_err *err)
+int attn_writing_lines(struct attn_record_lines *out, const struct attn_writing *w, const struct attn_item *item,
+                       size_t i, bool live, struct attn_err *err)
 {
     struct attn_sink_record record = {&item->of, item->key};
     struct attn_sink_job job = job_of(w, item, &record);
     *out = (struct attn_record_lines){0};
-    int rc = failure_of(item) && w->format->flags & ATTN_FORMAT_APART ? forget_record(w->dir, item->of.number, err) : ATTN_OK;
+    int rc = failure_of(item) && w->format->flags & ATTN_FORMAT_APART ? forget_record(w->dir, item->of.number, err) :
+             ATTN_OK;
     if (!rc)
         rc = attn_out_open_memory(&job.to, err);
     if (rc)

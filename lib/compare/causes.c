@@ -64,7 +64,8 @@ static bool one_more(struct clue *c, const struct attn_dump *more, const struct 
 {
     if (more->tokens.n != fewer->tokens.n + 1 || !follows(more, fewer, 1))
         return false;
-    return attn_clue_say(c, "%c has one more token in front: %s; a beginning-of-sequence token (BOS) was added on one side only",
+    return attn_clue_say(c, "%c has one more token in front: %s; a beginning-of-sequence token (BOS) was added on one "
+                            "side only",
                          attn_clue_side(a), called(&more->tokens.item[0]).text);
 }
 
@@ -107,7 +108,8 @@ static bool other_tokens(struct clue *c)
     if (x->id < 0 || y->id < 0)
         return attn_clue_say(c, "the sides ran on different tokens: token %zu is '%.*s' in A and '%.*s' in B", i,
                              attn_shown(x->text, x->len), x->text, attn_shown(y->text, y->len), y->text);
-    return attn_clue_say(c, "the sides ran on different tokens: token %zu has id %" PRId32 " in A and %" PRId32 " in B", i, x->id, y->id);
+    return attn_clue_say(c, "the sides ran on different tokens: token %zu has id %" PRId32 " in A and %" PRId32 " in B",
+                         i, x->id, y->id);
 }
 
 static int descending(const void *a, const void *b)
@@ -151,7 +153,8 @@ static bool not_numbers(struct clue *c)
     if (c->p.H > 1)
         snprintf(head, sizeof head, "head %zu, ", f.h);
     return f.n && attn_clue_say(c, "%c has NaN where %c has none, %zu time%s, first at %stoken %zu, column %zu",
-                                attn_clue_side(f.of_a), attn_clue_side(!f.of_a), f.n, f.n == 1 ? "" : "s", head, f.t, f.j);
+                                attn_clue_side(f.of_a), attn_clue_side(!f.of_a), f.n, f.n == 1 ? "" :
+                                "s", head, f.t, f.j);
 }
 
 static bool stored(struct clue *c)
@@ -176,7 +179,8 @@ static bool reshaped(struct clue *c)
 static bool edited(struct clue *c)
 {
     const struct attn_editor *e = c->d->o.editor_a;
-    return e && attn_editor_reaches(e, c->act, c->layer) && attn_clue_say(c, "the edits of A, which change %s", c->row->name);
+    return e && attn_editor_reaches(e, c->act, c->layer) &&
+           attn_clue_say(c, "the edits of A, which change %s", c->row->name);
 }
 
 /* A number that is larger for what is computed later. */
@@ -228,7 +232,8 @@ static void list_heads(char *out, size_t size, const size_t *map, size_t H)
     size_t n = 0, listed = 0;
     for (size_t h = 0; h < H && n < size - 24; h++)
         if (map[h] != h)
-            n += (size_t)snprintf(out + n, size - n, listed++ ? ", %zu is %zu" : "head %zu of A is head %zu of B", h, map[h]);
+            n += (size_t)snprintf(out + n, size - n, listed++ ? ", %zu is %zu" :
+                                  "head %zu of A is head %zu of B", h, map[h]);
     if (n >= size - 24)
         snprintf(out + n, size - n, ", ...");
 }
@@ -282,8 +287,10 @@ static bool restacked(struct clue *c)
 {
     static const char *const text[] = {
         [ATTN_STACK_OTHER] = "heads of q, k and v are mixed up: together they are the same heads",
-        [ATTN_STACK_A_INTERLEAVED] = "the fused qkv matrix: A reads it interleaved (q, k, v head by head), B as three blocks",
-        [ATTN_STACK_B_INTERLEAVED] = "the fused qkv matrix: B reads it interleaved (q, k, v head by head), A as three blocks",
+        [ATTN_STACK_A_INTERLEAVED] = "the fused qkv matrix: A reads it interleaved (q, k, v head by head), B as three "
+                                     "blocks",
+        [ATTN_STACK_B_INTERLEAVED] = "the fused qkv matrix: B reads it interleaved (q, k, v head by head), A as three "
+                                     "blocks",
         [ATTN_STACK_NUMBERS] =
             "q, k and v together hold the same numbers in another order: the fused qkv matrix is split differently"};
     enum attn_restacking found_as;
@@ -309,7 +316,8 @@ static bool mask(struct clue *c)
     case ATTN_MASK_FUTURE:
         return attn_clue_say(c, "the mask: %c is causal, %c sees later keys too", a, b);
     case ATTN_MASK_PAST:
-        return attn_clue_say(c, "the mask: %c does not see keys %zu or more tokens back (a window), %c does", a, f.window, b);
+        return attn_clue_say(c, "the mask: %c does not see keys %zu or more tokens back (a window), %c does", a,
+                             f.window, b);
     case ATTN_MASK_OTHER:
         break;
     }
@@ -321,13 +329,15 @@ static bool tempered(struct clue *c)
     double factor;
     char name[64];
     return attn_seems_tempered(&c->p, &factor) &&
-           attn_clue_say(c, "the scale: A is the softmax of B's scores times %.6g%s", factor, attn_clue_factor(c, factor, name));
+           attn_clue_say(c, "the scale: A is the softmax of B's scores times %.6g%s", factor,
+                         attn_clue_factor(c, factor, name));
 }
 
 static bool wrong_axis(struct clue *c)
 {
     bool a = attn_seems_wrong_axis(c->p.a, &c->p), b = attn_seems_wrong_axis(c->p.b, &c->p);
-    return a != b && attn_clue_say(c, "%c's columns sum to 1, not its rows: softmax over the wrong axis", attn_clue_side(a));
+    return a != b &&
+           attn_clue_say(c, "%c's columns sum to 1, not its rows: softmax over the wrong axis", attn_clue_side(a));
 }
 
 static bool flipped(struct clue *c)
@@ -343,8 +353,8 @@ static bool merged(struct clue *c)
         return false;
     struct attn_pair p = attn_pair_split(&c->p, H);
     return attn_seems_merged_wrong(&p, &a) &&
-           attn_clue_say(c, "%c interleaves heads number by number, %c has them side by side: axes were not swapped before "
-                         "reshaping",
+           attn_clue_say(c, "%c interleaves heads number by number, %c has them side by side: axes were not swapped "
+                            "before reshaping",
                          attn_clue_side(a), attn_clue_side(!a));
 }
 
@@ -393,7 +403,8 @@ static bool product(struct clue *c)
 {
     struct attn_pair x;
     return attn_clue_input(c, &x) &&
-           attn_clue_say(c, "its input agrees but the product differs: the weight is transposed, permuted or another one%s",
+           attn_clue_say(c, "its input agrees but the product differs: the weight is transposed, permuted or another "
+                            "one%s",
                          c->model ? "" : " (-m MODEL tries that model's weights)");
 }
 

@@ -1,4 +1,5 @@
-/* clue_weights.c - if both sides are models: which weight that the first different activation is computed from differs? */
+/* clue_weights.c - if both sides are models: which weight that the first different activation is computed from
+ * differs? */
 #include "compare/diff.h"
 
 #include <stdio.h>
@@ -12,12 +13,14 @@
 static int shown_by(const struct attn_config *c, enum attn_part p)
 {
     static const int acts[ATTN_PARTS] = {
-        [ATTN_PART_EMBED] = ATTN_ACT_EMBED, [ATTN_PART_PROJECT_IN] = ATTN_ACT_EMBED, [ATTN_PART_EMBED_NORM] = ATTN_ACT_EMBED,
-        [ATTN_PART_POS_EMBED] = ATTN_ACT_POS_EMBED, [ATTN_PART_NORM1] = ATTN_ACT_NORM1, [ATTN_PART_Q] = ATTN_ACT_Q,
-        [ATTN_PART_K] = ATTN_ACT_K, [ATTN_PART_V] = ATTN_ACT_V, [ATTN_PART_Q_NORM] = ATTN_ACT_Q, [ATTN_PART_K_NORM] = ATTN_ACT_K,
+        [ATTN_PART_EMBED] = ATTN_ACT_EMBED, [ATTN_PART_PROJECT_IN] = ATTN_ACT_EMBED,
+        [ATTN_PART_EMBED_NORM] = ATTN_ACT_EMBED, [ATTN_PART_POS_EMBED] = ATTN_ACT_POS_EMBED,
+        [ATTN_PART_NORM1] = ATTN_ACT_NORM1, [ATTN_PART_Q] = ATTN_ACT_Q, [ATTN_PART_K] = ATTN_ACT_K,
+        [ATTN_PART_V] = ATTN_ACT_V, [ATTN_PART_Q_NORM] = ATTN_ACT_Q, [ATTN_PART_K_NORM] = ATTN_ACT_K,
         [ATTN_PART_O] = ATTN_ACT_OUT, [ATTN_PART_POST1] = ATTN_ACT_ADDED, [ATTN_PART_SUM1] = ATTN_ACT_RESID_MID,
-        [ATTN_PART_NORM2] = ATTN_ACT_NORM2, [ATTN_PART_MLP_GATE] = ATTN_ACT_MLP_PRE, [ATTN_PART_MLP_IN] = ATTN_ACT_MLP_PRE,
-        [ATTN_PART_MLP_OUT] = ATTN_ACT_MLP_OUT, [ATTN_PART_POST2] = ATTN_ACT_MLP_ADDED, [ATTN_PART_SUM2] = ATTN_ACT_RESID_POST,
+        [ATTN_PART_NORM2] = ATTN_ACT_NORM2, [ATTN_PART_MLP_GATE] = ATTN_ACT_MLP_PRE,
+        [ATTN_PART_MLP_IN] = ATTN_ACT_MLP_PRE, [ATTN_PART_MLP_OUT] = ATTN_ACT_MLP_OUT,
+        [ATTN_PART_POST2] = ATTN_ACT_MLP_ADDED, [ATTN_PART_SUM2] = ATTN_ACT_RESID_POST,
         [ATTN_PART_NORM_FINAL] = ATTN_ACT_NORM_FINAL, [ATTN_PART_PROJECT_OUT] = ATTN_ACT_LOGITS,
         [ATTN_PART_UNEMBED] = ATTN_ACT_LOGITS};
     bool gated = c->family->part[ATTN_PART_MLP_GATE].path && attn_mlp_gated(c->mlp);
@@ -42,10 +45,13 @@ static double number(const struct attn_st_tensor *t, size_t i)
     return (double)x;
 }
 
-/* Whether the tensors have the same form and other numbers; what is stored in another type differs by rounding, not by mistake. */
-static bool compare(struct clue *c, const struct attn_slot *s, const struct attn_st_tensor *a, const struct attn_st_tensor *b)
+/* Whether the tensors have the same form and other numbers; what is stored in another type differs by rounding, not by
+ * mistake. */
+static bool compare(struct clue *c, const struct attn_slot *s, const struct attn_st_tensor *a,
+                    const struct attn_st_tensor *b)
 {
-    if (!a || !b || strcmp(a->dtype, b->dtype) || a->ndim != b->ndim || memcmp(a->shape, b->shape, sizeof a->shape) || !a->count)
+    if (!a || !b || strcmp(a->dtype, b->dtype) || a->ndim != b->ndim || memcmp(a->shape, b->shape, sizeof a->shape) ||
+        !a->count)
         return false;
     size_t n = 0, first = 0, size = a->bytes / a->count;
     if (!memcmp(a->data, b->data, a->bytes))
@@ -59,7 +65,8 @@ static bool compare(struct clue *c, const struct attn_slot *s, const struct attn
         snprintf(at, sizeof at, "[%zu,%zu]", first / columns, first % columns);
     else
         snprintf(at, sizeof at, "[%zu]", first);
-    return attn_clue_say(c, "the models differ in the weight %s: in %zu of %zu numbers, first at %s, where A has %.9g and B %.9g",
+    return attn_clue_say(c, "the models differ in the weight %s: in %zu of %zu numbers, first at %s, where A has %.9g "
+                            "and B %.9g",
                          a->name, n, a->count, at, number(a, first), number(b, first));
 }
 
@@ -73,7 +80,8 @@ bool attn_clue_weight(struct clue *c)
     while (attn_layout_next(&walk, &s)) {
         bool here = !attn_part_in_block(s.part) || (int)s.layer == c->layer;
         bool tied = c->act == ATTN_ACT_LOGITS && s.part == ATTN_PART_EMBED && a->config.tied;
-        if (here && (tied || shown_by(&a->config, s.part) == c->act) && compare(c, &s, tensor_of(a, &s), tensor_of(b, &s)))
+        if (here && (tied || shown_by(&a->config, s.part) == c->act) &&
+            compare(c, &s, tensor_of(a, &s), tensor_of(b, &s)))
             return true;
     }
     return false;

@@ -75,7 +75,8 @@ static int open_side(struct attn_contrast_side *s, const char *name, struct attn
     /* What is here goes before what other places have under this name: it was given as a path. */
     char *path = NULL;
     struct stat st;
-    bool here = !strchr(name, '/') && stat(name, &st) == 0 && S_ISDIR(st.st_mode) && attn_asprintf(&path, "./%s", name) > 0;
+    bool here = !strchr(name, '/') && stat(name, &st) == 0 && S_ISDIR(st.st_mode) &&
+                attn_asprintf(&path, "./%s", name) > 0;
     int rc = attn_source_find(&s->source, here ? path : name, err);
     if (!rc)
         rc = read_config(s, err);
@@ -166,5 +167,6 @@ const struct attn_contrasted *attn_contrast_result(const struct attn_contrast *c
 
 bool attn_contrast_differs(const struct attn_contrasted *r)
 {
-    return r->fields || r->tokens || r->files || r->differing || r->config[0] != r->config[1] || r->weights[0] != r->weights[1];
+    return r->fields || r->tokens || r->files || r->differing || r->config[0] != r->config[1] ||
+           r->weights[0] != r->weights[1];
 }

@@ -1,7 +1,8 @@
 /* contrast_config.c - which fields of two configurations differ?
  *
- * Where both are of one "model_type", that is asked of the files, field by field; no field needs a meaning here.  Families
- * spell the same size differently, so two of different families are compared by what was read, in the words of our own format. */
+ * Where both are of one "model_type", that is asked of the files, field by field; no field needs a meaning here.
+ * Families spell the same size differently, so two of different families are compared by what was read, in the words of
+ * our own format. */
 #include "compare/contrast.h"
 
 #include <math.h>
@@ -168,7 +169,8 @@ static int note_number(struct attn_contrast *c, const char *name, double a, doub
     return note(c, name, x, y, err);
 }
 
-static int compare_read(struct attn_contrast *c, const struct attn_config *a, const struct attn_config *b, struct attn_err *err)
+static int compare_read(struct attn_contrast *c, const struct attn_config *a, const struct attn_config *b,
+                        struct attn_err *err)
 {
     const struct { const char *name; double a, b; } numbers[] = {
         {"vocab_size", (double)a->V, (double)b->V}, {"n_ctx", (double)a->n_ctx, (double)b->n_ctx},
@@ -176,13 +178,16 @@ static int compare_read(struct attn_contrast *c, const struct attn_config *a, co
         {"n_kv_head", (double)a->Hkv, (double)b->Hkv}, {"d_model", (double)a->d, (double)b->d},
         {"d_head", (double)a->dh, (double)b->dh}, {"d_value", (double)a->dv, (double)b->dv},
         {"d_mlp", (double)a->m, (double)b->m}, {"norm_eps", a->norm_eps, b->norm_eps},
-        {"rotary numbers of a head", (double)a->rotary, (double)b->rotary}, {"rope_theta", a->rope_theta, b->rope_theta},
+        {"rotary numbers of a head", (double)a->rotary, (double)b->rotary},
+        {"rope_theta", a->rope_theta, b->rope_theta},
         {"window", a->local ? (double)a->window : 0, b->local ? (double)b->window : 0}};
     const struct { const char *name, *a, *b; } words[] = {
         {"position", attn_position_name(a->position), attn_position_name(b->position)},
-        {"norm", attn_norm_name(a->norm), attn_norm_name(b->norm)}, {"mlp", attn_mlp_name(a->mlp), attn_mlp_name(b->mlp)}};
+        {"norm", attn_norm_name(a->norm), attn_norm_name(b->norm)},
+        {"mlp", attn_mlp_name(a->mlp), attn_mlp_name(b->mlp)}};
     const struct { const char *name; bool a, b; } truths[] = {
-        {"causal", a->causal, b->causal}, {"residual", a->residual, b->residual}, {"parallel", a->parallel, b->parallel},
+        {"causal", a->causal, b->causal}, {"residual", a->residual, b->residual},
+        {"parallel", a->parallel, b->parallel},
         {"bias", a->bias, b->bias}, {"tied", a->tied, b->tied}, {"unembed", a->unembed, b->unembed}};
     int rc = note_word(c, "model_type", a->family->name, b->family->name, err);
     for (size_t i = 0; i < sizeof numbers / sizeof *numbers && !rc; i++)

@@ -79,7 +79,8 @@ static int compare_file(struct attn_contrast *c, const char *name, struct attn_e
 
 int attn_contrast_texts(struct attn_contrast *c, struct attn_err *err)
 {
-    static const char *const files[] = {"vocab.json", "tokenizer.json", "merges.txt", "tokenizer.model", "tokenizer.bin", "tokenizer_config.json",
+    static const char *const files[] = {"vocab.json", "tokenizer.json", "merges.txt", "tokenizer.model",
+                                        "tokenizer.bin", "tokenizer_config.json",
                                         "special_tokens_map.json", "added_tokens.json"};
     const struct attn_tokenizer *a = c->side[0].tokenizer, *b = c->side[1].tokenizer;
     int rc = ATTN_OK;
@@ -90,7 +91,8 @@ int attn_contrast_texts(struct attn_contrast *c, struct attn_err *err)
             c->result.vocab[i] = c->side[i].tokenizer ? attn_tokenizer_size(c->side[i].tokenizer) : 0;
     if (attn_contrast_lone(&c->side[0]) || attn_contrast_lone(&c->side[1]))
         return ATTN_OK;                 /* a file of weights has no tokenizer, so nothing was compared */
-    size_t first = a && b;              /* what vocab.json has, both tokenizers have: it is told already where that differs */
+    size_t first = a && b;              /* what vocab.json has, both tokenizers have: it is told already where that
+                                         * differs */
     for (size_t i = first; i < sizeof files / sizeof *files && !rc; i++)
         rc = compare_file(c, files[i], err);
     return rc;

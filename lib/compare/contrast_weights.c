@@ -1,8 +1,8 @@
 /* contrast_weights.c - which numbers of two models' tensors differ, where and by how much?
  *
- * Tensors are paired by name; a family's prefix ("transformer."), which files may omit, is no part of it.  Of a pair whose shapes
- * differ in one dimension, as that of an embedding with more tokens, the part that both have is compared.  The files are mapped
- * and read once, from start to end. */
+ * Tensors are paired by name; a family's prefix ("transformer."), which files may omit, is no part of it.  Of a pair
+ * whose shapes differ in one dimension, as that of an embedding with more tokens, the part that both have is compared.
+ * The files are mapped and read once, from start to end. */
 #include "compare/contrast.h"
 
 #include <ctype.h>
@@ -108,7 +108,8 @@ static void compare_chunk(struct pair *p, size_t ia, size_t ib, size_t n)
     read_numbers(a, ta, ia, n);
     read_numbers(b, tb, ib, n);
     for (size_t i = 0; i < n; i++) {
-        bool same = p->bytes ? !memcmp(ta->data + (ia + i) * sa, tb->data + (ib + i) * sb, sa) : same_number(a[i], b[i]);
+        bool same = p->bytes ? !memcmp(ta->data + (ia + i) * sa, tb->data + (ib + i) * sb, sa) :
+                    same_number(a[i], b[i]);
         if (!same)
             compare_number(p, ia + i, a[i], b[i]);
         if (p->round[0] && !same_number((double)p->round[0]((float)b[i]), a[i]))
@@ -144,7 +145,8 @@ static size_t product(const size_t *shape, int from, int to)
     return n;
 }
 
-/* Numbers of both that lie one after the other, from the start or, within each of the `outer` parts, up to the shorter end. */
+/* Numbers of both that lie one after the other, from the start or, within each of the `outer` parts, up to the shorter
+ * end. */
 static void compare_common(struct pair *p, int axis)
 {
     const size_t *a = p->t[0]->shape, *b = p->t[1]->shape;
@@ -171,7 +173,8 @@ static void compare_pair(struct pair *p)
     int axis = other_dimension(a, b);
     bool other_type = strcmp(a->dtype, b->dtype) != 0;
     p->blind = form_of(a->dtype) == BYTES || form_of(b->dtype) == BYTES;
-    p->bytes = p->blind || (form_of(a->dtype) == WHOLE && !other_type);         /* doubles have too few digits for the largest */
+    /* doubles have too few digits for the largest */
+    p->bytes = p->blind || (form_of(a->dtype) == WHOLE && !other_type);
     p->largest = -1;
     p->w->kind = ATTN_DIFF_SHAPE;
     if (axis == a->ndim || !a->count || !b->count || (p->blind && other_type)) {
@@ -194,7 +197,8 @@ static void compare_pair(struct pair *p)
 /* Numbers in names count as numbers, so that block 2 is before block 10. */
 static int by_name(const void *x, const void *y)
 {
-    const char *a = (*(const struct attn_st_tensor *const *)x)->name, *b = (*(const struct attn_st_tensor *const *)y)->name;
+    const char *a = (*(const struct attn_st_tensor *const *)x)->name,
+    *b = (*(const struct attn_st_tensor *const *)y)->name;
     for (; *a && *a == *b && !isdigit((unsigned char)*a); a++)
         b++;
     while (*a && *b) {
@@ -265,7 +269,8 @@ static int put_in_order(struct order *o, const struct attn_contrast_side *s, str
     if (!o->t || !o->taken)
         return attn_no_memory(err, NULL, "to compare %zu tensors", n);
     struct attn_layout walk = attn_layout_start(&s->config);
-    /* A configuration may claim any number of layers and heads, so that the walk ends where no tensors are found any more. */
+    /* A configuration may claim any number of layers and heads, so that the walk ends where no tensors are found any
+     * more. */
     for (size_t missing = 0, had = 0; s->known && missing < MISSING && attn_layout_next(&walk, &slot); had = o->n) {
         take(o, &s->weights, slot.name, &slot);
         if (slot.prefix)
@@ -291,7 +296,8 @@ static void describe(struct attn_contrast_weight *w, int side, const struct attn
     memcpy(w->shape[side], t->shape, sizeof t->shape);
 }
 
-static int add_row(struct attn_contrast *c, const struct attn_st_tensor *a, const struct attn_st_tensor *b, struct attn_err *err)
+static int add_row(struct attn_contrast *c, const struct attn_st_tensor *a, const struct attn_st_tensor *b,
+                   struct attn_err *err)
 {
     struct attn_contrast_weight *w = attn_grow(c->weight, &c->weight_room, c->result.weight_rows + 1, sizeof *w);
     if (!w)

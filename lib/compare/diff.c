@@ -34,7 +34,8 @@ static bool same_shape(struct attn_array *a, struct attn_array *b)
 /* Different heads of one activation cannot be compared, just like different shapes. */
 static bool same_heads(const struct attn_dumped *a, const struct attn_dumped *b)
 {
-    return !a->heads || !b->heads || (a->n_heads == b->n_heads && !memcmp(a->heads, b->heads, a->n_heads * sizeof *a->heads));
+    return !a->heads || !b->heads ||
+           (a->n_heads == b->n_heads && !memcmp(a->heads, b->heads, a->n_heads * sizeof *a->heads));
 }
 
 static struct attn_pair pair_of(const struct attn_array *a, const struct attn_array *b)
@@ -253,8 +254,9 @@ static int compare_all(struct attn_diff *d, struct attn_err *err)
     if (rc)
         return rc;
     if (!d->matches.common)
-        return attn_fail(err, ATTN_EFORMAT, "the two sides have no name in common: one has %zu arrays, such as '%s', the other "
-                         "%zu, such as '%s'%s", a->n, example(a), b->n, example(b), d->o.naming ? "" :
+        return attn_fail(err, ATTN_EFORMAT, "the two sides have no name in common: one has %zu arrays, such as '%s', "
+                                            "the other %zu, such as '%s'%s", a->n, example(a), b->n, example(b),
+                         d->o.naming ? "" :
                          "; --map NAME=ACTIVATION says which activation an array is");
     d->row = calloc(d->matches.n + 1, sizeof *d->row);
     d->moved = calloc(1, sizeof *d->moved);

@@ -364,7 +364,8 @@ bool attn_seems_tempered(const struct attn_pair *p, double *factor)
         for (size_t q = 0; q < p->T; q++)
             temper_row(row(p, p->a, h, q), row(p, p->b, h, q), p->n, &ab, &bb);
     *factor = ab / bb;
-    if (!(bb > 0) || !(*factor > 0) || fabs(*factor - 1) < 1e-3)        /* 1 explains what is not tempered: rows of another sum */
+    /* 1 explains what is not tempered: rows of another sum */
+    if (!(bb > 0) || !(*factor > 0) || fabs(*factor - 1) < 1e-3)
         return false;
     bool sharp_a = *factor > 1;         /* the softer side has numbers where the sharper one has rounded them to 0 */
     for (size_t h = 0; h < p->H; h++)

@@ -41,7 +41,8 @@ enum { ATTN_HEADS_TRIED = 1024 };
 bool attn_seems_reordered(const struct attn_pair *p, size_t *map);
 bool attn_seems_offset(const struct attn_pair *p);                          /* a - b is the same in every row */
 bool attn_seems_merged_wrong(const struct attn_pair *p, bool *a_is_wrong);  /* [T,n,H] where [T,H,n] should be */
-bool attn_seems_shuffled(const struct attn_pair *p);                        /* rows hold the same numbers in another order */
+bool attn_seems_shuffled(const struct attn_pair *p);                        /* rows hold the same numbers in another
+                                                                             * order */
 bool attn_seems_sum(const struct attn_pair *p, const float *term, double *sign);    /* a = b + sign * term */
 /* Row t of a is row t + by of b, with at least two such rows. */
 bool attn_seems_later(const struct attn_pair *p, const float *a, const float *b, size_t *by);
@@ -131,7 +132,8 @@ struct attn_rotation {
  * model's; 0: unknown. */
 bool attn_seems_rotated(const struct attn_pair *p, double theta, struct attn_rotation *a, struct attn_rotation *b);
 /* Whether one side is rotated as `right` is and the other as one of n others, which is reported. */
-bool attn_seems_misrotated(const struct attn_pair *p, const struct attn_rotation *right, const struct attn_rotation *other,
+bool attn_seems_misrotated(const struct attn_pair *p, const struct attn_rotation *right,
+                           const struct attn_rotation *other,
                        size_t n, size_t *which, bool *a_is_other);
 /* Radians by which each pair of x is ahead of that of y from each row to the next: [r/2].  y is packed as by
  * attn_rotate_back.  Returns by what x is longer. */

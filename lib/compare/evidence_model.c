@@ -70,7 +70,8 @@ static int respects(const struct attn_rotation *a, const struct attn_rotation *b
     return (a->pairing != b->pairing) + (a->theta != b->theta) + (a->r != b->r) + (a->start != b->start);
 }
 
-static double rotated_gap(const struct attn_pair *p, const struct attn_rotation *a, const struct attn_rotation *b, float *scratch)
+static double rotated_gap(const struct attn_pair *p, const struct attn_rotation *a, const struct attn_rotation *b,
+                          float *scratch)
 {
     size_t n = p->H * p->T * p->n;
     attn_rotate_back(scratch, p->a, p, a);
@@ -110,7 +111,8 @@ bool attn_seems_rotated(const struct attn_pair *p, double theta, struct attn_rot
     return found;
 }
 
-bool attn_seems_misrotated(const struct attn_pair *p, const struct attn_rotation *right, const struct attn_rotation *other,
+bool attn_seems_misrotated(const struct attn_pair *p, const struct attn_rotation *right,
+                           const struct attn_rotation *other,
                        size_t n, size_t *which, bool *a_is_other)
 {
     struct attn_pair some = few(p);

@@ -134,7 +134,8 @@ static void rotate(double *y, const struct attn_weights *w, const struct attn_ro
         for (size_t i = 0; i < half; i++) {
             double angle = (double)t * attn_rope_inv_freq(w, rope, i, p->T);
             double c = rope->attention_factor * cos(angle), s = rope->attention_factor * sin(angle);
-            double *u = y + h * w->n.dh + (w->interleaved ? 2 * i : i), *v = u + (w->interleaved ? 1 : half), first = *u;
+            double *u = y + h * w->n.dh + (w->interleaved ? 2 * i : i), *v = u + (w->interleaved ? 1 : half),
+            first = *u;
             *u = first * c - *v * s;
             *v = first * s + *v * c;
         }

@@ -11,8 +11,8 @@
  *
  * size is the root mean square of the token's row over all heads, without columns that are far larger than others, and
  * at least the number itself; for dots |q| |k|; for scores as much times what scores are larger than dots; for a
- * context what its values would be if they did not cancel; for a probability p itself times 1 + the largest score of its
- * row, since softmax turns a relative error of scores into one of that factor.
+ * context what its values would be if they did not cancel; for a probability p itself times 1 + the largest score of
+ * its row, since softmax turns a relative error of scores into one of that factor.
  *
  * Where one side has numbers of 16 bits alone, or products of such, a rounding is one of those. */
 #ifndef ATTN_COMPARE_ROUNDING_H

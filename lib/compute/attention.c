@@ -12,7 +12,8 @@
 
 enum {
     PANEL = ATTN_PANEL, LANES = 16,
-    DEPTH = 128,                        /* steps of k before the next rows use the same part of a panel: 32 KB, in the L1 cache */
+    DEPTH = 128,                        /* steps of k before the next rows use the same part of a panel: 32 KB, in the
+                                         * L1 cache */
     TILE = 6, GROUP = 2 * TILE          /* rows of a tile of the product; rows that read the same range of keys */
 };
 
@@ -131,7 +132,8 @@ void attn_band_dots(const struct attn_head *h, const struct attn_band *b)
     }
     const size_t end = up(r.hi, PANEL), bytes = PANEL * sizeof *b->m;
     struct attn_prefetch values = values_prefetch(h, b, reach(h, b->row0, b->rows));
-    struct attn_prefetch zeros = columns_prefetch(b, 0, end, shown(h, b, h->shown).hi);      /* of the pattern, where it is shown */
+    /* of the pattern, where it is shown */
+    struct attn_prefetch zeros = columns_prefetch(b, 0, end, shown(h, b, h->shown).hi);
     values.next = &zeros;
     for (size_t j = r.lo / PANEL * PANEL, next; j < end; j = next) {
         next = j + PANEL;

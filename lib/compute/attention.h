@@ -115,7 +115,8 @@ struct attn_softmax {
     size_t hidden, n, t;
     bool empty;                         /* a result: the query sees nothing, and the row becomes zeros */
 };
-enum { ATTN_TOGETHER = 4 };            /* most rows that take each step of the softmax one after the other: 2 to 8 are as fast */
+enum { ATTN_TOGETHER = 4 };            /* most rows that take each step of the softmax one after the other: 2 to 8 are
+                                        * as fast */
 /* The softmax of at most so many rows, in place.  Adds to those found rows with dots that are not finite; empty ones
  * are the caller's. */
 void attn_head_softmax(const struct attn_head *h, struct attn_softmax *s, size_t rows, struct attn_found *found);
@@ -137,7 +138,8 @@ struct attn_method {                    /* a step that a method does not have is
     void (*scores)(const struct attn_head *h, const struct attn_band *b);
     struct attn_found (*pattern)(const struct attn_head *h, const struct attn_band *b);
     void (*context)(const struct attn_head *h, const struct attn_band *b);
-    struct attn_found (*rows)(const struct attn_head *h, const struct attn_band *b);   /* contexts from queries in one step */
+    /* contexts from queries in one step */
+    struct attn_found (*rows)(const struct attn_head *h, const struct attn_band *b);
     unsigned steps;                     /* steps that contexts need; the others are for observers only */
     unsigned keys, values;              /* steps that read panels of keys; steps that read values */
     /* Puts what the method has in place of keys, of n keys from number `first` on, into `to`; NULL: the keys
@@ -149,8 +151,10 @@ struct attn_method {                    /* a step that a method does not have is
 };
 
 extern const struct attn_method
-    attn_dense,                         /* attention.c: rows of all keys between the bounds; fits every kind but linear */
-    attn_sparse, attn_sparse_shown,     /* sparse.c: each row gathers the keys it sees; the same, written out for observers */
+    attn_dense,                         /* attention.c: rows of all keys between the bounds; fits every kind but
+                                         * linear */
+    attn_sparse, attn_sparse_shown,     /* sparse.c: each row gathers the keys it sees; the same, written out for
+                                         * observers */
     attn_online,                        /* online.c: a block of keys at a time */
     attn_linear, attn_linear_shown;     /* linear.c: sums over keys; the same by way of the pattern */
 

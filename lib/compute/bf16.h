@@ -24,7 +24,8 @@
 #include "compute/vec.h"
 
 enum {
-    ATTN_BF16_ROWS = 16,                /* rows of x and y are read and written so many at once, even if n ends before */
+    ATTN_BF16_ROWS = 16,                /* rows of x and y are read and written so many at once, even if n ends
+                                         * before */
     ATTN_BF16_TILE = 256,               /* words of a tile: 16 rows of 16 */
     ATTN_BF16_WIDTH = 16 * ATTN_PANEL, /* most columns that are converted, or streamed, at a time */
     ATTN_BF16_LONE = 2,                 /* most rows of x for which w is streamed */

@@ -53,15 +53,18 @@ struct attn_pass {
     float *y;                           /* [R, d] the normalised input of a branch */
     float *q, *k, *v;                   /* [R, H*dh], [R, Hkv*dh], [R, Hkv*dv] */
     float *context;                     /* [R, H*dv] */
-    float *out;                         /* [R, d] the output of a branch that an observer wants, or that is not added as it is */
-    float *parallel_out;                /* [R, d] parallel branches: the output of attention while the MLP still reads x */
+    float *out;                         /* [R, d] the output of a branch that an observer wants, or that is not added as
+                                         * it is */
+    float *parallel_out;                /* [R, d] parallel branches: the output of attention while the MLP still reads
+                                         * x */
     float *pre, *linear;                /* [R, m] hidden layer of the MLP; linear: if it is gated */
     float *cos, *sin;                   /* [ropes, R, rotary/2] of the angles of the rows' positions */
     float *bias; size_t bias_ld;        /* [H, bias_ld] what ALiBi adds to the scores of each key; NULL: nothing */
     float *embed_proj;                  /* [R, in of project_in] what project_in reads, or unembed after project_out */
     float *norm_w, *norm_b;             /* [the widest norm] a norm's weights in float32 */
     float *rounded;                     /* scratch of gemm.h to compute in bf16; NULL: computes in float32 */
-    float *y_bf16, *inner_bf16;         /* where y, and the context or the hidden layer, are in bf16 (fusion.h); NULL: in float32 */
+    float *y_bf16, *inner_bf16;         /* where y, and the context or the hidden layer, are in bf16 (fusion.h); NULL:
+                                         * in float32 */
     struct attn_heads_seq *heads_seq;   /* [seqs] the sentences as attention sees them */
     struct attn_scratch scratch;
     atomic_bool *overflowed;            /* [seqs] which of them have rows whose dots overflow */

@@ -39,7 +39,8 @@ struct attn_activation attn_pass_attend(struct attn_pass *p, struct attn_activat
  * added to the residual stream is normalised or scaled before, where the model does that to what a branch gives. */
 void attn_pass_linear(struct attn_pass *p, int act, struct attn_activation *y, const struct attn_activation *x,
                       const struct attn_mat *w, enum attn_epilogue epilogue);
-void attn_pass_add(struct attn_pass *p, const struct attn_activation *y, const struct attn_activation *x);      /* y += x */
+/* y += x */
+void attn_pass_add(struct attn_pass *p, const struct attn_activation *y, const struct attn_activation *x);
 /* Goes on with the last row of each sentence alone, if that is not so already. */
 void attn_pass_keep_last(struct attn_pass *p, struct attn_activation *x);
 

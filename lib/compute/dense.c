@@ -90,7 +90,8 @@ static struct complex wilkinson(const struct hessenberg *h, size_t m)
         root((struct complex){half.re * half.re - half.im * half.im + bc.re, 2 * half.re * half.im + bc.im});
     if (half.re * r.re + half.im * r.im < 0)
         r = (struct complex){-r.re, -r.im};
-    struct complex sum = {half.re + r.re, half.im + r.im};              /* the larger of two: d - bc / sum is the nearer one */
+    struct complex sum = {half.re + r.re, half.im + r.im};              /* the larger of two: d - bc / sum is the nearer
+                                                                         * one */
     double size = sum.re * sum.re + sum.im * sum.im;
     if (size == 0)
         return d;

@@ -15,11 +15,14 @@ enum {
     PANEL = ATTN_PANEL,
     PANELS = ATTN_ITEM_PANELS,
     WIDE = 16,                          /* most panels of an item whose sums or K blocks stay in the cache */
-    DEEP = 768, SHORT = 192,            /* steps of a panel that is a copy already, for many rows and some: 128 and 256 are slower */
+    DEEP = 768, SHORT = 192,            /* steps of a panel that is a copy already, for many rows and some: 128 and 256
+                                         * are slower */
     SHALLOW = 16,                       /* steps of a weight of which whole rows are read */
-    FEW_PAIRED = 128, PAIRED = 384,     /* steps of a panel to be made into pairs, for few rows, for which that takes long, and many */
+    FEW_PAIRED = 128, PAIRED = 384,     /* steps of a panel to be made into pairs, for few rows, for which that takes
+                                         * long, and many */
     FOR_TILES = 256,                    /* steps of a panel in pairs that stays in the L1 cache: 32 KB */
-    AS_FETCHED = 16                     /* this many rows are multiplied in the time it takes to read the weights from memory */
+    AS_FETCHED = 16                     /* this many rows are multiplied in the time it takes to read the weights from
+                                         * memory */
 };
 _Static_assert(WIDE * PANEL <= ATTN_BF16_WIDTH, "an item is as wide as a stream of pairs at most");
 

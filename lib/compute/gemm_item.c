@@ -14,7 +14,8 @@
 enum {
     PANEL = ATTN_PANEL, LINE = 64,
     LEAD = 2,                           /* K blocks ahead that kernels prefetch */
-    APART = 16,                         /* floats between rows of sums, so that not all rows map to the same cache sets */
+    APART = 16,                         /* floats between rows of sums, so that not all rows map to the same cache
+                                         * sets */
     SUMS = 512 * (4 * PANEL + APART)    /* some 550 KB, in the L2 cache */
 };
 _Static_assert(ATTN_FEW * (ATTN_ITEM_PANELS * PANEL + APART) <= SUMS, "the sums of the widest item fit");
@@ -214,7 +215,8 @@ static size_t pack(struct attn_operands *a, const struct attn_item_sums *o, cons
     } else {
         attn_k_block_copy(packed, w, &s, o->p->bf16);
     }
-    if (how.in_place && n <= ATTN_FEW) {                /* between calls for few rows there is no time to prefetch: kernels do it */
+    if (how.in_place && n <= ATTN_FEW) {                /* between calls for few rows there is no time to prefetch:
+                                                         * kernels do it */
         if (s.k + (LEAD + 1) * s.K <= o->p->in)
             a->next = a->w + LEAD * s.K * a->ldw;
         *prefetch = (struct attn_prefetch){0};

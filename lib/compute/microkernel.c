@@ -52,7 +52,8 @@ static int asked(void)
         if (!strcmp(target, known[i].name))
             return known[i].arch;
     const unsigned long number = strtoul(target, NULL, 10);
-    return LIBXSMM_X86_SSE3 - 1 + (int)smaller(number, 1000);   /* libxsmm counts from here, too; other names are older than AVX2 */
+    /* libxsmm counts from here, too; other names are older than AVX2 */
+    return LIBXSMM_X86_SSE3 - 1 + (int)smaller(number, 1000);
 }
 
 /* libxsmm_cpuid would read /proc/cpuinfo.  Kernels for the many small cores of 2016 do not keep the summation order, so

@@ -12,7 +12,8 @@
 struct job {
     struct attn_heads *a;
     const struct attn_method *method;
-    size_t ld, slot;                    /* floats from one row to the next; floats of a slot, which holds one band of the batch */
+    size_t ld, slot;                    /* floats from one row to the next; floats of a slot, which holds one band of
+                                         * the batch */
     bool by_worker;                     /* ... or the band that one thread is working on */
     bool whole;                         /* ... or all bands of a sentence as one [H, Tq, ld] */
     size_t first;                       /* first item of the batch */
@@ -74,7 +75,8 @@ void attn_scratch_lay_out(struct attn_scratch *s, struct attn_arena *a)
     if (s->whole)
         rows = larger(rows, times(s->H, s->longest));
     s->band_floats = times(rows, ld);
-    s->copied = s->kind.form == ATTN_LINEAR ? s->keys : s->own;         /* linear attention has phi of cached keys, too */
+    /* linear attention has phi of cached keys, too */
+    s->copied = s->kind.form == ATTN_LINEAR ? s->keys : s->own;
     s->keys_floats = attn_keys_size(s->copied, s->dh, s->dv);
     s->method_floats = method_floats(s);
     s->worker = attn_arena_bytes(a, threads, sizeof *s->worker);

@@ -19,7 +19,8 @@
 #include "trace/trace.h"
 
 struct attn_heads_seq {                 /* one sentence */
-    const float *q, *k, *v;             /* of its first head; k and v: without a cache all keys, else those of the new tokens */
+    const float *q, *k, *v;             /* of its first head; k and v: without a cache all keys, else those of the new
+                                         * tokens */
     float *context;
     size_t row;                         /* of its first query, among those of all sentences */
     size_t Tq, Tk, pos;                 /* queries; keys they look at; position of the first query */
@@ -41,11 +42,13 @@ struct attn_scratch {
     size_t rows, longest;               /* queries of all sentences; of one sentence */
     size_t keys, own;                   /* keys a query sees; keys of a sentence without a cache */
     size_t positions;                   /* the last position of a query, plus 1 */
-    struct attn_kind kind;              /* as asked for; ATTN_MODEL needs no scratch but bands, whatever the layer's mask is */
+    struct attn_kind kind;              /* as asked for; ATTN_MODEL needs no scratch but bands, whatever the layer's
+                                         * mask is */
     int threads;
     bool watched, whole;                /* observers want bands; want whole activations */
     float *bands; size_t band_floats;   /* all bands, and how many floats that is */
-    float *keys_of_worker; size_t keys_floats, copied;          /* [threads, keys_floats]: copies of `copied` keys and values */
+    float *keys_of_worker; size_t keys_floats, copied;          /* [threads, keys_floats]: copies of `copied` keys and
+                                                                 * values */
     float *method_x; size_t method_floats;                      /* [threads, method_floats] */
     size_t *list;                       /* [threads, 2, positions] */
     struct attn_worker *worker;         /* [threads] */

@@ -81,7 +81,8 @@ static void by_loops(const struct attn_operands *o, size_t n, size_t K, struct a
 /* NULL: there is none for such operands. */
 static attn_microkernel *kernel_of(const struct attn_operands *o, size_t rows, size_t cols, size_t K)
 {
-    enum { FARTHEST = INT_MAX / 4 };            /* floats from an operand's first to its last: kernels count bytes in 32 bits */
+    enum { FARTHEST = INT_MAX / 4 };            /* floats from an operand's first to its last: kernels count bytes in 32
+                                                 * bits */
     if (larger(larger(o->ldx, o->ldy), larger(o->ldw, K)) > FARTHEST ||
         larger(rows * larger(o->ldx, o->ldy), K * o->ldw) > FARTHEST)
         return NULL;

@@ -83,7 +83,8 @@ static void weigh(struct online *o, size_t i, struct attn_range block)
     o->nonfinite[i] |= !finite || !dots_finite;
     if (largest > o->max[i])
         rescale(o, i, largest);
-    float max = o->max[i] == -INFINITY ? 0 : o->max[i];         /* if all are -inf, weights must be 0, but -inf - -inf is NaN */
+    float max = o->max[i] == -INFINITY ? 0 : o->max[i];         /* if all are -inf, weights must be 0, but -inf - -inf
+                                                                 * is NaN */
     o->sum[i] += attn_vec_exp_and_sum(x, scale, max, n);
 }
 

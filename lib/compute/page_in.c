@@ -5,12 +5,14 @@
 #include <stdint.h>
 
 enum {
-    AROUND = 1 << 16,                   /* bytes that Linux maps at a fault, whole blocks of so many; elsewhere it may be less */
+    AROUND = 1 << 16,                   /* bytes that Linux maps at a fault, whole blocks of so many; elsewhere it may
+                                         * be less */
     AT_ONCE = 16                        /* blocks of an item */
 };
 static const double FAULT = 9e4;        /* operations that a core does meanwhile */
 
-struct blocks { const volatile char *first; size_t n; };        /* first: where the second block that the weight reaches begins */
+struct blocks { const volatile char *first; size_t n; };        /* first: where the second block that the weight reaches
+                                                                 * begins */
 
 static void touch(void *ctx, size_t item, int worker)
 {

@@ -48,7 +48,8 @@ __attribute__((target("amx-tile,amx-bf16")))
 static double bf16_tiles(size_t rounds)
 {
     enum { SIDE = 16, BF16_HALF = 0x3f00 };
-    static const struct { unsigned char palette, unused[15]; unsigned short bytes[16]; unsigned char rows[16]; } tiles = {
+    static const struct { unsigned char palette,
+                         unused[15]; unsigned short bytes[16]; unsigned char rows[16]; } tiles = {
         .palette = 1, .bytes = {64, 64, 64, 64, 64, 64}, .rows = {16, 16, 16, 16, 16, 16}};
     unsigned short halves[SIDE][2 * SIDE];
     for (int i = 0; i < SIDE; i++)

@@ -50,7 +50,8 @@ static float short_float(float x)
 float attn_alibi_at(const struct attn_weights *w, float scale, size_t head, size_t key)
 {
     float slope = w->alibi[head], at = (float)key;
-    return w->alibi_early ? short_float(short_float(slope) * short_float(at)) * scale     /* as the models were trained, in bf16 */
+    /* as the models were trained, in bf16 */
+    return w->alibi_early ? short_float(short_float(slope) * short_float(at)) * scale
                           : slope * at;
 }
 

@@ -91,8 +91,14 @@ EACH_TYPE(TRANSPOSE)
 
 /* ---- panels ---- */
 
-static inline void columns_f16(v16 *col, const char *w, size_t next) { (void)next, columns(col, w, 2, from_stored_f16); }
-static inline void columns_bf16(v16 *col, const char *w, size_t next) { (void)next, columns(col, w, 2, from_stored_bf16); }
+static inline void columns_f16(v16 *col, const char *w, size_t next)
+{
+    (void)next, columns(col, w, 2, from_stored_f16);
+}
+static inline void columns_bf16(v16 *col, const char *w, size_t next)
+{
+    (void)next, columns(col, w, 2, from_stored_bf16);
+}
 
 /* The first TILE_ROWS rows of n.  They prefetch their share of what comes next if they are a large part of the work. */
 #define PANEL_COPY(t, type) \

@@ -42,7 +42,8 @@ void attn_attention_plain(float *context, float *pattern, const float *q, const 
                           size_t Tk, size_t dh, size_t dv, size_t pos, float scale)
 {
     for (size_t t = 0; t < Tq; t++) {
-        const size_t seen = smaller(pos + t + 1, Tk);   /* a query sees the keys up to its own position: the causal mask */
+        const size_t seen = smaller(pos + t + 1, Tk);   /* a query sees the keys up to its own position: the causal
+                                                         * mask */
         float *row = pattern + t * Tk, *out = context + t * dv;
 
         for (size_t j = 0; j < seen; j++)

@@ -19,7 +19,10 @@ static inline __attribute__((always_inline)) void columns(v16 *col, const char *
     UNROLL for (size_t c = 0; c < TILE_COLS; c++)
         col[c] = from(w + c * LANES * size);
 }
-static inline void columns_f32(v16 *col, const char *w, size_t next) { (void)next, columns(col, w, sizeof(float), from_stored_f32); }
+static inline void columns_f32(v16 *col, const char *w, size_t next)
+{
+    (void)next, columns(col, w, sizeof(float), from_stored_f32);
+}
 
 /* One tile: rows (at most TILE_ROWS) x TILE columns.  row, step: floats from one row of x, one step of k, to the
  * next; one of them is the constant 1.  next: bytes from one step of w to the next.  If `copies`, what `take` loads

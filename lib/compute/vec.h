@@ -28,7 +28,8 @@ enum {
  * after them *next.  Functions that take a `prefetch` fetch it, a little at a time, while they do their own work; of
  * the first rows, `done` bytes are prefetched already, and `due` is a fraction of a line owed to the next part of the
  * work (prefetch.h). */
-struct attn_prefetch { uintptr_t at; size_t rows, bytes, step, done, due; bool for_write; const struct attn_prefetch *next; };
+struct attn_prefetch { uintptr_t at; size_t rows, bytes, step, done,
+                      due; bool for_write; const struct attn_prefetch *next; };
 struct attn_prefetch attn_prefetch_rows(const void *at, size_t rows, size_t bytes, size_t step);
 static inline struct attn_prefetch attn_prefetch_for_write(struct attn_prefetch a)
 {

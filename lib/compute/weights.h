@@ -23,7 +23,8 @@ struct attn_mat {
     bool transposed;                    /* stored [out, in]; else [in, out] */
     size_t group, step;                 /* group 0: all rows; else see above, and transposed is set */
     struct attn_vec bias;               /* [out] */
-    const void *panels;                 /* the same numbers in another order (panels.h); NULL: only as they are stored */
+    const void *panels;                 /* the same numbers in another order (panels.h); NULL: only as they are
+                                         * stored */
 };
 
 /* The number of the stored row, or column, of output j. */
@@ -49,8 +50,10 @@ struct attn_dims {
 struct attn_norm {                      /* weight absent: no norm */
     struct attn_vec weight, bias;
     bool rms;                           /* x / rms(x) * weight; else (x - mean) / sd * weight + bias */
-    size_t span;                        /* so many numbers of a row are normalised at a time, as those of a head; 0: all */
-    bool own;                           /* each span has weights of its own, one after the other; else all share one's */
+    size_t span;                        /* so many numbers of a row are normalised at a time, as those of a head; 0:
+                                         * all */
+    bool own;                           /* each span has weights of its own, one after the other; else all share
+                                         * one's */
     bool from_one;                      /* what is stored is how much more than 1 the weights are */
 };
 static inline bool attn_has(const struct attn_norm *n) { return n->weight.data != NULL; }
@@ -61,9 +64,9 @@ struct attn_rope {
     const double *inv_freq;             /* [rotary/2] */
     double attention_factor;
     size_t original_max_position;       /* inv_freq is that of texts up to so many tokens; 0: of all */
-    const double *long_inv_freq;        /* that of longer texts; NULL: theta grows with n, the number of tokens, and it is
-                                         * (theta * (factor n / original_max_position - factor + 1)^(r / (r-2)))^(-2i / r),
-                                         * r = rotary */
+    const double *long_inv_freq;        /* that of longer texts; NULL: theta grows with n, the number of tokens, and it
+                                         * is (theta * (factor n / original_max_position - factor + 1)^(r / (r-2)))^(-2i
+                                         * / r), r = rotary */
     double theta, factor;
 };
 
@@ -83,7 +86,8 @@ struct attn_weights {
     struct attn_dims n;
     float eps;
     bool residual, causal;
-    bool parallel;                      /* attention and MLP (there is one) read the same x, and both outputs are added to it */
+    bool parallel;                      /* attention and MLP (there is one) read the same x, and both outputs are added
+                                         * to it */
     bool one_norm;                      /* parallel branches: the MLP reads what attention reads */
     bool post_norm_residual;            /* what a branch reads, x after a norm, takes the place of x */
     size_t rotary;                      /* rotary positions rotate the first so many numbers of a head; 0: none */

@@ -28,10 +28,13 @@ static void conclude(struct attn_lesson *r)
     const struct attn_checked *c = &r->checked;
     attn_derive_step(&r->e.d, "What came of it");
     if (c->printed)
-        attn_derive_words(&r->e.d, "Of %zu numbers that the article prints, %zu come out here digit by digit%s.", c->printed, c->same,
-                          c->same < c->printed ? ", and the others are explained where they are compared" : "");
+        attn_derive_words(&r->e.d, "Of %zu numbers that the article prints, %zu come out here digit by digit%s.",
+                          c->printed, c->same, c->same < c->printed ?
+                          ", and the others are explained where they are compared" : "");
     else
-        attn_derive_words(&r->e.d, "The article prints no numbers: those here are computed from inputs and weights of a fixed seed.");
+        attn_derive_words(&r->e.d,
+                          "The article prints no numbers: those here are computed from inputs and weights of a "
+                                   "fixed seed.");
     attn_derive_words(&r->e.d, "Errata: %zu.", c->errata);
 }
 
@@ -105,8 +108,9 @@ static int list_all(struct attn_lesson *r, const struct attn_explain_opts *o, st
     static const char *const headings[] = {"article and listings", "printed", "same", "errata"};
     struct attn_derivation *d = &r->e.d;
     attn_derive_title(d, "Articles on attention");
-    attn_derive_words(d, "Each listing is computed here from the article's inputs, weights or seed; `printed` is how many numbers the "
-                      "article prints of it, `same` how many of them come out, `errata` how many errors are pointed out.");
+    attn_derive_words(d, "Each listing is computed here from the article's inputs, weights or seed; `printed` is how "
+                         "many numbers the article prints of it, `same` how many of them come out, `errata` how many "
+                         "errors are pointed out.");
     attn_derive_headings(d, headings, sizeof headings / sizeof *headings);
     for (size_t i = 0; i < ARTICLES; i++)
         if (add_article(d, articles[i], o, err))
@@ -131,7 +135,8 @@ static int unknown(const char *word, struct attn_err *err)
     char all[256];
     size_t used = 0;
     for (size_t i = 0; i < ARTICLES; i++)
-        used += (size_t)snprintf(all + used, sizeof all - used, "%s%s or %s", i ? ", " : "", articles[i]->number, articles[i]->name);
+        used += (size_t)snprintf(all + used, sizeof all - used,
+                                 "%s%s or %s", i ? ", " : "", articles[i]->number, articles[i]->name);
     return attn_fail(err, ATTN_EUSAGE, "unknown article '%s': there are %s; list shows what each covers", word, all);
 }
 

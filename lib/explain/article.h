@@ -1,10 +1,10 @@
 /* article.h - an article on attention as data, and what it is read with.
  *
  * An article is a list of rows, in the order in which they are read: the heading of a listing, prose, the example that
- * the listing computes, tables of it, the digits that the article prints.  Each example is computed by this library from
- * the article's own inputs, weights or seed, and the digits are held against the result.  What only one article does is a
- * function of its file.  A further article is one file of rows and one row of article.c.  Facts and printed figures are
- * the article's; the words are ours. */
+ * the listing computes, tables of it, the digits that the article prints.  Each example is computed by this library
+ * from the article's own inputs, weights or seed, and the digits are held against the result.  What only one article
+ * does is a function of its file.  A further article is one file of rows and one row of article.c.  Facts and printed
+ * figures are the article's; the words are ours. */
 #ifndef ATTN_EXPLAIN_ARTICLE_H
 #define ATTN_EXPLAIN_ARTICLE_H
 
@@ -22,8 +22,8 @@ extern const struct attn_article attn_article_life, attn_article_heads, attn_art
 
 /* ---- examples: attention computed from inputs and weights (example.c) ---- */
 
-/* The weights of all heads: of one after the other [d, n], or with transposed as nn.Linear holds them, [n, d].  w NULL: the
- * identity; b [heads, n] or NULL. */
+/* The weights of all heads: of one after the other [d, n], or with transposed as nn.Linear holds them, [n, d].  w NULL:
+ * the identity; b [heads, n] or NULL. */
 struct attn_projection { const float *w, *b; bool transposed; };
 
 struct attn_example {
@@ -72,9 +72,9 @@ enum attn_numbers {
 };
 
 enum attn_row_kind {
-    ATTN_ROW_END, ATTN_ROW_HEADING, ATTN_ROW_WORDS, ATTN_ROW_ERRATUM, ATTN_ROW_COMMAND, ATTN_ROW_EXAMPLE, ATTN_ROW_AGAIN,
-    ATTN_ROW_KEEP, ATTN_ROW_TABLE, ATTN_ROW_HEADS, ATTN_ROW_PRINTED, ATTN_ROW_WEIGHT, ATTN_ROW_LOOK, ATTN_ROW_VECTOR,
-    ATTN_ROW_STEP, ATTN_ROW_OWN
+    ATTN_ROW_END, ATTN_ROW_HEADING, ATTN_ROW_WORDS, ATTN_ROW_ERRATUM, ATTN_ROW_COMMAND, ATTN_ROW_EXAMPLE,
+    ATTN_ROW_AGAIN, ATTN_ROW_KEEP, ATTN_ROW_TABLE, ATTN_ROW_HEADS, ATTN_ROW_PRINTED, ATTN_ROW_WEIGHT, ATTN_ROW_LOOK,
+    ATTN_ROW_VECTOR, ATTN_ROW_STEP, ATTN_ROW_OWN
 };
 struct attn_lesson;
 struct attn_row {
@@ -96,7 +96,8 @@ struct attn_row {
 #define SAY(words)              {.kind = ATTN_ROW_WORDS, .text = words}
 #define ERRATUM(words)          {.kind = ATTN_ROW_ERRATUM, .text = words}
 #define COMMAND(line)           {.kind = ATTN_ROW_COMMAND, .text = line}
-#define EXAMPLE(which)          {.kind = ATTN_ROW_EXAMPLE, .setup = &(which)}   /* computes it, for the rows that follow */
+#define EXAMPLE(which)          {.kind = ATTN_ROW_EXAMPLE, .setup = &(which)}   /* computes it, for the rows that
+                                                                                 * follow */
 #define AGAIN(other)            {.kind = ATTN_ROW_AGAIN, .form = ATTN_##other}  /* of the same queries, keys, values */
 #define KEEP                    {.kind = ATTN_ROW_KEEP}     /* its pattern, for a row that compares */
 #define TABLE(what, ...)        {.kind = ATTN_ROW_TABLE, .text = what, .of = ATTN_NUMBERS_##__VA_ARGS__}
@@ -136,8 +137,8 @@ void attn_lesson_free(struct attn_lesson *r);                     /* NULL is fin
 /* A table of x [rows, cols], which are called `what`.  Names NULL: numbered; long rows are then abridged. */
 void attn_lesson_matrix(struct attn_lesson *r, const char *what, const float *x, size_t rows, size_t cols,
                          const char *const *row_names, const char *const *col_names);
-/* Compares x [rows, cols] with what the article prints as `what`, each number to as many digits as are printed, and says
- * what came of it.  One row is quoted; a table of several is shown again only where it differs. */
+/* Compares x [rows, cols] with what the article prints as `what`, each number to as many digits as are printed, and
+ * says what came of it.  One row is quoted; a table of several is shown again only where it differs. */
 void attn_lesson_printed(struct attn_lesson *r, const char *what, const float *x, size_t rows, size_t cols,
                          const char *digits);
 /* How many of x[0..n) are what is printed. */

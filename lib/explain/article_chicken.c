@@ -43,9 +43,10 @@ static int not_most_similar(struct attn_lesson *r, const struct attn_row *row, s
     (void)row;
     if (attn_example_run(r, &e, err))
         return err->code;
-    attn_lesson_erratum(r, "the text says that x_i is most similar to itself, so that its score is the highest.  That does not hold for a dot "
-                        "product, where a longer vector scores more.  Here the row of \"%s\" is %s on the diagonal.  Of the words of article "
-                        "02 (scores below), only those marked 1 score highest with themselves:", words[LAST],
+    attn_lesson_erratum(r, "the text says that x_i is most similar to itself, so that its score is the highest.  That "
+                           "does not hold for a dot product, where a longer vector scores more.  Here the row of \"%s\" "
+                           "is %s on the diagonal.  Of the words of article 02 (scores below), only those marked 1 "
+                           "score highest with themselves:", words[LAST],
                         prefers_itself(r->example.dots, r->example.T, LAST) ? "largest" : "not largest");
     attn_derive_headings(d, headings, N + 2);
     for (size_t i = 0; i < N; i++) {
@@ -61,8 +62,9 @@ static int not_most_similar(struct attn_lesson *r, const struct attn_row *row, s
 
 static const struct attn_row rows[] = {
     HEADING("Simplified attention (equations 8.6 to 8.8)"),
-    SAY("First without weights: score(x_i, x_j) = x_i·x_j for each earlier word j and for i itself, a softmax over these, and a_i, the "
-        "mixture of the x_j with these weights.  The inputs are torch.randn(8, 6) after torch.manual_seed(123)."),
+    SAY("First without weights: score(x_i, x_j) = x_i·x_j for each earlier word j and for i itself, a softmax over "
+        "these, and a_i, the mixture of the x_j with these weights.  The inputs are torch.randn(8, 6) after "
+        "torch.manual_seed(123)."),
     EXAMPLE(simplified),
     TABLE("input", X),
     TABLE("scores", SCORES),
@@ -74,9 +76,10 @@ static const struct attn_row rows[] = {
     OWN(not_most_similar),
 
     HEADING("One head (8.10 to 8.14)"),
-    SAY("One head has three roles for a word, each with weights: q = x·W^Q as what looks, k = x·W^K as what is looked at, v = x·W^V as what "
-        "is passed on.  Here W^Q and W^K are 6 x 3, W^V is 6 x 4, and W^O, 4 x 6, brings the context back to the width of the input.  They "
-        "are torch.rand - 0.5, drawn in this order after the inputs.  Scores are q·k / √d_k, with d_k = 3."),
+    SAY("One head has three roles for a word, each with weights: q = x·W^Q as what looks, k = x·W^K as what is looked "
+        "at, v = x·W^V as what is passed on.  Here W^Q and W^K are 6 x 3, W^V is 6 x 4, and W^O, 4 x 6, brings the "
+        "context back to the width of the input.  They are torch.rand - 0.5, drawn in this order after the inputs.  "
+        "Scores are q·k / √d_k, with d_k = 3."),
     EXAMPLE(one_head),
     TABLE("query", QUERIES),
     TABLE("key", KEYS),
@@ -88,11 +91,12 @@ static const struct attn_row rows[] = {
     WEIGHT(DIDNT, CHICKEN),
 
     HEADING("Several heads (8.15 to 8.20)"),
-    SAY("Each head has weights of its own; their contexts are put side by side, and W^O, A·d_v x d for A heads, mixes them to the width of "
-        "the input.  Three heads with d_k = 3 and d_v = 4, so that W^O is 12 x 6; weights are 2·torch.rand - 1, drawn head by head where "
-        "the listing before stopped."),
+    SAY("Each head has weights of its own; their contexts are put side by side, and W^O, A·d_v x d for A heads, mixes "
+        "them to the width of the input.  Three heads with d_k = 3 and d_v = 4, so that W^O is 12 x 6; weights are "
+        "2·torch.rand - 1, drawn head by head where the listing before stopped."),
     ERRATUM("the number of heads is called h in equation 8.15 (1 <= c <= h), and A in 8.19 and after."),
-    ERRATUM("matrices of the same thing have several names: W^Qi and W^Vc in the text, W^Qc, W_Kc, W_Vc in 8.15.  All mean head c."),
+    ERRATUM("matrices of the same thing have several names: W^Qi and W^Vc in the text, W^Qc, W_Kc, W_Vc in 8.15.  All "
+            "mean head c."),
     EXAMPLE(three_heads),
     HEADS(0),
     SAY("The contexts of the heads side by side, 4 of each:"),
@@ -100,8 +104,8 @@ static const struct attn_row rows[] = {
     TABLE("output", OUTPUT),
 
     HEADING("Values narrower than keys"),
-    SAY("Nothing in the equations asks for equal widths: two heads with d_k = 5 and d_v = 1, and W^O of 2 x 6.  Each head passes on a single "
-        "number."),
+    SAY("Nothing in the equations asks for equal widths: two heads with d_k = 5 and d_v = 1, and W^O of 2 x 6.  Each "
+        "head passes on a single number."),
     EXAMPLE(narrow_values),
     HEADS(0),
     SAY("The contexts of the heads side by side, 1 of each:"),
@@ -112,5 +116,6 @@ static const struct attn_row rows[] = {
 
 const struct attn_article attn_article_chicken = {
     "03", "chicken", "attention as equations, causal from the start",
-    "The text defines attention by equations, for \"The chicken didn't cross the road because it\", and prints no numbers.  Those here are "
-    "what the equations give for inputs and weights from seed 123.  Rows are words; later words are never seen.", rows};
+    "The text defines attention by equations, for \"The chicken didn't cross the road because it\", and prints no "
+    "numbers.  Those here are what the equations give for inputs and weights from seed 123.  Rows are words; later "
+    "words are never seen.", rows};

@@ -53,8 +53,8 @@ static int stacked(struct attn_lesson *r, const struct attn_row *row, struct att
         same = same && is_cut_from(&one, &all, h) &&
                attn_lesson_equal(one.context, e->context + h * one.T * one.dv, one.T * one.dv);
     }
-    attn_derive_words(&r->e.d, same ? "Queries and context vectors are columns of the wide tables above, to the bit.  The wide product is one in "
-                                      "place of two, which is why it is programmed that way."
+    attn_derive_words(&r->e.d, same ? "Queries and context vectors are columns of the wide tables above, to the bit.  "
+                                      "The wide product is one in place of two, which is why it is programmed that way."
                                     : "Queries or context vectors differ from the columns of the wide tables above.");
     return ATTN_OK;
 }
@@ -63,14 +63,14 @@ static int stacked(struct attn_lesson *r, const struct attn_row *row, struct att
 
 static const struct attn_row rows[] = {
     HEADING("One projection, cut into heads"),
-    SAY("The module has four linear maps with bias, W_Q, W_K, W_V and W_O, here nn.Linear(8, 8) after torch.manual_seed(123), and reads 4 "
-        "tokens of 8 numbers, torch.rand(1, 4, 8):"),
+    SAY("The module has four linear maps with bias, W_Q, W_K, W_V and W_O, here nn.Linear(8, 8) after "
+        "torch.manual_seed(123), and reads 4 tokens of 8 numbers, torch.rand(1, 4, 8):"),
     EXAMPLE(wide),
     TABLE("input", X),
     SAY("One product gives the queries of all heads, Q = x·W_Q^T + b, 8 numbers for each token:"),
     TABLE("query", QUERIES),
-    SAY("It is then cut: columns 0 to 3 are the queries of head 0, columns 4 to 7 those of head 1.  Keys and values are made and cut in the "
-        "same way."),
+    SAY("It is then cut: columns 0 to 3 are the queries of head 0, columns 4 to 7 those of head 1.  Keys and values are "
+        "made and cut in the same way."),
 
     HEADING("Each head attends"),
     SAY("Each head computes softmax(Q·K^T / √d_k)·V with its own 4 columns, so its scale is 1/√4."),
@@ -81,9 +81,9 @@ static const struct attn_row rows[] = {
     TABLE("weights", PATTERN, .at = 1),
     SAY("The weight of token 3 for token 0 in head 0, from the projections above:"),
     WEIGHT(0, 3),
-    ERRATUM("the text cuts Q, K and V into h heads of size d_k / h, but scales by √d_k, which read literally is the root of the full width, "
-            "√8.  The code calls the size of one head d_k and divides by its root, √4, as is usual and as is done here.  Read literally, the "
-            "first row of weights of head 0 would be:"),
+    ERRATUM("the text cuts Q, K and V into h heads of size d_k / h, but scales by √d_k, which read literally is the "
+            "root of the full width, √8.  The code calls the size of one head d_k and divides by its root, √4, as is "
+            "usual and as is done here.  Read literally, the first row of weights of head 0 would be:"),
     EXAMPLE(by_whole_width),
     TABLE("by √8", PATTERN, .rows = 1),
 
@@ -96,14 +96,14 @@ static const struct attn_row rows[] = {
     ERRATUM("the code has lost its line breaks, and no numbers are printed."),
 
     HEADING("The same as stacked heads"),
-    SAY("Cutting one wide projection is the same as stacking small attentions: one module for each head, with its 4 rows of W_Q, W_K and "
-        "W_V, each computed by itself:"),
+    SAY("Cutting one wide projection is the same as stacking small attentions: one module for each head, with its 4 "
+        "rows of W_Q, W_K and W_V, each computed by itself:"),
     EXAMPLE(cut),
     OWN(stacked),
 
     HEADING("Three heads"),
-    SAY("The same module with width 12 and 3 heads of 4, on 5 tokens: nn.Linear(12, 12) four times after torch.manual_seed(123), then "
-        "torch.rand(1, 5, 12)."),
+    SAY("The same module with width 12 and 3 heads of 4, on 5 tokens: nn.Linear(12, 12) four times after "
+        "torch.manual_seed(123), then torch.rand(1, 5, 12)."),
     EXAMPLE(three),
     TABLE("input", X),
     SAY("Weights of head 0:"),
@@ -120,5 +120,5 @@ static const struct attn_row rows[] = {
 
 const struct attn_article attn_article_heads = {
     "01", "heads", "multi-head attention with biases and an output map",
-    "The article gives a class MultiHeadAttention and prints no numbers.  Those here are what it computes with weights and inputs from "
-    "seed 123, without dropout.  Rows are tokens.", rows};
+    "The article gives a class MultiHeadAttention and prints no numbers.  Those here are what it computes with weights "
+    "and inputs from seed 123, without dropout.  Rows are tokens.", rows};

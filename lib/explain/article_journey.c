@@ -1,5 +1,5 @@
-/* article_journey.c - an article that builds up attention for "Your journey starts with one step": without weights, with
- * trained weights, with a causal mask and dropout, with several heads. */
+/* article_journey.c - an article that builds up attention for "Your journey starts with one step": without weights,
+ * with trained weights, with a causal mask and dropout, with several heads. */
 #include "explain/article.h"
 
 #include <math.h>
@@ -76,18 +76,20 @@ static const char printed_weights[] =
     "0.1305, 0.1675, 0.1689, 0.1169, 0.1607, 0.1108, 0.1446, 0.1180, 0.1861, 0.1813, 0.1211, 0.0842, 0.1615, 0.1478, "
     "0.1277, 0.1889, 0.1860, 0.1121, 0.1011, 0.1359, 0.1483";
 static const char printed_contexts[] =
-    "0.4420, 0.6016, 0.5774, 0.4419, 0.6515, 0.5683, 0.4429, 0.6499, 0.5673, 0.4321, 0.6330, 0.5536, 0.4635, 0.5997, 0.5326, "
-    "0.4213, 0.6505, 0.5651, 0.4397, 0.6372, 0.5635";
+    "0.4420, 0.6016, 0.5774, 0.4419, 0.6515, 0.5683, 0.4429, 0.6499, 0.5673, 0.4321, 0.6330, 0.5536, 0.4635, 0.5997, "
+    "0.5326, 0.4213, 0.6505, 0.5651, 0.4397, 0.6372, 0.5635";
 
 static int a_row_too_many(struct attn_lesson *r, const struct attn_row *row, struct attn_err *err)
 {
     const struct attn_example *e = &r->example;
     const float *journey = e->pattern + (size_t)JOURNEY * T;
     (void)row, (void)err;
-    attn_lesson_erratum(r, "the tables printed have 7 rows, of 7 weights and of 3 numbers.  The sentence has six words, the scores above are 6 x "
-                        "6, and a comment in the listing says 6 x 6.  The tables above are the right ones.  So the weights quoted for "
-                        "\"journey\", 0.1180, 0.2026, 0.1986, should be %.4f, %.4f, %.4f; of the 6 weights printed first %zu agree, of the "
-                        "first 18 numbers of contexts %zu.", (double)journey[0], (double)journey[1], (double)journey[2],
+    attn_lesson_erratum(r,
+                        "the tables printed have 7 rows, of 7 weights and of 3 numbers.  The sentence has six words, "
+                           "the scores above are 6 x 6, and a comment in the listing says 6 x 6.  The tables above are "
+                           "the right ones.  So the weights quoted for \"journey\", 0.1180, 0.2026, 0.1986, should be "
+                           "%.4f, %.4f, %.4f; of the 6 weights printed first %zu agree, of the first 18 numbers of "
+                           "contexts %zu.", (double)journey[0], (double)journey[1], (double)journey[2],
                         attn_lesson_matches(e->pattern, T, printed_weights),
                         attn_lesson_matches(e->joined, (size_t)T * D, printed_contexts));
     return ATTN_OK;
@@ -98,9 +100,11 @@ static int shapes(struct attn_lesson *r, const struct attn_row *row, struct attn
     const struct attn_example *e = &r->example;
     const size_t n = e->T * e->dv;
     (void)row, (void)err;
-    attn_derive_words(&r->e.d, "The class is tried on a batch: the sentence twice, in one array of shape [%zu,%zu,%zu], with maps nn.Linear(3, "
-                      "%zu).  The context vectors have the shape [%zu,%zu,%zu], and both sentences have %s.", e->batch, e->T, e->d, e->dv,
-                      e->batch, e->T, e->dv,
+    attn_derive_words(&r->e.d,
+                      "The class is tried on a batch: the sentence twice, in one array of shape [%zu,%zu,%zu], "
+                               "with maps nn.Linear(3, %zu).  The context vectors have the shape [%zu,%zu,%zu], and "
+                               "both sentences have %s.", e->batch,
+                      e->T, e->d, e->dv, e->batch, e->T, e->dv,
                       attn_lesson_equal(e->joined, e->joined + n, n) ? "the same numbers" : "different numbers");
     attn_derive_words(&r->e.d, "Printed: context_vecs.shape: [2,6,1024].  The shape here is %s.",
                       e->batch == 2 && e->T == 6 && e->dv == 1024 ? "the same" : "another one");
@@ -120,8 +124,10 @@ static const struct attn_row rows[] = {
     SAY("There are no weights and no vocabulary here: each word comes as a vector of three numbers.  The sentence is \"" SENTENCE "\"."),
     EXAMPLE(six),
     TABLE("input", X),
-    ERRATUM("the text quotes the sentence as \"Your journey starts one step\"; \"with\" is missing, and is among the inputs."),
-    SAY("The score of a query and a key is the dot product of their vectors.  For the query \"journey\", and then for all:"),
+    ERRATUM("the text quotes the sentence as \"Your journey starts one step\"; \"with\" is missing, and is among the "
+            "inputs."),
+    SAY("The score of a query and a key is the dot product of their vectors.  For the query \"journey\", and then for "
+        "all:"),
     PRINTED("attn_scores_2", "0.9544, 1.4950, 1.4754, 0.8434, 0.7070, 1.0865", DOTS, .row = JOURNEY, .rows = 1),
     TABLE("scores", DOTS),
     PRINTED("attn_scores",
@@ -130,21 +136,22 @@ static const struct attn_row rows[] = {
             "0.4576, 0.7070, 0.7154, 0.3474, 0.6654, 0.2935, 0.6310, 1.0865, 1.0605, 0.6565, 0.2935, 0.9450", DOTS),
     ERRATUM("the text gives the similarity of \"journey\" and \"one\" as 0.7074.  It is the number of the table:"),
     OWN(similarity_of_one),
-    ERRATUM("what is computed is called cosine similarity; it is the plain dot product.  A cosine divides it by the lengths of both vectors, "
-            "and the order of the neighbours of \"journey\" changes: \"with\" comes fourth by the dot product and second by the cosine."),
+    ERRATUM("what is computed is called cosine similarity; it is the plain dot product.  A cosine divides it by the "
+            "lengths of both vectors, and the order of the neighbours of \"journey\" changes: \"with\" comes fourth by "
+            "the dot product and second by the cosine."),
     OWN(cosines),
 
     HEADING("From scores to a context vector"),
-    SAY("How the scores of \"journey\" become its context vector, looked at closely.  The built-in model journey has these inputs, and the "
-        "identity for weights: query, key and value of a word are its vector."),
+    SAY("How the scores of \"journey\" become its context vector, looked at closely.  The built-in model journey has "
+        "these inputs, and the identity for weights: query, key and value of a word are its vector."),
     COMMAND("attn-cli run -m journey -s \"" SENTENCE "\""),
     LOOK("journey", SENTENCE, JOURNEY, ONE),
     STEP(dot),
     STEP(softmax),
     STEP(context),
     PRINTED("the context vector of \"journey\"", "0.4419, 0.6515, 0.5683", CELL_CONTEXT),
-    ERRATUM("the text announces that scores are scaled before the softmax; neither the listing nor its numbers have a scale, and the sentence "
-            "in brackets about dividing the matrix is unfinished."),
+    ERRATUM("the text announces that scores are scaled before the softmax; neither the listing nor its numbers have a "
+            "scale, and the sentence in brackets about dividing the matrix is unfinished."),
 
     HEADING("All words, and a seventh row"),
     SAY("All words at once: the softmax of each row of scores, then the mixtures of the inputs."),
@@ -152,21 +159,22 @@ static const struct attn_row rows[] = {
     TABLE("weights", PATTERN),
     TABLE("context", JOINED),
     OWN(a_row_too_many),
-    SAY("A seventh input explains them: the context vector of \"journey\" itself, as it is printed, appended to the six as if the variable "
-        "that held it had been added to the inputs.  All numbers then come out:"),
+    SAY("A seventh input explains them: the context vector of \"journey\" itself, as it is printed, appended to the six "
+        "as if the variable that held it had been added to the inputs.  All numbers then come out:"),
     EXAMPLE(seven),
     TABLE("input", X, .row = T),
     TABLE("weights", PATTERN),
     PRINTED("attn_weights", printed_weights, PATTERN),
     TABLE("context", JOINED),
     PRINTED("all_context_vecs", printed_contexts, JOINED),
-    SAY("Only the row of \"journey\" is right in both: the mean of the six does not move when it is itself added to them."),
+    SAY("Only the row of \"journey\" is right in both: the mean of the six does not move when it is itself added to "
+        "them."),
 
     HEADING("Weights that are trained"),
-    SAY("The class SelfAttention has weights that are trained: three maps nn.Linear(3, 2) without bias make a query, a key and a value of "
-        "each word.  Scores are divided by √d_k = √2."),
-    ERRATUM("this part and the two on causal attention and several heads print shapes only, and set no seed.  Here the seeds are 123 and, "
-            "once, 789, and dropout is off unless it is named."),
+    SAY("The class SelfAttention has weights that are trained: three maps nn.Linear(3, 2) without bias make a query, a "
+        "key and a value of each word.  Scores are divided by √d_k = √2."),
+    ERRATUM("this part and the two on causal attention and several heads print shapes only, and set no seed.  Here the "
+            "seeds are 123 and, once, 789, and dropout is off unless it is named."),
     SAY("With torch.manual_seed(123):"),
     EXAMPLE(trained),
     TRAINED_TABLES,
@@ -177,23 +185,24 @@ static const struct attn_row rows[] = {
     TRAINED_TABLES,
 
     HEADING("The causal mask"),
-    SAY("A model that predicts the next word must not look at it.  So the scores of later words become -inf, and the softmax makes them "
-        "weights of exactly 0 (class CausalAttention, with the weights from seed 123)."),
+    SAY("A model that predicts the next word must not look at it.  So the scores of later words become -inf, and the "
+        "softmax makes them weights of exactly 0 (class CausalAttention, with the weights from seed 123)."),
     EXAMPLE(causal),
     TABLE("scores", SCORES),
     TABLE("weights", PATTERN),
     TABLE("context", JOINED),
     COMMAND("attn-cli run -m journey-causal -s \"" SENTENCE "\""),
     ERRATUM("the 4 x 4 example with -inf above the diagonal is called attention weights; it shows masked scores."),
-    ERRATUM("in the list of prediction steps, steps 2 to 4 say \"output a, b, ...\" where the prefix given is the input."),
+    ERRATUM("in the list of prediction steps, steps 2 to 4 say \"output a, b, ...\" where the prefix given is the "
+            "input."),
     ERRATUM("the line quoted from the class, register_buffer(...), lacks its last closing bracket."),
-    ERRATUM("the class masks first and scales afterwards.  That is no mistake in the numbers: -inf / √d_k is -inf, and the weights are the "
-            "same."),
+    ERRATUM("the class masks first and scales afterwards.  That is no mistake in the numbers: -inf / √d_k is -inf, and "
+            "the weights are the same."),
 
     HEADING("Dropout"),
-    SAY("In training, dropout sets weights to 0 at random, so that a model does not lean on a single one, and divides those that stay by 1 - "
-        "p: their mean does not change.  With p = 0.5, those that stay are twice what they were above.  Which ones stay is decided by this "
-        "program's own random numbers (seed 123), not by torch's."),
+    SAY("In training, dropout sets weights to 0 at random, so that a model does not lean on a single one, and divides "
+        "those that stay by 1 - p: their mean does not change.  With p = 0.5, those that stay are twice what they were "
+        "above.  Which ones stay is decided by this program's own random numbers (seed 123), not by torch's."),
     EXAMPLE(dropped),
     TABLE("dropped", PATTERN),
     TABLE("context", JOINED),
@@ -206,17 +215,19 @@ static const struct attn_row rows[] = {
     TABLE("context", JOINED),
 
     HEADING("Several heads, with and without biases"),
-    SAY("The class MultiHeadAttention cuts one projection of width 32 into 4 heads of 8, puts their context vectors side by side and mixes "
-        "them by an output map with bias.  It reads a batch of 2 sentences of 5 tokens, torch.rand(2, 5, 16), after torch.manual_seed(123), "
-        "nn.Linear(16, 32) three times and nn.Linear(32, 32)."),
-    SAY("The article has dropout 0.1 here and the module in training, so that even a fixed seed would give numbers after dropout; it is off "
-        "below."),
+    SAY("The class MultiHeadAttention cuts one projection of width 32 into 4 heads of 8, puts their context vectors "
+        "side by side and mixes them by an output map with bias.  It reads a batch of 2 sentences of 5 tokens, "
+        "torch.rand(2, 5, 16), after torch.manual_seed(123), nn.Linear(16, 32) three times and nn.Linear(32, 32)."),
+    SAY("The article has dropout 0.1 here and the module in training, so that even a fixed seed would give numbers "
+        "after dropout; it is off below."),
     EXAMPLE(unbiased),
-    SAY("Without biases on query, key and value, for each sentence of the batch: the weights of its heads, and the output."),
+    SAY("Without biases on query, key and value, for each sentence of the batch: the weights of its heads, and the "
+        "output."),
     SENTENCE_OF_BATCH("0", 0),
     SENTENCE_OF_BATCH("1", 1),
     EXAMPLE(biased),
-    SAY("With biases on query, key and value, for each sentence of the batch: the weights of its heads, and the output."),
+    SAY("With biases on query, key and value, for each sentence of the batch: the weights of its heads, and the "
+        "output."),
     SENTENCE_OF_BATCH("0", 0),
     SENTENCE_OF_BATCH("1", 1),
     END,
@@ -224,5 +235,5 @@ static const struct attn_row rows[] = {
 
 const struct attn_article attn_article_journey = {
     "02", "journey", "attention in steps, from no weights to several heads",
-    "The article starts from six vectors of three numbers and adds one idea after the other.  Its first part prints numbers, the others "
-    "shapes.", rows};
+    "The article starts from six vectors of three numbers and adds one idea after the other.  Its first part prints "
+    "numbers, the others shapes.", rows};

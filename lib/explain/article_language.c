@@ -1,5 +1,5 @@
-/* article_language.c - a survey of attention with one function, simple_attention, for batches, masks and cross-attention;
- * and the kinds of attention that cost less, on its arrays. */
+/* article_language.c - a survey of attention with one function, simple_attention, for batches, masks and
+ * cross-attention; and the kinds of attention that cost less, on its arrays. */
 #include "explain/article.h"
 
 #include <math.h>
@@ -38,7 +38,8 @@ static int same_as_causal(struct attn_lesson *r, const struct attn_row *row, str
     const struct attn_example *e = &r->example;
     (void)row, (void)err;
     attn_derive_words(&r->e.d, attn_lesson_equal(r->kept, e->pattern, e->batch * e->T * e->Tk)
-                                   ? "The kind causal, which computes no hidden score at all, gives exactly the same weights."
+                                   ? "The kind causal, which computes no hidden score at all, gives exactly the same "
+                                     "weights."
                                    : "The kind causal gives other weights.");
     return ATTN_OK;
 }
@@ -93,14 +94,14 @@ static const struct attn_row rows[] = {
     TABLE("", SCORES, .names = scores),
     TABLE("", PATTERN, .names = weights),
     PRINTED("the weights of these scores", "0.05, 0.10, 0.35, 0.40, 0.10", PATTERN),
-    ERRATUM("the weights printed are not the softmax of the scores, and no scale makes them so: the scores 0.3 and 0.6 have the same weight "
-            "0.10, while a softmax gives the larger score the larger weight at any temperature."),
+    ERRATUM("the weights printed are not the softmax of the scores, and no scale makes them so: the scores 0.3 and 0.6 "
+            "have the same weight 0.10, while a softmax gives the larger score the larger weight at any temperature."),
     ERRATUM("the table has five tokens; the sentence announced for it has three (我 爱 自然语言处理)."),
 
     HEADING("simple_attention, on a batch"),
-    SAY("simple_attention takes q, k and v as they are, [batch, tokens, d]: scores q·k^T / √d_k, softmax, times v.  Each sentence of the "
-        "batch attends to itself alone.  Here q, k and v are torch.rand(2, 4, 8) each, after torch.manual_seed(123); first those of sentence "
-        "0, then those of sentence 1:"),
+    SAY("simple_attention takes q, k and v as they are, [batch, tokens, d]: scores q·k^T / √d_k, softmax, times v.  "
+        "Each sentence of the batch attends to itself alone.  Here q, k and v are torch.rand(2, 4, 8) each, after "
+        "torch.manual_seed(123); first those of sentence 0, then those of sentence 1:"),
     EXAMPLE(batch),
     GIVEN(0),
     GIVEN(1),
@@ -109,15 +110,15 @@ static const struct attn_row rows[] = {
     WEIGHT(0, 3),
     PRINTED("attn_weights[0], its first two rows", "0.22, 0.24, 0.30, 0.24, 0.25, 0.26, 0.27, 0.22",
             PATTERN, .rows = 2),
-    ERRATUM("the article sets no seed, and none of the seeds 0 to 199999, with q, k and v drawn in this order, gives the rows that are "
-            "printed.  Each of them sums to 1, so they may be right for numbers that are lost."),
+    ERRATUM("the article sets no seed, and none of the seeds 0 to 199999, with q, k and v drawn in this order, gives "
+            "the rows that are printed.  Each of them sums to 1, so they may be right for numbers that are lost."),
     ERRATUM("the text divides by √d; the code by √d_k, the root of the last dimension of q.  Here both are √8."),
-    ERRATUM("a comment gives v the width d_k, and the mask the shape [batch, seq, seq].  The code takes any width of v, and needs [batch, "
-            "queries, keys]; cross-attention below uses both."),
+    ERRATUM("a comment gives v the width d_k, and the mask the shape [batch, seq, seq].  The code takes any width of v, "
+            "and needs [batch, queries, keys]; cross-attention below uses both."),
 
     HEADING("A mask"),
-    SAY("A mask says by 1 and 0 which key a query may look at; scores at 0 become -inf, and their weights exactly 0.  A triangle of ones is "
-        "the causal mask:"),
+    SAY("A mask says by 1 and 0 which key a query may look at; scores at 0 become -inf, and their weights exactly 0.  A "
+        "triangle of ones is the causal mask:"),
     EXAMPLE(masked),
     RESULTS_OF_BATCH,
     KEEP,
@@ -129,23 +130,24 @@ static const struct attn_row rows[] = {
     OWN(show_gaps),
     EXAMPLE(gapped),
     RESULTS(0),
-    ERRATUM("not said: where a row of the mask is all 0, every score is -inf, and the softmax divides 0 by 0: torch gives NaN for the whole "
-            "row, in weights and context.  Here such a row has no weights, and its context is 0; in the library attn_attention refuses it if "
-            "it is asked to."),
+    ERRATUM("not said: where a row of the mask is all 0, every score is -inf, and the softmax divides 0 by 0: torch "
+            "gives NaN for the whole row, in weights and context.  Here such a row has no weights, and its context is "
+            "0; in the library attn_attention refuses it if it is asked to."),
 
     HEADING("Two sequences"),
-    SAY("The queries may come from one sequence, keys and values from another of another length, and values may be narrower: q is "
-        "torch.rand(3, 8), k torch.rand(5, 8), v torch.rand(5, 6) after torch.manual_seed(123).  3 queries over 5 keys:"),
+    SAY("The queries may come from one sequence, keys and values from another of another length, and values may be "
+        "narrower: q is torch.rand(3, 8), k torch.rand(5, 8), v torch.rand(5, 6) after torch.manual_seed(123).  3 "
+        "queries over 5 keys:"),
     EXAMPLE(cross),
     GIVEN(0),
     RESULTS(0),
-    ERRATUM("the text says that Q = K = V is self-attention.  The three are different projections of the same sequence, not equal.  Likewise "
-            "for Q != K = V as cross-attention: K and V share their source, not their values."),
+    ERRATUM("the text says that Q = K = V is self-attention.  The three are different projections of the same sequence, "
+            "not equal.  Likewise for Q != K = V as cross-attention: K and V share their source, not their values."),
 
     HEADING("Decoder and encoder"),
-    SAY("In a translator the decoder asks and the encoder is read: queries from 3 tokens of the decoder, keys and values from 5 of the "
-        "encoder, by linear_k, linear_v and linear_q, nn.Linear(8, 4) in this order after torch.manual_seed(123); then decoder = "
-        "torch.rand(3, 8) and encoder = torch.rand(5, 8)."),
+    SAY("In a translator the decoder asks and the encoder is read: queries from 3 tokens of the decoder, keys and "
+        "values from 5 of the encoder, by linear_k, linear_v and linear_q, nn.Linear(8, 4) in this order after "
+        "torch.manual_seed(123); then decoder = torch.rand(3, 8) and encoder = torch.rand(5, 8)."),
     EXAMPLE(decoder),
     TABLE("decoder", X),
     TABLE("encoder", Y),
@@ -157,20 +159,23 @@ static const struct attn_row rows[] = {
     WEIGHT(0, 2),
 
     HEADING("Sparse, linear and block-wise kinds"),
-    SAY("Plain attention computes a score for each pair of tokens.  Some kinds see less, some compute otherwise.  No article prints numbers "
-        "for them; here they are on q, k and v of the first sentence above, all causal.  Plain causal attention first:"),
+    SAY("Plain attention computes a score for each pair of tokens.  Some kinds see less, some compute otherwise.  No "
+        "article prints numbers for them; here they are on q, k and v of the first sentence above, all causal.  Plain "
+        "causal attention first:"),
     EXAMPLE(first_of_batch),
     TABLE("weights", PATTERN),
     KEEP,
     OWN(kind, .text = "window:2", .about = "sparse; each token sees itself and the one before it."),
     OWN(kind, .text = "strided:1,2", .about = "sparse; itself, and every second token before it."),
-    OWN(kind, .text = "random:1,1,123", .about = "sparse; itself, and one earlier token, chosen at random by seed 123."),
+    OWN(kind, .text = "random:1,1,123",
+        .about = "sparse; itself, and one earlier token, chosen at random by seed 123."),
     OWN(kind, .text = "linear",
-        .about = "no softmax: with φ(x) = x + 1 for x > 0, else exp(x), the weight is φ(q)·φ(k) divided by the row's sum.  Sums of φ(k)·v "
-                 "can be carried along, so twice as many tokens take twice the time, not four times.  It is another function of the scores, "
-                 "not an approximation."),
+        .about = "no softmax: with φ(x) = x + 1 for x > 0, else exp(x), the weight is φ(q)·φ(k) divided by the row's "
+                 "sum.  Sums of φ(k)·v can be carried along, so twice as many tokens take twice the time, not four "
+                 "times.  It is another function of the scores, not an approximation."),
     OWN(kind, .text = "block:2",
-        .about = "the exact softmax, two keys at a time, with a running maximum and sum, so that no row of scores is ever held whole."),
+        .about = "the exact softmax, two keys at a time, with a running maximum and sum, so that no row of scores is "
+                 "ever held whole."),
     SAY("What each of them changes in a model, and costs:"),
     COMMAND("attn-cli variants -m life -s \"Life is short, eat dessert first\""),
     END,
@@ -178,5 +183,5 @@ static const struct attn_row rows[] = {
 
 const struct attn_article attn_article_language = {
     "04", "language", "one function for batches, masks and cross-attention",
-    "The article surveys attention and gives one function for it.  Two of its tables have numbers; the rest here is what its code computes with "
-    "inputs and weights from seed 123.  Rows are queries, columns keys.", rows};
+    "The article surveys attention and gives one function for it.  Two of its tables have numbers; the rest here is "
+    "what its code computes with inputs and weights from seed 123.  Rows are queries, columns keys.", rows};

@@ -1,5 +1,5 @@
-/* article_life.c - an article that programs self-attention step by step for "Life is short, eat dessert first": one token,
- * all tokens, several heads, the causal mask in two ways. */
+/* article_life.c - an article that programs self-attention step by step for "Life is short, eat dessert first": one
+ * token, all tokens, several heads, the causal mask in two ways. */
 #include "explain/article.h"
 
 #include <math.h>
@@ -17,9 +17,11 @@ static const size_t ids[] = {0, 4, 5, 2, 1, 3};         /* in the sorted vocabul
 #define TOKENS .seed = 123, .ids = ids, .names = words
 #define SIZES .T = T, .d = D, .dk = 2
 
-static const struct attn_setup all_tokens = {TOKENS, .columns = words, .draw = {EMBEDDED}, .e = {SIZES, .H = 1, .dv = 4}};
+static const struct attn_setup all_tokens = {TOKENS, .columns = words, .draw = {EMBEDDED},
+                                             .e = {SIZES, .H = 1, .dv = 4}};
 static const struct attn_setup one_head = {TOKENS, .columns = words, .draw = {EMBEDDED}, .e = {SIZES, .H = 1, .dv = 1}};
-static const struct attn_setup four_heads = {TOKENS, .columns = words, .draw = {EMBEDDED}, .e = {SIZES, .H = 4, .dv = 1}};
+static const struct attn_setup four_heads = {TOKENS, .columns = words, .draw = {EMBEDDED},
+                                             .e = {SIZES, .H = 4, .dv = 1}};
 static const struct attn_setup six_rows = {TOKENS, .draw = {DRAW(EMBEDDED, "x", .rows = 6)},
                                            .e = {.T = T, .d = D, .H = 1, .dk = D, .dv = D}};
 static const struct attn_setup cross = {TOKENS, .draw = {EMBEDDED, DRAW(RAND, "y")},
@@ -74,8 +76,9 @@ static int other_scales(struct attn_lesson *r, const struct attn_row *row, struc
     (void)row;
     if (otherwise(r, sqrtf(D), &by_width, err) || otherwise(r, sqrtf(2) + 1e-3f, &with_epsilon, err))
         return err->code;
-    attn_lesson_erratum(r, "the formula given divides by √d + ε.  The printed numbers come from √d_k = √2, without an ε: the largest weight, "
-                        "printed as 0.6870, would be %.4f with √d = √3, and %.4f with an ε of 0.001 (one of 1e-6 would not show).",
+    attn_lesson_erratum(r, "the formula given divides by √d + ε.  The printed numbers come from √d_k = √2, without an "
+                           "ε: the largest weight, printed as 0.6870, would be %.4f with √d = √3, and %.4f with an ε of "
+                           "0.001 (one of 1e-6 would not show).",
                         (double)by_width, (double)with_epsilon);
     return ATTN_OK;
 }
@@ -101,8 +104,8 @@ static int two_ways(struct attn_lesson *r, const struct attn_row *row, struct at
     (void)row, (void)err;
     for (size_t i = 0; i < (size_t)T * T; i++)
         apart = fmaxf(apart, fabsf(r->example.pattern[i] - r->kept[i]));
-    attn_lesson_erratum(r, "the article says that e^(-inf) is close to 0.  It is exactly 0, and the two ways differ by rounding alone: in "
-                        "float32 by at most %.0e here.", (double)apart);
+    attn_lesson_erratum(r, "the article says that e^(-inf) is close to 0.  It is exactly 0, and the two ways differ by "
+                           "rounding alone: in float32 by at most %.0e here.", (double)apart);
     return ATTN_OK;
 }
 
@@ -110,36 +113,40 @@ static int two_ways(struct attn_lesson *r, const struct attn_row *row, struct at
 
 static const struct attn_row rows[] = {
     HEADING("The sentence as numbers"),
-    SAY("The sentence is \"" SENTENCE "\".  Its words, without the comma, are sorted and numbered: that is the vocabulary.  Each token is "
-        "the number, the id, of its word."),
+    SAY("The sentence is \"" SENTENCE "\".  Its words, without the comma, are sorted and numbered: that is the "
+                                      "vocabulary.  Each token is the number, the id, of its word."),
     OWN(vocabulary),
     ERRATUM("in the list of training prefixes, \"desert\" should be \"dessert\"."),
-    ERRATUM("the listings are cut to their first line and the tables to their first row, so only those digits can be compared; all of them "
-            "are."),
+    ERRATUM("the listings are cut to their first line and the tables to their first row, so only those digits can be "
+            "compared; all of them are."),
 
     HEADING("The embeddings"),
-    SAY("Each token gets the row of its id in a table of random numbers: torch.manual_seed(123), then Embedding(50000, 3), drawn here bit by "
-        "bit as torch draws it.  There are no position embeddings and no norm; attention reads these rows as they are."),
+    SAY("Each token gets the row of its id in a table of random numbers: torch.manual_seed(123), then Embedding(50000, "
+        "3), drawn here bit by bit as torch draws it.  There are no position embeddings and no norm; attention reads "
+        "these rows as they are."),
     EXAMPLE(all_tokens),
     TABLE("embedding", X),
     PRINTED("embedded_sentence", embedded, X),
-    ERRATUM("the listing says vocab_size = 6.  A table of 6 rows from the same seed gives other numbers, because torch draws the last 16 of "
-            "a table again when their count is no multiple of 16, as 6·3 = 18 is not; 50000·3 is one:"),
+    ERRATUM("the listing says vocab_size = 6.  A table of 6 rows from the same seed gives other numbers, because torch "
+            "draws the last 16 of a table again when their count is no multiple of 16, as 6·3 = 18 is not; 50000·3 is "
+            "one:"),
     EXAMPLE(six_rows),
     TABLE("of 6 rows", X),
     OWN(few_match),
 
     HEADING("One token, looked at closely"),
-    SAY("The article follows one token, which it calls 2 (x_2, q_2) as it counts from 1: \"is\".  Here all indices count from 0, so it is "
-        "token 1.  The weights are those of torch.manual_seed(123), then torch.rand for W_query (3 x 2), W_key (3 x 2) and W_value (3 x 4).  "
-        "They are also the built-in model life-full, which the next steps look into:"),
+    SAY("The article follows one token, which it calls 2 (x_2, q_2) as it counts from 1: \"is\".  Here all indices "
+        "count from 0, so it is token 1.  The weights are those of torch.manual_seed(123), then torch.rand for W_query "
+        "(3 x 2), W_key (3 x 2) and W_value (3 x 4).  They are also the built-in model life-full, which the next steps "
+        "look into:"),
     COMMAND("attn-cli run -m life-full -s \"" SENTENCE "\""),
     LOOK("life-full", SENTENCE, IS, DESSERT),
     VECTOR(Q),
     VECTOR(K),
     STEP(dot),
     PRINTED("omega_24", "1.2903", CELL_DOTS, .col = DESSERT, .cols = 1),
-    ERRATUM("the name omega_24 mixes conventions: the 2 counts from 1, the 4 from 0.  It is query 1, \"is\", and key 4, \"dessert\"."),
+    ERRATUM("the name omega_24 mixes conventions: the 2 counts from 1, the 4 from 0.  It is query 1, \"is\", and key 4, "
+            "\"dessert\"."),
     PRINTED("omega_2, the dot products of \"is\" with all keys",
             "-0.6004, 3.4707, -1.5023, 0.4991, 1.2903, -1.3374", CELL_DOTS),
     STEP(scale),
@@ -153,8 +160,8 @@ static const struct attn_row rows[] = {
     PRINTED("context_vector_2", "0.5313, 1.3607, 0.7891, 1.3110", CELL_CONTEXT),
 
     HEADING("All tokens at once"),
-    SAY("The class SelfAttention computes the same for all tokens at once: a row of weights for each query, and a context vector from each "
-        "row."),
+    SAY("The class SelfAttention computes the same for all tokens at once: a row of weights for each query, and a "
+        "context vector from each row."),
     EXAMPLE(all_tokens),
     TABLE("weights", PATTERN),
     TABLE("context", JOINED),
@@ -162,8 +169,9 @@ static const struct attn_row rows[] = {
     PRINTED("its output, second row", "0.5313, 1.3607, 0.7891, 1.3110", JOINED, .row = 1, .rows = 1),
 
     HEADING("Several heads"),
-    SAY("Stacked heads: each is an attention of its own with its own weights, drawn one after the other from seed 123, and values of one "
-        "number; their context vectors are put side by side (MultiHeadAttentionWrapper).  With one head:"),
+    SAY("Stacked heads: each is an attention of its own with its own weights, drawn one after the other from seed 123, "
+        "and values of one number; their context vectors are put side by side (MultiHeadAttentionWrapper).  With one "
+        "head:"),
     EXAMPLE(one_head),
     TABLE("context", JOINED),
     PRINTED("output, first row, of one head", "-0.0185", JOINED, .rows = 1),
@@ -179,7 +187,8 @@ static const struct attn_row rows[] = {
     COMMAND("attn-cli run -m life-4-heads -s \"" SENTENCE "\""),
 
     HEADING("The causal mask, in two ways"),
-    SAY("A token may look at itself and at earlier tokens, not at later ones, which a model that writes the next word does not have yet."),
+    SAY("A token may look at itself and at earlier tokens, not at later ones, which a model that writes the next word "
+        "does not have yet."),
     EXAMPLE(all_tokens),
     SAY("The first way: the softmax over all keys, as before."),
     PRINTED("attn_scores (the dot products), first row",
@@ -196,8 +205,8 @@ static const struct attn_row rows[] = {
     KEEP,
     TABLE("weights", PATTERN),
     PRINTED("masked_simple_norm, first row", "1.0000, 0.0000, 0.0000, 0.0000, 0.0000, 0.0000", PATTERN, .rows = 1),
-    SAY("The second way, which models use: hidden keys get the score -inf before the softmax, so that nothing has to be divided again "
-        "(--attention causal)."),
+    SAY("The second way, which models use: hidden keys get the score -inf before the softmax, so that nothing has to be "
+        "divided again (--attention causal)."),
     OWN(hide, .at = DOTS),
     TABLE("dots", MADE),
     PRINTED("masked (the dot products, not scaled yet), first row",
@@ -212,9 +221,10 @@ static const struct attn_row rows[] = {
     COMMAND("attn-cli run -m life -s \"" SENTENCE "\""),
 
     HEADING("Cross-attention"),
-    ERRATUM("the conclusion says that cross-attention was implemented; the text stops before that, and has no numbers for it."),
-    SAY("In cross-attention the queries come from the sentence, keys and values from another sequence; here from 8 rows of torch.rand(8, 3), "
-        "drawn after the weights.  Each query has a row of weights over those 8:"),
+    ERRATUM("the conclusion says that cross-attention was implemented; the text stops before that, and has no numbers "
+            "for it."),
+    SAY("In cross-attention the queries come from the sentence, keys and values from another sequence; here from 8 rows "
+        "of torch.rand(8, 3), drawn after the weights.  Each query has a row of weights over those 8:"),
     EXAMPLE(cross),
     TABLE("other", Y),
     TABLE("weights", PATTERN),
@@ -229,5 +239,5 @@ static const struct attn_row rows[] = {
 
 const struct attn_article attn_article_life = {
     "00", "life", "self-attention, programmed step by step",
-    "The article computes attention for one sentence: for one token, for all, with several heads, with a causal mask.  Each "
-    "number that it prints stands beside the one computed here.", rows};
+    "The article computes attention for one sentence: for one token, for all, with several heads, with a causal mask.  "
+    "Each number that it prints stands beside the one computed here.", rows};

@@ -1,5 +1,5 @@
-/* attention_weights.c - the steps from a query and a key to a weight: dot product, scale, mask, softmax, and what happens to weights
- * afterwards. */
+/* attention_weights.c - the steps from a query and a key to a weight: dot product, scale, mask, softmax, and what
+ * happens to weights afterwards. */
 #include "explain/explain.h"
 
 #include <inttypes.h>
@@ -56,8 +56,9 @@ void attn_explain_dot(struct attn_explainer *e)
     char query_name[ATTN_TOKEN_NAME], key_name[ATTN_TOKEN_NAME];
     size_t dh = w->model->w.n.dh, left = attn_explain_left_out(e, dh);
     attn_derive_step(&e->d, "The dot product");
-    attn_derive_words(&e->d, "The better the key of %s matches the query of %s, the larger the sum of the products of their "
-                      "numbers.", attn_explain_token(key_name, &key), attn_explain_token(query_name, &query));
+    attn_derive_words(&e->d, "The better the key of %s matches the query of %s, the larger the sum of the products of "
+                             "their numbers.", attn_explain_token(key_name, &key),
+                      attn_explain_token(query_name, &query));
     attn_derive_formula(&e->d, &attn_formula_dot);
     dot_table(e, attn_explain_query_row(e, ATTN_ACT_Q), attn_worked_row(w, ATTN_ACT_K, w->key), dh);
     if (left)
@@ -72,17 +73,19 @@ static void scale_words(struct attn_explainer *e)
     enum attn_scaling scaling = e->w->kind.scaling;
     bool own = c->attention_scale > 0 || c->query_scalar > 0;
     if (scaling == ATTN_SCALE_MODEL && own)
-        attn_derive_words(&e->d, "Dot products grow with the number of terms.  To keep this out of the softmax, this model multiplies "
-                          "each by a scale of its own.");
+        attn_derive_words(&e->d, "Dot products grow with the number of terms.  To keep this out of the softmax, this "
+                                 "model multiplies each by a scale of its own.");
     else if (scaling == ATTN_SCALE_SQRT || (scaling == ATTN_SCALE_MODEL && c->scale))
-        attn_derive_words(&e->d, "Dot products grow with the number of terms.  To keep this out of the softmax, each is "
-                          "divided by √d_head = √%zu, that is, multiplied by the scale 1/√%zu.", c->dh, c->dh);
+        attn_derive_words(&e->d,
+                          "Dot products grow with the number of terms.  To keep this out of the softmax, each is "
+                                 "divided by √d_head = √%zu, that is, multiplied by the scale 1/√%zu.", c->dh, c->dh);
     else if (scaling == ATTN_SCALE_MODEL)
         attn_derive_words(&e->d, "This model does not divide by √d_head.");
     else
         attn_derive_words(&e->d, "Dot products are multiplied by the scale of --scale instead of the model's own.");
     if (scaling == ATTN_SCALE_MODEL && c->scale_by_layer)
-        attn_derive_words(&e->d, "The scale is also divided by %zu, the number of the layer counted from 1.", e->w->layer + 1);
+        attn_derive_words(&e->d, "The scale is also divided by %zu, the number of the layer counted from 1.",
+                          e->w->layer + 1);
 }
 
 /* What the position of the key adds to the score. */
@@ -92,10 +95,12 @@ static void add_position(struct attn_explainer *e, struct attn_number *score)
     double slope = (double)w->alibi[e->w->head], added = (double)attn_alibi_at(w, e->w->scale, e->w->head, e->w->key);
     struct attn_number before = *score, at = attn_rounded((double)e->w->key, 0);
     bool behind = attn_worked_cross(e->w) || e->w->kind.form == ATTN_FULL;          /* keys may come after the query */
-    attn_derive_words(&e->d, "Positions come in here (ALiBi): the score of a key grows with its position, in this head by %g each.  "
-                      "The softmax does not see what all scores have in common, so this favours %s.%s",
-                      w->alibi_early ? slope * (double)e->w->scale : slope, behind ? "the last keys" : "keys that are near",
-                      w->alibi_early ? "  This model adds it before the scale, rounded to bfloat16." : "");
+    attn_derive_words(&e->d, "Positions come in here (ALiBi): the score of a key grows with its position, in this head "
+                             "by %g each.  The softmax does not see what all scores have in common, so this favours "
+                             "%s.%s",
+                      w->alibi_early ? slope * (double)e->w->scale : slope, behind ? "the last keys" :
+                      "keys that are near", w->alibi_early ?
+                      "  This model adds it before the scale, rounded to bfloat16." : "");
     score->x += added;
     attn_derive_sum(&e->d, *score, "with position");
     attn_derive_term(&e->d, ATTN_TERM_ALONE, before, (struct attn_number){0});
@@ -108,8 +113,8 @@ static void add_position(struct attn_explainer *e, struct attn_number *score)
 static void bound(struct attn_explainer *e, struct attn_number score)
 {
     double cap = (double)e->w->model->w.cap, share = tanh(score.x / cap);
-    attn_derive_words(&e->d, "This model keeps scores between -%g and %g by a soft cap: x becomes %g·tanh(x / %g), which changes "
-                      "small scores little.", cap, cap, cap, cap);
+    attn_derive_words(&e->d, "This model keeps scores between -%g and %g by a soft cap: x becomes %g·tanh(x / %g), "
+                             "which changes small scores little.", cap, cap, cap, cap);
     attn_derive_sum(&e->d, attn_rounded(cap * share, score.digits), "capped");
     attn_derive_term(&e->d, ATTN_TERM_PRODUCT, attn_explain_number(e, cap), attn_explain_number(e, share));
 }
@@ -154,12 +159,13 @@ static void mask_words(struct attn_explainer *e)
                           k->w == 1 ? "" : "s");
         break;
     case ATTN_STRIDED:
-        attn_derive_words(&e->d, "A token may look at %s, and at those further back whose distance is a multiple of %zu.",
+        attn_derive_words(&e->d, "A token may look at %s, and at those further back whose distance is a multiple of "
+                                 "%zu.",
                           near(buf, k->w), k->s);
         break;
     case ATTN_RANDOM:
-        attn_derive_words(&e->d, "A token may look at %s, and at %zu of those further back (or as many as there are), drawn with "
-                          "seed %" PRIu64 ".", near(buf, k->w), k->r, k->seed);
+        attn_derive_words(&e->d, "A token may look at %s, and at %zu of those further back (or as many as there are), "
+                                 "drawn with seed %" PRIu64 ".", near(buf, k->w), k->r, k->seed);
         break;
     default:
         if (attn_worked_cross(e->w))
@@ -168,7 +174,8 @@ static void mask_words(struct attn_explainer *e)
             attn_derive_words(&e->d, "A token may look at itself and the tokens before it, never at those after it "
                               "(a causal mask).");
         else if (k->form == ATTN_CAUSAL_RENORM)
-            attn_derive_words(&e->d, "Nothing is hidden yet: this kind of mask (causal-renorm) comes after the softmax.");
+            attn_derive_words(&e->d, "Nothing is hidden yet: this kind of mask (causal-renorm) comes after the "
+                                     "softmax.");
         else
             attn_derive_words(&e->d, "There is no mask: every token may look at every other.");
     }
@@ -183,16 +190,17 @@ static void verdict(struct attn_explainer *e)
     if (w->key >= sees.hi)
         attn_derive_words(&e->d, "Key %zu comes after query %zu: %s", w->key, w->query, hidden);
     else if (w->key < sees.lo)
-        attn_derive_words(&e->d, "Key %zu is %zu tokens before query %zu, outside the window: %s", w->key, w->query - w->key,
-                          w->query, hidden);
+        attn_derive_words(&e->d, "Key %zu is %zu tokens before query %zu, outside the window: %s", w->key,
+                          w->query - w->key, w->query, hidden);
     else if (!attn_worked_sees_key(w, w->key))
-        attn_derive_words(&e->d, "Key %zu is not among the %zu that query %zu sees: %s", w->key, w->n_picked, w->query, hidden);
+        attn_derive_words(&e->d, "Key %zu is not among the %zu that query %zu sees: %s", w->key, w->n_picked, w->query,
+                          hidden);
     else if (w->picked)
-        attn_derive_words(&e->d, "Query %zu sees %zu key%s, including key %zu, whose score stays as it is.", w->query, w->n_picked,
-                          w->n_picked == 1 ? "" : "s", w->key);
+        attn_derive_words(&e->d, "Query %zu sees %zu key%s, including key %zu, whose score stays as it is.", w->query,
+                          w->n_picked, w->n_picked == 1 ? "" : "s", w->key);
     else
-        attn_derive_words(&e->d, "Query %zu sees keys %zu to %zu, including key %zu, whose score stays as it is.", w->query,
-                          sees.lo, sees.hi - 1, w->key);
+        attn_derive_words(&e->d, "Query %zu sees keys %zu to %zu, including key %zu, whose score stays as it is.",
+                          w->query, sees.lo, sees.hi - 1, w->key);
 }
 
 void attn_explain_mask(struct attn_explainer *e)
@@ -248,7 +256,8 @@ static void softmax_row(struct attn_explainer *e, const struct softmax *s, size_
 {
     attn_explain_token_cell(e, &e->w->keys->tok[j]);
     attn_derive_cell(&e->d, "%zu", j);
-    attn_derive_number(&e->d, (double)attn_explain_query_row(e, ATTN_ACT_DOTS)[j], attn_explain_digits(e, ATTN_ACT_DOTS));
+    attn_derive_number(&e->d, (double)attn_explain_query_row(e, ATTN_ACT_DOTS)[j],
+                       attn_explain_digits(e, ATTN_ACT_DOTS));
     attn_derive_number(&e->d, (double)s->score[j], attn_explain_digits(e, ATTN_ACT_SCORES));
     attn_derive_number(&e->d, below_largest(s, j), e->precision);
     attn_derive_number(&e->d, exponential(s, j), e->precision);
@@ -300,15 +309,16 @@ static void introduce_softmax(struct attn_explainer *e)
 {
     struct attn_spot query = attn_worked_query(e->w);
     char name[ATTN_TOKEN_NAME];
-    attn_derive_words(&e->d, "The scores of %s become weights: exp of each is divided by the sum of exp over all keys%s.  "
-                      "The largest score is subtracted first, which changes no weight and keeps exp from "
-                      "overflowing.  (A run reports scores and weights; exp and its sum are computed here, in "
-                      "double precision.)", attn_explain_token(name, &query),
+    attn_derive_words(&e->d, "The scores of %s become weights: exp of each is divided by the sum of exp over all "
+                             "keys%s.  The largest score is subtracted first, which changes no weight and keeps exp "
+                             "from overflowing.  (A run reports scores and weights; exp and its sum are computed here, "
+                             "in double precision.)", attn_explain_token(name, &query),
                       e->w->kind.form == ATTN_CAUSAL_RENORM ? "" : " it sees");
     if (e->w->kind.form == ATTN_BLOCK)
-        attn_derive_words(&e->d, "The run takes %zu keys at a time (block:%zu) and keeps the largest score and the sum so far: "
-                          "when a larger score comes, that sum and the context so far are multiplied by exp(old largest - new "
-                          "largest).  The result is the same, except for rounding.", e->w->kind.b, e->w->kind.b);
+        attn_derive_words(&e->d, "The run takes %zu keys at a time (block:%zu) and keeps the largest score and the sum "
+                                 "so far: when a larger score comes, that sum and the context so far are multiplied by "
+                                 "exp(old largest - new largest).  The result is the same, except for rounding.",
+                          e->w->kind.b, e->w->kind.b);
     attn_derive_formula(&e->d, &attn_formula_softmax);
 }
 
@@ -338,9 +348,10 @@ static void renorm(struct attn_explainer *e)
     for (size_t j = 0; j <= w->query; j++)
         kept += weight_of(&s, j);
     attn_derive_step(&e->d, "The mask, after the softmax");
-    attn_derive_words(&e->d, "A token may not look at later tokens: their weights become 0, and the others are divided by the sum "
-                      "that is left.  This gives the softmax of the visible scores alone, as masking with -inf before the softmax "
-                      "does, except for rounding: few correct digits may be left, or none.");
+    attn_derive_words(&e->d, "A token may not look at later tokens: their weights become 0, and the others are divided "
+                             "by the sum that is left.  This gives the softmax of the visible scores alone, as masking "
+                             "with -inf before the softmax does, except for rounding: few correct digits may be left, "
+                             "or none.");
     if (w->key > w->query)
         attn_derive_words(&e->d, "Key %zu comes after query %zu: its weight becomes 0.", w->key, w->query);
     attn_derive_sum(&e->d, a_weight(e, kept), "left");
@@ -355,9 +366,9 @@ static void drop(struct attn_explainer *e)
     const struct attn_kind *k = &e->w->kind;
     double weight = (double)attn_explain_query_row(e, ATTN_ACT_PATTERN)[e->w->key], grow = 1 / (1 - k->dropout);
     attn_derive_step(&e->d, "Dropout");
-    attn_derive_words(&e->d, "As in training, each weight becomes 0 with probability %g, and the others are multiplied by 1/(1 - "
-                      "%g), so that sums stay the same on average (seed %" PRIu64 ").", k->dropout, k->dropout,
-                      k->dropout_seed);
+    attn_derive_words(&e->d, "As in training, each weight becomes 0 with probability %g, and the others are multiplied "
+                             "by 1/(1 - %g), so that sums stay the same on average (seed %" PRIu64 ").", k->dropout,
+                      k->dropout, k->dropout_seed);
     if (!attn_worked_sees_key(e->w, e->w->key))
         attn_derive_words(&e->d, "The weight of a hidden key is 0 in any case.");
     else if (weight > 0)
@@ -411,9 +422,10 @@ static void show_scaling(struct attn_explainer *e)
     size_t keys = shape_at(e, here).keys;
     attn_derive_step(&e->d, "What the scale does");
     attn_derive_words(&e->d, "Here is the softmax of the same dot products with and without the scale.  The larger the "
-                      "scores, the more weight goes to one key, and the less gradient is left for the others.  The entropy "
-                      "-Σ w ln w is 0 if one key has all the weight and ln %zu = %.*f if %zu keys share it equally.", keys,
-                      e->precision, log((double)keys), keys);
+                             "scores, the more weight goes to one key, and the less gradient is left for the others.  "
+                             "The entropy -Σ w ln w is 0 if one key has all the weight and ln %zu = %.*f if %zu keys "
+                             "share it equally.",
+                      keys, e->precision, log((double)keys), keys);
     attn_derive_headings(&e->d, headings, sizeof headings / sizeof *headings);
     shape_row(e, "of this run", here);
     attn_derive_strong(&e->d, 4);

@@ -13,7 +13,8 @@ static size_t seen_among(const struct attn_worked *w, size_t from, size_t to)
 static void value_row(struct attn_explainer *e, size_t j)
 {
     attn_explain_token_cell(e, &e->w->keys->tok[j]);
-    attn_derive_number(&e->d, (double)attn_explain_query_row(e, ATTN_ACT_PATTERN)[j], attn_explain_digits(e, ATTN_ACT_PATTERN));
+    attn_derive_number(&e->d, (double)attn_explain_query_row(e, ATTN_ACT_PATTERN)[j],
+                       attn_explain_digits(e, ATTN_ACT_PATTERN));
     attn_explain_row(e, attn_worked_row(e->w, ATTN_ACT_V, j), e->w->model->w.n.dv, attn_explain_digits(e, ATTN_ACT_V));
 }
 
@@ -41,7 +42,8 @@ static void mixture_left_out(struct attn_explainer *e, size_t from, size_t to, s
     size_t seen = seen_among(e->w, from, to);
     double left = 0;
     for (size_t j = from; j < to; j++)
-        left += (double)attn_explain_query_row(e, ATTN_ACT_PATTERN)[j] * (double)attn_worked_row(e->w, ATTN_ACT_V, j)[c];
+        left += (double)attn_explain_query_row(e,
+                                               ATTN_ACT_PATTERN)[j] * (double)attn_worked_row(e->w, ATTN_ACT_V, j)[c];
     if (seen > 0)
         attn_derive_left_out(&e->d, seen, attn_explain_number(e, left));
 }
@@ -50,7 +52,8 @@ static void mixture_left_out(struct attn_explainer *e, size_t from, size_t to, s
 static void mixture_sum(struct attn_explainer *e, struct attn_reach sees, size_t c)
 {
     const struct attn_worked *w = e->w;
-    const float *weight = attn_explain_query_row(e, ATTN_ACT_PATTERN), *context = attn_explain_query_row(e, ATTN_ACT_CONTEXT);
+    const float *weight = attn_explain_query_row(e, ATTN_ACT_PATTERN),
+    *context = attn_explain_query_row(e, ATTN_ACT_CONTEXT);
     struct attn_number result = attn_rounded((double)context[c], attn_explain_digits(e, ATTN_ACT_CONTEXT));
     attn_derive_sum(&e->d, result, "context[%zu]", w->head * w->model->w.n.dv + c);
     for (size_t j = sees.lo; j < sees.hi; j++) {
@@ -82,7 +85,8 @@ static void afterwards(struct attn_explainer *e)
     bool scaled = m->branch_scale != 0, normed = attn_has(&b->post1);
     attn_derive_words(&e->d, !m->residual ? "The model has no residual stream to add it to."
                       : normed ? "The result is normalised, then added to the residual stream (attn.added)."
-                      : scaled ? "The result, multiplied by a number of the model's own, is added to the residual stream (attn.added)."
+                      : scaled ? "The result, multiplied by a number of the model's own, is added to the residual "
+                                 "stream (attn.added)."
                                : "The result is added to the residual stream.");
     if (attn_has(&b->sum1))
         attn_derive_words(&e->d, "The stream is normalised after this.");
@@ -98,10 +102,10 @@ void attn_explain_context(struct attn_explainer *e)
     const struct attn_block *b = &w->model->w.block[w->layer];
     bool rotates = w->model->w.rotary && b->rope >= 0, norms = attn_has(&b->k_norm);
     attn_derive_step(&e->d, "The context vector");
-    attn_derive_words(&e->d, "The values of all keys that %s sees are added up, each times its weight.  A value is computed "
-                      "like a key, with weights of its own%s.", attn_explain_token(name, &query),
-                      rotates && norms ? ", but it is neither normalised nor rotated" : norms ? ", but it is not normalised" :
-                      rotates ? ", but it is not rotated" : "");
+    attn_derive_words(&e->d, "The values of all keys that %s sees are added up, each times its weight.  A value is "
+                             "computed like a key, with weights of its own%s.", attn_explain_token(name, &query),
+                      rotates && norms ? ", but it is neither normalised nor rotated" : norms ?
+                      ", but it is not normalised" : rotates ? ", but it is not rotated" : "");
     attn_derive_formula(&e->d, &attn_formula_mixture);
     value_table(e, sees);
     for (size_t c = 0; c < dv; c++)

@@ -126,13 +126,15 @@ void attn_example_draw(struct attn_lesson *r, struct attn_example *e, const stru
 /* ---- attention ------------------------------------------------------------------------- */
 
 /* y[T, n], of one head, from x[T, d]. */
-static void project(float *y, const float *x, size_t T, size_t d, size_t n, const struct attn_projection *p, size_t head)
+static void project(float *y, const float *x, size_t T, size_t d, size_t n, const struct attn_projection *p,
+                    size_t head)
 {
     if (!p->w) {
         memcpy(y, x, T * d * sizeof *y);
         return;
     }
-    struct attn_mat m = {.data = p->w + head * d * n, .in = d, .out = n, .ld = p->transposed ? d : n, .transposed = p->transposed,
+    struct attn_mat m = {.data = p->w + head * d * n, .in = d, .out = n, .ld = p->transposed ? d : n,
+                         .transposed = p->transposed,
                          .bias = {.data = p->b ? p->b + head * n : NULL}};
     attn_gemm(NULL, y, n, x, d, T, &m, ATTN_STORE, NULL);
 }
@@ -225,7 +227,8 @@ void attn_example_weight(struct attn_lesson *r, const struct attn_example *e, si
 {
     struct attn_derivation *d = &r->e.d;
     const float *q = e->queries + query * e->dk, *k = e->keys + key * e->dk, *v = e->values;
-    const float *dots = e->dots + query * e->Tk, *scores = e->scores + query * e->Tk, *weights = e->pattern + query * e->Tk;
+    const float *dots = e->dots + query * e->Tk, *scores = e->scores + query * e->Tk,
+    *weights = e->pattern + query * e->Tk;
     double largest, sum = exponentials(&largest, scores, e->Tk);
     attn_derive_sum(d, number(r, (double)dots[key]), "q·k");
     for (size_t c = 0; c < e->dk; c++)
@@ -240,8 +243,10 @@ void attn_example_weight(struct attn_lesson *r, const struct attn_example *e, si
     for (size_t j = 0; j < e->Tk; j++)
         if (isfinite(scores[j]))
             attn_derive_term(d, ATTN_TERM_PRODUCT, number(r, (double)weights[j]), number(r, (double)v[j * e->dv]));
-    attn_derive_words(d, "(%s weight is exp(score - largest score) divided by the sum of these over the row; context[0] adds up the first number "
-                      "of each value, times its weight.)", e->unscaled ? "The" : "The score is divided by √d_k.  The");
+    attn_derive_words(d,
+                      "(%s weight is exp(score - largest score) divided by the sum of these over the row; context[0] "
+                         "adds up the first number of each value, times its weight.)", e->unscaled ? "The" :
+                      "The score is divided by √d_k.  The");
 }
 
 /* ---- another kind ---------------------------------------------------------------------- */

@@ -66,8 +66,8 @@ static bool kept(const struct attn_explainer *e, struct attn_reach r, size_t t)
 {
     const size_t front = 3, back = 2;
     const struct attn_worked *w = e->w;
-    return e->all || r.hi - r.lo <= TOKENS_MOST || t < r.lo + front || t >= r.hi - back || (r.of == w->tokens && t == w->query) ||
-           (r.of == w->keys && (t == w->key || t == w->heaviest));
+    return e->all || r.hi - r.lo <= TOKENS_MOST || t < r.lo + front || t >= r.hi - back ||
+           (r.of == w->tokens && t == w->query) || (r.of == w->keys && (t == w->key || t == w->heaviest));
 }
 
 enum attn_showing attn_explain_token_showing(const struct attn_explainer *e, struct attn_reach r, size_t t)
@@ -139,7 +139,8 @@ const struct attn_formula attn_formula_layernorm = {
 
 const struct attn_formula attn_formula_rmsnorm = {
     "norm1 = x / √(mean(x²) + ε) · weight",
-    MI("norm1") MO("=") MFRAC(MI("x"), MROOT(MI("mean") MO("(") MSQUARE("x") MO(")") MO("+") MI("ε"))) MO("·") MI("weight")};
+    MI("norm1") MO("=") MFRAC(MI("x"),
+                              MROOT(MI("mean") MO("(") MSQUARE("x") MO(")") MO("+") MI("ε"))) MO("·") MI("weight")};
 
 const struct attn_formula attn_formula_rotation = {
     "turned[i] = u[i]·cos - u[j]·sin, turned[j] = u[j]·cos + u[i]·sin",
@@ -175,21 +176,23 @@ static void introduce(struct attn_explainer *e)
     char query_name[ATTN_TOKEN_NAME], key_name[ATTN_TOKEN_NAME], note[ATTN_KIND_NOTE];
     const char *where = attn_worked_cross(w) ? " of the other text" : "";
     attn_model_info(w->model, &m);
-    attn_derive_title(&e->d, "How %s (token %zu) attends to %s (token %zu%s)", attn_explain_token(query_name, &query), w->query,
-                      attn_explain_token(key_name, &key), w->key, where);
+    attn_derive_title(&e->d, "How %s (token %zu) attends to %s (token %zu%s)", attn_explain_token(query_name, &query),
+                      w->query, attn_explain_token(key_name, &key), w->key, where);
     attn_derive_words(&e->d, "Model %s (%s), layer %zu (of %zu), head %zu (of %zu).  The query is token %zu, "
                       "the key is token %zu%s%s; all indices are counted from 0.",
                       m.name, m.family, w->layer, m.L, w->head, m.H, w->query, w->key, where,
                       w->key == w->heaviest ? ", the one with the largest weight" : "");
     if (*attn_kind_note(note, &e->asked))
         attn_derive_words(&e->d, "Instead of the model's own attention: %s.", note + strlen(", "));
-    attn_derive_words(&e->d, "Activations are the numbers of a run, rounded as attn-cli run prints them; sums and products are "
-                      "computed before rounding, so the rounded terms of a sum may not add up to its last digit.%s",
+    attn_derive_words(&e->d, "Activations are the numbers of a run, rounded as attn-cli run prints them; sums and "
+                             "products are computed before rounding, so the rounded terms of a sum may not add up to "
+                             "its last digit.%s",
                       e->all ? "" : "  Long vectors are shortened: … stands for what is left out.");
     if (!attn_edits_count(e->edits))
         return;
-    attn_derive_words(&e->d, "The run is edited as follows.  A number that an edit reaches is shown as it flowed on: it need not be "
-                      "what the terms beside it give.");
+    attn_derive_words(&e->d,
+                      "The run is edited as follows.  A number that an edit reaches is shown as it flowed on: it "
+                             "need not be what the terms beside it give.");
     for (size_t i = 0; i < attn_edits_count(e->edits); i++)
         attn_derive_command(&e->d, "%s", attn_edits_text(e->edits, i));
 }
@@ -216,9 +219,10 @@ static void summarise(struct attn_explainer *e)
     attn_derive_step(&e->d, "The same numbers elsewhere");
     bool linear = w->kind.form == ATTN_LINEAR;
     attn_derive_words(&e->d, e->run ? "This command prints them at the places below." :
-                      "attn-cli run prints them at the places below, given the same model, text and attention options.");
-    attn_derive_command(&e->d, "%s --show %spattern,context --layer %zu --head %zu", e->run ? e->run : "attn-cli run ...",
-                        linear ? "" : "dots,scores,", w->layer, w->head);
+                      "attn-cli run prints them at the places below, given the same model, text and attention "
+                      "options.");
+    attn_derive_command(&e->d, "%s --show %spattern,context --layer %zu --head %zu", e->run ? e->run :
+                        "attn-cli run ...", linear ? "" : "dots,scores,", w->layer, w->head);
     attn_derive_table(&e->d, 3);
     attn_derive_cell(&e->d, "activation");
     attn_derive_cell(&e->d, "place");

@@ -21,12 +21,14 @@
 /* An activation [rows, cols]; dots, scores, pattern and context have only the query's row. */
 struct attn_seen {
     float *x; size_t rows, cols;        /* x NULL: the model does not have it */
-    double largest;                     /* magnitude among the finite numbers of the matrix; decides how many digits run prints */
+    double largest;                     /* magnitude among the finite numbers of the matrix; decides how many digits run
+                                         * prints */
 };
 
 struct attn_worked {
     const struct attn_model *model;
-    const struct attn_tokens *tokens, *keys;    /* keys: the tokens attended to; the same ones except in cross-attention */
+    const struct attn_tokens *tokens, *keys;    /* keys: the tokens attended to; the same ones except in
+                                                 * cross-attention */
     size_t layer, head, kv, query, key; /* kv: the key/value head that the head reads */
     size_t heaviest;                    /* the key with the largest weight */
     struct attn_kind kind;              /* of this layer, never ATTN_MODEL */

@@ -188,7 +188,8 @@ void attn_lesson_printed(struct attn_lesson *r, const char *what, const float *x
     else if (rows > 1)
         attn_derive_words(d, "Printed: %s, %zu numbers, of which %zu differ from those here (*):", what, n, n - same);
     else if (n == 1)
-        attn_derive_words(d, same ? "Printed: %s: %s.  The number here is the same." : "Printed: %s: %s.  Here it is %s.", what, digits, ours);
+        attn_derive_words(d, same ? "Printed: %s: %s.  The number here is the same." :
+                          "Printed: %s: %s.  Here it is %s.", what, digits, ours);
     else if (same == n)
         attn_derive_words(d, "Printed: %s: [%s].  The numbers here are the same.", what, digits);
     else

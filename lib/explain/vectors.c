@@ -1,4 +1,5 @@
-/* vectors.c - the steps from tokens to a query and a key: what the layer reads of a token, and its product with the weights. */
+/* vectors.c - the steps from tokens to a query and a key: what the layer reads of a token, and its product with the
+ * weights. */
 #include "explain/explain.h"
 
 #include <math.h>
@@ -48,8 +49,9 @@ void attn_explain_tokens(struct attn_explainer *e)
         return;
     char note[ATTN_KIND_NOTE];
     bool own = !*attn_kind_note(note, &e->asked);
-    attn_derive_words(&e->d, "They look at the tokens of another text (cross-attention).  That text runs through the same layers "
-                      "with the model's own %s%s, and also starts at position 0:", own ? "attention" : "mask", note);
+    attn_derive_words(&e->d, "They look at the tokens of another text (cross-attention).  That text runs through the "
+                             "same layers with the model's own %s%s, and also starts at position 0:", own ?
+                      "attention" : "mask", note);
     token_table(e, e->w->keys);
 }
 
@@ -85,14 +87,15 @@ static void embedding(struct attn_explainer *e, const struct attn_spot *s)
     char scaled[48] = "";
     if (all->embed_scale != 0)
         attn_snprintf(scaled, sizeof scaled, ", multiplied by %.6g", (double)all->embed_scale);
-    attn_derive_words(&e->d, "Its embedding is row %d of the embedding table%s%s%s (embed).  %s", (int)s->of->tok[s->t].id,
-                      all->project_in.data ? ", projected to the width of the model" : "", scaled,
-                      attn_has(&all->embed_norm) ? ", normalised" : "",
+    attn_derive_words(&e->d, "Its embedding is row %d of the embedding table%s%s%s (embed).  %s",
+                      (int)s->of->tok[s->t].id, all->project_in.data ? ", projected to the width of the model" :
+                      "", scaled, attn_has(&all->embed_norm) ? ", normalised" : "",
                       learned ? "The embedding of its position is added (pos_embed); the sum is the layer's input "
                                 "(resid_pre)."
                       : all->alibi ? "Its position comes in later, when scores grow with that of the key."
                       : rope_of(e) ? "Its position comes in later, when queries and keys are rotated."
-                      : all->rotary ? "Its position comes in in other layers: this one does not rotate queries and keys."
+                      : all->rotary ? "Its position comes in in other layers: this one does not rotate queries and "
+                                      "keys."
                                     : "The model has no position embeddings: nothing is added.");
     vector_table(e, w->model->w.n.d);
     vector_row(e, ATTN_ACT_EMBED, s, "embed");
@@ -106,10 +109,11 @@ static void stream(struct attn_explainer *e, const struct attn_spot *s)
 {
     const struct attn_worked *w = e->w;
     attn_derive_words(&e->d, attn_has(&w->model->w.block[0].sum1)
-                      ? "The residual stream here is what the layer before has left of it (resid_pre): each sum of the stream and "
-                        "what a branch adds is normalised."
+                      ? "The residual stream here is what the layer before has left of it (resid_pre): each sum of the "
+                        "stream and what a branch adds is normalised."
                       : w->model->w.residual
-                      ? "The residual stream here is the token's embedding plus what the earlier layers have added (resid_pre)."
+                      ? "The residual stream here is the token's embedding plus what the earlier layers have added "
+                        "(resid_pre)."
                       : "This is the output of the layer before (resid_pre); the model has no residual stream.");
     vector_table(e, w->model->w.n.d);
     vector_row(e, ATTN_ACT_RESID_PRE, s, "resid_pre");
@@ -150,9 +154,10 @@ static void norm_words(struct attn_explainer *e, const struct attn_norm *norm, c
         attn_derive_words(&e->d, "RMSNorm divides x (here resid_pre) by its root mean square.  The mean of x² is "
                           "%s, ε is %.*s (the mean is computed here, in double precision).", spread, len, eps);
     else
-        attn_derive_words(&e->d, "LayerNorm normalises x (here resid_pre) to mean 0 and variance 1.  Its mean is %s, its "
-                          "variance %s, ε is %.*s (mean and variance are computed here, in double precision).", mean, spread,
-                          len, eps);
+        attn_derive_words(&e->d, "LayerNorm normalises x (here resid_pre) to mean 0 and variance 1.  Its mean is %s, "
+                                 "its variance %s, ε is %.*s (mean and variance are computed here, in double "
+                                 "precision).", mean,
+                          spread, len, eps);
 }
 
 static int normed(struct attn_explainer *e, const struct attn_spot *s, struct attn_err *err)
@@ -161,7 +166,8 @@ static int normed(struct attn_explainer *e, const struct attn_spot *s, struct at
     const float *x = attn_spot_row(s, ATTN_ACT_RESID_PRE);
     size_t d = e->w->model->w.n.d;
     struct moments m = moments_of(x, d);
-    double spread = sqrt((norm->rms ? m.square : m.variance) + (double)e->w->model->w.eps), centre = norm->rms ? 0 : m.mean;
+    double spread = sqrt((norm->rms ? m.square : m.variance) + (double)e->w->model->w.eps),
+    centre = norm->rms ? 0 : m.mean;
     float *buf = malloc(d * sizeof *buf);
     if (!buf)
         return attn_no_memory(err, NULL, "for %zu numbers", d);
@@ -367,14 +373,17 @@ static void rotation(struct attn_explainer *e, const struct product *p, int act)
     if (all->interleaved)
         snprintf(pairs, sizeof pairs, "numbers i and j = i + 1 of %s, i even,", part);
     else
-        snprintf(pairs, sizeof pairs, "number i of the first half of %s and number j = i + %zu of the second", part, half);
-    attn_derive_words(&e->d, "Rotary positions: %s form "
-                      "a point in the plane, which is rotated (turned) by an angle: position %zu times the pair's speed, in "
-                      "radians.  (A run does not report u: it is computed here, by the run's own arithmetic.)%s", pairs, t,
-                      t ? "" : "  At position 0 nothing moves.");
+        snprintf(pairs, sizeof pairs,
+                 "number i of the first half of %s and number j = i + %zu of the second", part, half);
+    attn_derive_words(&e->d, "Rotary positions: %s form a point in the plane, which is rotated (turned) by an angle: "
+                             "position %zu times the pair's speed, in radians.  (A run does not report u: it is "
+                             "computed here, by the run's own arithmetic.)%s", pairs,
+                      t, t ? "" : "  At position 0 nothing moves.");
     const struct attn_rope *turn = rope_of(e);
     if (turn && turn->attention_factor != 1)
-        attn_derive_words(&e->d, "Cosines and sines are multiplied by %.7g here, as part of how this model takes longer texts.",
+        attn_derive_words(&e->d,
+                          "Cosines and sines are multiplied by %.7g here, as part of how this model takes longer "
+                                 "texts.",
                           turn->attention_factor);
     attn_derive_formula(&e->d, &attn_formula_rotation);
     attn_derive_headings(&e->d, rotation_headings, ROTATION_COLUMNS);
@@ -393,13 +402,15 @@ static void rotation(struct attn_explainer *e, const struct product *p, int act)
 static void head_norm(struct attn_explainer *e, const struct product *p)
 {
     const struct attn_norm *norm = p->norm;
-    size_t from = norm->span ? p->first : 0, n = norm->span ? norm->span : p->w->out, own = norm->own || !norm->span ? p->first : 0;
+    size_t from = norm->span ? p->first : 0, n = norm->span ? norm->span : p->w->out, own = norm->own ||
+                  !norm->span ? p->first : 0;
     struct moments m = moments_of(p->y + from, n);
-    double spread = sqrt((norm->rms ? m.square : m.variance) + (double)e->w->model->w.eps), centre = norm->rms ? 0 : m.mean;
-    attn_derive_words(&e->d, "%s are normalised, %s: u is divided by the root of %s + ε, which is %.*f, and multiplied by weights.  "
-                      "(This is computed here, as a run does not report it.)", norm->rms ? "They" : "They, less their mean,",
-                      norm->span ? "each head by itself" : "all heads at once", norm->rms ? "the mean of u²" : "its variance",
-                      e->precision, spread);
+    double spread = sqrt((norm->rms ? m.square : m.variance) + (double)e->w->model->w.eps),
+    centre = norm->rms ? 0 : m.mean;
+    attn_derive_words(&e->d, "%s are normalised, %s: u is divided by the root of %s + ε, which is %.*f, and multiplied "
+                             "by weights.  (This is computed here, as a run does not report it.)", norm->rms ? "They" :
+                      "They, less their mean,", norm->span ? "each head by itself" :
+                      "all heads at once", norm->rms ? "the mean of u²" : "its variance", e->precision, spread);
     vector_table(e, p->n);
     attn_derive_cell(&e->d, "u");
     attn_explain_row(e, p->y + p->first, p->n, e->precision);
@@ -425,13 +436,14 @@ static void whose_head(struct attn_explainer *e, int act)
     const struct attn_dims *n = &w->model->w.n;
     bool key = act == ATTN_ACT_K;
     size_t each = n->H / n->Hkv, head = head_of(e, act);
-    attn_derive_words(&e->d, "Each number is the dot product of what the layer reads and one column of the %s weights%s: outputs "
-                      "%zu to %zu belong to head %zu.", key ? "key" : "query",
+    attn_derive_words(&e->d, "Each number is the dot product of what the layer reads and one column of the %s "
+                             "weights%s: outputs %zu to %zu belong to head %zu.", key ? "key" : "query",
                       w_of(e, act)->bias.data ? ", plus a bias" : "", head * n->dh,
                       head * n->dh + n->dh - 1, head);
     bool turns = rope_of(e), norm = norm_of(e, act);
     if (turns || norm)
-        attn_derive_words(&e->d, "These sums are called u; they are %s afterwards.", norm && turns ? "normalised, then rotated,"
+        attn_derive_words(&e->d, "These sums are called u; they are %s afterwards.", norm && turns ?
+                          "normalised, then rotated,"
                           : norm ? "normalised" : "rotated");
     if (key && each > 1)
         attn_derive_words(&e->d, "The model has %zu query heads but only %zu key/value head%s: query heads %zu to %zu "

@@ -35,7 +35,8 @@ static bool is_not_needed(const struct attn_probe *p)
     return p->seq == 1 && (p->act == ATTN_ACT_Q || one_row(p->act));
 }
 
-static int make_array(const struct attn_worked *w, struct attn_seen *s, const struct attn_probe *p, struct attn_err *err)
+static int make_array(const struct attn_worked *w, struct attn_seen *s, const struct attn_probe *p,
+                      struct attn_err *err)
 {
     if (s->x)
         return ATTN_OK;
@@ -78,7 +79,8 @@ static int check(const char *what, size_t i, size_t n, const char *of, struct at
 {
     if (i < n)
         return ATTN_OK;
-    return attn_fail(err, ATTN_EUSAGE, "%s %zu is not there: %s has %zu, numbered from 0 to %zu", what, i, of, n, n - 1);
+    return attn_fail(err, ATTN_EUSAGE,
+                     "%s %zu is not there: %s has %zu, numbered from 0 to %zu", what, i, of, n, n - 1);
 }
 
 static int check_all(const struct attn_model *m, size_t T, const struct attn_explain_opts *o, struct attn_err *err)

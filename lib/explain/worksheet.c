@@ -1,7 +1,9 @@
-/* worksheet.c - turns a derivation into a sheet for pencil and paper: some results of sums are left out, to be computed.
+/* worksheet.c - turns a derivation into a sheet for pencil and paper: some results of sums are left out, to be
+ * computed.
  *
- * A reader has the printed numbers alone, so a result is left out with as many digits as arithmetic on these gives.  The same number
- * elsewhere on the sheet, as in a table below, becomes a reference to the gap; sums of which terms are left out are never asked for. */
+ * A reader has the printed numbers alone, so a result is left out with as many digits as arithmetic on these gives.
+ * The same number elsewhere on the sheet, as in a table below, becomes a reference to the gap; sums of which terms are
+ * left out are never asked for. */
 #include "explain/worksheet.h"
 
 #include <math.h>
@@ -141,8 +143,8 @@ int attn_worksheet_make(struct attn_derivation *d, const struct attn_worksheet_o
     size_t n = choose(at, d, o->gaps, o->seed);
     if (o->gaps > n) {
         free(at);
-        return attn_fail(err, ATTN_EUSAGE, "%zu numbers to leave out, and %zu of this derivation can be computed from what it prints; "
-                         "with --all it prints longer sums, of which more can be",
+        return attn_fail(err, ATTN_EUSAGE, "%zu numbers to leave out, and %zu of this derivation can be computed from "
+                                           "what it prints; with --all it prints longer sums, of which more can be",
                          o->gaps, n);
     }
     for (size_t i = 0; i < o->gaps; i++)
@@ -151,9 +153,10 @@ int attn_worksheet_make(struct attn_derivation *d, const struct attn_worksheet_o
     if (o->answers)
         attn_derive_words(d, "The answers, each marked with the number of its gap.");
     else
-        attn_derive_words(d, "A worksheet: compute the numbers that are left out, each from those printed beside it, or found for another "
-                             "gap, and round it to the decimals it asks for. A number in brackets, as in (1), stands for what belongs into "
-                             "that gap.");
+        attn_derive_words(d,
+                          "A worksheet: compute the numbers that are left out, each from those printed beside it, or "
+                          "found for another gap, and round it to the decimals it asks for. A number in brackets, as in "
+                          "(1), stands for what belongs into that gap.");
     to_front(d);
     return ATTN_OK;
 }

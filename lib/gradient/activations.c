@@ -1,5 +1,5 @@
-/* activations.c - what must be kept of a run so that its activations get gradients?  Copies of what the chain rule reads:
- * what norms, attention and nonlinearities were given. */
+/* activations.c - what must be kept of a run so that its activations get gradients?  Copies of what the chain rule
+ * reads: what norms, attention and nonlinearities were given. */
 #include "gradient/activations.h"
 
 #include <stdlib.h>
@@ -18,10 +18,12 @@ struct attn_backward {
 int attn_backward_check(const struct attn_model *m, const struct attn_kind *kind, struct attn_err *err)
 {
     if (!m->config.unembed)
-        return attn_fail(err, ATTN_EFORMAT, "model %s has no output layer (\"unembed\": false), so nothing to differentiate",
+        return attn_fail(err, ATTN_EFORMAT, "model %s has no output layer (\"unembed\": false), so nothing to "
+                                            "differentiate",
                          m->source.name);
     if (kind->form == ATTN_LINEAR)
-        return attn_fail(err, ATTN_EUSAGE, "linear attention has no backward pass here: gradients need a kind with a softmax");
+        return attn_fail(err, ATTN_EUSAGE, "linear attention has no backward pass here: gradients need a kind with a "
+                                           "softmax");
     if (kind->dropout > 0)
         return attn_fail(err, ATTN_EUSAGE, "gradients with dropout are those of one draw: leave --dropout out");
     return ATTN_OK;
@@ -61,7 +63,8 @@ static void lay_out(struct attn_backward *b)
     }
 }
 
-int attn_backward_new(struct attn_backward **out, const struct attn_model *m, const struct attn_backward_plan *p, struct attn_err *err)
+int attn_backward_new(struct attn_backward **out, const struct attn_model *m, const struct attn_backward_plan *p,
+                      struct attn_err *err)
 {
     *out = NULL;
     int rc = attn_backward_check(m, &p->kind, err);
@@ -72,7 +75,8 @@ int attn_backward_new(struct attn_backward **out, const struct attn_model *m, co
         return attn_no_memory(err, NULL, "for gradients");
     b->model = m;
     b->taps = p->taps;
-    b->work = (struct attn_work){.w = &m->w, .threads = p->threads, .R = p->T, .longest = p->T, .band = p->rows, .kind = p->kind};
+    b->work = (struct attn_work){.w = &m->w, .threads = p->threads, .R = p->T, .longest = p->T, .band = p->rows,
+                                 .kind = p->kind};
     b->work.kind.causal = m->w.causal;
     lay_out(b);
     rc = attn_arena_make(&b->arena, err);
@@ -126,10 +130,12 @@ static float *place(const struct attn_backward *b, int act, int layer)
 static void keep(float *to, const struct attn_probe *p, size_t T)
 {
     bool square = attn_act_square(p->act);
-    size_t heads = p->ndim == 3 ? p->shape[0] : 1, ld = square ? p->cols : heads * p->cols, next = square ? T * p->cols : p->cols;
+    size_t heads = p->ndim == 3 ? p->shape[0] : 1, ld = square ? p->cols : heads * p->cols,
+    next = square ? T * p->cols : p->cols;
     for (size_t h = 0; h < p->heads; h++)
         for (size_t t = 0; t < p->rows; t++)
-            memcpy(to + (p->head0 + h) * next + (p->row0 + t) * ld, p->data + h * p->ld_head + t * p->ld, p->cols * sizeof *to);
+            memcpy(to + (p->head0 + h) * next + (p->row0 + t) * ld, p->data + h * p->ld_head + t * p->ld,
+                   p->cols * sizeof *to);
 }
 
 static unsigned keeper_wants(void *self, int act, int layer)

@@ -1,11 +1,12 @@
 /* activations.h - the gradient of a function of one sentence's logits with respect to the activations of its run.
  *
- * The run is whoever's: two observers of it keep what the backward pass needs, as it flowed on after all edits.  Then whoever
- * knows the function puts its gradient by the logits where attn_backward_logits says, and attn_backward_run shows the taps of the plan
- * the gradient by each activation, from the last to the first.  Weights are read where the model has them.
+ * The run is whoever's: two observers of it keep what the backward pass needs, as it flowed on after all edits.  Then
+ * whoever knows the function puts its gradient by the logits where attn_backward_logits says, and attn_backward_run
+ * shows the taps of the plan the gradient by each activation, from the last to the first.  Weights are read where the
+ * model has them.
  *
- * Where the pattern is what the model computes from q and k by its own kind of attention, it is computed again, band by band;
- * where a tap edits dots, scores or pattern, or another kind is asked for, all of it is kept. */
+ * Where the pattern is what the model computes from q and k by its own kind of attention, it is computed again, band by
+ * band; where a tap edits dots, scores or pattern, or another kind is asked for, all of it is kept. */
 #ifndef ATTN_GRADIENT_ACTIVATIONS_H
 #define ATTN_GRADIENT_ACTIVATIONS_H
 
@@ -22,7 +23,8 @@ struct attn_backward_plan {
 struct attn_backward;
 /* Fails where there is no backward pass: for linear attention, dropout, or a model without output layer. */
 int attn_backward_check(const struct attn_model *m, const struct attn_kind *kind, struct attn_err *err);
-int attn_backward_new(struct attn_backward **out, const struct attn_model *m, const struct attn_backward_plan *p, struct attn_err *err);
+int attn_backward_new(struct attn_backward **out, const struct attn_model *m, const struct attn_backward_plan *p,
+                      struct attn_err *err);
 void attn_backward_free(struct attn_backward *b);                   /* NULL is fine */
 struct attn_observer attn_backward_first(struct attn_backward *b);  /* to come before all that edit */
 struct attn_observer attn_backward_keeper(struct attn_backward *b);

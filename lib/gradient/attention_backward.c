@@ -83,7 +83,8 @@ static struct attn_head head_of(const struct job *j, const struct item *it, size
     struct attn_head h = {
         .keys = {.k = it->scratch.k.k, .v = it->scratch.v.v, .dh = n->dh, .dv = n->dv, .ldv = it->scratch.v.ldv},
         .context = kept->context + it->row * n->H * n->dv + head * n->dv, .ldc = n->H * n->dv,
-        .Tq = it->T, .Tk = it->T, .dh = n->dh, .dv = n->dv, .scale = attn_kind_scale(asked, w->block[j->layer].scale, n->dh),
+        .Tq = it->T, .Tk = it->T, .dh = n->dh, .dv = n->dv,
+        .scale = attn_kind_scale(asked, w->block[j->layer].scale, n->dh),
         .kind = attn_kind_in(asked, w->causal, w->block[j->layer].window), .cap = w->cap,
         .bias = j->t->bias ? j->t->bias + head * j->t->longest : NULL};
     h.scored = !attn_head_scales(&h);
@@ -152,7 +153,8 @@ static void clear_unseen(const struct attn_head *h, const struct attn_band *b, s
     }
 }
 
-static void softmax_backward(const struct attn_head *h, const struct attn_band *p, const struct attn_band *dp, float scale)
+static void softmax_backward(const struct attn_head *h, const struct attn_band *p, const struct attn_band *dp,
+                             float scale)
 {
     for (size_t i = 0; i < p->rows; i++) {
         struct attn_range seen = attn_head_seen(h, p->row0 + i);
@@ -289,7 +291,8 @@ static void uncap(const struct job *j, const struct item *it, const struct attn_
     }
     for (size_t i = 0; i < d->rows; i++) {
         struct attn_range seen = attn_head_seen(h, d->row0 + i);
-        attn_vec_cap_backward(d->m + i * d->ld + seen.lo, scores.m + i * scores.ld + seen.lo, h->cap, seen.hi - seen.lo);
+        attn_vec_cap_backward(d->m + i * d->ld + seen.lo, scores.m + i * scores.ld + seen.lo, h->cap,
+                              seen.hi - seen.lo);
     }
     clear_hidden(it, h, d);             /* -inf has no gradient */
 }
@@ -305,7 +308,8 @@ static void tell(const struct job *j, const struct item *it, int act, const stru
 }
 
 /* From dpattern to ddots, as softmax_backward does, in steps that others can see and change. */
-static void softmax_backward_watched(const struct job *j, const struct item *it, const struct attn_head *h, const struct attn_band *p,
+static void softmax_backward_watched(const struct job *j, const struct item *it, const struct attn_head *h,
+                                     const struct attn_band *p,
                        const struct attn_band *d, size_t head)
 {
     clear_hidden(it, h, d);
@@ -320,7 +324,8 @@ static void softmax_backward_watched(const struct job *j, const struct item *it,
     tell(j, it, ATTN_ACT_DOTS, d, head);
 }
 
-/* An edit of dots may have read hidden ones, as that which subtracts a component does: then these, too, are in dq and dk. */
+/* An edit of dots may have read hidden ones, as that which subtracts a component does: then these, too, are in dq and
+ * dk. */
 static bool reads_hidden(const struct job *j)
 {
     return (attn_work_taps(j->t, ATTN_ACT_DOTS, (int)j->layer) & ATTN_EDIT) != 0;

@@ -1,7 +1,7 @@
 /* backward.c - the chain rule through the blocks, from the last to the first.
  *
- * On its way it tells those who want to know (struct attn_taps) the gradient with respect to each activation, by the names that
- * compute/block.c announces them with, in the opposite order. */
+ * On its way it tells those who want to know (struct attn_taps) the gradient with respect to each activation, by the
+ * names that compute/block.c announces them with, in the opposite order. */
 #include "gradient/backward_steps.h"
 
 #include <string.h>
@@ -10,7 +10,8 @@
 #include "compute/rows_backward.h"
 
 /* The gradient by a branch's output, computed from `behind`, that by the residual stream after it.  Without a
- * residual stream only the branch reads its input, so dx is cleared.  apart: the gradient will be changed, that behind it not. */
+ * residual stream only the branch reads its input, so dx is cleared.  apart: the gradient will be changed, that behind
+ * it not. */
 static struct attn_rows enter(struct attn_work *t, const struct attn_rows *dx, const struct attn_rows *behind,
                               const struct attn_drop *drop, bool apart)
 {
@@ -32,8 +33,8 @@ static struct attn_rows target(struct attn_work *t, const struct attn_rows *dx, 
 }
 
 /* From the gradient by what a branch reads, which is announced if a norm gave it, to that by the stream. */
-static void leave(struct attn_work *t, const struct attn_rows *dx, const struct attn_rows *x, const struct attn_norm *norm,
-                  const struct attn_norm *g, int act, int layer)
+static void leave(struct attn_work *t, const struct attn_rows *dx, const struct attn_rows *x,
+                  const struct attn_norm *norm, const struct attn_norm *g, int act, int layer)
 {
     struct attn_rows dy = attn_work_rows(t, t->dy, dx->cols);
     if (!attn_has(norm))
@@ -47,8 +48,8 @@ static void leave(struct attn_work *t, const struct attn_rows *dx, const struct 
 }
 
 /* From the gradient by what a branch adds to that by its output. */
-static void before_adding(struct attn_work *t, const struct attn_rows *dout, const struct attn_norm *post, const struct attn_norm *g,
-                          float *out, int act, int layer)
+static void before_adding(struct attn_work *t, const struct attn_rows *dout, const struct attn_norm *post,
+                          const struct attn_norm *g, float *out, int act, int layer)
 {
     struct attn_rows x = attn_work_rows(t, out, dout->cols);
     if (!attn_adds_apart(t->w))
@@ -60,9 +61,10 @@ static void before_adding(struct attn_work *t, const struct attn_rows *dout, con
         attn_step_through_norm(t, dout, &x, post, g);
 }
 
-/* Back through the norm of a sum, where there is one: dx becomes the gradient by the sum of x and what the branch gave. */
-static void before_sum(struct attn_work *t, const struct attn_rows *dx, const struct attn_norm *sum, const struct attn_norm *g,
-                       float *x, const float *out, const struct attn_drop *drop)
+/* Back through the norm of a sum, where there is one: dx becomes the gradient by the sum of x and what the branch
+ * gave. */
+static void before_sum(struct attn_work *t, const struct attn_rows *dx, const struct attn_norm *sum,
+                       const struct attn_norm *g, float *x, const float *out, const struct attn_drop *drop)
 {
     struct attn_rows all = attn_work_rows(t, t->branch, dx->cols), stream = attn_work_rows(t, x, dx->cols);
     if (!attn_has(sum))
@@ -76,7 +78,8 @@ static void before_sum(struct attn_work *t, const struct attn_rows *dx, const st
 
 /* Back through the norm of queries or keys: returns the gradient by what the product gave. */
 static struct attn_rows before_head_norm(struct attn_work *t, const struct attn_rows *reads, const struct attn_rows *dy,
-                                         const struct attn_mat *w, const struct attn_norm *norm, const struct attn_norm *g)
+                                         const struct attn_mat *w, const struct attn_norm *norm,
+                                         const struct attn_norm *g)
 {
     struct attn_rows raw = attn_work_rows(t, t->raw, dy->cols), draw = attn_work_rows(t, t->draw, dy->cols);
     if (!attn_has(norm))
@@ -86,8 +89,8 @@ static struct attn_rows before_head_norm(struct attn_work *t, const struct attn_
     return draw;
 }
 
-/* From the gradients by queries, keys and values, not turned any more, to dy, that by what attention reads, and to those by their
- * weights; `more`: dy has something already. */
+/* From the gradients by queries, keys and values, not turned any more, to dy, that by what attention reads, and to
+ * those by their weights; `more`: dy has something already. */
 static void by_heads(struct attn_work *t, size_t layer, const struct attn_rows *dy, const struct attn_rows *dq,
                      const struct attn_rows *dk, const struct attn_rows *dv, bool more)
 {
@@ -98,7 +101,8 @@ static void by_heads(struct attn_work *t, size_t layer, const struct attn_rows *
         y = attn_work_normed(t, &x, &b->norm1);
     if (!kept->read && !g)              /* only norms of heads read it, and these without a norm before them */
         y = x;
-    const struct { const struct attn_rows *dy; const struct attn_mat *w, *g; const struct attn_norm *norm, *dnorm; } each[] = {
+    const struct { const struct attn_rows *dy; const struct attn_mat *w, *g; const struct attn_norm *norm,
+                  *dnorm; } each[] = {
         {dq, &b->q, g ? &g->q : NULL, &b->q_norm, g ? &g->q_norm : NULL},
         {dk, &b->k, g ? &g->k : NULL, &b->k_norm, g ? &g->k_norm : NULL},
         {dv, &b->v, g ? &g->v : NULL, &(const struct attn_norm){.weight = {0}}, NULL}};
@@ -138,7 +142,8 @@ static void attention(struct attn_work *t, size_t layer, const struct attn_rows 
     attn_work_turn(t, layer, &dq, t->minus_sin);
     attn_work_turn(t, layer, &dk, t->minus_sin);
     struct attn_rows dy = target(t, dx, &b->norm1);
-    by_heads(t, layer, &dy, &dq, &dk, &dv, dy.data == dx->data || t->w->one_norm);      /* one norm: the MLP's is there already */
+    /* one norm: the MLP's is there already */
+    by_heads(t, layer, &dy, &dq, &dk, &dv, dy.data == dx->data || t->w->one_norm);
     leave(t, dx, &x, &b->norm1, g ? &g->norm1 : NULL, ATTN_ACT_NORM1, at);
 }
 

@@ -1,4 +1,5 @@
-/* backward_steps.c - the chain rule for one step: a product, a norm, a norm of heads; and telling others of a gradient. */
+/* backward_steps.c - the chain rule for one step: a product, a norm, a norm of heads; and telling others of a
+ * gradient. */
 #include "gradient/backward_steps.h"
 
 #include <string.h>
@@ -52,18 +53,20 @@ static struct attn_rows columns(const struct attn_rows *y, const struct attn_mat
     return (struct attn_rows){y->data + i * p->out, y->ld, y->n, p->out};
 }
 
-void attn_step_by_input(struct attn_work *t, const struct attn_rows *dx, const struct attn_rows *dy, const struct attn_mat *w,
-                        bool more)
+void attn_step_by_input(struct attn_work *t, const struct attn_rows *dx, const struct attn_rows *dy,
+                        const struct attn_mat *w, bool more)
 {
     for (size_t i = 0; i < slices(w); i++) {
         struct attn_mat p = slice(w, i);
-        struct attn_mat transposed = {.data = p.data, .type = p.type, .in = p.out, .out = p.in, .ld = p.ld, .transposed = !p.transposed};
+        struct attn_mat transposed = {.data = p.data, .type = p.type, .in = p.out, .out = p.in, .ld = p.ld,
+                                      .transposed = !p.transposed};
         struct attn_rows d = columns(dy, &p, i);
         attn_gemm(t->team, dx->data, dx->ld, d.data, d.ld, d.n, &transposed, more || i ? ATTN_ADD : ATTN_STORE, NULL);
     }
 }
 
-void attn_step_by_weights(struct attn_work *t, const struct attn_mat *g, const struct attn_rows *x, const struct attn_rows *dy)
+void attn_step_by_weights(struct attn_work *t, const struct attn_mat *g, const struct attn_rows *x,
+                          const struct attn_rows *dy)
 {
     for (size_t i = 0; i < slices(g); i++) {
         struct attn_mat p = slice(g, i);
@@ -77,8 +80,8 @@ void attn_step_by_weights(struct attn_work *t, const struct attn_mat *g, const s
     }
 }
 
-void attn_step_by_norm(struct attn_work *t, const struct attn_rows *dx, const struct attn_rows *dy, const struct attn_rows *x,
-                       const struct attn_norm *norm, const struct attn_norm *g)
+void attn_step_by_norm(struct attn_work *t, const struct attn_rows *dx, const struct attn_rows *dy,
+                       const struct attn_rows *x, const struct attn_norm *norm, const struct attn_norm *g)
 {
     const struct attn_norm wide = {.weight = {t->norm_w, ATTN_F32}, .rms = norm->rms};
     struct attn_rows_norm_backward s = {.norm = &wide, .eps = t->w->eps, .dw = g ? (float *)g->weight.data : NULL,
@@ -87,8 +90,8 @@ void attn_step_by_norm(struct attn_work *t, const struct attn_rows *dx, const st
     attn_rows_norm_backward(t->team, dx, dy, x, &s);
 }
 
-void attn_step_through_norm(struct attn_work *t, const struct attn_rows *dy, const struct attn_rows *x, const struct attn_norm *norm,
-                            const struct attn_norm *g)
+void attn_step_through_norm(struct attn_work *t, const struct attn_rows *dy, const struct attn_rows *x,
+                            const struct attn_norm *norm, const struct attn_norm *g)
 {
     struct attn_rows behind = attn_work_rows(t, t->dy, dy->cols);
     attn_rows_copy(&behind, dy);
@@ -103,8 +106,8 @@ static void skip(struct attn_vec *v, size_t n)
         v->data = (const char *)v->data + n * attn_dtype_size(v->type);
 }
 
-void attn_step_by_head_norm(struct attn_work *t, const struct attn_rows *dx, const struct attn_rows *dy, const struct attn_rows *x,
-                            const struct attn_norm *norm, const struct attn_norm *g)
+void attn_step_by_head_norm(struct attn_work *t, const struct attn_rows *dx, const struct attn_rows *dy,
+                            const struct attn_rows *x, const struct attn_norm *norm, const struct attn_norm *g)
 {
     size_t span = norm->span ? norm->span : x->cols;
     attn_step_clear(dx);

@@ -1,5 +1,5 @@
-/* ends.c - the gradients at both ends of the blocks: from the loss, or the logits, to what the last block gives; and from what the
- * first one reads to the tables of tokens and positions. */
+/* ends.c - the gradients at both ends of the blocks: from the loss, or the logits, to what the last block gives; and
+ * from what the first one reads to the tables of tokens and positions. */
 #include "gradient/backward_steps.h"
 
 #include <float.h>
@@ -19,8 +19,9 @@ enum { CHUNK = 8 };                     /* rows of an item */
 /* How many tokens that should be said one that should not be said counts as: of a text that repeats itself few are. */
 static const double UNLIKELY_WEIGHT = 10;
 
-/* -log(1 - p), with p = 1 / (1 + exp(all - x[id])), where `all` is the log of the others' sum of exponentials.  Its gradient is p by
- * x[id] and, by the others, -p times their softmax: their loss gives both, and nothing cancels where p is near 1. */
+/* -log(1 - p), with p = 1 / (1 + exp(all - x[id])), where `all` is the log of the others' sum of exponentials.  Its
+ * gradient is p by x[id] and, by the others, -p times their softmax: their loss gives both, and nothing cancels where p
+ * is near 1. */
 static double unlikely(float *x, size_t id, float each, size_t V)
 {
     size_t other = id == 0;
@@ -47,7 +48,8 @@ static void chunk(void *ctx, size_t item, int worker)
         int32_t target = j->targets[j->row + i];
         if (target == -1)
             memset(logits, 0, V * sizeof *logits);
-        j->t->loss[j->row + i] = target == -1 ? 0 : target < -1 ? unlikely(logits, (size_t)attn_unlikely(target), j->each, V)
+        j->t->loss[j->row + i] = target == -1 ? 0 : target < -1 ? unlikely(logits, (size_t)attn_unlikely(target),
+                                                                           j->each, V)
                                                                 : attn_vec_loss(logits, (size_t)target, j->each, V);
     }
 }
@@ -62,8 +64,10 @@ static void unbend(struct attn_work *t, const struct attn_rows *logits)
         attn_rows_scale(t->team, logits, w->logit_scale);
 }
 
-/* The gradient by what the output layer reads, x, and those by its weights; t->narrow holds what its second matrix reads. */
-static void by_unembed(struct attn_work *t, const struct attn_rows *dx, const struct attn_rows *logits, const struct attn_rows *x)
+/* The gradient by what the output layer reads, x, and those by its weights; t->narrow holds what its second matrix
+ * reads. */
+static void by_unembed(struct attn_work *t, const struct attn_rows *dx, const struct attn_rows *logits,
+                       const struct attn_rows *x)
 {
     const struct attn_weights *w = t->w;
     struct attn_rows embed_proj = {t->embed_proj, w->unembed.in, dx->n, w->unembed.in};
@@ -141,8 +145,8 @@ struct scatter { const struct attn_work *t; const struct attn_mat *table; const 
 
 enum { COLUMNS = 64 };                  /* of an item */
 
-/* Adds some columns of all rows to those rows of a table that they came from, in order, so that a token that occurs twice is summed
- * in one order.  ids NULL: rows of positions. */
+/* Adds some columns of all rows to those rows of a table that they came from, in order, so that a token that occurs
+ * twice is summed in one order.  ids NULL: rows of positions. */
 static void scatter(void *ctx, size_t item, int worker)
 {
     (void)worker;

@@ -11,8 +11,8 @@
 #include "compute/position.h"
 #include "trace/trace.h"
 
-static void multiply(struct attn_work *t, const struct attn_rows *y, const struct attn_rows *x, const struct attn_mat *w,
-                     enum attn_epilogue tail)
+static void multiply(struct attn_work *t, const struct attn_rows *y, const struct attn_rows *x,
+                     const struct attn_mat *w, enum attn_epilogue tail)
 {
     attn_gemm(t->team, y->data, y->ld, x->data, x->ld, x->n, w, tail, NULL);
 }
@@ -24,7 +24,8 @@ static const float *table_row(const struct attn_mat *table, size_t row)
 
 /* ---- what the backward pass does again ---- */
 
-static void normalise(const struct attn_work *t, const struct attn_rows *y, const struct attn_rows *x, const struct attn_norm *norm)
+static void normalise(const struct attn_work *t, const struct attn_rows *y, const struct attn_rows *x,
+                      const struct attn_norm *norm)
 {
     if (attn_has(norm))
         attn_rows_norm(t->team, y, x, norm, t->w->eps, t->norm_w, t->norm_b, NULL);
@@ -41,7 +42,8 @@ struct attn_rows attn_work_normed(const struct attn_work *t, const struct attn_r
 
 struct attn_drop attn_work_drop(const struct attn_work *t, enum attn_dropped what, size_t layer, float p)
 {
-    return (struct attn_drop){.key = attn_splitmix(t->seed + layer * ATTN_DROPPED + what), .below = (uint32_t)((double)p * 0x1p32),
+    return (struct attn_drop){.key = attn_splitmix(t->seed + layer * ATTN_DROPPED + what),
+                              .below = (uint32_t)((double)p * 0x1p32),
                               .scale = 1 / (1 - p)};
 }
 
@@ -105,12 +107,13 @@ static void embed(struct attn_work *t, const int32_t *ids)
 
 /* ---- blocks ---- */
 
-/* How a branch ends: with a product, perhaps the norm and the multiplier of what it gives, dropout, the addition, and perhaps the
- * norm of the sum.  out: keeps what the product gives; NULL: nobody will need it. */
+/* How a branch ends: with a product, perhaps the norm and the multiplier of what it gives, dropout, the addition, and
+ * perhaps the norm of the sum.  out: keeps what the product gives; NULL: nobody will need it. */
 struct ending { const struct attn_mat *w; const struct attn_norm *post, *sum; float *out; struct attn_drop drop; };
 
 /* What the branch adds, of what its last product reads. */
-static struct attn_rows added(struct attn_work *t, const struct attn_rows *to, const struct attn_rows *x, const struct ending *e)
+static struct attn_rows added(struct attn_work *t, const struct attn_rows *to, const struct attn_rows *x,
+                              const struct ending *e)
 {
     struct attn_rows gives = attn_work_rows(t, e->out ? e->out : t->w->residual ? t->branch : to->data, to->cols);
     struct attn_rows adds = e->out ? attn_work_rows(t, t->branch, to->cols) : gives;
@@ -130,8 +133,8 @@ static struct attn_rows added(struct attn_work *t, const struct attn_rows *to, c
 }
 
 /* to = from + branch; without a residual stream from is left out, without a matrix x itself is added. */
-static void join(struct attn_work *t, const struct attn_rows *to, const struct attn_rows *from, const struct attn_rows *x,
-                 const struct ending *e)
+static void join(struct attn_work *t, const struct attn_rows *to, const struct attn_rows *from,
+                 const struct attn_rows *x, const struct ending *e)
 {
     if (t->w->residual && to->data != from->data)
         attn_rows_copy(to, from);
@@ -172,7 +175,8 @@ static struct attn_rows mlp(struct attn_work *t, size_t layer, struct attn_rows 
 {
     const struct attn_block *b = &t->w->block[layer];
     struct attn_rows y = attn_work_normed(t, x, t->w->one_norm ? &b->norm1 : &b->norm2);
-    struct attn_rows pre = attn_work_rows(t, t->layer[layer].pre, t->w->n.m), post = attn_work_rows(t, t->post, t->w->n.m);
+    struct attn_rows pre = attn_work_rows(t, t->layer[layer].pre, t->w->n.m),
+    post = attn_work_rows(t, t->post, t->w->n.m);
     struct attn_rows linear = attn_work_rows(t, t->layer[layer].linear, t->w->n.m);
     bool gated = attn_mlp_gated(t->w->mlp);
     multiply(t, &pre, &y, gated ? &b->gate : &b->in, ATTN_STORE);
@@ -191,8 +195,10 @@ static void block(struct attn_work *t, size_t layer)
     struct attn_rows x = attn_work_rows(t, kept->x, d), next = attn_work_rows(t, t->layer[layer + 1].x, d);
     struct attn_rows context = attn_work_rows(t, kept->context, t->w->n.H * t->w->n.dv);
     struct attn_rows mid = attn_work_rows(t, kept->mid, d);
-    const struct ending first = {&b->o, &b->post1, &b->sum1, kept->out, attn_work_drop(t, ATTN_DROP_ATTENTION, layer, t->drop_branch)};
-    const struct ending second = {&b->out, &b->post2, &b->sum2, kept->mlp_out, attn_work_drop(t, ATTN_DROP_MLP, layer, t->drop_branch)};
+    const struct ending first = {&b->o, &b->post1, &b->sum1, kept->out,
+                                 attn_work_drop(t, ATTN_DROP_ATTENTION, layer, t->drop_branch)};
+    const struct ending second = {&b->out, &b->post2, &b->sum2, kept->mlp_out,
+                                  attn_work_drop(t, ATTN_DROP_MLP, layer, t->drop_branch)};
     struct attn_rows stream = attention(t, layer, &x);
     bool last = t->w->parallel || t->w->mlp == ATTN_MLP_NONE;
     join(t, last ? &next : &mid, &stream, &context, &first);
@@ -235,8 +241,9 @@ static int look(const struct attn_work *t, const float *data, size_t cols, int a
                 continue;
             const struct attn_work_seq *s = seq_of(t, i);
             attn_act_name(name, act, layer);
-            return attn_fail(err, ATTN_EFORMAT, "the loss is not finite: %s holds %s at token %zu of sentence %zu, column "
-                             "%zu", name, what(data[i * cols + j]), i - s->row, t->first_seq + (size_t)(s - t->seq), j);
+            return attn_fail(err, ATTN_EFORMAT, "the loss is not finite: %s holds %s at token %zu of sentence %zu, "
+                                                "column %zu", name, what(data[i * cols + j]), i - s->row,
+                             t->first_seq + (size_t)(s - t->seq), j);
         }
     return ATTN_OK;
 }
@@ -269,8 +276,8 @@ int attn_work_nonfinite(const struct attn_work *t, struct attn_err *err)
     for (size_t i = 0; i < t->rows && !rc; i++)
         if (!isfinite(t->loss[i])) {
             const struct attn_work_seq *s = seq_of(t, i);
-            rc = attn_fail(err, ATTN_EFORMAT, "the loss is not finite: it is %s for token %zu of sentence %zu, though all "
-                           "before the logits is finite", what((float)t->loss[i]), i - s->row,
+            rc = attn_fail(err, ATTN_EFORMAT, "the loss is not finite: it is %s for token %zu of sentence %zu, though "
+                                              "all before the logits is finite", what((float)t->loss[i]), i - s->row,
                            t->first_seq + (size_t)(s - t->seq));
         }
     return rc;

@@ -17,7 +17,8 @@ enum {
     LANES = 8,                          /* most lanes */
     CHUNK = 1 << 16                     /* numbers that an item adds up over the lanes */
 };
-static const size_t SMALL = (size_t)1 << 24;    /* parameters of a model small enough to keep its gradients LANES times */
+static const size_t SMALL = (size_t)1 << 24;    /* parameters of a model small enough to keep its gradients LANES
+                                                 * times */
 
 /* The groups of a batch are distributed over lanes, independently of the number of threads.  A lane takes its groups
  * one after the other and sums their gradients; then the lanes are summed in order.  A thread that takes a whole lane
@@ -72,10 +73,11 @@ static int make_memory(struct attn_grad *g, struct attn_err *err)
 static int check_plan(const struct attn_grad_plan *plan, const struct attn_model *m, struct attn_err *err)
 {
     if (!m->config.unembed)
-        return attn_fail(err, ATTN_EFORMAT, "model %s has no output layer (\"unembed\": false): it predicts no tokens, so "
-                         "there is no loss", m->source.name);
+        return attn_fail(err, ATTN_EFORMAT, "model %s has no output layer (\"unembed\": false): it predicts no tokens, "
+                                            "so there is no loss", m->source.name);
     if (plan->longest > m->w.n.n_ctx)
-        return attn_fail(err, ATTN_EFORMAT, "a sentence of %zu tokens is planned, but model %s takes at most %zu (n_ctx)",
+        return attn_fail(err, ATTN_EFORMAT, "a sentence of %zu tokens is planned, but model %s takes at most %zu "
+                                            "(n_ctx)",
                          plan->longest, m->source.name, m->w.n.n_ctx);
     const float p[] = {plan->dropout.embed, plan->dropout.pattern, plan->dropout.branch};
     for (size_t i = 0; i < sizeof p / sizeof *p; i++)
@@ -87,7 +89,8 @@ static int check_plan(const struct attn_grad_plan *plan, const struct attn_model
 /* Only a team that shares a lane needs scratch memory for each of its threads. */
 static void size_up(struct attn_grad *g, const struct attn_grad_plan *plan)
 {
-    size_t longest = plan->longest ? plan->longest : g->p->w.n.n_ctx, R = larger(plan->rows ? plan->rows : ROWS, longest);
+    size_t longest = plan->longest ? plan->longest : g->p->w.n.n_ctx,
+    R = larger(plan->rows ? plan->rows : ROWS, longest);
     g->lanes = g->p->count <= SMALL ? LANES : 1;
     g->works = (int)smaller(g->lanes, (size_t)g->threads);
     for (int i = 0; i < g->works; i++)
@@ -95,7 +98,8 @@ static void size_up(struct attn_grad *g, const struct attn_grad_plan *plan)
             .w = &g->p->w, .threads = i ? 1 : g->threads, .R = R, .longest = longest, .band = smaller(BAND, R)};
 }
 
-int attn_grad_new(struct attn_grad **out, struct attn_params *p, const struct attn_grad_plan *plan, struct attn_err *err)
+int attn_grad_new(struct attn_grad **out, struct attn_params *p, const struct attn_grad_plan *plan,
+                  struct attn_err *err)
 {
     *out = NULL;
     int rc = check_plan(plan, p->model, err);
@@ -130,7 +134,8 @@ void attn_grad_free(struct attn_grad *g)
 
 /* ---- checking a batch ---- */
 
-static int check_sentences(const struct attn_grad *g, const struct attn_grad_batch *b, size_t *rows, struct attn_err *err)
+static int check_sentences(const struct attn_grad *g, const struct attn_grad_batch *b, size_t *rows,
+                           struct attn_err *err)
 {
     size_t longest = g->work[0].longest;
     *rows = 0;
@@ -154,12 +159,13 @@ static int check(const struct attn_grad *g, const struct attn_grad_batch *b, siz
         int32_t id = b->targets[i] < -1 ? attn_unlikely(b->targets[i]) : b->targets[i];
         *targets += id >= 0;
         if (id >= 0 && (size_t)id >= V)
-            rc = attn_fail(err, ATTN_EFORMAT, "token %zu should predict id %d, but model %s has ids 0 to %zu (vocab_size "
-                           "%zu)", i, (int)id, g->p->model->source.name, V - 1, V);
+            rc = attn_fail(err, ATTN_EFORMAT, "token %zu should predict id %d, but model %s has ids 0 to %zu "
+                                              "(vocab_size %zu)", i, (int)id, g->p->model->source.name, V - 1, V);
     }
     if (!rc && *targets == 0)
-        rc = attn_fail(err, ATTN_EFORMAT, "no token has another after it to predict, so there is no loss: give at least "
-                       "2");
+        rc = attn_fail(err, ATTN_EFORMAT,
+                       "no token has another after it to predict, so there is no loss: give at least "
+                                          "2");
     return rc;
 }
 

@@ -1,5 +1,5 @@
-/* gradients.c - what grad.h computes, for whoever has sentences: each token is to predict the next one, and the gradient
- * is kept in memory or written as a .safetensors file. */
+/* gradients.c - what grad.h computes, for whoever has sentences: each token is to predict the next one, and the
+ * gradient is kept in memory or written as a .safetensors file. */
 #include "attn_tools.h"
 
 #include "base/err.h"
@@ -16,7 +16,8 @@ struct attn_gradient {
     int32_t *targets; size_t rows;      /* rows: the most tokens of a batch */
 };
 
-int attn_gradient_new(struct attn_gradient **out, const struct attn_model *m, size_t rows, int threads, struct attn_err *err)
+int attn_gradient_new(struct attn_gradient **out, const struct attn_model *m, size_t rows, int threads,
+                      struct attn_err *err)
 {
     *out = NULL;
     struct attn_gradient *g = calloc(1, sizeof *g);
@@ -57,10 +58,11 @@ static int check(const struct attn_gradient *g, const size_t *T, size_t n, struc
     size_t left = g->rows, most = 0;
     for (size_t i = 0; i < n; i++) {
         if (T[i] > m->w.n.n_ctx)
-            return attn_fail(err, ATTN_EFORMAT, "the text has %zu tokens, but model %s takes at most %zu (n_ctx): shorten "
-                             "it", T[i], m->source.name, m->w.n.n_ctx);
+            return attn_fail(err, ATTN_EFORMAT, "the text has %zu tokens, but model %s takes at most %zu (n_ctx): "
+                                                "shorten it", T[i], m->source.name, m->w.n.n_ctx);
         if (T[i] > left)
-            return attn_fail(err, ATTN_EUSAGE, "sentence %zu has %zu tokens, but %zu of the %zu planned rows are left", i,
+            return attn_fail(err, ATTN_EUSAGE,
+                             "sentence %zu has %zu tokens, but %zu of the %zu planned rows are left", i,
                              T[i], left, g->rows);
         left -= T[i];
         most = T[i] > most ? T[i] : most;

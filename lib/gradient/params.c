@@ -113,7 +113,8 @@ static void rebind_block(const struct attn_params *p, struct attn_block *b, cons
     struct attn_mat *mats[] = {&b->q, &b->k, &b->v, &b->o, &b->gate, &b->in, &b->out};
     for (size_t i = 0; i < sizeof mats / sizeof *mats; i++)
         rebind_mat(p, mats[i], block);
-    struct attn_norm *norms[] = {&b->norm1, &b->norm2, &b->post1, &b->post2, &b->sum1, &b->sum2, &b->q_norm, &b->k_norm};
+    struct attn_norm *norms[] = {&b->norm1, &b->norm2, &b->post1, &b->post2, &b->sum1, &b->sum2, &b->q_norm,
+                                 &b->k_norm};
     for (size_t i = 0; i < sizeof norms / sizeof *norms; i++)
         rebind_norm(p, norms[i], block);
 }

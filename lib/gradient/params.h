@@ -3,8 +3,8 @@
  * Values and gradients are float32 whatever the checkpoint stores, each in one block of memory, tensor after tensor
  * in the order of the forward pass, under the checkpoint's own names and in its own layout.  A tensor that is used
  * twice (a tied embedding) or holds several matrices (GPT-2's c_attn) is one parameter.  Tensors start at cache
- * lines, but for those that one norm reads one after the other; the numbers between them are zeros and stay zeros, so that
- * an optimizer, a norm or a copy may process all `count` numbers in one loop.
+ * lines, but for those that one norm reads one after the other; the numbers between them are zeros and stay zeros, so
+ * that an optimizer, a norm or a copy may process all `count` numbers in one loop.
  *
  * `w` is the decoder as the arithmetic sees it, with its views bound to `value`; `g` has the same views of `grad`. */
 #ifndef ATTN_GRADIENT_PARAMS_H

@@ -17,7 +17,8 @@ static void lay_out_layer(struct attn_arena *a, struct attn_kept *k, const struc
     k->context = attn_arena_f32(a, t->R, n->H, n->dv);
     k->mid = w->parallel ? k->x : attn_arena_f32(a, t->R, w->mlp ? n->d : 0, 1);
     k->pre = attn_arena_f32(a, t->R, w->mlp ? n->m : 0, 1);
-    bool heads = n->L && attn_has(&w->block[0].q_norm), after = n->L && (attn_has(&w->block[0].post1) || attn_has(&w->block[0].sum1));
+    bool heads = n->L && attn_has(&w->block[0].q_norm), after = n->L &&
+                 (attn_has(&w->block[0].post1) || attn_has(&w->block[0].sum1));
     k->read = heads && attn_has(&w->block[0].norm1) ? attn_arena_f32(a, t->R, n->d, 1) : NULL;
     k->out = after ? attn_arena_f32(a, t->R, n->d, 1) : NULL;
     k->mlp_out = after ? attn_arena_f32(a, t->R, n->d, 1) : NULL;
@@ -71,7 +72,8 @@ void attn_work_place(struct attn_work *t)
     const struct attn_weights *w = t->w;
     size_t n = t->longest * (w->rotary / 2);
     if (t->bias)
-        attn_alibi_fill(t->bias, t->longest, w, w->n.L ? attn_kind_scale(&t->kind, w->block[0].scale, w->n.dh) : 1, t->longest);
+        attn_alibi_fill(t->bias, t->longest, w, w->n.L ? attn_kind_scale(&t->kind, w->block[0].scale, w->n.dh) : 1,
+                        t->longest);
     for (size_t i = 0; i < w->ropes; i++) {
         float *to = t->rotation + 2 * i * n;
         attn_rope_cos_sin(to, to + n, w, &w->rope[i], 0, t->longest, 0);

@@ -54,7 +54,8 @@ int attn_dump_index(struct attn_dump *d, struct attn_err *err)
     return rc;
 }
 
-int attn_dump_add(struct attn_dump *d, const char *name, size_t len, const struct attn_dumped *what, struct attn_err *err)
+int attn_dump_add(struct attn_dump *d, const char *name, size_t len, const struct attn_dumped *what,
+                  struct attn_err *err)
 {
     struct attn_dumped add = *what;
     struct attn_dumped *more = attn_grow(d->item, &d->room, d->n + 1, sizeof *more);
@@ -166,10 +167,12 @@ static int join(struct attn_dumped *out, const struct attn_dumped *head, size_t 
                 struct attn_err *err)
 {
     const struct attn_array *first = &head[0].of;
-    struct attn_dumped all = {.n_heads = n, .of = {.ndim = 3, .shape = {n, first->shape[0], first->shape[1]}, .n = n * first->n}};
+    struct attn_dumped all = {.n_heads = n,
+                              .of = {.ndim = 3, .shape = {n, first->shape[0], first->shape[1]}, .n = n * first->n}};
     for (size_t i = 1; i < n; i++)
         if (memcmp(head[i].of.shape, first->shape, sizeof first->shape) != 0)
-            return attn_fail(err, ATTN_EFORMAT, "%s: '%s' and '%s' are heads of one activation and differ in shape", dir,
+            return attn_fail(err, ATTN_EFORMAT,
+                             "%s: '%s' and '%s' are heads of one activation and differ in shape", dir,
                              head[0].name, head[i].name);
     all.name = strndup(head[0].name, len);
     all.of.data = malloc(all.of.n * sizeof *all.of.data + 1);
@@ -238,10 +241,12 @@ int attn_dump_add_npy(struct attn_dump *d, const char *name, size_t len, const s
 /* What run calls the tokens of its sentence, and of the other one. */
 static struct attn_dump_list *list_called(struct attn_dump *d, const char *name, size_t len)
 {
-    return len == 6 && !memcmp(name, "tokens", 6) ? &d->tokens : len == 14 && !memcmp(name, "context_tokens", 14) ? &d->keys : NULL;
+    return len == 6 && !memcmp(name, "tokens", 6) ? &d->tokens : len == 14 &&
+           !memcmp(name, "context_tokens", 14) ? &d->keys : NULL;
 }
 
-static int add_texts(struct attn_dump *d, struct attn_dump_list *to, const struct attn_npy_texts *t, struct attn_err *err)
+static int add_texts(struct attn_dump *d, struct attn_dump_list *to, const struct attn_npy_texts *t,
+                     struct attn_err *err)
 {
     char *text = malloc(4 * t->width);
     int rc = text ? ATTN_OK : attn_no_memory(err, t->name, "for a text");
@@ -310,7 +315,8 @@ int attn_dump_add_npz(struct attn_dump *d, const struct attn_map *m, const char 
     while (!rc && !(rc = attn_unzip_next(&z, &member, err)) && member.name) {
         char called[256];
         size_t n = attn_dump_stem(member.name, member.name_len, ".npy"), arrays = d->n;
-        snprintf(called, sizeof called, "%s: %.*s", path, (int)(member.name_len < 128 ? member.name_len : 128), member.name);
+        snprintf(called, sizeof called,
+                 "%s: %.*s", path, (int)(member.name_len < 128 ? member.name_len : 128), member.name);
         struct attn_map inside = {.data = member.data, .len = member.size};
         struct attn_err why = {0};
         rc = n ? read_member(d, member.name, n, &inside, called, &why)
@@ -368,7 +374,8 @@ static bool looks_like_records(const struct attn_map *m)
 static int refuse_text(const struct attn_map *m, const char *path, struct attn_err *err)
 {
     int rc = attn_dump_refuse_answers((const char *)m->data, m->len, path, err);
-    return rc ? rc : attn_fail(err, ATTN_EFORMAT, "%s: no dump: it is neither .npy nor .npz nor .safetensors, no table (.csv, "
+    return rc ? rc : attn_fail(err, ATTN_EFORMAT,
+                               "%s: no dump: it is neither .npy nor .npz nor .safetensors, no table (.csv, "
                                ".tidy) and no JSON document of run", path);
 }
 
@@ -394,8 +401,8 @@ static int read_file(struct attn_dump *d, const char *path, struct attn_err *err
     else if (!looks_like_json(&m))
         rc = refuse_text(&m, path, err);
     else if (looks_like_records(&m))
-        rc = attn_fail(err, ATTN_EFORMAT, "%s: a document in each line, as batch writes them, expected one: take the first, as in "
-                       "sed -n 1p %s >one.json", path, path);
+        rc = attn_fail(err, ATTN_EFORMAT, "%s: a document in each line, as batch writes them, expected one: take the "
+                                          "first, as in sed -n 1p %s >one.json", path, path);
     else
         rc = attn_dump_read_document(d, (const char *)m.data, m.len, path, err);
     attn_map_close(&m);
@@ -435,6 +442,12 @@ static int open_dump(struct attn_dump **out, const char *path, bool some, struct
     return rc;
 }
 
-int attn_dump_open(struct attn_dump **out, const char *path, struct attn_err *err) { return open_dump(out, path, false, err); }
+int attn_dump_open(struct attn_dump **out, const char *path, struct attn_err *err)
+{
+    return open_dump(out, path, false, err);
+}
 
-int attn_dump_open_some(struct attn_dump **out, const char *path, struct attn_err *err) { return open_dump(out, path, true, err); }
+int attn_dump_open_some(struct attn_dump **out, const char *path, struct attn_err *err)
+{
+    return open_dump(out, path, true, err);
+}

@@ -1,10 +1,10 @@
 /* dump.h - reads back the activations that a run wrote: named arrays and tokens.
  *
- * A path is one of: a directory of NAME.npy, or of NAME.csv and NAME.headK.csv, with or without attn-cli's manifest.json
- * (which adds tokens and heads), or of one archive alone; or that manifest; an .npz archive, whose members tokens and
- * context_tokens may be texts and whose comments may name heads; a .safetensors file, whose tensor tokens may hold ids;
- * one .npy or .csv file; the JSON document of `run --format json`; the table of `run --format tidy`.  Names are not
- * interpreted here: the comparison knows which are activations.
+ * A path is one of: a directory of NAME.npy, or of NAME.csv and NAME.headK.csv, with or without attn-cli's
+ * manifest.json (which adds tokens and heads), or of one archive alone; or that manifest; an .npz archive, whose
+ * members tokens and context_tokens may be texts and whose comments may name heads; a .safetensors file, whose tensor
+ * tokens may hold ids; one .npy or .csv file; the JSON document of `run --format json`; the table of `run --format
+ * tidy`.  Names are not interpreted here: the comparison knows which are activations.
  *
  * If a directory has steps.npy with one number for each index of the others' first axis, that axis is time: the
  * arrays were recorded during training.
@@ -26,7 +26,8 @@ struct attn_dumped {
     struct attn_array of;               /* [T,n] or [heads,T,n], if it is an activation */
     size_t *heads, n_heads;             /* which heads of the model; NULL: unknown, or no head axis */
     bool loose;
-    char *wrong;                        /* no array of floats but this message, see attn_dump_open_some; NULL: it is one */
+    char *wrong;                        /* no array of floats but this message, see attn_dump_open_some; NULL: it is
+                                         * one */
 };
 struct attn_dump_token { int32_t id; char *text; size_t len; };     /* id -1, text NULL: unknown */
 struct attn_dump_list { struct attn_dump_token *item; size_t n, room; };
@@ -44,12 +45,13 @@ struct attn_dump {
     bool some;                          /* opened by attn_dump_open_some */
 };
 
-/* As attn_dump_open, for those who ask for some members of an archive by name: one that is no array of floats is listed with what is
- * wrong with it, and does no harm to others. */
+/* As attn_dump_open, for those who ask for some members of an archive by name: one that is no array of floats is listed
+ * with what is wrong with it, and does no harm to others. */
 int attn_dump_open_some(struct attn_dump **out, const char *path, struct attn_err *err);
 
 /* Takes ownership of what `of` and `heads` point to, also on failure. */
-int attn_dump_add(struct attn_dump *d, const char *name, size_t len, const struct attn_dumped *what, struct attn_err *err);
+int attn_dump_add(struct attn_dump *d, const char *name, size_t len, const struct attn_dumped *what,
+                  struct attn_err *err);
 void attn_dump_drop(struct attn_dumped *what);
 void attn_dump_list_free(struct attn_dump_list *list);
 int attn_dump_add_token(struct attn_dump *d, struct attn_dump_list *to, int32_t id, const char *text, size_t len,
@@ -64,7 +66,8 @@ int attn_dump_add_npy(struct attn_dump *d, const char *name, size_t len, const s
                       struct attn_err *err);
 int attn_dump_add_csv(struct attn_dump *d, const char *name, size_t len, const struct attn_map *m, const char *path,
                       struct attn_err *err);
-int attn_dump_add_npz(struct attn_dump *d, const struct attn_map *m, const char *path, struct attn_err *err);  /* all its members */
+/* all its members */
+int attn_dump_add_npz(struct attn_dump *d, const struct attn_map *m, const char *path, struct attn_err *err);
 size_t attn_dump_stem(const char *file, size_t len, const char *ending);
 /* As attn_dump_open_some lists what is no array of floats. */
 int attn_dump_add_wrong(struct attn_dump *d, const char *name, size_t len, const char *why, struct attn_err *err);
@@ -76,10 +79,12 @@ int attn_dump_read_directory(struct attn_dump *d, const char *path, struct attn_
  * read; or, before, which files it lists. */
 struct attn_dump_listing {
     bool lists;                         /* it has a list of files, whoever wrote it */
-    bool native, of_run;                 /* attn-cli wrote it: a run, or else a training, which does not list steps.npy */
+    bool native, of_run;                 /* attn-cli wrote it: a run, or else a training, which does not list
+                                          * steps.npy */
     struct attn_strings files;
 };
-int attn_dump_read_listing(struct attn_dump_listing *out, const char *text, size_t len, const char *path, struct attn_err *err);
+int attn_dump_read_listing(struct attn_dump_listing *out, const char *text, size_t len, const char *path,
+                           struct attn_err *err);
 int attn_dump_read_document(struct attn_dump *d, const char *text, size_t len, const char *path, struct attn_err *err);
 int attn_dump_read_manifest(struct attn_dump *d, const char *text, size_t len, const char *path, struct attn_err *err);
 /* dump_table.c: reads one matrix [T,n], with or without labels in its first row and column; then those labels. */

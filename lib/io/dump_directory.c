@@ -1,9 +1,9 @@
 /* dump_directory.c - reads the arrays of a directory.
  *
- * A manifest of attn-cli says which files belong together: others are not read, and a warning tells of them, as of files
- * that are listed and missing.  Without such a manifest all .npy files are read, or, if there are none, all .csv files,
- * or else the only .npz archive: a batch writes a directory with one for each record.
- * A manifest.json.part in place of the manifest is a run's that has not finished: what is there may be of two runs. */
+ * A manifest of attn-cli says which files belong together: others are not read, and a warning tells of them, as of
+ * files that are listed and missing.  Without such a manifest all .npy files are read, or, if there are none, all .csv
+ * files, or else the only .npz archive: a batch writes a directory with one for each record. A manifest.json.part in
+ * place of the manifest is a run's that has not finished: what is there may be of two runs. */
 #include "io/dump.h"
 #include "attn_tools.h"
 
@@ -41,7 +41,8 @@ static int open_entry(struct directory *in, const char *file, struct attn_err *e
     if (attn_asprintf(&path, "%s/%s", in->path, file) < 0)
         return attn_no_memory(err, in->path, "for the path of %s", file);
     struct attn_map m = {0};
-    int rc = attn_map_open_found(&m, path, ATTN_DUMP_LARGEST, ATTN_LINKS_FOLLOWED, err);  /* as git-annex and DVC keep arrays */
+    /* as git-annex and DVC keep arrays */
+    int rc = attn_map_open_found(&m, path, ATTN_DUMP_LARGEST, ATTN_LINKS_FOLLOWED, err);
     if (!rc)
         rc = take(in, file, &m, path, err);
     attn_map_close(&m);
@@ -49,29 +50,34 @@ static int open_entry(struct directory *in, const char *file, struct attn_err *e
     return rc;
 }
 
-static int take_npy(struct directory *in, const char *file, const struct attn_map *m, const char *path, struct attn_err *err)
+static int take_npy(struct directory *in, const char *file, const struct attn_map *m, const char *path,
+                    struct attn_err *err)
 {
     return attn_dump_add_npy(in->d, file, attn_dump_stem(file, strlen(file), ".npy"), m, path, err);
 }
 
-static int take_csv(struct directory *in, const char *file, const struct attn_map *m, const char *path, struct attn_err *err)
+static int take_csv(struct directory *in, const char *file, const struct attn_map *m, const char *path,
+                    struct attn_err *err)
 {
     return attn_dump_add_csv(in->d, file, attn_dump_stem(file, strlen(file), ".csv"), m, path, err);
 }
 
-static int take_npz(struct directory *in, const char *file, const struct attn_map *m, const char *path, struct attn_err *err)
+static int take_npz(struct directory *in, const char *file, const struct attn_map *m, const char *path,
+                    struct attn_err *err)
 {
     (void)file;
     return attn_dump_add_npz(in->d, m, path, err);
 }
 
-static int take_listing(struct directory *in, const char *file, const struct attn_map *m, const char *path, struct attn_err *err)
+static int take_listing(struct directory *in, const char *file, const struct attn_map *m, const char *path,
+                        struct attn_err *err)
 {
     (void)file;
     return attn_dump_read_listing(&in->listing, (const char *)m->data, m->len, path, err);
 }
 
-static int take_manifest(struct directory *in, const char *file, const struct attn_map *m, const char *path, struct attn_err *err)
+static int take_manifest(struct directory *in, const char *file, const struct attn_map *m, const char *path,
+                         struct attn_err *err)
 {
     (void)file;
     return attn_dump_read_manifest(in->d, (const char *)m->data, m->len, path, err);
@@ -125,8 +131,9 @@ static int read_listing(struct directory *in, struct attn_err *err)
 {
     int rc = is_there(in, manifest) ? open_entry(in, manifest, err, take_listing) : ATTN_OK;
     if (!rc && !in->listing.native && is_there(in, "manifest.json.part"))
-        rc = attn_fail(err, ATTN_EFORMAT, "%s: a run that writes to it has not finished, and its files may be of two runs: "
-                       "run it again, or remove manifest.json.part there to read them all the same", in->path);
+        rc = attn_fail(err, ATTN_EFORMAT, "%s: a run that writes to it has not finished, and its files may be of two "
+                                          "runs: run it again, or remove manifest.json.part there to read them all the "
+                                          "same", in->path);
     return rc;
 }
 
@@ -135,7 +142,8 @@ static int read_listing(struct directory *in, struct attn_err *err)
 static void warn(struct directory *in, const char *what, size_t n, const char *file)
 {
     char *before = in->d->warning, *name = attn_utf8_readable(file, strlen(file));
-    if (!name || attn_asprintf(&in->d->warning, "%s%s%s: %zu file%s %s, such as %s", before ? before : "", before ? "; " : "",
+    if (!name || attn_asprintf(&in->d->warning,
+                               "%s%s%s: %zu file%s %s, such as %s", before ? before : "", before ? "; " : "",
                           in->path, n, n == 1 ? "" : "s", what, name) < 0)
         in->d->warning = before;
     else
@@ -162,15 +170,16 @@ static int warn_of_missing(struct directory *in, struct attn_err *err)
     }
     free(there);
     if (missing)
-        warn(in, missing == 1 ? "that its manifest lists is missing" : "that its manifest lists are missing", missing, first);
+        warn(in, missing == 1 ? "that its manifest lists is missing" :
+             "that its manifest lists are missing", missing, first);
     return ATTN_OK;
 }
 
 static int warn_of_all(struct directory *in, struct attn_err *err)
 {
     if (in->strange)
-        warn(in, in->strange == 1 ? "not in its manifest was not read" : "not in its manifest were not read", in->strange,
-             in->first_strange);
+        warn(in, in->strange == 1 ? "not in its manifest was not read" :
+             "not in its manifest were not read", in->strange, in->first_strange);
     return in->listing.native ? warn_of_missing(in, err) : ATTN_OK;
 }
 
@@ -239,7 +248,8 @@ static int read_archive(struct directory *in, struct attn_err *err)
         if (is_array(in->list[i]->d_name, ".npz") && !n++)
             archive = in->list[i]->d_name;
     if (n > 1)
-        return attn_fail(err, ATTN_EFORMAT, "%s: has %zu archives: name one of them, as %s/%s", in->path, n, in->path, archive);
+        return attn_fail(err, ATTN_EFORMAT,
+                         "%s: has %zu archives: name one of them, as %s/%s", in->path, n, in->path, archive);
     return n ? open_entry(in, archive, err, take_npz) : ATTN_OK;
 }
 
@@ -247,7 +257,8 @@ static int read_arrays(struct directory *in, struct attn_err *err)
 {
     int rc = read_files(in, ".npy", err);
     if (!rc && !in->d->n && holds_history(in->path))
-        rc = attn_fail(err, ATTN_EFORMAT, "%s: no .npy file in it, but a history of patterns: plot %s/watch", in->path, in->path);
+        rc = attn_fail(err, ATTN_EFORMAT,
+                       "%s: no .npy file in it, but a history of patterns: plot %s/watch", in->path, in->path);
     if (!rc && !in->d->n) {
         rc = read_files(in, ".csv", err);
         if (!rc)
@@ -265,8 +276,8 @@ static int check_found(const struct directory *in, struct attn_err *err)
     if (is_there(in, "records.ndjson"))
         return attn_fail(err, ATTN_EFORMAT, "%s: holds a batch, a directory a record: name one of them, as %s/000000",
                          in->path, in->path);
-    return attn_fail(err, ATTN_EFORMAT, "%s: no .npy and no .csv file in it%s: expected a dump, as run --format npy -o DIR "
-                     "writes it", in->path, in->strange ? " that its manifest lists" : "");
+    return attn_fail(err, ATTN_EFORMAT, "%s: no .npy and no .csv file in it%s: expected a dump, as run --format npy -o "
+                                        "DIR writes it", in->path, in->strange ? " that its manifest lists" : "");
 }
 
 int attn_dump_read_directory(struct attn_dump *d, const char *path, struct attn_err *err)

@@ -193,10 +193,12 @@ static int take_array(struct reader *r, struct entry *a)
     for (size_t i = 0; i < a->n_shape; i++)
         fits &= !__builtin_mul_overflow(n, a->shape[i], &n) && (!nested || a->nested[i] == a->shape[i]);
     if (!fits || n != a->n)
-        return attn_fail(r->err, ATTN_EFORMAT, "%s: '%.*s' has %zu numbers, which is not what its shape says", r->j.name,
+        return attn_fail(r->err, ATTN_EFORMAT,
+                         "%s: '%.*s' has %zu numbers, which is not what its shape says", r->j.name,
                          attn_shown(a->name, a->name_len), a->name, a->n);
     if (a->n_heads && (a->n_shape < 3 || a->n_heads != a->shape[a->n_shape - 3]))
-        return attn_fail(r->err, ATTN_EFORMAT, "%s: '%.*s' lists %zu heads, which is not what its shape says", r->j.name,
+        return attn_fail(r->err, ATTN_EFORMAT,
+                         "%s: '%.*s' lists %zu heads, which is not what its shape says", r->j.name,
                          attn_shown(a->name, a->name_len), a->name, a->n_heads);
     if (!a->n_heads) {                  /* a list, and null after it */
         free(a->heads);
@@ -284,7 +286,8 @@ static int read_all(struct reader *r, const char *text, size_t len, const char *
     if (!rc && (r->j.failed || attn_json_next(&r->j) != ATTN_JSON_DONE))
         return unexpected(r, "the end of the document");
     if (!rc && !seen)
-        rc = attn_fail(r->err, ATTN_EFORMAT, "%s: has no \"%s\": expected the document of run --format json", path, key);
+        rc = attn_fail(r->err, ATTN_EFORMAT,
+                       "%s: has no \"%s\": expected the document of run --format json", path, key);
     return rc;
 }
 
@@ -327,14 +330,16 @@ static int list_member(struct attn_dump_listing *out, struct reader *r)
     if (!files || e != ATTN_JSON_ARRAY)
         return attn_json_skip(&r->j, e) ? ATTN_OK : unexpected(r, "a value");
     out->lists = true;
-    while (!rc && (e = attn_json_next(&r->j)) != ATTN_JSON_ARRAY_END) {   /* of another program's manifest, items may be anything */
+    /* of another program's manifest, items may be anything */
+    while (!rc && (e = attn_json_next(&r->j)) != ATTN_JSON_ARRAY_END) {
         out->lists &= e == ATTN_JSON_OBJECT;
         rc = e == ATTN_JSON_OBJECT ? list_file(out, r) : attn_json_skip(&r->j, e) ? ATTN_OK : unexpected(r, "a value");
     }
     return rc;
 }
 
-int attn_dump_read_listing(struct attn_dump_listing *out, const char *text, size_t len, const char *path, struct attn_err *err)
+int attn_dump_read_listing(struct attn_dump_listing *out, const char *text, size_t len, const char *path,
+                           struct attn_err *err)
 {
     struct reader r = {.err = err};
     int rc = ATTN_OK;

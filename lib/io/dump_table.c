@@ -76,8 +76,9 @@ static int add_number(struct table *t, const char *s, size_t len, const char *pa
 {
     double x;
     if (!parse_number(&x, s, len))
-        return attn_fail(err, ATTN_EFORMAT, "%s: row %zu: '%.*s' is not a number, expected a matrix: numbers, but for the first row "
-                         "and column, which may be labels", path, t->rows + 1, attn_shown(s, len), s);
+        return attn_fail(err, ATTN_EFORMAT, "%s: row %zu: '%.*s' is not a number, expected a matrix: numbers, but for "
+                                            "the first row and column, which may be labels", path, t->rows + 1,
+                         attn_shown(s, len), s);
     float *more = attn_grow(t->data, &t->room, t->n + 1, sizeof *more);
     if (!more)
         return attn_no_memory(err, path, "for more than %zu numbers", t->n);
@@ -94,7 +95,8 @@ static int read_row(struct table *t, struct attn_fields *f, const char *path, st
         const char *s;
         size_t len;
         if (!attn_fields_next(f, &s, &len, &last))
-            return attn_fail(err, ATTN_EFORMAT, "%s: row %zu: a quote is not closed where its field ends", path, t->rows + 1);
+            return attn_fail(err, ATTN_EFORMAT,
+                             "%s: row %zu: a quote is not closed where its field ends", path, t->rows + 1);
         found = i + 1 - t->labels;
         if (found > t->columns)
             continue;
@@ -122,7 +124,8 @@ static int read_header(struct table *t, struct attn_fields *f, const char *path,
     if (!t->labels)
         *f = start;
     return t->columns ? ATTN_OK
-                      : attn_fail(err, ATTN_EFORMAT, "%s: the first row has one field, expected labels of columns after it", path);
+                      : attn_fail(err, ATTN_EFORMAT,
+                                  "%s: the first row has one field, expected labels of columns after it", path);
 }
 
 /* Tables of commands that look like a matrix with labels, by how their first line begins and ends. */
@@ -140,12 +143,13 @@ int attn_dump_refuse_answers(const char *s, size_t len, const char *path, struct
     for (size_t i = 0; i < sizeof answers / sizeof *answers; i++) {
         size_t n = strlen(answers[i].begin), m = strlen(answers[i].end);
         if (len >= n + m && !memcmp(s, answers[i].begin, n) && !memcmp(s + len - m, answers[i].end, m))
-            return attn_fail(err, ATTN_EFORMAT, "%s: a table of %s, and no matrix: draw it with %s -o x.png", path, answers[i].command,
+            return attn_fail(err, ATTN_EFORMAT,
+                             "%s: a table of %s, and no matrix: draw it with %s -o x.png", path, answers[i].command,
                              answers[i].command);
     }
     if (len >= sizeof records - 1 && !memcmp(s, records, sizeof records - 1))
-        return attn_fail(err, ATTN_EFORMAT, "%s: a table of many texts, as batch writes them, expected that of one, as 'run --format tidy' "
-                         "writes it", path);
+        return attn_fail(err, ATTN_EFORMAT, "%s: a table of many texts, as batch writes them, expected that of one, as "
+                                            "'run --format tidy' writes it", path);
     return ATTN_OK;
 }
 
@@ -387,7 +391,8 @@ static int read_line(struct tidy *t, struct attn_fields *f)
 static bool same_labels(const struct attn_dump_list *a, const struct attn_dump_list *b)
 {
     size_t i = 0;
-    while (i < a->n && i < b->n && a->item[i].len == b->item[i].len && !memcmp(a->item[i].text, b->item[i].text, a->item[i].len))
+    while (i < a->n && i < b->n && a->item[i].len == b->item[i].len &&
+           !memcmp(a->item[i].text, b->item[i].text, a->item[i].len))
         i++;
     return i == a->n && i == b->n;
 }

@@ -8,7 +8,8 @@
 #include "base/strings.h"
 #include "base/utf8.h"
 
-struct header { bool texts /* are expected, too */, big, text; size_t size; bool fortran; int ndim; size_t shape[ATTN_ARRAY_DIMS]; };
+struct header { bool texts /* are expected, too */, big,
+               text; size_t size; bool fortran; int ndim; size_t shape[ATTN_ARRAY_DIMS]; };
 
 enum { WIDEST = 1 << 28 };              /* code points of a text: its bytes are counted in a size_t */
 
@@ -74,8 +75,9 @@ static int read_type(struct header *h, struct text *t, struct attn_err *err)
     bool sized = len > 2 && strchr("<>=|", s[0]) && attn_num_parse_u64(s + 2, len - 2, &size);
     h->text = sized && s[1] == 'U' && size > 0 && size <= WIDEST && h->texts;
     if (!h->text && !(sized && s[1] == 'f' && (size == 2 || size == 4 || size == 8)))
-        return attn_fail(err, ATTN_EFORMAT, "%s: holds numbers of type '%.*s', expected floats ('<f2', '<f4' or '<f8'): "
-                         "convert it with .astype('float32')", t->name, attn_shown(s, len), s);
+        return attn_fail(err, ATTN_EFORMAT,
+                         "%s: holds numbers of type '%.*s', expected floats ('<f2', '<f4' or '<f8'): "
+                                            "convert it with .astype('float32')", t->name, attn_shown(s, len), s);
     h->big = s[0] == '>';
     h->size = (size_t)size * (h->text ? sizeof(uint32_t) : 1);
     return ATTN_OK;
@@ -209,10 +211,12 @@ static int read_header(struct header *h, struct attn_array *out, size_t *at, con
         return attn_fail(err, ATTN_EFORMAT, "%s: no .npy file: expected it to begin with \\x93NUMPY", name);
     unsigned version = bytes[MAGIC];
     if (version < 1 || version > 3)
-        return attn_fail(err, ATTN_EFORMAT, "%s: .npy of version %u.%u, expected 1.0, 2.0 or 3.0", name, version, bytes[7]);
+        return attn_fail(err, ATTN_EFORMAT,
+                         "%s: .npy of version %u.%u, expected 1.0, 2.0 or 3.0", name, version, bytes[7]);
     size_t wide = version == 1 ? 2 : 4, header = (size_t)bits_of(bytes + START, wide, false), start = START + wide;
     if (header > len - start)
-        return attn_fail(err, ATTN_EFORMAT, "%s: cut short: its header has %zu bytes, %zu follow", name, header, len - start);
+        return attn_fail(err, ATTN_EFORMAT,
+                         "%s: cut short: its header has %zu bytes, %zu follow", name, header, len - start);
     struct text t = {(const char *)bytes + start, (const char *)bytes + start + header, name};
     int rc = read_dictionary(h, &t, err);
     *at = start + header;
@@ -221,8 +225,8 @@ static int read_header(struct header *h, struct attn_array *out, size_t *at, con
     return rc ? rc : count_numbers(&out->n, h, len - *at, name, err);
 }
 
-int attn_npy_view(struct attn_array *out, const unsigned char **data, const unsigned char *bytes, size_t len, const char *name,
-                  struct attn_err *err)
+int attn_npy_view(struct attn_array *out, const unsigned char **data, const unsigned char *bytes, size_t len,
+                  const char *name, struct attn_err *err)
 {
     struct header h = {0};
     size_t at = 0;
@@ -233,7 +237,8 @@ int attn_npy_view(struct attn_array *out, const unsigned char **data, const unsi
     return rc;
 }
 
-int attn_npy_read(struct attn_array *out, const unsigned char *bytes, size_t len, const char *name, struct attn_err *err)
+int attn_npy_read(struct attn_array *out, const unsigned char *bytes, size_t len, const char *name,
+                  struct attn_err *err)
 {
     struct header h = {0};
     struct attn_array a = {0};
@@ -255,7 +260,8 @@ int attn_npy_read(struct attn_array *out, const unsigned char *bytes, size_t len
 
 /* ---- texts ------------------------------------------------------------------------------- */
 
-int attn_npy_texts(struct attn_npy_texts *out, const unsigned char *bytes, size_t len, const char *name, struct attn_err *err)
+int attn_npy_texts(struct attn_npy_texts *out, const unsigned char *bytes, size_t len, const char *name,
+                   struct attn_err *err)
 {
     struct header h = {.texts = true};
     struct attn_array a = {0};
@@ -284,7 +290,8 @@ int attn_npy_text(char *utf8, size_t *len, const struct attn_npy_texts *t, size_
     for (size_t k = 0; k < points; k++) {
         uint32_t c = point_of(t, i, k);
         if (c > 0x10FFFF || (c >= 0xD800 && c <= 0xDFFF))
-            return attn_fail(err, ATTN_EFORMAT, "%s: text %zu: %#x is no character of Unicode", t->name, i, (unsigned)c);
+            return attn_fail(err, ATTN_EFORMAT,
+                             "%s: text %zu: %#x is no character of Unicode", t->name, i, (unsigned)c);
         *len += attn_utf8_put(utf8 + *len, c ? c : 0xFFFD);
     }
     return ATTN_OK;

@@ -17,19 +17,22 @@ enum { ATTN_ARRAY_DIMS = 8 };
 struct attn_array { int ndim; size_t shape[ATTN_ARRAY_DIMS], n; float *data; };     /* data: free() */
 
 /* `name` is for messages. */
-int attn_npy_read(struct attn_array *out, const unsigned char *bytes, size_t len, const char *name, struct attn_err *err);
+int attn_npy_read(struct attn_array *out, const unsigned char *bytes, size_t len, const char *name,
+                  struct attn_err *err);
 /* The same without a copy, only for float32 in native byte order and C order: *data points into bytes; out->data is
  * NULL. */
-int attn_npy_view(struct attn_array *out, const unsigned char **data, const unsigned char *bytes, size_t len, const char *name,
-                  struct attn_err *err);
+int attn_npy_view(struct attn_array *out, const unsigned char **data, const unsigned char *bytes, size_t len,
+                  const char *name, struct attn_err *err);
 
 /* What the comment of an archive's member begins with that has chosen heads, before their numbers: "heads 1,3". */
 #define ATTN_NPZ_HEADS "heads "
 
 /* A list of texts, which lie in bytes; `at` is NULL if these are numbers. */
 struct attn_npy_texts { const unsigned char *at; size_t n, width; bool big; const char *name; };
-int attn_npy_texts(struct attn_npy_texts *out, const unsigned char *bytes, size_t len, const char *name, struct attn_err *err);
-/* Writes the i-th as UTF-8, at most 4 * width bytes; a zero inside becomes U+FFFD.  Fails where there is no character. */
+int attn_npy_texts(struct attn_npy_texts *out, const unsigned char *bytes, size_t len, const char *name,
+                   struct attn_err *err);
+/* Writes the i-th as UTF-8, at most 4 * width bytes; a zero inside becomes U+FFFD.  Fails where there is no
+ * character. */
 int attn_npy_text(char *utf8, size_t *len, const struct attn_npy_texts *t, size_t i, struct attn_err *err);
 
 #endif

@@ -7,10 +7,12 @@
 #include "base/grow.h"
 #include "base/strings.h"
 
-/* A tensor takes about 50 instructions and 7 objects: this is enough for over 100,000, and for at most 600 MB of memory. */
+/* A tensor takes about 50 instructions and 7 objects: this is enough for over 100,000, and for at most 600 MB of
+ * memory. */
 enum { STEPS_MAX = 1 << 23, BOXES_MAX = 1 << 20, PROTOCOL_MAX = 5 };
 
-static const char no_memory[] = "no memory", cut[] = "the pickle is cut short", empty[] = "an instruction finds too few values";
+static const char no_memory[] = "no memory", cut[] = "the pickle is cut short",
+                                empty[] = "an instruction finds too few values";
 
 /* ---- values ---------------------------------------------------------------------------- */
 
@@ -30,7 +32,8 @@ const char *attn_pickle_kind(const struct attn_pickled *v)
         [ATTN_PICKLED_NONE] = "None", [ATTN_PICKLED_BOOL] = "a truth value", [ATTN_PICKLED_INT] = "a number",
         [ATTN_PICKLED_REAL] = "a number", [ATTN_PICKLED_TEXT] = "a string", [ATTN_PICKLED_LONG] = "a large number",
         [ATTN_PICKLED_NAME] = "a class", [ATTN_PICKLED_TUPLE] = "a tuple", [ATTN_PICKLED_LIST] = "a list",
-        [ATTN_PICKLED_DICT] = "a dictionary", [ATTN_PICKLED_CALL] = "an object", [ATTN_PICKLED_REFERENCE] = "a storage"};
+        [ATTN_PICKLED_DICT] = "a dictionary", [ATTN_PICKLED_CALL] = "an object",
+        [ATTN_PICKLED_REFERENCE] = "a storage"};
     return kinds[v->type];
 }
 
@@ -165,7 +168,8 @@ static const char *put_long(struct attn_pickle *p, unsigned bytes)
     if (wrong)
         return wrong;
     if (n > sizeof x)
-        return push(p, (struct attn_pickled){.type = ATTN_PICKLED_LONG, .len = (uint32_t)n, .is.text = (const char *)b});
+        return push(p,
+                    (struct attn_pickled){.type = ATTN_PICKLED_LONG, .len = (uint32_t)n, .is.text = (const char *)b});
     for (size_t i = sizeof x; i-- > 0;)
         x = x << 8 | (i < n ? b[i] : n && b[n - 1] & 0x80 ? 0xFF : 0);
     return push(p, (struct attn_pickled){.type = ATTN_PICKLED_INT, .is.whole = (int64_t)x});
@@ -190,7 +194,8 @@ static const char *put_text(struct attn_pickle *p, unsigned bytes)
     const char *wrong = take_number(p, bytes, &n);
     if (!wrong)
         wrong = n > UINT32_MAX ? cut : take(p, n, &b);
-    return wrong ? wrong : push(p, (struct attn_pickled){.type = ATTN_PICKLED_TEXT, .len = (uint32_t)n, .is.text = (const char *)b});
+    return wrong ? wrong :
+           push(p, (struct attn_pickled){.type = ATTN_PICKLED_TEXT, .len = (uint32_t)n, .is.text = (const char *)b});
 }
 
 static const char *enclose_some(struct attn_pickle *p, unsigned n)
@@ -237,7 +242,8 @@ static const char *fill_marked(struct attn_pickle *p, unsigned type)
 /* Whether "MODULE.NAME" is `allowed`. */
 static bool is_called(const char *allowed, const char *module, size_t m, const char *name, size_t n)
 {
-    return strlen(allowed) == m + 1 + n && !memcmp(allowed, module, m) && allowed[m] == '.' && !memcmp(allowed + m + 1, name, n);
+    return strlen(allowed) == m + 1 + n && !memcmp(allowed, module, m) && allowed[m] == '.' &&
+           !memcmp(allowed + m + 1, name, n);
 }
 
 static const char *put_name(struct attn_pickle *p, const char *module, size_t m, const char *name, size_t n)
@@ -348,9 +354,11 @@ static const char *recall(struct attn_pickle *p, unsigned bytes)
 static const struct instruction instructions[] = {
     {check_protocol, 1, 0x80}, {skip, 8, 0x95}, {put_mark, 0, '('},
     {put_none, 0, 'N'}, {put_bool, 1, 0x88}, {put_bool, 0, 0x89},
-    {put_int, 1, 'K'}, {put_int, 2, 'M'}, {put_int, 4, 'J'}, {put_long, 1, 0x8a}, {put_long, 4, 0x8b}, {put_real, 8, 'G'},
+    {put_int, 1, 'K'}, {put_int, 2, 'M'}, {put_int, 4, 'J'}, {put_long, 1, 0x8a}, {put_long, 4, 0x8b},
+    {put_real, 8, 'G'},
     {put_text, 4, 'X'}, {put_text, 1, 0x8c}, {put_text, 8, 0x8d}, {put_text, 1, 'U'}, {put_text, 4, 'T'},
-    {enclose_some, 0, ')'}, {enclose_some, 1, 0x85}, {enclose_some, 2, 0x86}, {enclose_some, 3, 0x87}, {enclose_marked, 0, 't'},
+    {enclose_some, 0, ')'}, {enclose_some, 1, 0x85}, {enclose_some, 2, 0x86}, {enclose_some, 3, 0x87},
+    {enclose_marked, 0, 't'},
     {put_empty, ATTN_PICKLED_DICT, '}'}, {put_empty, ATTN_PICKLED_LIST, ']'},
     {fill_one, ATTN_PICKLED_DICT, 's'}, {fill_marked, ATTN_PICKLED_DICT, 'u'},
     {fill_one, ATTN_PICKLED_LIST, 'a'}, {fill_marked, ATTN_PICKLED_LIST, 'e'},
@@ -375,9 +383,9 @@ static int refuse(const struct attn_pickle *p, size_t at, const char *wrong, str
         return attn_no_memory(err, p->name, "for its pickle");
     if (!module->s)
         return attn_fail(err, ATTN_EFORMAT, "%s: byte %zu of the pickle: %s", p->name, at, wrong);
-    return attn_fail(err, ATTN_EFORMAT, "%s: byte %zu of the pickle asks for '%.*s.%.*s', which is not run: expected only tensors, "
-                     "dictionaries, tuples, strings and numbers", p->name, at, attn_shown(module->s, module->len), module->s,
-                     attn_shown(name->s, name->len), name->s);
+    return attn_fail(err, ATTN_EFORMAT, "%s: byte %zu of the pickle asks for '%.*s.%.*s', which is not run: expected "
+                                        "only tensors, dictionaries, tuples, strings and numbers", p->name, at,
+                     attn_shown(module->s, module->len), module->s, attn_shown(name->s, name->len), name->s);
 }
 
 static int run(struct attn_pickle *p, struct attn_err *err)
@@ -391,8 +399,8 @@ static int run(struct attn_pickle *p, struct attn_err *err)
             break;
         const struct instruction *i = instruction_of(code);
         if (!i)
-            return attn_fail(err, ATTN_EFORMAT, "%s: byte %zu of the pickle: instruction 0x%02x is not run: expected only those "
-                             "that build tensors", p->name, at, code);
+            return attn_fail(err, ATTN_EFORMAT, "%s: byte %zu of the pickle: instruction 0x%02x is not run: expected "
+                                                "only those that build tensors", p->name, at, code);
         const char *wrong = i->run(p, i->arg);
         if (wrong)
             return refuse(p, at, wrong, err);
@@ -403,8 +411,8 @@ static int run(struct attn_pickle *p, struct attn_err *err)
     return ATTN_OK;
 }
 
-int attn_pickle_read(struct attn_pickle *p, const unsigned char *bytes, size_t len, size_t at, const char *const *allowed,
-                     const char *name, struct attn_err *err)
+int attn_pickle_read(struct attn_pickle *p, const unsigned char *bytes, size_t len, size_t at,
+                     const char *const *allowed, const char *name, struct attn_err *err)
 {
     *p = (struct attn_pickle){.name = name, .bytes = bytes, .len = len, .at = at, .allowed = allowed};
     int rc = run(p, err);

@@ -1,9 +1,9 @@
 /* pickle.h - reads a Python pickle as data: what it would build, never what it would run.
  *
- * A pickle is a program for a stack machine.  This reader knows the instructions that build numbers, strings, tuples, lists and
- * dictionaries; a call becomes a value of its own, the name of what is called and its arguments, and so does a reference to data
- * outside the pickle.  Names outside the caller's list are refused where they are mentioned.  Nothing is recursive, and all
- * memory is bounded by a small multiple of the bytes read. */
+ * A pickle is a program for a stack machine.  This reader knows the instructions that build numbers, strings, tuples,
+ * lists and dictionaries; a call becomes a value of its own, the name of what is called and its arguments, and so does
+ * a reference to data outside the pickle.  Names outside the caller's list are refused where they are mentioned.
+ * Nothing is recursive, and all memory is bounded by a small multiple of the bytes read. */
 #ifndef ATTN_IO_PICKLE_H
 #define ATTN_IO_PICKLE_H
 
@@ -40,8 +40,8 @@ struct attn_pickle {
 };
 
 /* Reads from `at` on; afterwards `at` is behind the pickle.  `text` of values points into the bytes. */
-int attn_pickle_read(struct attn_pickle *p, const unsigned char *bytes, size_t len, size_t at, const char *const *allowed,
-                     const char *name, struct attn_err *err);
+int attn_pickle_read(struct attn_pickle *p, const unsigned char *bytes, size_t len, size_t at,
+                     const char *const *allowed, const char *name, struct attn_err *err);
 void attn_pickle_free(struct attn_pickle *p);                       /* zeroed is fine */
 
 /* Items of a tuple, list, dictionary, call or reference; none of anything else. */

@@ -261,7 +261,8 @@ static int find_index(size_t *at, const char *column, size_t columns, const char
     uint64_t i = 0;
     if (!column)
         return columns == 1 ? ATTN_OK
-                            : attn_fail(err, ATTN_EUSAGE, "which of %zu columns is the text? say --column NAME or its index: %.*s",
+                            : attn_fail(err, ATTN_EUSAGE,
+                                        "which of %zu columns is the text? say --column NAME or its index: %.*s",
                                         columns, attn_shown(s, len), s);
     if (!attn_num_parse_u64(column, strlen(column), &i))
         return attn_fail(err, ATTN_EUSAGE, "no column is called '%s': %.*s", column, attn_shown(s, len), s);
@@ -271,7 +272,8 @@ static int find_index(size_t *at, const char *column, size_t columns, const char
     return ATTN_OK;
 }
 
-static int find_fields(struct attn_record_room *room, bool headless, const char *s, size_t len, char comma, struct attn_err *err)
+static int find_fields(struct attn_record_room *room, bool headless, const char *s, size_t len, char comma,
+                       struct attn_err *err)
 {
     for (size_t i = 0; i < room->n_fields; i++) {
         const char *name = room->field[i].name;
@@ -280,13 +282,14 @@ static int find_fields(struct attn_record_room *room, bool headless, const char 
             room->of_field[i].column = SIZE_MAX;
         if (found > 1 || (!found && i < room->n_columns))
             return attn_fail(err, ATTN_EUSAGE, headless ? "without a header no column is called '%s'"
-                             : found ? "several columns are called '%s': expected one" : "no column is called '%s'", name);
+                             : found ? "several columns are called '%s': expected one" :
+                             "no column is called '%s'", name);
     }
     return ATTN_OK;
 }
 
-int attn_columns_read(struct attn_columns *out, struct attn_record_room *room, const char *column, bool headless, const char *s,
-                      size_t len, char comma, struct attn_err *err)
+int attn_columns_read(struct attn_columns *out, struct attn_record_room *room, const char *column, bool headless,
+                      const char *s, size_t len, char comma, struct attn_err *err)
 {
     *out = (struct attn_columns){.id = SIZE_MAX};
     int rc = count_columns(&out->n, s, len, comma, err);
@@ -306,7 +309,8 @@ int attn_columns_read(struct attn_columns *out, struct attn_record_room *room, c
 
 /* ---- its other rows -------------------------------------------------------------------- */
 
-static int take_field(const char **to, size_t *to_len, char **room, size_t *size, const char *s, size_t len, struct attn_err *err)
+static int take_field(const char **to, size_t *to_len, char **room, size_t *size, const char *s, size_t len,
+                      struct attn_err *err)
 {
     *to = s;
     *to_len = len;
@@ -320,8 +324,8 @@ static int take_field(const char **to, size_t *to_len, char **room, size_t *size
     return ATTN_OK;
 }
 
-int attn_record_read_row(struct attn_record *out, struct attn_record_room *room, const struct attn_columns *of, const char *s,
-                         size_t len, char comma, struct attn_err *err)
+int attn_record_read_row(struct attn_record *out, struct attn_record_room *room, const struct attn_columns *of,
+                         const char *s, size_t len, char comma, struct attn_err *err)
 {
     struct attn_fields f = {s, s + len, comma};
     size_t i = 0, n;
@@ -342,7 +346,9 @@ int attn_record_read_row(struct attn_record *out, struct attn_record_room *room,
             rc = take_field(&out->id, &out->id_len, &room->id, &room->id_room, s, n, err);
     }
     if (!rc && i != of->n)
-        return attn_fail(err, ATTN_EFORMAT, "%zu fields, the first row has %zu: a text with a %s in it stands in double quotes", i,
+        return attn_fail(err, ATTN_EFORMAT,
+                         "%zu fields, the first row has %zu: a text with a %s in it stands in double "
+                                            "quotes", i,
                          of->n, comma == ',' ? "comma" : "tab");
     return rc;
 }

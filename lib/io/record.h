@@ -11,7 +11,8 @@
 struct attn_record_room {
     char *text, *id; size_t text_room, id_room;
     int32_t *ids; size_t ids_room;
-    struct attn_record_field *field; size_t n_fields, n_columns;    /* those that are asked for; that tables must have */
+    /* those that are asked for; that tables must have */
+    struct attn_record_field *field; size_t n_fields, n_columns;
     struct attn_field_room { char *text; size_t text_room; int32_t *ids; size_t ids_room, column; } *of_field;
 };
 /* Makes room for the fields that are asked for. */
@@ -21,18 +22,20 @@ void attn_record_room_free(struct attn_record_room *room);          /* zeroed is
 /* What is said of a line, or of a file, that holds a list of records in place of one. */
 #define ATTN_RECORD_LIST "begins with '[': expected one object per line, e.g. `jq -c '.[]'`"
 
-/* Reads {"text": "..."} or {"ids": [...]}, each with an optional "id", a string or a number, and with the fields of the room,
- * which are strings, token ids or lists of these; other members are ignored.  `out` may have an id even after a failure. */
+/* Reads {"text": "..."} or {"ids": [...]}, each with an optional "id", a string or a number, and with the fields of the
+ * room, which are strings, token ids or lists of these; other members are ignored.  `out` may have an id even after a
+ * failure. */
 int attn_record_read_object(struct attn_record *out, struct attn_record_room *room, const char *s, size_t len,
                             struct attn_err *err);
 
 /* What the first row of a table says about all rows. */
-struct attn_columns { size_t n, text, id; bool guessed; };          /* id SIZE_MAX: there is none; guessed: text is the only one */
-/* Finds the columns, and those of the room's fields.  A `column` of NULL means "text" or the only column; the id is another
- * column called "id".  With `headless` only the number of columns is looked at, and `column` is an index. */
-int attn_columns_read(struct attn_columns *out, struct attn_record_room *room, const char *column, bool headless, const char *s,
-                      size_t len, char comma, struct attn_err *err);
-int attn_record_read_row(struct attn_record *out, struct attn_record_room *room, const struct attn_columns *of, const char *s,
-                         size_t len, char comma, struct attn_err *err);
+struct attn_columns { size_t n, text, id; bool guessed; };          /* id SIZE_MAX: there is none; guessed: text is the
+                                                                     * only one */
+/* Finds the columns, and those of the room's fields.  A `column` of NULL means "text" or the only column; the id is
+ * another column called "id".  With `headless` only the number of columns is looked at, and `column` is an index. */
+int attn_columns_read(struct attn_columns *out, struct attn_record_room *room, const char *column, bool headless,
+                      const char *s, size_t len, char comma, struct attn_err *err);
+int attn_record_read_row(struct attn_record *out, struct attn_record_room *room, const struct attn_columns *of,
+                         const char *s, size_t len, char comma, struct attn_err *err);
 
 #endif

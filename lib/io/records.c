@@ -87,7 +87,8 @@ static int read_chunk(struct feed *f, enum feed_event *what, struct attn_err *er
     if (n < 0)
         return errno == EINTR || errno == EAGAIN ? ATTN_OK : attn_fail_errno(err, f->name, "read");
     if (f->device && f->taken + f->to - f->from > ATTN_DEVICE_MOST)
-        return attn_fail(err, ATTN_EFORMAT, "%s: is a device of more than %zu bytes, the most that is read here", f->name,
+        return attn_fail(err, ATTN_EFORMAT,
+                         "%s: is a device of more than %zu bytes, the most that is read here", f->name,
                          ATTN_DEVICE_MOST);
     f->to += (size_t)n;
     f->over = n == 0;
@@ -162,7 +163,8 @@ static void look(struct frames *f)
     struct frame *now = &f->now;
     const char *s = f->feed.buf ? f->feed.buf + f->feed.from + now->seen : "";
     size_t len = f->feed.to - f->feed.from - now->seen;
-    size_t end = f->comma ? attn_row_end_find(&now->end, s, len, f->comma, &now->lines) : find_line_end(s, len, &now->lines);
+    size_t end = f->comma ? attn_row_end_find(&now->end, s, len, f->comma, &now->lines) :
+                 find_line_end(s, len, &now->lines);
     now->whole = end != SIZE_MAX || (f->feed.over && (now->seen + len || now->too_long));
     now->len = now->seen + (end == SIZE_MAX ? len : end);
     now->seen += len;
@@ -271,7 +273,8 @@ static bool is_table(const struct attn_records *r)
 
 static int fail_at(const struct attn_records *r, const struct attn_err *cause, struct attn_err *err)
 {
-    return attn_fail(err, cause->code, "%s: line %llu: %s", r->frames.feed.name, (unsigned long long)r->frames.line, cause->msg);
+    return attn_fail(err, cause->code,
+                     "%s: line %llu: %s", r->frames.feed.name, (unsigned long long)r->frames.line, cause->msg);
 }
 
 static int read_columns(struct attn_records *r, struct attn_err *err)
@@ -280,7 +283,8 @@ static int read_columns(struct attn_records *r, struct attn_err *err)
     struct attn_err cause = {0};
     const char *s = bytes_of(&r->frames, &len);
     int rc = r->frames.now.too_long ? attn_fail(&cause, ATTN_EFORMAT, "the first row is longer than %d MiB", LONGEST_MB)
-                                    : attn_columns_read(&r->columns, &r->room, r->o.column, r->o.headless, s, len, r->frames.comma, &cause);
+                                    : attn_columns_read(&r->columns, &r->room, r->o.column, r->o.headless, s, len,
+                                                        r->frames.comma, &cause);
     if (rc) {
         r->columns.n = 0;
         return fail_at(r, &cause, err);
@@ -324,7 +328,8 @@ static void pass(struct attn_records *r)
 static int end(struct attn_records *r, struct attn_err *err)
 {
     if (r->to != UINT64_MAX && r->number < r->to)
-        return attn_fail(err, ATTN_EIO, "%s: has %llu records, and had %llu when they were counted", r->frames.feed.name,
+        return attn_fail(err, ATTN_EIO,
+                         "%s: has %llu records, and had %llu when they were counted", r->frames.feed.name,
                          (unsigned long long)r->number, (unsigned long long)r->total);
     r->total = r->to == UINT64_MAX ? r->number : r->total;
     return ATTN_OK;
@@ -364,7 +369,8 @@ static int read_bytes(struct attn_records *r, struct attn_record *out, const cha
     if (r->frames.now.too_long)
         return attn_fail(&r->fault, ATTN_EFORMAT, "longer than %d MiB", LONGEST_MB);
     if (valid < len)
-        return attn_fail(&r->fault, ATTN_EFORMAT, "not UTF-8 at byte %zu: found 0x%02X", valid, (unsigned char)s[valid]);
+        return attn_fail(&r->fault, ATTN_EFORMAT,
+                         "not UTF-8 at byte %zu: found 0x%02X", valid, (unsigned char)s[valid]);
     if (r->kind == NDJSON)
         return attn_record_read_object(out, &r->room, s, len, &r->fault);
     if (is_table(r))
@@ -392,7 +398,8 @@ static int read_record(struct attn_records *r, struct attn_record *out, struct a
     return ATTN_OK;
 }
 
-int attn_records_next(struct attn_records *r, struct attn_record *out, enum attn_records_event *what, struct attn_err *err)
+int attn_records_next(struct attn_records *r, struct attn_record *out, enum attn_records_event *what,
+                      struct attn_err *err)
 {
     enum feed_event e;
     int rc = find(r, true, &e, err);
@@ -434,8 +441,9 @@ static int choose_kind(struct attn_records *r, struct attn_err *err)
         return attn_fail(err, ATTN_EUSAGE, "%s is read as %s, which has no columns: --input csv reads a table",
                          r->frames.feed.name, kinds[r->kind].name);
     if (r->kind == TEXT && r->o.n_fields)
-        return attn_fail(err, ATTN_EUSAGE, "%s is read as text, a sentence a line, but each record needs \"%s\", too: give "
-                         "ndjson, csv or tsv, by the ending of the path or with --input", r->frames.feed.name, r->o.fields[0]);
+        return attn_fail(err, ATTN_EUSAGE, "%s is read as text, a sentence a line, but each record needs \"%s\", too: "
+                                           "give ndjson, csv or tsv, by the ending of the path or with --input",
+                         r->frames.feed.name, r->o.fields[0]);
     return ATTN_OK;
 }
 
@@ -461,8 +469,8 @@ static int choose_range(struct attn_records *r, struct attn_err *err)
     if (s->count < 2 || s->stride)
         return ATTN_OK;
     if (!r->frames.feed.counted)
-        return attn_fail(err, ATTN_EUSAGE, "%s: its records cannot be counted before they are read: add --stride, to take "
-                         "one in %llu", r->frames.feed.name, (unsigned long long)s->count);
+        return attn_fail(err, ATTN_EUSAGE, "%s: its records cannot be counted before they are read: add --stride, to "
+                                           "take one in %llu", r->frames.feed.name, (unsigned long long)s->count);
     int rc = count(&r->total, &r->o, err);
     if (!rc)
         attn_share_range(s, r->total, &r->from, &r->to);

@@ -15,7 +15,8 @@
 enum { PREFIX = 8, HEADER_MAX = 100000000 };                        /* the limit is part of the format */
 
 struct reader {
-    struct attn_st *st;                 /* names in the order of the header; tensors sorted by offset once all are read */
+    struct attn_st *st;                 /* names in the order of the header; tensors sorted by offset once all are
+                                         * read */
     const char *name;                   /* for messages about the file */
     char *header_name;                  /* for messages about its JSON */
     const unsigned char *data; size_t data_len;
@@ -161,14 +162,16 @@ static int read_tensor(struct reader *r, struct attn_json *j, struct attn_err *e
     if (!t)
         return no_memory(r, err);
     r->st->tensor = t;
-    t[i] = (struct attn_st_tensor){.name = attn_strings_at(&r->st->names, i, NULL)};   /* for messages only: the string may move */
+    /* for messages only: the string may move */
+    t[i] = (struct attn_st_tensor){.name = attn_strings_at(&r->st->names, i, NULL)};
     const char *expected = read_fields(&e);
     if (j->failed)
         return attn_json_error(j, err);
     return expected ? bad_entry(r, &e, t[i].name, expected, err) : place_tensor(r, &e, &t[i], err);
 }
 
-/* Checks that "__metadata__" is what the format says; we need nothing from it.  Some writers say null where there is none. */
+/* Checks that "__metadata__" is what the format says; we need nothing from it.  Some writers say null where there is
+ * none. */
 static int read_metadata(struct reader *r, struct attn_json *j, struct attn_err *err)
 {
     struct attn_strings keys = {0};
@@ -386,8 +389,8 @@ int attn_st_write(struct attn_out *out, const struct attn_st_tensor *t, size_t n
     return attn_st_write_telling(out, t, n, NULL, err);
 }
 
-int attn_st_write_telling(struct attn_out *out, const struct attn_st_tensor *t, size_t n, const struct attn_st_progress *p,
-                          struct attn_err *err)
+int attn_st_write_telling(struct attn_out *out, const struct attn_st_tensor *t, size_t n,
+                          const struct attn_st_progress *p, struct attn_err *err)
 {
     uint64_t done = 0, all = 0;
     struct attn_st_tensor *sorted = calloc(n + 1, sizeof *sorted);

@@ -1,7 +1,7 @@
 /* tensors.h - the tensors of one file by name, whatever the format: safetensors.c and torch.c fill it.
  *
- * The bytes belong to the caller, who keeps the file mapped.  Only what a file cannot show as it is, since it is not aligned or
- * not row after row, is copied. */
+ * The bytes belong to the caller, who keeps the file mapped.  Only what a file cannot show as it is, since it is not
+ * aligned or not row after row, is copied. */
 #ifndef ATTN_IO_TENSORS_H
 #define ATTN_IO_TENSORS_H
 

@@ -68,7 +68,8 @@ static const struct known *known_of(const struct attn_pickled *v, enum role role
 }
 
 /* The arguments of a call of a function in this role; NULL: it is none. */
-static const struct attn_pickled *arguments(const struct reader *r, const struct attn_pickled *v, enum role role, size_t *n)
+static const struct attn_pickled *arguments(const struct reader *r, const struct attn_pickled *v, enum role role,
+                                            size_t *n)
 {
     struct attn_pickle_box call = attn_pickle_items(&r->pickle, v);
     if (v->type != ATTN_PICKLED_CALL || !known_of(&call.item[0], role))
@@ -94,12 +95,13 @@ static int read_sizes(const struct reader *r, const struct attn_pickled *v, int6
 
 static int bad_tensor(const struct reader *r, const char *tensor, const char *what, struct attn_err *err)
 {
-    return attn_fail(err, ATTN_EFORMAT, "%s: tensor '%.*s': %s", r->name, attn_shown(tensor, strlen(tensor)), tensor, what);
+    return attn_fail(err, ATTN_EFORMAT,
+                     "%s: tensor '%.*s': %s", r->name, attn_shown(tensor, strlen(tensor)), tensor, what);
 }
 
 /* Reads ('storage', type, key, location, elements[, None]), of which each storage has one meaning. */
-static int read_storage(struct reader *r, const struct attn_pickled *v, const char *tensor, size_t *at, const char **dtype,
-                        struct attn_err *err)
+static int read_storage(struct reader *r, const struct attn_pickled *v, const char *tensor, size_t *at,
+                        const char **dtype, struct attn_err *err)
 {
     struct attn_pickle_box b = attn_pickle_items(&r->pickle, v);
     if (v->type == ATTN_PICKLED_REFERENCE)
@@ -109,8 +111,8 @@ static int read_storage(struct reader *r, const struct attn_pickled *v, const ch
         b.item[2].type != ATTN_PICKLED_TEXT || b.item[4].type != ATTN_PICKLED_INT || b.item[4].is.whole < 0)
         return bad_tensor(r, tensor, "expected a storage with its type, key, device and size", err);
     if (b.n == 6 && b.item[5].type != ATTN_PICKLED_NONE)
-        return bad_tensor(r, tensor, "its storage is a part of another one, which is not supported: save it with PyTorch 1.6 or "
-                          "later", err);
+        return bad_tensor(r, tensor, "its storage is a part of another one, which is not supported: save it with "
+                                     "PyTorch 1.6 or later", err);
     struct storage s = {.element = type->dtype ? attn_st_element(type->dtype) : 1, .untyped = !type->dtype};
     if (__builtin_mul_overflow((size_t)b.item[4].is.whole, s.element, &s.bytes))
         return bad_tensor(r, tensor, "its storage has more bytes than 64 bits can count", err);
@@ -128,8 +130,8 @@ static int read_storage(struct reader *r, const struct attn_pickled *v, const ch
     return ATTN_OK;
 }
 
-/* Reads the arguments (storage, offset, shape, stride, requires_grad, hooks) and, in version 3, the type; in version 2 a
- * dictionary may follow, which says that the numbers are to be negated or conjugated. */
+/* Reads the arguments (storage, offset, shape, stride, requires_grad, hooks) and, in version 3, the type; in version 2
+ * a dictionary may follow, which says that the numbers are to be negated or conjugated. */
 static int read_tensor(struct reader *r, const struct attn_pickled *v, const char *name, struct attn_err *err)
 {
     size_t n = 0, i = r->st->names.n - 1;
@@ -138,7 +140,8 @@ static int read_tensor(struct reader *r, const struct attn_pickled *v, const cha
         v = a;
     a = arguments(r, v, ROLE_TENSOR, &n);
     if (!a)
-        return attn_fail(err, ATTN_EFORMAT, "%s: '%.*s' is %s, expected a tensor: save the state_dict of a model alone", r->name,
+        return attn_fail(err, ATTN_EFORMAT,
+                         "%s: '%.*s' is %s, expected a tensor: save the state_dict of a model alone", r->name,
                          attn_shown(name, strlen(name)), name, attn_pickle_kind(v));
     struct attn_st_tensor *t = &r->st->tensor[i];
     struct place *p = &r->place[i];
@@ -160,7 +163,8 @@ static int read_tensor(struct reader *r, const struct attn_pickled *v, const cha
     return ATTN_OK;
 }
 
-static int add_tensor(struct reader *r, const struct attn_pickled *key, const struct attn_pickled *v, struct attn_err *err)
+static int add_tensor(struct reader *r, const struct attn_pickled *key, const struct attn_pickled *v,
+                      struct attn_err *err)
 {
     struct attn_st *st = r->st;
     size_t n = st->names.n;
@@ -186,8 +190,8 @@ static int read_dictionary(struct reader *r, struct attn_err *err)
     struct attn_pickle_box b = attn_pickle_items(&r->pickle, &r->pickle.root);
     int rc = ATTN_OK;
     if (r->pickle.root.type != ATTN_PICKLED_DICT)
-        return attn_fail(err, ATTN_EFORMAT, "%s: the pickle holds %s, expected a dictionary of tensors: save the state_dict of a "
-                         "model", r->name, attn_pickle_kind(&r->pickle.root));
+        return attn_fail(err, ATTN_EFORMAT, "%s: the pickle holds %s, expected a dictionary of tensors: save the "
+                                            "state_dict of a model", r->name, attn_pickle_kind(&r->pickle.root));
     for (size_t i = 0; i + 1 < b.n && !rc; i += 2)
         rc = add_tensor(r, &b.item[i], &b.item[i + 1], err);
     return rc;
@@ -198,7 +202,8 @@ static int read_dictionary(struct reader *r, struct attn_err *err)
 static int missing(const struct reader *r, size_t storage, struct attn_err *err)
 {
     const char *key = attn_strings_at(&r->keys, storage, NULL);
-    return attn_fail(err, ATTN_EFORMAT, "%s: the bytes of storage '%.*s' are missing", r->name, attn_shown(key, strlen(key)), key);
+    return attn_fail(err, ATTN_EFORMAT,
+                     "%s: the bytes of storage '%.*s' are missing", r->name, attn_shown(key, strlen(key)), key);
 }
 
 /* What follows the archive's own folder in a member's name; NULL: nothing. */
@@ -219,7 +224,8 @@ static bool is_member(const struct attn_unzipped *m, const char *name)
 static int start_zip(const struct reader *r, struct attn_unzip *z, struct attn_err *err)
 {
     int rc = attn_unzip_start(z, r->bytes, r->len, r->name, err);
-    z->unsummed = true;                 /* PyTorch can leave the sums out, and checking them would read the whole file */
+    z->unsummed = true;                 /* PyTorch can leave the sums out, and checking them would read the whole
+                                         * file */
     z->advice = "save it with torch.save";
     return rc;
 }
@@ -257,7 +263,8 @@ static int take_member(struct reader *r, const struct attn_unzipped *m, struct a
     if (r->storage[i].data)
         return attn_fail(err, ATTN_EFORMAT, "%s: there are two members '%.*s'", r->name, shown, m->name);
     if (m->size != r->storage[i].bytes)
-        return attn_fail(err, ATTN_EFORMAT, "%s: member '%.*s' has %zu bytes, the pickle says %zu", r->name, shown, m->name, m->size,
+        return attn_fail(err, ATTN_EFORMAT,
+                         "%s: member '%.*s' has %zu bytes, the pickle says %zu", r->name, shown, m->name, m->size,
                          r->storage[i].bytes);
     r->storage[i].data = m->data;
     return ATTN_OK;
@@ -314,7 +321,8 @@ static int take_bytes(struct reader *r, const struct attn_pickled *key, size_t *
         return attn_fail(err, ATTN_EFORMAT, "%s: a storage has %ju elements at byte %zu, the pickle says %zu", r->name,
                          (uintmax_t)elements, *at - sizeof elements, s->bytes / s->element);
     if (s->bytes > r->len - *at)
-        return attn_fail(err, ATTN_EFORMAT, "%s: a storage of %zu bytes begins at byte %zu, but the file ends at %zu: cut short?",
+        return attn_fail(err, ATTN_EFORMAT, "%s: a storage of %zu bytes begins at byte %zu, but the file ends at %zu: "
+                                            "cut short?",
                          r->name, s->bytes, *at, r->len);
     s->data = r->bytes + *at;
     *at += s->bytes;
@@ -334,7 +342,8 @@ static int read_legacy_storages(struct reader *r, size_t at, struct attn_err *er
     for (size_t i = 0; i < b.n && !rc; i++)
         rc = take_bytes(r, &b.item[i], &at, err);
     if (!rc && at != r->len)
-        rc = attn_fail(err, ATTN_EFORMAT, "%s: the last storage ends at byte %zu, the file at %zu", r->name, at, r->len);
+        rc = attn_fail(err, ATTN_EFORMAT,
+                       "%s: the last storage ends at byte %zu, the file at %zu", r->name, at, r->len);
     attn_pickle_free(&p);
     return rc;
 }
@@ -386,7 +395,8 @@ static bool is_plain(const struct attn_st_tensor *t, const struct place *p)
     return true;
 }
 
-static void gather(unsigned char *out, const unsigned char *from, const struct attn_st_tensor *t, const struct place *p, size_t element)
+static void gather(unsigned char *out, const unsigned char *from, const struct attn_st_tensor *t, const struct place *p,
+                   size_t element)
 {
     int64_t at[ATTN_ST_DIMS] = {0}, offset = 0;
     for (size_t k = 0; k < t->count; k++, out += element) {
@@ -401,11 +411,14 @@ static void gather(unsigned char *out, const unsigned char *from, const struct a
     }
 }
 
-/* A tensor with other strides, such as a transposed one, becomes a copy; all copies together are no larger than the file. */
-static int copy_tensor(struct reader *r, struct attn_st_tensor *t, const struct place *p, const unsigned char *from, struct attn_err *err)
+/* A tensor with other strides, such as a transposed one, becomes a copy; all copies together are no larger than the
+ * file. */
+static int copy_tensor(struct reader *r, struct attn_st_tensor *t, const struct place *p, const unsigned char *from,
+                       struct attn_err *err)
 {
     if (t->bytes > r->may_copy)
-        return bad_tensor(r, t->name, "its elements do not lie row after row, and there are more of them than the file has", err);
+        return bad_tensor(r, t->name, "its elements do not lie row after row, and there are more of them than the file "
+                                      "has", err);
     r->may_copy -= t->bytes;
     unsigned char *copy = keep(r->st, t->bytes);
     if (!copy)
@@ -435,8 +448,10 @@ static int place_tensor(struct reader *r, struct attn_st_tensor *t, const struct
     if (!s->data)
         return missing(r, p->storage, err);
     if (!attn_st_elements(t->shape, t->ndim, element, &t->count) || (t->count && !lies_in(t, p, s, element)))
-        return attn_fail(err, ATTN_EFORMAT, "%s: tensor '%.*s' of %s %s reaches beyond the %zu bytes of its storage", r->name,
-                         attn_shown(t->name, strlen(t->name)), t->name, t->dtype, attn_st_shape(shape, t->shape, t->ndim), s->bytes);
+        return attn_fail(err, ATTN_EFORMAT,
+                         "%s: tensor '%.*s' of %s %s reaches beyond the %zu bytes of its storage", r->name,
+                         attn_shown(t->name, strlen(t->name)), t->name, t->dtype,
+                         attn_st_shape(shape, t->shape, t->ndim), s->bytes);
     t->bytes = t->count * element;
     t->data = s->data;
     if (!t->count)
@@ -466,11 +481,13 @@ static int read_any(struct reader *r, struct attn_err *err)
         return read_zip(r, err);
     if (r->len >= sizeof legacy - 1 && !memcmp(r->bytes, legacy, sizeof legacy - 1))
         return read_legacy(r, err);
-    return malformed(r, "is no file that torch.save wrote: expected a zip archive, or the magic number of the form before PyTorch 1.6",
+    return malformed(r, "is no file that torch.save wrote: expected a zip archive, or the magic number of the form "
+                        "before PyTorch 1.6",
                      err);
 }
 
-int attn_torch_open(struct attn_st **out, const unsigned char *bytes, size_t len, const char *name, struct attn_err *err)
+int attn_torch_open(struct attn_st **out, const unsigned char *bytes, size_t len, const char *name,
+                    struct attn_err *err)
 {
     struct reader r = {.st = calloc(1, sizeof *r.st), .name = name, .bytes = bytes, .len = len};
     for (size_t i = 0; i < KNOWN; i++)

@@ -103,7 +103,8 @@ enum {
     NAME_MAX_LEN = 63
 };
 
-struct member { char name[NAME_MAX_LEN + 1]; uint32_t crc; uint64_t size, offset; char *comment; /* owned; NULL: none */ };
+struct member { char name[NAME_MAX_LEN + 1]; uint32_t crc; uint64_t size,
+               offset; char *comment; /* owned; NULL: none */ };
 
 struct attn_zip {
     struct attn_out *out;
@@ -199,7 +200,8 @@ int attn_zip_begin(struct attn_zip *z, const char *name, uint64_t size, struct a
 {
     assert(strlen(name) <= NAME_MAX_LEN);
     if (z->left)
-        return attn_fail(err, ATTN_EUSAGE, "%s: the file before it in the archive is not complete: its run failed", name);
+        return attn_fail(err, ATTN_EUSAGE,
+                         "%s: the file before it in the archive is not complete: its run failed", name);
     struct member *m = add(z);
     if (!m)
         return attn_no_memory(err, name, "to list %zu members of a zip archive", z->n + 1);
@@ -349,7 +351,8 @@ static const unsigned char *find_end64(const struct attn_unzip *z, size_t end)
     return z->bytes + at;
 }
 
-int attn_unzip_start(struct attn_unzip *z, const unsigned char *bytes, size_t len, const char *path, struct attn_err *err)
+int attn_unzip_start(struct attn_unzip *z, const unsigned char *bytes, size_t len, const char *path,
+                     struct attn_err *err)
 {
     *z = (struct attn_unzip){.bytes = bytes, .len = len, .path = path, .room = len,
                              .advice = "write it with numpy.savez, not savez_compressed"};
@@ -418,7 +421,8 @@ static int check(const struct attn_unzip *z, const struct attn_unzipped *m, cons
     if (e->flags & ENCRYPTED)
         return attn_fail(err, ATTN_EFORMAT, "%s: member '%.*s' is encrypted", z->path, shown, m->name);
     if (e->method != 0)
-        return attn_fail(err, ATTN_EFORMAT, "%s: member '%.*s' is compressed (method %u), only stored ones are read: %s", z->path, shown,
+        return attn_fail(err, ATTN_EFORMAT, "%s: member '%.*s' is compressed (method %u), only stored ones are read: "
+                                            "%s", z->path, shown,
                          m->name, e->method, z->advice);
     return e->size == e->packed ? ATTN_OK : malformed(z, "a stored member has two sizes", err);
 }
@@ -434,7 +438,8 @@ int attn_unzip_next(struct attn_unzip *z, struct attn_unzipped *out, struct attn
     size_t name = (size_t)le(p + 28, 2), extra = (size_t)le(p + 30, 2), comment = (size_t)le(p + 32, 2);
     if (name + extra + comment > z->end - z->at - ENTRY)
         return malformed(z, "its list of members is cut short", err);
-    struct entry e = {.flags = (unsigned)le(p + 8, 2), .method = (unsigned)le(p + 10, 2), .crc = (uint32_t)le(p + 16, 4),
+    struct entry e = {.flags = (unsigned)le(p + 8, 2), .method = (unsigned)le(p + 10, 2),
+                      .crc = (uint32_t)le(p + 16, 4),
                       .packed = le(p + 20, 4), .size = le(p + 24, 4), .offset = le(p + 42, 4)};
     if (!widen(&e, p + ENTRY + name, extra))
         return malformed(z, "a member's ZIP64 field is cut short", err);

@@ -53,7 +53,8 @@ static int write_directory(const char *dir, const struct attn_learned *l, struct
     int rc = attn_folder_begin(&held, dir, err);
     if (!rc && attn_folder_has(dir, ATTN_CHECKPOINT_FILE))      /* a training may have ended there while we learned */
         rc = attn_folder_spare_training(dir, err);
-    if (rc || (rc = attn_folder_open(&vocab, dir, "vocab.json", err)) || (rc = attn_folder_open(&merges, dir, "merges.txt", err)))
+    if (rc || (rc = attn_folder_open(&vocab, dir, "vocab.json", err)) ||
+        (rc = attn_folder_open(&merges, dir, "merges.txt", err)))
         goto out;
     write_vocab(vocab, l);
     write_merges(merges, l);

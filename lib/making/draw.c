@@ -195,8 +195,8 @@ static int add_tensor(struct attn_draw *d, const struct attn_slot *slot, size_t 
     return ATTN_OK;
 }
 
-/* Whether a tensor is not drawn by itself: keys and values may share the queries' tensor, and the MLP's input its gate's; and
- * there is no final norm if the last block's output is wider or narrower than d. */
+/* Whether a tensor is not drawn by itself: keys and values may share the queries' tensor, and the MLP's input its
+ * gate's; and there is no final norm if the last block's output is wider or narrower than d. */
 static bool is_left_out(const struct attn_config *c, const struct attn_slot *s)
 {
     bool first = s->part == ATTN_PART_Q || s->part == ATTN_PART_MLP_GATE;
@@ -280,7 +280,8 @@ int attn_draw_tensor(struct attn_draw *d, size_t i, size_t h, size_t heads, cons
     return rc;
 }
 
-/* Whether it may not stay undrawn.  LayerNorm has a bias wherever it has a weight, which comes right before the bias. */
+/* Whether it may not stay undrawn.  LayerNorm has a bias wherever it has a weight, which comes right before the
+ * bias. */
 static bool is_needed(const struct attn_draw *d, size_t i)
 {
     const struct attn_slot *s = &d->t[i].slot;
@@ -316,7 +317,8 @@ int attn_draw_finish(struct attn_draw *d, struct attn_err *err)
 
 int attn_draw_plain(struct attn_draw *d, size_t i, struct attn_err *err)
 {
-    static const struct attn_dist normal = {.kind = ATTN_DIST_NORMAL, .b = 0.02}, ones = {.kind = ATTN_DIST_CONSTANT, .a = 1};
+    static const struct attn_dist normal = {.kind = ATTN_DIST_NORMAL, .b = 0.02},
+    ones = {.kind = ATTN_DIST_CONSTANT, .a = 1};
     const struct attn_slot *s = &d->t[i].slot;
     if (s->is_bias || (s->ndim == 1 && d->config->norm_from_one))
         return s->required ? allocate(&d->t[i], err) : ATTN_OK;
@@ -392,7 +394,8 @@ int attn_narrow(const struct attn_narrow *type, float *x, size_t n, const char *
         memcpy(&bits, &x[i], sizeof bits);
         bits = type->bits(bits);
         if ((bits & ~type->sign) >= type->infinity)
-            return attn_fail(err, ATTN_EUSAGE, "%s[%zu] is %g, which a model in %s cannot hold", tensor, i, (double)x[i],
+            return attn_fail(err, ATTN_EUSAGE,
+                             "%s[%zu] is %g, which a model in %s cannot hold", tensor, i, (double)x[i],
                              type->name);
         memcpy((unsigned char *)x + i * type->size, &bits, type->size);
     }

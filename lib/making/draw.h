@@ -1,9 +1,9 @@
 /* draw.h - the tensors of a new model, and how each of them is drawn.
  *
  * Random numbers come from one stream, so the caller's order of drawing matters: a recipe lets a user choose it,
- * attn_draw_default follows torch.  A tensor, or the columns of one head in it, is drawn as torch draws one tensor, row by
- * row, so `uniform` over a part of a larger matrix gives the same numbers as for a separate matrix.  `linear` draws what
- * torch.nn.Linear holds, [out, in], and stores it transposed. */
+ * attn_draw_default follows torch.  A tensor, or the columns of one head in it, is drawn as torch draws one tensor, row
+ * by row, so `uniform` over a part of a larger matrix gives the same numbers as for a separate matrix.  `linear` draws
+ * what torch.nn.Linear holds, [out, in], and stores it transposed. */
 #ifndef ATTN_MAKING_DRAW_H
 #define ATTN_MAKING_DRAW_H
 
@@ -41,7 +41,8 @@ int attn_draw_tensor(struct attn_draw *d, size_t i, size_t h, size_t heads, cons
 int attn_draw_finish(struct attn_draw *d, struct attn_err *err);
 
 /* Draws tensor i as Hugging Face initialises a model: norms are one (zero where their weights count from one),
- * biases zero, all else is normal with standard deviation 0.02.  A bias that the family does not require stays unset. */
+ * biases zero, all else is normal with standard deviation 0.02.  A bias that the family does not require stays
+ * unset. */
 int attn_draw_plain(struct attn_draw *d, size_t i, struct attn_err *err);
 
 /* Draws all tensors as torch constructs the modules in the order of the forward pass: tables randn, norms ones,

@@ -21,8 +21,8 @@ static struct attn_st_tensor entry_of(const struct attn_drawn *t, const struct a
 }
 
 /* Writes the tensors that have been drawn. */
-static int write_drawn(struct attn_out *out, struct attn_draw *d, const struct attn_narrow *type, struct attn_st_tensor *list,
-                       struct attn_err *err)
+static int write_drawn(struct attn_out *out, struct attn_draw *d, const struct attn_narrow *type,
+                       struct attn_st_tensor *list, struct attn_err *err)
 {
     size_t n = 0;
     for (size_t i = 0; i < d->n; i++) {
@@ -37,8 +37,8 @@ static int write_drawn(struct attn_out *out, struct attn_draw *d, const struct a
 }
 
 /* Draws each tensor when it is written, so that only one is in memory at a time. */
-static int write_drawing(struct attn_out *out, struct attn_draw *d, const struct attn_narrow *type, struct attn_st_tensor *list,
-                         struct attn_err *err)
+static int write_drawing(struct attn_out *out, struct attn_draw *d, const struct attn_narrow *type,
+                         struct attn_st_tensor *list, struct attn_err *err)
 {
     size_t n = 0;
     for (size_t i = 0; i < d->n; i++)
@@ -58,7 +58,8 @@ static int write_drawing(struct attn_out *out, struct attn_draw *d, const struct
     return rc;
 }
 
-static int write_weights(struct attn_out *out, struct attn_draw *d, const struct attn_narrow *type, struct attn_err *err)
+static int write_weights(struct attn_out *out, struct attn_draw *d, const struct attn_narrow *type,
+                         struct attn_err *err)
 {
     struct attn_st_tensor *list = calloc(d->n + 1, sizeof *list);
     if (!list)

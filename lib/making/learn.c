@@ -47,8 +47,8 @@ void attn_tally_free(struct attn_tally *t)
 /* ---- couples: which two tokens are neighbours, how often, and where --------------------------
  *
  * They are numbered in the order they were added.  The most frequent one is found by a heap whose entries are checked
- * when they come up: a couple whose count has fallen since is put back, and one whose count rose was added a second time.
- * A position is not removed when the couple there is gone: readers must check that it is still there. */
+ * when they come up: a couple whose count has fallen since is put back, and one whose count rose was added a second
+ * time. A position is not removed when the couple there is gone: readers must check that it is still there. */
 
 enum { FIRST_SLOTS = 1 << 12 };
 
@@ -65,7 +65,8 @@ struct couples {
     struct couple *list; size_t n, room;
     uint32_t *slot; size_t slots;                                   /* number + 1, 0: free; slots is a power of 2 */
     uint64_t seed;
-    uint32_t *rising; size_t rises, rising_room;                    /* couples whose counts rose since the last ranking */
+    uint32_t *rising; size_t rises, rising_room;                    /* couples whose counts rose since the last
+                                                                     * ranking */
     struct ranked *heap; size_t heap_n, heap_room;
 };
 

@@ -20,8 +20,8 @@
  *     file(PATH)              CSV text, one row a line
  *
  * A random DIST may end in /ROWS: a tensor of ROWS rows is drawn and the first rows are kept (`embed:randn/50000` is
- * torch.nn.Embedding(50000, d) of a larger vocabulary).  A tensor drawn twice keeps the later numbers.  A weight that no
- * step draws is an error; a required bias that no step draws is zero. */
+ * torch.nn.Embedding(50000, d) of a larger vocabulary).  A tensor drawn twice keeps the later numbers.  A weight that
+ * no step draws is an error; a required bias that no step draws is zero. */
 #include "making/draw.h"
 
 #include <inttypes.h>

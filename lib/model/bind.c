@@ -2,8 +2,8 @@
  *
  * It walks over the layout twice.  The first walk checks that each tensor is there, with a type we know
  * and the shape the config asks for, and stops at the first fault: no memory is allocated for sizes in the
- * config that the file does not bear out.  The second walk binds, and makes what is not stored as it is used.  Then tensors without
- * a place are looked for, and the rest of what the arithmetic needs is filled in. */
+ * config that the file does not bear out.  The second walk binds, and makes what is not stored as it is used.  Then
+ * tensors without a place are looked for, and the rest of what the arithmetic needs is filled in. */
 #include "model/model.h"
 
 #include <math.h>
@@ -79,7 +79,8 @@ static bool same_shape(const struct attn_slot *s, const struct attn_st_tensor *t
     return true;
 }
 
-static int check_tensor(const struct attn_model *m, const struct attn_slot *s, const struct found *f, struct attn_err *err)
+static int check_tensor(const struct attn_model *m, const struct attn_slot *s, const struct found *f,
+                        struct attn_err *err)
 {
     enum attn_dtype type;
     char want[64], found[256];
@@ -94,8 +95,10 @@ static int check_tensor(const struct attn_model *m, const struct attn_slot *s, c
         return attn_fail(err, ATTN_EFORMAT, "%s: tensor '%s' is stored as %s, expected F32, F16 or BF16",
                          f->in->path, f->t->name, f->t->dtype);
     print_shape(found, sizeof found, f->t->shape, f->t->ndim);
-    return attn_fail(err, ATTN_EFORMAT, "%s: tensor '%s' has shape %s, config.json expects %s%s", f->in->path, f->t->name, found,
-                     want, same_shape(s, f->t, true) ? s->transposed ? " (it is stored transposed: expected [out, in])" :
+    return attn_fail(err, ATTN_EFORMAT,
+                     "%s: tensor '%s' has shape %s, config.json expects %s%s", f->in->path, f->t->name, found,
+                     want, same_shape(s, f->t, true) ? s->transposed ?
+                     " (it is stored transposed: expected [out, in])" :
                      " (it is stored transposed: expected [in, out])" : "");
 }
 
@@ -172,7 +175,8 @@ static struct attn_norm *norm_of(struct attn_weights *w, const struct attn_slot 
     }
 }
 
-/* The address of the slot's first output in the data of a tensor, a matrix or a bias; of a table, that of its first row. */
+/* The address of the slot's first output in the data of a tensor, a matrix or a bias; of a table, that of its first
+ * row. */
 static const void *from_first(const void *data, const struct attn_slot *s, enum attn_dtype type)
 {
     size_t each = s->is_bias ? 1 : s->transposed ? s->in : s->part == ATTN_PART_POS_EMBED ? s->out : 1;
@@ -181,8 +185,8 @@ static const void *from_first(const void *data, const struct attn_slot *s, enum 
 
 /* ---- norms whose weights are not used as they are stored ---- */
 
-/* Room for the weights of the next such norm, n numbers made from so many tensors, of which the next is the first; NULL: no
- * memory. */
+/* Room for the weights of the next such norm, n numbers made from so many tensors, of which the next is the first;
+ * NULL: no memory. */
 static float *new_weights(struct attn_model *m, size_t n, size_t pieces)
 {
     float *x = malloc((n + 1) * sizeof *x);
@@ -197,7 +201,8 @@ static float *new_weights(struct attn_model *m, size_t n, size_t pieces)
 }
 
 /* Weights of all heads, which have a tensor each, one after the other. */
-static int gather_piece(struct attn_model *m, const struct attn_slot *s, const struct attn_vec *piece, struct attn_err *err)
+static int gather_piece(struct attn_model *m, const struct attn_slot *s, const struct attn_vec *piece,
+                        struct attn_err *err)
 {
     struct attn_norm *norm = norm_of(&m->w, s);
     if (s->piece == 0)
@@ -307,21 +312,26 @@ static bool is_buffer(const struct attn_family *f, const char *name, bool bare)
     return digits && *name == '.' && is_listed(name + 1, f->buffers);
 }
 
-/* Compares the first and the last bytes of an output layer that is stored although it is tied to the embedding.  If they differ, the
- * file contradicts itself, which becomes the model's warning. */
-static void compare_tied(struct attn_model *m, const struct attn_st_tensor *t, const struct attn_st_tensor *embed, size_t ends)
+/* Compares the first and the last bytes of an output layer that is stored although it is tied to the embedding.  If
+ * they differ, the file contradicts itself, which becomes the model's warning. */
+static void compare_tied(struct attn_model *m, const struct attn_st_tensor *t, const struct attn_st_tensor *embed,
+                         size_t ends)
 {
-    size_t last = t->bytes - smaller(ends, t->bytes - ends);            /* all is compared once where the ends are all of it */
-    bool same = t->bytes == embed->bytes && strcmp(t->dtype, embed->dtype) == 0 && memcmp(t->data, embed->data, ends) == 0 &&
-                memcmp(t->data + last, embed->data + last, t->bytes - last) == 0;
-    if (!same && !m->warning && attn_asprintf(&m->warning, "%s: '%s' differs from '%s', but config.json says they are tied "
-                                         "(\"tie_word_embeddings\"): the embedding is used; with \"tie_word_embeddings\": false in "
-                                         "config.json '%s' would be", attn_shards_path(&m->weights), t->name, embed->name, t->name) < 0)
+    size_t last = t->bytes - smaller(ends, t->bytes - ends);            /* all is compared once where the ends are all
+                                                                         * of it */
+    bool same = t->bytes == embed->bytes && strcmp(t->dtype, embed->dtype) == 0 &&
+                memcmp(t->data, embed->data, ends) == 0 &&
+                    memcmp(t->data + last, embed->data + last, t->bytes - last) == 0;
+    if (!same && !m->warning && attn_asprintf(&m->warning,
+                                              "%s: '%s' differs from '%s', but config.json says they are tied "
+                                              "(\"tie_word_embeddings\"): the embedding is used; with "
+                                              "\"tie_word_embeddings\": false in config.json '%s' would be",
+                                              attn_shards_path(&m->weights), t->name, embed->name, t->name) < 0)
         m->warning = NULL;
 }
 
-/* Whether t is such an output layer.  In large models only both ends are compared: reading all of it would take longer than a short
- * run. */
+/* Whether t is such an output layer.  In large models only both ends are compared: reading all of it would take longer
+ * than a short run. */
 static bool is_tied_copy(struct attn_model *m, const struct attn_st_tensor *t, const struct attn_st_tensor *embed)
 {
     enum { ENDS = 1 << 16 };
@@ -363,11 +373,12 @@ static bool is_tied_name(const struct attn_model *m, const char *name)
     char embed[64], unembed[64];
     snprintf(embed, sizeof embed, "%s%s.weight", f->prefix, f->part[ATTN_PART_EMBED].path);
     snprintf(unembed, sizeof unembed, "%s.weight", f->part[ATTN_PART_UNEMBED].path);
-    return may_be_tied(m) && (!strcmp(name, unembed) || !strcmp(name, embed) || !strcmp(name, embed + strlen(f->prefix)));
+    return may_be_tied(m) &&
+           (!strcmp(name, unembed) || !strcmp(name, embed) || !strcmp(name, embed + strlen(f->prefix)));
 }
 
-/* What an index lists may be absent if nothing reads it.  Writers that leave out buffers, and the second name of shared numbers,
- * often copy the index of files that have them. */
+/* What an index lists may be absent if nothing reads it.  Writers that leave out buffers, and the second name of shared
+ * numbers, often copy the index of files that have them. */
 static int check_absent(const struct attn_model *m, struct attn_err *err)
 {
     const struct attn_family *f = m->config.family;
@@ -459,7 +470,8 @@ static int fill_plain_norms(struct attn_model *m, struct attn_err *err)
     for (size_t i = 0; i < w->n.d; i++)
         ones[i] = 1;
     for (size_t i = 0; i < w->n.L; i++) {
-        struct attn_slot first = {.part = m->config.family->part[ATTN_PART_SUM1].path ? ATTN_PART_SUM1 : ATTN_PART_NORM1, .layer = i};
+        struct attn_slot first = {.part = m->config.family->part[ATTN_PART_SUM1].path ? ATTN_PART_SUM1 :
+                                  ATTN_PART_NORM1, .layer = i};
         struct attn_slot second = {.part = first.part == ATTN_PART_SUM1 ? ATTN_PART_SUM2 : ATTN_PART_NORM2, .layer = i};
         *norm_of(w, &first) = *norm_of(w, &second) = plain;
     }
@@ -479,7 +491,8 @@ int attn_model_bind(struct attn_model *m, struct attn_err *err)
     m->w.block = calloc(m->config.L, sizeof *m->w.block);
     m->tensor = calloc(m->weights.tensors + 1, sizeof *m->tensor);
     m->copy = calloc(m->weights.tensors + 1, sizeof *m->copy);
-    if (!used || !m->w.block || !m->tensor || !m->copy || !attn_rope_fill(&m->w, m->inv_freq, &m->config) || !fill_slopes(m)) {
+    if (!used || !m->w.block || !m->tensor || !m->copy || !attn_rope_fill(&m->w, m->inv_freq, &m->config) ||
+        !fill_slopes(m)) {
         free(used);
         return no_memory(m, err);
     }

@@ -23,7 +23,8 @@ static bool is_taken(const struct list *l, const char *name)
     return false;
 }
 
-/* Adds a model; a name that an earlier one has is no longer a way to open it, so that its path takes the name's place. */
+/* Adds a model; a name that an earlier one has is no longer a way to open it, so that its path takes the name's
+ * place. */
 static int add(struct list *l, const char *name, const char *path, const char *where, struct attn_err *err)
 {
     struct attn_listed *all = attn_grow(l->of, &l->room, l->n + 1, sizeof *all);
@@ -75,7 +76,8 @@ static int add_cached(struct list *l, const char *path, const char *directory, c
 }
 
 static int add_all(struct list *l, const char *dir, const char *where,
-                   int (*add_one)(struct list *l, const char *path, const char *name, const char *where, struct attn_err *err),
+                   int (*add_one)(struct list *l, const char *path, const char *name, const char *where,
+                                  struct attn_err *err),
                    struct attn_err *err)
 {
     struct dirent **entry = NULL;

@@ -18,7 +18,10 @@
 #define KEY(f) attn_key_at(c->family->keys, offsetof(struct attn_config, f))
 
 /* Where the file says how rotation is scaled. */
-static const char *rope_section(const struct attn_config *c) { return c->rope_section ? "rope_parameters" : "rope_scaling"; }
+static const char *rope_section(const struct attn_config *c)
+{
+    return c->rope_section ? "rope_parameters" : "rope_scaling";
+}
 
 /* Truncates, as Hugging Face's int() does. */
 static void derive_rotary(struct attn_config *c)
@@ -34,7 +37,8 @@ static void derive_context(struct attn_config *c)
 {
     double n = (double)c->n_ctx, original = c->rope.original > 0 ? c->rope.original : n;
     c->trained_ctx = c->n_ctx;
-    if (c->rope.kind == ATTN_ROPE_DYNAMIC || (c->rope.kind == ATTN_ROPE_LINEAR && !c->rope_apart))     /* Gemma's has it */
+    /* Gemma's has it */
+    if (c->rope.kind == ATTN_ROPE_DYNAMIC || (c->rope.kind == ATTN_ROPE_LINEAR && !c->rope_apart))
         n *= c->rope.factor;
     if (c->rope.kind == ATTN_ROPE_YARN)
         n = fmax(n, original * c->rope.factor);
@@ -45,7 +49,8 @@ static void derive_context(struct attn_config *c)
 static void derive_factor(struct attn_config *c, const cJSON *root)
 {
     const cJSON *factor = attn_tree_member(attn_tree_member(root, rope_section(c)), "factor");
-    if (c->rope.kind == ATTN_ROPE_YARN && c->rope.factor == 0 && c->rope.original > 0 && (!factor || cJSON_IsNull(factor)))
+    if (c->rope.kind == ATTN_ROPE_YARN && c->rope.factor == 0 && c->rope.original > 0 &&
+        (!factor || cJSON_IsNull(factor)))
         c->rope.factor = (double)c->n_ctx / c->rope.original;
 }
 
@@ -55,7 +60,8 @@ static int derive(struct attn_config *c, const char *name, struct attn_err *err)
     if (c->Hkv == 0)
         c->Hkv = c->H;
     if (c->dh == 0 && c->d % c->H != 0)
-        return attn_fail(err, ATTN_EFORMAT, "%s: \"%s\" %zu is not a multiple of \"%s\" %zu, expected one%s", name, KEY(d),
+        return attn_fail(err, ATTN_EFORMAT,
+                         "%s: \"%s\" %zu is not a multiple of \"%s\" %zu, expected one%s", name, KEY(d),
                          c->d, KEY(H), c->H, c->family->native ? ", or a \"d_head\"" : "");
     if (c->dh == 0)
         c->dh = c->d / c->H;
@@ -64,7 +70,8 @@ static int derive(struct attn_config *c, const char *name, struct attn_err *err)
     if (c->m == 0 && !c->family->native)
         c->m = 4 * c->d;
     if (c->rotary_share > 1)
-        return attn_fail(err, ATTN_EFORMAT, "%s: \"%s\" is %g, expected at most 1", name, KEY(rotary_share), c->rotary_share);
+        return attn_fail(err, ATTN_EFORMAT,
+                         "%s: \"%s\" is %g, expected at most 1", name, KEY(rotary_share), c->rotary_share);
     if (c->embed_by_root)
         c->embed_scale = sqrt((double)c->d);
     if (c->d_embed == c->d)
@@ -102,14 +109,16 @@ static int check_heads(const struct attn_config *c, const char *name, struct att
 }
 
 /* Longrope's lists have a number for each pair. */
-static int check_longrope(const struct attn_config *c, const struct attn_rope_scaling *s, const char *name, struct attn_err *err)
+static int check_longrope(const struct attn_config *c, const struct attn_rope_scaling *s, const char *name,
+                          struct attn_err *err)
 {
     if (s->few.n != c->rotary / 2 || s->many.n != c->rotary / 2)
-        return attn_fail(err, ATTN_EFORMAT, "%s: \"short_factor\" and \"long_factor\" have %zu and %zu numbers, expected %zu, one "
-                         "for each pair of a head that is turned", name, s->few.n, s->many.n, c->rotary / 2);
+        return attn_fail(err, ATTN_EFORMAT, "%s: \"short_factor\" and \"long_factor\" have %zu and %zu numbers, "
+                                            "expected %zu, one for each pair of a head that is turned", name, s->few.n,
+                         s->many.n, c->rotary / 2);
     if (!isfinite(attn_longrope_attention_factor(c, s)))
-        return attn_fail(err, ATTN_EFORMAT, "%s: \"original_max_position_embeddings\" is so small that its logarithm cannot divide, expected "
-                         "more than 1", name);
+        return attn_fail(err, ATTN_EFORMAT, "%s: \"original_max_position_embeddings\" is so small that its logarithm "
+                                            "cannot divide, expected more than 1", name);
     return ATTN_OK;
 }
 
@@ -127,10 +136,11 @@ static int check_scaling(const struct attn_config *c, const struct attn_rope_sca
     if (s->kind != ATTN_ROPE_DEFAULT && !(s->factor >= 1))
         return attn_fail(err, ATTN_EFORMAT, "%s: \"%s.factor\" is %g, expected at least 1", name, section, s->factor);
     if (s->kind == ATTN_ROPE_DYNAMIC && c->rotary <= 2)
-        return attn_fail(err, ATTN_EFORMAT, "%s: %zu numbers of each head are turned, expected more than 2 with \"rope_type\": "
-                         "\"dynamic\"", name, c->rotary);
+        return attn_fail(err, ATTN_EFORMAT, "%s: %zu numbers of each head are turned, expected more than 2 with "
+                                            "\"rope_type\": \"dynamic\"", name, c->rotary);
     if (s->kind == ATTN_ROPE_YARN && !(theta > 1))
-        return attn_fail(err, ATTN_EFORMAT, "%s: \"rope_theta\" is %g, expected more than 1 with \"rope_type\": \"yarn\"", name,
+        return attn_fail(err, ATTN_EFORMAT, "%s: \"rope_theta\" is %g, expected more than 1 with \"rope_type\": "
+                                            "\"yarn\"", name,
                          theta);
     if (s->kind == ATTN_ROPE_LLAMA3 && !(s->low > 0 && s->high > s->low && s->original >= 1))
         return attn_fail(err, ATTN_EFORMAT, "%s: \"%s\" has low_freq_factor %g, high_freq_factor %g, "
@@ -143,19 +153,21 @@ static int check_rotary(const struct attn_config *c, const char *name, struct at
 {
     if (c->rotary <= c->dh)
         return ATTN_OK;
-    return attn_fail(err, ATTN_EFORMAT, "%s: %zu numbers of each head of %zu are turned by position, expected at most %zu", name,
+    return attn_fail(err, ATTN_EFORMAT, "%s: %zu numbers of each head of %zu are turned by position, expected at most "
+                                        "%zu", name,
                      c->rotary, c->dh, c->dh);
 }
 
 static int check_rope(const struct attn_config *c, const char *name, struct attn_err *err)
 {
     if (c->position == ATTN_POS_ROPE && c->rotary % 2 != 0 && c->family->native)
-        return attn_fail(err, ATTN_EFORMAT, "%s: \"d_head\" is %zu, expected an even number with \"position\": \"rope\"", name,
+        return attn_fail(err, ATTN_EFORMAT, "%s: \"d_head\" is %zu, expected an even number with \"position\": "
+                                            "\"rope\"", name,
                          c->dh);
     const char *turned = *KEY(rotary_share) ? KEY(rotary_share) : *KEY(rotary) ? KEY(rotary) : KEY(dh);
     if (c->position == ATTN_POS_ROPE && c->rotary % 2 != 0)
-        return attn_fail(err, ATTN_EFORMAT, "%s: %zu numbers of each head of %zu are turned by position, expected an even "
-                         "number: see \"%s\"", name, c->rotary, c->dh, turned);
+        return attn_fail(err, ATTN_EFORMAT, "%s: %zu numbers of each head of %zu are turned by position, expected an "
+                                            "even number: see \"%s\"", name, c->rotary, c->dh, turned);
     if (!(c->rope_theta > 0))
         return attn_fail(err, ATTN_EFORMAT, "%s: \"%s\" is 0, expected a number above it", name, KEY(rope_theta));
     if (c->rope_apart && !(c->local_theta > 0))
@@ -211,10 +223,12 @@ static int check(const struct attn_config *c, const char *name, struct attn_err 
         rc = attn_fail(err, ATTN_EFORMAT, "%s: \"d_mlp\" is 0, expected its width because \"mlp\" is \"%s\"", name,
                        attn_mlp_name(c->mlp));
     if (!rc && *KEY(query_scalar) && !(c->query_scalar > 0))
-        rc = attn_fail(err, ATTN_EFORMAT, "%s: \"%s\" is 0, expected a number above it: scores are divided by its root", name,
+        rc = attn_fail(err, ATTN_EFORMAT,
+                       "%s: \"%s\" is 0, expected a number above it: scores are divided by its root", name,
                        KEY(query_scalar));
     if (!rc && c->end > c->V)
-        rc = attn_fail(err, ATTN_EFORMAT, "%s: \"%s\" is %zu, expected less than \"%s\" %zu", name, KEY(end), c->end - 1, KEY(V),
+        rc = attn_fail(err, ATTN_EFORMAT,
+                       "%s: \"%s\" is %zu, expected less than \"%s\" %zu", name, KEY(end), c->end - 1, KEY(V),
                        c->V);
     return rc ? rc : check_tokenizer(c, name, err);
 }

@@ -28,7 +28,8 @@ struct attn_config {
     bool causal, scale, residual, output_projection, bias, tied, unembed;
     bool parallel;                      /* attention and MLP both read the block's input */
     bool scale_by_layer;                /* also divides the scale of layer n by n + 1 */
-    bool attention_bias, mlp_bias;      /* whether q, k, v and o, or the MLP, have biases, if the family leaves it open */
+    bool attention_bias, mlp_bias;      /* whether q, k, v and o, or the MLP, have biases, if the family leaves it
+                                         * open */
     bool one_norm;                      /* parallel branches read the same norm */
     bool post_norm_residual;            /* what a norm gives takes the place of the stream */
     bool norm_from_one;                 /* RMS norms multiply with 1 + weight */
@@ -44,13 +45,16 @@ struct attn_config {
     bool alibi, alibi_early;            /* scores grow with the position of the key; before dots are scaled, in bf16 */
     bool interleaved;                   /* RoPE pairs (2i, 2i + 1) */
     double rotary_share;                /* share of a head's numbers that RoPE rotates, 0 to 1 */
-    size_t rotary;                      /* how many numbers of a head RoPE rotates, derived from rotary_share if it is 0 */
+    size_t rotary;                      /* how many numbers of a head RoPE rotates, derived from rotary_share if it is
+                                         * 0 */
     struct attn_rope_scaling {
         enum attn_rope_kind kind;
         double factor, low, high, original;     /* llama3: bounds in rotations over the original context */
-        double beta_fast, beta_slow, attention_factor, mscale, mscale_all;          /* yarn; attention_factor: also longrope; 0: not given */
+        /* yarn; attention_factor: also longrope; 0: not given */
+        double beta_fast, beta_slow, attention_factor, mscale, mscale_all;
         bool rounded, finetuned;        /* yarn: whether its bounds are whole numbers; a key without a meaning */
-        struct attn_reals few, many;    /* longrope: what speeds are divided by in texts up to `original` tokens, and longer */
+        struct attn_reals few, many;    /* longrope: what speeds are divided by in texts up to `original` tokens, and
+                                         * longer */
     } rope, local_rope;                 /* local_rope: of layers with a window, if the family tells them apart */
     double local_theta;
     bool rope_apart;                    /* it does */
@@ -79,7 +83,8 @@ int attn_config_read(struct attn_config *out, const char *text, size_t len, cons
 /* Reads "eos_token_id" of a generation_config.json, which counts before that of config.json. */
 int attn_config_read_ends(struct attn_config *c, const char *text, size_t len, const char *name, struct attn_err *err);
 /* Reads only the tokenizer's part, which is all `tokenize` needs.  Other faults of the file are ignored. */
-int attn_config_read_tokenizer(struct attn_config *out, const char *text, size_t len, const char *name, struct attn_err *err);
+int attn_config_read_tokenizer(struct attn_config *out, const char *text, size_t len, const char *name,
+                               struct attn_err *err);
 void attn_config_free(struct attn_config *c);                       /* what it owns; zeroed is fine */
 /* Writes every key of our own format in the order of the table; attn_config_read gives the same struct back. */
 struct attn_out;

@@ -10,7 +10,8 @@ static const struct attn_word tokenizers[] = {{"word", 0}, {"bpe", 1}, {0}};
 /* ---- our own format -------------------------------------------------------------------- */
 
 static const struct attn_word native_types[] = {{"attn-decoder", 0}, {0}};
-static const struct attn_word positions[] = {{"none", ATTN_POS_NONE}, {"learned", ATTN_POS_LEARNED}, {"rope", ATTN_POS_ROPE}, {0}};
+static const struct attn_word positions[] = {{"none", ATTN_POS_NONE}, {"learned", ATTN_POS_LEARNED},
+                                             {"rope", ATTN_POS_ROPE}, {0}};
 static const struct attn_word more_positions[] = {{"alibi", ATTN_POS_ALIBI}, {0}};
 static const struct attn_word norms[] = {{"none", ATTN_NORM_NONE}, {"layernorm", ATTN_NORM_LAYER},
                                          {"rmsnorm", ATTN_NORM_RMS}, {0}};
@@ -87,13 +88,15 @@ const struct attn_family *const attn_families[] = {&native, FAMILIES(ADDRESS) NU
 
 /* Scalings of rotary positions, and activation functions, in Hugging Face's files. */
 const struct attn_word attn_rope_kinds[] = {
-    {"default", ATTN_ROPE_DEFAULT}, {"linear", ATTN_ROPE_LINEAR}, {"llama3", ATTN_ROPE_LLAMA3}, {"yarn", ATTN_ROPE_YARN},
+    {"default", ATTN_ROPE_DEFAULT}, {"linear", ATTN_ROPE_LINEAR}, {"llama3", ATTN_ROPE_LLAMA3},
+    {"yarn", ATTN_ROPE_YARN},
     {"dynamic", ATTN_ROPE_DYNAMIC}, {"longrope", ATTN_ROPE_LONGROPE}, {0}};
 const struct attn_word attn_plain_mlps[] = {
     {"gelu_new", ATTN_MLP_GELU_NEW}, {"gelu", ATTN_MLP_GELU}, {"gelu_pytorch_tanh", ATTN_MLP_GELU_NEW},
     {"gelu_fast", ATTN_MLP_GELU_NEW}, {"gelu_python", ATTN_MLP_GELU}, {"relu", ATTN_MLP_RELU}, {0}};
 const struct attn_word attn_gated_mlps[] = {
-    {"silu", ATTN_MLP_SWIGLU}, {"swish", ATTN_MLP_SWIGLU}, {"gelu_pytorch_tanh", ATTN_MLP_GEGLU_NEW}, {"gelu", ATTN_MLP_GEGLU},
+    {"silu", ATTN_MLP_SWIGLU}, {"swish", ATTN_MLP_SWIGLU}, {"gelu_pytorch_tanh", ATTN_MLP_GEGLU_NEW},
+    {"gelu", ATTN_MLP_GEGLU},
     {"gelu_new", ATTN_MLP_GEGLU_NEW}, {"gelu_fast", ATTN_MLP_GEGLU_NEW}, {"gelu_python", ATTN_MLP_GEGLU}, {0}};
 
 const char *attn_position_name(enum attn_position p)

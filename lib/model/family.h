@@ -1,8 +1,9 @@
 /* family.h - the families of decoders.
  *
  * Each is a row of tables: how its config.json spells what we need to know, what absent keys mean, what its tensors
- * are called and how they are stored.  A new family is a row beside its relatives or in a file of its own, and its name in the
- * list of family.c; what `init` draws for it is a row of the program's families.c.  Nothing under compute/ knows about them. */
+ * are called and how they are stored.  A new family is a row beside its relatives or in a file of its own, and its name
+ * in the list of family.c; what `init` draws for it is a row of the program's families.c.  Nothing under compute/ knows
+ * about them. */
 #ifndef ATTN_MODEL_FAMILY_H
 #define ATTN_MODEL_FAMILY_H
 
@@ -20,9 +21,9 @@ enum attn_part {                        /* in the order of the forward pass */
 
 enum attn_storage { ATTN_IN_OUT, ATTN_OUT_IN };
 
-/* Where a part's tensor is stored: its name without prefix, block and ".weight"; NULL: the family has no such part.  q, k and v
- * may share one tensor, either side by side or interleaved: for each key/value head its queries, its key, its value.  So may gate
- * and in, side by side. */
+/* Where a part's tensor is stored: its name without prefix, block and ".weight"; NULL: the family has no such part.  q,
+ * k and v may share one tensor, either side by side or interleaved: for each key/value head its queries, its key, its
+ * value.  So may gate and in, side by side. */
 struct attn_tensor_storage {
     const char *path;
     enum attn_storage storage;
@@ -31,12 +32,12 @@ struct attn_tensor_storage {
     enum { ATTN_BIAS_MAYBE, ATTN_BIAS_ALWAYS, ATTN_BIAS_ASKED, ATTN_BIAS_NEVER } bias;
 };
 
-/* What the norms of queries and keys see: each head by itself, with the weights that all share or its own, which are tensors of
- * their own, or all heads at once. */
+/* What the norms of queries and keys see: each head by itself, with the weights that all share or its own, which are
+ * tensors of their own, or all heads at once. */
 enum attn_qk_norm { ATTN_QK_HEADS, ATTN_QK_OWN, ATTN_QK_WHOLE };
 
-/* Which layers have the window if no "layer_types" says so: all; those from layer window_from on; all but every window_from-th;
- * those that do not rotate.  NEVER: see `more`. */
+/* Which layers have the window if no "layer_types" says so: all; those from layer window_from on; all but every
+ * window_from-th; those that do not rotate.  NEVER: see `more`. */
 enum attn_windows { ATTN_WINDOWS_NEVER, ATTN_WINDOWS_ALL, ATTN_WINDOWS_FROM, ATTN_WINDOWS_BUT, ATTN_WINDOWS_NO_ROPE };
 
 struct attn_family {
@@ -47,8 +48,8 @@ struct attn_family {
     enum attn_windows windows;
     bool layer_types;                   /* the file may list which layers have the window */
     size_t pos_offset;                  /* rows of the position table before the one of position 0 */
-    /* Reads what a table of keys cannot say; NULL: nothing.  Sizes that were left out are still 0.  May put another family in
-     * c->family, with the same keys and other tensors. */
+    /* Reads what a table of keys cannot say; NULL: nothing.  Sizes that were left out are still 0.  May put another
+     * family in c->family, with the same keys and other tensors. */
     int (*more)(const struct attn_key_reader *r, struct attn_config *c, const cJSON *root);
     const char *const *required;        /* keys that must be there */
     const struct attn_config *defaults;
@@ -58,7 +59,8 @@ struct attn_family {
     const char *const *buffers;         /* names of tensors that are not weights, in a block or outside: ignored */
 };
 
-/* Finds the layers with a window and those without rotation, from the file's lists or the family's rule (family_layers.c). */
+/* Finds the layers with a window and those without rotation, from the file's lists or the family's rule
+ * (family_layers.c). */
 int attn_family_layers(const struct attn_key_reader *r, struct attn_config *c, const cJSON *root);
 /* Reads the list of layers without rotation: "no_rope_layers". */
 int attn_family_no_rope(const struct attn_key_reader *r, struct attn_config *c, const cJSON *root);

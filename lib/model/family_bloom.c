@@ -37,7 +37,8 @@ static int read_width(const struct attn_key_reader *r, struct attn_config *c)
     c->d_embed = 0;
     if (c->d)
         return ATTN_OK;
-    return attn_fail(r->err, ATTN_EFORMAT, "%s: there is no \"hidden_size\" and no \"n_embed\", expected %s", r->name, attn_size_from_1);
+    return attn_fail(r->err, ATTN_EFORMAT,
+                     "%s: there is no \"hidden_size\" and no \"n_embed\", expected %s", r->name, attn_size_from_1);
 }
 
 /* Nothing in ALiBi ends: this is how long the texts were that it learned from, and the longest that is taken. */
@@ -60,8 +61,8 @@ const struct attn_family attn_bloom = {
 
 /* ---- Falcon ----------------------------------------------------------------------------
  *
- * Its first models have one key/value head, its later ones groups; some have ALiBi instead of rotation.  All have the matrix of
- * queries, keys and values group by group. */
+ * Its first models have one key/value head, its later ones groups; some have ALiBi instead of rotation.  All have the
+ * matrix of queries, keys and values group by group. */
 
 static const struct attn_key falcon_rope[] = {ROPE_KEYS, ONE_KEY("partial_rotary_factor"), {0}};
 
@@ -107,9 +108,11 @@ static int read_falcon(const struct attn_key_reader *r, struct attn_config *c, c
     if (!form.groups)
         c->Hkv = form.single ? 1 : c->H;
     if (form.norms > 2)
-        return attn_fail(r->err, ATTN_EFORMAT, "%s: \"num_ln_in_parallel_attn\" is %zu, expected 1 or 2", r->name, form.norms);
+        return attn_fail(r->err, ATTN_EFORMAT,
+                         "%s: \"num_ln_in_parallel_attn\" is %zu, expected 1 or 2", r->name, form.norms);
     if (form.groups && !c->parallel)
-        return attn_fail(r->err, ATTN_EFORMAT, "%s: \"parallel_attn\" is false, expected true with \"new_decoder_architecture\"",
+        return attn_fail(r->err, ATTN_EFORMAT, "%s: \"parallel_attn\" is false, expected true with "
+                                               "\"new_decoder_architecture\"",
                          r->name);
     if (form.groups && form.norms != 1)
         c->family = &falcon_two_norms;
@@ -134,5 +137,6 @@ const struct attn_family attn_falcon = {
 };
 
 static const struct attn_family falcon_two_norms = {
-    FALCON, .part = {FUSED(ATTN_BIAS_ASKED), ENDS, [ATTN_PART_NORM1] = {.path = "ln_attn"}, [ATTN_PART_NORM2] = {.path = "ln_mlp"}}
+    FALCON, .part = {FUSED(ATTN_BIAS_ASKED), ENDS, [ATTN_PART_NORM1] = {.path = "ln_attn"},
+                     [ATTN_PART_NORM2] = {.path = "ln_mlp"}}
 };

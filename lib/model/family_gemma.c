@@ -1,5 +1,5 @@
-/* family_gemma.c - Gemma 1, 2 and the text models of Gemma 3: norms multiply with 1 + weight, and the embedding with the root of
- * its width. */
+/* family_gemma.c - Gemma 1, 2 and the text models of Gemma 3: norms multiply with 1 + weight, and the embedding with
+ * the root of its width. */
 #include "model/family_keys.h"
 
 #define GEMMA_DEFAULTS(theta) \
@@ -14,14 +14,15 @@
 static const struct attn_key gemma_keys[] = {
     GEMMA_KEYS, WHOLE_ROPE_KEYS, NO_CAP_KEYS, GATED_KEY("hidden_act"), OFF_KEY("use_bidirectional_attention"), {0}};
 
-/* "hidden_act": "gelu" is the erf form here and in Hugging Face's library since 4.48; before it was not read, and Gemma's models
- * were made with the tanh form. */
+/* "hidden_act": "gelu" is the erf form here and in Hugging Face's library since 4.48; before it was not read, and
+ * Gemma's models were made with the tanh form. */
 static int doubt_erf(const struct attn_key_reader *r, struct attn_config *c, const cJSON *root)
 {
     (void)r, (void)root;
     if (c->mlp == ATTN_MLP_GEGLU)
-        c->doubt = "\"hidden_act\" is \"gelu\", which is computed with erf, as transformers does since 4.48; before, such a file meant "
-                   "the tanh form, with which Gemma was trained: if that is meant, write \"gelu_pytorch_tanh\"";
+        c->doubt = "\"hidden_act\" is \"gelu\", which is computed with erf, as transformers does since 4.48; before, "
+                   "such a file meant the tanh form, with which Gemma was trained: if that is meant, write "
+                   "\"gelu_pytorch_tanh\"";
     return ATTN_OK;
 }
 
@@ -60,7 +61,8 @@ const struct attn_family attn_gemma2 = {
 static const struct attn_key local_rope[] = {
     ROPE_KEYS_OF(local_rope, local_theta, attn_rope_kinds), ONE_KEY("partial_rotary_factor"), {0}};
 static const struct attn_key rope_by_layer[] = {
-    {"full_attention", ATTN_KEY_SECTION, 0, NULL, attn_whole_rope}, {"sliding_attention", ATTN_KEY_SECTION, 0, NULL, local_rope},
+    {"full_attention", ATTN_KEY_SECTION, 0, NULL, attn_whole_rope},
+    {"sliding_attention", ATTN_KEY_SECTION, 0, NULL, local_rope},
     {0}};
 
 static const struct attn_key gemma3_keys[] = {

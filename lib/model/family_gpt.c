@@ -94,7 +94,8 @@ static int read_layers(const struct attn_key_reader *r, struct attn_config *c, c
     }
     if (rc || n == c->L)
         return rc;
-    return attn_fail(r->err, ATTN_EFORMAT, "%s: the attention layers are %zu, expected \"num_layers\" %zu", r->name, n, c->L);
+    return attn_fail(r->err, ATTN_EFORMAT,
+                     "%s: the attention layers are %zu, expected \"num_layers\" %zu", r->name, n, c->L);
 }
 
 /* Reads pairs such as [[["global", "local"], 2], ...]: a list of kinds and how often it repeats. */
@@ -119,7 +120,8 @@ static int read_types(const struct attn_key_reader *r, struct attn_config *c, co
     }
     if (n == c->L)
         return ATTN_OK;
-    return attn_fail(r->err, ATTN_EFORMAT, "%s: \"attention_types\" describes %zu layers, expected \"num_layers\" %zu", r->name,
+    return attn_fail(r->err, ATTN_EFORMAT,
+                     "%s: \"attention_types\" describes %zu layers, expected \"num_layers\" %zu", r->name,
                      n, c->L);
 }
 
@@ -127,11 +129,13 @@ static int read_types(const struct attn_key_reader *r, struct attn_config *c, co
 static int read_local(const struct attn_key_reader *r, struct attn_config *c, const cJSON *root)
 {
     enum { LAYERS_MAX = 1 << 20 };
-    const cJSON *layers = attn_tree_member(root, "attention_layers"), *types = attn_tree_member(root, "attention_types");
+    const cJSON *layers = attn_tree_member(root, "attention_layers"),
+    *types = attn_tree_member(root, "attention_types");
     if (c->window == 0)
         return ATTN_OK;
     if (c->L > LAYERS_MAX)
-        return attn_fail(r->err, ATTN_EFORMAT, "%s: \"num_layers\" is %zu, expected at most %d", r->name, c->L, LAYERS_MAX);
+        return attn_fail(r->err, ATTN_EFORMAT,
+                         "%s: \"num_layers\" is %zu, expected at most %d", r->name, c->L, LAYERS_MAX);
     c->local = calloc(c->L, 1);
     if (!c->local)
         return no_memory(r);
@@ -195,7 +199,8 @@ const struct attn_family attn_gpt_neox = {
     .required = (const char *const[]){"hidden_size", "num_hidden_layers", "num_attention_heads", NULL},
     .defaults = &(const struct attn_config){
         .V = 50432, .n_ctx = 2048, .m = 24576, .position = ATTN_POS_ROPE, .norm = ATTN_NORM_LAYER, .mlp = ATTN_MLP_GELU,
-        .norm_eps = 1e-5, .rope_theta = 10000, .rotary_share = 0.25, ROPE_DEFAULTS, .causal = true, .scale = true, .residual = true,
+        .norm_eps = 1e-5, .rope_theta = 10000, .rotary_share = 0.25, ROPE_DEFAULTS, .causal = true, .scale = true,
+        .residual = true,
         .parallel = true, .output_projection = true, .unembed = true, .attention_bias = true},
     .part = {
         [ATTN_PART_EMBED] = {.path = "embed_in"}, [ATTN_PART_NORM1] = {.path = "input_layernorm"},
@@ -206,7 +211,8 @@ const struct attn_family attn_gpt_neox = {
         [ATTN_PART_NORM2] = {.path = "post_attention_layernorm"},
         [ATTN_PART_MLP_IN] = {"mlp.dense_h_to_4h", ATTN_OUT_IN, ATTN_ALONE, ATTN_BIAS_ALWAYS},
         [ATTN_PART_MLP_OUT] = {"mlp.dense_4h_to_h", ATTN_OUT_IN, ATTN_ALONE, ATTN_BIAS_ALWAYS},
-        [ATTN_PART_NORM_FINAL] = {.path = "final_layer_norm"}, [ATTN_PART_UNEMBED] = {.path = "embed_out", .storage = ATTN_OUT_IN}}
+        [ATTN_PART_NORM_FINAL] = {.path = "final_layer_norm"},
+        [ATTN_PART_UNEMBED] = {.path = "embed_out", .storage = ATTN_OUT_IN}}
 };
 
 /* ---- GPT-J -----------------------------------------------------------------------------

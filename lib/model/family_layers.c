@@ -13,21 +13,24 @@ enum { LAYERS_MAX = 1 << 20 };
 static int make(const struct attn_key_reader *r, const struct attn_config *c, unsigned char **list)
 {
     if (c->L > LAYERS_MAX)
-        return attn_fail(r->err, ATTN_EFORMAT, "%s: \"num_hidden_layers\" is %zu, expected at most %d", r->name, c->L, LAYERS_MAX);
+        return attn_fail(r->err, ATTN_EFORMAT,
+                         "%s: \"num_hidden_layers\" is %zu, expected at most %d", r->name, c->L, LAYERS_MAX);
     *list = calloc(c->L, 1);
     return *list ? ATTN_OK : attn_no_memory(r->err, r->name, "for the configuration");
 }
 
 static bool given(const cJSON *v) { return v && !cJSON_IsNull(v); }
 
-static int check_length(const struct attn_key_reader *r, const struct attn_config *c, const char *key, const cJSON *list)
+static int check_length(const struct attn_key_reader *r, const struct attn_config *c, const char *key,
+                        const cJSON *list)
 {
     size_t n = cJSON_IsArray(list) ? (size_t)cJSON_GetArraySize(list) : 0;
     if (!cJSON_IsArray(list))
         return attn_key_unexpected(r, key, list, "a list with an entry for each layer");
     if (n == c->L)
         return ATTN_OK;
-    return attn_fail(r->err, ATTN_EFORMAT, "%s: \"%s\" has %zu entries, expected \"num_hidden_layers\" %zu", r->name, key, n, c->L);
+    return attn_fail(r->err, ATTN_EFORMAT,
+                     "%s: \"%s\" has %zu entries, expected \"num_hidden_layers\" %zu", r->name, key, n, c->L);
 }
 
 /* ---- rotation -------------------------------------------------------------------------- */
@@ -51,7 +54,8 @@ static int read_still(const struct attn_key_reader *r, struct attn_config *c, co
 
 int attn_family_no_rope(const struct attn_key_reader *r, struct attn_config *c, const cJSON *root)
 {
-    const cJSON *list = attn_tree_member(root, "no_rope_layers"), *every = attn_tree_member(root, "no_rope_layer_interval");
+    const cJSON *list = attn_tree_member(root, "no_rope_layers"),
+    *every = attn_tree_member(root, "no_rope_layer_interval");
     double step = 4;
     if (given(every) && !attn_tree_whole(every, 1, INT32_MAX, &step))
         return attn_key_unexpected(r, "no_rope_layer_interval", every, attn_size_from_1);
@@ -77,7 +81,8 @@ static int read_types(const struct attn_key_reader *r, struct attn_config *c, co
     cJSON_ArrayForEach(v, list) {
         bool window = cJSON_IsString(v) && !strcmp(v->valuestring, "sliding_attention");
         if (!window && !(cJSON_IsString(v) && !strcmp(v->valuestring, "full_attention")))
-            return attn_key_unexpected(r, "layer_types", v, "\"full_attention\" or \"sliding_attention\" for each layer");
+            return attn_key_unexpected(r, "layer_types", v,
+                                       "\"full_attention\" or \"sliding_attention\" for each layer");
         c->local[i++] = window;
     }
     return ATTN_OK;
@@ -108,8 +113,8 @@ static int settle(const struct attn_key_reader *r, struct attn_config *c)
     }
     if (c->window)
         return ATTN_OK;
-    return attn_fail(r->err, ATTN_EFORMAT, "%s: layer %zu has a window (\"sliding_attention\"), but \"sliding_window\" gives no size "
-                     "that counts", r->name, i);
+    return attn_fail(r->err, ATTN_EFORMAT, "%s: layer %zu has a window (\"sliding_attention\"), but \"sliding_window\" "
+                                           "gives no size that counts", r->name, i);
 }
 
 int attn_family_layers(const struct attn_key_reader *r, struct attn_config *c, const cJSON *root)

@@ -15,7 +15,8 @@ static const struct attn_word full_attention[] = {{"full_attention", 0}, {0}};
 /* ---- Llama ----------------------------------------------------------------------------- */
 
 static const struct attn_key llama_keys[] = {
-    COMMON_KEYS, BLOCK_KEYS, BIAS_KEY, FLAG_KEY("mlp_bias", mlp_bias), {"layer_types", ATTN_KEY_ALL, 0, full_attention, NULL}, {0}
+    COMMON_KEYS, BLOCK_KEYS, BIAS_KEY, FLAG_KEY("mlp_bias", mlp_bias),
+    {"layer_types", ATTN_KEY_ALL, 0, full_attention, NULL}, {0}
 };
 
 /* A window is refused, unless the file says that it is not in use, as one does that was a Qwen's. */
@@ -24,7 +25,8 @@ static int refuse_window(const struct attn_key_reader *r, struct attn_config *c,
     static const struct attn_key off = OFF_KEY("sliding_window");
     const cJSON *window = attn_tree_member(root, off.name);
     (void)c;
-    return window && !cJSON_IsFalse(attn_tree_member(root, "use_sliding_window")) ? attn_key_read(r, &off, window) : ATTN_OK;
+    return window && !cJSON_IsFalse(attn_tree_member(root, "use_sliding_window")) ? attn_key_read(r, &off, window) :
+           ATTN_OK;
 }
 
 const struct attn_family attn_llama = {
@@ -40,7 +42,8 @@ static const struct attn_key mistral_keys[] = {COMMON_KEYS, BLOCK_KEYS, WINDOW_K
 const struct attn_family attn_mistral = {
     .name = "mistral", .keys = mistral_keys, LLAMA_NAMES, .windows = ATTN_WINDOWS_ALL,
     .defaults = &(const struct attn_config){
-        LLAMA_DEFAULTS(10000, 1e-6), .V = 32000, .n_ctx = 131072, .m = 14336, .Hkv = 8, .windows = true, .window = 4096},
+        LLAMA_DEFAULTS(10000, 1e-6), .V = 32000, .n_ctx = 131072, .m = 14336, .Hkv = 8, .windows = true,
+        .window = 4096},
     .part = {LLAMA_ATTENTION(ATTN_BIAS_MAYBE, ATTN_BIAS_MAYBE), LLAMA_MLP(ATTN_BIAS_MAYBE), LLAMA_NORMS, LLAMA_ENDS}
 };
 
@@ -60,18 +63,22 @@ static int drop_window(const struct attn_key_reader *r, struct attn_config *c, c
 static const struct attn_key qwen2_keys[] = {COMMON_KEYS, BLOCK_KEYS, LATE_WINDOW_KEYS, {0}};
 
 const struct attn_family attn_qwen2 = {
-    .name = "qwen2", .more = drop_window, .keys = qwen2_keys, LLAMA_NAMES, .windows = ATTN_WINDOWS_FROM, .layer_types = true,
+    .name = "qwen2", .more = drop_window, .keys = qwen2_keys, LLAMA_NAMES, .windows = ATTN_WINDOWS_FROM,
+    .layer_types = true,
     .defaults = &(const struct attn_config){
-        LLAMA_DEFAULTS(10000, 1e-6), .V = 151936, .n_ctx = 32768, .m = 22016, .Hkv = 32, .window = 4096, .window_from = 28},
+        LLAMA_DEFAULTS(10000, 1e-6), .V = 151936, .n_ctx = 32768, .m = 22016, .Hkv = 32, .window = 4096,
+        .window_from = 28},
     .part = {LLAMA_ATTENTION(ATTN_BIAS_ALWAYS, ATTN_BIAS_MAYBE), LLAMA_MLP(ATTN_BIAS_MAYBE), LLAMA_NORMS, LLAMA_ENDS}
 };
 
 static const struct attn_key qwen3_keys[] = {COMMON_KEYS, BLOCK_KEYS, LATE_WINDOW_KEYS, BIAS_KEY, {0}};
 
 const struct attn_family attn_qwen3 = {
-    .name = "qwen3", .more = drop_window, .keys = qwen3_keys, LLAMA_NAMES, .windows = ATTN_WINDOWS_FROM, .layer_types = true,
+    .name = "qwen3", .more = drop_window, .keys = qwen3_keys, LLAMA_NAMES, .windows = ATTN_WINDOWS_FROM,
+    .layer_types = true,
     .defaults = &(const struct attn_config){
-        LLAMA_DEFAULTS(10000, 1e-6), .V = 151936, .n_ctx = 32768, .m = 22016, .Hkv = 32, .dh = 128, .qk_norm = true, .window = 4096,
+        LLAMA_DEFAULTS(10000, 1e-6), .V = 151936, .n_ctx = 32768, .m = 22016, .Hkv = 32, .dh = 128, .qk_norm = true,
+        .window = 4096,
         .window_from = 28},
     .part = {LLAMA_ATTENTION(ATTN_BIAS_ASKED, ATTN_BIAS_ASKED), LLAMA_MLP(ATTN_BIAS_MAYBE), LLAMA_NORMS, LLAMA_ENDS,
              [ATTN_PART_Q_NORM] = {.path = "self_attn.q_norm"}, [ATTN_PART_K_NORM] = {.path = "self_attn.k_norm"}}
@@ -80,7 +87,8 @@ const struct attn_family attn_qwen3 = {
 /* ---- SmolLM 3: some layers do without rotation ----------------------------------------- */
 
 static const struct attn_key smollm3_keys[] = {
-    COMMON_KEYS, BLOCK_KEYS, BIAS_KEY, FLAG_KEY("mlp_bias", mlp_bias), WINDOW_KEY, FLAG_KEY("use_sliding_window", windows), {0}
+    COMMON_KEYS, BLOCK_KEYS, BIAS_KEY, FLAG_KEY("mlp_bias", mlp_bias), WINDOW_KEY,
+    FLAG_KEY("use_sliding_window", windows), {0}
 };
 
 const struct attn_family attn_smollm3 = {
@@ -104,7 +112,8 @@ static const struct attn_key granite_keys[] = {
 
 const struct attn_family attn_granite = {
     .name = "granite", .keys = granite_keys, LLAMA_NAMES,
-    .defaults = &(const struct attn_config){LLAMA_DEFAULTS(10000, 1e-6), .V = 32000, .n_ctx = 2048, .m = 11008, .attention_scale = 1},
+    .defaults = &(const struct attn_config){LLAMA_DEFAULTS(10000, 1e-6), .V = 32000, .n_ctx = 2048, .m = 11008,
+                                            .attention_scale = 1},
     .part = {LLAMA_ATTENTION(ATTN_BIAS_ASKED, ATTN_BIAS_ASKED), LLAMA_MLP(ATTN_BIAS_ASKED), LLAMA_NORMS, LLAMA_ENDS}
 };
 

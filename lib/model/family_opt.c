@@ -1,4 +1,5 @@
-/* family_opt.c - OPT: learned positions from row 2 of their table, and norms before each branch or after each addition. */
+/* family_opt.c - OPT: learned positions from row 2 of their table, and norms before each branch or after each
+ * addition. */
 #include "model/family_keys.h"
 
 static const struct attn_key opt_keys[] = {
@@ -56,13 +57,16 @@ static int read_opt(const struct attn_key_reader *r, struct attn_config *c, cons
 
 static const char *const opt_buffers[] = {NULL};
 static const struct attn_config opt_defaults = {
-    DECODER_DEFAULTS, LAYER_NORM_DEFAULTS, .V = 50272, .n_ctx = 2048, .m = 3072, .position = ATTN_POS_LEARNED, .rope_theta = 1,
+    DECODER_DEFAULTS, LAYER_NORM_DEFAULTS, .V = 50272, .n_ctx = 2048, .m = 3072, .position = ATTN_POS_LEARNED,
+    .rope_theta = 1,
     .mlp = ATTN_MLP_RELU, .tied = true, .attention_bias = true};
 
 const struct attn_family attn_opt = {
-    OPT, .part = {OPT_PARTS, [ATTN_PART_NORM1] = {.path = "self_attn_layer_norm"}, [ATTN_PART_NORM2] = {.path = "final_layer_norm"}}
+    OPT, .part = {OPT_PARTS, [ATTN_PART_NORM1] = {.path = "self_attn_layer_norm"},
+                  [ATTN_PART_NORM2] = {.path = "final_layer_norm"}}
 };
 
 static const struct attn_family opt_after = {
-    OPT, .part = {OPT_PARTS, [ATTN_PART_SUM1] = {.path = "self_attn_layer_norm"}, [ATTN_PART_SUM2] = {.path = "final_layer_norm"}}
+    OPT, .part = {OPT_PARTS, [ATTN_PART_SUM1] = {.path = "self_attn_layer_norm"},
+                  [ATTN_PART_SUM2] = {.path = "final_layer_norm"}}
 };

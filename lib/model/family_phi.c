@@ -4,7 +4,8 @@
 /* ---- Phi ------------------------------------------------------------------------------- */
 
 static const struct attn_key phi_keys[] = {
-    COMMON_KEYS, GROUPED_SIZE_KEYS, HEAD_KEY, PART_ROPE_KEYS, PLAIN_KEY("hidden_act"), FLAG_KEY("qk_layernorm", qk_norm),
+    COMMON_KEYS, GROUPED_SIZE_KEYS, HEAD_KEY, PART_ROPE_KEYS, PLAIN_KEY("hidden_act"),
+    FLAG_KEY("qk_layernorm", qk_norm),
     {"layer_norm_eps", ATTN_KEY_REAL, FIELD(norm_eps), NULL, NULL}, {0}
 };
 
@@ -26,9 +27,11 @@ const struct attn_family attn_phi = {
 /* ---- Phi 3: its only scaling of rotation has several names ----------------------------- */
 
 static const struct attn_word phi3_kinds[] = {
-    {"longrope", ATTN_ROPE_LONGROPE}, {"su", ATTN_ROPE_LONGROPE}, {"yarn", ATTN_ROPE_LONGROPE}, {"default", ATTN_ROPE_DEFAULT}, {0}};
+    {"longrope", ATTN_ROPE_LONGROPE}, {"su", ATTN_ROPE_LONGROPE}, {"yarn", ATTN_ROPE_LONGROPE},
+    {"default", ATTN_ROPE_DEFAULT}, {0}};
 static const struct attn_key phi3_rope[] = {
-    ROPE_KEYS_OF(rope, rope_theta, phi3_kinds), {"partial_rotary_factor", ATTN_KEY_REAL, FIELD(rotary_share), NULL, NULL}, {0}};
+    ROPE_KEYS_OF(rope, rope_theta, phi3_kinds),
+    {"partial_rotary_factor", ATTN_KEY_REAL, FIELD(rotary_share), NULL, NULL}, {0}};
 
 static const struct attn_key phi3_keys[] = {
     COMMON_KEYS, GROUPED_SIZE_KEYS, HEAD_KEY, RMS_KEY, GATED_KEY("hidden_act"), WINDOW_KEY,

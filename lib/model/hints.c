@@ -17,11 +17,13 @@ static bool begins(const struct attn_map *m, const char *with)
 int attn_hint_file(const struct attn_map *m, const char *path, struct attn_err *err)
 {
     if (begins(m, "version https://git-lfs.github.com/spec/"))
-        return attn_fail(err, ATTN_EFORMAT, "%s: is a pointer of Git LFS, not the file it stands for: run 'git lfs install' and 'git "
-                         "lfs pull' in that directory, or download the file itself", path);
+        return attn_fail(err, ATTN_EFORMAT, "%s: is a pointer of Git LFS, not the file it stands for: run 'git lfs "
+                                            "install' and 'git lfs pull' in that directory, or download the file "
+                                            "itself", path);
     if (begins(m, "GGUF"))
-        return attn_fail(err, ATTN_EFORMAT, "%s: is a GGUF file, as llama.cpp reads them, which is not supported: take the Hugging "
-                         "Face directory it was made from (config.json, model.safetensors, tokenizer.json)", path);
+        return attn_fail(err, ATTN_EFORMAT, "%s: is a GGUF file, as llama.cpp reads them, which is not supported: take "
+                                            "the Hugging Face directory it was made from (config.json, "
+                                            "model.safetensors, tokenizer.json)", path);
     return ATTN_OK;
 }
 
@@ -55,7 +57,8 @@ static const char *const weights[] = {"model.safetensors", "model.safetensors.in
                                       "pytorch_model.bin.index.json", NULL};
 static const char *const tokenizers[] = {"tokenizer.json", "vocab.json", "tokenizer.model", "tokenizer.bin", NULL};
 static const char *const adapters[] = {"adapter_config.json", "adapter_model.safetensors", "adapter_model.bin", NULL};
-static const char *const others[] = {"tf_model.h5", "flax_model.msgpack", "model.onnx", "rust_model.ot", "model.ckpt.index", NULL};
+static const char *const others[] = {"tf_model.h5", "flax_model.msgpack", "model.onnx", "rust_model.ot",
+                                     "model.ckpt.index", NULL};
 
 /* What explains that config.json or the weights are missing; ATTN_OK: nothing does. */
 static int explain(const struct attn_source *s, struct attn_err *err)
@@ -63,12 +66,15 @@ static int explain(const struct attn_source *s, struct attn_err *err)
     char file[256];
     const char *found = first_of(s, adapters);
     if (found)
-        return attn_fail(err, ATTN_EFORMAT, "%s: holds an adapter (%s), which only changes another model: merge the two with PEFT's "
-                         "merge_and_unload(), save that with save_pretrained() and give its directory", s->dir, found);
+        return attn_fail(err, ATTN_EFORMAT,
+                         "%s: holds an adapter (%s), which only changes another model: merge the two "
+                                            "with PEFT's merge_and_unload(), save that with save_pretrained() and give "
+                                            "its directory", s->dir, found);
     if (find_ending(file, s, ".gguf"))
-        return attn_fail(err, ATTN_EFORMAT, "%s: holds a GGUF file (%.*s), as llama.cpp reads them, which is not supported: take the "
-                         "Hugging Face directory it was made from (config.json, model.safetensors, tokenizer.json)", s->dir,
-                         attn_shown(file, strlen(file)), file);
+        return attn_fail(err, ATTN_EFORMAT, "%s: holds a GGUF file (%.*s), as llama.cpp reads them, which is not "
+                                            "supported: take the Hugging Face directory it was made from (config.json, "
+                                            "model.safetensors, tokenizer.json)",
+                         s->dir, attn_shown(file, strlen(file)), file);
     return ATTN_OK;
 }
 
@@ -79,11 +85,11 @@ int attn_hint_no_config(const struct attn_source *s, struct attn_err *err)
     if (rc || !s->dir)
         return rc;
     if ((found = first_of(s, weights)))
-        return attn_fail(err, ATTN_EFORMAT, "%s: there are weights (%s) but no config.json, which says what they are: copy it from "
-                         "where the weights came from", s->dir, found);
+        return attn_fail(err, ATTN_EFORMAT, "%s: there are weights (%s) but no config.json, which says what they are: "
+                                            "copy it from where the weights came from", s->dir, found);
     if ((found = first_of(s, tokenizers)))
-        return attn_fail(err, ATTN_EFORMAT, "%s: there is a tokenizer (%s) but no model: config.json and weights are missing; copy "
-                         "them from where the tokenizer came from", s->dir, found);
+        return attn_fail(err, ATTN_EFORMAT, "%s: there is a tokenizer (%s) but no model: config.json and weights are "
+                                            "missing; copy them from where the tokenizer came from", s->dir, found);
     return ATTN_OK;
 }
 
@@ -97,9 +103,11 @@ int attn_hint_no_weights(const struct attn_source *s, struct attn_err *err)
     if (!found && find_ending(file, s, ".safetensors"))
         found = file;
     if (found)
-        return attn_fail(err, ATTN_EFORMAT, "%s: there are no weights that are read here, but %.*s: expected model.safetensors or "
-                         "pytorch_model.bin, as save_pretrained() of transformers writes them", s->dir,
+        return attn_fail(err, ATTN_EFORMAT, "%s: there are no weights that are read here, but %.*s: expected "
+                                            "model.safetensors or pytorch_model.bin, as save_pretrained() of "
+                                            "transformers writes them", s->dir,
                          attn_shown(found, strlen(found)), found);
-    return attn_fail(err, ATTN_EIO, "%s: there is a config.json but no weights: expected model.safetensors or pytorch_model.bin, or "
-                     "several of them with an index (.index.json); was the download complete?", s->dir);
+    return attn_fail(err, ATTN_EIO, "%s: there is a config.json but no weights: expected model.safetensors or "
+                                    "pytorch_model.bin, or several of them with an index (.index.json); was the "
+                                    "download complete?", s->dir);
 }

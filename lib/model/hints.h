@@ -1,5 +1,5 @@
-/* hints.h - what people give in place of a model, and what they should do: a pointer of Git LFS, a GGUF file, an adapter, weights
- * without a configuration, a tokenizer alone.  Asked only after something was not found. */
+/* hints.h - what people give in place of a model, and what they should do: a pointer of Git LFS, a GGUF file, an
+ * adapter, weights without a configuration, a tokenizer alone.  Asked only after something was not found. */
 #ifndef ATTN_MODEL_HINTS_H
 #define ATTN_MODEL_HINTS_H
 

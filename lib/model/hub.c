@@ -29,7 +29,8 @@ static char *below(const char *variable, const char *rest)
 char *attn_hub_root(void)
 {
     static const struct { const char *variable, *rest; } places[] = {
-        {"HF_HUB_CACHE", ""}, {"HUGGINGFACE_HUB_CACHE", ""}, {"HF_HOME", "/hub"}, {"XDG_CACHE_HOME", "/huggingface/hub"},
+        {"HF_HUB_CACHE", ""}, {"HUGGINGFACE_HUB_CACHE", ""}, {"HF_HOME", "/hub"}, {"XDG_CACHE_HOME",
+                                                                                   "/huggingface/hub"},
         {"HOME", "/.cache/huggingface/hub"}};
     for (size_t i = 0; i < sizeof places / sizeof *places; i++) {
         char *path = below(places[i].variable, places[i].rest);
@@ -46,7 +47,8 @@ char *attn_hub_find(const char *name)
     if (*name == '.' || (slash && (!org || !slash[1] || strchr(slash + 1, '/'))))
         return NULL;
     char *root = attn_hub_root(), *path = NULL;
-    int n = root ? attn_asprintf(&path, "%s/%s%.*s%s%s", root, models, org, name, slash ? "--" : "", slash ? slash + 1 : name) : -1;
+    int n = root ? attn_asprintf(&path, "%s/%s%.*s%s%s", root, models, org, name, slash ? "--" :
+                                 "", slash ? slash + 1 : name) : -1;
     free(root);
     if (n < 0)
         return NULL;
@@ -80,7 +82,8 @@ static void list_some(char *out, size_t size, struct dirent **entry, int n)
     *out = '\0';
     for (int i = 0; i < n && len < size; i++) {
         const char *name = entry[i]->d_name;
-        int wrote = snprintf(out + len, size - len, "%ssnapshots/%.*s", i ? ", " : "", attn_shown(name, strlen(name)), name);
+        int wrote = snprintf(out + len, size - len,
+                             "%ssnapshots/%.*s", i ? ", " : "", attn_shown(name, strlen(name)), name);
         len += wrote > 0 ? (size_t)wrote : 0;
     }
 }
@@ -121,13 +124,15 @@ int attn_hub_enter(char **path, bool *inside, struct attn_err *err)
     int n = is_directory(base) ? scandir(base, &entry, is_shown, alphasort) : -1;
     *inside = n >= 0;
     if (n == 0)
-        rc = attn_fail(err, ATTN_EIO, "%s: is a directory of Hugging Face's cache without a snapshot: download the model again", *path);
+        rc = attn_fail(err, ATTN_EIO, "%s: is a directory of Hugging Face's cache without a snapshot: download the "
+                                      "model again", *path);
     int i = attn_hub_main(*path, entry, n);
     if (i >= 0 && attn_asprintf(&chosen, "%s/%s", base, entry[i]->d_name) < 0)
         rc = attn_no_memory(err, NULL, "for a path");
     if (n > 1 && i < 0) {
         list_some(some, sizeof some, entry, n);
-        rc = attn_fail(err, ATTN_EIO, "%s: is a directory of Hugging Face's cache with %d snapshots: give one of them, %s", *path, n,
+        rc = attn_fail(err, ATTN_EIO, "%s: is a directory of Hugging Face's cache with %d snapshots: give one of them, "
+                                      "%s", *path, n,
                        some);
     }
     for (i = 0; i < n; i++)

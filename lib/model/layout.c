@@ -135,7 +135,8 @@ static void weight_shape(const struct attn_config *c, enum attn_part p, size_t *
     *cols = shape[p][1];
 }
 
-/* Parts that share a tensor: how many outputs it has, how many there are before those of this part, and how many it takes. */
+/* Parts that share a tensor: how many outputs it has, how many there are before those of this part, and how many it
+ * takes. */
 struct sharing { size_t all, first, mine; };
 
 /* Of q, k and v with so many heads of each. */
@@ -146,13 +147,15 @@ static struct sharing share_heads(const struct attn_config *c, enum attn_part p,
                             p == ATTN_PART_Q ? q : p == ATTN_PART_K ? k : v};
 }
 
-static struct sharing share(const struct attn_config *c, const struct attn_slot *s, const struct attn_tensor_storage *at)
+static struct sharing share(const struct attn_config *c, const struct attn_slot *s,
+                            const struct attn_tensor_storage *at)
 {
     if (at->share == ATTN_ALONE)
         return (struct sharing){s->out, 0, s->out};
     if (s->part == ATTN_PART_MLP_GATE || s->part == ATTN_PART_MLP_IN)
         return (struct sharing){2 * s->out, s->part == ATTN_PART_MLP_IN ? s->out : 0, s->out};
-    return at->share == ATTN_GROUPED ? share_heads(c, s->part, c->H / c->Hkv, 1) : share_heads(c, s->part, c->H, c->Hkv);
+    return at->share == ATTN_GROUPED ? share_heads(c, s->part, c->H / c->Hkv, 1) :
+           share_heads(c, s->part, c->H, c->Hkv);
 }
 
 static void fill_shape(struct attn_slot *s, const struct attn_config *c, const struct attn_tensor_storage *at)

@@ -17,8 +17,8 @@
 
 enum { ATTN_SLOT_NAME_MAX = 96 };       /* enough for the longest prefix, block, number and path */
 
-/* One part of the model and its tensor, which other parts may share, or one of its tensors.  A weight comes right before its
- * bias. */
+/* One part of the model and its tensor, which other parts may share, or one of its tensors.  A weight comes right
+ * before its bias. */
 struct attn_slot {
     enum attn_part part;
     bool is_bias, required;
@@ -26,14 +26,15 @@ struct attn_slot {
     size_t piece, pieces;               /* which of the part's tensors, one after the other; pieces 0: it has one */
     size_t in, out;                     /* of the part: matrices in x out, tables rows x d; norms and biases only out */
     bool transposed;                    /* stored [out, in] */
-    size_t first, group, step;          /* where output j is: first + j / group * step + j % group; group 0: first + j.  Of a
-                                         * table: which row is row 0 of the part */
+    size_t first, group, step;          /* where output j is: first + j / group * step + j % group; group 0: first + j.
+                                         * Of a table: which row is row 0 of the part */
     int ndim; size_t shape[2];          /* of the tensor as stored */
     size_t prefix;                      /* length of the name's prefix that a file may omit */
     char name[ATTN_SLOT_NAME_MAX];      /* "blocks.0.attn.q.weight" */
 };
 
-struct attn_layout { const struct attn_config *config; size_t layer, piece; int part; bool bias; };   /* position of the walk */
+/* position of the walk */
+struct attn_layout { const struct attn_config *config; size_t layer, piece; int part; bool bias; };
 
 struct attn_layout attn_layout_start(const struct attn_config *c);
 bool attn_layout_next(struct attn_layout *walk, struct attn_slot *out);     /* false: no more */

@@ -54,7 +54,8 @@ static void say_scale(struct attn_model *m)
     const struct attn_config *c = &m->config;
     bool own = c->attention_scale > 0 || c->query_scalar > 0;
     if (own)
-        m->scale[attn_num_f64(m->scale, c->attention_scale > 0 ? c->attention_scale : 1 / sqrt(c->query_scalar))] = '\0';
+        m->scale[attn_num_f64(m->scale, c->attention_scale > 0 ? c->attention_scale : 1 / sqrt(c->query_scalar))] =
+            '\0';
     else
         snprintf(m->scale, sizeof m->scale, "%s", c->scale ? "sqrt" : "none");
 }
@@ -76,8 +77,8 @@ static int read_config(struct attn_model *m, struct attn_err *err)
     return rc;
 }
 
-/* What ends a text when it is continued is said there, too, and then counts: the end of a turn, where config.json has that of a
- * document. */
+/* What ends a text when it is continued is said there, too, and then counts: the end of a turn, where config.json has
+ * that of a document. */
 static int read_ends(struct attn_model *m, struct attn_err *err)
 {
     static const char file[] = "generation_config.json";
@@ -85,7 +86,8 @@ static int read_ends(struct attn_model *m, struct attn_err *err)
     if (m->config.family->native || !attn_source_has(&m->source, file))
         return ATTN_OK;
     char *path = attn_source_path(&m->source, file);
-    int rc = path ? attn_source_open(&m->source, file, ATTN_CONFIG_LIMIT, &map, err) : attn_no_memory(err, NULL, "for a path");
+    int rc = path ? attn_source_open(&m->source, file, ATTN_CONFIG_LIMIT, &map, err) :
+             attn_no_memory(err, NULL, "for a path");
     if (!rc)
         rc = attn_config_read_ends(&m->config, (const char *)map.data, map.len, path, err);
     attn_map_close(&map);
@@ -116,7 +118,8 @@ int attn_model_open(struct attn_model **out, const char *name, struct attn_err *
     if (!rc)
         rc = open_weights(m, err);
     if (!rc && attn_model_is_small(m)) {
-        rc = m->source.builtin ? ATTN_OK : attn_model_check(m, err);    /* the test `builtin_weights_are_finite` looks at those */
+        /* the test `builtin_weights_are_finite` looks at those */
+        rc = m->source.builtin ? ATTN_OK : attn_model_check(m, err);
         m->checked = true;
     }
     if (rc) {
@@ -181,7 +184,8 @@ void attn_model_info(const struct attn_model *m, struct attn_info *out)
         .residual = c->residual, .output_projection = c->output_projection, .tied = c->tied, .unembed = c->unembed,
         .L = c->L, .d = c->d, .H = c->H, .Hkv = c->Hkv, .dh = c->dh, .dv = c->dv, .m = c->m, .V = c->V,
         .n_ctx = c->n_ctx, .parallel = c->parallel, .rotary = c->rotary,
-        .window = c->local ? c->window : 0, .local = count_local(c), .norm_eps = c->norm_eps, .rope_theta = c->rope_theta,
+        .window = c->local ? c->window : 0, .local = count_local(c), .norm_eps = c->norm_eps,
+        .rope_theta = c->rope_theta,
         .tensors = m->tensors};
     for (size_t i = 0; i < m->tensors; i++) {
         out->parameters += m->tensor[i]->count;
@@ -206,11 +210,11 @@ int attn_model_predicts(const struct attn_model *m, const struct attn_kind *kind
     bool past = attn_kind_past(&k) || k.form == ATTN_CAUSAL_RENORM;
     char text[ATTN_KIND_TEXT];
     if (!past && m->config.causal)
-        return attn_fail(err, ATTN_EUSAGE, "attention %s lets tokens see those after them, so that model %s cannot predict the "
-                         "next one", attn_kind_text(text, &k), m->source.name);
+        return attn_fail(err, ATTN_EUSAGE, "attention %s lets tokens see those after them, so that model %s cannot "
+                                           "predict the next one", attn_kind_text(text, &k), m->source.name);
     if (!past)
-        return attn_fail(err, ATTN_EFORMAT, "model %s has no mask (\"mask\": \"none\"): its tokens see those after them, so "
-                         "it cannot predict the next one", m->source.name);
+        return attn_fail(err, ATTN_EFORMAT, "model %s has no mask (\"mask\": \"none\"): its tokens see those after "
+                                            "them, so it cannot predict the next one", m->source.name);
     return ATTN_OK;
 }
 
@@ -219,8 +223,10 @@ int attn_model_continues(const struct attn_model *m, const struct attn_kind *kin
     int rc = attn_model_predicts(m, kind, err);
     if (rc || !kind || kind->form != ATTN_CAUSAL_RENORM)
         return rc;
-    return attn_fail(err, ATTN_EUSAGE, "attention causal-renorm takes its softmax over all tokens before it hides those after: "
-                     "each new token would change the roundings of the rows before it; causal does not");
+    return attn_fail(err, ATTN_EUSAGE,
+                     "attention causal-renorm takes its softmax over all tokens before it hides those "
+                                       "after: each new token would change the roundings of the rows before it; causal "
+                                       "does not");
 }
 
 bool attn_model_keeps(const struct attn_model *m, size_t have, size_t n)
@@ -260,11 +266,13 @@ int attn_model_check_tokens(const struct attn_model *m, const struct attn_tokens
         return ATTN_OK;
     const struct attn_token *k = &t->tok[i];
     if (k->known && !k->named)
-        return attn_fail(err, ATTN_EFORMAT, "token %zu, '%.*s', has id %d, but model %s has ids 0 to %zu (vocab_size %zu): the "
-                         "tokenizer has more tokens than the embedding has rows; do both belong together?", i,
+        return attn_fail(err, ATTN_EFORMAT, "token %zu, '%.*s', has id %d, but model %s has ids 0 to %zu (vocab_size "
+                                            "%zu): the tokenizer has more tokens than the embedding has rows; do both "
+                                            "belong together?", i,
                          attn_shown_of(k->text, k->text_len, MOST), k->text, (int)k->id, m->source.name,
                          m->w.n.V - 1, m->w.n.V);
-    return attn_fail(err, ATTN_EFORMAT, "token %zu has id %d, but model %s has ids 0 to %zu (vocab_size %zu)", i, (int)k->id,
+    return attn_fail(err, ATTN_EFORMAT,
+                     "token %zu has id %d, but model %s has ids 0 to %zu (vocab_size %zu)", i, (int)k->id,
                      m->source.name, m->w.n.V - 1, m->w.n.V);
 }
 
@@ -275,7 +283,8 @@ static enum attn_dtype type_of(const struct attn_st_tensor *t)
     return t->dtype[0] == 'B' ? ATTN_BF16 : t->bytes == t->count * sizeof(float) ? ATTN_F32 : ATTN_F16;
 }
 
-static int not_finite(const struct attn_model *m, const struct attn_st_tensor *t, size_t i, float x, struct attn_err *err)
+static int not_finite(const struct attn_model *m, const struct attn_st_tensor *t, size_t i, float x,
+                      struct attn_err *err)
 {
     const struct attn_shard *in = NULL;
     attn_shards_at(&m->weights, attn_shards_index(&m->weights, t), &in);
@@ -356,7 +365,8 @@ static void add_samples(struct attn_sha256 *h, const struct attn_shard *s)
 int attn_model_digest(const struct attn_model *m, bool full, char out[80], struct attn_err *err)
 {
     static const char *const files[] = {"vocab.json", "merges.txt", "tokenizer.json", "tokenizer_config.json",
-                                        "added_tokens.json", "tokenizer.model", "tokenizer.bin", "model.safetensors.index.json"};
+                                        "added_tokens.json", "tokenizer.model", "tokenizer.bin",
+                                        "model.safetensors.index.json"};
     struct attn_sha256 h;
     char hex[65];
     attn_sha256_start(&h);

@@ -15,13 +15,14 @@ struct attn_model {
     const struct attn_st_tensor **tensor;   /* [tensors] in the order of the forward pass */
     size_t tensors;
     double *inv_freq[2];                /* of the rotations, see struct attn_rope */
-    /* Weights that are not used as they are stored: those of `pieces` tensors from number `tensor` on, one after the other, each
-     * one more if from_one; or with pieces 0 constants.  x is owned. */
+    /* Weights that are not used as they are stored: those of `pieces` tensors from number `tensor` on, one after the
+     * other, each one more if from_one; or with pieces 0 constants.  x is owned. */
     struct attn_made { float *x; size_t tensor, pieces; bool from_one; } *made;
     size_t n_made;
     char *warning;                      /* see attn_model_warning */
     bool bare;                          /* tensor names lack the family's prefix */
-    void **copy;                        /* [tensors of all files] copies of tensors that are not aligned for their type */
+    void **copy;                        /* [tensors of all files] copies of tensors that are not aligned for their
+                                         * type */
     struct attn_weights w;
     struct attn_stage stage;            /* which activations it announces with its own kind of attention */
     char scale[32];                     /* what dots are multiplied by: "sqrt", "none" or a number */

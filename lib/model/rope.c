@@ -1,8 +1,8 @@
 /* rope.c - the frequencies of rotary positions: how far is each pair of a head rotated from one position to the next?
  *
- * Pair m of r numbers is rotated by theta^(-2m/r) radians.  To take longer texts than they were trained with, models scale that:
- * linear and yarn slow down, yarn only the slow pairs, as does llama3; dynamic and longrope do so only for texts that are longer,
- * see struct attn_rope. */
+ * Pair m of r numbers is rotated by theta^(-2m/r) radians.  To take longer texts than they were trained with, models
+ * scale that: linear and yarn slow down, yarn only the slow pairs, as does llama3; dynamic and longrope do so only for
+ * texts that are longer, see struct attn_rope. */
 #include "model/rope.h"
 
 #include <math.h>
@@ -41,7 +41,8 @@ static double slowed(const struct attn_rope_scaling *s, double pair, double r, d
     return clip((pair - low) / (high == low ? 0.001 : high - low));
 }
 
-static double yarn_inv_freq(const struct attn_rope_scaling *s, double inv_freq, double pair, double r, double theta, double context)
+static double yarn_inv_freq(const struct attn_rope_scaling *s, double inv_freq, double pair, double r, double theta,
+                            double context)
 {
     double slow = slowed(s, pair, r, theta, s->original > 0 ? s->original : context);
     return (1 - slow) * inv_freq + slow * inv_freq / s->factor;
@@ -61,10 +62,12 @@ static double yarn_attention_factor(const struct attn_rope_scaling *s)
 /* Longrope: the context before it was extended, and by what. */
 struct extension { double context, factor; };
 
-/* Older files state the context beside the scaling, and what stands in the scaling did not count; in newer files both do. */
+/* Older files state the context beside the scaling, and what stands in the scaling did not count; in newer files both
+ * do. */
 static struct extension extension_of(const struct attn_config *c, const struct attn_rope_scaling *s)
 {
-    double n = (double)c->trained_ctx, original = c->original_ctx ? (double)c->original_ctx : c->rope_section ? s->original : 0;
+    double n = (double)c->trained_ctx,
+    original = c->original_ctx ? (double)c->original_ctx : c->rope_section ? s->original : 0;
     double context = original > 0 ? original : n;
     bool stated = s->factor > 0 && (c->rope_section || original <= 0);
     return (struct extension){context, stated ? s->factor : n / context};
@@ -76,7 +79,8 @@ double attn_longrope_attention_factor(const struct attn_config *c, const struct 
     return s->attention_factor > 0 ? s->attention_factor : e.factor <= 1 ? 1 : sqrt(1 + log(e.factor) / log(e.context));
 }
 
-static void fill_inv_freq(double *inv_freq, const struct attn_config *c, const struct attn_rope_scaling *s, double theta)
+static void fill_inv_freq(double *inv_freq, const struct attn_config *c, const struct attn_rope_scaling *s,
+                          double theta)
 {
     double r = (double)c->rotary;
     for (size_t m = 0; m < c->rotary / 2; m++) {
@@ -84,7 +88,8 @@ static void fill_inv_freq(double *inv_freq, const struct attn_config *c, const s
         switch (s->kind) {
         case ATTN_ROPE_LINEAR:   inv_freq[m] = own / s->factor; break;
         case ATTN_ROPE_LLAMA3:   inv_freq[m] = llama3(s, own); break;
-        case ATTN_ROPE_YARN:     inv_freq[m] = yarn_inv_freq(s, own, (double)m, r, theta, (double)c->trained_ctx); break;
+        case ATTN_ROPE_YARN:     inv_freq[m] = yarn_inv_freq(s, own, (double)m, r, theta,
+                                                             (double)c->trained_ctx); break;
         case ATTN_ROPE_LONGROPE: inv_freq[m] = own / s->few.x[m]; break;
         case ATTN_ROPE_DEFAULT:
         case ATTN_ROPE_DYNAMIC:  inv_freq[m] = own; break;
@@ -92,8 +97,8 @@ static void fill_inv_freq(double *inv_freq, const struct attn_config *c, const s
     }
 }
 
-static bool fill_rope(struct attn_rope *t, double **inv_freq, const struct attn_config *c, const struct attn_rope_scaling *s,
-                      double theta)
+static bool fill_rope(struct attn_rope *t, double **inv_freq, const struct attn_config *c,
+                      const struct attn_rope_scaling *s, double theta)
 {
     size_t half = c->rotary / 2;
     *inv_freq = calloc(2 * half + 1, sizeof **inv_freq);
@@ -134,5 +139,6 @@ void attn_alibi_slopes(float *slope, size_t H)
     while (2 * p <= H)
         p *= 2;
     for (size_t i = 0; i < H; i++)
-        slope[i] = (float)(i < p ? exp2(-8 * (double)(i + 1) / (double)p) : exp2(-4 * (double)(2 * (i - p) + 1) / (double)p));
+        slope[i] = (float)(i < p ? exp2(-8 * (double)(i + 1) / (double)p) :
+                           exp2(-4 * (double)(2 * (i - p) + 1) / (double)p));
 }

@@ -1,4 +1,5 @@
-/* attn_model_save: writes an open model as a Hugging Face directory: config.json, model.safetensors and the tokenizer's files. */
+/* attn_model_save: writes an open model as a Hugging Face directory: config.json, model.safetensors and the tokenizer's
+ * files. */
 #include "attn_tools.h"
 
 #include <stdlib.h>
@@ -9,8 +10,10 @@
 #include "io/safetensors.h"
 #include "model/model.h"
 
-/* What is copied as it is, where the model has it.  A directory that has one of these from another model would be misread. */
-static const char *const copied[] = {"config.json", "vocab.json", "merges.txt", "tokenizer.json", "tokenizer_config.json",
+/* What is copied as it is, where the model has it.  A directory that has one of these from another model would be
+ * misread. */
+static const char *const copied[] = {"config.json", "vocab.json", "merges.txt", "tokenizer.json",
+                                     "tokenizer_config.json",
                                      "added_tokens.json", "special_tokens_map.json", "tokenizer.model", "tokenizer.bin",
                                      "generation_config.json"};
 enum { COPIED = sizeof copied / sizeof *copied };
@@ -29,16 +32,17 @@ static int check_there(const struct attn_model *m, const char *dir, bool replace
             continue;
         found = copied[i];
         if (replace && !attn_source_has(&m->source, found))
-            return attn_fail(err, ATTN_EUSAGE, "%s: there is %s, which model %s lacks: the two would not belong together; remove "
-                             "it first", dir, found, m->source.name);
+            return attn_fail(err, ATTN_EUSAGE, "%s: there is %s, which model %s lacks: the two would not belong "
+                                               "together; remove it first", dir, found, m->source.name);
     }
     if (!found || replace)
         return ATTN_OK;
-    return attn_fail(err, ATTN_EUSAGE, "%s: there is %s already: choose another directory, or replace the files of the model "
-                     "there with --force", dir, found);
+    return attn_fail(err, ATTN_EUSAGE, "%s: there is %s already: choose another directory, or replace the files of the "
+                                       "model there with --force", dir, found);
 }
 
-/* An output layer that is the embedding, as PyTorch saves it, is the same bytes under a second name, which nothing reads. */
+/* An output layer that is the embedding, as PyTorch saves it, is the same bytes under a second name, which nothing
+ * reads. */
 static bool is_second_name(const struct attn_model *m, const struct attn_st_tensor *t, const bool *used)
 {
     return !used[attn_shards_index(&m->weights, t)] && t->data == m->tensor[0]->data && t->bytes == m->tensor[0]->bytes;
@@ -58,8 +62,8 @@ static size_t list_tensors(const struct attn_model *m, struct attn_st_tensor *li
     return n;
 }
 
-static int write_weights(struct attn_out *out, const struct attn_model *m, const struct attn_save_opts *o, size_t *tensors,
-                         struct attn_err *err)
+static int write_weights(struct attn_out *out, const struct attn_model *m, const struct attn_save_opts *o,
+                         size_t *tensors, struct attn_err *err)
 {
     const struct attn_st_progress progress = {o->step, o->self};
     struct attn_st_tensor *list = calloc(m->weights.tensors + 1, sizeof *list);
@@ -74,7 +78,8 @@ static int write_weights(struct attn_out *out, const struct attn_model *m, const
     return rc;
 }
 
-static int copy_file(struct attn_out **out, const struct attn_model *m, const char *dir, const char *file, struct attn_err *err)
+static int copy_file(struct attn_out **out, const struct attn_model *m, const char *dir, const char *file,
+                     struct attn_err *err)
 {
     struct attn_map map;
     if (!attn_source_has(&m->source, file))

@@ -58,9 +58,10 @@ static int add_entry(struct attn_index *x, struct attn_strings *names, const cJS
     struct attn_index_entry *e = &x->entry[x->n];
     char found[ATTN_TREE_SHOWN];
     if (!cJSON_IsString(v) || !is_plain(v->valuestring))
-        return attn_fail(err, ATTN_EFORMAT, "%s: \"weight_map\" says tensor '%.*s' is in %s, expected the plain name of a "
-                         "file beside it", name, attn_shown(v->string, strlen(v->string)), v->string,
-                         attn_tree_show(v, found));
+        return attn_fail(err, ATTN_EFORMAT,
+                         "%s: \"weight_map\" says tensor '%.*s' is in %s, expected the plain name of "
+                                            "a file beside it", name, attn_shown(v->string, strlen(v->string)),
+                         v->string, attn_tree_show(v, found));
     e->tensor = strdup(v->string);
     if (!e->tensor)
         return no_memory_for_index(name, err);
@@ -155,8 +156,8 @@ static bool note_names(struct attn_shards *s, const struct attn_shard *sh, struc
 }
 
 /* twice: becomes the names of tensors that are in several files. */
-static int open_files(struct attn_shards *out, const struct attn_source *s, const struct format *f, const char *const *file, size_t n,
-                      struct attn_strings *twice, struct attn_err *err)
+static int open_files(struct attn_shards *out, const struct attn_source *s, const struct format *f,
+                      const char *const *file, size_t n, struct attn_strings *twice, struct attn_err *err)
 {
     out->shard = calloc(n + 1, sizeof *out->shard);         /* never of size 0 */
     if (!out->shard)
@@ -176,7 +177,8 @@ static int open_files(struct attn_shards *out, const struct attn_source *s, cons
 
 int attn_shards_lack(const struct attn_shards *s, const struct attn_absent *a, struct attn_err *err)
 {
-    return attn_fail(err, ATTN_EFORMAT, "%s: tensor '%s' is missing; %s says it is here", s->shard[a->file].path, a->tensor,
+    return attn_fail(err, ATTN_EFORMAT,
+                     "%s: tensor '%s' is missing; %s says it is here", s->shard[a->file].path, a->tensor,
                      s->index);
 }
 
@@ -199,23 +201,25 @@ static int note_absent(struct attn_shards *s, const struct attn_index *x, struct
     return ATTN_OK;
 }
 
-static int check_present(const struct attn_shards *s, size_t file, const struct attn_index *x, const struct attn_strings *twice,
-                         struct attn_err *err)
+static int check_present(const struct attn_shards *s, size_t file, const struct attn_index *x,
+                         const struct attn_strings *twice, struct attn_err *err)
 {
     const struct attn_shard *sh = &s->shard[file];
     for (size_t i = 0; i < attn_st_count(sh->st); i++) {
         const char *tensor = attn_st_at(sh->st, i)->name;
         const struct attn_index_entry *e = attn_index_find(x, tensor);
         if ((!e || e->file != file) && attn_strings_find(twice, tensor, strlen(tensor)) != ATTN_STRINGS_NONE)
-            return attn_fail(err, ATTN_EFORMAT, "%s: tensor '%s' is here and in another file, but %s says it is in %s", sh->path,
+            return attn_fail(err, ATTN_EFORMAT,
+                             "%s: tensor '%s' is here and in another file, but %s says it is in %s", sh->path,
                              tensor, s->index, e ? x->file[e->file] : "no file");
     }
     return ATTN_OK;
 }
 
-/* Python's readers take only the names of the files from the index.  While each tensor is in one of them it does not matter what
- * else is written there; which of two of the same name counts nothing else could say. */
-static int check_index(struct attn_shards *s, const struct attn_index *x, const struct attn_strings *twice, struct attn_err *err)
+/* Python's readers take only the names of the files from the index.  While each tensor is in one of them it does not
+ * matter what else is written there; which of two of the same name counts nothing else could say. */
+static int check_index(struct attn_shards *s, const struct attn_index *x, const struct attn_strings *twice,
+                       struct attn_err *err)
 {
     int rc = note_absent(s, x, err);
     for (size_t i = 0; i < s->n && !rc && twice->n; i++)
@@ -223,7 +227,8 @@ static int check_index(struct attn_shards *s, const struct attn_index *x, const 
     return rc;
 }
 
-static int open_index(struct attn_shards *out, const struct attn_source *s, const struct format *f, struct attn_err *err)
+static int open_index(struct attn_shards *out, const struct attn_source *s, const struct format *f,
+                      struct attn_err *err)
 {
     struct attn_map map;
     struct attn_index x = {0};
@@ -306,7 +311,8 @@ void attn_shards_close(struct attn_shards *s)
     *s = (struct attn_shards){0};
 }
 
-const struct attn_st_tensor *attn_shards_find(const struct attn_shards *s, const char *name, const struct attn_shard **in)
+const struct attn_st_tensor *attn_shards_find(const struct attn_shards *s, const char *name,
+                                              const struct attn_shard **in)
 {
     *in = s->shard;
     if (s->n == 1)
@@ -328,7 +334,8 @@ const struct attn_st_tensor *attn_shards_at(const struct attn_shards *s, size_t 
 
 size_t attn_shards_index(const struct attn_shards *s, const struct attn_st_tensor *t)
 {
-    return s->n == 1 ? (size_t)(t - attn_st_at(s->shard->st, 0)) : attn_strings_find(&s->names, t->name, strlen(t->name));
+    return s->n == 1 ? (size_t)(t - attn_st_at(s->shard->st, 0)) :
+           attn_strings_find(&s->names, t->name, strlen(t->name));
 }
 
 const char *attn_shards_path(const struct attn_shards *s)

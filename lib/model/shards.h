@@ -1,8 +1,8 @@
-/* shards.h - a model's weights: model.safetensors, or the files that model.safetensors.index.json lists; where neither is,
- * pytorch_model.bin or the files of its index.
+/* shards.h - a model's weights: model.safetensors, or the files that model.safetensors.index.json lists; where neither
+ * is, pytorch_model.bin or the files of its index.
  *
- * The index is an allow-list: its file names are plain names in the same directory.  A tensor may be in another of them than it
- * is said to be in, or not be mentioned, but it must not be in two. */
+ * The index is an allow-list: its file names are plain names in the same directory.  A tensor may be in another of them
+ * than it is said to be in, or not be mentioned, but it must not be in two. */
 #ifndef ATTN_MODEL_SHARDS_H
 #define ATTN_MODEL_SHARDS_H
 
@@ -16,8 +16,8 @@ struct attn_shard { struct attn_map map; struct attn_st *st; char *path; size_t 
 struct attn_shards {
     struct attn_shard *shard; size_t n;
     size_t tensors;                     /* of all files */
-    struct attn_strings names;          /* where there are several files: those of all tensors, in their order.  None is there twice,
-                                         * so that the number of a name is that of its tensor */
+    struct attn_strings names;          /* where there are several files: those of all tensors, in their order.  None is
+                                         * there twice, so that the number of a name is that of its tensor */
     size_t bytes;                       /* of all files */
     const char *index;                  /* the name of the index; NULL: it is one file */
     struct attn_absent { char *tensor; size_t file; } *absent; size_t n_absent;     /* tensors that the index lists and
@@ -30,7 +30,8 @@ int attn_shards_open_file(struct attn_shards *out, const char *path, struct attn
 void attn_shards_close(struct attn_shards *s);                      /* zeroed is fine */
 
 /* Finds a tensor by name and, in *in, the file that has it; NULL: none has it. */
-const struct attn_st_tensor *attn_shards_find(const struct attn_shards *s, const char *name, const struct attn_shard **in);
+const struct attn_st_tensor *attn_shards_find(const struct attn_shards *s, const char *name,
+                                              const struct attn_shard **in);
 /* Whether a directory has files of weights. */
 bool attn_shards_there(const struct attn_source *s);
 /* The i-th of the tensors of all files; the number of a tensor among them. */
@@ -49,7 +50,8 @@ struct attn_index {
 };
 
 int attn_index_read(struct attn_index *out, const char *text, size_t len, const char *name, struct attn_err *err);
-const struct attn_index_entry *attn_index_find(const struct attn_index *x, const char *tensor);     /* NULL: not there */
+/* NULL: not there */
+const struct attn_index_entry *attn_index_find(const struct attn_index *x, const char *tensor);
 void attn_index_free(struct attn_index *x);                         /* zeroed is fine */
 
 #endif

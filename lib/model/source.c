@@ -131,11 +131,13 @@ static int not_found(const char *name, struct attn_err *err)
 {
     const char *env = getenv("ATTN_MODEL_PATH"), *near = nearest(name);
     if (near)
-        return attn_fail(err, ATTN_EIO, "no model '%s', the nearest is '%s' ('attn-cli models' lists what is here)", name, near);
+        return attn_fail(err, ATTN_EIO,
+                         "no model '%s', the nearest is '%s' ('attn-cli models' lists what is here)", name, near);
     return attn_fail(err, ATTN_EIO,
-        "no model '%s': it is not built in ('attn-cli models' lists those), nor a directory in ATTN_MODEL_PATH (%s), %s or here, nor "
-        "in Hugging Face's cache; a path needs a slash, as in ./%s. Nothing is downloaded here: where there is a network, do "
-        "'huggingface-cli download %s --local-dir %s', and bring that directory", name, env && *env ? env : "not set",
+        "no model '%s': it is not built in ('attn-cli models' lists those), nor a directory in ATTN_MODEL_PATH (%s), %s "
+        "or here, nor in Hugging Face's cache; a path needs a slash, as in ./%s. Nothing is downloaded here: where "
+        "there is a network, do 'huggingface-cli download %s --local-dir %s', and bring that directory", name, env &&
+                     *env ? env : "not set",
         ATTN_MODELS_DIR, name, name, name);
 }
 
@@ -144,9 +146,10 @@ static int no_directory(const char *path, struct attn_err *err)
 {
     const char *slash = strchr(path, '/');
     bool named = slash && *path != '.' && slash > path && slash[1] && !strchr(slash + 1, '/');
-    return attn_fail(err, ATTN_EIO, "%s/config.json: cannot open: No such file or directory: there is no directory %s%s", path,
-                     path, named ? ", nor a model of this name in Hugging Face's cache, where 'huggingface-cli download' would put "
-                                   "it" : "");
+    return attn_fail(err, ATTN_EIO, "%s/config.json: cannot open: No such file or directory: there is no directory "
+                                    "%s%s", path,
+                     path, named ? ", nor a model of this name in Hugging Face's cache, where 'huggingface-cli "
+                                   "download' would put it" : "");
 }
 
 const char *attn_source_installed(void)
@@ -192,7 +195,8 @@ static char *find_directory(const char *name)
     char *dir = NULL;
     if (is_path(name))
         return access(name, F_OK) && (dir = attn_hub_find(name)) ? dir : strdup(name);
-    if ((dir = directory_in_list(getenv("ATTN_MODEL_PATH"), name)) || (dir = directory_in(ATTN_MODELS_DIR, strlen(ATTN_MODELS_DIR), name)))
+    if ((dir = directory_in_list(getenv("ATTN_MODEL_PATH"), name)) ||
+        (dir = directory_in(ATTN_MODELS_DIR, strlen(ATTN_MODELS_DIR), name)))
         return dir;
     return is_directory(name) ? strdup(name) : attn_hub_find(name);
 }
@@ -202,7 +206,8 @@ static int name_directory(struct attn_source *s, struct attn_err *err)
 {
     char *last = last_component(s->dir), *model = last ? attn_hub_name(last) : NULL;
     bool inside = false;
-    int rc = !last ? no_memory(err) : attn_source_has(s, "config.json") ? ATTN_OK : attn_hub_enter(&s->dir, &inside, err);
+    int rc = !last ? no_memory(err) : attn_source_has(s, "config.json") ? ATTN_OK :
+             attn_hub_enter(&s->dir, &inside, err);
     if (inside && model)
         s->name = last_component(model);
     else if (last)
@@ -263,7 +268,8 @@ char *attn_source_path(const struct attn_source *s, const char *file)
     char *path = NULL;
     size_t len = s->dir ? strlen(s->dir) : 0;
     const char *slash = len > 0 && s->dir[len - 1] == '/' ? "" : "/";
-    int n = s->dir ? attn_asprintf(&path, "%s%s%s", s->dir, slash, file) : attn_asprintf(&path, "built-in %s/%s", s->name, file);
+    int n = s->dir ? attn_asprintf(&path, "%s%s%s", s->dir, slash, file) :
+            attn_asprintf(&path, "built-in %s/%s", s->name, file);
     return n < 0 ? NULL : path;
 }
 
@@ -278,7 +284,8 @@ bool attn_source_has(const struct attn_source *s, const char *file)
     return !missing;
 }
 
-/* Links are followed, because a download cache of models is made of them.  Any file may be a pointer to what was not downloaded. */
+/* Links are followed, because a download cache of models is made of them.  Any file may be a pointer to what was not
+ * downloaded. */
 static int open_file(const char *path, size_t limit, struct attn_map *out, struct attn_err *err)
 {
     int rc = attn_map_open_found(out, path, limit, ATTN_LINKS_FOLLOWED, err);

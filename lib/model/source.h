@@ -1,8 +1,8 @@
 /* source.h - where a model's files come from: a directory, or the program itself.
  *
  * A name with a slash is a directory.  Any other is looked up among the models built in, in the
- * directories of ATTN_MODEL_PATH, among the installed ones, and as ./NAME.  What is not there, with or without a slash, may be
- * in Hugging Face's cache (hub.h). */
+ * directories of ATTN_MODEL_PATH, among the installed ones, and as ./NAME.  What is not there, with or without a slash,
+ * may be in Hugging Face's cache (hub.h). */
 #ifndef ATTN_MODEL_SOURCE_H
 #define ATTN_MODEL_SOURCE_H
 
@@ -27,8 +27,8 @@ const void *attn_source_index(const struct attn_source *s);
 
 /* The path of a file, like "DIR/config.json", in malloc'd memory, for messages and for opening; NULL: no memory. */
 char *attn_source_path(const struct attn_source *s, const char *file);
-/* True, too, where that cannot be found out, so that opening it says why: what is left out for that would change tokens and
- * digests. */
+/* True, too, where that cannot be found out, so that opening it says why: what is left out for that would change tokens
+ * and digests. */
 bool attn_source_has(const struct attn_source *s, const char *file);
 int attn_source_open(const struct attn_source *s, const char *file, size_t limit, struct attn_map *out,
                      struct attn_err *err);

@@ -33,7 +33,8 @@ static void draw_ticks(const struct attn_scale *s, size_t bar, size_t x, size_t 
         double at = tick[i].at * (double)(bar - 1), half = (double)(strlen(tick[i].text) * ATTN_LETTER) / 2;
         size_t tick_x = x + (size_t)lround(at);
         struct attn_area a = {tick_x, y, 1, ATTN_LEGEND_TICK};
-        struct attn_lettering w = {tick[i].text, tick_x, y + ATTN_LEGEND_TICK + ATTN_LINE - 4, ATTN_LETTER, ATTN_MIDDLE, false};
+        struct attn_lettering w = {tick[i].text, tick_x, y + ATTN_LEGEND_TICK + ATTN_LINE - 4, ATTN_LETTER, ATTN_MIDDLE,
+                                   false};
         pen->fill(pen->self, &a, ATTN_INK);
         if (at - half < free_from)
             continue;
@@ -114,7 +115,8 @@ static void draw_caption(const struct attn_section *s, const struct attn_sheet *
 static void draw_frame(size_t x, size_t y, size_t width, size_t height, const struct attn_pen *pen)
 {
     const struct attn_area sides[] = {
-        {x - 1, y - 1, width + 2, 1}, {x - 1, y + height, width + 2, 1}, {x - 1, y, 1, height}, {x + width, y, 1, height}};
+        {x - 1, y - 1, width + 2, 1}, {x - 1, y + height, width + 2, 1}, {x - 1, y, 1, height},
+        {x + width, y, 1, height}};
     for (size_t i = 0; i < 4; i++)
         pen->fill(pen->self, &sides[i], FRAME);
 }
@@ -136,7 +138,8 @@ static void draw_words(const struct attn_section *s, const struct attn_sheet *sh
         char text[ATTN_NUM_FIXED_MAX];
         const char *word = sheet->words ? sheet->words[nth].text
                            : steps[cell] == ATTN_STEP_BLANK ? "" : attn_section_number(text, s, sheet->data[nth]);
-        struct attn_lettering w = {word, a.x + a.width / 2, a.y + a.height / 2 + BELOW_CENTER, ATTN_LETTER, ATTN_MIDDLE, false};
+        struct attn_lettering w = {word, a.x + a.width / 2, a.y + a.height / 2 + BELOW_CENTER, ATTN_LETTER, ATTN_MIDDLE,
+                                   false};
         pen->fill(pen->self, &a, steps[cell]);
         pen->write_over(pen->self, &w, is_bright(s->palette, steps[cell]) ? ATTN_INK : ATTN_PAPER);
     }
@@ -156,8 +159,8 @@ static int draw_panel(const struct attn_section *s, const struct attn_sheet *she
     return pen->cells(pen->self, x, y, s->cell, steps, sheet->rows, sheet->cols, err);
 }
 
-static int draw_at(const struct attn_section *s, const struct attn_sheet *sheet, size_t i, size_t nth, size_t x, size_t y,
-                   const struct attn_pen *pen, uint8_t *steps, struct attn_err *err)
+static int draw_at(const struct attn_section *s, const struct attn_sheet *sheet, size_t i, size_t nth, size_t x,
+                   size_t y, const struct attn_pen *pen, uint8_t *steps, struct attn_err *err)
 {
     size_t column = nth % s->across, row = nth / s->across, caption = attn_section_caption(s);
     size_t px = x + s->left.margin + column * attn_section_pitch(s);
@@ -200,8 +203,9 @@ static int check_size(const struct attn_figure *f, struct attn_err *err)
 {
     if (f->width <= SIDE_MAX && f->height <= SIDE_MAX && f->width * f->height <= PIXELS_MAX)
         return ATTN_OK;
-    return attn_fail(err, ATTN_EUSAGE, "a picture of %zu x %zu pixels is more than %d x %d or %d million: choose with --show, "
-                     "--layer and --head, or a smaller --cell", f->width, f->height, SIDE_MAX, SIDE_MAX, PIXELS_MAX / 1000000);
+    return attn_fail(err, ATTN_EUSAGE, "a picture of %zu x %zu pixels is more than %d x %d or %d million: choose with "
+                                       "--show, --layer and --head, or a smaller --cell", f->width, f->height, SIDE_MAX,
+                     SIDE_MAX, PIXELS_MAX / 1000000);
 }
 
 static bool has_heading(const struct attn_look *look)
@@ -255,7 +259,8 @@ static size_t further_lines(const struct attn_figure *f)
     return lines > 1 ? (lines - 1) * HEADING_NEXT : 0;
 }
 
-int attn_figure_plan(struct attn_figure *f, const struct attn_album *a, const struct attn_look *look, struct attn_err *err)
+int attn_figure_plan(struct attn_figure *f, const struct attn_album *a, const struct attn_look *look,
+                     struct attn_err *err)
 {
     size_t limit = attn_look_limit(look), margin = limit ? NARROW : MARGIN;
     *f = (struct attn_figure){.album = a, .title = look->title, .margin = margin, .width = limit ? 0 : LEAST_WIDTH,
@@ -305,7 +310,8 @@ static void draw_heading(const struct attn_figure *f, const struct attn_pen *pen
     const struct attn_album *a = f->album;
     size_t columns = heading_columns(f);
     struct attn_label model = fitting(a->model ? a->model : "", a->model ? strlen(a->model) : 0, columns / 2);
-    size_t left = columns - attn_font_columns(model.text, model.bytes) - 2, each = a->keys_text ? (left - strlen(looks)) / 2 : left;
+    size_t left = columns - attn_font_columns(model.text, model.bytes) - 2,
+    each = a->keys_text ? (left - strlen(looks)) / 2 : left;
     struct attn_label sentence = fitting(a->text ? a->text : "", a->text ? a->text_len : 0, each);
     struct attn_label other = fitting(a->keys_text ? a->keys_text : "", a->keys_text ? a->keys_len : 0, each);
     char text[3 * sizeof model.text + sizeof looks + 4];

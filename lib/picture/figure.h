@@ -1,5 +1,5 @@
-/* figure.h - a page: a heading with model and sentence, then one section for each kind of matrix, which a pen draws on pixels or
- * as vectors.  A section has a title, panels in a grid, labels, a legend:
+/* figure.h - a page: a heading with model and sentence, then one section for each kind of matrix, which a pen draws on
+ * pixels or as vectors.  A section has a title, panels in a grid, labels, a legend:
  *
  *     attention pattern (rows: queries, columns: keys)
  *                head 0        head 1
@@ -9,8 +9,8 @@
  *                [colour bar]
  *
  * Layers are rows and heads are columns; the heads of a single layer, or layers without heads, wrap to further rows.
- * A cell in which a word is to be written is as wide as the widest word of its kind.  If a number takes fewer pixels than a line
- * of text, only every 2nd, 5th, 10th... row or column is labelled, with its number. */
+ * A cell in which a word is to be written is as wide as the widest word of its kind.  If a number takes fewer pixels
+ * than a line of text, only every 2nd, 5th, 10th... row or column is labelled, with its number. */
 #ifndef ATTN_PICTURE_FIGURE_H
 #define ATTN_PICTURE_FIGURE_H
 
@@ -20,7 +20,8 @@
 /* ---- numbers as steps of a palette, and back (scale.c) ---- */
 
 enum {
-    ATTN_STEP_BLANK = ATTN_STEPS,       /* hidden: by the mask, -inf, the first key; on a log scale what is not above 0 */
+    ATTN_STEP_BLANK = ATTN_STEPS,       /* hidden: by the mask, -inf, the first key; on a log scale what is not above
+                                         * 0 */
     ATTN_STEP_NAN                       /* NaN, and inf */
 };
 
@@ -28,7 +29,8 @@ struct attn_scale {
     enum attn_color_scale scaling;
     bool hide_first;                    /* of sheets whose columns are keys */
     double low, high;                   /* at the first and last step: numbers, log10, or shares of a row */
-    bool mirrored; double middle;       /* of a log scale with both signs: log10 of the magnitude in its middle, up to which it is 0 */
+    bool mirrored; double middle;       /* of a log scale with both signs: log10 of the magnitude in its middle, up to
+                                         * which it is 0 */
     bool cut;                           /* of a log scale of one sign: there are numbers below its first step */
     bool triangle;                      /* all sheets are triangles, whose hidden part is blank and not counted */
     bool hides;                         /* -inf is what the mask hides, and not counted */
@@ -55,7 +57,8 @@ bool attn_legend_line(const struct attn_scale *s, size_t i, char text[96], int *
 
 /* Whether colours show next to nothing of some kind of sheet, and which options show more (low_contrast.c). */
 enum { ATTN_LOW_CONTRAST_TEXT = 256 };
-bool attn_album_low_contrast(char text[ATTN_LOW_CONTRAST_TEXT], const struct attn_album *a, const struct attn_look *look);
+bool attn_album_low_contrast(char text[ATTN_LOW_CONTRAST_TEXT], const struct attn_album *a,
+                             const struct attn_look *look);
 
 /* ---- the pen: the operations by which a figure is drawn ----
  *
@@ -99,7 +102,8 @@ struct attn_figure {
     size_t width, height, margin, top;  /* pixels; top: above the first section */
 };
 
-int attn_figure_plan(struct attn_figure *f, const struct attn_album *a, const struct attn_look *look, struct attn_err *err);
+int attn_figure_plan(struct attn_figure *f, const struct attn_album *a, const struct attn_look *look,
+                     struct attn_err *err);
 int attn_figure_draw(const struct attn_figure *f, const struct attn_pen *pen, struct attn_err *err);
 void attn_figure_free(struct attn_figure *f);           /* zeroed is fine */
 

@@ -37,7 +37,8 @@ static void curve(const struct pen *p, struct point a, struct point bend, struct
     struct point from = a;
     for (int i = 1; i <= CURVE; i++) {
         double t = (double)i / CURVE, u = 1 - t;
-        struct point to = {u * u * a.x + 2 * u * t * bend.x + t * t * b.x, u * u * a.y + 2 * u * t * bend.y + t * t * b.y};
+        struct point to = {u * u * a.x + 2 * u * t * bend.x + t * t * b.x,
+                           u * u * a.y + 2 * u * t * bend.y + t * t * b.y};
         line(p, from, to);
         from = to;
     }
@@ -79,7 +80,8 @@ static bool invisible(uint32_t c)
     return c == ' ' || c == 0xA0 || c == 0x3000;
 }
 
-/* Writes the decomposition of a code point: a base letter and its accents, or the code point itself; returns how many. */
+/* Writes the decomposition of a code point: a base letter and its accents, or the code point itself; returns how
+ * many. */
 static size_t decompose(uint32_t out[PARTS], uint32_t c)
 {
     utf8proc_int32_t parts[PARTS];

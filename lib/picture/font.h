@@ -7,7 +7,8 @@
 
 #include "attn.h"
 
-enum {                                  /* in units; a column is FONT_COLUMN units, lines stand on y = 0, y grows upwards */
+enum {                                  /* in units; a column is FONT_COLUMN units, lines stand on y = 0, y grows
+                                         * upwards */
     ATTN_FONT_COLUMN = 7, ATTN_FONT_CAP = 9, ATTN_FONT_ACCENT = 12, ATTN_FONT_BELOW = 3
 };
 

@@ -1,8 +1,9 @@
 /* html.c - an album as a single page without external files.
  *
- * The page (picture/page/) is the same for every album, but for parts that few albums need: a template, styles and scripts,
- * with the numbers as JSON (page_data.h) in a block that is not a script.  Its content security policy admits only what has the
- * digest of our own style and scripts, and lets nothing be fetched.  In addition all text from outside is escaped. */
+ * The page (picture/page/) is the same for every album, but for parts that few albums need: a template, styles and
+ * scripts, with the numbers as JSON (page_data.h) in a block that is not a script.  Its content security policy admits
+ * only what has the digest of our own style and scripts, and lets nothing be fetched.  In addition all text from
+ * outside is escaped. */
 #include "picture/look.h"
 
 #include <assert.h>
@@ -40,7 +41,8 @@ static const struct part styles[] = {
     PART(attn_page_css, NULL), PART(attn_page_without_css, without), PART(attn_page_lens_css, lens),
 };
 static const struct part scripts[] = {  /* in this order: each uses those before it */
-    PART(attn_page_data_js, NULL), PART(attn_page_words_js, NULL), PART(attn_page_colour_js, NULL), PART(attn_page_heat_js, NULL),
+    PART(attn_page_data_js, NULL), PART(attn_page_words_js, NULL), PART(attn_page_colour_js, NULL),
+                                      PART(attn_page_heat_js, NULL),
     PART(attn_page_lines_js, NULL), PART(attn_page_overview_js, NULL), PART(attn_page_choice_js, NULL),
     PART(attn_page_views_js, NULL), PART(attn_page_ranking_js, NULL), PART(attn_page_without_js, without),
     PART(attn_page_lens_js, lens), PART(attn_page_page_js, NULL),

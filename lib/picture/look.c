@@ -69,7 +69,8 @@ static int find_palette(const struct attn_palette **out, const char *name, struc
 
 static int find_scaling(enum attn_color_scale *out, const char *name, struct attn_err *err)
 {
-    static const char *const names[] = {[ATTN_COLOR_LINEAR] = "linear", [ATTN_COLOR_LOG] = "log", [ATTN_COLOR_BY_ROW] = "row"};
+    static const char *const names[] = {[ATTN_COLOR_LINEAR] = "linear", [ATTN_COLOR_LOG] = "log",
+                                        [ATTN_COLOR_BY_ROW] = "row"};
     for (size_t i = 0; i < sizeof names / sizeof names[0]; i++)
         if (!strcmp(names[i], name ? name : "linear")) {
             *out = (enum attn_color_scale)i;

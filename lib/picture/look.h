@@ -1,4 +1,5 @@
-/* look.h - how pictures of an album look, palettes and other choices of the user, and the formats in which one is drawn. */
+/* look.h - how pictures of an album look, palettes and other choices of the user, and the formats in which one is
+ * drawn. */
 #ifndef ATTN_PICTURE_LOOK_H
 #define ATTN_PICTURE_LOOK_H
 
@@ -7,8 +8,8 @@
 #include "picture/album.h"
 
 struct attn_rgb { uint8_t r, g, b; };
-/* Whether dark text stands out from a colour more than white text does: its luminance is above .195, where a number of sRGB
- * squared is nearly linear. */
+/* Whether dark text stands out from a colour more than white text does: its luminance is above .195, where a number of
+ * sRGB squared is nearly linear. */
 static inline bool attn_is_bright(struct attn_rgb c)
 {
     return 2126 * c.r * c.r + 7152 * c.g * c.g + 722 * c.b * c.b > 149300000;
@@ -16,10 +17,12 @@ static inline bool attn_is_bright(struct attn_rgb c)
 
 /* The colours of a scale, and clearly different ones for cells outside of it. */
 struct attn_palette;
-enum { ATTN_STEPS = 240 };              /* colours of a scale; the rest of an 8-bit image is for text and special cells */
+enum { ATTN_STEPS = 240 };              /* colours of a scale; the rest of an 8-bit image is for text and special
+                                         * cells */
 struct attn_rgb attn_palette_color(const struct attn_palette *p, unsigned step);        /* step < ATTN_STEPS */
 struct attn_rgb attn_palette_nan(const struct attn_palette *p);         /* NaN */
-struct attn_rgb attn_palette_blank(const struct attn_palette *p);       /* hidden: -inf, and on a log scale of one sign 0 or less */
+/* hidden: -inf, and on a log scale of one sign 0 or less */
+struct attn_rgb attn_palette_blank(const struct attn_palette *p);
 const struct attn_palette *attn_palette_at(size_t i);                   /* NULL after the last; 0 is the default */
 const char *attn_palette_name(const struct attn_palette *p);
 bool attn_palette_diverges(const struct attn_palette *p);               /* its middle stands for 0 */
@@ -41,11 +44,12 @@ struct attn_look {
     bool numbers;
     struct attn_lacks *lacks;           /* gets what is drawn as a box for want of a letter; NULL: nobody asks */
 };
-/* A figure is laid out in units, which are the pixels of a PNG without a width.  Points of a unit on paper: labels have the size that
- * was asked for. */
+/* A figure is laid out in units, which are the pixels of a PNG without a width.  Points of a unit on paper: labels have
+ * the size that was asked for. */
 double attn_look_unit(const struct attn_look *look);
 size_t attn_look_limit(const struct attn_look *look);   /* the width of a figure in units, rounded; 0: any */
-double attn_look_points(const struct attn_look *look, size_t units);    /* the width on paper of a figure that is so many units wide */
+/* the width on paper of a figure that is so many units wide */
+double attn_look_points(const struct attn_look *look, size_t units);
 /* An invalid choice is a usage error that lists the valid ones. */
 int attn_look_make(struct attn_look *out, const struct attn_picture_opts *o, struct attn_err *err);
 
@@ -56,7 +60,9 @@ int attn_svg_write(struct attn_out *o, const struct attn_album *a, const struct 
 int attn_pdf_write(struct attn_out *o, const struct attn_album *a, const struct attn_look *look, struct attn_err *err);
 int attn_html_write(struct attn_out *o, const struct attn_album *a, const struct attn_look *look, struct attn_err *err);
 
-enum { ATTN_SVG_SQUARES = 10000, ATTN_PDF_SQUARES = 2500 };         /* a matrix with more numbers is an image in an SVG, in a PDF */
-unsigned attn_term_256(struct attn_rgb c);              /* the nearest of those (16 to 255 of 256) that are the same everywhere */
+enum { ATTN_SVG_SQUARES = 10000, ATTN_PDF_SQUARES = 2500 };         /* a matrix with more numbers is an image in an SVG,
+                                                                     * in a PDF */
+unsigned attn_term_256(struct attn_rgb c);              /* the nearest of those (16 to 255 of 256) that are the same
+                                                         * everywhere */
 
 #endif

@@ -1,7 +1,8 @@
 /* low_contrast.c - does a picture show next to nothing, and what would show more?
  *
- * Colours are faint where nearly all numbers above 0 are below a tenth of the largest: they share a tenth of the palette, and what
- * one sees are a few cells.  On a logarithmic scale such numbers differ.  Few cells, and signed numbers, are let alone. */
+ * Colours are faint where nearly all numbers above 0 are below a tenth of the largest: they share a tenth of the
+ * palette, and what one sees are a few cells.  On a logarithmic scale such numbers differ.  Few cells, and signed
+ * numbers, are let alone. */
 #include "picture/figure.h"
 
 #include <math.h>
@@ -21,7 +22,8 @@ static void count_row(struct tally *t, const float *row, size_t from, size_t n, 
 }
 
 /* Of the sheets of a kind, how much is faint: a percentage, 0 if nothing is to be said. */
-static unsigned low_contrast_part(const struct attn_album *a, const struct attn_sheet *first, const struct attn_look *look)
+static unsigned low_contrast_part(const struct attn_album *a, const struct attn_sheet *first,
+                                  const struct attn_look *look)
 {
     struct attn_scale scale;
     struct tally t = {0};
@@ -33,7 +35,8 @@ static unsigned low_contrast_part(const struct attn_album *a, const struct attn_
     return part >= NEARLY_ALL ? part : 0;
 }
 
-bool attn_album_low_contrast(char text[ATTN_LOW_CONTRAST_TEXT], const struct attn_album *a, const struct attn_look *look)
+bool attn_album_low_contrast(char text[ATTN_LOW_CONTRAST_TEXT], const struct attn_album *a,
+                             const struct attn_look *look)
 {
     struct attn_look other = *look;
     other.hide_first = true;
@@ -43,8 +46,10 @@ bool attn_album_low_contrast(char text[ATTN_LOW_CONTRAST_TEXT], const struct att
         if (!part)
             continue;
         bool helps = s->keys && !look->hide_first && !low_contrast_part(a, s, &other);
-        snprintf(text, ATTN_LOW_CONTRAST_TEXT, "%s: %u %% of the numbers above 0 are below a tenth of the largest and look alike: "
-                 "--color-scale log tells them apart%s", s->kind, part, helps ? ", and --hide-first those beside the first key" : "");
+        snprintf(text, ATTN_LOW_CONTRAST_TEXT, "%s: %u %% of the numbers above 0 are below a tenth of the largest and "
+                                               "look alike: --color-scale log tells them apart%s", s->kind, part,
+                 helps ?
+                 ", and --hide-first those beside the first key" : "");
         return true;
     }
     return false;

@@ -129,7 +129,8 @@ static void put_size(struct attn_out *o, const char *key, size_t x)
     attn_out_u64(o, x);
 }
 
-/* The text of a token; NULL: it has none.  JSON cannot tell bytes that are no UTF-8 apart, so such a text is spelt, too. */
+/* The text of a token; NULL: it has none.  JSON cannot tell bytes that are no UTF-8 apart, so such a text is spelt,
+ * too. */
 static void put_text(struct attn_out *o, const char *s, size_t len)
 {
     put_key(o, "text");
@@ -379,7 +380,8 @@ static void put_palettes(struct attn_out *o)
 
 static void put_look(struct attn_out *o, const struct attn_look *look)
 {
-    static const char *const scales[] = {[ATTN_COLOR_LINEAR] = "linear", [ATTN_COLOR_LOG] = "log", [ATTN_COLOR_BY_ROW] = "row"};
+    static const char *const scales[] = {[ATTN_COLOR_LINEAR] = "linear", [ATTN_COLOR_LOG] = "log",
+                                         [ATTN_COLOR_BY_ROW] = "row"};
     put_key(o, "look");
     attn_out_str(o, "{\"palette\":");
     put_name(o, attn_palette_name(look->palette));
@@ -583,7 +585,8 @@ static int write_numbers(struct attn_out *o, const struct pages *p, struct attn_
     return ATTN_OK;
 }
 
-int attn_page_data_write(struct attn_out *o, const struct attn_album *a, const struct attn_look *look, struct attn_err *err)
+int attn_page_data_write(struct attn_out *o, const struct attn_album *a, const struct attn_look *look,
+                         struct attn_err *err)
 {
     struct pages p = {.album = a, .look = look};
     int rc = plan(&p, err);

@@ -5,7 +5,8 @@
  *      "edits": ["L1H2 = 0", ...], "without": [{"layer", "head", "kl", "next"}, ...],
  *      "lens": [{"layer", "at": [[token and "p", ...] after each query]}, ...], "noLens": likewise,
  *      "ranking": {"scores": [{"name", "brief", "help"}, ...], "heads": [{"layer", "head", "shares": [...]}, ...]},
- *      "palettes": {"viridis": {"colours", "diverges"}, ...}, "look": {"palette", "scale", "hideFirst", "cell", "merge"},
+ *      "palettes": {"viridis": {"colours", "diverges"}, ...}, "look": {"palette", "scale", "hideFirst", "cell",
+ *      "merge"},
  *      "leftOut": ["logits", ...], "sheets": [sheet, ...], "data": ["base64", ...]}
  *
  * Edits, what comes next without each head, the lens and the ranking are there only if there are any.  The ranking has
@@ -28,7 +29,8 @@
 #include "picture/album.h"
 #include "picture/look.h"
 
-int attn_page_data_write(struct attn_out *o, const struct attn_album *a, const struct attn_look *look, struct attn_err *err);
+int attn_page_data_write(struct attn_out *o, const struct attn_album *a, const struct attn_look *look,
+                         struct attn_err *err);
 
 /* ---- the numbers of a sheet, packed ---- */
 

@@ -19,7 +19,8 @@
 #define COLUMN 0.6
 #define LEADING 1.4
 
-enum { CATALOG = 1, PAGES, COURIER, BOLD, SYMBOL, INFO, FIRST };       /* the objects; each page has two, from FIRST on */
+/* the objects; each page has two, from FIRST on */
+enum { CATALOG = 1, PAGES, COURIER, BOLD, SYMBOL, INFO, FIRST };
 
 struct line { const char *s; size_t len, wide; double size; };
 struct pages {
@@ -138,7 +139,8 @@ struct letter { unsigned char byte; bool symbol; };
 static struct letter letter_of(uint32_t c)
 {
     static const struct { uint32_t c; unsigned char byte; } symbols[] = {
-        {0x3A3, 0x53}, {0x3B5, 0x65}, {0x3C6, 0x66}, {0x2192, 0xAE}, {0x2211, 0xE5}, {0x2212, 0x2D}, {0x221A, 0xD6}, {0x221E, 0xA5},
+        {0x3A3, 0x53}, {0x3B5, 0x65}, {0x3C6, 0x66}, {0x2192, 0xAE}, {0x2211, 0xE5}, {0x2212, 0x2D}, {0x221A, 0xD6},
+        {0x221E, 0xA5},
         {0x2248, 0xBB}, {0x2264, 0xA3}, {0x2265, 0xB3}};
     if ((c >= ' ' && c <= '~') || (c >= 0xA0 && c <= 0xFF))
         return (struct letter){(unsigned char)c, false};
@@ -222,7 +224,8 @@ static void put_foot(struct pages *p, size_t i)
 static void put_font(struct attn_pdf_file *f, const char *name, bool letters)
 {
     attn_pdf_begin(f);
-    attn_out_printf(f->to, "<</Type/Font/Subtype/Type1/BaseFont/%s%s>>\nendobj\n", name, letters ? "/Encoding/WinAnsiEncoding" : "");
+    attn_out_printf(f->to, "<</Type/Font/Subtype/Type1/BaseFont/%s%s>>\nendobj\n", name, letters ?
+                    "/Encoding/WinAnsiEncoding" : "");
 }
 
 static void put_head(struct attn_pdf_file *f, const struct pages *p)
@@ -234,7 +237,8 @@ static void put_head(struct attn_pdf_file *f, const struct pages *p)
     attn_out_str(f->to, "<</Type/Pages/Kids[");
     for (size_t i = 0; i < p->count; i++)
         attn_out_printf(f->to, "%zu 0 R ", FIRST + 2 * i);
-    attn_out_printf(f->to, "]/Count %zu/MediaBox[0 0 %.2f %.2f]/Resources<</Font<</F %d 0 R/B %d 0 R/S %d 0 R>>>>>>\nendobj\n", p->count,
+    attn_out_printf(f->to, "]/Count %zu/MediaBox[0 0 %.2f %.2f]/Resources<</Font<</F %d 0 R/B %d 0 R/S %d 0 "
+                           "R>>>>>>\nendobj\n", p->count,
                     PAGE_WIDTH, PAGE_HEIGHT, COURIER, BOLD, SYMBOL);
     put_font(f, "Courier", true);
     put_font(f, "Courier-Bold", true);

@@ -1,8 +1,9 @@
 /* pages.h - a text as a terminal shows it, on pages of A4, as PDF.
  *
- * Letters are Courier's, so that columns stay columns; bold and dim are as the escape sequences \x1b[1m, \x1b[2m and \x1b[0m say, and
- * each line begins without.  Blank lines separate blocks.  A block wider than ATTN_PAGES_COLUMNS is set smaller, and a
- * page ends between two of them where that leaves it more than half full.  The same text gives the same bytes. */
+ * Letters are Courier's, so that columns stay columns; bold and dim are as the escape sequences \x1b[1m, \x1b[2m and
+ * \x1b[0m say, and each line begins without.  Blank lines separate blocks.  A block wider than ATTN_PAGES_COLUMNS is
+ * set smaller, and a page ends between two of them where that leaves it more than half full.  The same text gives the
+ * same bytes. */
 #ifndef ATTN_PICTURE_PAGES_H
 #define ATTN_PICTURE_PAGES_H
 

@@ -1,8 +1,9 @@
-/* pdf.c - figures as PDF, one page of the figure's size: text as text in Helvetica, which every reader has, numbers as squares.
+/* pdf.c - figures as PDF, one page of the figure's size: text as text in Helvetica, which every reader has, numbers as
+ * squares.
  *
- * Characters that Helvetica lacks here are drawn with the strokes of font.h.  A square reaches under the ones to its right and below,
- * which are drawn after it, so that no seams show.  A matrix of more than ATTN_PDF_SQUARES numbers is an image, a pixel each.  The
- * same figure has the same bytes: there is no date. */
+ * Characters that Helvetica lacks here are drawn with the strokes of font.h.  A square reaches under the ones to its
+ * right and below, which are drawn after it, so that no seams show.  A matrix of more than ATTN_PDF_SQUARES numbers is
+ * an image, a pixel each.  The same figure has the same bytes: there is no date. */
 #include "picture/look.h"
 
 #include <stdlib.h>
@@ -72,7 +73,8 @@ static int draw_image(struct pdf *p, size_t cell, const uint8_t *steps, size_t r
     return ATTN_OK;
 }
 
-static int cells(void *self, size_t x, size_t y, size_t cell, const uint8_t *steps, size_t rows, size_t cols, struct attn_err *err)
+static int cells(void *self, size_t x, size_t y, size_t cell, const uint8_t *steps, size_t rows, size_t cols,
+                 struct attn_err *err)
 {
     struct pdf *p = self;
     int rc = ATTN_OK;
@@ -89,14 +91,16 @@ static int cells(void *self, size_t x, size_t y, size_t cell, const uint8_t *ste
 
 /* Widths of Helvetica's letters from space to ~, in thousandths of its size, as Adobe's metrics have them. */
 static const uint16_t helvetica[] = {
-    278, 278, 355, 556, 556, 889, 667, 191, 333, 333, 389, 584, 278, 333, 278, 278, 556, 556, 556, 556, 556, 556, 556, 556, 556, 556,
-    278, 278, 584, 584, 584, 556, 1015, 667, 667, 722, 722, 667, 611, 778, 722, 278, 500, 667, 556, 833, 722, 778, 667, 778, 722, 667,
-    611, 722, 667, 944, 667, 667, 611, 278, 278, 278, 469, 556, 333, 556, 556, 500, 556, 556, 278, 556, 556, 222, 222, 500, 222, 833,
-    556, 556, 556, 556, 333, 500, 278, 556, 500, 722, 500, 500, 500, 334, 260, 334, 584,
+    278, 278, 355, 556, 556, 889, 667, 191, 333, 333, 389, 584, 278, 333, 278, 278, 556, 556, 556, 556, 556, 556, 556,
+    556, 556, 556, 278, 278, 584, 584, 584, 556, 1015, 667, 667, 722, 722, 667, 611, 778, 722, 278, 500, 667, 556, 833,
+    722, 778, 667, 778, 722, 667, 611, 722, 667, 944, 667, 667, 611, 278, 278, 278, 469, 556, 333, 556, 556, 500, 556,
+    556, 278, 556, 556, 222, 222, 500, 222, 833, 556, 556, 556, 556, 333, 500, 278, 556, 500, 722, 500, 500, 500, 334,
+    260, 334, 584,
 };
 _Static_assert(sizeof helvetica / sizeof *helvetica == '~' - ' ' + 1, "a width for each letter");
 
-struct letter { unsigned char byte; unsigned width; };  /* as WinAnsiEncoding has it; width 0: Helvetica lacks it here */
+struct letter { unsigned char byte; unsigned width; };  /* as WinAnsiEncoding has it; width 0: Helvetica lacks it
+                                                         * here */
 
 /* An accented letter is as wide as the letter, except i, whose accents are wider. */
 static struct letter letter_of(uint32_t c)
@@ -109,7 +113,8 @@ static struct letter letter_of(uint32_t c)
         return (struct letter){0xB7, 278};
     if (c == 0x2026)
         return (struct letter){0x85, 1000};
-    if (c < 0xC0 || c > 0xFF || utf8proc_decompose_char((utf8proc_int32_t)c, parts, 4, UTF8PROC_DECOMPOSE, &boundary) < 2)
+    if (c < 0xC0 || c > 0xFF ||
+        utf8proc_decompose_char((utf8proc_int32_t)c, parts, 4, UTF8PROC_DECOMPOSE, &boundary) < 2)
         return (struct letter){0};
     return (struct letter){(unsigned char)c, parts[0] == 'i' ? 278 : helvetica[parts[0] - ' ']};
 }
@@ -145,7 +150,8 @@ static void put_string(struct pdf *p, const char *s, size_t len)
     attn_out_char(p->page, ')');
 }
 
-/* A letter's column is 0.6 of the size, as elsewhere; what would take more than its columns is written more narrowly. */
+/* A letter's column is 0.6 of the size, as elsewhere; what would take more than its columns is written more
+ * narrowly. */
 static void write_letters(struct pdf *p, const struct attn_lettering *w, unsigned width, double room)
 {
     size_t len = strlen(w->s);
@@ -212,7 +218,8 @@ void attn_pdf_begin(struct attn_pdf_file *f)
 static void put_image(struct attn_pdf_file *f, const struct pdf *p, const struct image *i)
 {
     attn_pdf_begin(f);
-    attn_out_printf(f->to, "<</Type/XObject/Subtype/Image/Width %zu/Height %zu/BitsPerComponent 8/ColorSpace[/Indexed/DeviceRGB 255<",
+    attn_out_printf(f->to, "<</Type/XObject/Subtype/Image/Width %zu/Height %zu/BitsPerComponent "
+                           "8/ColorSpace[/Indexed/DeviceRGB 255<",
                     i->cols, i->rows);
     for (unsigned k = 0; k < 256; k++) {
         struct attn_rgb c = attn_canvas_color(p->palette, (uint8_t)k);
@@ -229,11 +236,12 @@ void attn_pdf_end(struct attn_pdf_file *f, size_t root, size_t info)
     attn_out_printf(f->to, "xref\n0 %zu\n0000000000 65535 f \n", f->n + 1);
     for (size_t i = 0; i < f->n; i++)
         attn_out_printf(f->to, "%010llu 00000 n \n", (unsigned long long)f->begins[i]);
-    attn_out_printf(f->to, "trailer<</Size %zu/Root %zu 0 R/Info %zu 0 R>>\nstartxref\n%llu\n%%%%EOF\n", f->n + 1, root, info,
-                    (unsigned long long)at);
+    attn_out_printf(f->to, "trailer<</Size %zu/Root %zu 0 R/Info %zu 0 R>>\nstartxref\n%llu\n%%%%EOF\n", f->n + 1, root,
+                    info, (unsigned long long)at);
 }
 
-static void put_file(struct attn_pdf_file *f, const struct pdf *p, const char *page, size_t len, double width, double height)
+static void put_file(struct attn_pdf_file *f, const struct pdf *p, const char *page, size_t len, double width,
+                     double height)
 {
     attn_out_str(f->to, "%PDF-1.4\n%\xE2\xE3\xCF\xD3\n");
     attn_pdf_begin(f);
@@ -241,7 +249,8 @@ static void put_file(struct attn_pdf_file *f, const struct pdf *p, const char *p
     attn_pdf_begin(f);
     attn_out_str(f->to, "<</Type/Pages/Kids[3 0 R]/Count 1>>\nendobj\n");
     attn_pdf_begin(f);
-    attn_out_printf(f->to, "<</Type/Page/Parent 2 0 R/MediaBox[0 0 %.3f %.3f]/Contents 4 0 R/Resources<</Font<</F 5 0 R>>/XObject<<",
+    attn_out_printf(f->to, "<</Type/Page/Parent 2 0 R/MediaBox[0 0 %.3f %.3f]/Contents 4 0 R/Resources<</Font<</F 5 0 "
+                           "R>>/XObject<<",
                     width, height);
     for (size_t i = 0; i < p->images; i++)
         attn_out_printf(f->to, "/I%zu %zu 0 R", i + 1, OBJECTS + i + 1);
@@ -264,7 +273,8 @@ static int write_file(struct attn_out *o, struct pdf *p, const struct attn_figur
     char *page = NULL;
     size_t len = 0;
     struct attn_pdf_file file = {.to = o, .begins = calloc(OBJECTS + p->images + 1, sizeof *file.begins)};
-    int rc = file.begins ? attn_out_take(p->page, &page, &len, err) : attn_no_memory(err, NULL, "for %zu pictures", p->images);
+    int rc = file.begins ? attn_out_take(p->page, &page, &len, err) : attn_no_memory(err, NULL,
+                                                                                     "for %zu pictures", p->images);
     if (!rc)
         put_file(&file, p, page, len, (double)f->width * unit, (double)f->height * unit);
     free(page);

@@ -52,7 +52,8 @@ static void fill(void *self, const struct attn_area *a, uint8_t pixel)
 
 /* ---- writing --------------------------------------------------------------------------- */
 
-struct writing { struct attn_canvas *c; double x, y, unit, radius; bool up; const uint8_t *color; };   /* color NULL: on paper */
+/* color NULL: on paper */
+struct writing { struct attn_canvas *c; double x, y, unit, radius; bool up; const uint8_t *color; };
 
 static double distance(double px, double py, double x0, double y0, double x1, double y1)
 {
@@ -99,7 +100,8 @@ static void put_text(struct attn_canvas *c, const struct attn_lettering *w, cons
     size_t len = strlen(w->s);
     double unit = (double)w->column / ATTN_FONT_COLUMN, length = (double)(attn_font_columns(w->s, len) * w->column);
     double back = w->anchor == ATTN_BEGINS ? 0 : w->anchor == ATTN_ENDS ? length : floor(length / 2);
-    struct writing to = {c, (double)w->x - (w->up ? 0 : back), (double)w->y + (w->up ? back : 0), unit, 0.55 * unit, w->up, color};
+    struct writing to = {c, (double)w->x - (w->up ? 0 : back), (double)w->y + (w->up ? back : 0), unit, 0.55 * unit,
+                         w->up, color};
     attn_font_draw(w->s, len, write_stroke, &to);
 }
 
@@ -133,7 +135,8 @@ int attn_png_encode(unsigned char **png, size_t *len, const struct attn_canvas *
     }
     free(*png);
     *png = NULL;
-    return attn_fail(err, ATTN_ENOMEM, "a PNG of %zu x %zu pixels cannot be made: %s", c->width, c->height, image.message);
+    return attn_fail(err, ATTN_ENOMEM,
+                     "a PNG of %zu x %zu pixels cannot be made: %s", c->width, c->height, image.message);
 }
 
 /* ---- a figure -------------------------------------------------------------------------- */
@@ -171,7 +174,8 @@ static void put_words_over(void *self, const struct attn_lettering *w, uint8_t c
     put_text(&e->canvas, &to, &color);
 }
 
-static int cells(void *self, size_t x, size_t y, size_t cell, const uint8_t *steps, size_t rows, size_t cols, struct attn_err *err)
+static int cells(void *self, size_t x, size_t y, size_t cell, const uint8_t *steps, size_t rows, size_t cols,
+                 struct attn_err *err)
 {
     (void)err;
     for (size_t i = 0; i < rows; i++)
@@ -192,8 +196,8 @@ static int draw(struct enlarged *e, const struct attn_figure *f, struct attn_err
 {
     struct attn_pen pen = {e, fill_enlarged, put_words, cells, put_words_over};
     if (e->scale * larger(f->width, f->height) > SIDE_MOST)
-        return attn_fail(err, ATTN_EUSAGE, "a picture of %zu x %zu pixels is more than viewers open: take a smaller --width, or svg or "
-                         "pdf", e->scale * f->width, e->scale * f->height);
+        return attn_fail(err, ATTN_EUSAGE, "a picture of %zu x %zu pixels is more than viewers open: take a smaller "
+                                           "--width, or svg or pdf", e->scale * f->width, e->scale * f->height);
     int rc = attn_canvas_new(&e->canvas, e->scale * f->width, e->scale * f->height, err);
     return rc ? rc : attn_figure_draw(f, &pen, err);
 }

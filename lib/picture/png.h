@@ -1,5 +1,5 @@
-/* png.h - a picture of pixels, one byte each (the colors of figure.h), which becomes a PNG file; and what is drawn that way
- * alone: curves. */
+/* png.h - a picture of pixels, one byte each (the colors of figure.h), which becomes a PNG file; and what is drawn that
+ * way alone: curves. */
 #ifndef ATTN_PICTURE_PNG_H
 #define ATTN_PICTURE_PNG_H
 

@@ -18,7 +18,8 @@
 
 enum { DECADES = 6 };
 
-struct range { double least, most, smallest; };         /* of finite numbers; smallest: magnitude above 0; least > most: none yet */
+struct range { double least, most, smallest; };         /* of finite numbers; smallest: magnitude above 0; least > most:
+                                                         * none yet */
 
 static size_t first_column(const struct attn_scale *s, const struct attn_sheet *sheet)
 {
@@ -223,7 +224,8 @@ bool attn_legend_line(const struct attn_scale *s, size_t i, char text[96], int *
     *step = -1;
     if (s->scaling != ATTN_COLOR_LINEAR && i == n++) {
         strcpy(text, s->mirrored ? "logarithms of magnitudes, 0 in the middle"
-               : s->cut ? "logarithmic, six decades: smaller numbers look alike" : s->scaling == ATTN_COLOR_LOG ? "logarithmic"
+               : s->cut ? "logarithmic, six decades: smaller numbers look alike" : s->scaling == ATTN_COLOR_LOG ?
+               "logarithmic"
                : "each row divided by its largest magnitude");
         return true;
     }

@@ -1,4 +1,5 @@
-/* section.c - where everything of a section is: how matrices stand beside each other, how large their cells are, which labels fit.
+/* section.c - where everything of a section is: how matrices stand beside each other, how large their cells are, which
+ * labels fit.
  *
  * A width on paper decides the arrangement; without one, what can be looked at on a screen does. */
 #include "picture/section.h"
@@ -50,7 +51,8 @@ size_t attn_legend_height(const struct attn_section *s)
 
 /* ---- labels ---------------------------------------------------------------------------- */
 
-struct attn_label attn_section_label(const struct attn_tokens *tokens, size_t i, const struct attn_axis *axis, size_t columns)
+struct attn_label attn_section_label(const struct attn_tokens *tokens, size_t i, const struct attn_axis *axis,
+                                     size_t columns)
 {
     if (!tokens || i >= tokens->n)
         return attn_label_number(i);
@@ -120,7 +122,8 @@ static void arrange(struct attn_section *s, const struct attn_look *look)
     size_t n = s->sheets * s->matrices;
     bool wide = s->cols > 3 * s->rows;
     s->table = s->sheets > 1 && s->matrices > 1 && (!look->columns || look->columns == s->matrices);
-    s->across = s->table ? s->matrices : look->columns ? smaller(look->columns, n) : wide ? 1 : larger(smaller(n, 4), 1);
+    s->across = s->table ? s->matrices : look->columns ? smaller(look->columns, n) : wide ? 1 :
+                larger(smaller(n, 4), 1);
     while (!s->table && !look->columns && !wide && s->across * s->across < n)
         s->across++;
     s->down = parts_of(n, larger(s->across, 1));
@@ -173,7 +176,8 @@ static void make_room_for_words(struct attn_section *s, const struct attn_look *
     for (const struct attn_sheet *sheet = s->first; sheet; sheet = attn_album_next_sheet(s->album, sheet))
         for (size_t i = 0; i < sheet->n * sheet->rows * sheet->cols; i++)
             s->wide = larger(s->wide, (sheet->words ? letters(&sheet->words[i])
-                                                    : strlen(attn_section_number(text, s, sheet->data[i]))) * ATTN_LETTER + ATTN_APART);
+                                                    : strlen(attn_section_number(text, s, sheet->data[i]))) *
+                             ATTN_LETTER + ATTN_APART);
 }
 
 size_t attn_section_caption(const struct attn_section *s)
@@ -197,7 +201,8 @@ static void plan_axes(struct attn_section *s)
     s->top = plan_axis(attn_album_columns(s->album, s->first), s->cols, s->wide, ATTN_TOP_MAX, true);
 }
 
-/* Finds the largest cells of at least `least` with which the panels, fewer beside each other if need be, are no wider than `most`. */
+/* Finds the largest cells of at least `least` with which the panels, fewer beside each other if need be, are no wider
+ * than `most`. */
 static bool find_cells(struct attn_section *s, size_t least, size_t most)
 {
     enum { LARGEST = 40 };
@@ -235,8 +240,10 @@ static int fit_panels(struct attn_section *s, const struct attn_look *look, size
             found = find_cells(s, least[i], most);
         }
     if (!found)
-        return attn_fail(err, ATTN_EUSAGE, "%s: %zu keys or columns do not fit a width of %g mm: choose a larger --width, a smaller "
-                         "--font-size%s", s->first->title, s->cols, look->paper, look->numbers ? ", or no --annotate" : "");
+        return attn_fail(err, ATTN_EUSAGE, "%s: %zu keys or columns do not fit a width of %g mm: choose a larger "
+                                           "--width, a smaller --font-size%s", s->first->title, s->cols, look->paper,
+                         look->numbers ? ", or no --annotate" :
+                         "");
     s->table = s->table && s->across == s->matrices;
     s->down = parts_of(s->sheets * s->matrices, s->across);
     return ATTN_OK;
@@ -265,8 +272,9 @@ int attn_section_plan(struct attn_section *s, const struct attn_album *a, const 
     s->cell = s->wide = choose_cell(s, look);
     s->numbers = look->numbers && !first->words;
     if (s->numbers && s->sheets * s->matrices * s->rows * s->cols > NUMBERS_MOST)
-        return attn_fail(err, ATTN_EUSAGE, "%s: more than %d numbers cannot be read in a picture: leave --annotate out, or choose with "
-                         "--layer and --head", first->title, NUMBERS_MOST);
+        return attn_fail(err, ATTN_EUSAGE,
+                         "%s: more than %d numbers cannot be read in a picture: leave --annotate out, "
+                                           "or choose with --layer and --head", first->title, NUMBERS_MOST);
     choose_digits(s);
     if (first->words || s->numbers)
         make_room_for_words(s, look);
@@ -282,7 +290,10 @@ int attn_section_plan(struct attn_section *s, const struct attn_album *a, const 
         s->indent = 0;
         s->bar = smaller(BAR, larger(width, BESIDE_BAR + 2) - BESIDE_BAR);
     }
-    s->width = larger(panels_width(s), larger(s->indent + LEGEND_WIDTH, attn_font_columns(s->title, strlen(s->title)) * ATTN_TITLE_LETTER));
-    s->height = ATTN_TITLE + s->top.margin + s->down * (attn_section_caption(s) + s->rows * s->cell + ATTN_BETWEEN) + attn_legend_height(s);
+    s->width = larger(panels_width(s),
+                      larger(s->indent + LEGEND_WIDTH,
+                             attn_font_columns(s->title, strlen(s->title)) * ATTN_TITLE_LETTER));
+    s->height = ATTN_TITLE + s->top.margin + s->down * (attn_section_caption(s) + s->rows * s->cell + ATTN_BETWEEN) +
+                attn_legend_height(s);
     return ATTN_OK;
 }

@@ -8,10 +8,12 @@
 enum {                                  /* pixels */
     ATTN_LETTER = 7, ATTN_LINE = 16,    /* width of a label's letter; line spacing */
     ATTN_TITLE = 26, ATTN_TITLE_LETTER = 8,             /* a title with the space below it; its letters */
-    ATTN_BETWEEN = 14, ATTN_TICK = 3, ATTN_APART = 6,   /* between panels; length of a tick; from labels to their matrix */
+    ATTN_BETWEEN = 14, ATTN_TICK = 3, ATTN_APART = 6,   /* between panels; length of a tick; from labels to their
+                                                         * matrix */
     ATTN_LEGEND_THICK = 10, ATTN_LEGEND_TICK = 3        /* of the colour bar */
 };
-enum { ATTN_LEFT_MAX = 18, ATTN_TOP_MAX = 12, ATTN_LEGEND_INDENT = 3 };         /* columns: widest labels; beside a swatch */
+/* columns: widest labels; beside a swatch */
+enum { ATTN_LEFT_MAX = 18, ATTN_TOP_MAX = 12, ATTN_LEGEND_INDENT = 3 };
 
 struct attn_axis { size_t step, margin; bool up; };     /* every step-th is labelled; margin: pixels of the labels */
 
@@ -36,13 +38,17 @@ struct attn_section {
 /* width: what panels and title may take; 0: any. */
 int attn_section_plan(struct attn_section *s, const struct attn_album *a, const struct attn_sheet *first,
                       const struct attn_look *look, size_t width, struct attn_err *err);
-size_t attn_section_caption(const struct attn_section *s);         /* height of a panel's caption; 0: panels have none */
-size_t attn_section_pitch(const struct attn_section *s);            /* from the left of a panel to that of the next one */
+size_t attn_section_caption(const struct attn_section *s);         /* height of a panel's caption; 0: panels have
+                                                                    * none */
+size_t attn_section_pitch(const struct attn_section *s);            /* from the left of a panel to that of the next
+                                                                     * one */
 size_t attn_legend_height(const struct attn_section *s);
-/* Ends a line of the legend after so many columns, at a blank; returns what goes onto the next one.  NULL: it ends by itself. */
+/* Ends a line of the legend after so many columns, at a blank; returns what goes onto the next one.  NULL: it ends by
+ * itself. */
 char *attn_legend_piece(char *text, size_t columns);
 /* The label of row or column i: its token, with its number where not all are labelled. */
-struct attn_label attn_section_label(const struct attn_tokens *tokens, size_t i, const struct attn_axis *axis, size_t columns);
+struct attn_label attn_section_label(const struct attn_tokens *tokens, size_t i, const struct attn_axis *axis,
+                                     size_t columns);
 /* A number as it is written into its cell. */
 const char *attn_section_number(char text[ATTN_NUM_FIXED_MAX], const struct attn_section *s, float x);
 

@@ -33,8 +33,8 @@ static void fill(void *self, const struct attn_area *a, uint8_t color)
 static void put_text(const struct svg *s, const struct attn_lettering *w, const uint8_t *color)
 {
     static const char *const anchors[] = {[ATTN_BEGINS] = "start", [ATTN_MIDDLE] = "middle", [ATTN_ENDS] = "end"};
-    attn_out_printf(s->out, "<text x=\"%zu\" y=\"%zu\" font-size=\"%zu.%zu\" text-anchor=\"%s\"", w->x, w->y, w->column * 5 / 3,
-                    w->column * 50 / 3 % 10, anchors[w->anchor]);
+    attn_out_printf(s->out, "<text x=\"%zu\" y=\"%zu\" font-size=\"%zu.%zu\" text-anchor=\"%s\"", w->x, w->y,
+                    w->column * 5 / 3, w->column * 50 / 3 % 10, anchors[w->anchor]);
     if (w->up)
         attn_out_printf(s->out, " transform=\"rotate(-90 %zu %zu)\"", w->x, w->y);
     if (color)
@@ -90,19 +90,21 @@ static int put_image(const struct svg *s, const uint8_t *steps, size_t rows, siz
     int rc = attn_png_encode(&png, &len, &c, s->palette, err);
     if (rc)
         return rc;
-    attn_out_printf(s->out, "<image width=\"%zu\" height=\"%zu\" preserveAspectRatio=\"none\" image-rendering=\"pixelated\" "
-                    "href=\"data:image/png;base64,", cols, rows);
+    attn_out_printf(s->out, "<image width=\"%zu\" height=\"%zu\" preserveAspectRatio=\"none\" "
+                            "image-rendering=\"pixelated\" href=\"data:image/png;base64,", cols, rows);
     attn_out_base64(s->out, png, len);
     attn_out_str(s->out, "\"/>\n");
     free(png);
     return ATTN_OK;
 }
 
-static int cells(void *self, size_t x, size_t y, size_t cell, const uint8_t *steps, size_t rows, size_t cols, struct attn_err *err)
+static int cells(void *self, size_t x, size_t y, size_t cell, const uint8_t *steps, size_t rows, size_t cols,
+                 struct attn_err *err)
 {
     const struct svg *s = self;
     int rc = ATTN_OK;
-    attn_out_printf(s->out, "<g transform=\"translate(%zu %zu) scale(%zu)\" shape-rendering=\"crispEdges\">\n", x, y, cell);
+    attn_out_printf(s->out, "<g transform=\"translate(%zu %zu) scale(%zu)\" shape-rendering=\"crispEdges\">\n", x, y,
+                    cell);
     if (rows * cols > ATTN_SVG_SQUARES)
         rc = put_image(s, steps, rows, cols, err);
     else
@@ -117,7 +119,8 @@ static void put_title(struct attn_out *o, const struct attn_figure *f)
     enum { COLUMNS = 100 };
     const struct attn_album *a = f->album;
     const char *first = f->title ? f->title : a->model ? a->model : "";
-    struct attn_label text = attn_label_line(a->text && !f->title ? a->text : "", a->text && !f->title ? a->text_len : 0, COLUMNS);
+    struct attn_label text = attn_label_line(a->text && !f->title ? a->text :
+                                             "", a->text && !f->title ? a->text_len : 0, COLUMNS);
     if (!*first && !text.bytes)
         return;
     attn_out_str(o, "<title>");
@@ -141,7 +144,8 @@ int attn_svg_write(struct attn_out *o, const struct attn_album *a, const struct 
         else
             snprintf(size, sizeof size, "width=\"%zu\" height=\"%zu\"", f.width, f.height);
         attn_out_printf(o, "<svg xmlns=\"http://www.w3.org/2000/svg\" role=\"img\" %s viewBox=\"0 0 %zu %zu\" "
-                        "font-family=\"DejaVu Sans Mono, Menlo, Consolas, monospace\" fill=\"#1a1a1a\" xml:space=\"preserve\">\n",
+                           "font-family=\"DejaVu Sans Mono, Menlo, Consolas, monospace\" fill=\"#1a1a1a\" "
+                           "xml:space=\"preserve\">\n",
                         size, f.width, f.height);
         put_title(o, &f);
         attn_out_str(o, "<rect width=\"100%\" height=\"100%\" fill=\"#ffffff\"/>\n");

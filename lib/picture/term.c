@@ -93,7 +93,8 @@ unsigned attn_term_256(struct attn_rgb c)
 {
     static const unsigned cube[] = {0, 95, 135, 175, 215, 255};
     unsigned r = nearest_of(cube, 6, c.r), g = nearest_of(cube, 6, c.g), b = nearest_of(cube, 6, c.b);
-    unsigned mean = (c.r + c.g + c.b) / 3u, grey = mean < 8 ? 0 : mean > 238 ? 23 : (mean - 3) / 10, level = 8 + 10 * grey;
+    unsigned mean = (c.r + c.g + c.b) / 3u, grey = mean < 8 ? 0 : mean > 238 ? 23 : (mean - 3) / 10,
+    level = 8 + 10 * grey;
     bool greyer = apart(c, level, level, level) < apart(c, cube[r], cube[g], cube[b]);
     return greyer ? 232 + grey : 16 + 36 * r + 6 * g + b;
 }
@@ -139,7 +140,8 @@ static uint8_t stronger(const struct term *t, uint8_t a, uint8_t b)
     return abs(a - middle) >= abs(b - middle) ? a : b;
 }
 
-static int make_cells(struct cells *c, const struct term *t, const struct attn_sheet *sheet, size_t i, struct attn_err *err)
+static int make_cells(struct cells *c, const struct term *t, const struct attn_sheet *sheet, size_t i,
+                      struct attn_err *err)
 {
     *c = (struct cells){.rows = parts_of(sheet->rows, t->pool), .cols = parts_of(sheet->cols, t->pool)};
     c->step = calloc(c->rows * c->cols + 1, sizeof *c->step);

@@ -52,8 +52,8 @@ static struct attn_heads_seq seq_of(const struct attn_attention *a, size_t b, fl
         .context = context + b * a->H * a->Tq * a->dv, .Tq = a->Tq, .Tk = a->Tk, .pos = a->pos};
 }
 
-static struct attn_heads heads_of(const struct attn_attention *a, struct attn_heads_seq *seq, const struct attn_scratch *scratch,
-                                  struct attn_trace *trace)
+static struct attn_heads heads_of(const struct attn_attention *a, struct attn_heads_seq *seq,
+                                  const struct attn_scratch *scratch, struct attn_trace *trace)
 {
     return (struct attn_heads){
         .head = {.ldc = a->dv, .dh = a->dh, .dv = a->dv, .scale = attn_kind_scale(&a->kind, a->scale, a->dh),
@@ -68,7 +68,8 @@ static struct attn_scratch scratch_of(const struct attn_attention *a)
     size_t rows, positions = a->pos + a->Tq;
     return (struct attn_scratch){
         .H = a->H, .dh = a->dh, .dv = a->dv, .rows = __builtin_mul_overflow(a->batch, a->Tq, &rows) ? SIZE_MAX : rows,
-        .longest = a->Tq, .keys = a->Tk, .own = a->Tk, .positions = positions > a->Tk ? positions : a->Tk, .kind = a->kind,
+        .longest = a->Tq, .keys = a->Tk, .own = a->Tk, .positions = positions > a->Tk ? positions : a->Tk,
+        .kind = a->kind,
         .threads = a->threads > 0 ? a->threads : attn_cpu_count(),
         .watched = a->dots || a->scores || a->pattern};
 }
@@ -81,7 +82,9 @@ int attn_attention(float *context, const float *q, const float *k, const float *
     struct copier c = {.at = {a->dots, a->scores, a->pattern}, .next = a->H * a->Tq * a->Tk};
     const struct attn_observer obs = {.wants = copier_wants, .watch = copier_watch, .self = &c};
     struct attn_trace trace = {.obs = &obs, .n_obs = 1, .L = 1, .want = c.want};
-    const struct attn_stage stage = {.L = 1, .has = {[ATTN_ACT_DOTS] = true, [ATTN_ACT_SCORES] = true, [ATTN_ACT_PATTERN] = true}};
+    const struct attn_stage stage = {.L = 1,
+                                     .has = {[ATTN_ACT_DOTS] = true, [ATTN_ACT_SCORES] = true,
+                                             [ATTN_ACT_PATTERN] = true}};
     struct attn_scratch scratch = scratch_of(a);
     struct attn_heads_seq *seq = NULL;
     int rc = check(a, err);
@@ -103,7 +106,8 @@ int attn_attention(float *context, const float *q, const float *k, const float *
     if (a->overflow)
         *a->overflow = h.nonfinite;
     if (h.lost.rows && a->refuse_empty)
-        rc = attn_fail(err, ATTN_EFORMAT, "%zu of %zu rows look at no key, the first in sentence %zu, head %zu, row %zu",
+        rc = attn_fail(err, ATTN_EFORMAT, "%zu of %zu rows look at no key, the first in sentence %zu, head %zu, row "
+                                          "%zu",
                        h.lost.rows, a->batch * a->H * a->Tq, h.lost.seq, h.lost.head, h.lost.row);
 out:
     attn_arena_free(&arena);

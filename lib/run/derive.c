@@ -58,11 +58,14 @@ void attn_derive_lay_out(struct attn_derive *d, struct attn_arena *a, size_t R)
 {
     const struct attn_dims *n = &d->pass->w->n;
     size_t longest = d->pass->scratch.longest;
-    bool result = wanted_anywhere(d, ATTN_ACT_RESULT, ATTN_WATCH), norms = wanted_anywhere(d, ATTN_ACT_NORMS, ATTN_WATCH);
-    bool all_norms = wanted_anywhere(d, ATTN_ACT_NORMS, ATTN_WHOLE), rollout = wanted_anywhere(d, ATTN_ACT_ROLLOUT, ATTN_WATCH);
+    bool result = wanted_anywhere(d, ATTN_ACT_RESULT, ATTN_WATCH),
+    norms = wanted_anywhere(d, ATTN_ACT_NORMS, ATTN_WATCH);
+    bool all_norms = wanted_anywhere(d, ATTN_ACT_NORMS, ATTN_WHOLE),
+    rollout = wanted_anywhere(d, ATTN_ACT_ROLLOUT, ATTN_WATCH);
     bool lens = wanted_anywhere(d, ATTN_ACT_LENS, ATTN_WATCH), all_lens = wanted_anywhere(d, ATTN_ACT_LENS, ATTN_WHOLE);
     d->R = R;
-    d->part = attn_arena_f32(a, wanted_anywhere(d, ATTN_ACT_RESULT, ATTN_WHOLE) ? n->H : result || norms, longest, n->d);
+    d->part = attn_arena_f32(a, wanted_anywhere(d, ATTN_ACT_RESULT, ATTN_WHOLE) ? n->H : result || norms, longest,
+                             n->d);
     d->size = attn_arena_f32(a, norms ? n->H : 0, R, 1);
     d->norms = attn_arena_f32(a, all_norms ? n->H : norms, all_norms ? longest : smaller(longest, ATTN_BAND), longest);
     d->mean = attn_arena_f32(a, rollout, longest, longest);
@@ -75,13 +78,16 @@ void attn_derive_lay_out(struct attn_derive *d, struct attn_arena *a, size_t R)
 int attn_derive_check(const struct attn_derive *d, struct attn_err *err)
 {
     const struct attn_pass *p = d->pass;
-    bool norms = wanted_anywhere(d, ATTN_ACT_NORMS, ATTN_WATCH), rollout = wanted_anywhere(d, ATTN_ACT_ROLLOUT, ATTN_WATCH);
+    bool norms = wanted_anywhere(d, ATTN_ACT_NORMS, ATTN_WATCH),
+    rollout = wanted_anywhere(d, ATTN_ACT_ROLLOUT, ATTN_WATCH);
     for (size_t i = 0; i < p->seqs; i++) {
         if (p->seq[i].keys && rollout)
-            return attn_fail(err, ATTN_EUSAGE, "rollout follows attention from layer to layer within one text: there is "
-                             "none where a text looks at another");
+            return attn_fail(err, ATTN_EUSAGE,
+                             "rollout follows attention from layer to layer within one text: there is "
+                                               "none where a text looks at another");
         if (p->seq[i].pos && (norms || rollout))
-            return attn_fail(err, ATTN_EUSAGE, "%s needs a text in one pass, but sentence %zu continues a cache of %zu tokens",
+            return attn_fail(err, ATTN_EUSAGE, "%s needs a text in one pass, but sentence %zu continues a cache of %zu "
+                                               "tokens",
                              norms ? "attn.norms" : "rollout", i, p->seq[i].pos);
     }
     return ATTN_OK;
@@ -107,7 +113,8 @@ static void split_output(struct attn_derive *d, const struct attn_probe *context
     size_t H = p->w->n.H, dv = p->w->n.dv, width = p->w->n.d, T = context->rows;
     bool whole = wanted(d, ATTN_ACT_RESULT, context->layer, ATTN_WHOLE);
     struct attn_probe part = {.act = ATTN_ACT_RESULT, .layer = context->layer, .seq = context->seq, .ndim = 3,
-                              .shape = {H, T, width}, .heads = whole ? H : 1, .rows = T, .cols = width, .ld_head = T * width,
+                              .shape = {H, T, width}, .heads = whole ? H : 1, .rows = T, .cols = width,
+                              .ld_head = T * width,
                               .ld = width};
     for (size_t h = 0; h < H; h++) {
         struct attn_mat w = of_head(p, context->layer, h);
@@ -204,7 +211,8 @@ static void roll(struct attn_derive *d, const struct attn_probe *pattern)
     if (pattern->layer > 0)
         attn_gemm(p->team, d->next, T, d->mean, T, T, &before, ATTN_STORE, NULL);
     memcpy(rollout, pattern->layer > 0 ? d->next : d->mean, T * T * sizeof *rollout);
-    struct attn_probe whole = {.act = ATTN_ACT_ROLLOUT, .layer = pattern->layer, .seq = pattern->seq, .ndim = 2, .shape = {T, T},
+    struct attn_probe whole = {.act = ATTN_ACT_ROLLOUT, .layer = pattern->layer, .seq = pattern->seq, .ndim = 2,
+                               .shape = {T, T},
                                .heads = 1, .rows = T, .cols = T, .ld = T};
     attn_trace_announce(p->trace, &whole, rollout);
 }
@@ -228,7 +236,8 @@ static void look_through(struct attn_derive *d, const struct attn_probe *post)
 {
     struct attn_pass *p = d->pass;
     size_t V = p->w->n.V, width = p->w->n.d, first = p->seq[post->seq].row;
-    struct attn_probe band = {.act = ATTN_ACT_LENS, .layer = post->layer, .seq = post->seq, .ndim = 2, .shape = {post->rows, V},
+    struct attn_probe band = {.act = ATTN_ACT_LENS, .layer = post->layer, .seq = post->seq, .ndim = 2,
+                              .shape = {post->rows, V},
                               .heads = 1, .cols = V, .ld = V};
     bool whole = wanted(d, ATTN_ACT_LENS, post->layer, ATTN_WHOLE);
     for (band.row0 = 0; band.row0 < post->rows; band.row0 += band.rows) {

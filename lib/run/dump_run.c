@@ -52,7 +52,8 @@ static int watch(void *self, const struct attn_probe *band, struct attn_err *err
     return rc;
 }
 
-static int keep_tokens(struct attn_dump *d, struct attn_dump_list *to, const struct attn_tokens *tokens, struct attn_err *err)
+static int keep_tokens(struct attn_dump *d, struct attn_dump_list *to, const struct attn_tokens *tokens,
+                       struct attn_err *err)
 {
     int rc = ATTN_OK;
     for (size_t i = 0; tokens && i < tokens->n && !rc; i++) {

@@ -12,8 +12,8 @@
 
 enum { NUMBERS = 3 };
 
-/* A number of a kind: its letter, where it is stored, its smallest and largest value, and, where one of each kind is listed, how
- * many halves of the number of keys to see it is. */
+/* A number of a kind: its letter, where it is stored, its smallest and largest value, and, where one of each kind is
+ * listed, how many halves of the number of keys to see it is. */
 struct number { char letter; size_t at; uint64_t least, most; unsigned halves; };
 _Static_assert(sizeof(size_t) == sizeof(uint64_t), "numbers of a kind are stored alike");
 #define NUMBER(letter, member, least, most, halves) {letter, offsetof(struct attn_kind, member), least, most, halves}
@@ -21,14 +21,15 @@ static const struct number W = NUMBER('W', w, 1, INT32_MAX, 2), S = NUMBER('S', 
                            R = NUMBER('R', r, 0, INT32_MAX, 1), B = NUMBER('B', b, 1, INT32_MAX, 2),
                            SEED = NUMBER('N', seed, 0, UINT64_MAX, 0);
 
-/* What the library knows of a row besides.  seen: what a query sees, in a table: {W} is a number, {s} the plural of the one before
- * it, {mask} what the model's own mask shows; NULL: the model says it. */
+/* What the library knows of a row besides.  seen: what a query sees, in a table: {W} is a number, {s} the plural of the
+ * one before it, {mask} what the model's own mask shows; NULL: the model says it. */
 struct attn_kind_method { const struct number *number[NUMBERS]; const char *seen; };
 #define METHOD(text, ...) &(const struct attn_kind_method){.number = {__VA_ARGS__}, .seen = text}
 
 static const struct attn_kind_row attn_kinds[] = {
     [ATTN_MODEL] = {"model", "the default, the model's own", "the model's own attention", METHOD(NULL, NULL)},
-    [ATTN_FULL] = {"full", "no mask", "every query sees every key", METHOD("no mask: all tokens, including later ones", NULL)},
+    [ATTN_FULL] = {"full", "no mask",
+                   "every query sees every key", METHOD("no mask: all tokens, including later ones", NULL)},
     [ATTN_CAUSAL] = {"causal", NULL, "q sees k up to q; hidden scores are -inf before the softmax",
         METHOD("itself and all before it: hidden scores are -inf", NULL)},
     [ATTN_CAUSAL_RENORM] = {"causal-renorm", NULL,
@@ -41,13 +42,14 @@ static const struct attn_kind_row attn_kinds[] = {
     [ATTN_STRIDED] = {"strided:W,S", NULL, "k <= q, and q-k < W or (q-k) % S == 0",
         METHOD("the last {W}, and earlier ones a multiple of {S} away", &W, &S)},
     [ATTN_RANDOM] = {"random:W,R,SEED", NULL,
-        "the window, and min(R, n) of the n = q-W+1 keys before it, the same in every head: the first of a "
-        "shuffled list 0, 1, ... n-1, where for i = 0, 1, ... item i is swapped with item i + next % (n-i), and next is the next "
+        "the window, and min(R, n) of the n = q-W+1 keys before it, the same in every head: the first of a shuffled "
+        "list 0, 1, ... n-1, where for i = 0, 1, ... item i is swapped with item i + next % (n-i), and next is the next "
         "number of splitmix64 seeded with SEED + q",
         METHOD("the last {W}, and {R} earlier one{s} drawn at random", &W, &R, &SEED)},
     [ATTN_LINEAR] = {"linear", NULL,
         "weights phi(q).phi(k) divided by their sum, phi(x) = elu(x) + 1: no softmax, no scale, no dots and scores; "
-        "causal when the model is.  Time grows with the length of the text, not its square, unless the pattern is shown",
+        "causal when the model is.  Time grows with the length of the text, not its square, unless the pattern is "
+        "shown",
         METHOD("no softmax: the features of all keys are summed once", NULL)},
     [ATTN_BLOCK] = {"block:B", NULL,
         "the result of causal (or full, where the model has no mask), computed B keys at a time: with a running maximum "
@@ -117,9 +119,11 @@ static int read_numbers(struct attn_kind *k, const struct attn_kind_row *row, co
         uint64_t x;
         bool last = !number(row, i + 1);
         if (!attn_num_parse_u64(at, len, &x) || last != (at[len] == '\0'))
-            return attn_fail(err, ATTN_EUSAGE, "attention '%.40s' is not of the form %s, in whole numbers", text, row->form);
+            return attn_fail(err, ATTN_EUSAGE,
+                             "attention '%.40s' is not of the form %s, in whole numbers", text, row->form);
         if (x < n->least || x > n->most)
-            return attn_fail(err, ATTN_EUSAGE, "attention '%.40s': %" PRIu64 " is not in %" PRIu64 "..%" PRIu64 " (%s)", text, x,
+            return attn_fail(err, ATTN_EUSAGE,
+                             "attention '%.40s': %" PRIu64 " is not in %" PRIu64 "..%" PRIu64 " (%s)", text, x,
                              n->least, n->most, row->form);
         set(k, n, x);
         at += len + 1;
@@ -163,7 +167,8 @@ const char *attn_kind_text(char buf[ATTN_KIND_TEXT], const struct attn_kind *k)
 {
     const struct attn_kind_row *row = row_of(k);
     const struct number *field;
-    int n = row ? snprintf(buf, ATTN_KIND_TEXT, "%.*s", (int)name_length(row), row->form) : snprintf(buf, ATTN_KIND_TEXT, "mask");
+    int n = row ? snprintf(buf, ATTN_KIND_TEXT,
+                           "%.*s", (int)name_length(row), row->form) : snprintf(buf, ATTN_KIND_TEXT, "mask");
     for (size_t i = 0; (field = number(row, i)); i++)
         n += snprintf(buf + n, ATTN_KIND_TEXT - (size_t)n, "%c%" PRIu64, i ? ',' : ':', get(k, field));
     return buf;
@@ -190,7 +195,8 @@ void attn_kind_seen(char text[ATTN_KIND_SEEN], const struct attn_kind *k, bool c
     uint64_t last = 0;
     size_t n = 0;
     for (; *s && n + 1 < ATTN_KIND_SEEN; s += *s == '{' ? strcspn(s, "}") + 1 : 1)
-        n += *s == '{' ? (size_t)put_seen(text + n, ATTN_KIND_SEEN - n, s, k, causal, &last) : (text[n] = *s, (size_t)1);
+        n += *s == '{' ? (size_t)put_seen(text + n, ATTN_KIND_SEEN - n, s, k, causal, &last) :
+             (text[n] = *s, (size_t)1);
     text[n < ATTN_KIND_SEEN ? n : ATTN_KIND_SEEN - 1] = '\0';
 }
 
@@ -210,7 +216,8 @@ void attn_kind_each(char *list, size_t size, size_t keys)
 /* "none", "sqrt", "model", or a number that reads back exactly.  Returns buf. */
 static const char *scale_text(char buf[ATTN_KIND_TEXT], const struct attn_kind *k)
 {
-    static const char *const names[] = {[ATTN_SCALE_MODEL] = "model", [ATTN_SCALE_NONE] = "none", [ATTN_SCALE_SQRT] = "sqrt"};
+    static const char *const names[] = {[ATTN_SCALE_MODEL] = "model", [ATTN_SCALE_NONE] = "none",
+                                        [ATTN_SCALE_SQRT] = "sqrt"};
     if (k->scaling == ATTN_SCALE_VALUE)
         buf[attn_num_f64(buf, k->scale)] = '\0';
     else

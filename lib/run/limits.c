@@ -25,7 +25,8 @@
 enum {
     ITEMS = 16,                         /* items of arithmetic per thread */
     ROUNDS = 50000,                     /* rounds of an item: a fraction of a millisecond */
-    TIMES = 200, ROWS = 24, STEPS = 64, /* products of an item, about as long; with so many rows and steps each has 28 KB, in L1 */
+    TIMES = 200, ROWS = 24, STEPS = 64, /* products of an item, about as long; with so many rows and steps each has 28
+                                         * KB, in L1 */
     PAIR_TIMES = 48,                    /* the same in bf16 */
     ROW = 512, NUMBERS = 4 * ROW,       /* of a softmax; of an activation: 8 KB ... */
     PASSES = 150,                       /* ... again and again */
@@ -45,7 +46,8 @@ struct attn_limits {
     int threads;                        /* of the team; 0: there is none */
     size_t caches, bytes;               /* of the last-level caches; of the buffer, whole chunks */
     char *buffer;                       /* NULL: not needed yet */
-    size_t next;                        /* the chunk to read next; in turn, so that it is long since evicted from the caches */
+    size_t next;                        /* the chunk to read next; in turn, so that it is long since evicted from the
+                                         * caches */
     size_t chunk, chunks;               /* bytes of a chunk, and how many are read in turn */
     int places;                         /* of a chunk that are read side by side */
 };
@@ -112,7 +114,8 @@ static void multiply(void *ctx, size_t item, int worker)
     struct attn_prefetch none = {0};
     (void)ctx, (void)item, (void)worker;
     for (int i = 0; i < TIMES; i++)
-        attn_multiply(&(struct attn_operands){.y = y, .ldy = ATTN_PANEL, .x = x, .ldx = STEPS, .w = w, .ldw = ATTN_PANEL, .more = true},
+        attn_multiply(&(struct attn_operands){.y = y, .ldy = ATTN_PANEL, .x = x, .ldx = STEPS, .w = w,
+                                              .ldw = ATTN_PANEL, .more = true},
                       ROWS, ATTN_PANEL, STEPS, &none);
 }
 
@@ -130,7 +133,8 @@ static void multiply_pairs(void *ctx, size_t item, int worker)
     memset(x, byte, sizeof x);
     memset(w, byte, sizeof w);
     for (int i = 0; i < PAIR_TIMES; i++)
-        attn_multiply(&(struct attn_operands){.y = y, .ldy = ATTN_PANEL, .x = x, .ldx = WORDS, .w = w, .ldw = ATTN_PANEL, .in_bf16 = true},
+        attn_multiply(&(struct attn_operands){.y = y, .ldy = ATTN_PANEL, .x = x, .ldx = WORDS, .w = w,
+                                              .ldw = ATTN_PANEL, .in_bf16 = true},
                       SHEET, ATTN_PANEL, WORDS, &(struct attn_prefetch){0});
 }
 
@@ -139,7 +143,8 @@ static double multiplied_pairs(size_t times)
     return 2.0 * (double)times * SHEET * 2 * WORDS * ATTN_PANEL;
 }
 
-/* In place: from the second time on x is a softmax already, which takes as long.  Rows take each step together, as in attention. */
+/* In place: from the second time on x is a softmax already, which takes as long.  Rows take each step together, as in
+ * attention. */
 static void softmax(float *x, float *y)
 {
     bool finite;

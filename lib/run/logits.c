@@ -1,5 +1,5 @@
-/* logits.c - what a row of logits says: the likeliest token, the probability of a token, the scores of a text, and which token
- * to draw next.
+/* logits.c - what a row of logits says: the likeliest token, the probability of a token, the scores of a text, and
+ * which token to draw next.
  *
  * All probabilities are computed in double precision.  If top_k or top_p are in effect, the likeliest tokens are
  * taken off a heap one by one, as many as needed.  The draw then goes through these in the order of their ids,
@@ -20,8 +20,10 @@
 
 static int not_finite(const float *logits, size_t i, struct attn_err *err)
 {
-    return attn_fail(err, ATTN_EFORMAT, "the logit of token %zu is %s, expected a finite number: the weights overflow or "
-                     "are damaged, or an edit made it so", i, isnan(logits[i]) ? "nan" : logits[i] > 0 ? "inf" : "-inf");
+    return attn_fail(err, ATTN_EFORMAT, "the logit of token %zu is %s, expected a finite number: the weights overflow "
+                                        "or are damaged, or an edit made it so", i, isnan(logits[i]) ?
+                     "nan" : logits[i] > 0 ? "inf" :
+                     "-inf");
 }
 
 static int no_tokens(struct attn_err *err)
@@ -29,7 +31,8 @@ static int no_tokens(struct attn_err *err)
     return attn_fail(err, ATTN_EUSAGE, "there are logits of 0 tokens, expected one at least");
 }
 
-/* The likeliest of V tokens; of equally likely ones, that with the lowest id.  -inf rules a token out, but not all of them. */
+/* The likeliest of V tokens; of equally likely ones, that with the lowest id.  -inf rules a token out, but not all of
+ * them. */
 static int find_best(int32_t *best, const float *logits, size_t V, struct attn_err *err)
 {
     bool finite;
@@ -188,19 +191,23 @@ static int watch(void *self, const struct attn_probe *p, struct attn_err *err)
     return rc;
 }
 
-static int check_text(const struct attn_model *m, const int32_t *ids, size_t n, size_t stride, const struct attn_kind *kind,
-                      struct attn_err *err)
+static int check_text(const struct attn_model *m, const int32_t *ids, size_t n, size_t stride,
+                      const struct attn_kind *kind, struct attn_err *err)
 {
     size_t n_ctx = m->w.n.n_ctx;
     int rc = attn_model_predicts(m, kind, err);
     if (rc)
         return rc;
     if (n > 1 && n_ctx < 2)
-        return attn_fail(err, ATTN_EUSAGE, "model %s takes one token at a time (n_ctx), so no token can be scored given another",
+        return attn_fail(err, ATTN_EUSAGE,
+                         "model %s takes one token at a time (n_ctx), so no token can be scored given "
+                                           "another",
                          m->source.name);
     if (n > n_ctx && (stride < 1 || stride >= n_ctx))
-        return attn_fail(err, ATTN_EUSAGE, "the text has %zu tokens, more than the %zu (n_ctx) of model %s: windows %zu apart "
-                         "cannot score each of them, expected 1 to %zu", n, n_ctx, m->source.name, stride, n_ctx - 1);
+        return attn_fail(err, ATTN_EUSAGE,
+                         "the text has %zu tokens, more than the %zu (n_ctx) of model %s: windows %zu "
+                                           "apart cannot score each of them, expected 1 to %zu", n, n_ctx,
+                         m->source.name, stride, n_ctx - 1);
     return attn_model_check_ids(m, ids, n, err);
 }
 
@@ -219,8 +226,8 @@ static int new_run(struct attn_run **out, const struct attn_model *m, const stru
     return rc;
 }
 
-int attn_score(double *out, const struct attn_model *m, const int32_t *ids, size_t n, const struct attn_score_opts *opts,
-               struct attn_err *err)
+int attn_score(double *out, const struct attn_model *m, const int32_t *ids, size_t n,
+               const struct attn_score_opts *opts, struct attn_err *err)
 {
     struct attn_score_opts o = opts ? *opts : (struct attn_score_opts){0};
     size_t n_ctx = m->w.n.n_ctx, window = smaller(n, n_ctx), stride = o.stride ? o.stride : n_ctx > 2 ? n_ctx / 2 : 1;
@@ -251,7 +258,8 @@ struct attn_sampler {
     uint64_t state;
     const float *logits;                /* set during a draw */
     double *weight;                     /* [V] probabilities relative to the likeliest, which has 1 */
-    int32_t *heap;                      /* [V] a heap of the tokens not taken off yet, then those taken off, likeliest last */
+    int32_t *heap;                      /* [V] a heap of the tokens not taken off yet, then those taken off, likeliest
+                                         * last */
     size_t left;                        /* how many are in the heap */
 };
 
@@ -386,7 +394,8 @@ static int32_t draw(struct attn_sampler *s)
     for (i = 0; i < n; i++)
         whole += s->weight[kept[i]];
     double at = attn_splitmix_unit(attn_splitmix_next(&s->state)) * whole;
-    int32_t last = kept[0];             /* rounding may make `at` the whole sum: then the last token with a weight is taken */
+    int32_t last = kept[0];             /* rounding may make `at` the whole sum: then the last token with a weight is
+                                         * taken */
     for (i = 0; i < n && sum <= at; i++) {
         if (s->weight[kept[i]] > 0)
             last = kept[i];

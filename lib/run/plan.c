@@ -14,13 +14,14 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Rows of logits in one band: the more, the less often the output layer is read; at most so many numbers if they are not few. */
+/* Rows of logits in one band: the more, the less often the output layer is read; at most so many numbers if they are
+ * not few. */
 enum { LOGIT_ROWS = 128, LOGIT_ROWS_FEW = 32, LOGITS = 1 << 23 };
 
 /* ---- what can be selected ---- */
 
-int attn_select_new(struct attn_select **out, const struct attn_model *m, const struct attn_kind *kind, const char *show,
-                    const char *layers, const char *heads, struct attn_err *err)
+int attn_select_new(struct attn_select **out, const struct attn_model *m, const struct attn_kind *kind,
+                    const char *show, const char *layers, const char *heads, struct attn_err *err)
 {
     static const struct attn_kind own;
     struct attn_stage stage = attn_model_stage(m, kind ? kind : &own);
@@ -40,7 +41,8 @@ static int check_plan(const struct attn_model *m, const struct attn_plan *p, str
     if (p->rows == 0 || p->seqs == 0)
         return attn_fail(err, ATTN_EFORMAT, "nothing to run: the text has no tokens");
     if ((unsigned)p->copies > ATTN_COPY_FIRST)
-        return attn_fail(err, ATTN_EUSAGE, "attn_plan.copies is %d, but must be one of enum attn_copies", (int)p->copies);
+        return attn_fail(err, ATTN_EUSAGE,
+                         "attn_plan.copies is %d, but must be one of enum attn_copies", (int)p->copies);
     if (p->kind.form == ATTN_MASKED)
         return attn_fail(err, ATTN_EUSAGE, "masks are for attn_attention: a run takes a kind that says what they are");
     int rc = attn_kind_check(&p->kind, err);
@@ -145,8 +147,10 @@ static int ask(struct attn_run *r, const struct attn_observer *obs, size_t n_obs
 static double work(const struct attn_run *r)
 {
     const struct attn_dims *n = &r->model->w.n;
-    double qkv = (double)n->d * (double)(n->H * n->dh + n->Hkv * (n->dh + n->dv)), o = (double)(n->H * n->dv) * (double)n->d;
-    double mlp = 3.0 * (double)n->d * (double)n->m, keys = (double)r->pass.scratch.keys * (double)(n->H * (n->dh + n->dv));
+    double qkv = (double)n->d * (double)(n->H * n->dh + n->Hkv * (n->dh + n->dv)),
+    o = (double)(n->H * n->dv) * (double)n->d;
+    double mlp = 3.0 * (double)n->d * (double)n->m,
+    keys = (double)r->pass.scratch.keys * (double)(n->H * (n->dh + n->dv));
     double logits = r->pass.logit_rows ? (double)n->d * (double)n->V : 0;
     return 2.0 * (double)r->plan.rows * ((double)n->L * (qkv + o + mlp + keys) + logits);
 }
@@ -276,7 +280,8 @@ void attn_run_free(struct attn_run *r)
 
 struct attn_panels_use attn_run_use(const struct attn_run *r)
 {
-    bool lone = r->plan.keys > 0 && attn_panels_help_one(r->plan.bf16), all = attn_trace_wants_all(&r->trace, ATTN_ACT_LOGITS, -1);
+    bool lone = r->plan.keys > 0 && attn_panels_help_one(r->plan.bf16),
+    all = attn_trace_wants_all(&r->trace, ATTN_ACT_LOGITS, -1);
     bool logits = attn_trace_wants(&r->trace, ATTN_ACT_LOGITS, -1, ATTN_WATCH | ATTN_EDIT);
     return (struct attn_panels_use){r->plan.bf16, lone, all || (lone && logits)};
 }
@@ -306,7 +311,8 @@ int attn_run_measure(struct attn_cost *out, const struct attn_model *m, const st
 
 /* ---- costs ---- */
 
-enum { NPY_HEADER = 128, CSV_NUMBER = 12 };     /* bytes; most numbers in CSV have nine digits, a sign, a point and a comma */
+enum { NPY_HEADER = 128, CSV_NUMBER = 12 };     /* bytes; most numbers in CSV have nine digits, a sign, a point and a
+                                                 * comma */
 
 static unsigned selected(void *self, int act, int layer)
 {
@@ -314,7 +320,8 @@ static unsigned selected(void *self, int act, int layer)
 }
 
 /* Adds one activation, which is one .npy file. */
-static void add_file(struct attn_cost *out, const struct attn_select *s, const struct attn_info *info, int act, size_t T)
+static void add_file(struct attn_cost *out, const struct attn_select *s, const struct attn_info *info, int act,
+                     size_t T)
 {
     size_t shape[3], heads;
     int n = attn_act_shape(shape, info, act, T, T);
@@ -326,8 +333,8 @@ static void add_file(struct attn_cost *out, const struct attn_select *s, const s
     out->numbers += numbers;
 }
 
-int attn_cost_of(struct attn_cost *out, const struct attn_model *m, const struct attn_select *what, const struct attn_plan *p,
-                 struct attn_err *err)
+int attn_cost_of(struct attn_cost *out, const struct attn_model *m, const struct attn_select *what,
+                 const struct attn_plan *p, struct attn_err *err)
 {
     struct attn_info info;
     struct attn_observer obs = {.wants = selected, .self = (void *)what};

@@ -1,5 +1,6 @@
-/* run.c - drives the forward pass: checks the input, computes block after block, and checks after each whether an observer failed
- * or a number is not finite.  Here are also the caches that continue a sentence token by token, and runs of a single sentence. */
+/* run.c - drives the forward pass: checks the input, computes block after block, and checks after each whether an
+ * observer failed or a number is not finite.  Here are also the caches that continue a sentence token by token, and
+ * runs of a single sentence. */
 #include "run/run.h"
 
 #include "base/err.h"
@@ -18,11 +19,13 @@ static int take_cache(const struct attn_run *r, const struct attn_pass_seq *s, s
         return attn_fail(err, ATTN_EUSAGE, "the cache of sentence %zu belongs to another model", i);
     size_t most = smaller(s->kv->capacity, r->pass.scratch.keys);
     if (s->pos + s->T > most)
-        return attn_fail(err, ATTN_EUSAGE, "sentence %zu grows to %zu tokens, but its cache and plan have room for %zu", i,
+        return attn_fail(err, ATTN_EUSAGE,
+                         "sentence %zu grows to %zu tokens, but its cache and plan have room for %zu", i,
                          s->pos + s->T, most);
     if (!attn_rope_cache_valid(&r->model->w, s->pos, s->pos + s->T))
-        return attn_fail(err, ATTN_EUSAGE, "sentence %zu grows from %zu to %zu tokens, and its cached keys were turned by the "
-                         "angles of shorter texts: run all of it with an empty cache", i, s->pos, s->pos + s->T);
+        return attn_fail(err, ATTN_EUSAGE, "sentence %zu grows from %zu to %zu tokens, and its cached keys were turned "
+                                           "by the angles of shorter texts: run all of it with an empty cache", i,
+                         s->pos, s->pos + s->T);
     if (s->kv->taken)
         return attn_fail(err, ATTN_EUSAGE, "the cache of sentence %zu is that of another one of the same call, too", i);
     s->kv->taken = true;
@@ -46,10 +49,12 @@ static int add_seq(struct attn_run *r, const int32_t *ids, const struct attn_seq
     if (seq->T == 0)
         return attn_fail(err, ATTN_EFORMAT, "nothing to run: the text has no tokens");
     if (seq->T > n_ctx - s->pos)
-        return attn_fail(err, ATTN_EFORMAT, "the text has %zu tokens, but model %s takes at most %zu (n_ctx): shorten it",
+        return attn_fail(err, ATTN_EFORMAT, "the text has %zu tokens, but model %s takes at most %zu (n_ctx): shorten "
+                                            "it",
                          s->pos + seq->T, r->model->source.name, n_ctx);
     if (seq->T > r->plan.rows - used)
-        return attn_fail(err, ATTN_EUSAGE, "sentence %zu has %zu tokens, but %zu of the %zu planned rows are left", i, seq->T,
+        return attn_fail(err, ATTN_EUSAGE,
+                         "sentence %zu has %zu tokens, but %zu of the %zu planned rows are left", i, seq->T,
                          r->plan.rows - used, r->plan.rows);
     r->pass.rows = used + seq->T;
     int rc = take_cache(r, s, i, err);
@@ -68,13 +73,14 @@ static int set_keys(struct attn_run *r, const struct attn_seq *seq, size_t i, si
     while (j < n && &seq[j] != seq[i].keys)
         j++;
     if (r->plan.kind.form != ATTN_MODEL)
-        return attn_fail(err, ATTN_EUSAGE, "a sentence that looks at another one has no mask, and the other one the model's "
-                         "own attention: that goes with no other kind");
+        return attn_fail(err, ATTN_EUSAGE, "a sentence that looks at another one has no mask, and the other one the "
+                                           "model's own attention: that goes with no other kind");
     if (j == n || j == i || seq[j].keys)
-        return attn_fail(err, ATTN_EUSAGE, "sentence %zu looks at the keys of one that is no other of the %zu, or that has "
-                         "none of its own", i, n);
+        return attn_fail(err, ATTN_EUSAGE, "sentence %zu looks at the keys of one that is no other of the %zu, or that "
+                                           "has none of its own", i, n);
     if (seq[i].kv || seq[j].kv)
-        return attn_fail(err, ATTN_EUSAGE, "sentence %zu looks at the keys of sentence %zu: neither can have a cache", i, j);
+        return attn_fail(err, ATTN_EUSAGE,
+                         "sentence %zu looks at the keys of sentence %zu: neither can have a cache", i, j);
     r->seq[i].keys = &r->seq[j];
     return ATTN_OK;
 }
@@ -97,9 +103,9 @@ static int start(struct attn_run *r, const int32_t *ids, const struct attn_seq *
     return rc || !r->derive.pass ? rc : attn_derive_check(&r->derive, err);
 }
 
-/* Fails if an observer failed.  The weights of large models were not checked when they were opened: if a block gives numbers
- * that are not finite, or had such dots (the last block may leave their rows out), they are checked now, since they are the
- * likeliest cause. */
+/* Fails if an observer failed.  The weights of large models were not checked when they were opened: if a block gives
+ * numbers that are not finite, or had such dots (the last block may leave their rows out), they are checked now, since
+ * they are the likeliest cause. */
 static int look_after(struct attn_run *r, struct attn_err *err)
 {
     if (r->trace.err.code)
@@ -120,7 +126,8 @@ static size_t saves(const struct attn_run *r)
     enum { LONG = 64 };
     if (r->pass.rows == 1)
         return attn_run_use(r).lone ? ATTN_RUN_LONE : 0;
-    bool gain = r->model->w.n.L && attn_panels_help_many(&r->model->w.block->q, r->plan.bf16);   /* one weight stands for all */
+    /* one weight stands for all */
+    bool gain = r->model->w.n.L && attn_panels_help_many(&r->model->w.block->q, r->plan.bf16);
     return r->pass.rows >= LONG && gain ? r->pass.rows : 0;
 }
 
@@ -135,8 +142,9 @@ static void copy_panels(struct attn_run *r)
         r->pass.w = &r->panels.w;
 }
 
-/* How many blocks to run: up to the last one that somebody watches, unless logits or a cache need all.  Where nobody watches any, a
- * run is there to be timed, or to see whether it fails.  What is derived is computed by an observer of what it is made of. */
+/* How many blocks to run: up to the last one that somebody watches, unless logits or a cache need all.  Where nobody
+ * watches any, a run is there to be timed, or to see whether it fails.  What is derived is computed by an observer of
+ * what it is made of. */
 static size_t blocks_of(const struct attn_run *r)
 {
     size_t L = r->model->w.n.L, read = L;
@@ -176,7 +184,8 @@ static int pass(struct attn_run *r, const struct beginning *b, struct attn_err *
     return look_after(r, err);
 }
 
-static int run_from(struct attn_run *r, const struct beginning *b, const struct attn_seq *seq, size_t n, struct attn_err *err)
+static int run_from(struct attn_run *r, const struct beginning *b, const struct attn_seq *seq, size_t n,
+                    struct attn_err *err)
 {
     int rc = attn_team_check(r->pass.team, "this run", err);
     if (rc)
@@ -203,7 +212,8 @@ int attn_run_restart(struct attn_run *r, size_t layer, const float *const *x, co
                      struct attn_err *err)
 {
     if (layer > r->model->w.n.L)
-        return attn_fail(err, ATTN_EUSAGE, "a run cannot begin at layer %zu: model %s has %zu", layer, r->model->source.name,
+        return attn_fail(err, ATTN_EUSAGE,
+                         "a run cannot begin at layer %zu: model %s has %zu", layer, r->model->source.name,
                          r->model->w.n.L);
     return run_from(r, &(struct beginning){.layer = layer, .x = x}, seq, n, err);
 }
@@ -261,7 +271,8 @@ int attn_kv_copy(struct attn_kv *to, const struct attn_kv *from, size_t n, struc
 {
     const struct attn_dims *d = from->n;
     if (to->n != d || to->capacity != from->capacity || n > from->length)
-        return attn_fail(err, ATTN_EUSAGE, "a cache can be copied to one for as many tokens of the same model, up to the %zu it has",
+        return attn_fail(err, ATTN_EUSAGE, "a cache can be copied to one for as many tokens of the same model, up to "
+                                           "the %zu it has",
                          from->length);
     if (to != from) {
         memcpy(to->keys, from->keys, d->L * d->Hkv * attn_keys_size(from->capacity, d->dh, d->dv) * sizeof *to->keys);
@@ -278,12 +289,14 @@ size_t attn_kv_length(const struct attn_kv *kv)
 
 /* ---- one sentence and, in the same pass, another one that it looks at in cross-attention ---- */
 
-static int check_length(const struct attn_model *m, const struct attn_tokens *t, const char *which, struct attn_err *err)
+static int check_length(const struct attn_model *m, const struct attn_tokens *t, const char *which,
+                        struct attn_err *err)
 {
     if (!t->n)
         return attn_fail(err, ATTN_EFORMAT, "nothing to run: the %s has no tokens", which);
     if (t->n > m->w.n.n_ctx)
-        return attn_fail(err, ATTN_EFORMAT, "the %s has %zu tokens, but model %s takes at most %zu (n_ctx): shorten it", which,
+        return attn_fail(err, ATTN_EFORMAT,
+                         "the %s has %zu tokens, but model %s takes at most %zu (n_ctx): shorten it", which,
                          t->n, m->source.name, m->w.n.n_ctx);
     return ATTN_OK;
 }
@@ -312,7 +325,8 @@ static int32_t *ids_of(const struct attn_tokens *tokens, const struct attn_token
 }
 
 int attn_run_tokens(const struct attn_model *m, const struct attn_plan *p, const struct attn_tokens *tokens,
-                    const struct attn_tokens *cross, const struct attn_observer *obs, size_t n_obs, struct attn_err *err)
+                    const struct attn_tokens *cross, const struct attn_observer *obs, size_t n_obs,
+                    struct attn_err *err)
 {
     int rc = attn_run_check_tokens(m, tokens, cross, err);
     int32_t *ids = rc ? NULL : ids_of(tokens, cross, err);

@@ -5,9 +5,9 @@
 #include "compute/panels.h"
 #include "run/derive.h"
 
-/* To copy the weights in panels takes as long as they save in so many rows of long passes.  Once these have come, as many again are
- * likely.  A pass of one row, which only waits for weights, saves about as much as LONE rows: 49 tokens, more than `generate` adds
- * by default, so that those never wait for a copy. */
+/* To copy the weights in panels takes as long as they save in so many rows of long passes.  Once these have come, as
+ * many again are likely.  A pass of one row, which only waits for weights, saves about as much as LONE rows: 49 tokens,
+ * more than `generate` adds by default, so that those never wait for a copy. */
 enum { ATTN_RUN_REPAYS = 2048, ATTN_RUN_LONE = 42 };
 
 struct attn_run {
@@ -25,10 +25,12 @@ struct attn_run {
     size_t rows;                        /* so far, of passes that gain by panels, as if all were long */
     size_t copy_after;                  /* so many rows; SIZE_MAX: never, or it is done */
     struct attn_panels panels;
-    bool scanned;                       /* the weights were checked: numbers that are not finite do not come from them */
+    bool scanned;                       /* the weights were checked: numbers that are not finite do not come from
+                                         * them */
 };
 
-/* What panels would be for.  A run with caches will continue texts, one row after another, unless one row gains nothing. */
+/* What panels would be for.  A run with caches will continue texts, one row after another, unless one row gains
+ * nothing. */
 struct attn_panels_use attn_run_use(const struct attn_run *r);
 /* As attn_run_new, for a single pass. */
 int attn_run_new_once(struct attn_run **out, const struct attn_model *m, const struct attn_plan *p,

@@ -32,8 +32,8 @@ struct attn_term {
     size_t count;
 };
 
-enum attn_passage_kind { ATTN_PASSAGE_STEP, ATTN_PASSAGE_WORDS, ATTN_PASSAGE_COMMAND, ATTN_PASSAGE_FORMULA, ATTN_PASSAGE_SUM,
-                        ATTN_PASSAGE_TABLE };
+enum attn_passage_kind { ATTN_PASSAGE_STEP, ATTN_PASSAGE_WORDS, ATTN_PASSAGE_COMMAND, ATTN_PASSAGE_FORMULA,
+                        ATTN_PASSAGE_SUM, ATTN_PASSAGE_TABLE };
 struct attn_passage {
     enum attn_passage_kind kind;
     char *text;                         /* title of a step, words, command line, name of a sum's result; else NULL */

@@ -1,4 +1,5 @@
-/* derivation_write.c - prints a derivation as text for the terminal, as Markdown, as a self-contained page, or as PDF. */
+/* derivation_write.c - prints a derivation as text for the terminal, as Markdown, as a self-contained page, or as
+ * PDF. */
 #include "sinks/derivation.h"
 
 #include <math.h>
@@ -83,7 +84,8 @@ static void write_sum(struct attn_out *o, const struct attn_passage *sum)
     write_result(o, sum);
 }
 
-enum { WIDEST_LINE = 100, GAP = 2, DEEP = 4, DEEPER = 8 };      /* columns; text in lines wider than 100 is hard to read */
+enum { WIDEST_LINE = 100, GAP = 2, DEEP = 4, DEEPER = 8 };      /* columns; text in lines wider than 100 is hard to
+                                                                 * read */
 
 /* ---- text for the terminal: words wrapped, numbers in columns -------------------------- */
 
@@ -222,7 +224,8 @@ static int write_text(struct attn_out *o, const struct attn_derivation *d, const
 
 /* ---- Markdown: tables with pipes, formulas and sums as code ---------------------------- */
 
-/* Escapes what Markdown could take for emphasis, a link, an element or the end of a cell, so that a token shows as it is. */
+/* Escapes what Markdown could take for emphasis, a link, an element or the end of a cell, so that a token shows as it
+ * is. */
 static void md_escaped(struct attn_out *o, const char *s)
 {
     for (; *s; s++) {
@@ -309,7 +312,8 @@ static int write_md(struct attn_out *o, const struct attn_derivation *d, const s
 
 /* ---- a page for reading, printing and handing out, with formulas in MathML ------------- */
 
-/* The page has no fonts, and its content policy forbids loading anything.  Only a worksheet has a script, which checks answers. */
+/* The page has no fonts, and its content policy forbids loading anything.  Only a worksheet has a script, which checks
+ * answers. */
 static const char html_head[] =
     "<!DOCTYPE html>\n"
     "<html lang=\"en\">\n"
@@ -331,31 +335,20 @@ static const char script[] =
     "</script>\n";
 
 static const char style_sheet[] =
-    "<style>\n"
-    ":root { color-scheme: light dark; --ink: #1a1a1a; --paper: #fff; --quiet: #5a5a5a; --line: #c8c8c8; --mark: #fff3c4; }\n"
-    "@media (prefers-color-scheme: dark) {\n"
-    "  :root { --ink: #e6e6e6; --paper: #161616; --quiet: #a8a8a8; --line: #484848; --mark: #4a3f10; }\n"
-    "}\n"
-    "body { max-width: 46rem; margin: 2rem auto; padding: 0 1rem; font: 1rem/1.5 system-ui, sans-serif;\n"
-    "  color: var(--ink); background: var(--paper); overflow-wrap: anywhere; }\n"
-    "h1 { font-size: 1.5rem; line-height: 1.25; }\n"
-    "h2 { font-size: 1.15rem; margin: 2rem 0 .5rem; break-after: avoid; }\n"
-    ".wide { overflow: auto hidden; margin: .75rem 0; break-inside: avoid; }\n"
-    "table { border-collapse: collapse; font-variant-numeric: tabular-nums; }\n"
-    "th, td { padding: .15rem .6rem; text-align: right; white-space: nowrap; }\n"
-    "th { font-weight: normal; color: var(--quiet); }\n"
-    "thead th { border-bottom: 1px solid var(--line); }\n"
-    "th:first-child { text-align: left; }\n"
-    ".strong { font-weight: 600; background: var(--mark); color: var(--ink); }\n"
-    ".sum { margin: .25rem 0 .25rem 2rem; text-indent: -1rem; font-variant-numeric: tabular-nums; }\n"
-    "input { font: inherit; width: 7rem; color: inherit; background: var(--mark); border: 0; border-bottom: 1px solid var(--ink); }\n"
-    "pre { white-space: pre-wrap; margin-left: 2rem; }\n"
-    "math { font-size: 1.1rem; padding: .25rem 0; }\n"
-    "@media print {\n"
-    "  :root { --ink: #000; --paper: #fff; --quiet: #444; --line: #999; --mark: #eee; }\n"
-    "  body { max-width: none; margin: 0; font-size: 10pt; }\n"
-    "}\n"
-    "</style>\n";
+    "<style>\n:root { color-scheme: light dark; --ink: #1a1a1a; --paper: #fff; --quiet: #5a5a5a; --line: #c8c8c8; "
+    "--mark: #fff3c4; }\n@media (prefers-color-scheme: dark) {\n  :root { --ink: #e6e6e6; --paper: #161616; --quiet: "
+    "#a8a8a8; --line: #484848; --mark: #4a3f10; }\n}\nbody { max-width: 46rem; margin: 2rem auto; padding: 0 1rem; "
+    "font: 1rem/1.5 system-ui, sans-serif;\n  color: var(--ink); background: var(--paper); overflow-wrap: anywhere; "
+    "}\nh1 { font-size: 1.5rem; line-height: 1.25; }\nh2 { font-size: 1.15rem; margin: 2rem 0 .5rem; break-after: "
+    "avoid; }\n.wide { overflow: auto hidden; margin: .75rem 0; break-inside: avoid; }\ntable { border-collapse: "
+    "collapse; font-variant-numeric: tabular-nums; }\nth, td { padding: .15rem .6rem; text-align: right; white-space: "
+    "nowrap; }\nth { font-weight: normal; color: var(--quiet); }\nthead th { border-bottom: 1px solid var(--line); "
+    "}\nth:first-child { text-align: left; }\n.strong { font-weight: 600; background: var(--mark); color: var(--ink); "
+    "}\n.sum { margin: .25rem 0 .25rem 2rem; text-indent: -1rem; font-variant-numeric: tabular-nums; }\ninput { font: "
+    "inherit; width: 7rem; color: inherit; background: var(--mark); border: 0; border-bottom: 1px solid var(--ink); "
+    "}\npre { white-space: pre-wrap; margin-left: 2rem; }\nmath { font-size: 1.1rem; padding: .25rem 0; }\n@media print "
+    "{\n  :root { --ink: #000; --paper: #fff; --quiet: #444; --line: #999; --mark: #eee; }\n  body { max-width: none; "
+    "margin: 0; font-size: 10pt; }\n}\n</style>\n";
 
 static void html_escaped(struct attn_out *o, const char *s)
 {
@@ -399,14 +392,15 @@ static void html_step(struct attn_out *o, const struct attn_passage *p, size_t n
     attn_out_str(o, "</h2>\n");
 }
 
-/* A field that says whether what is typed is right: to one unit of the last digit, as rounding in between may cost that. */
+/* A field that says whether what is typed is right: to one unit of the last digit, as rounding in between may cost
+ * that. */
 static void html_gap(struct attn_out *o, const struct attn_number *n)
 {
     char x[ATTN_NUM_FIXED_MAX + 1];
     x[attn_num_fixed(x, n->x, n->digits)] = '\0';
-    attn_out_printf(o, "<input inputmode=\"decimal\" size=\"10\" autocomplete=\"off\" aria-label=\"gap %zu\" data-x=\"%s\" "
-                    "data-within=\"%.10g\"> <output></output> (%zu: %d decimal%s)", n->gap, x, 1.001 * pow(10, -n->digits), n->gap,
-                    n->digits, n->digits > 1 ? "s" : "");
+    attn_out_printf(o, "<input inputmode=\"decimal\" size=\"10\" autocomplete=\"off\" aria-label=\"gap %zu\" "
+                       "data-x=\"%s\" data-within=\"%.10g\"> <output></output> (%zu: %d decimal%s)", n->gap, x,
+                    1.001 * pow(10, -n->digits), n->gap, n->digits, n->digits > 1 ? "s" : "");
 }
 
 /* A sum needs no escaping: it has no user text, only a name of ours and numbers. */
@@ -487,7 +481,8 @@ int attn_derivation_write(struct attn_out *o, const struct attn_derivation *d, c
 {
     static const struct {
         const char *name;
-        int (*write)(struct attn_out *, const struct attn_derivation *, const struct attn_derivation_style *, struct attn_err *);
+        int (*write)(struct attn_out *, const struct attn_derivation *, const struct attn_derivation_style *,
+                     struct attn_err *);
     } formats[] = {
         {"text", write_text}, {"md", write_md}, {"html", write_html}, {"pdf", write_pdf}};
     if (d->failed)

@@ -154,7 +154,8 @@ int attn_files_begin(struct attn_file **out, struct attn_files *f, const struct 
     return 0;
 }
 
-/* Hashes ended files 2i and 2i + 1, and writes what is left of them: a full disk is found before anything is replaced. */
+/* Hashes ended files 2i and 2i + 1, and writes what is left of them: a full disk is found before anything is
+ * replaced. */
 static void complete_two(void *ctx, size_t i, int worker)
 {
     (void)worker;
@@ -344,7 +345,8 @@ static int finish_directory(struct attn_files *f, struct attn_err *err)
     if (rc || f->job->staged)
         return rc;
     rc = attn_rewrite_end(f->rewrite, f->list, f->n, &changed, err);
-    if (changed && attn_asprintf(&f->note, "%s/%s: is left there: it is not as an older run wrote it", f->job->path, changed) < 0)
+    if (changed && attn_asprintf(&f->note,
+                                 "%s/%s: is left there: it is not as an older run wrote it", f->job->path, changed) < 0)
         f->note = NULL;
     free(changed);
     return rc;

@@ -69,7 +69,8 @@ int attn_grid_json(struct attn_out *o, const struct attn_sink_job *job, const st
     const struct attn_table rows = attn_grid_table(d->result, column);
     const struct attn_patch_result *r = d->result;
     const struct { const char *name, *text; } words[] = {{"method", d->method}, {"metric", d->metric}};
-    const struct { const char *name; double x; } numbers[] = {{"metric_text", r->metric_text}, {"metric_from", r->metric_from}};
+    const struct { const char *name; double x; } numbers[] = {{"metric_text", r->metric_text},
+                                                              {"metric_from", r->metric_from}};
     attn_doc_opening(o, job, eol);
     write_from(o, d, eol);
     key(o, "what", eol);

@@ -29,12 +29,14 @@ static void look(bool *seen, size_t *list, size_t *swaps, const struct attn_kind
 /* The first token of a row or column: it may be a word. */
 static size_t begins(const struct attn_words *w, size_t i) { return w ? w->first[i] : i; }
 
-int attn_sink_hide(float *to, const struct attn_sink_job *job, int layer, const struct attn_window *part, struct attn_err *err)
+int attn_sink_hide(float *to, const struct attn_sink_job *job, int layer, const struct attn_window *part,
+                   struct attn_err *err)
 {
     const struct attn_weights *w = &job->of->w;
     struct attn_kind k = attn_kind_in(&job->attention, w->causal, w->block[layer].window);
     const struct attn_words *rows = job->rows, *keys = job->keys;
-    size_t last = begins(rows, part->row0 + part->rows), all = begins(keys, part->keys), *list = calloc(2 * last + 1, sizeof *list);
+    size_t last = begins(rows, part->row0 + part->rows), all = begins(keys, part->keys),
+    *list = calloc(2 * last + 1, sizeof *list);
     bool *seen = calloc(all + 1, sizeof *seen);
     bool room = list && seen;
     for (size_t i = 0; room && i < part->rows; i++) {

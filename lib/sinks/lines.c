@@ -6,7 +6,8 @@
 
 enum {
     CHUNK = 1 << 16,                    /* bytes of a chunk: the rows that one thread prints at a time, at least one */
-    CHUNKS = 8                          /* chunks per thread in a round: so many that no thread waits long for another */
+    CHUNKS = 8                          /* chunks per thread in a round: so many that no thread waits long for
+                                         * another */
 };
 /* Printing a byte takes a core about as long as so many floating point operations: for attn_team_run. */
 static const double COST = 40;
@@ -112,7 +113,8 @@ static size_t run_round(struct attn_lines *l, struct attn_out *to, struct attn_e
     return n;
 }
 
-int attn_lines_write(struct attn_lines *l, struct attn_out *to, const struct attn_row_printer *rows, struct attn_err *err)
+int attn_lines_write(struct attn_lines *l, struct attn_out *to, const struct attn_row_printer *rows,
+                     struct attn_err *err)
 {
     size_t fit = CHUNK / rows->most;
     l->rows = rows;

@@ -20,7 +20,8 @@ struct attn_row_printer {
     size_t (*put)(const void *ctx, size_t i, char *buf);
     const void *ctx;
 };
-int attn_lines_write(struct attn_lines *l, struct attn_out *to, const struct attn_row_printer *rows, struct attn_err *err);
+int attn_lines_write(struct attn_lines *l, struct attn_out *to, const struct attn_row_printer *rows,
+                     struct attn_err *err);
 void attn_lines_flush(struct attn_lines *l);
 
 #endif

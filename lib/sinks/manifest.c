@@ -230,7 +230,8 @@ static int as_written(bool *is, const char *path, const struct stat *st, const s
 }
 
 /* Removes the file of n listings, all of one name; *left becomes true if it is there and none describes it. */
-static int remove_file(const char *dir, const struct listed *f, size_t n, bool changed_too, bool *left, struct attn_err *err)
+static int remove_file(const char *dir, const struct listed *f, size_t n, bool changed_too, bool *left,
+                       struct attn_err *err)
 {
     struct stat st;
     bool as_listed = changed_too;
@@ -282,8 +283,8 @@ static bool is_among(struct attn_file *const *files, size_t n, size_t *at, const
     return order == 0;
 }
 
-/* Removes the files that a text lists, except the n of `kept`, which are sorted; those that `instead` has, too, without a
- * look. */
+/* Removes the files that a text lists, except the n of `kept`, which are sorted; those that `instead` has, too, without
+ * a look. */
 static int remove_listed(const char *dir, const struct attn_map *text, struct attn_file *const *kept, size_t n,
                          const char *instead, char **changed, struct attn_err *err)
 {
@@ -298,7 +299,8 @@ static int remove_listed(const char *dir, const struct attn_map *text, struct at
         if (is_reserved(f) || is_among(kept, n, &at, f))
             continue;
         char *name = strndup(f->name, f->len);
-        rc = name ? remove_file(dir, f, same, instead && attn_folder_has(instead, name), &left, err) : no_memory(dir, err);
+        rc = name ? remove_file(dir, f, same, instead && attn_folder_has(instead, name), &left, err) :
+             no_memory(dir, err);
         if (!rc && left && changed && !*changed) {
             *changed = name;
             name = NULL;
@@ -356,7 +358,8 @@ static int open_part(struct attn_rewrite *r, struct attn_err *err)
         return attn_fail_errno(err, r->part, "write");
     ssize_t n = S_ISREG(st.st_mode) ? pread(r->fd, begins, sizeof begins, 0) : -1;
     if (n < 0 || memcmp(begins, tool, (size_t)n) != 0)
-        return attn_fail(err, ATTN_EIO, "%s: is no file that a run left there: move it, or choose another directory", r->part);
+        return attn_fail(err, ATTN_EIO,
+                         "%s: is no file that a run left there: move it, or choose another directory", r->part);
     return n ? append(r, "\n", 1, err) : append(r, opening, strlen(opening), err);  /* a line may have been cut short */
 }
 
@@ -367,7 +370,8 @@ static void put_back(const struct attn_rewrite *r, size_t bytes)
         rename(r->part, r->manifest);
 }
 
-/* Makes the manifest the .part.  If there is one, of a run that was killed while it removed files, it gets both lists. */
+/* Makes the manifest the .part.  If there is one, of a run that was killed while it removed files, it gets both
+ * lists. */
 static int put_aside(struct attn_rewrite *r, struct attn_err *err)
 {
     struct attn_map old;
@@ -418,8 +422,8 @@ int attn_rewrite_add(struct attn_rewrite *r, struct attn_file *const *files, siz
     if (rc)
         return rc;
     for (size_t i = 0; i < n; i++)
-        attn_out_printf(o, ATTN_LISTED_FILE "%s\",\"sha256\":\"%s\",\"bytes\":%" PRIu64 "}\n", files[i]->file, files[i]->sha256,
-                        files[i]->bytes);
+        attn_out_printf(o, ATTN_LISTED_FILE "%s\",\"sha256\":\"%s\",\"bytes\":%" PRIu64 "}\n", files[i]->file,
+                        files[i]->sha256, files[i]->bytes);
     rc = attn_out_take(o, &text, &len, err);
     if (!rc)
         rc = append(r, text, len, err);
@@ -428,7 +432,8 @@ int attn_rewrite_add(struct attn_rewrite *r, struct attn_file *const *files, siz
     return rc;
 }
 
-int attn_rewrite_end(struct attn_rewrite *r, struct attn_file *const *files, size_t n, char **changed, struct attn_err *err)
+int attn_rewrite_end(struct attn_rewrite *r, struct attn_file *const *files, size_t n, char **changed,
+                     struct attn_err *err)
 {
     struct attn_map old = {0};
     struct attn_file **kept = sorted(files, n);

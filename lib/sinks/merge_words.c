@@ -21,7 +21,8 @@ bool attn_merger_takes(int act)
     return act == ATTN_ACT_PATTERN || act == ATTN_ACT_ROLLOUT || act == ATTN_ACT_CONTEXT;
 }
 
-int attn_merger_new(struct attn_merger **out, const struct attn_words *rows, const struct attn_words *keys, struct attn_err *err)
+int attn_merger_new(struct attn_merger **out, const struct attn_words *rows, const struct attn_words *keys,
+                    struct attn_err *err)
 {
     struct attn_merger *m = *out = calloc(1, sizeof *m);
     if (!m)
@@ -96,7 +97,8 @@ static int make_sums(struct sums *s, size_t heads, size_t cols, struct attn_err 
     return s->x ? ATTN_OK : attn_no_memory(err, NULL, "to merge rows of %zu words", cols);
 }
 
-int attn_merger_add(struct attn_merger *m, struct attn_probe *out, bool *any, const struct attn_probe *p, struct attn_err *err)
+int attn_merger_add(struct attn_merger *m, struct attn_probe *out, bool *any, const struct attn_probe *p,
+                    struct attn_err *err)
 {
     bool square = attn_act_square(p->act);
     size_t cols = square ? m->keys->n : p->cols, heads = p->ndim > 2 ? p->shape[0] : 1;
@@ -107,7 +109,8 @@ int attn_merger_add(struct attn_merger *m, struct attn_probe *out, bool *any, co
     int rc = make_sums(&m->sum[p->act], heads, cols, err);
     if (rc)
         return rc;
-    float *band = __builtin_mul_overflow(p->heads * done, cols, &size) ? NULL : attn_grow(m->band, &m->room, size + 1, sizeof *band);
+    float *band = __builtin_mul_overflow(p->heads * done, cols, &size) ? NULL :
+                  attn_grow(m->band, &m->room, size + 1, sizeof *band);
     if (!band)
         return attn_no_memory(err, NULL, "to merge %zu rows into words", p->rows);
     m->band = band;
@@ -124,8 +127,8 @@ int attn_merger_add(struct attn_merger *m, struct attn_probe *out, bool *any, co
     return ATTN_OK;
 }
 
-int attn_merge_matrix(float *out, const float *x, const struct attn_words *rows, const struct attn_words *keys, size_t cols,
-                      struct attn_err *err)
+int attn_merge_matrix(float *out, const float *x, const struct attn_words *rows, const struct attn_words *keys,
+                      size_t cols, struct attn_err *err)
 {
     size_t width = keys ? keys->first[keys->n] : cols, merged = keys ? keys->n : cols;
     double *sum = calloc(merged + 1, sizeof *sum);

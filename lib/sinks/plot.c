@@ -81,7 +81,8 @@ static size_t head_number(const struct attn_dumped *what, size_t i)
     return what->heads ? what->heads[i] : i;
 }
 
-/* The shape of an array as [n, rows, cols]; false: it has too many axes, or no numbers.  *heads: its first axis is heads. */
+/* The shape of an array as [n, rows, cols]; false: it has too many axes, or no numbers.  *heads: its first axis is
+ * heads. */
 static bool as_matrices(const struct attn_array *a, size_t shape[3], bool *heads)
 {
     int first = 0;
@@ -144,7 +145,8 @@ static int take_tokens(struct attn_tokens *out, const struct attn_dump_list *lis
         return attn_no_memory(err, NULL, "for %zu labels", list->n);
     for (size_t i = 0; i < list->n; i++) {
         const struct attn_dump_token *t = &list->item[i];
-        out->tok[i] = (struct attn_token){.id = t->id, .known = t->text, .text = t->text, .text_len = t->len, .raw = t->text,
+        out->tok[i] = (struct attn_token){.id = t->id, .known = t->text, .text = t->text, .text_len = t->len,
+                                          .raw = t->text,
                                           .raw_len = t->len};
     }
     return ATTN_OK;
@@ -153,7 +155,8 @@ static int take_tokens(struct attn_tokens *out, const struct attn_dump_list *lis
 static int misfit(const struct plot *p, size_t expected, struct attn_err *err)
 {
     size_t n = attn_labels_count(p->o->labels);
-    return attn_fail(err, ATTN_EFORMAT, "%s: there %s %zu label%s, expected %zu, one for each token or row", p->o->title, n == 1 ? "is"
+    return attn_fail(err, ATTN_EFORMAT,
+                     "%s: there %s %zu label%s, expected %zu, one for each token or row", p->o->title, n == 1 ? "is"
                      : "are", n, n == 1 ? "" : "s", expected);
 }
 
@@ -205,9 +208,11 @@ static int take_labels(struct plot *p, struct attn_err *err)
 static int find_words(struct plot *p, struct attn_err *err)
 {
     if (!p->queries.n || !p->queries.tok[0].known)
-        return attn_fail(err, ATTN_EUSAGE, "%s: --words needs the texts of tokens, and there are none: name them with --labels", p->o->title);
+        return attn_fail(err, ATTN_EUSAGE, "%s: --words needs the texts of tokens, and there are none: name them with "
+                                           "--labels", p->o->title);
     if (p->dump->steps)
-        return attn_fail(err, ATTN_EUSAGE, "%s: --words merges the patterns of one run, not a history of training", p->o->title);
+        return attn_fail(err, ATTN_EUSAGE,
+                         "%s: --words merges the patterns of one run, not a history of training", p->o->title);
     if (attn_format_find(p->o->format)->methods->merges)
         return ATTN_OK;
     int rc = attn_words_make(&p->query_words, &p->queries, NULL, 0, err);
@@ -227,17 +232,21 @@ static int fit_words(struct plot *p, struct attn_sheet *s, const char *name, str
     bool square = act < 0 || attn_act_square(act);
     size_t rows = p->query_words.first[p->query_words.n], cols = p->key_words.first[p->key_words.n];
     if (act >= 0 && !attn_merger_takes(act))
-        return attn_fail(err, ATTN_EUSAGE, "%s: --words merges pattern, rollout and context: '%s' means nothing when it is added up over "
-                         "the tokens of a word: leave it, or --words, out", p->o->title, name);
+        return attn_fail(err, ATTN_EUSAGE,
+                         "%s: --words merges pattern, rollout and context: '%s' means nothing when it "
+                                           "is added up over the tokens of a word: leave it, or --words, out",
+                         p->o->title, name);
     if (s->rows != rows || (square && s->cols != cols))
-        return attn_fail(err, ATTN_EFORMAT, "%s: '%s' is [%zu, %zu], and there are %zu and %zu tokens: their words do not fit", p->o->title,
+        return attn_fail(err, ATTN_EFORMAT, "%s: '%s' is [%zu, %zu], and there are %zu and %zu tokens: their words do "
+                                            "not fit", p->o->title,
                          name, s->rows, s->cols, rows, cols);
     s->rows = p->query_words.n;
     s->cols = square ? p->key_words.n : s->cols;
     return ATTN_OK;
 }
 
-/* Lists which heads of an item are wanted: their numbers in the model, and their places in the item; returns how many. */
+/* Lists which heads of an item are wanted: their numbers in the model, and their places in the item; returns how
+ * many. */
 static size_t list_heads(const struct plot *p, const struct attn_dumped *what, size_t n, size_t *list, size_t *at)
 {
     size_t kept = 0;
@@ -269,7 +278,8 @@ static bool is_shared(const struct plot *p, const char *name, int act, int layer
     return q && own && q->of.ndim == 3 && own->of.ndim == 3 && q->of.shape[0] != own->of.shape[0];
 }
 
-/* Sheets of one kind have the same shape: a sheet of another shape becomes a kind of its own, named by its whole name. */
+/* Sheets of one kind have the same shape: a sheet of another shape becomes a kind of its own, named by its whole
+ * name. */
 static void name_sheet(struct plot *p, struct attn_sheet *s, const char *name, bool labelled)
 {
     int act = attn_act_find(name, &s->layer);
@@ -286,15 +296,18 @@ static void name_sheet(struct plot *p, struct attn_sheet *s, const char *name, b
     s->axes = attn_act_axes(act);
 }
 
-/* Adds heads to a sheet.  Numbers are borrowed from the dump, unless heads in between are left out: then they are copied. */
-static int merge_heads(struct plot *p, struct attn_sheet *s, const struct attn_dumped *what, const size_t *at, struct attn_err *err)
+/* Adds heads to a sheet.  Numbers are borrowed from the dump, unless heads in between are left out: then they are
+ * copied. */
+static int merge_heads(struct plot *p, struct attn_sheet *s, const struct attn_dumped *what, const size_t *at,
+                       struct attn_err *err)
 {
     const struct attn_words *keys = attn_act_find(what->name, &(int){0}) >= 0 && !s->keys ? NULL : &p->key_words;
     size_t tokens = p->query_words.first[p->query_words.n], size = tokens * (keys ? keys->first[keys->n] : s->cols);
     float *own = NULL;
     int rc = attn_album_add(&p->album, s, &own, err);
     for (size_t i = 0; !rc && i < s->n; i++)
-        rc = attn_merge_matrix(own + i * s->rows * s->cols, what->of.data + at[i] * size, &p->query_words, keys, s->cols, err);
+        rc = attn_merge_matrix(own + i * s->rows * s->cols, what->of.data + at[i] * size, &p->query_words, keys,
+                               s->cols, err);
     return rc;
 }
 
@@ -319,7 +332,8 @@ static int add_item(struct plot *p, size_t item, struct attn_err *err)
     size_t shape[3];
     bool heads;
     if (!as_matrices(&what->of, shape, &heads))
-        return attn_fail(err, ATTN_EFORMAT, "%s: '%s' is %s: expected a matrix, or one per head", p->o->title, what->name,
+        return attn_fail(err, ATTN_EFORMAT,
+                         "%s: '%s' is %s: expected a matrix, or one per head", p->o->title, what->name,
                          what->of.n ? "an array of more than three axes" : "empty");
     struct attn_sheet s = {.n = 1, .rows = shape[1], .cols = shape[2]};
     size_t *at = calloc(shape[0] + 1, sizeof *at), *list = calloc(shape[0] + 1, sizeof *list);
@@ -385,7 +399,8 @@ static int add_history(struct plot *p, size_t item, struct attn_err *err)
     const struct attn_dumped *what = &p->dump->item[item];
     size_t heads = history_heads(what);
     if (what->of.ndim > 4 || what->of.n == 0)
-        return attn_fail(err, ATTN_EFORMAT, "%s: '%s' is %s: expected a matrix, or one per head, at each time", p->o->title,
+        return attn_fail(err, ATTN_EFORMAT,
+                         "%s: '%s' is %s: expected a matrix, or one per head, at each time", p->o->title,
                          what->name, what->of.n ? "an array of more axes" : "empty");
     struct attn_sheet s = {.n = times(p), .rows = axis(what, 2), .cols = axis(what, 1), .steps = list_steps(p, item)};
     if (!s.steps)
@@ -404,8 +419,8 @@ static int add_history(struct plot *p, size_t item, struct attn_err *err)
 
 struct position { int act, layer; size_t item; };
 
-/* Where an array belongs in the order in which activations are computed: what follows the blocks is behind their last layer, and
- * so are arrays whose names are not ours, which come last. */
+/* Where an array belongs in the order in which activations are computed: what follows the blocks is behind their last
+ * layer, and so are arrays whose names are not ours, which come last. */
 static struct position position_of(const char *name, size_t item)
 {
     struct position p = {.item = item};
@@ -470,7 +485,8 @@ static void note(char *text, const struct plot *p, const struct attn_format *for
     size_t n = p->dump->steps ? p->dump->n_steps : 0;
     *text = '\0';
     if (n > 0 && !p->o->frames && times(p) < n)
-        snprintf(text, ATTN_PLOT_NOTE, "%zu of %zu steps are shown, evenly spread; --frames %zu shows all", times(p), n, n);
+        snprintf(text, ATTN_PLOT_NOTE,
+                 "%zu of %zu steps are shown, evenly spread; --frames %zu shows all", times(p), n, n);
     else if (look->lacks->n)
         attn_font_lacks(text, ATTN_PLOT_NOTE, look->lacks);
     else if (!format->methods->next)
@@ -524,7 +540,8 @@ int attn_plot(const struct attn_dump *d, const struct attn_plot_opts *o, struct 
         return attn_fail(err, ATTN_EUSAGE, "unknown picture format '%s': expected one of %s", o->format,
                          attn_format_list(list, ATTN_FORMAT_PICTURE));
     if (d->steps && !strcmp(o->format, "html"))
-        return attn_fail(err, ATTN_EUSAGE, "a page shows one run, not what was watched in training: choose png, svg or term");
+        return attn_fail(err, ATTN_EUSAGE, "a page shows one run, not what was watched in training: choose png, svg or "
+                                           "term");
     int rc = fill(&p, err);
     if (!rc)
         rc = attn_album_link(&p.album, err);

@@ -80,7 +80,8 @@ static struct layout lay_out(const struct attn_grid *g)
     measure_numbers(&l, g);
     for (size_t i = 0; i < g->rows; i++)
         l.left = larger(l.left, attn_label_token(&g->tokens->tok[i], LEFT_MAX).columns);
-    for (size_t j = g->keys || !g->cols ? 0 : g->cols - 1; j < g->cols; j++)            /* the last number is the longest */
+    /* the last number is the longest */
+    for (size_t j = g->keys || !g->cols ? 0 : g->cols - 1; j < g->cols; j++)
         l.column = larger(l.column, top(g, &l, j).columns);
     size_t fixed = l.left + (g->more_cols ? GAP : 0), width = g->width > 0 ? (size_t)g->width : SIZE_MAX;
     l.block = width > fixed ? (width - fixed) / (l.column + GAP) : 0;
@@ -223,7 +224,8 @@ static void print_token(struct attn_out *o, const struct columns *c, size_t i, c
     attn_out_char(o, '\n');
 }
 
-void attn_print_tokens(struct attn_out *o, const char *heading, const struct attn_tokens *tokens, size_t limit, bool color)
+void attn_print_tokens(struct attn_out *o, const char *heading, const struct attn_tokens *tokens, size_t limit,
+                       bool color)
 {
     size_t n = tokens->n < limit ? tokens->n : limit;
     struct columns c = measure_tokens(tokens, n);
@@ -270,7 +272,8 @@ bool attn_next_find(struct attn_next *next, const struct attn_probe *logits)
 {
     if (logits->row0 + logits->rows < logits->shape[0])
         return false;
-    attn_logits_top(next->best, &next->n, ATTN_NEXT_MAX, logits->data + (logits->rows - 1) * logits->ld, logits->cols, &next->err);
+    attn_logits_top(next->best, &next->n, ATTN_NEXT_MAX, logits->data + (logits->rows - 1) * logits->ld, logits->cols,
+                    &next->err);
     return true;
 }
 
@@ -283,7 +286,8 @@ bool attn_next_before(struct attn_next *before, struct attn_compared *c, const s
     return true;
 }
 
-void attn_print_next(struct attn_out *o, const char *heading, const struct attn_next *next, const struct attn_sink_job *job)
+void attn_print_next(struct attn_out *o, const char *heading, const struct attn_next *next,
+                     const struct attn_sink_job *job)
 {
     size_t id_columns = strlen("id");
     for (size_t i = 0; i < next->n; i++) {

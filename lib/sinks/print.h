@@ -1,4 +1,5 @@
-/* print.h - what is printed for people: bold and dim words, a matrix, tokens of the sentence and the likeliest next ones.
+/* print.h - what is printed for people: bold and dim words, a matrix, tokens of the sentence and the likeliest next
+ * ones.
  *
  * A matrix has tokens on the left, tokens or column numbers on top, and numbers of a fixed precision right-aligned in
  * columns of one width.  If all numbers would be printed as zero, the precision is raised.  A matrix wider than the
@@ -27,7 +28,8 @@ int attn_grid_digits(double largest, int precision);
 void attn_print_grid(struct attn_out *o, const struct attn_grid *g);
 
 /* Prints index, id and, where there is one, text and bytes of at most `limit` tokens. */
-void attn_print_tokens(struct attn_out *o, const char *heading, const struct attn_tokens *tokens, size_t limit, bool color);
+void attn_print_tokens(struct attn_out *o, const char *heading, const struct attn_tokens *tokens, size_t limit,
+                       bool color);
 /* A line for each edit, in canonical form. */
 void attn_print_edits(struct attn_out *o, const struct attn_edits *edits);
 /* The likeliest next tokens, found by attn_logits_top; n 0: err says why there are none. */
@@ -38,6 +40,7 @@ bool attn_next_find(struct attn_next *next, const struct attn_probe *logits);
 /* Those without the edits of the run, and what else these did; false: the run was not compared. */
 bool attn_next_before(struct attn_next *before, struct attn_compared *c, const struct attn_sink_job *job);
 #define ATTN_NEXT_ADVICE " (attn-cli info --check looks for the latter)"
-void attn_print_next(struct attn_out *o, const char *heading, const struct attn_next *next, const struct attn_sink_job *job);
+void attn_print_next(struct attn_out *o, const char *heading, const struct attn_next *next,
+                     const struct attn_sink_job *job);
 
 #endif

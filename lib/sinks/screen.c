@@ -1,5 +1,5 @@
-/* screen.c - the first look at a run, on one screen: its tokens, the patterns of the most informative layer, what each head does,
- * context vectors, what comes next, and commands to go on with.
+/* screen.c - the first look at a run, on one screen: its tokens, the patterns of the most informative layer, what each
+ * head does, context vectors, what comes next, and commands to go on with.
  *
  * Of a long text only the last rows and keys are kept, as many as all parts leave room for. */
 #include "sinks/screen.h"
@@ -57,7 +57,8 @@ static size_t taken_lines(const struct attn_screen *s)
     for (const struct attn_sink_hint *h = job->hints; h && h < job->hints + s->hints; h++) {
         size_t wide = strlen(h->command) + (h->of_head ? ADDED : 0);
         taken += (h == job->hints ? OVER_HINTS : 0) + 1 + wide / beside;
-        taken += is_low(s) && wide > beside;            /* it is broken before options, so that its lines are not full */
+        taken += is_low(s) && wide > beside;            /* it is broken before options, so that its lines are not
+                                                         * full */
     }
     return taken;
 }
@@ -154,7 +155,8 @@ static int start_scores(struct attn_screen *s, struct attn_err *err)
 static int make(struct attn_screen *s, struct attn_err *err)
 {
     size_t L = s->job->model->L;
-    s->album = (struct attn_album){.queries = &s->queries, .keys = &s->keys, .H = s->job->model->H, .Hkv = s->job->model->Hkv};
+    s->album = (struct attn_album){.queries = &s->queries, .keys = &s->keys, .H = s->job->model->H,
+                                   .Hkv = s->job->model->Hkv};
     s->vector = calloc(L * s->rows + 1, sizeof *s->vector);
     s->known = calloc(L + 1, sizeof *s->known);
     s->head = calloc(count_heads(s->job) + 1, sizeof *s->head);
@@ -278,7 +280,8 @@ static void rank_heads(struct attn_screen *s)
         double score[ATTN_HEAD_SCORES] = {0};
         for (size_t k = 0; (c = attn_head_score_next(c)); k++)
             score[k] = is_shown(c) ? attn_score_mean(sum++) : (double)NAN;
-        struct attn_screen_head r = {.at = attn_scores_place(s->scores, i), .entropy = score[attn_head_score_index(entropy)]};
+        struct attn_screen_head r = {.at = attn_scores_place(s->scores, i),
+                                     .entropy = score[attn_head_score_index(entropy)]};
         if ((r.most = attn_head_score_most(score, &r.share)))
             s->head[s->heads++] = r;
     }
@@ -298,5 +301,6 @@ static int screen_finish(void *self, struct attn_err *err)
 }
 
 const struct attn_sink_methods attn_screen_methods = {
-    .open = screen_open, .wants = screen_wants, .watch = screen_watch, .pieces = screen_pieces, .finish = screen_finish, .close = screen_close,
+    .open = screen_open, .wants = screen_wants, .watch = screen_watch, .pieces = screen_pieces, .finish = screen_finish,
+    .close = screen_close,
 };

@@ -1,7 +1,7 @@
 /* screen_print.c - prints the first look at a run.
  *
- * Patterns are printed as numbers where all of them fit, else those of one layer are drawn: the layer of the head that does one
- * thing most, as the command heads ranks them. */
+ * Patterns are printed as numbers where all of them fit, else those of one layer are drawn: the layer of the head that
+ * does one thing most, as the command heads ranks them. */
 #include "sinks/screen.h"
 
 #include <math.h>
@@ -89,8 +89,8 @@ static void describe(char text[256], const struct attn_screen *s)
         snprintf(of, sizeof of, "%zu word%s of ", words, words == 1 ? "" : "s");
     if (s->row0)
         snprintf(part, sizeof part, ", the last %zu shown", s->rows);
-    snprintf(text, 256, ": %zu layer%s of %zu head%s, %s%zu token%s%s", m->L, m->L == 1 ? "" : "s", m->H, m->H == 1 ? "" : "s", of,
-             tokens, tokens == 1 ? "" : "s", part);
+    snprintf(text, 256, ": %zu layer%s of %zu head%s, %s%zu token%s%s", m->L, m->L == 1 ? "" :
+             "s", m->H, m->H == 1 ? "" : "s", of, tokens, tokens == 1 ? "" : "s", part);
 }
 
 /* A space is explained where its sign first appears, if there is room. */
@@ -133,8 +133,8 @@ static void print_numbers(struct attn_screen *s)
     for (size_t i = 0; i < s->album.n; i++)
         for (size_t k = 0; k < s->album.sheet[i].n; k++) {
             const struct attn_sheet *of = &s->album.sheet[i];
-            print_heading(s, "layer %d, head %zu: attention pattern%s (rows: queries, columns: keys)", of->layer, of->heads[k],
-                          note(s));
+            print_heading(s, "layer %d, head %zu: attention pattern%s (rows: queries, columns: keys)", of->layer,
+                          of->heads[k], note(s));
             attn_print_grid(s->out, &(struct attn_grid){
                 .data = of->data + k * of->rows * of->cols, .rows = of->rows, .cols = of->cols, .tokens = &s->queries,
                 .keys = &s->keys, .precision = s->job->precision, .width = (int)s->width, .color = s->job->color});
@@ -147,8 +147,10 @@ static int ascending(const void *a, const void *b)
     return x < y ? -1 : x > y;
 }
 
-/* Which matrices of the sheet to draw, at most `most`: where not all fit beside each other, those of the heads ranked first. */
-static size_t choose_matrices(size_t chosen[DRAWN], const struct attn_screen *s, const struct attn_sheet *of, size_t most)
+/* Which matrices of the sheet to draw, at most `most`: where not all fit beside each other, those of the heads ranked
+ * first. */
+static size_t choose_matrices(size_t chosen[DRAWN], const struct attn_screen *s, const struct attn_sheet *of,
+                              size_t most)
 {
     size_t n = 0;
     for (size_t i = 0; i < s->heads && of->n > most && n < most; i++)
@@ -162,7 +164,8 @@ static size_t choose_matrices(size_t chosen[DRAWN], const struct attn_screen *s,
     return n;
 }
 
-static int draw(struct attn_screen *s, const struct attn_sheet *of, const size_t *chosen, size_t n, struct attn_err *err)
+static int draw(struct attn_screen *s, const struct attn_sheet *of, const size_t *chosen, size_t n,
+                struct attn_err *err)
 {
     struct attn_album album = s->album;
     size_t heads[DRAWN];
@@ -194,9 +197,11 @@ static int draw(struct attn_screen *s, const struct attn_sheet *of, const size_t
 static int draw_layer(struct attn_screen *s, const struct attn_sheet *of, struct attn_err *err)
 {
     size_t chosen[DRAWN], width = s->width - smaller(widest_label(&s->queries), s->width);
-    bool wide = of->n * (2 * s->cols + GAP) <= width;   /* two columns of a terminal are about as wide as a line is high */
+    bool wide = of->n * (2 * s->cols + GAP) <= width;   /* two columns of a terminal are about as wide as a line is
+                                                         * high */
     s->look.cell = s->look.cell ? s->look.cell : wide ? 2 : 1;
-    size_t most = larger(smaller(width / (s->look.cell * s->cols + GAP), DRAWN), 1), n = choose_matrices(chosen, s, of, most);
+    size_t most = larger(smaller(width / (s->look.cell * s->cols + GAP), DRAWN), 1),
+    n = choose_matrices(chosen, s, of, most);
     char part[64] = "";
     if (n < of->n)
         snprintf(part, sizeof part, ", %zu of %zu heads", n, of->n);
@@ -219,7 +224,8 @@ static size_t name_head(char text[64], const struct attn_screen_head *r)
 
 static void print_heads(struct attn_screen *s)
 {
-    size_t across = attn_screen_heads_across(s), shown = smaller(s->heads, s->head_lines * across), lines = parts_of(shown, across);
+    size_t across = attn_screen_heads_across(s), shown = smaller(s->heads, s->head_lines * across),
+    lines = parts_of(shown, across);
     char more[64] = "";
     if (shown < s->heads)
         snprintf(more, sizeof more, " (the %zu clearest of %zu)", shown, s->heads);
@@ -280,7 +286,8 @@ static void print_likely(struct attn_screen *s, const char *heading, const struc
     for (size_t i = 0; i < next->n; i++) {
         size_t len = 0;
         const char *text = s->job->token_text ? s->job->token_text(s->job->token_ctx, next->best[i].id, &len) : NULL;
-        struct attn_label l = text ? attn_label_text(text, len, ATTN_SCREEN_LABEL) : attn_label_number((uint64_t)next->best[i].id);
+        struct attn_label l = text ? attn_label_text(text, len, ATTN_SCREEN_LABEL) :
+                              attn_label_number((uint64_t)next->best[i].id);
         at += l.columns + 7;
         if (at > s->width)
             break;
@@ -353,7 +360,8 @@ static void print_command(struct attn_screen *s, const char *command)
     attn_out_char(s->out, '\n');
 }
 
-/* The options that name the most informative head, or the first of the last layer; none for the first of the first, which needs none. */
+/* The options that name the most informative head, or the first of the last layer; none for the first of the first,
+ * which needs none. */
 static void point_at_head(char options[ATTN_SCREEN_OF_HEAD], const struct attn_screen *s)
 {
     const struct attn_sheet *telling = telling_sheet(s);

@@ -136,13 +136,17 @@ static int check_words(const struct attn_sink *s, const struct attn_sink_opts *o
 {
     char name[ATTN_ACT_TEXT];
     if (o->gradient)
-        return attn_fail(err, ATTN_EUSAGE, "--words merges weights, and a gradient is none: leave --words or --gradient out");
+        return attn_fail(err, ATTN_EUSAGE,
+                         "--words merges weights, and a gradient is none: leave --words or --gradient "
+                                           "out");
     if (o->tokens->n && !o->tokens->tok[0].known)
-        return attn_fail(err, ATTN_EUSAGE, "--words needs the texts of tokens, and these are ids: give a text, or name them with --labels");
+        return attn_fail(err, ATTN_EUSAGE, "--words needs the texts of tokens, and these are ids: give a text, or name "
+                                           "them with --labels");
     for (int layer = -1; layer < (int)s->info.L; layer++)
         for (int act = 0; act < ATTN_ACTS; act++)
             if (attn_select_wants(o->select, act, layer) && !attn_merger_takes(act) && !s->format->methods->merges)
-                return attn_fail(err, ATTN_EUSAGE, "--words merges pattern, rollout and context: %s means nothing when it is added up "
+                return attn_fail(err, ATTN_EUSAGE,
+                                 "--words merges pattern, rollout and context: %s means nothing when it is added up "
                                  "over the tokens of a word: leave it, or --words, out", attn_act_text(name, act));
     return ATTN_OK;
 }
@@ -194,7 +198,8 @@ static int open_sink(struct attn_sink *s, const struct attn_sink_opts *o, struct
         .model = &s->info, .of = o->model, .attention = o->kind, .hints = o->hints, .digest = s->digest,
         .cpu = o->bf16 ? attn_cpu_target() : attn_vec_target(), .select = o->select, .tokens = o->tokens,
         .pieces = o->tokens, .context_pieces = o->cross,
-        .text = o->text, .text_len = o->text_len, .cross = o->cross, .cross_text = o->cross_text, .cross_len = o->cross_len,
+        .text = o->text, .text_len = o->text_len, .cross = o->cross, .cross_text = o->cross_text,
+        .cross_len = o->cross_len,
         .command = o->command, .kind = s->kind.of, .gradient = o->gradient, .edits = o->edits,
         .compare = o->compare, .ablated = o->ablated, .n_ablated = o->n_ablated, .path = o->path, .team = s->team,
         .precision = o->precision, .width = o->width > 0 ? o->width : 0, .height = o->height,
@@ -246,7 +251,8 @@ static int watch(void *self, const struct attn_probe *p, struct attn_err *err)
         return rc;
     const struct attn_tokens *of = s->job.context_pieces && attn_act_kv(p->act) ? s->job.context_pieces : s->job.pieces;
     if (p->shape[p->ndim - 2] != of->n)
-        return attn_fail(err, ATTN_EUSAGE, "an output of %zu tokens is shown a run of %zu: it takes one pass over all of them", of->n,
+        return attn_fail(err, ATTN_EUSAGE, "an output of %zu tokens is shown a run of %zu: it takes one pass over all "
+                                           "of them", of->n,
                          p->shape[p->ndim - 2]);
     return s->merger ? watch_words(s, p, err) : s->format->methods->watch(s->self, p, err);
 }

@@ -6,8 +6,8 @@
  * `close` without finish leaves nothing behind.  A sink writes one sentence.  If the reader of a pipe
  * closes it, the run goes on, and what is written is thrown away.
  *
- * A format is a row of attn_formats[] in sink.c and a file with its methods, which are declared below.  Who else may name one, and why, is listed in
- * tests/cmd/test_additions.c. */
+ * A format is a row of attn_formats[] in sink.c and a file with its methods, which are declared below.  Who else may
+ * name one, and why, is listed in tests/cmd/test_additions.c. */
 #ifndef ATTN_SINKS_SINK_H
 #define ATTN_SINKS_SINK_H
 
@@ -33,10 +33,12 @@ struct attn_sink_job {                  /* borrowed, outlives the sink */
     const struct attn_select *select;
     const struct attn_tokens *tokens;   /* that are shown: with words, these */
     const struct attn_tokens *pieces, *context_pieces;  /* those of the run, and of its other text */
-    const struct attn_words *rows, *keys;       /* what merges pieces into words, in the sentence and in the keys; NULL: nothing does */
+    const struct attn_words *rows, *keys;       /* what merges pieces into words, in the sentence and in the keys; NULL:
+                                                 * nothing does */
     bool words;                         /* they are merged, here or in the page */
     const char *text; size_t text_len;  /* NULL: ids only */
-    const struct attn_tokens *cross;    /* cross-attention: of the other text, whose keys this one looks at; else NULL */
+    const struct attn_tokens *cross;    /* cross-attention: of the other text, whose keys this one looks at; else
+                                         * NULL */
     const char *cross_text; size_t cross_len;
     const char *command;
     struct attn_kind attention;         /* how it attends, and in words */
@@ -64,8 +66,10 @@ struct attn_sink_methods {
     int (*open)(void **self, const struct attn_format *f, const struct attn_sink_job *job, struct attn_err *err);
     unsigned (*wants)(void *self, int act, int layer);
     int (*watch)(void *self, const struct attn_probe *p, struct attn_err *err);
-    int (*pieces)(void *self, const struct attn_probe *p, struct attn_err *err);    /* gets bands before they are merged into words,
-                                         * then `watch` what they complete; NULL: it needs none */
+    int (*pieces)(void *self, const struct attn_probe *p, struct attn_err *err);    /* gets bands before they are merged
+                                                                                     * into words, then `watch` what
+                                                                                     * they complete; NULL: it needs
+                                                                                     * none */
     int (*finish)(void *self, struct attn_err *err);
     const char *(*note)(void *self);    /* of what was written, for the user; NULL: there never is one */
     void (*close)(void *self);          /* NULL is fine */
@@ -75,11 +79,13 @@ struct attn_sink_methods {
     /* ATTN_FORMAT_PICTURE only: draws an album. */
     int (*draw)(struct attn_out *o, const struct attn_album *a, const struct attn_look *look, struct attn_err *err);
     bool merges;                        /* merges tokens into words itself */
-    bool next;                          /* shows the likeliest next tokens, too, those without each head, and those of the lens */
+    bool next;                          /* shows the likeliest next tokens, too, those without each head, and those of
+                                         * the lens */
 };
 
 extern const struct attn_sink_methods attn_text_methods, attn_json_methods, attn_ndjson_methods, attn_csv_methods,
-    attn_tidy_methods, attn_npy_methods, attn_npz_methods, attn_term_methods, attn_png_methods, attn_svg_methods, attn_pdf_methods,
+    attn_tidy_methods, attn_npy_methods, attn_npz_methods, attn_term_methods, attn_png_methods, attn_svg_methods,
+        attn_pdf_methods,
     attn_html_methods, attn_screen_methods;
 
 /* Lists the names of the formats that have one of the flags, "text, json, csv" and so on. */

@@ -124,7 +124,8 @@ static int csv_open(void **self, const struct attn_format *f, const struct attn_
         return attn_no_memory(err, NULL, "for CSV files");
     c->job = job;
     size_t tokens = attn_select_tokens(job->select) ? job->cross ? 2 : 1 : 0;
-    struct attn_files_plan plan = { f, "matrix", tokens == 2 ? "tables (two of tokens)" : tokens ? "tables (one of tokens)"
+    struct attn_files_plan plan = { f, "matrix", tokens == 2 ? "tables (two of tokens)" : tokens ?
+                                   "tables (one of tokens)"
                                     : "matrices", attn_select_matrices(job->select) + tokens };
     int rc = attn_files_open(&c->files, job, &plan, err);
     if (!rc)
@@ -165,7 +166,8 @@ static void header(const struct csv *c, struct attn_out *o, const struct attn_sl
 static int begin(struct csv *c, const struct attn_slice *p, struct attn_err *err)
 {
     struct attn_file **file = &c->writing[p->of->act];
-    struct attn_file what = { .act = p->of->act, .layer = p->of->layer, .head = p->head, .ndim = 2, .shape = { p->T, p->cols } };
+    struct attn_file what = { .act = p->of->act, .layer = p->of->layer, .head = p->head, .ndim = 2,
+                             .shape = { p->T, p->cols } };
     if (p->n_kept) {
         what.heads = &p->kept[p->nth];
         what.n_heads = 1;
@@ -228,5 +230,6 @@ static const char *csv_note(void *self)
 }
 
 const struct attn_sink_methods attn_csv_methods = {
-    .open = csv_open, .wants = csv_wants, .watch = csv_watch, .finish = csv_finish, .note = csv_note, .close = csv_close,
+    .open = csv_open, .wants = csv_wants, .watch = csv_watch, .finish = csv_finish, .note = csv_note,
+    .close = csv_close,
 };

@@ -116,7 +116,8 @@ void attn_doc_tokens(struct attn_out *o, const struct attn_tokens *t, const char
 }
 
 /* How the tokens of a text make its words: their ids, and the first of each word. */
-static void put_words(struct attn_out *o, const char *key, const struct attn_words *w, const struct attn_tokens *t, const char *between)
+static void put_words(struct attn_out *o, const char *key, const struct attn_words *w, const struct attn_tokens *t,
+                      const char *between)
 {
     attn_out_printf(o, ",%s\"%s\":{\"ids\":[", between, key);
     for (size_t i = 0; i < t->n; i++) {

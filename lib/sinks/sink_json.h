@@ -39,9 +39,11 @@ void attn_doc_failed(struct attn_out *o, const struct attn_sink_job *job, const 
 void attn_doc_end(struct attn_doc *d);
 
 /* Values that other JSON files have, too. */
-void attn_doc_head(struct attn_out *o, const struct attn_sink_job *job, const char *eol);       /* from the opening brace to "text" */
+/* from the opening brace to "text" */
+void attn_doc_head(struct attn_out *o, const struct attn_sink_job *job, const char *eol);
 void attn_doc_model(struct attn_out *o, const struct attn_sink_job *job);
-/* Writes "attention", "scale", "dropout" and "seed" where they are not the model's own, each after a comma and `between`. */
+/* Writes "attention", "scale", "dropout" and "seed" where they are not the model's own, each after a comma and
+ * `between`. */
 void attn_doc_kind(struct attn_out *o, const struct attn_sink_kind *k, const char *between);
 void attn_doc_words(struct attn_out *o, const struct attn_sink_job *job, const char *between);
 void attn_doc_tokens(struct attn_out *o, const struct attn_tokens *t, const char *eol);

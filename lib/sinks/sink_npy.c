@@ -80,7 +80,8 @@ static unsigned npy_wants(void *self, int act, int layer)
 static int npy_begin(struct npy *n, const struct attn_slice *p, struct attn_err *err)
 {
     struct attn_file **file = &n->writing[p->of->act];
-    struct attn_file what = { .act = p->of->act, .layer = p->of->layer, .head = -1, .heads = p->kept, .n_heads = p->n_kept };
+    struct attn_file what = { .act = p->of->act, .layer = p->of->layer, .head = -1, .heads = p->kept,
+                             .n_heads = p->n_kept };
     what.ndim = attn_slice_shape(what.shape, p);
     attn_act_name(what.name, p->of->act, p->of->layer);
     snprintf(what.file, sizeof what.file, "%s.npy", what.name);
@@ -124,7 +125,8 @@ static const char *npy_note(void *self)
 }
 
 const struct attn_sink_methods attn_npy_methods = {
-    .open = npy_open, .wants = npy_wants, .watch = npy_watch, .finish = npy_finish, .note = npy_note, .close = npy_close,
+    .open = npy_open, .wants = npy_wants, .watch = npy_watch, .finish = npy_finish, .note = npy_note,
+    .close = npy_close,
 };
 
 /* ---- npz: all activations in one zip archive for numpy.load, members NAME.npy, stored, and the tokens ---- */

@@ -8,9 +8,9 @@
  * A member with chosen heads has the comment "heads 1,3", unless they are the first ones (in Python,
  * zipfile.ZipFile(name).getinfo("blocks.0.attn.q.npy").comment): one more array would be in everyone's way.
  *
- * An archive ends with the tokens as an array of text, '<U5' for 5 code points at most, in UTF-32 with zeros after them: tokens,
- * and in cross-attention context_tokens.  A token without text is its id; what is no UTF-8, and NUL, is U+FFFD, as in JSON; of a
- * text longer than 1024 code points the last is an ellipsis. */
+ * An archive ends with the tokens as an array of text, '<U5' for 5 code points at most, in UTF-32 with zeros after
+ * them: tokens, and in cross-attention context_tokens.  A token without text is its id; what is no UTF-8, and NUL, is
+ * U+FFFD, as in JSON; of a text longer than 1024 code points the last is an ellipsis. */
 #ifndef ATTN_SINKS_SINK_NPY_H
 #define ATTN_SINKS_SINK_NPY_H
 
@@ -19,6 +19,7 @@
 enum { ATTN_NPY_HEADER = 128 };         /* bytes; 64 are enough for small shapes only */
 
 void attn_npy_header(char out[ATTN_NPY_HEADER], const size_t *shape, int ndim);
-void attn_npy_header_of(char out[ATTN_NPY_HEADER], const char *type, const size_t *shape, int ndim);    /* of another type than '<f4' */
+/* of another type than '<f4' */
+void attn_npy_header_of(char out[ATTN_NPY_HEADER], const char *type, const size_t *shape, int ndim);
 
 #endif

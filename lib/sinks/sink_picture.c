@@ -33,8 +33,8 @@ static bool takes_lens(const struct attn_sink_job *job, char *why, size_t size)
         layers += attn_select_wants(job->select, ATTN_ACT_LENS, (int)layer);
     bool fits = layers * T <= LENS_CELLS;
     if (!fits)
-        snprintf(why, size, "%zu layers at %zu positions are more than the %d cells that a page has room for: choose layers "
-                 "with --layer, or take the command lens", layers, T, LENS_CELLS);
+        snprintf(why, size, "%zu layers at %zu positions are more than the %d cells that a page has room for: choose "
+                            "layers with --layer, or take the command lens", layers, T, LENS_CELLS);
     return layers && fits;
 }
 
@@ -55,7 +55,8 @@ void attn_collect_end(struct attn_collect *c)
 
 unsigned attn_collect_wants(const struct attn_collect *c, int act, int layer)
 {
-    unsigned wants = act == ATTN_ACT_LENS && c->next && !c->lens ? 0 : attn_slice_wants(c->job->select, act, layer, false);
+    unsigned wants = act == ATTN_ACT_LENS && c->next &&
+                     !c->lens ? 0 : attn_slice_wants(c->job->select, act, layer, false);
     if (act == ATTN_ACT_LOGITS && c->next && c->job->model->unembed && !wants)
         wants = ATTN_WATCH | ATTN_LAST;
     return wants;
@@ -75,7 +76,8 @@ static int begin(struct attn_collect *c, const struct attn_slice *p, struct attn
     snprintf(c->title[act], sizeof c->title[act], "%s%s", attn_act_title(act), note ? note : "");
     struct attn_sheet sheet = {
         .kind = attn_act_tail(act), .title = c->title[act], .axes = attn_act_axes(act), .layer = p->of->layer,
-        .n = p->matrices, .rows = p->T, .cols = p->cols, .heads = p->n_kept ? p->kept : NULL, .keys = attn_act_square(act),
+        .n = p->matrices, .rows = p->T, .cols = p->cols, .heads = p->n_kept ? p->kept : NULL,
+        .keys = attn_act_square(act),
         .of_keys = attn_act_kv(act), .shared = attn_act_kv(act) && n && n->H != n->Hkv, .hides = hides(c, act)};
     return attn_album_add(&c->album, &sheet, &c->band[act], err);
 }
@@ -105,7 +107,8 @@ static struct attn_album_next spell(const struct attn_collect *c, const struct a
     return next;
 }
 
-static struct attn_album_next likeliest(const struct attn_collect *c, const struct attn_probe *p, size_t row, struct attn_err *err)
+static struct attn_album_next likeliest(const struct attn_collect *c, const struct attn_probe *p, size_t row,
+                                        struct attn_err *err)
 {
     struct attn_likely best[ATTN_NEXT_MAX];
     size_t n = 0;
@@ -148,7 +151,8 @@ static int add_without(struct attn_collect *c, struct attn_err *err)
         return attn_no_memory(err, NULL, "for %zu heads", c->job->n_ablated);
     for (; a->n_without < c->job->n_ablated; a->n_without++) {
         const struct attn_ablated *from = &c->job->ablated[a->n_without];
-        a->without[a->n_without] = (struct attn_album_without){from->layer, from->head, from->kl, spell(c, from->after, from->n)};
+        a->without[a->n_without] = (struct attn_album_without){from->layer, from->head, from->kl,
+                                                               spell(c, from->after, from->n)};
     }
     return ATTN_OK;
 }
@@ -190,8 +194,8 @@ static void picture_close(void *self)
 static int picture_open(void **self, const struct attn_format *f, const struct attn_sink_job *job, struct attn_err *err)
 {
     if (!attn_select_activations(job->select))
-        return attn_fail(err, ATTN_EUSAGE, "a picture shows activations, and only tokens are selected; for the token table take "
-                         "text, json or csv");
+        return attn_fail(err, ATTN_EUSAGE, "a picture shows activations, and only tokens are selected; for the token "
+                                           "table take text, json or csv");
     struct picture *p = calloc(1, sizeof *p);
     if (!p)
         return attn_no_memory(err, NULL, "for a picture");

@@ -253,7 +253,8 @@ static int text_open(void **self, const struct attn_format *f, const struct attn
                       job->color);
     if (job->cross) {
         attn_out_char(t->out, '\n');
-        attn_print_tokens(t->out, "tokens of the other text, the keys", job->cross, all ? SIZE_MAX : MANY_TOKENS, job->color);
+        attn_print_tokens(t->out, "tokens of the other text, the keys", job->cross, all ? SIZE_MAX : MANY_TOKENS,
+                          job->color);
     }
     if (job->gradient) {
         attn_out_printf(t->out, "\n%s", job->gradient->metric);
@@ -315,8 +316,8 @@ static int text_finish(void *self, struct attn_err *err)
     if (t->shortened)
         attn_out_str(t->out, t->summary ? "\nThis is a summary. For every number, pipe the output or add -o FILE; for "
                                           "programs,\nuse --format npy -o DIR or another --format.\n"
-                                        : "\nThe logits are a summary. For every number, use --format npy -o DIR or another "
-                                          "--format.\n");
+                                        : "\nThe logits are a summary. For every number, use --format npy -o DIR or "
+                                          "another --format.\n");
     return attn_out_commit(t->out, err);
 }
 

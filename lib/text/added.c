@@ -96,7 +96,8 @@ bool attn_added_next(const struct attn_added *a, const char *s, size_t len, bool
         const struct attn_added_token *t = number < 0 ? NULL : &a->token[number];
         if (!t || (t->special && !special) || (t->word && !stands_alone(s, len, at, at + n)))
             continue;
-        size_t end = t->rstrip ? spaces_after(s, len, done > at + n ? done : at + n) : at + n;  /* white space up to `done` */
+        /* white space up to `done` */
+        size_t end = t->rstrip ? spaces_after(s, len, done > at + n ? done : at + n) : at + n;
         if (t->lstrip && end <= done)   /* it begins where the last one ends, and so is empty */
             continue;
         *hit = (struct attn_hit){.token = t, .start = t->lstrip ? spaces_before(s, at, done) : at, .next = at + n, .end = end};

@@ -27,8 +27,8 @@ bool attn_added_put(struct attn_added *a, const struct attn_added_token *t);
 bool attn_added_index(struct attn_added *a);
 void attn_added_free(struct attn_added *a);
 
-/* A match in a text, zeroed before the first call for it; each call goes on after the last match.  start and end include
- * the white space. */
+/* A match in a text, zeroed before the first call for it; each call goes on after the last match.  start and end
+ * include the white space. */
 struct attn_hit { const struct attn_added_token *token; size_t start, end, next; };
 bool attn_added_next(const struct attn_added *a, const char *s, size_t len, bool special, struct attn_hit *hit);
 

@@ -77,7 +77,8 @@ static void rate(struct attn_bpe *b, uint32_t i)
     if (s->next == END)
         return;
     const struct symbol *next = &b->symbol[s->next];
-    struct attn_merge m = b->rules->score ? spelled_by(b, s, next) : attn_merges_find(&b->rules->merges, s->id, next->id);
+    struct attn_merge m = b->rules->score ? spelled_by(b, s, next) : attn_merges_find(&b->rules->merges, s->id,
+                                                                                      next->id);
     s->rank = m.rank;
     s->joined = m.id;
     if (m.rank != ATTN_MERGES_NONE)
@@ -240,8 +241,9 @@ static void begin_char(struct attn_bpe *b, struct beginner *g, const char *s, si
         begin_one(b, g, &(struct symbol){.id = id, .at = (uint32_t)at, .len = (uint32_t)len});
     } else if (has_bytes(r, s + at, len)) {
         for (size_t i = 0; i < len; i++)
-            begin_one(b, g, &(struct symbol){.id = r->byte[(unsigned char)s[at + i]], .at = (uint32_t)(at + i), .len = 1,
-                                             .alone = r->score != NULL});
+            begin_one(b, g,
+                      &(struct symbol){.id = r->byte[(unsigned char)s[at + i]], .at = (uint32_t)(at + i), .len = 1,
+                                       .alone = r->score != NULL});
     } else if (r->unknown >= 0) {
         begin_unknown(b, g, at, len);
     } else if (g->n > 0) {
@@ -292,7 +294,8 @@ static void put_scored(struct attn_bpe *b, size_t *n, int32_t id, size_t at, siz
 {
     const struct attn_bpe_rules *r = b->rules;
     size_t rank = id >= 0 ? attn_vocab_rank(r->vocab, id) : 0;
-    while (id >= 0 && r->type && r->type[rank] == ATTN_PIECE_UNUSED && b->made && b->made[rank] > 0 && b->made[rank] < len) {
+    while (id >= 0 && r->type && r->type[rank] == ATTN_PIECE_UNUSED && b->made && b->made[rank] > 0 &&
+           b->made[rank] < len) {
         size_t left = b->made[rank];
         put_scored(b, n, attn_vocab_id(r->vocab, b->s + at, left), at, left);
         at += left;
@@ -350,11 +353,12 @@ static int encode(struct attn_bpe *b, const char *s, size_t len, size_t *n)
     return ATTN_OK;
 }
 
-int attn_bpe_encode(struct attn_bpe *b, const char *s, size_t len, size_t readable, const struct attn_piece_token **part,
-                    size_t *n)
+int attn_bpe_encode(struct attn_bpe *b, const char *s, size_t len, size_t readable,
+                    const struct attn_piece_token **part, size_t *n)
 {
     bool known = false;
-    struct attn_piece_entry *piece = len <= ATTN_PIECE_MAX ? attn_pieces_find(&b->pieces, s, len, readable, &known) : NULL;
+    struct attn_piece_entry *piece = len <= ATTN_PIECE_MAX ? attn_pieces_find(&b->pieces, s, len, readable, &known) :
+                                     NULL;
     if (known) {
         *n = attn_pieces_recall(piece, b->few);
         *part = b->few;

@@ -45,12 +45,14 @@ struct attn_merge attn_merges_find(const struct attn_merges *m, int32_t left, in
 
 /* ---- a piece (bpe.c) ---- */
 
-struct attn_piece_token { int32_t id; uint32_t len; };              /* a token and its length within the piece; see below for -1 */
+struct attn_piece_token { int32_t id; uint32_t len; };              /* a token and its length within the piece; see
+                                                                     * below for -1 */
 
 enum { ATTN_PIECE_MAX = 16, ATTN_PIECE_PARTS = 3 };
 
 /* len 0: free.  key: the bytes as two numbers.  The last part's length follows from the others. */
-struct attn_piece_entry { uint64_t key[2]; int32_t id[ATTN_PIECE_PARTS]; uint8_t len, parts, part_len[ATTN_PIECE_PARTS - 1]; };
+struct attn_piece_entry { uint64_t key[2]; int32_t id[ATTN_PIECE_PARTS]; uint8_t len, parts,
+                         part_len[ATTN_PIECE_PARTS - 1]; };
 struct attn_pieces {                    /* zeroed: empty */
     void *memory;
     struct attn_piece_entry (*set)[2]; size_t sets;                 /* a power of 2 */
@@ -59,7 +61,8 @@ struct attn_pieces {                    /* zeroed: empty */
 
 /* The set of s, 0 < len <= PIECE_MAX, whose first piece is the most recently used; valid until the next call.  NULL: no
  * memory.  `readable` bytes must be readable at s.  *known: s is its first entry. */
-struct attn_piece_entry *attn_pieces_find(struct attn_pieces *p, const char *s, size_t len, size_t readable, bool *known);
+struct attn_piece_entry *attn_pieces_find(struct attn_pieces *p, const char *s, size_t len, size_t readable,
+                                          bool *known);
 /* Writes the parts of a known piece; returns how many. */
 size_t attn_pieces_recall(const struct attn_piece_entry *known, struct attn_piece_token part[ATTN_PIECE_PARTS]);
 /* Stores s in its set, if it has few enough parts. */
@@ -68,7 +71,8 @@ void attn_pieces_keep(struct attn_pieces *p, struct attn_piece_entry *set, const
 void attn_pieces_free(struct attn_pieces *p);
 
 /* What a token of a sentencepiece model is (its numbers). */
-enum attn_piece_type { ATTN_PIECE_NORMAL = 1, ATTN_PIECE_UNKNOWN, ATTN_PIECE_CONTROL, ATTN_PIECE_USER, ATTN_PIECE_UNUSED,
+enum attn_piece_type { ATTN_PIECE_NORMAL = 1, ATTN_PIECE_UNKNOWN, ATTN_PIECE_CONTROL, ATTN_PIECE_USER,
+                      ATTN_PIECE_UNUSED,
                        ATTN_PIECE_BYTE };
 
 enum { ATTN_PAGE = 256, ATTN_PAGES = 0x110000 / ATTN_PAGE, ATTN_MEETINGS = 1 << 20 };
@@ -89,7 +93,8 @@ struct attn_bpe_rules {
     const unsigned char *type;          /* [tokens] by rank, as attn_piece_type; NULL: all are normal */
     bool unused;                        /* some are ATTN_PIECE_UNUSED */
     char *suffix; size_t suffix_len;    /* the last character of a piece is spelled with it; owned, NULL: as others */
-    int32_t **page;                     /* [ATTN_PAGES]: the tokens of characters, ATTN_PAGE at a time; NULL: it has none */
+    int32_t **page;                     /* [ATTN_PAGES]: the tokens of characters, ATTN_PAGE at a time; NULL: it has
+                                         * none */
     uint64_t *meetings;                 /* a bit for each hash of two characters that meet in some token */
 };
 
@@ -108,15 +113,17 @@ struct attn_bpe {
     struct attn_pieces pieces;
     char *spelled; size_t spelled_room;
     const char *s;                      /* the piece */
-    uint32_t *made;                     /* [tokens] by rank: how long the left part of an unused token was; NULL: not needed */
+    uint32_t *made;                     /* [tokens] by rank: how long the left part of an unused token was; NULL: not
+                                         * needed */
 };
 
 /* The tokens of s, len > 0, in order, valid until the next call.  `readable` bytes can be read at s.  ATTN_EFORMAT:
- * the vocabulary lacks the byte at *n; ATTN_ENOMEM: no memory.  The caller writes the message.  A token with id -1 stands
- * for text that is dropped. */
-int attn_bpe_encode(struct attn_bpe *b, const char *s, size_t len, size_t readable, const struct attn_piece_token **part,
-                    size_t *n);
-/* The length of the first part of s, len > 0, across whose end nothing merges; len where tokens begin as bytes, or end otherwise. */
+ * the vocabulary lacks the byte at *n; ATTN_ENOMEM: no memory.  The caller writes the message.  A token with id -1
+ * stands for text that is dropped. */
+int attn_bpe_encode(struct attn_bpe *b, const char *s, size_t len, size_t readable,
+                    const struct attn_piece_token **part, size_t *n);
+/* The length of the first part of s, len > 0, across whose end nothing merges; len where tokens begin as bytes, or end
+ * otherwise. */
 size_t attn_bpe_part(const struct attn_bpe_rules *r, const char *s, size_t len);
 void attn_bpe_free(struct attn_bpe *b);
 

@@ -51,7 +51,8 @@ static int32_t add_range(struct attn_regex_reader *p, uint32_t first, uint32_t l
 /* The bits of the categories that begin like `name`: "L", "Lu" or, as all of a group, "Letter"; 0: there is none. */
 static uint32_t categories(const char *name)
 {
-    static const char short_names[] = "CnLuLlLtLmLoMnMcMeNdNlNoPcPdPsPePiPfPoSmScSkSoZsZlZpCcCfCsCo";     /* as utf8proc counts them */
+    /* as utf8proc counts them */
+    static const char short_names[] = "CnLuLlLtLmLoMnMcMeNdNlNoPcPdPsPePiPfPoSmScSkSoZsZlZpCcCfCsCo";
     static const char *const groups[] = {"Letter", "Mark", "Number", "Punctuation", "Symbol", "Separator", "Other"};
     static const char letters[] = "LMNPSZC";
     char two[3] = "";
@@ -90,7 +91,8 @@ static int32_t read_property(struct attn_regex_reader *p, bool opposite)
         return attn_charset_add(p, &set);
     if (script < 0)
         return refuse(p, "such a property");
-    return attn_charset_add(p, &(struct attn_charset){.kind = ATTN_SET_SCRIPT, .opposite = opposite, .first = (uint32_t)script});
+    return attn_charset_add(p, &(struct attn_charset){.kind = ATTN_SET_SCRIPT, .opposite = opposite,
+                                                      .first = (uint32_t)script});
 }
 
 static int hex(char c)
@@ -177,7 +179,8 @@ static int32_t read_class(struct attn_regex_reader *p, int depth);
 static int32_t read_name(struct attn_regex_reader *p)
 {
     static const struct { const char *name; struct attn_charset set; } names[] = {
-        {"space:]", {.kind = ATTN_SET_SPACE}}, {"xdigit:]", {.kind = ATTN_SET_HEX}}, {"word:]", {.kind = ATTN_SET_WORD}},
+        {"space:]", {.kind = ATTN_SET_SPACE}}, {"xdigit:]", {.kind = ATTN_SET_HEX}},
+        {"word:]", {.kind = ATTN_SET_WORD}},
         {"punct:]", {.kind = ATTN_SET_CATEGORIES, .first = PUNCTUATION}},
         {"digit:]", {.kind = ATTN_SET_CATEGORIES, .first = 1u << UTF8PROC_CATEGORY_ND}},
         {"cntrl:]", {.kind = ATTN_SET_CATEGORIES, .first = 1u << UTF8PROC_CATEGORY_CC}}};
@@ -216,7 +219,8 @@ static bool is_one(const struct attn_charset *n)
 static bool extend(struct attn_regex_reader *p, int32_t part, int depth)
 {
     struct attn_charsets *sets = &p->r->sets;
-    bool dash = attn_regex_follows(p, "-") && !attn_regex_follows(p, "-]") && !attn_regex_follows(p, "-&&") && p->at + 1 < p->end;
+    bool dash = attn_regex_follows(p, "-") && !attn_regex_follows(p, "-]") && !attn_regex_follows(p, "-&&") &&
+                p->at + 1 < p->end;
     if (!is_one(&sets->node[part]) || !dash)
         return true;
     p->at++;
@@ -319,14 +323,20 @@ static bool is_in(const struct attn_charsets *sets, int32_t set, uint32_t c)
     return is_named(sets, n, c) != n->opposite;
 }
 
-/* Whether it has the character in another case.  The Turkish i's without and with a dot have none, and no letter is like several. */
+/* Whether it has the character in another case.  The Turkish i's without and with a dot have none, and no letter is
+ * like several. */
 static bool is_named_folded(const struct attn_charsets *sets, const struct attn_charset *n, uint32_t c)
 {
-    static const struct { utf8proc_int32_t letter; uint32_t like; } more[] = {      /* those that are neither of the two */
-        {'k', 0x212A}, {'s', 0x17F}, {0xE5, 0x212B}, {0x1C6, 0x1C5}, {0x1C9, 0x1C8}, {0x1CC, 0x1CB}, {0x1F3, 0x1F2}, {0x3B2, 0x3D0},
-        {0x3B5, 0x3F5}, {0x3B8, 0x3D1}, {0x3B8, 0x3F4}, {0x3B9, 0x345}, {0x3B9, 0x1FBE}, {0x3BA, 0x3F0}, {0x3BC, 0xB5}, {0x3C0, 0x3D6},
-        {0x3C1, 0x3F1}, {0x3C3, 0x3C2}, {0x3C6, 0x3D5}, {0x3C9, 0x2126}, {0x432, 0x1C80}, {0x434, 0x1C81}, {0x43E, 0x1C82},
-        {0x441, 0x1C83}, {0x442, 0x1C84}, {0x442, 0x1C85}, {0x44A, 0x1C86}, {0x463, 0x1C87}, {0x1E61, 0x1E9B}, {0xA64B, 0x1C88}};
+    /* those that are neither of the two */
+    static const struct { utf8proc_int32_t letter; uint32_t like; } more[] = {
+        {'k', 0x212A}, {'s', 0x17F}, {0xE5, 0x212B}, {0x1C6, 0x1C5}, {0x1C9, 0x1C8}, {0x1CC, 0x1CB}, {0x1F3, 0x1F2},
+        {0x3B2, 0x3D0},
+        {0x3B5, 0x3F5}, {0x3B8, 0x3D1}, {0x3B8, 0x3F4}, {0x3B9, 0x345}, {0x3B9, 0x1FBE}, {0x3BA, 0x3F0}, {0x3BC, 0xB5},
+        {0x3C0, 0x3D6},
+        {0x3C1, 0x3F1}, {0x3C3, 0x3C2}, {0x3C6, 0x3D5}, {0x3C9, 0x2126}, {0x432, 0x1C80}, {0x434, 0x1C81},
+        {0x43E, 0x1C82},
+        {0x441, 0x1C83}, {0x442, 0x1C84}, {0x442, 0x1C85}, {0x44A, 0x1C86}, {0x463, 0x1C87}, {0x1E61, 0x1E9B},
+        {0xA64B, 0x1C88}};
     utf8proc_int32_t upper = utf8proc_toupper((utf8proc_int32_t)c), lower = utf8proc_tolower(upper);
     if (c == 0x130 || c == 0x131)
         return false;

@@ -7,7 +7,8 @@
 #include "base/err.h"
 #include "base/utf8.h"
 
-/* Bytes: of the whole, those in use have about 250,000; of what a rule looks for, and of what it puts in, where they have 33. */
+/* Bytes: of the whole, those in use have about 250,000; of what a rule looks for, and of what it puts in, where they
+ * have 33. */
 enum { LIMIT = 64 << 20, KEY_LONGEST = 64, WITH_LONGEST = 256 };
 
 static int bad(const char *name, const char *why, struct attn_err *err)

@@ -13,7 +13,8 @@
 
 static int hex(char c)
 {
-    return c >= '0' && c <= '9' ? c - '0' : c >= 'A' && c <= 'F' ? c - 'A' + 10 : c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
+    return c >= '0' && c <= '9' ? c - '0' : c >= 'A' && c <= 'F' ? c - 'A' + 10 : c >= 'a' &&
+           c <= 'f' ? c - 'a' + 10 : -1;
 }
 
 int attn_byte_of(const char *s, size_t len)
@@ -104,7 +105,8 @@ static void byte_level(struct list *out, const struct list *in)
         size_t before = raw.used;
         add_text(&raw, t.s, t.len);     /* the bytes take no more room than their spelling */
         size_t n = t.type == ATTN_PIECE_USER || raw.failed ? SIZE_MAX : attn_bytes_read(raw.text + before, t.s, t.len);
-        raw.used = n == SIZE_MAX ? raw.used : before + n;       /* of which a character stands for no byte: it is text, all of it */
+        raw.used = n == SIZE_MAX ? raw.used : before + n;       /* of which a character stands for no byte: it is text,
+                                                                 * all of it */
     }
     out->failed = raw.failed;
     add_readable(out, raw.used > 0 ? raw.text : "", raw.used);
@@ -155,7 +157,8 @@ static void strip(struct list *out, const struct attn_spelled *t, const struct a
     size_t len = strlen(step->find), from = 0, to = t->len;
     for (size_t n = 0; len > 0 && n < step->start && to - from >= len && memcmp(t->s + from, step->find, len) == 0; n++)
         from += len;
-    for (size_t n = 0; len > 0 && n < step->stop && to - from >= len && memcmp(t->s + to - len, step->find, len) == 0; n++)
+    for (size_t n = 0; len > 0 && n < step->stop && to - from >= len &&
+         memcmp(t->s + to - len, step->find, len) == 0; n++)
         to -= len;
     add(out, t->s + from, to - from);
 }
@@ -164,7 +167,8 @@ static void strip(struct list *out, const struct attn_spelled *t, const struct a
 
 /* One after the other, in a token, which begins with a space. */
 static const struct { const char *find, *with; } tidied[] = {
-    {" .", "."}, {" ?", "?"}, {" !", "!"}, {" ,", ","}, {" ' ", "'"}, {" n't", "n't"}, {" 'm", "'m"}, {" do not", " don't"},
+    {" .", "."}, {" ?", "?"}, {" !", "!"}, {" ,", ","}, {" ' ", "'"}, {" n't", "n't"}, {" 'm", "'m"},
+    {" do not", " don't"},
     {" 's", "'s"}, {" 've", "'ve"}, {" 're", "'re"}};
 
 static size_t replace_in(char *s, size_t len, size_t room, const char *find, const char *with);
@@ -176,7 +180,8 @@ static void word_piece(struct list *out, const struct attn_spelled *t, const str
     add_text(out, " ", !first && !inner);
     add_text(out, inner ? t->s + lead : t->s, inner ? t->len - lead : t->len);
     for (size_t i = 0; step->drop && !out->failed && i < sizeof tidied / sizeof *tidied; i++)
-        out->used = start + replace_in(out->text + start, out->used - start, out->used - start, tidied[i].find, tidied[i].with);
+        out->used = start + replace_in(out->text + start, out->used - start, out->used - start, tidied[i].find,
+                                       tidied[i].with);
     end_token(out, 0);
 }
 
@@ -357,7 +362,8 @@ size_t attn_decoder_read(const struct attn_decoder *d, const char *s, size_t len
     for (size_t i = 0; i < d->n; i++) {
         const struct attn_decode_step *step = &d->step[i];
         if (step->kind == ATTN_DECODE_BYTE_LEVEL) {
-            size_t n = added ? SIZE_MAX : attn_bytes_read(out, out, len);       /* what was added is text, and spells no bytes */
+            /* what was added is text, and spells no bytes */
+            size_t n = added ? SIZE_MAX : attn_bytes_read(out, out, len);
             len = n == SIZE_MAX ? len : n;
         } else if ((step->kind == ATTN_DECODE_BYTES || step->kind == ATTN_DECODE_SENTENCEPIECE) && byte >= 0) {
             out[0] = (char)byte;

@@ -16,10 +16,10 @@ enum attn_decode_kind {
     ATTN_DECODE_METASPACE,              /* `find` by a space; in the first token by nothing, if `drop` is set */
     ATTN_DECODE_SUFFIX,                 /* `find` by a space, in the last token by nothing */
     ATTN_DECODE_JOIN,                   /* a space between two tokens */
-    ATTN_DECODE_WORD_PIECE,             /* the same, unless a token begins with `find`, which is taken away; with `drop`, no spaces
-                                         * in front of punctuation and English endings */
-    ATTN_DECODE_SENTENCEPIECE           /* all that sentencepiece does: `find` is a space, the first one is dropped with `drop`,
-                                         * leading ones with `squeeze`; unknown tokens read `with` */
+    ATTN_DECODE_WORD_PIECE,             /* the same, unless a token begins with `find`, which is taken away; with
+                                         * `drop`, no spaces in front of punctuation and English endings */
+    ATTN_DECODE_SENTENCEPIECE           /* all that sentencepiece does: `find` is a space, the first one is dropped with
+                                         * `drop`, leading ones with `squeeze`; unknown tokens read `with` */
 };
 
 enum { ATTN_DECODES_MAX = 8 };

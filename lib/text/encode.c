@@ -8,8 +8,8 @@
 #include "base/strings.h"
 #include "base/utf8.h"
 
-/* A text on its way: the whole, what is between added tokens, what a step has made of that.  Its place 0 is byte `at` of
- * the outer one, or of what `map` maps back to. */
+/* A text on its way: the whole, what is between added tokens, what a step has made of that.  Its place 0 is byte `at`
+ * of the outer one, or of what `map` maps back to. */
 struct view { const char *s; size_t len; struct attn_mapped *map; const struct view *outer; size_t at; };
 
 enum { TIMES = 64, LEAST = 4096 };      /* how long a text may become */
@@ -56,12 +56,14 @@ static struct view part_of(const struct view *v, size_t at, size_t len)
 /* A pattern may look at a text from everywhere, again and again. */
 static int tired(struct encoder *e)
 {
-    return attn_fail(e->err, ATTN_EFORMAT, "the tokenizer's patterns take too long for this text: they look at most of it from "
-                     "everywhere; a shorter one takes less");
+    return attn_fail(e->err, ATTN_EFORMAT, "the tokenizer's patterns take too long for this text: they look at most of "
+                                           "it from everywhere; a shorter one takes less");
 }
 
-/* Applies a step, which has made so many bytes of other pieces: files could have steps that make a short text an endless one. */
-static int apply(struct encoder *e, struct attn_mapped *m, size_t *made, const struct attn_normal *step, const struct view *v, bool first)
+/* Applies a step, which has made so many bytes of other pieces: files could have steps that make a short text an
+ * endless one. */
+static int apply(struct encoder *e, struct attn_mapped *m, size_t *made, const struct attn_normal *step,
+                 const struct view *v, bool first)
 {
     m->most = e->most - *made;
     m->effort = &e->effort;
@@ -75,14 +77,15 @@ static int apply(struct encoder *e, struct attn_mapped *m, size_t *made, const s
         *made += m->len;
         return ATTN_OK;
     }
-    return attn_fail(e->err, ATTN_EFORMAT, "the tokenizer makes more than %d times as many bytes of the text, expected a normal "
-                     "form of it", TIMES);
+    return attn_fail(e->err, ATTN_EFORMAT, "the tokenizer makes more than %d times as many bytes of the text, expected "
+                                           "a normal form of it", TIMES);
 }
 
 /* ---- pieces ---------------------------------------------------------------------------- */
 
 /* Adds the tokens that `s`, which lies in the view, has become. */
-static int add_tokens(struct encoder *e, const struct view *v, const char *s, const struct attn_piece_token *part, size_t n)
+static int add_tokens(struct encoder *e, const struct view *v, const char *s, const struct attn_piece_token *part,
+                      size_t n)
 {
     struct attn_encoding *out = e->out;
     size_t at = (size_t)(s - v->s);
@@ -105,17 +108,20 @@ static int lacks(struct encoder *e, const struct view *v, const char *s)
 {
     size_t at = start_of(v, (size_t)(s - v->s)), step;
     if (e->b->lookup)
-        return attn_fail(e->err, ATTN_EFORMAT, "the vocabulary has no token for '%.*s' at byte %zu of the text, and none for unknown "
-                         "words", attn_shown(v->s, v->len), v->s, at);
+        return attn_fail(e->err, ATTN_EFORMAT, "the vocabulary has no token for '%.*s' at byte %zu of the text, and "
+                                               "none for unknown words", attn_shown(v->s, v->len), v->s, at);
     if (e->b->unigram)
-        return attn_fail(e->err, ATTN_EFORMAT, "the vocabulary has no token for the character U+%04X at byte %zu of the text, "
-                         "and none for unknown ones", (unsigned)attn_utf8_next(s, (size_t)(v->s + v->len - s), &step), at);
+        return attn_fail(e->err, ATTN_EFORMAT,
+                         "the vocabulary has no token for the character U+%04X at byte %zu of the "
+                                               "text, and none for unknown ones",
+                         (unsigned)attn_utf8_next(s, (size_t)(v->s + v->len - s), &step), at);
     return attn_fail(e->err, ATTN_EFORMAT, "the vocabulary has no token for the byte 0x%02X at byte %zu of the text",
                      (unsigned char)*s, at);
 }
 
 /* The model. */
-static int encode_by(struct encoder *e, const char *s, size_t len, size_t readable, const struct attn_piece_token **part, size_t *n)
+static int encode_by(struct encoder *e, const char *s, size_t len, size_t readable,
+                     const struct attn_piece_token **part, size_t *n)
 {
     const struct attn_subword *b = e->b;
     return b->unigram ? attn_unigram_encode(&e->lattice, b->unigram, s, len, part, n) :

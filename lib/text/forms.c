@@ -32,7 +32,8 @@ struct worker {
 
 static utf8proc_option_t option_of(enum attn_normal_kind form)
 {
-    bool composed = form == ATTN_NORMAL_NFC || form == ATTN_NORMAL_NFKC, compatible = form == ATTN_NORMAL_NFKC || form == ATTN_NORMAL_NFKD;
+    bool composed = form == ATTN_NORMAL_NFC || form == ATTN_NORMAL_NFKC, compatible = form == ATTN_NORMAL_NFKC ||
+                    form == ATTN_NORMAL_NFKD;
     return (utf8proc_option_t)(UTF8PROC_STABLE | (composed ? UTF8PROC_COMPOSE : UTF8PROC_DECOMPOSE) |
                                (compatible ? UTF8PROC_COMPAT : 0));
 }
@@ -46,14 +47,16 @@ static bool is_plain(const struct worker *w, uint32_t c)
            ((w->form & UTF8PROC_COMPOSE) || c < FIRST_SYLLABLE || c > LAST_SYLLABLE);
 }
 
-/* Whether c belongs to the cluster of the character before it: as it is, or by the first character it decomposes into. */
+/* Whether c belongs to the cluster of the character before it: as it is, or by the first character it decomposes
+ * into. */
 static bool follows(const struct worker *w, uint32_t c)
 {
     utf8proc_int32_t parts[LONGEST] = {(utf8proc_int32_t)c};
     int boundary = 0;
     if (c < FIRST_MARK)
         return false;
-    if ((w->form & UTF8PROC_COMPAT) && utf8proc_decompose_char((utf8proc_int32_t)c, parts, LONGEST, w->form, &boundary) > 0)
+    if ((w->form & UTF8PROC_COMPAT) &&
+        utf8proc_decompose_char((utf8proc_int32_t)c, parts, LONGEST, w->form, &boundary) > 0)
         c = (uint32_t)parts[0];
     utf8proc_category_t k = utf8proc_category((utf8proc_int32_t)c);
     return k == UTF8PROC_CATEGORY_MN || k == UTF8PROC_CATEGORY_MC || k == UTF8PROC_CATEGORY_ME ||
@@ -168,7 +171,8 @@ bool attn_form_apply(struct attn_mapped *out, enum attn_normal_kind form, const 
     for (size_t at = 0, n; at < len && ok; at += n) {
         bool plain = true;
         size_t ascii = attn_utf8_ascii(s + at, len - at);
-        n = ascii > 1 ? ascii - 1 : cluster(&w, s + at, len - at, &plain);      /* not the last one: marks may follow it */
+        /* not the last one: marks may follow it */
+        n = ascii > 1 ? ascii - 1 : cluster(&w, s + at, len - at, &plain);
         ok = plain || take(out, &w, s, at, n);
     }
     free(w.letter);

@@ -1,6 +1,7 @@
 #include "text/index.h"
 
-/* The next n items of `size` bytes.  The arrays of a set that grows can be written to, those of a lent one never are. */
+/* The next n items of `size` bytes.  The arrays of a set that grows can be written to, those of a lent one never
+ * are. */
 static void *take(const char **at, uint64_t n, size_t size)
 {
     const char *items = *at;
@@ -14,7 +15,8 @@ struct attn_text_index attn_text_index_of(const void *image)
     const char *at = (const char *)(h + 1);
     struct attn_text_index x = {
         .words = {.n = h->words, .slots = h->slots, .used = h->used, .seed = ATTN_TEXT_INDEX_SEED},
-        .merges = {.n = h->rules, .slots = h->rule_slots, .low = (uint32_t)h->rule_slots - 1, .seed = ATTN_TEXT_INDEX_SEED, .lent = true},
+        .merges = {.n = h->rules, .slots = h->rule_slots, .low = (uint32_t)h->rule_slots - 1,
+                   .seed = ATTN_TEXT_INDEX_SEED, .lent = true},
         .specials = h->specials,
     };
     x.merges.rule = take(&at, h->rules, sizeof *x.merges.rule);

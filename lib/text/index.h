@@ -1,8 +1,8 @@
 /* index.h - a vocabulary and its rules as they lie in memory, so that they can be used without reading anything.
  *
- * The program models/index.c writes such an image of each built-in model with rules when attn-cli is built, for that machine alone;
- * most of the time that a short run took was spent on reading vocab.json and merges.txt.  No file of a user is ever taken for
- * one: nothing in it is checked. */
+ * The program models/index.c writes such an image of each built-in model with rules when attn-cli is built, for that
+ * machine alone; most of the time that a short run took was spent on reading vocab.json and merges.txt.  No file of a
+ * user is ever taken for one: nothing in it is checked. */
 #ifndef ATTN_TEXT_INDEX_H
 #define ATTN_TEXT_INDEX_H
 

@@ -10,7 +10,8 @@
 /* NUL-terminated text, its bytes without the NUL, and its width on the terminal. */
 struct attn_label { char text[192]; size_t bytes, columns; };
 struct attn_label attn_label_text(const char *s, size_t len, size_t max_columns);
-struct attn_label attn_label_line(const char *s, size_t len, size_t max_columns);       /* the same, but a space stays a space */
+/* the same, but a space stays a space */
+struct attn_label attn_label_line(const char *s, size_t len, size_t max_columns);
 struct attn_label attn_label_token(const struct attn_token *t, size_t max_columns);     /* its text, or its id */
 struct attn_label attn_label_number(uint64_t x);
 bool attn_label_has_dots(const struct attn_tokens *t);  /* whether any of them has a space, which is to be explained */

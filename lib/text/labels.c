@@ -63,8 +63,10 @@ static int check_utf8(const char *text, size_t len, const char *name, struct att
     size_t at = attn_utf8_valid(text, len), line = 1;
     for (size_t i = 0; i < at; i++)
         line += text[i] == '\n';
-    return at == len ? ATTN_OK : attn_fail(err, ATTN_EFORMAT, "%s: line %zu: the label is not UTF-8: found 0x%02X: iconv -t UTF-8 "
-                                           "makes it of other encodings", name, line, (unsigned)(unsigned char)text[at]);
+    return at == len ? ATTN_OK : attn_fail(err, ATTN_EFORMAT,
+                                           "%s: line %zu: the label is not UTF-8: found 0x%02X: iconv -t UTF-8 "
+                                           "makes it of other encodings", name, line,
+                                           (unsigned)(unsigned char)text[at]);
 }
 
 static int take(struct attn_labels *l, const char *text, size_t len, const char *name, struct attn_err *err)
@@ -143,8 +145,10 @@ static void name(struct attn_token *t, const struct attn_labels *l, size_t i)
 int attn_tokens_label(struct attn_tokens *t, const struct attn_labels *l, struct attn_err *err)
 {
     if (!attn_labels_by_id(l) && l->n != t->n)
-        return attn_fail(err, ATTN_EFORMAT, "%s: found %zu line%s, expected %zu, a label for each entry of the model's vocabulary, "
-                         "or %zu, one for each id of the input", l->name, l->n, l->n == 1 ? "" : "s", l->vocabulary, t->n);
+        return attn_fail(err, ATTN_EFORMAT, "%s: found %zu line%s, expected %zu, a label for each entry of the model's "
+                                            "vocabulary, or %zu, one for each id of the input", l->name, l->n,
+                         l->n == 1 ? "" :
+                         "s", l->vocabulary, t->n);
     for (size_t i = 0; i < t->n; i++)
         if (!t->tok[i].known)
             name(&t->tok[i], l, i);

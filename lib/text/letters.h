@@ -1,5 +1,5 @@
-/* letters.h - which characters are letters, marks, numbers, punctuation and parts of words, as those count them who wrote the
- * tokenizers: by older versions of Unicode. */
+/* letters.h - which characters are letters, marks, numbers, punctuation and parts of words, as those count them who
+ * wrote the tokenizers: by older versions of Unicode. */
 #ifndef ATTN_TEXT_LETTERS_H
 #define ATTN_TEXT_LETTERS_H
 
@@ -17,7 +17,8 @@ enum {
     ATTN_IS_LOWER = 1 << 1,             /* Ll */
     ATTN_IS_CASELESS = 1 << 2,          /* Lm, Lo */
     ATTN_IS_LETTER = 7,
-    ATTN_IS_MARK = 1 << 3, ATTN_IS_NUMBER = 1 << 4, ATTN_IS_SPACE = 1 << 5, ATTN_IS_PUNCTUATION = 1 << 6, ATTN_IS_SYMBOL = 1 << 7,
+    ATTN_IS_MARK = 1 << 3, ATTN_IS_NUMBER = 1 << 4, ATTN_IS_SPACE = 1 << 5, ATTN_IS_PUNCTUATION = 1 << 6,
+    ATTN_IS_SYMBOL = 1 << 7,
     ATTN_IS_NEWLINE = 1 << 8            /* CR, LF */
 };
 unsigned attn_kind_of_char(uint32_t c);

@@ -29,7 +29,8 @@ static bool read_u32(struct reader *r, uint32_t *out)
 
 static int malformed(const struct reader *r, size_t token, const char *why)
 {
-    return attn_fail(r->err, ATTN_EFORMAT, "%s: token %zu %s, expected a tokenizer.bin of llama2.c", r->file->name, token, why);
+    return attn_fail(r->err, ATTN_EFORMAT,
+                     "%s: token %zu %s, expected a tokenizer.bin of llama2.c", r->file->name, token, why);
 }
 
 static int read_token(struct reader *r)
@@ -60,7 +61,8 @@ static int check_bytes(struct reader *r)
     attn_bpe_rules_bytes(rules);
     for (int i = 0; i < 256; i++)
         if (rules->byte[i] != FIRST_BYTE + i)
-            return attn_fail(r->err, ATTN_EFORMAT, "%s: token %d is not <0x%02X>, expected a tokenizer.bin of llama2.c", r->file->name,
+            return attn_fail(r->err, ATTN_EFORMAT,
+                             "%s: token %d is not <0x%02X>, expected a tokenizer.bin of llama2.c", r->file->name,
                              FIRST_BYTE + i, (unsigned)i);
     return ATTN_OK;
 }

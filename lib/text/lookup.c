@@ -27,7 +27,8 @@ static bool index_behind(struct attn_trie *t, const struct attn_vocab *v, const 
 
 bool attn_lookup_index(struct attn_lookup *l)
 {
-    return !l->parts || (index_behind(&l->first, l->vocab, "", 0) && index_behind(&l->others, l->vocab, l->prefix, l->prefix_len));
+    return !l->parts ||
+           (index_behind(&l->first, l->vocab, "", 0) && index_behind(&l->others, l->vocab, l->prefix, l->prefix_len));
 }
 
 void attn_lookup_free(struct attn_lookup *l)
@@ -72,7 +73,8 @@ int attn_lookup_encode(struct attn_lookup_work *w, const struct attn_lookup *l, 
 {
     const size_t chars = l->parts ? characters(s, len) : 1;
     const bool long_one = chars > l->longest;
-    struct attn_piece_token *room = len <= UINT32_MAX ? attn_grow(w->part, &w->room, long_one ? 1 : chars, sizeof *room) : NULL;
+    struct attn_piece_token *room = len <= UINT32_MAX ? attn_grow(w->part, &w->room, long_one ? 1 : chars,
+                                                                  sizeof *room) : NULL;
     *n = 0;
     if (!room)
         return ATTN_ENOMEM;

@@ -29,7 +29,8 @@ static void append(struct attn_mapped *m, const char *s, size_t len)
 
 static void note(struct attn_mapped *m, const struct attn_swap *c)
 {
-    struct attn_swap *more = m->failed || m->unmapped ? NULL : attn_grow(m->change, &m->change_room, m->n + 1, sizeof *more);
+    struct attn_swap *more = m->failed ||
+                             m->unmapped ? NULL : attn_grow(m->change, &m->change_room, m->n + 1, sizeof *more);
     m->failed = m->failed || (!more && !m->unmapped);
     if (!more)
         return;

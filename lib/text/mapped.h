@@ -1,8 +1,8 @@
 /* mapped.h - a text made from another, with a map from each byte back to it.
  *
- * Normalising replaces some stretches of a text and keeps the rest.  Kept bytes map one by one.  A replaced stretch maps
- * as a whole: a token that begins inside begins where the original stretch does, one that ends inside ends where that
- * ends.  If nothing was replaced the text is the original itself, which is not copied. */
+ * Normalising replaces some stretches of a text and keeps the rest.  Kept bytes map one by one.  A replaced stretch
+ * maps as a whole: a token that begins inside begins where the original stretch does, one that ends inside ends where
+ * that ends.  If nothing was replaced the text is the original itself, which is not copied. */
 #ifndef ATTN_TEXT_MAPPED_H
 #define ATTN_TEXT_MAPPED_H
 
@@ -10,7 +10,8 @@
 
 struct attn_regex_effort;
 
-struct attn_swap { size_t at, len, from, from_len; };             /* place in the new text and in the original; ascending */
+struct attn_swap { size_t at, len, from, from_len; };             /* place in the new text and in the original;
+                                                                   * ascending */
 
 /* Zeroed is ready for use, again and again. */
 struct attn_mapped {
@@ -19,8 +20,8 @@ struct attn_mapped {
     char *own; size_t room, used;
     struct attn_swap *change; size_t n, change_room, near;        /* near: where the last place was found */
     const char *from; size_t from_len, done;                        /* the original; how much of it is dealt with */
-    size_t most;                        /* set by those who take no longer text; 0: any.  Of one that gets longer, len is more than
-                                         * most, and no more is kept */
+    size_t most;                        /* set by those who take no longer text; 0: any.  Of one that gets longer, len
+                                         * is more than most, and no more is kept */
     bool failed, changed, over;         /* failed: no memory; over: it got longer */
     struct attn_regex_effort *effort;   /* set by those who replace by patterns (regex.h) */
 };

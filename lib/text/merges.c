@@ -59,7 +59,8 @@ bool attn_merges_index(struct attn_merges *m)
     m->slot = attn_grow(NULL, &room, slots, sizeof *m->slot);
     if (!m->slot)
         return false;
-    memset(m->slot, 0, slots * sizeof *m->slot);                    /* calloc's pages would fault twice: when read, when written */
+    memset(m->slot, 0, slots * sizeof *m->slot);                    /* calloc's pages would fault twice: when read, when
+                                                                     * written */
     m->slots = slots;
     m->low = (uint32_t)slots - 1;
     if (!m->seed)
@@ -71,7 +72,8 @@ bool attn_merges_index(struct attn_merges *m)
 struct attn_merge attn_merges_find(const struct attn_merges *m, int32_t left, int32_t right)
 {
     uint32_t number = m->n > 0 ? *probe(m, attn_hash_pair(m->seed, left, right), left, right) & m->low : 0;
-    return number ? (struct attn_merge){number - 1, m->rule[number - 1].id} : (struct attn_merge){.rank = ATTN_MERGES_NONE};
+    return number ? (struct attn_merge){number - 1, m->rule[number - 1].id} :
+           (struct attn_merge){.rank = ATTN_MERGES_NONE};
 }
 
 static bool is_bracketed(const char *word, size_t len)
@@ -117,7 +119,8 @@ struct reader {
     const struct attn_vocab *v;
     const char *name, *noun;            /* of the file; what is counted: "line" or "rule" */
     size_t count;                       /* lines or rules so far, this one included */
-    struct attn_str_view part[BLOCK][2]; size_t waiting, first;     /* rules yet to be looked up; the count of the first of them */
+    /* rules yet to be looked up; the count of the first of them */
+    struct attn_str_view part[BLOCK][2]; size_t waiting, first;
     int32_t last;                       /* the token that the last rule made */
     char *joined; size_t room;          /* the two tokens of a rule joined */
     struct attn_err *err;
@@ -140,7 +143,8 @@ static bool spells(const struct attn_vocab *v, int32_t id, const struct attn_str
 {
     size_t len;
     const char *word = attn_vocab_word(v, id, &len);
-    return word && len == a->len + b->len && memcmp(word, a->s, a->len) == 0 && memcmp(word + a->len, b->s, b->len) == 0;
+    return word && len == a->len + b->len && memcmp(word, a->s, a->len) == 0 &&
+           memcmp(word + a->len, b->s, b->len) == 0;
 }
 
 /* Finds the token that a and b make.  Most vocabularies list these in the order of the rules, some of which make the
@@ -202,8 +206,9 @@ static int take_pair(struct reader *r, struct attn_str_view a, struct attn_str_v
 static int malformed(struct reader *r, struct attn_str_view rule, const char *why)
 {
     int rc = look_up(r);
-    return rc ? rc : attn_fail(r->err, ATTN_EFORMAT, "%s: %s %zu, '%.*s', %s, expected two tokens with one space between",
-                               r->name, r->noun, r->count, attn_shown(rule.s, rule.len), rule.s, why);
+    return rc ? rc : attn_fail(r->err, ATTN_EFORMAT,
+                               "%s: %s %zu, '%.*s', %s, expected two tokens with one space between", r->name, r->noun,
+                               r->count, attn_shown(rule.s, rule.len), rule.s, why);
 }
 
 static size_t until_space(struct attn_str_view text)

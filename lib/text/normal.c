@@ -95,8 +95,8 @@ static int32_t cleaned(uint32_t c)
 {
     if ((c >= 1 && c <= 8) || c == 0xB || (c >= 0xE && c <= 0x1F) || c == 0x7F || c == 0x8F || c == 0x9F)
         return DROPPED;
-    if (c == '\t' || c == '\n' || c == '\f' || c == '\r' || c == 0x1680 || (c >= 0x200B && c <= 0x200F) || c == 0x2028 ||
-        c == 0x2029 || c == 0x2581 || c == 0xFEFF || c == 0xFFFD)
+    if (c == '\t' || c == '\n' || c == '\f' || c == '\r' || c == 0x1680 || (c >= 0x200B && c <= 0x200F) ||
+        c == 0x2028 || c == 0x2029 || c == 0x2581 || c == 0xFEFF || c == 0xFFFD)
         return ' ';
     return KEPT;
 }

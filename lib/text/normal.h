@@ -17,7 +17,8 @@ enum attn_normal_kind {
     ATTN_NORMAL_STRIP,                  /* white space at the ends */
     ATTN_NORMAL_STRIP_ACCENTS, ATTN_NORMAL_LOWERCASE, ATTN_NORMAL_NMT,
     ATTN_NORMAL_STRIP_MARKS,            /* of accents those that take no space */
-    ATTN_NORMAL_CLEAN,                  /* control characters away, but for those that are, as other white space, made spaces */
+    ATTN_NORMAL_CLEAN,                  /* control characters away, but for those that are, as other white space, made
+                                         * spaces */
     ATTN_NORMAL_SPACE_CHINESE,          /* spaces around each Chinese character */
     ATTN_NORMAL_PRECOMPILED,            /* by a table, cluster by cluster, as Hugging Face does */
     ATTN_NORMAL_METASPACE,              /* spaces by `with`, which may also go in front */
@@ -35,12 +36,13 @@ struct attn_normal {
     enum attn_prepend prepend;          /* metaspace; FIRST: only at the beginning of the whole text */
     struct attn_charsmap *map;          /* owned */
     /* sentencepiece: */
-    bool dummy, dummy_behind, squeeze, escape;      /* a space in front or behind; no needless spaces; spaces become U+2581 */
+    bool dummy, dummy_behind, squeeze, escape;      /* a space in front or behind; no needless spaces; spaces become
+                                                     * U+2581 */
     const struct attn_trie *kept;       /* strings that are copied as they are; NULL: none */
 };
 
-/* Writes to *out, which maps back to s; s is valid UTF-8 and must outlive it.  first: s begins the whole text.  false: no
- * memory.  out->effort says whether patterns took too long. */
+/* Writes to *out, which maps back to s; s is valid UTF-8 and must outlive it.  first: s begins the whole text.  false:
+ * no memory.  out->effort says whether patterns took too long. */
 bool attn_normal_apply(struct attn_mapped *out, const struct attn_normal *n, const char *s, size_t len, bool first);
 void attn_normal_free(struct attn_normal *n);
 

@@ -2,7 +2,8 @@
  *
  * Most pieces of a text are short and recur often.  A hash of a piece's bytes selects a set of two entries, one cache
  * line; the less recently used one is replaced.  Only pieces of at most 16 bytes and 3 tokens are kept.  There are
- * more sets, empty ones, once as many pieces were kept as there are: most texts are a sentence, which needs few of 2 MB. */
+ * more sets, empty ones, once as many pieces were kept as there are: most texts are a sentence, which needs few of 2
+ * MB. */
 #include "text/bpe.h"
 
 #include <endian.h>
@@ -47,7 +48,8 @@ static bool is_piece(const struct attn_piece_entry *piece, const uint64_t key[2]
     return piece->key[0] == key[0] && piece->key[1] == key[1] && piece->len == len;
 }
 
-struct attn_piece_entry *attn_pieces_find(struct attn_pieces *p, const char *s, size_t len, size_t readable, bool *known)
+struct attn_piece_entry *attn_pieces_find(struct attn_pieces *p, const char *s, size_t len, size_t readable,
+                                          bool *known)
 {
     uint64_t key[2];
     bool full = p->kept >= p->sets && p->sets < LAST_SETS;          /* as is one that has no sets yet */

@@ -196,8 +196,8 @@ static size_t marked(const char *s, size_t len, size_t at)
     return end > at ? end : 0;
 }
 
-/* One character that is not of the kinds `never`, if it is there, then a word; without that character if there is no word
- * behind it.  Its length, or 0. */
+/* One character that is not of the kinds `never`, if it is there, then a word; without that character if there is no
+ * word behind it.  Its length, or 0. */
 static size_t led(const char *s, size_t len, unsigned never, size_t (*word)(const char *s, size_t len, size_t at))
 {
     size_t step, n = 0;
@@ -283,7 +283,8 @@ static size_t deepseek(const char *s, size_t len, const struct row *row)
 
 static bool ends_bloom(uint32_t c)
 {
-    static const uint32_t ends[] = {'(', ')', '|', '.', ',', '!', '?', 0x2026, 0x3002, 0xFF0C, 0x3001, 0x964, 0x6D4, 0x60C};
+    static const uint32_t ends[] = {'(', ')', '|', '.', ',', '!', '?', 0x2026, 0x3002, 0xFF0C, 0x3001, 0x964, 0x6D4,
+                                    0x60C};
     for (size_t i = 0; i < sizeof ends / sizeof *ends; i++)
         if (c == ends[i])
             return true;
@@ -374,13 +375,16 @@ static const struct row rows[ATTN_PRETOKENS] = {
     [ATTN_PRETOKEN_LLAMA3] = {modern, 3, "(?i:" CONTRACTIONS ")|" LEAD "\\p{L}+|\\p{N}{1,3}|" OTHERS,
                               LATER "\\p{N}{1,3}|" LATER_OTHERS},
     [ATTN_PRETOKEN_QWEN2] = {modern, 1, "(?i:" CONTRACTIONS ")|" LEAD "\\p{L}+|\\p{N}|" OTHERS, NULL},
-    [ATTN_PRETOKEN_QWEN35] = {qwen35, 1, "(?i:" CONTRACTIONS ")|" LEAD "[\\p{L}\\p{M}]+|\\p{N}| ?[^\\s\\p{L}\\p{M}\\p{N}]+"
+    [ATTN_PRETOKEN_QWEN35] = {qwen35, 1,
+                              "(?i:" CONTRACTIONS ")|" LEAD "[\\p{L}\\p{M}]+|\\p{N}| ?[^\\s\\p{L}\\p{M}\\p{N}]+"
                               "[\\r\\n]*" BLANKS, NULL},
-    [ATTN_PRETOKEN_O200K] = {by_case, 3, LEAD HEADS "*" TAILS "+(?i:" CONTRACTIONS ")?|" LEAD HEADS "+" TAILS "*(?i:" CONTRACTIONS
+    [ATTN_PRETOKEN_O200K] = {by_case, 3,
+                             LEAD HEADS "*" TAILS "+(?i:" CONTRACTIONS ")?|" LEAD HEADS "+" TAILS "*(?i:" CONTRACTIONS
                              ")?|\\p{N}{1,3}|" WITH_SLASH, NULL},
     [ATTN_PRETOKEN_TEKKEN] = {by_case, 1, LEAD HEADS "*" TAILS "+|" LEAD HEADS "+" TAILS "*|\\p{N}|" WITH_SLASH, NULL},
-    [ATTN_PRETOKEN_DEEPSEEK] = {deepseek, 0, "[!\"#$%&'()*+,\\-./:;<=>?@\\[\\\\\\]^_`{|}~][A-Za-z]+|[^\r\n\\p{L}\\p{P}\\p{S}]?"
-                                "[\\p{L}\\p{M}]+| ?[\\p{P}\\p{S}]+[\r\n]*|\\s*[\r\n]+|\\s+(?!\\S)|\\s+", NULL},
+    [ATTN_PRETOKEN_DEEPSEEK] = {deepseek, 0,
+                                "[!\"#$%&'()*+,\\-./:;<=>?@\\[\\\\\\]^_`{|}~][A-Za-z]+|[^\r\n\\p{L}\\p{P}\\p{S}]?[\\p{L}\\p{M}]+| "
+                                "?[\\p{P}\\p{S}]+[\r\n]*|\\s*[\r\n]+|\\s+(?!\\S)|\\s+", NULL},
     [ATTN_PRETOKEN_BLOOM] = {bloom, 0, " ?[^(\\s|[.,!?\u2026\u3002\uff0c\u3001\u0964\u06d4\u060c])]+", NULL},
     [ATTN_PRETOKEN_LAST_SPACES] = {last_spaces, 0, "\\s+$", NULL},
     [ATTN_PRETOKEN_NUMBERS] = {number, 1, NULL, NULL},
@@ -399,7 +403,8 @@ enum attn_pretoken attn_pretoken_of(const char *pattern)
 {
     enum attn_pretoken cut = 0;
     for (; cut < ATTN_PRETOKENS; cut++)
-        if ((rows[cut].pattern && strcmp(pattern, rows[cut].pattern) == 0) || (rows[cut].other && strcmp(pattern, rows[cut].other) == 0))
+        if ((rows[cut].pattern && strcmp(pattern, rows[cut].pattern) == 0) ||
+            (rows[cut].other && strcmp(pattern, rows[cut].other) == 0))
             return cut;
     return ATTN_PRETOKEN_REGEX;
 }

@@ -1,8 +1,8 @@
 /* pretoken.h - cuts text into the pieces within which a tokenizer's model works.
  *
- * Files describe their pieces by a regular expression.  Those of large families have a scanner each, a row of a table, selected
- * by the text of the pattern; all others are run as they are written (regex.h), which takes ten times as long.  Text is valid
- * UTF-8. */
+ * Files describe their pieces by a regular expression.  Those of large families have a scanner each, a row of a table,
+ * selected by the text of the pattern; all others are run as they are written (regex.h), which takes ten times as long.
+ * Text is valid UTF-8. */
 #ifndef ATTN_TEXT_PRETOKEN_H
 #define ATTN_TEXT_PRETOKEN_H
 
@@ -20,7 +20,8 @@ enum attn_pretoken {
     ATTN_PRETOKENS
 };
 
-/* Length of the first piece of s, len > 0, by a pattern that matches everything.  The end of s is the end of the text. */
+/* Length of the first piece of s, len > 0, by a pattern that matches everything.  The end of s is the end of the
+ * text. */
 size_t attn_pretoken_next(enum attn_pretoken cut, const char *s, size_t len);
 /* The cut that a pattern stands for; ATTN_PRETOKEN_REGEX if it has no scanner. */
 enum attn_pretoken attn_pretoken_of(const char *pattern);
@@ -29,7 +30,8 @@ const char *attn_pretoken_pattern(enum attn_pretoken cut);
 
 /* ---- cuts ------------------------------------------------------------------------------ */
 
-/* What becomes of matches: pieces of their own; nothing; part of the piece before or after; one piece with their like. */
+/* What becomes of matches: pieces of their own; nothing; part of the piece before or after; one piece with their
+ * like. */
 enum attn_behavior { ATTN_ISOLATED, ATTN_REMOVED, ATTN_WITH_PREVIOUS, ATTN_WITH_NEXT, ATTN_CONTIGUOUS };
 
 struct attn_split {
@@ -47,7 +49,8 @@ struct attn_stretch { size_t at, len; bool match; };
 struct attn_cutter {
     const struct attn_split *cut; const char *s; size_t len; struct attn_regex_effort *effort;
     size_t at; struct attn_stretch next; bool waiting;
-    struct attn_regex_walk walk; struct attn_stretch found; bool ahead;     /* by a regular expression: the match from `at` on */
+    /* by a regular expression: the match from `at` on */
+    struct attn_regex_walk walk; struct attn_stretch found; bool ahead;
 };
 bool attn_cutter_next(struct attn_cutter *c, const char **piece, size_t *len);
 

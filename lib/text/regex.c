@@ -61,10 +61,14 @@ static bool add_set(struct attn_regex_reader *p, int32_t set)
 /* A fork whose first way, unless it is `lazy`, is `to`. */
 static struct attn_regex_step fork_to(size_t to, size_t or_to, bool lazy)
 {
-    return (struct attn_regex_step){.op = ATTN_REGEX_FORK, .to = (int16_t)(lazy ? or_to : to), .or_to = (int16_t)(lazy ? to : or_to)};
+    return (struct attn_regex_step){.op = ATTN_REGEX_FORK, .to = (int16_t)(lazy ? or_to : to),
+                                    .or_to = (int16_t)(lazy ? to : or_to)};
 }
 
-static struct attn_regex_step jump_by(size_t to) { return (struct attn_regex_step){.op = ATTN_REGEX_JUMP, .to = (int16_t)to}; }
+static struct attn_regex_step jump_by(size_t to)
+{
+    return (struct attn_regex_step){.op = ATTN_REGEX_JUMP, .to = (int16_t)to};
+}
 
 /* ---- repetitions ----------------------------------------------------------------------- */
 
@@ -119,7 +123,8 @@ static bool read_times(struct attn_regex_reader *p, struct times *t)
 /* (?!a) behind a*, and in place of nothing where a? could have taken an a: then it cannot take less. */
 static bool end_greed(struct attn_regex_reader *p, struct attn_regex_step one, bool at_most_once)
 {
-    const struct attn_regex_step look = {.op = ATTN_REGEX_LOOK, .opposite = true, .to = 2}, match = {.op = ATTN_REGEX_MATCH};
+    const struct attn_regex_step look = {.op = ATTN_REGEX_LOOK, .opposite = true, .to = 2},
+    match = {.op = ATTN_REGEX_MATCH};
     if (at_most_once) {
         p->r->step[p->r->n - 2].or_to++;
         if (!add(p, jump_by(4)))
@@ -295,7 +300,8 @@ static int32_t read_set(struct attn_regex_reader *p)
     if (take(p, "\\"))
         return read_escape(p);
     if (take(p, "."))
-        return attn_charset_add(p, &(struct attn_charset){.kind = ATTN_SET_RANGE, .opposite = true, .first = '\n', .last = '\n'});
+        return attn_charset_add(p, &(struct attn_charset){.kind = ATTN_SET_RANGE, .opposite = true, .first = '\n',
+                                                          .last = '\n'});
     uint32_t c = attn_utf8_next(p->at, (size_t)(p->end - p->at), &step);
     if (c == '?' || c == '*' || c == '+' || (c == '{' && read_interval(p, &(struct times){0}))) {
         refuse(p, "a repetition of nothing");

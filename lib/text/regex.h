@@ -9,8 +9,9 @@
  *
  * Anything else is refused by name, never taken for something similar.  Captures mean nothing here.
  *
- * A pattern becomes a program, which follows all its alternatives side by side, one character after the other: none takes
- * exponential time.  But it may look at the same characters from many places, so there is a limit to what a text may take. */
+ * A pattern becomes a program, which follows all its alternatives side by side, one character after the other: none
+ * takes exponential time.  But it may look at the same characters from many places, so there is a limit to what a text
+ * may take. */
 #ifndef ATTN_TEXT_REGEX_H
 #define ATTN_TEXT_REGEX_H
 
@@ -29,8 +30,8 @@ struct attn_regex_effort { uint64_t spent, most; };
 void attn_regex_allow(struct attn_regex_effort *e, size_t bytes);       /* adds what so many bytes of a text may take */
 static inline bool attn_regex_tired(const struct attn_regex_effort *e) { return e->spent > e->most; }
 
-/* The matches in a text one after the other, which may be empty, but not where another ends: set regex, s, len and effort and zero
- * the rest.  A tired walk does not look at the rest. */
+/* The matches in a text one after the other, which may be empty, but not where another ends: set regex, s, len and
+ * effort and zero the rest.  A tired walk does not look at the rest. */
 struct attn_regex_walk {
     const struct attn_regex *regex;
     const char *s; size_t len;
@@ -47,11 +48,14 @@ enum {
     ATTN_REGEX_NESTED = 4,              /* assertions within each other */
 };
 
-/* SET takes a character of a set.  FORK goes on at both places, of which the first counts; JUMP at one.  LOOK holds if the steps
- * behind it, up to a MATCH, do, from `back` characters before on; or if they do not.  Places are relative to the step. */
-enum attn_regex_op { ATTN_REGEX_SET, ATTN_REGEX_FORK, ATTN_REGEX_JUMP, ATTN_REGEX_EDGE, ATTN_REGEX_LOOK, ATTN_REGEX_MATCH };
+/* SET takes a character of a set.  FORK goes on at both places, of which the first counts; JUMP at one.  LOOK holds if
+ * the steps behind it, up to a MATCH, do, from `back` characters before on; or if they do not.  Places are relative to
+ * the step. */
+enum attn_regex_op { ATTN_REGEX_SET, ATTN_REGEX_FORK, ATTN_REGEX_JUMP, ATTN_REGEX_EDGE, ATTN_REGEX_LOOK,
+                    ATTN_REGEX_MATCH };
 enum attn_regex_edge {
-    ATTN_EDGE_LINE_START, ATTN_EDGE_LINE_END, ATTN_EDGE_START, ATTN_EDGE_END, ATTN_EDGE_LAST_LINE_END, ATTN_EDGE_WORD, ATTN_EDGE_NO_WORD
+    ATTN_EDGE_LINE_START, ATTN_EDGE_LINE_END, ATTN_EDGE_START, ATTN_EDGE_END, ATTN_EDGE_LAST_LINE_END, ATTN_EDGE_WORD,
+    ATTN_EDGE_NO_WORD
 };
 struct attn_regex_step {
     unsigned char op;
@@ -59,8 +63,9 @@ struct attn_regex_step {
     int16_t to, or_to;                  /* SET: its number; EDGE: which; LOOK: how many steps are its own, and `back` */
 };
 
-/* Sets of characters: a node is a set, or a part of one.  first, last: a range; first: categories as bits, the number of a script,
- * the first part of a union, or whether \w stands alone.  also: another set that must have it, too; -1: there is none. */
+/* Sets of characters: a node is a set, or a part of one.  first, last: a range; first: categories as bits, the number
+ * of a script, the first part of a union, or whether \w stands alone.  also: another set that must have it, too; -1:
+ * there is none. */
 enum attn_charset_kind {
     ATTN_SET_RANGE, ATTN_SET_CATEGORIES, ATTN_SET_SPACE, ATTN_SET_WORD, ATTN_SET_HEX, ATTN_SET_SCRIPT, ATTN_SET_UNION
 };
@@ -108,7 +113,8 @@ static inline bool attn_charset_has(const struct attn_charsets *sets, int32_t se
     return c < 128 ? sets->node[set].ascii[c / 64] >> c % 64 & 1 : attn_charset_search(sets, set, c);
 }
 
-/* Whether it is a part of a word: as letters.h has it, but for joiners.  alone: in no class, where Latin-1's numbers are, too. */
+/* Whether it is a part of a word: as letters.h has it, but for joiners.  alone: in no class, where Latin-1's numbers
+ * are, too. */
 bool attn_charset_is_word(uint32_t c, bool alone);
 
 /* The script of that name, with any case, or -1; whether it has the character. */

@@ -1,7 +1,7 @@
 /* regex_walk.c - finds the matches of a regular expression.
  *
- * All ways through the program that the text so far allows are followed at once, in the order in which they count.  The first of
- * them that reaches the end is the match, unless one before it, which is still under way, does so later. */
+ * All ways through the program that the text so far allows are followed at once, in the order in which they count.  The
+ * first of them that reaches the end is the match, unless one before it, which is still under way, does so later. */
 #include "text/regex.h"
 
 #include <string.h>
@@ -10,8 +10,8 @@
 #include "text/letters.h"
 
 enum { STEPS = ATTN_REGEX_STEPS };
-/* What may be spent on a text: this, and so much for each of its bytes, which is ten times what patterns in use take (16 to 64).  It is
- * counted in steps, or ranges of a set that are looked at. */
+/* What may be spent on a text: this, and so much for each of its bytes, which is ten times what patterns in use take
+ * (16 to 64).  It is counted in steps, or ranges of a set that are looked at. */
 enum { EFFORT = 1 << 26, EFFORT_OF_BYTE = 1 << 9, CLEARED = 64 /* marks */ };
 
 void attn_regex_allow(struct attn_regex_effort *e, size_t bytes)

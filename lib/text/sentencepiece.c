@@ -2,11 +2,13 @@
  *
  *     ModelProto      1 pieces (repeated), 2 trainer_spec, 3 normalizer_spec, 5 denormalizer_spec
  *     piece           1 piece, 2 score (float), 3 type
- *     trainer_spec    3 model_type, 24 treat_whitespace_as_suffix, 35 byte_fallback, 41 bos_id, 42 eos_id, 44 unk_surface
+ *     trainer_spec    3 model_type, 24 treat_whitespace_as_suffix, 35 byte_fallback, 41 bos_id, 42 eos_id, 44
+ *     unk_surface
  *     normalizer_spec 2 precompiled_charsmap, 3 add_dummy_prefix, 4 remove_extra_whitespaces, 5 escape_whitespaces
  *
- * A field is a varint, number << 3 | wire type, and its value: a varint (0), 8 bytes (1), a length and as many bytes (2),
- * 4 bytes (5).  Fields that are not listed say nothing about tokens.  No length is believed before the bytes are there. */
+ * A field is a varint, number << 3 | wire type, and its value: a varint (0), 8 bytes (1), a length and as many bytes
+ * (2), 4 bytes (5).  Fields that are not listed say nothing about tokens.  No length is believed before the bytes are
+ * there. */
 #include "text/subword.h"
 
 #include <endian.h>
@@ -27,7 +29,8 @@ struct field { unsigned number, wire; uint64_t whole; const char *bytes; size_t 
 
 static int malformed(const struct proto *p, const char *why)
 {
-    return attn_fail(p->err, ATTN_EFORMAT, "%s: byte %zu: %s, expected a sentencepiece model", p->name, (size_t)(p->at - p->file), why);
+    return attn_fail(p->err, ATTN_EFORMAT,
+                     "%s: byte %zu: %s, expected a sentencepiece model", p->name, (size_t)(p->at - p->file), why);
 }
 
 static int read_varint(struct proto *p, uint64_t *out)
@@ -203,7 +206,9 @@ static int refuse_map(struct proto *p, const struct field *f, struct model *m)
     (void)m;
     if (f->number != 2 || f->len == 0)
         return ATTN_OK;
-    return attn_fail(p->err, ATTN_EFORMAT, "%s: a denormalizer with rules is not supported; token ids can be given with --ids",
+    return attn_fail(p->err, ATTN_EFORMAT,
+                     "%s: a denormalizer with rules is not supported; token ids can be given with "
+                                           "--ids",
                      p->name);
 }
 
@@ -233,13 +238,16 @@ static int check_types(const struct proto *p, struct model *m)
         unknown++;
     }
     if (unknown != 1)
-        return attn_fail(p->err, ATTN_EFORMAT, "%s: %zu pieces are for what is unknown, expected one", p->name, unknown);
+        return attn_fail(p->err, ATTN_EFORMAT,
+                         "%s: %zu pieces are for what is unknown, expected one", p->name, unknown);
     if (bytes != (m->fallback ? 256 : 0))
-        return attn_fail(p->err, ATTN_EFORMAT, "%s: %zu pieces are bytes, expected %s since byte_fallback is %s", p->name, bytes,
+        return attn_fail(p->err, ATTN_EFORMAT,
+                         "%s: %zu pieces are bytes, expected %s since byte_fallback is %s", p->name, bytes,
                          m->fallback ? "256" : "none", m->fallback ? "set" : "not set");
     if (m->model_type != UNIGRAM && m->model_type != BPE)
-        return attn_fail(p->err, ATTN_EFORMAT, "%s: model_type %llu is not supported, expected 1 (Unigram) or 2 (BPE); token ids can "
-                         "be given with --ids", p->name, (unsigned long long)m->model_type);
+        return attn_fail(p->err, ATTN_EFORMAT, "%s: model_type %llu is not supported, expected 1 (Unigram) or 2 (BPE); "
+                                               "token ids can be given with --ids", p->name,
+                         (unsigned long long)m->model_type);
     return ATTN_OK;
 }
 
@@ -311,7 +319,8 @@ static bool fill_unigram(struct model *m)
     for (size_t i = 0; i < size; i++)
         most = b->type[i] == ATTN_PIECE_NORMAL && b->score[i] > most ? b->score[i] : most;
     for (size_t i = 0; i < size; i++)
-        u->score[i] = b->type[i] == ATTN_PIECE_USER ? (double)((float)strlen(attn_vocab_at(b->rules.vocab, i, &(size_t){0})) * most) - 0.1 :
+        u->score[i] = b->type[i] == ATTN_PIECE_USER ?
+                      (double)((float)strlen(attn_vocab_at(b->rules.vocab, i, &(size_t){0})) * most) - 0.1 :
                       (double)b->score[i];
     u->vocab = b->rules.vocab;
     u->byte = m->fallback ? b->rules.byte : NULL;
@@ -345,7 +354,8 @@ int attn_sentencepiece_read(struct attn_subword **out, const struct attn_text_fi
 {
     const unsigned char *bytes = (const unsigned char *)file->text;
     struct proto p = {bytes, bytes + file->len, bytes, file->name, err};
-    struct model m = {.b = attn_subword_new(), .model_type = UNIGRAM, .dummy = true, .squeeze = true, .escape = true, .bos = 1, .eos = 2};
+    struct model m = {.b = attn_subword_new(), .model_type = UNIGRAM, .dummy = true, .squeeze = true, .escape = true,
+                      .bos = 1, .eos = 2};
     struct field f;
     bool more = true;
     if (!m.b || !(m.b->rules.vocab = attn_vocab_new())) {

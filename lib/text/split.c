@@ -11,8 +11,8 @@ void attn_split_free(struct attn_split *c)
     *c = (struct attn_split){0};
 }
 
-/* How many bytes to go on by where there is no match.  A run of spaces that are not the last is skipped as a whole, since
- * each of them would see the rest of it again. */
+/* How many bytes to go on by where there is no match.  A run of spaces that are not the last is skipped as a whole,
+ * since each of them would see the rest of it again. */
 static size_t skip(const struct attn_split *c, const char *s, size_t len)
 {
     size_t step, n = 0;

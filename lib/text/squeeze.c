@@ -1,9 +1,9 @@
 /* squeeze.c - a text as sentencepiece normalises it.
  *
- * Step by step, what stands at a place is replaced: a string that is to be kept as it is (the longest), or what the table
- * has a rule for (the longest), or one character.  With `squeeze`, spaces at the beginning and after another space are
- * dropped, and the ones at the end, where a U+2581 of the text counts as one.  A dummy space goes in front of it all or
- * behind, unless nothing is left.  Then spaces are spelled U+2581. */
+ * Step by step, what stands at a place is replaced: a string that is to be kept as it is (the longest), or what the
+ * table has a rule for (the longest), or one character.  With `squeeze`, spaces at the beginning and after another
+ * space are dropped, and the ones at the end, where a U+2581 of the text counts as one.  A dummy space goes in front of
+ * it all or behind, unless nothing is left.  Then spaces are spelled U+2581. */
 #include "text/normal.h"
 
 #include <string.h>

@@ -12,16 +12,17 @@
 
 struct own { size_t rank; const struct attn_added_token *token; };
 
-/* A token reads as the decoder says, an added one as its own text.  Tokens are decoded on demand: most runs meet a handful of
- * 50,000.  For those who need a pointer they are kept, in memory that is reserved from the start, though only as address space,
- * so that asking never fails.  Threads may call at the same time. */
+/* A token reads as the decoder says, an added one as its own text.  Tokens are decoded on demand: most runs meet a
+ * handful of 50,000.  For those who need a pointer they are kept, in memory that is reserved from the start, though
+ * only as address space, so that asking never fails.  Threads may call at the same time. */
 struct attn_readings {
     const struct attn_vocab *vocab;
     const struct attn_decoder *decoder;
     struct own *own; size_t owns;       /* for the added tokens, by rank */
     pthread_mutex_t lock;               /* guards what follows */
     struct attn_arena memory;
-    struct reading { uint32_t end, len; } *table;                   /* by rank: its place in the pool; end 0: not asked for yet */
+    struct reading { uint32_t end, len; } *table;                   /* by rank: its place in the pool; end 0: not asked
+                                                                     * for yet */
     char *pool; size_t used;            /* room for all of them, with a NUL after each */
 };
 
@@ -120,7 +121,8 @@ static bool reserve(struct attn_readings *r, size_t tokens, size_t bytes)
 }
 
 /* Borrows the vocabulary, the decoder and the two sets of added tokens (NULL: there are none that read differently). */
-static struct attn_readings *readings_new(const struct attn_vocab *v, const struct attn_decoder *d, const struct attn_added *added)
+static struct attn_readings *readings_new(const struct attn_vocab *v, const struct attn_decoder *d,
+                                          const struct attn_added *added)
 {
     size_t bytes = attn_decoder_room(d, attn_vocab_bytes(v));
     struct attn_readings *r = calloc(1, sizeof *r);
@@ -222,8 +224,8 @@ int attn_subword_finish(struct attn_subword *b, const char *name, struct attn_er
 
 /* ---- as a tokenizer -------------------------------------------------------------------- */
 
-static int encode(struct attn_encoding *out, const void *self, const char *text, size_t len, const struct attn_encode_opts *o,
-                  struct attn_err *err)
+static int encode(struct attn_encoding *out, const void *self, const char *text, size_t len,
+                  const struct attn_encode_opts *o, struct attn_err *err)
 {
     return attn_subword_encode(out, self, text, len, o, err);
 }
@@ -284,6 +286,7 @@ static const struct attn_tokenizing by_bpe = BY("bpe"), by_unigram = BY("unigram
 
 int attn_tokenizer_subword(struct attn_tokenizer **out, struct attn_subword *b, const char *name, struct attn_err *err)
 {
-    const struct attn_tokenizing *as = b->unigram ? &by_unigram : !b->lookup ? &by_bpe : b->lookup->parts ? &by_word_pieces : &by_words;
+    const struct attn_tokenizing *as = b->unigram ? &by_unigram : !b->lookup ? &by_bpe :
+                                       b->lookup->parts ? &by_word_pieces : &by_words;
     return attn_tokenizer_new(out, as, b, b->rules.vocab, name, err);
 }

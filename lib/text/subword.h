@@ -1,9 +1,9 @@
 /* subword.h - a tokenizer by pieces of words: text to ids and back.
  *
- * The steps: added tokens are found in the text; what is between them is normalised; added tokens of the second kind are
- * found in that; what is between them is cut into pieces by one step after the other; the model makes tokens of each
- * piece by itself.  Every token knows its bytes of the original text: where that was changed, those of the stretch it
- * comes from (mapped.h).  What the tokenizer put in has no bytes. */
+ * The steps: added tokens are found in the text; what is between them is normalised; added tokens of the second kind
+ * are found in that; what is between them is cut into pieces by one step after the other; the model makes tokens of
+ * each piece by itself.  Every token knows its bytes of the original text: where that was changed, those of the stretch
+ * it comes from (mapped.h).  What the tokenizer put in has no bytes. */
 #ifndef ATTN_TEXT_SUBWORD_H
 #define ATTN_TEXT_SUBWORD_H
 
@@ -69,8 +69,8 @@ int attn_tokenizer_subword(struct attn_tokenizer **out, struct attn_subword *b, 
 
 /* ---- vocab.json and merges.txt (tokenizer_merges.c) ---- */
 
-/* The text of those that are absent, `added` (added_tokens.json) or `config` (tokenizer_config.json), is NULL.  index: of vocab
- * and merges (index.h), which must outlive the tokenizer; NULL: they are read. */
+/* The text of those that are absent, `added` (added_tokens.json) or `config` (tokenizer_config.json), is NULL.  index:
+ * of vocab and merges (index.h), which must outlive the tokenizer; NULL: they are read. */
 struct attn_merges_files { struct attn_text_file vocab, merges, added, config; const void *index; };
 int attn_subword_read(struct attn_subword **out, const struct attn_merges_files *files, struct attn_err *err);
 
@@ -79,7 +79,8 @@ int attn_subword_read(struct attn_subword **out, const struct attn_merges_files 
 int attn_sentencepiece_read(struct attn_subword **out, const struct attn_text_file *file, struct attn_err *err);
 int attn_llama2c_read(struct attn_subword **out, const struct attn_text_file *file, struct attn_err *err);
 
-/* ---- Hugging Face's tokenizer.json (tokenizer_json.c), and the components around its model (tokenizer_steps.c) ---- */
+/* ---- Hugging Face's tokenizer.json (tokenizer_json.c), and the components around its model (tokenizer_steps.c)
+ * ---- */
 
 int attn_tokenizer_json_read(struct attn_subword **out, const struct attn_text_file *file, struct attn_err *err);
 
@@ -96,9 +97,9 @@ int attn_steps_decoder(struct attn_steps *s, const cJSON *v);
 /* Needs the vocabulary. */
 int attn_steps_post_processor(struct attn_steps *s, const cJSON *v);
 
-/* Tokens to be found in the text (tokenizer_added.c): an array of them; an object of them by id; names with their ids in a
- * file, which are special where the object of tokenizer_config.json (or NULL) says so.  They need the vocabulary and the
- * normalisation. */
+/* Tokens to be found in the text (tokenizer_added.c): an array of them; an object of them by id; names with their ids
+ * in a file, which are special where the object of tokenizer_config.json (or NULL) says so.  They need the vocabulary
+ * and the normalisation. */
 int attn_steps_added(struct attn_steps *s, const cJSON *v);
 int attn_steps_added_by_id(struct attn_steps *s, const cJSON *v);
 int attn_steps_added_names(struct attn_steps *s, const struct attn_text_file *file, const cJSON *config);
@@ -106,7 +107,8 @@ int attn_steps_added_names(struct attn_steps *s, const struct attn_text_file *fi
 /* A component that is an object with a "type", a Sequence of them in a list, or null. */
 struct attn_component {
     const char *list;                   /* the member of a Sequence that holds the list; NULL: there are no Sequences */
-    const struct attn_component_row { const char *type; int (*take)(struct attn_steps *s, const cJSON *v); } *row; size_t rows;
+    const struct attn_component_row { const char *type; int (*take)(struct attn_steps *s,
+                                                                    const cJSON *v); } *row; size_t rows;
 };
 int attn_steps_take(struct attn_steps *s, const struct attn_component *c, const cJSON *v);
 

@@ -1,8 +1,8 @@
 /* tokenizer.c - opens a model's tokenizer from its files; weights are not needed.
  *
  * A config.json of our own format with a section "tokenizer" says which kind it is.  Otherwise the files that are there
- * decide: tokenizer.json, or vocab.json with merges.txt, or tokenizer.model, or tokenizer.bin, or, for models of our own,
- * vocab.json alone, with words. */
+ * decide: tokenizer.json, or vocab.json with merges.txt, or tokenizer.model, or tokenizer.bin, or, for models of our
+ * own, vocab.json alone, with words. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -15,9 +15,9 @@
 /* ---- what config.json and tokenizer_config.json say ------------------------------------
  *
  * From config.json: "model_type", whether there is a section "tokenizer", and "bos_token_id".  From
- * tokenizer_config.json: "tokenizer_class", "add_bos_token", "add_eos_token", and "bos_token" and "eos_token", a string or
- * an object with "content", and "model_max_length".  Other keys are left to other readers, and a value of an unexpected type
- * counts as absent. */
+ * tokenizer_config.json: "tokenizer_class", "add_bos_token", "add_eos_token", and "bos_token" and "eos_token", a string
+ * or an object with "content", and "model_max_length".  Other keys are left to other readers, and a value of an
+ * unexpected type counts as absent. */
 
 enum { VALUES_MAX = 1 << 20 };
 #define NO_HINTS {.bos_id = -1}
@@ -168,13 +168,14 @@ static const struct class *class_of(const struct hints *h)
     return NULL;
 }
 
-static int put_around(struct attn_around *a, bool wanted, int32_t id, const char *token, const char *option, const char *path,
-                      struct attn_err *err)
+static int put_around(struct attn_around *a, bool wanted, int32_t id, const char *token, const char *option,
+                      const char *path, struct attn_err *err)
 {
     *a = (struct attn_around){.id = {id}, .n = wanted};
     if (!wanted || id >= 0)
         return ATTN_OK;
-    return attn_fail(err, ATTN_EFORMAT, "%s: it has no token '%s', which tokenizer_config.json puts around each text (\"%s\")", path,
+    return attn_fail(err, ATTN_EFORMAT, "%s: it has no token '%s', which tokenizer_config.json puts around each text "
+                                        "(\"%s\")", path,
                      token ? token : "", option);
 }
 
@@ -258,17 +259,20 @@ static int open_whole(struct attn_tokenizer **out, const struct attn_source *s, 
     return rc;
 }
 
-static int open_json(struct attn_tokenizer **out, const struct attn_source *s, const struct hints *h, struct attn_err *err)
+static int open_json(struct attn_tokenizer **out, const struct attn_source *s, const struct hints *h,
+                     struct attn_err *err)
 {
     return open_whole(out, s, h, "tokenizer.json", attn_tokenizer_json_read, err);
 }
 
-static int open_sentencepiece(struct attn_tokenizer **out, const struct attn_source *s, const struct hints *h, struct attn_err *err)
+static int open_sentencepiece(struct attn_tokenizer **out, const struct attn_source *s, const struct hints *h,
+                              struct attn_err *err)
 {
     return open_whole(out, s, h, "tokenizer.model", attn_sentencepiece_read, err);
 }
 
-static int open_llama2c(struct attn_tokenizer **out, const struct attn_source *s, const struct hints *h, struct attn_err *err)
+static int open_llama2c(struct attn_tokenizer **out, const struct attn_source *s, const struct hints *h,
+                        struct attn_err *err)
 {
     return open_whole(out, s, h, "tokenizer.bin", attn_llama2c_read, err);
 }
@@ -305,7 +309,8 @@ static int choose(struct attn_tokenizer **out, const struct attn_source *s, cons
 {
     static const struct {
         const char *file;
-        int (*open)(struct attn_tokenizer **out, const struct attn_source *s, const struct hints *h, struct attn_err *err);
+        int (*open)(struct attn_tokenizer **out, const struct attn_source *s, const struct hints *h,
+                    struct attn_err *err);
     } by_file[] = {{"tokenizer.json", open_json}, {"merges.txt", open_merges}, {"tokenizer.model", open_sentencepiece},
                  {"tokenizer.bin", open_llama2c}};
     bool native = !h->model_type || strcmp(h->model_type, "attn-decoder") == 0;
@@ -317,8 +322,9 @@ static int choose(struct attn_tokenizer **out, const struct attn_source *s, cons
             return by_file[i].open(out, s, h, err);
     if (words)
         return open_words(out, s, &(struct attn_word_rule){0}, err);
-    return attn_fail(err, ATTN_EIO, "%s: there is neither tokenizer.json nor %s, tokenizer.model or tokenizer.bin, expected one "
-                     "of them for a model of type \"%s\"; token ids can be given with --ids", s->name,
+    return attn_fail(err, ATTN_EIO, "%s: there is neither tokenizer.json nor %s, tokenizer.model or tokenizer.bin, "
+                                    "expected one of them for a model of type \"%s\"; token ids can be given with "
+                                    "--ids", s->name,
                      native ? "vocab.json" : "merges.txt", h->model_type ? h->model_type : "attn-decoder");
 }
 

@@ -25,7 +25,8 @@ static bool copy_content(struct attn_steps *steps, struct attn_added_token *t, c
     for (size_t i = 0; t->text && ok && normalized && i < b->normals && t->len <= LONG; i++) {
         ok = attn_normal_apply(&m, &b->normal[i], t->text, t->len, false);
         t->len = m.len;
-        char *after = ok && m.len <= LONG ? strndup(m.text, m.len) : NULL;      /* what changes nothing gives the text back */
+        /* what changes nothing gives the text back */
+        char *after = ok && m.len <= LONG ? strndup(m.text, m.len) : NULL;
         ok = ok && (after || m.len > LONG);
         free(t->text);
         t->text = after;
@@ -156,8 +157,8 @@ static int by_place(const void *a, const void *b)
     return (x->place > y->place) - (x->place < y->place);
 }
 
-/* Lists the tokens of the file whose ids no token has yet, of two with one id the first; returns how many.  `list` has room for
- * those, too, that are there already. */
+/* Lists the tokens of the file whose ids no token has yet, of two with one id the first; returns how many.  `list` has
+ * room for those, too, that are there already. */
 static size_t list_new(struct named *list, const struct attn_subword *b, const cJSON *root)
 {
     size_t n = 0, kept = 0;
@@ -183,7 +184,8 @@ static int check_named(const struct attn_steps *s, const cJSON *root)
     const cJSON *v;
     cJSON_ArrayForEach(v, root)
         if (!attn_tree_whole(v, 0, ATTN_VOCAB_ID_MAX, &x) || !*v->string)
-            return attn_fail(s->err, ATTN_EFORMAT, "%s: one has no id from 0 to %d or no content", s->name, (int)ATTN_VOCAB_ID_MAX);
+            return attn_fail(s->err, ATTN_EFORMAT,
+                             "%s: one has no id from 0 to %d or no content", s->name, (int)ATTN_VOCAB_ID_MAX);
     return ATTN_OK;
 }
 
@@ -196,8 +198,8 @@ static void list_text(const char **list, size_t *n, const cJSON *text)
     ++*n;
 }
 
-/* Lists the texts that tokenizer_config.json has as "bos_token" and the like, or in "additional_special_tokens"; returns how many.
- * NULL: only counts them. */
+/* Lists the texts that tokenizer_config.json has as "bos_token" and the like, or in "additional_special_tokens";
+ * returns how many. NULL: only counts them. */
 static size_t list_special(const char **list, const cJSON *config)
 {
     size_t n = 0;
@@ -241,7 +243,8 @@ static int take_named(struct attn_steps *s, const cJSON *root, const cJSON *conf
         rc = attn_vocab_add(s->b->rules.vocab, text, id, n, s->name, s->err);
     }
     for (size_t i = 0; i < n && !rc; i++) {
-        struct attn_added_token t = {.id = id[i], .special = bsearch(&text[i], special, specials, sizeof *special, by_text) != NULL};
+        struct attn_added_token t = {.id = id[i],
+                                     .special = bsearch(&text[i], special, specials, sizeof *special, by_text) != NULL};
         rc = put(s, &t, text[i], !t.special);
     }
     free(list);

@@ -86,12 +86,14 @@ static int take_strip(struct attn_steps *s, const cJSON *v)
 
 static int take_metaspace(struct attn_steps *s, const cJSON *v)
 {
-    static const char *const keys[] = {"type", "replacement", "str_rep", "add_prefix_space", "prepend_scheme", "split", NULL};
+    static const char *const keys[] = {"type", "replacement", "str_rep", "add_prefix_space", "prepend_scheme",
+                                       "split", NULL};
     const char *scheme = attn_steps_text(v, "prepend_scheme"), *find;
     struct attn_decode_step *step;
     bool space;
     int rc = attn_steps_keys(s, v, keys);
-    if (rc || (rc = attn_steps_string(s, v, "replacement", &find)) || (rc = attn_steps_flag(s, v, "add_prefix_space", true, &space)))
+    if (rc || (rc = attn_steps_string(s, v, "replacement", &find)) ||
+        (rc = attn_steps_flag(s, v, "add_prefix_space", true, &space)))
         return rc;
     if (!attn_steps_is_one(find))
         return attn_steps_refuse(s, "a \"replacement\" that is not one character");
@@ -127,7 +129,8 @@ static int take_word_piece(struct attn_steps *s, const cJSON *v)
     int rc = attn_steps_keys(s, v, keys);
     if (!rc && attn_tree_member(v, "prefix"))
         rc = attn_steps_string(s, v, "prefix", &find);
-    if (rc || (rc = add(s, ATTN_DECODE_WORD_PIECE, &step)) || (rc = attn_steps_flag(s, v, "cleanup", true, &step->drop)))
+    if (rc || (rc = add(s, ATTN_DECODE_WORD_PIECE, &step)) ||
+        (rc = attn_steps_flag(s, v, "cleanup", true, &step->drop)))
         return rc;
     return attn_steps_copy(s, &step->find, NULL, find);
 }

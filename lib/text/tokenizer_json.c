@@ -1,10 +1,10 @@
 /* tokenizer_json.c - reads Hugging Face's tokenizer.json.
  *
- * An object: "model" makes tokens of a piece of text (tokenizer_model.c), "added_tokens" is found in the text first, and four
- * components say what happens around the model (tokenizer_normal.c, tokenizer_pre.c, tokenizer_decoder.c, tokenizer_steps.c).
- * Vocabulary and merges, which may take many megabytes, are read in place; the rest becomes small trees.  "truncation" and
- * "padding" concern batches of training and are ignored.  Whatever else would change a token is refused by name, and so is every
- * unknown key. */
+ * An object: "model" makes tokens of a piece of text (tokenizer_model.c), "added_tokens" is found in the text first,
+ * and four components say what happens around the model (tokenizer_normal.c, tokenizer_pre.c, tokenizer_decoder.c,
+ * tokenizer_steps.c). Vocabulary and merges, which may take many megabytes, are read in place; the rest becomes small
+ * trees.  "truncation" and "padding" concern batches of training and are ignored.  Whatever else would change a token
+ * is refused by name, and so is every unknown key. */
 #include "text/tokenizer_json.h"
 
 #include <stdio.h>
@@ -18,7 +18,8 @@ enum { VALUES_MAX = 1 << 23, NAME_MAX_SHOWN = 400 };
 
 enum { VERSION, TRUNCATION, PADDING, ADDED, NORMALIZER, PRE_TOKENIZER, POST_PROCESSOR, DECODER, MODEL, PARTS };
 static const char *const parts[PARTS] = {
-    "version", "truncation", "padding", "added_tokens", "normalizer", "pre_tokenizer", "post_processor", "decoder", "model"
+    "version", "truncation", "padding", "added_tokens", "normalizer", "pre_tokenizer", "post_processor", "decoder",
+    "model"
 };
 
 /* ---- members --------------------------------------------------------------------------- */
@@ -49,7 +50,8 @@ static int take_member(const struct attn_tokenizer_file *r, struct attn_json *j,
     if (i == n || values[i].end > 0) {
         attn_json_position(j, j->token - 1, &line, &column);
         return attn_fail(r->err, ATTN_EFORMAT, "%s: line %zu, column %zu: %s '%.*s'", r->file->name, line, column,
-                         i == n ? "unknown key" : "for the second time key", attn_shown(j->text + j->token, j->token_len),
+                         i == n ? "unknown key" :
+                         "for the second time key", attn_shown(j->text + j->token, j->token_len),
                          j->text + j->token);
     }
     values[i].start = j->at;

@@ -1,7 +1,7 @@
 /* tokenizer_model.c - the "model" of a tokenizer.json.
  *
- * BPE has "vocab" and "merges"; Unigram, which older files do not name, a "vocab" that is a list with scores; WordLevel and
- * WordPiece look words up.  What would change a token and is not known is refused. */
+ * BPE has "vocab" and "merges"; Unigram, which older files do not name, a "vocab" that is a list with scores; WordLevel
+ * and WordPiece look words up.  What would change a token and is not known is refused. */
 #include "text/tokenizer_json.h"
 
 #include <math.h>
@@ -24,7 +24,8 @@ static const char *const types[TYPES] = {"BPE", "Unigram", "WordLevel", "WordPie
 
 static int refuse_model(const struct attn_tokenizer_file *r, const char *key, const char *why)
 {
-    return attn_fail(r->err, ATTN_EFORMAT, "%s: model: \"%s\" %s; token ids can be given with --ids", r->file->name, key, why);
+    return attn_fail(r->err, ATTN_EFORMAT,
+                     "%s: model: \"%s\" %s; token ids can be given with --ids", r->file->name, key, why);
 }
 
 /* Checks the type first: in another kind of model every key would be unknown. */
@@ -38,7 +39,8 @@ static int check_type(const struct attn_tokenizer_file *r, size_t model)
         bool type = attn_json_is(&j, model_parts[TYPE]);
         enum attn_json_event e = attn_json_next(&j);
         if (type && e == ATTN_JSON_STRING && attn_members_find(&j, types, TYPES) == TYPES)
-            return attn_fail(r->err, ATTN_EFORMAT, "%s: model: \"type\" is \"%.*s\", expected \"BPE\", \"Unigram\", \"WordLevel\" or "
+            return attn_fail(r->err, ATTN_EFORMAT,
+                             "%s: model: \"type\" is \"%.*s\", expected \"BPE\", \"Unigram\", \"WordLevel\" or "
                              "\"WordPiece\"; token ids can be given with --ids", r->file->name,
                              attn_shown(j.text + j.token, j.token_len), j.text + j.token);
         if (type || !attn_json_skip(&j, e))
@@ -63,7 +65,8 @@ static int take_flag(const struct attn_tokenizer_file *r, const struct attn_json
            refuse_model(r, model_parts[i], "is neither true nor false");
 }
 
-/* Files without a type are told apart as the tokenizers library does: BPE has merges, and only WordPiece says where words go on. */
+/* Files without a type are told apart as the tokenizers library does: BPE has merges, and only WordPiece says where
+ * words go on. */
 static size_t type_by_members(const struct attn_tokenizer_file *r, const struct attn_json_span *v)
 {
     bool looks_up = v[MERGES].end == 0 && v[UNK].end > 0 && v[PREFIX].end > 0 && v[LONGEST].end > 0;
@@ -100,7 +103,8 @@ static int check_options(const struct attn_tokenizer_file *r, const struct attn_
 }
 
 /* Reads a member that is a string, or takes what it is if it is absent. */
-static int take_text(const struct attn_tokenizer_file *r, const struct attn_json_span *v, size_t i, const char *otherwise, char **out)
+static int take_text(const struct attn_tokenizer_file *r, const struct attn_json_span *v, size_t i,
+                     const char *otherwise, char **out)
 {
     struct attn_json j;
     attn_members_at(r, &j, v[i].start);
@@ -150,7 +154,8 @@ static int take_suffix(const struct attn_tokenizer_file *r, const struct attn_js
     if (rules->suffix_len > ATTN_SUFFIX_LONGEST)
         return refuse_model(r, model_parts[SUFFIX], "has more than 64 bytes");
     if (rules->suffix_len > 0)
-        return rules->fallback ? refuse_model(r, model_parts[SUFFIX], "is set beside \"byte_fallback\", which is not supported") : ATTN_OK;
+        return rules->fallback ? refuse_model(r, model_parts[SUFFIX],
+                                              "is set beside \"byte_fallback\", which is not supported") : ATTN_OK;
     free(rules->suffix);
     rules->suffix = NULL;
     return ATTN_OK;
@@ -162,9 +167,9 @@ static int take_bpe(const struct attn_tokenizer_file *r, const struct attn_json_
     struct attn_json before;
     int rc = v[MERGES].end == 0 ? refuse_model(r, "merges", "is not there") : v[UNK_ID].end > 0 ?
              refuse_model(r, "unk_id", "is no part of BPE") : ATTN_OK;
-    if (rc || (rc = take_flag(r, v, IGNORE_MERGES, &rules->whole_first)) || (rc = take_flag(r, v, FUSE, &rules->fuse)) ||
-        (rc = take_flag(r, v, FALLBACK, &rules->fallback)) || (rc = take_suffix(r, v)) || (rc = take_unknown(r, v)) ||
-        v[MERGES].start > v[VOCAB].start)
+    if (rc || (rc = take_flag(r, v, IGNORE_MERGES, &rules->whole_first)) ||
+        (rc = take_flag(r, v, FUSE, &rules->fuse)) || (rc = take_flag(r, v, FALLBACK, &rules->fallback)) ||
+        (rc = take_suffix(r, v)) || (rc = take_unknown(r, v)) || v[MERGES].start > v[VOCAB].start)
         return rc;
     attn_members_at(r, &before, v[MERGES].start);
     return attn_merges_take(&rules->merges, rules->vocab, &before, r->err);
@@ -183,7 +188,8 @@ static int bad_piece(const struct attn_tokenizer_file *r, const struct attn_json
 {
     if (j->failed)
         return attn_json_error(j, r->err);
-    return attn_fail(r->err, ATTN_EFORMAT, "%s: model: entry %zu of \"vocab\" is no array of a text and a finite number",
+    return attn_fail(r->err, ATTN_EFORMAT, "%s: model: entry %zu of \"vocab\" is no array of a text and a finite "
+                                           "number",
                      r->file->name, n);
 }
 
@@ -205,11 +211,13 @@ static int take_piece(const struct attn_tokenizer_file *r, struct attn_json *j, 
         return rc ? rc : attn_no_memory(r->err, r->file->name, "for the vocabulary");
     size_t len = j->escaped ? attn_json_string(j, text) : j->token_len;
     if (len > ATTN_PIECE_LONGEST)
-        return attn_fail(r->err, ATTN_EFORMAT, "%s: model: entry %zu of \"vocab\" has %zu bytes, and at most %d are supported",
+        return attn_fail(r->err, ATTN_EFORMAT, "%s: model: entry %zu of \"vocab\" has %zu bytes, and at most %d are "
+                                               "supported",
                          r->file->name, n, len, ATTN_PIECE_LONGEST);
     rc = attn_vocab_append(r->b->rules.vocab, j->escaped ? text : j->text + j->token, len, r->file->name, r->err);
-    if (!rc && (attn_json_next(j) != ATTN_JSON_NUMBER || !attn_num_parse_f64(j->text + j->token, j->token_len, &score[n]) ||
-                !isfinite(score[n]) || attn_json_next(j) != ATTN_JSON_ARRAY_END))
+    if (!rc &&
+        (attn_json_next(j) != ATTN_JSON_NUMBER || !attn_num_parse_f64(j->text + j->token, j->token_len, &score[n]) ||
+         !isfinite(score[n]) || attn_json_next(j) != ATTN_JSON_ARRAY_END))
         rc = bad_piece(r, j, n);
     return rc;
 }
@@ -273,7 +281,8 @@ static int take_lookup(const struct attn_tokenizer_file *r, const struct attn_js
         return attn_no_memory(r->err, r->file->name, "for a tokenizer");
     l->vocab = r->b->rules.vocab;
     l->parts = pieces;
-    int rc = v[MERGES].end > 0 ? refuse_model(r, model_parts[MERGES], "is no part of such a model") : take_longest(r, v, &l->longest);
+    int rc = v[MERGES].end > 0 ? refuse_model(r, model_parts[MERGES],
+                                              "is no part of such a model") : take_longest(r, v, &l->longest);
     if (!rc && pieces && !(rc = take_text(r, v, PREFIX, "##", &l->prefix)))
         l->prefix_len = strlen(l->prefix);
     if (!rc && l->prefix_len > ATTN_STRING_LONGEST)
@@ -323,7 +332,8 @@ int attn_tokenizer_model_take(const struct attn_tokenizer_file *r, struct attn_j
         rc = check_options(r, v, type);
     if (!rc)
         attn_bpe_rules_bytes(&r->b->rules);
-    return rc ? rc : type == UNIGRAM ? take_unigram(r, v) : type == BPE ? take_bpe(r, v) : take_lookup(r, v, type == WORD_PIECE);
+    return rc ? rc : type == UNIGRAM ? take_unigram(r, v) : type == BPE ? take_bpe(r, v) :
+           take_lookup(r, v, type == WORD_PIECE);
 }
 
 /* Whether there is a token for every byte, so that no text is unknown. */
@@ -340,8 +350,9 @@ int attn_tokenizer_model_finish(const struct attn_tokenizer_file *r)
     struct attn_bpe_rules *rules = &r->b->rules;
     bool spells = r->b->byte_level;
     if (spells && (r->b->unigram || r->b->lookup))
-        return attn_fail(r->err, ATTN_EFORMAT, "%s: \"%s\" with \"ByteLevel\" is not supported; token ids can be given with "
-                         "--ids", r->file->name, types[r->b->unigram ? UNIGRAM : r->b->lookup->parts ? WORD_PIECE : WORD_LEVEL]);
+        return attn_fail(r->err, ATTN_EFORMAT, "%s: \"%s\" with \"ByteLevel\" is not supported; token ids can be given "
+                                               "with --ids", r->file->name,
+                         types[r->b->unigram ? UNIGRAM : r->b->lookup->parts ? WORD_PIECE : WORD_LEVEL]);
     if (spells && rules->suffix)
         return refuse_model(r, model_parts[SUFFIX], "is set beside \"ByteLevel\", which is not supported");
     for (int i = 0; spells && rules->fallback && i < 256; i++) {
@@ -357,5 +368,6 @@ int attn_tokenizer_model_finish(const struct attn_tokenizer_file *r)
         rules->unknown = -1;
     rules->drop = true;                 /* as the reference does */
     rules->chars = !spells && !r->b->unigram && !r->b->lookup;
-    return !rules->chars || attn_bpe_rules_index(rules) ? ATTN_OK : attn_no_memory(r->err, r->file->name, "for the vocabulary");
+    return !rules->chars || attn_bpe_rules_index(rules) ? ATTN_OK : attn_no_memory(r->err, r->file->name,
+                                                                                   "for the vocabulary");
 }

@@ -82,19 +82,22 @@ static int take_precompiled(struct attn_steps *s, const cJSON *v)
 /* Several steps in one: accents are stripped where letters become lower case, unless it says otherwise. */
 static int take_bert(struct attn_steps *s, const cJSON *v)
 {
-    static const char *const keys[] = {"type", "clean_text", "handle_chinese_chars", "strip_accents", "lowercase", NULL};
+    static const char *const keys[] = {"type", "clean_text", "handle_chinese_chars", "strip_accents",
+                                       "lowercase", NULL};
     const cJSON *strip = attn_tree_member(v, "strip_accents");
     struct attn_normal *n;
     bool clean, chinese, lower, accents;
     int rc = attn_steps_keys(s, v, keys);
     if (rc || (rc = attn_steps_flag(s, v, "clean_text", true, &clean)) ||
-        (rc = attn_steps_flag(s, v, "handle_chinese_chars", true, &chinese)) || (rc = attn_steps_flag(s, v, "lowercase", true, &lower)))
+        (rc = attn_steps_flag(s, v, "handle_chinese_chars", true, &chinese)) ||
+        (rc = attn_steps_flag(s, v, "lowercase", true, &lower)))
         return rc;
     accents = lower;
     if (strip && !cJSON_IsNull(strip) && (rc = attn_steps_flag(s, v, "strip_accents", lower, &accents)))
         return rc;
     const struct { bool wanted; enum attn_normal_kind kind; } steps[] = {
-        {clean, ATTN_NORMAL_CLEAN}, {chinese, ATTN_NORMAL_SPACE_CHINESE}, {accents, ATTN_NORMAL_NFD}, {accents, ATTN_NORMAL_STRIP_MARKS},
+        {clean, ATTN_NORMAL_CLEAN}, {chinese, ATTN_NORMAL_SPACE_CHINESE}, {accents, ATTN_NORMAL_NFD},
+        {accents, ATTN_NORMAL_STRIP_MARKS},
         {lower, ATTN_NORMAL_LOWERCASE}};
     for (size_t i = 0; !rc && i < sizeof steps / sizeof *steps; i++)
         rc = steps[i].wanted ? add(s, steps[i].kind, &n) : ATTN_OK;

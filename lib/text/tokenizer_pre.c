@@ -15,7 +15,8 @@ static int add_step(struct attn_steps *s, struct attn_pre_step **out)
     return *out ? ATTN_OK : attn_steps_too_many(s);
 }
 
-static int add_cut(struct attn_steps *s, enum attn_pretoken pattern, enum attn_behavior behavior, struct attn_split **out)
+static int add_cut(struct attn_steps *s, enum attn_pretoken pattern, enum attn_behavior behavior,
+                   struct attn_split **out)
 {
     struct attn_pre_step *step;
     int rc = add_step(s, &step);
@@ -175,7 +176,8 @@ static int check_replacement(struct attn_steps *s, const char *text)
     return attn_steps_is_one(text) ? ATTN_OK : attn_steps_refuse(s, "a \"replacement\" that is not one character");
 }
 
-static const char *const metaspace_keys[] = {"type", "replacement", "str_rep", "add_prefix_space", "prepend_scheme", "split", NULL};
+static const char *const metaspace_keys[] = {"type", "replacement", "str_rep", "add_prefix_space", "prepend_scheme",
+                                             "split", NULL};
 
 static int take_metaspace(struct attn_steps *s, const cJSON *v)
 {
@@ -184,8 +186,9 @@ static int take_metaspace(struct attn_steps *s, const cJSON *v)
     const char *with;
     bool split;
     int rc = attn_steps_keys(s, v, metaspace_keys);
-    if (rc || (rc = refuse_after(s)) || (rc = attn_steps_string(s, v, "replacement", &with)) || (rc = check_replacement(s, with)) ||
-        (rc = read_prepend(s, v, &prepend)) || (rc = attn_steps_flag(s, v, "split", true, &split)) || (rc = add_step(s, &step)))
+    if (rc || (rc = refuse_after(s)) || (rc = attn_steps_string(s, v, "replacement", &with)) ||
+        (rc = check_replacement(s, with)) || (rc = read_prepend(s, v, &prepend)) ||
+        (rc = attn_steps_flag(s, v, "split", true, &split)) || (rc = add_step(s, &step)))
         return rc;
     step->change = (struct attn_normal){.kind = ATTN_NORMAL_METASPACE, .prepend = prepend};
     if ((rc = attn_steps_copy(s, &step->change.find, &step->change.find_len, " ")) ||

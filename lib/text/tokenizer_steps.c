@@ -1,4 +1,5 @@
-/* tokenizer_steps.c - the components of a tokenizer.json around its model: what they have in common, and the last of them.
+/* tokenizer_steps.c - the components of a tokenizer.json around its model: what they have in common, and the last of
+ * them.
  *
  * Each is null or an object with a "type"; a "Sequence" contains several.  A post_processor says which tokens are put
  * around a text: TemplateProcessing (by "single"), RobertaProcessing and BertProcessing; ByteLevel is about offsets,
@@ -35,8 +36,9 @@ int attn_steps_regex(struct attn_steps *s, struct attn_regex **out, const char *
         return attn_no_memory(s->err, s->name, "for a pattern");
     if (!rc)
         return ATTN_OK;
-    return attn_fail(s->err, ATTN_EFORMAT, "%s: %s, at byte %zu of the pattern %.*s, is not supported; token ids can be given with "
-                     "--ids", s->name, why, at, attn_shown(pattern, len), pattern);
+    return attn_fail(s->err, ATTN_EFORMAT,
+                     "%s: %s, at byte %zu of the pattern %.*s, is not supported; token ids can be "
+                                           "given with --ids", s->name, why, at, attn_shown(pattern, len), pattern);
 }
 
 int attn_steps_keys(struct attn_steps *s, const cJSON *v, const char *const *known)
@@ -44,14 +46,16 @@ int attn_steps_keys(struct attn_steps *s, const cJSON *v, const char *const *kno
     char found[ATTN_TREE_SHOWN];
     const cJSON *m;
     if (!cJSON_IsObject(v))             /* what is in an array has no key */
-        return attn_fail(s->err, ATTN_EFORMAT, "%s: one of them is %s, expected an object; token ids can be given with --ids",
+        return attn_fail(s->err, ATTN_EFORMAT, "%s: one of them is %s, expected an object; token ids can be given with "
+                                               "--ids",
                          s->name, attn_tree_show(v, found));
     cJSON_ArrayForEach(m, v) {
         const char *const *k = known;
         while (*k && strcmp(*k, m->string) != 0)
             k++;
         if (!*k)
-            return attn_fail(s->err, ATTN_EFORMAT, "%s: unknown key \"%.*s\"; token ids can be given with --ids", s->name,
+            return attn_fail(s->err, ATTN_EFORMAT,
+                             "%s: unknown key \"%.*s\"; token ids can be given with --ids", s->name,
                              attn_shown(m->string, strlen(m->string)), m->string);
     }
     return ATTN_OK;
@@ -104,7 +108,8 @@ int attn_steps_string(struct attn_steps *s, const cJSON *v, const char *key, con
     *out = m && cJSON_IsString(m) ? m->valuestring : NULL;
     if (*out)
         return ATTN_OK;
-    return attn_fail(s->err, ATTN_EFORMAT, "%s: \"%s\" is %s, expected a string", s->name, key, m ? attn_tree_show(m, found) : "not there");
+    return attn_fail(s->err, ATTN_EFORMAT,
+                     "%s: \"%s\" is %s, expected a string", s->name, key, m ? attn_tree_show(m, found) : "not there");
 }
 
 int attn_steps_too_many(struct attn_steps *s)
@@ -225,7 +230,8 @@ static int take_offsets(struct attn_steps *s, const cJSON *v)
 int attn_steps_post_processor(struct attn_steps *s, const cJSON *v)
 {
     static const struct attn_component_row rows[] = {
-        {"TemplateProcessing", take_template}, {"RobertaProcessing", take_cls_and_sep}, {"BertProcessing", take_cls_and_sep},
+        {"TemplateProcessing", take_template}, {"RobertaProcessing", take_cls_and_sep},
+        {"BertProcessing", take_cls_and_sep},
         {"ByteLevel", take_offsets}};
     return attn_steps_take(s, &(struct attn_component){"processors", rows, sizeof rows / sizeof *rows}, v);
 }

@@ -17,8 +17,8 @@ struct attn_tokenizer {
     struct attn_said said;
 };
 
-int attn_tokenizer_new(struct attn_tokenizer **out, const struct attn_tokenizing *as, void *self, const struct attn_vocab *vocab,
-                       const char *name, struct attn_err *err)
+int attn_tokenizer_new(struct attn_tokenizer **out, const struct attn_tokenizing *as, void *self,
+                       const struct attn_vocab *vocab, const char *name, struct attn_err *err)
 {
     struct attn_tokenizer *t = calloc(1, sizeof *t);
     char *copy = strdup(name);
@@ -167,7 +167,8 @@ static void spell_kind(struct attn_token *kind, const struct attn_tokenizer *t, 
     *(*spell)++ = '\0';
 }
 
-static struct attn_tokens *put_together(struct kinds *k, const struct attn_tokenizer *t, const struct attn_encoding *found)
+static struct attn_tokens *put_together(struct kinds *k, const struct attn_tokenizer *t,
+                                        const struct attn_encoding *found)
 {
     char *spell;
     struct attn_tokens *tokens = new_tokens(found->n, k->bytes, &spell);

@@ -1,5 +1,6 @@
-/* trie.c - the strings below a node are sorted by the byte that follows, which makes those below each of its children neighbours;
- * then one child after the other is laid out in the same way, with all that is below it, while its strings are in the cache. */
+/* trie.c - the strings below a node are sorted by the byte that follows, which makes those below each of its children
+ * neighbours; then one child after the other is laid out in the same way, with all that is below it, while its strings
+ * are in the cache. */
 #include "text/trie.h"
 
 #include <endian.h>
@@ -40,7 +41,8 @@ static uint64_t head_of(const struct attn_str_view *s, size_t from)
 /* Most bytes are in the head, so that the strings, which lie anywhere, need not be read. */
 static unsigned char byte_at(const struct maker *m, const struct key *k, uint32_t depth)
 {
-    return depth < HEAD ? (unsigned char)(k->head[depth / 8] >> (56 - 8 * (depth % 8))) : (unsigned char)m->s[k->at].s[depth];
+    return depth < HEAD ? (unsigned char)(k->head[depth / 8] >> (56 - 8 * (depth % 8))) :
+           (unsigned char)m->s[k->at].s[depth];
 }
 
 /* 0 for a string that ends there. */
@@ -95,7 +97,8 @@ static bool make_room(struct maker *m)
         return true;
     unsigned char *bytes = attn_grow(t->byte, &t->byte_room, t->n + 1, 1);
     t->byte = bytes ? bytes : t->byte;
-    struct attn_trie_node *node = bytes && t->n < UINT32_MAX ? attn_grow(t->node, &t->room, t->n + 1, sizeof *node) : NULL;
+    struct attn_trie_node *node = bytes && t->n < UINT32_MAX ? attn_grow(t->node, &t->room, t->n + 1, sizeof *node) :
+                                  NULL;
     t->node = node ? node : t->node;
     return node;
 }

@@ -1,16 +1,17 @@
 /* trie.h - which of many strings a text begins with.
  *
- * The children of a node lie side by side, in the order of their bytes.  Node 0 is the root.  Where only one string goes on, it
- * takes no further nodes: the rest of it is kept as text. */
+ * The children of a node lie side by side, in the order of their bytes.  Node 0 is the root.  Where only one string
+ * goes on, it takes no further nodes: the rest of it is kept as text. */
 #ifndef ATTN_TEXT_TRIE_H
 #define ATTN_TEXT_TRIE_H
 
 #include "base/strings.h"
 
-enum { ATTN_TRIE_MOST = 16 << 20 };     /* bytes of strings: each may take a node; vocabularies of 256,000 have 3 million */
+enum { ATTN_TRIE_MOST = 16 << 20 };     /* bytes of strings: each may take a node; vocabularies of 256,000 have 3
+                                         * million */
 
-/* value: -1 if no string ends here.  table: 1 + which one it has, 0: none.  A node without children has the rest of its string,
- * `table` bytes of the pool from `child` on. */
+/* value: -1 if no string ends here.  table: 1 + which one it has, 0: none.  A node without children has the rest of its
+ * string, `table` bytes of the pool from `child` on. */
 struct attn_trie_node { uint32_t child; int32_t value; uint16_t children, table; };
 struct attn_trie {
     struct attn_trie_node *node; unsigned char *byte;               /* [n]: the byte that leads to each node */
@@ -47,7 +48,8 @@ static inline uint32_t attn_trie_child(const struct attn_trie *t, uint32_t node,
     return 0;
 }
 
-/* The node to which *at in s[0..len) leads, *at being less than len; 0 if there is none.  *at moves behind what was read. */
+/* The node to which *at in s[0..len) leads, *at being less than len; 0 if there is none.  *at moves behind what was
+ * read. */
 static inline uint32_t attn_trie_step(const struct attn_trie *t, uint32_t node, const char *s, size_t len, size_t *at)
 {
     uint32_t k = attn_trie_child(t, node, (unsigned char)s[(*at)++]);

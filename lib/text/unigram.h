@@ -1,8 +1,8 @@
 /* unigram.h - the likeliest way to put a text together from pieces, each of which has a score.
  *
- * Each character's place has the best sum of scores up to there and the piece that gave it.  A character that is no piece
- * counts as an unknown one, whose score is below all others.  Of two ways with equal sums the one met first wins, so the
- * precision of the sums decides: double, or float as sentencepiece stores it. */
+ * Each character's place has the best sum of scores up to there and the piece that gave it.  A character that is no
+ * piece counts as an unknown one, whose score is below all others.  Of two ways with equal sums the one met first wins,
+ * so the precision of the sums decides: double, or float as sentencepiece stores it. */
 #ifndef ATTN_TEXT_UNIGRAM_H
 #define ATTN_TEXT_UNIGRAM_H
 
@@ -34,8 +34,8 @@ struct attn_lattice {
     struct attn_piece_token *part; size_t n, part_room;
 };
 
-/* The tokens of s, len > 0, in order, valid until the next call.  ATTN_EFORMAT: the character at *n is unknown; ATTN_ENOMEM: no
- * memory.  The caller writes the message. */
+/* The tokens of s, len > 0, in order, valid until the next call.  ATTN_EFORMAT: the character at *n is unknown;
+ * ATTN_ENOMEM: no memory.  The caller writes the message. */
 int attn_unigram_encode(struct attn_lattice *l, const struct attn_unigram *u, const char *s, size_t len,
                         const struct attn_piece_token **part, size_t *n);
 void attn_lattice_free(struct attn_lattice *l);

@@ -178,7 +178,8 @@ int attn_vocab_append(struct attn_vocab *v, const char *word, size_t len, const 
 {
     size_t n = v->words.n;
     if (n >= ATTN_VOCAB_MAX)
-        return attn_fail(err, ATTN_EFORMAT, "%s: more than %d tokens, expected a smaller vocabulary", name, ATTN_VOCAB_MAX);
+        return attn_fail(err, ATTN_EFORMAT,
+                         "%s: more than %d tokens, expected a smaller vocabulary", name, ATTN_VOCAB_MAX);
     if (memchr(word, '\0', len) || attn_utf8_valid(word, len) < len)
         return attn_fail(err, ATTN_EFORMAT, "%s: token %zu has a NUL or is not UTF-8", name, n);
     int32_t *id = attn_grow(v->id, &v->id_room, n + 1, sizeof *id);
@@ -200,7 +201,8 @@ int attn_vocab_index(struct attn_vocab *v, const char *name, struct attn_err *er
     if (twice == ATTN_STRINGS_NONE)
         return ATTN_OK;
     const char *word = attn_strings_at(&v->words, twice, &len);
-    return attn_fail(err, ATTN_EFORMAT, "%s: token %zu, '%.*s', is there twice", name, twice, attn_shown(word, len), word);
+    return attn_fail(err, ATTN_EFORMAT,
+                     "%s: token %zu, '%.*s', is there twice", name, twice, attn_shown(word, len), word);
 }
 
 struct attn_vocab *attn_vocab_lend(const struct attn_strings *words, int32_t *id)

@@ -44,7 +44,8 @@ static bool parts(const struct attn_token *a, const struct attn_token *b, bool p
     if (placed && (a->start == a->end || b->start == b->end || b->start > a->end))
         return true;
     bool space = a->known && a->text_len == 1 && a->text[0] == ' ';
-    return (a->known && !space && ends_spaced(a->text, a->text_len)) || (b->known && starts_spaced(b->text, b->text_len));
+    return (a->known && !space && ends_spaced(a->text, a->text_len)) ||
+           (b->known && starts_spaced(b->text, b->text_len));
 }
 
 static void find(struct attn_words *w, const struct attn_tokens *t, bool placed)
@@ -128,7 +129,8 @@ static int allocate(struct attn_words *w, const struct attn_tokens *t, size_t le
     w->first = calloc(t->n + 1, sizeof *w->first);
     w->tokens.tok = calloc(t->n + 1, sizeof *w->tokens.tok);
     w->pool = malloc(bytes);
-    return w->first && w->tokens.tok && w->pool ? ATTN_OK : attn_no_memory(err, NULL, "for the words of %zu tokens", t->n);
+    return w->first && w->tokens.tok && w->pool ? ATTN_OK : attn_no_memory(err, NULL,
+                                                                           "for the words of %zu tokens", t->n);
 }
 
 /* The tokens' places are in this text. */
@@ -140,14 +142,16 @@ static bool covers(const struct attn_tokens *t, size_t len)
     return true;
 }
 
-int attn_words_make(struct attn_words *out, const struct attn_tokens *t, const char *text, size_t len, struct attn_err *err)
+int attn_words_make(struct attn_words *out, const struct attn_tokens *t, const char *text, size_t len,
+                    struct attn_err *err)
 {
     static const char replaced[] = "\xEF\xBF\xBD";
     bool placed = false;
     *out = (struct attn_words){0};
     for (size_t i = 0; i < t->n; i++)
         placed |= t->tok[i].end > 0;
-    bool readable = placed && text && covers(t, len) && attn_utf8_valid(text, len) == len && !memmem(text, len, replaced, 3);
+    bool readable = placed && text && covers(t, len) && attn_utf8_valid(text, len) == len &&
+                    !memmem(text, len, replaced, 3);
     int rc = allocate(out, t, readable ? len : 0, err);
     if (rc) {
         attn_words_free(out);

@@ -329,8 +329,8 @@ static int find_words(struct attn_encoding *found, const struct by_word *t, stru
     return w->failed ? no_memory(err) : ATTN_OK;
 }
 
-static int encode(struct attn_encoding *out, const void *self, const char *text, size_t len, const struct attn_encode_opts *o,
-                  struct attn_err *err)
+static int encode(struct attn_encoding *out, const void *self, const char *text, size_t len,
+                  const struct attn_encode_opts *o, struct attn_err *err)
 {
     const struct by_word *w = self;
     struct words words;
@@ -367,11 +367,12 @@ static size_t spell(const void *self, size_t rank, char *out)
 static int32_t unknown_of(const void *self) { return ((const struct by_word *)self)->unknown; }
 
 static const struct attn_tokenizing by_words = {
-    .kind = "word", .spaced = true, .encode = encode, .room = text_room, .spell = spell, .text = text_of, .unknown = unknown_of,
+    .kind = "word", .spaced = true, .encode = encode, .room = text_room, .spell = spell, .text = text_of,
+    .unknown = unknown_of,
     .close = free_words};
 
-int attn_tokenizer_word(struct attn_tokenizer **out, struct attn_vocab *v, const struct attn_word_rule *rule, const char *name,
-                        struct attn_err *err)
+int attn_tokenizer_word(struct attn_tokenizer **out, struct attn_vocab *v, const struct attn_word_rule *rule,
+                        const char *name, struct attn_err *err)
 {
     struct by_word *w = calloc(1, sizeof *w);
     if (!w) {

@@ -61,7 +61,8 @@ int attn_spec_parse(bool *keep, const struct attn_spec *sp, struct attn_err *err
                              sp->option, sp->text);
         if (hi >= sp->n)
             return attn_fail(err, ATTN_EFORMAT, "%s '%.80s': found %.*s, but %s '%s' has %zu %s%s, counted from 0",
-                             sp->option, sp->text, len, start, sp->owner, sp->name, sp->n, sp->noun, sp->n == 1 ? "" : "s");
+                             sp->option, sp->text, len, start, sp->owner, sp->name, sp->n, sp->noun, sp->n == 1 ? "" :
+                             "s");
         memset(keep + lo, true, hi - lo + 1);
     }
     return 0;
@@ -72,7 +73,8 @@ static int keep_layers(struct attn_select *s, struct attn_err *err)
     bool *keep = calloc(s->stage.L + 1, sizeof *keep);
     if (!keep)
         return attn_no_memory(err, NULL, "to select among %zu layers", s->stage.L);
-    int rc = attn_spec_parse(keep, &(struct attn_spec){ "--layer", "layer", s->layers, s->stage.L, "model", s->model }, err);
+    int rc = attn_spec_parse(keep, &(struct attn_spec){ "--layer", "layer", s->layers, s->stage.L,
+                                                       "model", s->model }, err);
     for (size_t l = 0; !rc && l < s->stage.L; l++)
         if (!keep[l])
             memset(s->want[1 + l], 0, sizeof s->want[0]);
@@ -136,7 +138,8 @@ static size_t edits(const char *a, size_t n, const char *b)
     return row[m];
 }
 
-/* The edit distance between a mistyped name and the activation's: to its short name or its tail, whichever is nearer. */
+/* The edit distance between a mistyped name and the activation's: to its short name or its tail, whichever is
+ * nearer. */
 static size_t distance(const struct item *it, int act)
 {
     size_t n = (size_t)it->len;
@@ -159,7 +162,8 @@ static int fail_unknown(const struct item *it, struct attn_err *err)
     char list[LIST_MAX] = "";
     size_t best = SIZE_MAX;
     if (it->len == 3 && !strncasecmp(it->text, "all", 3))
-        return attn_fail(err, ATTN_EUSAGE, "--show: unknown activation '%.*s'; all of them are '*', in quotes", it->len, it->text);
+        return attn_fail(err, ATTN_EUSAGE,
+                         "--show: unknown activation '%.*s'; all of them are '*', in quotes", it->len, it->text);
     for (int act = 0; act < ATTN_ACTS && it->len < ATTN_NAME_MAX; act++)
         if (distance(it, act) < best)
             best = distance(it, act);

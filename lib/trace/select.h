@@ -1,10 +1,10 @@
 /* select.h - which activations, layers and heads to show.
  *
  * The list of activations has names ("blocks.0.attn.pattern"), globs ("blocks.*.attn.*") and short names
- * ("pattern": in every layer), separated by commas; "tokens" is the token table, "*" everything but what is derived.  Lists of
- * layers and heads look like 0,2-4.  Heads are query heads; of k and v, the heads that serve these are shown,
- * each once.  Names and globs may lack leading components: "attn.out", "mlp.*".  A plain name must mean one
- * activation ("out" could be two) that the model has; a glob selects those that the model has, at least one. */
+ * ("pattern": in every layer), separated by commas; "tokens" is the token table, "*" everything but what is derived.
+ * Lists of layers and heads look like 0,2-4.  Heads are query heads; of k and v, the heads that serve these are shown,
+ * each once.  Names and globs may lack leading components: "attn.out", "mlp.*".  A plain name must mean one activation
+ * ("out" could be two) that the model has; a glob selects those that the model has, at least one. */
 #ifndef ATTN_TRACE_SELECT_H
 #define ATTN_TRACE_SELECT_H
 
@@ -17,7 +17,8 @@ int attn_select_make(struct attn_select **out, const struct attn_stage *stage, c
 bool attn_select_tokens(const struct attn_select *s);               /* the token table was named */
 /* The selected heads of an activation, ascending; *n is 0 without a head axis.  Lives as long as s. */
 const size_t *attn_select_heads(const struct attn_select *s, int act, size_t *n);
-/* How many activations are selected, and how many matrices these have (one per selected head); without the token table. */
+/* How many activations are selected, and how many matrices these have (one per selected head); without the token
+ * table. */
 size_t attn_select_activations(const struct attn_select *s);
 size_t attn_select_matrices(const struct attn_select *s);
 /* Whether several of dots, scores, pattern and norms of a layer are selected.  Their bands alternate, so a sink that

@@ -25,14 +25,14 @@ bool attn_slice_opens(const struct attn_slice *p);                  /* ... the f
 bool attn_slice_ends(const struct attn_slice *p);                   /* ... the last row */
 const float *attn_slice_row(const struct attn_slice *p, size_t i);  /* of this slice, i < rows */
 size_t attn_slice_together(const struct attn_slice *p);             /* how many rows are contiguous: all, or 1 */
-/* Keeps the numbers of this slice: copies them to their place in `to`, [matrices, T, cols], which the slices of an activation
- * fill. */
+/* Keeps the numbers of this slice: copies them to their place in `to`, [matrices, T, cols], which the slices of an
+ * activation fill. */
 void attn_slice_keep(float *to, const struct attn_slice *p);
 /* The shape of what is selected of the activation, [T,n] or [selected heads,T,n]; returns how many axes. */
 int attn_slice_shape(size_t shape[3], const struct attn_slice *p);
 
-/* A sink's answer to `wants`.  Bands of dots, scores, pattern and norms of a layer alternate; a sink that writes one stream
- * must have one after the other, so it asks for whole activations. */
+/* A sink's answer to `wants`.  Bands of dots, scores, pattern and norms of a layer alternate; a sink that writes one
+ * stream must have one after the other, so it asks for whole activations. */
 unsigned attn_slice_wants(const struct attn_select *s, int act, int layer, bool one_stream);
 
 #endif

@@ -10,18 +10,23 @@
 enum axis { NO_HEADS, QUERY_HEADS, KV_HEADS };
 enum columns { WIDTH, AFTER_BLOCK, HEAD_KEY, HEAD_VALUE, ALL_VALUES, KEYS, MLP, VOCABULARY };
 
-static const struct row { const char *tail, *title; bool block; enum axis axis; enum columns columns; } rows[ATTN_ACTS] = {
+static const struct row { const char *tail,
+                         *title; bool block; enum axis axis; enum columns columns; } rows[ATTN_ACTS] = {
     [ATTN_ACT_EMBED]      = { "embed",        "token embeddings",                          false, NO_HEADS,    WIDTH },
     [ATTN_ACT_POS_EMBED]  = { "pos_embed",    "position embeddings",                       false, NO_HEADS,    WIDTH },
     [ATTN_ACT_RESID_PRE]  = { "resid_pre",    "residual stream before the block",          true,  NO_HEADS,    WIDTH },
     [ATTN_ACT_NORM1]      = { "norm1",        "input of attention",                        true,  NO_HEADS,    WIDTH },
-    [ATTN_ACT_Q]          = { "attn.q",       "queries",                                   true,  QUERY_HEADS, HEAD_KEY },
-    [ATTN_ACT_K]          = { "attn.k",       "keys",                                      true,  KV_HEADS,    HEAD_KEY },
-    [ATTN_ACT_V]          = { "attn.v",       "values",                                    true,  KV_HEADS,    HEAD_VALUE },
+    [ATTN_ACT_Q]          = { "attn.q",
+                             "queries",                                   true,  QUERY_HEADS, HEAD_KEY },
+    [ATTN_ACT_K]          = { "attn.k",
+                             "keys",                                      true,  KV_HEADS,    HEAD_KEY },
+    [ATTN_ACT_V]          = { "attn.v",
+                             "values",                                    true,  KV_HEADS,    HEAD_VALUE },
     [ATTN_ACT_DOTS]       = { "attn.dots",    "dot products of queries and keys",          true,  QUERY_HEADS, KEYS },
     [ATTN_ACT_SCORES]     = { "attn.scores",  "attention scores",                          true,  QUERY_HEADS, KEYS },
     [ATTN_ACT_PATTERN]    = { "attn.pattern", "attention pattern",                         true,  QUERY_HEADS, KEYS },
-    [ATTN_ACT_CONTEXT]    = { "attn.context", "context vectors",                           true,  NO_HEADS,    ALL_VALUES },
+    [ATTN_ACT_CONTEXT]    = { "attn.context",
+                             "context vectors",                           true,  NO_HEADS,    ALL_VALUES },
     [ATTN_ACT_OUT]        = { "attn.out",     "output of attention",                       true,  NO_HEADS,    WIDTH },
     [ATTN_ACT_ADDED]      = { "attn.added",   "what attention adds to the stream",         true,  NO_HEADS,    WIDTH },
     [ATTN_ACT_RESID_MID]  = { "resid_mid",    "residual stream between attention and MLP", true,  NO_HEADS,    WIDTH },
@@ -31,13 +36,16 @@ static const struct row { const char *tail, *title; bool block; enum axis axis; 
     [ATTN_ACT_MLP_POST]   = { "mlp.post",     "MLP after its nonlinearity",                true,  NO_HEADS,    MLP },
     [ATTN_ACT_MLP_OUT]    = { "mlp.out",      "output of the MLP",                         true,  NO_HEADS,    WIDTH },
     [ATTN_ACT_MLP_ADDED]  = { "mlp.added",    "what the MLP adds to the stream",           true,  NO_HEADS,    WIDTH },
-    [ATTN_ACT_RESID_POST] = { "resid_post",   "residual stream after the block",           true,  NO_HEADS,    AFTER_BLOCK },
+    [ATTN_ACT_RESID_POST] = { "resid_post",
+                             "residual stream after the block",           true,  NO_HEADS,    AFTER_BLOCK },
     [ATTN_ACT_NORM_FINAL] = { "norm_final",   "residual stream after the final norm",      false, NO_HEADS,    WIDTH },
-    [ATTN_ACT_LOGITS]     = { "logits",       "logits",                                    false, NO_HEADS,    VOCABULARY },
+    [ATTN_ACT_LOGITS]     = { "logits",
+                             "logits",                                    false, NO_HEADS,    VOCABULARY },
     [ATTN_ACT_RESULT]     = { "attn.result",  "part of each head in the output",           true,  QUERY_HEADS, WIDTH },
     [ATTN_ACT_NORMS]      = { "attn.norms",   "norms of the weighted values",              true,  QUERY_HEADS, KEYS },
     [ATTN_ACT_ROLLOUT]    = { "rollout",      "attention rollout",                         true,  NO_HEADS,    KEYS },
-    [ATTN_ACT_LENS]       = { "lens",         "logits of the residual stream",             true,  NO_HEADS,    VOCABULARY },
+    [ATTN_ACT_LENS]       = { "lens",         "logits of the residual stream",             true,  NO_HEADS,
+                             VOCABULARY },
 };
 
 void attn_act_name(char buf[ATTN_NAME_MAX], int act, int layer)
@@ -118,7 +126,8 @@ const char *attn_act_text(char buf[ATTN_ACT_TEXT], int act)
 }
 
 size_t attn_act_slot(int act, int layer) { return (size_t)(layer + 1) * ATTN_ACTS + (size_t)act; }
-size_t attn_act_slots(size_t L) { return (L + 1) * ATTN_ACTS; }      /* no overflow: there is memory for L blocks, which are larger */
+/* no overflow: there is memory for L blocks, which are larger */
+size_t attn_act_slots(size_t L) { return (L + 1) * ATTN_ACTS; }
 
 bool attn_act_per_layer(int act)
 {
@@ -213,7 +222,8 @@ void attn_probe_copy(float *to, const struct attn_probe *p)
     size_t T = p->shape[p->ndim - 2];
     for (size_t h = 0; h < p->heads; h++)
         for (size_t t = 0; t < p->rows; t++)
-            memcpy(to + ((p->head0 + h) * T + p->row0 + t) * p->cols, p->data + h * p->ld_head + t * p->ld, p->cols * sizeof *to);
+            memcpy(to + ((p->head0 + h) * T + p->row0 + t) * p->cols, p->data + h * p->ld_head + t * p->ld,
+                   p->cols * sizeof *to);
 }
 
 static unsigned *flags_of(const struct attn_trace *t, size_t observer, int act, int layer)

@@ -1,7 +1,8 @@
 /* trace.h - the activations a decoder announces, and those who observe them.
  *
  * Names, titles and shapes are one table.  The names are public: scripts select by them and files are named after them.
- * Activations outside the blocks have one name ("logits"); those inside have "blocks.N." before it ("blocks.0.attn.pattern").
+ * Activations outside the blocks have one name ("logits"); those inside have "blocks.N." before it
+ * ("blocks.0.attn.pattern").
  *
  * The forward pass announces bands of named activations and does not care who observes them.
  * Observers are asked once, when a run is planned, what they want.  attn_trace_announce runs all edits in
@@ -23,7 +24,8 @@ void attn_act_name(char buf[ATTN_NAME_MAX], int act, int layer);
 /* The activation and layer of a name; -1: it is no activation.  *layer is -1 outside the blocks. */
 int attn_act_find(const char *name, int *layer);
 const char *attn_act_tail(int act);     /* "attn.pattern": without the block */
-/* The tail of the activation before number `end` that a mistyped tail or short name probably means; NULL: none is near. */
+/* The tail of the activation before number `end` that a mistyped tail or short name probably means; NULL: none is
+ * near. */
 const char *attn_act_nearest(const char *typed, int end);
 const char *attn_act_short(int act);    /* "pattern" */
 const char *attn_act_title(int act);    /* "attention pattern" */
@@ -36,7 +38,8 @@ bool attn_act_square(int act);          /* its columns are keys: dots, scores, p
 /* The shape of the whole activation for T tokens that look at Tk keys, [T,n] or [H,T,n]; returns how many axes. */
 int attn_act_shape(size_t shape[3], const struct attn_info *m, int act, size_t T, size_t Tk);
 
-/* One number for each activation of each block and each outside them, layer -1: an index of tables of slots(L) entries. */
+/* One number for each activation of each block and each outside them, layer -1: an index of tables of slots(L)
+ * entries. */
 size_t attn_act_slot(int act, int layer);
 size_t attn_act_slots(size_t L);
 
@@ -68,8 +71,8 @@ bool attn_trace_wants_among(const struct attn_trace *t, int first, int end, int 
 /* Whether an observer of the activation needs more than the last row. */
 bool attn_trace_wants_all(const struct attn_trace *t, int act, int layer);
 
-/* Whether to show a band: every one, except in cross-attention, where sentence 0 looks at the keys of sentence 1: then k and v
- * of sentence 1 are shown, and everything else of sentence 0. */
+/* Whether to show a band: every one, except in cross-attention, where sentence 0 looks at the keys of sentence 1: then
+ * k and v of sentence 1 are shown, and everything else of sentence 0. */
 bool attn_trace_is_shown(const struct attn_probe *p, bool cross);
 
 /* Announces a band.  The caller fills in `band` except for its name and data, which are added here. */

@@ -3,8 +3,8 @@
  *
  * loss.csv has the members of attn_point as columns, in their order; what was not measured is NaN, and empty in the
  * file.  The checkpoint holds the parameters under their own names, the optimizer's two moments with the prefixes
- * "first/" and "second/", all F32, and "curve", F64 [steps, 7], whose number of rows is the number of steps done.  It is
- * written completely or not at all; after reading it back, training continues as if it had never stopped. */
+ * "first/" and "second/", all F32, and "curve", F64 [steps, 7], whose number of rows is the number of steps done.  It
+ * is written completely or not at all; after reading it back, training continues as if it had never stopped. */
 #include "train/trainer.h"
 
 #include <math.h>
@@ -165,7 +165,8 @@ static struct attn_st_tensor curve_tensor(const struct attn_curve *curve)
 {
     return (struct attn_st_tensor){
         .name = curve_name, .dtype = "F64", .ndim = 2, .shape = {curve->n, ATTN_POINT_NUMBERS},
-        .count = curve->n * ATTN_POINT_NUMBERS, .bytes = curve->n * sizeof *curve->point, .data = (unsigned char *)curve->point};
+        .count = curve->n * ATTN_POINT_NUMBERS, .bytes = curve->n * sizeof *curve->point,
+        .data = (unsigned char *)curve->point};
 }
 
 int attn_checkpoint_write(const char *dir, const struct attn_optimizer *o, const struct attn_curve *curve,
@@ -181,7 +182,8 @@ int attn_checkpoint_write(const char *dir, const struct attn_optimizer *o, const
         rc = attn_st_write(out, c.tensor, c.n + 1, err);
     }
     if (!rc)
-        rc = attn_out_flush(out, true, err);    /* must reach the disk before it replaces the last one, the only other copy */
+        rc = attn_out_flush(out, true, err);    /* must reach the disk before it replaces the last one, the only other
+                                                 * copy */
     rc = attn_out_end(out, rc, err);
     content_free(&c);
     return rc;
@@ -212,8 +214,9 @@ static int take_curve(const struct attn_st *st, struct attn_curve *curve, const 
         memcpy(&p, t->data + curve->n * sizeof p, sizeof p);
         double before = curve->n ? curve->point[curve->n - 1].tokens : 0;
         if (p.step != (double)curve->n + 1 || !(p.tokens >= before && p.tokens <= TOKENS_MAX))
-            return attn_fail(err, ATTN_EFORMAT, "%s: '%s' has step %g of %g tokens in row %zu, expected step %zu: the file "
-                             "was changed", path, curve_name, p.step, p.tokens, curve->n, curve->n + 1);
+            return attn_fail(err, ATTN_EFORMAT, "%s: '%s' has step %g of %g tokens in row %zu, expected step %zu: the "
+                                                "file was changed", path, curve_name, p.step, p.tokens, curve->n,
+                             curve->n + 1);
         if (!attn_curve_add(curve, &p))
             return attn_no_memory(err, path, "for the curve");
     }

@@ -83,7 +83,8 @@ static bool append(struct attn_corpus *c, const int32_t *ids, size_t n, int32_t 
     return true;
 }
 
-int attn_corpus_add(struct attn_corpus *c, const struct attn_tokenizer *t, const char *text, size_t len, struct attn_err *err)
+int attn_corpus_add(struct attn_corpus *c, const struct attn_tokenizer *t, const char *text, size_t len,
+                    struct attn_err *err)
 {
     struct attn_documents walk = attn_documents_of(text, len);
     int32_t mark;
@@ -152,7 +153,8 @@ static bool goes_on(const struct attn_corpus *from, size_t at, bool join)
     return at + 1 < from->n && (join || from->end[attn_corpus_document(from, at)] > at + 1);
 }
 
-void attn_contexts_add(struct attn_contexts *c, const struct attn_corpus *from, const struct attn_token_range *s, bool join)
+void attn_contexts_add(struct attn_contexts *c, const struct attn_corpus *from, const struct attn_token_range *s,
+                       bool join)
 {
     bool more = goes_on(from, s->at + s->n - 1, join);
     for (size_t i = 0; i < s->n; i++) {
@@ -175,7 +177,8 @@ static bool said_before(const int32_t *ids, size_t at)
     return false;
 }
 
-void attn_contexts_add_against(struct attn_contexts *c, const struct attn_corpus *from, const struct attn_token_range *s)
+void attn_contexts_add_against(struct attn_contexts *c, const struct attn_corpus *from,
+                               const struct attn_token_range *s)
 {
     int32_t *ids = c->ids + c->n;
     memcpy(ids, from->ids + s->at, s->n * sizeof *ids);
@@ -260,8 +263,10 @@ int attn_deck_new(struct attn_deck *d, const struct attn_corpus *corpus, size_t 
 {
     *d = (struct attn_deck){.corpus = corpus, .length = length, .join = join, .seed = seed};
     if (corpus->n < length + 1)
-        return attn_fail(err, ATTN_EFORMAT, "%s: %zu token%s to train on, expected at least %zu: a context and the one after it; "
-                         "take a longer text or a smaller n_ctx", name, corpus->n, corpus->n == 1 ? "" : "s", length + 1);
+        return attn_fail(err, ATTN_EFORMAT, "%s: %zu token%s to train on, expected at least %zu: a context and the one "
+                                            "after it; take a longer text or a smaller n_ctx", name, corpus->n,
+                         corpus->n == 1 ? "" :
+                         "s", length + 1);
     d->count = count_contexts(d);
     d->context = calloc(d->count + 1, sizeof *d->context);
     if (!d->context)

@@ -96,7 +96,8 @@ static int prepare(struct attn_train_settings *settings, const struct attn_train
     settings->text = digest(o->text, o->text_len);
     settings->also = o->also ? digest(o->also, o->also_len) : NULL;
     settings->against = o->against ? digest(o->against, o->against_len) : NULL;
-    return settings->text && (!o->also || settings->also) && (!o->against || settings->against) ? ATTN_OK : no_memory(err);
+    return settings->text && (!o->also || settings->also) &&
+           (!o->against || settings->against) ? ATTN_OK : no_memory(err);
 }
 
 int attn_train_settings_save(const struct attn_train *t, struct attn_err *err)
@@ -153,13 +154,15 @@ static int join_vocabulary(struct attn_config *c, const struct attn_tokenizer *t
     bool bpe = strcmp(attn_tokenizer_kind(t), "bpe") == 0, words = strcmp(attn_tokenizer_kind(t), "word") == 0;
     int32_t mark;
     if (!c->family->native && words)
-        return attn_fail(err, ATTN_EFORMAT, "%s: \"model_type\" is \"%s\", but %s has words, which only our own models read: expected "
-                         "merges.txt, tokenizer.json or the like", name, c->family->name, dir);
+        return attn_fail(err, ATTN_EFORMAT, "%s: \"model_type\" is \"%s\", but %s has words, which only our own models "
+                                            "read: expected merges.txt, tokenizer.json or the like", name,
+                         c->family->name, dir);
     if (c->family->native && bpe != c->tokenizer.bpe)
         return attn_fail(err, ATTN_EFORMAT, "%s: \"tokenizer.type\" is \"%s\", but %s has %s", name,
                          c->tokenizer.bpe ? "bpe" : "word", dir, bpe ? "merges.txt" : "words");
     if (tokens > c->V)
-        return attn_fail(err, ATTN_EFORMAT, "%s: \"vocab_size\" is %zu, but %s has %zu tokens", name, c->V, dir, tokens);
+        return attn_fail(err, ATTN_EFORMAT,
+                         "%s: \"vocab_size\" is %zu, but %s has %zu tokens", name, c->V, dir, tokens);
     int rc = attn_corpus_mark(&mark, t, err);
     if (!rc && c->n_eos == 0 && mark >= 0) {
         c->end = (size_t)mark + 1;
@@ -251,8 +254,9 @@ static int copy(struct attn_train *t, const struct attn_train_opts *o, struct at
     struct attn_model *m = NULL;
     size_t tensors;
     if (o->config || o->tokenizer || o->draw)
-        return attn_fail(err, ATTN_EUSAGE, "a model to begin with has its own configuration, tokenizer and weights: another %s "
-                         "was given", o->config ? "config" : o->tokenizer ? "vocabulary" : "recipe");
+        return attn_fail(err, ATTN_EUSAGE, "a model to begin with has its own configuration, tokenizer and weights: "
+                                           "another %s was given", o->config ? "config" : o->tokenizer ? "vocabulary" :
+                         "recipe");
     t->settings = attn_train_settings_defaults;
     int rc = prepare(&t->settings, o, err);
     if (!rc)
@@ -274,8 +278,8 @@ static int make(struct attn_train *t, const struct attn_train_opts *o, struct at
 {
     struct attn_config c = {0};
     if (!o->config || !o->tokenizer)
-        return attn_fail(err, ATTN_EUSAGE, "%s: there is no training to go on with, so that a config and a vocabulary are "
-                         "needed", t->dir);
+        return attn_fail(err, ATTN_EUSAGE, "%s: there is no training to go on with, so that a config and a vocabulary "
+                                           "are needed", t->dir);
     t->settings = attn_train_settings_defaults;
     int rc = prepare(&t->settings, o, err);
     if (!rc)
@@ -322,19 +326,25 @@ static bool begins(struct rest line, const char *with)
 static int differ(const char *dir, struct rest has, struct rest asked, struct attn_err *err)
 {
     if (begins(has, "\"text\":"))
-        return attn_fail(err, ATTN_EFORMAT, "%s: the training there reads another text; give the same -f to go on, or choose "
-                         "another directory", dir);
+        return attn_fail(err, ATTN_EFORMAT, "%s: the training there reads another text; give the same -f to go on, or "
+                                            "choose another directory", dir);
     if (begins(has, "\"also\":"))
-        return attn_fail(err, ATTN_EFORMAT, "%s: the training there reads %s; give the same to go on, or choose another "
-                         "directory", dir, begins(has, "\"also\": null") ? "no --also" : "another --also");
+        return attn_fail(err, ATTN_EFORMAT,
+                         "%s: the training there reads %s; give the same to go on, or choose another "
+                                            "directory", dir, begins(has, "\"also\": null") ? "no --also" :
+                         "another --also");
     if (begins(has, "\"against\":"))
-        return attn_fail(err, ATTN_EFORMAT, "%s: the training there reads %s; give the same to go on, or choose another "
-                         "directory", dir, begins(has, "\"against\": null") ? "no --against" : "another --against");
+        return attn_fail(err, ATTN_EFORMAT,
+                         "%s: the training there reads %s; give the same to go on, or choose another "
+                                            "directory", dir, begins(has, "\"against\": null") ? "no --against" :
+                         "another --against");
     if (begins(has, "\"from\":"))
-        return attn_fail(err, ATTN_EFORMAT, "%s: the training there began with %s; leave the model out to go on, or choose another "
-                         "directory", dir, begins(has, "\"from\": null") ? "weights it drew" : "another model");
-    return attn_fail(err, ATTN_EFORMAT, "%s: the training there has %.*s, but %.*s was asked for; leave it out to go on, or "
-                     "choose another directory", dir, (int)has.len, has.s, (int)asked.len, asked.s);
+        return attn_fail(err, ATTN_EFORMAT, "%s: the training there began with %s; leave the model out to go on, or "
+                                            "choose another directory", dir, begins(has, "\"from\": null") ?
+                         "weights it drew" : "another model");
+    return attn_fail(err, ATTN_EFORMAT, "%s: the training there has %.*s, but %.*s was asked for; leave it out to go "
+                                        "on, or choose another directory", dir, (int)has.len, has.s, (int)asked.len,
+                     asked.s);
 }
 
 /* Both are JSON with one key a line, the same keys in the same order. */
@@ -427,8 +437,10 @@ static int compare_config(const struct attn_train *t, const struct attn_train_op
     size_t len = 0;
     int rc = attn_train_config_text(&text, &len, o, asked, err);
     if (!rc && (has->len != len || memcmp(has->data, text, len) != 0))
-        rc = attn_fail(err, ATTN_EFORMAT, "%s: the training there has another config.json; leave --config, --family and the options "
-                       "for the model out to go on, or choose another directory", t->dir);
+        rc = attn_fail(err, ATTN_EFORMAT,
+                       "%s: the training there has another config.json; leave --config, --family and "
+                                          "the options for the model out to go on, or choose another directory",
+                       t->dir);
     free(text);
     return rc;
 }
@@ -446,7 +458,8 @@ static int check_config(const struct attn_train *t, const struct attn_train_opts
     if (!rc && o->config)
         rc = attn_config_read(&asked, o->config, o->config_len, o->config_name, err);
     if (!rc && o->config) {
-        asked.end = asked.end ? asked.end : has.end;    /* it follows from the vocabulary, which is compared by itself */
+        asked.end = asked.end ? asked.end : has.end;    /* it follows from the vocabulary, which is compared by
+                                                         * itself */
         if (asked.n_eos == 0 && has.n_eos)
             asked.eos[asked.n_eos++] = has.eos[0];
         rc = has.family->native && asked.family->native ? compare_written(t->dir, write_config_to, &has, &asked, err)

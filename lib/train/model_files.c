@@ -25,7 +25,8 @@ int attn_train_file(struct attn_map *map, char **path, const char *dir, const ch
         attn_no_memory(err, dir, "for a path");
         return ATTN_ENOMEM;
     }
-    return attn_map_open_found(map, *path, FILE_LIMIT, ATTN_LINKS_FOLLOWED, err);   /* training writes through links, too */
+    /* training writes through links, too */
+    return attn_map_open_found(map, *path, FILE_LIMIT, ATTN_LINKS_FOLLOWED, err);
 }
 
 static bool same_directory(const char *a, const char *b)
@@ -37,12 +38,13 @@ static bool same_directory(const char *a, const char *b)
 /* Handles one of the tokenizer files that `from` has. */
 typedef int tokenizer_fn(const char *dir, const char *file, const struct attn_map *map, struct attn_err *err);
 
-/* Models of our own read the first ones alone: a vocabulary, which they must have, its rules, how it splits text and which tokens
- * are special. */
+/* Models of our own read the first ones alone: a vocabulary, which they must have, its rules, how it splits text and
+ * which tokens are special. */
 static int each_tokenizer_file(const char *dir, const char *from, bool native, tokenizer_fn *with, struct attn_err *err)
 {
     static const char *const files[] = {"vocab.json", "merges.txt", "tokenizer_config.json", "added_tokens.json",
-                                        "special_tokens_map.json", "tokenizer.json", "tokenizer.model", "tokenizer.bin"};
+                                        "special_tokens_map.json", "tokenizer.json", "tokenizer.model",
+                                        "tokenizer.bin"};
     const size_t n = native ? 5 : sizeof files / sizeof *files;
     int rc = ATTN_OK;
     for (size_t i = 0; i < n && !rc && !same_directory(dir, from); i++) {
@@ -75,8 +77,8 @@ static int compare_file(const char *dir, const char *file, const struct attn_map
     char *path = NULL;
     int rc = attn_train_file(&has, &path, dir, file, err);
     if (!rc && (has.len != map->len || memcmp(has.data, map->data, map->len) != 0))
-        rc = attn_fail(err, ATTN_EFORMAT, "%s: the training there has another vocabulary; leave --vocab out to go on, or choose "
-                       "another directory", path);
+        rc = attn_fail(err, ATTN_EFORMAT, "%s: the training there has another vocabulary; leave --vocab out to go on, "
+                                          "or choose another directory", path);
     attn_map_close(&has);
     free(path);
     return rc;

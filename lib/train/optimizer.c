@@ -109,7 +109,8 @@ static void choose_rates(struct job *j, size_t step, double norm)
         .lr = (float)(j->lr / mean), .bias2 = (float)(1 / sqrt(square))};
 }
 
-int attn_optimizer_step(struct attn_optimizer *o, size_t step, double *norm, struct attn_team *team, struct attn_err *err)
+int attn_optimizer_step(struct attn_optimizer *o, size_t step, double *norm, struct attn_team *team,
+                        struct attn_err *err)
 {
     struct job j = {.o = o};
     double n = (double)o->p->count;

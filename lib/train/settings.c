@@ -2,7 +2,8 @@
  *
  * One JSON object; all of its keys, which are the fields of struct attn_train_settings, are optional.  A key that is
  * absent leaves its field unchanged, so that a file and then options in the same form can be read into one struct.
- * `text`, `also` and `against` identify the texts that were read, `from` the model whose weights were the first ones. */
+ * `text`, `also` and `against` identify the texts that were read, `from` the model whose weights were the first
+ * ones. */
 #include "train/trainer.h"
 
 #include <stddef.h>
@@ -76,12 +77,14 @@ int attn_train_settings_check(const struct attn_train_settings *t, struct attn_e
     int rc;
     if ((rc = check_below(t->beta1, 1, "beta1", err)) || (rc = check_below(t->beta2, 1, "beta2", err)) ||
         (rc = check_below(t->dropout, 1, "dropout", err)) || (rc = check_below(t->held_out, 100, "held_out", err)) ||
-        (rc = check_below(t->also_share, 1, "also_share", err)) || (rc = check_below(t->against_share, 1, "against_share", err)))
+        (rc = check_below(t->also_share, 1, "also_share", err)) ||
+        (rc = check_below(t->against_share, 1, "against_share", err)))
         return rc;
     if (t->lr_end > 1)
         return attn_fail(err, ATTN_EUSAGE, "\"lr_end\" is %g, expected at most 1: it is a share of \"lr\"", t->lr_end);
     if ((float)t->eps == 0)             /* else a gradient of 0 would be divided by 0 */
-        return attn_fail(err, ATTN_EUSAGE, "\"eps\" is %g, expected more%s", t->eps, t->eps > 0 ? ": in float32 it is 0" : "");
+        return attn_fail(err, ATTN_EUSAGE,
+                         "\"eps\" is %g, expected more%s", t->eps, t->eps > 0 ? ": in float32 it is 0" : "");
     if (t->best && t->held_out == 0)
         return attn_fail(err, ATTN_EUSAGE, "\"keep\" is \"best\", which needs a held-out text, but \"held_out\" is 0");
     return ATTN_OK;

@@ -1,5 +1,5 @@
-/* train_step.c - a step of a training: the gradient over its contexts, the optimizer, and from time to time the loss of what is
- * held out; and what is saved of it. */
+/* train_step.c - a step of a training: the gradient over its contexts, the optimizer, and from time to time the loss of
+ * what is held out; and what is saved of it. */
 #include "train/trainer.h"
 #include "attn_tools.h"
 
@@ -142,8 +142,8 @@ static bool is_due(const struct attn_train *t, size_t done)
 
 /* ---- the model ------------------------------------------------------------------------------ */
 
-static int narrow_all(struct attn_st_tensor *list, const struct attn_params *p, float *values, const struct attn_narrow *type,
-                      struct attn_err *err)
+static int narrow_all(struct attn_st_tensor *list, const struct attn_params *p, float *values,
+                      const struct attn_narrow *type, struct attn_err *err)
 {
     int rc = ATTN_OK;
     memcpy(values, p->value, p->count * sizeof *values);
@@ -227,7 +227,8 @@ static int check_weights(const struct attn_train *t, struct attn_err *err)
 {
     struct attn_err why = {0};
     if (attn_params_check(t->params, &why))
-        return attn_fail(err, why.code, "step %zu: after it %s; try a lower --lr, a longer --warmup or a smaller --clip",
+        return attn_fail(err, why.code, "step %zu: after it %s; try a lower --lr, a longer --warmup or a smaller "
+                                        "--clip",
                          t->curve.n, why.msg);
     return ATTN_OK;
 }

@@ -39,7 +39,8 @@ static int check_utf8(const char *text, size_t len, const char *what, struct att
     size_t valid = text ? attn_utf8_valid(text, len) : len;
     if (valid == len)
         return ATTN_OK;
-    return attn_fail(err, ATTN_EFORMAT, "%s is not UTF-8 at byte %zu: found 0x%02X", what, valid, (unsigned char)text[valid]);
+    return attn_fail(err, ATTN_EFORMAT,
+                     "%s is not UTF-8 at byte %zu: found 0x%02X", what, valid, (unsigned char)text[valid]);
 }
 
 /* A tokenizer that was made for another model may have more tokens. */
@@ -47,8 +48,9 @@ static int check_ids(const struct attn_corpus *c, size_t V, const char *what, st
 {
     for (size_t i = 0; i < c->n; i++)
         if (c->ids[i] < 0 || (size_t)c->ids[i] >= V)
-            return attn_fail(err, ATTN_EFORMAT, "%s: token %zu has the id %d, expected less than \"vocab_size\", %zu: the tokenizer was "
-                             "not made for this config.json", what, i, c->ids[i], V);
+            return attn_fail(err, ATTN_EFORMAT, "%s: token %zu has the id %d, expected less than \"vocab_size\", %zu: "
+                                                "the tokenizer was not made for this config.json", what, i, c->ids[i],
+                             V);
     return ATTN_OK;
 }
 
@@ -73,7 +75,8 @@ static int check_text(const struct attn_train *t, size_t len, struct attn_err *e
     if (len == 0)
         return attn_fail(err, ATTN_EFORMAT, "the text is empty: there is nothing to train on");
     return targets_of(&t->text, t->settings.join) ? ATTN_OK
-         : attn_fail(err, ATTN_EFORMAT, "the text: %zu token%s to train on, and none follows another in its document; take a longer text",
+         : attn_fail(err, ATTN_EFORMAT, "the text: %zu token%s to train on, and none follows another in its document; "
+                                        "take a longer text",
                      t->text.n, t->text.n == 1 ? "" : "s");
 }
 
@@ -81,9 +84,9 @@ static int check_held_out(const struct attn_train *t, struct attn_err *err)
 {
     if (t->settings.held_out == 0 || targets_of(&t->held_out, t->settings.join))
         return ATTN_OK;
-    return attn_fail(err, ATTN_EFORMAT, "the text: its last %g %% have %zu token%s to hold out, expected at least 2%s; take a longer "
-                     "text or --held-out 0", t->settings.held_out, t->held_out.n, t->held_out.n == 1 ? "" : "s",
-                     t->held_out.n < 2 ? "" : " in one document");
+    return attn_fail(err, ATTN_EFORMAT, "the text: its last %g %% have %zu token%s to hold out, expected at least 2%s; "
+                                        "take a longer text or --held-out 0", t->settings.held_out, t->held_out.n,
+                     t->held_out.n == 1 ? "" : "s", t->held_out.n < 2 ? "" : " in one document");
 }
 
 static int read_texts(struct attn_train *t, const struct attn_train_opts *o, struct attn_err *err)
@@ -122,7 +125,8 @@ static int make_decks(struct attn_train *t, struct attn_err *err)
         return rc;
     double both = (double)t->text.n + (double)t->also.n;
     t->share = t->settings.also_share > 0 ? t->settings.also_share : (double)t->also.n / both;
-    return attn_deck_new(&t->other, &t->also, n_ctx, t->settings.join, ~(uint64_t)t->settings.seed, "the other text", err);
+    return attn_deck_new(&t->other, &t->also, n_ctx, t->settings.join, ~(uint64_t)t->settings.seed,
+                         "the other text", err);
 }
 
 /* ---- opening ------------------------------------------------------------------------------- */
@@ -140,7 +144,8 @@ static int make_arithmetic(struct attn_train *t, int threads, struct attn_err *e
     if (!rc)
         rc = attn_team_new(&t->team, threads, err);
     if (!rc && __builtin_mul_overflow(t->settings.batch, n_ctx, &room))
-        rc = attn_fail(err, ATTN_EUSAGE, "a batch of %zu contexts of %zu tokens is too large", t->settings.batch, n_ctx);
+        rc = attn_fail(err, ATTN_EUSAGE,
+                       "a batch of %zu contexts of %zu tokens is too large", t->settings.batch, n_ctx);
     if (!rc)
         rc = attn_contexts_new(&t->batch, room, err);
     if (rc)
@@ -166,8 +171,8 @@ static int may_begin(const char *path, struct attn_err *err)
             found = weights[i];
     if (!found || attn_train_exists(path) || attn_folder_has(path, ATTN_TRAIN_SETTINGS_FILE))
         return ATTN_OK;
-    return attn_fail(err, ATTN_EUSAGE, "%s: there is a model already, and no training: choose another directory, or remove "
-                     "%s", path, found);
+    return attn_fail(err, ATTN_EUSAGE, "%s: there is a model already, and no training: choose another directory, or "
+                                       "remove %s", path, found);
 }
 
 static int start(struct attn_train *t, const struct attn_train_opts *o, bool *goes_on, struct attn_err *err)
@@ -178,8 +183,8 @@ static int start(struct attn_train *t, const struct attn_train_opts *o, bool *go
     if (rc)
         return rc;
     if (there && !o->resume)
-        return attn_fail(err, ATTN_EUSAGE, "%s: there is a training already: go on with --resume, choose another directory, "
-                         "or remove " ATTN_CHECKPOINT_FILE, t->dir);
+        return attn_fail(err, ATTN_EUSAGE, "%s: there is a training already: go on with --resume, choose another "
+                                           "directory, or remove " ATTN_CHECKPOINT_FILE, t->dir);
     rc = there ? ATTN_OK : may_begin(t->dir, err);
     return rc ? rc : attn_train_begin(t, o, there, err);
 }
@@ -189,10 +194,12 @@ static int read_checkpoint(struct attn_train *t, struct attn_err *err)
     struct attn_err why = {0};
     int rc = attn_checkpoint_read(t->dir, &t->optimizer, &t->curve, err);
     if (!rc && t->curve.n > t->settings.steps)
-        rc = attn_fail(err, ATTN_EFORMAT, "%s/" ATTN_CHECKPOINT_FILE ": has %zu steps, but train.json says %zu: one of them "
+        rc = attn_fail(err, ATTN_EFORMAT,
+                       "%s/" ATTN_CHECKPOINT_FILE ": has %zu steps, but train.json says %zu: one of them "
                        "was changed", t->dir, t->curve.n, t->settings.steps);
     if (!rc && attn_params_check(t->params, &why))
-        rc = attn_fail(err, why.code, "%s/" ATTN_CHECKPOINT_FILE ": %s: there is nothing to continue from", t->dir, why.msg);
+        rc = attn_fail(err, why.code,
+                       "%s/" ATTN_CHECKPOINT_FILE ": %s: there is nothing to continue from", t->dir, why.msg);
     return rc;
 }
 
@@ -281,11 +288,13 @@ void attn_train_close(struct attn_train *t)
 void attn_train_get(const struct attn_train *t, struct attn_train_state *out)
 {
     const struct attn_curve *c = &t->curve;
-    static const struct attn_point none = {.held_out = NAN, .bits_per_byte = NAN, .loss = NAN, .gradient = NAN, .lr = NAN};
+    static const struct attn_point none = {.held_out = NAN, .bits_per_byte = NAN, .loss = NAN, .gradient = NAN,
+                                           .lr = NAN};
     const struct attn_point *last = c->n > 0 ? &c->point[c->n - 1] : &none;
     double before = c->n > 1 ? c->point[c->n - 2].tokens : 0;
     *out = (struct attn_train_state){
-        .step = c->n, .steps = t->settings.steps, .tokens = (size_t)last->tokens, .step_tokens = (size_t)(last->tokens - before),
+        .step = c->n, .steps = t->settings.steps, .tokens = (size_t)last->tokens,
+        .step_tokens = (size_t)(last->tokens - before),
         .text_tokens = t->text.n, .also_tokens = t->also.n, .held_out_tokens = t->held_out.n,
         .lr = last->lr, .loss = last->loss, .gradient = last->gradient,
         .held_out = last->held_out, .bits_per_byte = last->bits_per_byte, .warmup = t->settings.warmup};

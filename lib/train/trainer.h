@@ -1,6 +1,7 @@
 /* trainer.h - a training: a directory in which a model grows.
  *
- *     config.json, vocab.json, merges.txt   as every model of ours has them, with what else its tokenizer says of itself
+ *     config.json, vocab.json, merges.txt   as every model of ours has them, with what else its tokenizer says of
+ *     itself
  *     train.json                            how it is trained (settings.c)
  *     checkpoint.safetensors                its state (checkpoint.c)
  *     model.safetensors, loss.csv, loss.png its results so far
@@ -46,7 +47,8 @@ extern const struct attn_train_settings attn_train_settings_defaults;
 /* On failure t is left as attn_train_settings_free leaves it. */
 int attn_train_settings_read(struct attn_train_settings *t, const char *text, size_t len, const char *name,
                              struct attn_err *err);
-int attn_train_settings_check(const struct attn_train_settings *t, struct attn_err *err);       /* whether all of it is possible */
+/* whether all of it is possible */
+int attn_train_settings_check(const struct attn_train_settings *t, struct attn_err *err);
 void attn_train_settings_free(struct attn_train_settings *t);
 /* Writes every key, one a line. */
 void attn_train_settings_write(struct attn_out *out, const struct attn_train_settings *t);
@@ -64,7 +66,8 @@ struct attn_corpus {
 /* Bytes of the text before the held-out part; all of it if that is 0 percent. */
 size_t attn_corpus_cut(const char *text, size_t len, double percent);
 /* Appends the documents of a text. */
-int attn_corpus_add(struct attn_corpus *c, const struct attn_tokenizer *t, const char *text, size_t len, struct attn_err *err);
+int attn_corpus_add(struct attn_corpus *c, const struct attn_tokenizer *t, const char *text, size_t len,
+                    struct attn_err *err);
 void attn_corpus_free(struct attn_corpus *c);                       /* zeroed is fine */
 /* The document that contains the token at `at`. */
 size_t attn_corpus_document(const struct attn_corpus *c, size_t at);
@@ -85,9 +88,11 @@ int attn_contexts_new(struct attn_contexts *c, size_t room, struct attn_err *err
 void attn_contexts_free(struct attn_contexts *c);                   /* zeroed is fine */
 void attn_contexts_clear(struct attn_contexts *c);
 /* Adds a sentence, for which there must be room. */
-void attn_contexts_add(struct attn_contexts *c, const struct attn_corpus *from, const struct attn_token_range *s, bool join);
+void attn_contexts_add(struct attn_contexts *c, const struct attn_corpus *from, const struct attn_token_range *s,
+                       bool join);
 /* The same, to learn nothing but not to say again what it says again. */
-void attn_contexts_add_against(struct attn_contexts *c, const struct attn_corpus *from, const struct attn_token_range *s);
+void attn_contexts_add_against(struct attn_contexts *c, const struct attn_corpus *from,
+                               const struct attn_token_range *s);
 
 /* A text from which contexts are drawn. */
 struct attn_deck {
@@ -119,7 +124,8 @@ int attn_optimizer_new(struct attn_optimizer *o, struct attn_params *p, const st
 void attn_optimizer_free(struct attn_optimizer *o);                 /* zeroed is fine */
 /* Takes step number `step`, counted from 0; *norm gets |g| before clipping.  If that is not finite nothing is
  * changed. */
-int attn_optimizer_step(struct attn_optimizer *o, size_t step, double *norm, struct attn_team *team, struct attn_err *err);
+int attn_optimizer_step(struct attn_optimizer *o, size_t step, double *norm, struct attn_team *team,
+                        struct attn_err *err);
 
 /* The learning rate of a step, counted from 0. */
 double attn_optimizer_rate(const struct attn_train_settings *t, size_t step);
@@ -159,7 +165,8 @@ struct attn_train {
     uint32_t *bytes;                    /* [V] bytes of each token's text; 0 for the end of a text */
     struct attn_corpus text, also, against, held_out;
     struct attn_deck deck, other, repeats;              /* draw from text, also and against */
-    double share, repeats_share;        /* of contexts that come from `also`, where they do not come from `against`; from that */
+    double share, repeats_share;        /* of contexts that come from `also`, where they do not come from `against`;
+                                         * from that */
     struct attn_model *model, live;     /* as in the directory; with the current parameters */
     struct attn_params *params;
     struct attn_grad *grad;
@@ -179,8 +186,8 @@ int attn_train_measure_part(struct attn_train *t, size_t tokens, struct attn_err
 
 /* ---- its directory (directory.c) ---- */
 
-/* Makes all files of a new model in t->dir or, if the training goes on, checks that those there match what is asked for;
- * both fill in t->settings. */
+/* Makes all files of a new model in t->dir or, if the training goes on, checks that those there match what is asked
+ * for; both fill in t->settings. */
 int attn_train_begin(struct attn_train *t, const struct attn_train_opts *o, bool goes_on, struct attn_err *err);
 
 /* Writes train.json. */
@@ -190,7 +197,8 @@ int attn_train_settings_save(const struct attn_train *t, struct attn_err *err);
 
 /* Opens DIR/FILE; *path gets a malloc'd path for messages. */
 int attn_train_file(struct attn_map *map, char **path, const char *dir, const char *file, struct attn_err *err);
-/* Copies the files of a tokenizer that `from` has, or fails where one of them differs in `dir`; native: for a model of our own. */
+/* Copies the files of a tokenizer that `from` has, or fails where one of them differs in `dir`; native: for a model of
+ * our own. */
 int attn_train_tokenizer_copy(const char *dir, const char *from, bool native, struct attn_err *err);
 int attn_train_tokenizer_compare(const char *dir, const char *from, bool native, struct attn_err *err);
 /* What config.json gets, for a config that was read from the options and joined with a vocabulary; malloc'd. */
@@ -201,11 +209,13 @@ int attn_train_config_text(char **text, size_t *len, const struct attn_train_opt
 
 struct attn_watch;
 /* step: the training's current step; what was noted later is dropped. */
-int attn_watch_open(struct attn_watch **out, const char *dir, const struct attn_model *live, const struct attn_tokenizer *t,
-                    const struct attn_train_watch_opts *o, size_t step, struct attn_err *err);
+int attn_watch_open(struct attn_watch **out, const char *dir, const struct attn_model *live,
+                    const struct attn_tokenizer *t, const struct attn_train_watch_opts *o, size_t step,
+                    struct attn_err *err);
 void attn_watch_close(struct attn_watch *w);                        /* NULL is fine */
 /* Notes the activations if it is time to, given `steps` in all; w may be NULL. */
-int attn_watch_note(struct attn_watch *w, const struct attn_model *live, size_t step, size_t steps, struct attn_err *err);
+int attn_watch_note(struct attn_watch *w, const struct attn_model *live, size_t step, size_t steps,
+                    struct attn_err *err);
 int attn_watch_save(const struct attn_watch *w, struct attn_err *err);          /* w may be NULL */
 
 #endif

@@ -71,7 +71,8 @@ static int add_time(struct attn_watch *w, float step, const float *const *data, 
     return ATTN_OK;
 }
 
-int attn_watch_note(struct attn_watch *w, const struct attn_model *live, size_t step, size_t steps, struct attn_err *err)
+int attn_watch_note(struct attn_watch *w, const struct attn_model *live, size_t step, size_t steps,
+                    struct attn_err *err)
 {
     struct attn_dump *d = NULL;
     if (!w || (step % w->every != 0 && step != steps))
@@ -121,8 +122,8 @@ static void put_manifest(struct attn_out *out, const struct attn_watch *w)
     attn_out_str(out, ",\n \"files\": [");
     for (size_t i = 0; i < w->n; i++) {
         const struct attn_dumped *one = &w->stack[i].one;
-        attn_out_printf(out, "%s\n  {\"file\": \"%s.npy\", \"name\": \"%s\", \"heads\": ", i ? "," : "", w->stack[i].name,
-                        w->stack[i].name);
+        attn_out_printf(out, "%s\n  {\"file\": \"%s.npy\", \"name\": \"%s\", \"heads\": ", i ? "," :
+                        "", w->stack[i].name, w->stack[i].name);
         if (one->n_heads)
             attn_doc_sizes(out, one->heads, one->n_heads);
         else
@@ -181,8 +182,9 @@ static int take_time(struct attn_watch *w, const struct attn_dump *d, size_t k, 
     for (size_t i = 0; i < w->n && same; i++)
         same = (data[i] = was_at(d, &w->stack[i], k)) != NULL;
     return same ? add_time(w, step, data, err)
-                : attn_fail(err, ATTN_EFORMAT, "%s: another sentence, or other activations, were watched there: ask for the "
-                            "same, or remove it", w->dir);
+                : attn_fail(err, ATTN_EFORMAT,
+                            "%s: another sentence, or other activations, were watched there: ask for "
+                                               "the same, or remove it", w->dir);
 }
 
 /* If writing was interrupted the files may differ in age, but all contain what was noted before the checkpoint. */
@@ -233,8 +235,9 @@ static int make_stacks(struct attn_watch *w, const struct attn_model *live, stru
     return rc;
 }
 
-int attn_watch_open(struct attn_watch **out, const char *dir, const struct attn_model *live, const struct attn_tokenizer *t,
-                    const struct attn_train_watch_opts *o, size_t step, struct attn_err *err)
+int attn_watch_open(struct attn_watch **out, const char *dir, const struct attn_model *live,
+                    const struct attn_tokenizer *t, const struct attn_train_watch_opts *o, size_t step,
+                    struct attn_err *err)
 {
     struct attn_watch *w = calloc(1, sizeof *w);
     if (!w || attn_asprintf(&w->dir, "%s/watch", dir) < 0) {

@@ -1,5 +1,5 @@
-/* report.c - the comparison, printed: for people, as what each kind sees, what that changes and what it costs; as a picture; for
- * programs, as JSON:
+/* report.c - the comparison, printed: for people, as what each kind sees, what that changes and what it costs; as a
+ * picture; for programs, as JSON:
  *
  *     {"version", "model", "text", "tokens", "layer", "head",
  *      "variants": [{"kind", "about", "pattern": {"max_abs", "mean_abs"}, "context", "residual", "kl", "lost_rows",
@@ -54,7 +54,8 @@ static void describe(const struct attn_variants *s)
 
 /* ---- a picture: the same head under each kind, one sheet for each ---------------------- */
 
-static int add_sheet(struct attn_album *a, const struct attn_variants *s, size_t i, const char *title, struct attn_err *err)
+static int add_sheet(struct attn_album *a, const struct attn_variants *s, size_t i, const char *title,
+                     struct attn_err *err)
 {
     size_t T = s->tokens->n;
     float *own;
@@ -71,7 +72,8 @@ static int picture(struct attn_out *o, const struct attn_variants *s, const char
 {
     char title[80];
     struct attn_look look;
-    struct attn_album a = {.model = s->model->source.name, .text = s->o->text, .text_len = s->o->text_len, .queries = s->tokens,
+    struct attn_album a = {.model = s->model->source.name, .text = s->o->text, .text_len = s->o->text_len,
+                           .queries = s->tokens,
                            .keys = s->tokens};
     snprintf(title, sizeof title, "attention pattern of layer %zu, head %zu", s->o->layer, s->o->head);
     int rc = attn_look_make(&look, &s->o->picture, err);
@@ -88,7 +90,8 @@ static int picture(struct attn_out *o, const struct attn_variants *s, const char
 
 /* ---- for people: numbers --------------------------------------------------------------- */
 
-enum { NAME_COLUMNS = 14, DRAWN_MOST = 24 };            /* enough for most kinds; most tokens of a matrix that fits a page */
+enum { NAME_COLUMNS = 14, DRAWN_MOST = 24 };            /* enough for most kinds; most tokens of a matrix that fits a
+                                                         * page */
 
 static void fixed(char buf[ATTN_NUM_FIXED_MAX + 1], double x, int digits)
 {
@@ -138,11 +141,12 @@ static void introduce(struct attn_derivation *d, const struct attn_variants *s)
     struct attn_info m;
     struct attn_label text = attn_label_line(s->o->text ? s->o->text : "", s->o->text ? s->o->text_len : 0, 60);
     attn_model_info(s->model, &m);
-    attn_derive_title(d, s->o->text ? "\"%s\" under %zu kind%s of attention" : "%sA sentence under %zu kind%s of attention",
-                      text.text, s->n, s->n == 1 ? "" : "s");
-    attn_derive_words(d, "Model %s (%s), %zu token%s, %zu layer%s of %zu head%s.  The weights stay the same; each kind replaces "
-                      "the attention in every layer.", m.name, m.family, s->tokens->n, s->tokens->n == 1 ? "" : "s", m.L,
-                      m.L == 1 ? "" : "s", m.H, m.H == 1 ? "" : "s");
+    attn_derive_title(d, s->o->text ? "\"%s\" under %zu kind%s of attention" :
+                      "%sA sentence under %zu kind%s of attention", text.text, s->n, s->n == 1 ? "" : "s");
+    attn_derive_words(d, "Model %s (%s), %zu token%s, %zu layer%s of %zu head%s.  The weights stay the same; each kind "
+                         "replaces the attention in every layer.", m.name, m.family, s->tokens->n, s->tokens->n == 1 ?
+                      "" :
+                      "s", m.L, m.L == 1 ? "" : "s", m.H, m.H == 1 ? "" : "s");
 }
 
 static void what_they_are(struct attn_derivation *d, const struct attn_variants *s)
@@ -179,8 +183,8 @@ static void name_those(struct attn_derivation *d, const struct attn_variants *s,
 static const char *why_lost(enum attn_form form)
 {
     if (form == ATTN_CAUSAL_RENORM)
-        return "next to a hidden key with a much larger score, all visible weights round to 0, and nothing is left to divide by.  "
-               "Masking with -inf before the softmax loses no rows.";
+        return "next to a hidden key with a much larger score, all visible weights round to 0, and nothing is left to "
+               "divide by.  Masking with -inf before the softmax loses no rows.";
     return "the features of a query and its keys are so small that float32 cannot divide by their sum.";
 }
 
@@ -198,15 +202,15 @@ static void what_changes(struct attn_derivation *d, const struct attn_variants *
     bool next = s->model->stage.has[ATTN_ACT_LOGITS];
     size_t cols = next ? 8 : 7;
     attn_derive_step(d, "What changes");
-    attn_derive_words(d, "Here are the largest and the mean difference from the model's own attention, in the weights, the "
-                      "context vectors and the last layer's residual stream, over all heads and tokens.%s",
+    attn_derive_words(d, "Here are the largest and the mean difference from the model's own attention, in the weights, "
+                         "the context vectors and the last layer's residual stream, over all heads and tokens.%s",
                       next ? "  KL is how far the next token's probabilities are from the model's own, in nats."
                            : "  Without an output layer there is no next token.");
     attn_derive_headings(d, headings, cols);
     for (size_t i = 0; i < s->n; i++) {
         const struct attn_variant *v = &s->v[i];
-        const double x[] = {v->pattern.largest, v->pattern.mean, v->context.largest, v->context.mean, v->residual.largest,
-                            v->residual.mean, v->kl};
+        const double x[] = {v->pattern.largest, v->pattern.mean, v->context.largest, v->context.mean,
+                            v->residual.largest, v->residual.mean, v->kl};
         attn_derive_cell(d, "%s", v->name);
         for (size_t k = 0; k + 1 < cols; k++)
             difference(d, x[k]);
@@ -220,8 +224,9 @@ static void what_it_costs(struct attn_derivation *d, const struct attn_variants 
 {
     static const char *const headings[] = {"kind", "scores", "operations", "memory", "time"};
     attn_derive_step(d, "What it costs");
-    attn_derive_words(d, "For attention alone, in all layers and heads: scores computed, multiplications and additions of its "
-                      "products, memory besides its arrays (with nothing watched), and time, the fastest of several runs.");
+    attn_derive_words(d, "For attention alone, in all layers and heads: scores computed, multiplications and additions "
+                         "of its products, memory besides its arrays (with nothing watched), and time, the fastest of "
+                         "several runs.");
     attn_derive_headings(d, headings, sizeof headings / sizeof *headings);
     for (size_t i = 0; i < s->n; i++) {
         const struct attn_variant *v = &s->v[i];
@@ -231,8 +236,9 @@ static void what_it_costs(struct attn_derivation *d, const struct attn_variants 
         with_prefix(d, (double)v->bytes, 1024, "B");
         duration(d, v->seconds);
     }
-    attn_derive_words(d, "Twice as many tokens need four times as many scores if each sees all keys, twice as many with a window; "
-                      "linear attention needs none.");
+    attn_derive_words(d,
+                      "Twice as many tokens need four times as many scores if each sees all keys, twice as many with "
+                         "a window; linear attention needs none.");
 }
 
 static int lesson(struct attn_out *o, const struct attn_variants *s, struct attn_err *err)
@@ -246,8 +252,8 @@ static int lesson(struct attn_out *o, const struct attn_variants *s, struct attn
     attn_derive_step(&d, "The same head under each");
     bool drawn = s->tokens->n <= DRAWN_MOST;
     if (!drawn)
-        attn_derive_words(&d, "%zu matrices of %zu x %zu do not fit here: --format term prints them, -o kinds.png and -o "
-                          "kinds.html draw them.", s->n, s->tokens->n, s->tokens->n);
+        attn_derive_words(&d, "%zu matrices of %zu x %zu do not fit here: --format term prints them, -o kinds.png and "
+                              "-o kinds.html draw them.", s->n, s->tokens->n, s->tokens->n);
     int rc = attn_derivation_write(o, &d, "text", &style, err);
     attn_derivation_free(&d);
     if (rc || !drawn)

@@ -1,5 +1,5 @@
-/* variants.c - which kinds of attention are compared; each kind's run beside the model's own, its time and its price; and all of
- * it from request to output. */
+/* variants.c - which kinds of attention are compared; each kind's run beside the model's own, its time and its price;
+ * and all of it from request to output. */
 #include "variants/variants.h"
 
 #include <ctype.h>
@@ -148,7 +148,8 @@ static struct attn_change change(const struct tally *t)
 
 static struct attn_plan plan_of(const struct attn_variants *s, const struct attn_kind *kind)
 {
-    return (struct attn_plan){.rows = s->tokens->n, .seqs = 1, .threads = s->o->threads, .bf16 = s->o->bf16, .kind = *kind};
+    return (struct attn_plan){.rows = s->tokens->n, .seqs = 1, .threads = s->o->threads, .bf16 = s->o->bf16,
+                              .kind = *kind};
 }
 
 static int observe(struct comparison *g, const struct attn_kind *kind, struct attn_err *err)
@@ -205,7 +206,8 @@ static int time_runs(struct attn_run *r, const int32_t *ids, size_t T, struct st
     const struct attn_seq seq = {.T = T};
     int rc = ATTN_OK;
     v->seconds = INFINITY;
-    for (double start = attn_clock_now(), end = start; !rc && (end == start || end < start + budget); end = attn_clock_now()) {
+    for (double start = attn_clock_now(), end = start; !rc &&
+         (end == start || end < start + budget); end = attn_clock_now()) {
         w->total = 0;
         rc = attn_run_forward(r, ids, &seq, 1, err);
         v->seconds = fmin(v->seconds, w->total);
@@ -348,8 +350,8 @@ static int check(const struct attn_variants *s, struct attn_err *err)
         return attn_fail(err, ATTN_EFORMAT, "the sentence is empty: there is no token to compare attention of");
     if (s->o->layer >= n->L || s->o->head >= n->H)
         return attn_fail(err, ATTN_EUSAGE, "layer %zu, head %zu is not there: model %s has %zu layer%s of %zu head%s, "
-                         "numbered from 0", s->o->layer, s->o->head, s->model->source.name, n->L, n->L == 1 ? "" : "s", n->H,
-                         n->H == 1 ? "" : "s");
+                         "numbered from 0", s->o->layer, s->o->head, s->model->source.name, n->L, n->L == 1 ? "" :
+                         "s", n->H, n->H == 1 ? "" : "s");
     return attn_format_check(s->o->format, ATTN_FORMAT_TABLE | ATTN_FORMAT_PICTURE, err);
 }
 

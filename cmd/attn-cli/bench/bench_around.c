@@ -259,7 +259,8 @@ static int wait_for(pid_t pid, const char *name, struct attn_err *err)
     while (waitpid(pid, &status, 0) < 0)
         if (errno != EINTR)
             return attn_fail_errno(err, name, "wait for");
-    return WIFEXITED(status) && !WEXITSTATUS(status) ? ATTN_OK : attn_fail(err, ATTN_EIO, "%s: failed when it was run", name);
+    return WIFEXITED(status) && !WEXITSTATUS(status) ? ATTN_OK : attn_fail(err, ATTN_EIO,
+                                                                           "%s: failed when it was run", name);
 }
 
 static int program_once(void *self, struct sample *out, struct attn_err *err)

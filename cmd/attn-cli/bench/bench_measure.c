@@ -1,4 +1,5 @@
-/* bench_measure.c - takes samples and their medians, until a signal ends it, and measures the limits of this machine. */
+/* bench_measure.c - takes samples and their medians, until a signal ends it, and measures the limits of this
+ * machine. */
 #include "attn_tools.h"
 #include "bench/cmd_bench.h"
 
@@ -34,8 +35,8 @@ int bench_signal(void)
     return caught;
 }
 
-void *bench_work(struct work *w, size_t size, int (*once)(void *, struct sample *, struct attn_err *), void (*end)(void *),
-                 struct attn_err *err)
+void *bench_work(struct work *w, size_t size, int (*once)(void *, struct sample *, struct attn_err *),
+                 void (*end)(void *), struct attn_err *err)
 {
     *w = (struct work){.once = once, .end = end, .self = calloc(1, size)};
     if (w->self)
@@ -88,8 +89,9 @@ static int warm_up(struct series *s, const struct work *w, struct attn_err *err)
     return code;
 }
 
-/* A limit's samples are short, so several follow each of the stage, up to the limit's share of the time.  Their mean counts as
- * one sample, because a long sample of the stage is a mean, too: the processor's clock changes several times while it lasts. */
+/* A limit's samples are short, so several follow each of the stage, up to the limit's share of the time.  Their mean
+ * counts as one sample, because a long sample of the stage is a mean, too: the processor's clock changes several times
+ * while it lasts. */
 static int catch_up(struct series *limit, const struct work *w, double seconds, struct attn_err *err)
 {
     size_t first = limit->n;
@@ -119,7 +121,8 @@ static int alternate(struct series s[2], const struct work *const w[2], double s
     return code;
 }
 
-int bench_measure(struct result *r, const struct work *stage, const struct work *limit, double seconds, struct attn_err *err)
+int bench_measure(struct result *r, const struct work *stage, const struct work *limit, double seconds,
+                  struct attn_err *err)
 {
     struct series *s = calloc(2, sizeof *s);
     if (!s)
@@ -166,7 +169,8 @@ static int limit_once(void *self, struct sample *out, struct attn_err *err)
     return code;
 }
 
-static int library_start(struct work *w, enum attn_limit which, double scale, const struct bench *b, struct attn_err *err)
+static int library_start(struct work *w, enum attn_limit which, double scale, const struct bench *b,
+                         struct attn_err *err)
 {
     struct limit *l = bench_work(w, sizeof *l, limit_once, free, err);
     if (!l)
@@ -175,12 +179,13 @@ static int library_start(struct work *w, enum attn_limit which, double scale, co
     return ATTN_OK;
 }
 
-/* A roof over some work: for its blocks, and then for its output layer, the least seconds that arithmetic takes, or reading
- * what is read, whichever takes longer. */
+/* A roof over some work: for its blocks, and then for its output layer, the least seconds that arithmetic takes, or
+ * reading what is read, whichever takes longer. */
 struct roof { const struct bench *bench; const struct stage *stage; struct least blocks, output; };
 
 /* Adds the seconds that so much takes at the speed of a limit. */
-static int add_seconds(double *seconds, double amount, enum attn_limit which, const struct bench *b, struct attn_err *err)
+static int add_seconds(double *seconds, double amount, enum attn_limit which, const struct bench *b,
+                       struct attn_err *err)
 {
     double fast = 0;
     int code = amount > 0 ? attn_limits_measure(&fast, b->limits, which, b->threads, err) : ATTN_OK;
@@ -212,7 +217,8 @@ static int roof_once(void *self, struct sample *out, struct attn_err *err)
     double start = attn_clock_now(), read, seconds = 0, bytes = a->bytes + b->bytes;
     double operations = a->products + a->attention + b->products + b->attention;
     *out = (struct sample){0};
-    int code = attn_limits_read(&read, r->bench->limits, bytes < 1e18 ? (size_t)bytes : SIZE_MAX, r->bench->threads, err);
+    int code = attn_limits_read(&read, r->bench->limits, bytes < 1e18 ? (size_t)bytes : SIZE_MAX, r->bench->threads,
+                                err);
     if (!code)
         code = add_least(&seconds, a, read, r, err);
     if (!code)
@@ -224,7 +230,8 @@ static int roof_once(void *self, struct sample *out, struct attn_err *err)
     return ATTN_OK;
 }
 
-int bench_limit_start(struct work *w, const struct stage *s, const struct work *of, const struct bench *b, struct attn_err *err)
+int bench_limit_start(struct work *w, const struct stage *s, const struct work *of, const struct bench *b,
+                      struct attn_err *err)
 {
     if (s->limit == TO_EMPTY_PROCESS)
         return bench_empty_process(w, err);
@@ -271,7 +278,8 @@ const struct peak bench_peaks[PEAKS] = {
     {"limit write", "write", "GB/s", ATTN_LIMIT_WRITE, 1 << TO_WRITE},
 };
 
-int bench_measure_peaks(struct machine *m, const struct bench *b, unsigned against, double seconds, struct attn_err *err)
+int bench_measure_peaks(struct machine *m, const struct bench *b, unsigned against, double seconds,
+                        struct attn_err *err)
 {
     struct peaks *p = &m->peak[m->peaks++];
     int code = ATTN_OK;

@@ -1,5 +1,5 @@
-/* bench_passes.c - stages that are passes through a model: a text at once, many sentences, token after token, a training step;
- * and the least work that each takes. */
+/* bench_passes.c - stages that are passes through a model: a text at once, many sentences, token after token, a
+ * training step; and the least work that each takes. */
 #include "attn_tools.h"
 #include "bench/cmd_bench.h"
 
@@ -33,9 +33,9 @@ static double visible(const struct attn_info *n, double T)
     return (double)(n->L - n->local) * all + (double)n->local * near;
 }
 
-/* The least that the blocks take for T tokens: two operations for each row and matrix parameter used, those of scores and of
- * weighted sums over the visible keys, a softmax of these, and activations.  read: of how many rows somebody reads what the last
- * block gives. */
+/* The least that the blocks take for T tokens: two operations for each row and matrix parameter used, those of scores
+ * and of weighted sums over the visible keys, a softmax of these, and activations.  read: of how many rows somebody
+ * reads what the last block gives. */
 static struct least least_of_blocks(const struct attn_info *n, size_t T, size_t read)
 {
     double seen = visible(n, (double)T), unread = n->L ? (double)(T - read) : 0;
@@ -174,7 +174,8 @@ static struct attn_plan pass_plan(const struct stage *s, const struct bench *b, 
                               .copies = s->copied ? ATTN_COPY_FIRST : ATTN_COPY_NEVER};
 }
 
-static int start_pass(struct work *w, const struct bench *b, const struct attn_observer *obs, size_t n_obs, struct attn_err *err)
+static int start_pass(struct work *w, const struct bench *b, const struct attn_observer *obs, size_t n_obs,
+                      struct attn_err *err)
 {
     struct pass *p = w->self;
     const struct attn_plan plan = pass_plan(p->stage, b, p->rows, p->seqs);
@@ -413,7 +414,8 @@ static int train_start(struct work *w, const struct stage *s, const struct bench
         return err->code;
     t->stage = s;
     t->flops = w->blocks.products = (double)s->n * train_flops(&b->info);
-    w->blocks.bytes = 3 * sizeof(float) * (double)b->info.parameters;      /* read forward and backward; the gradient is written */
+    /* read forward and backward; the gradient is written */
+    w->blocks.bytes = 3 * sizeof(float) * (double)b->info.parameters;
     return attn_gradient_new(&t->gradient, b->model, s->n * TOKENS, b->threads, err);
 }
 

@@ -27,11 +27,11 @@ static struct { const char *format, *stages; struct real seconds; } o = {.second
 
 static const struct stage stages[] = {
     PREFILL("f32", 32, TO_F32), PREFILL("f32", 128, TO_F32), PREFILL("f32", 512, TO_F32), PREFILL("f32", 1024, TO_F32),
-    PREFILL("bf16", 32, TO_BF16), PREFILL("bf16", 128, TO_BF16), PREFILL("bf16", 512, TO_BF16), PREFILL("bf16", 1024, TO_BF16),
-    COPIED("f32", 32, TO_F32), COPIED("f32", 128, TO_F32), COPIED("f32", 512, TO_F32), COPIED("f32", 1024, TO_F32),
-    COPIED("bf16", 32, TO_BF16), COPIED("bf16", 128, TO_BF16), COPIED("bf16", 512, TO_BF16), COPIED("bf16", 1024, TO_BF16),
-    DECODE("f32", "F32", 128), DECODE("f32", "F32", 900), DECODE("f16", "F16", 128), DECODE("f16", "F16", 900),
-    DECODE("bf16", "BF16", 128), DECODE("bf16", "BF16", 900),
+    PREFILL("bf16", 32, TO_BF16), PREFILL("bf16", 128, TO_BF16), PREFILL("bf16", 512, TO_BF16),
+    PREFILL("bf16", 1024, TO_BF16), COPIED("f32", 32, TO_F32), COPIED("f32", 128, TO_F32), COPIED("f32", 512, TO_F32),
+    COPIED("f32", 1024, TO_F32), COPIED("bf16", 32, TO_BF16), COPIED("bf16", 128, TO_BF16),
+    COPIED("bf16", 512, TO_BF16), COPIED("bf16", 1024, TO_BF16), DECODE("f32", "F32", 128), DECODE("f32", "F32", 900),
+    DECODE("f16", "F16", 128), DECODE("f16", "F16", 900), DECODE("bf16", "BF16", 128), DECODE("bf16", "BF16", 900),
     {"batch.100", &batch_kind, TO_F32, "GFLOP/s", 1e9, 100, .what = NULL},
     {"train.16", &train_kind, TO_F32, "GFLOP/s", 1e9, 16, .what = NULL},
     {"tokenize", &tokenize_kind, TO_READ, "MB/s", 1e6, .alone = true},
@@ -108,9 +108,11 @@ static void table_machine(const struct machine *m)
 {
     char products[128];
     attn_products_say(products, sizeof products);
-    printf("%s, %s, %d thread%s\nproducts: %s\n", m->cpu, attn_cpu_target(), m->threads, m->threads == 1 ? "" : "s", products);
+    printf("%s, %s, %d thread%s\nproducts: %s\n", m->cpu, attn_cpu_target(), m->threads, m->threads == 1 ? "" :
+           "s", products);
     printf("caches %.1f MiB; memory is read over %.0f MiB\n\n", (double)m->caches / 0x1p20, (double)m->buffer / 0x1p20);
-    printf("%-28s %7s %10s %-8s %10s %6s %10s %8s\n", "", "threads", "value", "", "limit", "ratio", "ms each", "libxsmm");
+    printf("%-28s %7s %10s %-8s %10s %6s %10s %8s\n", "", "threads", "value", "", "limit", "ratio", "ms each",
+           "libxsmm");
     for (int i = 0; i < m->peaks; i++)
         peak_rows(&m->peak[i]);
     fflush(stdout);
@@ -140,7 +142,8 @@ static void note_left_out(const struct left_out *l, size_t n)
         for (size_t j = 0; j < n; j++) {
             said |= j < i && l[j].why == l[i].why;
             if (l[j].why == l[i].why)
-                snprintf(names + strlen(names), sizeof names - strlen(names), "%s%s", *names ? ", " : "", l[j].stage->name);
+                snprintf(names + strlen(names), sizeof names - strlen(names),
+                         "%s%s", *names ? ", " : "", l[j].stage->name);
         }
         if (!said)
             say_note("left out, %s: %s", l[i].why, names);
@@ -159,8 +162,8 @@ static void json_machine(const struct machine *m)
 {
     fputs("{\"cpu\": ", stdout);
     json_text(stdout, m->cpu);
-    printf(", \"target\": \"%s\", \"threads\": %d, \"caches\": %zu, \"buffer\": %zu,\n  \"limits\": [", attn_cpu_target(),
-           m->threads, m->caches, m->buffer);
+    printf(", \"target\": \"%s\", \"threads\": %d, \"caches\": %zu, \"buffer\": %zu,\n  \"limits\": [",
+           attn_cpu_target(), m->threads, m->caches, m->buffer);
     for (int i = 0; i < m->peaks; i++) {
         const struct peaks *p = &m->peak[i];
         printf("%s\n   {\"threads\": %d", i ? "," : "", p->threads);
@@ -367,7 +370,8 @@ static int bench(struct attn_err *err)
 }
 
 static const char *const formats[] = {"text", "json", NULL};
-static const char *const groups[] = {"prefill.*", "prefill.f32.*", "prefill.bf16.*", "decode.*", "batch.100", "train.16",
+static const char *const groups[] = {"prefill.*", "prefill.f32.*", "prefill.bf16.*", "decode.*", "batch.100",
+                                     "train.16",
                                      "tokenize", "csv", "npy", "startup*", NULL};
 
 static const struct option options[] = {
@@ -375,9 +379,11 @@ static const struct option options[] = {
      "prefill.*.T512 (default: all)", .choices = groups},
     {0, "seconds", OPT_REAL, &o.seconds, "S", "about how long to measure each stage: three runs at least (default: 1)",
      .flags = 0},
-    {'t', "threads", OPT_NUMBER, &common.threads, "N", "measure on N threads (default: on one, and on the cores this process "
+    {'t', "threads", OPT_NUMBER, &common.threads, "N",
+     "measure on N threads (default: on one, and on the cores this process "
      "may use)", .min = 1, .max = THREADS_MOST},
-    {0, "format", OPT_CHOICE, &o.format, "F", "how to print: text (a table) or json (default: text)", .choices = formats},
+    {0, "format", OPT_CHOICE, &o.format, "F",
+     "how to print: text (a table) or json (default: text)", .choices = formats},
     {.name = NULL},
 };
 
@@ -386,42 +392,47 @@ const struct command bench_command = {
     .run = bench,
     .usage = "bench [-m DIR|NAME] [--stage LIST] [--seconds S] [--format F]",
     .summary = "measure this machine's limits and how close each stage comes",
-    .about = "Measures the most this machine can do, and beside it what this program does, in one process: samples of a stage "
-             "and of its limit take turns, and the ratio is that of their medians.  The limit of a pass is a roof: the "
-             "time of its arithmetic or that of reading its weights once, whichever is longer, for the blocks, plus "
-             "the same for the output layer.  Arithmetic goes at the speed of \"limit products\", the inner loop of "
-             "matrix products on numbers in the nearest cache, and at that of softmax and activation functions on such "
-             "numbers; weights are read at the speed at which a buffer of their size is read.  Attention is computed "
-             "in float32, in bf16, too.  \"limit f32\" and \"limit "
-             "bf16\" are multiply-adds in registers, which no product reaches.  The last column is the share of the products "
-             "of two rows and more that libxsmm's kernels compute; plain loops take the others.  Compare only ratios of one run: "
-             "machines are shared, and their speed changes.  Floating point operations are 2 for each row and matrix parameter "
-             "used (after the last block's attention, only the last row is), scores and sums of values of visible keys, and the "
-             "last row of logits (in training all rows, and twice as much again for the backward pass); the bytes of a decoding step "
-             "are the weights, keys and values it reads; of files, what is in them.  Stages that the model cannot run "
-             "are left out.",
+    .about = "Measures the most this machine can do, and beside it what this program does, in one process: samples of a "
+             "stage and of its limit take turns, and the ratio is that of their medians.  The limit of a pass is a "
+             "roof: the time of its arithmetic or that of reading its weights once, whichever is longer, for the "
+             "blocks, plus the same for the output layer.  Arithmetic goes at the speed of \"limit products\", the "
+             "inner loop of matrix products on numbers in the nearest cache, and at that of softmax and activation "
+             "functions on such numbers; weights are read at the speed at which a buffer of their size is read.  "
+             "Attention is computed in float32, in bf16, too.  \"limit f32\" and \"limit bf16\" are multiply-adds in "
+             "registers, which no product reaches.  The last column is the share of the products of two rows and more "
+             "that libxsmm's kernels compute; plain loops take the others.  Compare only ratios of one run: machines "
+             "are shared, and their speed changes.  Floating point operations are 2 for each row and matrix parameter "
+             "used (after the last block's attention, only the last row is), scores and sums of values of visible keys, "
+             "and the last row of logits (in training all rows, and twice as much again for the backward pass); the "
+             "bytes of a decoding step are the weights, keys and values it reads; of files, what is in them.  Stages "
+             "that the model cannot run are left out.",
     .examples = (const struct pair[]){
         {"attn-cli bench", "with the model built into the binary: some 40 stages, in about a minute"},
         {"attn-cli bench -m ./gpt2", "every stage, in about a minute"},
         {"attn-cli bench -m ./gpt2 --stage 'prefill.f32.T512*' -t 2", "what does watching cost?"},
-        {"attn-cli bench -m ./gpt2 --format json | jq -r '.stages[] | [.name, .threads, .ratio] | @tsv'", "for scripts"},
+        {"attn-cli bench -m ./gpt2 --format json | jq -r '.stages[] | [.name, .threads, .ratio] | @tsv'",
+         "for scripts"},
         {NULL, NULL}},
     .list_title = "Stages (what is measured, and the limit)",
     .list = (const struct pair[]){
         {"prefill.f32.T512, ...", "a text of 32, 128, 512 or 1024 tokens at once; products, or reading the weights"},
         {"prefill.f32.T512.watched, ...", "the same, and every attention pattern is shown to an observer"},
         {"prefill.bf16.T512, ...", "the same computed in bf16"},
-        {"prefill.f32.T512.copied, ...", "watched, with the weights in panels, where a run copies them once it has computed some "
-         "thousand rows; as many tokens, in f32 and bf16"},
-        {"decode.f32.ctx900, ...", "one more token after 128 or 900, with weights stored as F32, F16 or BF16; reading them"},
-        {"decode.f32.ctx900.copied, ...", "the same with the weights in panels, where a run copies them after some tens of tokens"},
+        {"prefill.f32.T512.copied, ...", "watched, with the weights in panels, where a run copies them once it has "
+                                         "computed some thousand rows; as many tokens, in f32 and bf16"},
+        {"decode.f32.ctx900, ...", "one more token after 128 or 900, with weights stored as F32, F16 or BF16; reading "
+                                   "them"},
+        {"decode.f32.ctx900.copied, ...",
+         "the same with the weights in panels, where a run copies them after some tens "
+                                          "of tokens"},
         {"batch.100", "100 sentences of 8 to 32 tokens, every pattern kept; products, or memory"},
-        {"train.16", "the loss on 16 sentences of 256 tokens and its gradient for every weight, of models of up to 16 million; "
-         "products, or memory"},
+        {"train.16", "the loss on 16 sentences of 256 tokens and its gradient for every weight, of models of up to 16 "
+                     "million; products, or memory"},
         {"tokenize", "1 MiB of words of the vocabulary; reading memory"},
         {"csv, npy", "every pattern of a text of up to 512 tokens, written to files in memory where there is /dev/shm; "
          "writing such files"},
-        {"startup, startup.sentence, startup.model", "whole processes: --version; a sentence with the built-in model; 6 "
+        {"startup, startup.sentence, startup.model",
+         "whole processes: --version; a sentence with the built-in model; 6 "
          "tokens with this one; an empty process (the ratio says how many of those)"},
         {NULL, NULL}},
     .groups = (const struct option *const[]){model_options, options, general_options, NULL},

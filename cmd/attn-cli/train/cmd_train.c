@@ -67,7 +67,8 @@ static int write_gradients(const char *path, struct attn_err *err)
 
 static const char *gradients;
 
-/* The first given option of some groups.  Training and --gradients each have options that the other would silently ignore. */
+/* The first given option of some groups.  Training and --gradients each have options that the other would silently
+ * ignore. */
 static const struct option *given_among(const struct option *const *groups)
 {
     for (; *groups; groups++)
@@ -87,8 +88,8 @@ static int check_purpose(struct attn_err *err)
     return ATTN_OK;
 }
 
-/* Checked here and not by the rows' OPT_INPUT, because the rules differ: with --gradients -s, -f and --ids are alternatives;
- * without, -f is the text to train on, -s goes beside it, and --ids has no meaning. */
+/* Checked here and not by the rows' OPT_INPUT, because the rules differ: with --gradients -s, -f and --ids are
+ * alternatives; without, -f is the text to train on, -s goes beside it, and --ids has no meaning. */
 static int check_input(struct attn_err *err)
 {
     int n = (common.sentence != NULL) + (common.file != NULL) + (common.ids != NULL);
@@ -105,25 +106,31 @@ static int train(struct attn_err *err)
 {
     if (check_purpose(err) || check_input(err))
         return err->code;
-    const char *from = common.model == getenv("ATTN_MODEL") ? NULL : common.model;      /* a usual model is no wish to change it */
+    /* a usual model is no wish to change it */
+    const char *from = common.model == getenv("ATTN_MODEL") ? NULL : common.model;
     return gradients ? write_gradients(gradients, err) : train_loop(common.file, from, err);
 }
 
 static const struct option options[] = {
-    {'f', "file", OPT_FILE, &common.file, "PATH", "the text to train on, - is standard input; <|endoftext|>, best alone on a "
+    {'f', "file", OPT_FILE, &common.file, "PATH",
+     "the text to train on, - is standard input; <|endoftext|>, best alone on a "
      "line, separates documents", .section = OF_INPUT, .flags = OPT_USUAL},
     {.name = NULL},
 };
 
 static const struct option gradient_options[] = {
-    {0, "gradients", OPT_FILE, &gradients, "FILE", "train nothing: print the loss of a model on a text, and write its gradient "
-     "with respect to each tensor of the model to this .safetensors file: float32, under the checkpoint's own names and in its "
-     "own layout", .section = OF_OUTPUT, .flags = OPT_OUTPUT},
-    {0, "ids", OPT_TEXT, &common.ids, "IDS", "with --gradients: token ids in place of a text, as in 5,1,2; they need no tokenizer",
+    {0, "gradients", OPT_FILE, &gradients, "FILE",
+     "train nothing: print the loss of a model on a text, and write its gradient with respect to each tensor of the "
+     "model to this .safetensors file: float32, under the checkpoint's own names and in its own layout",
+     .section = OF_OUTPUT, .flags = OPT_OUTPUT},
+    {0, "ids", OPT_TEXT, &common.ids, "IDS",
+     "with --gradients: token ids in place of a text, as in 5,1,2; they need no "
+                                             "tokenizer",
      .section = OF_INPUT},
     {'s', "sentence", OPT_TEXT, &common.sentence, "TEXT", "the sentence to watch; with --gradients the text itself",
      .section = OF_INPUT},
-    {0, "raw", OPT_FLAG, &common.raw, NULL, "keep the byte order mark of a file and, with --gradients, its final newline, which is dropped",
+    {0, "raw", OPT_FLAG, &common.raw, NULL, "keep the byte order mark of a file and, with --gradients, its final "
+                                            "newline, which is dropped",
      .section = OF_INPUT},
     {.name = NULL},
 };
@@ -131,8 +138,8 @@ static const struct option gradient_options[] = {
 const struct command train_command = {
     .name = "train",
     .run = train,
-    .usage = "train -f PATH -o DIR [--steps N] [--n-layer N] [--d-model N] ... [--resume] | train -m DIR|NAME -f PATH -o DIR ... | "
-    "train -m DIR|NAME --ids IDS --gradients FILE",
+    .usage = "train -f PATH -o DIR [--steps N] [--n-layer N] [--d-model N] ... [--resume] | train -m DIR|NAME -f PATH "
+             "-o DIR ... | train -m DIR|NAME --ids IDS --gradients FILE",
     .summary = "train a tiny model on text",
     .about = "Makes a model, of our own format or of a --family, that predicts the next token of a text, or continues "
              "training an existing one on another text (-m; the original is not changed): AdamW with warm-up and "
@@ -146,15 +153,19 @@ const struct command train_command = {
              "two uses.",
     .examples = (const struct pair[]){
         {"attn-cli train -f stories.txt -o ./tiny --steps 5000", "a model with a vocabulary of its own"},
-        {"attn-cli train -f stories.txt -o ./tiny --steps 5000 --resume --max-seconds 3600", "an hour of it, or one more"},
+        {"attn-cli train -f stories.txt -o ./tiny --steps 5000 --resume --max-seconds 3600",
+         "an hour of it, or one more"},
         {"attn-cli train -f stories.txt -o ./tiny --max-seconds 600",
          "as many steps as ten minutes hold, and how many that were"},
-        {"attn-cli train -f stories.txt -o ./gpt --vocab ./tiny --position learned --norm layernorm --mlp gelu_new --bias true",
+        {"attn-cli train -f stories.txt -o ./gpt --vocab ./tiny --position learned --norm layernorm --mlp gelu_new "
+         "--bias true",
          "another kind of model, the same vocabulary"},
         {"attn-cli train -f stories.txt -o ./qwen --family qwen3 --steps 5000",
          "a family's own layout, which its own library reads, too"},
-        {"attn-cli train -m ./tiny -f letters.txt -o ./letters --steps 500 --lr 0.0002", "continue training an existing model on another text"},
-        {"attn-cli train -f stories.txt -o ./tiny --watch-every 100 -s \"The cat sat on the mat\"", "see how heads form: "
+        {"attn-cli train -m ./tiny -f letters.txt -o ./letters --steps 500 --lr 0.0002",
+         "continue training an existing model on another text"},
+        {"attn-cli train -f stories.txt -o ./tiny --watch-every 100 -s \"The cat sat on the mat\"",
+         "see how heads form: "
          "plot ./tiny/watch"},
         {"attn-cli generate -m ./tiny -s \"Once upon a time\" -n 50", "what it has learned"},
         {"attn-cli train -m ./gpt2 --ids 5,1,2,7 --gradients grad.safetensors", "loss and gradients of one sequence"},

@@ -45,17 +45,22 @@ const struct option train_model_options[] = {
     SIZE_OPTION("n-layer", &k.n_layer, "blocks (default: 4)", .section = OF_NEW, .flags = OPT_USUAL),
     SIZE_OPTION("n-head", &k.n_head, "query heads (default: 4)", .section = OF_NEW, .flags = OPT_USUAL),
     SIZE_OPTION("n-kv-head", &k.n_kv_head, "key and value heads (default: one for each query head)", .section = OF_NEW),
-    SIZE_OPTION("d-model", &k.d_model, "width of a token's vector (default: 128)", .section = OF_NEW, .flags = OPT_USUAL),
-    SIZE_OPTION("d-head", &k.d_head, "width of a head's queries and keys (default: d_model over n_head)", .section = OF_NEW),
+    SIZE_OPTION("d-model", &k.d_model,
+                "width of a token's vector (default: 128)", .section = OF_NEW, .flags = OPT_USUAL),
+    SIZE_OPTION("d-head", &k.d_head,
+                "width of a head's queries and keys (default: d_model over n_head)", .section = OF_NEW),
     SIZE_OPTION("d-value", &k.d_value, "width of a head's values (default: d_head)", .section = OF_NEW),
     COUNT_OPTION("d-mlp", &k.d_mlp, NULL, .explain = explain_width, .section = OF_NEW),
-    CHOICE_OPTION("position", &k.position, key_positions, "how positions are encoded: none, learned or rope (default: rope)",
+    CHOICE_OPTION("position", &k.position, key_positions,
+                  "how positions are encoded: none, learned or rope (default: rope)",
      .section = OF_NEW),
-    CHOICE_OPTION("norm", &k.norm, key_norms, "the norm before each branch: none, layernorm or rmsnorm (default: rmsnorm)",
+    CHOICE_OPTION("norm", &k.norm, key_norms, "the norm before each branch: none, layernorm or rmsnorm (default: "
+                                              "rmsnorm)",
      .section = OF_NEW),
     REAL_OPTION("norm-eps", &k.norm_eps, "what the norms add to the variance (default: 1e-5)", .section = OF_NEW),
     {0, "mlp", OPT_CHOICE, &k.mlp, "KIND", NULL, .choice = mlp_choice, .explain = explain_mlps, .section = OF_NEW},
-    CHOICE_OPTION("scale", &k.scale, key_scales, "how dot products become scores: sqrt divides them by sqrt(d_head), none leaves "
+    CHOICE_OPTION("scale", &k.scale, key_scales,
+                  "how dot products become scores: sqrt divides them by sqrt(d_head), none leaves "
      "them as they are (default: sqrt)", .section = OF_NEW),
     SWITCH_OPTION("bias", &k.bias, "biases on q, k, v, o and the mlp (default: false)", .section = OF_NEW),
     SWITCH_OPTION("tied", &k.tied, "the output layer is the embedding, transposed (default: true)", .section = OF_NEW),
@@ -69,35 +74,42 @@ const struct option train_step_options[] = {
      .min = 1, .max = INT32_MAX, .flags = OPT_USUAL},
     {0, "batch", OPT_NUMBER, &s.batch, "N", "contexts in a batch (default: 16)", .min = 1, .max = INT32_MAX,
      .flags = OPT_USUAL},
-    {0, "accumulate", OPT_NUMBER, &s.accumulate, "N", "batches per step: their gradients are added up (default: 1)", .min = 1,
+    {0, "accumulate", OPT_NUMBER, &s.accumulate, "N",
+     "batches per step: their gradients are added up (default: 1)", .min = 1,
      .max = INT32_MAX},
     REAL_OPTION("lr", &s.lr, "the highest learning rate (default: 0.001)", .flags = OPT_USUAL),
-    REAL_OPTION("lr-end", &s.lr_end, "the last learning rate, reached along a cosine, as a share of --lr (default: 0.1)",
+    REAL_OPTION("lr-end", &s.lr_end, "the last learning rate, reached along a cosine, as a share of --lr (default: "
+                                     "0.1)",
      .flags = 0),
     COUNT_OPTION("warmup", &s.warmup, "steps in which the learning rate rises to --lr (default: 100)", .flags = 0),
     REAL_OPTION("beta1", &s.beta1, "AdamW: how much of the mean gradient is kept per step (default: 0.9)", .flags = 0),
     REAL_OPTION("beta2", &s.beta2, "AdamW: how much of the mean square is kept per step (default: 0.95)", .flags = 0),
     REAL_OPTION("eps", &s.eps, "AdamW: what is added to the root of the mean square (default: 1e-8)", .flags = 0),
-    REAL_OPTION("weight-decay", &s.weight_decay, "how much of a matrix each step removes, times the learning rate; biases and "
+    REAL_OPTION("weight-decay", &s.weight_decay,
+                "how much of a matrix each step removes, times the learning rate; biases and "
                 "norms have no decay (default: 0.1)", .flags = 0),
     REAL_OPTION("clip", &s.clip, "clip the gradient of all weights together to this length; 0: never (default: 1)",
      .flags = 0),
-    REAL_OPTION("dropout", &s.dropout, "share of the embedding, of the attention weights and of what branches add that is "
-                "dropped (default: 0)", .flags = 0),
-    REAL_OPTION("held-out", &s.held_out, "percent of the text, at its end, that is measured instead of trained on (default: 5)",
+    REAL_OPTION("dropout", &s.dropout, "share of the embedding, of the attention weights and of what branches add that "
+                                       "is dropped (default: 0)", .flags = 0),
+    REAL_OPTION("held-out", &s.held_out, "percent of the text, at its end, that is measured instead of trained on "
+                                         "(default: 5)",
      .flags = 0),
-    COUNT_OPTION("eval-every", &s.eval_every, "steps between measurements of the held-out text, besides the last; 0: none "
-     "(default: 250)", .flags = 0),
-    REAL_OPTION("also-share", &s.also_share, "the share of contexts that come from --also, above 0 (default: in proportion to its length)",
+    COUNT_OPTION("eval-every", &s.eval_every, "steps between measurements of the held-out text, besides the last; 0: "
+                                              "none (default: 250)", .flags = 0),
+    REAL_OPTION("also-share", &s.also_share, "the share of contexts that come from --also, above 0 (default: in "
+                                             "proportion to its length)",
      .flags = 0),
     REAL_OPTION("against-share", &s.against_share, "the share of all contexts that come from --against (default: 0.25)",
      .flags = 0),
     COUNT_OPTION("seed", &s.seed, "decides the first weights, the contexts and what is dropped (default: 0)",
      .flags = OPT_USUAL),
-    {0, "documents", OPT_CHOICE, &s.documents, "HOW", "what a context is: with part, a document or a piece of a longer one; with "
+    {0, "documents", OPT_CHOICE, &s.documents, "HOW",
+     "what a context is: with part, a document or a piece of a longer one; with "
      "join, contexts continue across <|endoftext|> (default: part)", .choices = documents},
-    {0, "keep", OPT_CHOICE, &s.keep, "WHICH", "the model that model.safetensors holds: the last, or the one with the best "
-     "held-out loss (default: last)", .choices = kept, .section = OF_OUTPUT},
+    {0, "keep", OPT_CHOICE, &s.keep, "WHICH", "the model that model.safetensors holds: the last, or the one with the "
+                                              "best held-out loss (default: last)", .choices = kept,
+     .section = OF_OUTPUT},
     {0, "dtype", OPT_CHOICE, &s.dtype, "TYPE", "how model.safetensors holds numbers: F32, F16 or BF16 (default: F32)",
      .choices = key_dtypes, .section = OF_OUTPUT},
     {.name = NULL},

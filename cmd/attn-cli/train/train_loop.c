@@ -47,20 +47,20 @@ static void source_free(struct source *in)
 static int check_from(struct attn_err *err)
 {
     const struct option *row = train_config_given();
-    const char *other = row ? row->name : o.config ? "config" : o.family ? "family" : o.draw ? "draw" : o.vocab ? "vocab" :
-                        o.vocab_size.given ? "vocab-size" : NULL;
+    const char *other = row ? row->name : o.config ? "config" : o.family ? "family" : o.draw ? "draw" : o.vocab ?
+                        "vocab" : o.vocab_size.given ? "vocab-size" : NULL;
     if (!o.from || !other)
         return ATTN_OK;
-    return attn_fail(err, ATTN_EUSAGE, "--model and --%s do not go together: a training that begins with a model has its "
-                     "configuration, tokenizer and weights", other);
+    return attn_fail(err, ATTN_EUSAGE, "--model and --%s do not go together: a training that begins with a model has "
+                                       "its configuration, tokenizer and weights", other);
 }
 
 static int check_usage(const char *corpus, struct attn_err *err)
 {
     const struct option *row = train_config_given();
     if (!corpus)
-        return attn_fail(err, ATTN_EUSAGE, "nothing to train on: give a text with -f PATH, or, for the gradients of a model "
-                         "that is there, --gradients FILE");
+        return attn_fail(err, ATTN_EUSAGE, "nothing to train on: give a text with -f PATH, or, for the gradients of a "
+                                           "model that is there, --gradients FILE");
     if (!o.path)
         return attn_fail(err, ATTN_EUSAGE, "where to? give a directory with -o DIR");
     if (o.config && row)
@@ -68,16 +68,22 @@ static int check_usage(const char *corpus, struct attn_err *err)
     if (o.config && o.family)
         return attn_fail(err, ATTN_EUSAGE, "--config and --family do not go together: the file says it all");
     if (o.draw && o.family)
-        return attn_fail(err, ATTN_EUSAGE, "--draw and --family do not go together: recipes draw models of our own format");
+        return attn_fail(err, ATTN_EUSAGE, "--draw and --family do not go together: recipes draw models of our own "
+                                           "format");
     if (o.vocab && o.vocab_size.given)
-        return attn_fail(err, ATTN_EUSAGE, "--vocab and --vocab-size do not go together: a vocabulary that is given has its "
-                         "own size");
+        return attn_fail(err, ATTN_EUSAGE,
+                         "--vocab and --vocab-size do not go together: a vocabulary that is given has "
+                                           "its own size");
     if (!o.watch_every.given != !common.sentence)
-        return attn_fail(err, ATTN_EUSAGE, "--watch-every N and -s TEXT go together: how often to look, and at which sentence");
+        return attn_fail(err, ATTN_EUSAGE, "--watch-every N and -s TEXT go together: how often to look, and at which "
+                                           "sentence");
     if (!o.watch_every.given && (selection.show || selection.layer || selection.head))
-        return attn_fail(err, ATTN_EUSAGE, "--show, --layer and --head are for --watch-every: without it nothing is shown");
+        return attn_fail(err, ATTN_EUSAGE, "--show, --layer and --head are for --watch-every: without it nothing is "
+                                           "shown");
     if (!o.watch_every.given && (common.special || common.bos))
-        return attn_fail(err, ATTN_EUSAGE, "--%s is for the sentence of --watch-every: without it there is none", common.special ? "special" : "bos");
+        return attn_fail(err, ATTN_EUSAGE,
+                         "--%s is for the sentence of --watch-every: without it there is none", common.special ?
+                         "special" : "bos");
     int code = train_check_shares(o.also != NULL, o.against != NULL, err);
     return code ? code : check_from(err);
 }
@@ -94,7 +100,8 @@ static char *directory(const char *path)
 /* Whether a text is a file that the training writes. */
 static int check_text(const char *dir, const char *path, struct attn_err *err)
 {
-    static const char *const written[] = {"config.json", "vocab.json", "merges.txt", "model.safetensors", "checkpoint.safetensors",
+    static const char *const written[] = {"config.json", "vocab.json", "merges.txt", "model.safetensors",
+                                          "checkpoint.safetensors",
                                           "train.json", "loss.csv", "loss.png"};
     struct stat text, file;
     bool is = false;
@@ -107,11 +114,13 @@ static int check_text(const char *dir, const char *path, struct attn_err *err)
         is |= stat(name, &file) == 0 && file.st_dev == text.st_dev && file.st_ino == text.st_ino;
         free(name);
     }
-    return is ? attn_fail(err, ATTN_EUSAGE, "%s: is the text to read, and would be written to (-o): choose another directory", path)
+    return is ? attn_fail(err, ATTN_EUSAGE, "%s: is the text to read, and would be written to (-o): choose another "
+                                            "directory", path)
               : ATTN_OK;
 }
 
-/* A text without what editors put in front of it.  Its last line end stays: it is a token as those between lines are. */
+/* A text without what editors put in front of it.  Its last line end stays: it is a token as those between lines
+ * are. */
 static int read_text(char **text, size_t *len, const char *path, struct attn_err *err)
 {
     if (file_read(text, len, path, err))
@@ -129,7 +138,8 @@ static int read_files(struct source *in, const char *corpus, struct attn_err *er
         return attn_no_memory(err, NULL, "for a path");
     if (check_text(in->dir, corpus, err) || check_text(in->dir, o.also, err) || check_text(in->dir, o.against, err))
         return err->code;
-    if (read_text(&in->text, &in->text_len, corpus, err) || (o.also && read_text(&in->also, &in->also_len, o.also, err)) ||
+    if (read_text(&in->text, &in->text_len, corpus, err) ||
+        (o.also && read_text(&in->also, &in->also_len, o.also, err)) ||
         (o.against && read_text(&in->against, &in->against_len, o.against, err)) ||
         (o.config && file_read(&in->config, &in->config_len, o.config, err)) ||
         (o.settings && file_read(&in->settings, &in->settings_len, o.settings, err)))
@@ -142,7 +152,8 @@ static struct attn_train_opts opts_of(const struct source *in)
     return (struct attn_train_opts){
         .text = in->text, .text_len = in->text_len, .also = in->also, .also_len = in->also_len,
         .against = in->against, .against_len = in->against_len, .from = o.from,
-        .tokenizer = in->vocab, .config = in->config, .config_len = in->config_len, .config_name = o.config ? o.config : "options",
+        .tokenizer = in->vocab, .config = in->config, .config_len = in->config_len, .config_name = o.config ? o.config :
+                     "options",
         .draw = o.draw, .settings = in->settings, .settings_len = in->settings_len, .settings_name = o.settings,
         .changes = in->changes, .changes_len = in->changes_len, .resume = o.resume, .threads = (int)common.threads.n};
 }
@@ -189,8 +200,9 @@ static int check_size(const struct source *in, struct attn_err *err)
     attn_tokenizer_close(t);
     if (tokens <= o.vocab_size.n)
         return ATTN_OK;
-    return attn_fail(err, ATTN_EFORMAT, "%s: the training there has %zu tokens, but --vocab-size %s was asked for; leave it "
-                     "out to go on, or choose another directory", in->dir, tokens, o.vocab_size.given);
+    return attn_fail(err, ATTN_EFORMAT, "%s: the training there has %zu tokens, but --vocab-size %s was asked for; "
+                                        "leave it out to go on, or choose another directory", in->dir, tokens,
+                     o.vocab_size.given);
 }
 
 /* Makes the config for the vocabulary that was given or learned or, when a training goes on, for the one it has. */
@@ -229,8 +241,8 @@ struct progress_line {
 
 static void say_plan(const struct attn_train_state *s)
 {
-    fprintf(stderr, "%zu parameters; %zu tokens to train on, %zu held out", s->parameters, s->text_tokens + s->also_tokens,
-            s->held_out_tokens);
+    fprintf(stderr, "%zu parameters; %zu tokens to train on, %zu held out", s->parameters,
+            s->text_tokens + s->also_tokens, s->held_out_tokens);
     if (s->step > 0)
         fprintf(stderr, "; continuing after step %zu of %zu", s->step, s->steps);
     fputc('\n', stderr);
@@ -425,43 +437,51 @@ static void explain_families(char help[OPTION_HELP])
 {
     char names[OPTION_HELP / 2];
     family_list(names, sizeof names);
-    snprintf(help, OPTION_HELP, "train a model of this family, in Hugging Face's layout, instead of one of our own format: %s; sizes "
-             "that are not given are those of init --family", names);
+    snprintf(help, OPTION_HELP, "train a model of this family, in Hugging Face's layout, instead of one of our own "
+                                "format: %s; sizes that are not given are those of init --family", names);
 }
 
 const struct option train_file_options[] = {
     {'o', "output", OPT_DIR, &o.path, "DIR", "the model directory to train in: a new one, or one where a training "
      "began", .section = OF_OUTPUT, .flags = OPT_USUAL},
-    {0, "also", OPT_FILE, &o.also, "PATH", "another text to train on, of which nothing is held out", .section = OF_INPUT},
-    {0, "against", OPT_FILE, &o.against, "PATH", "texts that go round in circles, as small models write them: where four tokens "
-     "come again in a document it learns not to say the last one (unlikelihood, of which one counts as ten other tokens in the "
-     "loss), and from the rest of them nothing", .section = OF_INPUT},
-    {0, "vocab", OPT_DIR, &o.vocab, "DIR", "a directory with vocab.json and, for BPE, merges.txt (default: BPE learned from "
-     "the text, as vocab --bpe does)", .section = OF_INPUT},
+    {0, "also", OPT_FILE, &o.also, "PATH",
+     "another text to train on, of which nothing is held out", .section = OF_INPUT},
+    {0, "against", OPT_FILE, &o.against, "PATH",
+     "texts that go round in circles, as small models write them: where four tokens come again in a document it learns "
+     "not to say the last one (unlikelihood, of which one counts as ten other tokens in the loss), and from the rest of "
+     "them nothing", .section = OF_INPUT},
+    {0, "vocab", OPT_DIR, &o.vocab, "DIR", "a directory with vocab.json and, for BPE, merges.txt (default: BPE learned "
+                                           "from the text, as vocab --bpe does)", .section = OF_INPUT},
     {0, "vocab-size", OPT_NUMBER, &o.vocab_size, "N", "how many tokens to learn (default: 4096)", .min = ATTN_BPE_LEAST,
      .max = ATTN_BPE_MOST, .section = OF_INPUT, .flags = OPT_USUAL},
     {0, "family", OPT_CHOICE, &o.family, "NAME", NULL, .choice = family_choice, .explain = explain_families,
      .section = OF_NEW, .flags = OPT_USUAL},
-    {0, "config", OPT_FILE, &o.config, "FILE", "a whole config.json, of any family, in place of the options for the model",
+    {0, "config", OPT_FILE, &o.config, "FILE", "a whole config.json, of any family, in place of the options for the "
+                                               "model",
      .section = OF_NEW},
-    {0, "settings", OPT_FILE, &o.settings, "FILE", "a train.json, as a training leaves it in its directory; options override it",
+    {0, "settings", OPT_FILE, &o.settings, "FILE",
+     "a train.json, as a training leaves it in its directory; options override it",
      .flags = 0},
-    {0, "draw", OPT_TEXT, &o.draw, "RECIPE", "recipe for the first weights of a model of our own format, as for init (default: "
-     "normal(0,0.02), less for what a branch adds)", .section = OF_NEW},
+    {0, "draw", OPT_TEXT, &o.draw, "RECIPE", "recipe for the first weights of a model of our own format, as for init "
+                                             "(default: normal(0,0.02), less for what a branch adds)",
+     .section = OF_NEW},
     {.name = NULL},
 };
 
 const struct option train_run_options[] = {
-    {0, "resume", OPT_FLAG, &o.resume, NULL, "continue from the checkpoint in -o DIR, if there is one: the result is that of a "
-     "training that never stopped", .section = OF_OUTPUT, .flags = OPT_USUAL},
-    {0, "save-every", OPT_NUMBER, &o.save_every, "N", "steps between checkpoints (default: 250)", .min = 1, .max = INT32_MAX,
+    {0, "resume", OPT_FLAG, &o.resume, NULL, "continue from the checkpoint in -o DIR, if there is one: the result is "
+                                             "that of a training that never stopped", .section = OF_OUTPUT,
+     .flags = OPT_USUAL},
+    {0, "save-every", OPT_NUMBER, &o.save_every, "N",
+     "steps between checkpoints (default: 250)", .min = 1, .max = INT32_MAX,
      .section = OF_OUTPUT},
     {0, "max-seconds", OPT_NUMBER, &o.max_seconds, "N", "stop at a checkpoint after this many seconds, with status 75; "
      "a new training without --steps and --settings first tries some steps and then takes as many as fit into the "
      "time, so that the learning rate falls to its end, and says how many", .min = 1, .max = INT32_MAX,
      .section = OF_PROCESS},
-    {0, "watch-every", OPT_NUMBER, &o.watch_every, "N", "every N steps record activations (--show; default: pattern) of the "
-     "sentence -s in DIR/watch: NAME.npy, whose first axis is time, and steps.npy; plot DIR/watch draws them side by side",
+    {0, "watch-every", OPT_NUMBER, &o.watch_every, "N",
+     "every N steps record activations (--show; default: pattern) of the sentence -s in DIR/watch: NAME.npy, whose "
+     "first axis is time, and steps.npy; plot DIR/watch draws them side by side",
      .min = 1, .max = INT32_MAX, .section = OF_SHOWN},
     {0, "progress", OPT_FLAG, &o.progress, NULL, "report progress even where standard error is no terminal",
      .section = OF_PROCESS},

@@ -88,7 +88,9 @@ struct attn_readout {
     bool csv_safe;
 };
 /* The same as a sink is told it; it stays where it is, for it points into itself. */
-struct attn_readout_job { struct attn_sink_job job; struct attn_info info; struct attn_kind_words kind; char digest[80]; };
+struct attn_readout_job {
+    struct attn_sink_job job; struct attn_info info; struct attn_kind_words kind; char digest[80];
+};
 int attn_readout_job(struct attn_readout_job *j, const struct attn_readout *r, struct attn_err *err);
 /* Writes `{"version": ..., "tokens": [...]`, and "edits" if there are any: the beginning of a JSON document. */
 int attn_readout_begin(struct attn_out *o, const struct attn_readout *r, struct attn_err *err);

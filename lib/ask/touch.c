@@ -7,7 +7,10 @@
 
 #include <stdlib.h>
 
-struct touch { struct attn_editor *e; size_t seq; const struct attn_edit_reach *r; const struct attn_chosen *rows; int layer; };
+struct touch {
+    struct attn_editor *e; size_t seq; const struct attn_edit_reach *r; const struct attn_chosen *rows;
+    int layer;
+};
 
 /* "0,2-4"; NULL: no memory. */
 static char *spell(const struct attn_ranges *s)

@@ -141,7 +141,9 @@ void attn_work_from_logits(struct attn_work *t, size_t rows)
 
 /* ---- the embedding ---- */
 
-struct scatter { const struct attn_work *t; const struct attn_mat *table; const struct attn_rows *dx; const int32_t *ids; };
+struct scatter {
+    const struct attn_work *t; const struct attn_mat *table; const struct attn_rows *dx; const int32_t *ids;
+};
 
 enum { COLUMNS = 64 };                  /* of an item */
 

@@ -15,7 +15,10 @@
 #include "base/num.h"
 #include "base/strings.h"
 
-struct reader { struct attn_json j; struct attn_dump *d; struct attn_dump_list *tokens; bool manifest; struct attn_err *err; };
+struct reader {
+    struct attn_json j; struct attn_dump *d; struct attn_dump_list *tokens; bool manifest;
+    struct attn_err *err;
+};
 
 /* An entry of "activations" or "files" while it is read. */
 struct entry {

@@ -14,7 +14,10 @@
 
 /* ---- an object of NDJSON --------------------------------------------------------------- */
 
-struct reader { struct attn_json j; struct attn_record *out; struct attn_record_room *room; bool has_id; struct attn_err *err; };
+struct reader {
+    struct attn_json j; struct attn_record *out; struct attn_record_room *room; bool has_id;
+    struct attn_err *err;
+};
 
 void attn_record_room_free(struct attn_record_room *room)
 {

@@ -15,7 +15,9 @@
 
 enum { BEGIN = 1, END = 2, FIRST_BYTE = 3 };
 
-struct reader { const struct attn_text_file *file; size_t at; struct attn_subword *b; size_t room; struct attn_err *err; };
+struct reader {
+    const struct attn_text_file *file; size_t at; struct attn_subword *b; size_t room; struct attn_err *err;
+};
 
 static bool read_u32(struct reader *r, uint32_t *out)
 {

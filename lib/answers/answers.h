@@ -78,7 +78,7 @@ void attn_named_set(struct attn_named *a, size_t i, int32_t id, const char *fmt,
 void attn_named_free(struct attn_named *a);
 
 /* What a document is about. */
-struct attn_readout {
+struct attn_subject {
     const struct attn_model *model;
     const struct attn_tokens *tokens;
     const char *text; size_t text_len;
@@ -88,17 +88,17 @@ struct attn_readout {
     bool csv_safe;
 };
 /* The same as a sink is told it; it stays where it is, for it points into itself. */
-struct attn_readout_job {
+struct attn_subject_job {
     struct attn_sink_job job; struct attn_info info; struct attn_kind_words kind; char digest[80];
 };
-int attn_readout_job(struct attn_readout_job *j, const struct attn_readout *r, struct attn_err *err);
+int attn_subject_job(struct attn_subject_job *j, const struct attn_subject *r, struct attn_err *err);
 /* Writes `{"version": ..., "tokens": [...]`, and "edits" if there are any: the beginning of a JSON document. */
-int attn_readout_begin(struct attn_out *o, const struct attn_readout *r, struct attn_err *err);
+int attn_subject_begin(struct attn_out *o, const struct attn_subject *r, struct attn_err *err);
 /* `"id":5,"text":" is"`, the members of a token's object; as a token, to make a label of. */
-void attn_readout_token(struct attn_out *o, const struct attn_readout *r, int32_t id);
-struct attn_token attn_readout_spelled(const struct attn_readout *r, int32_t id);
-void attn_readout_member(struct attn_out *o, const char *name, double x);     /* `,"name":x`; null if x is not finite */
+void attn_subject_token(struct attn_out *o, const struct attn_subject *r, int32_t id);
+struct attn_token attn_subject_spelled(const struct attn_subject *r, int32_t id);
+void attn_subject_member(struct attn_out *o, const char *name, double x);     /* `,"name":x`; null if x is not finite */
 
-bool attn_readout_is_table(const char *format);         /* of table/columns.h, for programs or a page */
+bool attn_subject_is_table(const char *format);         /* of table/columns.h, for programs or a page */
 
 #endif

@@ -15,9 +15,9 @@
 #include "table/columns.h"
 #include "text/label.h"
 
-static struct attn_readout readout_of(const struct attn_attribution *a)
+static struct attn_subject readout_of(const struct attn_attribution *a)
 {
-    return (struct attn_readout){a->model, a->tokens, a->o->text, a->o->text_len, a->o->kind, a->o->tokenizer,
+    return (struct attn_subject){a->model, a->tokens, a->o->text, a->o->text_len, a->o->kind, a->o->tokenizer,
                                  a->o->edits, false};
 }
 
@@ -28,8 +28,8 @@ enum { WIDEST = 40, DIGITS = 4, BAR = 40 };     /* columns of a token, digits af
 
 static struct attn_label spell(const struct attn_attribution *a, int32_t id)
 {
-    struct attn_readout r = readout_of(a);
-    struct attn_token t = attn_readout_spelled(&r, id);
+    struct attn_subject r = readout_of(a);
+    struct attn_token t = attn_subject_spelled(&r, id);
     return attn_label_token(&t, WIDEST);
 }
 
@@ -147,7 +147,7 @@ static int write_text(struct attn_out *o, const struct attn_attribution *a, stru
 
 /* ---- for programs ---------------------------------------------------------------------- */
 
-static void json_token(struct attn_out *o, const struct attn_readout *r, const char *name, const int32_t *id)
+static void json_token(struct attn_out *o, const struct attn_subject *r, const char *name, const int32_t *id)
 {
     attn_out_printf(o, ",\n\"%s\":", name);
     if (!id) {
@@ -155,7 +155,7 @@ static void json_token(struct attn_out *o, const struct attn_readout *r, const c
         return;
     }
     attn_out_char(o, '{');
-    attn_readout_token(o, r, *id);
+    attn_subject_token(o, r, *id);
     attn_out_char(o, '}');
 }
 
@@ -190,18 +190,18 @@ static const struct attn_column neurons[COLUMNS] = {
 
 static int write_json(struct attn_out *o, const struct attn_attribution *a, struct attn_err *err)
 {
-    struct attn_readout r = readout_of(a);
-    int rc = attn_readout_begin(o, &r, err);
+    struct attn_subject r = readout_of(a);
+    int rc = attn_subject_begin(o, &r, err);
     if (rc)
         return rc;
     attn_out_printf(o, ",\n\"pos\":%zu", a->pos);
     json_token(o, &r, "target", &a->o->target);
     json_token(o, &r, "foil", a->o->foil);
     if (a->model->w.logit_cap != 0)     /* what `run` shows as the logit comes after it */
-        attn_readout_member(o, "before_cap", (double)a->model->w.logit_cap);
-    attn_readout_member(o, "sum", a->sum);
-    attn_readout_member(o, "logit", a->logit);
-    attn_readout_member(o, "remainder", a->logit - a->sum);
+        attn_subject_member(o, "before_cap", (double)a->model->w.logit_cap);
+    attn_subject_member(o, "sum", a->sum);
+    attn_subject_member(o, "logit", a->logit);
+    attn_subject_member(o, "remainder", a->logit - a->sum);
     const struct attn_table of_neurons = {.column = neurons, .columns = COLUMNS, .rows = a->neurons, .row = fill_neuron,
                                           .self = a};
     const struct attn_table rows = {.column = parts, .columns = COLUMNS, .rows = a->n, .row = fill, .self = a};

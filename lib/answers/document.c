@@ -10,16 +10,16 @@
 #include "sinks/sink_json.h"
 #include "table/columns.h"
 
-int attn_readout_begin(struct attn_out *o, const struct attn_readout *r, struct attn_err *err)
+int attn_subject_begin(struct attn_out *o, const struct attn_subject *r, struct attn_err *err)
 {
-    struct attn_readout_job j;
-    int rc = attn_readout_job(&j, r, err);
+    struct attn_subject_job j;
+    int rc = attn_subject_job(&j, r, err);
     if (!rc)
         attn_doc_opening(o, &j.job, "\n");
     return rc;
 }
 
-int attn_readout_job(struct attn_readout_job *j, const struct attn_readout *r, struct attn_err *err)
+int attn_subject_job(struct attn_subject_job *j, const struct attn_subject *r, struct attn_err *err)
 {
     attn_model_info(r->model, &j->info);
     attn_kind_say(&j->kind, &r->kind);
@@ -28,7 +28,7 @@ int attn_readout_job(struct attn_readout_job *j, const struct attn_readout *r, s
     return attn_model_digest(r->model, false, j->digest, err);
 }
 
-struct attn_token attn_readout_spelled(const struct attn_readout *r, int32_t id)
+struct attn_token attn_subject_spelled(const struct attn_subject *r, int32_t id)
 {
     struct attn_token t = {.id = id};
     t.text = r->tokenizer ? attn_tokenizer_text(r->tokenizer, id, &t.text_len) : NULL;
@@ -36,9 +36,9 @@ struct attn_token attn_readout_spelled(const struct attn_readout *r, int32_t id)
     return t;
 }
 
-void attn_readout_token(struct attn_out *o, const struct attn_readout *r, int32_t id)
+void attn_subject_token(struct attn_out *o, const struct attn_subject *r, int32_t id)
 {
-    struct attn_token t = attn_readout_spelled(r, id);
+    struct attn_token t = attn_subject_spelled(r, id);
     attn_out_printf(o, "\"id\":%d,\"text\":", (int)id);
     if (t.known)
         attn_out_json(o, t.text, t.text_len);
@@ -46,13 +46,13 @@ void attn_readout_token(struct attn_out *o, const struct attn_readout *r, int32_
         attn_out_str(o, "null");
 }
 
-void attn_readout_member(struct attn_out *o, const char *name, double x)
+void attn_subject_member(struct attn_out *o, const char *name, double x)
 {
     attn_out_printf(o, ",\"%s\":", name);
     attn_out_f64(o, x);
 }
 
-bool attn_readout_is_table(const char *format)
+bool attn_subject_is_table(const char *format)
 {
     return attn_table_writes(format) && strcmp(format, "text") != 0;
 }

@@ -150,7 +150,7 @@ static int add_point(struct attn_lens *s, int act, int layer, struct attn_err *e
 static int lay_out(struct attn_lens *s, struct attn_err *err)
 {
     size_t L = s->model->w.n.L, cells;
-    bool mid = s->o->all && s->model->stage.has[ATTN_ACT_RESID_MID];
+    bool mid = s->o->all && s->model->hooks.has[ATTN_ACT_RESID_MID];
     s->point = calloc(2 * L + 1, sizeof *s->point);
     if (!s->point)
         return attn_no_memory(err, NULL, "for %zu layers", L);
@@ -220,7 +220,7 @@ static int carry_out(struct attn_lens *s, struct attn_err *err)
     struct attn_out *out;
     const char *format = s->o->format ? s->o->format : "text";
     int rc = check(s, format, err);
-    bool listed = !strcmp(format, "json") || attn_readout_is_table(format);
+    bool listed = !strcmp(format, "json") || attn_subject_is_table(format);
     s->top = s->o->top ? s->o->top : listed ? TOP : 1;
     s->top = s->top < s->model->w.n.V ? s->top : s->model->w.n.V;
     if (!rc)

@@ -17,9 +17,9 @@
 #include "table/columns.h"
 #include "text/label.h"
 
-static struct attn_readout readout_of(const struct attn_lens *s)
+static struct attn_subject readout_of(const struct attn_lens *s)
 {
-    return (struct attn_readout){s->model, s->tokens, s->o->text, s->o->text_len, s->o->kind, s->o->tokenizer,
+    return (struct attn_subject){s->model, s->tokens, s->o->text, s->o->text_len, s->o->kind, s->o->tokenizer,
                                  s->o->edits, s->o->csv_safe};
 }
 
@@ -43,8 +43,8 @@ enum { WIDEST = 12, GAP = 2, PERCENT = 4 };     /* columns: of a token, between 
 
 static struct attn_label spell(const struct attn_lens *s, int32_t id)
 {
-    struct attn_readout r = readout_of(s);
-    struct attn_token t = attn_readout_spelled(&r, id);
+    struct attn_subject r = readout_of(s);
+    struct attn_token t = attn_subject_spelled(&r, id);
     return attn_label_token(&t, WIDEST);
 }
 
@@ -190,12 +190,12 @@ struct columns { const struct attn_lens *of; struct attn_column *column; char (*
 static void put_top(struct attn_out *o, const void *self, size_t i)
 {
     const struct attn_lens *s = ((const struct columns *)self)->of;
-    const struct attn_readout r = readout_of(s);
+    const struct attn_subject r = readout_of(s);
     attn_out_char(o, '[');
     for (size_t k = 0; k < s->cell[i].n_top; k++) {
         attn_out_str(o, k ? ",{" : "{");
-        attn_readout_token(o, &r, likeliest(s, i)[k].id);
-        attn_readout_member(o, "probability", likeliest(s, i)[k].p);
+        attn_subject_token(o, &r, likeliest(s, i)[k].id);
+        attn_subject_member(o, "probability", likeliest(s, i)[k].p);
         attn_out_char(o, '}');
     }
     attn_out_char(o, ']');
@@ -206,7 +206,7 @@ static void fill(struct attn_datum *cell, const void *self, size_t i)
     const struct attn_lens *s = ((const struct columns *)self)->of;
     const struct attn_lens_cell *c = &s->cell[i];
     const struct attn_lens_point *p = &s->point[i / s->tokens->n];
-    const struct attn_readout r = readout_of(s);
+    const struct attn_subject r = readout_of(s);
     *cell++ = attn_datum_str(p->name);
     *cell++ = attn_datum_index(p->layer);
     *cell++ = attn_datum_whole(i % s->tokens->n);
@@ -214,7 +214,7 @@ static void fill(struct attn_datum *cell, const void *self, size_t i)
     for (size_t k = 0; k < s->top; k++, cell += EACH) {
         if (k >= c->n_top)
             continue;
-        const struct attn_token t = attn_readout_spelled(&r, likeliest(s, i)[k].id);
+        const struct attn_token t = attn_subject_spelled(&r, likeliest(s, i)[k].id);
         cell[0] = attn_datum_index(t.id);
         cell[1] = attn_datum_text(t.text, t.text_len);
         cell[2] = attn_datum_number(likeliest(s, i)[k].p);
@@ -269,14 +269,14 @@ static int write_rows(struct attn_out *o, const struct attn_lens *s, const char 
 
 static int write_json(struct attn_out *o, const struct attn_lens *s, struct attn_err *err)
 {
-    struct attn_readout r = readout_of(s);
-    int rc = attn_readout_begin(o, &r, err);
+    struct attn_subject r = readout_of(s);
+    int rc = attn_subject_begin(o, &r, err);
     if (rc)
         return rc;
     attn_out_str(o, ",\n\"target\":");
     if (s->o->target) {
         attn_out_char(o, '{');
-        attn_readout_token(o, &r, *s->o->target);
+        attn_subject_token(o, &r, *s->o->target);
         attn_out_char(o, '}');
     } else {
         attn_out_str(o, "null");
@@ -538,7 +538,7 @@ int attn_lens_write(struct attn_out *o, const struct attn_lens *s, struct attn_e
         return write_text(o, s, err);
     if (!strcmp(format, "json"))
         return write_json(o, s, err);
-    if (attn_readout_is_table(format))
+    if (attn_subject_is_table(format))
         return write_rows(o, s, format, err);
     return write_picture(o, s, format, err);
 }

@@ -221,11 +221,11 @@ static int write_text(struct attn_out *o, const struct report *p, struct attn_er
 
 static int write_json(struct attn_out *o, const struct report *p, struct attn_err *err)
 {
-    const struct attn_readout r = {.model = p->o->model, .tokens = p->o->tokens, .text = p->o->text,
+    const struct attn_subject r = {.model = p->o->model, .tokens = p->o->tokens, .text = p->o->text,
                                    .text_len = p->o->text_len,
                                    .kind = p->o->kind, .edits = p->o->edits};
-    struct attn_readout_job j;
-    int rc = attn_readout_job(&j, &r, err);
+    struct attn_subject_job j;
+    int rc = attn_subject_job(&j, &r, err);
     if (rc)
         return rc;
     return attn_grid_json(o, &j.job, &(struct attn_grid_doc){
@@ -286,7 +286,7 @@ static int write_as(struct attn_out *o, const struct report *p, struct attn_err 
         return write_json(o, p, err);
     struct attn_column column[ATTN_GRID_COLUMNS];
     const struct attn_table rows = attn_grid_table(&p->r, column);
-    if (attn_readout_is_table(name))
+    if (attn_subject_is_table(name))
         return attn_table_write(o, &rows, name, err);
     int rc = attn_format_check(name, ATTN_FORMAT_TABLE | ATTN_FORMAT_PICTURE, err);
     return rc ? rc : draw(o, p, format, err);

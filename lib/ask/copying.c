@@ -24,7 +24,7 @@
 
 #include "base/err.h"
 #include "base/size.h"
-#include "compute/dense.h"
+#include "compute/matrix.h"
 #include "compute/rows.h"
 #include "model/model.h"
 
@@ -124,8 +124,8 @@ static int project(struct job *j, struct attn_err *err)
     if (ok) {
         widen(in, wide, &j->w->project_in, 0, j->d, 0, d);
         widen(out, j->d, &j->w->project_out, 0, d, 0, j->d);
-        attn_dense_product(half, j->middle, in, j->d, j->wide, wide);
-        attn_dense_product(middle, out, half, d, j->d, wide);
+        attn_matrix_product(half, j->middle, in, j->d, j->wide, wide);
+        attn_matrix_product(middle, out, half, d, j->d, wide);
         free(j->middle);
         j->middle = middle;
         j->d = d;
@@ -168,7 +168,7 @@ static bool score(double *out, double *m, double *x, size_t dv)
     double trace = 0, sizes = 0, *re = x, *im = x + dv;
     for (size_t i = 0; i < dv; i++)
         trace += m[i * dv + i];         /* the sum of the eigenvalues */
-    if (!attn_dense_eigenvalues(re, im, m, x + 2 * dv, dv))
+    if (!attn_matrix_eigenvalues(re, im, m, x + 2 * dv, dv))
         return false;
     for (size_t i = 0; i < dv; i++)
         sizes += hypot(re[i], im[i]);
@@ -188,12 +188,12 @@ static void score_heads(void *ctx, size_t i, int worker)
     widen(v, dv, &b->v, 0, d, kv * dv, dv);
     scale_rows(v, d, dv, &b->norm1);
     scale_rows(v, d, dv, &j->w->embed_norm);
-    attn_dense_product(moved, j->middle, v, d, j->wide, dv);
+    attn_matrix_product(moved, j->middle, v, d, j->wide, dv);
     scale_rows(moved, d, dv, &j->w->final);
     scale_rows(moved, d, dv, &b->post1);
     for (size_t head = kv * group; head < (kv + 1) * group; head++) {
         widen_output(o, &b->o, head, dv, d);
-        attn_dense_product(m, o, moved, dv, d, dv);
+        attn_matrix_product(m, o, moved, dv, d, dv);
         if (!score(&j->to[i / n->Hkv * n->H + head], m, m + dv * dv, dv))
             j->failed[i] = true;
     }

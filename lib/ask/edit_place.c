@@ -156,7 +156,7 @@ static int fail_absent(const struct name *n, struct attn_err *err)
 {
     char list[LIST];
     bool matrix = n->match[ATTN_ACT_DOTS] || n->match[ATTN_ACT_SCORES];
-    list_acts(list, sizeof list, n->at->stage.has);
+    list_acts(list, sizeof list, n->at->hooks.has);
     if (n->at->linear && matrix)
         return attn_edit_fail(n->edit, err, "linear attention has neither dots nor scores, only a pattern");
     return attn_edit_fail(n->edit, err,
@@ -171,7 +171,7 @@ static bool layers_of(struct attn_ranges *out, struct name *n, int act)
     for (size_t row = block; row <= (block ? n->at->info.L : 0) && ok; row++)
         if (matches(n, act, (int)row - 1)) {
             n->match[act] = true;
-            ok = !n->at->stage.has[act] || attn_ranges_add(out, row, row + 1);
+            ok = !n->at->hooks.has[act] || attn_ranges_add(out, row, row + 1);
         }
     attn_ranges_join(out);
     return ok;
@@ -235,7 +235,7 @@ static int find_heads(struct attn_edit_reach *r, const struct attn_venue *v, str
     const struct attn_place *p = &r->edit->place;
     struct attn_indices list = p->heads.n ? p->heads : p->by[ATTN_BY_HEAD];
     struct attn_ranges heads = {0};
-    size_t own = attn_act_heads(&v->stage, r->act);
+    size_t own = attn_act_heads(&v->hooks, r->act);
     if (p->heads.n && p->by[ATTN_BY_HEAD].n)
         return attn_edit_fail(r->edit, err, "the heads are given twice, by H and by head=");
     if (!list.n)

@@ -17,7 +17,7 @@ struct attn_edit_reach {                     /* what an edit reaches of one acti
 struct attn_edit_reaches { struct attn_edit_reach *item; size_t n, room; };
 
 /* linear: the kind of attention */
-struct attn_venue { struct attn_info info; struct attn_stage stage; bool linear; };
+struct attn_venue { struct attn_info info; struct attn_hook_points hooks; bool linear; };
 
 /* Adds what an edit reaches, at least one activation. */
 int attn_place_find(struct attn_edit_reaches *out, const struct attn_edit *e, const struct attn_venue *v,

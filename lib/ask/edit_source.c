@@ -179,7 +179,7 @@ static int check_array(const struct attn_sources *all, const struct attn_edit_re
     const struct attn_array *a = &d->of;
     const char *path = attn_edit_at(r->edit, r->edit->value.of.text), *tail = attn_act_tail(r->act);
     struct attn_given g = given_of(a);
-    size_t heads = attn_act_heads(&all->v->stage, r->act), shape[3];
+    size_t heads = attn_act_heads(&all->v->hooks, r->act), shape[3];
     int n = attn_act_shape(shape, &all->v->info, r->act, 1, 1);
     if (d->wrong)
         return attn_fail(err, ATTN_EFORMAT, "%s", d->wrong);

@@ -275,7 +275,7 @@ int attn_editor_new(struct attn_editor **out, const struct attn_editor_opts *o, 
     e->o.edits = o->edits ? o->edits : &none;
     pthread_mutex_init(&e->back, NULL);
     attn_model_info(o->model, &e->venue.info);
-    e->venue.stage = attn_model_stage(o->model, &o->plan.kind);
+    e->venue.hooks = attn_model_hook_points(o->model, &o->plan.kind);
     e->venue.linear = o->plan.kind.form == ATTN_LINEAR;
     int rc = o->cross ? attn_tokens_to_ids(&e->cross_ids, o->cross, err) : ATTN_OK;
     if (!rc)

@@ -84,8 +84,8 @@ static int find_what(struct attn_patch *p, const struct attn_patch_opts *o, stru
 
 static size_t heads_of(const struct attn_patch *p)
 {
-    const struct attn_stage stage = attn_model_stage(p->model, &p->o->plan.kind);
-    return p->act == ATTN_ACT_CONTEXT ? p->info.H : attn_act_heads(&stage, p->act);
+    const struct attn_hook_points hooks = attn_model_hook_points(p->model, &p->o->plan.kind);
+    return p->act == ATTN_ACT_CONTEXT ? p->info.H : attn_act_heads(&hooks, p->act);
 }
 
 static int check_axes(struct attn_patch *p, struct attn_err *err)

@@ -68,7 +68,7 @@ static int tell_layer(const struct touch *t, const struct attn_touch_watch *watc
     char name[ATTN_NAME_MAX];
     int rc = count(&numbers, t, cols, shape[n - 1], err);
     bool ok = !context || heads_of_columns(&heads, cols, e->venue.info.dv);
-    bool headed = context || attn_act_heads(&e->venue.stage, t->r->act);
+    bool headed = context || attn_act_heads(&e->venue.hooks, t->r->act);
     char *at_heads = headed ? spell(context ? &heads : &t->r->heads) : NULL, *at_rows = spell(&t->rows->rows),
     *at_cols = spell(cols);
     attn_act_name(name, t->r->act, t->layer);

@@ -23,7 +23,7 @@ int attn_whole_make(struct attn_whole *h, const struct attn_model *m, const stru
                     const struct attn_select *what,
                    size_t T, struct attn_err *err)
 {
-    *h = (struct attn_whole){.stage = attn_model_stage(m, kind), .T = T};
+    *h = (struct attn_whole){.hooks = attn_model_hook_points(m, kind), .T = T};
     attn_model_info(m, &h->info);
     h->data = calloc(attn_act_slots(h->info.L), sizeof *h->data);
     if (!h->data)
@@ -31,7 +31,7 @@ int attn_whole_make(struct attn_whole *h, const struct attn_model *m, const stru
     for (int layer = -1; layer < (int)h->info.L; layer++)
         for (int act = 0; act < ATTN_ACTS; act++) {
             size_t n = attn_whole_count(h, act);
-            if (attn_act_per_layer(act) != (layer >= 0) || !h->stage.has[act] || !attn_select_wants(what, act, layer))
+            if (attn_act_per_layer(act) != (layer >= 0) || !h->hooks.has[act] || !attn_select_wants(what, act, layer))
                 continue;
             if (!(h->data[attn_act_slot(act, layer)] = calloc(n + 1, sizeof(float)))) {
                 attn_whole_free(h);

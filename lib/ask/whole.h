@@ -7,7 +7,7 @@
 
 struct attn_whole {
     struct attn_info info;
-    struct attn_stage stage;
+    struct attn_hook_points hooks;
     size_t T;
     float **data;                       /* [1 + L, ATTN_ACTS]; NULL: not kept.  Outside the blocks first */
 };

@@ -80,7 +80,7 @@ void attn_embed_resume(struct attn_pass *p, const float *const *x, size_t width)
 void attn_block_run(struct attn_pass *p, int layer);
 /* Computes norm_final and logits if an observer wants them: of all rows, or of the last one of each sentence. */
 void attn_unembed_run(struct attn_pass *p);
-/* Logits [x->n, V] of rows that are normalised already; narrow: scratch for as many rows, as wide as project_in's
+/* Logits [x->n, V] of rows that are normalised already; embed_proj: scratch for as many rows, as wide as project_in's
  * input. */
 void attn_unembed_rows(struct attn_team *t, const struct attn_weights *w, float *logits, const struct attn_rows *x,
                        float *embed_proj, float *rounded);

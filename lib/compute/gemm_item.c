@@ -26,7 +26,7 @@ _Static_assert(ATTN_K_BLOCK <= ATTN_CHUNK / PANEL, "a K block fits where chunks 
 /* ---- the K blocks of an item, in the order in which they are multiplied ---- */
 
 /* Steps k .. k + K of panel j; and the chunk it is in, whose blocks are packed at once. */
-struct k_block { struct attn_chunk c; size_t j, k, K; };
+struct panel_step { struct attn_chunk c; size_t j, k, K; };
 
 /* Only what is packed for bf16 has chunks of its own; else they are all panels by the same steps of x, which stay in
  * the cache. */
@@ -51,28 +51,28 @@ static bool next_chunk(struct attn_chunk *c, const struct attn_item_sums *o)
     return true;
 }
 
-static struct k_block block_of(const struct attn_item_sums *o, const struct attn_chunk *c, size_t j, size_t k)
+static struct panel_step block_of(const struct attn_item_sums *o, const struct attn_chunk *c, size_t j, size_t k)
 {
-    return (struct k_block){*c, j, k, smaller(c->k + c->K - k, o->depth)};
+    return (struct panel_step){*c, j, k, smaller(c->k + c->K - k, o->depth)};
 }
 
 /* K 0: there is none, as the item has no panels left or the weight no rows. */
-static struct k_block first_block(const struct attn_item_sums *o)
+static struct panel_step first_block(const struct attn_item_sums *o)
 {
     if (o->it.j0 == o->it.j1)
-        return (struct k_block){.K = 0};
+        return (struct panel_step){.K = 0};
     struct attn_chunk c = chunk_at(o, o->it.j0, 0);
     return block_of(o, &c, c.j0, c.k);
 }
 
-static struct k_block next_block(const struct attn_item_sums *o, const struct k_block *b)
+static struct panel_step next_block(const struct attn_item_sums *o, const struct panel_step *b)
 {
     struct attn_chunk c = b->c;
     if (b->k + b->K < c.k + c.K)
         return block_of(o, &c, b->j, b->k + b->K);
     if (b->j + 1 < c.j1)
         return block_of(o, &c, b->j + 1, c.k);
-    return next_chunk(&c, o) ? block_of(o, &c, c.j0, c.k) : (struct k_block){.K = 0};
+    return next_chunk(&c, o) ? block_of(o, &c, c.j0, c.k) : (struct panel_step){.K = 0};
 }
 
 /* ---- what to prefetch while one of them is multiplied ---- */
@@ -98,7 +98,7 @@ static struct attn_prefetch result_prefetch(const struct attn_item_sums *o, size
 }
 
 /* The same before their next steps, or the end. */
-static struct attn_prefetch rows_prefetch(const struct attn_item_sums *o, const struct k_block *b)
+static struct attn_prefetch rows_prefetch(const struct attn_item_sums *o, const struct panel_step *b)
 {
     const struct attn_joint_product *p = o->p;
     const size_t k = b->k + b->K, part = b->j - o->it.j0, parts = o->it.j1 - o->it.j0,
@@ -120,7 +120,7 @@ static bool next_item(struct attn_gemm_item *it, const struct attn_joint_product
 
 /* The next steps of the item's panels of a weight in float32 or, after the last, the beginning of the item that this
  * thread takes next. */
-static struct attn_prefetch stored_prefetch(const struct attn_item_sums *o, const struct k_block *b)
+static struct attn_prefetch stored_prefetch(const struct attn_item_sums *o, const struct panel_step *b)
 {
     const struct attn_joint_product *p = o->p;
     struct attn_gemm_item next = o->it;
@@ -135,7 +135,7 @@ static struct attn_prefetch stored_prefetch(const struct attn_item_sums *o, cons
 }
 
 /* The chunk after this block's: a part of it while each block is multiplied. */
-static struct attn_prefetch chunk_prefetch(const struct attn_item_sums *o, const struct k_block *b)
+static struct attn_prefetch chunk_prefetch(const struct attn_item_sums *o, const struct panel_step *b)
 {
     struct attn_item_sums then = *o;
     struct attn_chunk next = b->c;
@@ -151,7 +151,7 @@ static struct attn_prefetch chunk_prefetch(const struct attn_item_sums *o, const
 }
 
 /* The next block of a prepacked weight. */
-static struct attn_prefetch prepacked_prefetch(const struct attn_item_sums *o, const struct k_block *b)
+static struct attn_prefetch prepacked_prefetch(const struct attn_item_sums *o, const struct panel_step *b)
 {
     const struct attn_joint_product *p = o->p;
     struct attn_gemm_item it = o->it;
@@ -172,7 +172,7 @@ static struct attn_prefetch prepacked_prefetch(const struct attn_item_sums *o, c
     return attn_prefetch_rows(attn_panels_at(it.to->w, j, k, pairs), ATTN_ABREAST, part, part);
 }
 
-static struct attn_prefetch weight_prefetch(const struct attn_item_sums *o, const struct k_block *b)
+static struct attn_prefetch weight_prefetch(const struct attn_item_sums *o, const struct panel_step *b)
 {
     if (o->it.to->prepacked)
         return prepacked_prefetch(o, b);
@@ -195,7 +195,7 @@ struct attn_packing attn_packing_of(const struct attn_mat *w, size_t n, bool who
 
 /* Block b of a weight in float32: lets `a` have it where it is stored, or packed.  Returns how many rows were
  * multiplied by that. */
-static size_t pack(struct attn_operands *a, const struct attn_item_sums *o, const struct k_block *b, float *packed,
+static size_t pack(struct attn_operands *a, const struct attn_item_sums *o, const struct panel_step *b, float *packed,
                    struct attn_prefetch *prefetch)
 {
     const struct attn_mat *w = o->it.to->w;
@@ -235,7 +235,7 @@ static bool first_rows_copy(const struct attn_item_sums *o, const struct attn_ch
 }
 
 /* The same in bf16, where a whole chunk is packed at its first block unless the first rows do that, block by block. */
-static size_t pack_bf16(struct attn_operands *a, const struct attn_item_sums *o, const struct k_block *b, float *packed,
+static size_t pack_bf16(struct attn_operands *a, const struct attn_item_sums *o, const struct panel_step *b, float *packed,
                         struct attn_prefetch *prefetch)
 {
     const struct attn_mat *w = o->it.to->w;
@@ -256,7 +256,7 @@ static size_t pack_bf16(struct attn_operands *a, const struct attn_item_sums *o,
 }
 
 /* What is left to multiply of block b: its first `*done` rows may have packed it. */
-static struct attn_operands operands(const struct attn_item_sums *o, const struct k_block *b, float *packed,
+static struct attn_operands operands(const struct attn_item_sums *o, const struct panel_step *b, float *packed,
                                      size_t *done, struct attn_prefetch *prefetch)
 {
     const struct attn_joint_product *p = o->p;
@@ -393,7 +393,7 @@ void attn_gemm_item(void *ctx, size_t n, int worker)
     const size_t rows = all.it.i1 - all.it.i0, streamed = stream_panels(&all);
     o.it.j0 += streamed;
     o.sum += streamed * PANEL;
-    for (struct k_block b = first_block(&o); b.K > 0; b = next_block(&o, &b)) {
+    for (struct panel_step b = first_block(&o); b.K > 0; b = next_block(&o, &b)) {
         size_t done;
         struct attn_prefetch then = rows_prefetch(&o, &b), prefetch = weight_prefetch(&o, &b);
         if (!pairs || b.k + b.K == o.p->in)     /* what is prefetched of x are rows, and pairs lie otherwise */

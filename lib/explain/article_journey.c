@@ -41,7 +41,7 @@ static int similarity_of_one(struct attn_lesson *r, const struct attn_row *row, 
     (void)row, (void)err;
     attn_derive_sum(&r->e.d, attn_rounded((double)r->example.dots[JOURNEY * T + ONE], r->e.precision), "journey·one");
     for (size_t i = 0; i < D; i++)
-        attn_derive_term(&r->e.d, ATTN_TERM_PRODUCT, attn_rounded((double)journey[i], 2),
+        attn_derive_term(&r->e.d, ATTN_ADDEND_PRODUCT, attn_rounded((double)journey[i], 2),
                          attn_rounded((double)one[i], 2));
     return ATTN_OK;
 }

@@ -103,11 +103,11 @@ static void add_position(struct attn_explainer *e, struct attn_number *score)
                       "  This model adds it before the scale, rounded to bfloat16." : "");
     score->x += added;
     attn_derive_sum(&e->d, *score, "with position");
-    attn_derive_term(&e->d, ATTN_TERM_ALONE, before, (struct attn_number){0});
+    attn_derive_term(&e->d, ATTN_ADDEND_ALONE, before, (struct attn_number){0});
     if (w->alibi_early)
-        attn_derive_term(&e->d, ATTN_TERM_ALONE, attn_explain_number(e, added), (struct attn_number){0});
+        attn_derive_term(&e->d, ATTN_ADDEND_ALONE, attn_explain_number(e, added), (struct attn_number){0});
     else
-        attn_derive_term(&e->d, ATTN_TERM_PRODUCT, attn_explain_number(e, slope), at);
+        attn_derive_term(&e->d, ATTN_ADDEND_PRODUCT, attn_explain_number(e, slope), at);
 }
 
 static void bound(struct attn_explainer *e, struct attn_number score)
@@ -116,7 +116,7 @@ static void bound(struct attn_explainer *e, struct attn_number score)
     attn_derive_words(&e->d, "This model keeps scores between -%g and %g by a soft cap: x becomes %g·tanh(x / %g), "
                              "which changes small scores little.", cap, cap, cap, cap);
     attn_derive_sum(&e->d, attn_rounded(cap * share, score.digits), "capped");
-    attn_derive_term(&e->d, ATTN_TERM_PRODUCT, attn_explain_number(e, cap), attn_explain_number(e, share));
+    attn_derive_term(&e->d, ATTN_ADDEND_PRODUCT, attn_explain_number(e, cap), attn_explain_number(e, share));
 }
 
 void attn_explain_scale(struct attn_explainer *e)
@@ -130,7 +130,7 @@ void attn_explain_scale(struct attn_explainer *e)
         attn_derive_words(&e->d, "The scale is 1: the dot product stays as it is.");
     } else {
         attn_derive_sum(&e->d, scaled, "scaled");
-        attn_derive_term(&e->d, ATTN_TERM_PRODUCT, dot, attn_explain_number(e, (double)scale));
+        attn_derive_term(&e->d, ATTN_ADDEND_PRODUCT, dot, attn_explain_number(e, (double)scale));
     }
     if (e->w->model->w.alibi)
         add_position(e, &scaled);
@@ -330,7 +330,7 @@ void attn_explain_softmax(struct attn_explainer *e)
     introduce_softmax(e);
     softmax_table(e, &s);
     attn_derive_sum(&e->d, a_weight(e, weight_of(&s, key)), "weight");
-    attn_derive_term(&e->d, ATTN_TERM_QUOTIENT, attn_rounded(exponential(&s, key), e->precision),
+    attn_derive_term(&e->d, ATTN_ADDEND_QUOTIENT, attn_rounded(exponential(&s, key), e->precision),
                      attn_rounded(s.sum, e->precision));
     if (s.largest == -INFINITY)
         attn_derive_words(&e->d, "No key is left: every score is -inf, and every weight 0.");
@@ -356,7 +356,7 @@ static void renorm(struct attn_explainer *e)
         attn_derive_words(&e->d, "Key %zu comes after query %zu: its weight becomes 0.", w->key, w->query);
     attn_derive_sum(&e->d, a_weight(e, kept), "left");
     attn_derive_sum(&e->d, a_weight(e, kept > 0 ? pattern / kept : 0), "weight");
-    attn_derive_term(&e->d, ATTN_TERM_QUOTIENT, a_weight(e, pattern), a_weight(e, kept));
+    attn_derive_term(&e->d, ATTN_ADDEND_QUOTIENT, a_weight(e, pattern), a_weight(e, kept));
 }
 
 /* ---- dropout --------------------------------------------------------------------------- */
@@ -377,7 +377,7 @@ static void drop(struct attn_explainer *e)
         attn_derive_words(&e->d, "This one is dropped.");
     attn_derive_sum(&e->d, a_weight(e, weight), "weight");
     if (weight > 0)
-        attn_derive_term(&e->d, ATTN_TERM_PRODUCT, a_weight(e, weight / grow), attn_explain_number(e, grow));
+        attn_derive_term(&e->d, ATTN_ADDEND_PRODUCT, a_weight(e, weight / grow), attn_explain_number(e, grow));
 }
 
 /* ---- what the scale does --------------------------------------------------------------- */

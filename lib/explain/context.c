@@ -61,7 +61,7 @@ static void mixture_sum(struct attn_explainer *e, struct attn_reach sees, size_t
         if (s == ATTN_GAP)
             mixture_left_out(e, j, attn_explain_gap_end(e, sees, j), c);
         else if (s == ATTN_SHOWN && attn_worked_sees_key(w, j))
-            attn_derive_term(&e->d, ATTN_TERM_PRODUCT,
+            attn_derive_term(&e->d, ATTN_ADDEND_PRODUCT,
                              attn_rounded((double)weight[j], attn_explain_digits(e, ATTN_ACT_PATTERN)),
                              attn_rounded((double)attn_worked_row(w, ATTN_ACT_V, j)[c],
                                                   attn_explain_digits(e, ATTN_ACT_V)));

@@ -232,17 +232,17 @@ void attn_example_weight(struct attn_lesson *r, const struct attn_example *e, si
     double largest, sum = exponentials(&largest, scores, e->Tk);
     attn_derive_sum(d, number(r, (double)dots[key]), "q·k");
     for (size_t c = 0; c < e->dk; c++)
-        attn_derive_term(d, ATTN_TERM_PRODUCT, number(r, (double)q[c]), number(r, (double)k[c]));
+        attn_derive_term(d, ATTN_ADDEND_PRODUCT, number(r, (double)q[c]), number(r, (double)k[c]));
     if (!e->unscaled) {
         attn_derive_sum(d, number(r, (double)scores[key]), "score");
-        attn_derive_term(d, ATTN_TERM_QUOTIENT, number(r, (double)dots[key]), number(r, sqrt((double)e->dk)));
+        attn_derive_term(d, ATTN_ADDEND_QUOTIENT, number(r, (double)dots[key]), number(r, sqrt((double)e->dk)));
     }
     attn_derive_sum(d, number(r, (double)weights[key]), "weight");
-    attn_derive_term(d, ATTN_TERM_QUOTIENT, number(r, exp((double)scores[key] - largest)), number(r, sum));
+    attn_derive_term(d, ATTN_ADDEND_QUOTIENT, number(r, exp((double)scores[key] - largest)), number(r, sum));
     attn_derive_sum(d, number(r, (double)e->context[query * e->dv]), "context[0]");
     for (size_t j = 0; j < e->Tk; j++)
         if (isfinite(scores[j]))
-            attn_derive_term(d, ATTN_TERM_PRODUCT, number(r, (double)weights[j]), number(r, (double)v[j * e->dv]));
+            attn_derive_term(d, ATTN_ADDEND_PRODUCT, number(r, (double)weights[j]), number(r, (double)v[j * e->dv]));
     attn_derive_words(d,
                       "(%s weight is exp(score - largest score) divided by the sum of these over the row; context[0] "
                          "adds up the first number of each value, times its weight.)", e->unscaled ? "The" :

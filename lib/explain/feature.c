@@ -122,7 +122,7 @@ static void share(struct attn_explainer *e)
     share_table(e, sees);
     double weight = sum < (double)FLT_MIN ? 0 : here / sum;     /* 0: the row has lost all its weight */
     attn_derive_sum(&e->d, attn_rounded(weight, attn_worked_digits(w, ATTN_ACT_PATTERN, e->precision)), "weight");
-    attn_derive_term(&e->d, ATTN_TERM_QUOTIENT, attn_explain_number(e, here), attn_explain_number(e, sum));
+    attn_derive_term(&e->d, ATTN_ADDEND_QUOTIENT, attn_explain_number(e, here), attn_explain_number(e, sum));
 }
 
 void attn_explain_linear(struct attn_explainer *e)

@@ -311,7 +311,7 @@ static void product_terms(struct attn_explainer *e, const struct product *p, int
     for (size_t k = 0; k < in; k++) {
         enum attn_showing s = attn_explain_showing(e, in, k);
         if (s == ATTN_SHOWN)
-            attn_derive_term(&e->d, ATTN_TERM_PRODUCT, attn_rounded((double)p->x[k], digits),
+            attn_derive_term(&e->d, ATTN_ADDEND_PRODUCT, attn_rounded((double)p->x[k], digits),
                              attn_explain_number(e, (double)p->column[k]));
         else if (s == ATTN_GAP)
             attn_derive_left_out(&e->d, hidden, attn_explain_number(e, left));
@@ -329,7 +329,7 @@ static void product_sum(struct attn_explainer *e, const struct product *p, size_
     if (bias->data) {
         float b;
         attn_vec_widen(&b, bias->data, bias->type, attn_mat_index(p->w, j), 1);
-        attn_derive_term(&e->d, ATTN_TERM_ALONE, attn_explain_number(e, (double)b), (struct attn_number){0});
+        attn_derive_term(&e->d, ATTN_ADDEND_ALONE, attn_explain_number(e, (double)b), (struct attn_number){0});
     }
 }
 

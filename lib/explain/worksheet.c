@@ -30,9 +30,9 @@ static bool add_up(double *sum, const struct attn_passage *p)
     for (size_t i = 0; i < p->terms; i++) {
         const struct attn_term *t = &p->term[i];
         double a = printed(t->a), b = printed(t->b);
-        if (t->kind == ATTN_TERM_LEFT_OUT)
+        if (t->kind == ATTN_ADDEND_LEFT_OUT)
             return false;
-        *sum += t->kind == ATTN_TERM_PRODUCT ? a * b : t->kind == ATTN_TERM_QUOTIENT ? a / b : a;
+        *sum += t->kind == ATTN_ADDEND_PRODUCT ? a * b : t->kind == ATTN_ADDEND_QUOTIENT ? a / b : a;
     }
     return p->terms && isfinite(*sum) && isfinite(p->result.x);
 }
@@ -55,7 +55,7 @@ static bool is_same(struct attn_number n, double x)
 
 static bool has_two(const struct attn_term *t)
 {
-    return t->kind == ATTN_TERM_PRODUCT || t->kind == ATTN_TERM_QUOTIENT;
+    return t->kind == ATTN_ADDEND_PRODUCT || t->kind == ATTN_ADDEND_QUOTIENT;
 }
 
 /* Whether the result is also a term of the sum, as where a weight is 1: the gap would need itself. */

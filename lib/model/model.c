@@ -21,10 +21,10 @@
 static void fill_stage(struct attn_model *m)
 {
     const struct attn_weights *w = &m->w;
-    bool *has = m->stage.has, mlp = w->mlp != ATTN_MLP_NONE;
-    m->stage.L = w->n.L;
-    m->stage.H = w->n.H;
-    m->stage.Hkv = w->n.Hkv;
+    bool *has = m->hooks.has, mlp = w->mlp != ATTN_MLP_NONE;
+    m->hooks.L = w->n.L;
+    m->hooks.H = w->n.H;
+    m->hooks.Hkv = w->n.Hkv;
     for (int act = 0; act < ATTN_ACTS; act++)
         has[act] = true;
     has[ATTN_ACT_POS_EMBED] = w->pos.data != NULL;
@@ -41,12 +41,12 @@ static void fill_stage(struct attn_model *m)
     has[ATTN_ACT_RESULT] = has[ATTN_ACT_OUT];
 }
 
-struct attn_stage attn_model_stage(const struct attn_model *m, const struct attn_kind *kind)
+struct attn_hook_points attn_model_hook_points(const struct attn_model *m, const struct attn_kind *kind)
 {
-    struct attn_stage stage = m->stage;
+    struct attn_hook_points hooks = m->hooks;
     if (kind->form == ATTN_LINEAR)
-        stage.has[ATTN_ACT_DOTS] = stage.has[ATTN_ACT_SCORES] = false;
-    return stage;
+        hooks.has[ATTN_ACT_DOTS] = hooks.has[ATTN_ACT_SCORES] = false;
+    return hooks;
 }
 
 static void say_scale(struct attn_model *m)

@@ -24,13 +24,13 @@ struct attn_model {
     void **copy;                        /* [tensors of all files] copies of tensors that are not aligned for their
                                          * type */
     struct attn_weights w;
-    struct attn_stage stage;            /* which activations it announces with its own kind of attention */
+    struct attn_hook_points hooks;      /* which activations it announces with its own kind of attention */
     char scale[32];                     /* what dots are multiplied by: "sqrt", "none" or a number */
     bool checked;                       /* every weight is known to be finite */
 };
 
 /* Which activations it announces with this kind of attention: linear attention has no dots and scores. */
-struct attn_stage attn_model_stage(const struct attn_model *m, const struct attn_kind *kind);
+struct attn_hook_points attn_model_hook_points(const struct attn_model *m, const struct attn_kind *kind);
 
 /* Whether the model is so small that every weight is checked when it is opened. */
 static inline bool attn_model_is_small(const struct attn_model *m) { return m->weights.bytes <= (size_t)16 << 20; }

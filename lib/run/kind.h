@@ -1,8 +1,8 @@
 /* kind.h - checks a kind of attention and puts it into words, for the files of lib/ itself.
  *
  * A new kind is a value of enum attn_form before ATTN_MASKED, a row of attn_kinds[] in kind.c (its words), a row of
- * rules[] in compute/mask.c (which keys a query sees), a sentence in explain/attention_weights.c and, unless dense
- * attention will do, a method in compute/multi_head.c. */
+ * rules[] in compute/mask.c (which keys a query sees; attn_kind_bounds there has the first key of a window), a sentence
+ * in explain/attention_weights.c and, unless dense attention will do, a method in compute/multi_head.c. */
 #ifndef ATTN_RUN_KIND_H
 #define ATTN_RUN_KIND_H
 

@@ -24,10 +24,10 @@ int attn_select_new(struct attn_select **out, const struct attn_model *m, const 
                     const char *show, const char *layers, const char *heads, struct attn_err *err)
 {
     static const struct attn_kind own;
-    struct attn_stage stage = attn_model_stage(m, kind ? kind : &own);
+    struct attn_hook_points hooks = attn_model_hook_points(m, kind ? kind : &own);
     struct attn_select *otherwise;
-    int rc = attn_select_make(out, &stage, m->source.name, show, layers, heads, err);
-    if (rc != ATTN_EFORMAT || attn_select_make(&otherwise, &m->stage, m->source.name, show, layers, heads, NULL))
+    int rc = attn_select_make(out, &hooks, m->source.name, show, layers, heads, err);
+    if (rc != ATTN_EFORMAT || attn_select_make(&otherwise, &m->hooks, m->source.name, show, layers, heads, NULL))
         return rc;
     attn_select_free(otherwise);
     return attn_fail(err, rc, "--show: linear attention has neither dots nor scores, only a pattern");
@@ -124,7 +124,7 @@ static void lay_out(struct attn_arena *a, struct attn_run *r)
 static int ask(struct attn_run *r, const struct attn_observer *obs, size_t n_obs, struct attn_err *err)
 {
     size_t L = r->model->w.n.L;
-    struct attn_stage stage = attn_model_stage(r->model, &r->plan.kind);
+    struct attn_hook_points hooks = attn_model_hook_points(r->model, &r->plan.kind);
     r->obs = calloc(n_obs + 1, sizeof *r->obs);         /* one more than there are: it may derive something */
     r->trace = (struct attn_trace){.obs = r->obs, .n_obs = n_obs, .L = L};
     r->pass.trace = &r->trace;
@@ -134,11 +134,11 @@ static int ask(struct attn_run *r, const struct attn_observer *obs, size_t n_obs
         return attn_no_memory(err, NULL, "for %zu observers of %zu layers", n_obs, L);
     if (n_obs)
         memcpy(r->obs, obs, n_obs * sizeof *obs);
-    attn_trace_ask(&r->trace, &stage, 0);
+    attn_trace_ask(&r->trace, &hooks, 0);
     if (attn_derive_wanted(&r->trace)) {
         r->derive.pass = &r->pass;
         r->obs[r->trace.n_obs++] = attn_derive_observer(&r->derive);
-        attn_trace_ask(&r->trace, &stage, n_obs);
+        attn_trace_ask(&r->trace, &hooks, n_obs);
     }
     return ATTN_OK;
 }

@@ -116,14 +116,14 @@ static void add_term(struct attn_derivation *d, struct attn_term t)
     p->term[p->terms++] = t;
 }
 
-void attn_derive_term(struct attn_derivation *d, enum attn_term_kind kind, struct attn_number a, struct attn_number b)
+void attn_derive_term(struct attn_derivation *d, enum attn_addend_kind kind, struct attn_number a, struct attn_number b)
 {
     add_term(d, (struct attn_term){.kind = kind, .a = a, .b = b});
 }
 
 void attn_derive_left_out(struct attn_derivation *d, size_t count, struct attn_number sum)
 {
-    add_term(d, (struct attn_term){.kind = ATTN_TERM_LEFT_OUT, .a = sum, .count = count});
+    add_term(d, (struct attn_term){.kind = ATTN_ADDEND_LEFT_OUT, .a = sum, .count = count});
 }
 
 void attn_derive_table(struct attn_derivation *d, size_t cols)

@@ -25,9 +25,9 @@ struct attn_cell {
     bool strong;                        /* emphasised: a result, or the cell in question */
 };
 
-enum attn_term_kind { ATTN_TERM_ALONE, ATTN_TERM_PRODUCT, ATTN_TERM_QUOTIENT, ATTN_TERM_LEFT_OUT };
+enum attn_addend_kind { ATTN_ADDEND_ALONE, ATTN_ADDEND_PRODUCT, ATTN_ADDEND_QUOTIENT, ATTN_ADDEND_LEFT_OUT };
 struct attn_term {
-    enum attn_term_kind kind;
+    enum attn_addend_kind kind;
     struct attn_number a, b;            /* a; a * b; a / b; `count` terms left out that sum to a */
     size_t count;
 };
@@ -64,7 +64,7 @@ void attn_derive_formula(struct attn_derivation *d, const struct attn_formula *f
 void attn_derive_sum(struct attn_derivation *d, struct attn_number result, const char *fmt, ...)
     __attribute__((format(printf, 3, 4)));
 /* Adds a term to the last sum; b is used in products and quotients only. */
-void attn_derive_term(struct attn_derivation *d, enum attn_term_kind kind, struct attn_number a, struct attn_number b);
+void attn_derive_term(struct attn_derivation *d, enum attn_addend_kind kind, struct attn_number a, struct attn_number b);
 void attn_derive_left_out(struct attn_derivation *d, size_t count, struct attn_number sum);
 
 /* Begins a table; its cells follow row by row, the headings first. */

@@ -41,13 +41,13 @@ static void operand(struct attn_out *o, struct attn_number n)
 
 static void term(struct attn_out *o, const struct attn_term *t)
 {
-    if (t->kind == ATTN_TERM_LEFT_OUT)
+    if (t->kind == ATTN_ADDEND_LEFT_OUT)
         attn_out_printf(o, "[… %zu more: ", t->count);
     operand(o, t->a);
-    if (t->kind == ATTN_TERM_LEFT_OUT)
+    if (t->kind == ATTN_ADDEND_LEFT_OUT)
         attn_out_char(o, ']');
-    if (t->kind == ATTN_TERM_PRODUCT || t->kind == ATTN_TERM_QUOTIENT) {
-        attn_out_str(o, t->kind == ATTN_TERM_PRODUCT ? "·" : " / ");
+    if (t->kind == ATTN_ADDEND_PRODUCT || t->kind == ATTN_ADDEND_QUOTIENT) {
+        attn_out_str(o, t->kind == ATTN_ADDEND_PRODUCT ? "·" : " / ");
         operand(o, t->b);
     }
 }

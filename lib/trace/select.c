@@ -13,7 +13,7 @@ static const char default_show[] = "pattern,context";
 static const char blanks[] = " \t";
 
 struct attn_select {
-    struct attn_stage stage;
+    struct attn_hook_points hooks;
     const char *model;                  /* for messages, valid only while the selection is made */
     bool tokens;
     bool (*want)[ATTN_ACTS];            /* [1 + L]: outside the blocks, then each layer */
@@ -70,12 +70,12 @@ int attn_spec_parse(bool *keep, const struct attn_spec *sp, struct attn_err *err
 
 static int keep_layers(struct attn_select *s, struct attn_err *err)
 {
-    bool *keep = calloc(s->stage.L + 1, sizeof *keep);
+    bool *keep = calloc(s->hooks.L + 1, sizeof *keep);
     if (!keep)
-        return attn_no_memory(err, NULL, "to select among %zu layers", s->stage.L);
-    int rc = attn_spec_parse(keep, &(struct attn_spec){ "--layer", "layer", s->layers, s->stage.L,
+        return attn_no_memory(err, NULL, "to select among %zu layers", s->hooks.L);
+    int rc = attn_spec_parse(keep, &(struct attn_spec){ "--layer", "layer", s->layers, s->hooks.L,
                                                        "model", s->model }, err);
-    for (size_t l = 0; !rc && l < s->stage.L; l++)
+    for (size_t l = 0; !rc && l < s->hooks.L; l++)
         if (!keep[l])
             memset(s->want[1 + l], 0, sizeof s->want[0]);
     free(keep);
@@ -84,8 +84,8 @@ static int keep_layers(struct attn_select *s, struct attn_err *err)
 
 static void list_heads(struct attn_select *s, const bool *keep)
 {
-    for (size_t h = 0; h < s->stage.H; h++) {
-        size_t serves = h * s->stage.Hkv / s->stage.H;
+    for (size_t h = 0; h < s->hooks.H; h++) {
+        size_t serves = h * s->hooks.Hkv / s->hooks.H;
         if (!keep[h])
             continue;
         s->query[s->n_query++] = h;
@@ -96,7 +96,7 @@ static void list_heads(struct attn_select *s, const bool *keep)
 
 static int keep_heads(struct attn_select *s, struct attn_err *err)
 {
-    size_t H = s->stage.H;
+    size_t H = s->hooks.H;
     bool *keep = calloc(H + 1, sizeof *keep);
     s->query = calloc(H + 1, sizeof *s->query);
     s->kv = calloc(H + 1, sizeof *s->kv);
@@ -189,7 +189,7 @@ static int fail_absent(const struct attn_select *s, const struct item *it, struc
 {
     char list[LIST_MAX] = "";
     for (int act = 0; act < ATTN_ACTS; act++)
-        if (s->stage.has[act])
+        if (s->hooks.has[act])
             append(list, sizeof list, attn_act_tail(act));
     return attn_fail(err, ATTN_EFORMAT, "--show: model '%s' has no '%.*s', as it lacks the part that makes it; "
                      "it has %s", s->model, it->len, it->text, list);
@@ -202,7 +202,7 @@ static bool beyond_layers(const struct attn_select *s, const struct item *it)
     const char *at = it->text + strlen(prefix), *end = it->text + it->len;
     uint64_t layer;
     if ((size_t)it->len <= strlen(prefix) || memcmp(it->text, prefix, strlen(prefix)) || !whole(&at, &layer) ||
-        layer < s->stage.L || at >= end || *at++ != '.')
+        layer < s->hooks.L || at >= end || *at++ != '.')
         return false;
     for (int act = 0; act < ATTN_ACTS; act++)
         if (attn_act_per_layer(act) && attn_glob(at, (size_t)(end - at), attn_act_tail(act)))
@@ -216,7 +216,7 @@ static int fail_item(const struct attn_select *s, const struct item *it, struct 
         return fail_absent(s, it, err);
     if (beyond_layers(s, it))
         return attn_fail(err, ATTN_EFORMAT, "--show: '%.*s' is beyond model '%s', which has %zu layer%s, "
-                         "counted from 0", it->len, it->text, s->model, s->stage.L, s->stage.L == 1 ? "" : "s");
+                         "counted from 0", it->len, it->text, s->model, s->hooks.L, s->hooks.L == 1 ? "" : "s");
     if (it->glob)
         return attn_fail(err, ATTN_EUSAGE, "--show: nothing matches '%.*s'; names are like embed, "
                          "blocks.0.attn.pattern, logits", it->len, it->text);
@@ -237,14 +237,14 @@ static void match_item(struct attn_select *s, struct item *it)
         bool block = attn_act_per_layer(act);
         if (it->glob && attn_act_derived(act) && !is_named(it->text, (size_t)it->len, act))
             continue;
-        for (size_t row = block; row <= (block ? s->stage.L : 0); row++) {
+        for (size_t row = block; row <= (block ? s->hooks.L : 0); row++) {
             if (!attn_act_match(it->text, (size_t)it->len, act, (int)row - 1))
                 continue;
             it->match[act] = true;
-            s->want[row][act] |= s->stage.has[act];
+            s->want[row][act] |= s->hooks.has[act];
         }
         it->matches += it->match[act];
-        it->present |= it->match[act] && s->stage.has[act];
+        it->present |= it->match[act] && s->hooks.has[act];
     }
 }
 
@@ -311,19 +311,19 @@ static int fill(struct attn_select *s, struct attn_err *err)
     return rc;
 }
 
-int attn_select_make(struct attn_select **out, const struct attn_stage *stage, const char *model, const char *show,
+int attn_select_make(struct attn_select **out, const struct attn_hook_points *hooks, const char *model, const char *show,
                      const char *layers, const char *heads, struct attn_err *err)
 {
     *out = NULL;
     struct attn_select *s = calloc(1, sizeof *s);
     if (!s)
         return attn_no_memory(err, NULL, "for a selection");
-    s->stage = *stage;
+    s->hooks = *hooks;
     s->model = model;
-    s->want = calloc(1 + stage->L, sizeof *s->want);
+    s->want = calloc(1 + hooks->L, sizeof *s->want);
     bool copied = copy(&s->show, show ? show : default_show) && copy(&s->layers, layers) && copy(&s->heads, heads);
     int rc = s->want && copied ? fill(s, err)
-                               : attn_no_memory(err, NULL, "to select from %zu layers", stage->L);
+                               : attn_no_memory(err, NULL, "to select from %zu layers", hooks->L);
     if (rc)
         attn_select_free(s);
     else
@@ -347,7 +347,7 @@ void attn_select_free(struct attn_select *s)
 
 bool attn_select_wants(const struct attn_select *s, int act, int layer)
 {
-    return layer >= -1 && (size_t)layer + 1 <= s->stage.L && s->want[layer + 1][act];
+    return layer >= -1 && (size_t)layer + 1 <= s->hooks.L && s->want[layer + 1][act];
 }
 
 const char *attn_select_note(const struct attn_select *s)
@@ -362,7 +362,7 @@ bool attn_select_tokens(const struct attn_select *s)
 
 const size_t *attn_select_heads(const struct attn_select *s, int act, size_t *n)
 {
-    if (!attn_act_heads(&s->stage, act)) {
+    if (!attn_act_heads(&s->hooks, act)) {
         *n = 0;
         return NULL;
     }
@@ -373,7 +373,7 @@ const size_t *attn_select_heads(const struct attn_select *s, int act, size_t *n)
 size_t attn_select_activations(const struct attn_select *s)
 {
     size_t n = 0;
-    for (size_t row = 0; row <= s->stage.L; row++)
+    for (size_t row = 0; row <= s->hooks.L; row++)
         for (int act = 0; act < ATTN_ACTS; act++)
             n += s->want[row][act];
     return n;
@@ -382,7 +382,7 @@ size_t attn_select_activations(const struct attn_select *s)
 size_t attn_select_matrices(const struct attn_select *s)
 {
     size_t n = 0;
-    for (size_t row = 0; row <= s->stage.L; row++)
+    for (size_t row = 0; row <= s->hooks.L; row++)
         for (int act = 0; act < ATTN_ACTS; act++) {
             size_t heads;
             attn_select_heads(s, act, &heads);

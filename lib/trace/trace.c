@@ -134,7 +134,7 @@ bool attn_act_per_layer(int act)
     return rows[act].block;
 }
 
-size_t attn_act_heads(const struct attn_stage *s, int act)
+size_t attn_act_heads(const struct attn_hook_points *s, int act)
 {
     switch (rows[act].axis) {
     case QUERY_HEADS: return s->H;
@@ -240,14 +240,14 @@ static unsigned answer(const struct attn_observer *o, int act, int layer)
     return flags & (ATTN_WATCH | ATTN_EDIT) ? flags : 0;
 }
 
-void attn_trace_ask(struct attn_trace *t, const struct attn_stage *stage, size_t first)
+void attn_trace_ask(struct attn_trace *t, const struct attn_hook_points *hooks, size_t first)
 {
     for (size_t i = first; i < t->n_obs; i++)
         for (int act = 0; act < ATTN_ACTS; act++) {
             int from = attn_act_per_layer(act) ? 0 : -1;
             int end = attn_act_per_layer(act) ? (int)t->L : 0;
             for (int layer = from; layer < end; layer++)
-                *flags_of(t, i, act, layer) = stage->has[act] ? answer(&t->obs[i], act, layer) : 0;
+                *flags_of(t, i, act, layer) = hooks->has[act] ? answer(&t->obs[i], act, layer) : 0;
         }
 }
 

@@ -17,7 +17,7 @@
 enum { ATTN_NAME_MAX = 48 };            /* "blocks.18446744073709551615.attn.pattern" fits */
 
 /* Which activations a model announces. */
-struct attn_stage { size_t L, H, Hkv; bool has[ATTN_ACTS]; };
+struct attn_hook_points { size_t L, H, Hkv; bool has[ATTN_ACTS]; };
 
 /* "blocks.0.attn.pattern" for (ATTN_ACT_PATTERN, 0), "logits" for (ATTN_ACT_LOGITS, -1). */
 void attn_act_name(char buf[ATTN_NAME_MAX], int act, int layer);
@@ -31,7 +31,7 @@ const char *attn_act_short(int act);    /* "pattern" */
 const char *attn_act_title(int act);    /* "attention pattern" */
 const char *attn_act_axes(int act);     /* " (rows: queries, columns: keys)"; "" where there is nothing to say */
 bool attn_act_per_layer(int act);
-size_t attn_act_heads(const struct attn_stage *s, int act);         /* how many heads it has; 0: no head axis */
+size_t attn_act_heads(const struct attn_hook_points *s, int act);   /* how many heads it has; 0: no head axis */
 bool attn_act_kv(int act);              /* its heads are key/value heads */
 bool attn_act_derived(int act);         /* computed for observers alone; wildcards never mean it */
 bool attn_act_square(int act);          /* its columns are keys: dots, scores, pattern, norms, rollout */
@@ -60,7 +60,7 @@ struct attn_trace {
 
 /* Asks observers, from number `first` on, about everything the model announces; `want` must have enough room for the
  * answers. */
-void attn_trace_ask(struct attn_trace *t, const struct attn_stage *stage, size_t first);
+void attn_trace_ask(struct attn_trace *t, const struct attn_hook_points *hooks, size_t first);
 
 /* Whether an observer asked for the activation with one of `flags`; layer -1 is outside the blocks. */
 bool attn_trace_wants(const struct attn_trace *t, int act, int layer, unsigned flags);

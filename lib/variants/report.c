@@ -199,7 +199,7 @@ static void rows_lost(struct attn_derivation *d, const struct attn_variants *s)
 static void what_changes(struct attn_derivation *d, const struct attn_variants *s)
 {
     static const char *const headings[] = {"kind", "pattern", "mean", "context", "mean", "residual", "mean", "KL"};
-    bool next = s->model->stage.has[ATTN_ACT_LOGITS];
+    bool next = s->model->hooks.has[ATTN_ACT_LOGITS];
     size_t cols = next ? 8 : 7;
     attn_derive_step(d, "What changes");
     attn_derive_words(d, "Here are the largest and the mean difference from the model's own attention, in the weights, "

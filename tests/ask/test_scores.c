@@ -3,7 +3,7 @@
 #include "suites.h"
 
 #include "ask/scores.h"
-#include "compute/dense.h"
+#include "compute/matrix.h"
 #include "draw.h"
 #include "golden.h"
 #include "made.h"
@@ -499,7 +499,7 @@ static void expect_eigenvalues(const double *a, size_t n, const double *re, cons
     double copy[N * N], other[N * N], x[N], y[N];
     bool used[N] = {false};
     memcpy(copy, a, n * n * sizeof *a);
-    ck_assert(attn_dense_eigenvalues(x, y, copy, other, n));
+    ck_assert(attn_matrix_eigenvalues(x, y, copy, other, n));
     for (size_t i = 0; i < n; i++) {
         size_t best = n;
         for (size_t k = 0; k < n; k++)
@@ -577,12 +577,12 @@ START_TEST(eigenvalues_of_random_matrices)
         a[i] = (double)draw_number(&seed);
         norm += a[i] * a[i];
     }
-    attn_dense_product(square, a, a, n, n, n);
+    attn_matrix_product(square, a, a, n, n, n);
     for (size_t i = 0; i < n; i++) {
         trace += a[i * n + i];
         trace2 += square[i * n + i];
     }
-    ck_assert(attn_dense_eigenvalues(re, im, a, b, n));
+    ck_assert(attn_matrix_eigenvalues(re, im, a, b, n));
     for (size_t i = 0; i < n; i++) {
         trace -= re[i];
         trace2 -= re[i] * re[i] - im[i] * im[i];
@@ -596,7 +596,7 @@ END_TEST
 START_TEST(eigenvalues_of_small_matrices)
 {
     double a[] = {0, ldexp(-4, -200), ldexp(1, -200), 0}, b[4], re[2], im[2];
-    ck_assert(attn_dense_eigenvalues(re, im, a, b, 2));
+    ck_assert(attn_matrix_eigenvalues(re, im, a, b, 2));
     for (size_t i = 0; i < 2; i++)
         ck_assert_msg(fabs(ldexp(re[i], 200)) < 1e-15 && fabs(fabs(ldexp(im[i], 200)) - 2) < 1e-15, "%zu: %g + %gi", i, re[i], im[i]);
     ck_assert(im[0] == -im[1]);
@@ -606,7 +606,7 @@ END_TEST
 START_TEST(no_eigenvalues_of_nan)
 {
     double a[] = {1, 2, NAN, 4}, b[4], re[2], im[2];
-    ck_assert(!attn_dense_eigenvalues(re, im, a, b, 2));
+    ck_assert(!attn_matrix_eigenvalues(re, im, a, b, 2));
 }
 END_TEST
 

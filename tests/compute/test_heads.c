@@ -97,13 +97,13 @@ static void run(const struct how *how, struct attn_heads_seq *texts, size_t n)
     unsigned want[2 * ATTN_ACTS];
     const struct attn_observer obs = {.wants = wants, .watch = watch, .self = (void *)how};
     struct attn_trace trace = {.obs = &obs, .n_obs = 1, .L = 1, .want = want};
-    const struct attn_stage stage = {.L = 1, .has = {[ATTN_ACT_PATTERN] = true}};
+    const struct attn_hook_points hooks = {.L = 1, .has = {[ATTN_ACT_PATTERN] = true}};
     struct attn_scratch scratch = {
         .H = H, .dh = DH, .dv = DV, .rows = ROWS, .longest = LONGEST, .keys = LONGEST, .own = LONGEST, .positions = LONGEST,
         .kind = how->kind, .threads = how->threads, .watched = how->flags && !(how->little && how->kind.form != ATTN_BLOCK),
         .whole = how->flags & ATTN_WHOLE};
     ck_assert(!attn_team_new(&team, how->threads, NULL));
-    attn_trace_ask(&trace, &stage, 0);
+    attn_trace_ask(&trace, &hooks, 0);
     attn_scratch_lay_out(&scratch, &arena);
     ck_assert(!attn_arena_make(&arena, NULL));
     attn_scratch_lay_out(&scratch, &arena);

@@ -18,9 +18,9 @@ static void make(struct attn_derivation *d)
     attn_derive_command(d, "program --sentence 'so many words that a line cannot hold them <1>'");
     attn_derive_formula(d, &formula);
     attn_derive_sum(d, attn_rounded(0.75, 2), "q[%d]", 0);
-    attn_derive_term(d, ATTN_TERM_PRODUCT, attn_rounded(0.5, 2), attn_rounded(-1, 2));
+    attn_derive_term(d, ATTN_ADDEND_PRODUCT, attn_rounded(0.5, 2), attn_rounded(-1, 2));
     attn_derive_left_out(d, 7, attn_rounded(-0.25, 2));
-    attn_derive_term(d, ATTN_TERM_QUOTIENT, attn_rounded(3, 0), attn_rounded(2, 0));
+    attn_derive_term(d, ATTN_ADDEND_QUOTIENT, attn_rounded(3, 0), attn_rounded(2, 0));
     attn_derive_sum(d, attn_rounded((double)-INFINITY, 2), "score");
     attn_derive_step(d, "Second");
     attn_derive_headings(d, headings, 3);

@@ -44,7 +44,7 @@ START_TEST(a_second_run_removes_what_the_first_left)
     sinks_ck_run("csv", &s);
     sinks_write(&s, "stranger.csv", "mine");
     struct attn_select *all = s.select;
-    ck_assert_int_eq(attn_select_make(&s.select, &s.stage, "toy", "pattern", "0", "1", NULL), 0);
+    ck_assert_int_eq(attn_select_make(&s.select, &s.hooks, "toy", "pattern", "0", "1", NULL), 0);
     s.job.select = s.select;
     sinks_ck_run("csv", &s);
     ck_assert(sinks_there(&s, "blocks.0.attn.pattern.head1.csv"));

@@ -54,11 +54,11 @@ void sinks_setup(struct sinks_setup *s, size_t T, const char *show, const char *
     *s = (struct sinks_setup){
         .model = { .name = "toy", .family = "attn-decoder", .unembed = true, .output_projection = true, .L = 2, .H = 4, .Hkv = 2, .d = 3, .dh = 2,
                    .dv = 2, .m = 5, .V = 6 },
-        .stage = { .L = 2, .H = 4, .Hkv = 2 },
+        .hooks = { .L = 2, .H = 4, .Hkv = 2 },
         .tokens = make_tokens(T, known),
     };
-    memset(s->stage.has, true, sizeof s->stage.has);
-    ck_assert_msg(!attn_select_make(&s->select, &s->stage, "toy", show, layers, heads, &err), "%s", err.msg);
+    memset(s->hooks.has, true, sizeof s->hooks.has);
+    ck_assert_msg(!attn_select_make(&s->select, &s->hooks, "toy", show, layers, heads, &err), "%s", err.msg);
     scratch_make();
     snprintf(s->path, sizeof s->path, "%s", scratch_path("out"));
     s->job = (struct attn_sink_job){
@@ -105,7 +105,7 @@ static int tell_band(const struct told *t, size_t head0, size_t heads, size_t ro
 
 static int tell_one(const struct told *t, unsigned wants)
 {
-    size_t T = t->s->tokens->n, heads = attn_act_heads(&t->s->stage, t->act);
+    size_t T = t->s->tokens->n, heads = attn_act_heads(&t->s->hooks, t->act);
     if (!(wants & ATTN_WATCH))
         return 0;
     return wants & ATTN_LAST ? tell_band(t, 0, 1, T - 1, 1) : tell_band(t, 0, heads ? heads : 1, 0, T);
@@ -122,7 +122,7 @@ static int tell_squares(struct told t)
         if (!rc && wants[t.act] & ATTN_WHOLE)
             rc = tell_one(&t, wants[t.act]);
     }
-    for (size_t h = 0; h < t.s->stage.H; h++)
+    for (size_t h = 0; h < t.s->hooks.H; h++)
         for (size_t row = 0; row < T; row += BAND)
             for (t.act = ATTN_ACT_DOTS; t.act <= ATTN_ACT_PATTERN; t.act++)
                 if (!rc && wants[t.act] && !(wants[t.act] & ATTN_WHOLE))

@@ -15,7 +15,7 @@ float sinks_value(int act, int layer, size_t h, size_t t, size_t j);
  * "w4" ... with ids 10, 11 ..., or, if not `known`, only ids; `path` is in a new scratch directory. */
 struct sinks_setup {
     struct attn_info model;
-    struct attn_stage stage;
+    struct attn_hook_points hooks;
     struct attn_select *select;
     struct attn_tokens *tokens;
     struct attn_sink_job job;

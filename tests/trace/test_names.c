@@ -8,7 +8,7 @@
 /* L, T, d, H, Hkv, dh, dv, m and V all differ, so that no two shapes can be confused. */
 static const struct attn_info info = { .L = 12, .d = 101, .H = 4, .Hkv = 2, .dh = 13, .dv = 17, .m = 211, .V = 307,
     .output_projection = true };
-static const struct attn_stage stage = { .L = 12, .H = 4, .Hkv = 2 };
+static const struct attn_hook_points hooks = { .L = 12, .H = 4, .Hkv = 2 };
 enum { T = 7 };
 
 static const struct { int act; const char *name; int ndim; size_t shape[3]; } published[] = {
@@ -73,8 +73,8 @@ START_TEST(every_published_shape)
     ck_assert_int_eq(attn_act_shape(shape, &info, act, T, T), ndim);
     for (int i = 0; i < ndim; i++)
         ck_assert_uint_eq(shape[i], published[_i].shape[i]);
-    ck_assert_uint_eq(attn_act_heads(&stage, act), ndim == 3 ? shape[0] : 0);
-    ck_assert_int_eq(attn_act_kv(act), ndim == 3 && shape[0] == stage.Hkv);
+    ck_assert_uint_eq(attn_act_heads(&hooks, act), ndim == 3 ? shape[0] : 0);
+    ck_assert_int_eq(attn_act_kv(act), ndim == 3 && shape[0] == hooks.Hkv);
     ck_assert_int_eq(attn_act_square(act), shape[ndim - 1] == T);
 }
 END_TEST

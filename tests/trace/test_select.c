@@ -9,17 +9,17 @@
 
 /* The activations of two models: a GPT-2 has all of them; the articles' model has no norms, positions, output projection, MLP
  * or output layer. */
-static struct attn_stage gpt(void)
+static struct attn_hook_points gpt(void)
 {
-    struct attn_stage s = { .L = 3, .H = 4, .Hkv = 2 };
+    struct attn_hook_points s = { .L = 3, .H = 4, .Hkv = 2 };
     for (int act = 0; act < ATTN_ACTS; act++)
         s.has[act] = act != ATTN_ACT_MLP_LINEAR && act != ATTN_ACT_ADDED && act != ATTN_ACT_MLP_ADDED;
     return s;
 }
 
-static struct attn_stage article(void)
+static struct attn_hook_points article(void)
 {
-    struct attn_stage s = { .L = 1, .H = 1, .Hkv = 1 };
+    struct attn_hook_points s = { .L = 1, .H = 1, .Hkv = 1 };
     static const int has[] = { ATTN_ACT_EMBED, ATTN_ACT_RESID_PRE, ATTN_ACT_Q, ATTN_ACT_K, ATTN_ACT_V, ATTN_ACT_DOTS,
                                ATTN_ACT_SCORES, ATTN_ACT_PATTERN, ATTN_ACT_CONTEXT, ATTN_ACT_RESID_POST };
     for (size_t i = 0; i < sizeof has / sizeof has[0]; i++)
@@ -71,11 +71,11 @@ static const struct { const char *show, *layers, *heads, *want; } good[] = {
 
 START_TEST(selects)
 {
-    struct attn_stage stage = gpt();
+    struct attn_hook_points hooks = gpt();
     struct attn_select *s;
     struct attn_err err = { 0 };
     char got[2048];
-    ck_assert_msg(!attn_select_make(&s, &stage, "gpt", good[_i].show, good[_i].layers, good[_i].heads, &err), "%s", err.msg);
+    ck_assert_msg(!attn_select_make(&s, &hooks, "gpt", good[_i].show, good[_i].layers, good[_i].heads, &err), "%s", err.msg);
     describe(got, sizeof got, s);
     ck_assert_str_eq(got, good[_i].want);
     attn_select_free(s);
@@ -85,14 +85,14 @@ END_TEST
 /* ... but what is derived, which only its own name means. */
 START_TEST(a_star_is_all)
 {
-    struct attn_stage stage = gpt();
+    struct attn_hook_points hooks = gpt();
     struct attn_select *s;
-    ck_assert_int_eq(attn_select_make(&s, &stage, "gpt", "*", NULL, NULL, NULL), 0);
+    ck_assert_int_eq(attn_select_make(&s, &hooks, "gpt", "*", NULL, NULL, NULL), 0);
     ck_assert(attn_select_tokens(s));
     for (int act = 0; act < ATTN_ACTS; act++)
         for (int layer = -1; layer < 3; layer++)
             ck_assert_int_eq(attn_select_wants(s, act, layer),
-                             stage.has[act] && !attn_act_derived(act) && attn_act_per_layer(act) == (layer >= 0));
+                             hooks.has[act] && !attn_act_derived(act) && attn_act_per_layer(act) == (layer >= 0));
     ck_assert(!attn_select_wants(s, ATTN_ACT_Q, 3) && !attn_select_wants(s, ATTN_ACT_Q, -2));
     ck_assert_uint_eq(attn_select_activations(s), 4 + 3 * 16);
     /* per layer: q, dots, scores, pattern have 4 heads, k and v have 2, ten activations have none */
@@ -105,18 +105,18 @@ END_TEST
 START_TEST(a_wildcard_may_find_nothing)
 {
     static const char *const shows[] = {"pattern,xyz*", "xyz*, pattern,abc*", "tokens,xyz*"};
-    struct attn_stage stage = gpt();
+    struct attn_hook_points hooks = gpt();
     struct attn_select *s;
     struct attn_err err = {0};
     for (size_t i = 0; i < sizeof shows / sizeof *shows; i++) {
-        ck_assert_int_eq(attn_select_make(&s, &stage, "gpt", shows[i], NULL, NULL, &err), 0);
+        ck_assert_int_eq(attn_select_make(&s, &hooks, "gpt", shows[i], NULL, NULL, &err), 0);
         ck_assert_ptr_nonnull(strstr(attn_select_note(s), "nothing matches 'xyz*'"));
         ck_assert_uint_eq(attn_select_activations(s), i < 2 ? 3 : 0);
         attn_select_free(s);
     }
-    ck_assert_int_eq(attn_select_make(&s, &stage, "gpt", "pattern,xyz", NULL, NULL, &err), ATTN_EUSAGE);
-    ck_assert_int_eq(attn_select_make(&s, &stage, "gpt", "abc*,xyz*", NULL, NULL, &err), ATTN_EUSAGE);
-    ck_assert_int_eq(attn_select_make(&s, &stage, "gpt", "pattern", NULL, NULL, &err), 0);
+    ck_assert_int_eq(attn_select_make(&s, &hooks, "gpt", "pattern,xyz", NULL, NULL, &err), ATTN_EUSAGE);
+    ck_assert_int_eq(attn_select_make(&s, &hooks, "gpt", "abc*,xyz*", NULL, NULL, &err), ATTN_EUSAGE);
+    ck_assert_int_eq(attn_select_make(&s, &hooks, "gpt", "pattern", NULL, NULL, &err), 0);
     ck_assert_ptr_null(attn_select_note(s));
     attn_select_free(s);
 }
@@ -124,9 +124,9 @@ END_TEST
 
 START_TEST(tells_which_layers_interleave)
 {
-    struct attn_stage stage = gpt();
+    struct attn_hook_points hooks = gpt();
     struct attn_select *s;
-    ck_assert_int_eq(attn_select_make(&s, &stage, "gpt", "pattern,blocks.1.attn.dots,q", NULL, NULL, NULL), 0);
+    ck_assert_int_eq(attn_select_make(&s, &hooks, "gpt", "pattern,blocks.1.attn.dots,q", NULL, NULL, NULL), 0);
     ck_assert(!attn_select_interleaved(s, 0));
     ck_assert(attn_select_interleaved(s, 1));
     ck_assert(!attn_select_interleaved(s, -1));
@@ -178,10 +178,10 @@ static const struct { const char *show, *layers, *heads; bool article; int code;
 
 START_TEST(refuses)
 {
-    struct attn_stage stage = bad[_i].article ? article() : gpt();
-    struct attn_select *s = (struct attn_select *)&stage;
+    struct attn_hook_points hooks = bad[_i].article ? article() : gpt();
+    struct attn_select *s = (struct attn_select *)&hooks;
     struct attn_err err = { 0 };
-    int rc = attn_select_make(&s, &stage, "m", bad[_i].show, bad[_i].layers, bad[_i].heads, &err);
+    int rc = attn_select_make(&s, &hooks, "m", bad[_i].show, bad[_i].layers, bad[_i].heads, &err);
     ck_assert_int_eq(rc, bad[_i].code);
     ck_assert_int_eq(err.code, rc);
     ck_assert_ptr_null(s);
@@ -192,13 +192,13 @@ END_TEST
 
 START_TEST(a_long_wrong_name_is_only_an_error)
 {
-    struct attn_stage stage = gpt();
+    struct attn_hook_points hooks = gpt();
     struct attn_select *s;
     struct attn_err err = { 0 };
     char show[5000];
     memset(show, 'q', sizeof show - 1);
     show[sizeof show - 1] = '\0';
-    ck_assert_int_eq(attn_select_make(&s, &stage, "m", show, NULL, NULL, &err), ATTN_EUSAGE);
+    ck_assert_int_eq(attn_select_make(&s, &hooks, "m", show, NULL, NULL, &err), ATTN_EUSAGE);
     ck_assert_ptr_nonnull(strstr(err.msg, "unknown activation"));
 }
 END_TEST
@@ -214,7 +214,7 @@ START_TEST(only_observers_are_asked)
 {
     enum { L = 2 };
     const struct attn_observer obs[] = {{.wants = wants_last_logits}, {.wants = wants_last_logits}};
-    const struct attn_stage stage = {.L = L, .has = {[ATTN_ACT_LOGITS] = true, [ATTN_ACT_PATTERN] = true}};
+    const struct attn_hook_points hooks = {.L = L, .has = {[ATTN_ACT_LOGITS] = true, [ATTN_ACT_PATTERN] = true}};
     const unsigned all = ATTN_WATCH | ATTN_EDIT;
     unsigned flags[3 * (L + 1) * ATTN_ACTS], *beyond = flags + 2 * (L + 1) * ATTN_ACTS;
     struct attn_trace t = {.obs = obs, .n_obs = 2, .L = L, .want = flags};
@@ -222,7 +222,7 @@ START_TEST(only_observers_are_asked)
     memset(flags, 0, sizeof flags);
     for (size_t i = 0; i < (L + 1) * ATTN_ACTS; i++)
         beyond[i] = all;
-    attn_trace_ask(&t, &stage, 0);
+    attn_trace_ask(&t, &hooks, 0);
     ck_assert(attn_trace_wants(&t, ATTN_ACT_LOGITS, -1, ATTN_WATCH) && !attn_trace_wants(&t, ATTN_ACT_LOGITS, -1, ATTN_EDIT));
     ck_assert(!attn_trace_wants_all(&t, ATTN_ACT_LOGITS, -1) && !attn_trace_wants(&t, ATTN_ACT_PATTERN, 1, ATTN_WATCH));
     for (size_t i = 0; i < (L + 1) * ATTN_ACTS; i++)

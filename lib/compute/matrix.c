@@ -1,10 +1,10 @@
-#include "compute/dense.h"
+#include "compute/matrix.h"
 
 #include <float.h>
 #include <math.h>
 #include <string.h>
 
-void attn_dense_product(double *y, const double *a, const double *b, size_t n, size_t K, size_t m)
+void attn_matrix_product(double *y, const double *a, const double *b, size_t n, size_t K, size_t m)
 {
     memset(y, 0, n * m * sizeof *y);
     for (size_t i = 0; i < n; i++)
@@ -185,7 +185,7 @@ static struct complex shift(const struct hessenberg *h, size_t m, size_t tries)
     return (struct complex){d.re + size_of(at(h, m, m - 1)), d.im};
 }
 
-bool attn_dense_eigenvalues(double *re, double *im, double *a, double *b, size_t n)
+bool attn_matrix_eigenvalues(double *re, double *im, double *a, double *b, size_t n)
 {
     enum { TRIES = 300 };               /* for one eigenvalue; two or three are usual */
     struct hessenberg h = {a, b, n};

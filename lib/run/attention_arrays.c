@@ -1,4 +1,4 @@
-/* attention_plain.c - attention over plain arrays, with the arithmetic of the forward pass. */
+/* attention_arrays.c - attention over plain arrays, with the arithmetic of the forward pass. */
 #include "attn.h"
 
 #include "base/arena.h"
@@ -82,7 +82,7 @@ int attn_attention(float *context, const float *q, const float *k, const float *
     struct copier c = {.at = {a->dots, a->scores, a->pattern}, .next = a->H * a->Tq * a->Tk};
     const struct attn_observer obs = {.wants = copier_wants, .watch = copier_watch, .self = &c};
     struct attn_trace trace = {.obs = &obs, .n_obs = 1, .L = 1, .want = c.want};
-    const struct attn_stage stage = {.L = 1,
+    const struct attn_hook_points hooks = {.L = 1,
                                      .has = {[ATTN_ACT_DOTS] = true, [ATTN_ACT_SCORES] = true,
                                              [ATTN_ACT_PATTERN] = true}};
     struct attn_scratch scratch = scratch_of(a);
@@ -98,7 +98,7 @@ int attn_attention(float *context, const float *q, const float *k, const float *
     }
     if (rc)
         goto out;
-    attn_trace_ask(&trace, &stage, 0);
+    attn_trace_ask(&trace, &hooks, 0);
     for (size_t b = 0; b < a->batch; b++)
         seq[b] = seq_of(a, b, context, q, k, v);
     struct attn_heads h = heads_of(a, seq, &scratch, &trace);

@@ -407,7 +407,8 @@ static int check_edited(const struct attn_attribution *a, int act, struct attn_e
 static int check_edits(const struct attn_attribution *a, struct attn_err *err)
 {
     const struct attn_edits *edits = a->o->edits;
-    struct attn_venue v = {.hooks = attn_model_hook_points(a->model, &a->o->kind), .linear = a->o->kind.form == ATTN_LINEAR};
+    struct attn_venue v = {.hooks = attn_model_hook_points(a->model, &a->o->kind),
+                           .linear = a->o->kind.form == ATTN_LINEAR};
     struct attn_edit_reaches all = {0};
     int rc = ATTN_OK;
     attn_model_info(a->model, &v.info);

@@ -4,9 +4,9 @@
  *            | loss                              mean of -log p(token | those before it)
  *            | kl                                KL(reference || this) at the last position
  *
- * A new f is a value of enum attn_term_of before ATTN_TERMS, its name in kinds[] of metric.c, and in measure.c its value
- * (term) and derivative (attn_metric_gradient); a new metric of a whole text is a value of enum attn_metric_form, read
- * by attn_metric_new and measured beside loss.
+ * A new f is a value of enum attn_term_of before ATTN_TERMS, its name in kinds[] of metric.c, and in measure.c its
+ * value (term) and derivative (attn_metric_gradient); a new metric of a whole text is a value of enum attn_metric_form,
+ * read by attn_metric_new and measured beside loss.
  *
  * A metric is read once (metric.c) and bound to each text: tokens get their ids, positions their rows.  Its value is a
  * sum over rows of logits (measure.c), so that whoever has one row at a time never needs all of them. */

@@ -235,8 +235,8 @@ static bool first_rows_copy(const struct attn_item_sums *o, const struct attn_ch
 }
 
 /* The same in bf16, where a whole chunk is packed at its first block unless the first rows do that, block by block. */
-static size_t pack_bf16(struct attn_operands *a, const struct attn_item_sums *o, const struct panel_step *b, float *packed,
-                        struct attn_prefetch *prefetch)
+static size_t pack_bf16(struct attn_operands *a, const struct attn_item_sums *o, const struct panel_step *b,
+                        float *packed, struct attn_prefetch *prefetch)
 {
     const struct attn_mat *w = o->it.to->w;
     const struct attn_chunk *c = &b->c;

@@ -64,7 +64,8 @@ void attn_derive_formula(struct attn_derivation *d, const struct attn_formula *f
 void attn_derive_sum(struct attn_derivation *d, struct attn_number result, const char *fmt, ...)
     __attribute__((format(printf, 3, 4)));
 /* Adds a term to the last sum; b is used in products and quotients only. */
-void attn_derive_term(struct attn_derivation *d, enum attn_addend_kind kind, struct attn_number a, struct attn_number b);
+void attn_derive_term(struct attn_derivation *d, enum attn_addend_kind kind, struct attn_number a,
+                      struct attn_number b);
 void attn_derive_left_out(struct attn_derivation *d, size_t count, struct attn_number sum);
 
 /* Begins a table; its cells follow row by row, the headings first. */

@@ -311,8 +311,8 @@ static int fill(struct attn_select *s, struct attn_err *err)
     return rc;
 }
 
-int attn_select_make(struct attn_select **out, const struct attn_hook_points *hooks, const char *model, const char *show,
-                     const char *layers, const char *heads, struct attn_err *err)
+int attn_select_make(struct attn_select **out, const struct attn_hook_points *hooks, const char *model,
+                     const char *show, const char *layers, const char *heads, struct attn_err *err)
 {
     *out = NULL;
     struct attn_select *s = calloc(1, sizeof *s);

@@ -11,8 +11,8 @@
 #include "trace/trace.h"
 
 /* The public constructor, attn_select_new, calls this.  `model` is the model's name, for messages. */
-int attn_select_make(struct attn_select **out, const struct attn_hook_points *hooks, const char *model, const char *show,
-                     const char *layers, const char *heads, struct attn_err *err);
+int attn_select_make(struct attn_select **out, const struct attn_hook_points *hooks, const char *model,
+                     const char *show, const char *layers, const char *heads, struct attn_err *err);
 
 bool attn_select_tokens(const struct attn_select *s);               /* the token table was named */
 /* The selected heads of an activation, ascending; *n is 0 without a head axis.  Lives as long as s. */

@@ -53,13 +53,14 @@ struct attn_draw_step { enum attn_drawing how; const char *of; float lo, hi; siz
 #define DRAW(manner, ...) {.how = ATTN_DRAW_##manner, .of = __VA_ARGS__}
 
 /* An example before it is computed. */
+enum { ATTN_DRAW_STEPS = 5 };
 struct attn_setup {
     struct attn_example e;              /* sizes, kind, and inputs that are given */
     const char *const *names, *const *columns;          /* of its tokens, for rows, and for columns that are keys */
     const size_t *ids;                  /* of its tokens, to be embedded */
     uint64_t seed;
     const struct attn_setup *after;     /* has its inputs, and goes on with its random numbers; NULL: has a seed */
-    struct attn_draw_step draw[5];
+    struct attn_draw_step draw[ATTN_DRAW_STEPS];        /* those after the last are nothing */
 };
 
 /* ---- rows of an article (lesson.c) ---- */

@@ -112,7 +112,7 @@ void attn_example_draw(struct attn_lesson *r, struct attn_example *e, const stru
         e->values = before.values;
     } else
         attn_rng_seed(&r->rng, s->seed);
-    for (const struct attn_draw_step *how = s->draw; how->how; how++)
+    for (const struct attn_draw_step *how = s->draw; how < s->draw + ATTN_DRAW_STEPS && how->how; how++)
         if (how->how == ATTN_DRAW_SEED)
             attn_rng_seed(&r->rng, s->seed);
         else if (how->how == ATTN_DRAW_EMBEDDED)

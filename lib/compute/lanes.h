@@ -99,13 +99,14 @@ enum { IN = 4 };
 #define DFOLD(f) f(1)
 #endif
 
-/* A register of floats, of their bits, of doubles and of theirs; and floats anywhere in memory. */
+/* A register of floats, of their bits, of doubles and of theirs; and floats anywhere in memory, at odd addresses, too:
+ * rows of 16-bit numbers are read as floats. */
 typedef float vf __attribute__((vector_size(4 * IN)));
 typedef int32_t vi __attribute__((vector_size(4 * IN)));
 typedef uint32_t vu __attribute__((vector_size(4 * IN)));
 typedef double vd __attribute__((vector_size(4 * IN)));
 typedef uint64_t vl __attribute__((vector_size(4 * IN)));
-typedef float anywhere __attribute__((vector_size(4 * IN), aligned(4), may_alias));
+typedef float anywhere __attribute__((vector_size(4 * IN), aligned(1), may_alias));
 typedef struct { vf v[LANES / IN]; } v16;
 typedef struct { vd v[2 * LANES / IN]; } d16;
 #define V16(name, parameters, value) static inline v16 name parameters { v16 to; EACH(to.v[i] = value) return to; }

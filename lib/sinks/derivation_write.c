@@ -10,6 +10,7 @@
 #include "base/err.h"
 #include "picture/pages.h"
 #include "sinks/print.h"
+#include "table/cells.h"
 #include "text/label.h"
 
 /* ---- printing what all formats share --------------------------------------------------- */
@@ -224,27 +225,12 @@ static int write_text(struct attn_out *o, const struct attn_derivation *d, const
 
 /* ---- Markdown: tables with pipes, formulas and sums as code ---------------------------- */
 
-/* Escapes what Markdown could take for emphasis, a link, an element or the end of a cell, so that a token shows as it
- * is. */
-static void md_escaped(struct attn_out *o, const char *s)
-{
-    for (; *s; s++) {
-        if (*s == '<' || *s == '&') {
-            attn_out_str(o, *s == '<' ? "&lt;" : "&amp;");
-            continue;
-        }
-        if (strchr("\\`*_{}[]#|~$!>", *s))
-            attn_out_char(o, '\\');
-        attn_out_char(o, *s);
-    }
-}
-
 static void md_cell(struct attn_out *o, const struct attn_cell *c)
 {
     char buf[ATTN_NUM_FIXED_MAX + 1];
     const char *s = attn_cell_shown(buf, c), *around = c->strong && *s ? "**" : "";
     attn_out_printf(o, "| %s", around);
-    md_escaped(o, s);
+    attn_cell_markdown(o, s);
     attn_out_printf(o, "%s ", around);
 }
 
@@ -263,7 +249,7 @@ static void md_table(struct attn_out *o, const struct attn_passage *p)
 
 static void md_paragraph(struct attn_out *o, const char *s)
 {
-    md_escaped(o, s);
+    attn_cell_markdown(o, s);
     attn_out_char(o, '\n');
 }
 
@@ -346,9 +332,9 @@ static const char style_sheet[] =
     "}\nth:first-child { text-align: left; }\n.strong { font-weight: 600; background: var(--mark); color: var(--ink); "
     "}\n.sum { margin: .25rem 0 .25rem 2rem; text-indent: -1rem; font-variant-numeric: tabular-nums; }\ninput { font: "
     "inherit; width: 7rem; color: inherit; background: var(--mark); border: 0; border-bottom: 1px solid var(--ink); "
-    "}\npre { white-space: pre-wrap; margin-left: 2rem; }\nmath { font-size: 1.1rem; padding: .25rem 0; }\n@media print "
-    "{\n  :root { --ink: #000; --paper: #fff; --quiet: #444; --line: #999; --mark: #eee; }\n  body { max-width: none; "
-    "margin: 0; font-size: 10pt; }\n}\n</style>\n";
+    "}\npre { white-space: pre-wrap; margin-left: 2rem; }\nmath { font-size: 1.1rem; padding: .25rem 0; }\n@media "
+    "print {\n  :root { --ink: #000; --paper: #fff; --quiet: #444; --line: #999; --mark: #eee; }\n  body { max-width: "
+    "none; margin: 0; font-size: 10pt; }\n}\n</style>\n";
 
 static void html_escaped(struct attn_out *o, const char *s)
 {

@@ -111,3 +111,16 @@ void attn_cell_end(struct attn_out *o, const struct attn_record *r, const char *
         line_cell(o, failed, strlen(failed), safe);
     attn_out_char(o, '\n');
 }
+
+void attn_cell_markdown(struct attn_out *o, const char *s)
+{
+    for (; *s; s++) {
+        if (*s == '<' || *s == '&') {
+            attn_out_str(o, *s == '<' ? "&lt;" : "&amp;");
+            continue;
+        }
+        if (strchr("\\`*_{}[]#|~$!>", *s))
+            attn_out_char(o, '\\');
+        attn_out_char(o, *s);
+    }
+}

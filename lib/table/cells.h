@@ -1,4 +1,4 @@
-/* cells.h - the fields of CSV.
+/* cells.h - the fields of CSV, and the texts of Markdown.
  *
  * A field is quoted as RFC 4180 says when it holds a comma, a quote or a line end, or begins or ends with a space;
  * quotes inside are doubled.  Lines end in \n alone, which every reader accepts.  Readers choke on NUL
@@ -19,5 +19,8 @@ void attn_cell_record(struct attn_out *o, const struct attn_record *r, bool safe
 
 /* What ends a row of a table whose rows are lines: ",id,error" and the line end; line ends in texts become \n. */
 void attn_cell_end(struct attn_out *o, const struct attn_record *r, const char *failed, bool safe);
+
+/* Escapes what Markdown could take for emphasis, a link, an element or the end of a cell. */
+void attn_cell_markdown(struct attn_out *o, const char *s);
 
 #endif

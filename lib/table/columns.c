@@ -236,20 +236,6 @@ static int put_text(struct attn_out *o, struct attn_datum *cell, const struct at
     return ATTN_OK;
 }
 
-/* Escapes what Markdown could take for emphasis, a link, an element or the end of a cell. */
-static void put_escaped(struct attn_out *o, const char *s)
-{
-    for (; *s; s++) {
-        if (*s == '<' || *s == '&') {
-            attn_out_str(o, *s == '<' ? "&lt;" : "&amp;");
-            continue;
-        }
-        if (strchr("\\`*_{}[]#|~$!>", *s))
-            attn_out_char(o, '\\');
-        attn_out_char(o, *s);
-    }
-}
-
 /* cell NULL: the headings and the line below them, which says on which side a column stands. */
 static void put_markdown(struct attn_out *o, const struct attn_table *t, const struct attn_datum *cell)
 {
@@ -264,7 +250,7 @@ static void put_markdown(struct attn_out *o, const struct attn_table *t, const s
             d = attn_datum_str(text);
         }
         attn_out_str(o, "| ");
-        put_visible(o, c, &d, put_escaped);
+        put_visible(o, c, &d, attn_cell_markdown);
         attn_out_char(o, ' ');
     }
     attn_out_str(o, "|\n");

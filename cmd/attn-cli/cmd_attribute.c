@@ -120,13 +120,13 @@ const struct command attribute_command = {
     .usage = "attribute -s TEXT --target TOKEN [-m DIR|NAME] [--foil TOKEN] [--pos P] [--neurons K] [--format F] [-o "
              "PATH]",
     .summary = "which heads and layers a logit comes from",
-    .about = "The residual stream at a position is the sum of what was added to it: embeddings, each head, each bias of "
-             "attention, each MLP.  With the scale of the final norm frozen at what it is for that row, a logit is then "
-             "a sum of one share per part and a constant.  This is direct logit attribution.  Heads are L0H0 and so on; "
-             "where values have biases, these are part of the heads.  bias is that of the final norm and of the output "
-             "layer.  With --foil the difference of two logits is taken apart, which says what favours one token over "
-             "the other.  The remainder is what rounding, or an edit of the stream itself, leaves between the sum and "
-             "the logit.  With edits all numbers are those of the edited run.",
+    .about = "The residual stream at a position is the sum of what was added to it: embeddings, each head, each bias "
+             "of attention, each MLP.  With the scale of the final norm frozen at what it is for that row, a logit is "
+             "then a sum of one share per part and a constant.  This is direct logit attribution.  Heads are L0H0 and "
+             "so on; where values have biases, these are part of the heads.  bias is that of the final norm and of the "
+             "output layer.  With --foil the difference of two logits is taken apart, which says what favours one "
+             "token over the other.  The remainder is what rounding, or an edit of the stream itself, leaves between "
+             "the sum and the logit.  With edits all numbers are those of the edited run.",
     .examples = (const struct pair[]){
         {"attn-cli attribute -s \"Lily lost her red\" --target \" ball\"", "by the built-in model"},
         {"attn-cli attribute -s \"Lily lost her red\" --target \" ball\" --foil \" dress\" --top 8",

@@ -476,11 +476,11 @@ const struct command batch_command = {
                      "text that contains a comma, a tab or a line end stands in double quotes.  The column called id, "
                      "if there is one, is the id"},
         {"pairs", "a grid (--over) takes records with two texts: {\"text\": \"...\", \"from\": \"...\", \"answer\": \" "
-                  "Mary\", \"foil\": 5}, or \"ids\" and \"from_ids\", and the fields that the metric names, a text that "
-                  "is one token or its id; or the columns text, from and so on, where digits alone are an id"},
+                  "Mary\", \"foil\": 5}, or \"ids\" and \"from_ids\", and the fields that the metric names, a text "
+                  "that is one token or its id; or the columns text, from and so on, where digits alone are an id"},
         {"lines", "end in \\n or \\r\\n; lines of only white space are no records, but count as lines.  A byte order "
-                  "mark at the very start is dropped.  Nothing else ends a line, neither \\r alone nor NUL, which is an "
-                  "error for words and a byte for BPE"},
+                  "mark at the very start is dropped.  Nothing else ends a line, neither \\r alone nor NUL, which is "
+                  "an error for words and a byte for BPE"},
         {"lists", "a file that is one JSON list, [{...}, ...], is refused if its name ends in .json: jq -c '.[]' makes "
                   "lines of it"},
         {"ids", "are labels: two records may have the same id, and equal texts stay two records"},

@@ -46,10 +46,11 @@ const struct command convert_command = {
     .usage = "convert [-m DIR|NAME] -o DIR [--force]",
     .summary = "write a model as a Hugging Face directory with safetensors",
     .about = "Reads a model, pytorch_model.bin and several files of weights included, and writes config.json and the "
-             "files of its tokenizer as they are, and one model.safetensors: every tensor with its name, type and bits.  "
-             "An output layer that PyTorch saved as a second name of the embedding is left out, as safe files may not "
-             "share bytes.  A model of our own format stays one: other libraries read its tensors, but do not know its "
-             "config.json.  Nothing is overwritten without --force, and files appear when all of them are complete.",
+             "files of its tokenizer as they are, and one model.safetensors: every tensor with its name, type and "
+             "bits.  An output layer that PyTorch saved as a second name of the embedding is left out, as safe files "
+             "may not share bytes.  A model of our own format stays one: other libraries read its tensors, but do not "
+             "know its config.json.  Nothing is overwritten without --force, and files appear when all of them are "
+             "complete.",
     .examples = (const struct pair[]){
         {"attn-cli convert -m ./old -o ./new", "from pytorch_model.bin, which only PyTorch reads quickly, to "
                                                "model.safetensors"},

@@ -423,8 +423,8 @@ const struct command generate_command = {
     .run = generate,
     .usage = "generate -s TEXT [-m DIR|NAME] [-n N] [--temperature T] [--format F] [-o PATH]",
     .summary = "continue a prompt",
-    .about = "Prints the prompt and its continuation, as it is generated; an end-of-text token is not printed, and on a "
-             "terminal control bytes are shown, as \\x1B, instead of obeyed.  JSON has every token with its "
+    .about = "Prints the prompt and its continuation, as it is generated; an end-of-text token is not printed, and on "
+             "a terminal control bytes are shown, as \\x1B, instead of obeyed.  JSON has every token with its "
              "log-probability (natural, at temperature 1, null for the first), the continuation as text, and why it "
              "stopped: length (-n tokens), eos, context (n_ctx tokens, including the prompt) or text (--stop).  Each "
              "token is computed once, with a key/value cache.  With -o the whole text then runs once more, as in run, "

@@ -263,11 +263,11 @@ const struct command heads_command = {
              "out, and where no row gives one the score is - (null in JSON, empty in CSV).  Rows of several texts are "
              "pooled.  The row `chance` is what equal weights would give; a head is named after the largest of its "
              "shares that is at least twice chance and 0.1 above it; without such a share it gets no name.  Without a "
-             "text, random ids are repeated: there `induction` is the share of what came after the same token the first "
-             "time, and the losses of both halves say whether the model repeats at all.  With edits, scores are those "
-             "of the edited run, except `copying`, which depends only on weights.  For more texts than one machine can "
-             "take, 'batch --summary PATH --summary-form tidy' writes the scores of each, in shards that 'merge' "
-             "joins.",
+             "text, random ids are repeated: there `induction` is the share of what came after the same token the "
+             "first time, and the losses of both halves say whether the model repeats at all.  With edits, scores are "
+             "those of the edited run, except `copying`, which depends only on weights.  For more texts than one "
+             "machine can take, 'batch --summary PATH --summary-form tidy' writes the scores of each, in shards that "
+             "'merge' joins.",
     .examples = (const struct pair[]){
         {"attn-cli heads -m induction --repeat 24",
          "which heads look back to the same token, and to what came after it"},

@@ -97,8 +97,8 @@ static void text_cost(const char *what, const struct attn_cost *c)
     static const char *const size[] = {" B", " KiB", " MiB", " GiB"};
     printf("  %s\n    memory      %" PRIu64 " bytes", what, c->memory);
     print_scaled(c->memory, 1024, size);
-    printf(", %" PRIu64 " of them scratch\n    shows       %" PRIu64 " numbers in %" PRIu64 " activations\n    npy         %"
-           PRIu64 " bytes", c->scratch, c->numbers, c->activations, c->npy);
+    printf(", %" PRIu64 " of them scratch\n    shows       %" PRIu64 " numbers in %" PRIu64 " activations\n"
+           "    npy         %" PRIu64 " bytes", c->scratch, c->numbers, c->activations, c->npy);
     print_scaled(c->npy, 1024, size);
     printf("\n    csv         about %" PRIu64 " bytes", c->csv);
     print_scaled(c->csv, 1024, size);
@@ -212,9 +212,9 @@ static void json_head(const struct facts *f)
 
 static void json_cost(const char *key, const struct attn_cost *c)
 {
-    printf("\"%s\": {\"memory\": %" PRIu64 ", \"scratch\": %" PRIu64 ", \"activations\": %" PRIu64 ", \"numbers\": %" PRIu64
-           ", \"npy\": %" PRIu64 ", \"csv\": %" PRIu64 "}", key, c->memory, c->scratch, c->activations, c->numbers,
-           c->npy, c->csv);
+    printf("\"%s\": {\"memory\": %" PRIu64 ", \"scratch\": %" PRIu64 ", \"activations\": %" PRIu64
+           ", \"numbers\": %" PRIu64 ", \"npy\": %" PRIu64 ", \"csv\": %" PRIu64 "}", key, c->memory, c->scratch,
+           c->activations, c->numbers, c->npy, c->csv);
 }
 
 static void json_run(const struct facts *f)

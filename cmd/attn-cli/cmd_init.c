@@ -273,15 +273,15 @@ const struct command init_command = {
     .usage = "init -o DIR [--family NAME] [--vocab FILE] [--seed N] [--n-layer N] [--d-model N] ...",
     .summary = "make a model directory with seeded weights",
     .about = "Writes config.json, model.safetensors and, if one is given, vocab.json.  The weights are bit for bit "
-             "those that torch draws from the same seed.  Each key of our config.json is an option; with --family, only "
-             "the sizes and --tied can be given.",
+             "those that torch draws from the same seed.  Each key of our config.json is an option; with --family, "
+             "only the sizes and --tied can be given.",
     .examples = (const struct pair[]){
         {"attn-cli init -o ./tiny --vocab vocab.json --n-layer 2 --n-head 2 --d-model 48", "the words of a vocabulary"},
         {"attn-cli init -o ./tiny --config config.json --seed 7", "an existing configuration"},
         {"attn-cli init -o ./large --family gpt2 --dtype F16",
          "as large as GPT-2, for measurements; no tokenizer, so use --ids"},
-        {"attn-cli init -o ./seeded --vocab-size 6 --n-layer 1 --n-head 1 --d-model 3 --d-head 2 --d-value 4 --seed 123 "
-         "--draw 'embed:randn q:rand k:rand v:rand'", "numbers drawn in an order of your own"},
+        {"attn-cli init -o ./seeded --vocab-size 6 --n-layer 1 --n-head 1 --d-model 3 --d-head 2 --d-value 4 --seed "
+         "123 --draw 'embed:randn q:rand k:rand v:rand'", "numbers drawn in an order of your own"},
         {NULL, NULL}},
     .list_title = "Recipes (steps separated by white space or ;, done from left to right)",
     .list = (const struct pair[]){

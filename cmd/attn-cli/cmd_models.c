@@ -153,8 +153,8 @@ const struct command models_command = {
     .summary = "list the models that are there: built in, installed, in Hugging Face's cache",
     .about = "Lists every model that -m takes by name: those built in, the directories in ATTN_MODEL_PATH, the "
              "installed ones, and what Hugging Face's tools have downloaded (HF_HUB_CACHE, HUGGINGFACE_HUB_CACHE, "
-             "HF_HOME, or ~/.cache/huggingface/hub), with family, number of parameters and context.  Where two have the "
-             "same name, the later one has its path instead.  Nothing is downloaded.",
+             "HF_HOME, or ~/.cache/huggingface/hub), with family, number of parameters and context.  Where two have "
+             "the same name, the later one has its path instead.  Nothing is downloaded.",
     .examples = (const struct pair[]){
         {"attn-cli models", "which models can I use?"},
         {"attn-cli models --format json | jq -r '.[] | select(.error == null) | .name'",

@@ -156,8 +156,8 @@ static const struct option options[] = {
                                                  "text or an id, pos the row, the last one by default",
      .flags = OPT_COUNTS | OPT_USUAL},
     {0, "method", OPT_LIST, &o.method, "M", "exact: a run for each piece (the default); gradient: all predicted from "
-                                            "one gradient; ig:STEPS: from the mean gradient of so many runs between the "
-                                            "texts' embeddings", .choices = methods,
+                                            "one gradient; ig:STEPS: from the mean gradient of so many runs between "
+                                            "the texts' embeddings", .choices = methods,
          .flags = OPT_COUNTS | OPT_USUAL},
     {0, "format", OPT_CHOICE, &o.format, "F", NULL, .choice = answer_format, .explain = explain_format,
      .section = OF_OUTPUT, .flags = OPT_COUNTS | OPT_USUAL},
@@ -182,8 +182,8 @@ const struct command patch_command = {
     .examples = (const struct pair[]){
         {"attn-cli patch -m tiny -s \"Lily lost her red ball\" --from \"Lily lost her big ball\" --what resid_pre "
          "--over layer,pos --metric 'logprob(\".\")'", "where the difference between two texts is carried"},
-        {"attn-cli patch -m ./gpt2 -s \"When Mary and John went out, John gave it to\" --from \"When Mary and John went "
-         "out, Mary gave it to\" --what context --over layer,head --metric 'logit(\" Mary\")-logit(\" John\")' -o "
+        {"attn-cli patch -m ./gpt2 -s \"When Mary and John went out, John gave it to\" --from \"When Mary and John "
+         "went out, Mary gave it to\" --what context --over layer,head --metric 'logit(\" Mary\")-logit(\" John\")' -o "
          "heads.png",
              "which heads decide"},
         {"attn-cli patch -m tiny --ids 634,1085,324,723,500 --from-ids 767,1085,343,723,500 --what mlp.out --over "

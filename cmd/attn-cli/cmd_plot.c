@@ -92,8 +92,8 @@ const struct command plot_command = {
     .summary = "draw saved matrices",
     .about = "Draws what a run wrote, or any matrices: PATH is an .npy, .npz, .csv or .tidy file, the JSON document of "
              "run, manifest.json or the directory it is in.  Labels come from the manifest, the document or the table; "
-             "if there are none, rows and columns are numbered.  Numbers may be float16, float32 or float64; arrays are "
-             "[rows,columns] or [heads,rows,columns].  A directory that train --watch-every wrote is drawn as a "
+             "if there are none, rows and columns are numbered.  Numbers may be float16, float32 or float64; arrays "
+             "are [rows,columns] or [heads,rows,columns].  A directory that train --watch-every wrote is drawn as a "
              "history, one row per head, from the first step to the last.  NaN has a colour of its own and is counted.",
     .examples = (const struct pair[]){
         {"attn-cli run -s \"Life is short\" -o out.npz && attn-cli plot out.npz", "on the terminal"},

@@ -258,9 +258,9 @@ const struct command tokenize_command = {
     .summary = "text to token ids and back",
     .about = "Shows how a model reads a text: index, id, token and the bytes of the text it came from.  It needs no "
              "weights, only a directory with a vocabulary: vocab.json for words; vocab.json and merges.txt, or "
-             "tokenizer.json, for byte-level BPE.  In the table a dot stands for a space, arrows for line feed and tab, "
-             "and \\xE2 for a byte that is no character by itself.  An empty text is no error: it has no tokens, except "
-             "those that a template adds.",
+             "tokenizer.json, for byte-level BPE.  In the table a dot stands for a space, arrows for line feed and "
+             "tab, and \\xE2 for a byte that is no character by itself.  An empty text is no error: it has no tokens, "
+             "except those that a template adds.",
     .examples = (const struct pair[]){
         {"attn-cli tokenize -s \"Life is short, eat dessert first\"", "a table of tokens"},
         {"attn-cli tokenize -f note.txt --format ids", "ids only, for scripts"},

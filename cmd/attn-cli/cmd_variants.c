@@ -84,9 +84,9 @@ const struct command variants_command = {
     .summary = "one sentence under every kind of attention: what changes, what it costs",
     .about = "Runs the sentence with the model's own attention, then, on the same weights, with each kind in every "
              "layer, and compares: the largest and the mean difference of patterns, context vectors and the last "
-             "residual stream, over all layers and heads; the divergence of the next token's probabilities if there are "
-             "logits; scores and operations; memory when nothing is watched; and the time attention takes.  Then it "
-             "draws one head under each kind.",
+             "residual stream, over all layers and heads; the divergence of the next token's probabilities if there "
+             "are logits; scores and operations; memory when nothing is watched; and the time attention takes.  Then "
+             "it draws one head under each kind.",
     .examples = (const struct pair[]){
         {"attn-cli variants -s \"Life is short, eat dessert first\"", "every kind, as tables and shades"},
         {"attn-cli variants -m ./gpt2 -f note.txt --kinds \"causal window:64 linear\" --layer 3 --head 5",

@@ -245,9 +245,9 @@ static void zsh(FILE *f)
     words(f, attn_model_builtin(), " ");
     fputs(")\n    _alternative 'names:model:compadd -a names' 'directories:directory:_files "
           "-/'\n}\n\n_attn_cli_files()\n{\n    _alternative \"words:word:($*)\" "
-          "'files:file:_files'\n}\n\n_attn_cli()\n{\n    if (( CURRENT == 2 )); then\n        _attn_cli_commands\n        "
-          "return\n    fi\n    local program=$words[1] command=$words[2]\n    shift words\n    (( CURRENT-- ))\n    "
-          "case $command in\n", f);
+          "'files:file:_files'\n}\n\n_attn_cli()\n{\n    if (( CURRENT == 2 )); then\n        "
+          "_attn_cli_commands\n        return\n    fi\n    local program=$words[1] command=$words[2]\n    shift "
+          "words\n    (( CURRENT-- ))\n    case $command in\n", f);
     for (size_t i = 0; commands[i]; i++)
         zsh_command(f, commands[i]);
     fputs("    esac\n}\n\n_attn_cli \"$@\"\n", f);

@@ -30,8 +30,8 @@ struct size { const char *option, *key; uint64_t value; };
 #define RMS(eps) "\"rms_norm_eps\": " eps
 #define THETA(x) "\"rope_theta\": " x
 #define TANH "\"gelu_pytorch_tanh\""
-#define GEMMA2 "\"hidden_act\": " TANH ", \"hidden_activation\": " TANH ", " RMS("1e-06") ", \"query_pre_attn_scalar\": 16, " \
-    "\"sliding_window\": 32"
+#define GEMMA2 "\"hidden_act\": " TANH ", \"hidden_activation\": " TANH ", " RMS("1e-06") \
+    ", \"query_pre_attn_scalar\": 16, \"sliding_window\": 32"
 
 enum { SIZES = 9 };
 
@@ -49,8 +49,8 @@ static const struct family { const char *name, *note, *model_class, *rest; struc
      "\"hidden_act\": \"gelu\", \"layer_norm_eps\": 1e-05, \"rotary_pct\": 0.25",
      {VOCAB, CONTEXT, BLOCKS, WIDTH, MLP(256)}},
     {"gptj", NULL, "GPTJForCausalLM",
-     "\"activation_function\": \"gelu_new\", \"layer_norm_epsilon\": 1e-05, \"rotary_dim\": 8, \"tie_word_embeddings\": "
-     "false", {
+     "\"activation_function\": \"gelu_new\", \"layer_norm_epsilon\": 1e-05, \"rotary_dim\": 8, "
+     "\"tie_word_embeddings\": false", {
         VOCAB, {"n-ctx", "n_positions", 128}, {"n-layer", "n_layer", 2}, {"n-head",
                                                                           "n_head", 4}, {"d-model", "n_embd", 64},
         {"d-mlp", "n_inner", 0}}},
@@ -87,11 +87,12 @@ static const struct family { const char *name, *note, *model_class, *rest; struc
                                                   "\"tie_word_embeddings\": true", LLAMA_SIZES},
     {"stablelm", NULL, "StableLmForCausalLM",
      SILU ", \"layer_norm_eps\": 1e-05, " THETA("10000.0") ", \"partial_rotary_factor\": 0.25, \"use_qkv_bias\": "
-                                                           "true,\n \"qk_layernorm\": false, \"use_parallel_residual\": "
-                                                           "false", {VOCAB, CONTEXT, BLOCKS, GROUPS, WIDTH, MLP(176)}},
+                                                           "true,\n \"qk_layernorm\": false, "
+                                                           "\"use_parallel_residual\": false",
+     {VOCAB, CONTEXT, BLOCKS, GROUPS, WIDTH, MLP(176)}},
     {"starcoder2", NULL, "Starcoder2ForCausalLM",
-     "\"hidden_act\": " TANH ", \"norm_epsilon\": 1e-05, " THETA("100000.0") ", \"use_bias\": true, \"sliding_window\": "
-                                                                             "32", PLAIN_SIZES},
+     "\"hidden_act\": " TANH ", \"norm_epsilon\": 1e-05, " THETA("100000.0") ", \"use_bias\": true, "
+                                                                             "\"sliding_window\": 32", PLAIN_SIZES},
     {"opt", NULL, "OPTForCausalLM",
      "\"activation_function\": \"relu\", \"do_layer_norm_before\": true, \"enable_bias\": true", {
         VOCAB, CONTEXT, BLOCKS, WIDTH, {"d-mlp", "ffn_dim", 256}}},

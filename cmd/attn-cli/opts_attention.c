@@ -118,8 +118,8 @@ const struct pair *attention_kinds(void)
 {
     static const struct pair dropout = {
         "--dropout P", "drops the weight of q for k where S(S(S(S(SEED + layer) + head) + q) + k), its 53 high bits "
-                       "read as a number from 0 to 1, is below P; S(x) is the first number of splitmix64 seeded with x.  "
-                       "So neither threads nor batches change it"};
+                       "read as a number from 0 to 1, is below P; S(x) is the first number of splitmix64 seeded with "
+                       "x.  So neither threads nor batches change it"};
     static struct pair list[KINDS_MOST + 2];
     size_t n = 0;
     for (const struct attn_kind_row *row = NULL; (row = attn_kind_next(row)) && n < KINDS_MOST;)

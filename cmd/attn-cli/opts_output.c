@@ -275,8 +275,8 @@ static void explain_letters(char help[OPTION_HELP])
 
 const struct option picture_options[] = {
     {0, "color-scale", OPT_CHOICE, &look.scale, "SCALE",
-     "pictures: colours show numbers as they are (linear, the default), their logarithms (log; of magnitudes, on either "
-     "side of 0, where some are negative), or each row divided by its largest number (row)",
+     "pictures: colours show numbers as they are (linear, the default), their logarithms (log; of magnitudes, on "
+     "either side of 0, where some are negative), or each row divided by its largest number (row)",
      .choices = scales, .section = OF_PICTURE, .flags = OPT_COUNTS | OPT_USUAL},
     {0, "palette", OPT_CHOICE, &look.palette, "NAME",
      "pictures: viridis (the default), magma, cividis or gray, from dark "

@@ -170,7 +170,8 @@ void progress_start(struct progress *p, const struct attn_model *m, bool wanted)
 {
     struct attn_info info;
     attn_model_info(m, &info);
-    *p = (struct progress){.on = wanted && !common.quiet && isatty(STDERR_FILENO), .layers = info.L, .start = attn_clock_now()};
+    *p = (struct progress){.on = wanted && !common.quiet && isatty(STDERR_FILENO), .layers = info.L,
+                           .start = attn_clock_now()};
 }
 
 /* Each block ends with this activation, and it is computed anyway, so watching it costs nothing. */

@@ -178,8 +178,8 @@ const char tool_description[] =
     "Loads a JSON vocabulary and binary weights, turns a sentence into tokens, embeds it, runs stacked causal "
     "multi-head attention blocks, and shows or dumps every number on the way: attention matrices and context vectors "
     "first.  Data goes to standard output, everything else to standard error.  Options may come in any order after the "
-    "command; \"-\" is standard input or output; all indices count from 0.  The same command gives the same bits at any "
-    "number of threads.";
+    "command; \"-\" is standard input or output; all indices count from 0.  The same command gives the same bits at "
+    "any number of threads.";
 
 const struct pair tool_examples[] = {
     {"attn-cli run -s \"Life is short, eat dessert first\"", "who attends to whom, and the context vectors, with the "

@@ -102,10 +102,10 @@ const char *option_given(const struct option *o);
 bool option_each(struct given *out, const struct command *c, const struct option *o, size_t i);
 
 /* All commands, in the order of the help.  A new one is a name here and a file that ends with NAME_command. */
-#define COMMANDS(each) each(run) each(batch) each(merge) each(tokenize) each(generate) each(score) each(heads) each(lens) \
-    each(attribute) each(patch) each(explain) each(variants) each(diff) each(plot) each(info) each(models) each(convert) \
-    each(vocab) each(init) \
-    each(train) each(bench) each(help)
+#define COMMANDS(each) \
+    each(run) each(batch) each(merge) each(tokenize) each(generate) each(score) each(heads) each(lens) \
+    each(attribute) each(patch) each(explain) each(variants) each(diff) each(plot) each(info) each(models) \
+    each(convert) each(vocab) each(init) each(train) each(bench) each(help)
 #define DECLARE_COMMAND(name) extern const struct command name##_command;
 COMMANDS(DECLARE_COMMAND)
 
@@ -135,7 +135,8 @@ bool compute_bf16(void);                /* whether --compute asks for bf16 */
 #define COUNT_OPTION(name, to, help, ...) {0, name, OPT_NUMBER, to, "N", help, .max = INT32_MAX, __VA_ARGS__}
 #define REAL_OPTION(name, to, help, ...) {0, name, OPT_REAL, to, "X", help, __VA_ARGS__}
 #define CHOICE_OPTION(name, to, list, help, ...) {0, name, OPT_CHOICE, to, "KIND", help, .choices = list, __VA_ARGS__}
-#define SWITCH_OPTION(name, to, help, ...) {0, name, OPT_SWITCH, to, "true|false", help, .choices = key_truths, __VA_ARGS__}
+#define SWITCH_OPTION(name, to, help, ...) \
+    {0, name, OPT_SWITCH, to, "true|false", help, .choices = key_truths, __VA_ARGS__}
 extern const char *const key_truths[], *const key_positions[], *const key_norms[], *const key_masks[],
     *const key_scales[], *const key_dtypes[];
 const char *mlp_choice(size_t i);       /* NULL after the last */

@@ -357,7 +357,8 @@ static int make_picture(struct picture *p, const struct attn_lens *s, const stru
                         struct attn_err *err)
 {
     float *own = NULL;
-    *p = (struct picture){.of = s, .album = {.model = s->model->source.name, .text = s->o->text, .text_len = s->o->text_len,
+    *p = (struct picture){.of = s, .album = {.model = s->model->source.name, .text = s->o->text,
+                          .text_len = s->o->text_len,
                                              .queries = &points->tokens, .keys = s->tokens, .edits = s->o->edits}};
     name_probability(p->whose, s);
     int rc = attn_look_make(&p->look, &s->o->picture, err);
@@ -392,11 +393,11 @@ static const char html_style[] =
     ".4rem; white-space: pre; text-align: left; font-weight: normal; }\nth { color: #5a5a5a; background: #fff; "
     "position: sticky; top: 0; }\nth[scope=row] { left: 0; }\ntd { -webkit-print-color-adjust: exact; "
     "print-color-adjust: exact; forced-color-adjust: none; }\n.bar { display: inline-block; width: 10rem; height: "
-    ".75rem; vertical-align: middle; -webkit-print-color-adjust: exact; print-color-adjust: exact; forced-color-adjust: "
-    "none; }\n@media screen and (prefers-color-scheme: dark) { body, th { background: #0f1318; color: #e6edf3; } "
-    "}\n@media print { @page { size: landscape; margin: 10mm; } body { margin: 0; } .wide { overflow: visible; "
-    "max-height: none; }\ntable { width: 100%; font-size: 7pt; } th { position: static; }\nth, td { padding: 1pt 2pt; "
-    "white-space: normal; overflow-wrap: anywhere; } }\n</style>\n</head>\n<body>\n";
+    ".75rem; vertical-align: middle; -webkit-print-color-adjust: exact; print-color-adjust: exact; "
+    "forced-color-adjust: none; }\n@media screen and (prefers-color-scheme: dark) { body, th { background: #0f1318; "
+    "color: #e6edf3; } }\n@media print { @page { size: landscape; margin: 10mm; } body { margin: 0; } .wide { "
+    "overflow: visible; max-height: none; }\ntable { width: 100%; font-size: 7pt; } th { position: static; }\nth, td { "
+    "padding: 1pt 2pt; white-space: normal; overflow-wrap: anywhere; } }\n</style>\n</head>\n<body>\n";
 
 /* What a pointer over the cell shows: all that is known of it. */
 static void html_hint(struct attn_out *o, const struct attn_lens *s, size_t i)

@@ -168,7 +168,8 @@ int attn_editor_choose(const struct attn_chosen **out, struct attn_editor *e, si
 
 /* ---- checks ---- */
 
-struct rows_of { struct attn_editor *e; const struct attn_edit *edit; const struct attn_edited *text; const int32_t *ids; size_t n;
+struct rows_of { struct attn_editor *e; const struct attn_edit *edit; const struct attn_edited *text;
+    const int32_t *ids; size_t n;
                  const char *noun; };
 
 /* The token of the text that was probably meant: the same word with or without a blank before it, or one that is

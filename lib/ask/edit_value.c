@@ -161,9 +161,9 @@ static int read_noise(struct attn_reader *r, struct attn_value *v)
     skip_blanks(r);
     for (start = r->at; is_digit(peek(r));)
         r->at++;
-    return attn_num_parse_u64(r->text + start, r->at - start, &v->seed) ? read_closing(r)
-                                                                     : attn_reader_expected(r, start,
-                                                                                            "a seed, a whole number below 2^64");
+    if (!attn_num_parse_u64(r->text + start, r->at - start, &v->seed))
+        return attn_reader_expected(r, start, "a seed, a whole number below 2^64");
+    return read_closing(r);
 }
 
 /* What may stand behind NUMBER*. */

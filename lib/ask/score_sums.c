@@ -119,7 +119,8 @@ const struct attn_score_sum *attn_scores_chance(const struct attn_scores *t, siz
 /* ---- a pass begins ---- */
 
 /* Grows *array to n items. */
-#define GROW(array, room, n) (((grown = attn_grow(array, &(room), (n), sizeof *(array)))) ? ((array) = grown, true) : false)
+#define GROW(array, room, n) \
+    (((grown = attn_grow(array, &(room), (n), sizeof *(array)))) ? ((array) = grown, true) : false)
 
 static int make_room(struct attn_scores *t, size_t tokens, size_t texts, struct attn_err *err)
 {

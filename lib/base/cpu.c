@@ -193,8 +193,8 @@ int attn_cpu_check(struct attn_err *err)
     const char *target = getenv("LIBXSMM_TARGET");
     if (target && !libxsmm_knows(target))
         return attn_fail(err, ATTN_EFORMAT,
-                         "LIBXSMM_TARGET in the environment is '%.40s', which libxsmm does not know, expected cpx, clx, "
-                         "skx, hsw, snb, wsm, x86 or generic: set one of them, or unset it", target);
+                         "LIBXSMM_TARGET in the environment is '%.40s', which libxsmm does not know, expected cpx, "
+                         "clx, skx, hsw, snb, wsm, x86 or generic: set one of them, or unset it", target);
     if (asked() >= 0)
         return ATTN_OK;
     return attn_fail(err, ATTN_EFORMAT,

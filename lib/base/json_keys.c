@@ -274,7 +274,8 @@ static void put_value(struct attn_out *out, const struct attn_key *k, const void
     switch (k->type) {
     case ATTN_KEY_FIXED: put_text(out, k->words[0].word); break;
     case ATTN_KEY_SIZE: case ATTN_KEY_COUNT: case ATTN_KEY_MAYBE: attn_out_u64(out,
-                                                                               *(const size_t *)(const void *)field); break;
+                                                                               *(const size_t *)(const void *)field);
+                                                                                   break;
     case ATTN_KEY_ID: attn_out_u64(out, *(const size_t *)(const void *)field - 1); break;
     case ATTN_KEY_REAL: case ATTN_KEY_ABOVE: attn_out_f64(out, *(const double *)(const void *)field); break;
     case ATTN_KEY_CHOICE:
@@ -291,7 +292,8 @@ static void put_value(struct attn_out *out, const struct attn_key *k, const void
             attn_out_str(out, "null");
         break;
     case ATTN_KEY_SECTION: attn_keys_write(out, k->keys, from, indent + 2); break;
-    case ATTN_KEY_OFF: case ATTN_KEY_ON: case ATTN_KEY_ONE: case ATTN_KEY_ALL: case ATTN_KEY_REALS: attn_out_str(out, "null"); break;
+    case ATTN_KEY_OFF: case ATTN_KEY_ON: case ATTN_KEY_ONE: case ATTN_KEY_ALL: case ATTN_KEY_REALS: attn_out_str(out,
+        "null"); break;
     }
 }
 

@@ -37,9 +37,9 @@ enum kind {
 struct member { const char *name; enum kind kind; size_t offset; const struct member *of; };
 
 #define AT(member) offsetof(struct attn_sidecar, member)
-#define MARK(mark)                                                                                                      \
-    {"records", WHOLE, AT(mark.records), NULL}, {"failed", WHOLE, AT(mark.failed), NULL},                               \
-    {"next", WHOLE, AT(mark.next), NULL}, {"keys", HEX, AT(mark.keys), NULL},                                           \
+#define MARK(mark) \
+    {"records", WHOLE, AT(mark.records), NULL}, {"failed", WHOLE, AT(mark.failed), NULL}, \
+    {"next", WHOLE, AT(mark.next), NULL}, {"keys", HEX, AT(mark.keys), NULL}, \
     {"bytes", WHOLE, AT(mark.bytes), NULL}, {"summary_bytes", WHOLE, AT(mark.summary_bytes), NULL}
 
 static const struct member synced[] = {MARK(synced), {0}};

@@ -408,7 +408,8 @@ static bool product(struct clue *c)
                          c->model ? "" : " (-m MODEL tries that model's weights)");
 }
 
-static const struct mistake { const char *kind; unsigned acts; bool shapes; bool (*looks)(struct clue *c); } mistakes[] = {
+static const struct mistake { const char *kind; unsigned acts; bool shapes; bool (*looks)(struct clue *c); }
+    mistakes[] = {
     {"bos", ANY, true, extra_bos},
     {"bos", ANY, true, extra_bos_row},
     {"tokens", ANY, true, other_tokens},

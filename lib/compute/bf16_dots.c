@@ -26,8 +26,8 @@ static inline void name##_columns(v16 *col, const char *w, size_t next) \
     col[0] = words16(near.left), col[1] = words16(near.right); \
     col[2] = words16(far.left), col[3] = words16(far.right); \
 } \
-static void name(float *y, size_t ldy, const float *x, size_t ldx, float *words, const char *w, size_t ldw, size_t K, bool more, \
-                 struct attn_prefetch *prefetch, size_t rate) \
+static void name(float *y, size_t ldy, const float *x, size_t ldx, float *words, const char *w, size_t ldw, size_t K, \
+                 bool more, struct attn_prefetch *prefetch, size_t rate) \
 { \
     tile(y, ldy, x, ldx, 1, w, 2 * ldw * size, name##_columns, true, words, TILE_ROWS, K / 2, more, prefetch, rate); \
 }
@@ -92,7 +92,8 @@ void name##_rows(float *y, size_t ldy, const float *x, size_t ldx, const char *w
         eight_steps(y, ldy, x + k / 2, ldx, &eight, &next, cols, size, from, rows); \
     } \
 } \
-static void name(float *y, size_t ldy, const float *x, size_t ldx, const char *w, size_t bytes, size_t n, size_t K, size_t cols) \
+static void name(float *y, size_t ldy, const float *x, size_t ldx, const char *w, size_t bytes, size_t n, size_t K, \
+                 size_t cols) \
 { \
     if (n == 1) \
         name##_rows(y, ldy, x, ldx, w, bytes, K, cols, 1); \
@@ -115,8 +116,8 @@ static void stream_dots(float *y, size_t ldy, const float *x, size_t ldx, const 
 
 #define TRANSPOSED(name, size, from) \
 static inline __attribute__((always_inline)) \
-void name##_rows(float *y, size_t ldy, const float *x, size_t ldx, const void *const *w, size_t K, struct attn_prefetch *prefetch, \
-                 size_t rows) \
+void name##_rows(float *y, size_t ldy, const float *x, size_t ldx, const void *const *w, size_t K, \
+                 struct attn_prefetch *prefetch, size_t rows) \
 { \
     struct sixteen_rows t; \
     struct lines lines; \

@@ -217,7 +217,8 @@ void transposed(float *y, size_t ldy, const float *x, const void *const *w, size
 }
 
 #define TRANSPOSED(name, size, from) \
-static void name(float *y, size_t ldy, const float *x, const void *const *w, size_t n, size_t K, struct attn_prefetch *prefetch) \
+static void name(float *y, size_t ldy, const float *x, const void *const *w, size_t n, size_t K, \
+                 struct attn_prefetch *prefetch) \
 { \
     if (n == 1) \
         transposed(y, ldy, x, w, K, prefetch, size, from, 1); \

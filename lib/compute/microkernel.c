@@ -254,7 +254,8 @@ attn_microkernel *attn_microkernel_of(const struct attn_shape *s)
 const char *attn_microkernel_target(const char **why)
 {
     static const struct attn_shape any = {.rows = 1, .K = 1, .ldx = 1, .ldw = 64, .ldy = 64, .cols = 64};
-    *why = attn_cpu_simd() == ATTN_SIMD_GENERIC ? "these have no fused multiply-add" : "LIBXSMM_TARGET asks for instructions older than AVX2";
+    *why = attn_cpu_simd() == ATTN_SIMD_GENERIC ? "these have no fused multiply-add" :
+        "LIBXSMM_TARGET asks for instructions older than AVX2";
     if (!target())
         return NULL;
     bool have = attn_microkernel_of(&any) || attn_microkernel_counted().kernels > 0;

@@ -102,8 +102,8 @@ static inline void columns_bf16(v16 *col, const char *w, size_t next)
 
 /* The first TILE_ROWS rows of n.  They prefetch their share of what comes next if they are a large part of the work. */
 #define PANEL_COPY(t, type) \
-static void panel_copy_##t(float *y, size_t ldy, const float *x, size_t ldx, float *copy, const void *w, size_t ldw, size_t K, \
-                           bool more, size_t n, struct attn_prefetch *prefetch) \
+static void panel_copy_##t(float *y, size_t ldy, const float *x, size_t ldx, float *copy, const void *w, size_t ldw, \
+                           size_t K, bool more, size_t n, struct attn_prefetch *prefetch) \
 { \
     enum { SIZE = sizeof(type) }; \
     struct attn_prefetch none = {0}; \
@@ -112,7 +112,8 @@ static void panel_copy_##t(float *y, size_t ldy, const float *x, size_t ldx, flo
     for (size_t j = 0; j < ATTN_PANEL; j += TILE) { \
         const char *at = (const char *)w + j * SIZE; \
         if (rate > 0) \
-            tile(y + j, ldy, x, ldx, 1, at, ldw * SIZE, columns_##t, true, copy + j, TILE_ROWS, K, more, prefetch, rate); \
+            tile(y + j, ldy, x, ldx, 1, at, ldw * SIZE, columns_##t, true, copy + j, TILE_ROWS, K, more, prefetch, \
+                rate); \
         else \
             tile(y + j, ldy, x, ldx, 1, at, ldw * SIZE, columns_##t, true, copy + j, TILE_ROWS, K, more, &none, 0); \
     } \
@@ -130,7 +131,8 @@ EACH_TYPE(ROW_PANELS)
 
 /* Of transposed x, whose rows are steps of k.  Both x and w are activations, in the cache already: nothing is
  * prefetched. */
-#define OUTER_OF(n) static void outer##n(float *y, size_t ldy, const float *x, size_t ldx, const float *w, size_t ldw, size_t K) \
+#define OUTER_OF(n) \
+    static void outer##n(float *y, size_t ldy, const float *x, size_t ldx, const float *w, size_t ldw, size_t K) \
 { \
     struct attn_prefetch none = {0}; \
     tile(y, ldy, x, 1, ldx, (const char *)w, ldw * sizeof *w, columns_f32, false, y, n, K, true, &none, 0); \
@@ -184,8 +186,8 @@ void steps_##t(float *y, size_t ldy, const float *x, size_t ldx, const type *w, 
     } \
 } \
 static inline __attribute__((always_inline)) \
-void stream_rows_##t(float *y, size_t ldy, const float *x, size_t ldx, const type *w, size_t ldw, size_t rows, size_t K, \
-                     size_t cols) \
+void stream_rows_##t(float *y, size_t ldy, const float *x, size_t ldx, const type *w, size_t ldw, size_t rows, \
+                     size_t K, size_t cols) \
 { \
     size_t k = 0; \
     struct coming_rows next = coming_rows(w, ldw * sizeof *w, cols * sizeof *w); \
@@ -194,8 +196,8 @@ void stream_rows_##t(float *y, size_t ldy, const float *x, size_t ldx, const typ
     for (; k < K; k++) \
         steps_##t(y, ldy, x + k, ldx, w + k * ldw, ldw, rows, 1, cols, &next); \
 } \
-static void stream_##t(float *y, size_t ldy, const float *x, size_t ldx, const void *w, size_t ldw, size_t n, size_t K, \
-                       size_t cols) \
+static void stream_##t(float *y, size_t ldy, const float *x, size_t ldx, const void *w, size_t ldw, size_t n, \
+                       size_t K, size_t cols) \
 { \
     switch (n) { \
     case 1: stream_rows_##t(y, ldy, x, ldx, w, ldw, 1, K, cols); break; \
@@ -227,7 +229,8 @@ void part_##t(v16 *sum, const float *x, size_t ldx, const v16 part[4], size_t ro
     } \
 } \
 static inline __attribute__((always_inline)) \
-void transposed_rows_##t(float *y, size_t ldy, const float *x, size_t ldx, const void *const *w, size_t rows, size_t K, \
+void transposed_rows_##t(float *y, size_t ldy, const float *x, size_t ldx, const void *const *w, size_t rows, \
+                         size_t K, \
                      struct attn_prefetch *prefetch) \
 { \
     enum { STEPS = PART / sizeof(type), LINE = LINE_BYTES / sizeof(type) }; \
@@ -250,7 +253,8 @@ void transposed_rows_##t(float *y, size_t ldy, const float *x, size_t ldx, const
     UNROLL for (size_t r = 0; r < rows; r++) \
         store(y + r * ldy, sum[r]); \
 } \
-static void stream_transposed_##t(float *y, size_t ldy, const float *x, size_t ldx, const void *const *w, size_t n, size_t K, \
+static void stream_transposed_##t(float *y, size_t ldy, const float *x, size_t ldx, const void *const *w, size_t n, \
+                                  size_t K, \
                  struct attn_prefetch *prefetch) \
 { \
     switch (n) { \

@@ -51,10 +51,11 @@ struct attn_adamw { float beta1, beta2, scale, decay, lr, bias2, eps; };
     /* y[n] = a[n] + b[n]; y[n] += a[n] + b[n] */ \
     DO(sum, (float *y, const float *a, const float *b, size_t n), (y, a, b, n)) \
     DO(add_sum, (float *y, const float *a, const float *b, size_t n), (y, a, b, n)) \
-    /* The largest of s x[n]; -inf if n is 0.  *finite: whether all of them are; only then is the maximum exact, as NaN may or \
-     * may not win. */ \
+    /* The largest of s x[n]; -inf if n is 0.  *finite: whether all of them are; only then is the maximum exact, as \
+     * NaN may or may not win. */ \
     GET(float, max, (const float *x, float s, size_t n, bool *finite), (x, s, n, finite)) \
-    /* x[n] = exp(s x - max), where max is no smaller than any s x; returns their sum.  If max is not finite it is NaN. */ \
+    /* x[n] = exp(s x - max), where max is no smaller than any s x; returns their sum.  If max is not finite it is \
+     * NaN. */ \
     GET(double, exp_and_sum, (float *x, float s, float max, size_t n), (x, s, max, n)) \
     /* x[n] /= (float)sum, correctly rounded: exponentials and their sum become a softmax. */ \
     DO(normalise, (float *x, double sum, size_t n), (x, sum, n)) \
@@ -63,12 +64,14 @@ struct attn_adamw { float beta1, beta2, scale, decay, lr, bias2, eps; };
     /* y[n] = elu(x) + 1: x + 1 above 0, else exp(x) */ \
     DO(feature, (float *y, const float *x, size_t n), (y, x, n)) \
     /* y[n] = (x - mean) / sqrt(var + eps) * w + b; b may be NULL */ \
-    DO(layernorm, (float *y, const float *x, const float *w, const float *b, float eps, size_t n), (y, x, w, b, eps, n)) \
+    DO(layernorm, (float *y, const float *x, const float *w, const float *b, float eps, size_t n), \
+        (y, x, w, b, eps, n)) \
     /* y[n] = x / sqrt(mean(x^2) + eps) * w */ \
     DO(rmsnorm, (float *y, const float *x, const float *w, float eps, size_t n), (y, x, w, eps, n)) \
     /* y[n] = x * Phi(x), Phi being the cumulative normal distribution: the erf form of GELU */ \
     DO(gelu, (float *y, const float *x, size_t n), (y, x, n)) \
-    /* y[n] = x / (1 + exp(-2 u)), u = sqrt(2/pi) (x + 0.044715 x^3): the tanh form of GELU, with which GPT-2 was trained */ \
+    /* y[n] = x / (1 + exp(-2 u)), u = sqrt(2/pi) (x + 0.044715 x^3): the tanh form of GELU, with which GPT-2 was \
+     * trained */ \
     DO(gelu_new, (float *y, const float *x, size_t n), (y, x, n)) \
     /* y[n] = x above 0, else 0 */ \
     DO(relu, (float *y, const float *x, size_t n), (y, x, n)) \
@@ -90,21 +93,23 @@ struct attn_adamw { float beta1, beta2, scale, decay, lr, bias2, eps; };
     /* sum over x[n]^2 */ \
     GET(double, squares, (const float *x, size_t n), (x, n)) \
     \
-    /* What attention weights x[n] say: *entropy = -sum x ln x over those above 0, *distance = sum x |i - at|.  x ln x is \
-     * exact to 2.5 units of 2^-52, and NaN stays. */ \
-    DO(attention_stats, (double *entropy, double *distance, const float *x, double at, size_t n), (entropy, distance, x, at, n)) \
+    /* What attention weights x[n] say: *entropy = -sum x ln x over those above 0, *distance = sum x |i - at|.  x ln x \
+     * is exact to 2.5 units of 2^-52, and NaN stays. */ \
+    DO(attention_stats, (double *entropy, double *distance, const float *x, double at, size_t n), (entropy, distance, \
+        x, at, n)) \
     \
     /* y[n, 64] (+)= x[n, K] w[K, 64], each element one chain of fused multiply-adds over k ascending \
      * from 0, or from y when `more`.  ld in floats. */ \
-    DO(panel, (float *y, size_t ldy, const float *x, size_t ldx, const float *w, size_t ldw, size_t n, size_t K, bool more, \
+    DO(panel, (float *y, size_t ldy, const float *x, size_t ldx, const float *w, size_t ldw, size_t n, size_t K, \
+        bool more, \
                struct attn_prefetch *prefetch), (y, ldy, x, ldx, w, ldw, n, K, more, prefetch)) \
     /* y[n, 64] += x[K, n]' w[K, 64]; each chain continues from y. */ \
     DO(outer, (float *y, size_t ldy, const float *x, size_t ldx, const float *w, size_t ldw, size_t n, size_t K), \
        (y, ldy, x, ldx, w, ldw, n, K)) \
     \
-    /* The backward pass.  dy is the gradient of the loss with respect to the output of a function and becomes that with \
-     * respect to its input, x.  x, which is not needed any more, becomes the output of the function, so that nobody has to \
-     * keep it. */ \
+    /* The backward pass.  dy is the gradient of the loss with respect to the output of a function and becomes that \
+     * with respect to its input, x.  x, which is not needed any more, becomes the output of the function, so that \
+     * nobody has to keep it. */ \
     DO(gelu_backward, (float *dy, float *x, size_t n), (dy, x, n)) \
     DO(gelu_new_backward, (float *dy, float *x, size_t n), (dy, x, n)) \
     /* dy becomes the gradient with respect to g, x that with respect to x, and g the output of silu_mul. */ \
@@ -114,18 +119,19 @@ struct attn_adamw { float beta1, beta2, scale, decay, lr, bias2, eps; };
     DO(relu_backward, (float *dy, float *x, size_t n), (dy, x, n)) \
     /* dy becomes the gradient with respect to the input of cap; y[n] is its output. */ \
     DO(cap_backward, (float *dy, const float *y, float cap, size_t n), (dy, y, cap, n)) \
-    /* dp becomes the gradient with respect to the dots, before they were scaled by s; p[n] is the output of the softmax. */ \
+    /* dp becomes the gradient with respect to the dots, before they were scaled by s; p[n] is the output of the \
+     * softmax. */ \
     DO(softmax_backward, (float *dp, const float *p, float s, size_t n), (dp, p, s, n)) \
     /* Adds the gradients of a norm with respect to x, weight and bias to dx, dw and db [n]; db may be NULL. */ \
     DO(norm_backward, (const struct attn_norm_backward *b, const float *dy, const float *x, size_t n), (b, dy, x, n)) \
-    /* Returns -log softmax(x)[target]; x becomes weight times its gradient.  If a number is not finite, the result is not \
-     * either. */ \
+    /* Returns -log softmax(x)[target]; x becomes weight times its gradient.  If a number is not finite, the result is \
+     * not either. */ \
     GET(double, loss, (float *x, size_t target, float weight, size_t n), (x, target, weight, n)) \
-    /* Dropout: y = x * scale or, for random numbers of the row, 0.  Which ones depends on key, row and position in the row \
-     * alone. */ \
+    /* Dropout: y = x * scale or, for random numbers of the row, 0.  Which ones depends on key, row and position in \
+     * the row alone. */ \
     DO(drop, (float *y, const float *x, const struct attn_drop *d, uint64_t row, size_t n), (y, x, d, row, n)) \
-    /* One step of AdamW for x[n] with gradient g: updates the moving averages of g * scale (m) and of its square (v), then \
-     * x = x * decay - lr * m / (sqrt(v) * bias2 + eps). */ \
+    /* One step of AdamW for x[n] with gradient g: updates the moving averages of g * scale (m) and of its square (v), \
+     * then x = x * decay - lr * m / (sqrt(v) * bias2 + eps). */ \
     DO(adamw, (const struct attn_adamw *a, float *x, float *m, float *v, const float *g, size_t n), (a, x, m, v, g, n))
 
 /* What reads numbers as they are stored, for each type: attn_vec_of(type)->widen(y, x, n) and so on. */
@@ -134,19 +140,22 @@ struct attn_adamw { float beta1, beta2, scale, decay, lr, bias2, eps; };
     DO(widen, (float *y, const void *x, size_t n)) \
     /* y[K, 64] = K rows of 64 numbers of x, ld elements apart */ \
     DO(block, (float *y, const void *x, size_t ld, size_t K)) \
-    /* Transposes 16 rows of n numbers, to which x[16] points, into 16 columns of y[n, 64]: y[k * 64 + l] = x[l][k]. */ \
+    /* Transposes 16 rows of n numbers, to which x[16] points, into 16 columns of y[n, 64]: y[k * 64 + l] = x[l][k]. \
+     * */ \
     DO(transpose, (float *y, const void *const *x, size_t n)) \
     /* The same as panel for the first `tile_rows` rows of x (of n, which are more).  Leaves w as float32 in \
      * copy[K, 64]. */ \
-    DO(panel_copy, (float *y, size_t ldy, const float *x, size_t ldx, float *copy, const void *w, size_t ldw, size_t K, \
+    DO(panel_copy, (float *y, size_t ldy, const float *x, size_t ldx, float *copy, const void *w, size_t ldw, \
+        size_t K, \
                     bool more, size_t n, struct attn_prefetch *prefetch)) \
     /* y[n * 64] = x[K] times n panels w[K, 64], `next` elements apart: the same chains, at the speed of memory. */ \
     DO(row_panels, (float *y, const float *x, const void *w, size_t next, size_t n, size_t K)) \
-    /* y[n, cols] += x[n, K] w[K, cols] for few rows: n is at most ATTN_STREAM, cols a multiple of 16.  The chains are the \
-     * same as panel's, at the speed of memory. */ \
-    DO(stream, (float *y, size_t ldy, const float *x, size_t ldx, const void *w, size_t ldw, size_t n, size_t K, size_t cols)) \
-    /* The same for a weight stored [out, in], with 16 outputs at a time: y[n, 16] += x[n, K] w', where w[16] points to the \
-     * rows. */ \
+    /* y[n, cols] += x[n, K] w[K, cols] for few rows: n is at most ATTN_STREAM, cols a multiple of 16.  The chains are \
+     * the same as panel's, at the speed of memory. */ \
+    DO(stream, (float *y, size_t ldy, const float *x, size_t ldx, const void *w, size_t ldw, size_t n, size_t K, \
+        size_t cols)) \
+    /* The same for a weight stored [out, in], with 16 outputs at a time: y[n, 16] += x[n, K] w', where w[16] points \
+     * to the rows. */ \
     DO(stream_transposed, (float *y, size_t ldy, const float *x, size_t ldx, const void *const *w, size_t n, size_t K, \
                        struct attn_prefetch *prefetch))
 
@@ -169,7 +178,8 @@ extern const struct attn_vec_ops attn_vec_avx512, attn_vec_avx2, attn_vec_generi
 const struct attn_vec_ops *attn_vec_ops(void);      /* the one in use */
 static inline const struct attn_vec_typed *attn_vec_of(enum attn_dtype type) { return &attn_vec_ops()->of[type]; }
 
-#define ATTN_DO(name, parameters, arguments) static inline void attn_vec_##name parameters { attn_vec_ops()->name arguments; }
+#define ATTN_DO(name, parameters, arguments) \
+    static inline void attn_vec_##name parameters { attn_vec_ops()->name arguments; }
 #define ATTN_GET(type, name, parameters, arguments) \
     static inline type attn_vec_##name parameters { return attn_vec_ops()->name arguments; }
 ATTN_VEC_OPS(ATTN_DO, ATTN_GET)

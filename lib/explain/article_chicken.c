@@ -44,9 +44,9 @@ static int not_most_similar(struct attn_lesson *r, const struct attn_row *row, s
     if (attn_example_run(r, &e, err))
         return err->code;
     attn_lesson_erratum(r, "the text says that x_i is most similar to itself, so that its score is the highest.  That "
-                           "does not hold for a dot product, where a longer vector scores more.  Here the row of \"%s\" "
-                           "is %s on the diagonal.  Of the words of article 02 (scores below), only those marked 1 "
-                           "score highest with themselves:", words[LAST],
+                           "does not hold for a dot product, where a longer vector scores more.  Here the row of "
+                           "\"%s\" is %s on the diagonal.  Of the words of article 02 (scores below), only those "
+                           "marked 1 score highest with themselves:", words[LAST],
                         prefers_itself(r->example.dots, r->example.T, LAST) ? "largest" : "not largest");
     attn_derive_headings(d, headings, N + 2);
     for (size_t i = 0; i < N; i++) {

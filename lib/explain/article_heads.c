@@ -69,8 +69,8 @@ static const struct attn_row rows[] = {
     TABLE("input", X),
     SAY("One product gives the queries of all heads, Q = x·W_Q^T + b, 8 numbers for each token:"),
     TABLE("query", QUERIES),
-    SAY("It is then cut: columns 0 to 3 are the queries of head 0, columns 4 to 7 those of head 1.  Keys and values are "
-        "made and cut in the same way."),
+    SAY("It is then cut: columns 0 to 3 are the queries of head 0, columns 4 to 7 those of head 1.  Keys and values "
+        "are made and cut in the same way."),
 
     HEADING("Each head attends"),
     SAY("Each head computes softmax(Q·K^T / √d_k)·V with its own 4 columns, so its scale is 1/√4."),

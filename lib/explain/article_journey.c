@@ -116,12 +116,14 @@ static int shapes(struct attn_lesson *r, const struct attn_row *row, struct attn
 #define TRAINED_TABLES TABLE("query", QUERIES), TABLE("key", KEYS), TABLE("value", VALUES), TABLE("weights", PATTERN), \
                        TABLE("context", JOINED)
 #define SENTENCE_OF_BATCH(which, n) \
-    SAY("Sentence " which ":"), TABLE("input", X, .at = n), HEADS(n), SAY("The contexts of all heads side by side, and the output:"), \
+    SAY("Sentence " which ":"), TABLE("input", X, .at = n), HEADS(n), \
+        SAY("The contexts of all heads side by side, and the output:"), \
     TABLE("contexts", JOINED, .at = n), TABLE("output", OUTPUT, .at = n)
 
 static const struct attn_row rows[] = {
     HEADING("Scores without weights"),
-    SAY("There are no weights and no vocabulary here: each word comes as a vector of three numbers.  The sentence is \"" SENTENCE "\"."),
+    SAY("There are no weights and no vocabulary here: each word comes as a vector of three numbers.  The "
+        "sentence is \"" SENTENCE "\"."),
     EXAMPLE(six),
     TABLE("input", X),
     ERRATUM("the text quotes the sentence as \"Your journey starts one step\"; \"with\" is missing, and is among the "
@@ -159,8 +161,8 @@ static const struct attn_row rows[] = {
     TABLE("weights", PATTERN),
     TABLE("context", JOINED),
     OWN(a_row_too_many),
-    SAY("A seventh input explains them: the context vector of \"journey\" itself, as it is printed, appended to the six "
-        "as if the variable that held it had been added to the inputs.  All numbers then come out:"),
+    SAY("A seventh input explains them: the context vector of \"journey\" itself, as it is printed, appended to the "
+        "six as if the variable that held it had been added to the inputs.  All numbers then come out:"),
     EXAMPLE(seven),
     TABLE("input", X, .row = T),
     TABLE("weights", PATTERN),

@@ -113,12 +113,12 @@ static const struct attn_row rows[] = {
     ERRATUM("the article sets no seed, and none of the seeds 0 to 199999, with q, k and v drawn in this order, gives "
             "the rows that are printed.  Each of them sums to 1, so they may be right for numbers that are lost."),
     ERRATUM("the text divides by √d; the code by √d_k, the root of the last dimension of q.  Here both are √8."),
-    ERRATUM("a comment gives v the width d_k, and the mask the shape [batch, seq, seq].  The code takes any width of v, "
-            "and needs [batch, queries, keys]; cross-attention below uses both."),
+    ERRATUM("a comment gives v the width d_k, and the mask the shape [batch, seq, seq].  The code takes any width of "
+            "v, and needs [batch, queries, keys]; cross-attention below uses both."),
 
     HEADING("A mask"),
-    SAY("A mask says by 1 and 0 which key a query may look at; scores at 0 become -inf, and their weights exactly 0.  A "
-        "triangle of ones is the causal mask:"),
+    SAY("A mask says by 1 and 0 which key a query may look at; scores at 0 become -inf, and their weights exactly 0.  "
+        "A triangle of ones is the causal mask:"),
     EXAMPLE(masked),
     RESULTS_OF_BATCH,
     KEEP,
@@ -141,8 +141,9 @@ static const struct attn_row rows[] = {
     EXAMPLE(cross),
     GIVEN(0),
     RESULTS(0),
-    ERRATUM("the text says that Q = K = V is self-attention.  The three are different projections of the same sequence, "
-            "not equal.  Likewise for Q != K = V as cross-attention: K and V share their source, not their values."),
+    ERRATUM("the text says that Q = K = V is self-attention.  The three are different projections of the same "
+            "sequence, not equal.  Likewise for Q != K = V as cross-attention: K and V share their source, not their "
+            "values."),
 
     HEADING("Decoder and encoder"),
     SAY("In a translator the decoder asks and the encoder is read: queries from 3 tokens of the decoder, keys and "

@@ -77,8 +77,8 @@ static int other_scales(struct attn_lesson *r, const struct attn_row *row, struc
     if (otherwise(r, sqrtf(D), &by_width, err) || otherwise(r, sqrtf(2) + 1e-3f, &with_epsilon, err))
         return err->code;
     attn_lesson_erratum(r, "the formula given divides by √d + ε.  The printed numbers come from √d_k = √2, without an "
-                           "ε: the largest weight, printed as 0.6870, would be %.4f with √d = √3, and %.4f with an ε of "
-                           "0.001 (one of 1e-6 would not show).",
+                           "ε: the largest weight, printed as 0.6870, would be %.4f with √d = √3, and %.4f with an ε "
+                           "of 0.001 (one of 1e-6 would not show).",
                         (double)by_width, (double)with_epsilon);
     return ATTN_OK;
 }
@@ -145,8 +145,8 @@ static const struct attn_row rows[] = {
     VECTOR(K),
     STEP(dot),
     PRINTED("omega_24", "1.2903", CELL_DOTS, .col = DESSERT, .cols = 1),
-    ERRATUM("the name omega_24 mixes conventions: the 2 counts from 1, the 4 from 0.  It is query 1, \"is\", and key 4, "
-            "\"dessert\"."),
+    ERRATUM("the name omega_24 mixes conventions: the 2 counts from 1, the 4 from 0.  It is query 1, \"is\", and key "
+            "4, \"dessert\"."),
     PRINTED("omega_2, the dot products of \"is\" with all keys",
             "-0.6004, 3.4707, -1.5023, 0.4991, 1.2903, -1.3374", CELL_DOTS),
     STEP(scale),
@@ -205,8 +205,8 @@ static const struct attn_row rows[] = {
     KEEP,
     TABLE("weights", PATTERN),
     PRINTED("masked_simple_norm, first row", "1.0000, 0.0000, 0.0000, 0.0000, 0.0000, 0.0000", PATTERN, .rows = 1),
-    SAY("The second way, which models use: hidden keys get the score -inf before the softmax, so that nothing has to be "
-        "divided again (--attention causal)."),
+    SAY("The second way, which models use: hidden keys get the score -inf before the softmax, so that nothing has to "
+        "be divided again (--attention causal)."),
     OWN(hide, .at = DOTS),
     TABLE("dots", MADE),
     PRINTED("masked (the dot products, not scaled yet), first row",
@@ -223,8 +223,8 @@ static const struct attn_row rows[] = {
     HEADING("Cross-attention"),
     ERRATUM("the conclusion says that cross-attention was implemented; the text stops before that, and has no numbers "
             "for it."),
-    SAY("In cross-attention the queries come from the sentence, keys and values from another sequence; here from 8 rows "
-        "of torch.rand(8, 3), drawn after the weights.  Each query has a row of weights over those 8:"),
+    SAY("In cross-attention the queries come from the sentence, keys and values from another sequence; here from 8 "
+        "rows of torch.rand(8, 3), drawn after the weights.  Each query has a row of weights over those 8:"),
     EXAMPLE(cross),
     TABLE("other", Y),
     TABLE("weights", PATTERN),

@@ -272,7 +272,8 @@ static int make_product(struct product *p, const struct attn_explainer *e, int a
     const struct attn_weights *all = &e->w->model->w;
     size_t half = all->rotary / 2;
     int rc;
-    *p = (struct product){.w = w_of(e, act), .of = spot_of(e, act), .n = all->n.dh, .first = head_of(e, act) * all->n.dh};
+    *p = (struct product){.w = w_of(e, act), .of = spot_of(e, act), .n = all->n.dh, .first = head_of(e,
+                          act) * all->n.dh};
     p->x = attn_spot_row(&p->of, read_act(&p->of));
     p->y = calloc(p->w->out, sizeof *p->y);
     p->turned = calloc(p->w->out, sizeof *p->turned);

@@ -155,8 +155,8 @@ int attn_worksheet_make(struct attn_derivation *d, const struct attn_worksheet_o
     else
         attn_derive_words(d,
                           "A worksheet: compute the numbers that are left out, each from those printed beside it, or "
-                          "found for another gap, and round it to the decimals it asks for. A number in brackets, as in "
-                          "(1), stands for what belongs into that gap.");
+                          "found for another gap, and round it to the decimals it asks for. A number in brackets, as "
+                          "in (1), stands for what belongs into that gap.");
     to_front(d);
     return ATTN_OK;
 }

@@ -3,7 +3,8 @@
 #include "model/family_keys.h"
 
 #define GEMMA_DEFAULTS(theta) \
-    ROTARY_DEFAULTS(theta, 1), .norm = ATTN_NORM_RMS, .norm_eps = 1e-6, .mlp = ATTN_MLP_GEGLU_NEW, .dh = 256, .tied = true, \
+    ROTARY_DEFAULTS(theta, 1), .norm = ATTN_NORM_RMS, .norm_eps = 1e-6, .mlp = ATTN_MLP_GEGLU_NEW, .dh = 256, \
+        .tied = true, \
     .norm_from_one = true, .embed_by_root = true
 #define GEMMA_KEYS SHARED_KEYS, NO_MULTIPLIER_KEYS, OFF_KEY("alibi"), GROUPED_SIZE_KEYS, HEAD_KEY, RMS_KEY, \
     FLAG_KEY("attention_bias", attention_bias)
@@ -36,7 +37,8 @@ const struct attn_family attn_gemma = {
 
 #define FOUR_NORMS \
         [ATTN_PART_NORM1] = {.path = "input_layernorm"}, [ATTN_PART_POST1] = {.path = "post_attention_layernorm"}, \
-        [ATTN_PART_NORM2] = {.path = "pre_feedforward_layernorm"}, [ATTN_PART_POST2] = {.path = "post_feedforward_layernorm"}
+        [ATTN_PART_NORM2] = {.path = "pre_feedforward_layernorm"}, \
+            [ATTN_PART_POST2] = {.path = "post_feedforward_layernorm"}
 
 #define LATER_KEYS GEMMA_KEYS, WINDOW_KEY, GATED_KEY("hidden_activation"), \
     {"query_pre_attn_scalar", ATTN_KEY_REAL, FIELD(query_scalar), NULL, NULL}, \
@@ -45,7 +47,8 @@ const struct attn_family attn_gemma = {
 static const struct attn_key gemma2_keys[] = {
     LATER_KEYS, WHOLE_ROPE_KEYS, {"attn_logit_softcapping", ATTN_KEY_ABOVE, FIELD(cap), NULL, NULL}, {0}};
 
-#define LATER_DEFAULTS(theta) GEMMA_DEFAULTS(theta), .m = 9216, .Hkv = 4, .query_scalar = 256, .windows = true, .window = 4096
+#define LATER_DEFAULTS(theta) \
+    GEMMA_DEFAULTS(theta), .m = 9216, .Hkv = 4, .query_scalar = 256, .windows = true, .window = 4096
 
 const struct attn_family attn_gemma2 = {
     .name = "gemma2", .keys = gemma2_keys, LLAMA_NAMES, .windows = ATTN_WINDOWS_BUT, .layer_types = true,

@@ -33,13 +33,15 @@
 #define SHARED_KEYS \
     {"vocab_size", ATTN_KEY_SIZE, FIELD(V), NULL, NULL}, \
     {"tie_word_embeddings", ATTN_KEY_FLAG, FIELD(tied), NULL, NULL}, \
-    OFF_KEY("quantization_config"), OFF_KEY("add_cross_attention"), OFF_KEY("is_encoder_decoder"), OFF_KEY("pruned_heads"), \
+    OFF_KEY("quantization_config"), OFF_KEY("add_cross_attention"), OFF_KEY("is_encoder_decoder"), \
+        OFF_KEY("pruned_heads"), \
     OFF_KEY("clip_qkv"), ON_KEY("is_causal"), ONE_KEY("logit_scale")
 /* What related models compute in addition; in the families that have none of it, it must be off. */
 #define NO_CAP_KEYS \
     OFF_KEY("attn_logit_softcapping"), OFF_KEY("final_logit_softcapping"), OFF_KEY("query_pre_attn_scalar")
 #define NO_MULTIPLIER_KEYS \
-    OFF_KEY("attention_multiplier"), ONE_KEY("embedding_multiplier"), ONE_KEY("residual_multiplier"), ONE_KEY("logits_scaling")
+    OFF_KEY("attention_multiplier"), ONE_KEY("embedding_multiplier"), ONE_KEY("residual_multiplier"), \
+        ONE_KEY("logits_scaling")
 #define COMMON_KEYS SHARED_KEYS, NO_CAP_KEYS, NO_MULTIPLIER_KEYS, OFF_KEY("alibi")
 
 /* ---- what families with Llama's names share -------------------------------------------- */

@@ -50,7 +50,8 @@ const struct attn_family attn_mistral = {
 /* ---- Qwen 2 and 3: windows from some layer on, if the file asks for them --------------- */
 
 #define LATE_WINDOW_KEYS \
-    WINDOW_KEY, FLAG_KEY("use_sliding_window", windows), {"max_window_layers", ATTN_KEY_COUNT, FIELD(window_from), NULL, NULL}
+    WINDOW_KEY, FLAG_KEY("use_sliding_window", windows), {"max_window_layers", ATTN_KEY_COUNT, FIELD(window_from), \
+        NULL, NULL}
 
 /* Unless it is in use, the window has no size. */
 static int drop_window(const struct attn_key_reader *r, struct attn_config *c, const cJSON *root)

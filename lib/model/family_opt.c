@@ -40,10 +40,12 @@ static int read_opt(const struct attn_key_reader *r, struct attn_config *c, cons
 }
 
 #define OPT \
-    .name = "opt", .more = read_opt, .keys = opt_keys, .prefix = "model.", .block = "decoder.layers.", .pos_offset = 2, \
+    .name = "opt", .more = read_opt, .keys = opt_keys, .prefix = "model.", .block = "decoder.layers.", \
+        .pos_offset = 2, \
     .buffers = opt_buffers, .required = attn_size_names, .defaults = &opt_defaults
 #define OPT_PARTS \
-        [ATTN_PART_EMBED] = {.path = "decoder.embed_tokens"}, [ATTN_PART_POS_EMBED] = {.path = "decoder.embed_positions"}, \
+        [ATTN_PART_EMBED] = {.path = "decoder.embed_tokens"}, \
+            [ATTN_PART_POS_EMBED] = {.path = "decoder.embed_positions"}, \
         [ATTN_PART_PROJECT_IN] = {.path = "decoder.project_in", .storage = ATTN_OUT_IN}, \
         [ATTN_PART_PROJECT_OUT] = {.path = "decoder.project_out", .storage = ATTN_OUT_IN}, \
         [ATTN_PART_Q] = {"self_attn.q_proj", ATTN_OUT_IN, ATTN_ALONE, ATTN_BIAS_ASKED}, \

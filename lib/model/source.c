@@ -24,7 +24,8 @@
 
 /* Symbol and name of each; the default model comes first. */
 #define BUILTINS(each) \
-    each(tiny, "tiny") each(life, "life") each(life_full, "life-full") each(life_4_heads, "life-4-heads") each(journey, "journey") \
+    each(tiny, "tiny") each(life, "life") each(life_full, "life-full") each(life_4_heads, \
+        "life-4-heads") each(journey, "journey") \
     each(journey_causal, "journey-causal") each(journey_multi_head, "journey-multi-head") each(stacked, "stacked") \
     each(induction, "induction")
 
@@ -40,7 +41,8 @@ struct builtin_file { const char *name; const unsigned char *data, *end; };
 struct attn_builtin { const char *name; struct builtin_file file[3]; };
 
 #define ROW(of, name) \
-    {name, {{"config.json", attn_##of##_config, attn_##of##_config_end}, {"vocab.json", attn_##of##_vocab, attn_##of##_vocab_end}, \
+    {name, {{"config.json", attn_##of##_config, attn_##of##_config_end}, {"vocab.json", attn_##of##_vocab, \
+        attn_##of##_vocab_end}, \
             {"model.safetensors", attn_##of##_weights, attn_##of##_weights_end}}},
 static const struct attn_builtin builtins[] = { BUILTINS(ROW) };
 enum { N_BUILTINS = sizeof builtins / sizeof *builtins };
@@ -134,8 +136,8 @@ static int not_found(const char *name, struct attn_err *err)
         return attn_fail(err, ATTN_EIO,
                          "no model '%s', the nearest is '%s' ('attn-cli models' lists what is here)", name, near);
     return attn_fail(err, ATTN_EIO,
-        "no model '%s': it is not built in ('attn-cli models' lists those), nor a directory in ATTN_MODEL_PATH (%s), %s "
-        "or here, nor in Hugging Face's cache; a path needs a slash, as in ./%s. Nothing is downloaded here: where "
+        "no model '%s': it is not built in ('attn-cli models' lists those), nor a directory in ATTN_MODEL_PATH (%s), "
+        "%s or here, nor in Hugging Face's cache; a path needs a slash, as in ./%s. Nothing is downloaded here: where "
         "there is a network, do 'huggingface-cli download %s --local-dir %s', and bring that directory", name, env &&
                      *env ? env : "not set",
         ATTN_MODELS_DIR, name, name, name);

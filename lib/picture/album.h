@@ -37,7 +37,8 @@ struct attn_sheet {
 /* The likeliest tokens after a position, the likeliest first; n 0: a logit is not finite.  text NULL: only the id is
  * known. */
 enum { ATTN_ALBUM_NEXT = 5 };
-struct attn_album_next { struct { const char *text; size_t len; int32_t id; double p; } of[ATTN_ALBUM_NEXT]; size_t n; };
+struct attn_album_next { struct { const char *text; size_t len; int32_t id; double p; } of[ATTN_ALBUM_NEXT]; size_t n;
+    };
 /* what comes next without a head */
 struct attn_album_without { size_t layer, head; double kl; struct attn_album_next next; };
 /* [queries] what comes next if the model ended there */

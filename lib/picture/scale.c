@@ -91,7 +91,8 @@ void attn_scale_make(struct attn_scale *out, const struct attn_album *a, const s
                      const struct attn_look *look)
 {
     struct range r = {INFINITY, -INFINITY, INFINITY};
-    *out = (struct attn_scale){.scaling = look->scaling, .hide_first = look->hide_first && first->keys, .triangle = true,
+    *out = (struct attn_scale){.scaling = look->scaling, .hide_first = look->hide_first && first->keys,
+                               .triangle = true,
                                 .hides = first->hides};
     for (const struct attn_sheet *s = first; s; s = attn_album_next_sheet(a, s))
         out->triangle &= attn_sheet_is_triangle(s);

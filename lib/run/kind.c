@@ -43,8 +43,8 @@ static const struct attn_kind_row attn_kinds[] = {
         METHOD("the last {W}, and earlier ones a multiple of {S} away", &W, &S)},
     [ATTN_RANDOM] = {"random:W,R,SEED", NULL,
         "the window, and min(R, n) of the n = q-W+1 keys before it, the same in every head: the first of a shuffled "
-        "list 0, 1, ... n-1, where for i = 0, 1, ... item i is swapped with item i + next % (n-i), and next is the next "
-        "number of splitmix64 seeded with SEED + q",
+        "list 0, 1, ... n-1, where for i = 0, 1, ... item i is swapped with item i + next % (n-i), and next is the "
+        "next number of splitmix64 seeded with SEED + q",
         METHOD("the last {W}, and {R} earlier one{s} drawn at random", &W, &R, &SEED)},
     [ATTN_LINEAR] = {"linear", NULL,
         "weights phi(q).phi(k) divided by their sum, phi(x) = elu(x) + 1: no softmax, no scale, no dots and scores; "
@@ -52,8 +52,8 @@ static const struct attn_kind_row attn_kinds[] = {
         "shown",
         METHOD("no softmax: the features of all keys are summed once", NULL)},
     [ATTN_BLOCK] = {"block:B", NULL,
-        "the result of causal (or full, where the model has no mask), computed B keys at a time: with a running maximum "
-        "and sum instead of a row of scores",
+        "the result of causal (or full, where the model has no mask), computed B keys at a time: with a running "
+        "maximum and sum instead of a row of scores",
         METHOD("{mask}, {B} at a time, with rescaled sums", &B)},
 };
 enum { ROWS = sizeof attn_kinds / sizeof *attn_kinds };

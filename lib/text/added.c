@@ -100,7 +100,8 @@ bool attn_added_next(const struct attn_added *a, const char *s, size_t len, bool
         size_t end = t->rstrip ? spaces_after(s, len, done > at + n ? done : at + n) : at + n;
         if (t->lstrip && end <= done)   /* it begins where the last one ends, and so is empty */
             continue;
-        *hit = (struct attn_hit){.token = t, .start = t->lstrip ? spaces_before(s, at, done) : at, .next = at + n, .end = end};
+        *hit = (struct attn_hit){.token = t, .start = t->lstrip ? spaces_before(s, at, done) : at, .next = at + n,
+                                 .end = end};
         return true;
     }
     return false;

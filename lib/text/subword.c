@@ -278,7 +278,8 @@ static int32_t unknown_of(const void *self)
     return b->unigram ? b->unigram->unknown : b->lookup ? b->lookup->unknown : b->rules.unknown;
 }
 
-#define BY(name) {.kind = name, .encode = encode, .decode = decode, .room = text_room, .spell = spell, .text = text_of, \
+#define BY(name) \
+    {.kind = name, .encode = encode, .decode = decode, .room = text_room, .spell = spell, .text = text_of, \
                   .unknown = unknown_of, .close = free_self}
 static const struct attn_tokenizing by_bpe = BY("bpe"), by_unigram = BY("unigram"), by_words = BY("wordlevel"),
                                     by_word_pieces = BY("wordpiece");

@@ -126,7 +126,8 @@ size_t attn_corpus_document(const struct attn_corpus *c, size_t at)
 
 int attn_contexts_new(struct attn_contexts *c, size_t room, struct attn_err *err)
 {
-    *c = (struct attn_contexts){.room = room, .ids = calloc(room, sizeof *c->ids), .targets = calloc(room, sizeof *c->targets),
+    *c = (struct attn_contexts){.room = room, .ids = calloc(room, sizeof *c->ids), .targets = calloc(room,
+                                sizeof *c->targets),
                                 .T = calloc(room, sizeof *c->T)};
     if (c->ids && c->targets && c->T)
         return ATTN_OK;

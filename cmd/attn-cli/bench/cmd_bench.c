@@ -20,10 +20,12 @@ static struct { const char *format, *stages; struct real seconds; } o = {.second
 #define PREFILL(type, T, limit) \
     {"prefill." type ".T" #T, &prefill_kind, limit, "GFLOP/s", 1e9, T, .watched = false}, \
     {"prefill." type ".T" #T ".watched", &prefill_kind, limit, "GFLOP/s", 1e9, T, .watched = true}
-#define COPIED(type, T, limit) {"prefill." type ".T" #T ".copied", &prefill_kind, limit, "GFLOP/s", 1e9, T, .watched = true, .copied = true}
+#define COPIED(type, T, limit) \
+    {"prefill." type ".T" #T ".copied", &prefill_kind, limit, "GFLOP/s", 1e9, T, .watched = true, .copied = true}
 #define DECODE(name, type, context) \
     {"decode." name ".ctx" #context, &decode_kind, TO_READ, "GB/s", 1e9, context, .what = type}, \
-    {"decode." name ".ctx" #context ".copied", &decode_kind, TO_READ, "GB/s", 1e9, context, .what = type, .copied = true}
+    {"decode." name ".ctx" #context ".copied", &decode_kind, TO_READ, "GB/s", 1e9, context, .what = type, \
+        .copied = true}
 
 static const struct stage stages[] = {
     PREFILL("f32", 32, TO_F32), PREFILL("f32", 128, TO_F32), PREFILL("f32", 512, TO_F32), PREFILL("f32", 1024, TO_F32),
@@ -392,8 +394,8 @@ const struct command bench_command = {
     .run = bench,
     .usage = "bench [-m DIR|NAME] [--stage LIST] [--seconds S] [--format F]",
     .summary = "measure this machine's limits and how close each stage comes",
-    .about = "Measures the most this machine can do, and beside it what this program does, in one process: samples of a "
-             "stage and of its limit take turns, and the ratio is that of their medians.  The limit of a pass is a "
+    .about = "Measures the most this machine can do, and beside it what this program does, in one process: samples of "
+             "a stage and of its limit take turns, and the ratio is that of their medians.  The limit of a pass is a "
              "roof: the time of its arithmetic or that of reading its weights once, whichever is longer, for the "
              "blocks, plus the same for the output layer.  Arithmetic goes at the speed of \"limit products\", the "
              "inner loop of matrix products on numbers in the nearest cache, and at that of softmax and activation "
@@ -402,10 +404,10 @@ const struct command bench_command = {
              "registers, which no product reaches.  The last column is the share of the products of two rows and more "
              "that libxsmm's kernels compute; plain loops take the others.  Compare only ratios of one run: machines "
              "are shared, and their speed changes.  Floating point operations are 2 for each row and matrix parameter "
-             "used (after the last block's attention, only the last row is), scores and sums of values of visible keys, "
-             "and the last row of logits (in training all rows, and twice as much again for the backward pass); the "
-             "bytes of a decoding step are the weights, keys and values it reads; of files, what is in them.  Stages "
-             "that the model cannot run are left out.",
+             "used (after the last block's attention, only the last row is), scores and sums of values of visible "
+             "keys, and the last row of logits (in training all rows, and twice as much again for the backward pass); "
+             "the bytes of a decoding step are the weights, keys and values it reads; of files, what is in them.  "
+             "Stages that the model cannot run are left out.",
     .examples = (const struct pair[]){
         {"attn-cli bench", "with the model built into the binary: some 40 stages, in about a minute"},
         {"attn-cli bench -m ./gpt2", "every stage, in about a minute"},

@@ -448,8 +448,8 @@ const struct option train_file_options[] = {
      "another text to train on, of which nothing is held out", .section = OF_INPUT},
     {0, "against", OPT_FILE, &o.against, "PATH",
      "texts that go round in circles, as small models write them: where four tokens come again in a document it learns "
-     "not to say the last one (unlikelihood, of which one counts as ten other tokens in the loss), and from the rest of "
-     "them nothing", .section = OF_INPUT},
+     "not to say the last one (unlikelihood, of which one counts as ten other tokens in the loss), and from the rest "
+     "of them nothing", .section = OF_INPUT},
     {0, "vocab", OPT_DIR, &o.vocab, "DIR", "a directory with vocab.json and, for BPE, merges.txt (default: BPE learned "
                                            "from the text, as vocab --bpe does)", .section = OF_INPUT},
     {0, "vocab-size", OPT_NUMBER, &o.vocab_size, "N", "how many tokens to learn (default: 4096)", .min = ATTN_BPE_LEAST,

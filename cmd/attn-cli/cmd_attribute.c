@@ -41,8 +41,7 @@ static int check_usage(struct attribute *s, struct attn_err *err)
         return attn_fail(err, ATTN_EUSAGE, "--target is missing: which token's logit is to be taken apart?");
     if (compute_bf16())
         return attn_fail(err, ATTN_EUSAGE,
-                         "--compute bf16 does not go with attribution: rounded products do not add up "
-                                           "to the logit");
+                         "--compute bf16 does not go with attribution: rounded products do not add up to the logit");
     if (read_pos(&s->pos, err))
         return err->code;
     return output_choose_format(&o.format, o.path, &attribute_command, err);
@@ -98,12 +97,12 @@ static const struct option options[] = {
     {0, "pos", OPT_TEXT, &o.pos, "P", "the position whose prediction it is, from the start or, below 0, from the end "
      "(default: -1, the last)", .flags = OPT_COUNTS | OPT_USUAL},
     {0, "neurons", OPT_NUMBER, &o.neurons, "K",
-     "also list the K neurons of all MLPs that are largest in size (default: "
-                                                "0); they are parts of the MLPs and not in the sum", .max = INT32_MAX,
+     "also list the K neurons of all MLPs that are largest in size (default: 0); they are parts of the MLPs and not in "
+     "the sum", .max = INT32_MAX,
      .flags = OPT_COUNTS | OPT_USUAL},
     {0, "top", OPT_NUMBER, &o.top, "K",
-     "text: only the K parts largest in size, and the sum of the others (default: 0, "
-                                        "all in the order of the forward pass)", .max = INT32_MAX, .section = OF_SHOWN,
+     "text: only the K parts largest in size, and the sum of the others (default: 0, all in the order of the forward "
+     "pass)", .max = INT32_MAX, .section = OF_SHOWN,
      .flags = OPT_COUNTS | OPT_USUAL},
     {0, "format", OPT_CHOICE, &o.format, "F", NULL, .choice = table_format, .explain = explain_format,
      .section = OF_OUTPUT, .flags = OPT_COUNTS | OPT_USUAL},

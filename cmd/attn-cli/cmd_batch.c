@@ -85,8 +85,7 @@ static int check_grid(struct attn_err *err)
         return code;
     if (!o.over || !o.metric)
         return attn_fail(err, ATTN_EUSAGE,
-                         "a grid for each record takes --patch NAME, --over AXES and --metric METRIC: "
-                                           "--%s is missing",
+                         "a grid for each record takes --patch NAME, --over AXES and --metric METRIC: --%s is missing",
                          o.over ? "metric" : "over");
     for (size_t i = 0; i < sizeof refused / sizeof *refused; i++)
         if (refused[i].given)
@@ -117,8 +116,7 @@ static int check(struct attn_err *err)
     const struct attn_format *f = code || !o.format ? NULL : attn_format_find(o.format);
     if (!code && o.summary_form && !o.summary && !(f && f->flags & ATTN_FORMAT_SUMMARY))
         code = attn_fail(err, ATTN_EUSAGE,
-                         "--summary-form is how a summary is written: give --summary PATH or --format "
-                                           "summary, too");
+                         "--summary-form is how a summary is written: give --summary PATH or --format summary, too");
     return code;
 }
 
@@ -405,11 +403,9 @@ static const struct option output_options[] = {
 
 static const struct option grid_options[] = {
     {0, "over", OPT_TEXT, &o.over, "AXES",
-     "with --patch NAME and --metric: make for each record the grid of 'patch' in "
-                                           "place of activations, with NAME taken from the run of the record's field "
-                                           "\"from\" in pieces: layer, or with commas layer,head, layer,pos, "
-                                           "layer,head,pos; pos alone for activations that belong to no layer, such as "
-                                           "embed.  Here --patch is no edit",
+     "with --patch NAME and --metric: make for each record the grid of 'patch' in place of activations, with NAME "
+     "taken from the run of the record's field \"from\" in pieces: layer, or with commas layer,head, layer,pos, "
+     "layer,head,pos; pos alone for activations that belong to no layer, such as embed.  Here --patch is no edit",
      .flags = OPT_COUNTS},
     {0, "metric", OPT_TEXT, &o.metric, "METRIC",
      "what a grid measures, as in 'patch'; a token may be a field of the record, as in "

@@ -77,8 +77,7 @@ static int check_usage(struct attn_err *err)
                          "have our names already");
     if (!o.with && !common.second)
         return attn_fail(err, ATTN_EUSAGE,
-                         "nothing to compare: give two dumps, or two models: -m MODEL --with MODEL -s "
-                                           "TEXT");
+                         "nothing to compare: give two dumps, or two models: -m MODEL --with MODEL -s TEXT");
     if (!o.with && (input || selection.show || selection.layer || selection.head))
         return attn_fail(err, ATTN_EUSAGE, "an input and --show, --layer, --head are for two models: -m MODEL --with "
                                            "MODEL -s TEXT");

@@ -359,17 +359,16 @@ static const struct option options[] = {
      "the computed one, its errors named: by number or name; list says what each covers",
      .choice = article_choice, .mistaken = mistaken_article, .flags = OPT_COUNTS},
     {0, "blank", OPT_NUMBER, &o.blank, "N",
-     "a worksheet: leave out N results, at random by --seed, to be computed from "
-                                            "the numbers printed beside them; a page (-o sheet.html) checks what is "
-                                            "typed", .min = 1, .max = 1000,
+     "a worksheet: leave out N results, at random by --seed, to be computed from the numbers printed beside them; a "
+     "page (-o sheet.html) checks what is typed", .min = 1, .max = 1000,
      .flags = OPT_COUNTS | OPT_USUAL},
     {0, "answers", OPT_FLAG, &o.answers, NULL, "with --blank: the same sheet with these results, marked",
      .flags = OPT_COUNTS},
     {0, "all", OPT_FLAG, &o.all, NULL, "shorten nothing: show every number of long vectors and texts",
      .section = OF_SHOWN, .flags = OPT_COUNTS},
     {0, "format", OPT_CHOICE, &o.format, "F",
-     "text, md (Markdown), html (one page that needs nothing else) or pdf (A4, "
-                                              "to print) (default: by the ending of the -o path, else text)",
+     "text, md (Markdown), html (one page that needs nothing else) or pdf (A4, to print) (default: by the ending of "
+     "the -o path, else text)",
      .choices = formats,
      .section = OF_OUTPUT, .flags = OPT_COUNTS | OPT_USUAL},
     {'o', "output", OPT_FILE, &o.path, "PATH", "write to this file (default: -, standard output)",

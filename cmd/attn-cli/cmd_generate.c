@@ -398,8 +398,7 @@ static const struct option options[] = {
     {0, "top-k", OPT_NUMBER, &o.top_k, "K", "draw only from the K likeliest tokens (default: 0, all)", .max = INT32_MAX,
      .flags = OPT_COUNTS},
     {0, "top-p", OPT_REAL, &o.top_p, "P",
-     "of those, draw from the fewest that together have probability P (default: 1, "
-                                          "all)",
+     "of those, draw from the fewest that together have probability P (default: 1, all)",
      .max = 1, .flags = OPT_COUNTS | OPT_USUAL},
     {0, "seed", OPT_NUMBER, &dropout_seed, "N", "seed of the random numbers, for the draws and for --dropout (default: "
                                                 "0); the same seed draws the same tokens",
@@ -438,8 +437,7 @@ const struct command generate_command = {
         {"attn-cli generate -m ./gpt2 -f note.txt --stop \".\" --format json",
          "up to a full stop, with log-probabilities"},
         {"attn-cli generate -s \"Once upon a time\" --edit 'L3.resid_post[pos=-1] += noise(0.5,7)'",
-         "with activations changed "
-                                                                                                     "at each step"},
+         "with activations changed at each step"},
         {"attn-cli generate -m ./gpt2 -s \"Hello\" --show pattern --layer 5 -o out.npz", "and who attended to whom"},
         {NULL, NULL}},
     .refused = (const struct pair[]){

@@ -205,8 +205,8 @@ static void explain_by(char help[OPTION_HELP])
     char shares[OPTION_HELP / 2];
     list_terms(shares, sizeof shares, list_scores(ATTN_SCORE_SHARE, false), ", ");
     snprintf(help, OPTION_HELP,
-             "sort the heads by this score, the largest first (default: by the largest of those that "
-                                "are shares of the attention: %s)", shares);
+             "sort the heads by this score, the largest first (default: by the largest of those that are shares of the "
+             "attention: %s)", shares);
 }
 
 static void explain_format(char help[OPTION_HELP])

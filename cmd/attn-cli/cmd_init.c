@@ -18,9 +18,9 @@ static void explain_families(char help[OPTION_HELP])
     char names[OPTION_HELP / 2];
     family_list(names, sizeof names);
     snprintf(help, OPTION_HELP,
-             "write a model of this family in Hugging Face's layout, with its own config.json: %s (2 "
-                                "layers of 4 heads, 64 wide); norms multiply by one, biases are zeros, all else normal "
-                                "with 0.02 (default: our own format)", names);
+             "write a model of this family in Hugging Face's layout, with its own config.json: %s (2 layers of 4 "
+             "heads, 64 wide); norms multiply by one, biases are zeros, all else normal with 0.02 (default: our own "
+             "format)", names);
 }
 
 /* ---- the configuration ------------------------------------------------------------------- */
@@ -70,8 +70,8 @@ static const struct option keys[] = {
     CHOICE_OPTION("mask", &k.mask, key_masks, "who sees whom: causal (default), or none (every token sees all)",
      .section = OF_NEW),
     CHOICE_OPTION("scale", &k.scale, key_scales,
-                  "how dot products become scores: sqrt (default) divides them by sqrt(d_head), "
-     "none leaves them as they are", .section = OF_NEW),
+                  "how dot products become scores: sqrt (default) divides them by sqrt(d_head), none leaves them as "
+                  "they are", .section = OF_NEW),
     SWITCH_OPTION("residual", &k.residual, "add each branch to the stream instead of replacing it (default: false)",
      .section = OF_NEW),
     SWITCH_OPTION("output-projection", &k.output_projection,

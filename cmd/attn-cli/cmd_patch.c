@@ -144,8 +144,7 @@ static const struct option options[] = {
     {0, "from-ids", OPT_TEXT, &sourcing.ids, "IDS", "the same as token ids",
      .section = OF_INPUT, .flags = OPT_OTHER | OPT_COUNTS},
     {0, "what", OPT_TEXT, &o.what, "NAME",
-     "which activation, as run names them: context, attn.out, resid_pre, mlp.out, "
-                                           "v, embed",
+     "which activation, as run names them: context, attn.out, resid_pre, mlp.out, v, embed",
      .flags = OPT_COUNTS | OPT_USUAL},
     {0, "over", OPT_TEXT, &o.over, "AXES", "the grid: layer, or with commas layer,head, layer,pos, layer,head,pos; pos "
                                            "alone for activations that belong to no layer, such as embed.  A head of k "

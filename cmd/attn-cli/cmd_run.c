@@ -175,8 +175,8 @@ static int ablate(struct run *s, struct attn_err *err)
     erase_line(&s->steps.shown);
     if (!code && !s->n_ablated)
         code = attn_fail(err, ATTN_EUSAGE,
-                         "--ablations: --show selects no matrix of a head, such as pattern, where the "
-                                           "page could show what comes next without it");
+                         "--ablations: --show selects no matrix of a head, such as pattern, where the page could show "
+                         "what comes next without it");
     return code;
 }
 
@@ -390,16 +390,15 @@ static const struct option options[] = {
     {0, "times", OPT_FLAG, &o.times, NULL, "with --gradient: each derivative times the activation (gradient x input)",
      .section = OF_SHOWN, .flags = OPT_COUNTS},
     {0, "dry-run", OPT_FLAG, &o.dry_run, NULL,
-     "run nothing: list what each edit would change (activation, heads, rows, "
-                                               "columns or keys, how many numbers)", .section = OF_EDIT,
+     "run nothing: list what each edit would change (activation, heads, rows, columns or keys, how many numbers)",
+     .section = OF_EDIT,
      .flags = OPT_COUNTS},
     {0, "precision", OPT_NUMBER, &o.precision, "N", "digits after the point, in text only (default: 4)",
      .max = ATTN_PRECISION_MOST,
      .section = OF_OUTPUT, .flags = OPT_COUNTS},
     {0, "words", OPT_FLAG, &o.words, NULL,
-     "merge the tokens of each word, in every format, as a page does: pattern and "
-                                           "rollout are summed over the tokens of a key's word and averaged over those "
-                                           "of a query's, so that rows still sum to 1; context is averaged",
+     "merge the tokens of each word, in every format, as a page does: pattern and rollout are summed over the tokens "
+     "of a key's word and averaged over those of a query's, so that rows still sum to 1; context is averaged",
      .section = OF_SHOWN, .flags = OPT_COUNTS | OPT_USUAL},
     {0, "ablations", OPT_FLAG, &o.ablations, NULL, "what comes next without each head: in formats of text a row a "
      "head, with the divergence KL(with it || without it) in nats, in place of activations; with --format html a "
@@ -432,13 +431,11 @@ const struct command run_command = {
         {"attn-cli run -m tiny -s \"Lily lost her red\" --gradient 'logit(\" ball\")' --show context",
          "what a prediction depends on"},
         {"attn-cli run -s \"Lily lost her red ball\" --show tokens --edit 'L2H0 = 0'",
-         "without head 0 of layer 2: what comes "
-                                                                                       "next, before and after"},
+         "without head 0 of layer 2: what comes next, before and after"},
         {"attn-cli run -s \"Lily lost her red\" --metric 'logprob(\" ball\")' --metric loss --edit 'L2H0 = 0'",
          "what that does to numbers of the prediction"},
         {"attn-cli run -s \"Lily lost her red\" --ablations --metric 'logprob(\" ball\")' -o heads.csv",
-         "and without each head, "
-                                                                                                      "as a table"},
+         "and without each head, as a table"},
         {"attn-cli run -s \"Lily lost her red ball\" --patch 'L1.resid_post[pos=3]' --from \"Lily lost her big ball\"",
          "one activation taken from a run of another text"},
         {"echo \"eat dessert first\" | attn-cli run -f - --format json", "for jq"},

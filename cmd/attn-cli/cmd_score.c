@@ -270,8 +270,8 @@ const struct command score_command = {
         {NULL, NULL}},
     .refused = (const struct pair[]){
         {"cross",
-         "a token would not see the tokens before it, and so not predict the next; 'run' and 'explain' look at "
-                  "another text"},
+         "a token would not see the tokens before it, and so not predict the next; 'run' and 'explain' look at another "
+         "text"},
         {NULL, NULL}},
     .groups = (const struct option *const[]){model_options, text_options, encode_options, ids_options, label_options,
                                              options, edit_options, from_options, compare_options, csv_options,

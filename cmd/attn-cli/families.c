@@ -145,8 +145,7 @@ static int check_rows(const struct family *fam, const struct option *rows, struc
     for (const struct option *row = rows; row->name; row++)
         if (option_given(row) && strcmp(row->name, "tied") != 0 && !size_of(fam, row->name))
             return attn_fail(err, ATTN_EUSAGE,
-                             "--%s does not go with --family %s: write a config.json and give it with "
-                                               "--config",
+                             "--%s does not go with --family %s: write a config.json and give it with --config",
                              row->name, fam->name);
     return ATTN_OK;
 }

@@ -131,8 +131,7 @@ int file_read(char **text, size_t *len, const char *path, struct attn_err *err)
     *len = 0;
     if (standard && (was_read || for_texts))
         return attn_fail(err, ATTN_EUSAGE,
-                         "two options read standard input, which can be read once: give one of them a "
-                                           "file");
+                         "two options read standard input, which can be read once: give one of them a file");
     was_read = was_read || standard;
     int fd = standard ? STDIN_FILENO : attn_disk_open(path, O_RDONLY, 0);
     if (fd < 0)

@@ -264,9 +264,8 @@ static int take(struct parse *p, const struct option *o, const char *attached)
         return attn_fail(p->err, ATTN_EUSAGE, "--%s needs a value: --%s %s", o->name, o->name, o->arg);
     if (is_long(p, next))
         return attn_fail(p->err, ATTN_EUSAGE,
-                         "--%s needs a value, found the option %s: --%s %s; a value that begins so "
-                                              "is --%s=%s", o->name, excerpt(next).text, o->name, o->arg, o->name,
-                         excerpt(next).text);
+                         "--%s needs a value, found the option %s: --%s %s; a value that begins so is --%s=%s", o->name,
+                         excerpt(next).text, o->name, o->arg, o->name, excerpt(next).text);
     p->next++;
     return store(p, o, next);
 }

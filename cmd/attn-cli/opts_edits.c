@@ -64,8 +64,7 @@ const struct pair edit_terms[] = {
     {"L1N37, L0-2H*", "neuron 37 of layer 1; all heads of layers 0 to 2"},
     {"[head=0,2]", "some of a place: these query heads"},
     {"[pos=3], [pos=-1]",
-     "these rows, counted from 0, or from the end; also [pos=\" cat\"], rows of that token, prompt "
-                          "and new"},
+     "these rows, counted from 0, or from the end; also [pos=\" cat\"], rows of that token, prompt and new"},
     {"[key=0], [col=5]", "these keys, of dots, scores, pattern; these columns, of others"},
     {"[pos=3,key=2]", "several of these, in one pair of brackets"},
     {"0.5, -inf, uniform", "a value: a number; uniform: equal weights, of a pattern"},
@@ -110,8 +109,7 @@ static int read_from(struct edits *e, struct attn_tokenizer **tokenizer, struct 
 {
     if (sourcing.text && sourcing.ids)
         return attn_fail(err, ATTN_EUSAGE,
-                         "--from and --from-ids are both given: the text that values come from is one "
-                                           "of them");
+                         "--from and --from-ids are both given: the text that values come from is one of them");
     int code = input_read_any(&e->input, sourcing.text, NULL, sourcing.ids, err);
     if (!code)
         code = input_tokens(&e->from, tokenizer, &e->input, err);
@@ -138,8 +136,8 @@ int edits_take_patch(const char **name, struct attn_err *err)
                                            "'PLACE = SOURCE'");
     if (found != 1)
         return attn_fail(err, ATTN_EUSAGE,
-                         "%s: say with one --patch NAME what a grid takes from the other text of each "
-                                           "record, as in --patch resid_pre", found ? "there are several --patch" :
+                         "%s: say with one --patch NAME what a grid takes from the other text of each record, as in "
+                         "--patch resid_pre", found ? "there are several --patch" :
                          "there is no --patch");
     *name = given.item[at].value;
     memmove(&given.item[at], &given.item[at + 1], (--given.n - at) * sizeof *given.item);

@@ -211,8 +211,7 @@ const struct pair tool_files[] = {
     {"DIR/tokenizer.json", "or all of a tokenizer, as Hugging Face writes it"},
     {"DIR/tokenizer.model", "or as sentencepiece writes it; DIR/tokenizer.bin, as llama2.c does"},
     {"DIR/tokenizer_config.json",
-     "which token begins a text, and whether it is added; by which pattern merges.txt cuts "
-                                  "a text"},
+     "which token begins a text, and whether it is added; by which pattern merges.txt cuts a text"},
     {"DIR/model.safetensors", "its weights"},
     {"DIR/pytorch_model.bin", "its weights as PyTorch saved them, where there is no model.safetensors"},
     {NULL, NULL},

@@ -428,8 +428,8 @@ static int check(const struct attn_attribution *a, struct attn_err *err)
         return attn_fail(err, ATTN_EFORMAT, "model '%s' has no output layer: there is no logit to take apart", name);
     if (!w->residual)
         return attn_fail(err, ATTN_EFORMAT,
-                         "model '%s' has no residual connections: what a layer computes is not added "
-                                            "to what was there, so a logit is not a sum of its parts", name);
+                         "model '%s' has no residual connections: what a layer computes is not added to what was "
+                         "there, so a logit is not a sum of its parts", name);
     if (w->n.L && (attn_has(&w->block[0].sum1) || w->post_norm_residual))
         return attn_fail(err, ATTN_EFORMAT, "model '%s' (%s) normalises its residual stream after each addition, so a "
                                             "logit is not a sum of what its parts add", name,
@@ -442,8 +442,8 @@ static int check(const struct attn_attribution *a, struct attn_err *err)
                                            "leave --dropout out");
     if (a->o->kind.form == ATTN_LINEAR)
         return attn_fail(err, ATTN_EUSAGE,
-                         "linear attention does not go with attribution, as it has no gradients: take "
-                                           "another kind of attention");
+                         "linear attention does not go with attribution, as it has no gradients: take another kind of "
+                         "attention");
     if (a->o->pos < -(int64_t)a->tokens->n || a->o->pos >= (int64_t)a->tokens->n)
         return attn_fail(err, ATTN_EUSAGE, "position %lld: the text has %zu token%s, 0 to %zu, or -1 to -%zu from the "
                                            "end",

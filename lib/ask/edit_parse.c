@@ -147,7 +147,7 @@ static int read_layered(struct attn_reader *r, struct attn_place *p)
     else if (!rc && take(r, "N"))
         rc = peek(r) == '*' && after(r) == '=' ? attn_reader_expected(r, r->at,
                                                                       "a neuron: with a blank, N* = 0, the * is all "
-                                                                                "neurons")
+                                                                      "neurons")
                                                : read_list(r, &p->neurons);
     else if (!rc && peek(r) != '.')
         rc = attn_reader_expected(r, r->at, "H and a head, N and a neuron or . and a part, as in L1H2, L1N5, "
@@ -231,8 +231,7 @@ static int read_op(struct attn_reader *r)
             return ATTN_OK;
         }
     return attn_reader_expected(r, r->at, peek(r) == '[' ?
-                                "=, +=, -= or *=: all selectors stand in one pair of brackets, as in "
-                                                           "[pos=1,key=0]"
+                                "=, +=, -= or *=: all selectors stand in one pair of brackets, as in [pos=1,key=0]"
                                           : r->e->place.selectors ? "=, +=, -= or *="
                                                                 : "=, +=, -=, *= or a selector such as [pos=-1]");
 }

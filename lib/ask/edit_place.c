@@ -193,8 +193,8 @@ static int share(struct attn_ranges *heads, const struct attn_edit_reach *r, con
             size_t outside = x.lo % group ? x.lo - 1 : x.hi;
             attn_ranges_free(&kv);
             return attn_edit_fail(r->edit, err,
-                                  "key/value head %zu serves query heads %zu-%zu, and head %zu of them is "
-                                                "not chosen: choose all, as in [head=%zu-%zu]", odd, odd * group,
+                                  "key/value head %zu serves query heads %zu-%zu, and head %zu of them is not chosen: "
+                                  "choose all, as in [head=%zu-%zu]", odd, odd * group,
                                   odd * group + group - 1, outside, odd * group, odd * group + group - 1);
         }
         ok = attn_ranges_add(&kv, x.lo / group, x.hi / group);
@@ -270,8 +270,8 @@ static int find_columns(struct attn_edit_reach *r, const struct attn_venue *v, s
         return attn_edit_fail(r->edit, err, "the columns of %s are keys: key= chooses them, not col=", tail);
     if (!square && p->by[ATTN_BY_KEY].n)
         return attn_edit_fail(r->edit, err,
-                              "%s has no keys: key= is for dots, scores and pattern, col= for the columns "
-                                            "of others", tail);
+                              "%s has no keys: key= is for dots, scores and pattern, col= for the columns of others",
+                              tail);
     if (square)
         return ATTN_OK;
     if (p->neurons.n && p->by[ATTN_BY_COL].n)

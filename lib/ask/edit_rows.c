@@ -272,8 +272,8 @@ static int fail_rows(struct attn_editor *e, const struct attn_edit_reach *r, con
     list_tokens(theirs, sizeof theirs, e, from.ids, from.n);
     if (!t->windows && r->edit->place.by[ATTN_BY_POS].n && is_one(&e->chosen[r - e->reaches.item].rows, t))
         return attn_edit_fail(r->edit, err,
-                              "%s has %zu rows%s%s%s, and not one for this pos=, which is counted in each "
-                                            "text by itself: as -1, for one, from the end", r->edit->origin, S, from.n ?
+                              "%s has %zu rows%s%s%s, and not one for this pos=, which is counted in each text by "
+                              "itself: as -1, for one, from the end", r->edit->origin, S, from.n ?
                               " (" :
                               "", theirs, from.n ? ")" : "");
     if (t->windows)

@@ -22,8 +22,8 @@ static int find_over(struct attn_patch *p, const char *text, struct attn_err *er
             i++;
         if (i == 3 || (p->over & 1U << i))
             return attn_fail(err, ATTN_EUSAGE,
-                             "--over '%.80s': expected layer, or with commas layer,head, layer,pos or "
-                                               "layer,head,pos; pos alone for what is outside of the layers", text);
+                             "--over '%.80s': expected layer, or with commas layer,head, layer,pos or layer,head,pos; "
+                             "pos alone for what is outside of the layers", text);
         p->over |= 1U << i;
         at += n;
     }
@@ -48,8 +48,8 @@ static int find_method(struct attn_patch *p, const char *text, struct attn_err *
     if (p->method == ATTN_PATCH_EXACT || attn_metric_is_smooth(&p->metric))
         return ATTN_OK;
     return attn_fail(err, ATTN_EUSAGE,
-                     "metric '%s': a rank moves in steps, so it has no gradient: take --method exact, "
-                                       "or another metric", p->metric.text);
+                     "metric '%s': a rank moves in steps, so it has no gradient: take --method exact, or another "
+                     "metric", p->metric.text);
 }
 
 /* The one activation that the name means, and the layers where it is. */

@@ -64,8 +64,7 @@ int attn_reader_string(struct attn_reader *r, struct attn_edit_part *out)
     attn_json_start(&j, r->text + r->at, r->len - r->at, NULL);
     if (peek(r) != '"' || attn_json_next(&j) != ATTN_JSON_STRING)
         return attn_reader_expected(r, peek(r) == '"' && j.failed ? r->at + j.at : r->at,
-                                    "a text in double quotes, with the "
-                                                                                          "escapes of JSON");
+                                    "a text in double quotes, with the escapes of JSON");
     if (j.nul)
         return attn_reader_expected(r, r->at, "a text without \\u0000");
     int rc = attn_reader_keep(r, out, r->text + r->at, j.token_len);

@@ -30,8 +30,8 @@ static int find_bos(struct drawing *g, struct attn_err *err)
     const struct attn_encode_opts as_told = {.bos = g->o->bos}, always = {.bos = ATTN_BOS_YES};
     if (!g->o->tokenizer)
         return g->o->bos == ATTN_BOS_YES ? attn_fail(err, ATTN_EUSAGE,
-                                                     "a beginning-of-text token is asked for, but there is "
-                                                                       "no tokenizer")
+                                                     "a beginning-of-text token is asked for, but there is no "
+                                                     "tokenizer")
                                          : ATTN_OK;
     int rc = attn_encode_with(&g->before, g->o->tokenizer, "", 0, &as_told, err);
     if (!rc && attn_encode_with(&g->bos, g->o->tokenizer, "", 0, &always, NULL))
@@ -69,8 +69,8 @@ static int choose_length(struct attn_repeated *out, const struct drawing *g, str
                          g->model->source.name, n_ctx, g->n);
     if (out->n > g->n)
         return attn_fail(err, ATTN_EUSAGE,
-                         "--repeat: %zu distinct ids are asked for, and model %s has %zu that neither "
-                                           "begin nor end a text",
+                         "--repeat: %zu distinct ids are asked for, and model %s has %zu that neither begin nor end a "
+                         "text",
                          out->n, g->model->source.name, g->n);
     if (out->n > most)
         return attn_fail(err, ATTN_EUSAGE, "--repeat: %zu tokens twice%s are more than the %zu that model %s takes "

@@ -64,7 +64,7 @@ static int choose_layers(struct attn_scores *t, struct attn_err *err)
 
 int attn_scores_new(struct attn_scores **out, const struct attn_model *m, const struct attn_kind *kind,
                     const struct attn_select *heads,
-                   const struct attn_scores_opts *o, struct attn_team *team, struct attn_err *err)
+                    const struct attn_scores_opts *o, struct attn_team *team, struct attn_err *err)
 {
     struct attn_scores *t = *out = calloc(1, sizeof *t);
     if (!t)

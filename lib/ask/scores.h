@@ -51,7 +51,7 @@ static inline double attn_score_mean(const struct attn_score_sum *s) { return s-
 struct attn_scores;
 int attn_scores_new(struct attn_scores **out, const struct attn_model *m, const struct attn_kind *kind,
                     const struct attn_select *heads,
-                   const struct attn_scores_opts *o, struct attn_team *team, struct attn_err *err);
+                    const struct attn_scores_opts *o, struct attn_team *team, struct attn_err *err);
 void attn_scores_free(struct attn_scores *t);             /* NULL is fine */
 size_t attn_scores_heads(const struct attn_scores *t);    /* how many heads all layers have that are selected */
 size_t attn_scores_layers(const struct attn_scores *t);   /* how many layers these are of, each of which has as many */

@@ -21,7 +21,7 @@ size_t attn_whole_count(const struct attn_whole *h, int act)
 
 int attn_whole_make(struct attn_whole *h, const struct attn_model *m, const struct attn_kind *kind,
                     const struct attn_select *what,
-                   size_t T, struct attn_err *err)
+                    size_t T, struct attn_err *err)
 {
     *h = (struct attn_whole){.hooks = attn_model_hook_points(m, kind), .T = T};
     attn_model_info(m, &h->info);

@@ -15,7 +15,7 @@ struct attn_whole {
 /* Makes room for what is selected of a sentence of T tokens, all zeros. */
 int attn_whole_make(struct attn_whole *h, const struct attn_model *m, const struct attn_kind *kind,
                     const struct attn_select *what,
-                   size_t T, struct attn_err *err);
+                    size_t T, struct attn_err *err);
 void attn_whole_free(struct attn_whole *h);               /* all zero is fine */
 float *attn_whole_at(const struct attn_whole *h, int act, int layer);         /* [T,n] or [H,T,n]; NULL: not kept */
 size_t attn_whole_count(const struct attn_whole *h, int act);                 /* how many numbers that is */

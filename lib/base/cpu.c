@@ -198,8 +198,8 @@ int attn_cpu_check(struct attn_err *err)
     if (asked() >= 0)
         return ATTN_OK;
     return attn_fail(err, ATTN_EFORMAT,
-                     "ATTN_SIMD in the environment is '%.40s', expected avx512, avx2 or generic: set "
-                                        "one of them, or unset it", getenv("ATTN_SIMD"));
+                     "ATTN_SIMD in the environment is '%.40s', expected avx512, avx2 or generic: set one of them, or "
+                     "unset it", getenv("ATTN_SIMD"));
 }
 
 enum attn_simd attn_cpu_simd(void)

@@ -81,8 +81,8 @@ int attn_folder_hold(int *fd, const char *dir, struct attn_err *err)
     close(*fd);
     *fd = -1;
     return locked ? attn_fail(err, ATTN_EIO,
-                              "%s: another process is writing to it: wait for its end, or choose another "
-                                             "directory", dir) : ATTN_OK;
+                              "%s: another process is writing to it: wait for its end, or choose another directory",
+                              dir) : ATTN_OK;
 }
 
 int attn_folder_begin(struct attn_held *h, const char *dir, struct attn_err *err)

@@ -260,8 +260,8 @@ static int check_all_taken(DIR *d, const struct record *r, struct attn_err *err)
     for (struct dirent *e; !rc && (errno = 0, e = readdir(d));)
         if (!attn_folder_has(r->to, e->d_name))
             rc = attn_fail(err, ATTN_EFORMAT,
-                           "%s/%s: is not among the files that batch wrote there: move it elsewhere, "
-                                              "or run this shard again", r->from, e->d_name);
+                           "%s/%s: is not among the files that batch wrote there: move it elsewhere, or run this shard "
+                           "again", r->from, e->d_name);
     return !rc && errno ? attn_fail_errno(err, r->from, "read") : rc;
 }
 

@@ -49,8 +49,8 @@ static int check_names(const struct attn_output *out, bool directory, struct att
                          "%s writes files to a directory: name one with -o", out->e->writing.format->name);
     if (out->e->grids && out->e->writing.format->flags & ATTN_FORMAT_SUMMARY && attn_target_in_place(o->path))
         return attn_fail(err, ATTN_EUSAGE,
-                         "the means over all records are known at the end, so they go to a file: name "
-                                           "one with --summary");
+                         "the means over all records are known at the end, so they go to a file: name one with "
+                         "--summary");
     if (o->summary && attn_target_in_place(o->summary))
         return attn_fail(err, ATTN_EUSAGE, "a summary beside the output goes to a file, and %s is none", o->summary);
     if (!directory && o->path && o->path[strlen(o->path) - 1] == '/')

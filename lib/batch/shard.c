@@ -55,8 +55,7 @@ static int read_variable(uint64_t *out, getter *get, const char *name, const uin
     const char *text = get(name);
     if (!text && !otherwise)
         return attn_fail(err, ATTN_EUSAGE,
-                         "shard auto: %s is not set, but variables that belong to it are: say --shard "
-                                           "i/n",
+                         "shard auto: %s is not set, but variables that belong to it are: say --shard i/n",
                          name);
     if (!text) {
         *out = *otherwise;

@@ -134,7 +134,7 @@ bool attn_seems_rotated(const struct attn_pair *p, double theta, struct attn_rot
 /* Whether one side is rotated as `right` is and the other as one of n others, which is reported. */
 bool attn_seems_misrotated(const struct attn_pair *p, const struct attn_rotation *right,
                            const struct attn_rotation *other,
-                       size_t n, size_t *which, bool *a_is_other);
+                           size_t n, size_t *which, bool *a_is_other);
 /* Radians by which each pair of x is ahead of that of y from each row to the next: [r/2].  y is packed as by
  * attn_rotate_back.  Returns by what x is longer. */
 double attn_rope_measure(double *inv_freq, const float *x, const float *y, const struct attn_pair *shape,

@@ -113,7 +113,7 @@ bool attn_seems_rotated(const struct attn_pair *p, double theta, struct attn_rot
 
 bool attn_seems_misrotated(const struct attn_pair *p, const struct attn_rotation *right,
                            const struct attn_rotation *other,
-                       size_t n, size_t *which, bool *a_is_other)
+                           size_t n, size_t *which, bool *a_is_other)
 {
     struct attn_pair some = few(p);
     double least = INFINITY;

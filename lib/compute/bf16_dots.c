@@ -153,7 +153,7 @@ TRANSPOSED(transposed_f16, 2, v32_from_f16) TRANSPOSED(transposed_bf16, 2, v32_f
 
 static void stream_transposed_dots(float *y, size_t ldy, const float *x, size_t ldx, const void *const *w,
                                    enum attn_dtype type,
-                               size_t n, size_t K, struct attn_prefetch *prefetch)
+                                   size_t n, size_t K, struct attn_prefetch *prefetch)
 {
     static void (*const by_type[])(float *, size_t, const float *, size_t, const void *const *, size_t, size_t,
                                    struct attn_prefetch *) = {

@@ -201,7 +201,7 @@ void transposed_steps(v16 *sum, const float *x, const struct sixteen_rows *t, si
 static inline __attribute__((always_inline))
 void transposed(float *y, size_t ldy, const float *x, const void *const *w, size_t K, struct attn_prefetch *prefetch,
                 size_t size,
-            v32_from *from, size_t rows)
+                v32_from *from, size_t rows)
 {
     struct sixteen_rows t;
     v16 sum[ATTN_BF16_LONE];
@@ -259,7 +259,7 @@ static void stream_tiles(float *y, size_t ldy, const float *x, size_t ldx, const
 
 static void stream_transposed_tiles(float *y, size_t ldy, const float *x, size_t ldx, const void *const *w,
                                     enum attn_dtype type,
-                                size_t n, size_t K, struct attn_prefetch *prefetch)
+                                    size_t n, size_t K, struct attn_prefetch *prefetch)
 {
     static void (*const by_type[])(float *, size_t, const float *, const void *const *, size_t, size_t,
                                    struct attn_prefetch *) = {

@@ -71,7 +71,7 @@ ROWS_OF(4) ROWS_OF(5) ROWS_OF(6)
 /* A product of n rows and one panel, in tiles of about equally many rows: a tile of one or two rows takes as long as
  * one of three. */
 static void vec_panel(float *y, size_t ldy, const float *x, size_t ldx, const float *w, size_t ldw,
-                  size_t n, size_t K, bool more, struct attn_prefetch *prefetch)
+                      size_t n, size_t K, bool more, struct attn_prefetch *prefetch)
 {
     static void (*const by_rows[])(float *, size_t, const float *, size_t, const float *, size_t, size_t, bool,
                                  struct attn_prefetch *, size_t) = {TILES};

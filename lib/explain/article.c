@@ -33,8 +33,8 @@ static void conclude(struct attn_lesson *r)
                           ", and the others are explained where they are compared" : "");
     else
         attn_derive_words(&r->e.d,
-                          "The article prints no numbers: those here are computed from inputs and weights of a "
-                                   "fixed seed.");
+                          "The article prints no numbers: those here are computed from inputs and weights of a fixed "
+                          "seed.");
     attn_derive_words(&r->e.d, "Errata: %zu.", c->errata);
 }
 

@@ -137,7 +137,7 @@ void attn_lesson_free(struct attn_lesson *r);                     /* NULL is fin
 
 /* A table of x [rows, cols], which are called `what`.  Names NULL: numbered; long rows are then abridged. */
 void attn_lesson_matrix(struct attn_lesson *r, const char *what, const float *x, size_t rows, size_t cols,
-                         const char *const *row_names, const char *const *col_names);
+                        const char *const *row_names, const char *const *col_names);
 /* Compares x [rows, cols] with what the article prints as `what`, each number to as many digits as are printed, and
  * says what came of it.  One row is quoted; a table of several is shown again only where it differs. */
 void attn_lesson_printed(struct attn_lesson *r, const char *what, const float *x, size_t rows, size_t cols,

@@ -86,10 +86,10 @@ static int a_row_too_many(struct attn_lesson *r, const struct attn_row *row, str
     (void)row, (void)err;
     attn_lesson_erratum(r,
                         "the tables printed have 7 rows, of 7 weights and of 3 numbers.  The sentence has six words, "
-                           "the scores above are 6 x 6, and a comment in the listing says 6 x 6.  The tables above are "
-                           "the right ones.  So the weights quoted for \"journey\", 0.1180, 0.2026, 0.1986, should be "
-                           "%.4f, %.4f, %.4f; of the 6 weights printed first %zu agree, of the first 18 numbers of "
-                           "contexts %zu.", (double)journey[0], (double)journey[1], (double)journey[2],
+                        "the scores above are 6 x 6, and a comment in the listing says 6 x 6.  The tables above are "
+                        "the right ones.  So the weights quoted for \"journey\", 0.1180, 0.2026, 0.1986, should be "
+                        "%.4f, %.4f, %.4f; of the 6 weights printed first %zu agree, of the first 18 numbers of "
+                        "contexts %zu.", (double)journey[0], (double)journey[1], (double)journey[2],
                         attn_lesson_matches(e->pattern, T, printed_weights),
                         attn_lesson_matches(e->joined, (size_t)T * D, printed_contexts));
     return ATTN_OK;
@@ -101,9 +101,9 @@ static int shapes(struct attn_lesson *r, const struct attn_row *row, struct attn
     const size_t n = e->T * e->dv;
     (void)row, (void)err;
     attn_derive_words(&r->e.d,
-                      "The class is tried on a batch: the sentence twice, in one array of shape [%zu,%zu,%zu], "
-                               "with maps nn.Linear(3, %zu).  The context vectors have the shape [%zu,%zu,%zu], and "
-                               "both sentences have %s.", e->batch,
+                      "The class is tried on a batch: the sentence twice, in one array of shape [%zu,%zu,%zu], with "
+                      "maps nn.Linear(3, %zu).  The context vectors have the shape [%zu,%zu,%zu], and both sentences "
+                      "have %s.", e->batch,
                       e->T, e->d, e->dv, e->batch, e->T, e->dv,
                       attn_lesson_equal(e->joined, e->joined + n, n) ? "the same numbers" : "different numbers");
     attn_derive_words(&r->e.d, "Printed: context_vecs.shape: [2,6,1024].  The shape here is %s.",

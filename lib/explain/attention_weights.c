@@ -78,7 +78,7 @@ static void scale_words(struct attn_explainer *e)
     else if (scaling == ATTN_SCALE_SQRT || (scaling == ATTN_SCALE_MODEL && c->scale))
         attn_derive_words(&e->d,
                           "Dot products grow with the number of terms.  To keep this out of the softmax, each is "
-                                 "divided by √d_head = √%zu, that is, multiplied by the scale 1/√%zu.", c->dh, c->dh);
+                          "divided by √d_head = √%zu, that is, multiplied by the scale 1/√%zu.", c->dh, c->dh);
     else if (scaling == ATTN_SCALE_MODEL)
         attn_derive_words(&e->d, "This model does not divide by √d_head.");
     else

@@ -245,7 +245,7 @@ void attn_example_weight(struct attn_lesson *r, const struct attn_example *e, si
             attn_derive_term(d, ATTN_ADDEND_PRODUCT, number(r, (double)weights[j]), number(r, (double)v[j * e->dv]));
     attn_derive_words(d,
                       "(%s weight is exp(score - largest score) divided by the sum of these over the row; context[0] "
-                         "adds up the first number of each value, times its weight.)", e->unscaled ? "The" :
+                      "adds up the first number of each value, times its weight.)", e->unscaled ? "The" :
                       "The score is divided by √d_k.  The");
 }
 

@@ -191,8 +191,8 @@ static void introduce(struct attn_explainer *e)
     if (!attn_edits_count(e->edits))
         return;
     attn_derive_words(&e->d,
-                      "The run is edited as follows.  A number that an edit reaches is shown as it flowed on: it "
-                             "need not be what the terms beside it give.");
+                      "The run is edited as follows.  A number that an edit reaches is shown as it flowed on: it need "
+                      "not be what the terms beside it give.");
     for (size_t i = 0; i < attn_edits_count(e->edits); i++)
         attn_derive_command(&e->d, "%s", attn_edits_text(e->edits, i));
 }

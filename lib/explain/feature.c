@@ -61,8 +61,8 @@ static void features(struct attn_explainer *e)
     attn_derive_step(&e->d, "The features");
     attn_derive_words(&e->d,
                       "Linear attention has no softmax.  φ makes every number of the query (%s) and the key (%s) "
-                             "positive: x + 1 above 0, exp(x) below.  How well they match is the dot product of the "
-                             "results, without a scale.  (φ and the products are computed here, in double precision.)",
+                      "positive: x + 1 above 0, exp(x) below.  How well they match is the dot product of the results, "
+                      "without a scale.  (φ and the products are computed here, in double precision.)",
                       attn_explain_token(query_name, &query),
                       attn_explain_token(key_name, &key));
     attn_derive_formula(&e->d, &attn_formula_feature);
@@ -115,9 +115,8 @@ static void share(struct attn_explainer *e)
     double sum = sum_of(e, sees.lo, sees.hi), here = attn_worked_sees_key(w, w->key) ? product(e, w->key) : 0;
     attn_derive_step(&e->d, "The weight");
     attn_derive_words(&e->d,
-                      "It is the key's share of the sum over all keys that the query sees%s.  A run adds up φ(k) "
-                             "times v, and φ(k), key by key, and needs no weights for the context; this is what they "
-                             "would be.",
+                      "It is the key's share of the sum over all keys that the query sees%s.  A run adds up φ(k) times "
+                      "v, and φ(k), key by key, and needs no weights for the context; this is what they would be.",
                       attn_kind_past(&w->kind) ? ": itself and those before it" : "");
     share_table(e, sees);
     double weight = sum < (double)FLT_MIN ? 0 : here / sum;     /* 0: the row has lost all its weight */

@@ -89,7 +89,7 @@ static void whole_matrix(struct attn_lesson *r, const char *what, const float *x
 }
 
 void attn_lesson_matrix(struct attn_lesson *r, const char *what, const float *x, size_t rows, size_t cols,
-                         const char *const *row_names, const char *const *col_names)
+                        const char *const *row_names, const char *const *col_names)
 {
     if (cols <= WHOLE || col_names) {
         whole_matrix(r, what, x, rows, cols, row_names, col_names);

@@ -384,7 +384,7 @@ static void rotation(struct attn_explainer *e, const struct product *p, int act)
     if (turn && turn->attention_factor != 1)
         attn_derive_words(&e->d,
                           "Cosines and sines are multiplied by %.7g here, as part of how this model takes longer "
-                                 "texts.",
+                          "texts.",
                           turn->attention_factor);
     attn_derive_formula(&e->d, &attn_formula_rotation);
     attn_derive_headings(&e->d, rotation_headings, ROTATION_COLUMNS);

@@ -310,7 +310,7 @@ static void tell(const struct job *j, const struct item *it, int act, const stru
 /* From dpattern to ddots, as softmax_backward does, in steps that others can see and change. */
 static void softmax_backward_watched(const struct job *j, const struct item *it, const struct attn_head *h,
                                      const struct attn_band *p,
-                       const struct attn_band *d, size_t head)
+                                     const struct attn_band *d, size_t head)
 {
     clear_hidden(it, h, d);
     tell(j, it, ATTN_ACT_PATTERN, d, head);

@@ -164,8 +164,7 @@ static int check(const struct attn_grad *g, const struct attn_grad_batch *b, siz
     }
     if (!rc && *targets == 0)
         rc = attn_fail(err, ATTN_EFORMAT,
-                       "no token has another after it to predict, so there is no loss: give at least "
-                                          "2");
+                       "no token has another after it to predict, so there is no loss: give at least 2");
     return rc;
 }
 

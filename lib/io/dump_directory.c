@@ -35,7 +35,7 @@ struct directory {
 /* Maps a file of the directory and gives it to `take`. */
 static int open_entry(struct directory *in, const char *file, struct attn_err *err,
                       int (*take)(struct directory *in, const char *file, const struct attn_map *m, const char *path,
-                                  struct attn_err *err))
+                      struct attn_err *err))
 {
     char *path;
     if (attn_asprintf(&path, "%s/%s", in->path, file) < 0)

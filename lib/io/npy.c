@@ -76,8 +76,8 @@ static int read_type(struct header *h, struct text *t, struct attn_err *err)
     h->text = sized && s[1] == 'U' && size > 0 && size <= WIDEST && h->texts;
     if (!h->text && !(sized && s[1] == 'f' && (size == 2 || size == 4 || size == 8)))
         return attn_fail(err, ATTN_EFORMAT,
-                         "%s: holds numbers of type '%.*s', expected floats ('<f2', '<f4' or '<f8'): "
-                                            "convert it with .astype('float32')", t->name, attn_shown(s, len), s);
+                         "%s: holds numbers of type '%.*s', expected floats ('<f2', '<f4' or '<f8'): convert it with "
+                         ".astype('float32')", t->name, attn_shown(s, len), s);
     h->big = s[0] == '>';
     h->size = (size_t)size * (h->text ? sizeof(uint32_t) : 1);
     return ATTN_OK;

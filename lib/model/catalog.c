@@ -77,7 +77,7 @@ static int add_cached(struct list *l, const char *path, const char *directory, c
 
 static int add_all(struct list *l, const char *dir, const char *where,
                    int (*add_one)(struct list *l, const char *path, const char *name, const char *where,
-                                  struct attn_err *err),
+                   struct attn_err *err),
                    struct attn_err *err)
 {
     struct dirent **entry = NULL;

@@ -67,9 +67,8 @@ static int explain(const struct attn_source *s, struct attn_err *err)
     const char *found = first_of(s, adapters);
     if (found)
         return attn_fail(err, ATTN_EFORMAT,
-                         "%s: holds an adapter (%s), which only changes another model: merge the two "
-                                            "with PEFT's merge_and_unload(), save that with save_pretrained() and give "
-                                            "its directory", s->dir, found);
+                         "%s: holds an adapter (%s), which only changes another model: merge the two with PEFT's "
+                         "merge_and_unload(), save that with save_pretrained() and give its directory", s->dir, found);
     if (find_ending(file, s, ".gguf"))
         return attn_fail(err, ATTN_EFORMAT, "%s: holds a GGUF file (%.*s), as llama.cpp reads them, which is not "
                                             "supported: take the Hugging Face directory it was made from (config.json, "

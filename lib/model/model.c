@@ -224,9 +224,8 @@ int attn_model_continues(const struct attn_model *m, const struct attn_kind *kin
     if (rc || !kind || kind->form != ATTN_CAUSAL_RENORM)
         return rc;
     return attn_fail(err, ATTN_EUSAGE,
-                     "attention causal-renorm takes its softmax over all tokens before it hides those "
-                                       "after: each new token would change the roundings of the rows before it; causal "
-                                       "does not");
+                     "attention causal-renorm takes its softmax over all tokens before it hides those after: each new "
+                     "token would change the roundings of the rows before it; causal does not");
 }
 
 bool attn_model_keeps(const struct attn_model *m, size_t have, size_t n)

@@ -59,9 +59,8 @@ static int add_entry(struct attn_index *x, struct attn_strings *names, const cJS
     char found[ATTN_TREE_SHOWN];
     if (!cJSON_IsString(v) || !is_plain(v->valuestring))
         return attn_fail(err, ATTN_EFORMAT,
-                         "%s: \"weight_map\" says tensor '%.*s' is in %s, expected the plain name of "
-                                            "a file beside it", name, attn_shown(v->string, strlen(v->string)),
-                         v->string, attn_tree_show(v, found));
+                         "%s: \"weight_map\" says tensor '%.*s' is in %s, expected the plain name of a file beside it",
+                         name, attn_shown(v->string, strlen(v->string)), v->string, attn_tree_show(v, found));
     e->tensor = strdup(v->string);
     if (!e->tensor)
         return no_memory_for_index(name, err);

@@ -175,7 +175,7 @@ static int draw_at(const struct attn_section *s, const struct attn_sheet *sheet,
 }
 
 static int draw_section(const struct attn_section *s, size_t x, size_t y, const struct attn_pen *pen, uint8_t *steps,
-                      struct attn_err *err)
+                        struct attn_err *err)
 {
     size_t row = 0, nth = 0;
     int rc = ATTN_OK;

@@ -262,7 +262,7 @@ static void shorten_title(struct attn_section *s, size_t width)
 }
 
 int attn_section_plan(struct attn_section *s, const struct attn_album *a, const struct attn_sheet *first,
-                        const struct attn_look *look, size_t width, struct attn_err *err)
+                      const struct attn_look *look, size_t width, struct attn_err *err)
 {
     *s = (struct attn_section){.album = a, .first = first, .palette = look->palette, .bar = BAR};
     count_sheets(s);
@@ -273,8 +273,8 @@ int attn_section_plan(struct attn_section *s, const struct attn_album *a, const 
     s->numbers = look->numbers && !first->words;
     if (s->numbers && s->sheets * s->matrices * s->rows * s->cols > NUMBERS_MOST)
         return attn_fail(err, ATTN_EUSAGE,
-                         "%s: more than %d numbers cannot be read in a picture: leave --annotate out, "
-                                           "or choose with --layer and --head", first->title, NUMBERS_MOST);
+                         "%s: more than %d numbers cannot be read in a picture: leave --annotate out, or choose with "
+                         "--layer and --head", first->title, NUMBERS_MOST);
     choose_digits(s);
     if (first->words || s->numbers)
         make_room_for_words(s, look);

@@ -45,7 +45,7 @@ static int check(const struct attn_attention *a, struct attn_err *err)
 }
 
 static struct attn_heads_seq seq_of(const struct attn_attention *a, size_t b, float *context,
-                                const float *q, const float *k, const float *v)
+                                    const float *q, const float *k, const float *v)
 {
     return (struct attn_heads_seq){
         .q = q + b * a->H * a->Tq * a->dh, .k = k + b * a->Hkv * a->Tk * a->dh, .v = v + b * a->Hkv * a->Tk * a->dv,

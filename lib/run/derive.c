@@ -83,8 +83,8 @@ int attn_derive_check(const struct attn_derive *d, struct attn_err *err)
     for (size_t i = 0; i < p->seqs; i++) {
         if (p->seq[i].keys && rollout)
             return attn_fail(err, ATTN_EUSAGE,
-                             "rollout follows attention from layer to layer within one text: there is "
-                                               "none where a text looks at another");
+                             "rollout follows attention from layer to layer within one text: there is none where a "
+                             "text looks at another");
         if (p->seq[i].pos && (norms || rollout))
             return attn_fail(err, ATTN_EUSAGE, "%s needs a text in one pass, but sentence %zu continues a cache of %zu "
                                                "tokens",

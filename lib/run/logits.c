@@ -200,13 +200,12 @@ static int check_text(const struct attn_model *m, const int32_t *ids, size_t n, 
         return rc;
     if (n > 1 && n_ctx < 2)
         return attn_fail(err, ATTN_EUSAGE,
-                         "model %s takes one token at a time (n_ctx), so no token can be scored given "
-                                           "another",
+                         "model %s takes one token at a time (n_ctx), so no token can be scored given another",
                          m->source.name);
     if (n > n_ctx && (stride < 1 || stride >= n_ctx))
         return attn_fail(err, ATTN_EUSAGE,
-                         "the text has %zu tokens, more than the %zu (n_ctx) of model %s: windows %zu "
-                                           "apart cannot score each of them, expected 1 to %zu", n, n_ctx,
+                         "the text has %zu tokens, more than the %zu (n_ctx) of model %s: windows %zu apart cannot "
+                         "score each of them, expected 1 to %zu", n, n_ctx,
                          m->source.name, stride, n_ctx - 1);
     return attn_model_check_ids(m, ids, n, err);
 }

@@ -233,8 +233,8 @@ static int fit_words(struct plot *p, struct attn_sheet *s, const char *name, str
     size_t rows = p->query_words.first[p->query_words.n], cols = p->key_words.first[p->key_words.n];
     if (act >= 0 && !attn_merger_takes(act))
         return attn_fail(err, ATTN_EUSAGE,
-                         "%s: --words merges pattern, rollout and context: '%s' means nothing when it "
-                                           "is added up over the tokens of a word: leave it, or --words, out",
+                         "%s: --words merges pattern, rollout and context: '%s' means nothing when it is added up over "
+                         "the tokens of a word: leave it, or --words, out",
                          p->o->title, name);
     if (s->rows != rows || (square && s->cols != cols))
         return attn_fail(err, ATTN_EFORMAT, "%s: '%s' is [%zu, %zu], and there are %zu and %zu tokens: their words do "

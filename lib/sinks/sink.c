@@ -137,8 +137,7 @@ static int check_words(const struct attn_sink *s, const struct attn_sink_opts *o
     char name[ATTN_ACT_TEXT];
     if (o->gradient)
         return attn_fail(err, ATTN_EUSAGE,
-                         "--words merges weights, and a gradient is none: leave --words or --gradient "
-                                           "out");
+                         "--words merges weights, and a gradient is none: leave --words or --gradient out");
     if (o->tokens->n && !o->tokens->tok[0].known)
         return attn_fail(err, ATTN_EUSAGE, "--words needs the texts of tokens, and these are ids: give a text, or name "
                                            "them with --labels");

@@ -92,8 +92,7 @@ static bool other_begin(char *out, const struct pair *p)
     if (p->said->bos < 0 || p->said->config_bos < 0 || p->said->bos == p->said->config_bos)
         return false;
     snprintf(out, ATTN_DOUBT,
-             "a text begins with %s by config.json (bos_token_id) and with %s by tokenizer_config.json "
-                              "(bos_token)",
+             "a text begins with %s by config.json (bos_token_id) and with %s by tokenizer_config.json (bos_token)",
              spelled(a, p, p->said->config_bos), spelled(b, p, p->said->bos));
     return true;
 }

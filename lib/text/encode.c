@@ -112,8 +112,8 @@ static int lacks(struct encoder *e, const struct view *v, const char *s)
                                                "none for unknown words", attn_shown(v->s, v->len), v->s, at);
     if (e->b->unigram)
         return attn_fail(e->err, ATTN_EFORMAT,
-                         "the vocabulary has no token for the character U+%04X at byte %zu of the "
-                                               "text, and none for unknown ones",
+                         "the vocabulary has no token for the character U+%04X at byte %zu of the text, and none for "
+                         "unknown ones",
                          (unsigned)attn_utf8_next(s, (size_t)(v->s + v->len - s), &step), at);
     return attn_fail(e->err, ATTN_EFORMAT, "the vocabulary has no token for the byte 0x%02X at byte %zu of the text",
                      (unsigned char)*s, at);

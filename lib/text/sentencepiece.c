@@ -207,8 +207,7 @@ static int refuse_map(struct proto *p, const struct field *f, struct model *m)
     if (f->number != 2 || f->len == 0)
         return ATTN_OK;
     return attn_fail(p->err, ATTN_EFORMAT,
-                     "%s: a denormalizer with rules is not supported; token ids can be given with "
-                                           "--ids",
+                     "%s: a denormalizer with rules is not supported; token ids can be given with --ids",
                      p->name);
 }
 

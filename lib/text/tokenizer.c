@@ -194,7 +194,7 @@ static int take_options(struct attn_subword *b, const struct hints *h, const cha
 
 /* Takes ownership of b.  usual: the BOS token of such files if no other is named; NULL: there is none. */
 static int finish_subword(struct attn_tokenizer **out, struct attn_subword *b, const struct hints *h,
-                        const char *usual, const char *path, struct attn_err *err)
+                          const char *usual, const char *path, struct attn_err *err)
 {
     attn_subword_set_bos(b, id_of(b, h->bos_token));
     attn_subword_set_bos(b, h->bos_id);
@@ -281,7 +281,7 @@ static int open_llama2c(struct attn_tokenizer **out, const struct attn_source *s
 
 static int read_hints(struct hints *h, const struct attn_source *s, const char *file,
                       int (*read)(struct hints *h, const char *text, size_t len, const char *name,
-                                  struct attn_err *err), struct attn_err *err)
+                      struct attn_err *err), struct attn_err *err)
 {
     struct file f;
     if (!attn_source_has(s, file))

@@ -53,10 +53,9 @@ static int take_class(struct reader *r, enum attn_pretoken *cut)
     const struct class *c = &classes[0];
     if (name && cJSON_IsString(name) && !(c = find_class(name->valuestring)))
         return attn_fail(r->err, ATTN_EFORMAT,
-                         "%s: \"tokenizer_class\" is \"%.*s\", of which vocab.json and merges.txt "
-                                               "do not say how it cuts a text, expected a tokenizer.json, or "
-                                               "GPT2Tokenizer, CodeGenTokenizer or Qwen2Tokenizer; token ids can be "
-                                               "given with --ids", r->files->config.name,
+                         "%s: \"tokenizer_class\" is \"%.*s\", of which vocab.json and merges.txt do not say how it "
+                         "cuts a text, expected a tokenizer.json, or GPT2Tokenizer, CodeGenTokenizer or "
+                         "Qwen2Tokenizer; token ids can be given with --ids", r->files->config.name,
                          attn_shown(name->valuestring, strlen(name->valuestring)), name->valuestring);
     if (c->nfc)
         attn_subword_normal(r->b, ATTN_NORMAL_NFC);

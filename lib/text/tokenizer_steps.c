@@ -37,8 +37,8 @@ int attn_steps_regex(struct attn_steps *s, struct attn_regex **out, const char *
     if (!rc)
         return ATTN_OK;
     return attn_fail(s->err, ATTN_EFORMAT,
-                     "%s: %s, at byte %zu of the pattern %.*s, is not supported; token ids can be "
-                                           "given with --ids", s->name, why, at, attn_shown(pattern, len), pattern);
+                     "%s: %s, at byte %zu of the pattern %.*s, is not supported; token ids can be given with --ids",
+                     s->name, why, at, attn_shown(pattern, len), pattern);
 }
 
 int attn_steps_keys(struct attn_steps *s, const cJSON *v, const char *const *known)

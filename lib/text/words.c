@@ -74,7 +74,7 @@ static int check_text(const char *text, size_t len, struct attn_err *err)
 
 /* drop may be NULL.  Fails if text or drop are not UTF-8 or the text contains a NUL. */
 static int words_start(struct words *w, const char *drop, bool lowercase, const char *text, size_t len,
-                     struct attn_err *err)
+                       struct attn_err *err)
 {
     *w = (struct words){.text = text, .len = len, .lowercase = lowercase};
     int rc = take_drop(w, drop ? drop : "", err);

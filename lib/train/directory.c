@@ -330,13 +330,13 @@ static int differ(const char *dir, struct rest has, struct rest asked, struct at
                                             "choose another directory", dir);
     if (begins(has, "\"also\":"))
         return attn_fail(err, ATTN_EFORMAT,
-                         "%s: the training there reads %s; give the same to go on, or choose another "
-                                            "directory", dir, begins(has, "\"also\": null") ? "no --also" :
+                         "%s: the training there reads %s; give the same to go on, or choose another directory", dir,
+                         begins(has, "\"also\": null") ? "no --also" :
                          "another --also");
     if (begins(has, "\"against\":"))
         return attn_fail(err, ATTN_EFORMAT,
-                         "%s: the training there reads %s; give the same to go on, or choose another "
-                                            "directory", dir, begins(has, "\"against\": null") ? "no --against" :
+                         "%s: the training there reads %s; give the same to go on, or choose another directory", dir,
+                         begins(has, "\"against\": null") ? "no --against" :
                          "another --against");
     if (begins(has, "\"from\":"))
         return attn_fail(err, ATTN_EFORMAT, "%s: the training there began with %s; leave the model out to go on, or "
@@ -438,8 +438,8 @@ static int compare_config(const struct attn_train *t, const struct attn_train_op
     int rc = attn_train_config_text(&text, &len, o, asked, err);
     if (!rc && (has->len != len || memcmp(has->data, text, len) != 0))
         rc = attn_fail(err, ATTN_EFORMAT,
-                       "%s: the training there has another config.json; leave --config, --family and "
-                                          "the options for the model out to go on, or choose another directory",
+                       "%s: the training there has another config.json; leave --config, --family and the options for "
+                       "the model out to go on, or choose another directory",
                        t->dir);
     free(text);
     return rc;

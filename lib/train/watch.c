@@ -183,8 +183,8 @@ static int take_time(struct attn_watch *w, const struct attn_dump *d, size_t k, 
         same = (data[i] = was_at(d, &w->stack[i], k)) != NULL;
     return same ? add_time(w, step, data, err)
                 : attn_fail(err, ATTN_EFORMAT,
-                            "%s: another sentence, or other activations, were watched there: ask for "
-                                               "the same, or remove it", w->dir);
+                            "%s: another sentence, or other activations, were watched there: ask for the same, or "
+                            "remove it", w->dir);
 }
 
 /* If writing was interrupted the files may differ in age, but all contain what was noted before the checkpoint. */

@@ -237,8 +237,8 @@ static void what_it_costs(struct attn_derivation *d, const struct attn_variants 
         duration(d, v->seconds);
     }
     attn_derive_words(d,
-                      "Twice as many tokens need four times as many scores if each sees all keys, twice as many with "
-                         "a window; linear attention needs none.");
+                      "Twice as many tokens need four times as many scores if each sees all keys, twice as many with a "
+                      "window; linear attention needs none.");
 }
 
 static int lesson(struct attn_out *o, const struct attn_variants *s, struct attn_err *err)

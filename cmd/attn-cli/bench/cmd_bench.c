@@ -425,8 +425,7 @@ const struct command bench_command = {
         {"decode.f32.ctx900, ...", "one more token after 128 or 900, with weights stored as F32, F16 or BF16; reading "
                                    "them"},
         {"decode.f32.ctx900.copied, ...",
-         "the same with the weights in panels, where a run copies them after some tens "
-                                          "of tokens"},
+         "the same with the weights in panels, where a run copies them after some tens of tokens"},
         {"batch.100", "100 sentences of 8 to 32 tokens, every pattern kept; products, or memory"},
         {"train.16", "the loss on 16 sentences of 256 tokens and its gradient for every weight, of models of up to 16 "
                      "million; products, or memory"},

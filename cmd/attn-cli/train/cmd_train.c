@@ -124,8 +124,7 @@ static const struct option gradient_options[] = {
      "model to this .safetensors file: float32, under the checkpoint's own names and in its own layout",
      .section = OF_OUTPUT, .flags = OPT_OUTPUT},
     {0, "ids", OPT_TEXT, &common.ids, "IDS",
-     "with --gradients: token ids in place of a text, as in 5,1,2; they need no "
-                                             "tokenizer",
+     "with --gradients: token ids in place of a text, as in 5,1,2; they need no tokenizer",
      .section = OF_INPUT},
     {'s', "sentence", OPT_TEXT, &common.sentence, "TEXT", "the sentence to watch; with --gradients the text itself",
      .section = OF_INPUT},

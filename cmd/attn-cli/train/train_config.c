@@ -60,8 +60,8 @@ const struct option train_model_options[] = {
     REAL_OPTION("norm-eps", &k.norm_eps, "what the norms add to the variance (default: 1e-5)", .section = OF_NEW),
     {0, "mlp", OPT_CHOICE, &k.mlp, "KIND", NULL, .choice = mlp_choice, .explain = explain_mlps, .section = OF_NEW},
     CHOICE_OPTION("scale", &k.scale, key_scales,
-                  "how dot products become scores: sqrt divides them by sqrt(d_head), none leaves "
-     "them as they are (default: sqrt)", .section = OF_NEW),
+                  "how dot products become scores: sqrt divides them by sqrt(d_head), none leaves them as they are "
+                  "(default: sqrt)", .section = OF_NEW),
     SWITCH_OPTION("bias", &k.bias, "biases on q, k, v, o and the mlp (default: false)", .section = OF_NEW),
     SWITCH_OPTION("tied", &k.tied, "the output layer is the embedding, transposed (default: true)", .section = OF_NEW),
     REAL_OPTION("rope-theta", &k.rope_theta, "base of the rotary frequencies (default: 10000)", .section = OF_NEW),

@@ -72,8 +72,7 @@ static int check_usage(const char *corpus, struct attn_err *err)
                                            "format");
     if (o.vocab && o.vocab_size.given)
         return attn_fail(err, ATTN_EUSAGE,
-                         "--vocab and --vocab-size do not go together: a vocabulary that is given has "
-                                           "its own size");
+                         "--vocab and --vocab-size do not go together: a vocabulary that is given has its own size");
     if (!o.watch_every.given != !common.sentence)
         return attn_fail(err, ATTN_EUSAGE, "--watch-every N and -s TEXT go together: how often to look, and at which "
                                            "sentence");

@@ -97,30 +97,37 @@ START_TEST(other_commands_measure_the_same)
 {
 #define TWO LILY TERMS "--from 'Lily lost his red' --format json "
     expect_same("\"$A\" patch " TWO "--what context --over layer,head | jq -c '.metric_text, (.rows[] | .metric)'",
-                "\"$A\" run " LILY TERMS "--format json | jq -c '.rows[0].value'; for l in {0..5}; do for h in {0..3}; do "
-                "\"$A\" run " TWO "--patch L${l}H$h | jq -c '.rows[0].after'; done; done");
+                "\"$A\" run " LILY TERMS "--format json | jq -c '.rows[0].value'; for l in {0..5}; do for h in {0..3}; "
+                                         "do \"$A\" run " TWO "--patch L${l}H$h | jq -c '.rows[0].after'; done; done");
     succeed("printf '{\"text\":\"Lily lost her red\",\"from\":\"Lily lost his red\"}\\n' >$D/in.ndjson");
     expect_same("\"$A\" batch -m tiny -f $D/in.ndjson --patch context --over layer,head " TERMS "| jq -c '.metric_text, .rows[20].metric'",
                 "\"$A\" run " TWO "--patch L5H0 | jq -c '.rows[0] | .before, .after'");
     expect_same("\"$A\" run " LILY "--gradient loss --show embed --edit 'L0H0 *= 0.5' --format json | jq -c .value",
-                "\"$A\" run " LILY "--metric loss --edit 'L0H0 *= 0.5' --no-compare --format json | jq -c .rows[0].value");
+                "\"$A\" run " LILY "--metric loss --edit 'L0H0 *= 0.5' --no-compare --format json | jq -c "
+                                   ".rows[0].value");
     expect_same("\"$A\" run " LILY "--ablate L2H0 --show tokens --format json | jq -c .compare.kl",
                 "\"$A\" run " LILY "--ablate L2H0 --metric loss --metric kl --format json | jq -c .rows[1].after");
     /* A sum of the same terms in another order. */
     expect_exactly("{ \"$A\" score " LILY "--ablate L2H0 --format json | jq '-.logprob / .n'; \"$A\" run " LILY "--ablate L2H0 "
-                   "--metric loss --format json | jq .rows[0].after; } | jq -s '(.[0] - .[1]) / .[0] | fabs < 1e-12'", "true\n");
+                   "--metric loss --format json | jq .rows[0].after; } | jq -s '(.[0] - .[1]) / .[0] | fabs < 1e-12'",
+                   "true\n");
 }
 END_TEST
 
 /* What else is measured or how, and a run with and without edits beside it, change no bit. */
 START_TEST(neighbours_change_nothing)
 {
-    expect_same("\"$A\" run " GPT2 "--metric kl --metric loss --metric 'logit(34)' --edit 'L0H0 = 0' --format csv -t 1 | sed 1d | sort",
-                "for m in kl loss 'logit(34)'; do \"$A\" run " GPT2 "--metric $m --edit 'L0H0 = 0' --format csv -t 3 | sed 1d; done | sort");
-    expect_same("\"$A\" run " GPT2 "--metric kl --metric loss --edit 'L0H0 = 0' --format json | jq -c '.rows[] | .after'",
-                "\"$A\" run " GPT2 "--metric kl --metric loss --edit 'L0H0 = 0' --format json --no-compare | jq -c '.rows[] | .value'");
+    expect_same("\"$A\" run " GPT2 "--metric kl --metric loss --metric 'logit(34)' --edit 'L0H0 = 0' --format csv -t 1 "
+                                   "| sed 1d | sort",
+                "for m in kl loss 'logit(34)'; do \"$A\" run " GPT2 "--metric $m --edit 'L0H0 = 0' --format csv -t 3 | "
+                                                                    "sed 1d; done | sort");
+    expect_same("\"$A\" run " GPT2 "--metric kl --metric loss --edit 'L0H0 = 0' --format json | jq -c '.rows[] | "
+                                   ".after'",
+                "\"$A\" run " GPT2 "--metric kl --metric loss --edit 'L0H0 = 0' --format json --no-compare | jq -c "
+                                   "'.rows[] | .value'");
     expect_same("\"$A\" run " GPT2 "--metric loss --metric 'rank(3)' --format json | jq -c '.rows[] | .value'",
-                "\"$A\" run " GPT2 "--metric loss --metric 'rank(3)' --edit 'L0H0 *= 1' --format json | jq -c '.rows[] | .after'");
+                "\"$A\" run " GPT2 "--metric loss --metric 'rank(3)' --edit 'L0H0 *= 1' --format json | jq -c '.rows[] "
+                                   "| .after'");
 }
 END_TEST
 
@@ -128,7 +135,8 @@ END_TEST
 START_TEST(another_text_provides_the_keys)
 {
     expect_exactly("\"$A\" run " LILY "--cross 'big dog' --metric kl --metric loss --ablate L1H1 --format json | "
-                   "jq -c '.context_text, (.context_tokens | length), .rows[0].before, .rows[0].after > 0'", "\"big dog\"\n2\n0\ntrue\n");
+                   "jq -c '.context_text, (.context_tokens | length), .rows[0].before, .rows[0].after > 0'",
+                   "\"big dog\"\n2\n0\ntrue\n");
     expect_same("\"$A\" run " LILY "--cross 'big dog' --metric kl --ablate L1H1 --format json | jq -c .rows[0].after",
                 "\"$A\" run " LILY "--cross 'big dog' --ablate L1H1 --show tokens --format json | jq -c .compare.kl");
 }
@@ -143,11 +151,14 @@ START_TEST(columns_follow_the_question)
                    "metric         before  after  difference\nrank(\" ball\")       2      2           0\n");
     expect_exactly("\"$A\" run " LILY "--metric 'rank(\" ball\")' --no-compare --ablate L2H0 --format csv",
                    "metric,value\n\"rank(\"\" ball\"\")\",2\n");
-    expect_exactly("\"$A\" run " LILY "--metric 'logprob(500)' --edit 'logits[col=500] = -inf' --format json | jq -c '.edits, .rows[0].after'",
+    expect_exactly("\"$A\" run " LILY "--metric 'logprob(500)' --edit 'logits[col=500] = -inf' --format json | jq -c "
+                                      "'.edits, .rows[0].after'",
                    "[\"logits[col=500] = -inf\"]\nnull\n");
-    expect_exactly("\"$A\" run " LILY "--metric 'logprob(500)' --edit 'logits[col=500] = -inf' --format csv | cut -d, -f3-4",
+    expect_exactly("\"$A\" run " LILY "--metric 'logprob(500)' --edit 'logits[col=500] = -inf' --format csv | cut -d, "
+                                      "-f3-4",
                    "after,difference\n-inf,-inf\n");
-    expect_same("\"$A\" run " LILY "--metric loss -o $D/x.ndjson && cat $D/x.ndjson", "\"$A\" run " LILY "--metric loss --format ndjson");
+    expect_same("\"$A\" run " LILY "--metric loss -o $D/x.ndjson && cat $D/x.ndjson",
+                "\"$A\" run " LILY "--metric loss --format ndjson");
     expect("\"$A\" run " LILY "--metric kl 2>&1 >/dev/null", 0, "without edits kl is 0");
     expect_exactly("\"$A\" run " LILY "--metric loss --ablate L0H0 --dry-run | head -1", "L0H0 = 0\n");
     if (!no_terminal())
@@ -164,9 +175,12 @@ START_TEST(a_grid_of_heads)
                    "layer,head,metric,before,after,difference\n");
     expect_exactly(GRID "--format csv | wc -l", "49\n");
     expect_same(GRID "--layer 3 --format json | jq -c '.edits[0], (.rows[] | .before, .after)'",
-                "echo '\"L0H0 *= 0.5\"'; \"$A\" run " LILY "--metric kl " TERMS "--edit 'L0H0 *= 0.5' --format json | jq -c '.rows[] | .after' "
-                ">$D/before; for h in {0..3}; do \"$A\" run " LILY "--metric kl " TERMS "--edit 'L0H0 *= 0.5' --ablate L3H$h --format json | "
-                "jq -c '.rows[] | .after' | paste -d '\\n' $D/before -; done");
+                "echo '\"L0H0 *= 0.5\"'; \"$A\" run " LILY "--metric kl " TERMS "--edit 'L0H0 *= 0.5' --format json | "
+                                                                                "jq -c '.rows[] | .after' >$D/before; "
+                                                                                "for h in {0..3}; do \"$A\" run " LILY "--metric kl " TERMS "--edit 'L0H0 *= 0.5' --ablate "
+                                                                                        "L3H$h --format json | jq -c "
+                                                                                        "'.rows[] | .after' | paste -d "
+                                                                                        "'\\n' $D/before -; done");
     expect_same("\"$A\" run " LILY "--ablations --metric kl --format json | jq -c '.rows[] | .after'",
                 "\"$A\" run " LILY "--ablations --format json | jq -c '.rows[] | .kl'");
 }
@@ -185,7 +199,8 @@ static const struct { const char *line, *part; int status; } refused[] = {
     {LILY "--metric 'logit({answer})'", "the metric names {answer}: there is no such field", 1},
     {"-m tiny --ids 5 --metric loss", "the text has 1 token, expected at least 2", 1},
     {"-m life -s Life --metric loss", "model life has no output layer", 1},
-    {LILY "--metric loss --format png -o $D/x.png", "--metric: only --format text, json, ndjson, csv, tidy or md has a row a metric, "
+    {LILY "--metric loss --format png -o $D/x.png",
+     "--metric: only --format text, json, ndjson, csv, tidy or md has a row a metric, "
      "not png", 2},
     {LILY "--metric loss -o $D/x.npz", "has a row a metric, not npz", 2},
     {LILY "--metric loss --format screen", "has a row a metric, not screen", 2},

@@ -9,7 +9,8 @@
 #include <math.h>
 #include <string.h>
 
-/* Dots of ln 1, ln 2 and ln 3 make weights of 1, 2 and 3 parts: exp undoes ln.  A unit in the last place of ln 3 is 1.2e-7. */
+/* Dots of ln 1, ln 2 and ln 3 make weights of 1, 2 and 3 parts: exp undoes ln.  A unit in the last place of ln 3 is
+ * 1.2e-7. */
 START_TEST(weights_can_be_computed_in_the_head)
 {
     const float q[] = {1, 1, 1}, k[] = {0, logf(2), logf(3)}, v[] = {1, 10, 100};
@@ -23,9 +24,10 @@ START_TEST(weights_can_be_computed_in_the_head)
 }
 END_TEST
 
-/* "Your journey starts", the first words of an article's sentence, without weights: x is queries, keys and values.  The article
- * prints their dots, 0.9995; 0.9544, 1.4950; 0.9422, 1.4754, 1.4570.  So row 1 is 1 / (1 + exp(1.4950 - 0.9544)) = 0.3680 and
- * its rest, row 2 is 2.5656, 4.3728 and 4.2931 parts of 11.2315.  By hand that gives four digits. */
+/* "Your journey starts", the first words of an article's sentence, without weights: x is queries, keys and values.  The
+ * article prints their dots, 0.9995; 0.9544, 1.4950; 0.9422, 1.4754, 1.4570.  So row 1 is 1 / (1 + exp(1.4950 -
+ * 0.9544)) = 0.3680 and its rest, row 2 is 2.5656, 4.3728 and 4.2931 parts of 11.2315.  By hand that gives four
+ * digits. */
 START_TEST(three_words_of_an_article)
 {
     const float x[] = {0.43f, 0.15f, 0.89f, 0.55f, 0.87f, 0.66f, 0.57f, 0.85f, 0.64f};
@@ -49,7 +51,8 @@ START_TEST(the_mask_is_causal)
     attn_attention_plain(again, masked, q, bad, v, 2, 3, 1, 1, 0, 0.7f);
     ck_assert(memcmp(context, again, sizeof again) == 0 && memcmp(pattern, masked, sizeof masked) == 0);
     ck_assert(context[0] == 3 && pattern[0] == 1 && pattern[1] == 0 && pattern[2] == 0 && pattern[5] == 0);
-    attn_attention_plain(again, masked, q + 1, good, v, 1, 3, 1, 1, 1, 0.7f);       /* the second query alone, at position 1 */
+    /* the second query alone, at position 1 */
+    attn_attention_plain(again, masked, q + 1, good, v, 1, 3, 1, 1, 1, 0.7f);
     ck_assert(again[0] == context[1] && memcmp(masked, pattern + 3, sizeof masked / 2) == 0);
 }
 END_TEST
@@ -66,18 +69,20 @@ enum { KINDS = sizeof kinds / sizeof *kinds };
 
 static struct attn_attention fast(const struct attn_kind *kind, size_t pos, bool watched)
 {
-    return (struct attn_attention){.batch = 1, .H = H, .Hkv = HKV, .Tq = TQ, .Tk = TK, .dh = DH, .dv = DV, .pos = pos, .scale = 0.4f,
+    return (struct attn_attention){.batch = 1, .H = H, .Hkv = HKV, .Tq = TQ, .Tk = TK, .dh = DH, .dv = DV, .pos = pos,
+                                   .scale = 0.4f,
                                    .kind = *kind, .pattern = watched ? pattern : NULL, .threads = 2};
 }
 
-/* The dots of both are the same chains, so patterns differ only by the rounding of exp, some units in the last place; contexts by
- * that and by the order of sums of values below 1: 1e-6 is four units more than either. */
+/* The dots of both are the same chains, so patterns differ only by the rounding of exp, some units in the last place;
+ * contexts by that and by the order of sums of values below 1: 1e-6 is four units more than either. */
 static void expect_head(size_t head, size_t pos, bool watched)
 {
     static float plain_context[TQ * DV], plain_pattern[TQ * TK];
     const size_t kv = head / (H / HKV);
     const float *fast_pattern = pattern + head * TQ * TK, *fast_context = context + head * TQ * DV;
-    attn_attention_plain(plain_context, plain_pattern, q + head * TQ * DH, k + kv * TK * DH, v + kv * TK * DV, TQ, TK, DH, DV, pos, 0.4f);
+    attn_attention_plain(plain_context, plain_pattern, q + head * TQ * DH, k + kv * TK * DH, v + kv * TK * DV, TQ, TK,
+                         DH, DV, pos, 0.4f);
     for (size_t i = 0; watched && i < TQ * TK; i++) {
         ck_assert(fabsf(fast_pattern[i] - plain_pattern[i]) <= 1e-6f * plain_pattern[i]);
         ck_assert(i % TK <= pos + i / TK || (fast_pattern[i] == 0 && plain_pattern[i] == 0));

@@ -53,8 +53,8 @@ static pid_t start(const char *line, rlim_t bytes)
         return pid;
     if (bytes)
         setrlimit(RLIMIT_FSIZE, &(struct rlimit){bytes, bytes});
-    int null = open("/dev/null", O_WRONLY);
-    dup2(null, STDERR_FILENO);
+    int said = open(scratch_path("said"), O_WRONLY | O_CREAT | O_TRUNC, 0600);
+    dup2(said, STDERR_FILENO);
     execl("/bin/sh", "sh", "-c", line, (char *)NULL);
     _exit(127);
 }
@@ -83,7 +83,8 @@ static bool disturb(const struct kind *k, int how, unsigned us, rlim_t bytes)
     int status = end(pid);
     int code = WIFEXITED(status) ? WEXITSTATUS(status) : -1;
     bool expected = how == DISK_FULL ? code == 0 || code == 1 : code == 0 || code == STOPPED || (code < 0 && WTERMSIG(status) == how);
-    ck_assert_msg(expected, "%s\nended with status 0x%x after signal %d", line, (unsigned)status, how);
+    if (!expected)
+        ck_abort_msg("%s\nended with status 0x%x after signal %d: %s", line, (unsigned)status, how, sh("cat $D/said")->text);
     return code == 0;
 }
 

@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "ask/metric.h"
+#include "base/elementary.h"
 #include "base/err.h"
 #include "base/size.h"
 #include "compute/block.h"
@@ -34,7 +35,7 @@ static double entropy_of(const float *x, double log_sum_x, size_t n)
 {
     double entropy = isnan(log_sum_x) ? NAN : 0;
     for (size_t i = 0; i < n; i++) {
-        double log_p = (double)x[i] - log_sum_x, p = exp(log_p);
+        double log_p = (double)x[i] - log_sum_x, p = attn_exp(log_p);
         entropy -= p > 0 ? p * log_p : 0;
     }
     return entropy;

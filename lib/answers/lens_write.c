@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/elementary.h"
 #include "base/err.h"
 #include "base/format.h"
 #include "base/size.h"
@@ -139,7 +140,7 @@ static void print_likeliest(struct attn_out *o, const struct attn_lens *s, const
 /* ---- for people: numbers --------------------------------------------------------------- */
 
 static double rank_of(const struct attn_lens_cell *c) { return c->rank ? (double)c->rank : NAN; }
-static double percent_of(const struct attn_lens_cell *c) { return 100 * exp(c->logprob); }
+static double percent_of(const struct attn_lens_cell *c) { return 100 * attn_exp(c->logprob); }
 static double kl_of(const struct attn_lens_cell *c) { return c->kl; }
 static double entropy_of(const struct attn_lens_cell *c) { return c->entropy; }
 
@@ -294,7 +295,7 @@ static double probability(const struct attn_lens *s, size_t i)
 {
     if (!s->cell[i].n_top)
         return NAN;
-    return s->o->target ? exp(s->cell[i].logprob) : likeliest(s, i)[0].p;
+    return s->o->target ? attn_exp(s->cell[i].logprob) : likeliest(s, i)[0].p;
 }
 
 enum { WHOSE = sizeof(struct attn_label) + 32 };

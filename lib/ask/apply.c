@@ -2,6 +2,7 @@
  * and a number that is set are exact. */
 #include "ask/editor.h"
 
+#include "base/elementary.h"
 #include "base/size.h"
 #include "base/splitmix.h"
 
@@ -37,7 +38,7 @@ static double normal(uint64_t seed)
 {
     const double tau = 6.283185307179586;
     double u = attn_splitmix_unit(attn_splitmix_next(&seed)), v = attn_splitmix_unit(attn_splitmix_next(&seed));
-    return sqrt(-2 * log(1 - u)) * cos(tau * v);
+    return sqrt(-2 * attn_log(1 - u)) * attn_cos(tau * v);
 }
 
 /* The seed of a number depends on its place alone, so noise is the same for any number of threads and in any batch. */

@@ -22,6 +22,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/elementary.h"
 #include "base/err.h"
 #include "base/size.h"
 #include "compute/matrix.h"
@@ -171,7 +172,7 @@ static bool score(double *out, double *m, double *x, size_t dv)
     if (!attn_matrix_eigenvalues(re, im, m, x + 2 * dv, dv))
         return false;
     for (size_t i = 0; i < dv; i++)
-        sizes += hypot(re[i], im[i]);
+        sizes += attn_hypot(re[i], im[i]);
     *out = trace / sizes;
     return true;
 }

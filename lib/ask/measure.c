@@ -11,6 +11,7 @@
  * and a loss is the mean of -logprob of the next token. */
 #include "ask/metric.h"
 
+#include "base/elementary.h"
 #include "base/err.h"
 #include "compute/vec.h"
 #include "run/logits.h"
@@ -27,7 +28,7 @@ static struct softmax softmax_of(const float *logits, size_t V)
         if (!((double)logits[j] <= s.top))                          /* NaN stays */
             s.top = logits[j];
     s.sum = attn_vec_exp_sum(logits, s.top, V);
-    s.log = log(s.sum);
+    s.log = attn_log(s.sum);
     return s;
 }
 
@@ -38,7 +39,7 @@ static double logprob(const struct softmax *s, const float *logits, int32_t id)
 
 static double prob(const struct softmax *s, const float *logits, size_t j)
 {
-    return exp((double)logits[j] - s->top) / s->sum;
+    return attn_exp((double)logits[j] - s->top) / s->sum;
 }
 
 size_t attn_metric_first(const struct attn_metric *m)

@@ -7,6 +7,7 @@
 #include <math.h>
 #include <stdlib.h>
 
+#include "base/elementary.h"
 #include "base/err.h"
 #include "base/grow.h"
 #include "base/size.h"
@@ -225,7 +226,7 @@ static int count_rows(struct attn_scores *t, const struct attn_probe *p, struct 
     for (; swaps < t->swaps_room; swaps++)
         t->swaps[swaps] = 0;
     for (; t->lns <= p->cols; t->lns++)
-        t->ln[t->lns] = log((double)t->lns);
+        t->ln[t->lns] = attn_log((double)t->lns);
     struct attn_kind k = attn_kind_in(&t->kind, t->model->w.causal, t->model->w.block[p->layer].window);
     for (size_t i = 0; i < p->rows; i++) {
         t->sees[i] = count_keys(t, &k, p->row0 + i, p->cols);

@@ -148,7 +148,7 @@ static double vec_loss(float *x, size_t target, float weight, size_t n)
         put(x + i, above(e, least, mul(e, by)), n - i);
     }
     x[target] -= weight;
-    return log(total) + (double)top - (double)at;
+    return attn_log(total) + (double)top - (double)at;
 }
 
 /* A 32-bit hash that looks random (C. Wellons' lowbias32). */

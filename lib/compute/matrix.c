@@ -1,5 +1,7 @@
 #include "compute/matrix.h"
 
+#include "base/elementary.h"
+
 #include <float.h>
 #include <math.h>
 #include <string.h>
@@ -25,7 +27,7 @@ static double reflection(double *x, size_t stride, size_t n, double *to)
 {
     double size = 0, below = 0;
     for (size_t i = 0; i < n; i++)
-        size = hypot(size, x[i * stride]);
+        size = attn_hypot(size, x[i * stride]);
     for (size_t i = 1; i < n; i++)
         below = fmax(below, fabs(x[i * stride]));
     if (below == 0)
@@ -72,7 +74,7 @@ static struct complex at(const struct hessenberg *h, size_t i, size_t j)
     return (struct complex){h->re[i * h->n + j], h->im[i * h->n + j]};
 }
 
-static double size_of(struct complex z) { return hypot(z.re, z.im); }
+static double size_of(struct complex z) { return attn_hypot(z.re, z.im); }
 
 static struct complex root(struct complex z)
 {
@@ -102,7 +104,7 @@ static struct complex wilkinson(const struct hessenberg *h, size_t m)
 /* The rotation of two rows that makes b, below a, zero. */
 static struct rotation rotation_for(struct complex a, struct complex b)
 {
-    double size_a = size_of(a), size_b = size_of(b), r = hypot(size_a, size_b);
+    double size_a = size_of(a), size_b = size_of(b), r = attn_hypot(size_a, size_b);
     if (size_b == 0)
         return (struct rotation){1, {0, 0}};
     if (size_a == 0)
@@ -191,7 +193,7 @@ bool attn_matrix_eigenvalues(double *re, double *im, double *a, double *b, size_
     struct hessenberg h = {a, b, n};
     double norm = 0;
     for (size_t i = 0; i < n * n; i++)
-        norm = hypot(norm, a[i]);
+        norm = attn_hypot(norm, a[i]);
     if (!isfinite(norm))
         return false;
     for (size_t k = 0; k + 2 < n; k++)

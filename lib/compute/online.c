@@ -9,6 +9,7 @@
  * result is theirs up to the rounding of float32. */
 #include "compute/attention.h"
 
+#include "base/elementary.h"
 #include "base/size.h"
 #include "compute/multiply.h"
 #include "compute/vec.h"
@@ -58,7 +59,7 @@ static void dots(struct online *o, struct attn_range block)
 /* Makes `largest` the new maximum: scales down what was summed up relative to the old one. */
 static void rescale(struct online *o, size_t i, float largest)
 {
-    float shrink = expf(o->max[i] - largest), *y = o->y + i * o->ldy;
+    float shrink = (float)attn_exp((double)o->max[i] - (double)largest), *y = o->y + i * o->ldy;
     attn_vec_scale(y, y, shrink, o->h->dv);
     o->sum[i] *= (double)shrink;
     o->max[i] = largest;

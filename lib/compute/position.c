@@ -1,5 +1,6 @@
 #include "compute/position.h"
 
+#include "base/elementary.h"
 #include "compute/vec.h"
 
 #include <math.h>
@@ -12,7 +13,7 @@ double attn_rope_inv_freq(const struct attn_weights *w, const struct attn_rope *
         return rope->long_inv_freq[i];
     double r = (double)w->rotary,
            longer = rope->factor * (double)tokens / (double)rope->original_max_position - (rope->factor - 1);
-    return pow(rope->theta * pow(longer, r / (r - 2)), -2 * (double)i / r);
+    return attn_pow(rope->theta * attn_pow(longer, r / (r - 2)), -2 * (double)i / r);
 }
 
 /* The angles are computed in double; Hugging Face's are float32 and differ by about 1e-6. */
@@ -23,9 +24,10 @@ void attn_rope_cos_sin(float *cosines, float *sines, const struct attn_weights *
     for (size_t i = 0; i < half; i++) {
         double inv_freq = attn_rope_inv_freq(w, rope, i, tokens);
         for (size_t t = 0; t < n; t++) {
-            double angle = (double)(pos + t) * inv_freq;
-            cosines[t * half + i] = (float)(cos(angle) * rope->attention_factor);
-            sines[t * half + i] = (float)(sin(angle) * rope->attention_factor);
+            double sine, cosine;
+            attn_sin_cos(&sine, &cosine, (double)(pos + t) * inv_freq);
+            cosines[t * half + i] = (float)(cosine * rope->attention_factor);
+            sines[t * half + i] = (float)(sine * rope->attention_factor);
         }
     }
 }

@@ -4,6 +4,7 @@
  * Here are the functions of rows; products_body.h has the products, gradients_body.h the backward pass. */
 #include "compute/vec.h"
 
+#include "base/elementary.h"
 #include "compute/lanes.h"
 #include "compute/prefetch.h"
 #include "compute/products_body.h"

@@ -6,6 +6,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "base/elementary.h"
 #include "base/size.h"
 #include "compute/block.h"
 #include "gradient/grad.h"
@@ -29,12 +30,12 @@ static double unlikely(float *x, size_t id, float each, size_t V)
         return x[0] = 0;
     double at = x[id], of_other = x[other];
     x[id] = -FLT_MAX;
-    double all = attn_vec_loss(x, other, each, V) + of_other, p = 1 / (1 + exp(all - at));
+    double all = attn_vec_loss(x, other, each, V) + of_other, p = 1 / (1 + attn_exp(all - at));
     x[other] += each;
     for (size_t v = 0; v < V; v++)
         x[v] *= (float)(-UNLIKELY_WEIGHT * p);
     x[id] = (float)(UNLIKELY_WEIGHT * p * each);
-    return UNLIKELY_WEIGHT * (fmax(at - all, 0) + log1p(exp(-fabs(at - all))));
+    return UNLIKELY_WEIGHT * (fmax(at - all, 0) + attn_log1p(attn_exp(-fabs(at - all))));
 }
 
 /* Replaces rows of logits by the gradient with respect to them. */

@@ -5,6 +5,8 @@
  * texts that are longer, see struct attn_rope. */
 #include "model/rope.h"
 
+#include "base/elementary.h"
+
 #include <math.h>
 #include <stdlib.h>
 
@@ -24,7 +26,7 @@ static double llama3(const struct attn_rope_scaling *s, double inv_freq)
 /* The pair that makes so many turns in the original context; a real number. */
 static double pair_of(double turns, double r, double theta, double context)
 {
-    return r * log(context / (2 * pi * turns)) / (2 * log(theta));
+    return r * attn_log(context / (2 * pi * turns)) / (2 * attn_log(theta));
 }
 
 /* What part of its frequency a pair gives up for the lower one. */
@@ -48,7 +50,7 @@ static double yarn_inv_freq(const struct attn_rope_scaling *s, double inv_freq, 
     return (1 - slow) * inv_freq + slow * inv_freq / s->factor;
 }
 
-static double mscale(double a, double factor) { return factor <= 1 ? 1 : 0.1 * a * log(factor) + 1; }
+static double mscale(double a, double factor) { return factor <= 1 ? 1 : 0.1 * a * attn_log(factor) + 1; }
 
 static double yarn_attention_factor(const struct attn_rope_scaling *s)
 {
@@ -76,7 +78,9 @@ static struct extension extension_of(const struct attn_config *c, const struct a
 double attn_longrope_attention_factor(const struct attn_config *c, const struct attn_rope_scaling *s)
 {
     struct extension e = extension_of(c, s);
-    return s->attention_factor > 0 ? s->attention_factor : e.factor <= 1 ? 1 : sqrt(1 + log(e.factor) / log(e.context));
+    if (s->attention_factor > 0)
+        return s->attention_factor;
+    return e.factor <= 1 ? 1 : sqrt(1 + attn_log(e.factor) / attn_log(e.context));
 }
 
 static void fill_inv_freq(double *inv_freq, const struct attn_config *c, const struct attn_rope_scaling *s,
@@ -84,7 +88,7 @@ static void fill_inv_freq(double *inv_freq, const struct attn_config *c, const s
 {
     double r = (double)c->rotary;
     for (size_t m = 0; m < c->rotary / 2; m++) {
-        double own = pow(theta, -2 * (double)m / r);
+        double own = attn_pow(theta, -2 * (double)m / r);
         switch (s->kind) {
         case ATTN_ROPE_LINEAR:   inv_freq[m] = own / s->factor; break;
         case ATTN_ROPE_LLAMA3:   inv_freq[m] = llama3(s, own); break;
@@ -113,7 +117,7 @@ static bool fill_rope(struct attn_rope *t, double **inv_freq, const struct attn_
     if (s->kind == ATTN_ROPE_LONGROPE) {
         struct extension e = extension_of(c, s);
         for (size_t m = 0; m < half; m++)
-            (*inv_freq)[half + m] = pow(theta, -2 * (double)m / (double)c->rotary) / s->many.x[m];
+            (*inv_freq)[half + m] = attn_pow(theta, -2 * (double)m / (double)c->rotary) / s->many.x[m];
         t->long_inv_freq = *inv_freq + half;
         t->original_max_position = e.context < (double)SIZE_MAX ? (size_t)e.context : SIZE_MAX;
         t->attention_factor = attn_longrope_attention_factor(c, s);
@@ -139,6 +143,6 @@ void attn_alibi_slopes(float *slope, size_t H)
     while (2 * p <= H)
         p *= 2;
     for (size_t i = 0; i < H; i++)
-        slope[i] = (float)(i < p ? exp2(-8 * (double)(i + 1) / (double)p) :
-                           exp2(-4 * (double)(2 * (i - p) + 1) / (double)p));
+        slope[i] = (float)(i < p ? attn_pow(2, -8 * (double)(i + 1) / (double)p) :
+                           attn_pow(2, -4 * (double)(2 * (i - p) + 1) / (double)p));
 }

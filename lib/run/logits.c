@@ -6,6 +6,7 @@
  * so that a top_k or top_p that excludes no token changes no choice. */
 #include "attn.h"
 
+#include "base/elementary.h"
 #include "base/err.h"
 #include "base/size.h"
 #include "base/splitmix.h"
@@ -62,7 +63,7 @@ int attn_logprob(double *out, const float *logits, size_t V, int32_t id, struct 
     if (rc)
         return rc;
     double top = logits[best];
-    *out = logits[id] - top - log(attn_vec_exp_sum(logits, top, V));
+    *out = logits[id] - top - attn_log(attn_vec_exp_sum(logits, top, V));
     return ATTN_OK;
 }
 
@@ -76,14 +77,14 @@ double attn_logits_log_sum(const float *x, size_t n)
             return (double)NAN;
         top = (double)x[i] > top ? (double)x[i] : top;
     }
-    return top + log(attn_vec_exp_sum(x, top, n));
+    return top + attn_log(attn_vec_exp_sum(x, top, n));
 }
 
 double attn_logits_divergence(const float *p, double sum_p, const float *q, double sum_q, size_t n)
 {
     double kl = isnan(sum_p + sum_q) ? (double)NAN : 0;
     for (size_t i = 0; i < n; i++) {
-        double log_p = (double)p[i] - sum_p, weight = exp(log_p);
+        double log_p = (double)p[i] - sum_p, weight = attn_exp(log_p);
         kl += weight > 0 ? weight * (log_p - ((double)q[i] - sum_q)) : 0;
     }
     return kl < 0 ? 0 : kl;             /* less by rounding alone */
@@ -137,7 +138,7 @@ int attn_logits_top(struct attn_likely *out, size_t *n, size_t k, const float *l
     qsort(out, *n, sizeof *out, likeliest_first);
     double top = logits[best], sum = attn_vec_exp_sum(logits, top, V);
     for (size_t i = 0; i < *n; i++)
-        out[i].p = exp(out[i].p - top) / sum;
+        out[i].p = attn_exp(out[i].p - top) / sum;
     return ATTN_OK;
 }
 
@@ -411,7 +412,7 @@ int attn_sampler_next(struct attn_sampler *s, int32_t *id, const float *logits, 
     double top = logits[*id];
     s->logits = logits;
     for (size_t i = 0; i < s->V; i++)
-        s->weight[i] = exp((logits[i] - top) / s->sampling.temperature);
+        s->weight[i] = attn_exp((logits[i] - top) / s->sampling.temperature);
     *id = draw(s);
     return ATTN_OK;
 }

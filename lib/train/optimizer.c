@@ -11,6 +11,7 @@
 #include <math.h>
 #include <stdlib.h>
 
+#include "base/elementary.h"
 #include "base/err.h"
 #include "compute/vec.h"
 
@@ -27,7 +28,7 @@ double attn_optimizer_rate(const struct attn_train_settings *t, size_t step)
         return t->lr * (double)(step + 1) / (double)t->warmup;
     size_t left = t->steps - t->warmup;
     double part = left > 1 ? (double)(step - t->warmup) / (double)(left - 1) : 0;
-    return t->lr * (t->lr_end + 0.5 * (1 - t->lr_end) * (1 + cos(M_PI * part)));
+    return t->lr * (t->lr_end + 0.5 * (1 - t->lr_end) * (1 + attn_cos(M_PI * part)));
 }
 
 /* ---- memory -------------------------------------------------------------------------------- */
@@ -101,7 +102,7 @@ static void move(void *ctx, size_t item, int worker)
 static void choose_rates(struct job *j, size_t step, double norm)
 {
     const struct attn_train_settings *t = j->o->settings;
-    double mean = 1 - pow(t->beta1, (double)step + 1), square = 1 - pow(t->beta2, (double)step + 1);
+    double mean = 1 - attn_pow(t->beta1, (double)step + 1), square = 1 - attn_pow(t->beta2, (double)step + 1);
     j->lr = attn_optimizer_rate(t, step);
     j->rates = (struct attn_adamw){
         .beta1 = (float)t->beta1, .beta2 = (float)t->beta2, .eps = (float)t->eps,

@@ -28,7 +28,7 @@ void attn_page_in(struct attn_team *t, const struct attn_mat *w)
     if (!data || w->panels || w->in == 0 || w->out == 0)
         return;
     size_t last = w->transposed ? attn_mat_index(w, w->out - 1) : w->in - 1;
-    size_t bytes = (last * w->ld + (w->transposed ? w->in : w->out)) * attn_dtype_size(w->type);
+    size_t bytes = attn_dtype_bytes(w->type, last * w->ld + (w->transposed ? w->in : w->out));
     size_t before = AROUND - (uintptr_t)data % AROUND;
     (void)*(const volatile char *)data;
     struct blocks b = {data + before, bytes > before ? parts_of(bytes - before, AROUND) : 0};

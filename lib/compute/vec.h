@@ -134,7 +134,7 @@ struct attn_adamw { float beta1, beta2, scale, decay, lr, bias2, eps; };
      * then x = x * decay - lr * m / (sqrt(v) * bias2 + eps). */ \
     DO(adamw, (const struct attn_adamw *a, float *x, float *m, float *v, const float *g, size_t n), (a, x, m, v, g, n))
 
-/* What reads numbers as they are stored, for each type: attn_vec_of(type)->widen(y, x, n) and so on. */
+/* What reads numbers as they are stored one by one, for each type: attn_vec_of(type)->widen(y, x, n) and so on. */
 #define ATTN_VEC_TYPED_OPS(DO) \
     /* y[n] = x[n] */ \
     DO(widen, (float *y, const void *x, size_t n)) \
@@ -168,7 +168,7 @@ struct attn_vec_ops {
     bool fused;                         /* there is a fused multiply-add: the summation order holds (gemm.h) */
     size_t tile_rows;                   /* most rows of x that share what is read of w: at most six */
     ATTN_VEC_OPS(ATTN_DO, ATTN_GET)
-    struct attn_vec_typed of[3];        /* by enum attn_dtype */
+    struct attn_vec_typed of[ATTN_PLAIN_DTYPES];
 };
 #undef ATTN_MEMBER
 #undef ATTN_DO
@@ -221,16 +221,19 @@ static inline void attn_vec_activate_backward(float *dy, float *pre, float *x, e
 #undef ATTN_GATED
 }
 
-/* Element `first` of x, as it is stored. */
+/* Element `first` of x, as it is stored; in blocks, one that begins a block. */
 static inline const void *attn_element(const void *x, enum attn_dtype type, size_t first)
 {
-    return (const char *)x + first * attn_dtype_size(type);
+    return (const char *)x + attn_dtype_bytes(type, first);
 }
 
-/* y[n] = n stored numbers of x from element `first` on, converted to float32 */
+/* y[n] = n stored numbers of x from element `first` on, any element, converted to float32 */
 static inline void attn_vec_widen(float *y, const void *x, enum attn_dtype type, size_t first, size_t n)
 {
-    attn_vec_of(type)->widen(y, attn_element(x, type, first), n);
+    if (attn_dtype_in_blocks(type))
+        attn_blocks_decode(y, x, type, first, n);
+    else
+        attn_vec_of(type)->widen(y, attn_element(x, type, first), n);
 }
 
 #endif

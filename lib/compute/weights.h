@@ -11,9 +11,8 @@
 #define ATTN_COMPUTE_WEIGHTS_H
 
 #include "attn.h"
+#include "compute/dtype.h"
 #include "compute/mlp.h"
-
-enum attn_dtype { ATTN_F32, ATTN_F16, ATTN_BF16 };
 
 struct attn_vec { const void *data; enum attn_dtype type; };        /* data NULL: absent */
 
@@ -33,13 +32,11 @@ static inline size_t attn_mat_index(const struct attn_mat *w, size_t j)
     return w->group ? j / w->group * w->step + j % w->group : j;
 }
 
-static inline size_t attn_dtype_size(enum attn_dtype t) { return t == ATTN_F32 ? 4 : 2; }
-
 /* The stored row of output j of a weight stored by outputs; beyond the last output, the last one's. */
 static inline const void *attn_mat_row(const struct attn_mat *w, size_t j)
 {
     size_t at = attn_mat_index(w, j < w->out ? j : w->out - 1);
-    return (const char *)w->data + at * w->ld * attn_dtype_size(w->type);
+    return (const char *)w->data + attn_dtype_bytes(w->type, at * w->ld);
 }
 
 struct attn_dims {

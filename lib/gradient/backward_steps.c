@@ -39,11 +39,11 @@ static struct attn_mat slice(const struct attn_mat *w, size_t i)
     if (!w->group)
         return p;
     size_t at = attn_mat_index(w, i * w->group);
-    p.data = (const char *)w->data + at * w->ld * attn_dtype_size(w->type);
+    p.data = attn_element(w->data, w->type, at * w->ld);
     p.out = w->group;
     p.group = 0;
     if (w->bias.data)
-        p.bias.data = (const char *)w->bias.data + at * attn_dtype_size(w->bias.type);
+        p.bias.data = attn_element(w->bias.data, w->bias.type, at);
     return p;
 }
 
@@ -103,7 +103,7 @@ void attn_step_through_norm(struct attn_work *t, const struct attn_rows *dy, con
 static void skip(struct attn_vec *v, size_t n)
 {
     if (v->data)
-        v->data = (const char *)v->data + n * attn_dtype_size(v->type);
+        v->data = attn_element(v->data, v->type, n);
 }
 
 void attn_step_by_head_norm(struct attn_work *t, const struct attn_rows *dx, const struct attn_rows *dy,

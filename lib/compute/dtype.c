@@ -1,0 +1,191 @@
+/* dtype.c - the table of types, and the plain loops that decode a block: the definition that blocks_body.h follows in
+ * vectors.
+ *
+ * d and m are a block's scale and minimum, q the numbers of few bits.  In blocks of 32, the low halves of 16 bytes are
+ * numbers 0 to 15, the high ones 16 to 31.  In blocks of 256, groups of 16 or 32 numbers have scales of their own,
+ * of few bits, which d and m multiply. */
+#include "compute/dtype.h"
+
+#include "base/size.h"
+
+#include <stdint.h>
+#include <string.h>
+
+typedef const unsigned char bytes;
+
+/* A float16.  A NaN becomes quiet, as the processor's instruction makes it. */
+static float half(bytes *p)
+{
+    const uint32_t h = (uint32_t)p[0] | (uint32_t)p[1] << 8, rest = h & 0x7fff, sign = (h & 0x8000) << 16;
+    uint32_t bits = (rest << 13) + ((127u - 15) << 23);
+    float f = (float)rest * 0x1p-24f;
+    if (rest < 0x400)
+        memcpy(&bits, &f, sizeof bits);
+    else if (rest >= 0x7c00)
+        bits = (rest << 13) | 0x7f800000 | (rest > 0x7c00 ? 1u << 22 : 0);
+    bits |= sign;
+    memcpy(&f, &bits, sizeof f);
+    return f;
+}
+
+/* ---- blocks of 32 ---- */
+
+enum { HALF = 16 };
+
+static int low(bytes *q, size_t j) { return q[j] & 15; }
+static int high(bytes *q, size_t j) { return q[j] >> 4; }
+
+/* The fifth bit of number j, from 32 bits in a row. */
+static int fifth(bytes *h, size_t j) { return (h[j / 8] >> j % 8 & 1) << 4; }
+
+static void q4_0(float *y, bytes *b)
+{
+    const float d = half(b);
+    for (size_t j = 0; j < HALF; j++) {
+        y[j] = (float)(low(b + 2, j) - 8) * d;
+        y[j + HALF] = (float)(high(b + 2, j) - 8) * d;
+    }
+}
+
+static void q4_1(float *y, bytes *b)
+{
+    const float d = half(b), m = half(b + 2);
+    for (size_t j = 0; j < HALF; j++) {
+        y[j] = (float)low(b + 4, j) * d + m;
+        y[j + HALF] = (float)high(b + 4, j) * d + m;
+    }
+}
+
+static void q5_0(float *y, bytes *b)
+{
+    const float d = half(b);
+    for (size_t j = 0; j < HALF; j++) {
+        y[j] = (float)((low(b + 6, j) | fifth(b + 2, j)) - 16) * d;
+        y[j + HALF] = (float)((high(b + 6, j) | fifth(b + 2, j + HALF)) - 16) * d;
+    }
+}
+
+static void q5_1(float *y, bytes *b)
+{
+    const float d = half(b), m = half(b + 2);
+    for (size_t j = 0; j < HALF; j++) {
+        y[j] = (float)(low(b + 8, j) | fifth(b + 4, j)) * d + m;
+        y[j + HALF] = (float)(high(b + 8, j) | fifth(b + 4, j + HALF)) * d + m;
+    }
+}
+
+static void q8_0(float *y, bytes *b)
+{
+    const float d = half(b);
+    for (size_t j = 0; j < 2 * (size_t)HALF; j++)
+        y[j] = (float)(int8_t)b[2 + j] * d;
+}
+
+static void iq4_nl(float *y, bytes *b)
+{
+    static const float level[] = {-127, -104, -83, -65, -49, -35, -22, -10, 1, 13, 25, 38, 53, 69, 89, 113};
+    const float d = half(b);
+    for (size_t j = 0; j < HALF; j++) {
+        y[j] = d * level[low(b + 2, j)];
+        y[j + HALF] = d * level[high(b + 2, j)];
+    }
+}
+
+/* ---- blocks of 256 ---- */
+
+enum { MOST = ATTN_BLOCK_MOST, GROUP = 32 };
+
+/* Two bits a number: a byte has one of each of four groups, first those of the first half of the block. */
+static int two_bits(bytes *q, size_t i) { return q[i / 128 * GROUP + i % GROUP] >> i % 128 / GROUP * 2 & 3; }
+
+static void q2_k(float *y, bytes *b)
+{
+    const float d = half(b + 80), m = half(b + 82);
+    for (size_t i = 0; i < MOST; i++) {
+        const unsigned s = b[i / 16];
+        y[i] = d * (float)(s & 15) * (float)two_bits(b + 16, i) - m * (float)(s >> 4);
+    }
+}
+
+static void q3_k(float *y, bytes *b)
+{
+    bytes *a = b + 96;
+    const float d = half(b + 108);
+    for (size_t i = 0; i < MOST; i++) {
+        const size_t k = i / 16;
+        const int few = k < 8 ? a[k] & 15 : a[k - 8] >> 4, scale = few | (a[8 + k % 4] >> k / 4 * 2 & 3) << 4;
+        const int third = b[i % GROUP] >> i / GROUP & 1;
+        y[i] = d * (float)(scale - 32) * (float)(two_bits(b + 32, i) - (third ? 0 : 4));
+    }
+}
+
+/* Scale and minimum of group j, six bits each: the last four have their upper bits with the first four. */
+static void six_bits(int *scale, int *min, bytes *s, size_t j)
+{
+    *scale = j < 4 ? s[j] & 63 : (s[j + 4] & 15) | s[j - 4] >> 6 << 4;
+    *min = j < 4 ? s[j + 4] & 63 : s[j + 4] >> 4 | s[j] >> 6 << 4;
+}
+
+static void q4_k(float *y, bytes *b)
+{
+    const float d = half(b), m = half(b + 2);
+    for (size_t j = 0; j < MOST / GROUP; j++) {
+        int scale, min;
+        six_bits(&scale, &min, b + 4, j);
+        const float by = d * (float)scale, less = m * (float)min;
+        for (size_t l = 0; l < GROUP; l++)
+            y[j * GROUP + l] = by * (float)(b[16 + j / 2 * GROUP + l] >> j % 2 * 4 & 15) - less;
+    }
+}
+
+static void q5_k(float *y, bytes *b)
+{
+    const float d = half(b), m = half(b + 2);
+    for (size_t j = 0; j < MOST / GROUP; j++) {
+        int scale, min;
+        six_bits(&scale, &min, b + 4, j);
+        const float by = d * (float)scale, less = m * (float)min;
+        for (size_t l = 0; l < GROUP; l++) {
+            const int q = b[48 + j / 2 * GROUP + l] >> j % 2 * 4 & 15, top = b[16 + l] >> j & 1;
+            y[j * GROUP + l] = by * (float)(q | top << 4) - less;
+        }
+    }
+}
+
+static void q6_k(float *y, bytes *b)
+{
+    const float d = half(b + 208);
+    for (size_t i = 0; i < MOST; i++) {
+        const size_t n = i / 128, j = i % 128 / GROUP, l = i % GROUP;
+        const int few = b[n * 64 + j % 2 * GROUP + l] >> j / 2 * 4 & 15, top = b[128 + n * GROUP + l] >> j * 2 & 3;
+        y[i] = d * (float)(int8_t)b[192 + i / 16] * (float)((few | top << 4) - 32);
+    }
+}
+
+/* ---- all of them ---- */
+
+const struct attn_dtype_row attn_dtypes[ATTN_DTYPES] = {
+    [ATTN_F32] = {"F32", 4, 1, NULL}, [ATTN_F16] = {"F16", 2, 1, NULL}, [ATTN_BF16] = {"BF16", 2, 1, NULL},
+    [ATTN_Q4_0] = {"Q4_0", 18, 32, q4_0}, [ATTN_Q4_1] = {"Q4_1", 20, 32, q4_1},
+    [ATTN_Q5_0] = {"Q5_0", 22, 32, q5_0}, [ATTN_Q5_1] = {"Q5_1", 24, 32, q5_1},
+    [ATTN_Q8_0] = {"Q8_0", 34, 32, q8_0}, [ATTN_IQ4_NL] = {"IQ4_NL", 18, 32, iq4_nl},
+    [ATTN_Q2_K] = {"Q2_K", 84, 256, q2_k}, [ATTN_Q3_K] = {"Q3_K", 110, 256, q3_k},
+    [ATTN_Q4_K] = {"Q4_K", 144, 256, q4_k}, [ATTN_Q5_K] = {"Q5_K", 176, 256, q5_k},
+    [ATTN_Q6_K] = {"Q6_K", 210, 256, q6_k},
+};
+
+void attn_blocks_decode(float *y, const void *x, enum attn_dtype type, size_t first, size_t n)
+{
+    const struct attn_dtype_row *t = &attn_dtypes[type];
+    bytes *block = (bytes *)x + first / t->values * t->bytes;
+    for (size_t skip = first % t->values, some; n; n -= some, y += some, block += t->bytes, skip = 0) {
+        some = smaller(n, t->values - skip);
+        if (some == t->values) {
+            t->decode(y, block);
+            continue;
+        }
+        float whole[ATTN_BLOCK_MOST];
+        t->decode(whole, block);
+        memcpy(y, whole + skip, some * sizeof *y);
+    }
+}

@@ -149,7 +149,7 @@ void attn_tokens_free(struct attn_tokens *t);                       /* NULL is f
 struct attn_tokenizer;
 int attn_tokenizer_open(struct attn_tokenizer **out, const char *model, struct attn_err *err);
 void attn_tokenizer_close(struct attn_tokenizer *t);                /* NULL is fine */
-/* "word", "bpe", "unigram", "wordlevel", "wordpiece" */
+/* "word", "char", "bpe", "unigram", "wordlevel", "wordpiece" */
 const char *attn_tokenizer_kind(const struct attn_tokenizer *t);
 size_t attn_tokenizer_size(const struct attn_tokenizer *t);         /* entries of the vocabulary */
 /* The text a token stands for, perhaps only part of a UTF-8 character; NULL: no such id.  Lives as long as the

@@ -595,8 +595,9 @@ void attn_models_free(struct attn_listed *list, size_t n);          /* NULL is f
  * directory `path`. */
 int attn_init(const char *path, const struct attn_init_opts *o, struct attn_err *err);
 
-/* drop: the characters to leave out, or NULL; unknown: the token for words not in the vocabulary, or NULL. */
-struct attn_vocab_opts { const char *drop; bool lowercase; const char *unknown; };
+/* drop: the characters to leave out, or NULL; unknown: the token for words not in the vocabulary, or NULL; chars: each
+ * character is a word, white space too. */
+struct attn_vocab_opts { const char *drop; bool lowercase; const char *unknown; bool chars; };
 /* Makes a vocabulary of the distinct words of a text, sorted by code point, with the `unknown` word last, as a JSON
  * object in malloc'd memory; *words is how many there are. */
 int attn_vocab_build(char **json, size_t *len, size_t *words, const char *text, size_t text_len,

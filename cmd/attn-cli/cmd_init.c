@@ -32,7 +32,7 @@ static struct {
     struct number vocab_size, n_ctx, n_layer, n_head, n_kv_head, d_model, d_head, d_value, d_mlp;
     const char *position, *norm, *mlp, *mask, *scale;
     struct real norm_eps, rope_theta;
-    const char *residual, *output_projection, *bias, *tied, *unembed;
+    const char *norm_weight, *norm_embed, *final_norm, *residual, *output_projection, *bias, *tied, *unembed;
 } k;
 
 enum { N_CTX = 1024 };
@@ -66,6 +66,12 @@ static const struct option keys[] = {
     CHOICE_OPTION("norm", &k.norm, key_norms, "the norm before each branch: none (default), layernorm or rmsnorm",
      .section = OF_NEW),
     REAL_OPTION("norm-eps", &k.norm_eps, "what the norms add to the variance (default: 1e-5)", .section = OF_NEW),
+    SWITCH_OPTION("norm-weight", &k.norm_weight, "norms have weights, and biases with layernorm (default: true)",
+                  .section = OF_NEW),
+    SWITCH_OPTION("norm-embed", &k.norm_embed, "what enters the first block is normalised, too (default: false)",
+                  .section = OF_NEW),
+    SWITCH_OPTION("final-norm", &k.final_norm, "the norm after the last block, if there are norms (default: true)",
+                  .section = OF_NEW),
     {0, "mlp", OPT_CHOICE, &k.mlp, "KIND", NULL, .choice = mlp_choice, .explain = explain_mlps, .section = OF_NEW},
     CHOICE_OPTION("mask", &k.mask, key_masks, "who sees whom: causal (default), or none (every token sees all)",
      .section = OF_NEW),
@@ -111,7 +117,7 @@ static void write_config(FILE *f, const struct source *in)
     if (!k.n_ctx.given)
         fprintf(f, "\"n_ctx\": %d, ", N_CTX);
     opts_write_keys(f, keys);
-    fputs("\"tokenizer\": {\"type\": \"word\", \"drop\": ", f);
+    fprintf(f, "\"tokenizer\": {\"type\": \"%s\", \"drop\": ", word_rule.chars ? "char" : "word");
     json_text(f, word_rule.drop ? word_rule.drop : "");
     fprintf(f, ", \"lowercase\": %s, \"unknown\": ", word_rule.lowercase ? "true" : "false");
     json_text(f, word_rule.unknown);

@@ -87,7 +87,7 @@ static void note_unspaced(const struct input *in, size_t words)
 
 static int build(const struct input *in, struct attn_err *err)
 {
-    struct attn_vocab_opts rule = {word_rule.drop, word_rule.lowercase, word_rule.unknown};
+    struct attn_vocab_opts rule = {word_rule.drop, word_rule.lowercase, word_rule.unknown, word_rule.chars};
     char *json;
     size_t len, words;
     if (protect_directory(err))
@@ -96,8 +96,8 @@ static int build(const struct input *in, struct attn_err *err)
         return err->code;
     int code = attn_write_file(o.path, json, len, err);
     if (!code)
-        say_note("%zu word%s", words, words == 1 ? "" : "s");
-    if (!code)
+        say_note("%zu %s%s", words, word_rule.chars ? "character" : "word", words == 1 ? "" : "s");
+    if (!code && !word_rule.chars)
         note_unspaced(in, words);
     free(json);
     return code;
@@ -132,16 +132,18 @@ static const struct option options[] = {
 const struct command vocab_command = {
     .name = "vocab",
     .run = vocab,
-    .usage = "vocab -f PATH [--drop CHARS] [--lowercase] [--unknown TOKEN] [-o vocab.json] | vocab --bpe [--size N] -f "
+    .usage = "vocab -f PATH [--chars] [--drop CHARS] [--lowercase] [--unknown TOKEN] [-o vocab.json] | vocab --bpe [--size N] -f "
              "PATH -o DIR",
-    .summary = "build a JSON vocabulary (words) or a byte-level BPE from text",
-    .about = "Splits a text at white space and numbers its distinct words from 0, sorted by code point.  init makes a "
-             "model from it; give it the same --drop, --lowercase and --unknown.  With --bpe it learns which "
+    .summary = "build a JSON vocabulary (words or characters) or a byte-level BPE from text",
+    .about = "Splits a text at white space and numbers its distinct words from 0, sorted by code point; with --chars its "
+             "distinct characters.  init makes a model from it; give it the same --drop, --lowercase, --chars and "
+             "--unknown.  With --bpe it learns which "
              "neighbouring bytes and tokens to merge, and writes the two files of GPT-2's tokenizer, which tokenize -m "
              "DIR and train read.",
     .examples = (const struct pair[]){
         {"attn-cli vocab -s \"Life is short, eat dessert first\" --drop , -o vocab.json", "six words"},
         {"attn-cli vocab -f book.txt --lowercase --unknown '<unk>' -o vocab.json", "the words of a book"},
+        {"attn-cli vocab -f names.txt --chars -o vocab.json", "the characters of a text, line breaks too"},
         {"attn-cli vocab --bpe --size 4096 -f stories.txt -o ./tokens", "pieces of words, for train"},
         {NULL, NULL}},
     .groups = (const struct option *const[]){text_options, word_options, options, general_options, NULL},

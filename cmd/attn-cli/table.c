@@ -109,6 +109,8 @@ const struct option word_options[] = {
      .section = OF_INPUT, .flags = OPT_COUNTS},
     {0, "lowercase", OPT_FLAG, &word_rule.lowercase, NULL, "convert words to lower case",
      .section = OF_INPUT, .flags = OPT_COUNTS},
+    {0, "chars", OPT_FLAG, &word_rule.chars, NULL, "each character is a token, white space too, instead of each word",
+     .section = OF_INPUT, .flags = OPT_COUNTS},
     {0, "unknown", OPT_TEXT, &word_rule.unknown, "TOKEN", "the token that stands for words that are not in the "
      "vocabulary (default: such a word is an error)", .section = OF_INPUT, .flags = OPT_COUNTS},
     {.name = NULL},

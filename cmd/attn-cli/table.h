@@ -117,7 +117,7 @@ extern struct common {
     const char *const *words; size_t n_words; /* the arguments of a command that takes many */
     int status;                         /* exit status of a command that succeeded: 0, or a verdict */
 } common;
-extern struct word_rule { const char *drop, *unknown; bool lowercase; } word_rule;
+extern struct word_rule { const char *drop, *unknown; bool lowercase, chars; } word_rule;
 extern struct selection { const char *show, *layer, *head; } selection;
 extern struct crossing { const char *text, *file, *ids; } crossing;     /* the other text, which provides the keys */
 extern struct sourcing { const char *text, *ids; } sourcing;            /* the other text that edits take values from */

@@ -315,12 +315,27 @@ static double logit_of(const struct attn_attribution *a, const struct sight *s, 
     return product(r->final ? r->final : r->last, s->u, s->w->n.d) + output_bias(a, s->w);
 }
 
+/* The direction of what tokens and positions give: before the norm of their sum, where there is one. */
+static const double *enter_stream(const struct sight *s, const struct row *r)
+{
+    if (!attn_norms_positions(s->w))
+        return s->direction;
+    float *sum = s->line;
+    for (size_t i = 0; i < s->w->n.d; i++)
+        sum[i] = r->embed[i] + r->pos_embed[i];
+    before_norm(s->branch, s->direction, s->w, &s->w->embed_norm, sum);
+    return s->branch;
+}
+
 static void add_parts(struct attn_attribution *a, const struct sight *s, const struct row *r)
 {
     const struct attn_weights *w = s->w;
-    add(a, "embed", -1, -1, product(r->embed, s->direction, w->n.d));
+    const double *before = enter_stream(s, r);
+    add(a, "embed", -1, -1, product(r->embed, before, w->n.d));
     if (w->pos.data)
-        add(a, "pos_embed", -1, -1, product(r->pos_embed, s->direction, w->n.d));
+        add(a, "pos_embed", -1, -1, product(r->pos_embed, before, w->n.d));
+    if (attn_norms_positions(w) && w->embed_norm.bias.data)
+        add(a, "norm_embed.bias", -1, -1, product_of(&w->embed_norm.bias, s->direction, w->n.d));
     for (size_t layer = 0; layer < w->n.L; layer++)
         add_layer(a, s, r, layer);
     if (w->final.bias.data || w->unembed.bias.data)
@@ -373,7 +388,7 @@ static int attribute(struct attn_attribution *a, const struct row *r, struct att
     struct sight s = {w, calloc(n->d, sizeof *s.u), calloc(n->d, sizeof *s.direction), calloc(n->d, sizeof *s.branch),
                       calloc(w->unembed.in, sizeof *s.embed_proj), calloc(most, sizeof *s.back),
                       calloc(most, sizeof *s.line)};
-    a->part = calloc(3 + n->L * (n->H + 2), sizeof *a->part);
+    a->part = calloc(4 + n->L * (n->H + 2), sizeof *a->part);
     bool room = s.u && s.direction && s.branch && s.embed_proj && s.back && s.line && a->part;
     int rc = room ? ATTN_OK : attn_no_memory(err, NULL, "for %zu layers", n->L);
     if (!rc) {

@@ -202,10 +202,10 @@ int attn_key_read(const struct attn_key_reader *r, const struct attn_key *k, con
     case ATTN_KEY_ON: return read_on(r, k, v);
     case ATTN_KEY_ONE: return read_one(r, k, v);
     case ATTN_KEY_ALL: return read_all(r, k, v);
-    case ATTN_KEY_FLAG:
+    case ATTN_KEY_FLAG: case ATTN_KEY_WHERE: case ATTN_KEY_UNLESS:
         if (!cJSON_IsBool(v))
             return unexpected(r, k, v, "true or false");
-        *(bool *)field = cJSON_IsTrue(v);
+        *(bool *)field = cJSON_IsTrue(v) == (k->type != ATTN_KEY_UNLESS);
         return ATTN_OK;
     case ATTN_KEY_FIXED: case ATTN_KEY_EITHER: case ATTN_KEY_CHOICE:
         break;
@@ -283,7 +283,9 @@ static void put_value(struct attn_out *out, const struct attn_key *k, const void
         put_text(out, attn_word_of(k->words, value));
         break;
     case ATTN_KEY_EITHER: put_text(out, attn_word_of(k->words, *(const bool *)field)); break;
-    case ATTN_KEY_FLAG: attn_out_str(out, *(const bool *)field ? "true" : "false"); break;
+    case ATTN_KEY_FLAG: case ATTN_KEY_WHERE: case ATTN_KEY_UNLESS:
+        attn_out_str(out, *(const bool *)field == (k->type != ATTN_KEY_UNLESS) ? "true" : "false");
+        break;
     case ATTN_KEY_TEXT: case ATTN_KEY_NAME:
         text = *(char *const *)(const void *)field;
         if (text || k->type == ATTN_KEY_TEXT)
@@ -297,11 +299,18 @@ static void put_value(struct attn_out *out, const struct attn_key *k, const void
     }
 }
 
+/* Whether a key says nothing that its absence does not. */
+static bool is_left_out(const struct attn_key *k, const void *field)
+{
+    if (k->type == ATTN_KEY_WHERE || k->type == ATTN_KEY_UNLESS)
+        return !*(const bool *)field;
+    return (k->type == ATTN_KEY_MAYBE || k->type == ATTN_KEY_ID) && *(const size_t *)field == 0;
+}
+
 void attn_keys_write(struct attn_out *out, const struct attn_key *keys, const void *from, int indent)
 {
     for (const struct attn_key *k = keys; k->name; k++) {
-        if ((k->type == ATTN_KEY_MAYBE || k->type == ATTN_KEY_ID) &&
-            *(const size_t *)(const void *)((const char *)from + k->at) == 0)
+        if (is_left_out(k, (const char *)from + k->at))
             continue;
         attn_out_printf(out, "%s\n%*s\"%s\": ", k == keys ? "{" : ",", indent, "", k->name);
         put_value(out, k, from, indent);

@@ -20,6 +20,7 @@ enum attn_key_type {
     ATTN_KEY_CHOICE,                    /* an enum, given by one of the words */
     ATTN_KEY_EITHER,                    /* a bool, given by one of the words */
     ATTN_KEY_FLAG,                      /* bool */
+    ATTN_KEY_WHERE, ATTN_KEY_UNLESS,    /* bool, and the opposite of one; where the field is false it is not written */
     ATTN_KEY_TEXT, ATTN_KEY_NAME,       /* char *; TEXT: "" is read as NULL; NAME: null is NULL, "" is refused */
     ATTN_KEY_SECTION,                   /* an object with keys of its own */
     ATTN_KEY_OFF,                       /* a feature we lack: must be false, null, {} or absent */

@@ -187,7 +187,8 @@ static int compare_read(struct attn_contrast *c, const struct attn_config *a, co
         {"mlp", attn_mlp_name(a->mlp), attn_mlp_name(b->mlp)}};
     const struct { const char *name; bool a, b; } truths[] = {
         {"causal", a->causal, b->causal}, {"residual", a->residual, b->residual},
-        {"parallel", a->parallel, b->parallel},
+        {"parallel", a->parallel, b->parallel}, {"norm_weight", !a->plain_norms, !b->plain_norms},
+        {"norm_embed", a->norm_embed, b->norm_embed}, {"final_norm", !a->no_final, !b->no_final},
         {"bias", a->bias, b->bias}, {"tied", a->tied, b->tied}, {"unembed", a->unembed, b->unembed}};
     int rc = note_word(c, "model_type", a->family->name, b->family->name, err);
     for (size_t i = 0; i < sizeof numbers / sizeof *numbers && !rc; i++)

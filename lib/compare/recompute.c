@@ -299,7 +299,7 @@ bool attn_remake_embedding(const struct clue *c, size_t id, double *out, enum at
         }
         for (size_t j = 0; j < w->n.d; j++)
             out[j] = (w->project_in.data ? out[j] : row[j]) * (w->embed_scale != 0 ? (double)w->embed_scale : 1);
-        if (attn_has(&w->embed_norm) && slip != ATTN_SLIP_LEFT_OUT)
+        if (attn_has(&w->embed_norm) && !attn_norms_positions(w) && slip != ATTN_SLIP_LEFT_OUT)
             normalise(out, w->n.d, &w->embed_norm, c, &how);
     }
     bool done = line && row;

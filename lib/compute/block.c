@@ -62,7 +62,8 @@ static void look_up(float *out, const struct attn_mat *table, size_t row)
     attn_vec_widen(out, table->data, table->type, row * table->ld, table->out);
 }
 
-/* What each token gives to the stream: its row of the table, perhaps projected, scaled or normalised. */
+/* What each token gives to the stream: its row of the table, perhaps projected, scaled or normalised; where positions
+ * are added, their sum is normalised instead. */
 static void embed(struct attn_pass *p, struct attn_activation *x, const int32_t *ids)
 {
     const struct attn_weights *w = p->w;
@@ -75,11 +76,12 @@ static void embed(struct attn_pass *p, struct attn_activation *x, const int32_t 
         attn_gemm(p->team, x->rows.data, x->rows.ld, row.data, row.ld, p->rows, &w->project_in, ATTN_STORE, p->rounded);
     if (w->embed_scale != 0)
         attn_rows_scale(p->team, &x->rows, w->embed_scale);
-    attn_pass_normalise(p, x, x, &w->embed_norm);
+    if (!attn_norms_positions(w))
+        attn_pass_normalise(p, x, x, &w->embed_norm);
     attn_pass_announce(p, ATTN_ACT_EMBED, x, 0);
 }
 
-static void add_positions(struct attn_pass *p)
+static void add_positions(struct attn_pass *p, const struct attn_activation *x)
 {
     const struct attn_activation pos = attn_pass_rows(p, p->y, p->w->n.d);
     const struct attn_rows y = pos.rows;
@@ -89,6 +91,7 @@ static void add_positions(struct attn_pass *p)
     attn_pass_announce(p, ATTN_ACT_POS_EMBED, &pos, 0);
     for (size_t t = 0; t < p->rows; t++)
         attn_vec_add(p->x + t * p->ldx, y.data + t * y.ld, y.cols);
+    attn_pass_normalise(p, x, x, &p->w->embed_norm);
 }
 
 /* Cosines and sines of the positions of all rows. */
@@ -119,7 +122,7 @@ void attn_embed_run(struct attn_pass *p, const int32_t *ids)
     p->layer = -1;
     embed(p, &x, ids);
     if (p->w->pos.data)
-        add_positions(p);
+        add_positions(p, &x);
     if (p->w->rotary)
         find_angles(p);
 }

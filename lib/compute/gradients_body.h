@@ -86,6 +86,15 @@ static void vec_relu_backward(float *dy, float *x, size_t n)
     }
 }
 
+static void vec_relu2_backward(float *dy, float *x, size_t n)
+{
+    for (size_t i = 0; i < n; i += LANES) {
+        v16 at = max(all(0), get(x + i, n - i, 0));
+        put(dy + i, mul(get(dy + i, n - i, 0), add(at, at)), n - i);
+        put(x + i, mul(at, at), n - i);
+    }
+}
+
 /* tanh' = 1 - tanh^2 */
 static void vec_cap_backward(float *dy, const float *y, float cap, size_t n)
 {

@@ -305,6 +305,14 @@ static void vec_relu(float *y, const float *x, size_t n)
         put(y + i, max(all(0), get(x + i, n - i, 0)), n - i);
 }
 
+static void vec_relu2(float *y, const float *x, size_t n)
+{
+    for (size_t i = 0; i < n; i += LANES) {
+        v16 at = max(all(0), get(x + i, n - i, 0));
+        put(y + i, mul(at, at), n - i);
+    }
+}
+
 static void vec_gelu_mul(float *y, const float *g, const float *x, size_t n)
 {
     for (size_t i = 0; i < n; i += LANES) {

@@ -98,12 +98,18 @@ struct attn_weights {
     enum attn_mlp_kind mlp;
     struct attn_mat embed, pos;         /* rows are looked up; pos absent: no learned positions */
     struct attn_mat project_in;         /* from rows of embed to d; absent: they are d wide */
-    struct attn_norm embed_norm;        /* of what enters the first block */
+    struct attn_norm embed_norm;        /* of what enters the first block, positions added */
     struct attn_block *block;           /* [L] */
     struct attn_norm final;
     struct attn_mat project_out;        /* from d to what unembed reads; absent: that is d wide */
     struct attn_mat unembed;            /* absent: no logits */
 };
+
+/* Whether the norm of what enters the first block is that of the sum of tokens' and positions' vectors. */
+static inline bool attn_norms_positions(const struct attn_weights *w)
+{
+    return w->pos.data != NULL && attn_has(&w->embed_norm);
+}
 
 /* Whether what a branch adds to the stream differs from its output. */
 static inline bool attn_adds_apart(const struct attn_weights *w)

@@ -89,9 +89,12 @@ static void embedding(struct attn_explainer *e, const struct attn_spot *s)
         attn_snprintf(scaled, sizeof scaled, ", multiplied by %.6g", (double)all->embed_scale);
     attn_derive_words(&e->d, "Its embedding is row %d of the embedding table%s%s%s (embed).  %s",
                       (int)s->of->tok[s->t].id, all->project_in.data ? ", projected to the width of the model" :
-                      "", scaled, attn_has(&all->embed_norm) ? ", normalised" : "",
-                      learned ? "The embedding of its position is added (pos_embed); the sum is the layer's input "
-                                "(resid_pre)."
+                      "", scaled, attn_has(&all->embed_norm) && !learned ? ", normalised" : "",
+                      learned && attn_has(&all->embed_norm)
+                          ? "The embedding of its position is added (pos_embed); the sum, normalised, is the layer's "
+                            "input (resid_pre)."
+                      : learned ? "The embedding of its position is added (pos_embed); the sum is the layer's input "
+                                  "(resid_pre)."
                       : all->alibi ? "Its position comes in later, when scores grow with that of the key."
                       : rope_of(e) ? "Its position comes in later, when queries and keys are rotated."
                       : all->rotary ? "Its position comes in in other layers: this one does not rotate queries and "

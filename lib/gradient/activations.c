@@ -106,8 +106,10 @@ static float *place(const struct attn_backward *b, int act, int layer)
 {
     const struct attn_work *t = &b->work;
     const size_t L = t->w->n.L;
+    const bool sums = attn_norms_positions(t->w), bent = t->w->logit_cap != 0;
     if (layer < 0)
-        return act == ATTN_ACT_NORM_FINAL && t->w->logit_cap != 0 ? t->final : NULL;
+        return act == ATTN_ACT_NORM_FINAL && bent ? t->final : act == ATTN_ACT_EMBED && sums ? t->embedded :
+               act == ATTN_ACT_POS_EMBED && sums ? t->placed : NULL;
     struct attn_kept *k = &t->layer[layer];
     switch (act) {
     case ATTN_ACT_RESID_PRE:  return k->x;

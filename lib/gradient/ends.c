@@ -177,12 +177,12 @@ static void embed(struct attn_work *t, const int32_t *ids)
     struct attn_drop drop = attn_work_drop(t, ATTN_DROP_EMBED, 0, t->drop_embed);
     if (drop.below)
         attn_rows_drop(t->team, &dx, &dx, &drop, t->first);
-    if (w->pos.data)
-        by_table(t, &t->g->pos, &dx, NULL);
     if (attn_has(&w->embed_norm) || w->project_in.data)
         attn_work_embed(t, &x, ids);
     if (attn_has(&w->embed_norm))
         attn_step_through_norm(t, &dx, &x, &w->embed_norm, &t->g->embed_norm);
+    if (w->pos.data)
+        by_table(t, &t->g->pos, &dx, NULL);
     if (w->embed_scale != 0)
         attn_rows_scale(t->team, &dx, w->embed_scale);
     if (w->project_in.data) {
@@ -196,6 +196,11 @@ static void embed(struct attn_work *t, const int32_t *ids)
 static void tell_embedding(struct attn_work *t)
 {
     struct attn_rows dx = attn_work_rows(t, t->dx, t->w->n.d), copy = attn_work_rows(t, t->branch, t->w->n.d);
+    if (attn_norms_positions(t->w)) {
+        struct attn_rows sum = attn_work_rows(t, t->embedded, dx.cols), pos = attn_work_rows(t, t->placed, dx.cols);
+        attn_rows_add(t->team, &sum, &pos);
+        attn_step_through_norm(t, &dx, &sum, &t->w->embed_norm, NULL);
+    }
     if (t->w->pos.data) {
         attn_rows_copy(&copy, &dx);
         attn_step_tell(t, ATTN_ACT_POS_EMBED, -1, &copy, 0);

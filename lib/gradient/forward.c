@@ -86,6 +86,9 @@ void attn_work_embed(struct attn_work *t, const struct attn_rows *x, const int32
         multiply(t, x, &row, &w->project_in, ATTN_STORE);
     if (w->embed_scale != 0)
         attn_rows_scale(t->team, x, w->embed_scale);
+    for (size_t s = 0; s < t->seqs; s++)
+        for (size_t i = 0; w->pos.data && i < t->seq[s].T; i++)
+            attn_vec_add(x->data + (t->seq[s].row + i) * x->ld, table_row(&w->pos, i), x->cols);
 }
 
 static void embed(struct attn_work *t, const int32_t *ids)
@@ -94,12 +97,8 @@ static void embed(struct attn_work *t, const int32_t *ids)
     struct attn_rows x = attn_work_rows(t, t->layer[0].x, d);
     attn_work_embed(t, &x, ids);
     normalise(t, &x, &x, &t->w->embed_norm);
-    for (size_t s = 0; s < t->seqs; s++) {
-        for (size_t i = 0; t->w->pos.data && i < t->seq[s].T; i++)
-            attn_vec_add(x.data + (t->seq[s].row + i) * d, table_row(&t->w->pos, i), d);
-        if (t->w->rotary)
-            attn_work_set_rotation(t, &t->seq[s]);
-    }
+    for (size_t s = 0; s < t->seqs && t->w->rotary; s++)
+        attn_work_set_rotation(t, &t->seq[s]);
     struct attn_drop drop = attn_work_drop(t, ATTN_DROP_EMBED, 0, t->drop_embed);
     if (drop.below)
         attn_rows_drop(t->team, &x, &x, &drop, t->first);

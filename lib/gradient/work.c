@@ -57,6 +57,8 @@ void attn_work_lay_out(struct attn_arena *a, struct attn_work *t)
     t->raw = attn_arena_f32(a, heads ? R : 0, n->H, n->dh);
     t->draw = attn_arena_f32(a, heads ? R : 0, n->H, n->dh);
     t->embed_proj = attn_arena_f32(a, w->project_in.data || w->project_out.data ? R : 0, w->unembed.in, 1);
+    t->embedded = attn_arena_f32(a, attn_norms_positions(w) ? R : 0, n->d, 1);
+    t->placed = attn_arena_f32(a, attn_norms_positions(w) ? R : 0, n->d, 1);
     t->final = attn_arena_f32(a, w->logit_cap != 0 ? R : 0, n->d, 1);
     t->capped = attn_arena_f32(a, w->logit_cap != 0 ? t->band : 0, n->V, 1);
     t->norm_w = attn_arena_f32(a, widest, 1, 1);

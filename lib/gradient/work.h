@@ -67,6 +67,8 @@ struct attn_work {
     float *raw, *draw;                  /* [R, H*dh] queries or keys before their norm; the gradient by them */
     float *embed_proj;                  /* [R, in of unembed] rows of the embedding, or what the output layer reads,
                                          * where they are projected; their gradients */
+    float *embedded, *placed;           /* [R, d] what tokens, and positions, give to the stream, where the sum is
+                                         * normalised */
     float *final, *capped;              /* [R, d] what the output layer reads, [band, V] the logits: with a soft cap of
                                          * them */
     float *norm_w, *norm_b;             /* [the widest norm] scratch of attn_rows_norm */
@@ -100,7 +102,7 @@ void attn_work_set_rotation(struct attn_work *t, const struct attn_work_seq *s);
 
 /* Turns queries or keys of a layer, with t->sin, or turns their gradients back, with t->minus_sin. */
 void attn_work_turn(struct attn_work *t, size_t layer, const struct attn_rows *y, const float *sines);
-/* What the tokens of all rows give to the stream, before it is normalised; ids: of the first row on. */
+/* What the tokens and positions of all rows give to the stream, before it is normalised; ids: of the first row on. */
 void attn_work_embed(struct attn_work *t, const struct attn_rows *x, const int32_t *ids);
 /* From ids to x of the last layer. */
 void attn_work_forward(struct attn_work *t, const int32_t *ids);

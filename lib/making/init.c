@@ -113,7 +113,7 @@ static int check_vocab(const struct attn_init_opts *o, const struct attn_config 
            : attn_fail(err, ATTN_EFORMAT, "%s: the largest id is %d, but the config has vocab_size %zu", name,
                        (int)attn_vocab_top(v), config->V);
     const char *unknown = config->tokenizer.unknown;
-    if (!rc && unknown && !config->tokenizer.bpe && attn_vocab_id(v, unknown, strlen(unknown)) < 0)
+    if (!rc && unknown && config->tokenizer.kind != ATTN_RULE_BPE && attn_vocab_id(v, unknown, strlen(unknown)) < 0)
         rc = attn_fail(err, ATTN_EFORMAT, "%s: the token '%.*s' for unknown words is not in it: add it, or name "
                        "another", name, attn_shown(unknown, strlen(unknown)), unknown);
     attn_vocab_free(v);

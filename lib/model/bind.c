@@ -226,10 +226,18 @@ static int add_one(struct attn_model *m, struct attn_vec *v, size_t n, struct at
     return ATTN_OK;
 }
 
-static int bind_norm(struct attn_model *m, const struct attn_slot *s, struct attn_vec v, struct attn_err *err)
+/* What a norm normalises by, and how much of a row at a time. */
+static void shape_norm(struct attn_model *m, const struct attn_slot *s)
 {
     struct attn_norm *norm = norm_of(&m->w, s);
     bool heads = s->part == ATTN_PART_Q_NORM || s->part == ATTN_PART_K_NORM;
+    norm->rms = m->config.norm == ATTN_NORM_RMS;
+    norm->span = heads && m->config.family->qk_norm != ATTN_QK_WHOLE ? m->config.dh : 0;
+}
+
+static int bind_norm(struct attn_model *m, const struct attn_slot *s, struct attn_vec v, struct attn_err *err)
+{
+    struct attn_norm *norm = norm_of(&m->w, s);
     int rc = ATTN_OK;
     if (s->is_bias)
         norm->bias = v;
@@ -239,8 +247,7 @@ static int bind_norm(struct attn_model *m, const struct attn_slot *s, struct att
         rc = add_one(m, &v, s->out, err);
     if (!s->is_bias && !s->pieces)
         *norm = (struct attn_norm){.weight = v};
-    norm->rms = m->config.norm == ATTN_NORM_RMS;
-    norm->span = heads && m->config.family->qk_norm != ATTN_QK_WHOLE ? m->config.dh : 0;
+    shape_norm(m, s);
     return rc;
 }
 
@@ -460,23 +467,21 @@ static bool fill_slopes(struct attn_model *m)
 /* Norms that have no weights multiply with 1. */
 static int fill_plain_norms(struct attn_model *m, struct attn_err *err)
 {
-    struct attn_weights *w = &m->w;
-    float *ones = m->config.plain_norms ? new_weights(m, w->n.d, 0) : NULL;
-    const struct attn_norm plain = {.weight = {ones, ATTN_F32}, .rms = m->config.norm == ATTN_NORM_RMS};
-    if (!m->config.plain_norms)
+    const struct attn_config *c = &m->config;
+    const size_t widest = larger(c->d, c->H * c->dh);
+    float *ones = c->plain_norms ? new_weights(m, widest, 0) : NULL;
+    if (!c->plain_norms)
         return ATTN_OK;
     if (!ones)
         return no_memory(m, err);
-    for (size_t i = 0; i < w->n.d; i++)
+    for (size_t i = 0; i < widest; i++)
         ones[i] = 1;
-    for (size_t i = 0; i < w->n.L; i++) {
-        struct attn_slot first = {.part = m->config.family->part[ATTN_PART_SUM1].path ? ATTN_PART_SUM1 :
-                                  ATTN_PART_NORM1, .layer = i};
-        struct attn_slot second = {.part = first.part == ATTN_PART_SUM1 ? ATTN_PART_SUM2 : ATTN_PART_NORM2, .layer = i};
-        *norm_of(w, &first) = *norm_of(w, &second) = plain;
-    }
-    if (!m->config.no_final)
-        w->final = plain;
+    for (enum attn_part p = 0; p < ATTN_PARTS; p++)
+        for (size_t layer = 0; attn_layout_plain_norm(c, p) && layer < (attn_part_in_block(p) ? c->L : 1); layer++) {
+            const struct attn_slot at = {.part = p, .layer = layer};
+            *norm_of(&m->w, &at) = (struct attn_norm){.weight = {ones, ATTN_F32}};
+            shape_norm(m, &at);
+        }
     return ATTN_OK;
 }
 

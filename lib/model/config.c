@@ -203,7 +203,7 @@ static int check_context(const struct attn_config *c, const char *name, struct a
 static int check_tokenizer(const struct attn_config *c, const char *name, struct attn_err *err)
 {
     const struct attn_word_rule *t = &c->tokenizer;
-    if (t->bpe && (t->drop || t->unknown || t->lowercase))
+    if (t->kind == ATTN_RULE_BPE && (t->drop || t->unknown || t->lowercase))
         return attn_fail(err, ATTN_EFORMAT, "%s: \"tokenizer.%s\" is set, expected it only with \"type\": "
                          "\"word\", not \"bpe\"", name, t->drop ? "drop" : t->unknown ? "unknown" : "lowercase");
     return ATTN_OK;
@@ -222,6 +222,9 @@ static int check(const struct attn_config *c, const char *name, struct attn_err 
     if (!rc && c->mlp != ATTN_MLP_NONE && c->m == 0)
         rc = attn_fail(err, ATTN_EFORMAT, "%s: \"d_mlp\" is 0, expected its width because \"mlp\" is \"%s\"", name,
                        attn_mlp_name(c->mlp));
+    if (!rc && c->norm_embed && c->norm == ATTN_NORM_NONE)
+        rc = attn_fail(err, ATTN_EFORMAT, "%s: \"norm_embed\" is true, but \"norm\" is \"none\": expected \"layernorm\" "
+                                          "or \"rmsnorm\"", name);
     if (!rc && *KEY(query_scalar) && !(c->query_scalar > 0))
         rc = attn_fail(err, ATTN_EFORMAT,
                        "%s: \"%s\" is 0, expected a number above it: scores are divided by its root", name,

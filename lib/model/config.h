@@ -16,6 +16,9 @@ enum attn_norm_kind { ATTN_NORM_NONE, ATTN_NORM_LAYER, ATTN_NORM_RMS };
 enum attn_rope_kind { ATTN_ROPE_DEFAULT, ATTN_ROPE_LINEAR, ATTN_ROPE_LLAMA3, ATTN_ROPE_YARN, ATTN_ROPE_DYNAMIC,
                       ATTN_ROPE_LONGROPE };
 
+/* What a token of our own format is: a word, a piece of byte-level BPE, or a character. */
+enum attn_word_kind { ATTN_RULE_WORD, ATTN_RULE_BPE, ATTN_RULE_CHAR };
+
 struct attn_family;
 
 struct attn_config {
@@ -34,6 +37,7 @@ struct attn_config {
     bool post_norm_residual;            /* what a norm gives takes the place of the stream */
     bool norm_from_one;                 /* RMS norms multiply with 1 + weight */
     bool plain_norms;                   /* norms have neither weight nor bias */
+    bool norm_embed;                    /* what enters the first block is normalised */
     bool qk_norm;                       /* queries and keys are normalised, as the family says */
     bool no_final;                      /* there is no final norm */
     size_t d_embed;                     /* width of the embedding, if it is projected to d; 0: it is not */
@@ -72,7 +76,7 @@ struct attn_config {
     size_t begin;                       /* one more than the token that begins a text; 0: none, or our own format */
     size_t end;                         /* one more than the end token of our own format; 0: none */
     struct attn_word_rule {
-        bool bpe;                       /* "type": "bpe" */
+        enum attn_word_kind kind;       /* "type" */
         char *drop, *unknown;           /* NULL: none; owned */
         bool lowercase;
     } tokenizer;
@@ -86,7 +90,7 @@ int attn_config_read_ends(struct attn_config *c, const char *text, size_t len, c
 int attn_config_read_tokenizer(struct attn_config *out, const char *text, size_t len, const char *name,
                                struct attn_err *err);
 void attn_config_free(struct attn_config *c);                       /* what it owns; zeroed is fine */
-/* Writes every key of our own format in the order of the table; attn_config_read gives the same struct back. */
+/* Writes the keys of our own format in the order of the table; attn_config_read gives the same struct back. */
 struct attn_out;
 void attn_config_write(struct attn_out *out, const struct attn_config *c);
 

@@ -5,7 +5,8 @@
 
 #include "attn_tools.h"
 
-static const struct attn_word tokenizers[] = {{"word", 0}, {"bpe", 1}, {0}};
+static const struct attn_word tokenizers[] = {{"word", ATTN_RULE_WORD}, {"bpe", ATTN_RULE_BPE},
+                                              {"char", ATTN_RULE_CHAR}, {0}};
 
 /* ---- our own format -------------------------------------------------------------------- */
 
@@ -23,7 +24,7 @@ static const struct attn_word masks[] = {{"none", 0}, {"causal", 1}, {0}};
 static const struct attn_word scales[] = {{"none", 0}, {"sqrt", 1}, {0}};
 
 static const struct attn_key tokenizer_keys[] = {
-    {"type", ATTN_KEY_EITHER, FIELD(tokenizer.bpe), tokenizers, NULL},
+    {"type", ATTN_KEY_CHOICE, FIELD(tokenizer.kind), tokenizers, NULL},
     {"drop", ATTN_KEY_TEXT, FIELD(tokenizer.drop), NULL, NULL},
     {"lowercase", ATTN_KEY_FLAG, FIELD(tokenizer.lowercase), NULL, NULL},
     {"unknown", ATTN_KEY_NAME, FIELD(tokenizer.unknown), NULL, NULL},
@@ -44,6 +45,9 @@ static const struct attn_key native_keys[] = {
     {"position", ATTN_KEY_CHOICE, FIELD(position), positions, NULL},
     {"norm", ATTN_KEY_CHOICE, FIELD(norm), norms, NULL},
     {"norm_eps", ATTN_KEY_REAL, FIELD(norm_eps), NULL, NULL},
+    {"norm_weight", ATTN_KEY_UNLESS, FIELD(plain_norms), NULL, NULL},
+    {"norm_embed", ATTN_KEY_WHERE, FIELD(norm_embed), NULL, NULL},
+    {"final_norm", ATTN_KEY_UNLESS, FIELD(no_final), NULL, NULL},
     {"mlp", ATTN_KEY_CHOICE, FIELD(mlp), mlps, NULL},
     {"mask", ATTN_KEY_EITHER, FIELD(causal), masks, NULL},
     {"scale", ATTN_KEY_EITHER, FIELD(scale), scales, NULL},
@@ -64,8 +68,8 @@ static const struct attn_family native = {
     .defaults = &(const struct attn_config){
         .norm_eps = 1e-5, .rope_theta = 10000, .causal = true, .scale = true, .tied = true, .rotary_share = 1},
     .part = {
-        [ATTN_PART_EMBED] = {.path = "embed"}, [ATTN_PART_POS_EMBED] = {.path = "pos_embed"},
-        [ATTN_PART_NORM1] = {.path = "norm1"},
+        [ATTN_PART_EMBED] = {.path = "embed"}, [ATTN_PART_EMBED_NORM] = {.path = "norm_embed"},
+        [ATTN_PART_POS_EMBED] = {.path = "pos_embed"}, [ATTN_PART_NORM1] = {.path = "norm1"},
         [ATTN_PART_Q] = {.path = "attn.q"}, [ATTN_PART_K] = {.path = "attn.k"}, [ATTN_PART_V] = {.path = "attn.v"},
         [ATTN_PART_O] = {.path = "attn.o"}, [ATTN_PART_NORM2] = {.path = "norm2"},
         [ATTN_PART_MLP_GATE] = {.path = "mlp.gate"}, [ATTN_PART_MLP_IN] = {.path = "mlp.in"},

@@ -54,6 +54,7 @@ const struct attn_family attn_bloom = {
     .buffers = (const char *const[]){NULL}, .required = (const char *const[]){"n_layer", "n_head", NULL},
     .defaults = &(const struct attn_config){
         DECODER_DEFAULTS, LAYER_NORM_DEFAULTS, .V = 250880, .n_ctx = 2048, .alibi = true, .rope_theta = 1,
+        .norm_embed = true,
         .mlp = ATTN_MLP_GELU_NEW, .tied = true},
     .part = {FUSED(ATTN_BIAS_ALWAYS), ENDS, [ATTN_PART_EMBED_NORM] = {.path = "word_embeddings_layernorm"},
              [ATTN_PART_NORM1] = {.path = "input_layernorm"}, [ATTN_PART_NORM2] = {.path = "post_attention_layernorm"}}

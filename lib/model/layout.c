@@ -47,10 +47,10 @@ size_t attn_layout_width(const struct attn_config *c)
 static bool is_norm(enum attn_part p) { return parts[p].norm; }
 static bool is_table(enum attn_part p) { return parts[p].table; }
 
-/* Whether the forward pass uses the part at all. */
-static bool has_part(const struct attn_config *c, enum attn_part p)
+/* Whether the forward pass uses the part at all, with a tensor or, if norms have none, without. */
+static bool uses_part(const struct attn_config *c, enum attn_part p)
 {
-    if (!c->family->part[p].path || (is_norm(p) && c->plain_norms))
+    if (!c->family->part[p].path)
         return false;
     switch (p) {
     case ATTN_PART_PROJECT_IN:
@@ -63,6 +63,8 @@ static bool has_part(const struct attn_config *c, enum attn_part p)
         return c->position == ATTN_POS_LEARNED;
     case ATTN_PART_O:
         return c->output_projection;
+    case ATTN_PART_EMBED_NORM:
+        return c->norm_embed;
     case ATTN_PART_NORM1:
         return c->norm != ATTN_NORM_NONE;
     case ATTN_PART_NORM_FINAL:
@@ -79,6 +81,16 @@ static bool has_part(const struct attn_config *c, enum attn_part p)
     default:
         return true;
     }
+}
+
+static bool has_part(const struct attn_config *c, enum attn_part p)
+{
+    return uses_part(c, p) && !(is_norm(p) && c->plain_norms);
+}
+
+bool attn_layout_plain_norm(const struct attn_config *c, enum attn_part p)
+{
+    return c->plain_norms && is_norm(p) && uses_part(c, p);
 }
 
 /* Whether a bias that its family leaves to the configuration is asked for there. */

@@ -41,6 +41,8 @@ bool attn_layout_next(struct attn_layout *walk, struct attn_slot *out);     /* f
 
 const char *attn_part_name(enum attn_part p);           /* short: "embed", "q", "mlp.in" */
 bool attn_part_in_block(enum attn_part p);
+/* Whether the part is a norm that the model has and no tensor is stored for. */
+bool attn_layout_plain_norm(const struct attn_config *c, enum attn_part p);
 /* Width of the residual stream after the last block: d, or H * dv without an output projection. */
 size_t attn_layout_width(const struct attn_config *c);
 

@@ -299,7 +299,7 @@ static int follow_config(struct attn_tokenizer **out, const struct attn_source *
     struct attn_config c = {0};
     int rc = read_rule(&c, s, err);
     if (!rc)
-        rc = c.tokenizer.bpe ? open_merges(out, s, h, err) : open_words(out, s, &c.tokenizer, err);
+        rc = c.tokenizer.kind == ATTN_RULE_BPE ? open_merges(out, s, h, err) : open_words(out, s, &c.tokenizer, err);
     attn_config_free(&c);
     return rc;
 }

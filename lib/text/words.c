@@ -1,9 +1,10 @@
-/* words.c - the tokenizer by whole words.
+/* words.c - the tokenizers by whole words and by characters.
  *
  * Characters of `drop` are removed, white space (Unicode's) separates words, letters may be lowercased.  Whatever is
  * left between two white spaces is a word, if anything, and is looked up.  An unknown word is an error that names it,
  * its position and the nearest known words, unless the vocabulary has a token for unknown words.  attn_vocab_build
- * splits a text in the same way, so that a text's words are always in the vocabulary built from it. */
+ * splits a text in the same way, so that a text's words are always in the vocabulary built from it.  By characters,
+ * each that is left is a word, white space too. */
 #include "text/tokens.h"
 #include "attn_tools.h"
 
@@ -26,7 +27,7 @@
 struct words {
     const char *text; size_t len, at;   /* text is the caller's; at: next byte to read */
     struct attn_strings drop;           /* the characters to remove */
-    bool lowercase;
+    bool lowercase, chars;              /* chars: each character is a word */
     int16_t byte[256];                  /* what becomes of each byte, computed once */
     char *word; size_t word_len, room;  /* the word just read */
     size_t start, end;                  /* in bytes of the text: from its first kept character to the end of its last */
@@ -41,7 +42,7 @@ static int32_t become(const struct words *w, const char *s, size_t len, int32_t 
 {
     if (attn_strings_find(&w->drop, s, len) != ATTN_STRINGS_NONE)
         return DROPPED;
-    if (attn_utf8_space((uint32_t)c))
+    if (attn_utf8_space((uint32_t)c) && !w->chars)
         return SEPARATOR;
     return w->lowercase ? utf8proc_tolower(c) : c;
 }
@@ -72,12 +73,12 @@ static int check_text(const char *text, size_t len, struct attn_err *err)
     return ATTN_OK;
 }
 
-/* drop may be NULL.  Fails if text or drop are not UTF-8 or the text contains a NUL. */
-static int words_start(struct words *w, const char *drop, bool lowercase, const char *text, size_t len,
+/* Fails if text or drop are not UTF-8 or the text contains a NUL. */
+static int words_start(struct words *w, const struct attn_vocab_opts *rule, const char *text, size_t len,
                        struct attn_err *err)
 {
-    *w = (struct words){.text = text, .len = len, .lowercase = lowercase};
-    int rc = take_drop(w, drop ? drop : "", err);
+    *w = (struct words){.text = text, .len = len, .lowercase = rule->lowercase, .chars = rule->chars};
+    int rc = take_drop(w, rule->drop ? rule->drop : "", err);
     if (!rc)
         rc = check_text(text, len, err);
     for (int c = 0; !rc && c < 256; c++)
@@ -122,10 +123,24 @@ static int32_t take_other(struct words *w, size_t *step)
     return kept;
 }
 
+/* The next character that is kept; false: no more, or failed. */
+static bool chars_next(struct words *w)
+{
+    size_t step;
+    for (w->word_len = 0; w->at < w->len && !w->failed && !w->word_len; w->at += step) {
+        w->start = w->at;
+        take_other(w, &step);
+        w->end = w->at + step;
+    }
+    return w->word_len > 0 && !w->failed;
+}
+
 /* False: no more, or failed. */
 static bool words_next(struct words *w)
 {
     size_t step;
+    if (w->chars)
+        return chars_next(w);
     for (w->word_len = 0; w->at < w->len && !w->failed; w->at += step) {
         size_t before = w->word_len;
         int32_t c = w->byte[(unsigned char)w->text[w->at]];
@@ -231,7 +246,7 @@ int attn_vocab_build(char **json, size_t *len, size_t *words, const char *text, 
 {
     struct words w;
     struct attn_strings distinct = {0};
-    int rc = words_start(&w, o->drop, o->lowercase, text, text_len, err);
+    int rc = words_start(&w, o, text, text_len, err);
     if (!rc)
         rc = collect(&distinct, &w, err);
     if (!rc)
@@ -257,7 +272,7 @@ static bool copy_text(char **out, const char *s)
 struct by_word {
     struct attn_vocab *vocab;
     char *name, *drop;                  /* name: the path of the vocabulary; drop: characters to drop or NULL */
-    bool lowercase;
+    bool lowercase, chars;
     int32_t unknown;                    /* -1: an unknown word is an error */
 };
 
@@ -267,6 +282,7 @@ static int fill(struct by_word *w, const struct attn_word_rule *rule, const char
     if (!copy_text(&w->name, name) || !copy_text(&w->drop, rule->drop))
         return attn_no_memory(err, name, "for a tokenizer");
     w->lowercase = rule->lowercase;
+    w->chars = rule->kind == ATTN_RULE_CHAR;
     w->unknown = unknown ? attn_vocab_id(w->vocab, unknown, strlen(unknown)) : -1;
     if (unknown && w->unknown < 0)
         return attn_fail(err, ATTN_EFORMAT, "%s: the token '%.*s' for unknown words (\"tokenizer.unknown\") is not "
@@ -303,7 +319,7 @@ static int unknown_word(const struct by_word *t, const struct words *w, struct a
     const char *near[SUGGESTIONS];
     size_t near_len[SUGGESTIONS], len, words = attn_vocab_size(t->vocab);
     char similar[320] = "", known[512] = "";
-    size_t n = attn_vocab_nearest(t->vocab, w->word, w->word_len, near, near_len, SUGGESTIONS);
+    size_t n = t->chars ? 0 : attn_vocab_nearest(t->vocab, w->word, w->word_len, near, near_len, SUGGESTIONS);
     for (size_t i = 0; i < n; i++)
         add_word(similar, sizeof similar, i == 0 ? "; did you mean " : i + 1 < n ? ", " : " or ", near[i],
                  near_len[i]);
@@ -311,9 +327,9 @@ static int unknown_word(const struct by_word *t, const struct words *w, struct a
         const char *word = attn_vocab_at(t->vocab, i, &len);
         add_word(known, sizeof known, i ? " " : words > LISTED ? ", the first: " : ": ", word, len);
     }
-    return attn_fail(err, ATTN_EFORMAT, "unknown word '%.*s' at byte %zu of the text%s%s (%s has %zu word%s%s)",
-                     attn_shown(w->word, w->word_len), w->word, w->start, similar, n > 0 ? "?" : "", t->name, words,
-                     words == 1 ? "" : "s", known);
+    return attn_fail(err, ATTN_EFORMAT, "unknown %s '%.*s' at byte %zu of the text%s%s (%s has %zu %s%s%s)",
+                     t->chars ? "character" : "word", attn_shown(w->word, w->word_len), w->word, w->start, similar,
+                     n > 0 ? "?" : "", t->name, words, t->chars ? "token" : "word", words == 1 ? "" : "s", known);
 }
 
 static int find_words(struct attn_encoding *found, const struct by_word *t, struct words *w,
@@ -335,8 +351,9 @@ static int encode(struct attn_encoding *out, const void *self, const char *text,
     const struct by_word *w = self;
     struct words words;
     if (o->bos == ATTN_BOS_YES)
-        return attn_fail(err, ATTN_EUSAGE, "%s: a tokenizer by words has no BOS", w->name);
-    int rc = words_start(&words, w->drop, w->lowercase, text, len, err);
+        return attn_fail(err, ATTN_EUSAGE, "%s: a tokenizer by %s has no BOS", w->name, w->chars ? "characters" : "words");
+    const struct attn_vocab_opts rule = {.drop = w->drop, .lowercase = w->lowercase, .chars = w->chars};
+    int rc = words_start(&words, &rule, text, len, err);
     if (!rc)
         rc = find_words(out, w, &words, err);
     words_free(&words);
@@ -366,10 +383,10 @@ static size_t spell(const void *self, size_t rank, char *out)
 
 static int32_t unknown_of(const void *self) { return ((const struct by_word *)self)->unknown; }
 
-static const struct attn_tokenizing by_words = {
-    .kind = "word", .spaced = true, .encode = encode, .room = text_room, .spell = spell, .text = text_of,
-    .unknown = unknown_of,
-    .close = free_words};
+#define BY(name, between) { \
+    .kind = name, .spaced = between, .encode = encode, .room = text_room, .spell = spell, .text = text_of, \
+    .unknown = unknown_of, .close = free_words}
+static const struct attn_tokenizing by_words = BY("word", true), by_chars = BY("char", false);
 
 int attn_tokenizer_word(struct attn_tokenizer **out, struct attn_vocab *v, const struct attn_word_rule *rule,
                         const char *name, struct attn_err *err)
@@ -382,7 +399,7 @@ int attn_tokenizer_word(struct attn_tokenizer **out, struct attn_vocab *v, const
     w->vocab = v;
     int rc = fill(w, rule, name, err);
     if (!rc)
-        return attn_tokenizer_new(out, &by_words, w, v, name, err);
+        return attn_tokenizer_new(out, w->chars ? &by_chars : &by_words, w, v, name, err);
     free_words(w);
     return rc;
 }

@@ -151,15 +151,17 @@ static int join_vocabulary(struct attn_config *c, const struct attn_tokenizer *t
                            struct attn_err *err)
 {
     size_t tokens = attn_tokenizer_size(t);
-    bool bpe = strcmp(attn_tokenizer_kind(t), "bpe") == 0, words = strcmp(attn_tokenizer_kind(t), "word") == 0;
+    const char *kind = attn_tokenizer_kind(t);
+    bool bpe = strcmp(kind, "bpe") == 0, words = strcmp(kind, "word") == 0 || strcmp(kind, "char") == 0;
+    const bool own_bpe = c->tokenizer.kind == ATTN_RULE_BPE;
     int32_t mark;
     if (!c->family->native && words)
         return attn_fail(err, ATTN_EFORMAT, "%s: \"model_type\" is \"%s\", but %s has words, which only our own models "
                                             "read: expected merges.txt, tokenizer.json or the like", name,
                          c->family->name, dir);
-    if (c->family->native && bpe != c->tokenizer.bpe)
+    if (c->family->native && bpe != own_bpe)
         return attn_fail(err, ATTN_EFORMAT, "%s: \"tokenizer.type\" is \"%s\", but %s has %s", name,
-                         c->tokenizer.bpe ? "bpe" : "word", dir, bpe ? "merges.txt" : "words");
+                         own_bpe ? "bpe" : c->tokenizer.kind == ATTN_RULE_CHAR ? "char" : "word", dir, bpe ? "merges.txt" : "words");
     if (tokens > c->V)
         return attn_fail(err, ATTN_EFORMAT,
                          "%s: \"vocab_size\" is %zu, but %s has %zu tokens", name, c->V, dir, tokens);

@@ -30,7 +30,8 @@ START_TEST(tensors_of_our_own_format)
             "--vocab $D/words.json --n-ctx 8 --n-layer $n --n-head 4 --n-kv-head 2 --d-model 12 --d-head 5 --d-value 7 "
             "--d-mlp 9 --mlp swiglu --norm layernorm --position learned --residual true --output-projection true "
             "--bias true --unembed true --tied false; done");
-    expect(FORMAT "tensors 1 3 $R/models/life $R/models/stacked $R/models/tiny 2>&1", 0, " agree\n");
+    succeed("\"$A\" init -q -o $D/4 --n-layer 1 --n-head 1 --d-model 6 --n-ctx 5 --vocab-size 7 --norm layernorm --norm-embed true");
+    expect(FORMAT "tensors 1 3 4 $R/models/life $R/models/stacked $R/models/tiny 2>&1", 0, " agree\n");
 }
 END_TEST
 

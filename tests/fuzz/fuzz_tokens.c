@@ -38,7 +38,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     int bits = size > 0 ? data[0] : 0;
     const char *text = size > 0 ? (const char *)data + 1 : "";
     size_t len = size > 0 ? size - 1 : 0, json_len, words;
-    struct attn_vocab_opts o = {bits & DROP ? ",\u00bf" : NULL, bits & LOWERCASE, bits & UNKNOWN ? "<unk>" : NULL};
+    struct attn_vocab_opts o = {.drop = bits & DROP ? ",\u00bf" : NULL, .lowercase = bits & LOWERCASE,
+                                .unknown = bits & UNKNOWN ? "<unk>" : NULL};
     struct attn_word_rule rule = {.drop = bits & DROP ? ",\u00bf" : NULL, .lowercase = bits & LOWERCASE};
     struct attn_err err = {0};
     struct attn_vocab *v = NULL;

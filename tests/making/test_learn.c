@@ -266,6 +266,11 @@ static const struct { const char *line; int status; const char *says; } lines[] 
      "ends 2 \"$A\" vocab --bpe -s 'ab ab' -o $D/m 2>&1; ends 2 \"$A\" vocab -s 'a c' -o $D/m/vocab.json 2>&1; "
      "cat $D/m/vocab.json; ls $D/m", 0, "/m/: holds a model, whose vocab.json this would replace: choose another place, or remove that file first\n"
      "try 'attn-cli help vocab'\n{\n  \"a\": 0,\n  \"b\": 1\n}\nconfig.json\nmodel.safetensors\nvocab.json\n"},
+    {"\"$A\" vocab --chars -s 'ba b\u00E9,' --drop , -o $D/v.json 2>&1", 0, "4 characters\n"},
+    {"\"$A\" vocab --chars -q -s 'ba b\u00E9\n' -o $D/v.json && \"$A\" init --chars --vocab $D/v.json --n-layer 1 --n-head 1 --d-model 4 "
+     "-o $D/m -q && \"$A\" tokenize -m $D/m -s \"$(printf '\u00E9 ab\n ')\" --format ids && ends 1 \"$A\" tokenize -m $D/m -s abc 2>&1",
+     0, "4 1 2 3 0 1\n"},
+    {"\"$A\" vocab --bpe --chars -s a -o $D/v 2>&1", 2, "--bpe and --chars do not go together"},
     {"\"$A\" vocab --bpe -s a 2>&1", 2, "give a directory with -o DIR"},
     {"\"$A\" vocab --bpe -s a -o - 2>&1", 2, "give a directory with -o DIR"},
     {"\"$A\" vocab --bpe --drop , -s a -o $D/v 2>&1", 2, "--bpe and --drop do not go together"},

@@ -100,12 +100,13 @@ START_TEST(test_corpus)
         {"n_lowercase_string.json", "\"tokenizer.lowercase\" is \"yes\", expected true or false"},
         {"n_many_values.json", "more than 4096 values"},
         {"n_mask.json", "\"mask\" is \"full\", expected \"none\" or \"causal\""},
-        {"n_mlp.json", "\"mlp\" is \"relu\", expected \"none\", \"gelu\", \"gelu_new\" or \"swiglu\""},
+        {"n_mlp.json", "\"mlp\" is \"elu\", expected \"none\", \"gelu\", \"gelu_new\", \"relu\", \"relu2\" or \"swiglu\""},
         {"n_mlp_above_31_bits.json", "\"n_embd\" 2147483647 makes an mlp of width 8589934588"},
         {"n_mlp_width.json", "expected \"d_model\" 3, because of an \"mlp\" without an output projection"},
         {"n_mlp_without_width.json", "\"d_mlp\" is 0, expected its width because \"mlp\" is \"gelu\""},
         {"n_model_type_number.json", "\"model_type\" is 1, expected \"attn-decoder\""},
         {"n_negative.json", "\"n_layer\" is -1, expected a whole number from 1"},
+        {"n_norm_embed.json", "\"norm_embed\" is true, but \"norm\" is \"none\""},
         {"n_no_d_model.json", "there is no \"d_model\""},
         {"n_no_model_type.json", "there is no \"model_type\", expected \"attn-decoder\""},
         {"n_no_n_ctx.json", "there is no \"n_ctx\""},
@@ -135,7 +136,7 @@ START_TEST(test_corpus)
         {"n_theta_string.json", "\"rope_theta\" is \"1e4\", expected a finite number"},
         {"n_theta_zero.json", "\"rope_theta\" is 0, expected a number above it"},
         {"n_tokenizer_array.json", "\"tokenizer\" is an array, expected an object"},
-        {"n_tokenizer_type.json", "\"tokenizer.type\" is \"words\", expected \"word\" or \"bpe\""},
+        {"n_tokenizer_type.json", "\"tokenizer.type\" is \"words\", expected \"word\", \"bpe\" or \"char\""},
         {"n_tokenizer_unknown_key.json", "unknown key \"tokenizer.lowercased\", did you mean \"tokenizer.lowercase\"?"},
         {"n_too_large.json", "\"vocab_size\" is 2147483648, expected a whole number from 1 to 2147483647"},
         {"n_trailing.json", "line 2, column 1: expected nothing after the end"},
@@ -173,7 +174,8 @@ START_TEST(test_defaults)
     ck_assert(c.norm_eps == 1e-5 && c.rope_theta == 10000);
     ck_assert(c.causal && c.scale && c.tied);
     ck_assert(!c.residual && !c.output_projection && !c.bias && !c.unembed);
-    ck_assert(!c.tokenizer.bpe && !c.tokenizer.drop && !c.tokenizer.unknown && !c.tokenizer.lowercase);
+    ck_assert(!c.plain_norms && !c.norm_embed && !c.no_final);
+    ck_assert(c.tokenizer.kind == ATTN_RULE_WORD && !c.tokenizer.drop && !c.tokenizer.unknown && !c.tokenizer.lowercase);
     attn_config_free(&c);
 }
 END_TEST
@@ -186,7 +188,8 @@ START_TEST(test_every_key)
     ck_assert(c.norm_eps == 1e-6 && c.rope_theta == 500000);
     ck_assert(!c.causal && !c.scale && !c.tied);
     ck_assert(c.residual && c.output_projection && c.bias && c.unembed);
-    ck_assert(!c.tokenizer.bpe && c.tokenizer.lowercase);
+    ck_assert(c.plain_norms && c.norm_embed && c.no_final);
+    ck_assert(c.tokenizer.kind == ATTN_RULE_CHAR && c.tokenizer.lowercase);
     ck_assert_str_eq(c.tokenizer.drop, ",.");
     ck_assert_str_eq(c.tokenizer.unknown, "<unk>");
     attn_config_free(&c);
@@ -232,7 +235,8 @@ static void same_config(const struct attn_config *a, const struct attn_config *b
     ck_assert(a->norm_eps == b->norm_eps && a->rope_theta == b->rope_theta);
     ck_assert(a->causal == b->causal && a->scale == b->scale && a->residual == b->residual && a->bias == b->bias);
     ck_assert(a->output_projection == b->output_projection && a->tied == b->tied && a->unembed == b->unembed);
-    ck_assert(a->tokenizer.bpe == b->tokenizer.bpe && a->tokenizer.lowercase == b->tokenizer.lowercase);
+    ck_assert(a->plain_norms == b->plain_norms && a->norm_embed == b->norm_embed && a->no_final == b->no_final);
+    ck_assert(a->tokenizer.kind == b->tokenizer.kind && a->tokenizer.lowercase == b->tokenizer.lowercase);
     same_text(a->tokenizer.drop, b->tokenizer.drop);
     same_text(a->tokenizer.unknown, b->tokenizer.unknown);
 }
@@ -311,7 +315,7 @@ START_TEST(test_tokenizer_alone)
     ck_assert_str_eq(c.tokenizer.drop, "\u3002,");
     attn_config_free(&c);
     ck_assert_int_eq(attn_config_read_tokenizer(&c, "{}", 2, "config.json", &err), ATTN_OK);
-    ck_assert(!c.tokenizer.bpe && !c.tokenizer.drop);
+    ck_assert(c.tokenizer.kind == ATTN_RULE_WORD && !c.tokenizer.drop);
     ck_assert_int_eq(attn_config_read_tokenizer(&c, bad, sizeof bad - 1, "config.json", &err), ATTN_EFORMAT);
     ck_assert_ptr_nonnull(strstr(err.msg, "config.json: \"tokenizer.lowercase\" is set"));
 }

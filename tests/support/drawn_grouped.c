@@ -169,7 +169,7 @@ static void bloom_config(struct fam *f)
 {
     struct ref_config *c = &f->c;
     layer_norm_sizes(f, false);
-    c->position = "none", c->alibi = "late", c->mlp = "gelu_new", c->tied = often(), c->m = 4 * c->d;
+    c->position = "none", c->alibi = "late", c->norm_embed = true, c->mlp = "gelu_new", c->tied = often(), c->m = 4 * c->d;
     c->post_norm_residual = sometimes();
     fam_put(f, "\"vocab_size\": %d, \"%s\": %d, \"%s\": %d", c->V, pick(2) ? "n_layer" : "num_hidden_layers", c->L,
             pick(2) ? "n_head" : "num_attention_heads", c->H);

@@ -43,6 +43,8 @@ struct ref_config drawn_native(void)
         .scale = agree_pick(3) > 0, .residual = agree_pick(2), .projection = agree_pick(3) > 0, .bias = agree_pick(2), .tied = agree_pick(2),
         .unembed = agree_pick(2), .eps = agree_pick(2) ? 1e-5 : 1e-6, .theta = agree_pick(2) ? 10000 : 500000};
     c.H = heads_for(&c.Hkv);
+    c.norm_embed = strcmp(c.norm, "none") && agree_pick(3) == 0;
+    c.plain = agree_pick(4) == 0, c.no_final = agree_pick(4) == 0;
     c.m = strcmp(c.mlp, "none") ? 1 + agree_pick(100) : 0;
     if (strcmp(c.position, "rope") == 0)
         c.dh += c.dh % 2;
@@ -60,10 +62,10 @@ static char *config_text(const struct ref_config *c)
         "{\"model_type\": \"attn-decoder\", \"vocab_size\": %d, \"n_ctx\": %d, \"n_layer\": %d, \"n_head\": %d, \"n_kv_head\": %d, "
         "\"d_model\": %d, \"d_head\": %d, \"d_value\": %d, \"d_mlp\": %d, \"position\": \"%s\", \"norm\": \"%s\", \"norm_eps\": %g, "
         "\"mlp\": \"%s\", \"mask\": \"%s\", \"scale\": \"%s\", \"residual\": %s, \"output_projection\": %s, \"bias\": %s, "
-        "\"tied\": %s, \"unembed\": %s, \"rope_theta\": %g}",
+        "\"tied\": %s, \"unembed\": %s, \"rope_theta\": %g, \"norm_weight\": %s, \"norm_embed\": %s, \"final_norm\": %s}",
         c->V, c->n_ctx, c->L, c->H, c->Hkv, c->d, c->dh, c->dv, c->m, c->position, c->norm, c->eps, c->mlp,
         c->causal ? "causal" : "none", c->scale ? "sqrt" : "none", YES(c->residual), YES(c->projection), YES(c->bias),
-        YES(c->tied), YES(c->unembed), c->theta), 0);
+        YES(c->tied), YES(c->unembed), c->theta, YES(!c->plain), YES(c->norm_embed), YES(!c->no_final)), 0);
 #undef YES
     return text;
 }

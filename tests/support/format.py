@@ -21,6 +21,8 @@ SIZES = {"whole number from 1": "a whole number from 1 to 2147483647",
          "text": "a string", "text or null": "a text or null", "an object": "an object",
          "true or false": "true or false"}
 SMALLEST = {"model_type": "attn-decoder", "vocab_size": 3, "n_ctx": 8, "n_layer": 1, "n_head": 2, "d_model": 6}
+# Keys that are written only where they have not their default.
+RARE = {"eos_token_id": 1, "norm": "rmsnorm", "norm_weight": False, "norm_embed": True, "final_norm": False}
 bad = []
 
 
@@ -70,7 +72,7 @@ def check_required(name):
 
 def keys():
     rows = table("key")
-    has = written({**SMALLEST, "eos_token_id": 1})
+    has = written({**SMALLEST, **RARE})
     flat = {*has, *(f"tokenizer.{key}" for key in has["tokenizer"])}
     names = [row[0].strip("`") for row in rows]
     check(sorted(names) == sorted(flat), "only one of table and config.json has, or one has twice:", set(names) ^ flat)
@@ -84,6 +86,7 @@ def keys():
             check(isinstance(has[name], dict), name)
         else:
             is_now = (has[part] if part else has).get(key)
+            is_now = not RARE[key] if isinstance(RARE.get(key), bool) and is_now is None else is_now
             said = default.strip("`") if default.count("`") == 2 else default.replace("`", "")
             if said in ("true", "false", "null") or said.startswith('"'):
                 wanted = json.loads(said)

@@ -140,8 +140,9 @@ static void norm_heads(const struct ref *r, const char *tail, double *x, int hea
     snprintf(name, sizeof name, "%s.bias", tail);
     const double *b = weight(r, name);
     int n = is(c->qk_norm, "whole") ? heads * c->dh : c->dh;
+    bool own = is(c->qk_norm, "own") || is(c->qk_norm, "table");
     for (int i = 0; i < r->T * heads * c->dh; i += n)
-        normalise(r, x + i, n, is(c->qk_norm, "own") ? w + i % (heads * c->dh) : w, b);
+        normalise(r, x + i, n, c->plain ? NULL : own ? w + i % (heads * c->dh) : w, b);
 }
 
 static void rope(const struct ref *r, double *x, int heads)
@@ -153,6 +154,7 @@ static void rope(const struct ref *r, double *x, int heads)
         for (int h = 0; h < heads; h++)
             for (int i = 0; i < half; i++) {
                 double turn = (t + c->start) * ref_angle(c, r->layer, r->T, i, rotary), *p = x + (t * heads + h) * dh;
+                turn = c->backwards ? -turn : turn;
                 double *one = c->interleaved ? p + 2 * i : p + i, *two = c->interleaved ? one + 1 : one + half, a = *one, b = *two;
                 *one = (a * cos(turn) - b * sin(turn)) * grow;
                 *two = (b * cos(turn) + a * sin(turn)) * grow;
@@ -334,19 +336,34 @@ static void tell_derived(struct ref *r, const double *pattern, const double *v, 
         tell_result(r, context);
 }
 
+static void clip(const struct ref *r, double *x, int width)
+{
+    for (int i = 0; i < r->T * width && r->c->clip > 0; i++)
+        x[i] = fmin(fmax(x[i], -r->c->clip), r->c->clip);
+}
+
+/* What is done with queries or keys after their product. */
+static void finish_heads(const struct ref *r, const char *tail, double *x, int heads)
+{
+    clip(r, x, heads * r->c->dh);
+    if (!r->c->late)
+        norm_heads(r, tail, x, heads);
+    if (is(r->c->position, "rope"))
+        rope(r, x, heads);
+    if (r->c->late)
+        norm_heads(r, tail, x, heads);
+}
+
 static double *attention(struct ref *r, const double *y)
 {
     const struct ref_config *c = r->c;
     double *q = linear(r, "attn.q", y, c->d, c->H * c->dh);
     double *k = r->cross ? r->cross->k[r->layer] : linear(r, "attn.k", y, c->d, c->Hkv * c->dh);
     double *v = r->cross ? r->cross->v[r->layer] : linear(r, "attn.v", y, c->d, c->Hkv * c->dv);
-    norm_heads(r, "attn.q_norm", q, c->H);
-    if (!r->cross)
-        norm_heads(r, "attn.k_norm", k, c->Hkv);
-    if (strcmp(c->position, "rope") == 0) {
-        rope(r, q, c->H);
-        if (!r->cross)
-            rope(r, k, c->Hkv);
+    finish_heads(r, "attn.q_norm", q, c->H);
+    if (!r->cross) {
+        finish_heads(r, "attn.k_norm", k, c->Hkv);
+        clip(r, v, c->Hkv * c->dv);
     }
     tell_heads(r, "attn.q", q, c->H, c->dh);
     if (!r->cross) {
@@ -378,6 +395,8 @@ double ref_activate(const char *kind, double x)
         return 0.5 * x * (1 + erf(x / sqrt(2)));
     if (is(kind, "gelu_new") || is(kind, "geglu_new"))
         return 0.5 * x * (1 + tanh(sqrt(2 / acos(-1)) * (x + 0.044715 * x * x * x)));
+    if (is(kind, "relu2"))
+        return fmax(x, 0) * fmax(x, 0);
     return is(kind, "relu") ? fmax(x, 0) : x / (1 + exp(-x));
 }
 
@@ -483,20 +502,30 @@ static double *embed(const struct ref *r, const int32_t *ids)
         free(x), x = y;
     }
     multiply(x, n, c->embed_scale);
-    if (weight(r, "norm_embed.weight")) {
+    bool learned = is(c->position, "learned"), placed = learned || is(c->position, "sinusoid");
+    if (c->norm_embed && !placed) {
         y = norm(r, "norm_embed", x);
         free(x), x = y;
     }
     tell(r, "embed", x, n);
-    if (strcmp(c->position, "learned") == 0) {
-        const double *rows = weight(r, "pos_embed.weight");
+    if (placed) {
+        const double *rows = learned ? weight(r, "pos_embed.weight") : NULL;
         double *pos = zeros(n);
-        for (int t = 0; t < r->T; t++)
-            memcpy(pos + t * d, rows + (t + c->start > 0 ? t + c->start : 0) * d, (size_t)d * sizeof *pos);
+        for (int t = 0; t < r->T; t++) {
+            int at = t + c->start > 0 ? t + c->start : 0;
+            if (learned)
+                memcpy(pos + t * d, rows + at * d, (size_t)d * sizeof *pos);
+            else
+                ref_sinusoid(pos + t * d, d, at + 2);
+        }
         tell(r, "pos_embed", pos, n);
         for (size_t i = 0; i < n; i++)
             x[i] += pos[i];
         free(pos);
+        if (c->norm_embed) {
+            y = norm(r, "norm_embed", x);
+            free(x), x = y;
+        }
     }
     return x;
 }
@@ -526,7 +555,7 @@ static void unembed(const struct ref *r, const double *x, bool lens)
     double *y = norm(&end, "norm_final", x), *narrow = c->narrow ? linear(&end, "project_out", y, c->d, c->narrow) : NULL;
     double *logits = output(&end, narrow ? narrow : y, narrow ? c->narrow : c->d);
     size_t n = (size_t)r->T * (size_t)c->V;
-    multiply(logits, n, c->logits_divided > 0 ? 1 / c->logits_divided : 0);
+    multiply(logits, n, c->logits_divided > 0 ? 1 / c->logits_divided : c->logits_times);
     for (size_t i = 0; i < n && c->logit_cap > 0; i++)
         logits[i] = c->logit_cap * tanh(logits[i] / c->logit_cap);
     tell(r, lens ? "lens" : "logits", logits, n);
@@ -554,7 +583,7 @@ static void forward(struct ref *r, const int32_t *ids)
     const struct ref_config *c = r->c = config_of(r, L);
     if (c->unembed)
         unembed(r, x, false);
-    else if (weight(r, "norm_final.weight") && (c->projection || c->H * c->dv == c->d))
+    else if ((weight(r, "norm_final.weight") || (c->plain && has_norm(c, "norm_final"))) && (c->projection || c->H * c->dv == c->d))
         free(norm(r, "norm_final", x));
     free(x);
     free(r->rollout);

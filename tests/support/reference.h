@@ -26,8 +26,13 @@ struct ref_config {
     double local_theta;                 /* of these layers, which are then not scaled; 0: the others' */
     bool still[8], interleaved;         /* layers without rotation; pairs (2i, 2i + 1) */
     const char *alibi;                  /* NULL, "late": added to scores, or "early": to dots, in bfloat16 */
-    const char *qk_norm;                /* NULL, "head", "own" weights of each head, or all heads as a "whole" */
+    const char *qk_norm;                /* NULL, "head", "own" weights of each head, those in one "table", or all heads as a "whole" */
     bool from_one, plain;               /* norms multiply with 1 + weight; have no weights */
+    bool norm_embed;                    /* what enters the first block is normalised, positions added */
+    bool late;                          /* norms of queries and keys come after the rotation */
+    bool backwards;                     /* which is by minus the angle */
+    double clip;                        /* queries, keys and values are clamped to -clip..clip; 0: they are not */
+    double logits_times;                /* 0: there is none */
     bool no_before, post, after, no_final;      /* norms: none before branches; after them; after additions; none at the end */
     bool one_norm, post_norm_residual;  /* both branches read the same norm; what norms give takes the place of the stream */
     double attention_scale, cap, logit_cap, embed_scale, branch_scale, logits_divided;      /* 0: there is none */

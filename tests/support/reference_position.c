@@ -45,6 +45,21 @@ double ref_angle(const struct ref_config *c, int layer, int T, int i, int rotary
     return (1 - smooth) * slow + smooth * plain;
 }
 
+/* ---- sinusoids ---- */
+
+/* Sines, then cosines, of speeds from 1 to 1/10000; the last number of an odd width is 0. */
+void ref_sinusoid(double *x, int d, int p)
+{
+    int half = d / 2;
+    for (int m = 0; m < half; m++) {
+        double speed = pow(10000, -(double)m / (half - 1));
+        x[m] = sin(p * speed);
+        x[half + m] = cos(p * speed);
+    }
+    if (d % 2)
+        x[d - 1] = 0;
+}
+
 /* ---- ALiBi ---- */
 
 static double to_bf16(double x)

@@ -10,7 +10,7 @@ extern const struct option train_model_options[], train_step_options[];
 
 /* Makes a config.json, of our own format or of a family, from the options and, where they say nothing, the defaults,
  * for a vocabulary of `tokens`; malloc'd. */
-int train_config(char **text, size_t *len, const char *family, size_t tokens, bool bpe, struct attn_err *err);
+int train_config(char **text, size_t *len, const char *family, size_t tokens, const char *kind, struct attn_err *err);
 /* Refuses the share of a text that is not there. */
 int train_check_shares(bool also, bool against, struct attn_err *err);
 /* Makes a train.json from the options that were given; malloc'd. */

@@ -11,7 +11,7 @@
 /* Values for config.json. */
 static struct {
     struct number n_ctx, n_layer, n_head, n_kv_head, d_model, d_head, d_value, d_mlp;
-    const char *position, *norm, *mlp, *scale, *bias, *tied;
+    const char *position, *norm, *norm_weight, *norm_embed, *final_norm, *mlp, *scale, *bias, *tied;
     struct real norm_eps, rope_theta;
 } k;
 
@@ -58,6 +58,11 @@ const struct option train_model_options[] = {
                                               "rmsnorm)",
      .section = OF_NEW),
     REAL_OPTION("norm-eps", &k.norm_eps, "what the norms add to the variance (default: 1e-5)", .section = OF_NEW),
+    SWITCH_OPTION("norm-weight", &k.norm_weight, "norms have weights, and biases with layernorm (default: true)",
+                  .section = OF_NEW),
+    SWITCH_OPTION("norm-embed", &k.norm_embed, "what enters the first block is normalised, too (default: false)",
+                  .section = OF_NEW),
+    SWITCH_OPTION("final-norm", &k.final_norm, "the norm after the last block (default: true)", .section = OF_NEW),
     {0, "mlp", OPT_CHOICE, &k.mlp, "KIND", NULL, .choice = mlp_choice, .explain = explain_mlps, .section = OF_NEW},
     CHOICE_OPTION("scale", &k.scale, key_scales,
                   "how dot products become scores: sqrt divides them by sqrt(d_head), none leaves them as they are "
@@ -190,7 +195,8 @@ static int family_config(char **text, size_t *len, const char *family, size_t to
     return bad ? attn_no_memory(err, NULL, "for the configuration") : code;
 }
 
-int train_config(char **text, size_t *len, const char *family, size_t tokens, bool bpe, struct attn_err *err)
+int train_config(char **text, size_t *len, const char *family, size_t tokens, const char *kind,
+                 struct attn_err *err)
 {
     char head[160], tail[64];
     if (family)
@@ -198,7 +204,7 @@ int train_config(char **text, size_t *len, const char *family, size_t tokens, bo
     fill_in();
     snprintf(head, sizeof head, "{\"model_type\": \"attn-decoder\", \"vocab_size\": %zu, \"residual\": true, "
              "\"output_projection\": true, \"unembed\": true, ", tokens);
-    snprintf(tail, sizeof tail, "\"tokenizer\": {\"type\": \"%s\"}}\n", bpe ? "bpe" : "word");
+    snprintf(tail, sizeof tail, "\"tokenizer\": {\"type\": \"%s\"}}\n", kind);
     return write_object(text, len, head, train_model_options, tail, err);
 }
 

@@ -164,7 +164,7 @@ static int check_options(const struct source *in, size_t size, struct attn_err *
     here.config = NULL;
     if (o.config)
         here.config = in->config;
-    else if (train_config(&here.config, &here.config_len, o.family, size, true, err))
+    else if (train_config(&here.config, &here.config_len, o.family, size, "bpe", err))
         return err->code;
     struct attn_train_opts opts = opts_of(&here);
     int code = attn_train_check(&opts, err);
@@ -210,8 +210,9 @@ static int build_config(struct source *in, struct attn_err *err)
     struct attn_tokenizer *t = NULL;
     if (attn_tokenizer_open(&t, in->vocab ? in->vocab : in->dir, err))
         return err->code;
-    bool bpe = !strcmp(attn_tokenizer_kind(t), "bpe");
-    int code = train_config(&in->config, &in->config_len, o.family, attn_tokenizer_size(t), bpe, err);
+    const char *kind = attn_tokenizer_kind(t);
+    bool own = !strcmp(kind, "bpe") || !strcmp(kind, "char");
+    int code = train_config(&in->config, &in->config_len, o.family, attn_tokenizer_size(t), own ? kind : "word", err);
     attn_tokenizer_close(t);
     return code;
 }

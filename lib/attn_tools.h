@@ -659,8 +659,9 @@ int attn_train_open(struct attn_train **out, const char *path, const struct attn
 void attn_train_close(struct attn_train *t);                        /* does not save; NULL is fine */
 void attn_train_get(const struct attn_train *t, struct attn_train_state *out);
 /* Before the first step: chooses the number of steps so that the training, with what it measures and saves every
- * `save_every` steps, takes about so many seconds, and notes it in train.json.  For that it takes some steps, for a
- * twentieth of the time and at most 2 s, at least one, and takes them back.  *step: seconds of one. */
+ * `save_every` steps, takes about so many seconds, and notes it in train.json; a warm-up of the usual length is then at
+ * most a tenth of them.  For that it takes some steps, for a twentieth of the time and at most 2 s, at least one, and
+ * takes them back.  *step: seconds of one. */
 int attn_train_fit(struct attn_train *t, double seconds, size_t save_every, double *step, struct attn_err *err);
 /* Does one step and, when it is due, measures the held-out loss.  The error names the step; what was saved before
  * stays. */

@@ -178,7 +178,8 @@ static int check_predicts(const struct attn_config *c, const char *name, struct 
     if (c->unembed && c->causal)
         return ATTN_OK;
     return attn_fail(err, ATTN_EFORMAT, "%s: %s, so there is nothing to predict; expected %s", name,
-                     c->unembed ? "\"mask\" is \"none\"" : "\"unembed\" is false", c->unembed ? "\"causal\"" : "true");
+                     c->unembed ? "\"mask\" is \"none\"" : "\"unembed\" is false", c->unembed ? "\"causal\"" :
+                     "true: 'init --unembed' makes a model that has an output layer");
 }
 
 static int read_config(struct attn_config *c, const struct attn_train_opts *o, struct attn_err *err)

@@ -7,6 +7,7 @@
 
 #include "base/clock.h"
 #include "base/err.h"
+#include "base/size.h"
 
 /* TRIED_MOST: seconds.  PLANNED leaves room for steps that take a little longer than those that were tried. */
 static const double TRIED = 0.05, TRIED_MOST = 2, PLANNED = 0.92;
@@ -82,15 +83,19 @@ static size_t steps_in(double left, const struct attn_train *t, const struct cos
     return n < 1 ? 1 : n < STEPS_MAX ? (size_t)n : STEPS_MAX;
 }
 
-static int set_steps(struct attn_train *t, size_t steps, struct attn_err *err)
+/* So few steps may be that they all would be a warm-up: one of the usual length is then a tenth of them. */
+static int set_steps(struct attn_train *t, size_t steps, bool usual, struct attn_err *err)
 {
     t->settings.steps = steps;
+    if (usual)
+        t->settings.warmup = smaller(attn_train_settings_defaults.warmup, steps / 10);
     return attn_train_settings_save(t, err);
 }
 
 int attn_train_fit(struct attn_train *t, double seconds, size_t save_every, double *step, struct attn_err *err)
 {
     struct costs c = {0};
+    const bool usual = t->settings.warmup == attn_train_settings_defaults.warmup;
     double start = attn_clock_now();
     if (t->curve.n > 0 || t->watch)
         return attn_fail(err, ATTN_EUSAGE, "this training has begun: its number of steps, %zu, stays",
@@ -99,11 +104,13 @@ int attn_train_fit(struct attn_train *t, double seconds, size_t save_every, doub
     if (!rc)
         rc = time_measure(t, &c.measure, err);
     if (!rc)                            /* first, so that no checkpoint goes with quite another number */
-        rc = set_steps(t, steps_in(PLANNED * seconds - (attn_clock_now() - start), t, &c, save_every), err);
+        rc = set_steps(t, steps_in(PLANNED * seconds - (attn_clock_now() - start), t, &c, save_every), usual,
+                       err);
     if (!rc)
         rc = time_save(t, &c.save, err);
     if (!rc)
-        rc = set_steps(t, steps_in(PLANNED * seconds - (attn_clock_now() - start), t, &c, save_every), err);
+        rc = set_steps(t, steps_in(PLANNED * seconds - (attn_clock_now() - start), t, &c, save_every), usual,
+                       err);
     *step = c.step;
     return rc;
 }

@@ -20,7 +20,7 @@
 
 static const char *const alike[] = {
     "-t 2", "--save-every 5", "--accumulate 1", "--held-out 5 --vocab $D/one",
-    "--settings $D/one/train.json --config $D/one/config.json --vocab $D/one",
+    "--settings $D/one/train.json --config $D/one/config.json --vocab $D/one/vocab.json",
 };
 
 /* --config and the rest of SMALL do not go together. */
@@ -68,6 +68,9 @@ START_TEST(a_time_becomes_a_number_of_steps)
     succeed("n=" STEPS "; " TIMED "-o $D/other --warmup 1 -q --steps $n; "
             "tail -1 $D/one/loss.csv | cut -d, -f1 | grep -qx $n");
     expect_exactly(SAME("one", "other"), "same\n");
+    succeed(TIMED "-o $D/usual --max-seconds 1 2>$D/said || test $? = 75; n=$(sed -n 's/.*\"steps\": \\([0-9]*\\).*/\\1/p' $D/usual/train.json);"
+            "grep -q \"with --steps $n --warmup $((n < 1000 ? n / 10 : 100)) repeats\" $D/said;"
+            "grep -q \"\\\"warmup\\\": $((n < 1000 ? n / 10 : 100))[,}]\" $D/usual/train.json");
     succeed("test " STEPS " -lt 3 || tail -1 $D/one/loss.csv | cut -d, -f3 | xargs printf '%.6f\n' | grep -x 0.000100");
 }
 END_TEST
@@ -102,7 +105,8 @@ START_TEST(a_finished_training_stays_as_it_is)
     expect(line_of("", "one"), 0, "the model is in ");
     expect_exactly("cp -r $D/one $D/other", "");
     expect(line_of("--resume", "one"), 0, "the model is in ");
-    expect("\"$A\" train -f cmd/README.md -o $D/one --resume 2>&1", 0, "the model is in ");
+    expect("\"$A\" train -f cmd/README.md -o $D/one --resume 2>&1", 0,
+           "all steps were taken before: there was nothing to resume; the model is in ");
     expect_exactly(SAME("one", "other"), "same\n");
 }
 END_TEST
@@ -294,7 +298,7 @@ static void expect_saved(struct attn_train *t, const double want[IDS])
 START_TEST(steps_that_fit_a_time_are_those_of_any_training)
 {
     static const char settings[] = "{\"steps\": 1, \"batch\": 2, \"dropout\": 0.1, \"eval_every\": 0, "
-                                   "\"held_out\": 20}";
+                                   "\"held_out\": 20, \"warmup\": 7}";
     struct attn_train *t = begin(settings);
     struct attn_train_state one = step(t), two;
     struct attn_err err = {0};

@@ -17,6 +17,7 @@ int train_check_shares(bool also, bool against, struct attn_err *err);
 int train_settings(char **text, size_t *len, struct attn_err *err);
 /* Whether --steps was given. */
 bool train_steps_given(void);
+bool train_warmup_given(void);
 /* The first option given that config.json has a key for; NULL: none was given. */
 const struct option *train_config_given(void);
 

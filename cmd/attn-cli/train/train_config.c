@@ -133,6 +133,11 @@ bool train_steps_given(void)
     return s.steps.given;
 }
 
+bool train_warmup_given(void)
+{
+    return s.warmup.given;
+}
+
 int train_check_shares(bool also, bool against, struct attn_err *err)
 {
     const char *alone = s.also_share.given && !also ? "also" : s.against_share.given && !against ? "against" : NULL;

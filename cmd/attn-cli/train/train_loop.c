@@ -25,7 +25,7 @@ static struct {
     bool resume, progress;
 } o;
 
-enum { VOCAB_SIZE = 4096, SAVE_EVERY = 250 };           /* defaults of --vocab-size and --save-every */
+enum { VOCAB_SIZE = 4096, SAVE_EVERY = 250, FEW_STEPS = 100 };           /* defaults of --vocab-size and --save-every */
 
 /* Paths and the files' contents, collected before the training is opened. */
 struct source {
@@ -96,6 +96,19 @@ static char *directory(const char *path)
     return dir;
 }
 
+/* The directory of a vocabulary, where a file in it was given; malloc'd.  NULL: no memory, or path is NULL. */
+static char *vocabulary_directory(const char *path)
+{
+    static const char *const files[] = {"vocab.json", "tokenizer.json"};
+    struct stat st;
+    char *dir = directory(path);
+    bool file = dir && stat(dir, &st) == 0 && S_ISREG(st.st_mode);
+    for (size_t i = 0; file && i < sizeof files / sizeof *files; i++)
+        if (!strcmp(strrchr(dir, '/') + 1, files[i]))
+            strrchr(dir, '/')[1] = '\0';
+    return dir;
+}
+
 /* Whether a text is a file that the training writes. */
 static int check_text(const char *dir, const char *path, struct attn_err *err)
 {
@@ -132,7 +145,7 @@ static int read_text(char **text, size_t *len, const char *path, struct attn_err
 static int read_files(struct source *in, const char *corpus, struct attn_err *err)
 {
     in->dir = directory(o.path);
-    in->vocab = directory(o.vocab);
+    in->vocab = vocabulary_directory(o.vocab);
     if (!in->dir || (o.vocab && !in->vocab))
         return attn_no_memory(err, NULL, "for a path");
     if (check_text(in->dir, corpus, err) || check_text(in->dir, o.also, err) || check_text(in->dir, o.against, err))
@@ -315,15 +328,21 @@ static int watch(struct attn_train *t, struct attn_err *err)
 static void say_fitted(size_t steps, uint64_t warmup, double step)
 {
     uint64_t seconds = o.max_seconds.n;
+    char repeats[64];
+    snprintf(repeats, sizeof repeats, train_warmup_given() ? "--steps %zu" : "--steps %zu --warmup %" PRIu64, steps,
+             warmup);
     if (steps == 1)
         say_note("--steps 1: one takes about %.3g s, and no more fit into %" PRIu64 " second%s; the same command with "
-                 "--steps 1 repeats this training", step, seconds, seconds == 1 ? "" : "s");
+                 "%s repeats this training", step, seconds, seconds == 1 ? "" : "s", repeats);
     else
         say_note("--steps %zu: as many take about %" PRIu64 " second%s, at %.3g s each; the same command with "
-                 "--steps %zu repeats this training", steps, seconds, seconds == 1 ? "" : "s", step, steps);
+                 "%s repeats this training", steps, seconds, seconds == 1 ? "" : "s", step, repeats);
     if (warmup > 0 && steps < warmup + 2)
         say_note("the learning rate does not fall: it rises for %" PRIu64 " steps (--warmup); give more time or a "
-                 "shorter warm-up", warmup);
+                 "shorter warm-up, such as --warmup %zu", warmup, steps / 10);
+    else if (steps < FEW_STEPS && !o.from)
+        say_note("after so few steps a model predicts little: a smaller one takes more of them in this time, such as "
+                 "--n-layer 1 --d-model 32 --batch 4");
 }
 
 /* A new training whose time is given and whose length is not gets the steps that fit. */
@@ -398,12 +417,13 @@ static int train_on(struct attn_train *t, struct attn_err *err)
     if (s.step > p.step && s.step < s.steps)
         snprintf(losses, sizeof losses, "; its loss is now %.4f; it was %.4f at step %zu", s.loss, p.first, p.step + 1);
     else if (s.step > p.step)
-        snprintf(losses, sizeof losses, "; loss %.4f, at first %.4f", s.loss, p.first);
+        snprintf(losses, sizeof losses, "; loss %.4f, at %s %.4f", s.loss, p.step ? "the resumed step" : "first", p.first);
     if (s.step < s.steps) {
         say_stopped(s.step, s.steps, losses);
         common.status = STOP_STATUS;
     } else {
-        say_note("the model is in %s%s. To continue a text: attn-cli generate -m %s%s -s TEXT", o.path, losses,
+        say_note("%sthe model is in %s%s. To continue a text: attn-cli generate -m %s%s -s TEXT",
+                 s.step > p.step ? "" : "all steps were taken before: there was nothing to resume; ", o.path, losses,
                  strchr(o.path, '/') ? "" : "./", o.path);
     }
     return ATTN_OK;

@@ -72,6 +72,16 @@ static struct excerpt format_hint(const struct command *c, const char *name)
     return hint;
 }
 
+/* The first command that has this option, for a command that lacks it; "": none has. */
+static struct excerpt other_hint(const char *name)
+{
+    struct excerpt hint = {""};
+    for (size_t i = 0; commands[i] && !*hint.text; i++)
+        if (find_long(commands[i], name, strlen(name)))
+            snprintf(hint.text, sizeof hint.text, ": attn-cli %s has it", commands[i]->name);
+    return hint;
+}
+
 static int unknown_long(const struct parse *p, const char *name, size_t len)
 {
     char typed[128];                    /* longer names are cut: more is neither shown nor compared */
@@ -86,6 +96,10 @@ static int unknown_long(const struct parse *p, const char *name, size_t len)
     struct excerpt hint = {""};
     if (!near.means)
         hint = format_hint(p->command, typed);
+    if (common.help && !strcmp(typed, "all"))
+        snprintf(hint.text, sizeof hint.text, ": all options are in attn-cli help %s --all", p->command->name);
+    if (!near.means && !*hint.text)
+        hint = other_hint(typed);
     return attn_fail(p->err, ATTN_EUSAGE, "unknown option '--%s'%s", excerpt(typed).text, *hint.text ? hint.text
                      : nearest_hint(&near, "--").text);
 }

@@ -137,8 +137,9 @@ int edits_take_patch(const char **name, struct attn_err *err)
     if (found != 1)
         return attn_fail(err, ATTN_EUSAGE,
                          "%s: say with one --patch NAME what a grid takes from the other text of each record, as in "
-                         "--patch resid_pre", found ? "there are several --patch" :
-                         "there is no --patch");
+                         "--patch resid_pre%s", found ? "there are several --patch" : "there is no --patch",
+                         found ? "" : "; for a metric of each text without a grid: attn-cli run --metric, a text at a "
+                         "time");
     *name = given.item[at].value;
     memmove(&given.item[at], &given.item[at + 1], (--given.n - at) * sizeof *given.item);
     return ATTN_OK;

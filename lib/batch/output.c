@@ -54,8 +54,8 @@ static int check_names(const struct attn_output *out, bool directory, struct att
     if (o->summary && attn_target_in_place(o->summary))
         return attn_fail(err, ATTN_EUSAGE, "a summary beside the output goes to a file, and %s is none", o->summary);
     if (!directory && o->path && o->path[strlen(o->path) - 1] == '/')
-        return attn_fail(err, ATTN_EUSAGE, "%s: is a directory, expected a file for %s", o->path,
-                         out->e->writing.format->name);
+        return attn_fail(err, ATTN_EUSAGE, "%s: is a directory, expected a file for %s; for a directory of tables give "
+                         "--format csv", o->path, out->e->writing.format->name);
     return ATTN_OK;
 }
 

@@ -49,6 +49,8 @@ static const struct usage wrong[] = {
     {"batch -f x --png", "the format is --format png -o DIR\n"},
     {"models --names", "the format is --format names\n"},
     {"score -s x --png y", "unknown option '--png'\n"},
+    {"batch -f x --ablations", "unknown option '--ablations': attn-cli run has it\n"},
+    {"run --help --all", "unknown option '--all': all options are in attn-cli help run --all\n"},
     {"patch --ablate --what context", "--ablate needs a value, found the option --what: --ablate PLACES; a value that "
      "begins so is --ablate=--what\n"},
     {"run -s --show=dots", "--sentence needs a value, found the option --show=dots: "},

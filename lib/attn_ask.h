@@ -214,6 +214,8 @@ void attn_metric_free(struct attn_metric *m);                       /* NULL is f
 const char *attn_metric_text(const struct attn_metric *m);          /* as it was written */
 bool attn_metric_has_words(const struct attn_metric *m);            /* whether it names tokens by text, which takes a
                                                                      * tokenizer */
+const char *attn_metric_word(const struct attn_metric *m, size_t i);        /* the text of token i of those; NULL: there
+                                                                             * are fewer */
 bool attn_metric_has_fields(const struct attn_metric *m);           /* whether it names fields of records, as in
                                                                      * logit({answer}) */
 bool attn_metric_is_smooth(const struct attn_metric *m);            /* whether it has derivatives: all but rank have */

@@ -32,5 +32,14 @@ int bind_metric(struct attn_metric *m, const struct attn_model *model, struct at
     if (attn_metric_has_words(m) && open_tokenizer(tokenizer, err))
         return err->code;
     struct attn_metric_of of = {.model = model, .tokenizer = *tokenizer, .ids = ids, .T = n};
-    return attn_metric_bind(m, &of, err);
+    if (attn_metric_bind(m, &of, err))
+        return err->code;
+    const char *word;
+    for (size_t i = 0; (word = attn_metric_word(m, i)); i++) {
+        struct attn_err ignored = {0};
+        int32_t id;
+        if (!attn_token_parse(&id, word, model, *tokenizer, &ignored))
+            note_twin(id, word, model, *tokenizer);
+    }
+    return ATTN_OK;
 }

@@ -241,6 +241,14 @@ bool attn_metric_has_words(const struct attn_metric *m)
     return false;
 }
 
+const char *attn_metric_word(const struct attn_metric *m, size_t i)
+{
+    for (size_t k = 0; k < m->n; k++)
+        if (m->term[k].token && !m->term[k].field && i-- == 0)
+            return m->term[k].token;
+    return NULL;
+}
+
 bool attn_metric_has_fields(const struct attn_metric *m)
 {
     for (size_t i = 0; i < m->n; i++)

@@ -151,6 +151,8 @@ START_TEST(columns_follow_the_question)
                    "metric         before  after  difference\nrank(\" ball\")       2      2           0\n");
     expect_exactly("\"$A\" run " LILY "--metric 'rank(\" ball\")' --no-compare --ablate L2H0 --format csv",
                    "metric,value\n\"rank(\"\" ball\"\")\",2\n");
+    expect("\"$A\" run " LILY "--metric 'logprob(\"ball\")' 2>&1 >$D/x", 0, "\"ball\" is another token than \" ball\"");
+    expect_exactly("\"$A\" run " LILY "--metric 'logprob(\" ball\")+prob(3)' 2>&1 >$D/x", "");
     expect_exactly("\"$A\" run " LILY "--metric 'logprob(500)' --edit 'logits[col=500] = -inf' --format json | jq -c "
                                       "'.edits, .rows[0].after'",
                    "[\"logits[col=500] = -inf\"]\nnull\n");

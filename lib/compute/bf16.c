@@ -80,12 +80,12 @@ struct attn_chunk attn_chunk_of(const struct attn_mat *w, size_t j0, size_t end,
     return (struct attn_chunk){j0, j0 + chunk_width(w, j0, end, depth), k, smaller(w->in - k, most)};
 }
 
-/* The last panel, which has fewer than 64 columns. */
-static void pair_last(float *words, const struct attn_mat *w, const struct attn_chunk *c)
+/* Panels that are converted to float32 first: the last one, if it has fewer than 64 columns, and those in blocks. */
+static void pair_floats(float *words, const struct attn_mat *w, const struct attn_chunk *c, size_t panel)
 {
     _Alignas(LINE) float copy[ATTN_K_BLOCK * PANEL];
     for (size_t k = 0; k < c->K; k += ATTN_K_BLOCK) {
-        struct attn_k_block s = {c->j0 * PANEL, w->out % PANEL, c->k + k, smaller(c->K - k, ATTN_K_BLOCK)};
+        struct attn_k_block s = attn_k_block_of(w, panel, c->k + k, smaller(c->K - k, ATTN_K_BLOCK));
         struct attn_floats from = attn_k_block_floats(copy, w, &s, false);
         attn_bf16_of_rows(words + k / 2 * PANEL, from.at, ATTN_F32, from.ld, s.K, PANEL);
     }
@@ -108,10 +108,15 @@ static void transpose_rows(float *words, const struct attn_mat *w, const struct 
 
 void attn_chunk_words(float *words, const struct attn_mat *w, const struct attn_chunk *c)
 {
+    const bool in_blocks = attn_dtype_in_blocks(w->type);
+    for (size_t j = c->j0; j < c->j1 && in_blocks; j++, words += attn_bf16_words(c->K) * PANEL)
+        pair_floats(words, w, c, j);
+    if (in_blocks)
+        return;
     if (w->transposed)
         transpose_rows(words, w, c);
     else if (c->j1 * PANEL > w->out)
-        pair_last(words, w, c);
+        pair_floats(words, w, c, c->j0);
     else
         attn_bf16_of_rows(words, attn_element(w->data, w->type, c->k * w->ld + c->j0 * PANEL), w->type, w->ld, c->K,
                            (c->j1 - c->j0) * PANEL);

@@ -30,7 +30,7 @@ static inline bool attn_dtype_in_blocks(enum attn_dtype t) { return t >= ATTN_PL
 /* Bytes of a number that is not in a block. */
 static inline size_t attn_dtype_size(enum attn_dtype t) { return t == ATTN_F32 ? 4 : 2; }
 
-/* Bytes of n stored numbers, which in blocks are whole ones: n is a multiple of their length. */
+/* Bytes of n stored numbers; in blocks, of the whole ones among them. */
 static inline size_t attn_dtype_bytes(enum attn_dtype t, size_t n)
 {
     return attn_dtype_in_blocks(t) ? n / attn_dtypes[t].values * attn_dtypes[t].bytes : n * attn_dtype_size(t);

@@ -30,7 +30,8 @@ _Static_assert(WIDE * PANEL <= ATTN_BF16_WIDTH, "an item is as wide as a stream 
 
 /* gemm: many rows, which wait for arithmetic.  skinny: up to 48 rows are multiplied about as fast as weights come
  * from memory, which is fastest with many panels side by side; K blocks are shallower so that those of a whole macro
- * tile stay in the cache.  A weight stored [out, in] is read fastest one panel after the other.  skinny_in_place: up
+ * tile stay in the cache.  A weight stored [out, in] is read fastest one panel after the other; of one in blocks, steps that a
+ * block has are decoded together.  skinny_in_place: up
  * to 12 rows read the weight in the longest possible stretches.  gemv: up to 6 rows convert or transpose a large
  * weight in registers, which no kernel does: two to six rows are 1.2 to 1.4 times as fast as by kernels, and one row
  * waits for memory alone.  In bf16, arithmetic is so fast that packing, and reading and writing sums, cost more:
@@ -42,6 +43,8 @@ static const struct attn_blocking
     skinny = {{.rows = 48, .tile = 6, .panels = WIDE, .depth = ATTN_K_BLOCK / 2, .items = 2, .fine = 1},
         .prepacked_depth = SHORT},
     skinny_transposed = {{.rows = 48, .tile = 6, .panels = 1, .depth = ATTN_K_BLOCK / 2, .items = 2, .fine = 1},
+        .prepacked_depth = SHORT},
+    skinny_blocks = {{.rows = 48, .tile = 6, .panels = 1, .depth = ATTN_K_BLOCK, .items = 2, .fine = 1},
         .prepacked_depth = SHORT},
     skinny_in_place = {{.rows = ATTN_FEW, .tile = 1, .panels = PANELS, .depth = SHALLOW, .items = 1, .fine = 1},
         .prepacked_depth = SHORT},
@@ -113,6 +116,14 @@ static bool all_in_place(const struct attn_product *each, size_t outs)
     return true;
 }
 
+static bool any_in_blocks(const struct attn_product *each, size_t outs)
+{
+    for (size_t i = 0; i < outs; i++)
+        if (attn_dtype_in_blocks(each[i].w->type))
+            return true;
+    return false;
+}
+
 static bool multiplies_bf16(bool bf16) { return bf16 && attn_bf16_kind() != ATTN_BF16_FLOATS; }
 
 static const struct attn_blocking *blocking_for(size_t n, const struct attn_product *each, size_t outs, bool bf16)
@@ -125,6 +136,8 @@ static const struct attn_blocking *blocking_for(size_t n, const struct attn_prod
         return &gemv;
     if (n > skinny.sizes.rows)
         return &gemm;
+    if (any_in_blocks(each, outs))
+        return &skinny_blocks;
     return each->w->transposed ? &skinny_transposed : &skinny;
 }
 

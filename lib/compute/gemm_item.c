@@ -5,6 +5,7 @@
 #include "base/size.h"
 #include "compute/multiply.h"
 #include "compute/bf16.h"
+#include "compute/decode.h"
 #include "compute/panels.h"
 #include "compute/k_block.h"
 
@@ -187,7 +188,8 @@ static struct attn_prefetch weight_prefetch(const struct attn_item_sums *o, cons
 struct attn_packing attn_packing_of(const struct attn_mat *w, size_t n, bool whole, bool round)
 {
     const size_t tile = attn_vec_ops()->tile_rows;
-    const bool as_stored = whole && !w->transposed && !(round && w->type != ATTN_BF16);
+    const bool as_stored = whole && !w->transposed && !attn_dtype_in_blocks(w->type) &&
+                           !(round && w->type != ATTN_BF16);
     const bool in_place = as_stored && w->type == ATTN_F32, waits = !in_place && !attn_mat_small(w);
     const size_t first = waits && as_stored && n > tile ? tile : 0;
     return (struct attn_packing){in_place, first, waits && n - first <= ATTN_FEW};
@@ -231,7 +233,7 @@ static bool first_rows_copy(const struct attn_item_sums *o, const struct attn_ch
     const struct attn_mat *w = o->it.to->w;
     const size_t n = o->it.i1 - o->it.i0, enough = 2 * (size_t)ATTN_BF16_FIRST, whole = 32;
     return attn_bf16_ops()->panel_copy && n >= enough && n < ATTN_MANY_BF16 && !w->transposed &&
-           c->j1 * PANEL <= w->out && c->K % whole == 0;
+           !attn_dtype_in_blocks(w->type) && c->j1 * PANEL <= w->out && c->K % whole == 0;
 }
 
 /* The same in bf16, where a whole chunk is packed at its first block unless the first rows do that, block by block. */
@@ -291,6 +293,31 @@ static size_t row_of_panels(const struct attn_item_sums *o)
     return panels;
 }
 
+/* Sixteen outputs of a weight in blocks.  Pairs are made of rows that are decoded in the L1 cache, some steps at a
+ * time. */
+static void stream_blocks(const struct attn_item_sums *o, float *sum, const void *const *row,
+                          struct attn_prefetch *prefetch)
+{
+    enum { SIDE = ATTN_TRANSPOSE, STEPS = ATTN_BLOCK_MOST };
+    const struct attn_joint_product *p = o->p;
+    const struct attn_mat *w = o->it.to->w;
+    float decoded[SIDE][STEPS];
+    const void *line[SIDE];
+    if (!p->blocking->in_bf16) {
+        attn_decode_stream(sum, o->ld, p->x, p->ldx, w->type, row, w->skip, p->cut.n, w->in, prefetch);
+        return;
+    }
+    for (size_t k = 0; k < w->in; k += STEPS) {
+        const size_t some = smaller(w->in - k, STEPS);
+        for (size_t l = 0; l < SIDE; l++) {
+            attn_blocks_decode(decoded[l], row[l], w->type, w->skip + k, some);
+            line[l] = decoded[l];
+        }
+        attn_bf16_ops()->stream_transposed(sum, o->ld, attn_bf16_at(p->x, p->ldx, 0, k / 2), p->ldx, line, ATTN_F32,
+                                           p->cut.n, some, prefetch);
+    }
+}
+
 /* Of a weight stored [out, in]: sums some outputs at a time, while the rows of the next ones are prefetched.  Sums of
  * columns beyond the last output are meaningless. */
 static void stream_transposed(const struct attn_item_sums *o)
@@ -300,15 +327,17 @@ static void stream_transposed(const struct attn_item_sums *o)
     const bool pairs = p->blocking->in_bf16;
     enum { SIDE = ATTN_TRANSPOSE };
     const void *row[SIDE];
-    const size_t size = attn_dtype_size(w->type);
+    const size_t bytes = attn_dtype_bytes(w->type, w->in), step = attn_dtype_bytes(w->type, w->ld);
     float *sum = o->sum;
     for (size_t j = o->it.j0 * PANEL, end = smaller(o->it.j1 * PANEL, w->out); j < end; j += SIDE, sum += SIDE) {
         size_t next = j + SIDE;
         struct attn_prefetch prefetch =
-            attn_prefetch_rows(attn_mat_row(w, next), next < w->out ? SIDE : 0, w->in * size, w->ld * size);
+            attn_prefetch_rows(attn_mat_row(w, next), next < w->out ? SIDE : 0, bytes, step);
         for (size_t l = 0; l < SIDE; l++)
             row[l] = attn_mat_row(w, j + l);
-        if (pairs)
+        if (attn_dtype_in_blocks(w->type))
+            stream_blocks(o, sum, row, &prefetch);
+        else if (pairs)
             attn_bf16_ops()->stream_transposed(sum, o->ld, p->x, p->ldx, row, w->type, p->cut.n, w->in, &prefetch);
         else
             attn_vec_of(w->type)->stream_transposed(sum, o->ld, p->x, p->ldx, row, p->cut.n, w->in, &prefetch);
@@ -344,10 +373,13 @@ static void stream_in_out(const struct attn_item_sums *o, size_t panels)
     }
 }
 
-/* Columns of a weight stored [in, out] that do not fill a panel are left. */
+/* Columns of a weight stored [in, out] that do not fill a panel are left, and all of one in blocks, as the transposed
+ * weights of the backward pass are. */
 static size_t stream(const struct attn_item_sums *o)
 {
     const struct attn_mat *w = o->it.to->w;
+    if (!w->transposed && attn_dtype_in_blocks(w->type))
+        return 0;
     size_t whole = w->out / PANEL, panels = (w->transposed ? o->it.j1 : smaller(o->it.j1, whole)) - o->it.j0;
     for (size_t i = 0; i < o->p->cut.n; i++)
         memset(o->sum + i * o->ld, 0, panels * PANEL * sizeof *o->sum);

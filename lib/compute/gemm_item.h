@@ -17,7 +17,7 @@ enum {
 /* Whether a weight stays in the cache from one pass to the next, so that no product waits for it. */
 static inline bool attn_mat_small(const struct attn_mat *w)
 {
-    return w->in * w->out * attn_dtype_size(w->type) <= 256 << 10;
+    return attn_dtype_bytes(w->type, w->in * w->out) <= 256 << 10;
 }
 
 /* How a product is cut into items, whether x is in pairs, whether so few rows stream a weight that is not prepacked,

@@ -1,6 +1,7 @@
 #include "compute/k_block.h"
 
 #include "base/size.h"
+#include "compute/decode.h"
 
 #include <string.h>
 
@@ -15,18 +16,17 @@ struct attn_k_block attn_k_block_of(const struct attn_mat *w, size_t panel, size
 struct attn_prefetch attn_k_block_memory(const struct attn_mat *w, const struct attn_k_block *s, size_t part,
                                          size_t parts)
 {
-    const char *data = w->data;
-    size_t size = attn_dtype_size(w->type), rows = w->transposed ? s->cols : s->K;
+    size_t step = attn_dtype_bytes(w->type, w->ld), rows = w->transposed ? s->cols : s->K;
     size_t row = rows * part / parts, n = rows * (part + 1) / parts - row;
     if (w->transposed)
-        return attn_prefetch_rows(data + (attn_mat_index(w, s->j + row) * w->ld + s->k) * size, n, s->K * size,
-                                  w->ld * size);
-    return attn_prefetch_rows(data + ((s->k + row) * w->ld + s->j) * size, n, s->cols * size, w->ld * size);
+        return attn_prefetch_rows(attn_mat_at(w, attn_mat_index(w, s->j + row), s->k), n,
+                                  attn_dtype_bytes(w->type, s->K), step);
+    return attn_prefetch_rows(attn_mat_at(w, s->k + row, s->j), n, attn_dtype_bytes(w->type, s->cols), step);
 }
 
 static void copy_rows(float *to, const struct attn_mat *w, const struct attn_k_block *s)
 {
-    if (s->cols == PANEL) {
+    if (s->cols == PANEL && !attn_dtype_in_blocks(w->type)) {
         attn_vec_of(w->type)->block(to, attn_element(w->data, w->type, s->k * w->ld + s->j), w->ld, s->K);
         return;
     }
@@ -49,6 +49,19 @@ static void copy_transposed(float *to, const struct attn_mat *w, const struct at
     }
 }
 
+/* The same for one in blocks. */
+static void copy_blocks(float *to, const struct attn_mat *w, const struct attn_k_block *s)
+{
+    const void *row[ATTN_TRANSPOSE];
+    for (size_t j = 0; j < s->cols; j += ATTN_TRANSPOSE) {
+        for (size_t l = 0; l < ATTN_TRANSPOSE; l++)
+            row[l] = attn_mat_row(w, s->j + j + l);
+        attn_decode_transpose(to + j, PANEL, w->type, row, w->skip + s->k, s->K);
+    }
+    for (size_t k = 0; k < s->K && s->cols < PANEL; k++)
+        memset(to + k * PANEL + s->cols, 0, (PANEL - s->cols) * sizeof *to);
+}
+
 static bool as_stored(const struct attn_mat *w, const struct attn_k_block *s, bool round)
 {
     return !w->transposed && s->cols == PANEL && !(round && w->type != ATTN_BF16);
@@ -56,7 +69,9 @@ static bool as_stored(const struct attn_mat *w, const struct attn_k_block *s, bo
 
 void attn_k_block_copy(float *copy, const struct attn_mat *w, const struct attn_k_block *s, bool round)
 {
-    if (w->transposed)
+    if (w->transposed && attn_dtype_in_blocks(w->type))
+        copy_blocks(copy, w, s);
+    else if (w->transposed)
         copy_transposed(copy, w, s);
     else
         copy_rows(copy, w, s);

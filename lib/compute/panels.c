@@ -146,7 +146,7 @@ struct request { struct attn_arena *memory; const struct attn_panels_use *use; s
 
 static bool repays(const struct attn_mat *w, const struct attn_panels_use *use)
 {
-    return w->data && (attn_panels_help_many(w, use->bf16) || use->lone);
+    return w->data && !attn_dtype_in_blocks(w->type) && (attn_panels_help_many(w, use->bf16) || use->lone);
 }
 
 static bool lay_out_mat(struct attn_mat *w, const struct request *r)

@@ -21,6 +21,8 @@ struct attn_mat {
     size_t in, out, ld;                 /* ld: elements from one stored row to the next */
     bool transposed;                    /* stored [out, in]; else [in, out] */
     size_t group, step;                 /* group 0: all rows; else see above, and transposed is set */
+    size_t skip;                        /* of blocks, stored [out, in]: so many numbers of the first block of each row
+                                         * come before the first input */
     struct attn_vec bias;               /* [out] */
     const void *panels;                 /* the same numbers in another order (panels.h); NULL: only as they are
                                          * stored */
@@ -37,6 +39,23 @@ static inline const void *attn_mat_row(const struct attn_mat *w, size_t j)
 {
     size_t at = attn_mat_index(w, j < w->out ? j : w->out - 1);
     return (const char *)w->data + attn_dtype_bytes(w->type, at * w->ld);
+}
+
+/* Number k of a stored row; of blocks, the one that it is in. */
+static inline const void *attn_mat_at(const struct attn_mat *w, size_t row, size_t k)
+{
+    return (const char *)w->data + attn_dtype_bytes(w->type, row * w->ld) + attn_dtype_bytes(w->type, w->skip + k);
+}
+
+/* The same weight for n inputs from `first` on. */
+static inline struct attn_mat attn_mat_inputs(const struct attn_mat *w, size_t first, size_t n)
+{
+    struct attn_mat part = *w;
+    part.in = n;
+    part.data = w->transposed ? attn_mat_at(w, 0, first) : attn_mat_at(w, first, 0);
+    part.skip = w->transposed && attn_dtype_in_blocks(w->type) ? (w->skip + first) % attn_dtypes[w->type].values : 0;
+    part.panels = NULL;
+    return part;
 }
 
 struct attn_dims {

@@ -98,12 +98,8 @@ int attn_derive_check(const struct attn_derive *d, struct attn_err *err)
 /* The rows of the output projection that head h multiplies with. */
 static struct attn_mat of_head(const struct attn_pass *p, int layer, size_t h)
 {
-    struct attn_mat w = p->w->block[layer].o;
-    size_t first = h * p->w->n.dv;
-    w.data = attn_element(w.data, w.type, w.transposed ? first : first * w.ld);
-    w.in = p->w->n.dv;
+    struct attn_mat w = attn_mat_inputs(&p->w->block[layer].o, h * p->w->n.dv, p->w->n.dv);
     w.bias.data = NULL;
-    w.panels = NULL;
     return w;
 }
 

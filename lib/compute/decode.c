@@ -1,0 +1,57 @@
+/* decode.c - chooses the instruction set; and the functions of decode.h for any x86-64. */
+#define TABLE attn_decode_generic
+#include "compute/decode_body.h"
+
+#include "base/cpu.h"
+#include "base/size.h"
+
+enum { AT_ONCE = ATTN_BLOCK_MOST };
+
+static const struct attn_decode_ops *ops(void)
+{
+    static const struct attn_decode_ops *const by_width[] = {&attn_decode_generic, &attn_decode_avx2,
+                                                              &attn_decode_avx512};
+    return by_width[attn_cpu_simd()];
+}
+
+static bool whole_units(enum attn_dtype type, size_t first, size_t n)
+{
+    const size_t unit = ops()->of[type].unit;
+    return first % unit == 0 && n % unit == 0;
+}
+
+/* Numbers of a part of a unit are copied from all of it. */
+void attn_decode_transpose(float *y, size_t ld, enum attn_dtype type, const void *const *row, size_t first, size_t n)
+{
+    enum { SIDE = ATTN_TRANSPOSE };
+    const struct attn_decode_row *t = &ops()->of[type];
+    for (size_t k = 0, some; k < n; k += some, y += some * ld) {
+        const size_t skip = (first + k) % t->unit;
+        some = skip == 0 && n - k >= t->unit ? (n - k) / t->unit * t->unit : smaller(n - k, t->unit - skip);
+        if (some % t->unit == 0) {
+            t->transpose(y, ld, row, first + k, some);
+            continue;
+        }
+        _Alignas(LINE_BYTES) float unit[AT_ONCE * SIDE];
+        t->transpose(unit, SIDE, row, first + k - skip, t->unit);
+        for (size_t i = 0; i < some; i++)
+            memcpy(y + i * ld, unit + (skip + i) * SIDE, SIDE * sizeof *y);
+    }
+}
+
+void attn_decode_stream(float *y, size_t ldy, const float *x, size_t ldx, enum attn_dtype type, const void *const *row,
+                        size_t first, size_t n, size_t K, struct attn_prefetch *prefetch)
+{
+    if (n == 1 && whole_units(type, first, K)) {
+        ops()->of[type].one_row(y, x, row, first, K, prefetch);
+        return;
+    }
+    _Alignas(LINE_BYTES) float numbers[AT_ONCE * ATTN_TRANSPOSE];
+    const size_t rate = prefetch_rate(prefetch, parts_of(K, AT_ONCE));
+    for (size_t k = 0, some; k < K; k += some) {
+        some = smaller(K - k, AT_ONCE);
+        attn_decode_transpose(numbers, ATTN_TRANSPOSE, type, row, first + k, some);
+        ops()->few_rows(y, ldy, x + k, ldx, numbers, n, some);
+        prefetch_some(prefetch, rate);
+    }
+}

@@ -23,7 +23,7 @@ static bool whole_units(enum attn_dtype type, size_t first, size_t n)
 /* Numbers of a part of a unit are copied from all of it. */
 void attn_decode_transpose(float *y, size_t ld, enum attn_dtype type, const void *const *row, size_t first, size_t n)
 {
-    enum { SIDE = ATTN_TRANSPOSE };
+    enum { SIDE = ATTN_DECODE_ROWS };
     const struct attn_decode_row *t = &ops()->of[type];
     for (size_t k = 0, some; k < n; k += some, y += some * ld) {
         const size_t skip = (first + k) % t->unit;
@@ -46,11 +46,11 @@ void attn_decode_stream(float *y, size_t ldy, const float *x, size_t ldx, enum a
         ops()->of[type].one_row(y, x, row, first, K, prefetch);
         return;
     }
-    _Alignas(LINE_BYTES) float numbers[AT_ONCE * ATTN_TRANSPOSE];
+    _Alignas(LINE_BYTES) float numbers[AT_ONCE * ATTN_DECODE_ROWS];
     const size_t rate = prefetch_rate(prefetch, parts_of(K, AT_ONCE));
     for (size_t k = 0, some; k < K; k += some) {
         some = smaller(K - k, AT_ONCE);
-        attn_decode_transpose(numbers, ATTN_TRANSPOSE, type, row, first + k, some);
+        attn_decode_transpose(numbers, ATTN_DECODE_ROWS, type, row, first + k, some);
         ops()->few_rows(y, ldy, x + k, ldx, numbers, n, some);
         prefetch_some(prefetch, rate);
     }

@@ -293,20 +293,16 @@ static size_t row_of_panels(const struct attn_item_sums *o)
     return panels;
 }
 
-/* Sixteen outputs of a weight in blocks.  Pairs are made of rows that are decoded in the L1 cache, some steps at a
- * time. */
-static void stream_blocks(const struct attn_item_sums *o, float *sum, const void *const *row,
-                          struct attn_prefetch *prefetch)
+/* Outputs j .. j + SIDE of a weight in blocks.  Pairs are made of rows that are decoded in the L1 cache, some steps at
+ * a time. */
+static void stream_pairs_of_blocks(const struct attn_item_sums *o, float *sum, const void *const *row,
+                                   struct attn_prefetch *prefetch)
 {
     enum { SIDE = ATTN_TRANSPOSE, STEPS = ATTN_BLOCK_MOST };
     const struct attn_joint_product *p = o->p;
     const struct attn_mat *w = o->it.to->w;
     float decoded[SIDE][STEPS];
     const void *line[SIDE];
-    if (!p->blocking->in_bf16) {
-        attn_decode_stream(sum, o->ld, p->x, p->ldx, w->type, row, w->skip, p->cut.n, w->in, prefetch);
-        return;
-    }
     for (size_t k = 0; k < w->in; k += STEPS) {
         const size_t some = smaller(w->in - k, STEPS);
         for (size_t l = 0; l < SIDE; l++) {
@@ -324,19 +320,22 @@ static void stream_transposed(const struct attn_item_sums *o)
 {
     const struct attn_joint_product *p = o->p;
     const struct attn_mat *w = o->it.to->w;
-    const bool pairs = p->blocking->in_bf16;
-    enum { SIDE = ATTN_TRANSPOSE };
-    const void *row[SIDE];
+    const bool pairs = p->blocking->in_bf16, in_blocks = attn_dtype_in_blocks(w->type);
+    enum { MOST = ATTN_DECODE_ROWS };
+    const void *row[MOST];
+    const size_t side = in_blocks && !pairs ? ATTN_DECODE_ROWS : ATTN_TRANSPOSE;
     const size_t bytes = attn_dtype_bytes(w->type, w->in), step = attn_dtype_bytes(w->type, w->ld);
     float *sum = o->sum;
-    for (size_t j = o->it.j0 * PANEL, end = smaller(o->it.j1 * PANEL, w->out); j < end; j += SIDE, sum += SIDE) {
-        size_t next = j + SIDE;
+    for (size_t j = o->it.j0 * PANEL, end = smaller(o->it.j1 * PANEL, w->out); j < end; j += side, sum += side) {
+        size_t next = j + side;
         struct attn_prefetch prefetch =
-            attn_prefetch_rows(attn_mat_row(w, next), next < w->out ? SIDE : 0, bytes, step);
-        for (size_t l = 0; l < SIDE; l++)
+            attn_prefetch_rows(attn_mat_row(w, next), next < w->out ? side : 0, bytes, step);
+        for (size_t l = 0; l < side; l++)
             row[l] = attn_mat_row(w, j + l);
-        if (attn_dtype_in_blocks(w->type))
-            stream_blocks(o, sum, row, &prefetch);
+        if (in_blocks && pairs)
+            stream_pairs_of_blocks(o, sum, row, &prefetch);
+        else if (in_blocks)
+            attn_decode_stream(sum, o->ld, p->x, p->ldx, w->type, row, w->skip, p->cut.n, w->in, &prefetch);
         else if (pairs)
             attn_bf16_ops()->stream_transposed(sum, o->ld, p->x, p->ldx, row, w->type, p->cut.n, w->in, &prefetch);
         else

@@ -52,9 +52,9 @@ static void copy_transposed(float *to, const struct attn_mat *w, const struct at
 /* The same for one in blocks. */
 static void copy_blocks(float *to, const struct attn_mat *w, const struct attn_k_block *s)
 {
-    const void *row[ATTN_TRANSPOSE];
-    for (size_t j = 0; j < s->cols; j += ATTN_TRANSPOSE) {
-        for (size_t l = 0; l < ATTN_TRANSPOSE; l++)
+    const void *row[ATTN_DECODE_ROWS];
+    for (size_t j = 0; j < s->cols; j += ATTN_DECODE_ROWS) {
+        for (size_t l = 0; l < ATTN_DECODE_ROWS; l++)
             row[l] = attn_mat_row(w, s->j + j + l);
         attn_decode_transpose(to + j, PANEL, w->type, row, w->skip + s->k, s->K);
     }

@@ -29,7 +29,7 @@ static bool is_name(const char *name)
 
 bool attn_contrast_takes(const char *path)
 {
-    static const char *const endings[] = {".safetensors", ".bin", ".pt", ".pth"};
+    static const char *const endings[] = {".safetensors", ".bin", ".pt", ".pth", ".gguf"};
     struct stat st;
     if (stat(path, &st))
         return is_name(path);
@@ -70,7 +70,7 @@ static int open_tokenizer(struct attn_contrast_side *s, const char *name, struct
 
 static int open_side(struct attn_contrast_side *s, const char *name, struct attn_err *err)
 {
-    if (is_file(name))
+    if (is_file(name) && !attn_ends_with(name, ".gguf"))
         return attn_shards_open_file(&s->weights, name, err);
     /* What is here goes before what other places have under this name: it was given as a path. */
     char *path = NULL;

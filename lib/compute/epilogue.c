@@ -12,7 +12,7 @@ static void widen_bias(float *bias, const struct attn_mat *w, size_t j0, size_t 
 {
     for (size_t j = 0, n; j < cols; j += n) {           /* n: those that are contiguous */
         size_t group = w->group ? w->group : w->out, left = group - (j0 + j) % group;
-        n = smaller(left, cols - j);
+        n = w->paired ? 1 : smaller(left, cols - j);
         attn_vec_widen(bias + j, w->bias.data, w->bias.type, attn_mat_index(w, j0 + j), n);
     }
 }

@@ -6,7 +6,8 @@
  *
  * A matrix is stored [in, out], where output j is column j, or [out, in], where it is row j.  Where a
  * fused matrix interleaves queries, keys and values head by head, a view takes `group` of every `step`
- * rows: output j is then row j / group * step + j % group, and the same holds for its bias. */
+ * rows: output j is then row j / group * step + j % group, and the same holds for its bias.  Where rows were put in
+ * order for rotation of neighbours, outputs i and i + group / 2 of a group are rows 2i and 2i + 1 of it. */
 #ifndef ATTN_COMPUTE_WEIGHTS_H
 #define ATTN_COMPUTE_WEIGHTS_H
 
@@ -23,6 +24,7 @@ struct attn_mat {
     size_t group, step;                 /* group 0: all rows; else see above, and transposed is set */
     size_t skip;                        /* of blocks, stored [out, in]: so many numbers of the first block of each row
                                          * come before the first input */
+    bool paired;                        /* see above; group is even */
     struct attn_vec bias;               /* [out] */
     const void *panels;                 /* the same numbers in another order (panels.h); NULL: only as they are
                                          * stored */
@@ -31,7 +33,10 @@ struct attn_mat {
 /* The number of the stored row, or column, of output j. */
 static inline size_t attn_mat_index(const struct attn_mat *w, size_t j)
 {
-    return w->group ? j / w->group * w->step + j % w->group : j;
+    if (!w->group)
+        return j;
+    size_t i = j % w->group, half = w->group / 2;
+    return j / w->group * w->step + (!w->paired ? i : i < half ? 2 * i : 2 * (i - half) + 1);
 }
 
 /* The stored row of output j of a weight stored by outputs; beyond the last output, the last one's. */

@@ -27,10 +27,11 @@ void attn_step_tell(struct attn_work *t, int act, int layer, const struct attn_r
     }
 }
 
-/* The number of slices of a matrix: contiguous outputs are one slice; if heads are interleaved, each is a slice. */
+/* The number of slices of a matrix: contiguous outputs are one slice; if heads are interleaved, each is a slice; if
+ * halves of heads are stored as neighbours, each half, as every other row. */
 static size_t slices(const struct attn_mat *w)
 {
-    return w->group ? w->out / w->group : 1;
+    return w->group ? w->out / w->group * (w->paired ? 2 : 1) : 1;
 }
 
 static struct attn_mat slice(const struct attn_mat *w, size_t i)
@@ -38,9 +39,10 @@ static struct attn_mat slice(const struct attn_mat *w, size_t i)
     struct attn_mat p = *w;
     if (!w->group)
         return p;
-    size_t at = attn_mat_index(w, i * w->group);
+    p.out = w->paired ? w->group / 2 : w->group;
+    size_t at = attn_mat_index(w, i * p.out);
     p.data = attn_element(w->data, w->type, at * w->ld);
-    p.out = w->group;
+    p.ld = w->paired ? 2 * w->ld : w->ld;
     p.group = 0;
     if (w->bias.data)
         p.bias.data = attn_element(w->bias.data, w->bias.type, at);
@@ -65,6 +67,16 @@ void attn_step_by_input(struct attn_work *t, const struct attn_rows *dx, const s
     }
 }
 
+/* Of a slice whose biases are neighbours, or every other one. */
+static void add_to_bias(struct attn_work *t, const struct attn_mat *p, const struct attn_rows *dy)
+{
+    float *bias = (float *)p->bias.data;
+    if (!p->paired)
+        attn_outer_sum(t->team, bias, dy);
+    for (size_t j = 0; p->paired && j < dy->cols; j++)
+        attn_outer_sum(t->team, bias + 2 * j, &(struct attn_rows){dy->data + j, dy->ld, dy->n, 1});
+}
+
 void attn_step_by_weights(struct attn_work *t, const struct attn_mat *g, const struct attn_rows *x,
                           const struct attn_rows *dy)
 {
@@ -76,7 +88,7 @@ void attn_step_by_weights(struct attn_work *t, const struct attn_mat *g, const s
         else
             attn_outer(t->team, (float *)p.data, p.ld, x, &d);
         if (p.bias.data)
-            attn_outer_sum(t->team, (float *)p.bias.data, &d);
+            add_to_bias(t, &p, &d);
     }
 }
 

@@ -89,15 +89,16 @@ static int check_tensor(const struct attn_model *m, const struct attn_slot *s, c
         return ATTN_OK;
     print_shape(want, sizeof want, s->shape, s->ndim);
     if (!f->t)
-        return attn_fail(err, ATTN_EFORMAT, "%s: tensor '%s' is missing; config.json asks for it with shape %s",
-                         attn_shards_path(&m->weights), s->name + (m->bare ? s->prefix : 0), want);
+        return attn_fail(err, ATTN_EFORMAT, "%s: tensor '%s' is missing; %s for it with shape %s",
+                         attn_shards_path(&m->weights), s->name + (m->bare ? s->prefix : 0),
+                         m->source.gguf ? "its metadata asks" : "config.json asks", want);
     if (!stored)
         return attn_fail(err, ATTN_EFORMAT, "%s: tensor '%s' is stored as %s, expected F32, F16 or BF16",
                          f->in->path, f->t->name, f->t->dtype);
     print_shape(found, sizeof found, f->t->shape, f->t->ndim);
     return attn_fail(err, ATTN_EFORMAT,
-                     "%s: tensor '%s' has shape %s, config.json expects %s%s", f->in->path, f->t->name, found,
-                     want, same_shape(s, f->t, true) ? s->transposed ?
+                     "%s: tensor '%s' has shape %s, %s expects %s%s", f->in->path, f->t->name, found,
+                     m->source.gguf ? "its metadata" : "config.json", want, same_shape(s, f->t, true) ? s->transposed ?
                      " (it is stored transposed: expected [out, in])" :
                      " (it is stored transposed: expected [in, out])" : "");
 }
@@ -233,6 +234,7 @@ static void shape_norm(struct attn_model *m, const struct attn_slot *s)
     bool heads = s->part == ATTN_PART_Q_NORM || s->part == ATTN_PART_K_NORM;
     norm->rms = m->config.norm == ATTN_NORM_RMS;
     norm->span = heads && m->config.family->qk_norm != ATTN_QK_WHOLE ? m->config.dh : 0;
+    norm->own |= heads && m->config.family->qk_norm == ATTN_QK_ROWS;
 }
 
 static int bind_norm(struct attn_model *m, const struct attn_slot *s, struct attn_vec v, struct attn_err *err)
@@ -263,7 +265,7 @@ static int bind_one(struct attn_model *m, const struct attn_slot *s, const struc
     struct attn_mat *mat = mat_of(&m->w, s);
     if (mat && !s->is_bias)
         *mat = (struct attn_mat){.data = v.data, .type = v.type, .in = s->in, .out = s->out, .ld = s->shape[1],
-                                 .transposed = s->transposed, .group = s->group, .step = s->step};
+                                 .transposed = s->transposed, .group = s->group, .step = s->step, .paired = s->paired};
     else if (mat)
         mat->bias = v;
     else
@@ -367,8 +369,8 @@ static int find_unknown(struct attn_model *m, const bool *used, struct attn_err 
         const struct attn_shard *in;
         const struct attn_st_tensor *t = attn_shards_at(&m->weights, i, &in);
         if (!used[i] && !is_buffer(m->config.family, t->name, m->bare) && !is_tied_copy(m, t, m->tensor[0]))
-            return attn_fail(err, ATTN_EFORMAT, "%s: tensor '%s' has no place in the model that config.json describes",
-                             in->path, t->name);
+            return attn_fail(err, ATTN_EFORMAT, "%s: tensor '%s' has no place in the model that %s describes",
+                             in->path, t->name, m->source.gguf ? "its metadata" : "config.json");
     }
     return ATTN_OK;
 }

@@ -48,6 +48,8 @@ struct attn_config {
     bool embed_by_root;                 /* the embedding is multiplied by the root of d */
     bool alibi, alibi_early;            /* scores grow with the position of the key; before dots are scaled, in bf16 */
     bool interleaved;                   /* RoPE pairs (2i, 2i + 1) */
+    bool paired;                        /* weights of queries and keys are stored for such pairs, and turn others: see
+                                         * struct attn_mat */
     double rotary_share;                /* share of a head's numbers that RoPE rotates, 0 to 1 */
     size_t rotary;                      /* how many numbers of a head RoPE rotates, derived from rotary_share if it is
                                          * 0 */

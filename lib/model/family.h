@@ -33,8 +33,8 @@ struct attn_tensor_storage {
 };
 
 /* What the norms of queries and keys see: each head by itself, with the weights that all share or its own, which are
- * tensors of their own, or all heads at once. */
-enum attn_qk_norm { ATTN_QK_HEADS, ATTN_QK_OWN, ATTN_QK_WHOLE };
+ * tensors of their own or rows of one, or all heads at once. */
+enum attn_qk_norm { ATTN_QK_HEADS, ATTN_QK_OWN, ATTN_QK_ROWS, ATTN_QK_WHOLE };
 
 /* Which layers have the window if no "layer_types" says so: all; those from layer window_from on; all but every
  * window_from-th; those that do not rotate.  NEVER: see `more`. */

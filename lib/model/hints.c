@@ -21,9 +21,8 @@ int attn_hint_file(const struct attn_map *m, const char *path, struct attn_err *
                                             "install' and 'git lfs pull' in that directory, or download the file "
                                             "itself", path);
     if (begins(m, "GGUF"))
-        return attn_fail(err, ATTN_EFORMAT, "%s: is a GGUF file, as llama.cpp reads them, which is not supported: take "
-                                            "the Hugging Face directory it was made from (config.json, "
-                                            "model.safetensors, tokenizer.json)", path);
+        return attn_fail(err, ATTN_EFORMAT, "%s: is a GGUF file under another name: call it NAME.gguf and give its path "
+                                            "as the model", path);
     return ATTN_OK;
 }
 
@@ -70,10 +69,8 @@ static int explain(const struct attn_source *s, struct attn_err *err)
                          "%s: holds an adapter (%s), which only changes another model: merge the two with PEFT's "
                          "merge_and_unload(), save that with save_pretrained() and give its directory", s->dir, found);
     if (find_ending(file, s, ".gguf"))
-        return attn_fail(err, ATTN_EFORMAT, "%s: holds a GGUF file (%.*s), as llama.cpp reads them, which is not "
-                                            "supported: take the Hugging Face directory it was made from (config.json, "
-                                            "model.safetensors, tokenizer.json)",
-                         s->dir, attn_shown(file, strlen(file)), file);
+        return attn_fail(err, ATTN_EFORMAT, "%s: holds a part of a GGUF model (%.*s) but not the first one, expected "
+                                            "all of its files", s->dir, attn_shown(file, strlen(file)), file);
     return ATTN_OK;
 }
 

@@ -127,18 +127,19 @@ static bool is_required(const struct attn_config *c, enum attn_part p, bool bias
     return c->bias && p != ATTN_PART_UNEMBED;
 }
 
-/* Rows and columns of a weight; a norm has columns only. */
+/* Rows and columns of a weight; a norm has columns only, unless each head has a row. */
 static void weight_shape(const struct attn_config *c, enum attn_part p, size_t *rows, size_t *cols)
 {
     size_t d = c->d, q = c->H * c->dh, k = c->Hkv * c->dh, v = c->Hkv * c->dv, context = c->H * c->dv;
     size_t narrow = c->d_embed ? c->d_embed : d;
-    bool whole = c->family->qk_norm == ATTN_QK_WHOLE;
+    bool whole = c->family->qk_norm == ATTN_QK_WHOLE, apart = c->family->qk_norm == ATTN_QK_ROWS;
     const size_t shape[ATTN_PARTS][2] = {
         [ATTN_PART_EMBED] = {c->V, narrow}, [ATTN_PART_POS_EMBED] = {c->n_ctx, d}, [ATTN_PART_EMBED_NORM] = {0, d},
         [ATTN_PART_PROJECT_IN] = {narrow, d}, [ATTN_PART_PROJECT_OUT] = {d, narrow},
         [ATTN_PART_NORM1] = {0, d}, [ATTN_PART_NORM2] = {0, d}, [ATTN_PART_NORM_FINAL] = {0, d},
         [ATTN_PART_POST1] = {0, d}, [ATTN_PART_POST2] = {0, d}, [ATTN_PART_SUM1] = {0, d}, [ATTN_PART_SUM2] = {0, d},
-        [ATTN_PART_Q_NORM] = {0, whole ? q : c->dh}, [ATTN_PART_K_NORM] = {0, whole ? k : c->dh},
+        [ATTN_PART_Q_NORM] = {apart ? c->H : 0, whole ? q : c->dh},
+        [ATTN_PART_K_NORM] = {apart ? c->Hkv : 0, whole ? k : c->dh},
         [ATTN_PART_Q] = {d, q}, [ATTN_PART_K] = {d, k}, [ATTN_PART_V] = {d, v}, [ATTN_PART_O] = {context, d},
         [ATTN_PART_MLP_GATE] = {d, c->m}, [ATTN_PART_MLP_IN] = {d, c->m}, [ATTN_PART_MLP_OUT] = {c->m, d},
         [ATTN_PART_UNEMBED] = {narrow, c->V},
@@ -180,9 +181,13 @@ static void fill_shape(struct attn_slot *s, const struct attn_config *c, const s
         s->group = of.mine;
         s->step = of.all;
     }
+    if (c->paired && (s->part == ATTN_PART_Q || s->part == ATTN_PART_K)) {
+        s->group = s->step = c->dh;
+        s->paired = true;
+    }
     if (s->part == ATTN_PART_POS_EMBED)
         s->first = c->family->pos_offset;
-    s->ndim = s->is_bias || is_norm(s->part) ? 1 : 2;
+    s->ndim = s->is_bias || (is_norm(s->part) && s->in == 0) ? 1 : 2;
     s->shape[0] = s->ndim == 1 || s->transposed ? all : is_table(s->part) ? s->in + s->first : s->in;
     s->shape[1] = s->ndim == 1 ? 0 : s->transposed ? s->in : all;
 }

@@ -28,6 +28,7 @@ struct attn_slot {
     bool transposed;                    /* stored [out, in] */
     size_t first, group, step;          /* where output j is: first + j / group * step + j % group; group 0: first + j.
                                          * Of a table: which row is row 0 of the part */
+    bool paired;                        /* ... but j is another one of its group: see struct attn_mat */
     int ndim; size_t shape[2];          /* of the tensor as stored */
     size_t prefix;                      /* length of the name's prefix that a file may omit */
     char name[ATTN_SLOT_NAME_MAX];      /* "blocks.0.attn.q.weight" */

@@ -14,6 +14,7 @@
 #include "compute/position.h"
 #include "compute/vec.h"
 #include "model/family.h"
+#include "model/gguf_model.h"
 #include "model/hints.h"
 
 /* ---- opening ---- */
@@ -71,6 +72,8 @@ static int read_config(struct attn_model *m, struct attn_err *err)
     if (!path)
         return attn_no_memory(err, NULL, "for a path");
     rc = attn_config_read(&m->config, (const char *)m->config_map.data, m->config_map.len, path, err);
+    if (!rc && m->source.gguf)
+        attn_gguf_family(m->source.gguf, &m->config);
     if (!rc && m->config.doubt && attn_asprintf(&m->warning, "%s: %s", path, m->config.doubt) < 0)
         m->warning = NULL;
     free(path);
@@ -369,10 +372,13 @@ int attn_model_digest(const struct attn_model *m, bool full, char out[80], struc
     struct attn_sha256 h;
     char hex[65];
     attn_sha256_start(&h);
-    add_name(&h, "config.json", m->config_map.len);
-    attn_sha256_add(&h, m->config_map.data, m->config_map.len);
+    const bool apart = !m->source.gguf;                             /* a GGUF file's header has it all */
+    if (apart) {
+        add_name(&h, "config.json", m->config_map.len);
+        attn_sha256_add(&h, m->config_map.data, m->config_map.len);
+    }
     const char *index = m->weights.index;
-    for (size_t i = 0; i < sizeof files / sizeof *files; i++) {
+    for (size_t i = 0; apart && i < sizeof files / sizeof *files; i++) {
         int rc = add_file(&h, &m->source, files[i], err);
         if (rc)
             return rc;
@@ -384,7 +390,8 @@ int attn_model_digest(const struct attn_model *m, bool full, char out[80], struc
     }
     for (size_t i = 0; i < m->weights.n; i++) {
         const struct attn_shard *s = &m->weights.shard[i];
-        add_name(&h, strrchr(s->path, '/') + 1, s->map.len);
+        const char *slash = strrchr(s->path, '/');
+        add_name(&h, slash ? slash + 1 : s->path, s->map.len);
         if (full)
             attn_sha256_add(&h, s->map.data, s->map.len);
         else

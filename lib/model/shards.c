@@ -9,6 +9,7 @@
 #include "base/tree.h"
 #include "io/safetensors.h"
 #include "io/torch.h"
+#include "model/gguf_model.h"
 #include "model/hints.h"
 
 /* ---- the index ------------------------------------------------------------------------- */
@@ -251,9 +252,36 @@ static int open_index(struct attn_shards *out, const struct attn_source *s, cons
     return rc;
 }
 
+/* The files of a GGUF model are open already. */
+static int borrow(struct attn_shards *out, const struct attn_gguf_model *m, struct attn_err *err)
+{
+    struct attn_strings twice = {0};
+    int rc = ATTN_OK;
+    out->lent = true;
+    out->shard = calloc(m->n, sizeof *out->shard);
+    if (!out->shard)
+        return no_memory(err);
+    for (; out->n < m->n && !rc; out->n++) {
+        const struct attn_gguf_part *p = &m->part[out->n];
+        struct attn_shard *sh = &out->shard[out->n];
+        *sh = (struct attn_shard){p->map, p->of->st, p->path, out->tensors};
+        out->tensors += attn_st_count(sh->st);
+        out->bytes += sh->map.len;
+        if (m->n > 1 && !note_names(out, sh, &twice))
+            rc = no_memory(err);
+        if (!rc && twice.n)
+            rc = attn_fail(err, ATTN_EFORMAT, "%s: tensor '%s' is here and in a file before it, expected it once",
+                           sh->path, attn_strings_at(&twice, 0, NULL));
+    }
+    attn_strings_free(&twice);
+    return rc;
+}
+
 int attn_shards_open(struct attn_shards *out, const struct attn_source *s, struct attn_err *err)
 {
     *out = (struct attn_shards){0};
+    if (s->gguf)
+        return borrow(out, s->gguf, err);
     for (const struct format *f = formats; f < formats + FORMATS; f++) {
         if (attn_source_has(s, f->single))
             return open_files(out, s, f, &f->single, 1, NULL, err);
@@ -265,6 +293,8 @@ int attn_shards_open(struct attn_shards *out, const struct attn_source *s, struc
 
 bool attn_shards_there(const struct attn_source *s)
 {
+    if (s->gguf)
+        return true;
     for (const struct format *f = formats; f < formats + FORMATS; f++)
         if (attn_source_has(s, f->single) || attn_source_has(s, f->index))
             return true;
@@ -297,7 +327,7 @@ int attn_shards_open_file(struct attn_shards *out, const char *path, struct attn
 
 void attn_shards_close(struct attn_shards *s)
 {
-    for (size_t i = 0; i < s->n; i++) {
+    for (size_t i = 0; i < s->n && !s->lent; i++) {
         attn_st_close(s->shard[i].st);
         attn_map_close(&s->shard[i].map);
         free(s->shard[i].path);

@@ -1,5 +1,5 @@
 /* shards.h - a model's weights: model.safetensors, or the files that model.safetensors.index.json lists; where neither
- * is, pytorch_model.bin or the files of its index.
+ * is, pytorch_model.bin or the files of its index; or the files of a GGUF model.
  *
  * The index is an allow-list: its file names are plain names in the same directory.  A tensor may be in another of them
  * than it is said to be in, or not be mentioned, but it must not be in two. */
@@ -19,6 +19,7 @@ struct attn_shards {
     struct attn_strings names;          /* where there are several files: those of all tensors, in their order.  None is
                                          * there twice, so that the number of a name is that of its tensor */
     size_t bytes;                       /* of all files */
+    bool lent;                          /* maps and tensors are the source's, a GGUF model's */
     const char *index;                  /* the name of the index; NULL: it is one file */
     struct attn_absent { char *tensor; size_t file; } *absent; size_t n_absent;     /* tensors that the index lists and
                                          * no file has; owned */

@@ -13,8 +13,10 @@
 #include "base/near.h"
 #include "base/strings.h"
 #include "base/utf8.h"
+#include "model/gguf_model.h"
 #include "model/hints.h"
 #include "model/hub.h"
+#include "model/shards.h"
 
 #ifndef ATTN_BUILT
 #define ATTN_BUILT "build/release"      /* where what is made before this file is */
@@ -170,6 +172,53 @@ static char *last_component(const char *path)
     return start == end ? strdup(path) : attn_utf8_readable(path + start, end - start);
 }
 
+/* ---- GGUF ---- */
+
+/* "DIR/NAME-00001-of-00003.gguf" is called NAME. */
+static char *name_of_gguf(const char *path)
+{
+    char *name = last_component(path), *dot = name ? strrchr(name, '.') : NULL;
+    if (dot && dot > name && attn_ends_with(dot, ".gguf"))
+        *dot = '\0';
+    size_t len = name ? strlen(name) : 0, tail = strlen("-00001-of-00003");
+    if (len > tail && name[len - tail] == '-' && !strncmp(name + len - tail + 6, "-of-", 4))
+        name[len - tail] = '\0';
+    return name;
+}
+
+/* Takes a GGUF file, or one of several that are one model. */
+static int take_gguf(struct attn_source *s, const char *path, struct attn_err *err)
+{
+    char *name = s->name;               /* the directory's, where it was found in one */
+    free(s->dir);
+    s->name = name ? name : name_of_gguf(path);
+    s->dir = strdup(path);
+    return s->name && s->dir ? attn_gguf_model_open(&s->gguf, path, err) : no_memory(err);
+}
+
+/* Whether a file in place of a directory is a GGUF model; if it cannot be read, that is said where it is opened. */
+static bool is_gguf(const char *path)
+{
+    struct attn_err unused = {0};
+    struct attn_map map;
+    if (attn_map_open_found(&map, path, SIZE_MAX, ATTN_LINKS_FOLLOWED, &unused))
+        return false;
+    bool is = attn_gguf_is(map.data, map.len);
+    attn_map_close(&map);
+    return is;
+}
+
+/* A directory without other weights may hold a GGUF model. */
+static int look_for_gguf(struct attn_source *s, struct attn_err *err)
+{
+    char *path = NULL;
+    int rc = attn_shards_there(s) ? ATTN_OK : attn_gguf_model_in(&path, s->dir, err);
+    if (!rc && path)
+        rc = take_gguf(s, path, err);
+    free(path);
+    return rc;
+}
+
 /* A file where a directory is expected: what it is, if its first bytes tell. */
 static int refuse_file(const char *path, struct attn_err *err)
 {
@@ -181,7 +230,7 @@ static int refuse_file(const char *path, struct attn_err *err)
     attn_map_close(&map);
     bool words = attn_ends_with(path, ".json") && !attn_ends_with(path, "config.json");
     return rc ? rc
-         : attn_fail(err, ATTN_EIO, "%s: is a file, expected the directory of a model, which has a config.json%s", path,
+         : attn_fail(err, ATTN_EIO, "%s: is a file, expected the directory of a model, which has a config.json, or a GGUF file%s", path,
                      words ? "; of a vocabulary, 'init -o DIR --vocab FILE' makes one" : "");
 }
 
@@ -227,15 +276,19 @@ int attn_source_find(struct attn_source *out, const char *name, struct attn_err 
     if (!*name)
         return attn_fail(err, ATTN_EIO, "the name of the model is empty");
     bool path = is_path(name);
-    if (path && is_file(name))
-        return refuse_file(name, err);
     int rc = ATTN_OK;
     if (!path && (out->builtin = builtin_called(name)))
         rc = (out->name = strdup(out->builtin->name)) ? ATTN_OK : no_memory(err);
+    else if (path && is_file(name))
+        rc = is_gguf(name) ? take_gguf(out, name, err) : refuse_file(name, err);
     else if ((out->dir = find_directory(name)))
         rc = access(out->dir, F_OK) && errno == ENOENT ? no_directory(name, err) : name_directory(out, err);
+    else if (!path && is_file(name))
+        rc = is_gguf(name) ? take_gguf(out, name, err) : refuse_file(name, err);
     else
-        rc = path ? no_memory(err) : is_file(name) ? refuse_file(name, err) : not_found(name, err);
+        rc = path ? no_memory(err) : not_found(name, err);
+    if (!rc && out->dir && !out->gguf)
+        rc = look_for_gguf(out, err);
     if (rc)
         attn_source_free(out);
     return rc;
@@ -245,6 +298,7 @@ void attn_source_free(struct attn_source *s)
 {
     free(s->name);
     free(s->dir);
+    attn_gguf_model_close(s->gguf);
     *s = (struct attn_source){0};
 }
 
@@ -268,6 +322,8 @@ const void *attn_source_index(const struct attn_source *s)
 char *attn_source_path(const struct attn_source *s, const char *file)
 {
     char *path = NULL;
+    if (s->gguf)
+        return attn_asprintf(&path, "%s, as %s", s->dir, file) < 0 ? NULL : path;
     size_t len = s->dir ? strlen(s->dir) : 0;
     const char *slash = len > 0 && s->dir[len - 1] == '/' ? "" : "/";
     int n = s->dir ? attn_asprintf(&path, "%s%s%s", s->dir, slash, file) :
@@ -278,6 +334,8 @@ char *attn_source_path(const struct attn_source *s, const char *file)
 bool attn_source_has(const struct attn_source *s, const char *file)
 {
     struct attn_map map;
+    if (s->gguf)
+        return attn_gguf_model_has(s->gguf, file);
     if (s->builtin)
         return builtin_file(s->builtin, file, &map);
     char *path = attn_source_path(s, file);
@@ -298,6 +356,18 @@ static int open_file(const char *path, size_t limit, struct attn_map *out, struc
     return rc;
 }
 
+/* A file that is made of a GGUF model's metadata. */
+static int make_file(const struct attn_gguf_model *m, const char *file, struct attn_map *out, struct attn_err *err)
+{
+    char *text;
+    int rc = attn_gguf_model_text(m, file, &text, &out->len, err);
+    if (rc)
+        return rc;
+    out->data = (unsigned char *)text;
+    out->owned = true;
+    return ATTN_OK;
+}
+
 int attn_source_open(const struct attn_source *s, const char *file, size_t limit, struct attn_map *out,
                      struct attn_err *err)
 {
@@ -306,7 +376,9 @@ int attn_source_open(const struct attn_source *s, const char *file, size_t limit
     if (!path)
         return no_memory(err);
     int rc = ATTN_OK;
-    if (!s->builtin)
+    if (s->gguf)
+        rc = make_file(s->gguf, file, out, err);
+    else if (!s->builtin)
         rc = open_file(path, limit, out, err);
     else if (!builtin_file(s->builtin, file, out))
         rc = attn_fail(err, ATTN_EIO, "%s: no such file", path);

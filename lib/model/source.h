@@ -1,6 +1,6 @@
-/* source.h - where a model's files come from: a directory, or the program itself.
+/* source.h - where a model's files come from: a directory, a GGUF file, or the program itself.
  *
- * A name with a slash is a directory.  Any other is looked up among the models built in, in the
+ * A name with a slash is a directory, or a GGUF file.  Any other is looked up among the models built in, in the
  * directories of ATTN_MODEL_PATH, among the installed ones, and as ./NAME.  What is not there, with or without a slash,
  * may be in Hugging Face's cache (hub.h). */
 #ifndef ATTN_MODEL_SOURCE_H
@@ -10,11 +10,14 @@
 
 enum { ATTN_CONFIG_LIMIT = 1 << 20 };    /* most bytes of a config.json, which usually has a page of text */
 
+struct attn_gguf_model;
 struct attn_builtin;                    /* a model whose files are embedded in the program */
 struct attn_source {
     char *name;                         /* the last component of its path, or its built-in name */
     char *dir;                          /* NULL: built in */
     const struct attn_builtin *builtin;
+    struct attn_gguf_model *gguf;       /* a GGUF model, whose files are made of its metadata, and dir its path; else
+                                         * NULL */
 };
 
 /* `name` NULL: the default model. */

@@ -189,3 +189,12 @@ void attn_blocks_decode(float *y, const void *x, enum attn_dtype type, size_t fi
         memcpy(y, whole + skip, some * sizeof *y);
     }
 }
+
+bool attn_dtype_named(const char *name, enum attn_dtype *type)
+{
+    int t = 0;
+    while (t < ATTN_DTYPES && strcmp(name, attn_dtypes[t].name) != 0)
+        t++;
+    *type = t < ATTN_DTYPES ? (enum attn_dtype)t : ATTN_F32;
+    return t < ATTN_DTYPES;
+}

@@ -25,6 +25,8 @@ struct attn_dtype_row {
 };
 extern const struct attn_dtype_row attn_dtypes[ATTN_DTYPES];
 
+bool attn_dtype_named(const char *name, enum attn_dtype *type);     /* false: no type of this name is read */
+
 static inline bool attn_dtype_in_blocks(enum attn_dtype t) { return t >= ATTN_PLAIN_DTYPES; }
 
 /* Bytes of a number that is not in a block. */

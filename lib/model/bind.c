@@ -48,18 +48,6 @@ static struct found find(const struct attn_model *m, const struct attn_slot *s)
 
 /* ---- first walk ---- */
 
-static bool type_of(const char *dtype, enum attn_dtype *type)
-{
-    static const struct { const char *name; enum attn_dtype type; } types[] = {
-        {"F32", ATTN_F32}, {"F16", ATTN_F16}, {"BF16", ATTN_BF16}};
-    for (size_t i = 0; i < sizeof types / sizeof *types; i++)
-        if (strcmp(dtype, types[i].name) == 0) {
-            *type = types[i].type;
-            return true;
-        }
-    return false;
-}
-
 static void print_shape(char *buf, size_t size, const size_t *shape, int ndim)
 {
     size_t n = (size_t)snprintf(buf, size, "[");
@@ -84,7 +72,7 @@ static int check_tensor(const struct attn_model *m, const struct attn_slot *s, c
 {
     enum attn_dtype type;
     char want[64], found[256];
-    const bool stored = f->t && type_of(f->t->dtype, &type);
+    const bool stored = f->t && attn_dtype_named(f->t->dtype, &type) && (m->source.gguf || !attn_dtype_in_blocks(type));
     if (stored && same_shape(s, f->t, false))
         return ATTN_OK;
     print_shape(want, sizeof want, s->shape, s->ndim);
@@ -181,7 +169,7 @@ static struct attn_norm *norm_of(struct attn_weights *w, const struct attn_slot 
 static const void *from_first(const void *data, const struct attn_slot *s, enum attn_dtype type)
 {
     size_t each = s->is_bias ? 1 : s->transposed ? s->in : s->part == ATTN_PART_POS_EMBED ? s->out : 1;
-    return (const unsigned char *)data + s->first * each * attn_dtype_size(type);
+    return attn_element(data, type, s->first * each);
 }
 
 /* ---- norms whose weights are not used as they are stored ---- */
@@ -257,7 +245,7 @@ static int bind_one(struct attn_model *m, const struct attn_slot *s, const struc
                     struct attn_err *err)
 {
     struct attn_vec v = {0};
-    type_of(t->dtype, &v.type);
+    attn_dtype_named(t->dtype, &v.type);
     int rc = data_of(m, t, v.type, &v.data, err);
     if (rc)
         return rc;

@@ -280,11 +280,6 @@ int attn_model_check_tokens(const struct attn_model *m, const struct attn_tokens
 
 /* ---- looking at every weight ---- */
 
-static enum attn_dtype type_of(const struct attn_st_tensor *t)
-{
-    return t->dtype[0] == 'B' ? ATTN_BF16 : t->bytes == t->count * sizeof(float) ? ATTN_F32 : ATTN_F16;
-}
-
 static int not_finite(const struct attn_model *m, const struct attn_st_tensor *t, size_t i, float x,
                       struct attn_err *err)
 {
@@ -302,12 +297,13 @@ static int check_tensor(const struct attn_model *m, const struct attn_st_tensor 
 {
     enum { CHUNK = 1024 };
     float part[CHUNK];
-    size_t size = attn_dtype_size(type_of(t));
+    enum attn_dtype type;
+    attn_dtype_named(t->dtype, &type);
     for (size_t at = 0; at < t->count; at += CHUNK) {
         unsigned char aligned[CHUNK * sizeof(float)] __attribute__((aligned(64)));
         size_t n = t->count - at < CHUNK ? t->count - at : CHUNK;
-        memcpy(aligned, t->data + at * size, n * size);
-        attn_vec_widen(part, aligned, type_of(t), 0, n);
+        memcpy(aligned, t->data + attn_dtype_bytes(type, at), attn_dtype_bytes(type, n));
+        attn_vec_widen(part, aligned, type, 0, n);
         if (attn_vec_finite(part, n))
             continue;
         for (size_t i = 0; i < n; i++)

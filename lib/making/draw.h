@@ -7,6 +7,7 @@
 #ifndef ATTN_MAKING_DRAW_H
 #define ATTN_MAKING_DRAW_H
 
+#include "base/narrow.h"
 #include "base/rng.h"
 #include "model/layout.h"
 
@@ -55,18 +56,5 @@ int attn_recipe_follow(struct attn_draw *d, const char *recipe, struct attn_err 
 struct attn_init_opts;
 /* attn_init into a directory that the caller holds, and in which there may be a training. */
 int attn_init_held(const char *path, const struct attn_init_opts *o, struct attn_err *err);
-
-/* ---- what is stored: float32 converted to a type of weights, rounded to nearest even ---- */
-
-struct attn_narrow {
-    const char *name; size_t size;
-    uint32_t (*bits)(uint32_t bits);    /* from a float's bits to the bits of the type */
-    uint32_t sign, infinity;
-};
-
-const struct attn_narrow *attn_narrow_find(const char *dtype);      /* NULL: no such type; ignores case */
-/* Converts x[0..n) in place to little-endian numbers; a number that the type cannot hold is an error that names the
- * tensor. */
-int attn_narrow(const struct attn_narrow *type, float *x, size_t n, const char *tensor, struct attn_err *err);
 
 #endif

@@ -336,7 +336,10 @@ int attn_tokenizer_open(struct attn_tokenizer **out, const char *model, struct a
     int rc = attn_source_find(&s, model, err);
     if (rc)
         return rc;
-    rc = read_hints(&h, &s, "config.json", read_config, err);
+    if (s.gguf)                         /* its metadata has a tokenizer of its own, also where there is no model */
+        rc = (h.model_type = strdup("gguf")) ? ATTN_OK : attn_no_memory(err, NULL, "for a tokenizer");
+    else
+        rc = read_hints(&h, &s, "config.json", read_config, err);
     if (!rc)
         rc = read_hints(&h, &s, "tokenizer_config.json", read_tokenizer, err);
     if (!rc)

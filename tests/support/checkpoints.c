@@ -3,6 +3,8 @@
 #include "scratch.h"
 #include "shared.h"
 
+#include <stdbool.h>
+#include <string.h>
 #include <unistd.h>
 
 /* Each shows what leaving out would change the logits, or for ALiBi the scores, by far more than any bound. */
@@ -24,22 +26,35 @@ const struct checkpoint checkpoints[CHECKPOINTS] = {
     {"qwen2-window-a", "a window from layer 1 on"}, {"gemma-a", "norms with 1 + weight; a gate of tanh GELU"},
     {"phi3-a", "fused matrices"}, {"opt-a", "norms before branches"}, {"falcon-a", "one key/value head"},
     {"stablelm-a", "a quarter of a head, LayerNorm with a gate"}, {"llama-linear-a", "linear"}, {"llama-llama3-a", "llama3"},
-    {"llama-dynamic-a", "dynamic"}};
+    {"llama-dynamic-a", "dynamic"},
+    {"gguf/gpt2-f32-v2", "version 2; an output layer of its own"}, {"gguf/qwen2-bf16", "biases in F32"},
+    {"gguf/neox-f16", "q, k, v side by side"}, {"gguf/llama-spm-q8_0", "rows of q and k in pairs"},
+    {"gguf/llama3-q4_k_m", "factors of rotation"}, {"gguf/qwen3-q5_0", "the head's size from a key"},
+    {"gguf/gemma2-q4_0", "norms that hold 1 + weight"}, {"gguf/phi3-q5_1", "gate and up in one"},
+    {"gguf/bloom-iq4_nl", "the output layer in another type"}, {"gguf/falcon-q4_1", "one key/value head"},
+    {"gguf/starcoder2-f16", "biases in F32"}, {"gguf/llama-all-types", "every type of blocks"}};
+
+static bool is_gguf(const char *leaf) { return !strncmp(leaf, "gguf/", 5); }
 
 static const char *own(const char *leaf)
 {
-    const char *path = printed("tests/golden/checkpoints/%s", leaf);
+    const char *path = printed("tests/golden/%s%s", is_gguf(leaf) ? "" : "checkpoints/", leaf);
     return access(path, R_OK) ? NULL : path;
+}
+
+static const char *shared_leaf(const char *leaf)
+{
+    return printed("golden/%s%s", is_gguf(leaf) ? "" : "checkpoints2/", leaf);
 }
 
 const char *checkpoint_path(const char *name)
 {
-    const char *path = own(name) ? NULL : shared_path(printed("golden/checkpoints2/%s", name));
+    const char *path = own(name) ? NULL : shared_path(shared_leaf(name));
     return path ? printed("%s", path) : own(name);
 }
 
 const char *checkpoint_recorded(const char *name, const char *file)
 {
-    const char *leaf = printed("%s/expected/%s", name, file), *path = own(leaf) ? NULL : shared_find(printed("golden/checkpoints2/%s", leaf));
+    const char *leaf = printed("%s/expected/%s", name, file), *path = own(leaf) ? NULL : shared_find(shared_leaf(leaf));
     return path ? printed("%s", path) : own(leaf);
 }

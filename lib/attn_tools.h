@@ -574,13 +574,16 @@ struct attn_init_opts {
     uint64_t reserved[3];
 };
 /* Writes an open model as a Hugging Face directory: config.json and the files of its tokenizer as they are, and one
- * model.safetensors with all tensors as they are stored; *tensors: how many.  o NULL: all zero. */
+ * model.safetensors with all tensors as they are stored; *tensors: how many.  Of a GGUF model, names, shapes and order
+ * of rows become those of its family.  o NULL: all zero. */
 struct attn_save_opts {
     bool replace;                       /* overwrite a model that is there */
     /* Is told how many bytes of the weights are written, and ends it by returning non-zero; NULL: nobody asks. */
     int (*step)(void *self, uint64_t done, uint64_t all, struct attn_err *err);
     void *self;
-    uint64_t reserved[4];
+    const char *dtype;                  /* "F32", "F16" or "BF16": what all tensors are written in; NULL: as they are stored,
+                                         * and quantised ones in F16 */
+    uint64_t reserved[3];
 };
 int attn_model_save(const struct attn_model *m, const char *dir, const struct attn_save_opts *o, size_t *tensors,
                     struct attn_err *err);

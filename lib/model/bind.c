@@ -126,8 +126,7 @@ static int data_of(struct attn_model *m, const struct attn_st_tensor *t, enum at
     return ATTN_OK;
 }
 
-/* Where the matrix of a slot goes; NULL: it is none (a norm). */
-static struct attn_mat *mat_of(struct attn_weights *w, const struct attn_slot *s)
+struct attn_mat *attn_slot_mat(struct attn_weights *w, const struct attn_slot *s)
 {
     struct attn_block *b = &w->block[s->layer];
     switch (s->part) {
@@ -147,7 +146,7 @@ static struct attn_mat *mat_of(struct attn_weights *w, const struct attn_slot *s
     }
 }
 
-static struct attn_norm *norm_of(struct attn_weights *w, const struct attn_slot *s)
+struct attn_norm *attn_slot_norm(struct attn_weights *w, const struct attn_slot *s)
 {
     struct attn_block *b = &w->block[s->layer];
     switch (s->part) {
@@ -193,7 +192,7 @@ static float *new_weights(struct attn_model *m, size_t n, size_t pieces)
 static int gather_piece(struct attn_model *m, const struct attn_slot *s, const struct attn_vec *piece,
                         struct attn_err *err)
 {
-    struct attn_norm *norm = norm_of(&m->w, s);
+    struct attn_norm *norm = attn_slot_norm(&m->w, s);
     if (s->piece == 0)
         *norm = (struct attn_norm){.weight = {new_weights(m, s->pieces * s->out, s->pieces), ATTN_F32}, .own = true};
     if (!norm->weight.data)
@@ -218,7 +217,7 @@ static int add_one(struct attn_model *m, struct attn_vec *v, size_t n, struct at
 /* What a norm normalises by, and how much of a row at a time. */
 static void shape_norm(struct attn_model *m, const struct attn_slot *s)
 {
-    struct attn_norm *norm = norm_of(&m->w, s);
+    struct attn_norm *norm = attn_slot_norm(&m->w, s);
     bool heads = s->part == ATTN_PART_Q_NORM || s->part == ATTN_PART_K_NORM;
     norm->rms = m->config.norm == ATTN_NORM_RMS;
     norm->span = heads && m->config.family->qk_norm != ATTN_QK_WHOLE ? m->config.dh : 0;
@@ -227,7 +226,7 @@ static void shape_norm(struct attn_model *m, const struct attn_slot *s)
 
 static int bind_norm(struct attn_model *m, const struct attn_slot *s, struct attn_vec v, struct attn_err *err)
 {
-    struct attn_norm *norm = norm_of(&m->w, s);
+    struct attn_norm *norm = attn_slot_norm(&m->w, s);
     int rc = ATTN_OK;
     if (s->is_bias)
         norm->bias = v;
@@ -250,7 +249,7 @@ static int bind_one(struct attn_model *m, const struct attn_slot *s, const struc
     if (rc)
         return rc;
     v.data = from_first(v.data, s, v.type);
-    struct attn_mat *mat = mat_of(&m->w, s);
+    struct attn_mat *mat = attn_slot_mat(&m->w, s);
     if (mat && !s->is_bias)
         *mat = (struct attn_mat){.data = v.data, .type = v.type, .in = s->in, .out = s->out, .ld = s->shape[1],
                                  .transposed = s->transposed, .group = s->group, .step = s->step, .paired = s->paired};
@@ -469,7 +468,7 @@ static int fill_plain_norms(struct attn_model *m, struct attn_err *err)
     for (enum attn_part p = 0; p < ATTN_PARTS; p++)
         for (size_t layer = 0; attn_layout_plain_norm(c, p) && layer < (attn_part_in_block(p) ? c->L : 1); layer++) {
             const struct attn_slot at = {.part = p, .layer = layer};
-            *norm_of(&m->w, &at) = (struct attn_norm){.weight = {ones, ATTN_F32}};
+            *attn_slot_norm(&m->w, &at) = (struct attn_norm){.weight = {ones, ATTN_F32}};
             shape_norm(m, &at);
         }
     return ATTN_OK;

@@ -251,7 +251,7 @@ static int put_rope(struct attn_out *out, const struct attn_gguf_model *m, const
 
 static void put_tied(struct attn_out *out, const struct attn_gguf_model *m)
 {
-    put_flag(out, "tie_word_embeddings", !has(m, "output.weight"));
+    put_flag(out, "tie_word_embeddings", m->tied || !has(m, "output.weight"));
 }
 
 static bool has_attention_bias(const struct attn_gguf_model *m)

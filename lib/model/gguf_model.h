@@ -18,6 +18,7 @@ struct attn_gguf_model {
     struct attn_gguf_part *part; size_t n;      /* the shards in their order; the first has the metadata */
     const struct attn_gguf *meta;
     const struct attn_gguf_arch *arch;
+    bool tied;                          /* the output layer is known to be a copy of the embedding */
     struct attn_family family;          /* how the tensors are named and stored: see attn_gguf_family */
 };
 

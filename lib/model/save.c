@@ -1,5 +1,5 @@
 /* attn_model_save: writes an open model as a Hugging Face directory: config.json, model.safetensors and the tokenizer's
- * files. */
+ * files.  A GGUF model has them made (gguf_save.c). */
 #include "attn_tools.h"
 
 #include <stdlib.h>
@@ -7,6 +7,9 @@
 
 #include "base/err.h"
 #include "base/folder.h"
+#include "base/narrow.h"
+#include "base/size.h"
+#include "compute/vec.h"
 #include "io/safetensors.h"
 #include "model/model.h"
 
@@ -20,6 +23,11 @@ enum { COPIED = sizeof copied / sizeof *copied };
 
 static const char weights_file[] = "model.safetensors";
 
+static bool has_file(const struct attn_model *m, const char *file)
+{
+    return m->source.gguf ? attn_gguf_saves(m, file) : attn_source_has(&m->source, file);
+}
+
 static int check_there(const struct attn_model *m, const char *dir, bool replace, struct attn_err *err)
 {
     static const char *const weights[] = {weights_file, "model.safetensors.index.json", "pytorch_model.bin",
@@ -31,7 +39,7 @@ static int check_there(const struct attn_model *m, const char *dir, bool replace
         if (!attn_folder_has(dir, copied[i]))
             continue;
         found = copied[i];
-        if (replace && !attn_source_has(&m->source, found))
+        if (replace && !has_file(m, found))
             return attn_fail(err, ATTN_EUSAGE, "%s: there is %s, which model %s lacks: the two would not belong "
                                                "together; remove it first", dir, found, m->source.name);
     }
@@ -62,28 +70,138 @@ static size_t list_tensors(const struct attn_model *m, struct attn_st_tensor *li
     return n;
 }
 
+/* ---- weights that are made ---- */
+
+/* As other files have them: larger elements first, then by name. */
+static int in_order(const void *a, const void *b)
+{
+    const struct attn_st_tensor *x = *(const struct attn_st_tensor *const *)a,
+                                *y = *(const struct attn_st_tensor *const *)b;
+    size_t x_size = attn_st_element(x->dtype), y_size = attn_st_element(y->dtype);
+    return x_size != y_size ? (x_size > y_size ? -1 : 1) : strcmp(x->name, y->name);
+}
+
+static int write_each(struct attn_out *out, const struct attn_st_tensor *t, const struct attn_st_tensor **order, size_t n,
+                      const struct attn_save_maker *by, const struct attn_save_opts *o, struct attn_err *err)
+{
+    uint64_t done = 0, all = 0;
+    int rc = ATTN_OK;
+    for (size_t i = 0; i < n; i++)
+        all += t[i].bytes;
+    for (size_t i = 0; i < n && !rc; i++) {
+        size_t numbers = order[i]->count * sizeof(float);
+        float *x = calloc(1, larger(numbers, order[i]->bytes) + 1);
+        rc = x ? by->make(by->self, (size_t)(order[i] - t), x, err) :
+             attn_no_memory(err, NULL, "for tensor '%s'", order[i]->name);
+        if (!rc)
+            attn_out_write(out, x, order[i]->bytes);
+        done += order[i]->bytes;
+        if (!rc && o->step && order[i]->bytes)
+            rc = o->step(o->self, done, all, err);
+        free(x);
+    }
+    return rc;
+}
+
+int attn_save_made(struct attn_out *out, const struct attn_st_tensor *t, size_t n, const struct attn_save_maker *by,
+                   const struct attn_save_opts *o, struct attn_err *err)
+{
+    const struct attn_st_tensor **order = calloc(n + 1, sizeof *order);
+    struct attn_st_tensor *header = calloc(n + 1, sizeof *header);
+    int rc = order && header ? ATTN_OK : attn_no_memory(err, NULL, "for a list of %zu tensors", n);
+    for (size_t i = 0; i < n && !rc; i++)
+        order[i] = &t[i];
+    if (!rc && n)
+        qsort(order, n, sizeof *order, in_order);
+    for (size_t i = 0; i < n && !rc; i++)
+        header[i] = *order[i];
+    if (!rc)
+        rc = attn_st_write_header(out, header, n, err);
+    if (!rc)
+        rc = write_each(out, t, order, n, by, o, err);
+    free(order);
+    free(header);
+    return rc;
+}
+
+/* Tensors in another type than they are stored in. */
+struct retyping { const struct attn_st_tensor *from; struct attn_st_tensor *to; };
+
+static int retype(void *self, size_t i, float *to, struct attn_err *err)
+{
+    const struct retyping *r = self;
+    const struct attn_st_tensor *t = &r->from[i];
+    enum attn_dtype type;
+    if (!attn_dtype_named(t->dtype, &type)) {           /* a mask of whole numbers, say */
+        memcpy(to, t->data, t->bytes);
+        return ATTN_OK;
+    }
+    unsigned char *aligned = malloc(t->bytes + 1);
+    if (!aligned)
+        return attn_no_memory(err, NULL, "for tensor '%s'", t->name);
+    memcpy(aligned, t->data, t->bytes);
+    attn_vec_widen(to, aligned, type, 0, t->count);
+    free(aligned);
+    return attn_narrow(attn_narrow_find(r->to[i].dtype), to, t->count, t->name, err);
+}
+
+static int write_retyped(struct attn_out *out, const struct attn_st_tensor *list, size_t n,
+                         const struct attn_save_opts *o, struct attn_err *err)
+{
+    struct retyping r = {list, calloc(n + 1, sizeof *r.to)};
+    enum attn_dtype type;
+    for (size_t i = 0; r.to && i < n; i++) {
+        r.to[i] = list[i];
+        if (!attn_dtype_named(list[i].dtype, &type))
+            continue;
+        r.to[i].dtype = o->dtype;
+        r.to[i].bytes = list[i].count * attn_st_element(o->dtype);
+    }
+    int rc = r.to ? attn_save_made(out, r.to, n, &(struct attn_save_maker){retype, &r}, o, err) :
+             attn_no_memory(err, NULL, "for a list of %zu tensors", n);
+    free(r.to);
+    return rc;
+}
+
+static int write_list(struct attn_out *out, const struct attn_st_tensor *list, size_t n, const struct attn_save_opts *o,
+                      struct attn_err *err)
+{
+    const struct attn_st_progress progress = {o->step, o->self};
+    return o->dtype ? write_retyped(out, list, n, o, err) : attn_st_write_telling(out, list, n, &progress, err);
+}
+
 static int write_weights(struct attn_out *out, const struct attn_model *m, const struct attn_save_opts *o,
                          size_t *tensors, struct attn_err *err)
 {
-    const struct attn_st_progress progress = {o->step, o->self};
+    if (m->source.gguf)
+        return attn_gguf_save_weights(out, m, o, tensors, err);
     struct attn_st_tensor *list = calloc(m->weights.tensors + 1, sizeof *list);
     bool *used = calloc(m->weights.tensors + 1, sizeof *used);
     int rc = ATTN_OK;
     if (!list || !used)
         rc = attn_no_memory(err, NULL, "for a list of %zu tensors", m->weights.tensors);
     else
-        rc = attn_st_write_telling(out, list, *tensors = list_tensors(m, list, used), &progress, err);
+        rc = write_list(out, list, *tensors = list_tensors(m, list, used), o, err);
     free(list);
     free(used);
     return rc;
+}
+
+static int make_file(struct attn_out **out, const struct attn_model *m, const char *dir, const char *file,
+                     struct attn_err *err)
+{
+    int rc = attn_folder_open(out, dir, file, err);
+    return rc ? rc : attn_gguf_save_file(*out, m, file, err);
 }
 
 static int copy_file(struct attn_out **out, const struct attn_model *m, const char *dir, const char *file,
                      struct attn_err *err)
 {
     struct attn_map map;
-    if (!attn_source_has(&m->source, file))
+    if (!has_file(m, file))
         return ATTN_OK;
+    if (m->source.gguf)
+        return make_file(out, m, dir, file, err);
     int rc = attn_source_open(&m->source, file, SIZE_MAX, &map, err);
     if (rc)
         return rc;
@@ -125,6 +243,8 @@ int attn_model_save(const struct attn_model *m, const char *dir, const struct at
 {
     static const struct attn_save_opts usual;
     struct attn_held held;
+    if (o && o->dtype && !attn_narrow_find(o->dtype))
+        return attn_fail(err, ATTN_EUSAGE, "weights cannot be written as '%s', expected F32, F16 or BF16", o->dtype);
     int rc = attn_folder_begin(&held, dir, err);
     if (!rc)
         rc = attn_model_save_held(m, dir, o ? o : &usual, tensors, err);

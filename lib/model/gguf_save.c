@@ -1,0 +1,207 @@
+/* gguf_save.c - writes a GGUF model as the Hugging Face directory that it was made from.
+ *
+ * The configuration that was made of the metadata says which tensors that directory has, and their shapes; each part of
+ * the model has a view of its numbers, whatever tensor and order of rows the file keeps them in.  So a tensor is made
+ * by writing its parts' numbers where the family has them. */
+#include "attn_tools.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/err.h"
+#include "base/grow.h"
+#include "base/narrow.h"
+#include "base/out.h"
+#include "compute/vec.h"
+#include "io/safetensors.h"
+#include "model/gguf_model.h"
+#include "model/layout.h"
+#include "model/model.h"
+
+struct saving {
+    const struct attn_model *m;
+    const struct attn_save_opts *o;
+    struct attn_config config;          /* as the directory's config.json says */
+    struct attn_strings names;          /* of the tensors */
+    struct attn_st_tensor *tensor; size_t room;                     /* [names.n] */
+    struct made { struct attn_slot slot; size_t tensor; } *made; size_t n, made_room;       /* parts, in the order of the
+                                                                                             * forward pass */
+};
+
+static int no_memory(struct attn_err *err)
+{
+    return attn_no_memory(err, NULL, "to convert a GGUF model");
+}
+
+/* ---- what there is --------------------------------------------------------------------- */
+
+/* The numbers of a part: a matrix, or a vector. */
+struct numbers { const struct attn_mat *mat; struct attn_vec vec; };
+
+static struct numbers numbers_of(const struct attn_model *m, const struct attn_slot *s)
+{
+    struct attn_weights *w = (struct attn_weights *)&m->w;          /* which only lends addresses */
+    const struct attn_mat *mat = attn_slot_mat(w, s);
+    if (mat)
+        return (struct numbers){mat, s->is_bias ? mat->bias : (struct attn_vec){mat->data, mat->type}};
+    const struct attn_norm *norm = attn_slot_norm(w, s);
+    return (struct numbers){NULL, s->is_bias ? norm->bias : norm->weight};
+}
+
+/* What the numbers of a stored type are written in. */
+static const char *type_for(const struct saving *s, enum attn_dtype stored)
+{
+    return s->o->dtype ? s->o->dtype : attn_dtype_in_blocks(stored) ? "F16" : attn_dtypes[stored].name;
+}
+
+static int add_part(struct saving *s, const struct attn_slot *slot, enum attn_dtype stored, struct attn_err *err)
+{
+    size_t n = s->names.n, i = attn_strings_add(&s->names, slot->name, strlen(slot->name));
+    struct made *made = attn_grow(s->made, &s->made_room, s->n + 1, sizeof *made);
+    s->made = made ? made : s->made;
+    struct attn_st_tensor *t = i == ATTN_STRINGS_NONE ? NULL : attn_grow(s->tensor, &s->room, i + 1, sizeof *t);
+    if (!made || !t)
+        return no_memory(err);
+    s->tensor = t;
+    made[s->n++] = (struct made){*slot, i};
+    const char *type = type_for(s, stored);
+    if (i == n)
+        t[i] = (struct attn_st_tensor){.dtype = type, .ndim = slot->ndim, .shape = {slot->shape[0], slot->shape[1]}};
+    else if (strcmp(t[i].dtype, type) != 0)
+        t[i].dtype = "F32";             /* which holds the numbers of both */
+    return ATTN_OK;
+}
+
+/* Biases that the family may have and the file has not are left out. */
+static int list_parts(struct saving *s, struct attn_err *err)
+{
+    struct attn_layout walk = attn_layout_start(&s->config);
+    struct attn_slot slot;
+    int rc = ATTN_OK;
+    while (!rc && attn_layout_next(&walk, &slot)) {
+        struct attn_vec v = numbers_of(s->m, &slot).vec;
+        if (v.data)
+            rc = add_part(s, &slot, v.type, err);
+        else if (slot.required)
+            rc = attn_fail(err, ATTN_EFORMAT, "%s: has nothing for '%s', which a directory of family %s must have",
+                           s->m->source.dir, slot.name, s->config.family->name);
+    }
+    for (size_t i = 0; i < s->names.n && !rc; i++) {
+        struct attn_st_tensor *t = &s->tensor[i];
+        t->name = attn_strings_at(&s->names, i, NULL);
+        t->count = t->shape[0] * (t->ndim > 1 ? t->shape[1] : 1);   /* no more than the file has */
+        t->bytes = t->count * attn_st_element(t->dtype);
+    }
+    return rc;
+}
+
+/* ---- making a tensor ------------------------------------------------------------------- */
+
+/* Where output j of a part is in its tensor. */
+static size_t place_of(const struct attn_slot *s, size_t j)
+{
+    return s->first + (s->group ? j / s->group * s->step + j % s->group : j);
+}
+
+/* A table's rows, a matrix by outputs as rows, or as columns.  row: room for one. */
+static void put_matrix(float *to, const struct attn_slot *s, const struct attn_mat *w, float *row)
+{
+    size_t width = s->shape[1];
+    if (!w->transposed)
+        for (size_t i = 0; i < w->in; i++)
+            attn_vec_widen(to + (i + s->first) * width, w->data, w->type, i * w->ld, w->out);
+    for (size_t j = 0; w->transposed && j < w->out; j++) {
+        size_t at = attn_mat_index(w, j) * w->ld, place = place_of(s, j);
+        attn_vec_widen(s->transposed ? to + place * width : row, w->data, w->type, at, w->in);
+        for (size_t i = 0; !s->transposed && i < w->in; i++)
+            to[i * width + place] = row[i];
+    }
+}
+
+static void put_vector(float *to, const struct attn_slot *s, const struct numbers *x, bool from_one)
+{
+    for (size_t j = 0; j < s->out; j++) {
+        size_t at = x->mat ? attn_mat_index(x->mat, j) : s->piece * s->out + j;
+        float *y = &to[x->mat ? place_of(s, j) : j];
+        attn_vec_widen(y, x->vec.data, x->vec.type, at, 1);
+        if (!x->mat && !s->is_bias && from_one)
+            *y -= 1;
+    }
+}
+
+static int make_tensor(void *self, size_t tensor, float *to, struct attn_err *err)
+{
+    const struct saving *s = self;
+    for (size_t i = 0; i < s->n; i++) {
+        const struct attn_slot *slot = &s->made[i].slot;
+        if (s->made[i].tensor != tensor)
+            continue;
+        struct numbers x = numbers_of(s->m, slot);
+        if (!x.mat || slot->is_bias) {
+            put_vector(to, slot, &x, s->config.norm_from_one);
+            continue;
+        }
+        float *row = malloc((x.mat->in + 1) * sizeof *row);
+        if (!row)
+            return no_memory(err);
+        put_matrix(to, slot, x.mat, row);
+        free(row);
+    }
+    return attn_narrow(attn_narrow_find(s->tensor[tensor].dtype), to, s->tensor[tensor].count, s->tensor[tensor].name,
+                       err);
+}
+
+/* ---- writing --------------------------------------------------------------------------- */
+
+/* The model as it is saved: an output layer that is a copy of the embedding need not be stored. */
+static struct attn_gguf_model tied(const struct attn_model *m)
+{
+    struct attn_gguf_model g = *m->source.gguf;
+    const struct attn_st_tensor *embed = attn_gguf_model_tensor(&g, "token_embd.weight"),
+                                *output = attn_gguf_model_tensor(&g, "output.weight");
+    g.tied = embed && output && embed->bytes == output->bytes && !strcmp(embed->dtype, output->dtype) &&
+             !memcmp(embed->data, output->data, embed->bytes) && !m->w.unembed.bias.data;
+    return g;
+}
+
+int attn_gguf_save_weights(struct attn_out *out, const struct attn_model *m, const struct attn_save_opts *o,
+                           size_t *tensors, struct attn_err *err)
+{
+    struct attn_gguf_model g = tied(m);
+    struct saving s = {.m = m, .o = o};
+    char *text = NULL;
+    size_t len = 0;
+    int rc = attn_gguf_model_text(&g, "config.json", &text, &len, err);
+    if (!rc)
+        rc = attn_config_read(&s.config, text, len, "config.json", err);
+    free(text);
+    if (!rc)
+        rc = list_parts(&s, err);
+    if (!rc)
+        rc = attn_save_made(out, s.tensor, s.names.n, &(struct attn_save_maker){make_tensor, &s}, o, err);
+    *tensors = s.names.n;
+    attn_config_free(&s.config);
+    attn_strings_free(&s.names);
+    free(s.tensor);
+    free(s.made);
+    return rc;
+}
+
+/* tokenizer.json says all that tokenizer.model does. */
+bool attn_gguf_saves(const struct attn_model *m, const char *file)
+{
+    return !strcmp(file, "tokenizer.json") ? attn_gguf_has_tokenizer(m->source.gguf) :
+           strcmp(file, "tokenizer.model") && attn_gguf_model_has(m->source.gguf, file);
+}
+
+int attn_gguf_save_file(struct attn_out *out, const struct attn_model *m, const char *file, struct attn_err *err)
+{
+    struct attn_gguf_model g = tied(m);
+    char *text = NULL;
+    size_t len = 0;
+    int rc = attn_gguf_model_text(&g, file, &text, &len, err);
+    if (!rc)
+        attn_out_write(out, text, len);
+    free(text);
+    return rc;
+}

@@ -588,6 +588,14 @@ struct attn_save_opts {
 int attn_model_save(const struct attn_model *m, const char *dir, const struct attn_save_opts *o, size_t *tensors,
                     struct attn_err *err);
 
+/* What a file of a course, such as a ckpt.pt without its training's settings, does not say and attn_model_open asks for;
+ * 0 or NULL: nothing is given.  as: what wrote it, "nanogpt", "mingpt", "lecture" or "lecture-video", whose scores are
+ * divided by the root of the width; vocab: a file of tokens and ids, or any tokenizer's file, or a directory with such
+ * files; activation: of the MLP, "gelu", "gelu_new" or "relu". */
+struct attn_lacking { const char *as, *vocab, *activation; size_t n_head; uint64_t reserved[4]; };
+int attn_model_open_with(struct attn_model **out, const char *name, const struct attn_lacking *given,
+                         struct attn_err *err);
+
 /* The models that attn_model_open finds by name: built in, in ATTN_MODEL_PATH, installed, and in Hugging Face's cache.
  * path is NULL for what is built in; a name that is taken is replaced by the path. */
 struct attn_listed { const char *name, *path, *where; uint64_t reserved[2]; };

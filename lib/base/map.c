@@ -90,6 +90,15 @@ static int take(struct attn_map *out, int fd, const struct stat *st, const char 
     return read_stream(out, fd, st, name, limit, err);
 }
 
+bool attn_map_copy(struct attn_map *out, const void *data, size_t len)
+{
+    void *copy = malloc(len ? len : 1);
+    if (copy)
+        memcpy(copy, data, len);
+    *out = (struct attn_map){.data = copy, .len = copy ? len : 0, .owned = copy};
+    return copy;
+}
+
 int attn_map_file(struct attn_map *out, int fd, const char *name, struct attn_err *err)
 {
     struct stat st;

@@ -18,6 +18,9 @@ struct attn_map { const unsigned char *data; size_t len; bool mapped, owned; str
  * standard input. */
 int attn_map_open(struct attn_map *out, const char *path, size_t limit, struct attn_err *err);
 
+/* A copy of bytes that do not live as long; false: no memory. */
+bool attn_map_copy(struct attn_map *out, const void *data, size_t len);
+
 /* A file that we have written; it is at its end. */
 int attn_map_file(struct attn_map *out, int fd, const char *name, struct attn_err *err);
 

@@ -309,11 +309,18 @@ static const char *refer(struct attn_pickle *p, unsigned arg)
     return enclose(p, ATTN_PICKLED_REFERENCE, 1);
 }
 
-/* A state_dict has an attribute, _metadata, with the versions of its modules; nothing else may have any. */
+/* Whether a value is what a call of this function gives. */
+static bool calls(const struct attn_pickle *p, const struct attn_pickled *v, const char *name)
+{
+    return v->type == ATTN_PICKLED_CALL && !strcmp(p->allowed[p->box[v->is.box].item[0].is.whole], name);
+}
+
+/* A state_dict has an attribute, _metadata, with the versions of its modules, and a dtype of NumPy its byte order;
+ * nothing else may have any. */
 static const char *drop_attributes(struct attn_pickle *p, unsigned arg)
 {
     (void)arg;
-    if (p->n < 2 || p->stack[p->n - 2].type != ATTN_PICKLED_DICT)
+    if (p->n < 2 || (p->stack[p->n - 2].type != ATTN_PICKLED_DICT && !calls(p, &p->stack[p->n - 2], "numpy.dtype")))
         return "gives attributes to what is no dictionary";
     p->n--;
     return NULL;
@@ -357,6 +364,7 @@ static const struct instruction instructions[] = {
     {put_int, 1, 'K'}, {put_int, 2, 'M'}, {put_int, 4, 'J'}, {put_long, 1, 0x8a}, {put_long, 4, 0x8b},
     {put_real, 8, 'G'},
     {put_text, 4, 'X'}, {put_text, 1, 0x8c}, {put_text, 8, 0x8d}, {put_text, 1, 'U'}, {put_text, 4, 'T'},
+    {put_text, 1, 'C'}, {put_text, 4, 'B'},
     {enclose_some, 0, ')'}, {enclose_some, 1, 0x85}, {enclose_some, 2, 0x86}, {enclose_some, 3, 0x87},
     {enclose_marked, 0, 't'},
     {put_empty, ATTN_PICKLED_DICT, '}'}, {put_empty, ATTN_PICKLED_LIST, ']'},

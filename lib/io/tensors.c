@@ -3,6 +3,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "base/grow.h"
+
 void attn_st_close(struct attn_st *st)
 {
     if (!st)
@@ -30,6 +32,30 @@ const struct attn_st_tensor *attn_st_find(const struct attn_st *st, const char *
 {
     size_t i = attn_strings_find(&st->names, name, strlen(name));
     return i == ATTN_STRINGS_NONE ? NULL : &st->tensor[st->index ? st->index[i] : i];
+}
+
+void *attn_st_keep(struct attn_st *st, size_t bytes)
+{
+    void **copy = attn_grow(st->copy, &st->copy_room, st->copies + 1, sizeof *copy);
+    st->copy = copy ? copy : st->copy;
+    return copy ? copy[st->copies++] = malloc(bytes ? bytes : 1) : NULL;
+}
+
+bool attn_st_add(struct attn_st *st, const char *name, const struct attn_st_tensor *t)
+{
+    size_t n = st->names.n;
+    struct attn_st_tensor *more = attn_grow(st->tensor, &st->room, n + 1, sizeof *more);
+    st->tensor = more ? more : st->tensor;
+    if (!more || attn_strings_add(&st->names, name, strlen(name)) != n)
+        return false;
+    more[n] = *t;
+    return true;
+}
+
+void attn_st_name(struct attn_st *st)
+{
+    for (size_t i = 0; i < st->names.n; i++)
+        st->tensor[i].name = attn_strings_at(&st->names, i, NULL);
 }
 
 const struct attn_st_dtype attn_st_dtypes[] = {

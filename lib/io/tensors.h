@@ -31,6 +31,13 @@ size_t attn_st_count(const struct attn_st *st);
 const struct attn_st_tensor *attn_st_at(const struct attn_st *st, size_t i);
 const struct attn_st_tensor *attn_st_find(const struct attn_st *st, const char *name);  /* NULL: not there */
 
+/* For readers of formats.  Room of so many bytes that lives as long as st, aligned for any element; NULL: no memory. */
+void *attn_st_keep(struct attn_st *st, size_t bytes);
+/* Adds a tensor whose name is new; its name is copied, its bytes are the caller's.  Names may move until all are there:
+ * attn_st_name then fills them in.  False: no memory, or the name is there already. */
+bool attn_st_add(struct attn_st *st, const char *name, const struct attn_st_tensor *t);
+void attn_st_name(struct attn_st *st);
+
 extern const struct attn_st_dtype { const char *name; size_t bytes; } attn_st_dtypes[];     /* ends with a NULL name */
 size_t attn_st_element(const char *dtype);                          /* bytes of one element; 0: no such dtype */
 /* "[2, 3]" into buf. */

@@ -5,12 +5,12 @@
 
 #include "base/err.h"
 #include "base/grow.h"
-#include "io/pickle.h"
+#include "io/pickle_tree.h"
 #include "io/zip.h"
 
 /* ---- what a pickle of tensors may name ------------------------------------------------- */
 
-enum role { ROLE_STORAGE, ROLE_DTYPE, ROLE_TENSOR, ROLE_PARAMETER, ROLE_DICT };
+enum role { ROLE_STORAGE, ROLE_DTYPE, ROLE_TENSOR, ROLE_PARAMETER, ROLE_DICT, ROLE_OTHER };
 
 static const struct known { const char *name; enum role role; const char *dtype; } known[] = {
     {"torch.FloatStorage", ROLE_STORAGE, "F32"}, {"torch.HalfStorage", ROLE_STORAGE, "F16"},
@@ -27,7 +27,11 @@ static const struct known { const char *name; enum role role; const char *dtype;
     {"torch.float8_e5m2", ROLE_DTYPE, "F8_E5M2"},
     {"torch._utils._rebuild_tensor", ROLE_TENSOR, NULL}, {"torch._utils._rebuild_tensor_v2", ROLE_TENSOR, NULL},
     {"torch._utils._rebuild_tensor_v3", ROLE_TENSOR, NULL}, {"torch._utils._rebuild_parameter", ROLE_PARAMETER, NULL},
-    {"collections.OrderedDict", ROLE_DICT, NULL}
+    {"collections.OrderedDict", ROLE_DICT, NULL},
+    /* numbers and types that stand beside the tensors of a training; what they would build is left out */
+    {"torch.Size", ROLE_OTHER, NULL}, {"torch.device", ROLE_OTHER, NULL}, {"numpy.dtype", ROLE_OTHER, NULL},
+    {"numpy.core.multiarray.scalar", ROLE_OTHER, NULL}, {"numpy._core.multiarray.scalar", ROLE_OTHER, NULL},
+    {"_codecs.encode", ROLE_OTHER, NULL}
 };
 enum { KNOWN = sizeof known / sizeof *known };
 
@@ -46,6 +50,7 @@ struct reader {
     struct attn_strings keys;                               /* of storages, in the order of first mention */
     struct storage *storage; size_t storage_room;
     struct place *place; size_t place_room;                 /* [st->names.n] */
+    bool nested;                                            /* the tensors may be in a dictionary of the root */
     size_t may_copy;                                        /* bytes that copies of tensors may still have */
 };
 
@@ -185,9 +190,21 @@ static int add_tensor(struct reader *r, const struct attn_pickled *key, const st
     return read_tensor(r, v, attn_strings_at(&st->names, n, NULL), err);
 }
 
+/* The dictionary of tensors: the root, or where a training has it. */
+static const struct attn_pickled *find_state(const struct reader *r)
+{
+    static const char *const names[] = {"model", "model_state_dict", "model_state", "state_dict"};
+    struct attn_pickle_box b = attn_pickle_items(&r->pickle, &r->pickle.root);
+    for (size_t k = 0; k < sizeof names / sizeof *names && r->nested; k++)
+        for (size_t i = 0; i + 1 < b.n && r->pickle.root.type == ATTN_PICKLED_DICT; i += 2)
+            if (attn_pickle_is(&b.item[i], names[k]) && b.item[i + 1].type == ATTN_PICKLED_DICT)
+                return &b.item[i + 1];
+    return &r->pickle.root;
+}
+
 static int read_dictionary(struct reader *r, struct attn_err *err)
 {
-    struct attn_pickle_box b = attn_pickle_items(&r->pickle, &r->pickle.root);
+    struct attn_pickle_box b = attn_pickle_items(&r->pickle, find_state(r));
     int rc = ATTN_OK;
     if (r->pickle.root.type != ATTN_PICKLED_DICT)
         return attn_fail(err, ATTN_EFORMAT, "%s: the pickle holds %s, expected a dictionary of tensors: save the "
@@ -305,6 +322,20 @@ static int check_system(struct reader *r, size_t *at, struct attn_err *err)
     return little ? ATTN_OK : malformed(r, "its numbers are not little-endian: save it on such a machine", err);
 }
 
+/* Takes note of the storages of all tensors, those of an optimizer included: their bytes follow each other. */
+static int note_storages(struct reader *r, struct attn_err *err)
+{
+    int rc = ATTN_OK;
+    for (size_t i = 0; i < r->pickle.boxes && !rc && r->nested; i++)
+        for (size_t k = 0; k < r->pickle.box[i].n && !rc; k++) {
+            const struct attn_pickled *v = &r->pickle.box[i].item[k];
+            const char *dtype;
+            size_t at;
+            rc = v->type == ATTN_PICKLED_REFERENCE ? read_storage(r, v, "of the optimizer", &at, &dtype, err) : ATTN_OK;
+        }
+    return rc;
+}
+
 /* Finds one storage's bytes, which follow the number of its elements. */
 static int take_bytes(struct reader *r, const struct attn_pickled *key, size_t *at, struct attn_err *err)
 {
@@ -359,24 +390,19 @@ static int read_legacy(struct reader *r, struct attn_err *err)
     r->st->header = r->bytes;
     r->st->header_len = r->pickle.at;
     rc = read_dictionary(r, err);
+    if (!rc)
+        rc = note_storages(r, err);
     return rc ? rc : read_legacy_storages(r, r->pickle.at, err);
 }
 
 /* ---- from storages to tensors ---------------------------------------------------------- */
-
-static void *keep(struct attn_st *st, size_t bytes)
-{
-    void **copy = attn_grow(st->copy, &st->copy_room, st->copies + 1, sizeof *copy);
-    st->copy = copy ? copy : st->copy;
-    return copy ? copy[st->copies++] = malloc(bytes ? bytes : 1) : NULL;
-}
 
 /* Copies a storage whose elements are not aligned, as in files of the older form, once for all its tensors. */
 static int align(struct reader *r, struct storage *s, struct attn_err *err)
 {
     if ((uintptr_t)s->data % (s->untyped ? sizeof(uint64_t) : s->element) == 0)
         return ATTN_OK;
-    void *copy = keep(r->st, s->bytes);
+    void *copy = attn_st_keep(r->st, s->bytes);
     if (!copy)
         return attn_no_memory(err, r->name, "to align %zu bytes", s->bytes);
     s->data = memcpy(copy, s->data, s->bytes);
@@ -420,7 +446,7 @@ static int copy_tensor(struct reader *r, struct attn_st_tensor *t, const struct 
         return bad_tensor(r, t->name, "its elements do not lie row after row, and there are more of them than the file "
                                       "has", err);
     r->may_copy -= t->bytes;
-    unsigned char *copy = keep(r->st, t->bytes);
+    unsigned char *copy = attn_st_keep(r->st, t->bytes);
     if (!copy)
         return attn_no_memory(err, r->name, "to copy tensor '%s'", t->name);
     gather(copy, from, t, p, t->bytes / t->count);
@@ -486,15 +512,25 @@ static int read_any(struct reader *r, struct attn_err *err)
                      err);
 }
 
-int attn_torch_open(struct attn_st **out, const unsigned char *bytes, size_t len, const char *name,
-                    struct attn_err *err)
+/* What stands beside the tensors; nothing if the root is their dictionary. */
+static int take_beside(const struct reader *r, cJSON **beside, struct attn_err *err)
 {
-    struct reader r = {.st = calloc(1, sizeof *r.st), .name = name, .bytes = bytes, .len = len};
+    const struct attn_pickled *state = find_state(r);
+    *beside = state == &r->pickle.root ? cJSON_CreateObject() : attn_pickle_tree(&r->pickle, &r->pickle.root, state);
+    return *beside ? ATTN_OK : attn_no_memory(err, r->name, "for what stands beside its tensors");
+}
+
+static int open_with(struct attn_st **out, cJSON **beside, const unsigned char *bytes, size_t len, const char *name,
+                     struct attn_err *err)
+{
+    struct reader r = {.st = calloc(1, sizeof *r.st), .name = name, .bytes = bytes, .len = len, .nested = beside};
     for (size_t i = 0; i < KNOWN; i++)
         r.allowed[i] = known[i].name;
     int rc = r.st ? read_any(&r, err) : no_memory(&r, err);
     if (!rc)
         rc = place_all(&r, err);
+    if (!rc && beside)
+        rc = take_beside(&r, beside, err);
     attn_pickle_free(&r.pickle);
     attn_strings_free(&r.keys);
     free(r.storage);
@@ -504,4 +540,17 @@ int attn_torch_open(struct attn_st **out, const unsigned char *bytes, size_t len
     else
         *out = r.st;
     return rc;
+}
+
+int attn_torch_open(struct attn_st **out, const unsigned char *bytes, size_t len, const char *name,
+                    struct attn_err *err)
+{
+    return open_with(out, NULL, bytes, len, name, err);
+}
+
+int attn_torch_open_checkpoint(struct attn_st **out, cJSON **beside, const unsigned char *bytes, size_t len,
+                               const char *name, struct attn_err *err)
+{
+    *beside = NULL;
+    return open_with(out, beside, bytes, len, name, err);
 }

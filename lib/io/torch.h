@@ -8,11 +8,17 @@
 #ifndef ATTN_IO_TORCH_H
 #define ATTN_IO_TORCH_H
 
+#include "base/tree.h"
 #include "io/tensors.h"
 
 /* Reads from memory that the caller keeps alive; tensors are in the order of the dictionary.  `name` is for
  * messages. */
 int attn_torch_open(struct attn_st **out, const unsigned char *bytes, size_t len, const char *name,
                     struct attn_err *err);
+/* The same for what a training saves: the tensors may be in a dictionary "model", "model_state_dict", "model_state" or
+ * "state_dict" beside others.  *beside becomes what stands beside them (pickle_tree.h), an object, to be freed by
+ * cJSON_Delete. */
+int attn_torch_open_checkpoint(struct attn_st **out, cJSON **beside, const unsigned char *bytes, size_t len,
+                               const char *name, struct attn_err *err);
 
 #endif

@@ -84,7 +84,7 @@ static const struct attn_family native = {
 #define FAMILIES(each) \
     each(gpt2) each(gpt_neo) each(gpt_neox) each(llama) each(mistral) each(qwen2) each(qwen3) each(gemma) each(gemma2) \
     each(gemma3_text) each(phi) each(phi3) each(olmo2) each(smollm3) each(granite) each(stablelm) \
-    each(starcoder2) each(gptj) each(opt) each(bloom) each(falcon)
+    each(starcoder2) each(gptj) each(opt) each(bloom) each(falcon) each(nanogpt)
 #define DECLARE(name) extern const struct attn_family attn_##name;
 #define ADDRESS(name) &attn_##name,
 FAMILIES(DECLARE)

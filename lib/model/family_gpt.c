@@ -45,6 +45,65 @@ const struct attn_family attn_gpt2 = {
         [ATTN_PART_NORM_FINAL] = {.path = "ln_f"}, [ATTN_PART_UNEMBED] = {.path = "lm_head", .storage = ATTN_OUT_IN}}
 };
 
+/* ---- nanoGPT and minGPT ------------------------------------------------------------------
+ *
+ * GPT-2 with matrices [out, in], an exact GELU unless the file says otherwise, and biases everywhere or nowhere.  So is
+ * the model of the lecture "Let's build GPT" once the matrices of its heads are side by side: only its q, k and v have
+ * no bias. */
+
+static const struct attn_key nanogpt_keys[] = {
+    COMMON_KEYS_BUT_SCALE,
+    {"block_size", ATTN_KEY_SIZE, FIELD(n_ctx), NULL, NULL},
+    {"n_embd", ATTN_KEY_SIZE, FIELD(d), NULL, NULL},
+    {"n_layer", ATTN_KEY_SIZE, FIELD(L), NULL, NULL},
+    {"n_head", ATTN_KEY_SIZE, FIELD(H), NULL, NULL},
+    {"n_inner", ATTN_KEY_MAYBE, FIELD(m), NULL, NULL},
+    {"activation_function", ATTN_KEY_CHOICE, FIELD(mlp), attn_plain_mlps, NULL},
+    {"bias", ATTN_KEY_FLAG, FIELD(bias), NULL, NULL},
+    {"qkv_bias", ATTN_KEY_FLAG, FIELD(attention_bias), NULL, NULL},
+    {"attention_multiplier", ATTN_KEY_REAL, FIELD(attention_scale), NULL, NULL},
+    {0}
+};
+
+#define NANOGPT_PARTS(norm_bias) \
+        [ATTN_PART_EMBED] = {.path = "wte"}, [ATTN_PART_POS_EMBED] = {.path = "wpe"}, \
+        [ATTN_PART_NORM1] = {.path = "ln_1", .bias = norm_bias}, \
+        [ATTN_PART_Q] = {"attn.c_attn", ATTN_OUT_IN, ATTN_BESIDE, ATTN_BIAS_ASKED}, \
+        [ATTN_PART_K] = {"attn.c_attn", ATTN_OUT_IN, ATTN_BESIDE, ATTN_BIAS_ASKED}, \
+        [ATTN_PART_V] = {"attn.c_attn", ATTN_OUT_IN, ATTN_BESIDE, ATTN_BIAS_ASKED}, \
+        [ATTN_PART_O] = {.path = "attn.c_proj", .storage = ATTN_OUT_IN}, \
+        [ATTN_PART_NORM2] = {.path = "ln_2", .bias = norm_bias}, \
+        [ATTN_PART_MLP_IN] = {.path = "mlp.c_fc", .storage = ATTN_OUT_IN}, \
+        [ATTN_PART_MLP_OUT] = {.path = "mlp.c_proj", .storage = ATTN_OUT_IN}, \
+        [ATTN_PART_NORM_FINAL] = {.path = "ln_f", .bias = norm_bias}, \
+        [ATTN_PART_UNEMBED] = {.path = "lm_head", .storage = ATTN_OUT_IN}
+#define NANOGPT_REST \
+    .keys = nanogpt_keys, .prefix = "transformer.", .block = "h.", .buffers = gpt2_buffers, \
+    .required = (const char *const[]){"vocab_size", "block_size", "n_embd", "n_layer", "n_head", NULL}
+#define NANOGPT_DEFAULTS \
+    .position = ATTN_POS_LEARNED, LAYER_NORM_DEFAULTS, .mlp = ATTN_MLP_GELU, .rope_theta = 1, DECODER_DEFAULTS, \
+    .tied = true, .bias = true, .attention_bias = true
+
+static const struct attn_family nanogpt_plain = {
+    .name = "nanogpt", NANOGPT_REST, .defaults = &(const struct attn_config){NANOGPT_DEFAULTS},
+    .part = {NANOGPT_PARTS(ATTN_BIAS_NEVER)}
+};
+
+static int without_bias(const struct attn_key_reader *r, struct attn_config *c, const cJSON *root)
+{
+    (void)r, (void)root;
+    if (c->bias)
+        return ATTN_OK;
+    c->attention_bias = false;
+    c->family = &nanogpt_plain;
+    return ATTN_OK;
+}
+
+const struct attn_family attn_nanogpt = {
+    .name = "nanogpt", .more = without_bias, NANOGPT_REST, .defaults = &(const struct attn_config){NANOGPT_DEFAULTS},
+    .part = {NANOGPT_PARTS(ATTN_BIAS_MAYBE)}
+};
+
 /* ---- GPT-Neo ---------------------------------------------------------------------------
  *
  * Some layers see only a window of the text before them.  Two lists can say which: "attention_layers", with the kind of

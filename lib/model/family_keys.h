@@ -39,9 +39,10 @@
 /* What related models compute in addition; in the families that have none of it, it must be off. */
 #define NO_CAP_KEYS \
     OFF_KEY("attn_logit_softcapping"), OFF_KEY("final_logit_softcapping"), OFF_KEY("query_pre_attn_scalar")
-#define NO_MULTIPLIER_KEYS \
-    OFF_KEY("attention_multiplier"), ONE_KEY("embedding_multiplier"), ONE_KEY("residual_multiplier"), \
-        ONE_KEY("logits_scaling")
+#define NO_FACTOR_KEYS \
+    ONE_KEY("embedding_multiplier"), ONE_KEY("residual_multiplier"), ONE_KEY("logits_scaling")
+#define NO_MULTIPLIER_KEYS OFF_KEY("attention_multiplier"), NO_FACTOR_KEYS
+#define COMMON_KEYS_BUT_SCALE SHARED_KEYS, NO_CAP_KEYS, NO_FACTOR_KEYS, OFF_KEY("alibi")
 #define COMMON_KEYS SHARED_KEYS, NO_CAP_KEYS, NO_MULTIPLIER_KEYS, OFF_KEY("alibi")
 
 /* ---- what families with Llama's names share -------------------------------------------- */

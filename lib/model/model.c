@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "attn_tools.h"
 #include "base/cpu.h"
 #include "base/err.h"
 #include "base/format.h"
@@ -106,6 +107,12 @@ static int open_weights(struct attn_model *m, struct attn_err *err)
 
 int attn_model_open(struct attn_model **out, const char *name, struct attn_err *err)
 {
+    return attn_model_open_with(out, name, NULL, err);
+}
+
+int attn_model_open_with(struct attn_model **out, const char *name, const struct attn_lacking *given,
+                         struct attn_err *err)
+{
     *out = NULL;
     int rc = attn_cpu_check(err);
     if (rc)
@@ -113,7 +120,7 @@ int attn_model_open(struct attn_model **out, const char *name, struct attn_err *
     struct attn_model *m = calloc(1, sizeof *m);
     if (!m)
         return attn_no_memory(err, NULL, "for a model");
-    rc = attn_source_find(&m->source, name, err);
+    rc = attn_source_find_with(&m->source, name, given, err);
     if (!rc)
         rc = read_config(m, err);
     if (!rc)
@@ -181,7 +188,7 @@ void attn_model_info(const struct attn_model *m, struct attn_info *out)
 {
     const struct attn_config *c = &m->config;
     *out = (struct attn_info){
-        .name = m->source.name, .path = m->source.dir, .family = c->family->name,
+        .name = m->source.name, .path = attn_source_where(&m->source), .family = c->family->name,
         .position = attn_position_name(c->position), .norm = attn_norm_name(c->norm), .mlp = attn_mlp_name(c->mlp),
         .mask = c->causal ? "causal" : "none", .scale = m->scale,
         .residual = c->residual, .output_projection = c->output_projection, .tied = c->tied, .unembed = c->unembed,

@@ -9,6 +9,7 @@
 #include "base/tree.h"
 #include "io/safetensors.h"
 #include "io/torch.h"
+#include "model/course.h"
 #include "model/gguf_model.h"
 #include "model/hints.h"
 
@@ -277,11 +278,29 @@ static int borrow(struct attn_shards *out, const struct attn_gguf_model *m, stru
     return rc;
 }
 
+/* The file of a course is one shard, whose bytes belong to the source. */
+static int open_course(struct attn_shards *out, const struct attn_source *s, struct attn_err *err)
+{
+    out->shard = calloc(1, sizeof *out->shard);
+    if (!out->shard)
+        return no_memory(err);
+    struct attn_shard *sh = out->shard;
+    sh->map = (struct attn_map){.data = s->course->map.data, .len = s->course->map.len};
+    sh->path = strdup(s->course->path);
+    out->n = 1;
+    int rc = sh->path ? attn_course_weights(&sh->st, s->course, err) : no_memory(err);
+    out->tensors = rc ? 0 : attn_st_count(sh->st);
+    out->bytes = sh->map.len;
+    return rc;
+}
+
 int attn_shards_open(struct attn_shards *out, const struct attn_source *s, struct attn_err *err)
 {
     *out = (struct attn_shards){0};
     if (s->gguf)
         return borrow(out, s->gguf, err);
+    if (s->course)
+        return open_course(out, s, err);
     for (const struct format *f = formats; f < formats + FORMATS; f++) {
         if (attn_source_has(s, f->single))
             return open_files(out, s, f, &f->single, 1, NULL, err);

@@ -13,6 +13,7 @@
 #include "base/near.h"
 #include "base/strings.h"
 #include "base/utf8.h"
+#include "model/course.h"
 #include "model/gguf_model.h"
 #include "model/hints.h"
 #include "model/hub.h"
@@ -219,6 +220,37 @@ static int look_for_gguf(struct attn_source *s, struct attn_err *err)
     return rc;
 }
 
+/* ---- files of courses ---- */
+
+/* The file of a course, where it is and what it is called. */
+static int take_course(struct attn_source *s, const char *path, const struct attn_lacking *given, struct attn_err *err)
+{
+    int rc = attn_course_open(&s->course, path, given, err);
+    if (rc || !s->course)
+        return rc;
+    free(s->dir);
+    s->dir = strdup(s->course->dir);
+    if (!s->name)
+        s->name = last_component(path);
+    return s->dir && s->name ? ATTN_OK : no_memory(err);
+}
+
+/* In a directory without other weights, the file of a course that usually has this name. */
+static int look_for_course(struct attn_source *s, const struct attn_lacking *given, struct attn_err *err)
+{
+    if (attn_shards_there(s))
+        return ATTN_OK;
+    for (const char *const *file = attn_course_usual; *file; file++) {
+        if (!attn_source_has(s, *file))
+            continue;
+        char *path = attn_source_path(s, *file);
+        int rc = path ? take_course(s, path, given, err) : no_memory(err);
+        free(path);
+        return rc;
+    }
+    return ATTN_OK;
+}
+
 /* A file where a directory is expected: what it is, if its first bytes tell. */
 static int refuse_file(const char *path, struct attn_err *err)
 {
@@ -268,7 +300,21 @@ static int name_directory(struct attn_source *s, struct attn_err *err)
     return rc ? rc : s->name ? ATTN_OK : no_memory(err);
 }
 
+static int find_file(struct attn_source *out, const char *path, const struct attn_lacking *given, struct attn_err *err)
+{
+    if (is_gguf(path))
+        return take_gguf(out, path, err);
+    int rc = take_course(out, path, given, err);
+    return rc || out->course ? rc : refuse_file(path, err);
+}
+
 int attn_source_find(struct attn_source *out, const char *name, struct attn_err *err)
+{
+    return attn_source_find_with(out, name, NULL, err);
+}
+
+int attn_source_find_with(struct attn_source *out, const char *name, const struct attn_lacking *given,
+                          struct attn_err *err)
 {
     *out = (struct attn_source){0};
     if (!name)
@@ -277,18 +323,18 @@ int attn_source_find(struct attn_source *out, const char *name, struct attn_err 
         return attn_fail(err, ATTN_EIO, "the name of the model is empty");
     bool path = is_path(name);
     int rc = ATTN_OK;
-    if (!path && (out->builtin = builtin_called(name)))
+    if (path && is_file(name))
+        rc = find_file(out, name, given, err);
+    else if (!path && (out->builtin = builtin_called(name)))
         rc = (out->name = strdup(out->builtin->name)) ? ATTN_OK : no_memory(err);
-    else if (path && is_file(name))
-        rc = is_gguf(name) ? take_gguf(out, name, err) : refuse_file(name, err);
     else if ((out->dir = find_directory(name)))
         rc = access(out->dir, F_OK) && errno == ENOENT ? no_directory(name, err) : name_directory(out, err);
-    else if (!path && is_file(name))
-        rc = is_gguf(name) ? take_gguf(out, name, err) : refuse_file(name, err);
     else
-        rc = path ? no_memory(err) : not_found(name, err);
-    if (!rc && out->dir && !out->gguf)
+        rc = path ? no_memory(err) : is_file(name) ? find_file(out, name, given, err) : not_found(name, err);
+    if (!rc && out->dir && !out->gguf && !out->course)
         rc = look_for_gguf(out, err);
+    if (!rc && out->dir && !out->gguf && !out->course)
+        rc = look_for_course(out, given, err);
     if (rc)
         attn_source_free(out);
     return rc;
@@ -296,6 +342,7 @@ int attn_source_find(struct attn_source *out, const char *name, struct attn_err 
 
 void attn_source_free(struct attn_source *s)
 {
+    attn_course_close(s->course);
     free(s->name);
     free(s->dir);
     attn_gguf_model_close(s->gguf);
@@ -319,11 +366,18 @@ const void *attn_source_index(const struct attn_source *s)
     return s->builtin == &builtins[0] ? attn_tiny_index : NULL;
 }
 
+const char *attn_source_where(const struct attn_source *s)
+{
+    return s->course ? s->course->path : s->dir;
+}
+
 char *attn_source_path(const struct attn_source *s, const char *file)
 {
     char *path = NULL;
     if (s->gguf)
         return attn_asprintf(&path, "%s, as %s", s->dir, file) < 0 ? NULL : path;
+    if (s->course && attn_course_file(s->course, file))
+        return strdup(s->course->path);
     size_t len = s->dir ? strlen(s->dir) : 0;
     const char *slash = len > 0 && s->dir[len - 1] == '/' ? "" : "/";
     int n = s->dir ? attn_asprintf(&path, "%s%s%s", s->dir, slash, file) :
@@ -338,6 +392,10 @@ bool attn_source_has(const struct attn_source *s, const char *file)
         return attn_gguf_model_has(s->gguf, file);
     if (s->builtin)
         return builtin_file(s->builtin, file, &map);
+    if (s->course && attn_course_file(s->course, file))
+        return true;
+    if (s->course && !attn_course_knows(file))
+        return false;
     char *path = attn_source_path(s, file);
     bool missing = path && access(path, F_OK) != 0 && (errno == ENOENT || errno == ENOTDIR);
     free(path);
@@ -372,6 +430,9 @@ int attn_source_open(const struct attn_source *s, const char *file, size_t limit
                      struct attn_err *err)
 {
     *out = (struct attn_map){0};
+    const struct attn_course_file *made = s->course ? attn_course_file(s->course, file) : NULL;
+    if (made)
+        return attn_map_copy(out, made->text, made->len) ? ATTN_OK : no_memory(err);
     char *path = attn_source_path(s, file);
     if (!path)
         return no_memory(err);

@@ -2,7 +2,8 @@
  *
  * A name with a slash is a directory, or a GGUF file.  Any other is looked up among the models built in, in the
  * directories of ATTN_MODEL_PATH, among the installed ones, and as ./NAME.  What is not there, with or without a slash,
- * may be in Hugging Face's cache (hub.h). */
+ * may be in Hugging Face's cache (hub.h).  The file of a course, or the one in a directory that has no other weights, is
+ * seen as the directory that it would be (course.h). */
 #ifndef ATTN_MODEL_SOURCE_H
 #define ATTN_MODEL_SOURCE_H
 
@@ -11,6 +12,8 @@
 enum { ATTN_CONFIG_LIMIT = 1 << 20 };    /* most bytes of a config.json, which usually has a page of text */
 
 struct attn_gguf_model;
+struct attn_lacking;
+struct attn_course;                     /* a file that a course's program wrote (course.h) */
 struct attn_builtin;                    /* a model whose files are embedded in the program */
 struct attn_source {
     char *name;                         /* the last component of its path, or its built-in name */
@@ -18,10 +21,16 @@ struct attn_source {
     const struct attn_builtin *builtin;
     struct attn_gguf_model *gguf;       /* a GGUF model, whose files are made of its metadata, and dir its path; else
                                          * NULL */
+    struct attn_course *course;         /* NULL: it is a directory; dir is then that of the file */
 };
 
 /* `name` NULL: the default model. */
 int attn_source_find(struct attn_source *out, const char *name, struct attn_err *err);
+/* The same where a user has said what the file of a course lacks; given NULL: nothing. */
+int attn_source_find_with(struct attn_source *out, const char *name, const struct attn_lacking *given,
+                          struct attn_err *err);
+/* What it is called in answers: its directory or its file; NULL: built in. */
+const char *attn_source_where(const struct attn_source *s);
 void attn_source_free(struct attn_source *s);
 const char *attn_source_installed(void);                            /* the directory of installed models */
 

@@ -11,32 +11,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* ---- reading .npy ---- */
-
-struct array { float *data; size_t n, shape[4]; int ndim; };
-
-static struct array read_array(const char *path)
-{
-    struct array a = {0};
-    size_t len;
-    char *file = golden_text(path, &len);
-    ck_assert(len > 10 && memcmp(file, "\x93NUMPY\x01", 7) == 0);
-    size_t header = (unsigned char)file[8] | (size_t)(unsigned char)file[9] << 8;
-    const char *shape = strstr(file + 10, "'shape': (");
-    ck_assert_ptr_nonnull(shape);
-    ck_assert_ptr_nonnull(strstr(file + 10, "'<f4'"));
-    a.n = 1;
-    for (char *at = (char *)shape + 10; *at != ')' && a.ndim < 4; at += strspn(at, ", ")) {
-        a.shape[a.ndim] = strtoul(at, &at, 10);
-        a.n *= a.shape[a.ndim++];
-    }
-    ck_assert_uint_eq(len, 10 + header + a.n * sizeof(float));
-    a.data = malloc(a.n * sizeof *a.data);
-    memcpy(a.data, file + 10 + header, a.n * sizeof *a.data);
-    free(file);
-    return a;
-}
-
 /* ---- comparing ---- */
 
 /* The kept number that belongs to wanted number i of [H, T, E]; what is kept may be [T, H*E]. */
@@ -129,7 +103,7 @@ static bool check_one(const struct keep *k, const cJSON *expected, const char *n
     const char *path = checkpoint_recorded(name_of, printed("%s.npy", c->file));
     if (!golden_find(golden_get(expected, "float32_max_abs_difference"), c->file) || !path)
         return false;
-    struct array want = read_array(path);
+    struct golden_array want = golden_npy(path);
     size_t L = c->layers ? want.shape[0] : 1, each = want.n / L;
     for (size_t layer = 0; layer < L; layer++) {
         char name[64];
@@ -200,7 +174,7 @@ static void check_log_probabilities(const char *name)
     k->only = ATTN_ACT_LOGITS;
     keep_run(k, checkpoint_path(name), ids, T, 1);
     const struct kept *logits = keep_find(k, "logits", 0);
-    struct array want = read_array(checkpoint_recorded(name, "token_logprobs.npy"));
+    struct golden_array want = golden_npy(checkpoint_recorded(name, "token_logprobs.npy"));
     double total = 0;
     for (size_t t = 0; t + 1 < T; t++) {
         const float *row = logits->data + t * logits->shape[1];

@@ -98,3 +98,25 @@ float *golden_floats(const cJSON *array, size_t *n)
     flatten(out, array);
     return out;
 }
+
+struct golden_array golden_npy(const char *path)
+{
+    struct golden_array a = {0};
+    size_t len;
+    char *file = golden_text(path, &len);
+    ck_assert(len > 10 && memcmp(file, "\x93NUMPY\x01", 7) == 0);
+    size_t header = (unsigned char)file[8] | (size_t)(unsigned char)file[9] << 8;
+    const char *shape = strstr(file + 10, "'shape': (");
+    ck_assert_ptr_nonnull(shape);
+    ck_assert_ptr_nonnull(strstr(file + 10, "'<f4'"));
+    a.n = 1;
+    for (char *at = (char *)shape + 10; *at != ')' && a.ndim < 4; at += strspn(at, ", ")) {
+        a.shape[a.ndim] = strtoul(at, &at, 10);
+        a.n *= a.shape[a.ndim++];
+    }
+    ck_assert_uint_eq(len, 10 + header + a.n * sizeof(float));
+    a.data = malloc(a.n * sizeof *a.data);
+    memcpy(a.data, file + 10 + header, a.n * sizeof *a.data);
+    free(file);
+    return a;
+}

@@ -15,4 +15,8 @@ const char *golden_string(const cJSON *object, const char *key);
 /* The numbers of nested arrays in one malloc'd array; the strings "nan", "inf" and "-inf" count as numbers. */
 float *golden_floats(const cJSON *array, size_t *n);
 
+/* An array of float32 in a .npy file; free data. */
+struct golden_array { float *data; size_t n, shape[4]; int ndim; };
+struct golden_array golden_npy(const char *path);
+
 #endif

@@ -1,0 +1,75 @@
+/* course.h - files that courses on language models write, each seen as the directory that everything else reads.
+ *
+ * A checkpoint of nanoGPT, the weights of llama2.c and the like are one file without a config.json.  A format is a row:
+ * how it is told by its first bytes, what makes a config.json of it and, where the file or one beside it has a
+ * vocabulary, a tokenizer.json, and what gives the tensors names that a family knows.  Numbers are views of the mapped
+ * file where they lie there as they are needed; what is copied is said beside the format.  What a file does not say is
+ * asked for (struct attn_lacking), and whoever refuses it names the option that says it. */
+#ifndef ATTN_MODEL_COURSE_H
+#define ATTN_MODEL_COURSE_H
+
+#include "attn_tools.h"
+#include "base/map.h"
+#include "base/tree.h"
+#include "io/tensors.h"
+
+struct attn_course_format;
+
+struct attn_course {
+    const struct attn_course_format *format;
+    char *path;                         /* of the file, for messages */
+    char *dir;                          /* the directory it is in */
+    struct attn_map map;
+    const struct attn_lacking *given;   /* by whoever opens it; only while it is opened */
+    struct attn_st *st;                 /* tensors as the file names them, where its reader lists them; NULL: none */
+    struct attn_course_file { const char *name; char *text; size_t len; } file[8];  /* made: config.json, ... */
+    size_t files;
+    size_t L, H, Hkv, d, V, ctx, m;     /* what its reader needs to know again, for the tensors */
+    int kind;                           /* of several that a format has */
+    bool tied;                          /* the output layer is the embedding */
+    char prefix[64];                    /* before the name of each tensor in st */
+    size_t may_copy;                    /* bytes that copies of tensors may have: no more than the file's */
+};
+
+struct attn_course_format {
+    const char *name, *what;            /* what messages call it: "nanoGPT", "a checkpoint of nanoGPT" */
+    bool (*is)(const struct attn_map *m);
+    /* Makes config.json and what else the file tells. */
+    int (*open)(struct attn_course *c, struct attn_err *err);
+    /* Adds the tensors to st, which is empty. */
+    int (*fill)(struct attn_course *c, struct attn_st *st, struct attn_err *err);
+};
+
+/* Opens a file that a user named.  *out NULL: it is none of these formats. */
+int attn_course_open(struct attn_course **out, const char *path, const struct attn_lacking *given,
+                     struct attn_err *err);
+void attn_course_close(struct attn_course *c);                      /* NULL is fine */
+/* A file that was made of it; NULL: there is none of that name. */
+const struct attn_course_file *attn_course_file(const struct attn_course *c, const char *name);
+/* Whether a file beside it belongs to it: those of tokenizers do. */
+bool attn_course_knows(const char *name);
+/* The tensors.  Their bytes live as long as c. */
+int attn_course_weights(struct attn_st **out, struct attn_course *c, struct attn_err *err);
+/* The names that such files usually have in a directory of their own; NULL after the last. */
+extern const char *const attn_course_usual[];
+
+/* ---- for the readers of formats ---- */
+
+/* Takes a file that it made, malloc'd, with a NUL after it; NULL: there was no memory for it. */
+int attn_course_add(struct attn_course *c, const char *name, char *text, size_t len, struct attn_err *err);
+/* A tokenizer.json over single characters.  tokens: object of texts and ids from 0, or a list of texts. begin: an id
+ * that begins each text, or -1. */
+int attn_course_characters(struct attn_course *c, const cJSON *tokens, const char *path, long begin,
+                           struct attn_err *err);
+/* The same of what --vocab, meta.pkl or vocab.json say; nothing if there is none of them. */
+int attn_course_vocabulary(struct attn_course *c, struct attn_err *err);
+/* Adds a tensor by name; `like` has its type, shape and bytes. */
+int attn_course_tensor(const struct attn_course *c, struct attn_st *st, const char *name,
+                       const struct attn_st_tensor *like, struct attn_err *err);
+/* Room for a copy of so many bytes; NULL with a message: no memory, or more copies than the file has bytes. */
+void *attn_course_room(struct attn_course *c, struct attn_st *st, size_t bytes, struct attn_err *err);
+
+extern const struct attn_course_format attn_course_torch, attn_course_llama2c, attn_course_llama2c_old,
+    attn_course_llmc, attn_course_microgpt;
+
+#endif

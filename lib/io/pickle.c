@@ -392,7 +392,8 @@ static int refuse(const struct attn_pickle *p, size_t at, const char *wrong, str
     if (!module->s)
         return attn_fail(err, ATTN_EFORMAT, "%s: byte %zu of the pickle: %s", p->name, at, wrong);
     return attn_fail(err, ATTN_EFORMAT, "%s: byte %zu of the pickle asks for '%.*s.%.*s', which is not run: expected "
-                                        "only tensors, dictionaries, tuples, strings and numbers", p->name, at,
+                                        "only tensors, dictionaries, tuples, strings and numbers, as in a state_dict",
+                     p->name, at,
                      attn_shown(module->s, module->len), module->s, attn_shown(name->s, name->len), name->s);
 }
 

@@ -9,7 +9,7 @@
 
 /* In the order of trying: the last is told by its size alone. */
 static const struct attn_course_format *const formats[] = {
-    &attn_course_torch, &attn_course_llama2c, &attn_course_llmc, &attn_course_llama2c_old};
+    &attn_course_torch, &attn_course_llama2c, &attn_course_llmc, &attn_course_microgpt, &attn_course_llama2c_old};
 enum { FORMATS = sizeof formats / sizeof *formats };
 
 const char *const attn_course_usual[] = {"ckpt.pt", "model.pt", "model.bin", "weights.json", NULL};
@@ -38,7 +38,11 @@ static const struct attn_course_format *format_of(const struct attn_map *m)
 /* Makes what the directory would have. */
 static int read_file(struct attn_course *c, struct attn_err *err)
 {
+    const struct attn_lacking *given = c->given;
     c->may_copy = c->map.len;
+    if (!c->format->asks && (given->as || given->n_head || given->activation))
+        return attn_fail(err, ATTN_EUSAGE, "%s: %s, which says itself what --as, --n-head and --activation say: "
+                                           "expected --vocab alone", c->path, c->format->what);
     return c->path && c->dir ? c->format->open(c, err) : no_memory(c, err);
 }
 
@@ -75,6 +79,7 @@ void attn_course_close(struct attn_course *c)
         return;
     for (size_t i = 0; i < c->files; i++)
         free(c->file[i].text);
+    cJSON_Delete(c->rules);
     attn_st_close(c->st);
     attn_map_close(&c->map);
     free(c->path);

@@ -20,6 +20,8 @@ struct attn_course {
     char *path;                         /* of the file, for messages */
     char *dir;                          /* the directory it is in */
     struct attn_map map;
+    bool directory;                     /* it is a directory, of which only what is in `file` is made: see mlx.h */
+    cJSON *rules;                       /* of such a directory: how its matrices are stored; owned */
     const struct attn_lacking *given;   /* by whoever opens it; only while it is opened */
     struct attn_st *st;                 /* tensors as the file names them, where its reader lists them; NULL: none */
     struct attn_course_file { const char *name; char *text; size_t len; } file[8];  /* made: config.json, ... */
@@ -32,7 +34,8 @@ struct attn_course {
 };
 
 struct attn_course_format {
-    const char *name, *what;            /* what messages call it: "nanoGPT", "a checkpoint of nanoGPT" */
+    const char *what;                   /* what messages say of it: "is a file of llama2.c" */
+    bool asks;                          /* it may not say how many heads it has, or which activation */
     bool (*is)(const struct attn_map *m);
     /* Makes config.json and what else the file tells. */
     int (*open)(struct attn_course *c, struct attn_err *err);

@@ -94,16 +94,17 @@ static int take_all(struct cursor *k, const struct piece *p, size_t n, struct at
 
 static const char *const kinds[] = {"llama2.c", "llm.c"};
 
-/* The sizes of a header: the first that is not at least 1 is refused. */
+/* The sizes of a header, those below 1 included, which are very large here. */
 static int check_sizes(const struct attn_course *c, const char *what, struct attn_err *err)
 {
     const struct { const char *name; size_t n; } sizes[] = {
-        {"a width", c->d}, {"an MLP of width", c->m}, {"layers", c->L}, {"heads", c->H}, {"key/value heads", c->Hkv},
-        {"a vocabulary", c->V}, {"a context", c->ctx}};
+        {"the width", c->d}, {"the width of the MLP", c->m}, {"the number of layers", c->L},
+        {"the number of heads", c->H}, {"the number of key/value heads", c->Hkv}, {"the vocabulary", c->V},
+        {"the context", c->ctx}};
     for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++)
         if (sizes[i].n < 1 || sizes[i].n > SIZES_MAX)
-            return attn_fail(err, ATTN_EFORMAT, "%s: is a file of %s, whose header says %s of %d, expected at least 1",
-                             c->path, what, sizes[i].name, (int)(int32_t)sizes[i].n);
+            return attn_fail(err, ATTN_EFORMAT, "%s: is a file of %s, whose header says that %s is %d, expected at "
+                                                "least 1", c->path, what, sizes[i].name, (int)(int32_t)sizes[i].n);
     if (c->d % c->H || c->H % c->Hkv || (what == kinds[0] && c->d / c->H % 2))
         return attn_fail(err, ATTN_EFORMAT, "%s: is a file of %s, whose header says a width of %zu, %zu heads and %zu "
                                             "key/value heads, expected each to be a multiple of the next%s", c->path,
@@ -139,8 +140,8 @@ static int walk_llama(struct cursor *k, bool old, struct attn_err *err)
 {
     const struct attn_course *c = k->c;
     size_t d = c->d, m = c->m, kv = d / c->H * c->Hkv;
-    const struct piece embed = {"model.embed_tokens.weight", c->V, d, PLAIN}, final = {"model.norm.weight", 0, d, PLAIN},
-        norm1 = {"model.layers.*.input_layernorm.weight", 0, d, PLAIN},
+    const struct piece embed = {"model.embed_tokens.weight", c->V, d, PLAIN},
+        final = {"model.norm.weight", 0, d, PLAIN}, norm1 = {"model.layers.*.input_layernorm.weight", 0, d, PLAIN},
         norm2 = {"model.layers.*.post_attention_layernorm.weight", 0, d, PLAIN},
         tables = {"", c->ctx, d / c->H, SKIPPED}, head = {"lm_head.weight", c->V, d, PLAIN};
     const struct piece attention[] = {
@@ -153,7 +154,8 @@ static int walk_llama(struct cursor *k, bool old, struct attn_err *err)
         {"model.layers.*.mlp.up_proj.weight", m, d, PLAIN}};
     const struct { const struct piece *piece; size_t n; } parts[2][8] = {
         {{&norm1, 1}, {&norm2, 1}, {&final, 1}, {&embed, 1}, {attention, 4}, {mlp, 3}, {&head, !c->tied}, {NULL, 0}},
-        {{&embed, 1}, {&norm1, 1}, {attention, 4}, {&norm2, 1}, {mlp, 3}, {&final, 1}, {&tables, 1}, {&head, !c->tied}}};
+        {{&embed, 1}, {&norm1, 1}, {attention, 4}, {&norm2, 1}, {mlp, 3}, {&final, 1}, {&tables, 1},
+         {&head, !c->tied}}};
     int rc = ATTN_OK;
     for (size_t i = 0; i < 8 && !rc; i++)
         rc = take_all(k, parts[old][i].piece, parts[old][i].n, err);
@@ -191,8 +193,9 @@ static int open_llama(struct attn_course *c, struct attn_err *err)
         return attn_fail(err, ATTN_EFORMAT, "%s: is a file of llama2.c, cut short in its header of %d bytes", c->path,
                          NEW_HEADER);
     if (version != 1)
-        return attn_fail(err, ATTN_EFORMAT, "%s: is a file of llama2.c of version %d%s, expected version 1 (or 0, which "
-                                            "has no number): write it with 'export.py --version 1'", c->path, version,
+        return attn_fail(err, ATTN_EFORMAT, "%s: is a file of llama2.c of version %d%s, expected version 1 (or 0, "
+                                            "which has no number): write it with 'export.py --version 1'", c->path,
+                         version,
                          version == 2 ? " (in 8 bits)" : "");
     read_llama_sizes(c, 2);
     c->tied = c->map.data[4 * 9];
@@ -255,7 +258,7 @@ static int fill_old_llama(struct attn_course *c, struct attn_st *st, struct attn
 
 /* ---- llm.c ----------------------------------------------------------------------------- */
 
-enum { LLMC_MAGIC = 20240326, LLMC_HEADER = 1024, F32_VERSION = 3, BF16_VERSION = 5, WTE = 0 };
+enum { LLMC_MAGIC = 20240326, LLMC_HEADER = 1024, F32_VERSION = 3, BF16_VERSION = 5 };
 
 static int walk_llmc(struct cursor *k, struct attn_err *err)
 {
@@ -289,13 +292,13 @@ static int check_llmc(const struct attn_course *c, struct attn_err *err)
 {
     int version = int_at(&c->map, 1), padded = int_at(&c->map, 7);
     if (version != F32_VERSION && version != BF16_VERSION)
-        return attn_fail(err, ATTN_EFORMAT, "%s: is a file of llm.c of version %d, expected 3 (float32) or 5 (bfloat16) "
-                                            "of a GPT-2, as train_gpt2.py writes them", c->path, version);
+        return attn_fail(err, ATTN_EFORMAT, "%s: is a file of llm.c of version %d, expected 3 (float32) or 5 "
+                                            "(bfloat16) of a GPT-2, as train_gpt2.py writes them", c->path, version);
     int rc = check_sizes(c, kinds[1], err);
     if (rc || (padded >= 0 && (size_t)padded >= c->V))
         return rc;
-    return attn_fail(err, ATTN_EFORMAT, "%s: is a file of llm.c, whose header says that a vocabulary of %zu is padded to "
-                                        "%d, expected no fewer", c->path, c->V, padded);
+    return attn_fail(err, ATTN_EFORMAT, "%s: is a file of llm.c, whose header says that a vocabulary of %zu is padded "
+                                        "to %d, expected no fewer", c->path, c->V, padded);
 }
 
 static int open_llmc(struct attn_course *c, struct attn_err *err)
@@ -342,9 +345,9 @@ static bool is_llmc(const struct attn_map *m)
 /* ---- the rows -------------------------------------------------------------------------- */
 
 const struct attn_course_format attn_course_llama2c = {
-    .name = "llama2.c", .what = "is a file of llama2.c", .is = is_llama, .open = open_llama, .fill = fill_llama};
+    .what = "is a file of llama2.c", .is = is_llama, .open = open_llama, .fill = fill_llama};
 const struct attn_course_format attn_course_llama2c_old = {
-    .name = "llama2.c", .what = "is a file of llama2.c", .is = is_old_llama, .open = open_old_llama,
+    .what = "is a file of llama2.c", .is = is_old_llama, .open = open_old_llama,
     .fill = fill_old_llama};
 const struct attn_course_format attn_course_llmc = {
-    .name = "llm.c", .what = "is a file of llm.c", .is = is_llmc, .open = open_llmc, .fill = fill_llmc};
+    .what = "is a file of llm.c", .is = is_llmc, .open = open_llmc, .fill = fill_llmc};

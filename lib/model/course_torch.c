@@ -79,9 +79,12 @@ static bool find_prefix(struct attn_course *c, enum kind kind)
 
 static int unknown(const struct attn_course *c, struct attn_err *err)
 {
-    const char *first = attn_st_count(c->st) ? attn_st_at(c->st, 0)->name : "";
-    return attn_fail(err, ATTN_EFORMAT, "%s: is a PyTorch file whose first tensor is '%.*s', expected one of nanoGPT or "
-                                        "minGPT (with 'transformer.wte.weight') or of the lecture "
+    const char *first = attn_st_count(c->st) ? attn_st_at(c->st, 0)->name : NULL;
+    if (!first)
+        return attn_fail(err, ATTN_EFORMAT, "%s: is a PyTorch file without tensors, expected the state_dict of a "
+                                            "model, or a checkpoint with one", c->path);
+    return attn_fail(err, ATTN_EFORMAT, "%s: is a PyTorch file whose first tensor is '%.*s', expected one of nanoGPT "
+                                        "or minGPT (with 'transformer.wte.weight') or of the lecture "
                                         "(with 'token_embedding_table.weight'); of a model of Hugging Face give the "
                                         "directory, with its config.json", c->path,
                      attn_shown(first, strlen(first)), first);
@@ -272,8 +275,8 @@ static int write_config(const struct reading *r, struct attn_err *err)
     const char *act = activation_of(c);
     char scale[64] = "", *text = NULL;
     if (!act)
-        return attn_fail(err, ATTN_EUSAGE, "there is no activation '%s' here, expected gelu (the exact one, nanoGPT's), "
-                                           "gelu_new (by tanh, minGPT's) or relu (the lecture's)",
+        return attn_fail(err, ATTN_EUSAGE, "there is no activation '%s' here, expected gelu (the exact one, "
+                                           "nanoGPT's), gelu_new (by tanh, minGPT's) or relu (the lecture's)",
                          c->given->activation);
     if (c->kind == VIDEO)
         attn_snprintf(scale, sizeof scale, " \"attention_multiplier\": %.17g,\n", 1 / sqrt((double)c->d));
@@ -433,4 +436,4 @@ static bool is_torch(const struct attn_map *m)
 }
 
 const struct attn_course_format attn_course_torch = {
-    .name = "torch", .what = "is a file of torch.save", .is = is_torch, .open = open_checkpoint, .fill = fill};
+    .what = "is a file of torch.save", .asks = true, .is = is_torch, .open = open_checkpoint, .fill = fill};

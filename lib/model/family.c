@@ -82,9 +82,9 @@ static const struct attn_family native = {
 
 /* A new one is attn_NAME, in a file of its own or beside its relatives, and its name here. */
 #define FAMILIES(each) \
-    each(gpt2) each(gpt_neo) each(gpt_neox) each(llama) each(mistral) each(qwen2) each(qwen3) each(gemma) each(gemma2) \
-    each(gemma3_text) each(phi) each(phi3) each(olmo2) each(smollm3) each(granite) each(stablelm) \
-    each(starcoder2) each(gptj) each(opt) each(bloom) each(falcon) each(nanogpt)
+    each(gpt2) each(nanogpt) each(gpt_neo) each(gpt_neox) each(llama) each(mistral) each(qwen2) each(qwen3) \
+    each(gemma) each(gemma2) each(gemma3_text) each(phi) each(phi3) each(olmo2) each(smollm3) each(granite) \
+    each(stablelm) each(starcoder2) each(gptj) each(opt) each(bloom) each(falcon)
 #define DECLARE(name) extern const struct attn_family attn_##name;
 #define ADDRESS(name) &attn_##name,
 FAMILIES(DECLARE)

@@ -12,6 +12,7 @@
 #include "model/course.h"
 #include "model/gguf_model.h"
 #include "model/hints.h"
+#include "model/mlx.h"
 
 /* ---- the index ------------------------------------------------------------------------- */
 
@@ -294,13 +295,8 @@ static int open_course(struct attn_shards *out, const struct attn_source *s, str
     return rc;
 }
 
-int attn_shards_open(struct attn_shards *out, const struct attn_source *s, struct attn_err *err)
+static int open_directory(struct attn_shards *out, const struct attn_source *s, struct attn_err *err)
 {
-    *out = (struct attn_shards){0};
-    if (s->gguf)
-        return borrow(out, s->gguf, err);
-    if (s->course)
-        return open_course(out, s, err);
     for (const struct format *f = formats; f < formats + FORMATS; f++) {
         if (attn_source_has(s, f->single))
             return open_files(out, s, f, &f->single, 1, NULL, err);
@@ -308,6 +304,48 @@ int attn_shards_open(struct attn_shards *out, const struct attn_source *s, struc
             return open_index(out, s, f, err);
     }
     return attn_hint_no_weights(s, err);
+}
+
+/* Counts and names the tensors anew. */
+static int recount(struct attn_shards *s, struct attn_err *err)
+{
+    struct attn_strings twice = {0};
+    int rc = ATTN_OK;
+    attn_strings_clear(&s->names);
+    s->tensors = 0;
+    for (size_t i = 0; i < s->n && !rc; i++) {
+        s->shard[i].before = s->tensors;
+        s->tensors += attn_st_count(s->shard[i].st);
+        rc = s->n == 1 || note_names(s, &s->shard[i], &twice) ? ATTN_OK : no_memory(err);
+    }
+    attn_strings_free(&twice);
+    return rc;
+}
+
+/* Puts decoded matrices in the place of quantised ones, whose parts may be in any of the files. */
+static int decode(struct attn_shards *s, const struct attn_course *c, struct attn_err *err)
+{
+    struct attn_st **st = calloc(s->n + 1, sizeof *st);
+    int rc = st ? ATTN_OK : no_memory(err);
+    for (size_t i = 0; i < s->n && !rc; i++)
+        rc = attn_mlx_decode(&st[i], s, i, c, err);
+    for (size_t i = 0; st && i < s->n; i++) {
+        attn_st_close(rc ? st[i] : s->shard[i].st);
+        s->shard[i].st = rc ? s->shard[i].st : st[i];
+    }
+    free(st);
+    return rc ? rc : recount(s, err);
+}
+
+int attn_shards_open(struct attn_shards *out, const struct attn_source *s, struct attn_err *err)
+{
+    *out = (struct attn_shards){0};
+    if (s->gguf)
+        return borrow(out, s->gguf, err);
+    if (s->course && !s->course->directory)
+        return open_course(out, s, err);
+    int rc = open_directory(out, s, err);
+    return rc || !s->course ? rc : decode(out, s->course, err);
 }
 
 bool attn_shards_there(const struct attn_source *s)

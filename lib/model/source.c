@@ -17,6 +17,7 @@
 #include "model/gguf_model.h"
 #include "model/hints.h"
 #include "model/hub.h"
+#include "model/mlx.h"
 #include "model/shards.h"
 
 #ifndef ATTN_BUILT
@@ -235,11 +236,20 @@ static int take_course(struct attn_source *s, const char *path, const struct att
     return s->dir && s->name ? ATTN_OK : no_memory(err);
 }
 
+/* What MLX has quantised is seen as if it were not. */
+static int look_for_mlx(struct attn_source *s, struct attn_err *err)
+{
+    char *path = attn_source_path(s, "config.json");
+    int rc = path ? attn_mlx_open(&s->course, s->dir, path, err) : no_memory(err);
+    free(path);
+    return rc;
+}
+
 /* In a directory without other weights, the file of a course that usually has this name. */
 static int look_for_course(struct attn_source *s, const struct attn_lacking *given, struct attn_err *err)
 {
     if (attn_shards_there(s))
-        return ATTN_OK;
+        return look_for_mlx(s, err);
     for (const char *const *file = attn_course_usual; *file; file++) {
         if (!attn_source_has(s, *file))
             continue;
@@ -335,6 +345,9 @@ int attn_source_find_with(struct attn_source *out, const char *name, const struc
         rc = look_for_gguf(out, err);
     if (!rc && out->dir && !out->gguf && !out->course)
         rc = look_for_course(out, given, err);
+    if (!rc && given && (!out->course || out->course->directory))
+        rc = attn_fail(err, ATTN_EUSAGE, "%s: has a config.json, which says what --as, --n-head, --vocab and "
+                                         "--activation say of a file without one", out->name);
     if (rc)
         attn_source_free(out);
     return rc;
@@ -368,7 +381,7 @@ const void *attn_source_index(const struct attn_source *s)
 
 const char *attn_source_where(const struct attn_source *s)
 {
-    return s->course ? s->course->path : s->dir;
+    return s->course && !s->course->directory ? s->course->path : s->dir;
 }
 
 char *attn_source_path(const struct attn_source *s, const char *file)
@@ -394,7 +407,7 @@ bool attn_source_has(const struct attn_source *s, const char *file)
         return builtin_file(s->builtin, file, &map);
     if (s->course && attn_course_file(s->course, file))
         return true;
-    if (s->course && !attn_course_knows(file))
+    if (s->course && !s->course->directory && !attn_course_knows(file))
         return false;
     char *path = attn_source_path(s, file);
     bool missing = path && access(path, F_OK) != 0 && (errno == ENOENT || errno == ENOTDIR);

@@ -2,8 +2,8 @@
  *
  * A name with a slash is a directory, or a GGUF file.  Any other is looked up among the models built in, in the
  * directories of ATTN_MODEL_PATH, among the installed ones, and as ./NAME.  What is not there, with or without a slash,
- * may be in Hugging Face's cache (hub.h).  The file of a course, or the one in a directory that has no other weights, is
- * seen as the directory that it would be (course.h). */
+ * may be in Hugging Face's cache (hub.h).  The file of a course, or the one in a directory that has no other weights,
+ * is seen as the directory that it would be (course.h). */
 #ifndef ATTN_MODEL_SOURCE_H
 #define ATTN_MODEL_SOURCE_H
 

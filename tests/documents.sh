@@ -49,6 +49,8 @@ prepare()
     made_by_a_port --scale none lens.safetensors lens
     made_by_a_port --attention full theirs.npz own
     ln -s "$root/models" "$root/data" .
+    cp -r "$root/tests/golden/student/nanogpt-a" out-shakespeare-char
+    cp "$root/tests/golden/student/mingpt-a/model.pt" out-shakespeare-char/meta.pkl .
     attn-cli run -m life -s "Life is short" --show '*' -o all.npz
     for i in 0 1 2 3; do attn-cli batch -q -f sentences.txt --shard $i/4 -o all.ndjson.$i; done
 }

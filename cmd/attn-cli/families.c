@@ -42,6 +42,9 @@ static const struct family { const char *name, *note, *model_class, *rest; struc
      "\"activation_function\": \"gelu_new\", \"layer_norm_epsilon\": 1e-05", {
         {"vocab-size", "vocab_size", 50257}, {"n-ctx", "n_positions", 1024}, {"n-layer", "n_layer", 12},
         {"n-head", "n_head", 12}, {"d-model", "n_embd", 768}, {"d-mlp", "n_inner", 0}}},
+    {"nanogpt", NULL, "GPT", "\"activation_function\": \"gelu\", \"bias\": true, \"tie_word_embeddings\": true", {
+        VOCAB, {"n-ctx", "block_size", 128}, {"n-layer", "n_layer", 2}, {"n-head", "n_head", 4},
+        {"d-model", "n_embd", 64}, {"d-mlp", "n_inner", 0}}},
     {"gpt_neo", NULL, "GPTNeoForCausalLM",
      "\"activation_function\": \"gelu_new\", \"layer_norm_epsilon\": 1e-05, \"window_size\": 32", {
         VOCAB, CONTEXT, {"n-layer", "num_layers", 2}, {"n-head", "num_heads", 4}, WIDTH, MLP(0)}},

@@ -37,7 +37,13 @@ static int named(int code, struct attn_err *err)
 
 int open_model(struct attn_model **out, const struct command *c, struct attn_err *err)
 {
-    int code = named(attn_model_open(out, common.model, err), err);
+    return open_model_with(out, c, NULL, err);
+}
+
+int open_model_with(struct attn_model **out, const struct command *c, const struct attn_lacking *given,
+                    struct attn_err *err)
+{
+    int code = named(attn_model_open_with(out, common.model, given, err), err);
     if (code)
         return code;
     opened.model = *out;

@@ -11,6 +11,9 @@ int file_read(char **text, size_t *len, const char *path, struct attn_err *err);
 
 /* All print warnings unless --quiet is given. */
 int open_model(struct attn_model **out, const struct command *c, struct attn_err *err);     /* of -m */
+/* The same where options say what its file lacks. */
+int open_model_with(struct attn_model **out, const struct command *c, const struct attn_lacking *given,
+                    struct attn_err *err);
 void compare_model(struct attn_model *m);                           /* attn_model_compare */
 /* That of -m, unless *out is one already.  Where it contradicts the model that is open, a note says so, once. */
 int open_tokenizer(struct attn_tokenizer **out, struct attn_err *err);

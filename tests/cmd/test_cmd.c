@@ -120,7 +120,7 @@ static const struct usage wrong[] = {
     {"run -s x --compute f16", "unknown value 'f16', the nearest is 'bf16'"},
     {"diff a b --compute bf16", "--compute is for two models"},
     {"run -s x --format cvs", "unknown value 'cvs', the nearest is 'csv'"},
-    {"init --family lama -o $D/x", "the nearest is 'llama' (gpt2, gpt_neo, gpt_neox, gptj, llama, mistral, qwen2, qwen3, gemma, gemma2, "
+    {"init --family lama -o $D/x", "the nearest is 'llama' (gpt2, nanogpt, gpt_neo, gpt_neox, gptj, llama, mistral, qwen2, qwen3, gemma, gemma2, "
      "gemma3_text, phi, phi3, olmo2, smollm3, granite, stablelm, starcoder2, opt, bloom, falcon)\n"},
     {"run -s x --format parquet", "unknown value 'parquet' (text, screen, json,"},
     {"run -s x --format $(printf %0999d 0)", "unknown value '" ZEROS "...' (text, screen, json,"},

@@ -191,7 +191,8 @@ def refused_legacy():
     put("n_legacy_view", legacy(more=several(text("1"), number(0), number(4))))
 
 
-os.makedirs(OUT, exist_ok=True)
-refused()
-refused_legacy()
-written()
+if __name__ == "__main__":
+    os.makedirs(OUT, exist_ok=True)
+    refused()
+    refused_legacy()
+    written()

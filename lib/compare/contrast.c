@@ -27,6 +27,17 @@ static bool is_name(const char *name)
     return there;
 }
 
+/* Whether a file is a whole model, as those of courses are, and not weights alone. */
+static bool is_model(const char *path)
+{
+    struct attn_source s;
+    struct attn_err why = {0};
+    if (attn_source_find(&s, path, &why))
+        return false;
+    attn_source_free(&s);
+    return true;
+}
+
 bool attn_contrast_takes(const char *path)
 {
     static const char *const endings[] = {".safetensors", ".bin", ".pt", ".pth", ".gguf"};
@@ -36,6 +47,8 @@ bool attn_contrast_takes(const char *path)
     for (size_t i = 0; S_ISREG(st.st_mode) && i < sizeof endings / sizeof *endings; i++)
         if (attn_ends_with(path, endings[i]))
             return true;
+    if (S_ISREG(st.st_mode))
+        return is_model(path);
     struct attn_source s = {.dir = (char *)path};
     return S_ISDIR(st.st_mode) && (attn_source_has(&s, "config.json") || attn_shards_there(&s));
 }
@@ -70,12 +83,12 @@ static int open_tokenizer(struct attn_contrast_side *s, const char *name, struct
 
 static int open_side(struct attn_contrast_side *s, const char *name, struct attn_err *err)
 {
-    if (is_file(name) && !attn_ends_with(name, ".gguf"))
+    if (is_file(name) && !is_model(name))
         return attn_shards_open_file(&s->weights, name, err);
     /* What is here goes before what other places have under this name: it was given as a path. */
     char *path = NULL;
     struct stat st;
-    bool here = !strchr(name, '/') && stat(name, &st) == 0 && S_ISDIR(st.st_mode) &&
+    bool here = !strchr(name, '/') && stat(name, &st) == 0 && (S_ISDIR(st.st_mode) || S_ISREG(st.st_mode)) &&
                 attn_asprintf(&path, "./%s", name) > 0;
     int rc = attn_source_find(&s->source, here ? path : name, err);
     if (!rc)

@@ -8,7 +8,6 @@
 #include "attn_tools.h"
 
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 /* ---- the corpus ---- */
@@ -169,9 +168,120 @@ START_TEST(test_corpus)
 }
 END_TEST
 
+/* ---- what options say ---- */
+
+#define C "tests/corpus/course/"
+#define G "tests/golden/student/"
+
+/* A line that makes $D/out, and one that says the same of what lies elsewhere. */
+START_TEST(options_say_what_a_file_does_not)
+{
+    static const struct { const char *made, *same; } rows[] = {
+        {"-m " C "n_no_heads.pt --n-head 2", "-m " C "y_nanogpt.pt"},
+        {"-m $D/ckpt.pt --n-head 2 --as nanogpt --activation gelu --vocab " G "nanogpt-bias-a/meta.pkl", "-m " G "nanogpt-bias-a"},
+        {"-m $D/mingpt.pt --n-head 4", "-m " G "mingpt-a"},
+        {"-m $D/mingpt.pt --n-head 4 --as nanogpt --activation gelu_new", "-m " G "mingpt-a"},
+        {"-m " G "lecture-a/model.pt --as lecture --activation relu --n-head 4", "-m " G "lecture-a"},
+        {"-m " C "n_micro_no_heads.json --n-head 2 --activation relu", "-m " C "y_micro.json"},
+    };
+    succeed("cp " G "nanogpt-bias-a/ckpt.pt $D; cp " G "mingpt-a/model.pt $D/mingpt.pt");
+    succeed(printed("$A convert -q -o $D/out %s", rows[_i].made));
+    expect_same("$A run -q -m $D/out --ids '1 2 0' --show pattern,logits",
+                printed("$A run -q %s --ids '1 2 0' --show pattern,logits", rows[_i].same));
+}
+END_TEST
+
+/* Another activation, and the scale of the video, change numbers; heads, too. */
+START_TEST(options_count)
+{
+    static const char *const others[] = {"--activation relu", "--activation gelu_new", "--n-head 1"};
+    succeed("$A convert -q -m " C "n_no_heads.pt -o $D/out --n-head 2 && $A run -q -m $D/out --ids '1 2 0' --show logits --precision 9 >$D/logits");
+    succeed(printed("$A convert -q -m " C "n_no_heads.pt -o $D/other --n-head 2 %s", others[_i]));
+    succeed("! $A run -q -m $D/other --ids '1 2 0' --show logits --precision 9 | cmp -s - $D/logits");
+}
+END_TEST
+
+/* The lecture in the video divides scores by the root of the width, 4, and not by that of a head, 2. */
+START_TEST(the_video_has_another_scale)
+{
+    succeed("for how in lecture lecture-video; do $A convert -q -m " C "y_lecture.pt -o $D/$how --as $how; done");
+    expect_exactly("for how in lecture lecture-video; do $A run -q -m $D/$how --ids '1 2 0' --show scores --layer 0 --format json | "
+                   "jq -r '[.activations[0].data | flatten | .[] | numbers] | max_by(fabs)'; done | "
+                   "awk 'NR == 1 {x = $1} NR == 2 {printf \"%.4f\\n\", x / $1}'", "1.4142\n");
+}
+END_TEST
+
+START_TEST(vocabularies_are_files_of_any_kind)
+{
+    static const struct { const char *make, *vocab, *text, *ids; } rows[] = {
+        {":", C "y_vocab_ids.json", "b\u00e9a", "1 2 0"}, {":", C "y_vocab_list.json", "ba", "1 0"},
+        {":", C "y_vocab_meta.pkl", "b\u00e9a", "1 2 0"}, {":", "tests/golden/checkpoints/gpt2-a", "the", NULL},
+        {":", "tests/golden/checkpoints/neox-i/tokenizer.json", "the", NULL}, {":", G "llama2c-v0-a/tokenizer.bin", "the", NULL}};
+    succeed(printed("$A convert -q -m " C "y_nanogpt.pt -o $D/out --vocab %s", rows[_i].vocab));
+    if (rows[_i].ids)
+        expect_exactly(printed("$A tokenize -m $D/out -s '%s' --format json | jq -r '[.tokens[].id] | join(\" \")'", rows[_i].text),
+                       printed("%s\n", rows[_i].ids));
+    else
+        succeed(printed("$A tokenize -m $D/out -s '%s'", rows[_i].text));
+}
+END_TEST
+
+/* What no option can say, and what needs none. */
+static const struct { const char *line, *says; int status; } refused[] = {
+    {"convert -m tiny -o $D/out --n-head 4", "tiny: has a config.json, which says what --as, --n-head, --vocab and --activation say", 2},
+    {"convert -m tests/golden/checkpoints/gpt2-a -o $D/out --vocab x", "gpt2-a: has a config.json, which says", 2},
+    {"convert -m " C "y_llama.bin -o $D/out --n-head 2", "is a file of llama2.c, which says itself", 2},
+    {"convert -m " C "y_llmc.bin -o $D/out --activation gelu", "is a file of llm.c, which says itself", 2},
+    {"convert -m " C "y_nanogpt.pt -o $D/out --as lecture", "is a checkpoint of nanoGPT, so it cannot be read as 'lecture'", 2},
+    {"convert -m " C "y_lecture.pt -o $D/out --as mingpt", "is a model of the lecture", 2},
+    {"convert -m " C "y_nanogpt.pt -o $D/out --as gpt2", "so it cannot be read as 'gpt2'", 2},
+    {"convert -m " C "y_nanogpt.pt -o $D/out --as gpt3", "unknown value 'gpt3'", 2},
+    {"convert -m " C "y_nanogpt.pt -o $D/out --n-head 3", "which cannot have 3 heads, expected a divisor of the width", 2},
+    {"convert -m " C "y_lecture.pt -o $D/out --n-head 4", "with 2 heads, expected that number with --n-head, or none", 2},
+    {"convert -m " C "y_nanogpt.pt -o $D/out --activation relu2", "there is no activation 'relu2' here", 2},
+    {"convert -m " C "y_micro.json -o $D/out --activation gelu", "a model of microgpt has no activation 'gelu'", 2},
+    {"convert -m " C "y_nanogpt.pt -o $D/out --vocab $D", "there is no tokenizer in it", 1},
+    {"convert -m " C "y_nanogpt.pt -o $D/out --vocab $D/none", "none: cannot open", 1},
+    {"info -m README.md", "is a file, expected the directory of a model", 1},
+};
+
+START_TEST(what_cannot_be_said_is_refused)
+{
+    expect(printed("ends %d $A %s 2>&1", refused[_i].status, refused[_i].line), 0, refused[_i].says);
+    succeed("[ ! -e $D/out ]");
+}
+END_TEST
+
+/* ---- directories ---- */
+
+/* A file's neighbours: only tokenizers count, and other weights count more. */
+START_TEST(neighbours)
+{
+    succeed("mkdir $D/m && cp " C "y_nanogpt.pt $D/m/ckpt.pt && echo '{\"a\": 0, \"b\": 1, \"c\": 2}' >$D/m/vocab.json");
+    expect_exactly("$A tokenize -m $D/m -s cab --format json | jq -r '[.tokens[].id] | join(\" \")'", "2 0 1\n");
+    expect_same("$A info -m $D/m/ckpt.pt | tail -n +2", "$A info -m $D/m | tail -n +2");
+    succeed("cp " C "y_vocab_meta2.pkl $D/m/meta.pkl");        /* the course's own goes before it */
+    expect_exactly("$A tokenize -m $D/m -s 'b\u00e9a' --format json | jq -r '[.tokens[].id] | join(\" \")'", "1 2 0\n");
+    succeed("echo '{\"eos_token_id\": 1, \"broken' >$D/m/generation_config.json; $A info -m $D/m; rm $D/m/generation_config.json");
+    succeed("cd $D/m && $A info -m ckpt.pt && $A convert -q -m ckpt.pt -o . --force ");
+    expect("$A info -m $D/m", 0, "from          /");         /* now it is a directory with weights of its own */
+    expect("cd $D; $A diff -m m --with m/ckpt.pt --ids '1 2'", 0, "logits of the last row are the same");
+}
+END_TEST
+
 Suite *suite_courses(void)
 {
     Suite *s = suite_create("courses");
+    TCase *options = tcase_create("options");
+    tcase_add_checked_fixture(options, shell_set_up, scratch_remove);
+    tcase_set_timeout(options, 60);
+    tcase_add_loop_test(options, options_say_what_a_file_does_not, 0, 6);
+    tcase_add_loop_test(options, options_count, 0, 3);
+    tcase_add_test(options, the_video_has_another_scale);
+    tcase_add_loop_test(options, vocabularies_are_files_of_any_kind, 0, 6);
+    tcase_add_loop_test(options, what_cannot_be_said_is_refused, 0, sizeof refused / sizeof *refused);
+    tcase_add_test(options, neighbours);
+    suite_add_tcase(s, options);
     TCase *tc = tcase_create("corpus");
     tcase_set_timeout(tc, 60);
     tcase_add_test(tc, test_corpus);

@@ -268,12 +268,13 @@ static const struct fam_family older[] = {
     {"gpt_neox", gpt_neox_config, gpt_neox_tensors}, {"llama", llama_config, llama_all_tensors},
     {"qwen2", qwen2_config, qwen2_tensors}};
 enum { OLDER = sizeof older / sizeof *older };
-_Static_assert(DRAWN_FAMILIES == (int)OLDER + (int)FAM_LLAMAS + (int)FAM_OTHERS, "all can be drawn");
+_Static_assert(DRAWN_FAMILIES == (int)OLDER + (int)FAM_LLAMAS + (int)FAM_OTHERS + (int)FAM_COURSES, "all can be drawn");
 
 static const struct fam_family *family_at(int which)
 {
-    return which < OLDER ? &older[which] : which < OLDER + FAM_LLAMAS ? &fam_llamas[which - OLDER]
-                                                                     : &fam_others[which - OLDER - FAM_LLAMAS];
+    int others = which - OLDER - FAM_LLAMAS;
+    return which < OLDER ? &older[which] : others < 0 ? &fam_llamas[which - OLDER] :
+           others < FAM_OTHERS ? &fam_others[others] : &fam_courses[others - FAM_OTHERS];
 }
 
 const char *drawn_family_name(int which) { return family_at(which)->name; }

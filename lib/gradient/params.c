@@ -12,7 +12,9 @@ enum { LINE = 16 };                     /* floats of a cache line */
 
 static enum attn_dtype type_of(const struct attn_st_tensor *t)
 {
-    return t->dtype[0] == 'B' ? ATTN_BF16 : t->bytes == t->count * sizeof(float) ? ATTN_F32 : ATTN_F16;
+    enum attn_dtype type;
+    attn_dtype_named(t->dtype, &type);
+    return type;
 }
 
 /* ---- the blocks ---- */
@@ -76,7 +78,8 @@ static void rebind(const struct attn_params *p, struct attn_vec *v, const float 
         uintptr_t at = (uintptr_t)v->data, from = (uintptr_t)stored(p->model, t);
         if (at < from || at >= from + t->bytes)
             continue;
-        size_t element = (at - from) / attn_dtype_size(type_of(t));
+        const struct attn_dtype_row *type = &attn_dtypes[type_of(t)];       /* views begin with whole blocks */
+        size_t element = (at - from) / type->bytes * type->values;
         *v = (struct attn_vec){block + p->param[i].at + element, ATTN_F32};
         return;
     }

@@ -24,8 +24,8 @@ static const struct { const char *make, *says; } instead[] = {
      "m/model.safetensors: is a pointer of Git LFS, not the file it stands for: run 'git lfs install' and 'git lfs pull'"},
     {"cp " M "/*.json $D/m; printf 'version https://git-lfs.github.com/spec/v1\\n' >$D/m/pytorch_model.bin",
      "m/pytorch_model.bin: is a pointer of Git LFS"},
-    {"printf 'GGUF\\3\\0\\0\\0' >$D/m/model-Q4_K_M.gguf", "m: holds a GGUF file (model-Q4_K_M.gguf), as llama.cpp reads them"},
-    {"cp " M "/config.json $D/m; printf 'GGUF\\3\\0' >$D/m/model.safetensors", "m/model.safetensors: is a GGUF file"},
+    {"printf 'GGUF\\3\\0\\0\\0' >$D/m/model-Q4_K_M.gguf", "m/model-Q4_K_M.gguf: the file ends after 8 bytes, in its header"},
+    {"cp " M "/config.json $D/m; printf 'GGUF\\3\\0' >$D/m/model.safetensors", "m/model.safetensors: is a GGUF file under another name"},
     {"cp " M "/vocab.json " M "/merges.txt $D/m", "m: there is a tokenizer (vocab.json) but no model: config.json and weights"},
     {"cp " M "/model.safetensors $D/m", "m: there are weights (model.safetensors) but no config.json"},
     {"cp " M "/config.json $D/m", "m: there is a config.json but no weights: expected model.safetensors or pytorch_model.bin"},
@@ -66,7 +66,7 @@ END_TEST
 
 START_TEST(test_file)
 {
-    expect("printf 'GGUF\\3\\0\\0\\0' >$D/m.gguf; ends 1 $A run -m $D/m.gguf -s x 2>&1", 0, "m.gguf: is a GGUF file, as llama.cpp");
+    expect("printf 'GGUF\\3\\0\\0\\0' >$D/m.gguf; ends 1 $A run -m $D/m.gguf -s x 2>&1", 0, "m.gguf: the file ends after 8 bytes");
     expect("ends 1 $A run -m " M "/model.safetensors -s x 2>&1", 0, "is a file, expected the directory of a model");
 }
 END_TEST
@@ -85,8 +85,8 @@ START_TEST(test_vocabulary)
            "vocab_size 9\n");
     succeed(INIT "--vocab hole.json --vocab-size 10");
     expect("cd $D; ends 1 $A run -m hole.json -s a 2>&1", 0, "hole.json: is a file, expected the directory of a model, "
-           "which has a config.json; of a vocabulary, 'init -o DIR --vocab FILE' makes one\n");
-    expect("ends 1 $A tokenize -m " M "/config.json -s a 2>&1", 0, "which has a config.json\n");
+           "which has a config.json, or a GGUF file; of a vocabulary, 'init -o DIR --vocab FILE' makes one\n");
+    expect("ends 1 $A tokenize -m " M "/config.json -s a 2>&1", 0, "which has a config.json, or a GGUF file\n");
 }
 END_TEST
 

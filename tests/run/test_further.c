@@ -12,7 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { FIRST = 8, NAMES = CHECKPOINTS - FIRST, T = 23, V = 64 };       /* the older families have suites of their own */
+enum { FIRST = 8, NAMES = CHECKPOINTS - FIRST, T = 23, IDS = 64 };     /* the older families have suites of their own */
 
 static const char *name_of(int i) { return checkpoints[FIRST + i].name; }
 
@@ -31,7 +31,7 @@ static const int32_t *ids_of(void)
 {
     static int32_t ids[2 * T];
     for (int i = 0; i < 2 * T; i++)
-        ids[i] = (11 * i + i * i / 3) % V;
+        ids[i] = (11 * i + i * i / 3) % IDS;
     return ids;
 }
 
@@ -50,6 +50,13 @@ static void forward(struct attn_run *run, const int32_t *ids, const struct attn_
     ck_assert_msg(!attn_run_forward(run, ids, seq, n, &err), "%s", err.msg);
 }
 
+static size_t width_of(const struct attn_model *m)
+{
+    struct attn_info info;
+    attn_model_info(m, &info);
+    return info.V;
+}
+
 /* Logits [T, V] of the first text, under a plan. */
 static float *logits_of(const struct attn_model *m, const struct attn_plan *p, bool all)
 {
@@ -60,7 +67,7 @@ static float *logits_of(const struct attn_model *m, const struct attn_plan *p, b
     struct attn_run *run = new_run(m, &plan, &k);
     forward(run, ids_of(), &(struct attn_seq){.T = T}, 1);
     const struct kept *a = keep_find(&k, "logits", 0);
-    ck_assert_uint_eq(a->n, (size_t)T * V);
+    ck_assert_uint_eq(a->n, T * width_of(m));
     float *x = malloc(a->n * sizeof *x);
     memcpy(x, a->data, a->n * sizeof *x);
     attn_run_free(run);
@@ -77,8 +84,8 @@ START_TEST(neither_threads_nor_observers_change_a_bit)
         float *one = logits_of(m, &(struct attn_plan){.threads = 1, .kind = kinds[i]}, false);
         float *three = logits_of(m, &(struct attn_plan){.threads = 3, .kind = kinds[i]}, false);
         float *seen = logits_of(m, &(struct attn_plan){.threads = 2, .kind = kinds[i]}, true);
-        ck_assert_msg(!memcmp(one, three, (size_t)T * V * sizeof *one), "kind %zu on three threads", i);
-        ck_assert_msg(!memcmp(one, seen, (size_t)T * V * sizeof *one), "kind %zu watched", i);
+        ck_assert_msg(!memcmp(one, three, T * width_of(m) * sizeof *one), "kind %zu on three threads", i);
+        ck_assert_msg(!memcmp(one, seen, T * width_of(m) * sizeof *one), "kind %zu watched", i);
         free(one);
         free(three);
         free(seen);
@@ -108,7 +115,7 @@ START_TEST(kinds_agree)
         {"causal-renorm", {.form = ATTN_CAUSAL_RENORM}}};
     for (size_t i = 0; i < sizeof same / sizeof *same; i++) {
         float *x = logits_of(m, &(struct attn_plan){.kind = same[i].kind}, false);
-        expect_near(x, causal, (size_t)T * V, i == 5 ? 1e-3 : 2e-5, same[i].what);   /* renorm: weights that came out tiny lose digits */
+        expect_near(x, causal, T * width_of(m), i == 5 ? 1e-3 : 2e-5, same[i].what);   /* renorm: weights that came out tiny lose digits */
         free(x);
     }
     free(causal);
@@ -127,7 +134,7 @@ START_TEST(company_changes_no_bit)
     struct attn_run *run = new_run(m, &(struct attn_plan){.rows = 2 * T, .seqs = 2, .threads = 2}, &k);
     forward(run, ids_of(), seq, 2);
     float *alone = logits_of(m, &(struct attn_plan){.threads = 1}, false);
-    ck_assert(!memcmp(keep_find(&k, "logits", 0)->data, alone, (size_t)T * V * sizeof *alone));
+    ck_assert(!memcmp(keep_find(&k, "logits", 0)->data, alone, T * width_of(m) * sizeof *alone));
     attn_run_free(run);
     keep_free(&k);
     free(alone);
@@ -153,7 +160,7 @@ START_TEST(a_cache_changes_no_bit)
         bool keeps = attn_model_keeps(m, at, at + pieces[i]);
         ck_assert_int_eq(rc, keeps ? ATTN_OK : ATTN_EUSAGE);
         if (keeps && attn_model_keeps(m, 1, T))
-            ck_assert(!memcmp(keep_find(&k, "logits", 0)->data, whole + at * V, pieces[i] * V * sizeof *whole));
+            ck_assert(!memcmp(keep_find(&k, "logits", 0)->data, whole + at * width_of(m), pieces[i] * width_of(m) * sizeof *whole));
         attn_run_free(run);
         keep_free(&k);
         if (!keeps)
@@ -187,7 +194,7 @@ START_TEST(patterns_sum_to_one_and_the_last_lens_is_the_end)
         }
     }
     const struct kept *lens = keep_find(&k, printed("blocks.%zu.lens", info.L - 1), 0), *logits = keep_find(&k, "logits", 0);
-    ck_assert(!memcmp(lens->data, logits->data, (size_t)T * V * sizeof *logits->data));
+    ck_assert(!memcmp(lens->data, logits->data, T * width_of(m) * sizeof *logits->data));
     attn_run_free(run);
     keep_free(&k);
     attn_model_close(m);

@@ -126,7 +126,7 @@ static int check_length(const struct cursor *k, const char *what, struct attn_er
 
 /* ---- llama2.c -------------------------------------------------------------------------- */
 
-enum { MAGIC = 0x616b3432, OLD_HEADER = 28, NEW_HEADER = 256 };
+enum { MAGIC = 0x616b3432, OLD_HEADER = 28, NEW_HEADER = 256, SHARED_AT = 36 };       /* a byte after nine numbers */
 
 static void read_llama_sizes(struct attn_course *c, size_t first)
 {
@@ -198,7 +198,7 @@ static int open_llama(struct attn_course *c, struct attn_err *err)
                          version,
                          version == 2 ? " (in 8 bits)" : "");
     read_llama_sizes(c, 2);
-    c->tied = c->map.data[4 * 9];
+    c->tied = c->map.data[SHARED_AT];
     int rc = check_sizes(c, kinds[0], err);
     if (!rc)
         rc = walk_llama(&k, false, err);

@@ -105,12 +105,11 @@ static int read_metadata(struct reading *r, struct attn_json *j, struct attn_err
 static int read_document(struct attn_course *c, struct reading *r, struct attn_err *err)
 {
     struct attn_json j;
-    enum attn_json_event e;
     int rc = ATTN_OK;
     start_at(c, &j, 0);
     if (attn_json_next(&j) != ATTN_JSON_OBJECT)
         return broken(&j, "an object", err);
-    while (!rc && (e = attn_json_next(&j)) == ATTN_JSON_KEY) {
+    while (!rc && attn_json_next(&j) == ATTN_JSON_KEY) {
         bool metadata = attn_json_is(&j, "metadata"), weights = attn_json_is(&j, "weights");
         rc = metadata ? read_metadata(r, &j, err) : weights ? list_matrices(c, &j, err) :
              attn_json_skip(&j, attn_json_next(&j)) ? ATTN_OK : attn_json_error(&j, err);

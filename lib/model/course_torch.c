@@ -83,6 +83,10 @@ static int unknown(const struct attn_course *c, struct attn_err *err)
     if (!first)
         return attn_fail(err, ATTN_EFORMAT, "%s: is a PyTorch file without tensors, expected the state_dict of a "
                                             "model, or a checkpoint with one", c->path);
+    if (attn_st_find(c->st, "tok_embeddings.weight"))
+        return attn_fail(err, ATTN_EFORMAT, "%s: is a checkpoint of llama2.c's train.py or of Meta's Llama, expected a "
+                                            ".bin, which llama2.c's export.py makes of it: 'python export.py model.bin "
+                                            "--version 1 --checkpoint %s'", c->path, c->path);
     return attn_fail(err, ATTN_EFORMAT, "%s: is a PyTorch file whose first tensor is '%.*s', expected one of nanoGPT "
                                         "or minGPT (with 'transformer.wte.weight') or of the lecture "
                                         "(with 'token_embedding_table.weight'); of a model of Hugging Face give the "

@@ -76,8 +76,9 @@ static void write_tokenizer(struct attn_out *o, const char *const *token, size_t
         attn_out_str(o, "null");
     attn_out_str(o, ",\n \"decoder\": {\"type\": \"Fuse\"},\n \"model\": {\"type\": \"WordLevel\", \"vocab\": {");
     for (size_t i = 0; i < n; i++) {
+        const char *text = token[i] ? token[i] : "";    /* each is there: as many ids as tokens, none twice */
         attn_out_str(o, i ? ", " : "");
-        attn_out_json(o, token[i], strlen(token[i]));
+        attn_out_json(o, text, strlen(text));
         attn_out_printf(o, ": %zu", i);
     }
     if (begin >= 0)

@@ -381,7 +381,12 @@ const void *attn_source_index(const struct attn_source *s)
 
 const char *attn_source_where(const struct attn_source *s)
 {
-    return s->course && !s->course->directory ? s->course->path : s->dir;
+    return attn_source_is_file(s) ? s->course->path : s->dir;
+}
+
+bool attn_source_is_file(const struct attn_source *s)
+{
+    return s->course && !s->course->directory;
 }
 
 char *attn_source_path(const struct attn_source *s, const char *file)

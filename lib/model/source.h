@@ -31,6 +31,7 @@ int attn_source_find_with(struct attn_source *out, const char *name, const struc
                           struct attn_err *err);
 /* What it is called in answers: its directory or its file; NULL: built in. */
 const char *attn_source_where(const struct attn_source *s);
+bool attn_source_is_file(const struct attn_source *s);              /* whether it is the file of a course */
 void attn_source_free(struct attn_source *s);
 const char *attn_source_installed(void);                            /* the directory of installed models */
 

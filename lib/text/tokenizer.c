@@ -304,6 +304,19 @@ static int follow_config(struct attn_tokenizer **out, const struct attn_source *
     return rc;
 }
 
+static int refuse(const struct attn_source *s, const struct hints *h, bool native, struct attn_err *err)
+{
+    if (attn_source_is_file(s))
+        return attn_fail(err, ATTN_EIO, "%s: there is no vocabulary in it or beside it: expected meta.pkl, a vocab.json "
+                                        "of characters and ids, tokenizer.json, tokenizer.model or tokenizer.bin there, "
+                                        "or a path with 'attn-cli convert -m %s -o DIR --vocab PATH'; token ids can be "
+                                        "given with --ids", attn_source_where(s), attn_source_where(s));
+    return attn_fail(err, ATTN_EIO, "%s: there is neither tokenizer.json nor %s, tokenizer.model or tokenizer.bin, "
+                                    "expected one of them for a model of type \"%s\"; token ids can be given with "
+                                    "--ids", s->name,
+                     native ? "vocab.json" : "merges.txt", h->model_type ? h->model_type : "attn-decoder");
+}
+
 static int choose(struct attn_tokenizer **out, const struct attn_source *s, const struct hints *h,
                   struct attn_err *err)
 {
@@ -322,10 +335,7 @@ static int choose(struct attn_tokenizer **out, const struct attn_source *s, cons
             return by_file[i].open(out, s, h, err);
     if (words)
         return open_words(out, s, &(struct attn_word_rule){0}, err);
-    return attn_fail(err, ATTN_EIO, "%s: there is neither tokenizer.json nor %s, tokenizer.model or tokenizer.bin, "
-                                    "expected one of them for a model of type \"%s\"; token ids can be given with "
-                                    "--ids", s->name,
-                     native ? "vocab.json" : "merges.txt", h->model_type ? h->model_type : "attn-decoder");
+    return refuse(s, h, native, err);
 }
 
 int attn_tokenizer_open(struct attn_tokenizer **out, const char *model, struct attn_err *err)

@@ -84,6 +84,18 @@ def checkpoint(name, tensors, beside=None, key="model", prefix="", same=(), more
     put(name, t.archive(t.program(body), members))
 
 
+def legacy():
+    """The form before PyTorch 1.6: pickles in a row, then all storages, those of the optimizer, too, which nothing aligns."""
+    model, members = state(GPT)
+    storages = [(name[5:], data) for name, data in members] + [("9", t.FOUR)]
+    body = t.dictionary(("model", model), ("model_args", value(ARGS)), ("optimizer", t.dictionary(("step", t.tensor(t.storage(key="9"))))))
+    system = t.dictionary(("protocol_version", b"M\xe9\x03"), ("little_endian", b"\x88"))
+    keys = b"](" + b"".join(t.text(key) for key, _ in storages) + b"e"
+    put("y_nanogpt_legacy.pt", b"\x80\x02\x8a\x0a\x6c\xfc\x9c\x46\xf9\x20\x6a\xa8\x50\x19.\x80\x02M\xe9\x03." +
+        t.program(system) + t.program(body) + t.program(keys) +
+        b"".join(struct.pack("<Q", len(data) // 4) + data for _, data in storages))
+
+
 def torch_files():
     optimizer = ("optimizer", t.dictionary(("state", b"}"), ("step", t.tensor())))
     tied = [("lm_head.weight", "transformer.wte.weight")]
@@ -127,7 +139,8 @@ def torch_files():
     checkpoint("n_stoi_hole.pt", LECTURE, {"stoi": {"a": 0, "b": 1, "c": 3}})
     checkpoint("n_stoi_word.pt", LECTURE, {"stoi": {"a": 0, "bc": 1}})
     checkpoint("n_module.pt", GPT, {"args": 1}, more=[("who", t.named("argparse", "Namespace"))])
-    model, members = state([(n, s) for n, s in LECTURE])
+    checkpoint("n_llama2c.pt", [("tok_embeddings.weight", (V, D))])
+    legacy()
     wide = t.tensor(t.storage(key="0", elements=V * D), shape=(2 ** 20, D), stride=(0, 1))
     put("n_overlap.pt", t.archive(t.program(t.dictionary(("transformer.wte.weight", wide))), [("data/0", raw(V * D))]))
     put("n_nothing.pt", t.archive(t.program(b"}"), []))

@@ -160,6 +160,7 @@ START_TEST(test_corpus)
         {"n_vocab_text.json", "is no vocabulary, expected characters and their ids"},
         {"n_width_differs.pt", "\"model_args\" says that \"n_embd\" is 1.09951e+12, but the tensors have 4"},
         {"n_without_prefix.pt", "tensor 'extra' has no place in the model that config.json describes"},
+        {"n_llama2c.pt", "is a checkpoint of llama2.c's train.py or of Meta's Llama, expected a .bin"},
         {NULL, NULL}
     };
     scratch_make();

@@ -436,6 +436,7 @@ bool attn_gguf_whole(const struct attn_gguf_value *v, size_t i, uint64_t *out)
 {
     const unsigned char *at = v->at + i * kinds[v->kind].bytes;
     int64_t x = 0;
+    *out = 0;
     switch (v->kind) {
     case ATTN_GGUF_U8:  x = *at; break;
     case ATTN_GGUF_I8:  x = (int8_t)*at; break;

@@ -45,7 +45,7 @@ const struct attn_gguf_value *attn_gguf_find(const struct attn_gguf *g, const ch
 const char *attn_gguf_kind_name(const struct attn_gguf_value *v);   /* such as "u32" or "array of string" */
 
 /* The i-th value of an array, or with i 0 a single value, i < n; false: it is of another kind.  A whole number has any
- * integer type and is not negative. */
+ * integer type and is not negative; of one that is, *out is 2^64 less. */
 bool attn_gguf_whole(const struct attn_gguf_value *v, size_t i, uint64_t *out);
 bool attn_gguf_real(const struct attn_gguf_value *v, size_t i, double *out);
 bool attn_gguf_flag(const struct attn_gguf_value *v, bool *out);

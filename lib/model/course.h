@@ -64,8 +64,9 @@ int attn_course_add(struct attn_course *c, const char *name, char *text, size_t 
  * that begins each text, or -1. */
 int attn_course_characters(struct attn_course *c, const cJSON *tokens, const char *path, long begin,
                            struct attn_err *err);
-/* The same of what --vocab, meta.pkl or vocab.json say; nothing if there is none of them. */
-int attn_course_vocabulary(struct attn_course *c, struct attn_err *err);
+/* The same of what --vocab, meta.pkl or vocab.json say or, where there is no vocabulary beside the file, the file
+ * `elsewhere`, which may be NULL; nothing if there is none of them. */
+int attn_course_vocabulary(struct attn_course *c, const char *elsewhere, struct attn_err *err);
 /* Adds a tensor by name; `like` has its type, shape and bytes. */
 int attn_course_tensor(const struct attn_course *c, struct attn_st *st, const char *name,
                        const struct attn_st_tensor *like, struct attn_err *err);

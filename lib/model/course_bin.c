@@ -177,7 +177,7 @@ static int write_llama(struct attn_course *c, struct attn_err *err)
     int rc = attn_course_add(c, "config.json", n < 0 ? NULL : text, n < 0 ? 0 : (size_t)n, err);
     if (!rc)
         rc = attn_course_add(c, "tokenizer_config.json", strdup(said), sizeof said - 1, err);
-    return rc ? rc : attn_course_vocabulary(c, err);
+    return rc ? rc : attn_course_vocabulary(c, NULL, err);
 }
 
 static struct cursor llama_cursor(struct attn_course *c, bool old, struct attn_st *st)
@@ -326,7 +326,7 @@ static int open_llmc(struct attn_course *c, struct attn_err *err)
                                  "\"gelu_new\", \"bias\": true, \"tie_word_embeddings\": true}\n", c->V, c->ctx, c->L,
                           c->H, c->d);
     rc = attn_course_add(c, "config.json", n < 0 ? NULL : text, n < 0 ? 0 : (size_t)n, err);
-    return rc ? rc : attn_course_vocabulary(c, err);
+    return rc ? rc : attn_course_vocabulary(c, NULL, err);
 }
 
 static int fill_llmc(struct attn_course *c, struct attn_st *st, struct attn_err *err)

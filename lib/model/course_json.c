@@ -172,7 +172,7 @@ static int write_tokens(struct attn_course *c, const struct reading *r, long *be
     double id = -1;
     *begin = -1;
     if (!cJSON_IsArray(chars) || c->given->vocab)
-        return attn_course_vocabulary(c, err);
+        return attn_course_vocabulary(c, NULL, err);
     if (bos && (!attn_tree_whole(bos, 0, INT32_MAX, &id) || id != (double)n))
         return attn_fail(err, ATTN_EFORMAT, "%s: \"BOS\" is %g, expected %zu, the id after those of \"uchars\"",
                          c->path, cJSON_IsNumber(bos) ? bos->valuedouble : -1, n);

@@ -326,6 +326,20 @@ static int read_characters(const struct reading *r, struct attn_err *err)
     return ATTN_OK;
 }
 
+/* nanoGPT keeps the characters with the text that was trained on, in data/NAME/meta.pkl; the checkpoint says which. */
+static int find_vocabulary(const struct reading *r, struct attn_err *err)
+{
+    const char *of = cJSON_GetStringValue(attn_tree_member(attn_tree_member(r->beside, "config"), "dataset"));
+    char *path = NULL;
+    if (of && (!*of || *of == '.' || strpbrk(of, "/\\")))
+        of = NULL;                      /* a name, and no way to other files */
+    if (of && attn_asprintf(&path, "%s/../data/%s/meta.pkl", r->c->dir, of) < 0)
+        return attn_no_memory(err, r->c->path, "for a path");
+    int rc = attn_course_vocabulary(r->c, path, err);
+    free(path);
+    return rc;
+}
+
 static int open_checkpoint(struct attn_course *c, struct attn_err *err)
 {
     struct reading r = {.c = c};
@@ -336,7 +350,7 @@ static int open_checkpoint(struct attn_course *c, struct attn_err *err)
         (rc = find_heads(&r, err)) || (rc = write_config(&r, err)) || (rc = read_characters(&r, err)))
         ;
     else
-        rc = attn_course_vocabulary(c, err);
+        rc = find_vocabulary(&r, err);
     cJSON_Delete(r.beside);
     cJSON_Delete(r.config);
     return rc;

@@ -4,6 +4,7 @@
  * texts of tokens are joined as they are. */
 #include "model/course.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -211,7 +212,7 @@ static int take_beside(struct attn_course *c, const char *name, struct attn_err 
     return rc;
 }
 
-int attn_course_vocabulary(struct attn_course *c, struct attn_err *err)
+int attn_course_vocabulary(struct attn_course *c, const char *elsewhere, struct attn_err *err)
 {
     struct stat st;
     const char *given = c->given->vocab;
@@ -225,5 +226,11 @@ int attn_course_vocabulary(struct attn_course *c, struct attn_err *err)
         return take_beside(c, "meta.pkl", err);
     bool other = has(c, "tokenizer.json") || has(c, "merges.txt") || has(c, "tokenizer.model") || has(c,
                                                                                                   "tokenizer.bin");
+    char sized[32];                     /* as llama2.c calls a tokenizer that was trained for a model */
+    snprintf(sized, sizeof sized, "tok%zu.bin", c->V);
+    if (!other && has(c, sized))
+        return take_beside(c, sized, err);
+    if (!other && !has(c, "vocab.json") && elsewhere && exists(elsewhere))
+        return take_vocabulary(c, elsewhere, err);
     return has(c, "vocab.json") && !other ? take_beside(c, "vocab.json", err) : ATTN_OK;
 }

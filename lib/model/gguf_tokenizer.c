@@ -69,13 +69,21 @@ static size_t type_of(const struct tokens *t, size_t i)
     return (size_t)x;
 }
 
-/* The id of a token that has a part to play; false: it is not said. */
+/* -1, or as it comes out without a sign: some writers put it where there is no such token. */
+static bool is_none(const struct attn_gguf_value *v)
+{
+    uint64_t x;
+    attn_gguf_whole(v, 0, &x);
+    return !v->array && (x == UINT64_MAX || (x == UINT32_MAX && v->kind == ATTN_GGUF_U32));
+}
+
+/* The id of a token that has a part to play; *there is false if it is not said. */
 static int take_id(const struct tokens *t, const char *key, size_t *id, bool *there, struct attn_err *err)
 {
     const struct attn_gguf_value *v = value_of(t->m, key);
     uint64_t x;
-    *there = v != NULL;
-    if (!v)
+    *there = v && !is_none(v);
+    if (!*there)
         return ATTN_OK;
     if (v->array || !attn_gguf_whole(v, 0, &x) || x >= t->text->n)
         return attn_fail(err, ATTN_EFORMAT, "%s: key '%s' is no token's id, expected 0 to %zu", t->m->meta->name, v->key,

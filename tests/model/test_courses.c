@@ -227,6 +227,17 @@ START_TEST(vocabularies_are_files_of_any_kind)
 }
 END_TEST
 
+/* nanoGPT keeps characters in ../data/NAME, llama2.c calls a tokenizer of V tokens tokV.bin. */
+START_TEST(vocabularies_are_where_courses_put_them)
+{
+    succeed("mkdir -p $D/out $D/data/x && cp " C "y_nanogpt.pt $D/out/ckpt.pt && cp " C "y_vocab_meta.pkl $D/data/x/meta.pkl");
+    expect_exactly("$A tokenize -m $D/out/ckpt.pt -s 'b\u00e9a' --format json | jq -r '[.tokens[].id] | join(\" \")'", "1 2 0\n");
+    succeed("mkdir $D/sized && cp " G "llama2c-v0-a/*.bin $D/sized && cd $D/sized && V=$($A info -m . --format json | jq .vocab_size) && "
+            "mv tokenizer.bin tok$V.bin");
+    expect_same("$A tokenize -m $D/sized -s the", "$A tokenize -m " G "llama2c-v0-a -s the");
+}
+END_TEST
+
 /* What no option can say, and what needs none. */
 static const struct { const char *line, *says; int status; } refused[] = {
     {"convert -m tiny -o $D/out --n-head 4", "tiny: has a config.json, which says what --as, --n-head, --vocab and --activation say", 2},
@@ -280,6 +291,7 @@ Suite *suite_courses(void)
     tcase_add_loop_test(options, options_count, 0, 3);
     tcase_add_test(options, the_video_has_another_scale);
     tcase_add_loop_test(options, vocabularies_are_files_of_any_kind, 0, 6);
+    tcase_add_test(options, vocabularies_are_where_courses_put_them);
     tcase_add_loop_test(options, what_cannot_be_said_is_refused, 0, sizeof refused / sizeof *refused);
     tcase_add_test(options, neighbours);
     suite_add_tcase(s, options);

@@ -319,6 +319,21 @@ START_TEST(every_pre_is_read)
 }
 END_TEST
 
+/* Writers put -1, or 2^32 - 1, where there is no such token. */
+START_TEST(a_token_may_be_absent)
+{
+    for (int i = 0; i < 2; i++) {
+        struct ggufs g = ggufs_llama(257);
+        ggufs_tokenizer(&g, "gpt-2");
+        ggufs_u32(&g, i ? "tokenizer.ggml.eos_token_id" : "tokenizer.ggml.padding_token_id", i ? 257 : UINT32_MAX);
+        ggufs_write(&g, "m.gguf");
+        expect("$A tokenize -m $D/m.gguf -s ab 2>&1", i, i ? "key 'tokenizer.ggml.eos_token_id' is no token's id, expected 0 to 256" :
+               "256");
+        ggufs_free(&g);
+    }
+}
+END_TEST
+
 static void texts(struct ggufs *g, const char *model, const char *pre)
 {
     static const char *const tokens[] = {"a", "b"};
@@ -460,6 +475,7 @@ Suite *suite_gguf(void)
     tcase_add_test(t, a_digest_is_of_the_file);
     tcase_add_loop_test(t, every_text_has_its_tokens, 0, CHECKPOINTS - CHECKPOINTS_HF);
     tcase_add_test(t, every_pre_is_read);
+    tcase_add_test(t, a_token_may_be_absent);
     tcase_add_test(t, other_tokenizers_are_refused);
     tcase_add_test(t, conversion_gives_the_checkpoint_back);
     tcase_add_loop_test(t, a_converted_model_computes_the_same, 0, CHECKPOINTS - CHECKPOINTS_HF);

@@ -238,6 +238,33 @@ def micro_files():
     put("n_micro_list.json", b'{"weights": [1], "x": {"layer0.attn_wq": 1}}')
 
 
+# ---- a directory of MLX, as an archive for the fuzz target of whole directories ----
+
+def mlx():
+    width, tensors = 32, {}
+    for name, rows in [("embed_tokens", V)] + [("layers.0." + n, width) for n in
+                       ("self_attn.q_proj", "self_attn.k_proj", "self_attn.v_proj", "self_attn.o_proj", "mlp.gate_proj", "mlp.up_proj",
+                        "mlp.down_proj")]:
+        tensors["model." + name + ".weight"] = ("U32", [rows, width // 8], struct.pack("<%dI" % (rows * width // 8), *(
+            (i * 2654435761) % 2 ** 32 for i in range(rows * width // 8))))
+        for part in ("scales", "biases"):
+            tensors["model." + name + "." + part] = ("F16", [rows, 1], struct.pack("<%de" % rows, *floats(rows, len(part))))
+    for name in ("layers.0.input_layernorm", "layers.0.post_attention_layernorm", "norm"):
+        tensors["model." + name + ".weight"] = ("F32", [width], raw(width))
+    header, data = {}, b""
+    for name, (dtype, shape, numbers) in tensors.items():
+        header[name] = {"dtype": dtype, "shape": shape, "data_offsets": [len(data), len(data) + len(numbers)]}
+        data += numbers
+    text = json.dumps(header).encode()
+    rule = {"group_size": 32, "bits": 4, "model.norm": False}
+    config = {"model_type": "llama", "vocab_size": V, "hidden_size": width, "intermediate_size": width, "num_hidden_layers": 1,
+              "num_attention_heads": 2, "max_position_embeddings": 8, "tie_word_embeddings": True, "quantization": rule,
+              "quantization_config": rule}
+    files = {"config.json": json.dumps(config).encode(), "model.safetensors": struct.pack("<Q", len(text)) + text + data}
+    with open(os.path.join(OUT, "..", "model", "y_mlx"), "wb") as f:
+        f.write(b"".join(b"@@ %s %d\n%s\n" % (name.encode(), len(x), x) for name, x in files.items()))
+
+
 # ---- vocabularies, as --vocab takes them ----
 
 def vocabularies():
@@ -263,4 +290,5 @@ if __name__ == "__main__":
     torch_files()
     bin_files()
     micro_files()
+    mlx()
     vocabularies()

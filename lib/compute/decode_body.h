@@ -61,43 +61,69 @@ static inline __attribute__((always_inline)) void words_at(v32 out[4], const voi
     }
 }
 
-/* n words, a multiple of four. */
-static inline __attribute__((always_inline)) void more_words(v32 *out, const void *const *row, size_t byte, size_t n)
+/* Eight words from a byte of each row on.  AVX-512 loads them in one piece. */
+static inline __attribute__((always_inline)) void eight_words(v32 *out, const void *const *row, size_t byte)
 {
-    UNROLL for (size_t i = 0; i < n; i += 4)
-        words_at(out + i, row, byte + 4 * i);
+#if defined(__AVX512F__)
+    UNROLL for (size_t g = 0; g < 2; g++) {
+        v16 part[8], near[4], far[4];           /* rows l and l + 4; words 0 to 3 and 4 to 7 in turns */
+        UNROLL for (size_t l = 0; l < 8; l++) {
+            const char *first_row = row[g * LANES + l / 4 * 8 + l % 4], *second = row[g * LANES + l / 4 * 8 + l % 4 + 4];
+            part[l].v[0] = _mm512_insertf32x8(_mm512_castps256_ps512(_mm256_loadu_ps((const void *)(first_row + byte))),
+                                              _mm256_loadu_ps((const void *)(second + byte)), 1);
+        }
+        transpose4(near, part);
+        transpose4(far, part + 4);
+        UNROLL for (size_t i = 0; i < 4; i++) {
+            out[i].h[g].v[0] = _mm512_shuffle_f32x4(near[i].v[0], far[i].v[0], 0x88);
+            out[i + 4].h[g].v[0] = _mm512_shuffle_f32x4(near[i].v[0], far[i].v[0], 0xdd);
+        }
+    }
+#else
+    words_at(out, row, byte);
+    words_at(out + 4, row, byte + 16);
+#endif
 }
 
-/* Bits from `shift` on, and in place; joined; moved up; a byte with its sign, a number without one. */
+/* Bits from `shift` on, and in place; joined; with some turned over; moved up; as numbers, without a sign, and with one:
+ * what is left of byte `at` without its lowest bits, of which there are `down` - 24. */
 V16(bits16, (v16 w, unsigned shift, uint32_t mask), (vf)((vu)w.v[i] >> shift & mask))
 V16(joined16, (v16 x, v16 y), (vf)((vu)x.v[i] | (vu)y.v[i]))
 V16(moved16, (v16 w, unsigned by), (vf)((vu)w.v[i] << by))
-V16(signed16, (v16 w, unsigned at), __builtin_convertvector((vi)((vu)w.v[i] << (24 - 8 * at)) >> 24, vf))
+V16(turned16, (v16 w, uint32_t which), (vf)((vu)w.v[i] ^ which))
+V16(signed16, (v16 w, unsigned at, int down), __builtin_convertvector((vi)((vu)w.v[i] << (24 - 8 * at)) >> down, vf))
 V16(float16, (v16 w), __builtin_convertvector((vi)w.v[i], vf))
 V32(bits, (v32 w, unsigned shift, uint32_t mask), bits16(w.h[g], shift, mask))
 V32(joined_bits, (v32 x, v32 y), joined16(x.h[g], y.h[g]))
 V32(moved_up, (v32 w, unsigned by), moved16(w.h[g], by))
-V32(signed_byte, (v32 w, unsigned at), signed16(w.h[g], at))
+V32(turned, (v32 w, uint32_t which), turned16(w.h[g], which))
+V32(signed_bits, (v32 w, unsigned at, int down), signed16(w.h[g], at, down))
 V32(to_float, (v32 w), float16(w.h[g]))
 static inline v32 number(v32 w, unsigned shift, uint32_t mask) { return to_float(bits(w, shift, mask)); }
 
-/* Four bits from `shift` on choose one of sixteen numbers, which are whole ones from `first` on, or any. */
+/* Four bits from `shift` on choose one of sixteen numbers; n bits, two to five, are a number from `first` on, which
+ * AVX-512 also chooses. */
 #if defined(__AVX512F__)
 static inline v16 level16(v16 w, unsigned shift, v16 table)
 {
     return (v16){{_mm512_permutexvar_ps((__m512i)((vu)w.v[0] >> shift), table.v[0])}};
 }
-V32(level, (v32 w, unsigned shift, v16 table), level16(w.h[g], shift, table))
-static inline v32 four_bits(v32 w, unsigned shift, float first)
+static inline v16 few16(v16 w, unsigned shift, unsigned n, float first)
 {
-    static const float count[LANES] = {0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15};
-    return level(w, shift, add(load(count), all(first)));
+    static const float count[][LANES] = {
+        {0, 1, 2, 3, 0, 1, 2, 3, 0, 1, 2, 3, 0, 1, 2, 3}, {0, 1, 2, 3, 4, 5, 6, 7, 0, 1, 2, 3, 4, 5, 6, 7},
+        {0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15}};
+    const v16 table = add(load(count[n < 4 ? n - 2 : 2]), all(first));
+    const __m512i at = (__m512i)((vu)w.v[0] >> shift);
+    if (n < 5)
+        return (v16){{_mm512_permutexvar_ps(at, table.v[0])}};
+    return (v16){{_mm512_permutex2var_ps(table.v[0], at, add(table, all(LANES)).v[0])}};
 }
 #else
-static inline v32 four_bits(v32 w, unsigned shift, float first)
+static inline v16 few16(v16 w, unsigned shift, unsigned n, float first)
 {
-    const v32 q = number(w, shift, 15);
-    return first == 0 ? q : total(q, all_same(first));
+    const v16 q = float16(bits16(w, shift, (1u << n) - 1));
+    return first == 0 ? q : add(q, all(first));
 }
 #if defined(__AVX2__) && defined(__FMA__)
 static inline vf vf_level(vu i, v16 table)
@@ -118,8 +144,9 @@ static inline v16 level16(v16 w, unsigned shift, v16 table)
     return load(to);
 }
 #endif
-V32(level, (v32 w, unsigned shift, v16 table), level16(w.h[g], shift, table))
 #endif
+V32(level, (v32 w, unsigned shift, v16 table), level16(w.h[g], shift, table))
+V32(few_bits, (v32 w, unsigned shift, unsigned n, float first), few16(w.h[g], shift, n, first))
 
 /* ---- types ---- */
 
@@ -143,7 +170,7 @@ UNIT(q4_0)
     words_at(head, row, at);
     words_at(q, row, at + 2);
     const v32 d = even_halves(head[0]);
-    NIBBLES(4, product(four_bits(q[i], 8 * b + 4 * side, -8), d))
+    NIBBLES(4, product(few_bits(q[i], 8 * b + 4 * side, 4, -8), d))
     return sum;
 }
 
@@ -167,15 +194,31 @@ UNIT(q4_1)
     words_at(head, row, at);
     words_at(q, row, at + 4);
     const v32 d = even_halves(head[0]), m = odd_halves(head[0]);
-    NIBBLES(4, total(product(four_bits(q[i], 8 * b + 4 * side, 0), d), m))
+    NIBBLES(4, total(product(few_bits(q[i], 8 * b + 4 * side, 4, 0), d), m))
     return sum;
 }
 
-/* Four bits of w, and above them one of `top`. */
-static inline v32 five_bits(v32 w, unsigned shift, v32 top, unsigned bit)
+/* Five bits in each byte: four of w, and above them one of `top`. */
+static inline v32 five_bits(v32 w, unsigned shift, v32 top)
 {
-    return joined_bits(bits(w, shift, 15), moved_up(bits(top, bit, 1), 4));
+    return joined_bits(bits(w, shift, 0x0f0f0f0f), moved_up(top, 4));
 }
+
+/* Four bits from `shift` on, one in each byte. */
+static inline v32 spread(v32 w, unsigned shift)
+{
+    const v32 four = bits(w, shift, 15), two = joined_bits(four, moved_up(four, 14));
+    return bits(joined_bits(two, moved_up(two, 7)), 0, 0x01010101);
+}
+
+/* Each number of four words whose bytes have five bits. */
+#define FIVE_BITS(value) \
+    UNROLL for (unsigned side = 0; side < 2; side++) \
+        for (unsigned i = 0; i < 4; i++) { \
+            const v32 five = five_bits(q[i], 4 * side, spread(h, 16 * side + 4 * i)); \
+            UNROLL for (unsigned b = 0; b < BYTES; b++) \
+                sum = take(to, 16 * side + BYTES * i + b, value, sum); \
+        }
 
 UNIT(q5_0)
 {
@@ -184,9 +227,7 @@ UNIT(q5_0)
     words_at(head, row, at);
     words_at(q, row, at + 6);
     const v32 d = even_halves(head[0]), h = joined_bits(bits(head[0], 16, 0xffff), moved_up(head[1], 16));
-    UNROLL for (unsigned side = 0; side < 2; side++)
-        NUMBERS(4, 16 * side, product(rest(to_float(five_bits(q[i], 8 * b + 4 * side, h, 16 * side + 4 * (unsigned)i + b)),
-                                      all_same(16)), d))
+    FIVE_BITS(product(few_bits(five, 8 * b, 5, -16), d))
     return sum;
 }
 
@@ -197,9 +238,7 @@ UNIT(q5_1)
     words_at(head, row, at);
     words_at(q, row, at + 8);
     const v32 d = even_halves(head[0]), m = odd_halves(head[0]), h = head[1];
-    UNROLL for (unsigned side = 0; side < 2; side++)
-        NUMBERS(4, 16 * side, total(product(to_float(five_bits(q[i], 8 * b + 4 * side, h, 16 * side + 4 * (unsigned)i + b)),
-                                      d), m))
+    FIVE_BITS(total(product(few_bits(five, 8 * b, 5, 0), d), m))
     return sum;
 }
 
@@ -208,9 +247,9 @@ UNIT(q8_0)
     (void)half;
     v32 head[4], q[GROUP];
     words_at(head, row, at);
-    more_words(q, row, at + 2, GROUP);
+    eight_words(q, row, at + 2);
     const v32 d = even_halves(head[0]);
-    NUMBERS(GROUP, 0, product(signed_byte(q[i], b), d))
+    NUMBERS(GROUP, 0, product(signed_bits(q[i], b, 24), d))
     return sum;
 }
 
@@ -227,21 +266,21 @@ UNIT(q2_k)
 {
     v32 s[4], q[GROUP], last[4];
     words_at(s, row, at);
-    more_words(q, row, at + 16 + 32 * half, GROUP);
+    eight_words(q, row, at + 16 + 32 * half);
     words_at(last, row, at + 68);
     const v32 d = even_halves(last[3]), m = odd_halves(last[3]);
     TWO_BITS(
         const v32 scales = s[2 * half + k / 4];
         const v32 by = product(d, number(scales, 8 * by_four, 15)), less = product(m, number(scales, 8 * by_four + 4, 15));
-        NUMBERS(4, 16 * k, rest(product(by, number(part[i], 8 * b + 2 * j, 3)), less)))
+        NUMBERS(4, 16 * k, rest(product(by, few_bits(part[i], 8 * b + 2 * j, 2, 0)), less)))
     return sum;
 }
 
 UNIT(q3_k)
 {
     v32 h[GROUP], q[GROUP], a[4], last[4], scale[2];
-    more_words(h, row, at, GROUP);
-    more_words(q, row, at + 32 + 32 * half, GROUP);
+    eight_words(h, row, at);
+    eight_words(q, row, at + 32 + 32 * half);
     words_at(a, row, at + 92);          /* a begins with the second word */
     words_at(last, row, at + 94);
     const v32 d = odd_halves(last[3]);
@@ -250,9 +289,11 @@ UNIT(q3_k)
                                moved_up(bits(a[3], 4 * (unsigned)half + 2 * i, 0x03030303), 4));
     TWO_BITS(
         const v32 by = product(d, rest(number(scale[k / 4], 8 * by_four, 255), all_same(32)));
-        const v32 *third = h + 4 * second;
-        NUMBERS(4, 16 * k, product(by, rest(to_float(joined_bits(bits(part[i], 8 * b + 2 * j, 3),
-                    moved_up(bits(third[i], 8 * b + 4 * (unsigned)half + j, 1), 2))), all_same(4)))))
+        v32 three[4];
+        UNROLL for (unsigned i = 0; i < 4; i++)
+            three[i] = joined_bits(bits(part[i], 2 * j, 0x03030303),
+                                   moved_up(bits(h[4 * second + i], 4 * (unsigned)half + j, 0x01010101), 2));
+        NUMBERS(4, 16 * k, product(by, few_bits(three[i], 8 * b, 3, -4))))
     return sum;
 }
 
@@ -275,11 +316,11 @@ UNIT(q4_k)
     const struct six_bits s = six_bits(head, half);
     const v32 d = even_halves(head[0]), m = odd_halves(head[0]);
     UNROLL for (unsigned pair = 0; pair < 2; pair++) {
-        more_words(q, row, at + 16 + 64 * half + 32 * pair, GROUP);
+        eight_words(q, row, at + 16 + 64 * half + 32 * pair);
         UNROLL for (unsigned side = 0; side < 2; side++) {
             const unsigned j = 2 * pair + side;
             const v32 by = product(d, number(s.scale, 8 * j, 255)), less = product(m, number(s.min, 8 * j, 255));
-            NUMBERS(GROUP, 32 * j, rest(product(by, four_bits(q[i], 8 * b + 4 * side, 0)), less))
+            NUMBERS(GROUP, 32 * j, rest(product(by, few_bits(q[i], 8 * b + 4 * side, 4, 0)), less))
         }
     }
     return sum;
@@ -289,16 +330,19 @@ UNIT(q5_k)
 {
     v32 head[4], h[GROUP], q[GROUP];
     words_at(head, row, at);
-    more_words(h, row, at + 16, GROUP);
+    eight_words(h, row, at + 16);
     const struct six_bits s = six_bits(head, half);
     const v32 d = even_halves(head[0]), m = odd_halves(head[0]);
     UNROLL for (unsigned pair = 0; pair < 2; pair++) {
-        more_words(q, row, at + 48 + 64 * half + 32 * pair, GROUP);
+        eight_words(q, row, at + 48 + 64 * half + 32 * pair);
         UNROLL for (unsigned side = 0; side < 2; side++) {
             const unsigned j = 2 * pair + side, bit = 4 * (unsigned)half + j;
             const v32 by = product(d, number(s.scale, 8 * j, 255)), less = product(m, number(s.min, 8 * j, 255));
-            NUMBERS(GROUP, 32 * j,
-                    rest(product(by, to_float(five_bits(q[i], 8 * b + 4 * side, h[i], 8 * b + bit))), less))
+            for (size_t i = 0; i < GROUP; i++) {
+                const v32 five = five_bits(q[i], 4 * side, bits(h[i], bit, 0x01010101));
+                UNROLL for (unsigned b = 0; b < BYTES; b++)
+                    sum = take(to, 32 * j + BYTES * i + b, rest(product(by, few_bits(five, 8 * b, 5, 0)), less), sum);
+            }
         }
     }
     return sum;
@@ -307,18 +351,22 @@ UNIT(q5_k)
 UNIT(q6_k)
 {
     v32 q[2 * GROUP], h[GROUP], s[4], last[4];
-    more_words(q, row, at + 64 * half, 2 * (size_t)GROUP);
-    more_words(h, row, at + 128 + 32 * half, GROUP);
+    eight_words(q, row, at + 64 * half);
+    eight_words(q + GROUP, row, at + 64 * half + 32);
+    eight_words(h, row, at + 128 + 32 * half);
     words_at(s, row, at + 192);
     words_at(last, row, at + 194);
     const v32 d = odd_halves(last[3]);
     UNROLL for (unsigned j = 0; j < 4; j++)
         UNROLL for (unsigned second = 0; second < 2; second++) {
             const unsigned k = 2 * j + second;
-            const v32 by = product(d, signed_byte(s[2 * half + k / 4], k % 4));
+            const v32 by = product(d, signed_bits(s[2 * half + k / 4], k % 4, 24));
             const v32 *few = q + j % 2 * GROUP + 4 * second, *top = h + 4 * second;
-            NUMBERS(4, 16 * k, product(by, rest(to_float(joined_bits(bits(few[i], 8 * b + j / 2 * 4, 15),
-                        moved_up(bits(top[i], 8 * b + 2 * j, 3), 4))), all_same(32))))
+            v32 six[4];         /* in each byte the upper bits: with the first turned over, a number from -32 on */
+            UNROLL for (unsigned i = 0; i < 4; i++)
+                six[i] = turned(joined_bits(moved_up(bits(few[i], j / 2 * 4, 0x0f0f0f0f), 2),
+                                            moved_up(bits(top[i], 2 * j, 0x03030303), 6)), 0x80808080);
+            NUMBERS(4, 16 * k, product(by, signed_bits(six[i], b, 26)))
         }
     return sum;
 }

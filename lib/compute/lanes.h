@@ -155,13 +155,12 @@ static inline __m512i halves_apart(v16 x)
 }
 static inline v16 even_f16(v16 x) { return (v16){{_mm512_cvtph_ps(_mm512_castsi512_si256(halves_apart(x)))}}; }
 static inline v16 odd_f16(v16 x) { return (v16){{_mm512_cvtph_ps(_mm512_extracti64x4_epi64(halves_apart(x), 1))}}; }
-/* Four floats from each of four places, side by side. */
+/* Four floats from each of four places, side by side; halves first, as narrower registers are filled twice as fast. */
 static inline v16 quarters(const float *p, const float *q, const float *r, const float *s)
 {
-    __m512 x = _mm512_castps128_ps512(_mm_loadu_ps(p));
-    x = _mm512_insertf32x4(x, _mm_loadu_ps(q), 1);
-    x = _mm512_insertf32x4(x, _mm_loadu_ps(r), 2);
-    return (v16){{_mm512_insertf32x4(x, _mm_loadu_ps(s), 3)}};
+    __m256 x = _mm256_insertf128_ps(_mm256_castps128_ps256(_mm_loadu_ps(p)), _mm_loadu_ps(q), 1);
+    __m256 y = _mm256_insertf128_ps(_mm256_castps128_ps256(_mm_loadu_ps(r)), _mm_loadu_ps(s), 1);
+    return (v16){{_mm512_insertf32x8(_mm512_castps256_ps512(x), y, 1)}};
 }
 static inline __mmask16 first(size_t n) { return (__mmask16)((1u << n) - 1); }
 static inline v16 load_part(const float *p, size_t n, float fill)

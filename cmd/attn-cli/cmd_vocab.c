@@ -132,11 +132,11 @@ static const struct option options[] = {
 const struct command vocab_command = {
     .name = "vocab",
     .run = vocab,
-    .usage = "vocab -f PATH [--chars] [--drop CHARS] [--lowercase] [--unknown TOKEN] [-o vocab.json] | vocab --bpe [--size N] -f "
-             "PATH -o DIR",
+    .usage = "vocab -f PATH [--chars] [--drop CHARS] [--lowercase] [--unknown TOKEN] [-o vocab.json] | vocab --bpe "
+             "[--size N] -f PATH -o DIR",
     .summary = "build a JSON vocabulary (words or characters) or a byte-level BPE from text",
-    .about = "Splits a text at white space and numbers its distinct words from 0, sorted by code point; with --chars its "
-             "distinct characters.  init makes a model from it; give it the same --drop, --lowercase, --chars and "
+    .about = "Splits a text at white space and numbers its distinct words from 0, sorted by code point; with --chars "
+             "its distinct characters.  init makes a model from it; give it the same --drop, --lowercase, --chars and "
              "--unknown.  With --bpe it learns which "
              "neighbouring bytes and tokens to merge, and writes the two files of GPT-2's tokenizer, which tokenize -m "
              "DIR and train read.",

@@ -33,9 +33,13 @@ struct size { const char *option, *key; uint64_t value; };
 #define GEMMA2 "\"hidden_act\": " TANH ", \"hidden_activation\": " TANH ", " RMS("1e-06") \
     ", \"query_pre_attn_scalar\": 16, \"sliding_window\": 32"
 
+#define GPT_SIZES {"n-layer", "n_layer", 2}, {"n-head", "n_head", 4}, {"d-model", "n_embd", 64}
+#define NO_PAD "\"pad_token_id\": null"
+
 enum { SIZES = 9 };
 
-/* The families that --family can write; note: for its help; rest: keys that no option changes.  "pad_token_id" is there
+/* The families that --family can write; note: for its help; rest: keys that no option changes, perhaps the beginning of
+ * a section that holds all others, too.  "pad_token_id" is there
  * where the family's library would otherwise take a token that a small vocabulary does not have. */
 static const struct family { const char *name, *note, *model_class, *rest; struct size size[SIZES]; } families[] = {
     {"gpt2", "124M numbers unless the sizes below say otherwise", "GPT2LMHeadModel",
@@ -108,6 +112,51 @@ static const struct family { const char *name, *note, *model_class, *rest; struc
                                                                                   "\"new_decoder_architecture\": true, "
                                                                                   "\"parallel_attn\": true", {
         VOCAB, CONTEXT, BLOCKS, {"n-kv-head", "num_kv_heads", TWO}, WIDTH, {"d-mlp", "ffn_hidden_size", 256}}},
+    {"mpt", NULL, "MptForCausalLM",
+     "\"layer_norm_epsilon\": 1e-05, \"no_bias\": true, \"attn_config\": {\"alibi\": true, \"alibi_bias_max\": 8, "
+     "\"clip_qkv\": null, \"qk_ln\": false, \"softmax_scale\": null}", {
+        VOCAB, {"n-ctx", "max_seq_len", 128}, {"n-layer", "n_layers", 2}, {"n-head", "n_heads", 4},
+        {"d-model", "d_model", 64}}},
+    {"xglm", NULL, "XGLMForCausalLM", "\"activation_function\": \"gelu\", \"scale_embedding\": true, " NO_PAD, {
+        VOCAB, CONTEXT, {"n-layer", "num_layers", 2}, {"n-head", "attention_heads", 4}, {"d-model", "d_model", 64},
+        {"d-mlp", "ffn_dim", 256}}},
+    {"openai-gpt", NULL, "OpenAIGPTLMHeadModel", "\"afn\": \"gelu\", \"layer_norm_epsilon\": 1e-05", {
+        VOCAB, {"n-ctx", "n_positions", 128}, GPT_SIZES}},
+    {"gpt_bigcode", NULL, "GPTBigCodeForCausalLM",
+     "\"activation_function\": " TANH ", \"layer_norm_epsilon\": 1e-05, \"multi_query\": true", {
+        VOCAB, {"n-ctx", "n_positions", 128}, GPT_SIZES, {"d-mlp", "n_inner", 0}}},
+    {"codegen", NULL, "CodeGenForCausalLM",
+     "\"activation_function\": \"gelu_new\", \"layer_norm_epsilon\": 1e-05, \"rotary_dim\": 8, "
+     "\"tie_word_embeddings\": false", {
+        VOCAB, {"n-ctx", "n_positions", 128}, GPT_SIZES, {"d-mlp", "n_inner", 0}}},
+    {"olmo", NULL, "OlmoForCausalLM",
+     SILU ", " THETA("10000.0") ", \"attention_bias\": false, \"clip_qkv\": 8.0, " NO_PAD, {
+        VOCAB, CONTEXT, BLOCKS, {"n-kv-head", "num_key_value_heads", 0}, WIDTH, MLP(176)}},
+    {"olmo3", NULL, "Olmo3ForCausalLM",
+     SILU ", " RMS("1e-06") ", " THETA("500000.0") ", \"attention_bias\": false, \"sliding_window\": 32, " NO_PAD, {
+        VOCAB, CONTEXT, BLOCKS, {"n-kv-head", "num_key_value_heads", 0}, WIDTH, HEAD(0), MLP(176)}},
+    {"cohere", NULL, "CohereForCausalLM",
+     SILU ", \"layer_norm_eps\": 1e-05, " THETA("10000.0") ", \"logit_scale\": 0.25, \"use_qk_norm\": true, " NO_PAD,
+     {VOCAB, CONTEXT, BLOCKS, GROUPS, WIDTH, MLP(176)}},
+    {"cohere2", NULL, "Cohere2ForCausalLM",
+     SILU ", \"layer_norm_eps\": 1e-05, " THETA("50000.0") ", \"logit_scale\": 0.25, \"sliding_window\": 32,\n "
+     "\"sliding_window_pattern\": 2, " NO_PAD, {VOCAB, CONTEXT, BLOCKS, GROUPS, WIDTH, MLP(176)}},
+    {"ernie4_5", NULL, "Ernie4_5ForCausalLM",
+     SILU ", " RMS("1e-05") ", " THETA("500000.0") ", \"use_bias\": false, " NO_PAD, WIDE_SIZES},
+    {"helium", NULL, "HeliumForCausalLM",
+     SILU ", " RMS("1e-08") ", " THETA("100000.0") ", \"attention_bias\": false, \"mlp_bias\": false, " NO_PAD,
+     WIDE_SIZES},
+    {"hunyuan_v1_dense", NULL, "HunYuanDenseV1ForCausalLM",
+     SILU ", " RMS("1e-05") ", " THETA("10000.0") ", \"attention_bias\": false, " NO_PAD, WIDE_SIZES},
+    {"exaone4", NULL, "Exaone4ForCausalLM",
+     SILU ", " RMS("1e-05") ", " THETA("1000000.0") ", \"sliding_window\": 32, \"sliding_window_pattern\": 2, " NO_PAD,
+     LLAMA_SIZES},
+    {"nanochat", NULL, "NanoChatForCausalLM",
+     "\"hidden_act\": \"relu2\", " RMS("1e-06") ", \"attention_bias\": false, \"final_logit_softcapping\": 15.0,\n "
+     "\"rope_parameters\": {\"rope_type\": \"default\", \"rope_theta\": 10000.0}, " NO_PAD, PLAIN_SIZES},
+    {"gemma3", "the texts' part of a model that also sees pictures", "Gemma3ForConditionalGeneration",
+     "\"text_config\": {" GEMMA2 ", " THETA("1000000.0") ",\n \"rope_local_base_freq\": 10000.0, "
+     "\"sliding_window_pattern\": 2", WIDE_SIZES},
 };
 
 enum { FAMILIES = sizeof families / sizeof *families };
@@ -169,6 +218,15 @@ static uint64_t value_of(const struct family *fam, const struct size *s, const s
     return heads && heads <= width ? width / heads : 1;
 }
 
+/* How many objects a text begins and does not end; no string in it has a brace. */
+static int open_objects(const char *json)
+{
+    int n = 0;
+    for (; *json; json++)
+        n += (*json == '{') - (*json == '}');
+    return n;
+}
+
 int family_write(FILE *f, const char *family, const struct option *rows, size_t vocab_size, struct attn_err *err)
 {
     const struct family *fam = families;
@@ -186,6 +244,8 @@ int family_write(FILE *f, const char *family, const struct option *rows, size_t 
     const struct option *tied = given_row(rows, "tied");
     if (tied)
         fprintf(f, ",\n \"tie_word_embeddings\": %s", option_given(tied));
-    fputs("}\n", f);
+    for (int open = open_objects(fam->rest); open >= 0; open--)
+        fputc('}', f);
+    fputc('\n', f);
     return ATTN_OK;
 }

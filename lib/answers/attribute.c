@@ -332,7 +332,7 @@ static void add_parts(struct attn_attribution *a, const struct sight *s, const s
     const struct attn_weights *w = s->w;
     const double *before = enter_stream(s, r);
     add(a, "embed", -1, -1, product(r->embed, before, w->n.d));
-    if (w->pos.data)
+    if (attn_adds_positions(w))
         add(a, "pos_embed", -1, -1, product(r->pos_embed, before, w->n.d));
     if (attn_norms_positions(w) && w->embed_norm.bias.data)
         add(a, "norm_embed.bias", -1, -1, product_of(&w->embed_norm.bias, s->direction, w->n.d));

@@ -221,7 +221,7 @@ static int by_name(const void *x, const void *y)
 
 static const char *prefix_of(const struct attn_contrast_side *s)
 {
-    return s->known && s->config.family->prefix ? s->config.family->prefix : "";
+    return s->known ? attn_layout_prefix(&s->config, ATTN_PART_EMBED) : "";
 }
 
 /* The tensor that has this name, with or without the prefix of either side. */

@@ -157,7 +157,7 @@ static void finish_queries(struct remaking *r, size_t t)
 {
     const struct attn_weights *all = &r->c->model->w;
     int rope = all->rotary ? all->block[r->c->layer].rope : -1;
-    bool normed = r->norm && r->how->slip != ATTN_SLIP_LEFT_OUT, late = r->how->slip == ATTN_SLIP_LATE;
+    bool normed = r->norm && r->how->slip != ATTN_SLIP_LEFT_OUT, late = all->late_norms != (r->how->slip == ATTN_SLIP_LATE);
     if (normed && !late)
         normalise(r->y, r->w->out, r->norm, r->c, r->how);
     if (rope >= 0)
@@ -192,6 +192,10 @@ static void make_product(struct remaking *r, size_t t)
         multiply(r->y, r->x, r->w, r->how->transposed, r->line);
         attn_remake_add_bias(r->y, r->w, 1 + r->how->biases);
     }
+    const double most = (double)r->c->model->w.clip;
+    bool heads = r->c->act == ATTN_ACT_Q || r->c->act == ATTN_ACT_K || r->c->act == ATTN_ACT_V;
+    for (size_t j = 0; j < r->w->out && heads && most > 0; j++)
+        r->y[j] = fmax(fmin(r->y[j], most), -most);
     if (r->c->act == ATTN_ACT_Q || r->c->act == ATTN_ACT_K)
         finish_queries(r, t);
     if (r->c->act == ATTN_ACT_LOGITS)

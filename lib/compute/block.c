@@ -81,13 +81,21 @@ static void embed(struct attn_pass *p, struct attn_activation *x, const int32_t 
     attn_pass_announce(p, ATTN_ACT_EMBED, x, 0);
 }
 
+static void position_row(float *out, const struct attn_weights *w, size_t pos)
+{
+    if (w->sinusoid)
+        attn_sinusoid(out, w->n.d, pos);
+    else
+        look_up(out, &w->pos, pos);
+}
+
 static void add_positions(struct attn_pass *p, const struct attn_activation *x)
 {
     const struct attn_activation pos = attn_pass_rows(p, p->y, p->w->n.d);
     const struct attn_rows y = pos.rows;
     for (size_t i = 0; i < p->seqs; i++)
         for (size_t t = 0; t < p->seq[i].T; t++)
-            look_up(y.data + (p->seq[i].row + t) * y.ld, &p->w->pos, p->seq[i].pos + t);
+            position_row(y.data + (p->seq[i].row + t) * y.ld, p->w, p->seq[i].pos + t);
     attn_pass_announce(p, ATTN_ACT_POS_EMBED, &pos, 0);
     for (size_t t = 0; t < p->rows; t++)
         attn_vec_add(p->x + t * p->ldx, y.data + t * y.ld, y.cols);
@@ -121,7 +129,7 @@ void attn_embed_run(struct attn_pass *p, const int32_t *ids)
     p->last = false;
     p->layer = -1;
     embed(p, &x, ids);
-    if (p->w->pos.data)
+    if (attn_adds_positions(p->w))
         add_positions(p, &x);
     if (p->w->rotary)
         find_angles(p);

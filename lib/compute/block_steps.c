@@ -156,6 +156,13 @@ static struct attn_activation values(const struct attn_pass *p)
     return attn_pass_rows(p, p->v, p->w->n.Hkv * p->w->n.dv);
 }
 
+static void normalise_heads(struct attn_pass *p, const struct attn_block *b)
+{
+    const struct attn_activation q = queries(p), k = keys(p);
+    attn_pass_normalise(p, &q, &q, &b->q_norm);
+    attn_pass_normalise(p, &k, &k, &b->k_norm);
+}
+
 void attn_pass_qkv(struct attn_pass *p, const struct attn_activation *h, const struct attn_block *b)
 {
     const struct attn_activation q = queries(p), k = keys(p), v = values(p);
@@ -166,8 +173,10 @@ void attn_pass_qkv(struct attn_pass *p, const struct attn_activation *h, const s
         attn_page_in(p->team, each[i].w);
     attn_gemm_each(p->team, each, n, h->rows.data, h->rows.ld, p->rows, ATTN_STORE, p->rounded,
                    &(struct attn_bf16_operands){h->bf16, NULL});
-    attn_pass_normalise(p, &q, &q, &b->q_norm);
-    attn_pass_normalise(p, &k, &k, &b->k_norm);
+    for (size_t i = 0; i < n && p->w->clip != 0; i++)
+        attn_rows_clamp(p->team, &(struct attn_rows){each[i].y, each[i].ldy, p->rows, each[i].w->out}, p->w->clip);
+    if (!attn_norms_late(p->w, b))
+        normalise_heads(p, b);
 }
 
 void attn_pass_rotate(struct attn_pass *p, const struct attn_block *b)
@@ -178,6 +187,8 @@ void attn_pass_rotate(struct attn_pass *p, const struct attn_block *b)
         attn_rows_rotate(p->team, &q.rows, p->w, p->cos + first, p->sin + first);
         attn_rows_rotate(p->team, &k.rows, p->w, p->cos + first, p->sin + first);
     }
+    if (attn_norms_late(p->w, b))
+        normalise_heads(p, b);
     attn_pass_announce(p, ATTN_ACT_Q, &q, p->w->n.H);
     attn_pass_announce(p, ATTN_ACT_K, &k, p->w->n.Hkv);
     attn_pass_announce(p, ATTN_ACT_V, &v, p->w->n.Hkv);

@@ -5,7 +5,7 @@
 
 #include <math.h>
 
-double attn_rope_inv_freq(const struct attn_weights *w, const struct attn_rope *rope, size_t i, size_t tokens)
+static double inv_freq_of(const struct attn_weights *w, const struct attn_rope *rope, size_t i, size_t tokens)
 {
     if (rope->original_max_position == 0 || tokens <= rope->original_max_position)
         return rope->inv_freq[i];
@@ -14,6 +14,12 @@ double attn_rope_inv_freq(const struct attn_weights *w, const struct attn_rope *
     double r = (double)w->rotary,
            longer = rope->factor * (double)tokens / (double)rope->original_max_position - (rope->factor - 1);
     return attn_pow(rope->theta * attn_pow(longer, r / (r - 2)), -2 * (double)i / r);
+}
+
+double attn_rope_inv_freq(const struct attn_weights *w, const struct attn_rope *rope, size_t i, size_t tokens)
+{
+    double inv_freq = inv_freq_of(w, rope, i, tokens);
+    return w->backwards ? -inv_freq : inv_freq;
 }
 
 /* The angles are computed in double; Hugging Face's are float32 and differ by about 1e-6. */
@@ -41,6 +47,19 @@ bool attn_rope_cache_valid(const struct attn_weights *w, size_t have, size_t tok
             return false;
     }
     return true;
+}
+
+void attn_sinusoid(float *to, size_t d, size_t pos)
+{
+    size_t half = d / 2;
+    double p = (double)pos + 2;         /* rows 0 and 1 of the table that models are trained with are never used */
+    for (size_t i = 0; i < half; i++) {
+        double angle = p * pow(10000, -(double)i / (double)(half - 1));
+        to[i] = (float)sin(angle);
+        to[half + i] = (float)cos(angle);
+    }
+    if (d % 2)
+        to[d - 1] = 0;
 }
 
 static float short_float(float x)

@@ -1,4 +1,5 @@
-/* position.h - what positions do to a model without learned ones: they rotate queries and keys, or add to scores. */
+/* position.h - what positions do to a model without learned ones: they rotate queries and keys, add to scores, or to the
+ * embedding. */
 #ifndef ATTN_COMPUTE_POSITION_H
 #define ATTN_COMPUTE_POSITION_H
 
@@ -12,6 +13,10 @@ void attn_rope_cos_sin(float *cosines, float *sines, const struct attn_weights *
 /* Whether keys of the first `have` tokens, turned when these were all of the text, are those of a text of `tokens`,
  * too. */
 bool attn_rope_cache_valid(const struct attn_weights *w, size_t have, size_t tokens);
+
+/* The vector of a position, [d], d at least 4: with h = d / 2, sines and then cosines of p * 10000^(-i / (h - 1)) for i
+ * below h, where p is 2 more than the position, and a last 0 if d is odd. */
+void attn_sinusoid(float *to, size_t d, size_t pos);
 
 /* What ALiBi adds to the score of a key; and to those of `keys` keys, for every head: to[H, ld].  scale: what dots
  * are multiplied by. */

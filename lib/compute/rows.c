@@ -141,6 +141,33 @@ void attn_rows_scale(struct attn_team *t, const struct attn_rows *y, float by)
     each_row(t, &j, 1);
 }
 
+/* NaN stays NaN. */
+static void clamp_row(const struct job *j, float *y, const float *x, size_t i)
+{
+    (void)x, (void)i;
+    for (size_t k = 0; k < j->y->cols; k++)
+        y[k] = y[k] > j->eps ? j->eps : y[k] < -j->eps ? -j->eps : y[k];
+}
+
+void attn_rows_clamp(struct attn_team *t, const struct attn_rows *y, float most)
+{
+    struct job j = {.y = y, .eps = most, .row = clamp_row};
+    each_row(t, &j, 1);
+}
+
+static void clamp_backward_row(const struct job *j, float *dy, const float *y, size_t i)
+{
+    (void)i;
+    for (size_t k = 0; k < j->y->cols; k++)
+        dy[k] = y[k] >= j->eps || y[k] <= -j->eps ? 0 : dy[k];
+}
+
+void attn_rows_clamp_backward(struct attn_team *t, const struct attn_rows *dy, const struct attn_rows *y, float most)
+{
+    struct job j = {.y = dy, .x = y, .eps = most, .row = clamp_backward_row};
+    each_row(t, &j, 1);
+}
+
 static void cap_row(const struct job *j, float *y, const float *x, size_t i)
 {
     (void)x, (void)i;

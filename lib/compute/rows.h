@@ -26,6 +26,10 @@ void attn_rows_activate(struct attn_team *t, const struct attn_rows *y, const st
  * rotary/2]. */
 void attn_rows_rotate(struct attn_team *t, const struct attn_rows *y, const struct attn_weights *w, const float *cos,
                       const float *sin);
+/* Numbers of y above `most`, or below its negative, become that; where they did, dy, the gradient by what became of
+ * them, becomes 0. */
+void attn_rows_clamp(struct attn_team *t, const struct attn_rows *y, float most);
+void attn_rows_clamp_backward(struct attn_team *t, const struct attn_rows *dy, const struct attn_rows *y, float most);
 /* y *= by; y = cap * tanh(y / cap) */
 void attn_rows_scale(struct attn_team *t, const struct attn_rows *y, float by);
 void attn_rows_cap(struct attn_team *t, const struct attn_rows *y, float cap);

@@ -96,7 +96,7 @@ struct attn_block {
     struct attn_norm post1, post2;      /* of what a branch gives, before it is added */
     struct attn_norm sum1, sum2;        /* of the stream after the addition */
     struct attn_mat q, k, v, o;         /* o absent: the context is the output */
-    struct attn_norm q_norm, k_norm;    /* of queries and keys, before they are rotated */
+    struct attn_norm q_norm, k_norm;    /* of queries and keys, before they are rotated or after it: see late_norms */
     struct attn_mat gate, in, out;      /* gate: see attn_mlp_gated */
     float scale;
     size_t window;                      /* a query sees only so many keys, its own the last; 0: no limit */
@@ -111,8 +111,12 @@ struct attn_weights {
                                          * to it */
     bool one_norm;                      /* parallel branches: the MLP reads what attention reads */
     bool post_norm_residual;            /* what a branch reads, x after a norm, takes the place of x */
+    bool late_norms;                    /* queries and keys are normalised after they are rotated */
+    float clip;                         /* queries, keys and values become at most so much, and no less than its
+                                         * negative; 0: they do not */
     size_t rotary;                      /* rotary positions rotate the first so many numbers of a head; 0: none */
     bool interleaved;                   /* pairs are (2i, 2i + 1); else (i, i + rotary/2) */
+    bool backwards;                     /* they are rotated by minus the angle */
     struct attn_rope rope[2];           /* one, or two for different blocks */
     size_t ropes;
     const float *alibi;                 /* [H] scores grow by this times the position of the key; NULL: they do not */
@@ -121,6 +125,8 @@ struct attn_weights {
     float embed_scale, branch_scale, logit_scale;   /* of embeddings, what branches give, logits; 0: not scaled */
     enum attn_mlp_kind mlp;
     struct attn_mat embed, pos;         /* rows are looked up; pos absent: no learned positions */
+    bool sinusoid;                      /* positions are rows of sines and cosines, which are computed: see
+                                         * attn_sinusoid */
     struct attn_mat project_in;         /* from rows of embed to d; absent: they are d wide */
     struct attn_norm embed_norm;        /* of what enters the first block, positions added */
     struct attn_block *block;           /* [L] */
@@ -129,10 +135,19 @@ struct attn_weights {
     struct attn_mat unembed;            /* absent: no logits */
 };
 
+/* Whether vectors of positions are added to those of tokens. */
+static inline bool attn_adds_positions(const struct attn_weights *w) { return w->pos.data != NULL || w->sinusoid; }
+
 /* Whether the norm of what enters the first block is that of the sum of tokens' and positions' vectors. */
 static inline bool attn_norms_positions(const struct attn_weights *w)
 {
-    return w->pos.data != NULL && attn_has(&w->embed_norm);
+    return attn_adds_positions(w) && attn_has(&w->embed_norm);
+}
+
+/* Whether a block has norms of queries and keys that come after the rotation. */
+static inline bool attn_norms_late(const struct attn_weights *w, const struct attn_block *b)
+{
+    return w->late_norms && attn_has(&b->q_norm);
 }
 
 /* Whether what a branch adds to the stream differs from its output. */

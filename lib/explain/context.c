@@ -103,7 +103,8 @@ void attn_explain_context(struct attn_explainer *e)
     bool rotates = w->model->w.rotary && b->rope >= 0, norms = attn_has(&b->k_norm);
     attn_derive_step(&e->d, "The context vector");
     attn_derive_words(&e->d, "The values of all keys that %s sees are added up, each times its weight.  A value is "
-                             "computed like a key, with weights of its own%s.", attn_explain_token(name, &query),
+                             "computed like a key, with weights of its own%s%s.", attn_explain_token(name, &query),
+                      w->model->w.clip != 0 ? ", and clamped like one" : "",
                       rotates && norms ? ", but it is neither normalised nor rotated" : norms ?
                       ", but it is not normalised" : rotates ? ", but it is not rotated" : "");
     attn_derive_formula(&e->d, &attn_formula_mixture);

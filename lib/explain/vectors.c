@@ -235,7 +235,9 @@ struct product {                        /* one head's row of x w + bias */
     const float *x;                     /* [in] what the product reads */
     size_t first, n;                    /* outputs of the head */
     float *y, *column;                  /* [out] by the run's own arithmetic; [in] weights of one output */
-    float *turned;                      /* [out] what is rotated: y, or y after its norm */
+    float *turned;                      /* [out] what is rotated: y clamped and normalised, where that comes before */
+    float *raw, *normed;                /* [out] what is normalised, which may be rotated already; the result */
+    bool late;                          /* it is */
     const struct attn_norm *norm;       /* of queries or keys; NULL: none */
     float *cos, *sin;                   /* [rotary/2], of the token's position */
 };
@@ -244,6 +246,8 @@ static void free_product(struct product *p)
 {
     free(p->y);
     free(p->turned);
+    free(p->raw);
+    free(p->normed);
     free(p->column);
     free(p->cos);
     free(p->sin);
@@ -261,7 +265,7 @@ static const struct attn_norm *norm_of(const struct attn_explainer *e, int act)
 static int norm_product(struct product *p, float eps, struct attn_err *err)
 {
     size_t n = p->w->out;
-    struct attn_rows from = {p->y, n, 1, n}, to = {p->turned, n, 1, n};
+    struct attn_rows from = {p->raw, n, 1, n}, to = {p->normed, n, 1, n};
     float *scratch = calloc(2 * n + 1, sizeof *scratch);
     if (!scratch)
         return attn_no_memory(err, NULL, "for %zu numbers", n);
@@ -270,29 +274,48 @@ static int norm_product(struct product *p, float eps, struct attn_err *err)
     return ATTN_OK;
 }
 
+/* Clamps, normalises and rotates as the model does, as far as a run does not report it. */
+static int finish_product(struct product *p, const struct attn_explainer *e, struct attn_err *err)
+{
+    const struct attn_weights *all = &e->w->model->w;
+    size_t n = p->w->out;
+    struct attn_rows turned = {p->turned, n, 1, n}, raw = {p->raw, n, 1, n};
+    memcpy(p->turned, p->y, n * sizeof *p->y);
+    if (all->clip != 0)
+        attn_rows_clamp(NULL, &turned, all->clip);
+    if (!p->norm)
+        return ATTN_OK;
+    memcpy(p->raw, p->turned, n * sizeof *p->raw);
+    if (p->late && rope_of(e))
+        attn_rows_rotate(NULL, &raw, all, p->cos, p->sin);
+    int rc = norm_product(p, all->eps, err);
+    if (!rc && !p->late)
+        memcpy(p->turned, p->normed, n * sizeof *p->turned);
+    return rc;
+}
+
 static int make_product(struct product *p, const struct attn_explainer *e, int act, struct attn_err *err)
 {
     const struct attn_weights *all = &e->w->model->w;
     size_t half = all->rotary / 2;
-    int rc;
     *p = (struct product){.w = w_of(e, act), .of = spot_of(e, act), .n = all->n.dh, .first = head_of(e,
                           act) * all->n.dh};
     p->x = attn_spot_row(&p->of, read_act(&p->of));
     p->y = calloc(p->w->out, sizeof *p->y);
     p->turned = calloc(p->w->out, sizeof *p->turned);
+    p->raw = calloc(p->w->out, sizeof *p->raw);
+    p->normed = calloc(p->w->out, sizeof *p->normed);
     p->column = calloc(larger(p->w->in, p->w->out), sizeof *p->column);
     p->cos = calloc(half + 1, sizeof *p->cos);
     p->sin = calloc(half + 1, sizeof *p->sin);
-    if (!p->y || !p->turned || !p->column || !p->cos || !p->sin)
+    if (!p->y || !p->turned || !p->raw || !p->normed || !p->column || !p->cos || !p->sin)
         return attn_no_memory(err, NULL, "for %zu numbers", p->w->out + p->w->in);
     attn_gemm(NULL, p->y, p->w->out, p->x, p->w->in, 1, p->w, ATTN_STORE, NULL);
     p->norm = norm_of(e, act);
-    rc = p->norm ? norm_product(p, all->eps, err) : ATTN_OK;
-    if (!p->norm)
-        memcpy(p->turned, p->y, p->w->out * sizeof *p->y);
+    p->late = p->norm && all->late_norms;
     if (rope_of(e))
         attn_rope_cos_sin(p->cos, p->sin, all, rope_of(e), p->of.t, 1, p->of.of->n);
-    return rc;
+    return finish_product(p, e, err);
 }
 
 /* Reads the weights of output j. */
@@ -354,7 +377,7 @@ static const char *const rotation_headings[ROTATION_COLUMNS] = {"i, j", "angle",
 static void rotation_row(struct attn_explainer *e, const struct product *p, int act, size_t i)
 {
     const struct attn_weights *all = &e->w->model->w;
-    const float *old = p->turned + p->first, *new = attn_spot_row(&p->of, act);
+    const float *old = p->turned + p->first, *new = p->late ? p->raw + p->first : attn_spot_row(&p->of, act);
     size_t j = all->interleaved ? 2 * i + 1 : i + all->rotary / 2, pair = i;
     int digits = attn_explain_digits(e, act);
     i = all->interleaved ? 2 * i : i;
@@ -408,18 +431,18 @@ static void head_norm(struct attn_explainer *e, const struct product *p)
     const struct attn_norm *norm = p->norm;
     size_t from = norm->span ? p->first : 0, n = norm->span ? norm->span : p->w->out, own = norm->own ||
                   !norm->span ? p->first : 0;
-    struct moments m = moments_of(p->y + from, n);
+    struct moments m = moments_of(p->raw + from, n);
     double spread = sqrt((norm->rms ? m.square : m.variance) + (double)e->w->model->w.eps),
     centre = norm->rms ? 0 : m.mean;
-    attn_derive_words(&e->d, "%s are normalised, %s: u is divided by the root of %s + ε, which is %.*f, and multiplied "
+    attn_derive_words(&e->d, "%s are%s normalised, %s: u is divided by the root of %s + ε, which is %.*f, and multiplied "
                              "by weights.  (This is computed here, as a run does not report it.)", norm->rms ? "They" :
-                      "They, less their mean,", norm->span ? "each head by itself" :
+                      "They, less their mean,", p->late ? " then" : "", norm->span ? "each head by itself" :
                       "all heads at once", norm->rms ? "the mean of u²" : "its variance", e->precision, spread);
     vector_table(e, p->n);
     attn_derive_cell(&e->d, "u");
-    attn_explain_row(e, p->y + p->first, p->n, e->precision);
+    attn_explain_row(e, p->raw + p->first, p->n, e->precision);
     for (size_t i = 0; i < p->n; i++)
-        p->column[i] = (float)(((double)p->y[p->first + i] - centre) / spread);
+        p->column[i] = (float)(((double)p->raw[p->first + i] - centre) / spread);
     attn_derive_cell(&e->d, norm->rms ? "u / root" : "(u - mean) / root");
     attn_explain_row(e, p->column, p->n, e->precision);
     attn_norm_weights(p->column, norm, own, p->n);
@@ -431,7 +454,7 @@ static void head_norm(struct attn_explainer *e, const struct product *p)
         attn_explain_row(e, p->column, p->n, e->precision);
     }
     attn_derive_cell(&e->d, "= u, normalised");
-    attn_explain_row(e, p->turned + p->first, p->n, e->precision);
+    attn_explain_row(e, p->normed + p->first, p->n, e->precision);
 }
 
 static void whose_head(struct attn_explainer *e, int act)
@@ -444,10 +467,14 @@ static void whose_head(struct attn_explainer *e, int act)
                              "weights%s: outputs %zu to %zu belong to head %zu.", key ? "key" : "query",
                       w_of(e, act)->bias.data ? ", plus a bias" : "", head * n->dh,
                       head * n->dh + n->dh - 1, head);
-    bool turns = rope_of(e), norm = norm_of(e, act);
+    bool turns = rope_of(e), norm = norm_of(e, act), late = w->model->w.late_norms;
+    const float most = w->model->w.clip;
+    if (most != 0)
+        attn_derive_words(&e->d, "Sums above %.7g become that, and those below -%.7g become that.", (double)most,
+                          (double)most);
     if (turns || norm)
         attn_derive_words(&e->d, "These sums are called u; they are %s afterwards.", norm && turns ?
-                          "normalised, then rotated,"
+                          late ? "rotated, then normalised," : "normalised, then rotated,"
                           : norm ? "normalised" : "rotated");
     if (key && each > 1)
         attn_derive_words(&e->d, "The model has %zu query heads but only %zu key/value head%s: query heads %zu to %zu "
@@ -466,10 +493,12 @@ int attn_explain_vector(struct attn_explainer *e, int act, struct attn_err *err)
         attn_derive_step(&e->d, "The %s of %s", act == ATTN_ACT_Q ? "query" : "key", attn_explain_token(token, &p.of));
         whose_head(e, act);
         product_sums(e, &p, rotary || p.norm ? "u" : name, attn_explain_digits(e, act));
-        if (p.norm)
+        if (p.norm && !p.late)
             head_norm(e, &p);
         if (rotary)
             rotation(e, &p, act);
+        if (p.late)
+            head_norm(e, &p);
         vector_table(e, p.n);
         vector_row(e, act, &p.of, name);
     }

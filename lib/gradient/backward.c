@@ -76,20 +76,44 @@ static void before_sum(struct attn_work *t, const struct attn_rows *dx, const st
     attn_step_through_norm(t, dx, &all, sum, g);
 }
 
-/* Back through the norm of queries or keys: returns the gradient by what the product gave. */
-static struct attn_rows before_head_norm(struct attn_work *t, const struct attn_rows *reads, const struct attn_rows *dy,
-                                         const struct attn_mat *w, const struct attn_norm *norm,
-                                         const struct attn_norm *g)
+/* Queries, keys or values: the product that gives them, and the norm after it. */
+struct heads { const struct attn_rows *dy; const struct attn_mat *w, *g; const struct attn_norm *norm, *dnorm; };
+
+/* Makes raw again what the product gave, clamped where that is done. */
+static void make_heads(struct attn_work *t, const struct attn_rows *raw, const struct attn_rows *reads,
+                       const struct heads *of)
 {
-    struct attn_rows raw = attn_work_rows(t, t->raw, dy->cols), draw = attn_work_rows(t, t->draw, dy->cols);
-    if (!attn_has(norm))
-        return *dy;
-    attn_gemm(t->team, raw.data, raw.ld, reads->data, reads->ld, reads->n, w, ATTN_STORE, NULL);
-    attn_step_by_head_norm(t, &draw, dy, &raw, norm, g);
+    attn_gemm(t->team, raw->data, raw->ld, reads->data, reads->ld, reads->n, of->w, ATTN_STORE, NULL);
+    if (t->w->clip != 0)
+        attn_rows_clamp(t->team, raw, t->w->clip);
+}
+
+/* Back through the norm and the clamp of queries, keys or values, and through a rotation that comes before the norm:
+ * returns the gradient by what the product gave. */
+static struct attn_rows before_heads(struct attn_work *t, size_t layer, const struct attn_rows *reads,
+                                     const struct heads *of)
+{
+    struct attn_rows raw = attn_work_rows(t, t->raw, of->dy->cols), draw = attn_work_rows(t, t->draw, of->dy->cols);
+    const bool normed = attn_has(of->norm), late = normed && t->w->late_norms, clamped = t->w->clip != 0;
+    if (!normed && !clamped)
+        return *of->dy;
+    make_heads(t, &raw, reads, of);
+    if (late)
+        attn_work_turn(t, layer, &raw, t->sin);
+    if (normed)
+        attn_step_by_head_norm(t, &draw, of->dy, &raw, of->norm, of->dnorm);
+    else
+        attn_rows_copy(&draw, of->dy);
+    if (late)
+        attn_work_turn(t, layer, &draw, t->minus_sin);
+    if (late && clamped)
+        make_heads(t, &raw, reads, of);
+    if (clamped)
+        attn_rows_clamp_backward(t->team, &draw, &raw, t->w->clip);
     return draw;
 }
 
-/* From the gradients by queries, keys and values, not turned any more, to dy, that by what attention reads, and to
+/* From the gradients by queries, keys and values, not turned any more where norms come before that, to dy, that by what attention reads, and to
  * those by their weights; `more`: dy has something already. */
 static void by_heads(struct attn_work *t, size_t layer, const struct attn_rows *dy, const struct attn_rows *dq,
                      const struct attn_rows *dk, const struct attn_rows *dv, bool more)
@@ -101,13 +125,12 @@ static void by_heads(struct attn_work *t, size_t layer, const struct attn_rows *
         y = attn_work_normed(t, &x, &b->norm1);
     if (!kept->read && !g)              /* only norms of heads read it, and these without a norm before them */
         y = x;
-    const struct { const struct attn_rows *dy; const struct attn_mat *w, *g; const struct attn_norm *norm,
-                  *dnorm; } each[] = {
+    const struct heads each[] = {
         {dq, &b->q, g ? &g->q : NULL, &b->q_norm, g ? &g->q_norm : NULL},
         {dk, &b->k, g ? &g->k : NULL, &b->k_norm, g ? &g->k_norm : NULL},
         {dv, &b->v, g ? &g->v : NULL, &(const struct attn_norm){.weight = {0}}, NULL}};
     for (size_t i = 0; i < sizeof each / sizeof *each; i++) {
-        struct attn_rows by = before_head_norm(t, &y, each[i].dy, each[i].w, each[i].norm, each[i].dnorm);
+        struct attn_rows by = before_heads(t, layer, &y, &each[i]);
         if (g)
             attn_step_by_weights(t, each[i].g, &y, &by);
         attn_step_by_input(t, dy, &by, each[i].w, more || i > 0);
@@ -139,8 +162,10 @@ static void attention(struct attn_work *t, size_t layer, const struct attn_rows 
     attn_step_tell(t, ATTN_ACT_Q, at, &dq, n->H);
     attn_step_tell(t, ATTN_ACT_K, at, &dk, n->Hkv);
     attn_step_tell(t, ATTN_ACT_V, at, &dv, n->Hkv);
-    attn_work_turn(t, layer, &dq, t->minus_sin);
-    attn_work_turn(t, layer, &dk, t->minus_sin);
+    if (!attn_norms_late(t->w, b)) {
+        attn_work_turn(t, layer, &dq, t->minus_sin);
+        attn_work_turn(t, layer, &dk, t->minus_sin);
+    }
     struct attn_rows dy = target(t, dx, &b->norm1);
     /* one norm: the MLP's is there already */
     by_heads(t, layer, &dy, &dq, &dk, &dv, dy.data == dx->data || t->w->one_norm);

@@ -201,7 +201,7 @@ static void tell_embedding(struct attn_work *t)
         attn_rows_add(t->team, &sum, &pos);
         attn_step_through_norm(t, &dx, &sum, &t->w->embed_norm, NULL);
     }
-    if (t->w->pos.data) {
+    if (attn_adds_positions(t->w)) {
         attn_rows_copy(&copy, &dx);
         attn_step_tell(t, ATTN_ACT_POS_EMBED, -1, &copy, 0);
     }

@@ -76,6 +76,16 @@ void attn_work_turn(struct attn_work *t, size_t layer, const struct attn_rows *y
     attn_rows_rotate(t->team, y, t->w, t->cos + first, sines + first);
 }
 
+static void add_sinusoids(const struct attn_work *t, const struct attn_rows *x)
+{
+    float *row = t->dy;                 /* not in use before the backward pass has left the blocks, or after it */
+    for (size_t s = 0; s < t->seqs; s++)
+        for (size_t i = 0; i < t->seq[s].T; i++) {
+            attn_sinusoid(row, x->cols, i);
+            attn_vec_add(x->data + (t->seq[s].row + i) * x->ld, row, x->cols);
+        }
+}
+
 void attn_work_embed(struct attn_work *t, const struct attn_rows *x, const int32_t *ids)
 {
     const struct attn_weights *w = t->w;
@@ -89,6 +99,8 @@ void attn_work_embed(struct attn_work *t, const struct attn_rows *x, const int32
     for (size_t s = 0; s < t->seqs; s++)
         for (size_t i = 0; w->pos.data && i < t->seq[s].T; i++)
             attn_vec_add(x->data + (t->seq[s].row + i) * x->ld, table_row(&w->pos, i), x->cols);
+    if (w->sinusoid)
+        add_sinusoids(t, x);
 }
 
 static void embed(struct attn_work *t, const int32_t *ids)
@@ -147,6 +159,18 @@ static void join(struct attn_work *t, const struct attn_rows *to, const struct a
     normalise(t, to, to, e->sum);
 }
 
+void attn_work_finish_heads(struct attn_work *t, size_t layer, const struct attn_rows *y, const struct attn_norm *norm)
+{
+    const bool late = t->w->late_norms;
+    if (t->w->clip != 0)
+        attn_rows_clamp(t->team, y, t->w->clip);
+    if (!late)
+        normalise(t, y, y, norm);
+    attn_work_turn(t, layer, y, t->sin);
+    if (late)
+        normalise(t, y, y, norm);
+}
+
 /* Contexts of all heads; returns what the stream goes on from: x, or what the norm made of it. */
 static struct attn_rows attention(struct attn_work *t, size_t layer, const struct attn_rows *x)
 {
@@ -161,10 +185,10 @@ static struct attn_rows attention(struct attn_work *t, size_t layer, const struc
     multiply(t, &q, &y, &b->q, ATTN_STORE);
     multiply(t, &k, &y, &b->k, ATTN_STORE);
     multiply(t, &v, &y, &b->v, ATTN_STORE);
-    normalise(t, &q, &q, &b->q_norm);
-    normalise(t, &k, &k, &b->k_norm);
-    attn_work_turn(t, layer, &q, t->sin);
-    attn_work_turn(t, layer, &k, t->sin);
+    attn_work_finish_heads(t, layer, &q, &b->q_norm);
+    attn_work_finish_heads(t, layer, &k, &b->k_norm);
+    if (t->w->clip != 0)
+        attn_rows_clamp(t->team, &v, t->w->clip);
     attn_work_attend(t, layer);
     return t->w->post_norm_residual ? y : *x;
 }

@@ -3,6 +3,7 @@
 #include "base/err.h"
 #include "base/size.h"
 #include "compute/vec.h"
+#include "model/family.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -28,6 +29,22 @@ static bool is_further_piece(const struct attn_model *m, size_t tensor)
     return false;
 }
 
+/* The numbers of a tensor in their stored type, at an address where they can be read. */
+static const unsigned char *stored(const struct attn_model *m, const struct attn_st_tensor *t)
+{
+    const unsigned char *copy = m->copy[attn_shards_index(&m->weights, t)];
+    return copy ? copy : t->data;
+}
+
+/* Whether a norm reads the tensor: those of heads may have a row for each. */
+static bool is_norm(const struct attn_model *m, const struct attn_st_tensor *t)
+{
+    for (size_t i = 0; i < m->w.n.L && m->config.family->qk_norm == ATTN_QK_TABLE; i++)
+        if (m->w.block[i].q_norm.weight.data == stored(m, t) || m->w.block[i].k_norm.weight.data == stored(m, t))
+            return true;
+    return false;
+}
+
 static int list(struct attn_params *p, struct attn_err *err)
 {
     const struct attn_model *m = p->model;
@@ -38,7 +55,8 @@ static int list(struct attn_params *p, struct attn_err *err)
         const struct attn_st_tensor *t = m->tensor[p->n];
         p->param[p->n] = (struct attn_param){
             .name = t->name, .ndim = t->ndim, .shape = {t->shape[0], t->ndim > 1 ? t->shape[1] : 0},
-            .at = is_further_piece(m, p->n) ? p->count : up(p->count, LINE), .count = t->count, .decays = t->ndim == 2};
+            .at = is_further_piece(m, p->n) ? p->count : up(p->count, LINE), .count = t->count,
+            .decays = t->ndim == 2 && !is_norm(m, t)};
         p->count = p->param[p->n].at + t->count;
     }
     p->count = up(p->count, LINE);
@@ -51,13 +69,6 @@ static void lay_out(struct attn_arena *a, struct attn_params *p)
     p->grad = attn_arena_f32(a, p->count, 1, 1);
     p->w.block = attn_arena_bytes(a, p->model->w.n.L, sizeof *p->w.block);
     p->g.block = attn_arena_bytes(a, p->model->w.n.L, sizeof *p->g.block);
-}
-
-/* The numbers of a tensor in their stored type, at an address where they can be read. */
-static const unsigned char *stored(const struct attn_model *m, const struct attn_st_tensor *t)
-{
-    const unsigned char *copy = m->copy[attn_shards_index(&m->weights, t)];
-    return copy ? copy : t->data;
 }
 
 static void widen_all(struct attn_params *p)

@@ -6,6 +6,12 @@
 #include "compute/position.h"
 #include "compute/rows_backward.h"
 
+/* Whether the backward pass needs what the products of attention gave, before it is normalised or clamped. */
+static bool remade(const struct attn_weights *w)
+{
+    return w->n.L && (attn_has(&w->block[0].q_norm) || w->clip != 0);
+}
+
 static void lay_out_layer(struct attn_arena *a, struct attn_kept *k, const struct attn_work *t)
 {
     const struct attn_weights *w = t->w;
@@ -17,7 +23,7 @@ static void lay_out_layer(struct attn_arena *a, struct attn_kept *k, const struc
     k->context = attn_arena_f32(a, t->R, n->H, n->dv);
     k->mid = w->parallel ? k->x : attn_arena_f32(a, t->R, w->mlp ? n->d : 0, 1);
     k->pre = attn_arena_f32(a, t->R, w->mlp ? n->m : 0, 1);
-    bool heads = n->L && attn_has(&w->block[0].q_norm), after = n->L &&
+    bool heads = remade(w), after = n->L &&
                  (attn_has(&w->block[0].post1) || attn_has(&w->block[0].sum1));
     k->read = heads && attn_has(&w->block[0].norm1) ? attn_arena_f32(a, t->R, n->d, 1) : NULL;
     k->out = after ? attn_arena_f32(a, t->R, n->d, 1) : NULL;
@@ -51,7 +57,7 @@ void attn_work_lay_out(struct attn_arena *a, struct attn_work *t)
     t->sin = attn_arena_f32(a, w->ropes, R, half);
     t->minus_sin = attn_arena_f32(a, w->ropes, R, half);
     t->rotation = attn_arena_f32(a, 2 * w->ropes, t->longest, half);
-    bool heads = n->L && attn_has(&w->block[0].q_norm);
+    bool heads = remade(w);
     size_t widest = heads ? larger(n->d, n->H * n->dh) : n->d;
     t->bias = w->alibi ? attn_arena_f32(a, n->H, t->longest, 1) : NULL;
     t->raw = attn_arena_f32(a, heads ? R : 0, n->H, n->dh);

@@ -18,7 +18,8 @@ struct attn_kept {                      /* for each layer, of R rows */
     float *mid;                         /* [R, d] what the MLP's norm reads: x if the branches are parallel */
     float *pre, *linear;                /* [R, m] inside the MLP; linear: if it is gated.  Overwritten by the backward
                                          * pass */
-    float *read;                        /* [R, d] what attention reads, where q and k are normalised; NULL: x */
+    float *read;                        /* [R, d] what attention reads, where q and k are normalised or clamped; NULL:
+                                         * x */
     float *out, *mlp_out;               /* [R, d] the outputs of the branches, where they or the sums after them are
                                          * normalised */
     /* Of one sentence, where they cannot be computed again from q and k: [H, T, T] the scores, where a soft cap bends
@@ -64,7 +65,8 @@ struct attn_work {
     float *cos, *sin, *minus_sin;       /* [ropes, R, rotary/2] for the rows' positions */
     float *rotation;                    /* [ropes, 2, longest, rotary/2] cos and sin of each position */
     float *bias;                        /* [H, longest] of ALiBi; NULL: none */
-    float *raw, *draw;                  /* [R, H*dh] queries or keys before their norm; the gradient by them */
+    float *raw, *draw;                  /* [R, H*dh] queries, keys or values before they are normalised or clamped;
+                                         * the gradient by them */
     float *embed_proj;                  /* [R, in of unembed] rows of the embedding, or what the output layer reads,
                                          * where they are projected; their gradients */
     float *embedded, *placed;           /* [R, d] what tokens, and positions, give to the stream, where the sum is
@@ -102,6 +104,8 @@ void attn_work_set_rotation(struct attn_work *t, const struct attn_work_seq *s);
 
 /* Turns queries or keys of a layer, with t->sin, or turns their gradients back, with t->minus_sin. */
 void attn_work_turn(struct attn_work *t, size_t layer, const struct attn_rows *y, const float *sines);
+/* What is done with queries or keys of a layer after their product: clamped, normalised, turned. */
+void attn_work_finish_heads(struct attn_work *t, size_t layer, const struct attn_rows *y, const struct attn_norm *norm);
 /* What the tokens and positions of all rows give to the stream, before it is normalised; ids: of the first row on. */
 void attn_work_embed(struct attn_work *t, const struct attn_rows *x, const int32_t *ids);
 /* From ids to x of the last layer. */

@@ -3,7 +3,7 @@
  * It walks over the layout twice.  The first walk checks that each tensor is there, with a type we know
  * and the shape the config asks for, and stops at the first fault: no memory is allocated for sizes in the
  * config that the file does not bear out.  The second walk binds, and makes what is not stored as it is used.  Then
- * tensors without a place are looked for, and the rest of what the arithmetic needs is filled in. */
+ * tensors without a place are looked for (strays.c), and the rest of what the arithmetic needs is filled in. */
 #include "model/model.h"
 
 #include <math.h>
@@ -17,6 +17,7 @@
 #include "compute/vec.h"
 #include "model/layout.h"
 #include "model/rope.h"
+#include "model/strays.h"
 
 static int no_memory(const struct attn_model *m, struct attn_err *err)
 {
@@ -25,9 +26,6 @@ static int no_memory(const struct attn_model *m, struct attn_err *err)
 
 /* ---- finding a tensor ---- */
 
-/* Whether the file may also store the output layer, tied to the embedding. */
-static bool may_be_tied(const struct attn_model *m) { return m->config.tied && !m->config.family->native; }
-
 struct found { const struct attn_st_tensor *t; const struct attn_shard *in; };
 
 /* A file may lack the family's prefix.  Of two tied tensors it may have either: writers that store
@@ -35,15 +33,22 @@ struct found { const struct attn_st_tensor *t; const struct attn_shard *in; };
 static struct found find(const struct attn_model *m, const struct attn_slot *s)
 {
     struct found f = {0};
-    char name[64];
     f.t = attn_shards_find(&m->weights, s->name, &f.in);
     if (!f.t && s->prefix)
         f.t = attn_shards_find(&m->weights, s->name + s->prefix, &f.in);
-    if (!f.t && s->part == ATTN_PART_EMBED && may_be_tied(m)) {
-        snprintf(name, sizeof name, "%s.weight", m->config.family->part[ATTN_PART_UNEMBED].path);
-        f.t = attn_shards_find(&m->weights, name, &f.in);
-    }
+    if (!f.t && s->part == ATTN_PART_EMBED)
+        f.t = attn_strays_tied(m, &f.in);
     return f;
+}
+
+/* Files of some families have another prefix than the usual one. */
+static void choose_prefix(struct attn_model *m)
+{
+    const struct attn_shard *in;
+    for (const char *const *p = m->config.family->prefixes; p && *p; p++)
+        for (size_t i = 0; i < m->weights.tensors; i++)
+            if (!strncmp(attn_shards_at(&m->weights, i, &in)->name, *p, strlen(*p)))
+                m->config.prefix = *p;
 }
 
 /* ---- first walk ---- */
@@ -194,7 +199,7 @@ static int gather_piece(struct attn_model *m, const struct attn_slot *s, const s
 {
     struct attn_norm *norm = attn_slot_norm(&m->w, s);
     if (s->piece == 0)
-        *norm = (struct attn_norm){.weight = {new_weights(m, s->pieces * s->out, s->pieces), ATTN_F32}, .own = true};
+        *norm = (struct attn_norm){.weight = {new_weights(m, s->pieces * s->out, s->pieces), ATTN_F32}};
     if (!norm->weight.data)
         return no_memory(m, err);
     attn_vec_widen((float *)norm->weight.data + s->piece * s->out, piece->data, piece->type, 0, s->out);
@@ -220,8 +225,8 @@ static void shape_norm(struct attn_model *m, const struct attn_slot *s)
     struct attn_norm *norm = attn_slot_norm(&m->w, s);
     bool heads = s->part == ATTN_PART_Q_NORM || s->part == ATTN_PART_K_NORM;
     norm->rms = m->config.norm == ATTN_NORM_RMS;
+    norm->own = heads && (s->pieces || (m->config.family->qk_norm == ATTN_QK_TABLE && !m->config.plain_norms));
     norm->span = heads && m->config.family->qk_norm != ATTN_QK_WHOLE ? m->config.dh : 0;
-    norm->own |= heads && m->config.family->qk_norm == ATTN_QK_ROWS;
 }
 
 static int bind_norm(struct attn_model *m, const struct attn_slot *s, struct attn_vec v, struct attn_err *err)
@@ -285,107 +290,6 @@ static int bind_all(struct attn_model *m, bool *used, struct attn_err *err)
     return ATTN_OK;
 }
 
-/* ---- tensors that are no weights ---- */
-
-static bool is_listed(const char *name, const char *const *list)
-{
-    while (*list && strcmp(name, *list) != 0)
-        list++;
-    return *list != NULL;
-}
-
-/* "h.3.attn.bias" and the like are masks that some files contain, not weights. */
-static bool is_buffer(const struct attn_family *f, const char *name, bool bare)
-{
-    size_t prefix = bare ? 0 : strlen(f->prefix), block = strlen(f->block);
-    if (strncmp(name, f->prefix, prefix))
-        return false;
-    name += prefix;
-    if (strncmp(name, f->block, block))
-        return is_listed(name, f->buffers);
-    size_t digits = strspn(name + block, "0123456789");
-    name += block + digits;
-    return digits && *name == '.' && is_listed(name + 1, f->buffers);
-}
-
-/* Compares the first and the last bytes of an output layer that is stored although it is tied to the embedding.  If
- * they differ, the file contradicts itself, which becomes the model's warning. */
-static void compare_tied(struct attn_model *m, const struct attn_st_tensor *t, const struct attn_st_tensor *embed,
-                         size_t ends)
-{
-    size_t last = t->bytes - smaller(ends, t->bytes - ends);            /* all is compared once where the ends are all
-                                                                         * of it */
-    bool same = t->bytes == embed->bytes && strcmp(t->dtype, embed->dtype) == 0 &&
-                memcmp(t->data, embed->data, ends) == 0 &&
-                    memcmp(t->data + last, embed->data + last, t->bytes - last) == 0;
-    if (!same && !m->warning && attn_asprintf(&m->warning,
-                                              "%s: '%s' differs from '%s', but config.json says they are tied "
-                                              "(\"tie_word_embeddings\"): the embedding is used; with "
-                                              "\"tie_word_embeddings\": false in config.json '%s' would be",
-                                              attn_shards_path(&m->weights), t->name, embed->name, t->name) < 0)
-        m->warning = NULL;
-}
-
-/* Whether t is such an output layer.  In large models only both ends are compared: reading all of it would take longer
- * than a short run. */
-static bool is_tied_copy(struct attn_model *m, const struct attn_st_tensor *t, const struct attn_st_tensor *embed)
-{
-    enum { ENDS = 1 << 16 };
-    const struct attn_family *f = m->config.family;
-    size_t n = strlen(f->part[ATTN_PART_UNEMBED].path);
-    if (!may_be_tied(m) || strncmp(t->name, f->part[ATTN_PART_UNEMBED].path, n) || strcmp(t->name + n, ".weight"))
-        return false;
-    compare_tied(m, t, embed, attn_model_is_small(m) ? t->bytes : smaller(t->bytes, ENDS));
-    return true;
-}
-
-void attn_model_compare(struct attn_model *m)
-{
-    const struct attn_shard *in;
-    char name[64];
-    snprintf(name, sizeof name, "%s.weight", m->config.family->part[ATTN_PART_UNEMBED].path);
-    const struct attn_st_tensor *t = may_be_tied(m) ? attn_shards_find(&m->weights, name, &in) : NULL;
-    if (t)
-        compare_tied(m, t, m->tensor[0], t->bytes);
-}
-
-/* An unknown tensor is an error, since it might change a number. */
-static int find_unknown(struct attn_model *m, const bool *used, struct attn_err *err)
-{
-    for (size_t i = 0; i < m->weights.tensors; i++) {
-        const struct attn_shard *in;
-        const struct attn_st_tensor *t = attn_shards_at(&m->weights, i, &in);
-        if (!used[i] && !is_buffer(m->config.family, t->name, m->bare) && !is_tied_copy(m, t, m->tensor[0]))
-            return attn_fail(err, ATTN_EFORMAT, "%s: tensor '%s' has no place in the model that %s describes",
-                             in->path, t->name, m->source.gguf ? "its metadata" : "config.json");
-    }
-    return ATTN_OK;
-}
-
-/* Whether `name` is that of the embedding or the output layer of a model that needs only one of them. */
-static bool is_tied_name(const struct attn_model *m, const char *name)
-{
-    const struct attn_family *f = m->config.family;
-    char embed[64], unembed[64];
-    snprintf(embed, sizeof embed, "%s%s.weight", f->prefix, f->part[ATTN_PART_EMBED].path);
-    snprintf(unembed, sizeof unembed, "%s.weight", f->part[ATTN_PART_UNEMBED].path);
-    return may_be_tied(m) &&
-           (!strcmp(name, unembed) || !strcmp(name, embed) || !strcmp(name, embed + strlen(f->prefix)));
-}
-
-/* What an index lists may be absent if nothing reads it.  Writers that leave out buffers, and the second name of shared
- * numbers, often copy the index of files that have them. */
-static int check_absent(const struct attn_model *m, struct attn_err *err)
-{
-    const struct attn_family *f = m->config.family;
-    for (size_t i = 0; i < m->weights.n_absent; i++) {
-        const char *tensor = m->weights.absent[i].tensor;
-        if (!is_buffer(f, tensor, true) && !is_buffer(f, tensor, false) && !is_tied_name(m, tensor))
-            return attn_shards_lack(&m->weights, &m->weights.absent[i], err);
-    }
-    return ATTN_OK;
-}
-
 /* ---- the rest of what the arithmetic needs to know ---- */
 
 static double scale_of(const struct attn_config *c)
@@ -411,7 +315,10 @@ static void fill_arch(struct attn_weights *w, const struct attn_config *c)
     w->logit_cap = (float)c->logit_cap;
     w->embed_scale = (float)c->embed_scale;
     w->branch_scale = (float)c->branch_scale;
-    w->logit_scale = c->logits_divided > 0 ? (float)(1 / c->logits_divided) : 0;
+    w->logit_scale = c->logits_divided > 0 ? (float)(1 / c->logits_divided) : (float)c->logits_times;
+    w->late_norms = c->late_norms;
+    w->clip = (float)c->clip;
+    w->sinusoid = c->position == ATTN_POS_SINUSOID;
     w->mlp = c->mlp;
     for (size_t i = 0; i < c->L; i++) {
         double scale = scale_of(c);
@@ -476,7 +383,8 @@ static int fill_plain_norms(struct attn_model *m, struct attn_err *err)
 
 int attn_model_bind(struct attn_model *m, struct attn_err *err)
 {
-    int rc = check_absent(m, err);
+    choose_prefix(m);
+    int rc = attn_strays_absent(m, err);
     if (!rc)
         rc = check_all(m, err);
     if (rc)
@@ -492,7 +400,7 @@ int attn_model_bind(struct attn_model *m, struct attn_err *err)
     }
     rc = bind_all(m, used, err);
     if (!rc)
-        rc = find_unknown(m, used, err);
+        rc = attn_strays_find(m, used, err);
     free(used);
     if (rc)
         return rc;

@@ -222,9 +222,12 @@ static int check(const struct attn_config *c, const char *name, struct attn_err 
     if (!rc && c->mlp != ATTN_MLP_NONE && c->m == 0)
         rc = attn_fail(err, ATTN_EFORMAT, "%s: \"d_mlp\" is 0, expected its width because \"mlp\" is \"%s\"", name,
                        attn_mlp_name(c->mlp));
+    if (!rc && c->position == ATTN_POS_SINUSOID && c->d < 4)
+        rc = attn_fail(err, ATTN_EFORMAT, "%s: \"%s\" is %zu, expected at least 4: positions are sines and cosines of "
+                                          "at least two speeds", name, KEY(d), c->d);
     if (!rc && c->norm_embed && c->norm == ATTN_NORM_NONE)
-        rc = attn_fail(err, ATTN_EFORMAT, "%s: \"norm_embed\" is true, but \"norm\" is \"none\": expected \"layernorm\" "
-                                          "or \"rmsnorm\"", name);
+        rc = attn_fail(err, ATTN_EFORMAT, "%s: \"norm_embed\" is true, but \"norm\" is \"none\": expected "
+                                          "\"layernorm\" or \"rmsnorm\"", name);
     if (!rc && *KEY(query_scalar) && !(c->query_scalar > 0))
         rc = attn_fail(err, ATTN_EFORMAT,
                        "%s: \"%s\" is 0, expected a number above it: scores are divided by its root", name,
@@ -291,9 +294,41 @@ static void read_bos(struct attn_config *c, const cJSON *v)
 
 enum { VALUES_MAX = 4096 };
 
-/* Reads the family first: it determines the meaning of every other key. */
-static int read_model(struct attn_key_reader *r, const cJSON *root)
+/* The keys of a family: those of the file, or of a section of it; then ids of tokens, and whether the output layer is
+ * tied, may stand beside the section. */
+static int find_section(struct attn_key_reader *r, const struct attn_family *f, const cJSON **root)
 {
+    const cJSON *section = f->section ? attn_tree_member(*root, f->section) : *root;
+    if (!section)
+        return attn_fail(r->err, ATTN_EFORMAT, "%s: there is no \"%s\", expected an object with the keys of the model of "
+                                               "texts", r->name, f->section);
+    if (!cJSON_IsObject(section))
+        return attn_key_unexpected(r, f->section, section, "an object");
+    *root = section;
+    return ATTN_OK;
+}
+
+static int read_beside(const struct attn_key_reader *r, const struct attn_family *f, const cJSON *file)
+{
+    static const char *const names[] = {"tie_word_embeddings", "quantization_config"};
+    int rc = ATTN_OK;
+    for (size_t i = 0; f->section && i < sizeof names / sizeof *names && !rc; i++) {
+        const cJSON *v = attn_tree_member(file, names[i]);
+        rc = v ? attn_key_read(r, attn_key_named(f->keys, names[i]), v) : ATTN_OK;
+    }
+    return rc;
+}
+
+static const cJSON *member_of(const cJSON *inner, const cJSON *file, const char *name)
+{
+    const cJSON *v = attn_tree_member(inner, name);
+    return v ? v : attn_tree_member(file, name);
+}
+
+/* Reads the family first: it determines the meaning of every other key. */
+static int read_model(struct attn_key_reader *r, const cJSON *file)
+{
+    const cJSON *root = file;
     struct attn_config *c = r->to;
     const cJSON *type = attn_tree_member(root, "model_type");
     const struct attn_family *family = family_named(type);
@@ -301,9 +336,14 @@ static int read_model(struct attn_key_reader *r, const cJSON *root)
         return unknown_family(r, type);
     *c = *family->defaults;
     c->family = family;
+    int rc = find_section(r, family, &root);
+    if (rc)
+        return rc;
     c->rope_section = cJSON_IsObject(attn_tree_member(root, "rope_parameters"));
     r->lax = r->none = !family->native;
-    int rc = attn_keys_read(r, family->keys, root);
+    rc = read_beside(r, family, file);
+    if (!rc)
+        rc = attn_keys_read(r, family->keys, root);
     if (!rc)
         rc = require_keys(r, c);
     if (!rc)
@@ -311,9 +351,9 @@ static int read_model(struct attn_key_reader *r, const cJSON *root)
     if (!rc)
         rc = attn_family_layers(r, c, root);
     if (!rc && r->lax)
-        read_bos(c, attn_tree_member(root, "bos_token_id"));
+        read_bos(c, member_of(root, file, "bos_token_id"));
     if (!rc && r->lax)
-        read_eos(c, attn_tree_member(root, "eos_token_id"));
+        read_eos(c, member_of(root, file, "eos_token_id"));
     else if (!rc && c->end > 0)
         c->eos[c->n_eos++] = (int32_t)(c->end - 1);
     if (!rc) {

@@ -11,7 +11,7 @@
 #include "base/json_keys.h"
 #include "compute/mlp.h"
 
-enum attn_position { ATTN_POS_NONE, ATTN_POS_LEARNED, ATTN_POS_ROPE, ATTN_POS_ALIBI };
+enum attn_position { ATTN_POS_NONE, ATTN_POS_LEARNED, ATTN_POS_ROPE, ATTN_POS_ALIBI, ATTN_POS_SINUSOID };
 enum attn_norm_kind { ATTN_NORM_NONE, ATTN_NORM_LAYER, ATTN_NORM_RMS };
 enum attn_rope_kind { ATTN_ROPE_DEFAULT, ATTN_ROPE_LINEAR, ATTN_ROPE_LLAMA3, ATTN_ROPE_YARN, ATTN_ROPE_DYNAMIC,
                       ATTN_ROPE_LONGROPE };
@@ -23,6 +23,7 @@ struct attn_family;
 
 struct attn_config {
     const struct attn_family *family;
+    const char *prefix;                 /* of the tensors' names; NULL: the family's first */
     size_t V, n_ctx, L, H, Hkv, d, dh, dv, m;
     enum attn_position position;
     enum attn_norm_kind norm;
@@ -39,22 +40,28 @@ struct attn_config {
     bool plain_norms;                   /* norms have neither weight nor bias */
     bool norm_embed;                    /* what enters the first block is normalised */
     bool qk_norm;                       /* queries and keys are normalised, as the family says */
+    bool late_norms;                    /* ... after they are rotated */
+    double clip;                        /* queries, keys and values are clamped to so much and its negative; 0: they
+                                         * are not */
     bool no_final;                      /* there is no final norm */
     size_t d_embed;                     /* width of the embedding, if it is projected to d; 0: it is not */
     double query_scalar;                /* scores are divided by its root; 0: `scale` says by what */
     double attention_scale;             /* dots are multiplied by it; 0: see query_scalar */
     double cap, logit_cap;              /* soft caps of scores and logits; 0: none */
-    double embed_scale, branch_scale, logits_divided;       /* 0: not scaled */
+    double embed_scale, branch_scale, logits_divided, logits_times;         /* 0: not scaled */
     bool embed_by_root;                 /* the embedding is multiplied by the root of d */
     bool alibi, alibi_early;            /* scores grow with the position of the key; before dots are scaled, in bf16 */
     bool interleaved;                   /* RoPE pairs (2i, 2i + 1) */
     bool paired;                        /* weights of queries and keys are stored for such pairs, and turn others: see
                                          * struct attn_mat */
+    bool backwards;                     /* RoPE rotates by minus the angle */
     double rotary_share;                /* share of a head's numbers that RoPE rotates, 0 to 1 */
     size_t rotary;                      /* how many numbers of a head RoPE rotates, derived from rotary_share if it is
                                          * 0 */
     struct attn_rope_scaling {
         enum attn_rope_kind kind;
+        double alpha;                   /* of some dynamic ones: stretches theta whatever the text's length; 0: not
+                                         * given */
         double factor, low, high, original;     /* llama3: bounds in rotations over the original context */
         /* yarn; attention_factor: also longrope; 0: not given */
         double beta_fast, beta_slow, attention_factor, mscale, mscale_all;

@@ -13,7 +13,7 @@ static const struct attn_word tokenizers[] = {{"word", ATTN_RULE_WORD}, {"bpe", 
 static const struct attn_word native_types[] = {{"attn-decoder", 0}, {0}};
 static const struct attn_word positions[] = {{"none", ATTN_POS_NONE}, {"learned", ATTN_POS_LEARNED},
                                              {"rope", ATTN_POS_ROPE}, {0}};
-static const struct attn_word more_positions[] = {{"alibi", ATTN_POS_ALIBI}, {0}};
+static const struct attn_word more_positions[] = {{"alibi", ATTN_POS_ALIBI}, {"sinusoid", ATTN_POS_SINUSOID}, {0}};
 static const struct attn_word norms[] = {{"none", ATTN_NORM_NONE}, {"layernorm", ATTN_NORM_LAYER},
                                          {"rmsnorm", ATTN_NORM_RMS}, {0}};
 #define OWN_WORD(name, id) {name, id},
@@ -84,7 +84,9 @@ static const struct attn_family native = {
 #define FAMILIES(each) \
     each(gpt2) each(nanogpt) each(gpt_neo) each(gpt_neox) each(llama) each(mistral) each(qwen2) each(qwen3) \
     each(gemma) each(gemma2) each(gemma3_text) each(phi) each(phi3) each(olmo2) each(smollm3) each(granite) \
-    each(stablelm) each(starcoder2) each(gptj) each(opt) each(bloom) each(falcon)
+    each(stablelm) each(starcoder2) each(gptj) each(opt) each(bloom) each(falcon) each(mpt) each(xglm) \
+    each(openai_gpt) each(gpt_bigcode) each(codegen) each(olmo) each(olmo3) each(cohere) each(cohere2) \
+    each(ernie4_5) each(helium) each(hunyuan_v1_dense) each(exaone4) each(nanochat) each(gemma3)
 #define DECLARE(name) extern const struct attn_family attn_##name;
 #define ADDRESS(name) &attn_##name,
 FAMILIES(DECLARE)
@@ -97,7 +99,8 @@ const struct attn_word attn_rope_kinds[] = {
     {"dynamic", ATTN_ROPE_DYNAMIC}, {"longrope", ATTN_ROPE_LONGROPE}, {0}};
 const struct attn_word attn_plain_mlps[] = {
     {"gelu_new", ATTN_MLP_GELU_NEW}, {"gelu", ATTN_MLP_GELU}, {"gelu_pytorch_tanh", ATTN_MLP_GELU_NEW},
-    {"gelu_fast", ATTN_MLP_GELU_NEW}, {"gelu_python", ATTN_MLP_GELU}, {"relu", ATTN_MLP_RELU}, {0}};
+    {"gelu_fast", ATTN_MLP_GELU_NEW}, {"gelu_python", ATTN_MLP_GELU}, {"relu", ATTN_MLP_RELU},
+    {"relu2", ATTN_MLP_RELU2}, {0}};
 const struct attn_word attn_gated_mlps[] = {
     {"silu", ATTN_MLP_SWIGLU}, {"swish", ATTN_MLP_SWIGLU}, {"gelu_pytorch_tanh", ATTN_MLP_GEGLU_NEW},
     {"gelu", ATTN_MLP_GEGLU},
@@ -105,7 +108,7 @@ const struct attn_word attn_gated_mlps[] = {
 
 const char *attn_position_name(enum attn_position p)
 {
-    return attn_word_of(p == ATTN_POS_ALIBI ? more_positions : positions, p);
+    return attn_word_of(p >= ATTN_POS_ALIBI ? more_positions : positions, p);
 }
 
 const char *attn_norm_name(enum attn_norm_kind n) { return attn_word_of(norms, n); }

@@ -23,18 +23,18 @@ enum attn_storage { ATTN_IN_OUT, ATTN_OUT_IN };
 
 /* Where a part's tensor is stored: its name without prefix, block and ".weight"; NULL: the family has no such part.  q,
  * k and v may share one tensor, either side by side or interleaved: for each key/value head its queries, its key, its
- * value.  So may gate and in, side by side. */
+ * value; or for each fourth of the heads its queries, its values, its keys.  So may gate and in, side by side. */
 struct attn_tensor_storage {
     const char *path;
     enum attn_storage storage;
-    enum { ATTN_ALONE, ATTN_BESIDE, ATTN_GROUPED } share;
+    enum { ATTN_ALONE, ATTN_BESIDE, ATTN_GROUPED, ATTN_FOURTHS } share;
     /* ASKED: if attention_bias or mlp_bias says so; NEVER: a norm that has none though the other norms do. */
     enum { ATTN_BIAS_MAYBE, ATTN_BIAS_ALWAYS, ATTN_BIAS_ASKED, ATTN_BIAS_NEVER } bias;
 };
 
 /* What the norms of queries and keys see: each head by itself, with the weights that all share or its own, which are
- * tensors of their own or rows of one, or all heads at once. */
-enum attn_qk_norm { ATTN_QK_HEADS, ATTN_QK_OWN, ATTN_QK_ROWS, ATTN_QK_WHOLE };
+ * tensors of their own or rows of a table, or all heads at once. */
+enum attn_qk_norm { ATTN_QK_HEADS, ATTN_QK_OWN, ATTN_QK_TABLE, ATTN_QK_WHOLE };
 
 /* Which layers have the window if no "layer_types" says so: all; those from layer window_from on; all but every
  * window_from-th; those that do not rotate.  NEVER: see `more`. */
@@ -47,13 +47,19 @@ struct attn_family {
     enum attn_qk_norm qk_norm;
     enum attn_windows windows;
     bool layer_types;                   /* the file may list which layers have the window */
+    bool full_still;                    /* where some layers have a window, the others do without rotation */
     size_t pos_offset;                  /* rows of the position table before the one of position 0 */
     /* Reads what a table of keys cannot say; NULL: nothing.  Sizes that were left out are still 0.  May put another
      * family in c->family, with the same keys and other tensors. */
     int (*more)(const struct attn_key_reader *r, struct attn_config *c, const cJSON *root);
     const char *const *required;        /* keys that must be there */
     const struct attn_config *defaults;
+    const char *section;                /* the object of the file that holds the keys; NULL: the file itself */
     const char *prefix;                 /* of all names but the output layer's; files may omit it */
+    const char *const *prefixes;        /* others that files have in its place; NULL: none */
+    const char *head_prefix;            /* of the output layer's name; files may omit it; NULL: it has none */
+    const char *const *beside;          /* what names of tensors of other models in the file begin with, perhaps after
+                                         * "model."; NULL: there are none */
     const char *block;                  /* precedes the layer's number, such as "h." */
     struct attn_tensor_storage part[ATTN_PARTS];
     const char *const *buffers;         /* names of tensors that are not weights, in a block or outside: ignored */

@@ -1,4 +1,4 @@
-/* family_bloom.c - BLOOM and Falcon, whose queries, keys and values share a matrix head by head. */
+/* family_bloom.c - BLOOM, Falcon and MPT: ALiBi, or with Falcon rotation; queries, keys and values share a matrix. */
 #include "model/family_keys.h"
 
 #include "base/err.h"
@@ -140,4 +140,61 @@ const struct attn_family attn_falcon = {
 static const struct attn_family falcon_two_norms = {
     FALCON, .part = {FUSED(ATTN_BIAS_ASKED), ENDS, [ATTN_PART_NORM1] = {.path = "ln_attn"},
                      [ATTN_PART_NORM2] = {.path = "ln_mlp"}}
+};
+
+/* ---- MPT: ALiBi, no biases ----------------------------------------------------------------
+ *
+ * Hugging Face's library counts ALiBi's positions from the last token back, so that a score depends on the length of the
+ * text: it differs from that here by a number for each head and text, and patterns do not.  "expansion_ratio",
+ * "logit_scale" and "learned_pos_emb" are not read there. */
+
+static const struct attn_key mpt_keys[] = {
+    PLAIN_KEYS, NO_CAP_KEYS, NO_MULTIPLIER_KEYS, ON_KEY("no_bias"),
+    {"max_seq_len", ATTN_KEY_SIZE, FIELD(n_ctx), NULL, NULL},
+    {"d_model", ATTN_KEY_SIZE, FIELD(d), NULL, NULL},
+    {"n_layers", ATTN_KEY_SIZE, FIELD(L), NULL, NULL},
+    {"n_heads", ATTN_KEY_SIZE, FIELD(H), NULL, NULL},
+    {"layer_norm_epsilon", ATTN_KEY_REAL, FIELD(norm_eps), NULL, NULL},
+    {0}
+};
+
+static const struct attn_key mpt_attention[] = {
+    {"clip_qkv", ATTN_KEY_ABOVE, FIELD(clip), NULL, NULL},
+    {"softmax_scale", ATTN_KEY_ABOVE, FIELD(attention_scale), NULL, NULL},
+    ON_KEY("alibi"), OFF_KEY("qk_ln"), {0}
+};
+
+static int read_mpt(const struct attn_key_reader *r, struct attn_config *c, const cJSON *root)
+{
+    const cJSON *section = attn_tree_member(root, "attn_config");
+    struct attn_key_reader inner = *r;
+    (void)c;
+    inner.section = "attn_config.";
+    if (!section || cJSON_IsNull(section))
+        return ATTN_OK;
+    if (!cJSON_IsObject(section))
+        return attn_key_unexpected(r, "attn_config", section, "an object");
+    const cJSON *most = attn_tree_member(section, "alibi_bias_max");
+    if (most && !(cJSON_IsNumber(most) && most->valuedouble == 8))
+        return attn_key_unexpected(&inner, "alibi_bias_max", most, "8: other slopes cannot be computed here");
+    return attn_keys_read(&inner, mpt_attention, section);
+}
+
+#define NORM(name) {.path = name, .bias = ATTN_BIAS_NEVER}
+
+const struct attn_family attn_mpt = {
+    .name = "mpt", .more = read_mpt, .keys = mpt_keys, .prefix = "transformer.", .block = "blocks.",
+    .required = (const char *const[]){"d_model", "n_layers", "n_heads", NULL}, .buffers = (const char *const[]){NULL},
+    .defaults = &(const struct attn_config){
+        DECODER_DEFAULTS, LAYER_NORM_DEFAULTS, .V = 50368, .n_ctx = 2048, .alibi = true, .rope_theta = 1,
+        .mlp = ATTN_MLP_GELU, .tied = true},
+    .part = {
+        [ATTN_PART_EMBED] = {.path = "wte"}, [ATTN_PART_NORM1] = NORM("norm_1"), [ATTN_PART_NORM2] = NORM("norm_2"),
+        [ATTN_PART_Q] = {"attn.Wqkv", ATTN_OUT_IN, ATTN_BESIDE, ATTN_BIAS_NEVER},
+        [ATTN_PART_K] = {"attn.Wqkv", ATTN_OUT_IN, ATTN_BESIDE, ATTN_BIAS_NEVER},
+        [ATTN_PART_V] = {"attn.Wqkv", ATTN_OUT_IN, ATTN_BESIDE, ATTN_BIAS_NEVER},
+        [ATTN_PART_O] = {"attn.out_proj", ATTN_OUT_IN, ATTN_ALONE, ATTN_BIAS_NEVER},
+        [ATTN_PART_MLP_IN] = {"ffn.up_proj", ATTN_OUT_IN, ATTN_ALONE, ATTN_BIAS_NEVER},
+        [ATTN_PART_MLP_OUT] = {"ffn.down_proj", ATTN_OUT_IN, ATTN_ALONE, ATTN_BIAS_NEVER},
+        [ATTN_PART_NORM_FINAL] = NORM("norm_f"), [ATTN_PART_UNEMBED] = {.path = "lm_head", .storage = ATTN_OUT_IN}}
 };

@@ -1,5 +1,5 @@
-/* family_gemma.c - Gemma 1, 2 and the text models of Gemma 3: norms multiply with 1 + weight, and the embedding with
- * the root of its width. */
+/* family_gemma.c - Gemma 1, 2 and the text models of Gemma 3, alone or in a larger one: norms multiply with 1 + weight,
+ * and the embedding with the root of its width. */
 #include "model/family_keys.h"
 
 #define GEMMA_DEFAULTS(theta) \
@@ -78,11 +78,23 @@ static const struct attn_key gemma3_keys[] = {
     {0}
 };
 
+#define GEMMA3_DEFAULTS \
+    LATER_DEFAULTS(1000000), .V = 262208, .n_ctx = 131072, .window_from = 6, .local_theta = 10000, .rope_apart = true, \
+    .qk_norm = true
+#define GEMMA3_PARTS GEMMA_PARTS, FOUR_NORMS, LLAMA_HEAD_NORMS
+
 const struct attn_family attn_gemma3_text = {
     .name = "gemma3_text", .keys = gemma3_keys, LLAMA_NAMES, .windows = ATTN_WINDOWS_BUT, .layer_types = true,
-    .defaults = &(const struct attn_config){
-        LATER_DEFAULTS(1000000), .V = 262208, .n_ctx = 131072, .window_from = 6, .local_theta = 10000,
-        .rope_apart = true, .qk_norm = true},
-    .part = {GEMMA_PARTS, FOUR_NORMS, [ATTN_PART_Q_NORM] = {.path = "self_attn.q_norm"},
-             [ATTN_PART_K_NORM] = {.path = "self_attn.k_norm"}}
+    .defaults = &(const struct attn_config){GEMMA3_DEFAULTS}, .part = {GEMMA3_PARTS}
+};
+
+/* ---- Gemma 3 that also sees pictures: only the model of texts is read ------------------ */
+
+const struct attn_family attn_gemma3 = {
+    .name = "gemma3", .section = "text_config", .keys = gemma3_keys, .windows = ATTN_WINDOWS_BUT, .layer_types = true,
+    .prefix = "language_model.model.", .prefixes = (const char *const[]){"model.language_model.", NULL},
+    .head_prefix = "language_model.", .beside = (const char *const[]){"vision_tower.", "multi_modal_projector.", NULL},
+    .block = "layers.", .buffers = attn_rope_buffers,
+    .required = (const char *const[]){"hidden_size", "num_hidden_layers", NULL},
+    .defaults = &(const struct attn_config){GEMMA3_DEFAULTS, .H = 8}, .part = {GEMMA3_PARTS}
 };

@@ -1,4 +1,4 @@
-/* family_gpt.c - GPT-2, GPT-Neo, GPT-NeoX and GPT-J. */
+/* family_gpt.c - GPT-2, GPT-Neo, GPT-NeoX, GPT-J and CodeGen. */
 #include "model/family_keys.h"
 
 #include <stdlib.h>
@@ -296,21 +296,46 @@ static const struct attn_key gptj_keys[] = {
     {0}
 };
 
+#define GPTJ_DEFAULTS \
+    ROTARY_DEFAULTS(10000, 1), LAYER_NORM_DEFAULTS, .V = 50400, .n_ctx = 2048, .rotary = 64, .interleaved = true, \
+    .mlp = ATTN_MLP_GELU_NEW, .parallel = true, .one_norm = true
+#define GPTJ_PARTS \
+    [ATTN_PART_EMBED] = {.path = "wte"}, [ATTN_PART_NORM1] = {.path = "ln_1"}, \
+    [ATTN_PART_O] = {.path = "attn.out_proj", .storage = ATTN_OUT_IN}, \
+    [ATTN_PART_MLP_IN] = {"mlp.fc_in", ATTN_OUT_IN, ATTN_ALONE, ATTN_BIAS_ALWAYS}, \
+    [ATTN_PART_MLP_OUT] = {"mlp.fc_out", ATTN_OUT_IN, ATTN_ALONE, ATTN_BIAS_ALWAYS}, \
+    [ATTN_PART_NORM_FINAL] = {.path = "ln_f"}, \
+    [ATTN_PART_UNEMBED] = {"lm_head", ATTN_OUT_IN, ATTN_ALONE, ATTN_BIAS_ALWAYS}
+
+static const char *const gptj_sizes[] = {"n_embd", "n_layer", "n_head", NULL};
+
 const struct attn_family attn_gptj = {
-    .name = "gptj", .keys = gptj_keys, .prefix = "transformer.", .block = "h.",
+    .name = "gptj", .keys = gptj_keys, .prefix = "transformer.", .block = "h.", .required = gptj_sizes,
     .buffers = (const char *const[]){"attn.bias", "attn.masked_bias", "attn.embed_positions", NULL},
-    .required = (const char *const[]){"n_embd", "n_layer", "n_head", NULL},
-    .defaults = &(const struct attn_config){
-        ROTARY_DEFAULTS(10000, 1), LAYER_NORM_DEFAULTS, .V = 50400, .n_ctx = 2048, .rotary = 64, .interleaved = true,
-        .mlp = ATTN_MLP_GELU_NEW, .parallel = true, .one_norm = true},
+    .defaults = &(const struct attn_config){GPTJ_DEFAULTS},
     .part = {
-        [ATTN_PART_EMBED] = {.path = "wte"}, [ATTN_PART_NORM1] = {.path = "ln_1"},
-        [ATTN_PART_Q] = {.path = "attn.q_proj", .storage = ATTN_OUT_IN},
+        GPTJ_PARTS, [ATTN_PART_Q] = {.path = "attn.q_proj", .storage = ATTN_OUT_IN},
         [ATTN_PART_K] = {.path = "attn.k_proj", .storage = ATTN_OUT_IN},
-        [ATTN_PART_V] = {.path = "attn.v_proj", .storage = ATTN_OUT_IN},
-        [ATTN_PART_O] = {.path = "attn.out_proj", .storage = ATTN_OUT_IN},
-        [ATTN_PART_MLP_IN] = {"mlp.fc_in", ATTN_OUT_IN, ATTN_ALONE, ATTN_BIAS_ALWAYS},
-        [ATTN_PART_MLP_OUT] = {"mlp.fc_out", ATTN_OUT_IN, ATTN_ALONE, ATTN_BIAS_ALWAYS},
-        [ATTN_PART_NORM_FINAL] = {.path = "ln_f"},
-        [ATTN_PART_UNEMBED] = {"lm_head", ATTN_OUT_IN, ATTN_ALONE, ATTN_BIAS_ALWAYS}}
+        [ATTN_PART_V] = {.path = "attn.v_proj", .storage = ATTN_OUT_IN}}
+};
+
+/* ---- CodeGen: a GPT-J whose queries, values and keys share a matrix, in four groups ---- */
+
+static int check_fourths(const struct attn_key_reader *r, struct attn_config *c, const cJSON *root)
+{
+    (void)root;
+    if (c->H % 4 == 0)
+        return ATTN_OK;
+    return attn_fail(r->err, ATTN_EFORMAT, "%s: \"n_head\" is %zu, expected a multiple of 4: the matrix of queries, "
+                                           "values and keys has four groups", r->name, c->H);
+}
+
+const struct attn_family attn_codegen = {
+    .name = "codegen", .more = check_fourths, .keys = gptj_keys, .prefix = "transformer.", .block = "h.",
+    .required = gptj_sizes, .buffers = (const char *const[]){"attn.causal_mask", "attn.bias", "attn.masked_bias", NULL},
+    .defaults = &(const struct attn_config){GPTJ_DEFAULTS},
+    .part = {
+        GPTJ_PARTS, [ATTN_PART_Q] = {"attn.qkv_proj", ATTN_OUT_IN, ATTN_FOURTHS, ATTN_BIAS_MAYBE},
+        [ATTN_PART_K] = {"attn.qkv_proj", ATTN_OUT_IN, ATTN_FOURTHS, ATTN_BIAS_MAYBE},
+        [ATTN_PART_V] = {"attn.qkv_proj", ATTN_OUT_IN, ATTN_FOURTHS, ATTN_BIAS_MAYBE}}
 };

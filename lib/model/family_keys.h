@@ -30,13 +30,14 @@
 #define ROPE_KEYS ROPE_KEYS_OF(rope, rope_theta, attn_rope_kinds)
 #define ROPE_DEFAULTS .rope = {.rounded = true}, .local_rope = {.rounded = true}
 
-#define SHARED_KEYS \
+#define PLAIN_KEYS \
     {"vocab_size", ATTN_KEY_SIZE, FIELD(V), NULL, NULL}, \
     {"tie_word_embeddings", ATTN_KEY_FLAG, FIELD(tied), NULL, NULL}, \
     OFF_KEY("quantization_config"), OFF_KEY("add_cross_attention"), OFF_KEY("is_encoder_decoder"), \
         OFF_KEY("pruned_heads"), \
-    OFF_KEY("clip_qkv"), ON_KEY("is_causal"), ONE_KEY("logit_scale")
+    ON_KEY("is_causal")
 /* What related models compute in addition; in the families that have none of it, it must be off. */
+#define SHARED_KEYS PLAIN_KEYS, OFF_KEY("clip_qkv"), ONE_KEY("logit_scale")
 #define NO_CAP_KEYS \
     OFF_KEY("attn_logit_softcapping"), OFF_KEY("final_logit_softcapping"), OFF_KEY("query_pre_attn_scalar")
 #define NO_FACTOR_KEYS \
@@ -74,6 +75,7 @@
 #define GATED_KEY(name) {name, ATTN_KEY_CHOICE, FIELD(mlp), attn_gated_mlps, NULL}
 #define PLAIN_KEY(name) {name, ATTN_KEY_CHOICE, FIELD(mlp), attn_plain_mlps, NULL}
 #define FLAG_KEY(name, field) {name, ATTN_KEY_FLAG, FIELD(field), NULL, NULL}
+#define BIAS_KEY FLAG_KEY("attention_bias", attention_bias)
 #define WINDOW_KEY {"sliding_window", ATTN_KEY_MAYBE, FIELD(window), NULL, NULL}
 
 #define LLAMA_QKV(qkv_bias) \
@@ -93,6 +95,13 @@
         [ATTN_PART_NORM_FINAL] = {.path = "norm"}, \
         [ATTN_PART_UNEMBED] = {.path = "lm_head", .storage = ATTN_OUT_IN}
 #define LLAMA_NAMES .prefix = "model.", .block = "layers.", .buffers = attn_rope_buffers, .required = attn_size_names
+
+/* OLMo's norms: after the branches. */
+#define LLAMA_POST_NORMS \
+        [ATTN_PART_POST1] = {.path = "post_attention_layernorm"}, \
+        [ATTN_PART_POST2] = {.path = "post_feedforward_layernorm"}
+#define LLAMA_HEAD_NORMS \
+        [ATTN_PART_Q_NORM] = {.path = "self_attn.q_norm"}, [ATTN_PART_K_NORM] = {.path = "self_attn.k_norm"}
 
 /* Of all decoders with an output projection and an output layer; of those with rotation; of Llama and the like. */
 #define DECODER_DEFAULTS .causal = true, .scale = true, .residual = true, .output_projection = true, .unembed = true

@@ -117,6 +117,15 @@ static int settle(const struct attn_key_reader *r, struct attn_config *c)
                                            "gives no size that counts", r->name, i);
 }
 
+/* Layers that see everything do without rotation, in a model that has windows. */
+static int still(const struct attn_key_reader *r, struct attn_config *c)
+{
+    int rc = c->window ? make(r, c, &c->no_rope) : ATTN_OK;
+    for (size_t i = 0; i < c->L && c->no_rope && !rc; i++)
+        c->no_rope[i] = !c->local[i];
+    return rc;
+}
+
 int attn_family_layers(const struct attn_key_reader *r, struct attn_config *c, const cJSON *root)
 {
     const struct attn_family *f = c->family;
@@ -130,5 +139,7 @@ int attn_family_layers(const struct attn_key_reader *r, struct attn_config *c, c
         rc = read_types(r, c, types);
     for (size_t i = 0; i < c->L && !rc && !given(types); i++)
         c->local[i] = has_window(c, i);
+    if (!rc && f->full_still)
+        rc = still(r, c);
     return rc ? rc : settle(r, c);
 }

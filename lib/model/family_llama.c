@@ -1,4 +1,4 @@
-/* family_llama.c - Llama and those that differ from it in little: Mistral, Qwen 2 and 3, SmolLM 3, Granite, OLMo 2. */
+/* family_llama.c - Llama and those that differ from it in little: Mistral, Qwen 2 and 3, SmolLM 3, Granite. */
 #include "model/family_keys.h"
 
 const struct attn_key attn_whole_rope[] = {ROPE_KEYS, ONE_KEY("partial_rotary_factor"), {0}};
@@ -10,7 +10,6 @@ const char *const attn_size_names[] = {"hidden_size", "num_hidden_layers", "num_
 static const struct attn_word full_attention[] = {{"full_attention", 0}, {0}};
 
 #define BLOCK_KEYS GROUPED_SIZE_KEYS, HEAD_KEY, RMS_KEY, GATED_KEY("hidden_act"), WHOLE_ROPE_KEYS
-#define BIAS_KEY FLAG_KEY("attention_bias", attention_bias)
 
 /* ---- Llama ----------------------------------------------------------------------------- */
 
@@ -116,18 +115,4 @@ const struct attn_family attn_granite = {
     .defaults = &(const struct attn_config){LLAMA_DEFAULTS(10000, 1e-6), .V = 32000, .n_ctx = 2048, .m = 11008,
                                             .attention_scale = 1},
     .part = {LLAMA_ATTENTION(ATTN_BIAS_ASKED, ATTN_BIAS_ASKED), LLAMA_MLP(ATTN_BIAS_ASKED), LLAMA_NORMS, LLAMA_ENDS}
-};
-
-/* ---- OLMo 2: norms after the branches, and of all queries and keys at once ------------- */
-
-static const struct attn_key olmo2_keys[] = {COMMON_KEYS, BLOCK_KEYS, BIAS_KEY, {0}};
-
-const struct attn_family attn_olmo2 = {
-    .name = "olmo2", .keys = olmo2_keys, LLAMA_NAMES, .qk_norm = ATTN_QK_WHOLE,
-    .defaults = &(const struct attn_config){
-        LLAMA_DEFAULTS(10000, 1e-5), .V = 50304, .n_ctx = 2048, .m = 11008, .qk_norm = true},
-    .part = {LLAMA_ATTENTION(ATTN_BIAS_ASKED, ATTN_BIAS_ASKED), LLAMA_MLP(ATTN_BIAS_MAYBE), LLAMA_ENDS,
-             [ATTN_PART_Q_NORM] = {.path = "self_attn.q_norm"}, [ATTN_PART_K_NORM] = {.path = "self_attn.k_norm"},
-             [ATTN_PART_POST1] = {.path = "post_attention_layernorm"},
-             [ATTN_PART_POST2] = {.path = "post_feedforward_layernorm"}}
 };

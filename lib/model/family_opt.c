@@ -1,5 +1,5 @@
 /* family_opt.c - OPT: learned positions from row 2 of their table, and norms before each branch or after each
- * addition. */
+ * addition; and XGLM, whose positions are computed. */
 #include "model/family_keys.h"
 
 static const struct attn_key opt_keys[] = {
@@ -71,4 +71,34 @@ const struct attn_family attn_opt = {
 static const struct attn_family opt_after = {
     OPT, .part = {OPT_PARTS, [ATTN_PART_SUM1] = {.path = "self_attn_layer_norm"},
                   [ATTN_PART_SUM2] = {.path = "final_layer_norm"}}
+};
+
+/* ---- XGLM ------------------------------------------------------------------------------ */
+
+static const struct attn_key xglm_keys[] = {
+    COMMON_KEYS,
+    {"max_position_embeddings", ATTN_KEY_SIZE, FIELD(n_ctx), NULL, NULL},
+    {"d_model", ATTN_KEY_SIZE, FIELD(d), NULL, NULL},
+    {"num_layers", ATTN_KEY_SIZE, FIELD(L), NULL, NULL},
+    {"attention_heads", ATTN_KEY_SIZE, FIELD(H), NULL, NULL},
+    {"ffn_dim", ATTN_KEY_SIZE, FIELD(m), NULL, NULL},
+    FLAG_KEY("scale_embedding", embed_by_root), PLAIN_KEY("activation_function"), {0}
+};
+
+#define MATRIX(name) {name, ATTN_OUT_IN, ATTN_ALONE, ATTN_BIAS_ALWAYS}
+
+const struct attn_family attn_xglm = {
+    .name = "xglm", .keys = xglm_keys, .prefix = "model.", .block = "layers.",
+    .required = (const char *const[]){"d_model", "num_layers", "attention_heads", NULL},
+    .buffers = (const char *const[]){"embed_positions.weights", NULL},
+    .defaults = &(const struct attn_config){
+        DECODER_DEFAULTS, LAYER_NORM_DEFAULTS, .V = 256008, .n_ctx = 2048, .m = 4096, .position = ATTN_POS_SINUSOID,
+        .rope_theta = 1, .mlp = ATTN_MLP_GELU, .tied = true, .embed_by_root = true},
+    .part = {
+        [ATTN_PART_EMBED] = {.path = "embed_tokens"}, [ATTN_PART_NORM1] = {.path = "self_attn_layer_norm"},
+        [ATTN_PART_Q] = MATRIX("self_attn.q_proj"), [ATTN_PART_K] = MATRIX("self_attn.k_proj"),
+        [ATTN_PART_V] = MATRIX("self_attn.v_proj"), [ATTN_PART_O] = MATRIX("self_attn.out_proj"),
+        [ATTN_PART_NORM2] = {.path = "final_layer_norm"}, [ATTN_PART_MLP_IN] = MATRIX("fc1"),
+        [ATTN_PART_MLP_OUT] = MATRIX("fc2"), [ATTN_PART_NORM_FINAL] = {.path = "layer_norm"},
+        [ATTN_PART_UNEMBED] = {.path = "lm_head", .storage = ATTN_OUT_IN}}
 };

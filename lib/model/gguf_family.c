@@ -44,6 +44,8 @@ void attn_gguf_family(struct attn_gguf_model *m, struct attn_config *c)
     bool fused = attn_gguf_model_tensor(m, "blk.0.attn_qkv.weight") != NULL;
     *f = *c->family;
     f->prefix = "";
+    f->section = f->head_prefix = NULL;
+    f->prefixes = f->beside = NULL;
     f->block = "blk.";
     f->buffers = buffers;
     for (int p = 0; p < ATTN_PARTS; p++)
@@ -54,7 +56,7 @@ void attn_gguf_family(struct attn_gguf_model *m, struct attn_config *c)
         f->part[ATTN_PART_NORM2].path = "attn_norm";
     }
     if (f->qk_norm == ATTN_QK_OWN)
-        f->qk_norm = ATTN_QK_ROWS;
+        f->qk_norm = ATTN_QK_TABLE;
     c->family = f;
     c->norm_from_one = false;           /* the converter added the 1 */
     c->paired = m->arch->paired;

@@ -127,19 +127,19 @@ static bool is_required(const struct attn_config *c, enum attn_part p, bool bias
     return c->bias && p != ATTN_PART_UNEMBED;
 }
 
-/* Rows and columns of a weight; a norm has columns only, unless each head has a row. */
+/* Rows and columns of a weight; a norm has columns only. */
 static void weight_shape(const struct attn_config *c, enum attn_part p, size_t *rows, size_t *cols)
 {
     size_t d = c->d, q = c->H * c->dh, k = c->Hkv * c->dh, v = c->Hkv * c->dv, context = c->H * c->dv;
     size_t narrow = c->d_embed ? c->d_embed : d;
-    bool whole = c->family->qk_norm == ATTN_QK_WHOLE, apart = c->family->qk_norm == ATTN_QK_ROWS;
+    const enum attn_qk_norm heads = c->family->qk_norm;
+    bool whole = heads == ATTN_QK_WHOLE || heads == ATTN_QK_TABLE;
     const size_t shape[ATTN_PARTS][2] = {
         [ATTN_PART_EMBED] = {c->V, narrow}, [ATTN_PART_POS_EMBED] = {c->n_ctx, d}, [ATTN_PART_EMBED_NORM] = {0, d},
         [ATTN_PART_PROJECT_IN] = {narrow, d}, [ATTN_PART_PROJECT_OUT] = {d, narrow},
         [ATTN_PART_NORM1] = {0, d}, [ATTN_PART_NORM2] = {0, d}, [ATTN_PART_NORM_FINAL] = {0, d},
         [ATTN_PART_POST1] = {0, d}, [ATTN_PART_POST2] = {0, d}, [ATTN_PART_SUM1] = {0, d}, [ATTN_PART_SUM2] = {0, d},
-        [ATTN_PART_Q_NORM] = {apart ? c->H : 0, whole ? q : c->dh},
-        [ATTN_PART_K_NORM] = {apart ? c->Hkv : 0, whole ? k : c->dh},
+        [ATTN_PART_Q_NORM] = {0, whole ? q : c->dh}, [ATTN_PART_K_NORM] = {0, whole ? k : c->dh},
         [ATTN_PART_Q] = {d, q}, [ATTN_PART_K] = {d, k}, [ATTN_PART_V] = {d, v}, [ATTN_PART_O] = {context, d},
         [ATTN_PART_MLP_GATE] = {d, c->m}, [ATTN_PART_MLP_IN] = {d, c->m}, [ATTN_PART_MLP_OUT] = {c->m, d},
         [ATTN_PART_UNEMBED] = {narrow, c->V},
@@ -156,8 +156,16 @@ struct sharing { size_t all, first, mine; };
 static struct sharing share_heads(const struct attn_config *c, enum attn_part p, size_t queries, size_t keys)
 {
     size_t q = queries * c->dh, k = keys * c->dh, v = keys * c->dv;
-    return (struct sharing){q + k + v, p == ATTN_PART_Q ? 0 : p == ATTN_PART_K ? q : q + k,
+    bool values_first = c->family->part[p].share == ATTN_FOURTHS;
+    size_t first_k = values_first ? q + v : q, first_v = values_first ? q : q + k;
+    return (struct sharing){q + k + v, p == ATTN_PART_Q ? 0 : p == ATTN_PART_K ? first_k : first_v,
                             p == ATTN_PART_Q ? q : p == ATTN_PART_K ? k : v};
+}
+
+/* How many times q, k and v take turns in their tensor; 0: they lie side by side. */
+static size_t groups_of(const struct attn_config *c, const struct attn_tensor_storage *at)
+{
+    return at->share == ATTN_GROUPED ? c->Hkv : at->share == ATTN_FOURTHS ? 4 : 0;
 }
 
 static struct sharing share(const struct attn_config *c, const struct attn_slot *s,
@@ -167,17 +175,23 @@ static struct sharing share(const struct attn_config *c, const struct attn_slot 
         return (struct sharing){s->out, 0, s->out};
     if (s->part == ATTN_PART_MLP_GATE || s->part == ATTN_PART_MLP_IN)
         return (struct sharing){2 * s->out, s->part == ATTN_PART_MLP_IN ? s->out : 0, s->out};
-    return at->share == ATTN_GROUPED ? share_heads(c, s->part, c->H / c->Hkv, 1) :
-           share_heads(c, s->part, c->H, c->Hkv);
+    const size_t groups = groups_of(c, at) ? groups_of(c, at) : 1;
+    return share_heads(c, s->part, c->H / groups, c->Hkv / groups);
+}
+
+/* Whether a norm of queries or keys has a row for each head. */
+static bool is_heads_table(const struct attn_config *c, enum attn_part p)
+{
+    return c->family->qk_norm == ATTN_QK_TABLE && (p == ATTN_PART_Q_NORM || p == ATTN_PART_K_NORM);
 }
 
 static void fill_shape(struct attn_slot *s, const struct attn_config *c, const struct attn_tensor_storage *at)
 {
     struct sharing of = share(c, s, at);
-    size_t all = at->share == ATTN_GROUPED ? of.all * c->Hkv : of.all;
+    const size_t groups = groups_of(c, at), all = groups ? of.all * groups : of.all;
     s->transposed = at->storage == ATTN_OUT_IN && !is_table(s->part);
     s->first = of.first;
-    if (at->share == ATTN_GROUPED) {
+    if (groups) {
         s->group = of.mine;
         s->step = of.all;
     }
@@ -187,16 +201,28 @@ static void fill_shape(struct attn_slot *s, const struct attn_config *c, const s
     }
     if (s->part == ATTN_PART_POS_EMBED)
         s->first = c->family->pos_offset;
-    s->ndim = s->is_bias || (is_norm(s->part) && s->in == 0) ? 1 : 2;
+    s->ndim = s->is_bias || is_norm(s->part) ? 1 : 2;
+    if (is_heads_table(c, s->part)) {
+        s->ndim = 2;
+        s->shape[0] = s->out / c->dh;
+        s->shape[1] = c->dh;
+        return;
+    }
     s->shape[0] = s->ndim == 1 || s->transposed ? all : is_table(s->part) ? s->in + s->first : s->in;
     s->shape[1] = s->ndim == 1 ? 0 : s->transposed ? s->in : all;
 }
 
-/* The output layer's name has no prefix in any family. */
-static void fill_name(struct attn_slot *s, const struct attn_family *f)
+const char *attn_layout_prefix(const struct attn_config *c, enum attn_part p)
 {
+    const char *head = c->family->head_prefix ? c->family->head_prefix : "";
+    return p == ATTN_PART_UNEMBED ? head : c->prefix ? c->prefix : c->family->prefix;
+}
+
+static void fill_name(struct attn_slot *s, const struct attn_config *c)
+{
+    const struct attn_family *f = c->family;
     const char *kind = s->is_bias ? "bias" : "weight", *path = f->part[s->part].path;
-    const char *prefix = s->part == ATTN_PART_UNEMBED ? "" : f->prefix;
+    const char *prefix = attn_layout_prefix(c, s->part);
     s->prefix = strlen(prefix);
     char *at = stpcpy(s->name, prefix);  /* without printf: a small model's names took as long as its header */
     if (parts[s->part].in_block) {
@@ -228,7 +254,7 @@ static void fill(struct attn_slot *out, const struct attn_layout *at)
         .piece = at->piece, .pieces = pieces_of(at->config, at->part)};
     weight_shape(at->config, p, &out->in, &out->out);
     fill_shape(out, at->config, &at->config->family->part[p]);
-    fill_name(out, at->config->family);
+    fill_name(out, at->config);
 }
 
 /* Goes on to the next possible tensor: weight, bias, next piece, next part, next layer. */

@@ -29,7 +29,7 @@ struct attn_slot {
     size_t first, group, step;          /* where output j is: first + j / group * step + j % group; group 0: first + j.
                                          * Of a table: which row is row 0 of the part */
     bool paired;                        /* ... but j is another one of its group: see struct attn_mat */
-    int ndim; size_t shape[2];          /* of the tensor as stored */
+    int ndim; size_t shape[2];          /* of the tensor as stored; norms of heads may have a row for each */
     size_t prefix;                      /* length of the name's prefix that a file may omit */
     char name[ATTN_SLOT_NAME_MAX];      /* "blocks.0.attn.q.weight" */
 };
@@ -42,6 +42,8 @@ bool attn_layout_next(struct attn_layout *walk, struct attn_slot *out);     /* f
 
 const char *attn_part_name(enum attn_part p);           /* short: "embed", "q", "mlp.in" */
 bool attn_part_in_block(enum attn_part p);
+/* What the name of a part's tensor begins with; files may omit it. */
+const char *attn_layout_prefix(const struct attn_config *c, enum attn_part p);
 /* Whether the part is a norm that the model has and no tensor is stored for. */
 bool attn_layout_plain_norm(const struct attn_config *c, enum attn_part p);
 /* Width of the residual stream after the last block: d, or H * dv without an output projection. */

@@ -29,7 +29,7 @@ static void fill_stage(struct attn_model *m)
     m->hooks.Hkv = w->n.Hkv;
     for (int act = 0; act < ATTN_ACTS; act++)
         has[act] = true;
-    has[ATTN_ACT_POS_EMBED] = w->pos.data != NULL;
+    has[ATTN_ACT_POS_EMBED] = attn_adds_positions(w);
     has[ATTN_ACT_NORM1] = w->n.L ? attn_has(&w->block[0].norm1) : m->config.norm != ATTN_NORM_NONE;
     has[ATTN_ACT_OUT] = m->config.output_projection;
     has[ATTN_ACT_NORM2] = mlp && (w->n.L ? attn_has(&w->block[0].norm2) : m->config.norm != ATTN_NORM_NONE);

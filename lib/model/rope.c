@@ -129,6 +129,7 @@ bool attn_rope_fill(struct attn_weights *w, double *inv_freq[2], const struct at
 {
     w->rotary = c->rotary;
     w->interleaved = c->interleaved;
+    w->backwards = c->backwards;
     w->ropes = !c->rotary ? 0 : c->rope_apart ? 2 : 1;
     for (size_t i = 0; i < w->ropes; i++)
         if (!fill_rope(&w->rope[i], &inv_freq[i], c, i ? &c->local_rope : &c->rope, i ? c->local_theta : c->rope_theta))

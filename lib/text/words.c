@@ -351,7 +351,8 @@ static int encode(struct attn_encoding *out, const void *self, const char *text,
     const struct by_word *w = self;
     struct words words;
     if (o->bos == ATTN_BOS_YES)
-        return attn_fail(err, ATTN_EUSAGE, "%s: a tokenizer by %s has no BOS", w->name, w->chars ? "characters" : "words");
+        return attn_fail(err, ATTN_EUSAGE, "%s: a tokenizer by %s has no BOS", w->name,
+                         w->chars ? "characters" : "words");
     const struct attn_vocab_opts rule = {.drop = w->drop, .lowercase = w->lowercase, .chars = w->chars};
     int rc = words_start(&words, &rule, text, len, err);
     if (!rc)

@@ -153,7 +153,7 @@ static int join_vocabulary(struct attn_config *c, const struct attn_tokenizer *t
     size_t tokens = attn_tokenizer_size(t);
     const char *kind = attn_tokenizer_kind(t);
     bool bpe = strcmp(kind, "bpe") == 0, words = strcmp(kind, "word") == 0 || strcmp(kind, "char") == 0;
-    const bool own_bpe = c->tokenizer.kind == ATTN_RULE_BPE;
+    const bool own_bpe = c->tokenizer.kind == ATTN_RULE_BPE, chars = c->tokenizer.kind == ATTN_RULE_CHAR;
     int32_t mark;
     if (!c->family->native && words)
         return attn_fail(err, ATTN_EFORMAT, "%s: \"model_type\" is \"%s\", but %s has words, which only our own models "
@@ -161,7 +161,7 @@ static int join_vocabulary(struct attn_config *c, const struct attn_tokenizer *t
                          c->family->name, dir);
     if (c->family->native && bpe != own_bpe)
         return attn_fail(err, ATTN_EFORMAT, "%s: \"tokenizer.type\" is \"%s\", but %s has %s", name,
-                         own_bpe ? "bpe" : c->tokenizer.kind == ATTN_RULE_CHAR ? "char" : "word", dir, bpe ? "merges.txt" : "words");
+                         own_bpe ? "bpe" : chars ? "char" : "word", dir, bpe ? "merges.txt" : "words");
     if (tokens > c->V)
         return attn_fail(err, ATTN_EFORMAT,
                          "%s: \"vocab_size\" is %zu, but %s has %zu tokens", name, c->V, dir, tokens);

@@ -121,7 +121,8 @@ static const struct usage wrong[] = {
     {"diff a b --compute bf16", "--compute is for two models"},
     {"run -s x --format cvs", "unknown value 'cvs', the nearest is 'csv'"},
     {"init --family lama -o $D/x", "the nearest is 'llama' (gpt2, nanogpt, gpt_neo, gpt_neox, gptj, llama, mistral, qwen2, qwen3, gemma, gemma2, "
-     "gemma3_text, phi, phi3, olmo2, smollm3, granite, stablelm, starcoder2, opt, bloom, falcon)\n"},
+     "gemma3_text, phi, phi3, olmo2, smollm3, granite, stablelm, starcoder2, opt, bloom, falcon, mpt, xglm, openai-gpt, gpt_bigcode, "
+     "codegen, olmo, olmo3, cohere, cohere2, ernie4_5, helium, hunyuan_v1_dense, exaone4, nanochat, gemma3)\n"},
     {"run -s x --format parquet", "unknown value 'parquet' (text, screen, json,"},
     {"run -s x --format $(printf %0999d 0)", "unknown value '" ZEROS "...' (text, screen, json,"},
     {"tokenize --ids 1", "--decode turns them into text"},

@@ -215,7 +215,7 @@ START_TEST(the_parts_of_a_logit_add_up)
         struct attn_attribute_opts o = {.target = 5, .foil = foil == 3 ? NULL : &foil, .pos = 11, .neurons = 3};
         struct attn_attribution a = {.model = m, .tokens = tokens, .o = &o, .pos = 11};
         int rc = attn_attribution_find(&a, &err);
-        if (!strcmp(name_of(_i), "opt-post-a")) {
+        if (!strcmp(name_of(_i), "opt-post-a") || !strcmp(name_of(_i), "gpt1-a")) {
             ck_assert_msg(rc && strstr(err.msg, "normalises its residual stream after each addition"), "%s", err.msg);
             continue;
         }

@@ -6,7 +6,7 @@
 #ifndef TESTS_CHECKPOINTS_H
 #define TESTS_CHECKPOINTS_H
 
-enum { CHECKPOINTS_HERE = 22, CHECKPOINTS_HF = 33, CHECKPOINTS = 45 };
+enum { CHECKPOINTS_HERE = 34, CHECKPOINTS_HF = 48, CHECKPOINTS = 60 };
 extern const struct checkpoint { const char *name, *shows; } checkpoints[CHECKPOINTS];
 
 /* The directory of a checkpoint, and a file of what is recorded of it; NULL: it is not there.  Valid like what `printed` returns. */

@@ -268,13 +268,17 @@ static const struct fam_family older[] = {
     {"gpt_neox", gpt_neox_config, gpt_neox_tensors}, {"llama", llama_config, llama_all_tensors},
     {"qwen2", qwen2_config, qwen2_tensors}};
 enum { OLDER = sizeof older / sizeof *older };
-_Static_assert(DRAWN_FAMILIES == (int)OLDER + (int)FAM_LLAMAS + (int)FAM_OTHERS + (int)FAM_COURSES, "all can be drawn");
+_Static_assert(DRAWN_FAMILIES == (int)OLDER + (int)FAM_LLAMAS + (int)FAM_OTHERS + (int)FAM_LATER + (int)FAM_GPTS + (int)FAM_COURSES, "all can be drawn");
 
 static const struct fam_family *family_at(int which)
 {
-    int others = which - OLDER - FAM_LLAMAS;
-    return which < OLDER ? &older[which] : others < 0 ? &fam_llamas[which - OLDER] :
-           others < FAM_OTHERS ? &fam_others[others] : &fam_courses[others - FAM_OTHERS];
+    const struct { const struct fam_family *list; int n; } all[] = {
+        {older, OLDER}, {fam_llamas, FAM_LLAMAS}, {fam_others, FAM_OTHERS}, {fam_later, FAM_LATER}, {fam_gpts, FAM_GPTS},
+        {fam_courses, FAM_COURSES}};
+    int i = 0;
+    for (; which >= all[i].n; i++)
+        which -= all[i].n;
+    return &all[i].list[which];
 }
 
 const char *drawn_family_name(int which) { return family_at(which)->name; }
@@ -290,7 +294,7 @@ void drawn_family(int which, int round, void (*use)(const struct agree *a, int T
     fam_noise(&f);
     f.hf.sharp = fam_sharp(&f.c);
     family->tensors(&f);
-    fputs("}", f.f);
+    fputs(f.section ? "}}" : "}", f.f);
     fclose(f.f);
     char *dir = hf_write(&f.hf, f.text, sometimes() ? 2 + (size_t)pick(3) : 1, sometimes());
     const struct agree a = {.dir = dir, .config = &f.c, .weight = hf_weight, .weights = &f.hf, .about = f.text};

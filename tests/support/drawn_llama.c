@@ -1,171 +1,22 @@
 /* drawn_llama.c - models of the families that have Llama's names: what each computes otherwise, as FAMILIES.md of the reference
  * data tells it from the sources of transformers. */
-#include "fam.h"
+#include "fam_llama.h"
 
 #include "scratch.h"
 
 #include <math.h>
 #include <string.h>
 
-/* ---- sizes and keys that most share ---- */
-
-struct usual {                          /* what absent keys mean */
-    const char *eps, *act;              /* the keys' names */
-    int dh;                             /* 0: d / H */
-    double theta;
-    bool tied, no_head_dim, layernorm;
-};
-
-static void put_head_dim(struct fam *f, const struct usual *u)
-{
-    struct ref_config *c = &f->c;
-    if (u->no_head_dim)                 /* and what a file says does not count */
-        c->d = c->H * c->dh;
-    else if (pick(2))
-        c->d = fam_width();
-    bool absent = u->dh ? c->dh == u->dh : c->d == c->H * c->dh;
-    if (!absent || (pick(2) && !u->no_head_dim))
-        fam_put(f, "\"head_dim\": %d", c->dh);
-    else if (u->no_head_dim && sometimes())
-        fam_put(f, "\"head_dim\": 3");
-}
-
-static void draw_sizes(struct fam *f, const struct usual *u)
-{
-    struct ref_config *c = &f->c;
-    fam_sizes(f, true);
-    c->position = "rope", c->norm = u->layernorm ? "layernorm" : "rmsnorm", c->mlp = "swiglu", c->tied = pick(2);
-    fam_groups(c);
-    if (u->dh && sometimes() && !fam_wish.d)
-        c->dh = u->dh, c->Hkv = 1, c->H = 1 + pick(2);
-    c->dv = c->dh;
-    put_head_dim(f, u);
-    fam_put(f, "\"vocab_size\": %d, \"max_position_embeddings\": %d, \"hidden_size\": %d, \"num_attention_heads\": %d, "
-            "\"num_hidden_layers\": %d, \"intermediate_size\": %d", c->V, c->n_ctx, c->d, c->H, c->L, c->m);
-    if (c->Hkv != c->H || pick(2))
-        fam_put(f, "\"num_key_value_heads\": %d", c->Hkv);
-    else
-        fam_put(f, "\"num_key_value_heads\": null");
-    fam_put(f, "\"%s\": %g", u->eps, c->eps);
-    fam_flag(f, "tie_word_embeddings", c->tied, u->tied);
-}
-
-static void put_act(struct fam *f, const char *key)
-{
-    static const char *const names[] = {"silu", "swish"};
-    fam_kind(f, key, names, pick(2));
-}
-
-static void put_bias(struct fam *f, bool *bias, const char *key, bool absent)
-{
-    *bias = pick(2);
-    fam_flag(f, key, *bias, absent);
-}
-
-static void draw_window(struct fam *f)
-{
-    f->c.window = fam_window(f->c.n_ctx + 3);
-    fam_put(f, "\"sliding_window\": %d", f->c.window);
-}
-
-/* Which layers have a window, as a list of the file says. */
-static void put_layer_types(struct fam *f)
-{
-    fam_put(f, "\"layer_types\": [");
-    for (int i = 0; i < f->c.L; i++)
-        fprintf(f->f, "%s\"%s\"", i ? ", " : "", (f->c.local[i] = pick(2)) ? "sliding_attention" : "full_attention");
-    fputc(']', f->f);
-}
-
-static void every_layer(struct fam *f)
-{
-    for (int i = 0; i < f->c.L; i++)
-        f->c.local[i] = true;
-}
-
-/* ---- tensors ---- */
-
-/* Names of norms, NULL: there is none; of the MLP's matrices. */
-struct names { const char *norm1, *norm2, *post1, *post2, *q_norm, *k_norm, *o, *in, *out; };
-static const struct names as_llama = {.norm1 = "input_layernorm", .norm2 = "post_attention_layernorm", .o = "self_attn.o_proj",
-                                      .in = "mlp.up_proj", .out = "mlp.down_proj"};
-
-static const char *in_layer(const struct fam *f, int i, const char *tail)
-{
-    return fam_block(f, "layers.", i, tail);
-}
-
-static void put_norm(struct fam *f, int i, const char *native, const char *name, size_t n)
-{
-    if (name)
-        hf_norm(&f->hf, fam_native(i, native), in_layer(f, i, name), n, !strcmp(f->c.norm, "layernorm"));
-}
-
-static void put_attention(struct fam *f, int i, const struct names *n, bool qkv_bias, bool o_bias)
-{
-    const struct ref_config *c = &f->c;
-    size_t d = (size_t)c->d, q = (size_t)(c->H * c->dh), kv = (size_t)(c->Hkv * c->dh), dh = (size_t)c->dh;
-    bool whole = c->qk_norm && !strcmp(c->qk_norm, "whole");
-    hf_linear(&f->hf, fam_native(i, "attn.q"), in_layer(f, i, "self_attn.q_proj"), d, q, true, qkv_bias);
-    hf_linear(&f->hf, fam_native(i, "attn.k"), in_layer(f, i, "self_attn.k_proj"), d, kv, true, qkv_bias);
-    hf_linear(&f->hf, fam_native(i, "attn.v"), in_layer(f, i, "self_attn.v_proj"), d, kv, true, qkv_bias);
-    hf_linear(&f->hf, fam_native(i, "attn.o"), in_layer(f, i, n->o), q, d, true, o_bias);
-    if (c->qk_norm && !strcmp(c->qk_norm, "own")) {
-        hf_own_norms(&f->hf, fam_native(i, "attn.q_norm"), in_layer(f, i, n->q_norm), (size_t)c->H, dh);
-        hf_own_norms(&f->hf, fam_native(i, "attn.k_norm"), in_layer(f, i, n->k_norm), (size_t)c->Hkv, dh);
-    } else if (c->qk_norm) {
-        put_norm(f, i, "attn.q_norm", n->q_norm, whole ? q : dh);
-        put_norm(f, i, "attn.k_norm", n->k_norm, whole ? kv : dh);
-    }
-}
-
-static void put_mlp(struct fam *f, int i, const struct names *n, bool bias)
-{
-    size_t d = (size_t)f->c.d, m = (size_t)f->c.m;
-    bool gated = strncmp(f->c.mlp, "gelu", 4);
-    if (gated)
-        hf_linear(&f->hf, fam_native(i, "mlp.gate"), in_layer(f, i, "mlp.gate_proj"), d, m, true, bias);
-    hf_linear(&f->hf, fam_native(i, "mlp.in"), in_layer(f, i, n->in), d, m, true, bias);
-    hf_linear(&f->hf, fam_native(i, "mlp.out"), in_layer(f, i, n->out), m, d, true, bias);
-}
-
-static void put_norms(struct fam *f, int i, const struct names *n)
-{
-    size_t d = (size_t)f->c.d;
-    put_norm(f, i, "norm1", n->norm1, d);
-    put_norm(f, i, "norm2", f->c.one_norm ? NULL : n->norm2, d);
-    put_norm(f, i, "post1", n->post1, d);
-    put_norm(f, i, "post2", n->post2, d);
-}
-
-static void put_ends(struct fam *f, const char *final)
-{
-    hf_table(&f->hf, "embed", printed("%sembed_tokens", f->prefix), (size_t)f->c.V, (size_t)f->c.d);
-    hf_norm(&f->hf, "norm_final", printed("%s%s", f->prefix, final), (size_t)f->c.d, !strcmp(f->c.norm, "layernorm"));
-    fam_head(f, "embed_tokens", "lm_head");
-}
-
-static void put_tensors(struct fam *f, const struct names *n, bool qkv_bias, bool o_bias, bool mlp_bias)
-{
-    f->prefix = often() ? "model." : "";
-    put_ends(f, "norm");
-    for (int i = 0; i < f->c.L; i++) {
-        put_norms(f, i, n);
-        put_attention(f, i, n, qkv_bias, o_bias);
-        put_mlp(f, i, n, mlp_bias);
-    }
-}
-
 /* ---- Mistral, Qwen 3, SmolLM 3, Granite, OLMo 2 ---- */
 
 static void mistral_config(struct fam *f)
 {
-    draw_sizes(f, &(struct usual){.eps = "rms_norm_eps"});
-    put_act(f, "hidden_act");
+    fam_llama_sizes(f, &(struct fam_usual){.eps = "rms_norm_eps"});
+    fam_act(f, "hidden_act");
     fam_theta(f, "rope_theta", 10000);
     if (pick(3)) {
-        draw_window(f);
-        every_layer(f);
+        fam_draw_window(f);
+        fam_every_layer(f);
     } else if (pick(2)) {               /* without the key the window is longer than these texts */
         fam_put(f, "\"sliding_window\": null");
     }
@@ -173,37 +24,37 @@ static void mistral_config(struct fam *f)
 
 static void no_biases(struct fam *f)
 {
-    put_tensors(f, &as_llama, false, false, false);
+    fam_tensors(f, &fam_as_llama, false, false, false);
 }
 
 static void qwen3_config(struct fam *f)
 {
-    draw_sizes(f, &(struct usual){.eps = "rms_norm_eps", .dh = 128});
+    fam_llama_sizes(f, &(struct fam_usual){.eps = "rms_norm_eps", .dh = 128});
     f->c.qk_norm = "head";
-    put_act(f, "hidden_act");
+    fam_act(f, "hidden_act");
     fam_theta(f, "rope_theta", 10000);
-    put_bias(f, &f->c.bias, "attention_bias", false);
+    fam_ask_bias(f, &f->c.bias, "attention_bias", false);
     if (pick(2)) {
-        draw_window(f);
+        fam_draw_window(f);
         fam_flag(f, "use_sliding_window", true, false);
-        put_layer_types(f);
+        fam_layer_types(f);
     }
 }
 
 static void qwen3_tensors(struct fam *f)
 {
-    struct names n = as_llama;
+    struct fam_names n = fam_as_llama;
     n.q_norm = "self_attn.q_norm", n.k_norm = "self_attn.k_norm";
-    put_tensors(f, &n, f->c.bias, f->c.bias, false);
+    fam_tensors(f, &n, f->c.bias, f->c.bias, false);
 }
 
 static void smollm3_config(struct fam *f)
 {
     struct ref_config *c = &f->c;
-    draw_sizes(f, &(struct usual){.eps = "rms_norm_eps", .tied = true});
-    put_act(f, "hidden_act");
+    fam_llama_sizes(f, &(struct fam_usual){.eps = "rms_norm_eps", .tied = true});
+    fam_act(f, "hidden_act");
     fam_theta(f, "rope_theta", 2000000);
-    put_bias(f, &c->bias, "attention_bias", false);
+    fam_ask_bias(f, &c->bias, "attention_bias", false);
     int every = pick(2) ? 1 + pick(3) : 0;
     if (every)
         fam_put(f, "\"no_rope_layer_interval\": %d", every);
@@ -217,7 +68,7 @@ static void smollm3_config(struct fam *f)
     if (!every)
         fputc(']', f->f);
     if (pick(2)) {                      /* only layers without rotation have the window */
-        draw_window(f);
+        fam_draw_window(f);
         fam_flag(f, "use_sliding_window", true, false);
         memcpy(c->local, c->still, sizeof c->local);
     }
@@ -225,7 +76,7 @@ static void smollm3_config(struct fam *f)
 
 static void one_bias(struct fam *f)
 {
-    put_tensors(f, &as_llama, f->c.bias, f->c.bias, false);
+    fam_tensors(f, &fam_as_llama, f->c.bias, f->c.bias, false);
 }
 
 static double draw_factor(struct fam *f, const char *key, double least)
@@ -240,10 +91,10 @@ static double draw_factor(struct fam *f, const char *key, double least)
 static void granite_config(struct fam *f)
 {
     struct ref_config *c = &f->c;
-    draw_sizes(f, &(struct usual){.eps = "rms_norm_eps"});
-    put_act(f, "hidden_act");
+    fam_llama_sizes(f, &(struct fam_usual){.eps = "rms_norm_eps"});
+    fam_act(f, "hidden_act");
     fam_theta(f, "rope_theta", 10000);
-    put_bias(f, &c->bias, "attention_bias", false);
+    fam_ask_bias(f, &c->bias, "attention_bias", false);
     c->attention_scale = draw_factor(f, "attention_multiplier", 0.0625);
     c->scale = c->attention_scale > 0;  /* without the key, scores are the dots */
     c->embed_scale = draw_factor(f, "embedding_multiplier", 2);
@@ -253,30 +104,30 @@ static void granite_config(struct fam *f)
 
 static void olmo2_config(struct fam *f)
 {
-    draw_sizes(f, &(struct usual){.eps = "rms_norm_eps"});
+    fam_llama_sizes(f, &(struct fam_usual){.eps = "rms_norm_eps"});
     f->c.qk_norm = "whole", f->c.no_before = f->c.post = true;
-    put_act(f, "hidden_act");
+    fam_act(f, "hidden_act");
     fam_theta(f, "rope_theta", 10000);
-    put_bias(f, &f->c.bias, "attention_bias", false);
+    fam_ask_bias(f, &f->c.bias, "attention_bias", false);
 }
 
 static void olmo2_tensors(struct fam *f)
 {
-    struct names n = as_llama;
+    struct fam_names n = fam_as_llama;
     n.norm1 = n.norm2 = NULL;
     n.post1 = "post_attention_layernorm", n.post2 = "post_feedforward_layernorm";
     n.q_norm = "self_attn.q_norm", n.k_norm = "self_attn.k_norm";
-    put_tensors(f, &n, f->c.bias, f->c.bias, false);
+    fam_tensors(f, &n, f->c.bias, f->c.bias, false);
 }
 
 /* ---- Gemma ---- */
 
 static void gemma_sizes(struct fam *f)
 {
-    draw_sizes(f, &(struct usual){.eps = "rms_norm_eps", .dh = 256, .tied = true});
+    fam_llama_sizes(f, &(struct fam_usual){.eps = "rms_norm_eps", .dh = 256, .tied = true});
     f->hf.from_one = f->c.from_one = true;
     f->c.embed_scale = sqrt(f->c.d);
-    put_bias(f, &f->c.bias, "attention_bias", false);
+    fam_ask_bias(f, &f->c.bias, "attention_bias", false);
 }
 
 /* "gelu" is the erf form. */
@@ -319,7 +170,7 @@ static void later_config(struct fam *f, double cap, double logit_cap)
         else
             fam_put(f, "\"final_logit_softcapping\": null");
     }
-    draw_window(f);
+    fam_draw_window(f);
 }
 
 static void gemma2_config(struct fam *f)
@@ -337,7 +188,7 @@ static void gemma2_config(struct fam *f)
     for (int i = 0; i < c->L; i += 2)
         c->local[i] = true;
     if (pick(2))
-        put_layer_types(f);
+        fam_layer_types(f);
 }
 
 /* Scaling is for layers without a window only; newer files have a section for each kind of layer. */
@@ -366,18 +217,34 @@ static void gemma3_config(struct fam *f)
     for (int i = 0; i < c->L; i++)
         c->local[i] = (i + 1) % every != 0;
     if (pick(2))
-        put_layer_types(f);
+        fam_layer_types(f);
 }
 
 /* In the later ones, "post_attention_layernorm" is what its name says. */
 static void gemma_tensors(struct fam *f)
 {
-    struct names n = as_llama;
+    struct fam_names n = fam_as_llama;
     if (f->c.post) {
         n.post1 = "post_attention_layernorm", n.norm2 = "pre_feedforward_layernorm", n.post2 = "post_feedforward_layernorm";
         n.q_norm = "self_attn.q_norm", n.k_norm = "self_attn.k_norm";
     }
-    put_tensors(f, &n, f->c.bias, f->c.bias, false);
+    fam_tensors(f, &n, f->c.bias, f->c.bias, false);
+}
+
+/* The same as a part of a model that also sees pictures. */
+static void wrapped_config(struct fam *f)
+{
+    static const char *const prefixes[] = {"language_model.model.", "model.language_model."}, *const heads[] = {"language_model.lm_head", "lm_head"};
+    fam_put(f, "\"vision_config\": {\"hidden_size\": 3}, \"text_config\": {\"model_type\": \"gemma3_text\"");
+    f->section = true, f->prefix = prefixes[pick(2)], f->head = heads[pick(2)];
+    gemma3_config(f);
+}
+
+static void wrapped_tensors(struct fam *f)
+{
+    static const char *const others[] = {"vision_tower.embed.weight", "model.vision_tower.embed.weight", "multi_modal_projector.norm.weight"};
+    gemma_tensors(f);
+    hf_buffer(&f->hf, others[pick(3)], "F32", 2, 3);
 }
 
 /* ---- Phi 3: fused matrices ---- */
@@ -396,14 +263,14 @@ static void phi3_config(struct fam *f)
 {
     static const char *const kinds[] = {"longrope", "su", "yarn"};
     struct ref_config *c = &f->c;
-    draw_sizes(f, &(struct usual){.eps = "rms_norm_eps"});
-    put_act(f, "hidden_act");
+    fam_llama_sizes(f, &(struct fam_usual){.eps = "rms_norm_eps"});
+    fam_act(f, "hidden_act");
     c->part = true, c->rotary = 2 * (1 + pick(c->dh / 2));
     if (c->rotary != c->dh || pick(2))                  /* of which only the whole part counts */
         fam_put(f, "\"partial_rotary_factor\": %.17g", c->rotary == c->dh ? 1 : (c->rotary + 0.5) / c->dh);
     if (pick(2)) {
-        draw_window(f);
-        every_layer(f);
+        fam_draw_window(f);
+        fam_every_layer(f);
     }
     if (pick(2))
         return;
@@ -421,15 +288,15 @@ static void phi3_tensors(struct fam *f)
     const struct ref_config *c = &f->c;
     size_t d = (size_t)c->d, q = (size_t)(c->H * c->dh), kv = (size_t)(c->Hkv * c->dh), m = (size_t)c->m;
     f->prefix = often() ? "model." : "";
-    put_ends(f, "norm");
+    fam_ends(f, "norm");
     for (int i = 0; i < c->L; i++) {
         const struct hf_part qkv[] = {{fam_native(i, "attn.q"), q}, {fam_native(i, "attn.k"), kv}, {fam_native(i, "attn.v"), kv}};
         const struct hf_part mlp[] = {{fam_native(i, "mlp.gate"), m}, {fam_native(i, "mlp.in"), m}};
-        put_norms(f, i, &as_llama);
-        hf_fused(&f->hf, qkv, 3, 1, in_layer(f, i, "self_attn.qkv_proj"), d, false);
-        hf_linear(&f->hf, fam_native(i, "attn.o"), in_layer(f, i, "self_attn.o_proj"), q, d, true, false);
-        hf_fused(&f->hf, mlp, 2, 1, in_layer(f, i, "mlp.gate_up_proj"), d, false);
-        hf_linear(&f->hf, fam_native(i, "mlp.out"), in_layer(f, i, "mlp.down_proj"), m, d, true, false);
+        fam_norms(f, i, &fam_as_llama);
+        hf_fused(&f->hf, qkv, 3, 1, fam_in_layer(f, i, "self_attn.qkv_proj"), d, false);
+        hf_linear(&f->hf, fam_native(i, "attn.o"), fam_in_layer(f, i, "self_attn.o_proj"), q, d, true, false);
+        hf_fused(&f->hf, mlp, 2, 1, fam_in_layer(f, i, "mlp.gate_up_proj"), d, false);
+        hf_linear(&f->hf, fam_native(i, "mlp.out"), fam_in_layer(f, i, "mlp.down_proj"), m, d, true, false);
     }
 }
 
@@ -447,7 +314,7 @@ static void draw_part(struct fam *f, double usual)
 static void phi_config(struct fam *f)
 {
     static const char *const names[] = {"gelu_new", "gelu_pytorch_tanh", "gelu"};
-    draw_sizes(f, &(struct usual){.eps = "layer_norm_eps", .layernorm = true});
+    fam_llama_sizes(f, &(struct fam_usual){.eps = "layer_norm_eps", .layernorm = true});
     int kind = pick(3);
     f->c.mlp = kind < 2 ? "gelu_new" : "gelu", f->c.parallel = f->c.one_norm = true;
     if (kind || pick(2))
@@ -459,26 +326,26 @@ static void phi_config(struct fam *f)
 
 static void phi_tensors(struct fam *f)
 {
-    const struct names n = {.norm1 = "input_layernorm", .q_norm = "self_attn.q_layernorm", .k_norm = "self_attn.k_layernorm",
+    const struct fam_names n = {.norm1 = "input_layernorm", .q_norm = "self_attn.q_layernorm", .k_norm = "self_attn.k_layernorm",
                             .o = "self_attn.dense", .in = "mlp.fc1", .out = "mlp.fc2"};
     f->prefix = often() ? "model." : "";
-    put_ends(f, "final_layernorm");
+    fam_ends(f, "final_layernorm");
     hf_bias(&f->hf, "unembed", "lm_head", (size_t)f->c.V);
     for (int i = 0; i < f->c.L; i++) {
-        put_norms(f, i, &n);
-        put_attention(f, i, &n, true, true);
-        put_mlp(f, i, &n, true);
+        fam_norms(f, i, &n);
+        fam_attention(f, i, &n, true, true);
+        fam_mlp(f, i, &n, true);
     }
 }
 
 static void stablelm_config(struct fam *f)
 {
     struct ref_config *c = &f->c;
-    draw_sizes(f, &(struct usual){.eps = "layer_norm_eps", .layernorm = true, .no_head_dim = true});
-    put_act(f, "hidden_act");
+    fam_llama_sizes(f, &(struct fam_usual){.eps = "layer_norm_eps", .layernorm = true, .no_head_dim = true});
+    fam_act(f, "hidden_act");
     draw_part(f, 0.25);
-    put_bias(f, &c->bias, "use_qkv_bias", false);
-    put_bias(f, &c->parallel, "use_parallel_residual", false);
+    fam_ask_bias(f, &c->bias, "use_qkv_bias", false);
+    fam_ask_bias(f, &c->parallel, "use_parallel_residual", false);
     c->one_norm = c->parallel;
     c->qk_norm = pick(2) ? "own" : NULL;
     fam_flag(f, "qk_layernorm", c->qk_norm, false);
@@ -486,36 +353,37 @@ static void stablelm_config(struct fam *f)
 
 static void stablelm_tensors(struct fam *f)
 {
-    struct names n = as_llama;
+    struct fam_names n = fam_as_llama;
     n.q_norm = "self_attn.q_layernorm.norms", n.k_norm = "self_attn.k_layernorm.norms";
-    put_tensors(f, &n, f->c.bias, false, false);
+    fam_tensors(f, &n, f->c.bias, false, false);
 }
 
 static void starcoder2_config(struct fam *f)
 {
     static const char *const names[] = {"gelu_pytorch_tanh", "gelu"};
-    draw_sizes(f, &(struct usual){.eps = "norm_epsilon", .layernorm = true, .tied = true});
+    fam_llama_sizes(f, &(struct fam_usual){.eps = "norm_epsilon", .layernorm = true, .tied = true});
     int kind = pick(2);
     f->c.mlp = kind ? "gelu" : "gelu_new";
     fam_kind(f, "hidden_act", names, kind);
     fam_theta(f, "rope_theta", 10000);
-    put_bias(f, &f->c.bias, "use_bias", true);
+    fam_ask_bias(f, &f->c.bias, "use_bias", true);
     if (pick(2)) {
-        draw_window(f);
-        every_layer(f);
+        fam_draw_window(f);
+        fam_every_layer(f);
     }
 }
 
 static void starcoder2_tensors(struct fam *f)
 {
-    struct names n = as_llama;
+    struct fam_names n = fam_as_llama;
     n.in = "mlp.c_fc", n.out = "mlp.c_proj";
-    put_tensors(f, &n, f->c.bias, f->c.bias, f->c.bias);
+    fam_tensors(f, &n, f->c.bias, f->c.bias, f->c.bias);
 }
 
 const struct fam_family fam_llamas[FAM_LLAMAS] = {
     {"mistral", mistral_config, no_biases}, {"qwen3", qwen3_config, qwen3_tensors}, {"smollm3", smollm3_config, one_bias},
     {"granite", granite_config, one_bias}, {"olmo2", olmo2_config, olmo2_tensors}, {"gemma", gemma_config, gemma_tensors},
-    {"gemma2", gemma2_config, gemma_tensors}, {"gemma3_text", gemma3_config, gemma_tensors}, {"phi3", phi3_config, phi3_tensors},
+    {"gemma2", gemma2_config, gemma_tensors}, {"gemma3_text", gemma3_config, gemma_tensors},
+    {"gemma3", wrapped_config, wrapped_tensors}, {"phi3", phi3_config, phi3_tensors},
     {"phi", phi_config, phi_tensors}, {"stablelm", stablelm_config, stablelm_tensors},
     {"starcoder2", starcoder2_config, starcoder2_tensors}};

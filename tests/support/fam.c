@@ -35,9 +35,12 @@ void fam_noise(struct fam *f)
         "\"attention_dropout\": 0.1", "\"initializer_range\": 0.02", "\"pretraining_tp\": 2", "\"quantization_config\": null",
         "\"pruned_heads\": {}", "\"task_specific_params\": {\"a\": [1, {}]}", "\"reorder_and_upcast_attn\": true",
         "\"is_encoder_decoder\": false", "\"logit_scale\": 1.0"};
-    for (size_t i = 0; i < sizeof noise / sizeof *noise; i++)
-        if (sometimes())
+    for (size_t i = 0; i < sizeof noise / sizeof *noise; i++) {
+        const char *key = printed("%.*s", (int)strcspn(noise[i], ":"), noise[i]);
+        fflush(f->f);
+        if (sometimes() && !strstr(f->text, key))       /* a family may have it */
             fam_put(f, "%s", noise[i]);
+    }
 }
 
 /* ---- sizes ---- */
@@ -112,6 +115,7 @@ const char *fam_native(int layer, const char *tail)
 
 void fam_head(struct fam *f, const char *embed, const char *head)
 {
+    head = f->head ? f->head : head;
     if (!f->c.tied)
         hf_linear(&f->hf, "unembed", head, (size_t)f->c.d, (size_t)f->c.V, true, false);
     else if (sometimes())

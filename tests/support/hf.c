@@ -146,6 +146,14 @@ void hf_own_norms(struct hf *h, const char *native, const char *name, size_t hea
     remember(h, printed("%s.weight", native), x);
 }
 
+void hf_norm_rows(struct hf *h, const char *native, const char *name, size_t heads, size_t n)
+{
+    double *x = norm_weights(h, heads * n);
+    sharpen(h, native, x, 1, heads * n, 0, heads * n);
+    add_numbers(h, printed("%s.weight", name), 2, heads, n, x, n, 1);
+    remember(h, printed("%s.weight", native), x);
+}
+
 void hf_positions(struct hf *h, const char *native, const char *name, size_t skip, size_t rows, size_t cols)
 {
     double *x = draw_table(h, skip + rows, cols), *used = calloc(rows * cols + 1, sizeof *used);

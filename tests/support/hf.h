@@ -23,6 +23,8 @@ struct hf {
 /* These append ".weight" and ".bias" to both names. */
 void hf_table(struct hf *h, const char *native, const char *name, size_t rows, size_t cols);
 void hf_norm(struct hf *h, const char *native, const char *name, size_t n, bool bias);
+/* A norm without biases whose weights are a table with a row for each head. */
+void hf_norm_rows(struct hf *h, const char *native, const char *name, size_t heads, size_t n);
 void hf_linear(struct hf *h, const char *native, const char *name, size_t in, size_t out, bool transposed, bool bias);
 /* "NATIVE.q", ".k" and ".v" in one tensor: side by side as [in, 3 * heads * dh], or head by head as [3 * heads * dh, in]. */
 void hf_thirds(struct hf *h, const char *native, const char *name, size_t in, size_t heads, size_t dh, bool by_head, bool bias);

@@ -16,6 +16,7 @@
 #include "base/size.h"
 #include "compute/vec.h"
 #include "model/layout.h"
+#include "model/quantized.h"
 #include "model/rope.h"
 #include "model/strays.h"
 
@@ -387,8 +388,10 @@ int attn_model_bind(struct attn_model *m, struct attn_err *err)
     int rc = attn_strays_absent(m, err);
     if (!rc)
         rc = check_all(m, err);
-    if (rc)
+    if (rc) {
+        attn_quantized_tensors(&m->weights, err);       /* which explains what is missing */
         return rc;
+    }
     bool *used = calloc(m->weights.tensors + 1, sizeof *used);
     m->w.block = calloc(m->config.L, sizeof *m->w.block);
     m->tensor = calloc(m->weights.tensors + 1, sizeof *m->tensor);

@@ -8,6 +8,8 @@
 #include "base/err.h"
 #include "base/out.h"
 #include "model/family.h"
+#include "model/nearest.h"
+#include "model/quantized.h"
 #include "model/rope.h"
 
 /* ---- what involves several keys ---------------------------------------------------------
@@ -241,19 +243,6 @@ static int check(const struct attn_config *c, const char *name, struct attn_err 
 
 /* ---- the family ------------------------------------------------------------------------ */
 
-static int unknown_family(const struct attn_key_reader *r, const cJSON *v)
-{
-    char expected[320] = "";
-    for (size_t i = 0; attn_families[i]; i++) {
-        size_t n = strlen(expected);
-        const char *lead = i == 0 ? "" : attn_families[i + 1] ? ", " : " or ";
-        snprintf(expected + n, sizeof expected - n, "%s\"%s\"", lead, attn_families[i]->name);
-    }
-    if (v)
-        return attn_key_unexpected(r, "model_type", v, expected);
-    return attn_fail(r->err, ATTN_EFORMAT, "%s: there is no \"model_type\", expected %s", r->name, expected);
-}
-
 static const struct attn_family *family_named(const cJSON *v)
 {
     for (size_t i = 0; attn_families[i]; i++)
@@ -310,13 +299,9 @@ static int find_section(struct attn_key_reader *r, const struct attn_family *f, 
 
 static int read_beside(const struct attn_key_reader *r, const struct attn_family *f, const cJSON *file)
 {
-    static const char *const names[] = {"tie_word_embeddings", "quantization_config"};
-    int rc = ATTN_OK;
-    for (size_t i = 0; f->section && i < sizeof names / sizeof *names && !rc; i++) {
-        const cJSON *v = attn_tree_member(file, names[i]);
-        rc = v ? attn_key_read(r, attn_key_named(f->keys, names[i]), v) : ATTN_OK;
-    }
-    return rc;
+    static const char tie[] = "tie_word_embeddings";
+    const cJSON *v = f->section ? attn_tree_member(file, tie) : NULL;
+    return v ? attn_key_read(r, attn_key_named(f->keys, tie), v) : ATTN_OK;
 }
 
 static const cJSON *member_of(const cJSON *inner, const cJSON *file, const char *name)
@@ -326,14 +311,14 @@ static const cJSON *member_of(const cJSON *inner, const cJSON *file, const char 
 }
 
 /* Reads the family first: it determines the meaning of every other key. */
-static int read_model(struct attn_key_reader *r, const cJSON *file)
+static int read_model(struct attn_key_reader *r, const cJSON *file, const struct attn_tensor_names *names)
 {
     const cJSON *root = file;
     struct attn_config *c = r->to;
     const cJSON *type = attn_tree_member(root, "model_type");
     const struct attn_family *family = family_named(type);
     if (!family)
-        return unknown_family(r, type);
+        return attn_nearest_fail(r, file, type, names);
     *c = *family->defaults;
     c->family = family;
     int rc = find_section(r, family, &root);
@@ -341,7 +326,10 @@ static int read_model(struct attn_key_reader *r, const cJSON *file)
         return rc;
     c->rope_section = cJSON_IsObject(attn_tree_member(root, "rope_parameters"));
     r->lax = r->none = !family->native;
-    rc = read_beside(r, family, file);
+    if (!family->native)
+        rc = attn_quantized_config(r, member_of(root, file, "quantization_config"));
+    if (!rc)
+        rc = read_beside(r, family, file);
     if (!rc)
         rc = attn_keys_read(r, family->keys, root);
     if (!rc)
@@ -364,8 +352,9 @@ static int read_model(struct attn_key_reader *r, const cJSON *file)
 }
 
 /* Reads the native section; the tokenizers of other families have files of their own. */
-static int read_tokenizer(struct attn_key_reader *r, const cJSON *root)
+static int read_tokenizer(struct attn_key_reader *r, const cJSON *root, const struct attn_tensor_names *names)
 {
+    (void)names;
     struct attn_config *c = r->to;
     const struct attn_key *k = attn_key_named(attn_families[0]->keys, "tokenizer");
     const cJSON *v = attn_tree_member(root, k->name);
@@ -373,15 +362,16 @@ static int read_tokenizer(struct attn_key_reader *r, const cJSON *root)
     return rc ? rc : check_tokenizer(c, r->name, r->err);
 }
 
-static int read_with(int (*part)(struct attn_key_reader *r, const cJSON *root), struct attn_config *out,
-                     const char *text, size_t len, const char *name, struct attn_err *err)
+static int read_with(int (*part)(struct attn_key_reader *r, const cJSON *root, const struct attn_tensor_names *names),
+                     struct attn_config *out, const char *text, size_t len, const char *name,
+                     const struct attn_tensor_names *names, struct attn_err *err)
 {
     struct attn_key_reader r = {.to = out, .name = name, .section = "", .err = err};
     cJSON *root = NULL;
     *out = *attn_families[0]->defaults;
     int rc = attn_tree_read(&root, text, len, name, VALUES_MAX, err);
     if (!rc)
-        rc = part(&r, root);
+        rc = part(&r, root, names);
     cJSON_Delete(root);
     if (rc)
         attn_config_free(out);
@@ -404,13 +394,19 @@ int attn_config_read_ends(struct attn_config *c, const char *text, size_t len, c
 
 int attn_config_read(struct attn_config *out, const char *text, size_t len, const char *name, struct attn_err *err)
 {
-    return read_with(read_model, out, text, len, name, err);
+    return read_with(read_model, out, text, len, name, &(const struct attn_tensor_names){0}, err);
+}
+
+int attn_config_read_named(struct attn_config *out, const char *text, size_t len, const char *name,
+                           const struct attn_tensor_names *names, struct attn_err *err)
+{
+    return read_with(read_model, out, text, len, name, names, err);
 }
 
 int attn_config_read_tokenizer(struct attn_config *out, const char *text, size_t len, const char *name,
                                struct attn_err *err)
 {
-    return read_with(read_tokenizer, out, text, len, name, err);
+    return read_with(read_tokenizer, out, text, len, name, NULL, err);
 }
 
 void attn_config_free(struct attn_config *c)

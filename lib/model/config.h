@@ -93,6 +93,10 @@ struct attn_config {
 
 /* On failure `out` is zeroed. */
 int attn_config_read(struct attn_config *out, const char *text, size_t len, const char *name, struct attn_err *err);
+/* The same, where the names of the model's tensors help to say what an unknown "model_type" may be. */
+struct attn_tensor_names;
+int attn_config_read_named(struct attn_config *out, const char *text, size_t len, const char *name,
+                           const struct attn_tensor_names *names, struct attn_err *err);
 /* Reads "eos_token_id" of a generation_config.json, which counts before that of config.json. */
 int attn_config_read_ends(struct attn_config *c, const char *text, size_t len, const char *name, struct attn_err *err);
 /* Reads only the tokenizer's part, which is all `tokenize` needs.  Other faults of the file are ignored. */

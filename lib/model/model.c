@@ -17,6 +17,7 @@
 #include "model/family.h"
 #include "model/gguf_model.h"
 #include "model/hints.h"
+#include "model/nearest.h"
 
 /* ---- opening ---- */
 
@@ -62,6 +63,20 @@ static void say_scale(struct attn_model *m)
         snprintf(m->scale, sizeof m->scale, "%s", c->scale ? "sqrt" : "none");
 }
 
+/* The names of a model's tensors, for which its files are opened when somebody asks. */
+struct tensor_names { const struct attn_source *source; struct attn_shards shards; bool asked; };
+
+static const char *tensor_name(void *self, size_t i)
+{
+    struct tensor_names *n = self;
+    const struct attn_shard *in;
+    struct attn_err ignored = {0};
+    if (!n->asked && attn_shards_open(&n->shards, n->source, &ignored))
+        n->shards = (struct attn_shards){0};
+    n->asked = true;
+    return i < n->shards.tensors ? attn_shards_at(&n->shards, i, &in)->name : NULL;
+}
+
 static int read_config(struct attn_model *m, struct attn_err *err)
 {
     int rc = attn_source_has(&m->source, "config.json") ? ATTN_OK : attn_hint_no_config(&m->source, err);
@@ -72,7 +87,10 @@ static int read_config(struct attn_model *m, struct attn_err *err)
     char *path = attn_source_path(&m->source, "config.json");
     if (!path)
         return attn_no_memory(err, NULL, "for a path");
-    rc = attn_config_read(&m->config, (const char *)m->config_map.data, m->config_map.len, path, err);
+    struct tensor_names weights = {.source = &m->source};
+    const struct attn_tensor_names names = {tensor_name, &weights};
+    rc = attn_config_read_named(&m->config, (const char *)m->config_map.data, m->config_map.len, path, &names, err);
+    attn_shards_close(&weights.shards);
     if (!rc && m->source.gguf)
         attn_gguf_family(m->source.gguf, &m->config);
     if (!rc && m->config.doubt && attn_asprintf(&m->warning, "%s: %s", path, m->config.doubt) < 0)

@@ -275,6 +275,20 @@ static void draw_layers(int *from, int *to)
     *to = where == 3 ? L - 1 : *from;
 }
 
+/* Whether rounding to 16 bits explains differences there that are as large as the numbers: softmaxes as sharp as some of these
+ * models' magnify it so.  Then nothing tells a mistake from it. */
+static bool drowned(const struct attn_dump *right, const char *name)
+{
+    struct attn_diff *d = compare(right);
+    size_t n;
+    bool found = false;
+    const struct attn_diff_row *row = attn_diff_rows(d, &n);
+    for (size_t i = 0; i < n; i++)
+        found |= is(row[i].name, name) && row[i].explained >= 1;
+    attn_diff_free(d);
+    return found;
+}
+
 static void plant(const struct mistake *m, size_t i, const struct order *order, const struct attn_dump *right)
 {
     struct planted p;
@@ -287,7 +301,9 @@ static void plant(const struct mistake *m, size_t i, const struct order *order, 
         port_run(port, subject.ids, subject.T);
         struct attn_dump *dump = port_dump(port);
         const char *name = expected(&p, dump, right);
-        if (order && order->round) {
+        if (order && order->round && drowned(right, name)) {
+            narrow[i].all++, narrow[i].unseen++;
+        } else if (order && order->round) {
             judge(&narrow[i], &p, dump, right, name, false);
         } else {
             judge(&whole[i], &p, dump, right, name, true);

@@ -38,6 +38,34 @@ static const struct { const char *make, *says; } instead[] = {
 };
 enum { INSTEAD = sizeof instead / sizeof *instead };
 
+#define LLAMA "tests/golden/checkpoints/llama-f"
+/* Renames tensors, all of the same length, in a copy of llama-f. */
+#define RENAMED(from, to) "cp " LLAMA "/*.* $D/m; LC_ALL=C sed -i 's/" from "/" to "/g' $D/m/model.safetensors"
+
+/* Models of other types, and weights that are quantised though config.json does not say so. */
+static const struct { const char *make, *says; } others[] = {
+    {"cp " LLAMA "/*.* $D/m; sed -i 's/\"llama\"/\"llamoid\"/' $D/m/config.json",
+     "m/config.json: \"model_type\" is \"llamoid\", which is not read; nearest is \"llama\", with "},
+    {"cp " M "/*.* $D/m; sed -i 's/\"gpt2\"/\"biogpt2\"/' $D/m/config.json", "which is not read; nearest is \"gpt2\", with "},
+    {"cp tests/golden/checkpoints/cohere-a/*.* $D/m; sed -i 's/\"cohere\"/\"coherent\"/' $D/m/config.json",
+     "which is not read; nearest is \"cohere\", with "},
+    {"cp tests/golden/checkpoints/cohere-a/*.json $D/m; sed -i 's/\"cohere\"/\"coherent\"/' $D/m/config.json",
+     "\"model_type\" is \"coherent\", expected \"attn-decoder\", \"gpt2\", "},
+    {RENAMED("0.self_attn.v_proj.weight", "0.self_attn.v_proj.weigh7"), "m/model.safetensors: tensor 'model.layers.0.self_attn.v_proj.weight' is missing"},
+    {RENAMED("0.self_attn.v_proj.weight", "0.self_att.v_proj.qweight"), "of weights that are quantised by AWQ or GPTQ, which is not read: take the "
+     "model that this one was made from, with weights of 16 or 32 bits, or a GGUF file of it"},
+    {RENAMED("0.self_attn.v_proj.weight", "0.self_attn.v_proje.g_idx"), "are quantised by GPTQ, which is not read"},
+    {RENAMED("0.self_attn.v_proj.weight", "0.self_attn.v_proj.absmax"), "are quantised by bitsandbytes, 4 bits, which is not read"},
+};
+enum { OTHERS = sizeof others / sizeof *others };
+
+START_TEST(test_others)
+{
+    succeed(printed("mkdir $D/m; %s", others[_i].make));
+    expect("ends 1 $A info -m $D/m 2>&1", 0, others[_i].says);
+}
+END_TEST
+
 START_TEST(the_rules_of_words_are_checked)
 {
     succeed("mkdir $D/life && cp models/life/*.json $D/life && jq '.tokenizer.lowercased = true' models/life/config.json >$D/life/config.json");
@@ -173,6 +201,7 @@ Suite *suite_hints(void)
     tcase_add_checked_fixture(t, set_up, scratch_remove);
     tcase_add_test(t, the_rules_of_words_are_checked);
     tcase_add_loop_test(t, test_directory, 0, INSTEAD);
+    tcase_add_loop_test(t, test_others, 0, OTHERS);
     tcase_add_test(t, test_pointer);
     tcase_add_test(t, test_file);
     tcase_add_test(t, test_vocabulary);

@@ -268,13 +268,14 @@ static const struct fam_family older[] = {
     {"gpt_neox", gpt_neox_config, gpt_neox_tensors}, {"llama", llama_config, llama_all_tensors},
     {"qwen2", qwen2_config, qwen2_tensors}};
 enum { OLDER = sizeof older / sizeof *older };
-_Static_assert(DRAWN_FAMILIES == (int)OLDER + (int)FAM_LLAMAS + (int)FAM_OTHERS + (int)FAM_LATER + (int)FAM_GPTS + (int)FAM_COURSES, "all can be drawn");
+_Static_assert(DRAWN_FAMILIES == (int)OLDER + (int)FAM_LLAMAS + (int)FAM_OTHERS + (int)FAM_LATER + (int)FAM_GPTS + (int)FAM_WRAPPED +
+               (int)FAM_COURSES, "all can be drawn");
 
 static const struct fam_family *family_at(int which)
 {
     const struct { const struct fam_family *list; int n; } all[] = {
         {older, OLDER}, {fam_llamas, FAM_LLAMAS}, {fam_others, FAM_OTHERS}, {fam_later, FAM_LATER}, {fam_gpts, FAM_GPTS},
-        {fam_courses, FAM_COURSES}};
+        {fam_wrapped, FAM_WRAPPED}, {fam_courses, FAM_COURSES}};
     int i = 0;
     for (; which >= all[i].n; i++)
         which -= all[i].n;

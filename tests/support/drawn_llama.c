@@ -383,7 +383,8 @@ static void starcoder2_tensors(struct fam *f)
 const struct fam_family fam_llamas[FAM_LLAMAS] = {
     {"mistral", mistral_config, no_biases}, {"qwen3", qwen3_config, qwen3_tensors}, {"smollm3", smollm3_config, one_bias},
     {"granite", granite_config, one_bias}, {"olmo2", olmo2_config, olmo2_tensors}, {"gemma", gemma_config, gemma_tensors},
-    {"gemma2", gemma2_config, gemma_tensors}, {"gemma3_text", gemma3_config, gemma_tensors},
-    {"gemma3", wrapped_config, wrapped_tensors}, {"phi3", phi3_config, phi3_tensors},
+    {"gemma2", gemma2_config, gemma_tensors}, {"gemma3_text", gemma3_config, gemma_tensors}, {"phi3", phi3_config, phi3_tensors},
     {"phi", phi_config, phi_tensors}, {"stablelm", stablelm_config, stablelm_tensors},
     {"starcoder2", starcoder2_config, starcoder2_tensors}};
+
+const struct fam_family fam_wrapped[FAM_WRAPPED] = {{"gemma3", wrapped_config, wrapped_tensors}};

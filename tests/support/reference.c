@@ -142,7 +142,7 @@ static void norm_heads(const struct ref *r, const char *tail, double *x, int hea
     int n = is(c->qk_norm, "whole") ? heads * c->dh : c->dh;
     bool own = is(c->qk_norm, "own") || is(c->qk_norm, "table");
     for (int i = 0; i < r->T * heads * c->dh; i += n)
-        normalise(r, x + i, n, c->plain ? NULL : own ? w + i % (heads * c->dh) : w, b);
+        normalise(r, x + i, n, own ? w + i % (heads * c->dh) : w, b);
 }
 
 static void rope(const struct ref *r, double *x, int heads)

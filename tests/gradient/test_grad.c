@@ -529,6 +529,12 @@ static const char *const small[] = {
     FALCON("\"bias\": true"), FALCON("\"new_decoder_architecture\": true, \"num_kv_heads\": 1"),
     FALCON("\"new_decoder_architecture\": true, \"num_kv_heads\": 2, \"num_ln_in_parallel_attn\": 1"),
     FALCON("\"alibi\": true, \"parallel_attn\": false, \"multi_query\": false, \"bias\": true"),
+    LLAMA("cohere", "\"use_qk_norm\": true, \"attention_bias\": true"), LLAMA("olmo", "\"clip_qkv\": 0.75, \"attention_bias\": true"),
+    LLAMA("hunyuan_v1_dense", "\"head_dim\": 6"), LLAMA("nanochat", "\"attention_bias\": true, \"final_logit_softcapping\": 3"),
+    "{\"model_type\": \"codegen\", \"vocab_size\": 11, \"n_embd\": 8, \"n_layer\": 2, \"n_head\": 4, \"n_positions\": 12, "
+    "\"rotary_dim\": 2, \"n_inner\": 10}",
+    "{\"model_type\": \"xglm\", \"vocab_size\": 11, \"d_model\": 8, \"num_layers\": 2, \"attention_heads\": 2, "
+    "\"max_position_embeddings\": 12, \"ffn_dim\": 10}",
     OWN("\"norm\": \"layernorm\", \"norm_embed\": true, \"mlp\": \"relu\""),
     OWN("\"norm\": \"rmsnorm\", \"norm_embed\": true, \"norm_weight\": false, \"final_norm\": false, \"mlp\": \"relu2\""),
 };

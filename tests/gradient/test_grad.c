@@ -490,7 +490,7 @@ START_TEST(checkpoints_have_gradients)
     double loss;
     ck_assert_msg(!attn_grad_new(&g, t.p, &(struct attn_grad_plan){.longest = 20}, &err), "%s", err.msg);
     ck_assert_msg(!attn_grad_add(g, &loss, &b, &err), "%s", err.msg);
-    expect_slopes(&t, g, &b, !strncmp(info.mlp, "relu", 4) || t.model->w.clip != 0);
+    expect_slopes(&t, g, &b, !strcmp(info.mlp, "relu") || t.model->w.clip != 0);
     attn_grad_free(g);
     free_texts(&x);
     close_trainee(&t);

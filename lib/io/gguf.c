@@ -325,7 +325,7 @@ static int place_all(struct reader *r, const uint64_t *offset)
     int rc = fits ? ATTN_OK : cut_short(r, "what comes before the data");
     st->header = r->bytes;
     st->header_len = (size_t)(r->at - r->bytes);
-    for (size_t i = 0; i < st->names.n && !rc; i++) {
+    for (size_t i = 0; offset && i < st->names.n && !rc; i++) {     /* NULL: there are none */
         st->tensor[i].name = attn_strings_at(&st->names, i, NULL);
         rc = place(r, &st->tensor[i], offset[i], data, &end);
     }
@@ -439,7 +439,7 @@ bool attn_gguf_whole(const struct attn_gguf_value *v, size_t i, uint64_t *out)
     *out = 0;
     switch (v->kind) {
     case ATTN_GGUF_U8:  x = *at; break;
-    case ATTN_GGUF_I8:  x = (int8_t)*at; break;
+    case ATTN_GGUF_I8:  x = *at < 128 ? *at : *at - 256; break;
     case ATTN_GGUF_U16: x = at[0] | at[1] << 8; break;
     case ATTN_GGUF_I16: x = (int16_t)(at[0] | at[1] << 8); break;
     case ATTN_GGUF_U32: x = u32_at(at); break;

@@ -125,9 +125,9 @@ static int read_storage(struct reader *r, const struct attn_pickled *v, const ch
     *dtype = type->dtype;
     *at = attn_strings_add(&r->keys, b.item[2].is.text, b.item[2].len);
     struct storage *all = attn_grow(r->storage, &r->storage_room, known_keys + 1, sizeof *all);
+    r->storage = all ? all : r->storage;
     if (!all || *at == ATTN_STRINGS_NONE)
         return no_memory(r, err);
-    r->storage = all;
     if (*at == known_keys)
         all[*at] = s;
     if (all[*at].bytes != s.bytes || all[*at].element != s.element || all[*at].untyped != s.untyped)

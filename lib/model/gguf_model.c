@@ -189,20 +189,31 @@ static int find_arch(struct attn_gguf_model *m, struct attn_err *err)
                      name.s);
 }
 
+static void close_parts(struct attn_gguf_model *m)
+{
+    for (size_t i = 0; i < m->n; i++) {
+        attn_gguf_close(m->part[i].of);
+        attn_map_close(&m->part[i].map);
+        free(m->part[i].path);
+    }
+    free(m->part);
+    m->part = NULL;
+    m->n = 0;
+}
+
 static int open_model(struct attn_gguf_model *m, const char *path, struct attn_err *err)
 {
-    struct attn_gguf_part one = {.path = strdup(path)};
     size_t count = 1, number;
-    int rc = one.path ? open_part(&one, err) : no_memory(err);
+    m->part = calloc(1, sizeof *m->part);
+    if (!m->part || !(m->part[0].path = strdup(path)))
+        return no_memory(err);
+    m->n = 1;
+    int rc = open_part(&m->part[0], err);
     if (!rc)
-        rc = count_parts(one.of, &count, &number, err);
-    if (!rc && count == 1 && (m->part = malloc(sizeof *m->part))) {
-        m->part[m->n++] = one;
-    } else {
-        attn_gguf_close(one.of);
-        attn_map_close(&one.map);
-        free(one.path);
-        rc = rc ? rc : count == 1 ? no_memory(err) : open_parts(m, path, count, err);
+        rc = count_parts(m->part[0].of, &count, &number, err);
+    if (!rc && count > 1) {
+        close_parts(m);
+        rc = open_parts(m, path, count, err);
     }
     if (rc)
         return rc;
@@ -226,12 +237,7 @@ void attn_gguf_model_close(struct attn_gguf_model *m)
 {
     if (!m)
         return;
-    for (size_t i = 0; i < m->n; i++) {
-        attn_gguf_close(m->part[i].of);
-        attn_map_close(&m->part[i].map);
-        free(m->part[i].path);
-    }
-    free(m->part);
+    close_parts(m);
     free(m);
 }
 

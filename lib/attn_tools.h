@@ -573,6 +573,11 @@ struct attn_init_opts {
     const char *vocab_name;             /* what messages call it; NULL: vocabulary */
     uint64_t reserved[3];
 };
+/* Pair i of a GGUF file's metadata.  value is JSON, malloc'd: of a long array the first values, of a long string the
+ * beginning, then `cut`; NULL: there is no such pair, as in all other files. */
+struct attn_metadata { const char *key, *type; size_t n; bool cut; char *value; uint64_t reserved[2]; };
+int attn_model_metadata(struct attn_metadata *out, const struct attn_model *m, size_t i, struct attn_err *err);
+
 /* Writes an open model as a Hugging Face directory: config.json and the files of its tokenizer as they are, and one
  * model.safetensors with all tensors as they are stored; *tensors: how many.  Of a GGUF model, names, shapes and order
  * of rows become those of its family.  o NULL: all zero. */

@@ -8,6 +8,7 @@
 #include "table/columns.h"
 
 #include <inttypes.h>
+#include <stdlib.h>
 #include <string.h>
 
 static struct { const char *format, *digest; bool check; } o;
@@ -137,6 +138,34 @@ static void text_tensors(const struct facts *f)
         printf("  ");
         text_name(t.name);
         printf("%*s  %-4s  %s\n", width - (int)strlen(t.name), "", t.dtype, shape(buf, &t));
+    }
+}
+
+/* What a GGUF file says of itself: in text, or as a list of objects. */
+static int print_metadata(const struct facts *f, bool as_text, struct attn_err *err)
+{
+    struct attn_metadata d;
+    for (size_t i = 0;; i++) {
+        int code = attn_model_metadata(&d, f->model, i, err);
+        if (code || !d.value) {
+            fputs(i && !as_text ? "]" : "", stdout);
+            return code;
+        }
+        if (as_text) {
+            fputs(i ? "  " : "\nmetadata\n  ", stdout);
+            text_name(d.key);
+            printf("  %s", d.type);
+            if (d.n != 1)
+                printf(" (%zu)", d.n);
+            fputs("  ", stdout);
+            text_name(d.value);
+            puts(d.cut ? " ..." : "");
+        } else {
+            fputs(i ? ",\n  {\"key\": " : ",\n \"metadata\": [\n  {\"key\": ", stdout);
+            json_text(stdout, d.key);
+            printf(", \"type\": \"%s\", \"n\": %zu, \"value\": %s, \"cut\": %s}", d.type, d.n, d.value, truth(d.cut));
+        }
+        free(d.value);
     }
 }
 
@@ -278,7 +307,10 @@ static int print_json(const struct facts *f, struct attn_err *err)
     json_run(f);
     fputs(",\n \"tensors\": [", stdout);
     int code = write_tensors(f, NULL, err);
-    fputs("]}\n", stdout);
+    putchar(']');
+    if (!code)
+        code = print_metadata(f, false, err);
+    fputs("}\n", stdout);
     return code;
 }
 
@@ -327,10 +359,12 @@ static int describe(const struct attn_model *m, struct attn_err *err)
     if (attn_tokenizer_open(&f.tokenizer, common.model, &f.why) == ATTN_ENOMEM)
         return *err = f.why, err->code;
     int code = ATTN_OK;
-    if (!o.format || !strcmp(o.format, "text"))
+    if (!o.format || !strcmp(o.format, "text")) {
         text_all(&f);
-    else
+        code = print_metadata(&f, true, err);
+    } else {
         code = strcmp(o.format, "json") ? write_tensors(&f, o.format, err) : print_json(&f, err);
+    }
     attn_tokenizer_close(f.tokenizer);
     return code;
 }

@@ -74,6 +74,10 @@ static int open_first(struct attn_model **m, char **name, const char *from, stru
 {
     char digest[80];
     int rc = attn_model_open(m, from, err);
+    if (!rc && (*m)->source.gguf)
+        rc = attn_fail(err, ATTN_EUSAGE, "%s is a GGUF file, whose names, order of rows and quantised weights training "
+                                         "cannot write: make a directory of it first, with 'attn-cli convert -m %s -o "
+                                         "DIR', and train that", (*m)->source.dir, (*m)->source.dir);
     if (!rc)
         rc = attn_model_digest(*m, false, digest, err);
     if (rc)

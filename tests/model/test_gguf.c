@@ -253,6 +253,28 @@ START_TEST(a_digest_is_of_the_file)
 }
 END_TEST
 
+START_TEST(metadata_are_listed)
+{
+    expect("$A info -m " GOLDEN "qwen2-bf16", 0, "metadata\n  general.architecture  string  \"qwen2\"\n");
+    expect("$A info -m " GOLDEN "qwen2-bf16", 0, "  tokenizer.ggml.tokens  array of string (64)  [\",\", \";\", \"?\", \"a\", \"b\", \"c\", \"d\", \"e\"] ...\n");
+    expect_exactly("$A info -m " GOLDEN "qwen2-bf16 --format json | jq -c '.metadata[] | select(.key == \"qwen2.rope.freq_base\")'",
+                   "{\"key\":\"qwen2.rope.freq_base\",\"type\":\"f32\",\"n\":1,\"value\":1000000,\"cut\":false}\n");
+    expect("$A info -m " GOLDEN "llama-spm-q8_0", 0, "blk.0.attn_q.weight       Q8_0  [64, 64]");
+    expect_exactly("$A info -m tiny --format json | jq .metadata", "null\n");
+}
+END_TEST
+
+/* Training would write names and rows that no library knows; gradients it does print. */
+START_TEST(training_wants_a_directory)
+{
+    expect("ends 2 $A train -m " GOLDEN "llama-spm-q8_0 -f README.md -o $D/t --steps 1 2>&1", 0,
+           "make a directory of it first, with 'attn-cli convert -m tests/golden/gguf/llama-spm-q8_0/model.gguf -o DIR'");
+    succeed("test ! -e $D/t/model.safetensors");
+    succeed("$A convert -q -m " GOLDEN "llama-spm-q8_0 -o $D/m && $A train -q -m $D/m -f README.md -o $D/t --steps 1");
+    expect("$A train -m " GOLDEN "llama-spm-q8_0 --ids '1 2 3' --gradients $D/g.safetensors", 0, "\"loss\": ");
+}
+END_TEST
+
 /* ---- tokens ---- */
 
 static void check_case(const struct attn_tokenizer *t, const cJSON *one, const char *model)
@@ -473,6 +495,8 @@ Suite *suite_gguf(void)
     tcase_add_test(t, a_directory_may_hold_one);
     tcase_add_test(t, shards_are_one_model);
     tcase_add_test(t, a_digest_is_of_the_file);
+    tcase_add_test(t, metadata_are_listed);
+    tcase_add_test(t, training_wants_a_directory);
     tcase_add_loop_test(t, every_text_has_its_tokens, 0, CHECKPOINTS - CHECKPOINTS_HF);
     tcase_add_test(t, every_pre_is_read);
     tcase_add_test(t, a_token_may_be_absent);

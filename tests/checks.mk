@@ -15,6 +15,7 @@
 # make test-cluster  runs the recipes of data/batch under GNU parallel, Slurm, mpirun and Snakemake, if installed
 # make bench         measures how close each stage comes to the machine's limits, in one process
 # make bench-products  the same of single products, beside libxsmm and oneDNN (libdnnl-dev)
+# make bench-blocks  the same of weights in quantised blocks, beside F16
 # make bench-kinds   measures what each kind of attention costs as the text grows
 # make mutate        breaks lib and cmd in N=100 small ways, at random from SEED=1, and lists those that no test notices
 # make transcripts   writes what the commands in tests/transcripts print now into them: read the difference before it is kept
@@ -118,7 +119,11 @@ bench-kinds: $(B)/bench-kinds
 bench-products: $(B)/bench-products
 	$< 1
 	$< 2
-$(B)/bench-kinds $(B)/bench-products: $(B)/bench-%: $(B)/tests/bench/%.o $(B)/libattn.a
+bench-blocks: $(B)/bench-blocks
+	$< 1
+	$< 2
+$(B)/bench-blocks: $(B)/tests/support/in_blocks.o
+$(B)/bench-kinds $(B)/bench-products $(B)/bench-blocks: $(B)/bench-%: $(B)/tests/bench/%.o $(B)/libattn.a
 	$(call do,LINK $@) $(link) -o $@ $^ $(libs)
 $(B)/bench-products: libs += $(wildcard /usr/lib/*/libdnnl.so)
 
@@ -154,5 +159,5 @@ gallery: $(B)/attn-cli
 	data/gallery/draw.sh $< $(B)
 
 .PHONY: tests-built run-tests test-browser test-ports test-rows test-train test-kill test-attack test-sizes test-lanes \
-    test-cluster test-bare asan tsan fuzz run-fuzz bench bench-kinds bench-products coverage transcripts mutate walls house \
+    test-cluster test-bare asan tsan fuzz run-fuzz bench bench-kinds bench-products bench-blocks coverage transcripts mutate walls house \
     lint gallery

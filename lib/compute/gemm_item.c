@@ -293,27 +293,6 @@ static size_t row_of_panels(const struct attn_item_sums *o)
     return panels;
 }
 
-/* Outputs j .. j + SIDE of a weight in blocks.  Pairs are made of rows that are decoded in the L1 cache, some steps at
- * a time. */
-static void stream_pairs_of_blocks(const struct attn_item_sums *o, float *sum, const void *const *row,
-                                   struct attn_prefetch *prefetch)
-{
-    enum { SIDE = ATTN_TRANSPOSE, STEPS = ATTN_BLOCK_MOST };
-    const struct attn_joint_product *p = o->p;
-    const struct attn_mat *w = o->it.to->w;
-    float decoded[SIDE][STEPS];
-    const void *line[SIDE];
-    for (size_t k = 0; k < w->in; k += STEPS) {
-        const size_t some = smaller(w->in - k, STEPS);
-        for (size_t l = 0; l < SIDE; l++) {
-            attn_blocks_decode(decoded[l], row[l], w->type, w->skip + k, some);
-            line[l] = decoded[l];
-        }
-        attn_bf16_ops()->stream_transposed(sum, o->ld, attn_bf16_at(p->x, p->ldx, 0, k / 2), p->ldx, line, ATTN_F32,
-                                           p->cut.n, some, prefetch);
-    }
-}
-
 /* Of a weight stored [out, in]: sums some outputs at a time, while the rows of the next ones are prefetched.  Sums of
  * columns beyond the last output are meaningless. */
 static void stream_transposed(const struct attn_item_sums *o)
@@ -321,9 +300,8 @@ static void stream_transposed(const struct attn_item_sums *o)
     const struct attn_joint_product *p = o->p;
     const struct attn_mat *w = o->it.to->w;
     const bool pairs = p->blocking->in_bf16, in_blocks = attn_dtype_in_blocks(w->type);
-    enum { MOST = ATTN_DECODE_ROWS };
-    const void *row[MOST];
-    const size_t side = in_blocks && !pairs ? ATTN_DECODE_ROWS : ATTN_TRANSPOSE;
+    const void *row[ATTN_DECODE_ROWS];
+    const size_t side = in_blocks ? ATTN_DECODE_ROWS : ATTN_TRANSPOSE;
     const size_t bytes = attn_dtype_bytes(w->type, w->in), step = attn_dtype_bytes(w->type, w->ld);
     float *sum = o->sum;
     for (size_t j = o->it.j0 * PANEL, end = smaller(o->it.j1 * PANEL, w->out); j < end; j += side, sum += side) {
@@ -332,9 +310,7 @@ static void stream_transposed(const struct attn_item_sums *o)
             attn_prefetch_rows(attn_mat_row(w, next), next < w->out ? side : 0, bytes, step);
         for (size_t l = 0; l < side; l++)
             row[l] = attn_mat_row(w, j + l);
-        if (in_blocks && pairs)
-            stream_pairs_of_blocks(o, sum, row, &prefetch);
-        else if (in_blocks)
+        if (in_blocks)
             attn_decode_stream(sum, o->ld, p->x, p->ldx, w->type, row, w->skip, p->cut.n, w->in, &prefetch);
         else if (pairs)
             attn_bf16_ops()->stream_transposed(sum, o->ld, p->x, p->ldx, row, w->type, p->cut.n, w->in, &prefetch);
@@ -373,11 +349,11 @@ static void stream_in_out(const struct attn_item_sums *o, size_t panels)
 }
 
 /* Columns of a weight stored [in, out] that do not fill a panel are left, and all of one in blocks, as the transposed
- * weights of the backward pass are. */
+ * weights of the backward pass are, or that becomes pairs. */
 static size_t stream(const struct attn_item_sums *o)
 {
     const struct attn_mat *w = o->it.to->w;
-    if (!w->transposed && attn_dtype_in_blocks(w->type))
+    if (attn_dtype_in_blocks(w->type) && (!w->transposed || o->p->blocking->in_bf16))
         return 0;
     size_t whole = w->out / PANEL, panels = (w->transposed ? o->it.j1 : smaller(o->it.j1, whole)) - o->it.j0;
     for (size_t i = 0; i < o->p->cut.n; i++)

@@ -44,9 +44,14 @@ static struct least least_of_blocks(const struct attn_info *n, size_t T, size_t 
                           .scores = (double)n->H * seen, .hidden = (double)n->m * ((double)n->L * (double)T - unread)};
 }
 
+/* Bytes of a number; of blocks, on average. */
 static double weight_size(const struct bench *b)
 {
-    return strcmp(b->dtype, "F32") ? 2 : 4;
+    static const struct { const char *dtype; double size; } plain[] = {{"F32", 4}, {"F16", 2}, {"BF16", 2}};
+    for (size_t i = 0; i < sizeof plain / sizeof *plain; i++)
+        if (!strcmp(b->dtype, plain[i].dtype))
+            return plain[i].size;
+    return (double)b->info.bytes / (double)b->info.parameters;
 }
 
 /* Bytes that a decoding step reads for the token at position `keys` - 1: weights, keys and values. */

@@ -22,8 +22,9 @@ static struct { const char *format, *stages; struct real seconds; } o = {.second
     {"prefill." type ".T" #T ".watched", &prefill_kind, limit, "GFLOP/s", 1e9, T, .watched = true}
 #define COPIED(type, T, limit) \
     {"prefill." type ".T" #T ".copied", &prefill_kind, limit, "GFLOP/s", 1e9, T, .watched = true, .copied = true}
-#define DECODE(name, type, context) \
-    {"decode." name ".ctx" #context, &decode_kind, TO_READ, "GB/s", 1e9, context, .what = type}, \
+#define DECODE_AS_STORED(name, type, context) \
+    {"decode." name ".ctx" #context, &decode_kind, TO_READ, "GB/s", 1e9, context, .what = type}
+#define DECODE(name, type, context) DECODE_AS_STORED(name, type, context), \
     {"decode." name ".ctx" #context ".copied", &decode_kind, TO_READ, "GB/s", 1e9, context, .what = type, \
         .copied = true}
 
@@ -34,6 +35,8 @@ static const struct stage stages[] = {
     COPIED("f32", 1024, TO_F32), COPIED("bf16", 32, TO_BF16), COPIED("bf16", 128, TO_BF16),
     COPIED("bf16", 512, TO_BF16), COPIED("bf16", 1024, TO_BF16), DECODE("f32", "F32", 128), DECODE("f32", "F32", 900),
     DECODE("f16", "F16", 128), DECODE("f16", "F16", 900), DECODE("bf16", "BF16", 128), DECODE("bf16", "BF16", 900),
+    DECODE_AS_STORED("q8_0", "Q8_0", 128), DECODE_AS_STORED("q8_0", "Q8_0", 900),
+    DECODE_AS_STORED("q4_k", "Q4_K", 128), DECODE_AS_STORED("q4_k", "Q4_K", 900),
     {"batch.100", &batch_kind, TO_F32, "GFLOP/s", 1e9, 100, .what = NULL},
     {"train.16", &train_kind, TO_F32, "GFLOP/s", 1e9, 16, .what = NULL},
     {"tokenize", &tokenize_kind, TO_READ, "MB/s", 1e6, .alone = true},
@@ -284,16 +287,28 @@ static int measure_all(struct bench_run *s, struct attn_err *err)
 
 /* ---- before and after -------------------------------------------------------------------- */
 
-/* The type of the largest tensor stands for that of all weights. */
-static const char *weight_type(const struct attn_model *m, size_t tensors)
+static uint64_t bytes_of_type(const struct attn_model *m, size_t tensors, const char *dtype)
 {
-    struct attn_tensor_info t, largest = {0};
+    struct attn_tensor_info t;
+    uint64_t bytes = 0;
     for (size_t i = 0; i < tensors; i++) {
         attn_model_tensor(m, i, &t);
-        if (t.bytes > largest.bytes)
+        bytes += strcmp(t.dtype, dtype) ? 0 : t.bytes;
+    }
+    return bytes;
+}
+
+/* The type that takes most of the file stands for that of all weights; quantised models mix some. */
+static const char *weight_type(const struct attn_model *m, size_t tensors)
+{
+    struct attn_tensor_info t, largest = {.dtype = "F32"};
+    for (size_t i = 0; i < tensors; i++) {
+        attn_model_tensor(m, i, &t);
+        if (strcmp(t.dtype, largest.dtype) != 0 &&
+            bytes_of_type(m, tensors, t.dtype) > bytes_of_type(m, tensors, largest.dtype))
             largest = t;
     }
-    return largest.dtype ? largest.dtype : "F32";
+    return largest.dtype;
 }
 
 /* A directory in memory (/dev/shm) where there is one: the writers are to be measured, not the disk. */
@@ -422,10 +437,11 @@ const struct command bench_command = {
         {"prefill.bf16.T512, ...", "the same computed in bf16"},
         {"prefill.f32.T512.copied, ...", "watched, with the weights in panels, where a run copies them once it has "
                                          "computed some thousand rows; as many tokens, in f32 and bf16"},
-        {"decode.f32.ctx900, ...", "one more token after 128 or 900, with weights stored as F32, F16 or BF16; reading "
-                                   "them"},
+        {"decode.f32.ctx900, ...", "one more token after 128 or 900, with weights stored as F32, F16, BF16, Q8_0 or "
+                                   "Q4_K; reading them"},
         {"decode.f32.ctx900.copied, ...",
-         "the same with the weights in panels, where a run copies them after some tens of tokens"},
+         "the same with the weights in panels, where a run copies them after some tens of tokens; quantised ones are "
+         "read as they are stored"},
         {"batch.100", "100 sentences of 8 to 32 tokens, every pattern kept; products, or memory"},
         {"train.16", "the loss on 16 sentences of 256 tokens and its gradient for every weight, of models of up to 16 "
                      "million; products, or memory"},

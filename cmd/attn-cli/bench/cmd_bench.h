@@ -30,7 +30,7 @@ struct work {
 struct bench {                          /* what all stages share */
     const struct attn_model *model;
     struct attn_info info;
-    const char *dtype;                  /* of the weights: "F32", "F16", "BF16" */
+    const char *dtype;                  /* of most of the weights: "F32", "F16", "Q4_K" and so on */
     struct attn_tokenizer *tokenizer;   /* NULL: there is none */
     struct attn_limits *limits;
     const char *name, *program, *dir;   /* -m; our own binary; a directory for files */

@@ -54,9 +54,10 @@ void attn_sinusoid(float *to, size_t d, size_t pos)
     size_t half = d / 2;
     double p = (double)pos + 2;         /* rows 0 and 1 of the table that models are trained with are never used */
     for (size_t i = 0; i < half; i++) {
-        double angle = p * pow(10000, -(double)i / (double)(half - 1));
-        to[i] = (float)sin(angle);
-        to[half + i] = (float)cos(angle);
+        double sine, cosine;
+        attn_sin_cos(&sine, &cosine, p * attn_pow(10000, -(double)i / (double)(half - 1)));
+        to[i] = (float)sine;
+        to[half + i] = (float)cosine;
     }
     if (d % 2)
         to[d - 1] = 0;

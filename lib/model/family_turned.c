@@ -2,8 +2,7 @@
  * Helium, HunYuan, EXAONE 4, nanochat. */
 #include "model/family_keys.h"
 
-#include <math.h>
-
+#include "base/elementary.h"
 #include "base/err.h"
 
 #define BLOCK_KEYS GROUPED_SIZE_KEYS, HEAD_KEY, RMS_KEY
@@ -62,7 +61,7 @@ static int stretch_theta(const struct attn_key_reader *r, struct attn_config *c,
     if (c->dh <= 2)
         return attn_fail(r->err, ATTN_EFORMAT, "%s: \"head_dim\" is %zu, expected more than 2 with an \"alpha\" of the "
                                                "rotation", r->name, c->dh);
-    c->rope_theta *= pow(c->rope.alpha, (double)c->dh / (double)(c->dh - 2));
+    c->rope_theta *= attn_pow(c->rope.alpha, (double)c->dh / (double)(c->dh - 2));
     c->rope.kind = ATTN_ROPE_DEFAULT;
     c->rope.factor = 0;
     return ATTN_OK;

@@ -30,7 +30,7 @@ static const struct { const char *config; size_t tensors; const char *weight, *b
      "model.layers.1.mlp.gate_proj.weight", "model.layers.1.self_attn.o_proj.bias", "model.norm.weight"},
     {"{\"model_type\": \"qwen2\", \"tie_word_embeddings\": true, " LLAMA_SIZES "}", 1 + 2 * 12 + 1,
      "model.embed_tokens.weight", "model.layers.0.self_attn.k_proj.bias", "model.layers.0.input_layernorm.weight"}};
-enum { MAKES = sizeof makes / sizeof *makes, FAMILIES = 36 };
+enum { MAKES = sizeof makes / sizeof *makes, FAMILIES = 37 };
 
 static void expect_all(const struct made_weights *w, const char *name, float x)
 {

@@ -434,6 +434,16 @@ struct attn_diff_next {
 };
 void attn_diff_next(struct attn_diff_next *out, const struct attn_diff *d);
 
+/* What each part of a model adds to the difference of the stream after the last block, in the order of the forward pass;
+ * n 0: the dumps lack the streams or what is added to them, or they do not differ.  The list is freed by the caller. */
+struct attn_diff_added {
+    const char *part; int layer;        /* "embed", layer -1; "attn" or "mlp" */
+    double error;                       /* root mean square of a - b, over that of b, of what the part adds */
+    double share;                       /* of the difference of the last stream, in its direction: all add up to 1 */
+    double stream;                      /* as error, of the stream after the addition; NaN: it is not there */
+};
+int attn_diff_parts(struct attn_diff_added **out, size_t *n, const struct attn_diff *d, struct attn_err *err);
+
 /* Two models as their files say it: configuration, vocabulary, tokenizer, weights; nothing is run, so that the
  * architecture need not be one that can be.  A side is a model as attn_model_open takes it, or one file of weights:
  * .safetensors, or what torch.save wrote.  b is the reference. */
@@ -466,6 +476,9 @@ struct attn_contrast_weight {
     bool of_tokens;                     /* its rows are tokens: it is the embedding */
     int rounded;                        /* 1: each number of a is that of b rounded to the type of a; 2: the other
                                          * way */
+    /* Of weights of the same shape that differ: the sums of (a - b)^2 and of b^2, the root of whose quotient is the
+     * relative error; else 0. */
+    double squares, squares_b;
 };
 struct attn_contrasted {                /* lives as long as the contrast */
     bool config[2], weights[2];         /* whether a side has them */

@@ -176,6 +176,12 @@ static void print_place(const struct attn_contrasted *c, const struct attn_contr
     }
 }
 
+/* The root mean square of a - b, as a part of that of b. */
+static double relative(double squares, double squares_b)
+{
+    return squares_b > 0 ? sqrt(squares / squares_b) : (double)NAN;
+}
+
 static void print_numbers(const struct attn_contrasted *c, const struct attn_contrast_weight *w)
 {
     if (!w->differing && w->kind != ATTN_DIFF_CLOSE) {
@@ -189,7 +195,9 @@ static void print_numbers(const struct attn_contrasted *c, const struct attn_con
     if (isnan(w->max_abs))
         puts(", compared as bytes");
     else
-        printf(" by %.3g: A %.9g, B %.9g\n", w->max_abs, w->a, w->b);
+        printf(" by %.3g: A %.9g, B %.9g%s", w->max_abs, w->a, w->b, w->squares_b > 0 ? "" : "\n");
+    if (w->squares_b > 0)
+        printf("; error %.3g %% in the root mean square\n", 100 * relative(w->squares, w->squares_b));
 }
 
 static void print_weight(const struct attn_contrasted *c, const struct attn_contrast_weight *w, int width)
@@ -229,6 +237,79 @@ static void print_rounded(const struct tally *t)
         printf("  %zu of the same are stored as another type, with the same numbers\n", t->other_type);
 }
 
+/* Weights that are stored in blocks of few bits in A, and otherwise in B, have an error that their type explains. */
+struct of_type { const char *type[2]; size_t n; double squares, squares_b, most; const char *worst; };
+
+static bool same_types(const struct of_type *t, const struct attn_contrast_weight *w)
+{
+    return !strcmp(t->type[0], w->dtype[0]) && !strcmp(t->type[1], w->dtype[1]);
+}
+
+/* Those of the types of row `first`, if it is the first of them; n 0: it is not, or nothing was measured. */
+static struct of_type sum_type(const struct attn_contrasted *c, size_t first)
+{
+    const struct attn_contrast_weight *w = &c->weight[first];
+    struct of_type t = {.type = {w->dtype[0], w->dtype[1]}};
+    for (size_t i = 0; paired(w) && i < c->weight_rows; i++) {
+        const struct attn_contrast_weight *x = &c->weight[i];
+        if (!paired(x) || !(x->squares_b > 0) || !same_types(&t, x))
+            continue;
+        if (i < first)
+            return (struct of_type){.n = 0};
+        double error = relative(x->squares, x->squares_b);
+        t.n++;
+        t.squares += x->squares;
+        t.squares_b += x->squares_b;
+        t.worst = error > t.most ? x->name : t.worst;
+        t.most = error > t.most ? error : t.most;
+    }
+    return t;
+}
+
+/* Each pair of types once, where there are several weights that differ. */
+static void print_types(const struct attn_contrasted *c)
+{
+    const char *before = "  error by type, root mean square of A - B over that of B:\n";
+    for (size_t i = 0; i < c->weight_rows; i++) {
+        struct of_type t = sum_type(c, i);
+        if (!t.n || !strcmp(t.type[0], t.type[1]))
+            continue;
+        printf("%s    %-6s in A, %-4s in B  %.3g %% in %zu weight%s", before, t.type[0], t.type[1],
+               100 * relative(t.squares, t.squares_b), t.n, t.n == 1 ? "" : "s");
+        if (t.n > 1 && t.worst) {
+            printf(", most in ");
+            print_text(stdout, t.worst, strlen(t.worst), true);
+            printf(" (%.3g %%)", 100 * t.most);
+        }
+        putchar('\n');
+        before = "";
+    }
+}
+
+/* Whether numbers share scales in blocks: every type but those of single numbers. */
+static bool in_blocks(const char *dtype)
+{
+    static const char *const single[] = {"F32", "F16", "BF16", "F64"};
+    for (size_t i = 0; i < sizeof single / sizeof *single; i++)
+        if (!strcmp(dtype, single[i]))
+            return false;
+    return dtype[0] == 'Q' || !strncmp(dtype, "IQ", 2);
+}
+
+const char *diff_quantised(char buf[DIFF_QUANTISED], const struct attn_contrasted *c)
+{
+    for (size_t i = 0; c && i < c->weight_rows; i++) {
+        const struct attn_contrast_weight *w = &c->weight[i];
+        if (!differs(w) || !w->dtype[0] || !w->dtype[1] || in_blocks(w->dtype[0]) == in_blocks(w->dtype[1]))
+            continue;
+        int side = in_blocks(w->dtype[1]);
+        snprintf(buf, DIFF_QUANTISED, "the weights of %c are quantised (the first that differs in %s)", "AB"[side],
+                 w->dtype[side]);
+        return buf;
+    }
+    return NULL;
+}
+
 static void print_only(const struct attn_contrasted *c, int side, size_t n, bool all)
 {
     size_t found = 0;
@@ -254,6 +335,7 @@ static void print_weights(const struct attn_contrasted *c, bool all)
     if (!c->compared)
         fputs("  no name of A is one of B: with -s TEXT the numbers that both compute are compared\n", stdout);
     print_rounded(&t);
+    print_types(c);
     for (size_t i = 0; i < c->weight_rows; i++)
         if ((differs(&c->weight[i]) || all) && paired(&c->weight[i]) && strlen(c->weight[i].name) < 60)
             width = (int)strlen(c->weight[i].name) > width ? (int)strlen(c->weight[i].name) : width;
@@ -426,6 +508,8 @@ static void fill(struct attn_datum *cell, const void *self, size_t i)
         cell[4] = attn_datum_truth(true);
         cell[5] = attn_datum_real(w->a);
         cell[6] = attn_datum_real(w->b);
+        if (w->squares_b > 0)
+            cell[7] = attn_datum_real(relative(w->squares, w->squares_b));
     }
 }
 
@@ -437,12 +521,34 @@ static const struct attn_column columns[] = {
     {.name = "name"}, COLUMN("name_b", TEXT), {.name = "status"}, COLUMN("dtype_a", TEXT),
     NESTED("shape_a", put_shape_a), COLUMN("dtype_b", TEXT), NESTED("shape_b", put_shape_b),
     COLUMN("count", WHOLE), COLUMN("differing", WHOLE),
-    COLUMN("rounded", TEXT), COLUMN("max_abs", REAL), NESTED("at", put_at), COLUMN("a", REAL), COLUMN("b", REAL)};
+    COLUMN("rounded", TEXT), COLUMN("max_abs", REAL), NESTED("at", put_at), COLUMN("a", REAL), COLUMN("b", REAL),
+    COLUMN("relative", REAL)};
 
 static struct attn_table weights_of(const struct attn_contrasted *c)
 {
     return (struct attn_table){.column = columns, .columns = sizeof columns / sizeof *columns, .rows = c->weight_rows,
                                .row = fill, .self = c, .spaced = true, .csv_safe = csv_safe()};
+}
+
+static void json_types(const struct attn_contrasted *c)
+{
+    const char *before = "";
+    fputs(",\n  \"types\": [", stdout);
+    for (size_t i = 0; i < c->weight_rows; i++) {
+        struct of_type t = sum_type(c, i);
+        if (!t.n)
+            continue;
+        printf("%s{\"dtype_a\": \"%s\", \"dtype_b\": \"%s\", \"weights\": %zu, \"relative\": ", before, t.type[0], t.type[1],
+               t.n);
+        json_real(stdout, relative(t.squares, t.squares_b));
+        fputs(", \"worst\": ", stdout);
+        json_text(stdout, t.worst);
+        fputs(", \"worst_relative\": ", stdout);
+        json_real(stdout, t.most);
+        putchar('}');
+        before = ", ";
+    }
+    putchar(']');
 }
 
 int diff_json_contrast(const struct attn_contrasted *c, struct attn_err *err)
@@ -453,7 +559,9 @@ int diff_json_contrast(const struct attn_contrasted *c, struct attn_err *err)
     json_tokens(c);
     fputs(",\n  \"weights\": [", stdout);
     int code = table_objects(&weights, "\n   ", "\n   ", err);
-    fputs("]}", stdout);
+    putchar(']');
+    json_types(c);
+    putchar('}');
     return code;
 }
 

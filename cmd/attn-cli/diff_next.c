@@ -1,9 +1,10 @@
-/* diff_next.c - the end of a comparison: the logits of the last row, what comes next on both sides, and how far that is
- * apart. */
+/* diff_next.c - the end of a comparison: which part of the model adds the difference, the logits of the last row, what
+ * comes next on both sides, and how far that is apart. */
 #include "diff_report.h"
 
 #include <inttypes.h>
 #include <math.h>
+#include <stdlib.h>
 
 #include "cli_print.h"
 
@@ -33,6 +34,64 @@ static void print_side(const struct differences *r, int side, const struct attn_
     }
     putchar('\n');
 }
+
+/* ---- which part adds the difference ---- */
+
+/* Models with one input: between dumps of the same model it would only repeat the table. */
+static size_t parts_of(struct attn_diff_added **x, const struct differences *r)
+{
+    size_t n = 0;
+    struct attn_err why = {0};
+    *x = NULL;
+    if (r->contrast && attn_diff_parts(x, &n, r->diff, &why))
+        return 0;
+    return n;
+}
+
+void diff_print_parts(const struct differences *r)
+{
+    struct attn_diff_added *x;
+    size_t n = parts_of(&x, r);
+    if (n)
+        puts("\nwhat adds the difference    error of what it adds  share of the last stream's  error of the stream");
+    for (size_t i = 0; i < n; i++) {
+        char where[40];
+        int len = x[i].layer < 0 ? snprintf(where, sizeof where, "%s", x[i].part) :
+                  snprintf(where, sizeof where, "blocks.%d.%s", x[i].layer, x[i].part);
+        printf("  %s%*s  %18.3g %%  %24.1f %%", where, len < 24 ? 24 - len : 0, "", 100 * x[i].error, 100 * x[i].share);
+        if (!isnan(x[i].stream))
+            printf("  %17.3g %%", 100 * x[i].stream);
+        putchar('\n');
+    }
+    free(x);
+}
+
+void diff_json_parts(const struct differences *r)
+{
+    struct attn_diff_added *x;
+    size_t n = parts_of(&x, r);
+    if (!n)
+        return;
+    fputs(",\n \"parts\": [", stdout);
+    for (size_t i = 0; i < n; i++) {
+        printf("%s\n  {\"part\": \"%s\", \"layer\": ", i ? "," : "", x[i].part);
+        if (x[i].layer < 0)
+            fputs("null", stdout);
+        else
+            printf("%d", x[i].layer);
+        fputs(", \"error\": ", stdout);
+        json_real(stdout, x[i].error);
+        fputs(", \"share\": ", stdout);
+        json_real(stdout, x[i].share);
+        fputs(", \"stream\": ", stdout);
+        json_real(stdout, x[i].stream);
+        putchar('}');
+    }
+    putchar(']');
+    free(x);
+}
+
+/* ---- what comes next ---- */
 
 void diff_print_next(const struct differences *r)
 {

@@ -250,7 +250,9 @@ void diff_print(const struct differences *r)
     size_t n;
     const struct attn_diff_row *row = attn_diff_rows(r->diff, &n);
     struct counts c = count(row, n);
-    const char *cause = attn_diff_cause(r->diff, NULL);
+    char quantised[DIFF_QUANTISED];
+    const char *cause = diff_quantised(quantised, r->contrast);
+    cause = cause ? cause : attn_diff_cause(r->diff, NULL);
     print_verdict(r, &c);
     diff_print_name('A', r->name_a);
     for (size_t i = 0; i < attn_edits_count(r->edits); i++)
@@ -269,6 +271,8 @@ void diff_print(const struct differences *r)
     print_lonely(row, n, ATTN_DIFF_ONLY_B, 'B', r->all);
     if (c.differ)
         printf("\nlikely cause: %s\n", cause ? cause : "the numbers do not look like any known mistake");
+    if (c.differ || r->all)
+        diff_print_parts(r);
     diff_print_next(r);
 }
 
@@ -400,7 +404,9 @@ static void json_lonely(const struct attn_diff_row *row, size_t n, enum attn_dif
 static void json_head(const struct differences *r)
 {
     const struct attn_diff_row *first = attn_diff_first(r->diff);
-    const char *kind, *cause = attn_diff_cause(r->diff, &kind);
+    char quantised[DIFF_QUANTISED];
+    const char *kind = "quantised", *cause = diff_quantised(quantised, r->contrast);
+    cause = cause && first ? cause : attn_diff_cause(r->diff, &kind);
     fputs("{\"version\": \"" ATTN_VERSION "\",\n \"a\": ", stdout);
     json_text(stdout, r->name_a);
     fputs(",\n \"b\": ", stdout);
@@ -434,6 +440,7 @@ int diff_print_json(const struct differences *r, struct attn_err *err)
     putchar(']');
     json_lonely(row, n, ATTN_DIFF_ONLY_A, "only_a");
     json_lonely(row, n, ATTN_DIFF_ONLY_B, "only_b");
+    diff_json_parts(r);
     diff_json_next(r);
     int code = r->contrast ? diff_json_contrast(r->contrast, err) : ATTN_OK;
     fputs("}\n", stdout);

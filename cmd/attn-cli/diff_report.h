@@ -33,6 +33,11 @@ int diff_json_contrast(const struct attn_contrasted *c, struct attn_err *err);
 void diff_print_name(char side, const char *name);
 /* diff_next.c: what comes next on both sides, and the member "next" with a comma before it; nothing where there are no
  * logits. */
+/* The cause of all differences, if one side's weights are quantised; else NULL. */
+enum { DIFF_QUANTISED = 160 };
+const char *diff_quantised(char buf[DIFF_QUANTISED], const struct attn_contrasted *c);
+void diff_print_parts(const struct differences *r);
+void diff_json_parts(const struct differences *r);
 void diff_print_next(const struct differences *r);
 void diff_json_next(const struct differences *r);
 

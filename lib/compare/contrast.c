@@ -71,6 +71,25 @@ static int read_config(struct attn_contrast_side *s, struct attn_err *err)
     return rc == ATTN_ENOMEM ? attn_fail_as(err, &why) : ATTN_OK;
 }
 
+/* Tensors with the names, shapes and rows of the family; one that cannot be opened is compared by llama.cpp's names. */
+static int take_view(struct attn_contrast_side *s, const char *name, struct attn_err *err)
+{
+    struct attn_err why = {0};
+    int rc = attn_model_open(&s->model, name, &why);
+    if (!rc)
+        rc = attn_gguf_view_new(&s->view, s->model, &why);
+    if (rc)
+        return rc == ATTN_ENOMEM ? attn_fail_as(err, &why) : ATTN_OK;
+    struct attn_shard *file = s->weights.shard;
+    const size_t bytes = s->weights.bytes;
+    attn_strings_free(&s->weights.names);
+    file->st = attn_gguf_view_tensors(s->view);
+    file->before = 0;
+    s->weights = (struct attn_shards){.shard = file, .n = 1, .tensors = attn_st_count(file->st), .bytes = bytes,
+                                      .lent = true};
+    return ATTN_OK;
+}
+
 /* A tokenizer that cannot be read is no obstacle: the contrast says why. */
 static int open_tokenizer(struct attn_contrast_side *s, const char *name, struct attn_err *err)
 {
@@ -91,10 +110,14 @@ static int open_side(struct attn_contrast_side *s, const char *name, struct attn
     bool here = !strchr(name, '/') && stat(name, &st) == 0 && (S_ISDIR(st.st_mode) || S_ISREG(st.st_mode)) &&
                 attn_asprintf(&path, "./%s", name) > 0;
     int rc = attn_source_find(&s->source, here ? path : name, err);
+    if (!rc && s->source.gguf)
+        s->source.gguf->tied = attn_gguf_is_tied(s->source.gguf);
     if (!rc)
         rc = read_config(s, err);
     if (!rc && (s->map.data == NULL || attn_shards_there(&s->source)))
         rc = attn_shards_open(&s->weights, &s->source, err);
+    if (!rc && s->source.gguf)
+        rc = take_view(s, here ? path : name, err);
     if (!rc)
         rc = open_tokenizer(s, here ? path : name, err);
     free(path);
@@ -105,6 +128,8 @@ static void close_side(struct attn_contrast_side *s)
 {
     attn_tokenizer_close(s->tokenizer);
     attn_shards_close(&s->weights);
+    attn_gguf_view_free(s->view);
+    attn_model_close(s->model);
     attn_config_free(&s->config);
     if (s->map.data)
         attn_map_close(&s->map);

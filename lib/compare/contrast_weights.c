@@ -88,6 +88,7 @@ static void compare_number(struct pair *p, size_t at, double a, double b)
     struct attn_contrast_weight *w = p->w;
     bool finite = isfinite(a) && isfinite(b);
     double d = finite ? fabs(a - b) : (double)INFINITY;
+    w->squares += d * d;
     w->differing += !finite || !(o->atol > 0 || o->rtol > 0) || !(d <= o->atol + o->rtol * fabs(b));
     if (d > p->largest) {
         p->largest = d;
@@ -167,6 +168,18 @@ static void set_place(struct pair *p)
     w->max_abs = p->largest < 0 ? 0 : p->blind ? (double)NAN : p->largest;
 }
 
+/* The sum of squares of b, of which the error is a part. */
+static void measure(struct pair *p)
+{
+    double b[CHUNK];
+    for (size_t i = 0, n; i < p->t[1]->count; i += n) {
+        n = p->t[1]->count - i < CHUNK ? p->t[1]->count - i : CHUNK;
+        read_numbers(b, p->t[1], i, n);
+        for (size_t k = 0; k < n; k++)
+            p->w->squares_b += b[k] * b[k];
+    }
+}
+
 static void compare_pair(struct pair *p)
 {
     const struct attn_st_tensor *a = p->t[0], *b = p->t[1];
@@ -188,6 +201,10 @@ static void compare_pair(struct pair *p)
     compare_common(p, axis);
     set_place(p);
     p->w->rounded = p->largest < 0 ? 0 : p->round[0] ? 1 : p->round[1] ? 2 : 0;
+    if (axis < 0 && !p->blind && p->largest >= 0)
+        measure(p);
+    else
+        p->w->squares = 0;
     if (axis < 0)
         p->w->kind = p->w->differing ? ATTN_DIFF_NUMBERS : p->largest < 0 ? ATTN_DIFF_SAME : ATTN_DIFF_CLOSE;
 }
@@ -296,6 +313,39 @@ static void describe(struct attn_contrast_weight *w, int side, const struct attn
     memcpy(w->shape[side], t->shape, sizeof t->shape);
 }
 
+/* A tensor whose numbers are made of a GGUF file's: as float32, in memory to be freed. */
+static int make_numbers(struct attn_st_tensor *out, float **x, const struct attn_contrast_side *s,
+                        const struct attn_st_tensor *t, struct attn_err *err)
+{
+    *out = *t;
+    *x = NULL;
+    if (!s->view)
+        return ATTN_OK;
+    *x = calloc(t->count + 1, sizeof **x);
+    if (!*x)
+        return attn_no_memory(err, NULL, "for tensor '%s'", t->name);
+    out->data = (const unsigned char *)*x;
+    out->dtype = "F32";
+    out->bytes = t->count * sizeof **x;
+    return attn_gguf_view_make(s->view, attn_shards_index(&s->weights, t), *x, err);
+}
+
+static int compare_two(struct attn_contrast *c, const struct attn_st_tensor *a, const struct attn_st_tensor *b,
+                       struct attn_contrast_weight *w, struct attn_err *err)
+{
+    struct attn_st_tensor made[2];
+    float *x[2] = {NULL, NULL};
+    struct pair p = {.c = c, .t = {&made[0], &made[1]}, .w = w};
+    int rc = make_numbers(&made[0], &x[0], &c->side[0], a, err);
+    if (!rc)
+        rc = make_numbers(&made[1], &x[1], &c->side[1], b, err);
+    if (!rc)
+        compare_pair(&p);
+    free(x[0]);
+    free(x[1]);
+    return rc;
+}
+
 static int add_row(struct attn_contrast *c, const struct attn_st_tensor *a, const struct attn_st_tensor *b,
                    struct attn_err *err)
 {
@@ -314,10 +364,9 @@ static int add_row(struct attn_contrast *c, const struct attn_st_tensor *a, cons
         w->name = a ? a->name : b->name;
         describe(w, 1, b);
     }
-    if (a && b) {
-        struct pair p = {.c = c, .t = {a, b}, .w = w};
-        compare_pair(&p);
-    }
+    int rc = a && b ? compare_two(c, a, b, w, err) : ATTN_OK;
+    if (rc)
+        return rc;
     c->result.compared += a && b;
     c->result.differing += w->kind != ATTN_DIFF_SAME && w->kind != ATTN_DIFF_CLOSE;
     return ATTN_OK;
@@ -328,7 +377,7 @@ static bool is_second_name(const struct attn_contrast_side *s, const struct orde
 {
     const struct attn_st_tensor *e = o->embedding;
     return s->known && s->config.tied && e && t != e && t->bytes == e->bytes && !strcmp(t->dtype, e->dtype) &&
-           !memcmp(t->data, e->data, t->bytes);
+           t->data && !memcmp(t->data, e->data, t->bytes);
 }
 
 static int compare_all(struct attn_contrast *c, const struct order *a, const struct order *b, struct attn_err *err)

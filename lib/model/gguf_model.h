@@ -49,6 +49,19 @@ bool attn_gguf_model_has(const struct attn_gguf_model *m, const char *file);
 int attn_gguf_model_text(const struct attn_gguf_model *m, const char *file, char **text, size_t *len,
                          struct attn_err *err);
 
+/* ---- its tensors as its family has them (gguf_save.c) ---- */
+
+struct attn_model;
+struct attn_gguf_view;
+/* Names and shapes of an open model, and the types that the file has the numbers in; without data, which are made one
+ * tensor at a time, in float32. */
+int attn_gguf_view_new(struct attn_gguf_view **out, const struct attn_model *m, struct attn_err *err);
+void attn_gguf_view_free(struct attn_gguf_view *v);                 /* NULL is fine */
+struct attn_st *attn_gguf_view_tensors(struct attn_gguf_view *v);
+int attn_gguf_view_make(const struct attn_gguf_view *v, size_t i, float *to, struct attn_err *err);
+/* Finds out whether the output layer is a copy of the embedding, which takes reading both. */
+bool attn_gguf_is_tied(const struct attn_gguf_model *m);
+
 struct attn_out;
 int attn_gguf_config(struct attn_out *out, const struct attn_gguf_model *m, struct attn_err *err);
 bool attn_gguf_has_tokenizer(const struct attn_gguf_model *m);

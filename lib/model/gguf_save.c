@@ -20,7 +20,7 @@
 
 struct saving {
     const struct attn_model *m;
-    const struct attn_save_opts *o;
+    const struct attn_save_opts *o;     /* NULL: types are those of the file */
     struct attn_config config;          /* as the directory's config.json says */
     struct attn_strings names;          /* of the tensors */
     struct attn_st_tensor *tensor; size_t room;                     /* [names.n] */
@@ -51,6 +51,8 @@ static struct numbers numbers_of(const struct attn_model *m, const struct attn_s
 /* What the numbers of a stored type are written in. */
 static const char *type_for(const struct saving *s, enum attn_dtype stored)
 {
+    if (!s->o)
+        return attn_dtypes[stored].name;
     return s->o->dtype ? s->o->dtype : attn_dtype_in_blocks(stored) ? "F16" : attn_dtypes[stored].name;
 }
 
@@ -90,7 +92,7 @@ static int list_parts(struct saving *s, struct attn_err *err)
         struct attn_st_tensor *t = &s->tensor[i];
         t->name = attn_strings_at(&s->names, i, NULL);
         t->count = t->shape[0] * (t->ndim > 1 ? t->shape[1] : 1);   /* no more than the file has */
-        t->bytes = t->count * attn_st_element(t->dtype);
+        t->bytes = t->count * (s->o ? attn_st_element(t->dtype) : sizeof(float));
     }
     return rc;
 }
@@ -129,9 +131,8 @@ static void put_vector(float *to, const struct attn_slot *s, const struct number
     }
 }
 
-static int make_tensor(void *self, size_t tensor, float *to, struct attn_err *err)
+static int make_numbers(const struct saving *s, size_t tensor, float *to, struct attn_err *err)
 {
-    const struct saving *s = self;
     for (size_t i = 0; i < s->n; i++) {
         const struct attn_slot *slot = &s->made[i].slot;
         if (s->made[i].tensor != tensor)
@@ -147,45 +148,101 @@ static int make_tensor(void *self, size_t tensor, float *to, struct attn_err *er
         put_matrix(to, slot, x.mat, row);
         free(row);
     }
-    return attn_narrow(attn_narrow_find(s->tensor[tensor].dtype), to, s->tensor[tensor].count, s->tensor[tensor].name,
-                       err);
+    return ATTN_OK;
+}
+
+static int make_tensor(void *self, size_t tensor, float *to, struct attn_err *err)
+{
+    const struct saving *s = self;
+    const struct attn_st_tensor *t = &s->tensor[tensor];
+    int rc = make_numbers(s, tensor, to, err);
+    return rc ? rc : attn_narrow(attn_narrow_find(t->dtype), to, t->count, t->name, err);
 }
 
 /* ---- writing --------------------------------------------------------------------------- */
+
+bool attn_gguf_is_tied(const struct attn_gguf_model *m)
+{
+    const struct attn_st_tensor *embed = attn_gguf_model_tensor(m, "token_embd.weight"),
+                                *output = attn_gguf_model_tensor(m, "output.weight");
+    return embed && output && embed->bytes == output->bytes && !strcmp(embed->dtype, output->dtype) &&
+           !memcmp(embed->data, output->data, embed->bytes) && !attn_gguf_model_tensor(m, "output.bias");
+}
 
 /* The model as it is saved: an output layer that is a copy of the embedding need not be stored. */
 static struct attn_gguf_model tied(const struct attn_model *m)
 {
     struct attn_gguf_model g = *m->source.gguf;
-    const struct attn_st_tensor *embed = attn_gguf_model_tensor(&g, "token_embd.weight"),
-                                *output = attn_gguf_model_tensor(&g, "output.weight");
-    g.tied = embed && output && embed->bytes == output->bytes && !strcmp(embed->dtype, output->dtype) &&
-             !memcmp(embed->data, output->data, embed->bytes) && !m->w.unembed.bias.data;
+    g.tied = attn_gguf_is_tied(&g);
     return g;
+}
+
+static int start(struct saving *s, struct attn_err *err)
+{
+    struct attn_gguf_model g = tied(s->m);
+    char *text = NULL;
+    size_t len = 0;
+    int rc = attn_gguf_model_text(&g, "config.json", &text, &len, err);
+    if (!rc)
+        rc = attn_config_read(&s->config, text, len, "config.json", err);
+    free(text);
+    return rc ? rc : list_parts(s, err);
+}
+
+static void finish(struct saving *s)
+{
+    attn_config_free(&s->config);
+    attn_strings_free(&s->names);
+    free(s->tensor);
+    free(s->made);
 }
 
 int attn_gguf_save_weights(struct attn_out *out, const struct attn_model *m, const struct attn_save_opts *o,
                            size_t *tensors, struct attn_err *err)
 {
-    struct attn_gguf_model g = tied(m);
     struct saving s = {.m = m, .o = o};
-    char *text = NULL;
-    size_t len = 0;
-    int rc = attn_gguf_model_text(&g, "config.json", &text, &len, err);
-    if (!rc)
-        rc = attn_config_read(&s.config, text, len, "config.json", err);
-    free(text);
-    if (!rc)
-        rc = list_parts(&s, err);
+    int rc = start(&s, err);
     if (!rc)
         rc = attn_save_made(out, s.tensor, s.names.n, &(struct attn_save_maker){make_tensor, &s}, o, err);
     *tensors = s.names.n;
-    attn_config_free(&s.config);
-    attn_strings_free(&s.names);
-    free(s.tensor);
-    free(s.made);
+    finish(&s);
     return rc;
 }
+
+/* ---- looking at them without writing --------------------------------------------------- */
+
+struct attn_gguf_view { struct saving of; struct attn_st st; };
+
+int attn_gguf_view_new(struct attn_gguf_view **out, const struct attn_model *m, struct attn_err *err)
+{
+    struct attn_gguf_view *v = calloc(1, sizeof *v);
+    if (!v)
+        return no_memory(err);
+    v->of.m = m;
+    int rc = start(&v->of, err);
+    v->st = (struct attn_st){.names = v->of.names, .tensor = v->of.tensor};
+    if (rc)
+        attn_gguf_view_free(v);
+    else
+        *out = v;
+    return rc;
+}
+
+void attn_gguf_view_free(struct attn_gguf_view *v)
+{
+    if (v)
+        finish(&v->of);
+    free(v);
+}
+
+struct attn_st *attn_gguf_view_tensors(struct attn_gguf_view *v) { return &v->st; }
+
+int attn_gguf_view_make(const struct attn_gguf_view *v, size_t i, float *to, struct attn_err *err)
+{
+    return make_numbers(&v->of, i, to, err);
+}
+
+/* ---- the files beside them ------------------------------------------------------------- */
 
 /* tokenizer.json says all that tokenizer.model does. */
 bool attn_gguf_saves(const struct attn_model *m, const char *file)

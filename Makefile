@@ -27,11 +27,17 @@ modelsdir  = $(datadir)/attn-cli/models
 version := $(shell sed -n 's/^\#define ATTN_VERSION "\(.*\)"/\1/p' lib/attn.h)
 std     := -std=c11 -D_GNU_SOURCE -Ilib -ffp-contract=off -fvisibility=hidden -fPIC
 warn    := -Wall -Wextra -Wpedantic -Wshadow -Wvla -Wstrict-prototypes -Wmissing-prototypes $(if $(WERROR),-Werror)
-libs    := -lxsmm -lxsmmnoblas -l:libutf8proc.a -lcjson -lpng -lpthread -lrt -ldl -lm
+libs    := -lxsmm -lxsmmnoblas -l:libutf8proc.a -lcjson -lpng -lz -lpthread -lrt -ldl -lm
 # The program starts a tenth faster without shared libraries that only pictures and archives need.
-inside  := $(subst -lpng,-l:libpng.a -l:libz.a,$(libs))
+inside  := $(subst -lpng -lz,-l:libpng.a -l:libz.a,$(libs))
 parsers := -lexpat -lgumbo
 to_test := check libexpat1-dev libgumbo-dev jq python3
+
+# Where the letters of pictures are cut from.
+fonts        ?= /usr/share/fonts/truetype
+font_sans    ?= $(fonts)/dejavu/DejaVuSans.ttf
+font_mono    ?= $(fonts)/dejavu/DejaVuSansMono.ttf
+font_chinese ?= $(fonts)/wqy/wqy-microhei.ttc
 
 # A flavour is a directory under build/ with its own flags, which are added to the user's CFLAGS.
 flags_asan     := -O1 -fsanitize=address,undefined -fno-sanitize-recover=all -fno-omit-frame-pointer
@@ -81,6 +87,7 @@ cflags_num         := -O3 -fno-math-errno -fno-trapping-math
 cflags_f32_avx2    := $(cflags_num) -mavx2 -mbmi -mbmi2 -mlzcnt -mtune=haswell
 cflags_f32_avx512  := $(cflags_num) $(cflags_vec_avx512) -mbmi -mbmi2 -mlzcnt -mtune=skylake-avx512 -mprefer-vector-width=512
 cflags_source      = -DATTN_MODELS_DIR='"$(modelsdir)"' -DATTN_BUILT='"$(B)"'
+cflags_faces       = -DATTN_BUILT='"$(B)"'
 room_compute      := -O3
 
 B       := build/$(flavour)
@@ -126,6 +133,15 @@ $(B)/index: $(B)/models/index.o $(filter $(B)/lib/base/%,$(lib_o)) $(B)/lib/text
 $(B)/tiny.index: $(B)/index models/tiny/vocab.json models/tiny/merges.txt
 	$(call do,INDEX $@) $^ >$@.new && mv $@.new $@
 $(B)/lib/model/source.o: $(models) $(B)/tiny.index
+
+# The letters of pictures: parts of Debian's fonts, cut and packed.
+$(B)/cut: $(B)/fonts/cut.o $(filter $(B)/lib/base/%,$(lib_o)) $(addprefix $(B)/lib/picture/,truetype.o outline.o subset.o) $(blocks_$(flavour))
+	$(call do,LINK $@) $(link) -o $@ $(binary) $(libs)
+$(B)/sans.face $(B)/mono.face: $(B)/cut fonts/latin.txt
+$(B)/chinese.face: $(B)/cut fonts/chinese.txt
+$(B)/%.face:
+	$(call do,CUT $@) $(B)/cut $(font_$*) 0 $(filter %.txt,$^) >$@.new && mv $@.new $@
+$(B)/lib/picture/faces.o: $(addprefix $(B)/,sans.face mono.face chinese.face)
 $(B)/lib/picture/html.o: $(wildcard lib/picture/page/*)
 $(B)/lib/model/source.o $(B)/attn.pc: $(B)/directories
 
@@ -145,7 +161,7 @@ Description: run GPT-style decoders and see everything attention does
 Version: $(version)
 Cflags: -I$(includedir)
 Libs: -L$(libdir) -lattn
-Libs.private: -lxsmm -lxsmmnoblas -lutf8proc -lcjson -lpng -lpthread -lrt -ldl -lm
+Libs.private: -lxsmm -lxsmmnoblas -lutf8proc -lcjson -lpng -lz -lpthread -lrt -ldl -lm
 endef
 export pc
 $(B)/attn.pc:
@@ -159,7 +175,7 @@ $(B)/attn-cli.bash $(B)/_attn-cli $(B)/attn-cli.fish: $(B)/attn-cli
 
 # ---- running and testing -------------------------------------------------------------------
 
-to_build := gcc libc6-dev libxsmm-dev libcjson-dev libpng-dev zlib1g-dev libutf8proc-dev
+to_build := gcc libc6-dev libxsmm-dev libcjson-dev libpng-dev zlib1g-dev libutf8proc-dev fonts-dejavu-core fonts-wqy-microhei
 
 run:
 	@tests/need.sh $(to_build)
@@ -186,6 +202,8 @@ placed = $(B)/attn-cli:$(bindir)/attn-cli $(B)/libattn.a:$(libdir)/libattn.a $(B
     /usr/share/doc/libutf8proc-dev/copyright:$(docdir)/utf8proc.copyright \
     /usr/share/doc/libpng-dev/copyright:$(docdir)/libpng.copyright \
     /usr/share/doc/zlib1g-dev/copyright:$(docdir)/zlib.copyright \
+    /usr/share/doc/fonts-dejavu-core/copyright:$(docdir)/dejavu.copyright \
+    /usr/share/doc/fonts-wqy-microhei/copyright:$(docdir)/wqy-microhei.copyright \
     $(foreach m,$(models),$(m):$(datadir)/attn-cli/$(m)) \
     $(foreach r,$(wildcard data/batch/*),$(r):$(docdir)/$(r))
 links  = $(DESTDIR)$(libdir)/libattn.so.0 $(DESTDIR)$(libdir)/libattn.so
@@ -207,7 +225,7 @@ help:
 	@for f in Makefile tests/checks.mk; do sed '/^#/!Q; s/^# \{0,1\}//' $$f; done
 
 include tests/checks.mk
--include $(patsubst %.o,%.d,$(lib_o) $(cmd_o) $(test_o) $(call objects,models/*.c) $(call objects,tests/fuzz/*.c tests/attack/*.c))
+-include $(patsubst %.o,%.d,$(lib_o) $(cmd_o) $(test_o) $(call objects,models/*.c fonts/*.c) $(call objects,tests/fuzz/*.c tests/attack/*.c))
 .PHONY: all run test install uninstall clean help FORCE
 .DELETE_ON_ERROR:
 .SECONDARY:

@@ -49,6 +49,9 @@ struct attn_picture_opts {
     const char *title;                  /* in place of the model and the sentence; "": none; NULL: these */
     size_t columns;                     /* matrices beside each other; 0: as fits */
     bool numbers;                       /* in the cells */
+    /* Of png and pdf: a TrueType font that is taken where it has a character, before the built-in faces (NULL: none), and
+     * which one of a collection. */
+    const char *font; size_t font_index;
     uint64_t reserved[2];
 };
 
@@ -526,6 +529,9 @@ struct attn_explain_opts {
     size_t gaps;                        /* leave so many results out, for a worksheet; 0: none */
     uint64_t seed;                      /* of which ones */
     bool answers;                       /* give them after all, marked */
+    const char *font; size_t font_index;        /* pdf only: as in struct attn_picture_opts */
+    char *note;                         /* gets which characters could not be drawn, or "": room for ATTN_PLOT_NOTE
+                                         * bytes; NULL: nobody asks */
     uint64_t reserved[2];
 };
 /* Derives one attention weight and the context vector of its query step by step, with the numbers of a run. */

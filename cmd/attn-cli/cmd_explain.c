@@ -192,6 +192,8 @@ static const char *format_of(const char *path)
     return "text";
 }
 
+static char note[ATTN_PLOT_NOTE];       /* what attn_explain says of a PDF's letters */
+
 static struct attn_explain_opts options_of(void)
 {
     bool terminal = terminal_is(o.path);
@@ -201,7 +203,8 @@ static struct attn_explain_opts options_of(void)
         .path = o.path, .precision = (int)o.precision.n, .width = terminal_columns(terminal),
         .color = terminal_colored(terminal),
         .threads = (int)common.threads.n, .kind = attention_kind(), .gaps = (size_t)o.blank.n, .seed = dropout_seed.n,
-        .answers = o.answers};
+        .answers = o.answers, .font = picture_look(terminal).font, .font_index = picture_look(terminal).font_index,
+        .note = note};
 }
 
 /* Malloc'd, NULL: no memory. */
@@ -294,7 +297,10 @@ static int explain(struct attn_err *err)
     if (o.answers && !o.blank.given)
         return attn_fail(err, ATTN_EUSAGE, "--answers fills in a worksheet: give --blank N, and the sheet's --seed, "
                                            "too");
-    return o.article ? explain_article(err) : explain_cell(err);
+    int code = o.article ? explain_article(err) : explain_cell(err);
+    if (!code && *note)
+        say_note("%s", note);
+    return code;
 }
 
 static const char *const formats[] = {"text", "md", "html", "pdf", NULL};
@@ -411,7 +417,7 @@ const struct command explain_command = {
                   "has cut, and 'run' merges them"},
         {NULL, NULL}},
     .groups = (const struct option *const[]){model_options, text_options, encode_options, ids_options, label_options,
-                                             cross_options, options, edit_options, from_options, attention_options,
-                                             dropout_seed_options, thread_options, general_options, NULL},
+                                             cross_options, options, font_options, edit_options, from_options,
+                                             attention_options, dropout_seed_options, thread_options, general_options, NULL},
     .report = true,
 };

@@ -237,8 +237,8 @@ int output_choose_format(const char **format, const char *path, const struct com
 /* ---- pictures ---------------------------------------------------------------------------- */
 
 static struct {
-    const char *scale, *palette, *width, *title;
-    struct number cell, columns;
+    const char *scale, *palette, *width, *title, *font;
+    struct number cell, columns, font_index;
     struct real letters;
     bool hide_first, numbers;
 } look;
@@ -273,6 +273,15 @@ static void explain_letters(char help[OPTION_HELP])
                                 "with --width", ATTN_LETTERS_LEAST, ATTN_LETTERS_MOST);
 }
 
+#define FONT_ROWS \
+    {0, "font", OPT_FILE, &look.font, "FILE", "png and pdf: a TrueType font (.ttf, .ttc) whose letters are taken " \
+     "where it has them; built in are Latin, Greek, Cyrillic, mathematics, kana and the Chinese of GB 2312", \
+     .section = OF_PICTURE, .flags = OPT_COUNTS}, \
+    {0, "font-index", OPT_NUMBER, &look.font_index, "N", "png and pdf: which font of a collection (.ttc) --font " \
+     "takes, from 0 on (default: 0)", .max = 1000, .section = OF_PICTURE, .flags = OPT_COUNTS}
+
+const struct option font_options[] = {FONT_ROWS, {.name = NULL}};
+
 const struct option picture_options[] = {
     {0, "color-scale", OPT_CHOICE, &look.scale, "SCALE",
      "pictures: colours show numbers as they are (linear, the default), their logarithms (log; of magnitudes, on "
@@ -298,6 +307,7 @@ const struct option picture_options[] = {
     {0, "columns", OPT_NUMBER, &look.columns, "N",
      "figures: matrices per row (default: chosen to fit)", .min = 1, .max = 1000,
      .section = OF_PICTURE, .flags = OPT_COUNTS},
+    FONT_ROWS,
     {0, "annotate", OPT_FLAG, &look.numbers, NULL, "figures: write the numbers into the cells",
      .section = OF_PICTURE, .flags = OPT_COUNTS},
     {.name = NULL},
@@ -337,7 +347,8 @@ struct attn_picture_opts picture_look(bool terminal)
                                       .cell = (size_t)look.cell.n, .colors = colors(terminal),
                                       .width = look.width ? millimetres(look.width) : 0,
                                       .letters = look.letters.given ? look.letters.x : 0,
-                                      .title = look.title, .columns = (size_t)look.columns.n, .numbers = look.numbers};
+                                      .title = look.title, .columns = (size_t)look.columns.n, .numbers = look.numbers,
+                                      .font = look.font, .font_index = (size_t)look.font_index.n};
 }
 
 /* ---- activations ------------------------------------------------------------------------- */

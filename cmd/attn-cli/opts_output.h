@@ -55,6 +55,7 @@ bool csv_safe(void);                    /* whether text is kept from being run b
 
 /* of all pictures; of those whose columns are keys */
 extern const struct option picture_options[], key_picture_options[];
+extern const struct option font_options[];             /* of pictures, for pages that are a PDF */
 /* The options' values, for a picture on this terminal or, if `terminal` is false, in a file. */
 struct attn_picture_opts picture_look(bool terminal);
 

@@ -10,6 +10,7 @@
 
 #include "base/err.h"
 #include "base/utf8.h"
+#include "picture/lettering.h"
 #include "text/label.h"
 #include "sinks/print.h"
 
@@ -107,18 +108,23 @@ int attn_explain_check(const struct attn_explain_opts *o, struct attn_err *err)
     if (o->precision < 0 || o->precision > ATTN_PRECISION_MOST)
         return attn_fail(err, ATTN_EUSAGE, "%d digits after the point, expected 0 to %d", o->precision,
                          ATTN_PRECISION_MOST);
-    return ATTN_OK;
+    return attn_font_check(o->font, o->font_index, err);
 }
 
 int attn_explain_write(struct attn_explainer *e, const struct attn_explain_opts *o, struct attn_err *err)
 {
     struct attn_out *out;
-    struct attn_derivation_style style = {.color = o->color, .width = o->width > 0 ? o->width : 0};
+    struct attn_lacks lacks = {.n = 0};
+    struct attn_derivation_style style = {.color = o->color, .width = o->width > 0 ? o->width : 0, .font = o->font,
+                                          .font_index = o->font_index, .lacks = &lacks};
     struct attn_worksheet_opts sheet = {o->gaps, o->seed, o->answers};
     int rc = o->gaps ? attn_worksheet_make(&e->d, &sheet, err) : ATTN_OK;
     if (rc || (rc = attn_out_open(&out, o->path, err)))
         return rc;
-    return attn_out_end(out, attn_derivation_write(out, &e->d, o->format ? o->format : "text", &style, err), err);
+    rc = attn_derivation_write(out, &e->d, o->format ? o->format : "text", &style, err);
+    if (o->note)
+        attn_lacks_text(o->note, ATTN_PLOT_NOTE, &lacks, ".html or .md");
+    return attn_out_end(out, rc, err);
 }
 
 /* ---- what a head computes, in mathematical notation ------------------------------------ */

@@ -8,7 +8,6 @@
 
 #include "base/err.h"
 #include "base/size.h"
-#include "picture/font.h"
 #include "text/label.h"
 
 /* ---- the legend below the matrices of a kind: what the colours mean, and how many numbers had none ---- */
@@ -213,21 +212,12 @@ static bool has_heading(const struct attn_look *look)
     return !look->title || *look->title;
 }
 
-/* As much of a text as takes so many columns when it is drawn: letters that the font lacks take two. */
-static struct attn_label fitting(const char *text, size_t len, size_t columns)
-{
-    struct attn_label l = attn_label_line(text, len, columns);
-    for (size_t less = columns; less > 1 && attn_font_columns(l.text, l.bytes) > columns;)
-        l = attn_label_line(text, len, --less);
-    return l;
-}
-
 /* Whether all of a text is drawn in so many columns; a label has bytes for some 190 of them. */
 static bool fits(const char *text, size_t len, size_t columns)
 {
     enum { ANY = 1000 };
     struct attn_label l = attn_label_line(text, len, ANY);
-    return l.bytes + ATTN_VISIBLE < sizeof l.text && attn_font_columns(l.text, l.bytes) <= columns;
+    return l.bytes + ATTN_VISIBLE < sizeof l.text && attn_utf8_width(l.text, l.bytes) <= columns;
 }
 
 /* The next line of a title: the words that fit, or the beginning of one that is longer.  *rest: what is left. */
@@ -242,7 +232,7 @@ static struct attn_label title_line(const char **rest, size_t columns)
             break;
     }
     *rest = text + len + strspn(text + len, " ");
-    return fitting(text, len, columns);
+    return attn_label_line(text, len, columns);
 }
 
 static size_t heading_columns(const struct attn_figure *f)
@@ -309,11 +299,11 @@ static void draw_heading(const struct attn_figure *f, const struct attn_pen *pen
 {
     const struct attn_album *a = f->album;
     size_t columns = heading_columns(f);
-    struct attn_label model = fitting(a->model ? a->model : "", a->model ? strlen(a->model) : 0, columns / 2);
-    size_t left = columns - attn_font_columns(model.text, model.bytes) - 2,
+    struct attn_label model = attn_label_line(a->model ? a->model : "", a->model ? strlen(a->model) : 0, columns / 2);
+    size_t left = columns - attn_utf8_width(model.text, model.bytes) - 2,
     each = a->keys_text ? (left - strlen(looks)) / 2 : left;
-    struct attn_label sentence = fitting(a->text ? a->text : "", a->text ? a->text_len : 0, each);
-    struct attn_label other = fitting(a->keys_text ? a->keys_text : "", a->keys_text ? a->keys_len : 0, each);
+    struct attn_label sentence = attn_label_line(a->text ? a->text : "", a->text ? a->text_len : 0, each);
+    struct attn_label other = attn_label_line(a->keys_text ? a->keys_text : "", a->keys_text ? a->keys_len : 0, each);
     char text[3 * sizeof model.text + sizeof looks + 4];
     snprintf(text, sizeof text, "%s%s%s%s%s", model.text, a->model && a->text ? ": " : "", sentence.text,
              a->keys_text ? looks : "", other.text);

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/err.h"
+#include "picture/lettering.h"
 
 enum { KNOTS = 9 };                     /* evenly spaced; colours between two knots are interpolated linearly */
 
@@ -101,12 +102,15 @@ double attn_look_points(const struct attn_look *look, size_t units)
 int attn_look_make(struct attn_look *out, const struct attn_picture_opts *o, struct attn_err *err)
 {
     *out = (struct attn_look){.hide_first = o->hide_first, .cell = o->cell, .colors = o->colors, .paper = o->width,
-                              .letters = o->letters, .title = o->title, .columns = o->columns, .numbers = o->numbers};
+                              .letters = o->letters, .title = o->title, .columns = o->columns, .numbers = o->numbers,
+                              .font = o->font, .font_index = o->font_index};
     if (o->width != 0 && !(o->width >= WIDTH_LEAST && o->width <= WIDTH_MOST))
         return attn_fail(err, ATTN_EUSAGE, "a width of %g mm: expected %d to %d", o->width, WIDTH_LEAST, WIDTH_MOST);
     if (o->letters != 0 && !(o->letters >= ATTN_LETTERS_LEAST && o->letters <= ATTN_LETTERS_MOST))
         return attn_fail(err, ATTN_EUSAGE, "letters of %g points: expected %d to %d", o->letters, ATTN_LETTERS_LEAST,
                          ATTN_LETTERS_MOST);
-    int rc = find_palette(&out->palette, o->palette, err);
+    int rc = attn_font_check(o->font, o->font_index, err);
+    if (!rc)
+        rc = find_palette(&out->palette, o->palette, err);
     return rc ? rc : find_scaling(&out->scaling, o->scale, err);
 }

@@ -42,6 +42,7 @@ struct attn_look {
     const char *title;
     size_t columns;
     bool numbers;
+    const char *font; size_t font_index;
     struct attn_lacks *lacks;           /* gets what is drawn as a box for want of a letter; NULL: nobody asks */
 };
 /* A figure is laid out in units, which are the pixels of a PNG without a width.  Points of a unit on paper: labels have

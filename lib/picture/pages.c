@@ -6,21 +6,19 @@
 
 #include "base/err.h"
 #include "base/grow.h"
-#include "base/utf8.h"
-#include "picture/font.h"
-#include "picture/pdf.h"
+#include "picture/pdf_fonts.h"
 
-/* Points.  A letter of Courier is 0.6 of its size wide, and so is a column of strokes. */
+/* Points. */
 #define PAGE_WIDTH 595.28
 #define PAGE_HEIGHT 841.89
 #define MARGIN 56.7
 #define FOOT 22.0
 #define LARGEST 10.0
-#define COLUMN 0.6
+#define COLUMN ATTN_COLUMN
 #define LEADING 1.4
 
-/* the objects; each page has two, from FIRST on */
-enum { CATALOG = 1, PAGES, COURIER, BOLD, SYMBOL, INFO, FIRST };
+/* the objects; each page has two, from FIRST on; then come fonts */
+enum { CATALOG = 1, PAGES, INFO, FIRST };
 
 struct line { const char *s; size_t len, wide; double size; };
 struct pages {
@@ -28,6 +26,7 @@ struct pages {
     size_t *start, count, start_room;   /* the first line of each page */
     const char *title;
     struct attn_out *page;              /* what is drawn on the current one */
+    struct attn_pdf_fonts fonts;
 };
 
 /* ---- lines ------------------------------------------------------------------------------- */
@@ -133,58 +132,15 @@ static int paginate(struct pages *p, struct attn_err *err)
 
 /* ---- letters ------------------------------------------------------------------------------- */
 
-/* A character of Courier, in WinAnsiEncoding, or of Symbol; byte 0: neither has it. */
-struct letter { unsigned char byte; bool symbol; };
-
-static struct letter letter_of(uint32_t c)
-{
-    static const struct { uint32_t c; unsigned char byte; } symbols[] = {
-        {0x3A3, 0x53}, {0x3B5, 0x65}, {0x3C6, 0x66}, {0x2192, 0xAE}, {0x2211, 0xE5}, {0x2212, 0x2D}, {0x221A, 0xD6},
-        {0x221E, 0xA5},
-        {0x2248, 0xBB}, {0x2264, 0xA3}, {0x2265, 0xB3}};
-    if ((c >= ' ' && c <= '~') || (c >= 0xA0 && c <= 0xFF))
-        return (struct letter){(unsigned char)c, false};
-    if (c == 0x2026)
-        return (struct letter){0x85, false};
-    for (size_t i = 0; i < sizeof symbols / sizeof *symbols; i++)
-        if (symbols[i].c == c)
-            return (struct letter){symbols[i].byte, true};
-    return (struct letter){0, false};
-}
-
-/* The letter at s, with its length.  A character with marks on it is drawn, and so has none. */
-static struct letter letter_at(const char *s, size_t len, size_t *step)
-{
-    struct letter l = letter_of(attn_utf8_next(s, len, step));
-    size_t mark;
-    if (*step < len && (unsigned char)s[*step] >= 0x80 && attn_utf8_next(s + *step, len - *step, &mark) >= 0x300 &&
-        !attn_utf8_width(s + *step, mark))
-        l.byte = 0;
-    return l;
-}
-
-/* Writes or draws the beginning of s that is of one sort, and returns its length. */
+/* Writes the beginning of s up to a change of its look, and returns its length. */
 static size_t put_run(struct pages *p, const char *s, size_t len, double x, double y, double size, bool bold)
 {
-    size_t step, n = 0;
-    struct letter first = letter_at(s, len, &step), l = first;
-    struct attn_out *o = p->page;
-    if (first.byte)
-        attn_out_printf(o, "BT /%s %.2f Tf %.2f %.2f Td (", first.symbol ? "S" : bold ? "B" : "F", size, x, y);
-    do {
-        if (first.byte)
-            attn_pdf_put(o, l.byte);
-        n += step;
-    } while (!first.symbol && n < len && s[n] != '\033' &&
-             (l = letter_at(s + n, len - n, &step)).symbol == first.symbol && !l.byte == !first.byte);
-    if (first.byte) {
-        attn_out_str(o, ") Tj ET\n");
-        return n;
-    }
-    double unit = COLUMN * size / ATTN_FONT_COLUMN;
-    attn_out_printf(o, "q 1.1 w 1 J %.4f 0 0 %.4f %.2f %.2f cm\n", unit, unit, x, y);
-    attn_font_draw(s, n, attn_pdf_stroke, o);
-    attn_out_str(o, "S Q\n");
+    const double heavier = 0.045;       /* ems: what makes letters bold is a line around them */
+    const char *stop = memchr(s, '\033', len);
+    size_t n = stop && stop > s ? (size_t)(stop - s) : stop ? 1 : len;
+    struct attn_placing at = {size, 0, 0, size, x, y};
+    if (attn_faces_lay(&p->fonts.faces, s, n))
+        attn_pdf_text(&p->fonts, p->page, &at, bold ? heavier * size : 0);
     return n;
 }
 
@@ -221,13 +177,6 @@ static void put_foot(struct pages *p, size_t i)
 
 /* ---- the file -------------------------------------------------------------------------------- */
 
-static void put_font(struct attn_pdf_file *f, const char *name, bool letters)
-{
-    attn_pdf_begin(f);
-    attn_out_printf(f->to, "<</Type/Font/Subtype/Type1/BaseFont/%s%s>>\nendobj\n", name, letters ?
-                    "/Encoding/WinAnsiEncoding" : "");
-}
-
 static void put_head(struct attn_pdf_file *f, const struct pages *p)
 {
     attn_out_str(f->to, "%PDF-1.4\n%\xE2\xE3\xCF\xD3\n");
@@ -237,61 +186,84 @@ static void put_head(struct attn_pdf_file *f, const struct pages *p)
     attn_out_str(f->to, "<</Type/Pages/Kids[");
     for (size_t i = 0; i < p->count; i++)
         attn_out_printf(f->to, "%zu 0 R ", FIRST + 2 * i);
-    attn_out_printf(f->to, "]/Count %zu/MediaBox[0 0 %.2f %.2f]/Resources<</Font<</F %d 0 R/B %d 0 R/S %d 0 "
-                           "R>>>>>>\nendobj\n", p->count,
-                    PAGE_WIDTH, PAGE_HEIGHT, COURIER, BOLD, SYMBOL);
-    put_font(f, "Courier", true);
-    put_font(f, "Courier-Bold", true);
-    put_font(f, "Symbol", false);
+    attn_out_printf(f->to, "]/Count %zu/MediaBox[0 0 %.2f %.2f]/Resources<<", p->count, PAGE_WIDTH, PAGE_HEIGHT);
+    attn_pdf_fonts_name(&p->fonts, f->to, FIRST + 2 * p->count);
+    attn_out_str(f->to, ">>>>\nendobj\n");
     attn_pdf_begin(f);
     attn_out_str(f->to, "<</Producer(attn-cli)>>\nendobj\n");
 }
 
-static int put_page(struct attn_pdf_file *f, struct pages *p, size_t i, struct attn_err *err)
+/* What is drawn on page i, malloc'd. */
+static int draw_page(struct pages *p, size_t i, char **drawn, size_t *len, struct attn_err *err)
 {
-    char *drawn = NULL;
-    size_t len = 0;
     double y = PAGE_HEIGHT - MARGIN;
     int rc = attn_out_open_memory(&p->page, err);
-    for (size_t k = p->start[i]; !rc && k < p->start[i + 1]; k++) {
+    if (rc)
+        return rc;
+    for (size_t k = p->start[i]; k < p->start[i + 1]; k++) {
         y -= LEADING * p->line[k].size;
         put_line(p, p->line[k].s, p->line[k].len, y, p->line[k].size);
     }
-    if (!rc) {
-        put_foot(p, i);
-        rc = attn_out_take(p->page, &drawn, &len, err);
-    }
-    if (!rc) {
-        attn_pdf_begin(f);
-        attn_out_printf(f->to, "<</Type/Page/Parent %d 0 R/Contents %zu 0 R>>\nendobj\n", PAGES, FIRST + 2 * i + 1);
-        attn_pdf_begin(f);
-        attn_out_printf(f->to, "<</Length %zu>>stream\n", len);
-        attn_out_write(f->to, drawn, len);
-        attn_out_str(f->to, "\nendstream\nendobj\n");
-    }
-    free(drawn);
+    put_foot(p, i);
+    rc = attn_faces_failed(&p->fonts.faces, err);
+    if (!rc)
+        rc = attn_out_take(p->page, drawn, len, err);
     attn_out_close(p->page);
     p->page = NULL;
     return rc;
 }
 
-int attn_pages_write(struct attn_out *o, const char *text, size_t len, const char *title, struct attn_err *err)
+static void put_page(struct attn_pdf_file *f, size_t i, const char *drawn, size_t len)
 {
-    struct pages p = {.title = title};
+    attn_pdf_begin(f);
+    attn_out_printf(f->to, "<</Type/Page/Parent %d 0 R/Contents %zu 0 R>>\nendobj\n", PAGES, FIRST + 2 * i + 1);
+    attn_pdf_begin(f);
+    attn_out_printf(f->to, "<</Length %zu>>stream\n", len);
+    attn_out_write(f->to, drawn, len);
+    attn_out_str(f->to, "\nendstream\nendobj\n");
+}
+
+/* Pages are drawn before the file is begun, which names the fonts at its top. */
+struct drawn { char *s; size_t len; };
+
+static int put_file(struct attn_out *o, struct pages *p, struct drawn *page, struct attn_err *err)
+{
     struct attn_pdf_file f = {.to = o};
+    int rc = ATTN_OK;
+    for (size_t i = 0; i < p->count && !rc; i++)
+        rc = draw_page(p, i, &page[i].s, &page[i].len, err);
+    if (rc)
+        return rc;
+    size_t objects = FIRST + 2 * p->count + ATTN_PDF_FONT_OBJECTS * attn_pdf_fonts_used(&p->fonts);
+    f.begins = calloc(objects, sizeof *f.begins);
+    if (!f.begins)
+        return attn_no_memory(err, NULL, "for %zu pages", p->count);
+    put_head(&f, p);
+    for (size_t i = 0; i < p->count; i++)
+        put_page(&f, i, page[i].s, page[i].len);
+    rc = attn_pdf_fonts_put(&p->fonts, &f, err);
+    attn_pdf_end(&f, CATALOG, INFO);
+    free(f.begins);
+    return rc;
+}
+
+int attn_pages_write(struct attn_out *o, const char *text, size_t len, const char *title,
+                     const struct attn_faces *faces, struct attn_err *err)
+{
+    struct pages p = {.title = title, .fonts.faces = *faces};
+    struct drawn *page = NULL;
     int rc = split(&p, text, len, err);
     choose_sizes(&p);
     if (!rc)
         rc = paginate(&p, err);
-    if (!rc && !(f.begins = calloc(FIRST + 2 * p.count, sizeof *f.begins)))
+    if (!rc && !(page = calloc(p.count + 1, sizeof *page)))
         rc = attn_no_memory(err, NULL, "for %zu pages", p.count);
     if (!rc)
-        put_head(&f, &p);
-    for (size_t i = 0; i < p.count && !rc; i++)
-        rc = put_page(&f, &p, i, err);
-    if (!rc)
-        attn_pdf_end(&f, CATALOG, INFO);
-    free(f.begins);
+        rc = put_file(o, &p, page, err);
+    for (size_t i = 0; i < p.count && page; i++)
+        free(page[i].s);
+    free(page);
+    attn_pdf_fonts_free(&p.fonts);
     free(p.start);
     free(p.line);
     return rc;

@@ -3,17 +3,11 @@
 #define ATTN_PICTURE_PDF_H
 
 #include "base/out.h"
-#include "picture/font.h"
 
 /* begins: room for as many objects as there will be; their numbers are counted from 1. */
 struct attn_pdf_file { struct attn_out *to; uint64_t *begins; size_t n; };
 void attn_pdf_begin(struct attn_pdf_file *f);                           /* "5 0 obj": the next object */
 /* the table, and which objects are the catalog and the facts */
 void attn_pdf_end(struct attn_pdf_file *f, size_t root, size_t info);
-
-/* Into the page that is drawn: a character between the brackets of a string, and a stroke of a letter that no font
- * has. */
-void attn_pdf_put(struct attn_out *page, unsigned char c);
-void attn_pdf_stroke(void *page, const struct attn_stroke *s);
 
 #endif

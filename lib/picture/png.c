@@ -8,7 +8,7 @@
 #include "base/err.h"
 #include "base/num.h"
 #include "base/size.h"
-#include "picture/font.h"
+#include "picture/lettering.h"
 
 _Static_assert((int)ATTN_STEP_NAN < (int)ATTN_PAPER, "steps and shades share a byte");
 
@@ -26,6 +26,7 @@ int attn_canvas_new(struct attn_canvas *c, size_t width, size_t height, struct a
 void attn_canvas_free(struct attn_canvas *c)
 {
     free(c->pixel);
+    free(c->over);
 }
 
 struct attn_rgb attn_canvas_color(const struct attn_palette *p, uint8_t pixel)
@@ -40,7 +41,7 @@ struct attn_rgb attn_canvas_color(const struct attn_palette *p, uint8_t pixel)
     return (struct attn_rgb){grey, grey, grey};
 }
 
-/* Parts outside of the canvas are clipped, here and where text is written. */
+/* Parts outside of the canvas are clipped. */
 static void fill(void *self, const struct attn_area *a, uint8_t pixel)
 {
     struct attn_canvas *c = self;
@@ -48,61 +49,6 @@ static void fill(void *self, const struct attn_area *a, uint8_t pixel)
     size_t bottom = a->y < c->height ? a->y + smaller(a->height, c->height - a->y) : a->y;
     for (size_t row = a->y; row < bottom && right > a->x; row++)
         memset(c->pixel + row * c->width + a->x, pixel, right - a->x);
-}
-
-/* ---- writing --------------------------------------------------------------------------- */
-
-/* color NULL: on paper */
-struct writing { struct attn_canvas *c; double x, y, unit, radius; bool up; const uint8_t *color; };
-
-static double distance(double px, double py, double x0, double y0, double x1, double y1)
-{
-    double dx = x1 - x0, dy = y1 - y0, length = dx * dx + dy * dy;
-    double t = length > 0 ? ((px - x0) * dx + (py - y0) * dy) / length : 0;
-    t = fmin(fmax(t, 0), 1);
-    return hypot(px - x0 - t * dx, py - y0 - t * dy);
-}
-
-/* Ink only darkens, and never changes the cells of a matrix. */
-static void shade(struct attn_canvas *c, long x, long y, double cover)
-{
-    if (cover <= 0 || x < 0 || y < 0 || (size_t)x >= c->width || (size_t)y >= c->height)
-        return;
-    uint8_t *pixel = &c->pixel[(size_t)y * c->width + (size_t)x];
-    uint8_t dark = (uint8_t)(ATTN_PAPER + fmin(cover, 1) * (ATTN_SHADES - 1) + 0.5);
-    if (*pixel >= ATTN_PAPER && dark > *pixel)
-        *pixel = dark;
-}
-
-/* On a colour there are no shades: a pixel is of the letter if most of it is. */
-static void cover_pixel(struct attn_canvas *c, long x, long y, double cover, uint8_t color)
-{
-    if (cover >= 0.5 && x >= 0 && y >= 0 && (size_t)x < c->width && (size_t)y < c->height)
-        c->pixel[(size_t)y * c->width + (size_t)x] = color;
-}
-
-static void write_stroke(void *ctx, const struct attn_stroke *s)
-{
-    const struct writing *w = ctx;
-    double x0 = w->x + w->unit * (w->up ? -s->y0 : s->x0), y0 = w->y - w->unit * (w->up ? s->x0 : s->y0);
-    double x1 = w->x + w->unit * (w->up ? -s->y1 : s->x1), y1 = w->y - w->unit * (w->up ? s->x1 : s->y1);
-    double reach = w->radius + 0.5;
-    for (long y = lround(floor(fmin(y0, y1) - reach)); y <= lround(ceil(fmax(y0, y1) + reach)); y++)
-        for (long x = lround(floor(fmin(x0, x1) - reach)); x <= lround(ceil(fmax(x0, x1) + reach)); x++)
-            if (w->color)
-                cover_pixel(w->c, x, y, reach - distance((double)x, (double)y, x0, y0, x1, y1), *w->color);
-            else
-                shade(w->c, x, y, reach - distance((double)x, (double)y, x0, y0, x1, y1));
-}
-
-static void put_text(struct attn_canvas *c, const struct attn_lettering *w, const uint8_t *color)
-{
-    size_t len = strlen(w->s);
-    double unit = (double)w->column / ATTN_FONT_COLUMN, length = (double)(attn_font_columns(w->s, len) * w->column);
-    double back = w->anchor == ATTN_BEGINS ? 0 : w->anchor == ATTN_ENDS ? length : floor(length / 2);
-    struct writing to = {c, (double)w->x - (w->up ? 0 : back), (double)w->y + (w->up ? back : 0), unit, 0.55 * unit,
-                         w->up, color};
-    attn_font_draw(w->s, len, write_stroke, &to);
 }
 
 /* ---- a file ---------------------------------------------------------------------------- */
@@ -115,21 +61,47 @@ static void fill_colors(unsigned char colors[256 * 3], const struct attn_palette
     }
 }
 
+/* A pixel's colour with the text that covers some of it. */
+static void mix(unsigned char out[3], const unsigned char color[3], uint8_t over, const unsigned char ink[3])
+{
+    unsigned much = over & ATTN_OVER_MOST, of = ATTN_OVER_MOST;
+    for (size_t i = 0; i < 3; i++)
+        out[i] = (unsigned char)((color[i] * (of - much) + ink[i] * much + of / 2) / of);
+}
+
+/* The pixels in full colours; NULL: no memory. */
+static unsigned char *mixed(const struct attn_canvas *c, const unsigned char *colors)
+{
+    size_t n = c->width * c->height;
+    unsigned char *all = n > SIZE_MAX / 3 ? NULL : malloc(n ? 3 * n : 1);
+    for (size_t i = 0; i < n && all; i++)
+        mix(all + 3 * i, colors + 3 * (size_t)c->pixel[i], c->over[i],
+            colors + 3 * (size_t)(c->over[i] & ATTN_OVER_PAPER ? ATTN_PAPER : ATTN_INK));
+    return all;
+}
+
 int attn_png_encode(unsigned char **png, size_t *len, const struct attn_canvas *c, const struct attn_palette *palette,
                     struct attn_err *err)
 {
-    unsigned char colors[256 * 3];
+    unsigned char colors[256 * 3], *all = NULL;
     /* FAST: no filters, which help only photographs, and light compression: a third of the time for a tenth more
      * bytes. */
     png_image image = {.version = PNG_IMAGE_VERSION, .width = (png_uint_32)c->width, .height = (png_uint_32)c->height,
-                       .format = PNG_FORMAT_RGB_COLORMAP, .colormap_entries = 256, .flags = PNG_IMAGE_FLAG_FAST};
+                       .format = c->over ? PNG_FORMAT_RGB : PNG_FORMAT_RGB_COLORMAP, .colormap_entries = 256,
+                       .flags = PNG_IMAGE_FLAG_FAST};
     png_alloc_size_t size = PNG_IMAGE_PNG_SIZE_MAX(image);
+    int step = (int)c->width * (c->over ? 3 : 1);
     fill_colors(colors, palette);
     *len = 0;
     *png = malloc(size);
-    if (!*png)
+    if (!*png || (c->over && !(all = mixed(c, colors)))) {
+        free(*png);
+        *png = NULL;
         return attn_no_memory(err, NULL, "for a PNG of %zu x %zu pixels", c->width, c->height);
-    if (png_image_write_to_memory(&image, *png, &size, 0, c->pixel, (png_int_32)c->width, colors)) {
+    }
+    int made = png_image_write_to_memory(&image, *png, &size, 0, all ? all : c->pixel, step, colors);
+    free(all);
+    if (made) {
         *len = size;
         return ATTN_OK;
     }
@@ -144,7 +116,7 @@ int attn_png_encode(unsigned char **png, size_t *len, const struct attn_canvas *
 enum { SIDE_MOST = 32000 };
 
 /* A figure whose units are `scale` pixels. */
-struct enlarged { struct attn_canvas canvas; size_t scale; struct attn_lacks *lacks; };
+struct enlarged { struct attn_canvas canvas; size_t scale; struct attn_faces faces; };
 
 static void fill_enlarged(void *self, const struct attn_area *a, uint8_t color)
 {
@@ -162,16 +134,14 @@ static void put_words(void *self, const struct attn_lettering *w)
 {
     struct enlarged *e = self;
     struct attn_lettering to = enlarge(w, e->scale);
-    attn_font_note(e->lacks, w->s, strlen(w->s));
-    put_text(&e->canvas, &to, NULL);
+    attn_canvas_write(&e->canvas, &e->faces, &to, NULL);
 }
 
 static void put_words_over(void *self, const struct attn_lettering *w, uint8_t color)
 {
     struct enlarged *e = self;
     struct attn_lettering to = enlarge(w, e->scale);
-    attn_font_note(e->lacks, w->s, strlen(w->s));
-    put_text(&e->canvas, &to, &color);
+    attn_canvas_write(&e->canvas, &e->faces, &to, &color);
 }
 
 static int cells(void *self, size_t x, size_t y, size_t cell, const uint8_t *steps, size_t rows, size_t cols,
@@ -199,13 +169,15 @@ static int draw(struct enlarged *e, const struct attn_figure *f, struct attn_err
         return attn_fail(err, ATTN_EUSAGE, "a picture of %zu x %zu pixels is more than viewers open: take a smaller "
                                            "--width, or svg or pdf", e->scale * f->width, e->scale * f->height);
     int rc = attn_canvas_new(&e->canvas, e->scale * f->width, e->scale * f->height, err);
-    return rc ? rc : attn_figure_draw(f, &pen, err);
+    if (!rc)
+        rc = attn_figure_draw(f, &pen, err);
+    return rc ? rc : attn_faces_failed(&e->faces, err);
 }
 
 int attn_png_write(struct attn_out *o, const struct attn_album *a, const struct attn_look *look, struct attn_err *err)
 {
     struct attn_figure f;
-    struct enlarged e = {.scale = scale_of(look), .lacks = look->lacks};
+    struct enlarged e = {.scale = scale_of(look), .faces = attn_look_faces(look)};
     unsigned char *png = NULL;
     size_t len = 0;
     int rc = attn_figure_plan(&f, a, look, err);
@@ -216,6 +188,7 @@ int attn_png_write(struct attn_out *o, const struct attn_album *a, const struct 
     attn_out_write(o, png, len);
     free(png);
     attn_canvas_free(&e.canvas);
+    attn_faces_free(&e.faces);
     attn_figure_free(&f);
     return rc;
 }
@@ -229,7 +202,7 @@ enum {                                  /* pixels */
 enum { GRID = ATTN_PAPER + 2, RANGE = ATTN_PAPER + 4, PLAIN = ATTN_INK, ACCENT = ATTN_STEPS / 3 };      /* colours */
 
 struct axis { double low, high, tick; };
-struct plot { struct attn_canvas canvas; struct axis x, y; };
+struct plot { struct attn_canvas canvas; struct attn_faces faces; struct axis x, y; };
 
 /* ---- its axes --------------------------------------------------------------------------- */
 
@@ -298,7 +271,7 @@ static void paint(struct plot *d, size_t x, size_t y, size_t width, size_t heigh
 
 static void write_words(struct plot *d, const char *s, size_t x, size_t y, enum attn_anchor anchor)
 {
-    put_text(&d->canvas, &(struct attn_lettering){s, x, y, LETTER, anchor, false}, NULL);
+    attn_canvas_write(&d->canvas, &d->faces, &(struct attn_lettering){s, x, y, LETTER, anchor, false}, NULL);
 }
 
 static void write_number(struct plot *d, const struct axis *a, double v, size_t x, size_t y, enum attn_anchor anchor)
@@ -396,9 +369,12 @@ int attn_chart_write(struct attn_out *out, const struct attn_chart *c, struct at
     for (size_t k = 0; k < c->n; k++)
         draw_curve(&d, &c->curve[k]);
     draw_legend(&d, c);
-    rc = attn_png_encode(&png, &len, &d.canvas, attn_palette_at(0), err);
+    rc = attn_faces_failed(&d.faces, err);
+    if (!rc)
+        rc = attn_png_encode(&png, &len, &d.canvas, attn_palette_at(0), err);
     attn_out_write(out, png, len);
     free(png);
     attn_canvas_free(&d.canvas);
+    attn_faces_free(&d.faces);
     return rc;
 }

@@ -4,16 +4,24 @@
 #define ATTN_PICTURE_PNG_H
 
 #include "picture/figure.h"
+#include "picture/lettering.h"
 #include "picture/look.h"
 
-struct attn_canvas { size_t width, height; uint8_t *pixel; };       /* [height, width], row 0 at the top */
+/* [height, width], row 0 at the top.  over: where a text covers cells, how much of each pixel, and in which colour;
+ * NULL: none does. */
+struct attn_canvas { size_t width, height; uint8_t *pixel, *over; };
+enum { ATTN_OVER_MOST = 127, ATTN_OVER_PAPER = 128 };   /* all of a pixel; a flag: in the colour of paper, not ink */
 
 int attn_canvas_new(struct attn_canvas *c, size_t width, size_t height, struct attn_err *err);
 void attn_canvas_free(struct attn_canvas *c);           /* zeroed is fine */
 /* The colour of a pixel's byte. */
 struct attn_rgb attn_canvas_color(const struct attn_palette *p, uint8_t pixel);
 
-/* *png gets malloc'd bytes: 8 bits a pixel, with the palette of a canvas. */
+/* Writes in ink on paper, or in ink or paper (*color) on cells.  False: a failure is left in the faces. */
+bool attn_canvas_write(struct attn_canvas *c, struct attn_faces *f, const struct attn_lettering *w,
+                       const uint8_t *color);
+
+/* *png gets malloc'd bytes: 8 bits a pixel, with the palette of a canvas; 24 where texts cover cells. */
 int attn_png_encode(unsigned char **png, size_t *len, const struct attn_canvas *c, const struct attn_palette *palette,
                     struct attn_err *err);
 

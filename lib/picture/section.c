@@ -12,7 +12,6 @@
 #include "base/format.h"
 #include "base/size.h"
 #include "text/label.h"
-#include "picture/font.h"
 
 enum {                                  /* pixels */
     CAPTION = 18,                       /* of a panel */
@@ -66,7 +65,7 @@ struct attn_label attn_section_label(const struct attn_tokens *tokens, size_t i,
 
 static size_t letters(const struct attn_label *l)
 {
-    return attn_font_columns(l->text, strlen(l->text));
+    return attn_utf8_width(l->text, strlen(l->text));
 }
 
 /* The first of 1, 2, 5, 10, 20... that keeps labels apart. */
@@ -142,7 +141,7 @@ static size_t longest_name(const struct attn_section *s)
 {
     size_t longest = 0;
     for (const struct attn_sheet *sheet = s->first; sheet; sheet = attn_album_next_sheet(s->album, sheet))
-        longest = larger(longest, sheet->name ? attn_font_columns(sheet->name, strlen(sheet->name)) : 0);
+        longest = larger(longest, sheet->name ? attn_utf8_width(sheet->name, strlen(sheet->name)) : 0);
     return s->across * s->down > 1 ? longest * ATTN_LETTER : 0;
 }
 
@@ -254,7 +253,7 @@ static void shorten_title(struct attn_section *s, size_t width)
 {
     char text[sizeof s->title];
     size_t columns = width / ATTN_TITLE_LETTER, axes = strlen(s->first->axes);
-    if (attn_font_columns(s->title, strlen(s->title)) > columns)
+    if (attn_utf8_width(s->title, strlen(s->title)) > columns)
         s->title[strlen(s->title) - axes] = '\0';
     strcpy(text, s->title);
     struct attn_label l = attn_label_line(text, strlen(text), columns);
@@ -292,7 +291,7 @@ int attn_section_plan(struct attn_section *s, const struct attn_album *a, const 
     }
     s->width = larger(panels_width(s),
                       larger(s->indent + LEGEND_WIDTH,
-                             attn_font_columns(s->title, strlen(s->title)) * ATTN_TITLE_LETTER));
+                             attn_utf8_width(s->title, strlen(s->title)) * ATTN_TITLE_LETTER));
     s->height = ATTN_TITLE + s->top.margin + s->down * (attn_section_caption(s) + s->rows * s->cell + ATTN_BETWEEN) +
                 attn_legend_height(s);
     return ATTN_OK;

@@ -84,7 +84,7 @@ static void put_matrix(const struct svg *s, const uint8_t *steps, size_t rows, s
 
 static int put_image(const struct svg *s, const uint8_t *steps, size_t rows, size_t cols, struct attn_err *err)
 {
-    struct attn_canvas c = {cols, rows, (uint8_t *)steps};
+    struct attn_canvas c = {.width = cols, .height = rows, .pixel = (uint8_t *)steps};
     unsigned char *png;
     size_t len;
     int rc = attn_png_encode(&png, &len, &c, s->palette, err);

@@ -83,6 +83,8 @@ void attn_derive_strong(struct attn_derivation *d, size_t cells);       /* empha
 struct attn_derivation_style {
     bool color; int width;              /* text only; width 0: no limit */
     bool paper;                         /* text only: nobody copies a command, so that it may be wrapped */
+    const char *font; size_t font_index;        /* pdf only: as in struct attn_picture_opts */
+    struct attn_lacks *lacks;           /* pdf only: gets the characters that are drawn as boxes; NULL: nobody asks */
 };
 /* format: "text", "md", "html" or "pdf".  Also fails if memory ran out while the derivation was built. */
 int attn_derivation_write(struct attn_out *o, const struct attn_derivation *d, const char *format,

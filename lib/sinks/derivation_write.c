@@ -442,7 +442,8 @@ static int write_html(struct attn_out *o, const struct attn_derivation *d, const
 static int write_pdf(struct attn_out *o, const struct attn_derivation *d, const struct attn_derivation_style *style,
                      struct attn_err *err)
 {
-    (void)style;
+    struct attn_faces faces = {.columns = true, .path = style->font, .index = style->font_index,
+                               .lacks = style->lacks};
     struct attn_derivation_style paper = {.color = true, .width = ATTN_PAGES_COLUMNS, .paper = true};
     struct attn_out *all;
     char *text = NULL;
@@ -454,7 +455,7 @@ static int write_pdf(struct attn_out *o, const struct attn_derivation *d, const 
     if (!rc)
         rc = attn_out_take(all, &text, &len, err);
     if (!rc)
-        rc = attn_pages_write(o, text, len, d->title, err);
+        rc = attn_pages_write(o, text, len, d->title, &faces, err);
     free(text);
     attn_out_close(all);
     return rc;

@@ -10,7 +10,7 @@
 #include "io/dump.h"
 #include "picture/album.h"
 #include "picture/figure.h"
-#include "picture/font.h"
+#include "picture/lettering.h"
 #include "picture/look.h"
 #include "sinks/merge_words.h"
 #include "sinks/sink.h"
@@ -488,7 +488,7 @@ static void note(char *text, const struct plot *p, const struct attn_format *for
         snprintf(text, ATTN_PLOT_NOTE,
                  "%zu of %zu steps are shown, evenly spread; --frames %zu shows all", times(p), n, n);
     else if (look->lacks->n)
-        attn_font_lacks(text, ATTN_PLOT_NOTE, look->lacks);
+        attn_lacks_text(text, ATTN_PLOT_NOTE, look->lacks, ".svg or .html");
     else if (!format->methods->next)
         attn_album_low_contrast(text, &p->album, look);
 }

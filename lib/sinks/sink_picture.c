@@ -14,7 +14,7 @@
 #include "base/out.h"
 #include "model/model.h"
 #include "picture/figure.h"
-#include "picture/font.h"
+#include "picture/lettering.h"
 #include "picture/look.h"
 #include "trace/slice.h"
 
@@ -232,7 +232,7 @@ static int picture_finish(void *self, struct attn_err *err)
         rc = attn_album_link(&p->collect.album, err);
     if (!rc)
         rc = p->methods->draw(p->out, &p->collect.album, &p->look, err);
-    attn_font_lacks(p->note, sizeof p->note, &p->lacks);
+    attn_lacks_text(p->note, sizeof p->note, &p->lacks, ".svg or .html");
     if (!rc && !*p->note && !p->methods->next)
         attn_album_low_contrast(p->note, &p->collect.album, &p->look);
     return rc ? rc : attn_out_commit(p->out, err);

@@ -10,7 +10,6 @@
 
 #include "base/utf8.h"
 #include "picture/figure.h"
-#include "picture/font.h"
 #include "picture/png.h"
 #include "picture/look.h"
 #include "parsers.h"
@@ -267,7 +266,7 @@ static void no_fill(void *self, const struct attn_area *a, uint8_t color)
 
 static void record_words(void *self, const struct attn_lettering *w)
 {
-    size_t length = attn_font_columns(w->s, strlen(w->s)) * w->column, high = ATTN_FONT_CAP * w->column / ATTN_FONT_COLUMN;
+    size_t length = attn_utf8_width(w->s, strlen(w->s)) * w->column, high = 9 * w->column / 7;
     size_t back = w->anchor == ATTN_BEGINS ? 0 : w->anchor == ATTN_ENDS ? length : length / 2;
     struct attn_area flat = {w->x - back, w->y - high, length, high}, up = {w->x - high, w->y - length, high, length};
     struct recorder *r = self;
@@ -510,51 +509,6 @@ START_TEST(svg_has_the_colours_it_needs)
 }
 END_TEST
 
-/* ---- lettering ------------------------------------------------------------------------- */
-
-static void count_stroke(void *ctx, const struct attn_stroke *s)
-{
-    ck_assert(s->x0 >= -1 && s->x1 <= 15 && fmin(s->y0, s->y1) >= -ATTN_FONT_BELOW && fmax(s->y0, s->y1) <= ATTN_FONT_ACCENT + 1);
-    ++*(size_t *)ctx;
-}
-
-static size_t strokes(const char *s)
-{
-    size_t n = 0;
-    attn_font_draw(s, strlen(s), count_stroke, &n);
-    return n;
-}
-
-START_TEST(letters_have_strokes_inside_their_columns)
-{
-    size_t letters = 0;
-    for (uint32_t c = 0x21; c < 0x3000; c++) {
-        char s[5] = "";
-        if (!attn_glyph_find(c))
-            continue;
-        letters++;
-        attn_utf8_put(s, c);
-        ck_assert_uint_gt(strokes(s), 0);
-        ck_assert_uint_le(attn_font_columns(s, strlen(s)), 1);
-    }
-    ck_assert_uint_gt(letters, 250);
-    for (char c = 0x21; c < 0x7f; c++)
-        ck_assert_ptr_nonnull(attn_glyph_find((uint32_t)c));
-}
-END_TEST
-
-START_TEST(columns_of_texts)
-{
-    static const struct { const char *s; size_t columns; } texts[] = {
-        {"abc", 3}, {"", 0}, {"é", 1}, {"e\u0301", 1}, {"Ġthe", 4}, {"日本", 4}, {"ก", 2}, {"a b", 3}, {"🙂", 2}, {"Việt", 4}};
-    for (size_t i = 0; i < sizeof texts / sizeof *texts; i++)
-        ck_assert_uint_eq(attn_font_columns(texts[i].s, strlen(texts[i].s)), texts[i].columns);
-    ck_assert_uint_gt(strokes("e\u0301"), strokes("e"));        /* the accent is drawn */
-    ck_assert_uint_gt(strokes("日"), 4 + 4);                     /* a box with the code point */
-    ck_assert_uint_eq(strokes(" "), 0);
-}
-END_TEST
-
 Suite *suite_picture(void)
 {
     Suite *s = suite_create("picture");
@@ -572,8 +526,6 @@ Suite *suite_picture(void)
     tcase_add_loop_test(t, cells_of_the_file_map_back_to_numbers, 0, PALETTES);
     tcase_add_loop_test(t, svg_is_xml_with_its_text, 0, 2);
     tcase_add_test(t, svg_has_the_colours_it_needs);
-    tcase_add_test(t, letters_have_strokes_inside_their_columns);
-    tcase_add_test(t, columns_of_texts);
     suite_add_tcase(s, t);
     return s;
 }

@@ -135,10 +135,10 @@ $(B)/tiny.index: $(B)/index models/tiny/vocab.json models/tiny/merges.txt
 $(B)/lib/model/source.o: $(models) $(B)/tiny.index
 
 # The letters of pictures: parts of Debian's fonts, cut and packed.
-$(B)/cut: $(B)/fonts/cut.o $(filter $(B)/lib/base/%,$(lib_o)) $(addprefix $(B)/lib/picture/,truetype.o outline.o subset.o) $(blocks_$(flavour))
+$(B)/cut: $(B)/data/fonts/cut.o $(filter $(B)/lib/base/%,$(lib_o)) $(addprefix $(B)/lib/picture/,truetype.o outline.o subset.o) $(blocks_$(flavour))
 	$(call do,LINK $@) $(link) -o $@ $(binary) $(libs)
-$(B)/sans.face $(B)/mono.face: $(B)/cut fonts/latin.txt
-$(B)/chinese.face: $(B)/cut fonts/chinese.txt
+$(B)/sans.face $(B)/mono.face: $(B)/cut data/fonts/latin.txt
+$(B)/chinese.face: $(B)/cut data/fonts/chinese.txt
 $(B)/%.face:
 	$(call do,CUT $@) $(B)/cut $(font_$*) 0 $(filter %.txt,$^) >$@.new && mv $@.new $@
 $(B)/lib/picture/faces.o: $(addprefix $(B)/,sans.face mono.face chinese.face)
@@ -225,7 +225,7 @@ help:
 	@for f in Makefile tests/checks.mk; do sed '/^#/!Q; s/^# \{0,1\}//' $$f; done
 
 include tests/checks.mk
--include $(patsubst %.o,%.d,$(lib_o) $(cmd_o) $(test_o) $(call objects,models/*.c fonts/*.c) $(call objects,tests/fuzz/*.c tests/attack/*.c))
+-include $(patsubst %.o,%.d,$(lib_o) $(cmd_o) $(test_o) $(call objects,models/*.c data/fonts/*.c) $(call objects,tests/fuzz/*.c tests/attack/*.c))
 .PHONY: all run test install uninstall clean help FORCE
 .DELETE_ON_ERROR:
 .SECONDARY:

@@ -237,7 +237,7 @@ START_TEST(chinese_is_built_in)
 {
     struct attn_faces f = {.columns = _i};
     size_t len, step, han = 0;
-    char *list = corpus_slurp("fonts/chinese.txt", &len);
+    char *list = corpus_slurp("data/fonts/chinese.txt", &len);
     for (size_t i = 0; i < len; i += step) {
         char one[5] = "";
         uint32_t c = attn_utf8_next(list + i, len - i, &step);

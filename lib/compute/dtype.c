@@ -1,5 +1,5 @@
-/* dtype.c - the table of types, and the plain loops that decode a block: the definition that blocks_body.h follows in
- * vectors.
+/* dtype.c - the table of types, and the plain loops that decode a block: the definition that dequantise_body.h follows
+ * in vectors.
  *
  * d and m are a block's scale and minimum, q the numbers of few bits.  In blocks of 32, the low halves of 16 bytes are
  * numbers 0 to 15, the high ones 16 to 31.  In blocks of 256, groups of 16 or 32 numbers have scales of their own,

@@ -30,13 +30,12 @@ _Static_assert(WIDE * PANEL <= ATTN_BF16_WIDTH, "an item is as wide as a stream 
 
 /* gemm: many rows, which wait for arithmetic.  skinny: up to 48 rows are multiplied about as fast as weights come
  * from memory, which is fastest with many panels side by side; K blocks are shallower so that those of a whole macro
- * tile stay in the cache.  A weight stored [out, in] is read fastest one panel after the other; of one in blocks, steps that a
- * block has are decoded together.  skinny_in_place: up
- * to 12 rows read the weight in the longest possible stretches.  gemv: up to 6 rows convert or transpose a large
- * weight in registers, which no kernel does: two to six rows are 1.2 to 1.4 times as fast as by kernels, and one row
- * waits for memory alone.  In bf16, arithmetic is so fast that packing, and reading and writing sums, cost more:
- * items have more rows and take more steps at a time.  AMX is faster still, waits for panels that are not in the L1
- * cache, and packs many panels beforehand. */
+ * tile stay in the cache.  A weight stored [out, in] is read fastest one panel after the other; of one in blocks, steps
+ * that a block has are decoded together.  skinny_in_place: up to 12 rows read the weight in the longest possible
+ * stretches.  gemv: up to 6 rows convert or transpose a large weight in registers, which no kernel does: two to six
+ * rows are 1.2 to 1.4 times as fast as by kernels, and one row waits for memory alone.  In bf16, arithmetic is so fast
+ * that packing, and reading and writing sums, cost more: items have more rows and take more steps at a time.  AMX is
+ * faster still, waits for panels that are not in the L1 cache, and packs many panels beforehand. */
 static const struct attn_blocking
     gemm = {{.rows = 264, .tile = 6, .panels = 4, .depth = ATTN_K_BLOCK, .items = 2, .fine = 4, .least = 64},
         .prepacked_depth = DEEP},

@@ -5,7 +5,7 @@
 #include "base/size.h"
 #include "compute/multiply.h"
 #include "compute/bf16.h"
-#include "compute/decode.h"
+#include "compute/dequantise.h"
 #include "compute/panels.h"
 #include "compute/k_block.h"
 
@@ -300,8 +300,8 @@ static void stream_transposed(const struct attn_item_sums *o)
     const struct attn_joint_product *p = o->p;
     const struct attn_mat *w = o->it.to->w;
     const bool pairs = p->blocking->in_bf16, in_blocks = attn_dtype_in_blocks(w->type);
-    const void *row[ATTN_DECODE_ROWS];
-    const size_t side = in_blocks ? ATTN_DECODE_ROWS : ATTN_TRANSPOSE;
+    const void *row[ATTN_DEQUANTISE_ROWS];
+    const size_t side = in_blocks ? ATTN_DEQUANTISE_ROWS : ATTN_TRANSPOSE;
     const size_t bytes = attn_dtype_bytes(w->type, w->in), step = attn_dtype_bytes(w->type, w->ld);
     float *sum = o->sum;
     for (size_t j = o->it.j0 * PANEL, end = smaller(o->it.j1 * PANEL, w->out); j < end; j += side, sum += side) {
@@ -311,7 +311,7 @@ static void stream_transposed(const struct attn_item_sums *o)
         for (size_t l = 0; l < side; l++)
             row[l] = attn_mat_row(w, j + l);
         if (in_blocks)
-            attn_decode_stream(sum, o->ld, p->x, p->ldx, w->type, row, w->skip, p->cut.n, w->in, &prefetch);
+            attn_dequantise_stream(sum, o->ld, p->x, p->ldx, w->type, row, w->skip, p->cut.n, w->in, &prefetch);
         else if (pairs)
             attn_bf16_ops()->stream_transposed(sum, o->ld, p->x, p->ldx, row, w->type, p->cut.n, w->in, &prefetch);
         else

@@ -1,7 +1,7 @@
 #include "compute/k_block.h"
 
 #include "base/size.h"
-#include "compute/decode.h"
+#include "compute/dequantise.h"
 
 #include <string.h>
 
@@ -52,11 +52,11 @@ static void copy_transposed(float *to, const struct attn_mat *w, const struct at
 /* The same for one in blocks. */
 static void copy_blocks(float *to, const struct attn_mat *w, const struct attn_k_block *s)
 {
-    const void *row[ATTN_DECODE_ROWS];
-    for (size_t j = 0; j < s->cols; j += ATTN_DECODE_ROWS) {
-        for (size_t l = 0; l < ATTN_DECODE_ROWS; l++)
+    const void *row[ATTN_DEQUANTISE_ROWS];
+    for (size_t j = 0; j < s->cols; j += ATTN_DEQUANTISE_ROWS) {
+        for (size_t l = 0; l < ATTN_DEQUANTISE_ROWS; l++)
             row[l] = attn_mat_row(w, s->j + j + l);
-        attn_decode_transpose(to + j, PANEL, w->type, row, w->skip + s->k, s->K);
+        attn_dequantise_transpose(to + j, PANEL, w->type, row, w->skip + s->k, s->K);
     }
     for (size_t k = 0; k < s->K && s->cols < PANEL; k++)
         memset(to + k * PANEL + s->cols, 0, (PANEL - s->cols) * sizeof *to);

@@ -1,16 +1,16 @@
-/* decode.c - chooses the instruction set; and the functions of decode.h for any x86-64. */
-#define TABLE attn_decode_generic
-#include "compute/decode_body.h"
+/* dequantise.c - chooses the instruction set; and the functions of dequantise.h for any x86-64. */
+#define TABLE attn_dequantise_generic
+#include "compute/dequantise_body.h"
 
 #include "base/cpu.h"
 #include "base/size.h"
 
 enum { AT_ONCE = ATTN_BLOCK_MOST };
 
-static const struct attn_decode_ops *ops(void)
+static const struct attn_dequantise_ops *ops(void)
 {
-    static const struct attn_decode_ops *const by_width[] = {&attn_decode_generic, &attn_decode_avx2,
-                                                              &attn_decode_avx512};
+    static const struct attn_dequantise_ops *const by_width[] = {&attn_dequantise_generic, &attn_dequantise_avx2,
+                                                              &attn_dequantise_avx512};
     return by_width[attn_cpu_simd()];
 }
 
@@ -21,10 +21,11 @@ static bool whole_units(enum attn_dtype type, size_t first, size_t n)
 }
 
 /* Numbers of a part of a unit are copied from all of it. */
-void attn_decode_transpose(float *y, size_t ld, enum attn_dtype type, const void *const *row, size_t first, size_t n)
+void attn_dequantise_transpose(float *y, size_t ld, enum attn_dtype type, const void *const *row, size_t first,
+                               size_t n)
 {
-    enum { SIDE = ATTN_DECODE_ROWS };
-    const struct attn_decode_row *t = &ops()->of[type];
+    enum { SIDE = ATTN_DEQUANTISE_ROWS };
+    const struct attn_dequantise_row *t = &ops()->of[type];
     for (size_t k = 0, some; k < n; k += some, y += some * ld) {
         const size_t skip = (first + k) % t->unit;
         some = skip == 0 && n - k >= t->unit ? (n - k) / t->unit * t->unit : smaller(n - k, t->unit - skip);
@@ -39,18 +40,18 @@ void attn_decode_transpose(float *y, size_t ld, enum attn_dtype type, const void
     }
 }
 
-void attn_decode_stream(float *y, size_t ldy, const float *x, size_t ldx, enum attn_dtype type, const void *const *row,
-                        size_t first, size_t n, size_t K, struct attn_prefetch *prefetch)
+void attn_dequantise_stream(float *y, size_t ldy, const float *x, size_t ldx, enum attn_dtype type,
+                            const void *const *row, size_t first, size_t n, size_t K, struct attn_prefetch *prefetch)
 {
     if (n == 1 && whole_units(type, first, K)) {
         ops()->of[type].one_row(y, x, row, first, K, prefetch);
         return;
     }
-    _Alignas(LINE_BYTES) float numbers[AT_ONCE * ATTN_DECODE_ROWS];
+    _Alignas(LINE_BYTES) float numbers[AT_ONCE * ATTN_DEQUANTISE_ROWS];
     const size_t rate = prefetch_rate(prefetch, parts_of(K, AT_ONCE));
     for (size_t k = 0, some; k < K; k += some) {
         some = smaller(K - k, AT_ONCE);
-        attn_decode_transpose(numbers, ATTN_DECODE_ROWS, type, row, first + k, some);
+        attn_dequantise_transpose(numbers, ATTN_DEQUANTISE_ROWS, type, row, first + k, some);
         ops()->few_rows(y, ldy, x + k, ldx, numbers, n, some);
         prefetch_some(prefetch, rate);
     }

@@ -3,7 +3,7 @@
 #include "suites.h"
 
 #include "compute/bf16.h"
-#include "compute/decode.h"
+#include "compute/dequantise.h"
 #include "compute/gemm.h"
 #include "compute/microkernel.h"
 #include "draw.h"
@@ -14,7 +14,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { SIDE = ATTN_DECODE_ROWS };
+enum { SIDE = ATTN_DEQUANTISE_ROWS };
 
 static uint32_t seed;
 static size_t pick(size_t n) { return draw_below(&seed, n); }
@@ -34,9 +34,9 @@ static float *numbers(size_t n)
     return x;
 }
 
-static const struct attn_decode_ops *ops_of(int set)
+static const struct attn_dequantise_ops *ops_of(int set)
 {
-    static const struct attn_decode_ops *const all[] = {&attn_decode_generic, &attn_decode_avx2, &attn_decode_avx512};
+    static const struct attn_dequantise_ops *const all[] = {&attn_dequantise_generic, &attn_dequantise_avx2, &attn_dequantise_avx512};
     return all[set];
 }
 
@@ -73,7 +73,7 @@ START_TEST(rows_side_by_side)
     const enum attn_dtype type = (enum attn_dtype)(_i / 3 + ATTN_PLAIN_DTYPES);
     if (_i % 3 >= n_sets)
         return;
-    const struct attn_decode_row *t = &ops_of(_i % 3)->of[type];
+    const struct attn_dequantise_row *t = &ops_of(_i % 3)->of[type];
     seed = (uint32_t)_i + 1;
     for (int round = 0; round < 30; round++) {
         struct rows r = rows_of(type, attn_dtypes[type].values * (1 + pick(4)), round % 2);
@@ -100,7 +100,7 @@ START_TEST(one_row_of_x)
     const enum attn_dtype type = (enum attn_dtype)(_i / 3 + ATTN_PLAIN_DTYPES);
     if (_i % 3 >= n_sets)
         return;
-    const struct attn_decode_row *t = &ops_of(_i % 3)->of[type];
+    const struct attn_dequantise_row *t = &ops_of(_i % 3)->of[type];
     seed = (uint32_t)_i + 100;
     for (int round = 0; round < 10; round++) {
         struct rows r = rows_of(type, attn_dtypes[type].values * (1 + pick(4)), false);
@@ -251,10 +251,10 @@ START_TEST(mixed_types)
 }
 END_TEST
 
-Suite *suite_decode(void)
+Suite *suite_dequantise(void)
 {
     enum { TYPES = ATTN_DTYPES - ATTN_PLAIN_DTYPES };
-    Suite *s = suite_create("decode");
+    Suite *s = suite_create("dequantise");
     TCase *tc = tcase_create("core");
     tcase_add_checked_fixture(tc, find_sets, NULL);
     tcase_set_timeout(tc, 120);

@@ -1,21 +1,21 @@
-/* decode.h - 32 rows of numbers in blocks (dtype.h), decoded side by side.
+/* dequantise.h - 32 rows of numbers in blocks (dtype.h), decoded side by side.
  *
- * Each lane of two vectors has one row.  The words of the rows are transposed as they are stored, four bytes of each row
- * at a time; shifts, masks and conversions then make four numbers or more of each word, and scales are vectors, too:
- * one number of each row.  So the cost of transposing is that of the bytes, not of the floats, and one row of x is
+ * Each lane of two vectors has one row.  The words of the rows are transposed as they are stored, four bytes of each
+ * row at a time; shifts, masks and conversions then make four numbers or more of each word, and scales are vectors,
+ * too: one number of each row.  So the cost of transposing is that of the bytes, not of the floats, and one row of x is
  * multiplied while weights are decoded in registers.  Products of more rows read what was decoded from a buffer in the
  * cache; it is never a whole weight.  The numbers have the bits of the plain loops of dtype.c, and are summed up in the
  * order of gemm.h.
  *
- * Compiled three times from decode_body.h, as vec.h's functions are. */
-#ifndef ATTN_COMPUTE_DECODE_H
-#define ATTN_COMPUTE_DECODE_H
+ * Compiled three times from dequantise_body.h, as vec.h's functions are. */
+#ifndef ATTN_COMPUTE_DEQUANTISE_H
+#define ATTN_COMPUTE_DEQUANTISE_H
 
 #include "compute/vec.h"
 
-enum { ATTN_DECODE_ROWS = 32 };
+enum { ATTN_DEQUANTISE_ROWS = 32 };
 
-struct attn_decode_row {
+struct attn_dequantise_row {
     size_t unit;                        /* numbers that are decoded at a time; a block has one unit or two */
     /* y[n, 32], rows ld floats apart: y[k * ld + l] is number first + k of row l, to whose blocks row[l] points.  first
      * and n are multiples of the unit. */
@@ -25,18 +25,19 @@ struct attn_decode_row {
                     struct attn_prefetch *prefetch);
 };
 
-struct attn_decode_ops {
-    struct attn_decode_row of[ATTN_DTYPES];             /* of types in blocks */
+struct attn_dequantise_ops {
+    struct attn_dequantise_row of[ATTN_DTYPES];             /* of types in blocks */
     /* y[n, 32] += x[n, K] w[K, 32] for at most ATTN_STREAM rows. */
     void (*few_rows)(float *y, size_t ldy, const float *x, size_t ldx, const float *w, size_t n, size_t K);
 };
-extern const struct attn_decode_ops attn_decode_avx512, attn_decode_avx2, attn_decode_generic;
+extern const struct attn_dequantise_ops attn_dequantise_avx512, attn_dequantise_avx2, attn_dequantise_generic;
 
 /* The same as the functions above by the instruction set in use, for any `first` and n. */
-void attn_decode_transpose(float *y, size_t ld, enum attn_dtype type, const void *const *row, size_t first, size_t n);
+void attn_dequantise_transpose(float *y, size_t ld, enum attn_dtype type, const void *const *row, size_t first,
+                               size_t n);
 /* y[n, 32] += x[n, K] times K numbers of the rows from number `first` on, n at most ATTN_STREAM, while `prefetch`
  * is fetched. */
-void attn_decode_stream(float *y, size_t ldy, const float *x, size_t ldx, enum attn_dtype type, const void *const *row,
-                        size_t first, size_t n, size_t K, struct attn_prefetch *prefetch);
+void attn_dequantise_stream(float *y, size_t ldy, const float *x, size_t ldx, enum attn_dtype type,
+                            const void *const *row, size_t first, size_t n, size_t K, struct attn_prefetch *prefetch);
 
 #endif

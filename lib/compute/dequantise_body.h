@@ -139,7 +139,7 @@ UNIT(q8_0)
 
 UNIT(q2_k)
 {
-    v32 s[4], q[GROUP], last[4];
+    v32 s[4], q[GROUP], last[4] = {0};
     words_at(s, row, at);
     eight_words(q, row, at + 16 + 32 * half);
     words_at(last, row, at + 68);
@@ -154,7 +154,7 @@ UNIT(q2_k)
 
 UNIT(q3_k)
 {
-    v32 h[GROUP], q[GROUP], a[4], last[4], scale[2];
+    v32 h[GROUP], q[GROUP], a[4], last[4] = {0}, scale[2];
     eight_words(h, row, at);
     eight_words(q, row, at + 32 + 32 * half);
     words_at(a, row, at + 92);          /* a begins with the second word */
@@ -226,7 +226,7 @@ UNIT(q5_k)
 
 UNIT(q6_k)
 {
-    v32 q[2 * GROUP], h[GROUP], s[4], last[4];
+    v32 q[2 * GROUP], h[GROUP], s[4], last[4] = {0};
     eight_words(q, row, at + 64 * half);
     eight_words(q + GROUP, row, at + 64 * half + 32);
     eight_words(h, row, at + 128 + 32 * half);

@@ -35,7 +35,7 @@ static inline void stored(float *p, v32 x)
 static inline __attribute__((always_inline)) void words_at(v32 out[4], const void *const *row, size_t byte)
 {
     UNROLL for (size_t g = 0; g < 2; g++) {
-        v16 part[4], words[4];
+        v16 part[4] = {0}, words[4];
         UNROLL for (size_t l = 0; l < 4; l++)
             part[l] = fourths(row + g * LANES, l, byte);
         transpose4(words, part);
@@ -49,7 +49,7 @@ static inline __attribute__((always_inline)) void eight_words(v32 *out, const vo
 {
 #if defined(__AVX512F__)
     UNROLL for (size_t g = 0; g < 2; g++) {
-        v16 part[8], near[4], far[4];           /* rows l and l + 4; words 0 to 3 and 4 to 7 in turns */
+        v16 part[8] = {0}, near[4], far[4];           /* rows l and l + 4; words 0 to 3 and 4 to 7 in turns */
         UNROLL for (size_t l = 0; l < 8; l++) {
             const char *const *two = (const char *const *)row + g * LANES + l / 4 * 8 + l % 4;
             const __m256 x = _mm256_loadu_ps((const void *)(two[0] + byte));

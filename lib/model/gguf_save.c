@@ -62,9 +62,9 @@ static int add_part(struct saving *s, const struct attn_slot *slot, enum attn_dt
     struct made *made = attn_grow(s->made, &s->made_room, s->n + 1, sizeof *made);
     s->made = made ? made : s->made;
     struct attn_st_tensor *t = i == ATTN_STRINGS_NONE ? NULL : attn_grow(s->tensor, &s->room, i + 1, sizeof *t);
+    s->tensor = t ? t : s->tensor;
     if (!made || !t)
         return no_memory(err);
-    s->tensor = t;
     made[s->n++] = (struct made){*slot, i};
     const char *type = type_for(s, stored);
     if (i == n)

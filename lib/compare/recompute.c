@@ -157,7 +157,8 @@ static void finish_queries(struct remaking *r, size_t t)
 {
     const struct attn_weights *all = &r->c->model->w;
     int rope = all->rotary ? all->block[r->c->layer].rope : -1;
-    bool normed = r->norm && r->how->slip != ATTN_SLIP_LEFT_OUT, late = all->late_norms != (r->how->slip == ATTN_SLIP_LATE);
+    bool normed = r->norm && r->how->slip != ATTN_SLIP_LEFT_OUT;
+    bool late = all->late_norms != (r->how->slip == ATTN_SLIP_LATE);
     if (normed && !late)
         normalise(r->y, r->w->out, r->norm, r->c, r->how);
     if (rope >= 0)

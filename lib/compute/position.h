@@ -1,5 +1,5 @@
-/* position.h - what positions do to a model without learned ones: they rotate queries and keys, add to scores, or to the
- * embedding. */
+/* position.h - what positions do to a model without learned ones: they rotate queries and keys, add to scores, or to
+ * the embedding. */
 #ifndef ATTN_COMPUTE_POSITION_H
 #define ATTN_COMPUTE_POSITION_H
 

@@ -113,8 +113,8 @@ static struct attn_rows before_heads(struct attn_work *t, size_t layer, const st
     return draw;
 }
 
-/* From the gradients by queries, keys and values, not turned any more where norms come before that, to dy, that by what attention reads, and to
- * those by their weights; `more`: dy has something already. */
+/* From the gradients by queries, keys and values, turned only where a norm follows that, to dy, that by what attention
+ * reads, and to those by their weights; `more`: dy has something already. */
 static void by_heads(struct attn_work *t, size_t layer, const struct attn_rows *dy, const struct attn_rows *dq,
                      const struct attn_rows *dk, const struct attn_rows *dv, bool more)
 {

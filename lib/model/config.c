@@ -289,8 +289,8 @@ static int find_section(struct attn_key_reader *r, const struct attn_family *f, 
 {
     const cJSON *section = f->section ? attn_tree_member(*root, f->section) : *root;
     if (!section)
-        return attn_fail(r->err, ATTN_EFORMAT, "%s: there is no \"%s\", expected an object with the keys of the model of "
-                                               "texts", r->name, f->section);
+        return attn_fail(r->err, ATTN_EFORMAT, "%s: there is no \"%s\", expected an object with the keys of the model "
+                                               "of texts", r->name, f->section);
     if (!cJSON_IsObject(section))
         return attn_key_unexpected(r, f->section, section, "an object");
     *root = section;

@@ -144,8 +144,8 @@ static const struct attn_family falcon_two_norms = {
 
 /* ---- MPT: ALiBi, no biases ----------------------------------------------------------------
  *
- * Hugging Face's library counts ALiBi's positions from the last token back, so that a score depends on the length of the
- * text: it differs from that here by a number for each head and text, and patterns do not.  "expansion_ratio",
+ * Hugging Face's library counts ALiBi's positions from the last token back, so that a score depends on the length of
+ * the text: it differs from that here by a number for each head and text, and patterns do not.  "expansion_ratio",
  * "logit_scale" and "learned_pos_emb" are not read there. */
 
 static const struct attn_key mpt_keys[] = {

@@ -15,7 +15,7 @@
 
 #include "model/family.h"
 
-enum { ATTN_SLOT_NAME_MAX = 112 };       /* enough for the longest prefix, block, number and path */
+enum { ATTN_SLOT_NAME_MAX = 112 };      /* enough for the longest prefix, block, number and path */
 
 /* One part of the model and its tensor, which other parts may share, or one of its tensors.  A weight comes right
  * before its bias. */

@@ -73,8 +73,8 @@ static bool ends_in(const char *name, const char *ending)
 static int quantized(const struct attn_shard *in, const struct attn_st_tensor *t, const char *name,
                      struct attn_err *err)
 {
-    return attn_fail(err, ATTN_EFORMAT, "%s: tensor '%s' (%s) is of weights that are quantised by %s, which is not read: "
-                                        INSTEAD, in->path, t->name, t->dtype, name);
+    return attn_fail(err, ATTN_EFORMAT, "%s: tensor '%s' (%s) is of weights that are quantised by %s, which is not "
+                                        "read: " INSTEAD, in->path, t->name, t->dtype, name);
 }
 
 int attn_quantized_tensors(const struct attn_shards *s, struct attn_err *err)

@@ -48,8 +48,8 @@ static struct attn_kind kind_of(const struct way *w)
 enum alibi { NO_ALIBI, LATE, EARLY };           /* added to scores; to dots, in bfloat16 */
 static const struct own { const char *name; size_t window; double cap; enum alibi alibi; } owns[] = {
     {"neo-h", 5, 0, NO_ALIBI}, {"gemma2-a", 0, 4, NO_ALIBI}, {"gemma3-a", 5, 0, NO_ALIBI}, {"starcoder2-a", 8, 0, NO_ALIBI},
-    {"olmo3-a", 6, 0, NO_ALIBI},
-    {"bloom-a", 0, 0, LATE}, {"mpt-a", 0, 0, LATE}, {"falcon-alibi-a", 0, 0, EARLY}, {NULL, 0, 0, NO_ALIBI}};
+    {"bloom-a", 0, 0, LATE}, {"falcon-alibi-a", 0, 0, EARLY}, {"mpt-a", 0, 0, LATE}, {"olmo3-a", 6, 0, NO_ALIBI},
+    {NULL, 0, 0, NO_ALIBI}};
 
 static const struct own *own_of(const char *name)
 {

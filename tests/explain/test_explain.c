@@ -196,6 +196,8 @@ static const struct cell { const char *model; size_t layer, head, query, key, dh
     {GOLDEN "opt-post-a", 1, 2, 5, 3, 8, false}, {GOLDEN "smollm3-a", 1, 3, 6, 1, 8, false}, {GOLDEN "granite-a", 1, 2, 6, 4, 8, true},
     {GOLDEN "bloom-a", 1, 3, 6, 2, 8, false}, {GOLDEN "falcon-new-a", 1, 3, 6, 5, 8, true},
     {GOLDEN "falcon-alibi-a", 1, 1, 6, 3, 8, false}, {GOLDEN "starcoder2-a", 1, 2, 5, 5, 8, true}, {GOLDEN "llama-yarn-a", 1, 3, 6, 1, 8, true},
+    {GOLDEN "hunyuan-a", 1, 3, 6, 1, 12, true}, {GOLDEN "nanochat-a", 1, 2, 5, 3, 8, true}, {GOLDEN "olmo-a", 1, 2, 6, 4, 8, true},
+    {GOLDEN "cohere-a", 1, 3, 6, 2, 8, true}, {GOLDEN "mpt-a", 1, 2, 6, 3, 8, false}, {GOLDEN "xglm-a", 1, 1, 5, 2, 8, false},
     {"models/life-4-heads", 0, 2, 1, 4, 2, false}, {"models/journey-multi-head", 0, 2, 1, 3, 1, false}};
 enum { CELLS = sizeof cells / sizeof *cells };
 #define IDS "--ids 1,4,2,5,3,0,1"

@@ -45,10 +45,10 @@ enum { INSTEAD = sizeof instead / sizeof *instead };
 /* Models of other types, and weights that are quantised though config.json does not say so. */
 static const struct { const char *make, *says; } others[] = {
     {"cp " LLAMA "/*.* $D/m; sed -i 's/\"llama\"/\"llamoid\"/' $D/m/config.json",
-     "m/config.json: \"model_type\" is \"llamoid\", which is not read; nearest is \"llama\", with "},
-    {"cp " M "/*.* $D/m; sed -i 's/\"gpt2\"/\"biogpt2\"/' $D/m/config.json", "which is not read; nearest is \"gpt2\", with "},
+     "m/config.json: \"model_type\" is \"llamoid\", which is not read; nearest is \"llama\": it has 13 of its 15 keys and 12 of its 12 kinds of tensors"},
+    {"cp " M "/*.* $D/m; sed -i 's/\"gpt2\"/\"biogpt2\"/' $D/m/config.json", "which is not read; nearest is \"gpt2\": it has "},
     {"cp tests/golden/checkpoints/cohere-a/*.* $D/m; sed -i 's/\"cohere\"/\"coherent\"/' $D/m/config.json",
-     "which is not read; nearest is \"cohere\", with "},
+     "which is not read; nearest is \"cohere\": it has "},
     {"cp tests/golden/checkpoints/cohere-a/*.json $D/m; sed -i 's/\"cohere\"/\"coherent\"/' $D/m/config.json",
      "\"model_type\" is \"coherent\", expected \"attn-decoder\", \"gpt2\", "},
     {RENAMED("0.self_attn.v_proj.weight", "0.self_attn.v_proj.weigh7"), "m/model.safetensors: tensor 'model.layers.0.self_attn.v_proj.weight' is missing"},

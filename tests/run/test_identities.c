@@ -332,13 +332,14 @@ static void check_cells(const struct agree *a, int T)
 
 /* The shares of the embeddings make the whole difference, but for the error of the midpoint rule: with 64 steps that was below
  * 3e-4 (1 + |difference|) in each of 1000 models of the older families, and 1.2e-3 in one of OLMo 3's; four times as many make it
- * a sixteenth.  Each corner of a ReLU, or of a clamp, that a step crosses adds one of its own: more steps. */
+ * a sixteenth.  Each corner of a ReLU, or of a clamp, which has two, that a step crosses adds one of its own: more steps. */
 static void check_path(const struct agree *a, int T)
 {
     struct subject s = begin(a, T < 6 ? T : 6, NULL, false);
     struct attn_metric *m = asked_metric(&s.a, printed("logit(%d)", agree_pick((int)s.info.V)), s.ids, s.T, s.ids);
-    bool corners = !strcmp(a->config->mlp, "relu") || a->config->clip > 0;
-    struct attn_patch *p = patch(&s, "embed", "pos", corners ? "ig:1024" : "ig:256", m);
+    bool corners = !strcmp(a->config->mlp, "relu");
+    const char *method = a->config->clip > 0 ? "ig:4096" : corners ? "ig:1024" : "ig:256";
+    struct attn_patch *p = patch(&s, "embed", "pos", method, m);
     struct attn_patch_result r;
     double sum = 0;
     attn_patch_get(p, &r);

@@ -538,8 +538,8 @@ static void json_types(const struct attn_contrasted *c)
         struct of_type t = sum_type(c, i);
         if (!t.n)
             continue;
-        printf("%s{\"dtype_a\": \"%s\", \"dtype_b\": \"%s\", \"weights\": %zu, \"relative\": ", before, t.type[0], t.type[1],
-               t.n);
+        printf("%s{\"dtype_a\": \"%s\", \"dtype_b\": \"%s\", \"weights\": %zu, \"relative\": ", before, t.type[0],
+               t.type[1], t.n);
         json_real(stdout, relative(t.squares, t.squares_b));
         fputs(", \"worst\": ", stdout);
         json_text(stdout, t.worst);

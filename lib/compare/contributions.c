@@ -30,13 +30,15 @@ static struct sums sums_of(const struct attn_pair *p, const struct attn_pair *la
 static double root(double squares, double squares_b) { return squares_b > 0 ? sqrt(squares / squares_b) : 0; }
 
 /* The pair of an activation that has the shape of the last stream. */
-static bool same_shape(const struct attn_diff *d, int act, int layer, const struct attn_pair *last, struct attn_pair *out)
+static bool same_shape(const struct attn_diff *d, int act, int layer, const struct attn_pair *last,
+                       struct attn_pair *out)
 {
     return attn_diff_pair(d, act, layer, out) && out->H == 1 && out->T == last->T && out->n == last->n;
 }
 
 /* What a branch adds is told apart from its output only where the two differ. */
-static bool branch(const struct attn_diff *d, int added, int out, int layer, const struct attn_pair *last, struct attn_pair *p)
+static bool branch(const struct attn_diff *d, int added, int out, int layer, const struct attn_pair *last,
+                   struct attn_pair *p)
 {
     return same_shape(d, attn_diff_has(d, added, layer) ? added : out, layer, last, p);
 }
@@ -46,7 +48,7 @@ static void add_part(struct attn_diff_added *x, const char *part, int layer, con
 {
     struct attn_pair stream;
     struct sums s = sums_of(p, last);
-    int after = !*part || part[0] == 'e' ? ATTN_ACT_RESID_PRE : part[0] == 'm' ? ATTN_ACT_RESID_POST : ATTN_ACT_RESID_MID;
+    int after = part[0] == 'e' ? ATTN_ACT_RESID_PRE : part[0] == 'm' ? ATTN_ACT_RESID_POST : ATTN_ACT_RESID_MID;
     *x = (struct attn_diff_added){.part = part, .layer = layer, .error = root(s.squares, s.squares_b),
                                   .share = s.along / whole, .stream = (double)NAN};
     if (same_shape(d, after, layer < 0 ? 0 : layer, last, &stream)) {

@@ -14,9 +14,9 @@
 
 #include "io/tensors.h"
 
-enum attn_gguf_kind { ATTN_GGUF_U8, ATTN_GGUF_I8, ATTN_GGUF_U16, ATTN_GGUF_I16, ATTN_GGUF_U32, ATTN_GGUF_I32, ATTN_GGUF_F32,
-                      ATTN_GGUF_BOOL, ATTN_GGUF_STRING, ATTN_GGUF_ARRAY, ATTN_GGUF_U64, ATTN_GGUF_I64, ATTN_GGUF_F64,
-                      ATTN_GGUF_KINDS };
+enum attn_gguf_kind { ATTN_GGUF_U8, ATTN_GGUF_I8, ATTN_GGUF_U16, ATTN_GGUF_I16, ATTN_GGUF_U32, ATTN_GGUF_I32,
+                      ATTN_GGUF_F32, ATTN_GGUF_BOOL, ATTN_GGUF_STRING, ATTN_GGUF_ARRAY, ATTN_GGUF_U64,
+                      ATTN_GGUF_I64, ATTN_GGUF_F64, ATTN_GGUF_KINDS };
 
 /* Of an array: its values one after the other; else one value. */
 struct attn_gguf_value {

@@ -1,9 +1,9 @@
 /* gguf_config.c - the config.json of a GGUF model, made of its metadata.
  *
  * Sizes, epsilons and rotation are spelled alike in all architectures; a row of the table says what the keys are called
- * in the family's config.json, and what is particular.  What the converter lost is what its models have: see `constant`.
- * What a tensor shows better than a key is taken from the tensor: the width of the mlp, which of some is written
- * wrongly, the size of the vocabulary, and which biases there are. */
+ * in the family's config.json, and what is particular.  What the converter lost is what its models have: see
+ * `constant`.  What a tensor shows better than a key is taken from the tensor: the width of the mlp, which of some is
+ * written wrongly, the size of the vocabulary, and which biases there are. */
 #include "model/gguf_model.h"
 
 #include <math.h>
@@ -77,7 +77,10 @@ static int need_number(const struct attn_gguf_model *m, const char *key, double 
     return ATTN_OK;
 }
 
-static bool has(const struct attn_gguf_model *m, const char *tensor) { return attn_gguf_model_tensor(m, tensor) != NULL; }
+static bool has(const struct attn_gguf_model *m, const char *tensor)
+{
+    return attn_gguf_model_tensor(m, tensor) != NULL;
+}
 
 /* Copies a number to a key of config.json, where it is there. */
 static int copy_number(struct attn_out *out, const struct attn_gguf_model *m, const char *key, const char *name,
@@ -488,7 +491,8 @@ static int put_sizes(struct attn_out *out, const struct attn_gguf_model *m, stru
     size_t layers, context, width, heads, kv, head, value, mlp, vocabulary, ignored;
     double eps;
     int rc;
-    if ((rc = need_size(m, "block_count", 0, &layers, err)) || (rc = need_size(m, "context_length", 0, &context, err)) ||
+    if ((rc = need_size(m, "block_count", 0, &layers, err)) ||
+        (rc = need_size(m, "context_length", 0, &context, err)) ||
         (rc = need_size(m, "embedding_length", 0, &width, err)) ||
         (rc = need_size(m, "attention.head_count", 0, &heads, err)) ||
         (rc = need_size(m, "attention.head_count_kv", heads, &kv, err)) || (rc = head_size(m, &head, err)) ||
@@ -500,8 +504,8 @@ static int put_sizes(struct attn_out *out, const struct attn_gguf_model *m, stru
         (rc = need_size(m, "vocab_size", vocabulary, &ignored, err)))
         return rc;
     if (value != head)
-        return attn_fail(err, ATTN_EFORMAT, "%s: heads have keys of width %zu and values of width %zu, expected the same",
-                         m->meta->name, head, value);
+        return attn_fail(err, ATTN_EFORMAT, "%s: heads have keys of width %zu and values of width %zu, expected the "
+                                            "same", m->meta->name, head, value);
     if (ignored != vocabulary)
         return attn_fail(err, ATTN_EFORMAT, "%s: key '%s.vocab_size' is %zu, but tensor 'token_embd.weight' has %zu "
                                             "rows", m->meta->name, m->arch->name, ignored, vocabulary);

@@ -13,7 +13,8 @@ static const char *const paths[ATTN_PARTS] = {
     [ATTN_PART_UNEMBED] = "output"};
 
 /* What divides the speeds of rotation is part of the configuration here. */
-static const char *const buffers[] = {"rope_freqs.weight", "rope_factors_long.weight", "rope_factors_short.weight", NULL};
+static const char *const buffers[] = {"rope_freqs.weight", "rope_factors_long.weight", "rope_factors_short.weight",
+                                      NULL};
 
 static bool is_norm(int p)
 {

@@ -15,7 +15,8 @@ static void put_text(struct attn_out *out, struct attn_str_view s, bool *cut)
     attn_out_json(out, s.s, (size_t)shown);
 }
 
-static void put_value(struct attn_out *out, const struct attn_gguf_value *v, size_t i, const unsigned char **at, bool *cut)
+static void put_value(struct attn_out *out, const struct attn_gguf_value *v, size_t i, const unsigned char **at,
+                      bool *cut)
 {
     uint64_t whole = 0;
     double real = 0;

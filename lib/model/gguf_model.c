@@ -46,8 +46,8 @@ static int read_sizes(const struct attn_gguf_model *m, const struct attn_gguf_va
         return wrong_kind(m, v, "a whole number", err);
     for (size_t i = 1; i < v->n; i++)
         if (!attn_gguf_whole(v, i, &x) || x != first)
-            return attn_fail(err, ATTN_EFORMAT, "%s: key '%s' differs from layer to layer (%ju in layer 0, %ju in layer "
-                                                "%zu), expected one value for all: such models are not read here",
+            return attn_fail(err, ATTN_EFORMAT, "%s: key '%s' differs from layer to layer (%ju in layer 0, %ju in "
+                                                "layer %zu), expected one value for all: such models are not read here",
                              m->meta->name, v->key, (uintmax_t)first, (uintmax_t)x, i);
     if (first > INT32_MAX)
         return attn_fail(err, ATTN_EFORMAT, "%s: key '%s' is %ju, expected at most %d", m->meta->name, v->key,
@@ -140,8 +140,8 @@ static int open_parts(struct attn_gguf_model *m, const char *path, size_t count,
     const char *slash = strrchr(path, '/'), *tail = shard_of(slash ? slash + 1 : path, &i, &n);
     int rc = ATTN_OK;
     if (!tail || n != count)
-        return attn_fail(err, ATTN_EFORMAT, "%s: is one of %zu files, expected them to be called NAME-00001-of-%05zu.gguf "
-                                            "and so on", path, count, count);
+        return attn_fail(err, ATTN_EFORMAT, "%s: is one of %zu files, expected them to be called "
+                                            "NAME-00001-of-%05zu.gguf and so on", path, count, count);
     m->part = calloc(count, sizeof *m->part);
     for (; m->part && m->n < count && !rc; m->n++) {
         struct attn_gguf_part *p = &m->part[m->n];

@@ -5,8 +5,10 @@
 #include "model/gguf_pre.h"
 
 /* Of JSON: each backslash of a pattern is two there, and four here. */
-#define BYTES(regex) "{\"type\": \"ByteLevel\", \"add_prefix_space\": false, \"trim_offsets\": true, \"use_regex\": " regex "}"
-#define SPLIT(pattern) "{\"type\": \"Split\", \"pattern\": {\"Regex\": \"" pattern "\"}, \"behavior\": \"Isolated\", \"invert\": false}"
+#define BYTES(regex) \
+    "{\"type\": \"ByteLevel\", \"add_prefix_space\": false, \"trim_offsets\": true, \"use_regex\": " regex "}"
+#define SPLIT(pattern) \
+    "{\"type\": \"Split\", \"pattern\": {\"Regex\": \"" pattern "\"}, \"behavior\": \"Isolated\", \"invert\": false}"
 #define SEQUENCE(steps) "{\"type\": \"Sequence\", \"pretokenizers\": [" steps "]}"
 #define BY(pattern) SEQUENCE(SPLIT(pattern) ", " BYTES("false"))
 
@@ -21,11 +23,13 @@
 #define GPT2 SHORT "| ?\\\\p{L}+| ?\\\\p{N}+| ?[^\\\\s\\\\p{L}\\\\p{N}]+|\\\\s+(?!\\\\S)|\\\\s+"
 #define LLAMA3 "(?i:" SHORT ")|" LEAD "\\\\p{L}+|\\\\p{N}{1,3}|" OTHERS
 #define QWEN2 "(?i:" SHORT ")|" LEAD "\\\\p{L}+|\\\\p{N}|" OTHERS
-#define QWEN35 "(?i:" SHORT ")|" LEAD "[\\\\p{L}\\\\p{M}]+|\\\\p{N}| ?[^\\\\s\\\\p{L}\\\\p{M}\\\\p{N}]+[\\\\r\\\\n]*" BLANKS
+#define QWEN35 \
+    "(?i:" SHORT ")|" LEAD "[\\\\p{L}\\\\p{M}]+|\\\\p{N}| ?[^\\\\s\\\\p{L}\\\\p{M}\\\\p{N}]+[\\\\r\\\\n]*" BLANKS
 #define GPT4O LEAD HEADS "*" TAILS "+(?i:" SHORT ")?|" LEAD HEADS "+" TAILS "*(?i:" SHORT ")?|\\\\p{N}{1,3}|" WITH_SLASH
 #define TEKKEN LEAD HEADS "*" TAILS "+|" LEAD HEADS "+" TAILS "*|\\\\p{N}|" WITH_SLASH
 #define BLOOM " ?[^(\\\\s|[.,!?\\u2026\\u3002\\uff0c\\u3001\\u0964\\u06d4\\u060c])]+"
-#define DEEPSEEK3 "[!\\\"#$%&'()*+,\\\\-./:;<=>?@\\\\[\\\\\\\\\\\\]^_`{|}~][A-Za-z]+|[^\\r\\n\\\\p{L}\\\\p{P}\\\\p{S}]?" \
+#define DEEPSEEK3 \
+    "[!\\\"#$%&'()*+,\\\\-./:;<=>?@\\\\[\\\\\\\\\\\\]^_`{|}~][A-Za-z]+|[^\\r\\n\\\\p{L}\\\\p{P}\\\\p{S}]?" \
     "[\\\\p{L}\\\\p{M}]+| ?[\\\\p{P}\\\\p{S}]+[\\r\\n]*|\\\\s*[\\r\\n]+|\\\\s+(?!\\\\S)|\\\\s+"
 #define THREE_DIGITS SPLIT("[0-9][0-9][0-9]")
 

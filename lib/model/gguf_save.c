@@ -24,8 +24,8 @@ struct saving {
     struct attn_config config;          /* as the directory's config.json says */
     struct attn_strings names;          /* of the tensors */
     struct attn_st_tensor *tensor; size_t room;                     /* [names.n] */
-    struct made { struct attn_slot slot; size_t tensor; } *made; size_t n, made_room;       /* parts, in the order of the
-                                                                                             * forward pass */
+    struct made { struct attn_slot slot; size_t tensor; } *made; size_t n, made_room;       /* parts, in the order of
+                                                                                             * the forward pass */
 };
 
 static int no_memory(struct attn_err *err)

@@ -42,7 +42,8 @@ static int take_list(const struct attn_gguf_model *m, const char *key, enum attn
     const struct attn_gguf_value *v = *out = value_of(m, key);
     if (v && (!v->array || v->kind != kind))
         return attn_fail(err, ATTN_EFORMAT, "%s: key '%s' is %s, expected an array of %s", m->meta->name, v->key,
-                         attn_gguf_kind_name(v), kind == ATTN_GGUF_STRING ? "string" : kind == ATTN_GGUF_F32 ? "f32" : "i32");
+                         attn_gguf_kind_name(v), kind == ATTN_GGUF_STRING ? "string" :
+                         kind == ATTN_GGUF_F32 ? "f32" : "i32");
     if (v && n && v->n != n)
         return attn_fail(err, ATTN_EFORMAT, "%s: key '%s' has %zu values, expected %zu, one for each token",
                          m->meta->name, v->key, v->n, n);
@@ -86,8 +87,8 @@ static int take_id(const struct tokens *t, const char *key, size_t *id, bool *th
     if (!*there)
         return ATTN_OK;
     if (v->array || !attn_gguf_whole(v, 0, &x) || x >= t->text->n)
-        return attn_fail(err, ATTN_EFORMAT, "%s: key '%s' is no token's id, expected 0 to %zu", t->m->meta->name, v->key,
-                         t->text->n - 1);
+        return attn_fail(err, ATTN_EFORMAT, "%s: key '%s' is no token's id, expected 0 to %zu", t->m->meta->name,
+                         v->key, t->text->n - 1);
     *id = (size_t)x;
     return ATTN_OK;
 }
@@ -218,8 +219,10 @@ int attn_gguf_tokenizer_config(struct attn_out *out, const struct attn_gguf_mode
     int rc = take_tokens(&t, m, err);
     if (rc || (rc = take_ends(&e, &t, err)))
         return rc;
-    attn_out_printf(out, "{\n  \"tokenizer_class\": \"PreTrainedTokenizerFast\",\n  \"clean_up_tokenization_spaces\": false"
-                         ",\n  \"add_bos_token\": %s,\n  \"add_eos_token\": %s", truth(e.add_bos), truth(e.add_eos));
+    attn_out_printf(out, "{\n  \"tokenizer_class\": \"PreTrainedTokenizerFast\",\n"
+                         "  \"clean_up_tokenization_spaces\": false,\n"
+                         "  \"add_bos_token\": %s,\n  \"add_eos_token\": %s",
+                    truth(e.add_bos), truth(e.add_eos));
     if (e.has_bos)
         put_token(out, "bos_token", &t, e.bos);
     if (e.has_eos)
@@ -507,9 +510,9 @@ static void put_piece_steps(struct attn_out *out, bool space)
                              "\"prepend\": \"\u2581\"}, %s]}", spaces);
     else
         attn_out_printf(out, ",\n  \"normalizer\": %s", spaces);
-    attn_out_printf(out, ",\n  \"pre_tokenizer\": null,\n  \"decoder\": {\"type\": \"Sequence\", \"decoders\": [{\"type\": "
-                         "\"Replace\", \"pattern\": {\"String\": \"\u2581\"}, \"content\": \" \"}, {\"type\": "
-                         "\"ByteFallback\"}, {\"type\": \"Fuse\"}%s]}",
+    attn_out_printf(out, ",\n  \"pre_tokenizer\": null,\n  \"decoder\": {\"type\": \"Sequence\", \"decoders\": [{"
+                         "\"type\": \"Replace\", \"pattern\": {\"String\": \"\u2581\"}, \"content\": \" \"}, "
+                         "{\"type\": \"ByteFallback\"}, {\"type\": \"Fuse\"}%s]}",
                     space ? ", {\"type\": \"Strip\", \"content\": \" \", \"start\": 1, \"stop\": 0}" : "");
 }
 
@@ -520,8 +523,9 @@ static int put_steps(struct attn_out *out, const struct tokens *t, struct attn_e
     if (t->pieces)
         put_piece_steps(out, space);
     else
-        attn_out_printf(out, ",\n  \"normalizer\": null,\n  \"pre_tokenizer\": %s,\n  \"decoder\": {\"type\": \"ByteLevel\", "
-                             "\"add_prefix_space\": true, \"trim_offsets\": true, \"use_regex\": true}", t->pre->steps);
+        attn_out_printf(out, ",\n  \"normalizer\": null,\n  \"pre_tokenizer\": %s,\n"
+                             "  \"decoder\": {\"type\": \"ByteLevel\", \"add_prefix_space\": true, \"trim_offsets\": true, "
+                             "\"use_regex\": true}", t->pre->steps);
     return rc;
 }
 
@@ -532,7 +536,8 @@ int attn_gguf_tokenizer_json(struct attn_out *out, const struct attn_gguf_model 
     int rc = take_tokens(&t, m, err);
     if (rc || (rc = take_ends(&e, &t, err)))
         return rc;
-    attn_out_str(out, "{\n  \"version\": \"1.0\",\n  \"truncation\": null,\n  \"padding\": null,\n  \"added_tokens\": [");
+    attn_out_str(out, "{\n  \"version\": \"1.0\",\n  \"truncation\": null,\n  \"padding\": null,\n"
+                      "  \"added_tokens\": [");
     put_added(out, &t);
     attn_out_char(out, ']');
     rc = put_steps(out, &t, err);

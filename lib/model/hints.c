@@ -21,8 +21,8 @@ int attn_hint_file(const struct attn_map *m, const char *path, struct attn_err *
                                             "install' and 'git lfs pull' in that directory, or download the file "
                                             "itself", path);
     if (begins(m, "GGUF"))
-        return attn_fail(err, ATTN_EFORMAT, "%s: is a GGUF file under another name: call it NAME.gguf and give its path "
-                                            "as the model", path);
+        return attn_fail(err, ATTN_EFORMAT, "%s: is a GGUF file under another name: call it NAME.gguf and give its "
+                                            "path as the model", path);
     return ATTN_OK;
 }
 

@@ -81,8 +81,9 @@ static int in_order(const void *a, const void *b)
     return x_size != y_size ? (x_size > y_size ? -1 : 1) : strcmp(x->name, y->name);
 }
 
-static int write_each(struct attn_out *out, const struct attn_st_tensor *t, const struct attn_st_tensor **order, size_t n,
-                      const struct attn_save_maker *by, const struct attn_save_opts *o, struct attn_err *err)
+static int write_each(struct attn_out *out, const struct attn_st_tensor *t, const struct attn_st_tensor **order,
+                      size_t n, const struct attn_save_maker *by, const struct attn_save_opts *o,
+                      struct attn_err *err)
 {
     uint64_t done = 0, all = 0;
     int rc = ATTN_OK;

@@ -272,7 +272,8 @@ static int refuse_file(const char *path, struct attn_err *err)
     attn_map_close(&map);
     bool words = attn_ends_with(path, ".json") && !attn_ends_with(path, "config.json");
     return rc ? rc
-         : attn_fail(err, ATTN_EIO, "%s: is a file, expected the directory of a model, which has a config.json, or a GGUF file%s", path,
+         : attn_fail(err, ATTN_EIO, "%s: is a file, expected the directory of a model, which has a config.json, or "
+                                        "a GGUF file%s", path,
                      words ? "; of a vocabulary, 'init -o DIR --vocab FILE' makes one" : "");
 }
 

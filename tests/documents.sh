@@ -43,6 +43,9 @@ prepare()
     cp sentences.txt paragraph.txt
     attn-cli init -o ./gpt2 --family gpt2 --n-layer 6 --n-head 2 --d-model 16 --vocab-size 4096 --n-ctx 256 2>/dev/null
     cp "$root"/models/tiny/{vocab.json,merges.txt} gpt2
+    cp "$root/tests/golden/gguf/llama-spm-q8_0/model.gguf" .
+    cp model.gguf model-Q4_K_M.gguf
+    attn-cli convert -q -m ./model.gguf -o ./original --type f32
     cp -r "$root/models/stacked" model
     cp -r model port
     sed -i s/gelu_new/gelu/ port/config.json

@@ -176,6 +176,21 @@ static void print_place(const struct attn_contrasted *c, const struct attn_contr
     }
 }
 
+/* Whether numbers share scales in blocks: every type but those of single numbers. */
+static bool in_blocks(const char *dtype)
+{
+    static const char *const single[] = {"F32", "F16", "BF16", "F64"};
+    for (size_t i = 0; i < sizeof single / sizeof *single; i++)
+        if (!strcmp(dtype, single[i]))
+            return false;
+    return dtype[0] == 'Q' || !strncmp(dtype, "IQ", 2);
+}
+
+static bool quantised(const struct attn_contrast_weight *w)
+{
+    return w->squares_b > 0 && (in_blocks(w->dtype[0]) || in_blocks(w->dtype[1]));
+}
+
 /* The root mean square of a - b, as a part of that of b. */
 static double relative(double squares, double squares_b)
 {
@@ -195,8 +210,8 @@ static void print_numbers(const struct attn_contrasted *c, const struct attn_con
     if (isnan(w->max_abs))
         puts(", compared as bytes");
     else
-        printf(" by %.3g: A %.9g, B %.9g%s", w->max_abs, w->a, w->b, w->squares_b > 0 ? "" : "\n");
-    if (w->squares_b > 0)
+        printf(" by %.3g: A %.9g, B %.9g%s", w->max_abs, w->a, w->b, quantised(w) ? "" : "\n");
+    if (quantised(w))
         printf("; error %.3g %% in the root mean square\n", 100 * relative(w->squares, w->squares_b));
 }
 
@@ -272,7 +287,7 @@ static void print_types(const struct attn_contrasted *c)
     const char *before = "  error by type, root mean square of A - B over that of B:\n";
     for (size_t i = 0; i < c->weight_rows; i++) {
         struct of_type t = sum_type(c, i);
-        if (!t.n || !strcmp(t.type[0], t.type[1]))
+        if (!t.n || !quantised(&c->weight[i]))
             continue;
         printf("%s    %-6s in A, %-4s in B  %.3g %% in %zu weight%s", before, t.type[0], t.type[1],
                100 * relative(t.squares, t.squares_b), t.n, t.n == 1 ? "" : "s");
@@ -284,16 +299,6 @@ static void print_types(const struct attn_contrasted *c)
         putchar('\n');
         before = "";
     }
-}
-
-/* Whether numbers share scales in blocks: every type but those of single numbers. */
-static bool in_blocks(const char *dtype)
-{
-    static const char *const single[] = {"F32", "F16", "BF16", "F64"};
-    for (size_t i = 0; i < sizeof single / sizeof *single; i++)
-        if (!strcmp(dtype, single[i]))
-            return false;
-    return dtype[0] == 'Q' || !strncmp(dtype, "IQ", 2);
 }
 
 const char *diff_quantised(char buf[DIFF_QUANTISED], const struct attn_contrasted *c)

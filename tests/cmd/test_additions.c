@@ -39,7 +39,7 @@ static const struct place format[] = {
 static const struct place family[] = {
     {"lib/model/family.c", 1, "the list of families"},
     {"lib/model/family_*.c", 1, "its row, beside its relatives"},
-    {"lib/model/gguf_*.c", 2, "what llama.cpp calls it and its tokenizer"},
+    {"lib/model/gguf_*.c", 2, "its row, where llama.cpp has it, and how its tokenizer there splits words"},
     {"lib/text/pretoken.[ch]", 2, "how its tokenizer splits words"},
     {"cmd/attn-cli/families.c", 1, "its row: the config.json that init writes"},
     {"lib/text/tokenizer_merges.c", 1, "whose tokenizer has the class of that name"},

@@ -1,4 +1,4 @@
-/* contributions.c - what does each part of the model add to the difference of the last stream?
+/* shares.c - what does each part of the model add to the difference of the last stream?
  *
  * The stream after the last block is the sum of the embedding and of what each branch adds, on both sides.  So the
  * difference of the streams is the sum of the parts' differences, and a part's share is what its own has in the

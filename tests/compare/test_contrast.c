@@ -102,7 +102,7 @@ START_TEST(test_one_number)
     write_model("models/life", t, n);
     expect("$A diff models/life $D/b", 1, "the models differ: 1 of 4 weights\n");
     expect("$A diff models/life $D/b", 1, printed("\nweights: 3 of 4 are the same\n  blocks.0.attn.q.weight  [3, 2]  1 of 6 numbers differs\n"
-           "    at [1, 1] by %.3g: A %.9g, B 0.5; error ", fabs((double)was - 0.5), (double)was));
+           "    at [1, 1] by %.3g: A %.9g, B 0.5\n", fabs((double)was - 0.5), (double)was));
     expect("ends 1 $A diff models/life $D/b --format json | jq -c '.models.weights[] | select(.status != \"same\") | [.name, .differing, .count, "
            ".at, .b]'", 0, "[\"blocks.0.attn.q.weight\",1,6,[1,1],0.5]\n");
     expect("$A diff models/life $D/b --atol 10", 0, "nothing differs: 4 weights");

@@ -36,9 +36,10 @@ enum {
 
 /* How matrices are drawn; all zero is the default. */
 struct attn_picture_opts {
-    const char *palette;                /* viridis (NULL), magma, cividis, gray, balance; light: blues, ink */
-    const char *scale;                  /* of colours: "linear" (NULL), "log", "row": each row is divided by its largest
-                                         * number */
+    const char *palette;                /* viridis, magma, cividis, gray, balance; light: blues, ink; NULL: of figures
+                                         * blues, or balance where numbers have both signs; elsewhere viridis */
+    const char *scale;                  /* of colours: "linear", "sqrt", "log", "row": each row is divided by its
+                                         * largest number; NULL: sqrt for patterns of many tokens, else linear */
     bool hide_first;                    /* leave column 0 blank and out of the colour scale; other weights stay as they
                                          * are */
     size_t cell;                        /* width of a number's cell in pixels, on a terminal in columns; 0: what fits */
@@ -52,6 +53,10 @@ struct attn_picture_opts {
     /* Of png and pdf: a TrueType font that is taken where it has a character, before the built-in faces (NULL: none), and
      * which one of a collection. */
     const char *font; size_t font_index;
+    const char *figure;                 /* "heatmap" (NULL), "grid": small panels without labels; "lines" from word to
+                                         * word; "words": the sentence, shaded */
+    const char *query;                  /* of lines and words: the token that looks, its index or its text; NULL: of lines
+                                         * all, of words the last */
     uint64_t reserved[2];
 };
 

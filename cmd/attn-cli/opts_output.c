@@ -237,13 +237,13 @@ int output_choose_format(const char **format, const char *path, const struct com
 /* ---- pictures ---------------------------------------------------------------------------- */
 
 static struct {
-    const char *scale, *palette, *width, *title, *font;
+    const char *scale, *palette, *width, *title, *font, *figure, *query;
     struct number cell, columns, font_index;
     struct real letters;
     bool hide_first, numbers;
 } look;
 
-static const char *const scales[] = {"linear", "log", "row", NULL};
+static const char *const scales[] = {"linear", "sqrt", "log", "row", NULL};
 static const char *const palettes[] = {"viridis", "magma", "cividis", "gray", "balance", "blues", "ink", NULL};
 
 /* "85mm", "8.5cm", "3.35in", "240pt" in millimetres; a number alone is one of millimetres.  0: it is none. */
@@ -282,14 +282,22 @@ static void explain_letters(char help[OPTION_HELP])
 
 const struct option font_options[] = {FONT_ROWS, {.name = NULL}};
 
+static const char *const figures[] = {"heatmap", "grid", "lines", "words", NULL};
+
 const struct option picture_options[] = {
+    {0, "figure", OPT_CHOICE, &look.figure, "KIND", "figures (png, svg, pdf): heatmap (the default); grid, all matrices as "
+     "small panels without labels, a layer a row; lines, from each word to those it looks at, a colour a head; words, the "
+     "sentence shaded by what one word looks at",
+     .choices = figures, .section = OF_PICTURE, .flags = OPT_COUNTS},
     {0, "color-scale", OPT_CHOICE, &look.scale, "SCALE",
-     "pictures: colours show numbers as they are (linear, the default), their logarithms (log; of magnitudes, on "
-     "either side of 0, where some are negative), or each row divided by its largest number (row)",
+     "pictures: colours show numbers as they are (linear), their square roots (sqrt), their logarithms (log; of "
+     "magnitudes, on either side of 0, where some are negative), or each row divided by its largest number (row) "
+     "(default: sqrt for patterns of more than 24 tokens, else linear)",
      .choices = scales, .section = OF_PICTURE, .flags = OPT_COUNTS | OPT_USUAL},
     {0, "palette", OPT_CHOICE, &look.palette, "NAME",
-     "pictures: viridis (the default), magma, cividis or gray, from dark "
-     "to light; blues or ink, from white to dark, for paper; balance, blue below 0 and orange above",
+     "pictures: viridis, magma, cividis or gray, from dark to light; blues or ink, from light to dark, for paper; "
+     "balance, blue below 0 and orange above (default: in figures blues, or balance where numbers have both signs; "
+     "elsewhere viridis)",
      .choices = palettes,
      .section = OF_PICTURE, .flags = OPT_COUNTS},
     {0, "cell", OPT_NUMBER, &look.cell, "N", "pictures: size of each number, in pixels or terminal columns (default: "
@@ -314,6 +322,8 @@ const struct option picture_options[] = {
 };
 
 const struct option key_picture_options[] = {
+    {0, "query", OPT_TEXT, &look.query, "TOKEN", "figures of lines and words: only what this token looks at: its index, "
+     "counted from 0, or its text (default: of lines all, of words the last)", .section = OF_PICTURE, .flags = OPT_COUNTS},
     {0, "hide-first", OPT_FLAG, &look.hide_first, NULL,
      "pictures: leave out the first key, where attention often gathers; "
      "nothing is renormalised", .section = OF_PICTURE, .flags = OPT_COUNTS},
@@ -348,7 +358,8 @@ struct attn_picture_opts picture_look(bool terminal)
                                       .width = look.width ? millimetres(look.width) : 0,
                                       .letters = look.letters.given ? look.letters.x : 0,
                                       .title = look.title, .columns = (size_t)look.columns.n, .numbers = look.numbers,
-                                      .font = look.font, .font_index = (size_t)look.font_index.n};
+                                      .font = look.font, .font_index = (size_t)look.font_index.n,
+                                      .figure = look.figure, .query = look.query};
 }
 
 /* ---- activations ------------------------------------------------------------------------- */

@@ -51,9 +51,11 @@ static void legend_draw(const struct attn_section *s, size_t x, size_t y, const 
     y += ATTN_LEGEND_THICK + ATTN_LEGEND_TICK + ATTN_LINE;
     for (size_t i = 0; attn_legend_line(&s->scale, i, text, &step); i++) {
         size_t indent = step < 0 ? 0 : SWATCH + 6, columns = s->legend - (step < 0 ? 0 : ATTN_LEGEND_INDENT);
-        struct attn_area swatch = {x, y + 3, SWATCH, SWATCH};
-        if (step >= 0)
+        struct attn_area swatch = {x + 1, y + 4, SWATCH - 2, SWATCH - 2};
+        if (step >= 0) {                /* on a border: it may be as white as paper */
+            pen->fill(pen->self, &(struct attn_area){x, y + 3, SWATCH, SWATCH}, ATTN_PAPER + 4);
             pen->fill(pen->self, &swatch, (uint8_t)step);
+        }
         for (char *line = text, *rest; line; line = rest, y += ATTN_LINE) {
             rest = attn_legend_piece(line, columns);
             struct attn_lettering w = {line, x + indent, y + ATTN_LINE - 4, ATTN_LETTER, ATTN_BEGINS, false};
@@ -144,18 +146,69 @@ static void draw_words(const struct attn_section *s, const struct attn_sheet *sh
     }
 }
 
+static bool is_hidden(const struct attn_sheet *sheet, const uint8_t *steps, size_t r, size_t c)
+{
+    return steps[r * sheet->cols + c] == ATTN_STEP_BLANK;
+}
+
+/* Draws the border between what is seen and what the mask hides, which may have nearly the same colour as 0. */
+static void draw_edges(const struct attn_section *s, const struct attn_sheet *sheet, size_t x, size_t y,
+                       const struct attn_pen *pen, const uint8_t *steps)
+{
+    for (size_t r = 0; r < sheet->rows; r++) {
+        for (size_t c = 1; c < sheet->cols; c++)
+            if (is_hidden(sheet, steps, r, c) != is_hidden(sheet, steps, r, c - 1))
+                pen->fill(pen->self, &(struct attn_area){x + c * s->wide, y + r * s->cell, 1, s->cell}, FRAME);
+        for (size_t c = 0, n; r && c < sheet->cols; c += n) {
+            bool border = is_hidden(sheet, steps, r, c) != is_hidden(sheet, steps, r - 1, c);
+            for (n = 1; c + n < sheet->cols && border == (is_hidden(sheet, steps, r, c + n) !=
+                                                         is_hidden(sheet, steps, r - 1, c + n)); n++)
+                ;
+            if (border)
+                pen->fill(pen->self, &(struct attn_area){x + c * s->wide, y + r * s->cell, n * s->wide, 1}, FRAME);
+        }
+    }
+}
+
 /* Draws matrix i of a sheet as a panel at x, y. */
 static int draw_panel(const struct attn_section *s, const struct attn_sheet *sheet, size_t i, size_t x, size_t y,
                       const struct attn_pen *pen, uint8_t *steps, struct attn_err *err)
 {
     for (size_t r = 0; r < sheet->rows; r++)
         attn_scale_row(&s->scale, steps + r * sheet->cols, sheet, i * sheet->rows + r);
-    draw_frame(x, y, sheet->cols * s->wide, sheet->rows * s->cell, pen);
+    struct attn_area area = {x, y, s->panel ? s->panel : sheet->cols * s->wide,
+                             s->panel ? s->panel : sheet->rows * s->cell};
+    draw_frame(x, y, area.width, area.height, pen);
     if (sheet->words || s->numbers) {
         draw_words(s, sheet, i, x, y, pen, steps);
         return ATTN_OK;
     }
-    return pen->cells(pen->self, x, y, s->cell, steps, sheet->rows, sheet->cols, err);
+    int rc = pen->cells(pen->self, &area, steps, sheet->rows, sheet->cols, err);
+    if (s->panel == 0 && (s->scale.triangle || s->scale.hides))
+        draw_edges(s, sheet, x, y, pen, steps);
+    return rc;
+}
+
+/* Of a grid: a layer's name beside its row, a head's above its column; or above each panel the shortest name. */
+static void draw_grid_names(const struct attn_section *s, const struct attn_sheet *sheet, size_t i, size_t nth,
+                            size_t x, size_t y, const struct attn_pen *pen)
+{
+    char text[64];
+    size_t room = s->panel / ATTN_LETTER;
+    if (s->table && nth % s->across == 0) {
+        snprintf(text, sizeof text, "L%d", sheet->layer);
+        pen->write(pen->self, &(struct attn_lettering){text, x - ATTN_APART, y + s->panel / 2 + BELOW_CENTER,
+                                                       ATTN_LETTER, ATTN_ENDS, false});
+    }
+    if (s->table && nth >= s->across)
+        return;
+    if (s->table && sheet->heads && sheet->heads[i] != ATTN_NO_HEAD)
+        snprintf(text, sizeof text, room < 3 ? "%zu" : "H%zu", sheet->heads[i]);
+    else
+        attn_sheet_call(text, sheet, i, ATTN_BREVITIES - 2);
+    struct attn_label l = attn_label_line(text, strlen(text), larger(room, 1));
+    pen->write(pen->self, &(struct attn_lettering){l.text, x + s->panel / 2, y - ATTN_APART / 2 - 1, ATTN_LETTER,
+                                                   ATTN_MIDDLE, false});
 }
 
 static int draw_at(const struct attn_section *s, const struct attn_sheet *sheet, size_t i, size_t nth, size_t x,
@@ -163,7 +216,11 @@ static int draw_at(const struct attn_section *s, const struct attn_sheet *sheet,
 {
     size_t column = nth % s->across, row = nth / s->across, caption = attn_section_caption(s);
     size_t px = x + s->left.margin + column * attn_section_pitch(s);
-    size_t py = y + ATTN_TITLE + s->top.margin + caption + row * (caption + s->rows * s->cell + ATTN_BETWEEN);
+    size_t py = y + ATTN_TITLE + s->top.margin + caption + row * (caption + attn_section_down(s));
+    if (s->panel) {
+        draw_grid_names(s, sheet, i, nth, px, py, pen);
+        return draw_panel(s, sheet, i, px, py, pen, steps, err);
+    }
     if (caption)
         draw_caption(s, sheet, i, px, py - (row ? 0 : s->top.margin) - ATTN_APART, pen);
     if (column == 0)
@@ -179,8 +236,14 @@ static int draw_section(const struct attn_section *s, size_t x, size_t y, const 
     size_t row = 0, nth = 0;
     int rc = ATTN_OK;
     struct attn_lettering title = {s->title, x, y + TITLE_LINE, ATTN_TITLE_LETTER, ATTN_BEGINS, false};
+    pen->use(pen->self, s->palette);
     pen->write(pen->self, &title);
-    for (const struct attn_sheet *sheet = s->first; sheet && !rc; sheet = attn_album_next_sheet(s->album, sheet)) {
+    if (s->figure == ATTN_FIGURE_LINES)
+        return attn_lines_draw(s, x, y, pen, steps, err);
+    if (s->figure == ATTN_FIGURE_WORDS)
+        attn_words_draw(s, x, y, pen, steps);
+    for (const struct attn_sheet *sheet = s->first; sheet && !rc && s->figure != ATTN_FIGURE_WORDS;
+         sheet = attn_album_next_sheet(s->album, sheet)) {
         for (size_t i = 0; i < sheet->n && !rc; i++)
             rc = draw_at(s, sheet, i, nth++, x, y, pen, steps, err);
         row++;
@@ -269,6 +332,8 @@ int attn_figure_plan(struct attn_figure *f, const struct attn_album *a, const st
         f->width = larger(f->width, s->width);
         f->height += s->height + margin;
         f->largest = larger(f->largest, s->rows * s->cols);
+        if (s->palette != f->palette[0])
+            f->palette[f->palette[0] ? 1 : 0] = s->palette;
     }
     f->width = limit ? limit : f->width + 2 * margin;
     size_t more = further_lines(f);

@@ -71,6 +71,7 @@ enum {
 };
 
 struct attn_area { size_t x, y, width, height; };
+struct attn_stroke { double x0, y0, x1, y1, width; };
 
 enum attn_anchor { ATTN_BEGINS, ATTN_MIDDLE, ATTN_ENDS };           /* which part of the text is at its position */
 struct attn_lettering {
@@ -85,11 +86,14 @@ struct attn_pen {
     void *self;
     void (*fill)(void *self, const struct attn_area *a, uint8_t color);
     void (*write)(void *self, const struct attn_lettering *w);
-    /* Draws a matrix, each number as a square of `cell` pixels.  Returns 0 or the code left in err. */
-    int (*cells)(void *self, size_t x, size_t y, size_t cell, const uint8_t *steps, size_t rows, size_t cols,
+    /* Draws a matrix over an area, each number as a part of it.  Returns 0 or the code left in err. */
+    int (*cells)(void *self, const struct attn_area *a, const uint8_t *steps, size_t rows, size_t cols,
                  struct attn_err *err);
     /* Writes on the colours of cells, in ink or in paper; for albums with words. */
     void (*write_over)(void *self, const struct attn_lettering *w, uint8_t color);
+    /* The steps that follow are those of a palette, one of the figure's. */
+    void (*use)(void *self, const struct attn_palette *p);
+    void (*line)(void *self, const struct attn_stroke *s, uint8_t color);
 };
 
 /* ---- the page ---- */
@@ -98,6 +102,7 @@ struct attn_figure {
     const struct attn_album *album;
     struct attn_section *section; size_t n;             /* section.h */
     const char *title;                  /* "": none; NULL: the model and the sentence */
+    const struct attn_palette *palette[2];      /* of the sections; the second NULL: one for all */
     size_t largest;                     /* numbers of the largest matrix */
     size_t width, height, margin, top;  /* pixels; top: above the first section */
 };

@@ -12,7 +12,7 @@ struct attn_palette { const char *name; bool diverges; uint32_t knots[KNOTS], na
 
 /* viridis and magma follow the well-known colour maps, whose lightness rises evenly, so that equal steps look equal,
  * also to the colour-blind and in print.  balance is light in the middle, blue below and orange above.  blues
- * and ink begin with white, for paper. */
+ * and ink begin with white or nearly, for paper; what blues and balance hide is white. */
 static const struct attn_palette palettes[] = {
     {"viridis", false, {0x440154, 0x472D7B, 0x3B528B, 0x2C728E, 0x21908C, 0x27AD81, 0x5DC863, 0xAADC32, 0xFDE725},
      0xFF5A4F, 0xECECEC},
@@ -22,12 +22,12 @@ static const struct attn_palette palettes[] = {
      0xE0457B, 0xECECEC},
     {"gray", false, {0x000000, 0x202020, 0x404040, 0x606060, 0x808080, 0x9F9F9F, 0xBFBFBF, 0xDFDFDF, 0xFFFFFF},
      0xFF5A4F, 0xCFE4F7},
-    {"blues", false, {0xFFFFFF, 0xDFEAF6, 0xBFD6EC, 0x9ABFE0, 0x72A5D2, 0x4B8AC2, 0x2A6CAC, 0x124C8C, 0x08285A},
-     0xD9480F, 0xF0E9DC},
+    {"blues", false, {0xF8FAFD, 0xD9E6F4, 0xBFD6EC, 0x9ABFE0, 0x72A5D2, 0x4B8AC2, 0x2A6CAC, 0x124C8C, 0x08285A},
+     0xD9480F, 0xFFFFFF},
     {"ink", false, {0xFFFFFF, 0xDFDFDF, 0xBFBFBF, 0x9F9F9F, 0x808080, 0x606060, 0x404040, 0x202020, 0x000000},
      0xD9480F, 0xCFE4F7},
-    {"balance", true, {0x0B3C6F, 0x2268A5, 0x5B9BCB, 0xABCDE4, 0xF7F7F5, 0xF5CDA4, 0xE5964B, 0xBE5F12, 0x7F3207},
-     0x18A05E, 0xD8D8DE},
+    {"balance", true, {0x0B3C6F, 0x2268A5, 0x5B9BCB, 0xABCDE4, 0xF4F4F1, 0xF5CDA4, 0xE5964B, 0xBE5F12, 0x7F3207},
+     0x18A05E, 0xFFFFFF},
 };
 enum { PALETTES = sizeof palettes / sizeof palettes[0] };
 
@@ -41,8 +41,21 @@ static uint8_t between(uint8_t a, uint8_t b, double t)
     return (uint8_t)(a + t * (b - a) + 0.5);
 }
 
+/* The colours of lines, one for each head, as others draw them, too. */
+static const struct attn_palette heads = {
+    "heads", false, {0x1F77B4, 0xFF7F0E, 0x2CA02C, 0xD62728, 0x9467BD, 0x8C564B, 0xE377C2, 0x17BECF}, 0xFFFFFF, 0xFFFFFF};
+
+static struct attn_rgb head_color(unsigned step)
+{
+    const struct attn_rgb paper = {255, 255, 255}, full = rgb(heads.knots[step / ATTN_LINE_LEVELS]);
+    double t = (double)(step % ATTN_LINE_LEVELS) / (ATTN_LINE_LEVELS - 1);
+    return (struct attn_rgb){between(paper.r, full.r, t), between(paper.g, full.g, t), between(paper.b, full.b, t)};
+}
+
 struct attn_rgb attn_palette_color(const struct attn_palette *p, unsigned step)
 {
+    if (p == &heads)
+        return head_color(step);
     double at = (double)step * (KNOTS - 1) / (ATTN_STEPS - 1);
     unsigned i = at < KNOTS - 1 ? (unsigned)at : KNOTS - 2;
     struct attn_rgb a = rgb(p->knots[i]), b = rgb(p->knots[i + 1]);
@@ -54,6 +67,13 @@ struct attn_rgb attn_palette_blank(const struct attn_palette *p) { return rgb(p-
 const struct attn_palette *attn_palette_at(size_t i) { return i < PALETTES ? &palettes[i] : NULL; }
 const char *attn_palette_name(const struct attn_palette *p) { return p->name; }
 bool attn_palette_diverges(const struct attn_palette *p) { return p->diverges; }
+const struct attn_palette *attn_palette_heads(void) { return &heads; }
+
+const struct attn_palette *attn_palette_light(bool diverges)
+{
+    enum { BLUES = 4, BALANCE = 6 };
+    return &palettes[diverges ? BALANCE : BLUES];
+}
 
 static int find_palette(const struct attn_palette **out, const char *name, struct attn_err *err)
 {
@@ -71,13 +91,26 @@ static int find_palette(const struct attn_palette **out, const char *name, struc
 static int find_scaling(enum attn_color_scale *out, const char *name, struct attn_err *err)
 {
     static const char *const names[] = {[ATTN_COLOR_LINEAR] = "linear", [ATTN_COLOR_LOG] = "log",
-                                        [ATTN_COLOR_BY_ROW] = "row"};
+                                        [ATTN_COLOR_BY_ROW] = "row", [ATTN_COLOR_SQRT] = "sqrt",
+                                        [ATTN_COLOR_AUTO] = "auto"};
     for (size_t i = 0; i < sizeof names / sizeof names[0]; i++)
-        if (!strcmp(names[i], name ? name : "linear")) {
+        if (!strcmp(names[i], name ? name : "auto")) {
             *out = (enum attn_color_scale)i;
             return ATTN_OK;
         }
-    return attn_fail(err, ATTN_EUSAGE, "unknown colour scale '%s': expected linear, log or row", name);
+    return attn_fail(err, ATTN_EUSAGE, "unknown colour scale '%s': expected linear, sqrt, log or row", name);
+}
+
+static int find_figure(enum attn_figure_kind *out, const char *name, struct attn_err *err)
+{
+    static const char *const names[] = {[ATTN_FIGURE_HEATMAP] = "heatmap", [ATTN_FIGURE_GRID] = "grid",
+                                        [ATTN_FIGURE_LINES] = "lines", [ATTN_FIGURE_WORDS] = "words"};
+    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++)
+        if (!strcmp(names[i], name ? name : "heatmap")) {
+            *out = (enum attn_figure_kind)i;
+            return ATTN_OK;
+        }
+    return attn_fail(err, ATTN_EUSAGE, "unknown figure '%s': expected heatmap, grid, lines or words", name);
 }
 
 enum { WIDTH_LEAST = 20, WIDTH_MOST = 2000 };           /* millimetres */
@@ -103,7 +136,8 @@ int attn_look_make(struct attn_look *out, const struct attn_picture_opts *o, str
 {
     *out = (struct attn_look){.hide_first = o->hide_first, .cell = o->cell, .colors = o->colors, .paper = o->width,
                               .letters = o->letters, .title = o->title, .columns = o->columns, .numbers = o->numbers,
-                              .font = o->font, .font_index = o->font_index};
+                              .font = o->font, .font_index = o->font_index, .query = o->query,
+                              .chosen = o->palette};
     if (o->width != 0 && !(o->width >= WIDTH_LEAST && o->width <= WIDTH_MOST))
         return attn_fail(err, ATTN_EUSAGE, "a width of %g mm: expected %d to %d", o->width, WIDTH_LEAST, WIDTH_MOST);
     if (o->letters != 0 && !(o->letters >= ATTN_LETTERS_LEAST && o->letters <= ATTN_LETTERS_MOST))
@@ -112,5 +146,7 @@ int attn_look_make(struct attn_look *out, const struct attn_picture_opts *o, str
     int rc = attn_font_check(o->font, o->font_index, err);
     if (!rc)
         rc = find_palette(&out->palette, o->palette, err);
-    return rc ? rc : find_scaling(&out->scaling, o->scale, err);
+    if (!rc)
+        rc = find_scaling(&out->scaling, o->scale, err);
+    return rc ? rc : find_figure(&out->figure, o->figure, err);
 }

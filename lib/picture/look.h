@@ -24,12 +24,21 @@ struct attn_rgb attn_palette_nan(const struct attn_palette *p);         /* NaN *
 /* hidden: -inf, and on a log scale of one sign 0 or less */
 struct attn_rgb attn_palette_blank(const struct attn_palette *p);
 const struct attn_palette *attn_palette_at(size_t i);                   /* NULL after the last; 0 is the default */
+/* Of figures: for numbers of one sign, and of both. */
+const struct attn_palette *attn_palette_light(bool diverges);
+/* For lines: ATTN_LINE_HEADS colours of ATTN_LINE_LEVELS steps, from paper to the colour. */
+const struct attn_palette *attn_palette_heads(void);
+enum { ATTN_LINE_HEADS = 8, ATTN_LINE_LEVELS = ATTN_STEPS / ATTN_LINE_HEADS };
 const char *attn_palette_name(const struct attn_palette *p);
 bool attn_palette_diverges(const struct attn_palette *p);               /* its middle stands for 0 */
 
-enum attn_color_scale { ATTN_COLOR_LINEAR, ATTN_COLOR_LOG, ATTN_COLOR_BY_ROW };
+enum attn_color_scale { ATTN_COLOR_LINEAR, ATTN_COLOR_LOG, ATTN_COLOR_BY_ROW, ATTN_COLOR_SQRT,
+                        ATTN_COLOR_AUTO };      /* sqrt for patterns of more than ATTN_MANY_KEYS, else linear */
+enum { ATTN_MANY_KEYS = 24 };
+enum attn_figure_kind { ATTN_FIGURE_HEATMAP, ATTN_FIGURE_GRID, ATTN_FIGURE_LINES, ATTN_FIGURE_WORDS };
 struct attn_look {
     const struct attn_palette *palette;
+    bool chosen;                        /* the palette was asked for: else each section of a figure has its own */
     enum attn_color_scale scaling;
     bool hide_first;                    /* column 0 is left blank and out of the scale */
     size_t cell;                        /* pixels, or columns of a terminal; 0: as fits */
@@ -43,6 +52,8 @@ struct attn_look {
     size_t columns;
     bool numbers;
     const char *font; size_t font_index;
+    enum attn_figure_kind figure;
+    const char *query;
     struct attn_lacks *lacks;           /* gets what is drawn as a box for want of a letter; NULL: nobody asks */
 };
 /* A figure is laid out in units, which are the pixels of a PNG without a width.  Points of a unit on paper: labels have

@@ -378,15 +378,18 @@ static void put_palettes(struct attn_out *o)
     attn_out_char(o, '}');
 }
 
-static void put_look(struct attn_out *o, const struct attn_look *look)
+static void put_look(struct attn_out *o, const struct attn_album *a, const struct attn_look *look)
 {
     static const char *const scales[] = {[ATTN_COLOR_LINEAR] = "linear", [ATTN_COLOR_LOG] = "log",
-                                         [ATTN_COLOR_BY_ROW] = "row"};
+                                         [ATTN_COLOR_BY_ROW] = "row", [ATTN_COLOR_SQRT] = "sqrt"};
+    bool many = a->keys && a->keys->n > ATTN_MANY_KEYS;
+    enum attn_color_scale scaling = look->scaling != ATTN_COLOR_AUTO ? look->scaling : many ? ATTN_COLOR_SQRT :
+                                    ATTN_COLOR_LINEAR;
     put_key(o, "look");
     attn_out_str(o, "{\"palette\":");
     put_name(o, attn_palette_name(look->palette));
     put_key(o, "scale");
-    put_name(o, scales[look->scaling]);
+    put_name(o, scales[scaling]);
     put_bool(o, "hideFirst", look->hide_first);
     put_size(o, "cell", look->cell);
     if (look->words)
@@ -490,7 +493,7 @@ static void put_page(struct attn_out *o, const struct pages *p)
     put_without(o, a);
     put_lens(o, a);
     put_ranking(o, p);
-    put_look(o, p->look);
+    put_look(o, p->album, p->look);
     put_left_out(o, a);
     put_palettes(o);
     put_key(o, "sheets");

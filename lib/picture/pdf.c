@@ -17,7 +17,7 @@
 
 enum { OBJECTS = 5 };                   /* objects that every file has; images follow, then fonts */
 
-struct image { uint8_t *steps; size_t rows, cols; };
+struct image { uint8_t *steps; size_t rows, cols; const struct attn_palette *palette; };
 
 struct pdf {
     struct attn_out *page;              /* what is drawn */
@@ -42,42 +42,43 @@ static void fill(void *self, const struct attn_area *a, uint8_t color)
 }
 
 /* In rows of one colour, each up to the last row and column. */
-static void draw_squares(struct pdf *p, size_t cell, const uint8_t *steps, size_t rows, size_t cols)
+static void draw_squares(struct pdf *p, const uint8_t *steps, size_t rows, size_t cols)
 {
     for (size_t i = 0; i < rows; i++)
         for (size_t j = 0, n; j < cols; j += n) {
             for (n = 1; j + n < cols && steps[i * cols + j + n] == steps[i * cols + j]; n++)
                 ;
-            struct attn_area a = {j * cell, i * cell, (cols - j) * cell, (rows - i) * cell};
+            struct attn_area a = {j, i, cols - j, rows - i};
             fill(p, &a, steps[i * cols + j]);
         }
 }
 
-static int draw_image(struct pdf *p, size_t cell, const uint8_t *steps, size_t rows, size_t cols, struct attn_err *err)
+static int draw_image(struct pdf *p, const uint8_t *steps, size_t rows, size_t cols, struct attn_err *err)
 {
     struct image *more = attn_grow(p->image, &p->room, p->images + 1, sizeof *more);
     if (!more)
         return attn_no_memory(err, NULL, "for %zu pictures", p->images + 1);
     p->image = more;
-    struct image add = {malloc(rows * cols), rows, cols};
+    struct image add = {malloc(rows * cols), rows, cols, p->palette};
     if (!add.steps)
         return attn_no_memory(err, NULL, "for a picture of %zu x %zu numbers", rows, cols);
     memcpy(add.steps, steps, rows * cols);
     more[p->images++] = add;
-    attn_out_printf(p->page, "q %zu 0 0 -%zu 0 %zu cm /I%zu Do Q\n", cols * cell, rows * cell, rows * cell, p->images);
+    attn_out_printf(p->page, "q %zu 0 0 -%zu 0 %zu cm /I%zu Do Q\n", cols, rows, rows, p->images);
     return ATTN_OK;
 }
 
-static int cells(void *self, size_t x, size_t y, size_t cell, const uint8_t *steps, size_t rows, size_t cols,
+static int cells(void *self, const struct attn_area *a, const uint8_t *steps, size_t rows, size_t cols,
                  struct attn_err *err)
 {
     struct pdf *p = self;
     int rc = ATTN_OK;
-    attn_out_printf(p->page, "q 1 0 0 1 %zu %zu cm\n", x, y);
+    attn_out_printf(p->page, "q %.6g 0 0 %.6g %zu %zu cm\n", (double)a->width / (double)cols,
+                    (double)a->height / (double)rows, a->x, a->y);
     if (rows * cols > ATTN_PDF_SQUARES)
-        rc = draw_image(p, cell, steps, rows, cols, err);
+        rc = draw_image(p, steps, rows, cols, err);
     else
-        draw_squares(p, cell, steps, rows, cols);
+        draw_squares(p, steps, rows, cols);
     attn_out_str(p->page, "Q\n");
     return rc;
 }
@@ -99,6 +100,19 @@ static void put_words(void *self, const struct attn_lettering *w)
     put_words_over(self, w, ATTN_INK);
 }
 
+static void use(void *self, const struct attn_palette *palette)
+{
+    ((struct pdf *)self)->palette = palette;
+}
+
+static void line(void *self, const struct attn_stroke *s, uint8_t color)
+{
+    struct pdf *p = self;
+    struct attn_rgb c = attn_canvas_color(p->palette, color);
+    attn_out_printf(p->page, "%.3f %.3f %.3f RG %.3g w %.6g %.6g m %.6g %.6g l S\n", c.r / 255.0, c.g / 255.0,
+                    c.b / 255.0, s->width, s->x0, s->y0, s->x1, s->y1);
+}
+
 /* ---- the file ---------------------------------------------------------------------------- */
 
 void attn_pdf_begin(struct attn_pdf_file *f)
@@ -107,14 +121,14 @@ void attn_pdf_begin(struct attn_pdf_file *f)
     attn_out_printf(f->to, "%zu 0 obj\n", f->n);
 }
 
-static void put_image(struct attn_pdf_file *f, const struct pdf *p, const struct image *i)
+static void put_image(struct attn_pdf_file *f, const struct image *i)
 {
     attn_pdf_begin(f);
     attn_out_printf(f->to, "<</Type/XObject/Subtype/Image/Width %zu/Height %zu/BitsPerComponent "
                            "8/ColorSpace[/Indexed/DeviceRGB 255<",
                     i->cols, i->rows);
     for (unsigned k = 0; k < 256; k++) {
-        struct attn_rgb c = attn_canvas_color(p->palette, (uint8_t)k);
+        struct attn_rgb c = attn_canvas_color(i->palette, (uint8_t)k);
         attn_out_printf(f->to, "%02x%02x%02x", c.r, c.g, c.b);
     }
     attn_out_printf(f->to, ">]/Length %zu>>stream\n", i->rows * i->cols);
@@ -155,7 +169,7 @@ static int put_file(struct attn_pdf_file *f, const struct pdf *p, const char *pa
     attn_pdf_begin(f);
     attn_out_str(f->to, "<</Producer(attn-cli)>>\nendobj\n");
     for (size_t i = 0; i < p->images; i++)
-        put_image(f, p, &p->image[i]);
+        put_image(f, &p->image[i]);
     int rc = attn_pdf_fonts_put(&p->fonts, f, err);
     attn_pdf_end(f, 1, OBJECTS);
     return rc;
@@ -178,7 +192,7 @@ static int write_file(struct attn_out *o, struct pdf *p, const struct attn_figur
 
 static int draw(struct pdf *p, const struct attn_figure *f, double unit, struct attn_err *err)
 {
-    struct attn_pen pen = {p, fill, put_words, cells, put_words_over};
+    struct attn_pen pen = {p, fill, put_words, cells, put_words_over, use, line};
     attn_out_printf(p->page, "%.6f 0 0 -%.6f 0 %.4f cm\n", unit, unit, (double)f->height * unit);
     return attn_figure_draw(f, &pen, err);
 }

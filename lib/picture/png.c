@@ -53,10 +53,13 @@ static void fill(void *self, const struct attn_area *a, uint8_t pixel)
 
 /* ---- a file ---------------------------------------------------------------------------- */
 
-static void fill_colors(unsigned char colors[256 * 3], const struct attn_palette *palette)
+static void fill_colors(unsigned char colors[256 * 3], const struct attn_palette *palette,
+                        const struct attn_palette *second)
 {
     for (size_t i = 0; i < 256; i++) {
-        struct attn_rgb c = attn_canvas_color(palette, (uint8_t)i);
+        bool half = second && i < ATTN_STEPS;
+        struct attn_rgb c = half ? attn_palette_color(i < ATTN_STEPS / 2 ? palette : second, i % (ATTN_STEPS / 2) * 2) :
+                            attn_canvas_color(palette, (uint8_t)i);
         memcpy(colors + 3 * i, (unsigned char[]){c.r, c.g, c.b}, 3);
     }
 }
@@ -91,7 +94,7 @@ int attn_png_encode(unsigned char **png, size_t *len, const struct attn_canvas *
                        .flags = PNG_IMAGE_FLAG_FAST};
     png_alloc_size_t size = PNG_IMAGE_PNG_SIZE_MAX(image);
     int step = (int)c->width * (c->over ? 3 : 1);
-    fill_colors(colors, palette);
+    fill_colors(colors, palette, c->second);
     *len = 0;
     *png = malloc(size);
     if (!*png || (c->over && !(all = mixed(c, colors)))) {
@@ -116,12 +119,32 @@ int attn_png_encode(unsigned char **png, size_t *len, const struct attn_canvas *
 enum { SIDE_MOST = 32000 };
 
 /* A figure whose units are `scale` pixels. */
-struct enlarged { struct attn_canvas canvas; size_t scale; struct attn_faces faces; };
+struct enlarged {
+    struct attn_canvas canvas;
+    size_t scale;
+    struct attn_faces faces;
+    bool second;                        /* steps are now those of the canvas's second palette */
+};
+
+struct line_ink { struct attn_canvas *c; unsigned color, level; };
+
+static uint8_t pixel_of(const struct enlarged *e, uint8_t color)
+{
+    bool half = e->canvas.second && color < ATTN_STEPS;
+    return half ? (uint8_t)(color / 2 + (e->second ? ATTN_STEPS / 2 : 0)) : color;
+}
+
+static void use(void *self, const struct attn_palette *p)
+{
+    struct enlarged *e = self;
+    e->second = p == e->canvas.second;
+}
 
 static void fill_enlarged(void *self, const struct attn_area *a, uint8_t color)
 {
     struct enlarged *e = self;
     size_t k = e->scale;
+    color = pixel_of(e, color);
     fill(&e->canvas, &(struct attn_area){k * a->x, k * a->y, k * a->width, k * a->height}, color);
 }
 
@@ -144,16 +167,69 @@ static void put_words_over(void *self, const struct attn_lettering *w, uint8_t c
     attn_canvas_write(&e->canvas, &e->faces, &to, &color);
 }
 
-static int cells(void *self, size_t x, size_t y, size_t cell, const uint8_t *steps, size_t rows, size_t cols,
+/* A pixel that several numbers share has the last step among them, which stands for the largest. */
+static uint8_t step_over(const uint8_t *steps, size_t cols, size_t r0, size_t r1, size_t c0, size_t c1)
+{
+    uint8_t most = 0;
+    bool any = false;
+    for (size_t r = r0; r < r1; r++)
+        for (size_t c = c0; c < c1; c++) {
+            uint8_t step = steps[r * cols + c];
+            if (step < ATTN_STEPS && (!any || step > most)) {
+                most = step;
+                any = true;
+            }
+        }
+    return any ? most : steps[r0 * cols + c0];
+}
+
+static int cells(void *self, const struct attn_area *a, const uint8_t *steps, size_t rows, size_t cols,
                  struct attn_err *err)
 {
+    struct enlarged *e = self;
+    size_t width = e->scale * a->width, height = e->scale * a->height;
     (void)err;
-    for (size_t i = 0; i < rows; i++)
-        for (size_t j = 0; j < cols; j++) {
-            struct attn_area square = {x + j * cell, y + i * cell, cell, cell};
-            fill_enlarged(self, &square, steps[i * cols + j]);
+    if (a->width % cols == 0 && a->height % rows == 0) {
+        size_t wide = a->width / cols, high = a->height / rows;
+        for (size_t i = 0; i < rows * cols; i++)
+            fill_enlarged(e, &(struct attn_area){a->x + i % cols * wide, a->y + i / cols * high, wide, high}, steps[i]);
+        return ATTN_OK;
+    }
+    for (size_t y = 0; y < height; y++) {
+        size_t r0 = y * rows / height, r1 = larger((y + 1) * rows / height, r0 + 1);
+        for (size_t x = 0; x < width; x++) {
+            size_t c0 = x * cols / width, c1 = larger((x + 1) * cols / width, c0 + 1);
+            uint8_t pixel = pixel_of(e, step_over(steps, cols, r0, r1, c0, c1));
+            fill(&e->canvas, &(struct attn_area){e->scale * a->x + x, e->scale * a->y + y, 1, 1}, pixel);
         }
+    }
     return ATTN_OK;
+}
+
+/* Where lines of heads cross, the stronger one is seen. */
+static void draw_over(void *ctx, long x, long y, double cover)
+{
+    const struct line_ink *ink = ctx;
+    struct attn_canvas *c = ink->c;
+    if (x < 0 || y < 0 || (size_t)x >= c->width || (size_t)y >= c->height)
+        return;
+    uint8_t *pixel = &c->pixel[(size_t)y * c->width + (size_t)x], level = (uint8_t)(ink->level * cover + 0.5);
+    bool fainter = *pixel >= ATTN_PAPER ? *pixel == ATTN_PAPER : *pixel % ATTN_LINE_LEVELS <= level;
+    if (level && fainter)
+        *pixel = (uint8_t)(ink->color - ink->level + level);
+}
+
+static void line(void *self, const struct attn_stroke *s, uint8_t color)
+{
+    struct enlarged *e = self;
+    double dx = s->x1 - s->x0, dy = s->y1 - s->y0, length = sqrt(dx * dx + dy * dy), k = (double)e->scale;
+    double nx = length > 0 ? -dy / length * s->width / 2 : 0, ny = length > 0 ? dx / length * s->width / 2 : 0;
+    struct attn_outline_point p[] = {{s->x0 + nx, s->y0 + ny, true, false}, {s->x1 + nx, s->y1 + ny, true, false},
+                                     {s->x1 - nx, s->y1 - ny, true, false}, {s->x0 - nx, s->y0 - ny, true, true}};
+    struct attn_outline o = {p, 4, 4};
+    struct line_ink ink = {&e->canvas, color, color % ATTN_LINE_LEVELS};
+    attn_raster_fill(&e->faces.raster, &o, &(struct attn_placing){k, 0, 0, k, 0, 0}, SIDE_MOST, draw_over, &ink,
+                     &e->faces.failed);
 }
 
 /* On paper a figure has at least 300 pixels to an inch. */
@@ -164,11 +240,12 @@ static size_t scale_of(const struct attn_look *look)
 
 static int draw(struct enlarged *e, const struct attn_figure *f, struct attn_err *err)
 {
-    struct attn_pen pen = {e, fill_enlarged, put_words, cells, put_words_over};
+    struct attn_pen pen = {e, fill_enlarged, put_words, cells, put_words_over, use, line};
     if (e->scale * larger(f->width, f->height) > SIDE_MOST)
         return attn_fail(err, ATTN_EUSAGE, "a picture of %zu x %zu pixels is more than viewers open: take a smaller "
                                            "--width, or svg or pdf", e->scale * f->width, e->scale * f->height);
     int rc = attn_canvas_new(&e->canvas, e->scale * f->width, e->scale * f->height, err);
+    e->canvas.second = f->palette[1];
     if (!rc)
         rc = attn_figure_draw(f, &pen, err);
     return rc ? rc : attn_faces_failed(&e->faces, err);
@@ -184,7 +261,7 @@ int attn_png_write(struct attn_out *o, const struct attn_album *a, const struct 
     if (!rc)
         rc = draw(&e, &f, err);
     if (!rc)
-        rc = attn_png_encode(&png, &len, &e.canvas, look->palette, err);
+        rc = attn_png_encode(&png, &len, &e.canvas, f.palette[0] ? f.palette[0] : look->palette, err);
     attn_out_write(o, png, len);
     free(png);
     attn_canvas_free(&e.canvas);

@@ -9,7 +9,12 @@
 
 /* [height, width], row 0 at the top.  over: where a text covers cells, how much of each pixel, and in which colour;
  * NULL: none does. */
-struct attn_canvas { size_t width, height; uint8_t *pixel, *over; };
+struct attn_canvas {
+    size_t width, height;
+    uint8_t *pixel, *over;
+    const struct attn_palette *second;  /* steps from half of them on are every second one of it, those below every
+                                         * second one of the first; NULL: there is one */
+};
 enum { ATTN_OVER_MOST = 127, ATTN_OVER_PAPER = 128 };   /* all of a pixel; a flag: in the colour of paper, not ink */
 
 int attn_canvas_new(struct attn_canvas *c, size_t width, size_t height, struct attn_err *err);

@@ -1,6 +1,7 @@
 /* scale.c - maps numbers to the steps of a palette, and back.
  *
  *     linear   from the smallest number (0 if none is below) to the largest
+ *     sqrt     the square root, on either side of 0: between both, for patterns of many keys
  *     log      the logarithm, over at most six decades below the largest number; where numbers are below 0, or the
  *              palette diverges, that of the magnitude on either side of a middle for 0
  *     row      each row divided by its largest magnitude, so that faint rows show
@@ -75,6 +76,11 @@ static void set_ends(struct attn_scale *s, const struct range *r, bool diverges)
         s->high = positive ? log10(r->most) : 0;
         s->low = positive ? fmax(log10(r->smallest), s->high - DECADES) : -1;
         s->cut = positive && log10(r->smallest) < s->low - 1e-6;        /* more than a float's rounding */
+    } else if (s->scaling == ATTN_COLOR_SQRT) {
+        s->low = below ? -sqrt(-r->least) : 0;
+        s->high = any ? sqrt(fmax(r->most, 0)) : 0;
+        if (diverges)
+            s->low = -(s->high = fmax(s->high, -s->low));
     } else {
         s->low = s->scaling == ATTN_COLOR_BY_ROW ? -(double)below : below ? r->least : 0;
         s->high = s->scaling == ATTN_COLOR_BY_ROW ? 1 : any ? fmax(r->most, 0) : 0;
@@ -98,6 +104,8 @@ void attn_scale_make(struct attn_scale *out, const struct attn_album *a, const s
         out->triangle &= attn_sheet_is_triangle(s);
     for (const struct attn_sheet *s = first; s; s = attn_album_next_sheet(a, s))
         count_sheet(out, &r, s);
+    if (out->scaling == ATTN_COLOR_AUTO)
+        out->scaling = first->keys && first->cols > ATTN_MANY_KEYS && r.least >= 0 ? ATTN_COLOR_SQRT : ATTN_COLOR_LINEAR;
     set_ends(out, &r, attn_palette_diverges(look->palette));
 }
 
@@ -106,7 +114,7 @@ static double place_of(const struct attn_scale *s, double x)
 {
     if (s->mirrored)
         return x == 0 ? 0 : copysign(fmax(log10(fabs(x)) - s->middle, 0), x);
-    return s->scaling == ATTN_COLOR_LOG ? log10(x) : x;
+    return s->scaling == ATTN_COLOR_LOG ? log10(x) : s->scaling == ATTN_COLOR_SQRT ? copysign(sqrt(fabs(x)), x) : x;
 }
 
 static uint8_t step_of(const struct attn_scale *s, double x)
@@ -144,7 +152,7 @@ double attn_scale_value(const struct attn_scale *s, unsigned step)
     double at = s->low + (s->high - s->low) * step / (ATTN_STEPS - 1);
     if (s->mirrored)
         return copysign(pow(10, fabs(at) + s->middle), at);
-    return s->scaling == ATTN_COLOR_LOG ? pow(10, at) : at;
+    return s->scaling == ATTN_COLOR_LOG ? pow(10, at) : s->scaling == ATTN_COLOR_SQRT ? at * fabs(at) : at;
 }
 
 enum { MANY = 6 };                      /* at most so many steps between ticks */
@@ -193,16 +201,35 @@ static size_t log_ticks(struct attn_tick *tick, const struct attn_scale *s)
     return n;
 }
 
+/* Ticks a unit apart are far from each other near 0: between 0 and the first there are two more. */
+static size_t sqrt_ticks(struct attn_tick *tick, const struct attn_scale *s, int m, int e)
+{
+    const double parts[] = {0.1, 0.5};
+    double low = s->low * fabs(s->low), high = s->high * fabs(s->high), unit = decimal(m, e);
+    size_t n = 0;
+    for (double k = ceil(low / unit - 1e-9); k <= high / unit + 1e-9 && n < ATTN_TICKS_MAX; k++) {
+        for (size_t i = 2; k == 0 && i-- > 0;)
+            n = add_tick(tick, n, s, -decimal(m * parts[i] * 10, e - 1));
+        n = add_tick(tick, n, s, decimal(k * m, e) + 0.0);
+        for (size_t i = 0; k == 0 && i < 2; i++)
+            n = add_tick(tick, n, s, decimal(m * parts[i] * 10, e - 1));
+    }
+    return n;
+}
+
 size_t attn_scale_ticks(struct attn_tick tick[ATTN_TICKS_MAX], const struct attn_scale *s)
 {
     if (s->mirrored)
         return mirrored_ticks(tick, s);
     if (s->scaling == ATTN_COLOR_LOG)
         return log_ticks(tick, s);
-    double span = s->high - s->low;
+    bool root = s->scaling == ATTN_COLOR_SQRT;
+    double span = root ? s->high * fabs(s->high) - s->low * fabs(s->low) : s->high - s->low;
     int e = (int)floor(log10(span / MANY));
     double rest = span / MANY / pow(10, e);
     int m = rest <= 1 ? 1 : rest <= 2 ? 2 : rest <= 5 ? 5 : 10;
+    if (root)
+        return sqrt_ticks(tick, s, m, e);
     double unit = decimal(m, e);
     size_t n = 0;
     for (double k = ceil(s->low / unit - 1e-9); k * unit <= s->high + unit * 1e-9 && n < ATTN_TICKS_MAX; k++)
@@ -225,7 +252,7 @@ bool attn_legend_line(const struct attn_scale *s, size_t i, char text[96], int *
     *step = -1;
     if (s->scaling != ATTN_COLOR_LINEAR && i == n++) {
         strcpy(text, s->mirrored ? "logarithms of magnitudes, 0 in the middle"
-               : s->cut ? "logarithmic, six decades: smaller numbers look alike" : s->scaling == ATTN_COLOR_LOG ?
+               : s->scaling == ATTN_COLOR_SQRT ? "colours by square roots" : s->cut ? "logarithmic, six decades: smaller numbers look alike" : s->scaling == ATTN_COLOR_LOG ?
                "logarithmic"
                : "each row divided by its largest magnitude");
         return true;

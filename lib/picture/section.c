@@ -17,7 +17,8 @@ enum {                                  /* pixels */
     CAPTION = 18,                       /* of a panel */
     LEAST_PITCH = 13, LEAST_SEEN = 4,   /* labels closer than this would touch; cells */
     BAR = 240, BESIDE_BAR = 20, LEGEND_WIDTH = 300,
-    WORD_LINE = 20                      /* of a cell with a word */
+    WORD_LINE = 20,                     /* of a cell with a word */
+    GRID_BETWEEN = 4, GRID_NAME = 28, GRID_WIDTH = 760, GRID_LEAST = 12, GRID_MOST = 160
 };
 enum { LEGEND_LEAST = 12, LEGEND_ANY = 1000 };          /* columns of its lines */
 enum { NUMBERS_MOST = 10000 };          /* written in cells */
@@ -132,7 +133,8 @@ static size_t choose_cell(const struct attn_section *s, const struct attn_look *
 {
     bool alone = s->across * s->down == 1;
     size_t height = alone ? 640 : 280, width = alone ? 1400 : 1600, most = alone ? 56 : 28;
-    size_t cell = smaller(height / larger(s->rows, 1), width / larger(s->across * s->cols, 1));
+    /* Rounded up, so that a larger matrix is never a smaller picture. */
+    size_t cell = smaller(parts_of(height, larger(s->rows, 1)), width / larger(s->across * s->cols, 1));
     return look->cell ? look->cell : larger(smaller(cell, most), 1);
 }
 
@@ -181,12 +183,17 @@ static void make_room_for_words(struct attn_section *s, const struct attn_look *
 
 size_t attn_section_caption(const struct attn_section *s)
 {
-    return s->across * s->down > 1 ? CAPTION : 0;
+    return s->across * s->down > 1 && !(s->panel && s->table) ? CAPTION : 0;
+}
+
+size_t attn_section_down(const struct attn_section *s)
+{
+    return s->panel ? s->panel + GRID_BETWEEN : s->rows * s->cell + ATTN_BETWEEN;
 }
 
 size_t attn_section_pitch(const struct attn_section *s)
 {
-    return larger(s->cols * s->wide, s->name) + ATTN_BETWEEN;
+    return s->panel ? s->panel + GRID_BETWEEN : larger(s->cols * s->wide, s->name) + ATTN_BETWEEN;
 }
 
 static size_t panels_width(const struct attn_section *s)
@@ -260,14 +267,69 @@ static void shorten_title(struct attn_section *s, size_t width)
     snprintf(s->title, sizeof s->title, "%s", l.text);
 }
 
+static void add_legend(struct attn_section *s, size_t width)
+{
+    s->legend = width ? larger(width / ATTN_LETTER, LEGEND_LEAST) : LEGEND_ANY;
+    if (width) {
+        shorten_title(s, width);
+        s->indent = 0;
+        s->bar = smaller(BAR, larger(width, BESIDE_BAR + 2) - BESIDE_BAR);
+    }
+}
+
+/* Panels of one size, as large as they fit beside each other. */
+static int plan_grid(struct attn_section *s, size_t width, struct attn_err *err)
+{
+    size_t room = (width ? width : GRID_WIDTH) - (s->table ? GRID_NAME : 0), each = room / larger(s->across, 1);
+    s->left.margin = s->table ? GRID_NAME : 0;
+    s->top.margin = s->table ? ATTN_LINE : 0;
+    if (each < GRID_LEAST + GRID_BETWEEN)
+        return attn_fail(err, ATTN_EUSAGE, "%s: %zu panels do not fit beside each other in a grid: choose fewer with "
+                                           "--columns, --layer and --head, or a larger --width", s->first->title,
+                         s->across);
+    s->panel = smaller(each - GRID_BETWEEN, GRID_MOST);
+    add_legend(s, width);
+    s->width = larger(panels_width(s), larger(s->indent + LEGEND_WIDTH,
+                                              attn_utf8_width(s->title, strlen(s->title)) * ATTN_TITLE_LETTER));
+    s->height = ATTN_TITLE + s->top.margin + s->down * (attn_section_caption(s) + attn_section_down(s)) +
+                ATTN_BETWEEN + attn_legend_height(s);
+    return ATTN_OK;
+}
+
+static int plan_other(struct attn_section *s, const struct attn_look *look, size_t width, struct attn_err *err)
+{
+    bool lines = look->figure == ATTN_FIGURE_LINES;
+    const struct attn_tokens *rows = attn_album_rows(s->album, s->first);
+    const struct attn_tokens *columns = attn_album_columns(s->album, s->first);
+    if (!rows || !columns || rows->n != s->rows || columns->n != s->cols || attn_scale_value(&s->scale, 0) < 0)
+        return attn_fail(err, ATTN_EUSAGE, "%s: a figure of %s shows weights from tokens to tokens, none below 0: "
+                                           "--show pattern", s->first->title, lines ? "lines" : "words");
+    int rc = attn_section_query(s, look->query, lines ? SIZE_MAX : s->rows - 1, err);
+    add_legend(s, width);
+    return rc ? rc : lines ? attn_lines_plan(s, width, err) : attn_words_plan(s, width, err);
+}
+
 int attn_section_plan(struct attn_section *s, const struct attn_album *a, const struct attn_sheet *first,
                       const struct attn_look *look, size_t width, struct attn_err *err)
 {
-    *s = (struct attn_section){.album = a, .first = first, .palette = look->palette, .bar = BAR};
+    struct attn_look with = *look;
+    *s = (struct attn_section){.album = a, .first = first, .figure = look->figure, .bar = BAR};
     count_sheets(s);
     arrange(s, look);
     name_section(s);
-    attn_scale_make(&s->scale, a, first, look);
+    if (look->figure == ATTN_FIGURE_WORDS && look->scaling == ATTN_COLOR_AUTO)
+        with.scaling = ATTN_COLOR_BY_ROW;               /* one row is shown */
+    with.palette = look->chosen ? look->palette : attn_palette_light(false);
+    attn_scale_make(&s->scale, a, first, &with);
+    if (!look->chosen && attn_scale_value(&s->scale, 0) < 0 && attn_scale_value(&s->scale, ATTN_STEPS - 1) > 0) {
+        with.palette = attn_palette_light(true);
+        attn_scale_make(&s->scale, a, first, &with);
+    }
+    s->palette = with.palette;
+    if (look->figure == ATTN_FIGURE_GRID)
+        return plan_grid(s, width, err);
+    if (look->figure != ATTN_FIGURE_HEATMAP)
+        return plan_other(s, look, width, err);
     s->cell = s->wide = choose_cell(s, look);
     s->numbers = look->numbers && !first->words;
     if (s->numbers && s->sheets * s->matrices * s->rows * s->cols > NUMBERS_MOST)
@@ -283,12 +345,7 @@ int attn_section_plan(struct attn_section *s, const struct attn_album *a, const 
         return rc;
     plan_axes(s);
     s->indent = s->left.margin;
-    s->legend = width ? larger(width / ATTN_LETTER, LEGEND_LEAST) : LEGEND_ANY;
-    if (width) {
-        shorten_title(s, width);
-        s->indent = 0;
-        s->bar = smaller(BAR, larger(width, BESIDE_BAR + 2) - BESIDE_BAR);
-    }
+    add_legend(s, width);
     s->width = larger(panels_width(s),
                       larger(s->indent + LEGEND_WIDTH,
                              attn_utf8_width(s->title, strlen(s->title)) * ATTN_TITLE_LETTER));

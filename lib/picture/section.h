@@ -25,6 +25,9 @@ struct attn_section {
     size_t sheets, matrices;            /* how many; most matrices of a sheet */
     size_t rows, cols;                  /* of the largest matrix */
     const struct attn_palette *palette;
+    enum attn_figure_kind figure;
+    size_t query;                       /* of lines: the row that is shown; SIZE_MAX: all; of words: the row */
+    size_t panel;                       /* of a grid: pixels of a side of a panel; 0: cells have a size of their own */
     size_t cell, wide, across, down;    /* pixels of a number: its height, its width; panels */
     size_t name;                        /* pixels of the longest name above a panel */
     bool table;                         /* a row of panels for each layer */
@@ -42,6 +45,8 @@ size_t attn_section_caption(const struct attn_section *s);         /* height of 
                                                                     * none */
 size_t attn_section_pitch(const struct attn_section *s);            /* from the left of a panel to that of the next
                                                                      * one */
+size_t attn_section_down(const struct attn_section *s);             /* from the top of a panel to that of the one below,
+                                                                     * less its caption */
 size_t attn_legend_height(const struct attn_section *s);
 /* Ends a line of the legend after so many columns, at a blank; returns what goes onto the next one.  NULL: it ends by
  * itself. */
@@ -49,6 +54,14 @@ char *attn_legend_piece(char *text, size_t columns);
 /* The label of row or column i: its token, with its number where not all are labelled. */
 struct attn_label attn_section_label(const struct attn_tokens *tokens, size_t i, const struct attn_axis *axis,
                                      size_t columns);
+/* Other figures than matrices (lines.c, words.c): what they take, below the title, and how they are drawn. */
+int attn_lines_plan(struct attn_section *s, size_t width, struct attn_err *err);
+int attn_lines_draw(const struct attn_section *s, size_t x, size_t y, const struct attn_pen *pen, uint8_t *steps,
+                    struct attn_err *err);
+int attn_words_plan(struct attn_section *s, size_t width, struct attn_err *err);
+void attn_words_draw(const struct attn_section *s, size_t x, size_t y, const struct attn_pen *pen, uint8_t *steps);
+/* The row of a token, by its index or its text; NULL: `without`. */
+int attn_section_query(struct attn_section *s, const char *query, size_t without, struct attn_err *err);
 /* A number as it is written into its cell. */
 const char *attn_section_number(char text[ATTN_NUM_FIXED_MAX], const struct attn_section *s, float x);
 

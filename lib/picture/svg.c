@@ -98,19 +98,34 @@ static int put_image(const struct svg *s, const uint8_t *steps, size_t rows, siz
     return ATTN_OK;
 }
 
-static int cells(void *self, size_t x, size_t y, size_t cell, const uint8_t *steps, size_t rows, size_t cols,
+static int cells(void *self, const struct attn_area *a, const uint8_t *steps, size_t rows, size_t cols,
                  struct attn_err *err)
 {
     const struct svg *s = self;
     int rc = ATTN_OK;
-    attn_out_printf(s->out, "<g transform=\"translate(%zu %zu) scale(%zu)\" shape-rendering=\"crispEdges\">\n", x, y,
-                    cell);
+    attn_out_printf(s->out, "<g transform=\"translate(%zu %zu) scale(%.6g", a->x, a->y, (double)a->width / (double)cols);
+    if (a->width * rows != a->height * cols)
+        attn_out_printf(s->out, " %.6g", (double)a->height / (double)rows);
+    attn_out_str(s->out, ")\" shape-rendering=\"crispEdges\">\n");
     if (rows * cols > ATTN_SVG_SQUARES)
         rc = put_image(s, steps, rows, cols, err);
     else
         put_matrix(s, steps, rows, cols);
     attn_out_str(s->out, "</g>\n");
     return rc;
+}
+
+static void use(void *self, const struct attn_palette *p)
+{
+    ((struct svg *)self)->palette = p;
+}
+
+static void line(void *self, const struct attn_stroke *l, uint8_t color)
+{
+    const struct svg *s = self;
+    struct attn_rgb c = attn_canvas_color(s->palette, color);
+    attn_out_printf(s->out, "<path d=\"M%.6g %.6gL%.6g %.6g\" stroke=\"#%02x%02x%02x\" stroke-width=\"%.3g\"/>\n", l->x0,
+                    l->y0, l->x1, l->y1, c.r, c.g, c.b, l->width);
 }
 
 /* What a screen reader says of the picture: its heading. */
@@ -133,7 +148,7 @@ static void put_title(struct attn_out *o, const struct attn_figure *f)
 int attn_svg_write(struct attn_out *o, const struct attn_album *a, const struct attn_look *look, struct attn_err *err)
 {
     struct svg s = {o, look->palette};
-    struct attn_pen pen = {&s, fill, put_words, cells, put_words_over};
+    struct attn_pen pen = {&s, fill, put_words, cells, put_words_over, use, line};
     struct attn_figure f;
     int rc = attn_figure_plan(&f, a, look, err);
     if (!rc) {

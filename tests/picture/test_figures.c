@@ -133,7 +133,7 @@ START_TEST(hidden_cells_are_blank)
     succeed(printed("\"$A\" run " CARD " --attention %s -o $D/x.svg", kinds[_i].kind));
     struct bytes b = file_of("x.svg");
     size_t n = 0;
-    const char *path = strstr(b.s, "<path fill=\"#ececec\"");
+    const char *path = strstr(b.s, "<path fill=\"#ffffff\"");
     for (const char *at = path ? strchr(path, 'M') : NULL; at && *at == 'M'; at = strchr(at, 'z') + 1) {
         size_t x, y, run;
         ck_assert_msg(sscanf(at, "M%zu %zuh%zu", &x, &y, &run) == 3, "%.40s", at);
@@ -150,7 +150,7 @@ START_TEST(batches_hide_them_too)
 {
     succeed("echo 'Life is short, eat dessert first' >$D/in; \"$A\" batch -q -m life -f $D/in --attention window:2 --format svg -o $D/o"
             " && \"$A\" run " CARD " --attention window:2 -o $D/x.svg");
-    expect_same("grep -o '<path fill=\"#ececec\".*' $D/o/*/*.svg", "grep -o '<path fill=\"#ececec\".*' $D/x.svg");
+    expect_same("grep -o '<path fill=\"#ffffff\".*' $D/o/*/*.svg", "grep -o '<path fill=\"#ffffff\".*' $D/x.svg");
 }
 END_TEST
 
@@ -158,9 +158,9 @@ END_TEST
 
 #define LONG "-m tiny -s \"$(head -c 300 README.md)\" --show pattern -o $D/x"
 static const struct { const char *line, *says; } faint[] = {
-    {"run " LONG ".png", "% of the numbers above 0 are below a tenth of the largest and look alike: --color-scale log"},
-    {"run " LONG ".svg --color-scale linear", "--color-scale log"}, {"run " LONG ".npz && \"$A\" plot $D/x.npz -o $D/x.pdf", "--color-scale log"},
-    {"run " LONG ".png --color-scale log", NULL}, {"run " LONG ".png --color-scale row", NULL}, {"run " LONG ".png -q", NULL},
+    {"run " LONG ".png --color-scale linear", "% of the numbers above 0 are below a tenth of the largest and look alike: --color-scale log"},
+    {"run " LONG ".svg --color-scale linear", "--color-scale log"}, {"run " LONG ".npz && \"$A\" plot $D/x.npz --color-scale linear -o $D/x.pdf", "--color-scale log"},
+    {"run " LONG ".png", NULL}, {"run " LONG ".png --color-scale log", NULL}, {"run " LONG ".png --color-scale row", NULL}, {"run " LONG ".png -q", NULL},
     {"run " LONG ".html", NULL}, {"run " LONG ".npz", NULL}, {"run " LILY " -o $D/x.png", NULL}, {"run " LILY " --show context,scores -o $D/x.png", NULL},
 };
 
@@ -175,9 +175,9 @@ END_TEST
 START_TEST(a_first_key_that_gets_all_is_named)
 {
     succeed("{ for i in $(seq 26); do printf '0.98'; for j in $(seq 25); do printf ',0.00%d' $((j % 9 + 1)); done; echo; done; } >$D/blocks.0.attn.pattern.csv");
-    expect("\"$A\" plot $D/blocks.0.attn.pattern.csv -o $D/x.png 2>&1", 0, "96 % of the numbers above 0");
-    expect("\"$A\" plot $D/blocks.0.attn.pattern.csv -o $D/x.png 2>&1 | grep -c hide-first || true", 0, "1\n");
-    expect_exactly("\"$A\" plot $D/blocks.0.attn.pattern.csv -o $D/x.png --hide-first 2>&1", "");
+    expect("\"$A\" plot $D/blocks.0.attn.pattern.csv --color-scale linear -o $D/x.png 2>&1", 0, "96 % of the numbers above 0");
+    expect("\"$A\" plot $D/blocks.0.attn.pattern.csv --color-scale linear -o $D/x.png 2>&1 | grep -c hide-first || true", 0, "1\n");
+    expect_exactly("\"$A\" plot $D/blocks.0.attn.pattern.csv --color-scale linear -o $D/x.png --hide-first 2>&1", "");
     /* vectors have no keys, of which one could be hidden */
     expect_exactly("\"$A\" run -m life -s 'Life is short' --show pattern,context --hide-first --format term | grep -c 'first key hidden'", "1\n");
 }

@@ -33,11 +33,11 @@ static int apart(struct attn_rgb a, struct attn_rgb b)
 
 /* ---- palettes -------------------------------------------------------------------------- */
 
-/* Those that begin with white grow darker. */
+/* Those that begin with nearly white grow darker. */
 START_TEST(colours_differ_and_grow_lighter)
 {
     struct attn_look look = look_of(palettes[_i], NULL);
-    bool falls = attn_palette_color(look.palette, 0).g == 255;
+    bool falls = attn_palette_color(look.palette, 0).g > attn_palette_color(look.palette, ATTN_STEPS - 1).g;
     double before = falls ? 256 : -1;
     for (unsigned i = 0; i < ATTN_STEPS; i++) {
         struct attn_rgb c = attn_palette_color(look.palette, i);
@@ -62,7 +62,7 @@ START_TEST(unknown_looks_are_refused_with_a_list)
     for (size_t i = 0; i < PALETTES; i++)
         ck_assert_ptr_nonnull(strstr(err.msg, palettes[i]));
     ck_assert_int_eq(attn_look_make(&look, &(struct attn_picture_opts){.scale = "cubic"}, &err), ATTN_EUSAGE);
-    ck_assert_str_eq(err.msg, "unknown colour scale 'cubic': expected linear, log or row");
+    ck_assert_str_eq(err.msg, "unknown colour scale 'cubic': expected linear, sqrt, log or row");
 }
 END_TEST
 
@@ -274,11 +274,31 @@ static void record_words(void *self, const struct attn_lettering *w)
     put_box(r, w->up ? up : flat, w->s);
 }
 
-static int record_cells(void *self, size_t x, size_t y, size_t cell, const uint8_t *steps, size_t rows, size_t cols, struct attn_err *err)
+static void record_over(void *self, const struct attn_lettering *w, uint8_t color)
+{
+    (void)color;
+    record_words(self, w);
+}
+
+static void no_use(void *self, const struct attn_palette *p)
+{
+    (void)self;
+    ck_assert_ptr_nonnull(p);
+}
+
+static void no_line(void *self, const struct attn_stroke *s, uint8_t color)
+{
+    const struct recorder *r = self;
+    ck_assert(fmax(s->x0, s->x1) <= (double)r->f.width && fmax(s->y0, s->y1) <= (double)r->f.height && color < ATTN_STEPS);
+}
+
+static int record_cells(void *self, const struct attn_area *a, const uint8_t *steps, size_t rows, size_t cols, struct attn_err *err)
 {
     (void)steps;
     (void)err;
-    put_box(self, (struct attn_area){x, y, cols * cell, rows * cell}, "a matrix");
+    (void)rows;
+    (void)cols;
+    put_box(self, *a, "a matrix");
     return ATTN_OK;
 }
 
@@ -300,7 +320,7 @@ START_TEST(no_label_touches_another_or_is_cut_off)
         add_sheet(&p, "context vectors", (int)l, 1, 40, false, scores);
     }
     ck_assert_msg(!attn_figure_plan(&r->f, &p.album, &look, &err), "%s", err.msg);
-    struct attn_pen pen = {r, no_fill, record_words, record_cells, NULL};
+    struct attn_pen pen = {r, no_fill, record_words, record_cells, record_over, no_use, no_line};
     ck_assert_msg(!attn_figure_draw(&r->f, &pen, &err), "%s", err.msg);
     ck_assert_uint_gt(r->texts, 4);
     attn_figure_free(&r->f);
@@ -415,14 +435,13 @@ struct found { size_t x, y, cell, n; };
 
 static void skip_words(void *self, const struct attn_lettering *w) { (void)self; (void)w; }
 static void skip_fill(void *self, const struct attn_area *a, uint8_t color) { (void)self; (void)a; (void)color; }
-static int find_cells(void *self, size_t x, size_t y, size_t cell, const uint8_t *steps, size_t rows, size_t cols, struct attn_err *err)
+static int find_cells(void *self, const struct attn_area *a, const uint8_t *steps, size_t rows, size_t cols, struct attn_err *err)
 {
     (void)steps;
     (void)rows;
-    (void)cols;
     (void)err;
     struct found *f = self;
-    f[f->n + 1] = (struct found){x, y, cell, 0};
+    f[f->n + 1] = (struct found){a->x, a->y, a->width / cols, 0};
     f->n++;
     return ATTN_OK;
 }
@@ -442,7 +461,7 @@ START_TEST(cells_of_the_file_map_back_to_numbers)
     unsigned char *rgb = decode(png, len, &width, &height);
     attn_scale_make(&s, &p.album, p.album.sheet, &look);
     ck_assert_int_eq(attn_figure_plan(&f, &p.album, &look, NULL), 0);
-    ck_assert_int_eq(attn_figure_draw(&f, &(struct attn_pen){at, skip_fill, skip_words, find_cells, NULL}, NULL), 0);
+    ck_assert_int_eq(attn_figure_draw(&f, &(struct attn_pen){at, skip_fill, skip_words, find_cells, NULL, no_use, NULL}, NULL), 0);
     ck_assert_uint_eq(at->n, 4);
     double step = (s.high - s.low) / (ATTN_STEPS - 1);
     for (size_t k = 0; k < 4 * 49; k++) {

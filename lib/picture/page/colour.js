@@ -4,7 +4,7 @@
  * A scale says how large a value counts, 0 to 1 (signed for values that may be negative); a palette
  * turns that into a colour. */
 
-const SCALES = { linear: "linear", log: "logarithmic, four decades", row: "each row divided by its largest" };
+const SCALES = { linear: "linear", sqrt: "square roots", log: "logarithmic, four decades", row: "each row divided by its largest" };
 const DECADES = 4;
 
 function rgb(hex) {
@@ -81,7 +81,7 @@ class Shade {
         if (this.m.at(r, c) === Infinity)
             return NaN;
         const x = this.m.at(r, c), share = Math.min(Math.abs(x) / (this.tops[r] || 1), 1);
-        const size = this.scale === "log" ? Math.max(0, 1 + Math.log10(share) / DECADES) : share;
+        const size = this.scale === "log" ? Math.max(0, 1 + Math.log10(share) / DECADES) : this.scale === "sqrt" ? Math.sqrt(share) : share;
         return x < 0 ? -size : size;
     }
 

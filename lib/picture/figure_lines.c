@@ -1,0 +1,209 @@
+/* figure_lines.c - lines from each word to the words it looks at, as darker as the weight is larger.
+ *
+ * A layer is a panel: the queries on the left, the keys on the right, a line for each weight, each head in a colour of
+ * its own.  Stronger lines lie over fainter ones. */
+#include "picture/section.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "base/err.h"
+#include "base/near.h"
+#include "base/size.h"
+#include "text/label.h"
+
+enum {                                  /* pixels */
+    GAP = 150, GAP_LEAST = 48, BETWEEN = 28, NAME = 20, SWATCH = 10, HEAD = 76, BASE = 12
+};
+enum { TOKENS_MOST = 300, COLUMNS_MOST = 18 };
+
+/* ---- which word looks ------------------------------------------------------------------------- */
+
+static size_t by_text(const struct attn_tokens *t, const char *text, size_t *found)
+{
+    size_t n = 0;
+    for (size_t i = 0; i < t->n; i++) {
+        const char *s = t->tok[i].text;
+        size_t len = s ? t->tok[i].text_len : 0, blank = len && *s == ' ';
+        if (len - blank == strlen(text) && !memcmp(s + blank, text, len - blank)) {
+            *found = i;
+            n++;
+        }
+    }
+    return n;
+}
+
+static const char *nearest(const struct attn_tokens *t, const char *text, char buf[sizeof((struct attn_label *)0)->text])
+{
+    struct attn_near near;
+    unsigned best = ATTN_FAR;
+    *buf = '\0';
+    attn_near_start(&near, text, strlen(text));
+    for (size_t i = 0; i < t->n; i++) {
+        struct attn_label l = attn_label_token(&t->tok[i], COLUMNS_MOST);
+        size_t dot = strncmp(l.text, "\xC2\xB7", 2) ? 0 : 2;
+        unsigned far = attn_near(&near, l.text + dot, l.bytes - dot, best);
+        if (far < best) {
+            best = far;
+            strcpy(buf, l.text + dot);
+        }
+    }
+    return buf;
+}
+
+int attn_section_query(struct attn_section *s, const char *query, size_t without, struct attn_err *err)
+{
+    const struct attn_tokens *t = attn_album_rows(s->album, s->first);
+    char word[sizeof((struct attn_label *)0)->text];
+    size_t digits = query ? strspn(query, "0123456789") : 0, index = 0;
+    s->query = without;
+    if (!query)
+        return ATTN_OK;
+    size_t n = by_text(t, query, &s->query);
+    if (n == 1)
+        return ATTN_OK;
+    for (size_t i = 0; i < digits && index < t->n; i++)
+        index = 10 * index + (size_t)(query[i] - '0');
+    if (digits && !query[digits] && index < t->n) {
+        s->query = index;
+        return ATTN_OK;
+    }
+    if (n)
+        return attn_fail(err, ATTN_EUSAGE, "--query: %zu tokens read '%.60s': give an index, 0 to %zu", n, query,
+                         t->n - 1);
+    nearest(t, query, word);
+    return attn_fail(err, ATTN_EUSAGE, "--query: no token reads '%.60s'%s%s%s: give its text or its index, 0 to %zu",
+                     query, *word ? ", did you mean '" : "", word, *word ? "'" : "", t->n - 1);
+}
+
+/* ---- where things are -------------------------------------------------------------------------- */
+
+static size_t widest(const struct attn_tokens *t)
+{
+    size_t columns = 1;
+    for (size_t i = 0; i < t->n; i++)
+        columns = larger(columns, attn_label_token(&t->tok[i], COLUMNS_MOST).columns);
+    return columns * ATTN_LETTER;
+}
+
+static size_t gap_of(const struct attn_section *s)
+{
+    return s->wide;
+}
+
+static size_t panel_width(const struct attn_section *s)
+{
+    return s->left.margin + gap_of(s) + s->top.margin;
+}
+
+static size_t heads_in_a_row(const struct attn_section *s)
+{
+    return larger((s->width - s->indent) / HEAD, 1);
+}
+
+static size_t heads_height(const struct attn_section *s)
+{
+    return s->first->heads ? parts_of(s->matrices, heads_in_a_row(s)) * ATTN_LINE + ATTN_APART : 0;
+}
+
+/* left.margin, top.margin: of the words on the left, on the right; wide: between them. */
+int attn_lines_plan(struct attn_section *s, size_t width, struct attn_err *err)
+{
+    size_t tokens = larger(s->rows, s->cols);
+    if (tokens > TOKENS_MOST)
+        return attn_fail(err, ATTN_EUSAGE, "%s: lines between %zu tokens cannot be told apart, expected at most %d: "
+                                           "--figure heatmap", s->first->title, tokens, TOKENS_MOST);
+    s->left.margin = widest(attn_album_rows(s->album, s->first)) + ATTN_APART;
+    s->top.margin = widest(attn_album_columns(s->album, s->first)) + ATTN_APART;
+    size_t words = s->left.margin + s->top.margin;
+    if (width && width < words + GAP_LEAST)
+        return attn_fail(err, ATTN_EUSAGE, "%s: words on both sides take %zu pixels of the %zu of a width: choose a "
+                                           "larger --width or a smaller --font-size", s->first->title,
+                         words + GAP_LEAST, width);
+    s->wide = width ? smaller(GAP, width - words) : GAP;
+    s->across = width ? larger((width + BETWEEN) / (panel_width(s) + BETWEEN), 1) : smaller(s->sheets, 4);
+    s->across = larger(smaller(s->across, s->sheets), 1);
+    s->down = parts_of(s->sheets, s->across);
+    s->cell = ATTN_LINE;
+    s->palette = attn_palette_heads();
+    s->indent = 0;
+    s->width = larger(s->across * (panel_width(s) + BETWEEN) - BETWEEN,
+                      width ? 1 : attn_utf8_width(s->title, strlen(s->title)) * ATTN_TITLE_LETTER);
+    s->height = ATTN_TITLE + s->down * (NAME + tokens * ATTN_LINE + BETWEEN) + heads_height(s);
+    return ATTN_OK;
+}
+
+/* ---- drawing ----------------------------------------------------------------------------------- */
+
+static void draw_words(const struct attn_tokens *t, size_t x, size_t y, enum attn_anchor anchor,
+                       const struct attn_pen *pen)
+{
+    for (size_t i = 0; i < t->n; i++) {
+        struct attn_label l = attn_label_token(&t->tok[i], COLUMNS_MOST);
+        pen->write(pen->self, &(struct attn_lettering){l.text, x, y + i * ATTN_LINE + BASE, ATTN_LETTER, anchor,
+                                                       false});
+    }
+}
+
+static uint8_t level_of(uint8_t step)
+{
+    return step < ATTN_STEPS ? (uint8_t)((step * (ATTN_LINE_LEVELS - 1) + ATTN_STEPS / 2) / (ATTN_STEPS - 1)) : 0;
+}
+
+/* The lines of one head that are as strong as a level. */
+static void draw_level(const struct attn_section *s, const struct attn_sheet *sheet, size_t i, uint8_t level, size_t x,
+                       size_t y, const struct attn_pen *pen, uint8_t *steps)
+{
+    size_t color = i % ATTN_LINE_HEADS * ATTN_LINE_LEVELS + level;
+    for (size_t r = 0; r < sheet->rows; r++) {
+        if (s->query != SIZE_MAX && r != s->query)
+            continue;
+        attn_scale_row(&s->scale, steps, sheet, i * sheet->rows + r);
+        for (size_t c = 0; c < sheet->cols; c++) {
+            const double middle = ATTN_LINE / 2.0, thin = 0.8, thicker = 1.4;
+            if (level_of(steps[c]) != level)
+                continue;
+            struct attn_stroke line = {(double)(x + s->left.margin), (double)(y + r * ATTN_LINE) + middle,
+                                       (double)(x + s->left.margin + gap_of(s)), (double)(y + c * ATTN_LINE) + middle,
+                                       thin + thicker * level / (ATTN_LINE_LEVELS - 1)};
+            pen->line(pen->self, &line, (uint8_t)color);
+        }
+    }
+}
+
+static void draw_heads(const struct attn_section *s, size_t x, size_t y, const struct attn_pen *pen)
+{
+    for (size_t i = 0; i < s->first->n; i++) {
+        size_t row = i / heads_in_a_row(s), at = x + i % heads_in_a_row(s) * HEAD;
+        char text[32];
+        snprintf(text, sizeof text, "head %zu", s->first->heads[i]);
+        pen->fill(pen->self, &(struct attn_area){at, y + row * ATTN_LINE + 3, SWATCH, SWATCH},
+                  (uint8_t)((i % ATTN_LINE_HEADS + 1) * ATTN_LINE_LEVELS - 1));
+        pen->write(pen->self, &(struct attn_lettering){text, at + SWATCH + 5, y + row * ATTN_LINE + BASE, ATTN_LETTER,
+                                                       ATTN_BEGINS, false});
+    }
+}
+
+int attn_lines_draw(const struct attn_section *s, size_t x, size_t y, const struct attn_pen *pen, uint8_t *steps,
+                    struct attn_err *err)
+{
+    size_t nth = 0, down = NAME + larger(s->rows, s->cols) * ATTN_LINE + BETWEEN;
+    (void)err;
+    for (const struct attn_sheet *sheet = s->first; sheet; sheet = attn_album_next_sheet(s->album, sheet), nth++) {
+        size_t px = x + nth % s->across * (panel_width(s) + BETWEEN), py = y + ATTN_TITLE + nth / s->across * down;
+        char name[64];
+        snprintf(name, sizeof name, "layer %d", sheet->layer);
+        if (sheet->layer >= 0)
+            pen->write(pen->self, &(struct attn_lettering){name, px, py + BASE, ATTN_LETTER, ATTN_BEGINS, false});
+        py += NAME;
+        draw_words(attn_album_rows(s->album, sheet), px + s->left.margin - ATTN_APART, py, ATTN_ENDS, pen);
+        draw_words(attn_album_columns(s->album, sheet), px + s->left.margin + gap_of(s) + ATTN_APART, py, ATTN_BEGINS,
+                   pen);
+        for (uint8_t level = 1; level < ATTN_LINE_LEVELS; level++)
+            for (size_t i = 0; i < sheet->n; i++)
+                draw_level(s, sheet, i, level, px, py, pen, steps);
+    }
+    if (s->first->heads)
+        draw_heads(s, x, y + ATTN_TITLE + s->down * down, pen);
+    return ATTN_OK;
+}

@@ -50,13 +50,13 @@ struct attn_picture_opts {
     const char *title;                  /* in place of the model and the sentence; "": none; NULL: these */
     size_t columns;                     /* matrices beside each other; 0: as fits */
     bool numbers;                       /* in the cells */
-    /* Of png and pdf: a TrueType font that is taken where it has a character, before the built-in faces (NULL: none), and
-     * which one of a collection. */
+    /* Of png and pdf: a TrueType font that is taken where it has a character, before the built-in faces (NULL: none),
+     * and which one of a collection. */
     const char *font; size_t font_index;
     const char *figure;                 /* "heatmap" (NULL), "grid": small panels without labels; "lines" from word to
                                          * word; "words": the sentence, shaded */
-    const char *query;                  /* of lines and words: the token that looks, its index or its text; NULL: of lines
-                                         * all, of words the last */
+    const char *query;                  /* of lines and words: the token that looks, its index or its text; NULL: of
+                                         * lines all, of words the last */
     uint64_t reserved[2];
 };
 
@@ -442,8 +442,9 @@ struct attn_diff_next {
 };
 void attn_diff_next(struct attn_diff_next *out, const struct attn_diff *d);
 
-/* What each part of a model adds to the difference of the stream after the last block, in the order of the forward pass;
- * n 0: the dumps lack the streams or what is added to them, or they do not differ.  The list is freed by the caller. */
+/* What each part of a model adds to the difference of the stream after the last block, in the order of the forward
+ * pass; n 0: the dumps lack the streams or what is added to them, or they do not differ.  The list is freed by the
+ * caller. */
 struct attn_diff_added {
     const char *part; int layer;        /* "embed", layer -1; "attn" or "mlp" */
     double error;                       /* root mean square of a - b, over that of b, of what the part adds */
@@ -610,17 +611,18 @@ struct attn_save_opts {
     /* Is told how many bytes of the weights are written, and ends it by returning non-zero; NULL: nobody asks. */
     int (*step)(void *self, uint64_t done, uint64_t all, struct attn_err *err);
     void *self;
-    const char *dtype;                  /* "F32", "F16" or "BF16": what all tensors are written in; NULL: as they are stored,
+    const char *dtype;                  /* "F32",
+        "F16" or "BF16": what all tensors are written in; NULL: as they are stored,
                                          * and quantised ones in F16 */
     uint64_t reserved[3];
 };
 int attn_model_save(const struct attn_model *m, const char *dir, const struct attn_save_opts *o, size_t *tensors,
                     struct attn_err *err);
 
-/* What a file of a course, such as a ckpt.pt without its training's settings, does not say and attn_model_open asks for;
- * 0 or NULL: nothing is given.  as: what wrote it, "nanogpt", "mingpt", "lecture" or "lecture-video", whose scores are
- * divided by the root of the width; vocab: a file of tokens and ids, or any tokenizer's file, or a directory with such
- * files; activation: of the MLP, "gelu", "gelu_new" or "relu". */
+/* What a file of a course, such as a ckpt.pt without its training's settings, does not say and attn_model_open asks
+ * for; 0 or NULL: nothing is given.  as: what wrote it, "nanogpt", "mingpt", "lecture" or "lecture-video", whose
+ * scores are divided by the root of the width; vocab: a file of tokens and ids, or any tokenizer's file, or a
+ * directory with such files; activation: of the MLP, "gelu", "gelu_new" or "relu". */
 struct attn_lacking { const char *as, *vocab, *activation; size_t n_head; uint64_t reserved[4]; };
 int attn_model_open_with(struct attn_model **out, const char *name, const struct attn_lacking *given,
                          struct attn_err *err);

@@ -75,8 +75,8 @@ static const struct option options[] = {
 const struct command convert_command = {
     .name = "convert",
     .run = convert,
-    .usage = "convert [-m DIR|FILE|NAME] -o DIR [--type f32|f16|bf16] [--force] [--as NAME] [--n-head N] [--vocab PATH] "
-             "[--activation NAME]",
+    .usage = "convert [-m DIR|FILE|NAME] -o DIR [--type f32|f16|bf16] [--force] [--as NAME] [--n-head N] [--vocab "
+             "PATH] [--activation NAME]",
     .summary = "write a model as a Hugging Face directory with safetensors",
     .about = "Reads a model, pytorch_model.bin and several files of weights included, and writes config.json and the "
              "files of its tokenizer as they are, and one model.safetensors: every tensor with its name, type and "
@@ -85,9 +85,9 @@ const struct command convert_command = {
              "PyTorch saved as a second name of the embedding is left out, as safe files "
              "may not share bytes.  A model of our own format stays one: other libraries read its tensors, but do not "
              "know its config.json.  A file that a course's program wrote (nanoGPT, minGPT, the lecture \"Let's build "
-             "GPT\", llama2.c, llm.c, microgpt) becomes such a directory, too, with what the options say where the file "
-             "does not; a directory that MLX has quantised becomes one in float32.  Nothing is overwritten without "
-             "--force, and files appear when all of them are complete.",
+             "GPT\", llama2.c, llm.c, microgpt) becomes such a directory, too, with what the options say where the "
+             "file does not; a directory that MLX has quantised becomes one in float32.  Nothing is overwritten "
+             "without --force, and files appear when all of them are complete.",
     .examples = (const struct pair[]){
         {"attn-cli convert -m ./old -o ./new", "from pytorch_model.bin, which only PyTorch reads quickly, to "
                                                "model.safetensors"},

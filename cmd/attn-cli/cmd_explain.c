@@ -418,6 +418,7 @@ const struct command explain_command = {
         {NULL, NULL}},
     .groups = (const struct option *const[]){model_options, text_options, encode_options, ids_options, label_options,
                                              cross_options, options, font_options, edit_options, from_options,
-                                             attention_options, dropout_seed_options, thread_options, general_options, NULL},
+                                             attention_options, dropout_seed_options, thread_options, general_options,
+                                             NULL},
     .report = true,
 };

@@ -285,9 +285,9 @@ const struct option font_options[] = {FONT_ROWS, {.name = NULL}};
 static const char *const figures[] = {"heatmap", "grid", "lines", "words", NULL};
 
 const struct option picture_options[] = {
-    {0, "figure", OPT_CHOICE, &look.figure, "KIND", "figures (png, svg, pdf): heatmap (the default); grid, all matrices as "
-     "small panels without labels, a layer a row; lines, from each word to those it looks at, a colour a head; words, the "
-     "sentence shaded by what one word looks at",
+    {0, "figure", OPT_CHOICE, &look.figure, "KIND", "figures (png, svg, pdf): heatmap (the default); grid, all "
+     "matrices as small panels without labels, a layer a row; lines, from each word to those it looks at, a colour a "
+     "head; words, the sentence shaded by what one word looks at",
      .choices = figures, .section = OF_PICTURE, .flags = OPT_COUNTS},
     {0, "color-scale", OPT_CHOICE, &look.scale, "SCALE",
      "pictures: colours show numbers as they are (linear), their square roots (sqrt), their logarithms (log; of "
@@ -322,8 +322,9 @@ const struct option picture_options[] = {
 };
 
 const struct option key_picture_options[] = {
-    {0, "query", OPT_TEXT, &look.query, "TOKEN", "figures of lines and words: only what this token looks at: its index, "
-     "counted from 0, or its text (default: of lines all, of words the last)", .section = OF_PICTURE, .flags = OPT_COUNTS},
+    {0, "query", OPT_TEXT, &look.query, "TOKEN", "figures of lines and words: only what this token looks at: its "
+     "index, counted from 0, or its text (default: of lines all, of words the last)", .section = OF_PICTURE,
+     .flags = OPT_COUNTS},
     {0, "hide-first", OPT_FLAG, &look.hide_first, NULL,
      "pictures: leave out the first key, where attention often gathers; "
      "nothing is renormalised", .section = OF_PICTURE, .flags = OPT_COUNTS},

@@ -19,8 +19,9 @@ const struct command *const commands[] = {COMMANDS(LIST_COMMAND) NULL};
 
 const struct option model_options[] = {
     {'m', "model", OPT_MODEL, &common.model, "DIR|NAME",
-     "the model: a directory, a GGUF file or the file of a course, if it contains a slash; otherwise a built-in model or "
-     "a directory of that name in ATTN_MODEL_PATH, among the installed models or here (default: the first built-in one)",
+     "the model: a directory, a GGUF file or the file of a course, if it contains a slash; otherwise a built-in "
+     "model or a directory of that name in ATTN_MODEL_PATH, among the installed models or here (default: the first "
+     "built-in one)",
      .env = "ATTN_MODEL", .section = OF_MODEL, .flags = OPT_COUNTS | OPT_USUAL},
     {.name = NULL},
 };

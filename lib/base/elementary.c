@@ -1,7 +1,8 @@
-/* elementary.c - each function brings its argument into a short interval, where a Taylor polynomial is exact to a double,
- * and carries what rounding takes away in a second double.
+/* elementary.c - each function brings its argument into a short interval, where a Taylor polynomial is exact to a
+ * double, and carries what rounding takes away in a second double.
  *
- * Nothing here may be contracted to a fused multiply-add: the file is compiled as all others, with -ffp-contract=off. */
+ * Nothing here may be contracted to a fused multiply-add: the file is compiled as all others, with
+ * -ffp-contract=off. */
 #include "base/elementary.h"
 
 #include <float.h>
@@ -120,8 +121,8 @@ static double mantissa_of(double x, double *k)
     return m;
 }
 
-/* log(m) = 2 atanh(s) = 2 (s + s^3/3 + s^5/5 + ...), s = (m - 1) / (m + 1), where |s| < 0.172.  To some 65 bits: powers need
- * more than 53. */
+/* log(m) = 2 atanh(s) = 2 (s + s^3/3 + s^5/5 + ...), s = (m - 1) / (m + 1), where |s| < 0.172.  To some 65 bits:
+ * powers need more than 53. */
 static struct pair log_of(double x)
 {
     static const double c[] = {2 / 5., 2 / 7., 2 / 9., 2 / 11., 2 / 13., 2 / 15., 2 / 17., 2 / 19., 2 / 21., 2 / 23.,

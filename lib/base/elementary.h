@@ -1,8 +1,8 @@
 /* elementary.h - exp, log, powers, sine, cosine, hypot in double: the same bits on every machine.
  *
  * The C library's differ in the last digit from one processor and one library to the next.  These are sums and products
- * in double, each rounded once, so whatever rounds as IEEE 754 asks gives the same bits; they are within one unit in the
- * last place of the true value. */
+ * in double, each rounded once, so whatever rounds as IEEE 754 asks gives the same bits; they are within one unit in
+ * the last place of the true value. */
 #ifndef ATTN_BASE_ELEMENTARY_H
 #define ATTN_BASE_ELEMENTARY_H
 

@@ -435,7 +435,8 @@ static void head_norm(struct attn_explainer *e, const struct product *p)
     double spread = sqrt((norm->rms ? m.square : m.variance) + (double)e->w->model->w.eps),
     centre = norm->rms ? 0 : m.mean;
     attn_derive_words(&e->d, "%s are%s normalised, %s: u is divided by the root of %s + ε, which is %.*f, and "
-                             "multiplied by weights.  (This is computed here, as a run does not report it.)", norm->rms ? "They" :
+                             "multiplied by weights.  (This is computed here, as a run does not report it.)",
+                                 norm->rms ? "They" :
                       "They, less their mean,", p->late ? " then" : "", norm->span ? "each head by itself" :
                       "all heads at once", norm->rms ? "the mean of u²" : "its variance", e->precision, spread);
     vector_table(e, p->n);

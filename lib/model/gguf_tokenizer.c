@@ -524,8 +524,8 @@ static int put_steps(struct attn_out *out, const struct tokens *t, struct attn_e
         put_piece_steps(out, space);
     else
         attn_out_printf(out, ",\n  \"normalizer\": null,\n  \"pre_tokenizer\": %s,\n"
-                             "  \"decoder\": {\"type\": \"ByteLevel\", \"add_prefix_space\": true, \"trim_offsets\": true, "
-                             "\"use_regex\": true}", t->pre->steps);
+                             "  \"decoder\": {\"type\": \"ByteLevel\", \"add_prefix_space\": true, \"trim_offsets\": "
+                             "true, \"use_regex\": true}", t->pre->steps);
     return rc;
 }
 

@@ -51,8 +51,8 @@ int attn_model_save_held(const struct attn_model *m, const char *dir, const stru
                          struct attn_err *err);
 struct attn_out;
 struct attn_st_tensor;
-/* Writes tensors, data apart, whose bytes are made one after the other.  make: tensor i, in memory that has room for its
- * numbers in float32. */
+/* Writes tensors, data apart, whose bytes are made one after the other.  make: tensor i, in memory that has room for
+ * its numbers in float32. */
 struct attn_save_maker { int (*make)(void *self, size_t i, float *to, struct attn_err *err); void *self; };
 int attn_save_made(struct attn_out *out, const struct attn_st_tensor *t, size_t n, const struct attn_save_maker *by,
                    const struct attn_save_opts *o, struct attn_err *err);

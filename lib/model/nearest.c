@@ -130,8 +130,9 @@ int attn_nearest_fail(const struct attn_key_reader *r, const cJSON *root, const 
     const struct likeness l = find_nearest(root, names);
     if (v && l.tensors > 3 && 2 * l.tensors >= l.all_tensors && 3 * l.keys >= l.all_keys)
         return attn_fail(r->err, ATTN_EFORMAT, "%s: \"model_type\" is %s, which is not read; nearest is \"%s\": it has "
-                                               "%zu of its %zu keys and %zu of its %zu kinds of tensors; if it computes "
-                                               "the same, write \"model_type\": \"%s\" in a copy", r->name, attn_tree_show(v, found), l.family->name, l.keys,
+                                               "%zu of its %zu keys and %zu of its %zu kinds of tensors; if it "
+                                               "computes the same, write \"model_type\": \"%s\" in a copy", r->name,
+                                               attn_tree_show(v, found), l.family->name, l.keys,
                          l.all_keys, l.tensors, l.all_tensors, l.family->name);
     list_families(expected, sizeof expected - 64);
     if (v)

@@ -33,7 +33,8 @@ static size_t by_text(const struct attn_tokens *t, const char *text, size_t *fou
     return n;
 }
 
-static const char *nearest(const struct attn_tokens *t, const char *text, char buf[sizeof((struct attn_label *)0)->text])
+static const char *nearest(const struct attn_tokens *t, const char *text,
+                           char buf[sizeof((struct attn_label *)0)->text])
 {
     struct attn_near near;
     unsigned best = ATTN_FAR;

@@ -1,9 +1,9 @@
 /* lettering.h - texts as letters of faces, for pictures whose file must bring its letters along: PNG and PDF.
  *
  * The faces: that of a file, if one is given; DejaVu Sans, or DejaVu Sans Mono where columns are to stay columns
- * (Latin, Greek, Cyrillic, mathematics); WenQuanYi Micro Hei (Chinese of GB 2312, kana).  The built-in ones are parts of
- * Debian's fonts, cut and packed when the program is built, and opened when a letter of theirs is needed.  A face of the system
- * is never taken: another machine would draw something else.
+ * (Latin, Greek, Cyrillic, mathematics); WenQuanYi Micro Hei (Chinese of GB 2312, kana).  The built-in ones are parts
+ * of Debian's fonts, cut and packed when the program is built, and opened when a letter of theirs is needed.  A face
+ * of the system is never taken: another machine would draw something else.
  *
  * A character that none of them has is a frame with its code point; so is one whose letters change with their
  * neighbours (Arabic, Devanagari), or that is a picture of its own (emoji).  Accents that follow a letter are joined

@@ -43,7 +43,8 @@ static uint8_t between(uint8_t a, uint8_t b, double t)
 
 /* The colours of lines, one for each head, as others draw them, too. */
 static const struct attn_palette heads = {
-    "heads", false, {0x1F77B4, 0xFF7F0E, 0x2CA02C, 0xD62728, 0x9467BD, 0x8C564B, 0xE377C2, 0x17BECF}, 0xFFFFFF, 0xFFFFFF};
+    "heads", false, {0x1F77B4, 0xFF7F0E, 0x2CA02C, 0xD62728, 0x9467BD, 0x8C564B, 0xE377C2, 0x17BECF}, 0xFFFFFF,
+    0xFFFFFF};
 
 static struct attn_rgb head_color(unsigned step)
 {

@@ -28,7 +28,8 @@ static unsigned low_contrast_part(const struct attn_album *a, const struct attn_
     struct attn_scale scale;
     struct tally t = {0};
     attn_scale_make(&scale, a, first, look);
-    for (const struct attn_sheet *s = first; s && scale.low == 0 && scale.scaling == ATTN_COLOR_LINEAR; s = attn_album_next_sheet(a, s))
+    for (const struct attn_sheet *s = first; s && scale.low == 0 && scale.scaling == ATTN_COLOR_LINEAR;
+         s = attn_album_next_sheet(a, s))
         for (size_t i = 0; i < s->n * s->rows; i++)
             count_row(&t, s->data + i * s->cols, look->hide_first && s->keys, s->cols, scale.high / TENTH);
     unsigned part = t.seen >= CELLS_LEAST ? (unsigned)(100 * t.low / t.seen) : 0;

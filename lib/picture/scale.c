@@ -105,7 +105,8 @@ void attn_scale_make(struct attn_scale *out, const struct attn_album *a, const s
     for (const struct attn_sheet *s = first; s; s = attn_album_next_sheet(a, s))
         count_sheet(out, &r, s);
     if (out->scaling == ATTN_COLOR_AUTO)
-        out->scaling = first->keys && first->cols > ATTN_MANY_KEYS && r.least >= 0 ? ATTN_COLOR_SQRT : ATTN_COLOR_LINEAR;
+        out->scaling = first->keys && first->cols > ATTN_MANY_KEYS && r.least >= 0 ? ATTN_COLOR_SQRT
+            : ATTN_COLOR_LINEAR;
     set_ends(out, &r, attn_palette_diverges(look->palette));
 }
 

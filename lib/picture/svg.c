@@ -103,7 +103,8 @@ static int cells(void *self, const struct attn_area *a, const uint8_t *steps, si
 {
     const struct svg *s = self;
     int rc = ATTN_OK;
-    attn_out_printf(s->out, "<g transform=\"translate(%zu %zu) scale(%.6g", a->x, a->y, (double)a->width / (double)cols);
+    attn_out_printf(s->out, "<g transform=\"translate(%zu %zu) scale(%.6g", a->x, a->y,
+                    (double)a->width / (double)cols);
     if (a->width * rows != a->height * cols)
         attn_out_printf(s->out, " %.6g", (double)a->height / (double)rows);
     attn_out_str(s->out, ")\" shape-rendering=\"crispEdges\">\n");
@@ -124,7 +125,8 @@ static void line(void *self, const struct attn_stroke *l, uint8_t color)
 {
     const struct svg *s = self;
     struct attn_rgb c = attn_canvas_color(s->palette, color);
-    attn_out_printf(s->out, "<path d=\"M%.6g %.6gL%.6g %.6g\" stroke=\"#%02x%02x%02x\" stroke-width=\"%.3g\"/>\n", l->x0,
+    attn_out_printf(s->out, "<path d=\"M%.6g %.6gL%.6g %.6g\" stroke=\"#%02x%02x%02x\" stroke-width=\"%.3g\"/>\n",
+                    l->x0,
                     l->y0, l->x1, l->y1, c.r, c.g, c.b, l->width);
 }
 

@@ -417,7 +417,8 @@ static int train_on(struct attn_train *t, struct attn_err *err)
     if (s.step > p.step && s.step < s.steps)
         snprintf(losses, sizeof losses, "; its loss is now %.4f; it was %.4f at step %zu", s.loss, p.first, p.step + 1);
     else if (s.step > p.step)
-        snprintf(losses, sizeof losses, "; loss %.4f, at %s %.4f", s.loss, p.step ? "the resumed step" : "first", p.first);
+        snprintf(losses, sizeof losses, "; loss %.4f, at %s %.4f", s.loss, p.step ? "the resumed step" : "first",
+                 p.first);
     if (s.step < s.steps) {
         say_stopped(s.step, s.steps, losses);
         common.status = STOP_STATUS;

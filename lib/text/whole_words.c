@@ -39,22 +39,50 @@ static bool has_space(const struct attn_token *t)
     return false;
 }
 
+static bool is_blank(const struct attn_token *t)
+{
+    return t->known && t->text_len == 1 && t->text[0] == ' ';
+}
+
 static bool parts(const struct attn_token *a, const struct attn_token *b, bool placed)
 {
     if (placed && (a->start == a->end || b->start == b->end || b->start > a->end))
         return true;
-    bool space = a->known && a->text_len == 1 && a->text[0] == ' ';
-    return (a->known && !space && ends_spaced(a->text, a->text_len)) ||
+    return (a->known && !is_blank(a) && ends_spaced(a->text, a->text_len)) ||
            (b->known && starts_spaced(b->text, b->text_len));
 }
 
-static void find(struct attn_words *w, const struct attn_tokens *t, bool placed)
+/* Characters that are written without spaces and mean something each: Chinese ones and kana. */
+static bool stands_alone(uint32_t c)
+{
+    static const struct { uint32_t first, last; } ranges[] = {
+        {0x3005, 0x3007}, {0x3040, 0x30FF}, {0x31F0, 0x31FF}, {0x3400, 0x4DBF}, {0x4E00, 0x9FFF}, {0xF900, 0xFAFF},
+        {0xFF66, 0xFF9D}, {0x20000, 0x3FFFF}};
+    for (size_t i = 0; i < sizeof ranges / sizeof *ranges; i++)
+        if (c >= ranges[i].first && c <= ranges[i].last)
+            return true;
+    return false;
+}
+
+/* Whether a character ends at byte `at` of the text and the one before or after it stands alone. */
+static bool parts_characters(const char *text, size_t len, size_t at)
+{
+    size_t step, before = text && at ? last_length(text, at) : 0;
+    if (!before || at >= len || ((unsigned char)text[at] & 0xC0) == 0x80)
+        return false;
+    return stands_alone(attn_utf8_next(text + at - before, before, &step)) ||
+           stands_alone(attn_utf8_next(text + at, len - at, &step));
+}
+
+/* text: which the tokens' places are in; NULL: not known. */
+static void find(struct attn_words *w, const struct attn_tokens *t, bool placed, const char *text, size_t len)
 {
     bool spaced = false;
     for (size_t i = 0; i < t->n && !spaced; i++)
         spaced = has_space(&t->tok[i]);
     for (size_t i = 0; i < t->n; i++)
-        if (!i || !(placed || spaced) || parts(&t->tok[i - 1], &t->tok[i], placed))
+        if (!i || !(placed || spaced) || parts(&t->tok[i - 1], &t->tok[i], placed) ||
+            (!is_blank(&t->tok[i - 1]) && parts_characters(text, len, t->tok[i].start)))
             w->first[w->n++] = i;
     w->first[w->n] = t->n;
     for (size_t i = 0; i < w->n; i++)
@@ -160,7 +188,7 @@ int attn_words_make(struct attn_words *out, const struct attn_tokens *t, const c
     char *pool = out->pool, *own = pool;
     if (readable)
         pool = mempcpy(pool, text, len);
-    find(out, t, placed);
+    find(out, t, placed, readable ? text : NULL, len);
     for (size_t i = 0; i < out->n; i++) {
         const struct attn_token *first = &t->tok[out->first[i]];
         size_t n = out->first[i + 1] - out->first[i];

@@ -4,6 +4,7 @@
  * that belong to neither (a tokenizer of words).  A space that is a token of its own goes with what follows, as it does
  * when it is a part of that.  Tokens that stand for no bytes (a beginning mark) are words of their own.  Where neither
  * places nor white space are known, each token is a word.  Punctuation and digits belong to the word they touch.
+ * Where the text is known, a Chinese character or a kana is a word of its own, also if its bytes are several tokens.
  *
  * The page's words.js does the same, so that a page and a table of one text have the same words; the test `words`
  * compares them. */

@@ -39,6 +39,8 @@ const cases = {
     "lines and tabs": cut("a\nb\tc d", ["a", "\n", "b", "\t", "c", " d"]),
     "halves of characters": cut("né 日本 語", ["n", Buffer.from([0xc3]), Buffer.from([0xa9]), Buffer.from([0x20, 0xe6]), Buffer.from([0x97, 0xa5]), "本",
         " ", Buffer.from([0xe8, 0xaa]), Buffer.from([0x9e])]),
+    "characters of their own": cut("I say 我爱NLP, 猫の耳。ok", ["I", " say", " ", Buffer.from([0xe6]), Buffer.from([0x88, 0x91]), "爱", "NL", "P", ",",
+        " 猫", "の耳", "。", "o", "k"]),
     "spaces of all kinds": cut("a\u00a0b\u3000c\u2009d\ufeffe\u0085f g", ["a", "\u00a0b", "\u3000", "c", "\u2009d", "\ufeffe", "\u0085f", " g"], false),
     "a tokenizer of words": { text: "Life is short, eat", labels: true, tokens: [[0, 4], [5, 7], [8, 13], [15, 18]].map(([start, end]) =>
         ({ bytes: hex("Life is short, eat".slice(start, end)), start, end })) },

@@ -32,6 +32,21 @@ function partsWord(a, b, placed) {
     return (/\s$/u.test(a.text) && a.text !== " ") || /^\s/u.test(b.text);
 }
 
+/* Characters that are written without spaces and mean something each: Chinese ones and kana. */
+const ALONE = /[\u3005-\u3007\u3040-\u30FF\u31F0-\u31FF\u3400-\u4DBF\u4E00-\u9FFF\uF900-\uFAFF\uFF66-\uFF9D\u{20000}-\u{3FFFF}]/u;
+
+/* Whether a character ends at byte `at` of the text and the one before or after it stands alone. */
+function partsCharacters(bytes, at) {
+    if (!bytes || at === 0 || at >= bytes.length || (bytes[at] & 0xC0) === 0x80)
+        return false;
+    let from = at - 1, to = at + 1;
+    while (from > 0 && (bytes[from] & 0xC0) === 0x80)
+        from--;
+    while (to < bytes.length && (bytes[to] & 0xC0) === 0x80)
+        to++;
+    return ALONE.test(new TextDecoder().decode(bytes.slice(from, to)));
+}
+
 /* Groups of neighbouring tokens: { label, first, last }.  Where neither places nor white space are known,
  * each token is a word. */
 function wordsOf(tokens, text) {
@@ -39,7 +54,8 @@ function wordsOf(tokens, text) {
     const bytes = !placed || text === null || text.includes("\uFFFD") ? null : new TextEncoder().encode(text);
     const words = [];
     tokens.forEach((token, i) => {
-        if (i === 0 || !(placed || spaced) || partsWord(tokens[i - 1], token, placed))
+        if (i === 0 || !(placed || spaced) || partsWord(tokens[i - 1], token, placed) ||
+            (tokens[i - 1].text !== " " && partsCharacters(bytes, token.start)))
             words.push({ first: i, last: i });
         words[words.length - 1].last = i;
     });

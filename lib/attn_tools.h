@@ -130,6 +130,9 @@ struct attn_sink_opts {
      * word, and means over those of a query's; of context, means.  Other activations are an error, and so are gradients
      * and ids without text. */
     bool words;
+    /* html only: the page holds the model and computes with it.  Fails for a model of more than 64 MB of weights, of
+     * gradients and of cross-attention.  Without a tokenizer its tokens are those of the sentence. */
+    bool live;
     int height;                         /* screen only: lines of the terminal; 0: as many as it likes */
     uint64_t reserved[1];
 };

@@ -44,6 +44,9 @@ struct attn_album_without { size_t layer, head; double kl; struct attn_album_nex
 /* [queries] what comes next if the model ended there */
 struct attn_album_lens { int layer; struct attn_album_next *at; };
 
+/* The model itself, for a page that computes: sinks/live.h says what the bytes are. */
+struct attn_album_live { unsigned char *packed; size_t n; };
+
 struct attn_album {
     const char *model;                  /* its name; NULL: unknown */
     size_t H, Hkv;                      /* its numbers of heads; 0: unknown */
@@ -59,6 +62,7 @@ struct attn_album {
     struct attn_album_without *without; size_t n_without;       /* owned, as what follows */
     struct attn_album_lens *lens; size_t n_lens, lens_room;     /* by layer */
     char no_lens[192];                  /* why there is none although it was requested, likewise */
+    const struct attn_album_live *live; /* NULL: the page only shows */
 };
 
 /* Adds a copy of `what`.  If its data is NULL the album allocates the numbers, all zero, and *own points to them

@@ -29,9 +29,18 @@ ATTN_EMBED(attn_page_views_js, "lib/picture/page/views.js");
 ATTN_EMBED(attn_page_ranking_js, "lib/picture/page/ranking.js");
 ATTN_EMBED(attn_page_without_js, "lib/picture/page/without.js");
 ATTN_EMBED(attn_page_lens_js, "lib/picture/page/lens.js");
+ATTN_EMBED(attn_page_numbers_js, "lib/picture/page/numbers.js");
+ATTN_EMBED(attn_page_softmax_js, "lib/picture/page/softmax.js");
+ATTN_EMBED(attn_page_unpack_js, "lib/picture/page/unpack.js");
+ATTN_EMBED(attn_page_kinds_js, "lib/picture/page/kinds.js");
+ATTN_EMBED(attn_page_attend_js, "lib/picture/page/attend.js");
+ATTN_EMBED(attn_page_decoder_js, "lib/picture/page/decoder.js");
+ATTN_EMBED(attn_page_encode_js, "lib/picture/page/encode.js");
+ATTN_EMBED(attn_page_edits_js, "lib/picture/page/edits.js");
 ATTN_EMBED(attn_page_page_js, "lib/picture/page/page.js");
 
 static bool without(const struct attn_album *a) { return a->n_without > 0; }
+static bool live(const struct attn_album *a) { return a->live != NULL; }
 static bool lens(const struct attn_album *a) { return a->n_lens > 0 || *a->no_lens; }
 
 struct part { const unsigned char *start, *end; bool (*needed)(const struct attn_album *); };       /* NULL: always */
@@ -45,7 +54,16 @@ static const struct part scripts[] = {  /* in this order: each uses those before
                                       PART(attn_page_heat_js, NULL),
     PART(attn_page_lines_js, NULL), PART(attn_page_overview_js, NULL), PART(attn_page_choice_js, NULL),
     PART(attn_page_views_js, NULL), PART(attn_page_ranking_js, NULL), PART(attn_page_without_js, without),
-    PART(attn_page_lens_js, lens), PART(attn_page_page_js, NULL),
+    PART(attn_page_lens_js, lens),
+    PART(attn_page_numbers_js, live),
+    PART(attn_page_softmax_js, live),
+    PART(attn_page_unpack_js, live),
+    PART(attn_page_kinds_js, live),
+    PART(attn_page_attend_js, live),
+    PART(attn_page_decoder_js, live),
+    PART(attn_page_encode_js, live),
+    PART(attn_page_edits_js, live),
+    PART(attn_page_page_js, NULL),
 };
 enum { STYLES = sizeof styles / sizeof styles[0], SCRIPTS = sizeof scripts / sizeof scripts[0] };
 
@@ -148,10 +166,22 @@ static int write_data(const struct page *p, struct attn_err *err)
     return attn_page_data_write(p->out, p->album, p->look, err);
 }
 
+static int write_live(const struct page *p, struct attn_err *err)
+{
+    (void)err;
+    const struct attn_album_live *live = p->album->live;
+    if (!live)
+        return ATTN_OK;
+    attn_out_str(p->out, "<script type=\"application/octet-stream\" id=\"packed\">");
+    attn_out_base64(p->out, live->packed, live->n);
+    attn_out_str(p->out, "</script>\n");
+    return ATTN_OK;
+}
+
 /* Writes what replaces {{name}} in the template. */
 static const struct slot { const char *name; int (*write)(const struct page *, struct attn_err *); } slots[] = {
     {"policy", write_policy}, {"version", write_version}, {"title", write_title}, {"style", write_style},
-    {"data", write_data}, {"scripts", write_scripts},
+    {"data", write_data}, {"live", write_live}, {"scripts", write_scripts},
 };
 
 static const struct slot *slot_at(const char *name, size_t len)

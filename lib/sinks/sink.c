@@ -10,6 +10,7 @@
 #include "base/out.h"
 #include "compute/vec.h"
 #include "model/model.h"
+#include "sinks/live.h"
 #include "sinks/merge_words.h"
 #include "text/whole_words.h"
 #include "trace/trace.h"
@@ -102,6 +103,7 @@ struct attn_sink {
     char note[ATTN_KIND_NOTE + 160];    /* the kind's, and what is shown in place of activations */
     struct attn_words rows, keys;
     struct attn_merger *merger;         /* NULL: tokens are shown as they are */
+    struct attn_album_live *live;
     bool finished;
 };
 
@@ -169,6 +171,16 @@ static int merge_words(struct attn_sink *s, const struct attn_sink_opts *o, stru
     return attn_merger_new(&s->merger, s->job.rows, s->job.keys, err);
 }
 
+static int make_live(struct attn_sink *s, const struct attn_sink_opts *o, struct attn_err *err)
+{
+    if (s->format->methods != &attn_html_methods)
+        return attn_fail(err, ATTN_EUSAGE, "--live: only --format html makes a page, which can compute, not %s",
+                         s->format->name);
+    int rc = attn_live_make(&s->live, &s->job, o->tokenizer, err);
+    s->job.live = s->live;
+    return rc;
+}
+
 static int open_sink(struct attn_sink *s, const struct attn_sink_opts *o, struct attn_err *err)
 {
     int rc = find_format(&s->format, o->format ? o->format : "text", err);
@@ -206,6 +218,8 @@ static int open_sink(struct attn_sink *s, const struct attn_sink_opts *o, struct
         .picture = o->picture, .token_text = s->tokenizer || s->labels ? token_text : NULL, .token_ctx = s};
     if (o->words)
         rc = merge_words(s, o, err);
+    if (!rc && o->live)
+        rc = make_live(s, o, err);
     return rc ? rc : s->format->methods->open(&s->self, s->format, &s->job, err);
 }
 
@@ -282,6 +296,7 @@ void attn_sink_close(struct attn_sink *s)
     if (s->format)
         s->format->methods->close(s->self);
     attn_merger_free(s->merger);
+    attn_live_free(s->live);
     attn_words_free(&s->rows);
     attn_words_free(&s->keys);
     attn_team_free(s->team);

@@ -20,6 +20,7 @@
 struct attn_out;
 struct attn_words;
 struct attn_album;
+struct attn_album_live;
 struct attn_look;
 
 /* One sentence of a batch, whose sentences go to the same output. */
@@ -47,6 +48,7 @@ struct attn_sink_job {                  /* borrowed, outlives the sink */
     const struct attn_edits *edits;     /* NULL: none */
     const struct attn_compare *compare; /* complete when the sink finishes; NULL: none */
     const struct attn_ablated *ablated; size_t n_ablated;   /* what comes next without each head; NULL: not asked for */
+    const struct attn_album_live *live; /* the model, for a page that computes; NULL: it only shows */
     const struct attn_sink_hint *hints; /* commands to go on with, then one of NULL; NULL: none */
     const char *path;                   /* NULL or "-": standard output */
     bool staged;                        /* path is an empty directory that is renamed when it is complete */

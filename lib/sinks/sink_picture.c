@@ -44,7 +44,7 @@ void attn_collect_start(struct attn_collect *c, const struct attn_sink_job *job,
         .job = job, .next = next,
         .album = {.model = job->model->name, .H = job->model->H, .Hkv = job->model->Hkv, .text = job->text,
                   .text_len = job->text_len, .keys_text = job->cross_text, .keys_len = job->cross_len,
-                  .queries = job->tokens, .keys = attn_sink_keys(job), .edits = job->edits}};
+                  .queries = job->tokens, .keys = attn_sink_keys(job), .edits = job->edits, .live = job->live}};
     c->lens = next && takes_lens(job, c->album.no_lens, sizeof c->album.no_lens);
 }
 

@@ -1,0 +1,659 @@
+"use strict";
+/* Edits in the language of --edit, with its messages: "L1H2[pos=-1] *= 0.5".  ask/edit.h has the grammar, ask/edit_parse.c
+ * reads it, ask/editor.c does it; files, and the other text `from`, a page does not have.
+ *
+ *     parseEdit(text)                     // { text, place, op, value }; throws an Error
+ *     new Editor(edits, model)            // model: { w, name, kind, coder, run(ids) }; throws, too, as does
+ *     editor.read(tokens)                 // before a pass over a text */
+
+const SELECTORS = ["head", "pos", "key", "col"];
+const A_VALUE = "a value: a number, -inf, uniform, from, FILE.npy, FILE.npz:NAME, text(\"...\"), ids(1,2), mean(...), " +
+    "noise(SIGMA,SEED) or NUMBER* and one of them";
+const A_SOURCE = "from, FILE.npy, FILE.npz:NAME, text(\"...\") or ids(1,2), and no factor";
+
+/* ---- reading ---- */
+
+class EditReader {
+    constructor(text) {
+        Object.assign(this, { text, at: 0, end: text.length });
+    }
+
+    get next() { return this.at < this.end ? this.text[this.at] : ""; }
+    get after() { return this.at + 1 < this.end ? this.text[this.at + 1] : ""; }
+    get star() { return this.next === "*" && this.after !== "="; }
+    get digit() { return /[0-9]/.test(this.next); }
+
+    expected(at, what) {
+        const place = `--edit '${this.text}', column ${Array.from(this.text.slice(0, Math.min(at, this.end))).length + 1}`;
+        if (at >= this.end)
+            return new Error(`${place}: it ends, expected ${what}`);
+        const [found] = /^[A-Za-z0-9_.]{1,32}/.exec(this.text.slice(at)) ?? Array.from(this.text.slice(at));
+        return new Error(`${place}: found '${found}', expected ${what}`);
+    }
+
+    blanks() {
+        while (this.next === " " || this.next === "\t")
+            this.at++;
+    }
+
+    take(word) {
+        const there = this.text.startsWith(word, this.at) && this.at + word.length <= this.end;
+        this.at += there ? word.length : 0;
+        return there;
+    }
+
+    whole() {
+        const start = this.at;
+        while (this.digit)
+            this.at++;
+        if (this.at === start)
+            throw this.expected(start, "a whole number");
+        const n = Number(this.text.slice(start, this.at));
+        if (n > LARGEST)
+            throw this.expected(start, "a number up to 2147483647");
+        return n;
+    }
+
+    string() {
+        const [found] = /^"(?:[^"\\\n]|\\.)*"/.exec(this.text.slice(this.at, this.end)) ?? [];
+        try {
+            const text = JSON.parse(found);
+            this.at += found.length;
+            return text;
+        } catch {
+            throw this.expected(this.at, "a text in double quotes, with the escapes of JSON");
+        }
+    }
+
+    /* One item of a list; rows: of positions or keys, which have more ways to say where. */
+    index(rows) {
+        const { at } = this;
+        if (this.star) {
+            this.at++;
+            return { form: "all" };
+        }
+        if (this.digit) {
+            const lo = this.whole();
+            if (this.next !== "-" || this.after === "=")
+                return { form: "range", lo, hi: lo };
+            this.at++;
+            const hi = this.whole();
+            if (hi < lo)
+                throw this.expected(at, "an ascending range such as 2-4");
+            return { form: "range", lo, hi };
+        }
+        if (rows && this.next === "\"")
+            return { form: "token", token: this.string() };
+        if (rows && this.next === "-" && /[0-9]/.test(this.after)) {
+            this.at++;
+            const lo = this.whole();
+            if (lo === 0)
+                throw this.expected(this.at - 1, "-1 for the last, -2 for the one before it");
+            return { form: "back", lo };
+        }
+        for (const word of rows ? ["prompt", "new"] : [])
+            if (this.take(word))
+                return { form: word };
+        throw this.expected(at, rows ? "3, 0,2-4, -1 for the last, \"token\", prompt, new or *" : "3, 0,2-4 or *");
+    }
+
+    /* The layers, heads or neurons of L<n>H<m>: a comma continues the list, but not before 1.2, a place. */
+    list() {
+        const out = [this.index(false)];
+        while (this.next === ",") {
+            const rest = this.text.slice(this.at + 1, this.end);
+            if (!/^(?:[0-9]+(?!\.[0-9]|[0-9])|\*(?!=))/.test(rest))
+                break;
+            this.at++;
+            out.push(this.index(false));
+        }
+        return out;
+    }
+
+    name() {
+        const start = this.at;
+        while (/[A-Za-z0-9_.?]/.test(this.next) || this.star)
+            this.at++;
+        if (this.next === "*" && (this.at === start || this.text[this.at - 1] === "."))
+            throw this.expected(this.at, "a name: with a blank, * = 0, the * is all names");
+        if (this.at === start)
+            throw this.expected(start, "a place, as in L1H2, L0.mlp.out, pattern or blocks.*.attn.out");
+        return this.text.slice(start, this.at);
+    }
+
+    place() {
+        const p = { layered: false, layers: null, heads: null, neurons: null, name: null, by: {} };
+        if (this.digit) {
+            p.layered = true;
+            p.layers = [this.one()];
+            if (!this.take("."))
+                throw this.expected(this.at, "a place, as in 1.2 or L1H2: head 2 of layer 1");
+            p.heads = [this.one()];
+            if (this.next === "." || (this.next === "-" && this.after !== "="))
+                throw this.expected(this.at, "the end of 1.2; with a part or a list it is L1H2.pattern or L1H2-3");
+        } else if (this.next === "L" && /[0-9*]/.test(this.after)) {
+            this.layered(p);
+        } else {
+            p.name = this.name();
+        }
+        this.blanks();
+        p.selectors = this.take("[");
+        if (!p.selectors)
+            return p;
+        do {
+            this.blanks();
+            this.selector(p);
+            this.blanks();
+        } while (this.take(","));
+        if (!this.take("]"))
+            throw this.expected(this.at, "] or a comma");
+        return p;
+    }
+
+    one() {
+        const lo = this.whole();
+        return { form: "range", lo, hi: lo };
+    }
+
+    layered(p) {
+        p.layered = true;
+        this.at++;
+        p.layers = this.list();
+        for (const [letter, key, noun] of [["H", "heads", "head"], ["N", "neurons", "neuron"]]) {
+            if (p.heads || p.neurons || !this.take(letter))
+                continue;
+            if (this.next === "*" && this.after === "=")
+                throw this.expected(this.at, `a ${noun}: with a blank, ${letter}* = 0, the * is all ${noun}s`);
+            p[key] = this.list();
+        }
+        if (!p.heads && !p.neurons && this.next !== ".")
+            throw this.expected(this.at, "H and a head, N and a neuron or . and a part, as in L1H2, L1N5, L1.mlp.out");
+        if (p.neurons || this.next !== ".")
+            return;
+        this.at++;
+        p.name = this.name();
+    }
+
+    selectorAt(at) {
+        const [, word] = /^(head|pos|key|col)[ \t]*=/.exec(this.text.slice(at, this.end)) ?? [];
+        return word;
+    }
+
+    selector(p) {
+        const word = this.selectorAt(this.at), rows = word === "pos" || word === "key";
+        if (!word)
+            throw this.expected(this.at, "head=, pos=, key= or col=");
+        if (p.by[word])
+            throw this.expected(this.at, "each selector once: a comma continues its list");
+        this.take(word);
+        this.blanks();
+        this.at++;
+        p.by[word] = [];
+        for (;;) {
+            this.blanks();
+            p.by[word].push(this.index(rows));
+            this.blanks();
+            if (this.next !== "," || this.selectorAt(this.at + 1 + /^[ \t]*/.exec(this.text.slice(this.at + 1))[0].length))
+                return;
+            this.at++;
+        }
+    }
+
+    op(place) {
+        this.blanks();
+        for (const op of ["=", "+=", "-=", "*="])
+            if (this.take(op))
+                return op;
+        throw this.expected(this.at, this.next === "[" ? "=, +=, -= or *=: all selectors stand in one pair of brackets, as in [pos=1,key=0]"
+            : place.selectors ? "=, +=, -= or *=" : "=, +=, -=, *= or a selector such as [pos=-1]");
+    }
+
+    /* ---- values ---- */
+
+    /* A number that ends before a blank, a comma, a bracket, * or the end; null: there is none. */
+    numberAt() {
+        const [text] = /^[-+.0-9eE]+(?=[ \t,)*]|$)/.exec(this.text.slice(this.at, this.end)) ?? [];
+        return text && /^[-+]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][-+]?[0-9]+)?$/.test(text) ? text : null;
+    }
+
+    number(what) {
+        const text = this.numberAt();
+        if (text === null)
+            throw this.expected(this.at, what);
+        if (!Number.isFinite(fround(Number(text))))
+            throw this.expected(this.at, "a number that a float32 can hold");
+        this.at += text.length;
+        return Number(text);
+    }
+
+    closing() {
+        this.blanks();
+        if (!this.take(")"))
+            throw this.expected(this.at, ")");
+    }
+
+    value(op) {
+        this.blanks();
+        this.end = this.at + this.text.slice(this.at).replace(/[ \t\r]+$/, "").length;
+        let v = { form: "number", number: 1 };
+        if (op === "*=") {
+            v.number = this.number("a number: *= takes nothing else");
+        } else if (this.text.slice(this.at, this.end) === "-inf") {
+            if (op === "-=")
+                throw this.expected(this.at, "a number: without -inf there would be inf, which no softmax takes");
+            this.at = this.end;
+            v.number = -Infinity;
+        } else if (this.numberAt() !== null) {
+            v.number = this.number(A_VALUE);
+            this.blanks();
+            if (this.take("*")) {
+                this.blanks();
+                v = { ...this.scaled(false), number: v.number };
+            }
+        } else if (this.at < this.end) {
+            v = { ...this.scaled(op === "-="), number: 1 };
+        } else {
+            throw this.expected(this.end, A_VALUE);
+        }
+        if (this.at !== this.end)
+            throw this.expected(this.at, "the end of the edit");
+        return v;
+    }
+
+    /* What may stand behind NUMBER*. */
+    scaled(subtracts) {
+        const start = this.at;
+        if (this.text.slice(this.at, this.end) === "uniform") {
+            this.at = this.end;
+            return { form: "uniform" };
+        }
+        if (this.take("noise("))
+            return this.noise();
+        for (const form of ["mean", "proj"])
+            if (this.take(form + "(")) {
+                if (form === "proj" && !subtracts)
+                    throw this.expected(start, "-= before proj(...), and no factor");
+                this.blanks();
+                const of = this.source(form === "mean");
+                this.closing();
+                return { form, of };
+            }
+        return { form: "source", of: this.source(false) };
+    }
+
+    noise() {
+        this.blanks();
+        const start = this.at, sigma = this.number("SIGMA, a number, as in noise(0.1,7)");
+        if (sigma < 0)
+            throw this.expected(start, "a standard deviation, which is not below 0, as in noise(0.1,7)");
+        this.blanks();
+        if (!this.take(","))
+            throw this.expected(this.at, "a comma and a seed, as in noise(0.1,7)");
+        this.blanks();
+        const from = this.at;
+        while (this.digit)
+            this.at++;
+        const seed = this.text.slice(from, this.at);
+        if (!seed || BigInt(seed) > WORD)
+            throw this.expected(from, "a seed, a whole number below 2^64");
+        this.closing();
+        return { form: "noise", sigma, seed: BigInt(seed) };
+    }
+
+    source(wrapped) {
+        const start = this.at;
+        if (this.take("ids(")) {
+            const ids = [];
+            do {
+                this.blanks();
+                ids.push(this.whole());
+                this.blanks();
+            } while (this.take(","));
+            this.closing();
+            return { ids };
+        }
+        if (this.take("text(")) {
+            this.blanks();
+            const text = this.string();
+            this.closing();
+            return { text };
+        }
+        const rest = this.text.slice(this.at, this.end);
+        if (/^from(?:\)|$)/.test(rest))
+            throw new Error(`edit '${this.text}': this page has no other text, which from means: take text("...") or ids(...)`);
+        if (/^texts\(|\.np[yz]/.test(rest))
+            throw new Error(`edit '${this.text}': it takes numbers from a file, and a page reads none: the command line does, as ` +
+                "in attn-cli run --edit, and text(\"...\") and ids(...) work here");
+        throw this.expected(start, wrapped ? A_SOURCE : A_VALUE);
+    }
+}
+
+function parseEdit(text) {
+    const r = new EditReader(text);
+    r.blanks();
+    const place = r.place(), op = r.op(place);
+    return { text: text.trim(), place, op, value: r.value(op) };
+}
+
+/* ---- what a place means in a model ---- */
+
+/* In the order of trace/trace.c; heads: of queries or of keys and values. */
+const ACTS = [
+    ["embed"], ["pos_embed"], ["resid_pre", "block"], ["norm1", "block"], ["attn.q", "block", "heads"], ["attn.k", "block", "kv"],
+    ["attn.v", "block", "kv"], ["attn.dots", "block", "heads"], ["attn.scores", "block", "heads"], ["attn.pattern", "block", "heads"],
+    ["attn.context", "block"], ["attn.out", "block"], ["attn.added", "block"], ["resid_mid", "block"], ["norm2", "block"],
+    ["mlp.pre", "block"], ["mlp.linear", "block"], ["mlp.post", "block"], ["mlp.out", "block"], ["mlp.added", "block"],
+    ["resid_post", "block"], ["norm_final"], ["logits"],
+].map(([tail, block, heads]) => ({ tail, short: tail.slice(tail.indexOf(".") + 1), block: Boolean(block), heads: heads ?? null }));
+const DERIVED = ["result", "norms", "rollout", "lens"];
+
+/* Which of them a model announces (model.c). */
+function hasAct(w, tail, linear) {
+    const b = w.block[0], mlp = Boolean(w.mlp);
+    const has = { pos_embed: w.pos, norm1: b?.norm1, "attn.out": b?.o, norm2: mlp && b?.norm2, "attn.added": w.adds_apart,
+                  "mlp.added": mlp && w.adds_apart, resid_mid: mlp && !w.parallel, "mlp.pre": mlp, "mlp.post": mlp, "mlp.out": mlp,
+                  "mlp.linear": w.mlp?.gated, norm_final: w.final, logits: w.unembed, "attn.dots": !linear, "attn.scores": !linear };
+    return tail in has ? Boolean(has[tail]) : true;
+}
+
+function glob(pattern, name) {
+    return new RegExp("^" + pattern.replace(/[.*+?^${}()|[\]\\]/g, (c) => c === "*" ? ".*" : c === "?" ? "." : "\\" + c) + "$").test(name);
+}
+
+class Editor {
+    constructor(edits, model) {
+        Object.assign(this, { model, w: model.w, reaches: [], sources: new Map() });
+        this.key = edits.map((e) => e.text).join("\n");
+        for (const edit of edits)
+            this.find(edit);
+        /* Rows that are counted from the end change when the text grows: then nothing of an earlier pass stays. */
+        if (edits.some((e) => /pos|key/.test(e.text) && /=\s*-|"|,\s*-/.test(e.text)) || edits.some((e) => e.value.of))
+            this.key += "\n" + Editor.passes++;
+    }
+
+    fail(edit, why) {
+        return new Error(`edit '${edit.text}': ${why}`);
+    }
+
+    /* The indices of a list that must be below n; all if it was not written. */
+    indices(edit, list, n, noun, owner) {
+        const out = new Set();
+        for (const x of list ?? [{ form: "all" }]) {
+            if (x.form === "range" && x.hi >= n)
+                throw this.fail(edit, `${noun} ${x.hi} is not there: ${owner} has ${n} ${noun}${n === 1 ? "" : "s"}, counted from 0`);
+            for (let i = x.form === "all" ? 0 : x.lo; i <= (x.form === "all" ? n - 1 : x.hi); i++)
+                out.add(i);
+        }
+        return [...out].sort((a, b) => a - b);
+    }
+
+    /* Adds a reach for each activation that the name means. */
+    find(edit) {
+        const { w, model } = this, p = edit.place, linear = model.kind.form === "linear";
+        const name = p.name ?? (p.neurons ? "mlp.post" : "attn.context"), isGlob = /[*?]/.test(name);
+        const layers = p.layered ? new Set(this.indices(edit, p.layers, w.block.length, "layer", model.name)) : null;
+        const means = (act, layer) => layers ? layer >= 0 && layers.has(layer) && (glob(name, act.tail) || glob(name, act.short))
+            : [layer >= 0 ? `blocks.${layer}.${act.tail}` : act.tail, act.tail, act.short].some((full) => glob(name, full));
+        const could = [], found = [];
+        for (const act of ACTS) {
+            const all = act.block ? w.block.map((_, i) => i) : [-1], meant = all.filter((layer) => means(act, layer));
+            if (meant.length)
+                could.push(act);
+            if (meant.length && hasAct(w, act.tail, linear))
+                found.push({ edit, act, layers: new Set(meant) });
+        }
+        const tails = (list) => list.map((act) => act.tail).join(", ");
+        if (could.length > 1 && !isGlob)
+            throw this.fail(edit, `'${name}' is ambiguous: it could be any of ${tails(could)}`);
+        if (!could.length)
+            throw this.unknown(edit, name, isGlob);
+        if (!found.length)
+            throw this.fail(edit, linear && could.some((act) => /dots|scores/.test(act.tail)) ?
+                "linear attention has neither dots nor scores, only a pattern" :
+                `model ${model.name} has no '${name}', as it lacks the part that makes it; it has ${tails(ACTS.filter((a) => hasAct(w, a.tail, linear)))}`);
+        for (const r of found) {
+            this.columns(r);
+            this.headsOf(r);
+            this.check(r);
+            this.reaches.push(r);
+        }
+    }
+
+    unknown(edit, name, isGlob) {
+        const { w, model } = this, [, beyond] = /^blocks\.([0-9]+)\./.exec(name) ?? [], L = w.block.length;
+        if (beyond !== undefined && Number(beyond) >= L)
+            return this.fail(edit, `layer ${Number(beyond)} is not there: model ${model.name} has ${L} layer${L === 1 ? "" : "s"}, counted from 0`);
+        if (DERIVED.includes(name.split(".").at(-1)))
+            return this.fail(edit, `'${name}' is derived from other activations, and cannot be edited: edit those`);
+        const head = /^H[0-9]/.test(name), [, small, number] = /^l([0-9]+)h([0-9]+)$/.exec(name) ?? [], [first] = edit.place.layers ?? [];
+        if (head && edit.place.layered)
+            return this.fail(edit, `'${name}' is a head, before which no full stop stands: in layer ${first.lo ?? 0} it is L${first.lo ?? 0}${name}`);
+        if (head)
+            return this.fail(edit, `'${name}' is a head without its layer: in layer 0 it is L0${name}`);
+        if (small !== undefined)
+            return this.fail(edit, `no activation is called '${name}'; a head has capital letters: L${small}H${number}`);
+        if (edit.place.layered && ACTS.some((a) => !a.block && (glob(name, a.tail) || glob(name, a.short))))
+            return this.fail(edit, `'${name}' is in no layer: leave out the layer before it`);
+        return this.fail(edit, isGlob ? `nothing matches '${name}'; names: ${ACTS.map((a) => a.tail).join(", ")}` :
+            `no activation is called '${name}'; names: ${ACTS.map((a) => a.tail).join(", ")}`);
+    }
+
+    width(act) {
+        const { d, H, Hkv, dh, dv, m, V, width } = this.w.n;
+        return { "attn.q": dh, "attn.k": dh, "attn.v": dv, "attn.context": H * dv, "mlp.pre": m, "mlp.linear": m, "mlp.post": m, logits: V,
+                 resid_post: this.w.block[0]?.o ? d : width }[act.tail] ?? d;
+    }
+
+    columns(r) {
+        const { edit, act } = r, p = edit.place, square = SQUARES.includes(act.tail);
+        if (square && p.by.col)
+            throw this.fail(edit, `the columns of ${act.tail} are keys: key= chooses them, not col=`);
+        if (!square && p.by.key)
+            throw this.fail(edit, `${act.tail} has no keys: key= is for dots, scores and pattern, col= for the columns of others`);
+        if (square)
+            return;
+        if (p.neurons && p.by.col)
+            throw this.fail(edit, "the neurons are given twice, by N and by col=");
+        const head = act.tail === "attn.context" && p.heads;
+        r.cols = this.indices(edit, p.neurons ?? p.by.col, head ? this.w.n.dv : this.width(act), p.neurons ? "neuron" : "column",
+                              head ? "a head of attn.context" : act.tail);
+    }
+
+    headsOf(r) {
+        const { edit, act } = r, p = edit.place, list = p.heads ?? p.by.head, { H, Hkv, dv } = this.w.n, own = { heads: H, kv: Hkv }[act.heads];
+        if (p.heads && p.by.head)
+            throw this.fail(edit, "the heads are given twice, by H and by head=");
+        if (!list) {
+            r.heads = Array.from({ length: own ?? 1 }, (_, h) => h);
+            return;
+        }
+        if (!own && act.tail !== "attn.context")
+            throw this.fail(edit, `${act.tail} has no heads: those of ${this.model.name} are in q, k, v, dots, scores, pattern and context`);
+        const heads = this.indices(edit, list, H, "head", this.model.name);
+        if (act.heads === "kv") {
+            r.heads = this.share(edit, heads, H / Hkv);
+        } else if (own) {
+            r.heads = heads;
+        } else {                        /* their columns lie side by side; those behind L<n>H<m> count within each head */
+            r.heads = [0];
+            r.dv = dv;
+            r.cols = heads.flatMap((h) => p.heads ? r.cols.map((c) => h * dv + c) : r.cols.filter((c) => Math.floor(c / dv) === h));
+            if (!r.cols.length)
+                throw this.fail(edit, `none of these columns belongs to these heads, which have ${dv} columns each`);
+        }
+    }
+
+    /* From query heads to the key/value heads that serve them, which must serve no others. */
+    share(edit, heads, group) {
+        const kv = [...new Set(heads.map((h) => Math.floor(h / group)))];
+        for (const k of kv)
+            for (let h = k * group; h < (k + 1) * group; h++)
+                if (!heads.includes(h))
+                    throw this.fail(edit, `key/value head ${k} serves query heads ${k * group}-${(k + 1) * group - 1}, and head ${h} of them is not ` +
+                        `chosen: choose all, as in [head=${k * group}-${(k + 1) * group - 1}]`);
+        return kv;
+    }
+
+    check({ edit, act }) {
+        const { value } = edit, { kind } = this.model;
+        if (value.form === "uniform" && act.tail !== "attn.pattern")
+            throw this.fail(edit, `uniform is for patterns, whose rows are weights; ${act.tail} is none`);
+        const infinite = value.form === "number" && value.number === -Infinity, unscaled = kind.scaling === "value" && !(f32(kind.scale) > 0);
+        if (infinite && act.tail === "attn.dots" && (unscaled || this.w.cap !== 0))
+            throw this.fail(edit, `a dot of -inf becomes no score of -inf, as dots are ${unscaled ? "multiplied by 0 or less (--scale)" : "capped"}: edit scores`);
+        if (infinite && !["attn.dots", "attn.scores", "logits"].includes(act.tail))
+            throw this.fail(edit, `-inf is for dots, scores and logits, which a softmax reads; in ${act.tail} it would make NaN of what follows`);
+        if (value.form === "mean" && act.tail === "attn.scores")
+            throw this.fail(edit, "scores of hidden keys are -inf, so that the mean over queries is -inf: edit dots or pattern");
+    }
+
+    /* ---- a text ---- */
+
+    /* Finds the rows and keys that each edit chooses, and what it takes from other texts. */
+    read(tokens) {
+        for (const r of this.reaches) {
+            r.rows = this.choose(r.edit, r.edit.place.by.pos, tokens, "position");
+            r.keys = SQUARES.includes(r.act.tail) ? this.choose(r.edit, r.edit.place.by.key, tokens, "key") : null;
+            if (r.edit.value.of)
+                this.readSource(r, tokens);
+        }
+    }
+
+    choose(edit, list, tokens, noun) {
+        const n = tokens.length, out = new Set(), s = n === 1 ? "" : "s";
+        for (const x of list ?? [{ form: "all" }]) {
+            if (x.form === "range" && x.hi >= n)
+                throw this.fail(edit, `${noun} ${x.hi} is not there: the text has ${n} token${s}, counted from 0`);
+            if (x.form === "back" && x.lo > n)
+                throw this.fail(edit, `${noun} -${x.lo} is not there: the text has ${n} token${s}`);
+            if (x.form === "new")
+                throw this.fail(edit, "new rows are those after a prompt: there are some in generate only");
+            if (x.form === "token" && !tokens.some((t) => t.text === x.token))
+                throw this.fail(edit, `no token of the text is "${x.token}"; attn-cli tokenize shows them`);
+            tokens.forEach((t, i) => {
+                if (x.form === "all" || x.form === "prompt" || (x.form === "range" && x.lo <= i && i <= x.hi) ||
+                    (x.form === "back" && i === n - x.lo) || (x.form === "token" && t.text === x.token))
+                    out.add(i);
+            });
+        }
+        return [...out].sort((a, b) => a - b);
+    }
+
+    readSource(r, tokens) {
+        const { text, ids } = r.edit.value.of, key = JSON.stringify(r.edit.value.of), { coder, w } = this.model;
+        if (!this.sources.has(key)) {
+            const list = ids ? ids.map((id) => coder.token(id)) : coder.encode(text), bad = list.find((t) => t.id >= w.n.V);
+            if (!list.length || list.length > w.n.n_ctx || bad)
+                throw this.fail(r.edit, bad ? `the model has ids 0 to ${w.n.V - 1}, and not ${bad.id}` : `its source has ${list.length} tokens, and the model reads 1 to ${w.n.n_ctx}`);
+            this.sources.set(key, { tokens: list, pass: this.model.run(list.map((t) => t.id)) });
+        }
+        r.source = this.sources.get(key);
+        const S = r.source.tokens.length, apart = r.edit.value.form === "mean" || S === 1 || S === tokens.length;
+        r.sourceRow = -1;
+        if (!apart && r.rows.length === 1) {
+            const rows = this.choose(r.edit, r.edit.place.by.pos, r.source.tokens, "position");
+            r.sourceRow = rows.length === 1 ? rows[0] : -1;
+        }
+        if (!apart && r.sourceRow < 0)
+            throw this.fail(r.edit, `the source has ${S} tokens, the text ${tokens.length}: rows correspond only if there are equally many; ` +
+                "select one, as in [pos=-1], or take mean(...)");
+        if (r.keys && S !== tokens.length)
+            throw this.fail(r.edit, `columns of ${r.act.tail} are keys: the source has ${S}, the text ${tokens.length}`);
+    }
+
+    /* ---- while the model computes ---- */
+
+    edits(act, layer) {
+        return this.reaches.some((r) => r.act.tail === act && r.layers.has(layer));
+    }
+
+    edit(pass, act, layer, a) {
+        for (const r of this.reaches)
+            if (r.act.tail === act && r.layers.has(layer))
+                for (const h of r.heads)
+                    for (const t of r.rows)
+                        if (t >= Math.max(pass.first, a.row0 ?? 0))
+                            this.row(pass, r, layer, a, h, t);
+    }
+
+    /* Where row t of head h begins. */
+    place(r, a, h, t) {
+        if (a.heads)
+            return (h * (a.data.length / a.cols / a.heads) + t) * a.cols;
+        return (t - (a.row0 ?? 0)) * a.cols + (r.act.heads ? h * this.width(r.act) : 0);
+    }
+
+    row(pass, r, layer, a, h, t) {
+        const { op, value } = r.edit, x = a.data, at = this.place(r, a, h, t), seen = this.seen(pass, r, layer, t);
+        const cells = r.keys ? r.keys.filter((k) => seen.has(k)) : r.cols, count = seen ? seen.size : cells.length;
+        const given = value.of ? this.given(r, layer, h, t) : null;
+        if (value.form === "proj") {
+            this.project(r, x, at, cells, given);
+            return;
+        }
+        const seed = value.form === "noise" ? splitmix(splitmix(splitmix(value.seed + BigInt(layer)) + BigInt(h)) + BigInt(t)) : null;
+        for (const k of cells) {
+            const v = value.form === "number" ? value.number : value.form === "uniform" ? value.number / count :
+                value.form === "noise" ? value.number * value.sigma * normalNumber(splitmix(seed + BigInt(k))) : value.number * given(k);
+            x[at + k] = op === "=" ? v : op === "+=" ? x[at + k] + v : op === "-=" ? x[at + k] - v : x[at + k] * v;
+        }
+    }
+
+    /* The keys that a row sees, of scores and patterns; of dots all; null: it has no keys. */
+    seen(pass, r, layer, t) {
+        if (!r.keys)
+            return null;
+        const { w } = this, T = pass.T, kind = kindIn(pass.kind, w.causal, w.block[layer].window);
+        if (r.act.tail === "attn.dots")
+            return new Set(Array.from({ length: T }, (_, k) => k));
+        if (KINDS[kind.form].pick)
+            return new Set(picked(kind, t, T));
+        let [lo, hi] = seenBy(kind, t, T);
+        if (kind.form === "causal-renorm" && r.act.tail === "attn.pattern")
+            hi = Math.min(hi, t + 1);
+        return new Set(Array.from({ length: hi - lo }, (_, i) => lo + i));
+    }
+
+    /* The numbers of the source for a row, by column. */
+    given(r, layer, h, t) {
+        const a = r.source.pass.get(r.act.tail, layer), S = r.source.tokens.length;
+        if (r.edit.value.form === "mean")
+            return (k) => {
+                let sum = 0;
+                for (let s = 0; s < S; s++)
+                    sum += a.data[this.place(r, a, h, s) + k];
+                return f32(sum / S);
+            };
+        const at = this.place(r, a, h, S === 1 ? 0 : r.sourceRow >= 0 ? r.sourceRow : t);
+        return (k) => a.data[at + k];
+    }
+
+    /* Subtracts the component along the source's row, of heads side by side each its own. */
+    project(r, x, at, cells, given) {
+        const parts = r.dv ? groups(cells, r.dv) : [cells];
+        for (const part of parts) {
+            let xs = 0, ss = 0;
+            for (const k of part) {
+                xs += x[at + k] * given(k);
+                ss += given(k) * given(k);
+            }
+            for (const k of ss > 0 ? part : [])
+                x[at + k] = x[at + k] - xs / ss * given(k);
+        }
+    }
+}
+
+Editor.passes = 0;
+
+function groups(cells, dv) {
+    const parts = [];
+    for (const k of cells)
+        (parts[Math.floor(k / dv)] ??= []).push(k);
+    return parts.filter(Boolean);
+}
+
+/* A standard normal number, by Box and Muller, from the two numbers that splitmix64 gives first. */
+function normalNumber(seed) {
+    const state = { x: seed & WORD }, u = splitmixUnit(splitmixNext(state)), v = splitmixUnit(splitmixNext(state));
+    return Math.sqrt(-2 * exactLog(1 - u)) * sinCos(6.283185307179586 * v)[1];
+}

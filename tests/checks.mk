@@ -61,7 +61,8 @@ run-fuzz-%: $(B)/fuzz_%
 
 test-browser: $(B)/attn-cli
 	@for p in python3 chromium chromedriver; do command -v $$p >/dev/null || { echo "test-browser: skipped, there is no $$p" \
-	    "(sudo apt-get install python3 chromium chromium-driver)"; exit $${ATTN_SKIP_NOTHING:-0}; }; done; ATTN_CLI=$< $(python) -B tests/browser/test_page.py
+	    "(sudo apt-get install python3 chromium chromium-driver)"; exit $${ATTN_SKIP_NOTHING:-0}; }; done; ATTN_CLI=$< $(python) -B tests/browser/test_page.py && \
+	ATTN_CLI=$< $(python) -B tests/browser/test_live.py
 
 # Takes a minute or two; see tests/train/test_induction.c.
 test-train: $(B)/attn-cli $(B)/attn-tests

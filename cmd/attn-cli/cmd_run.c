@@ -18,7 +18,7 @@
 
 static struct {
     const char *format, *path, *gradient;
-    bool times, ablations, dry_run, words;
+    bool times, ablations, dry_run, words, live;
     struct number precision;
     struct many metrics;
 } o = {.precision = {.n = OUTPUT_PRECISION}};
@@ -279,7 +279,7 @@ static int show(struct run *s, struct attn_err *err)
         .len = s->of.in.len, .cross = s->of.cross,
         .cross_text = s->of.other.text, .cross_len = s->of.other.len, .slopes = s->slopes,
         .gradient = s->slopes ? &gradient : NULL,
-        .ablated = s->ablated, .n_ablated = s->n_ablated, .words = o.words,
+        .ablated = s->ablated, .n_ablated = s->n_ablated, .words = o.words, .live = o.live,
         .edits = &s->of.edits};
     const struct attn_format *format = attn_format_find(output.format ? output.format : "text");
     if (!code && answers() && format->flags & ATTN_FORMAT_TABLE)
@@ -400,6 +400,10 @@ static const struct option options[] = {
      "merge the tokens of each word, in every format, as a page does: pattern and rollout are summed over the tokens "
      "of a key's word and averaged over those of a query's, so that rows still sum to 1; context is averaged",
      .section = OF_SHOWN, .flags = OPT_COUNTS | OPT_USUAL},
+    {0, "live", OPT_FLAG, &o.live, NULL, "with --format html: a page that computes.  It holds the model, of at most 64 MB "
+     "of weights, and its tokenizer: type another text, take heads away, change weights, and every number follows; "
+     "nothing is requested from any network",
+     .section = OF_OUTPUT, .flags = OPT_COUNTS | OPT_USUAL},
     {0, "ablations", OPT_FLAG, &o.ablations, NULL, "what comes next without each head: in formats of text a row a "
      "head, with the divergence KL(with it || without it) in nats, in place of activations; with --format html a "
      "button at each head, and the overview says how much it matters; with --metric a row a head and metric: with "

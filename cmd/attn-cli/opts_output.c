@@ -379,7 +379,7 @@ static int open_sink(struct attn_sink **sink, const struct output *d, const char
         .threads = (int)common.threads.n, .precision = d->precision, .width = terminal_columns(terminal),
         .height = terminal_lines(terminal), .limit = terminal ? TERMINAL_NUMBERS : 0,
         .color = terminal_colored(terminal), .csv_safe = safe,
-        .bf16 = compute_bf16(), .picture = picture_look(terminal), .words = d->words};
+        .bf16 = compute_bf16(), .picture = picture_look(terminal), .words = d->words, .live = d->live};
     if (d->edits) {
         o.edits = d->edits->list;
         o.compare = d->edits->compare;

@@ -80,6 +80,7 @@ struct output {
                                                                  * for */
     const struct attn_sink_hint *hints; /* of a screen; NULL: none */
     bool words;                         /* tokens are merged into words */
+    bool live;                          /* a page computes */
     const struct edits *edits;          /* bound to the text; NULL: no command line can have any */
 };
 enum { OUTPUT_PRECISION = 4 };          /* digits after the point, as in the articles */

@@ -18,6 +18,7 @@ ATTN_EMBED(attn_page_html, "lib/picture/page/page.html");
 ATTN_EMBED(attn_page_css, "lib/picture/page/page.css");
 ATTN_EMBED(attn_page_without_css, "lib/picture/page/without.css");
 ATTN_EMBED(attn_page_lens_css, "lib/picture/page/lens.css");
+ATTN_EMBED(attn_page_live_css, "lib/picture/page/live.css");
 ATTN_EMBED(attn_page_data_js, "lib/picture/page/data.js");
 ATTN_EMBED(attn_page_words_js, "lib/picture/page/words.js");
 ATTN_EMBED(attn_page_colour_js, "lib/picture/page/colour.js");
@@ -37,6 +38,9 @@ ATTN_EMBED(attn_page_attend_js, "lib/picture/page/attend.js");
 ATTN_EMBED(attn_page_decoder_js, "lib/picture/page/decoder.js");
 ATTN_EMBED(attn_page_encode_js, "lib/picture/page/encode.js");
 ATTN_EMBED(attn_page_edits_js, "lib/picture/page/edits.js");
+ATTN_EMBED(attn_page_session_js, "lib/picture/page/session.js");
+ATTN_EMBED(attn_page_live_js, "lib/picture/page/live.js");
+ATTN_EMBED(attn_page_liveviews_js, "lib/picture/page/liveviews.js");
 ATTN_EMBED(attn_page_page_js, "lib/picture/page/page.js");
 
 static bool without(const struct attn_album *a) { return a->n_without > 0; }
@@ -48,6 +52,7 @@ struct part { const unsigned char *start, *end; bool (*needed)(const struct attn
 
 static const struct part styles[] = {
     PART(attn_page_css, NULL), PART(attn_page_without_css, without), PART(attn_page_lens_css, lens),
+    PART(attn_page_live_css, live),
 };
 static const struct part scripts[] = {  /* in this order: each uses those before it */
     PART(attn_page_data_js, NULL), PART(attn_page_words_js, NULL), PART(attn_page_colour_js, NULL),
@@ -63,7 +68,9 @@ static const struct part scripts[] = {  /* in this order: each uses those before
     PART(attn_page_decoder_js, live),
     PART(attn_page_encode_js, live),
     PART(attn_page_edits_js, live),
+    PART(attn_page_session_js, live),
     PART(attn_page_page_js, NULL),
+    PART(attn_page_live_js, live), PART(attn_page_liveviews_js, live),
 };
 enum { STYLES = sizeof styles / sizeof styles[0], SCRIPTS = sizeof scripts / sizeof scripts[0] };
 

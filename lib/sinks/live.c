@@ -31,6 +31,9 @@ static void put_run(struct attn_out *o, const struct attn_sink_job *job)
     const struct attn_kind *k = &job->attention;
     const struct attn_config *c = &job->of->config;
     char text[ATTN_KIND_TEXT];
+    const char *named = job->model->path ? job->model->path : job->model->name;
+    attn_out_str(o, ",\"named\":");
+    attn_out_json(o, named, strlen(named));
     attn_out_str(o, ",\"ends\":[");
     for (size_t i = 0; i < c->n_eos; i++)
         attn_out_printf(o, "%s%d", i ? "," : "", (int)c->eos[i]);

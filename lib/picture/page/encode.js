@@ -60,7 +60,7 @@ class Coder {
     encode(text) {
         if (this.why)
             throw new Error(`This page does not turn a text into this model’s tokens: ${this.why}`);
-        const whole = text.toWellFormed?.() ?? text, bytes = utf8.encode(whole).length;
+        const whole = text.replace(/\p{Cs}/gu, "\uFFFD"), bytes = utf8.encode(whole).length;
         const found = this.json.by === "word" ? this.byWords(whole) : whole ? this.byPieces(whole) : [];
         const around = (ids, at) => whole ? ids.map((id) => this.token(id, at, at)) : [];
         return [...around(this.before, 0), ...found.map((f) => this.token(f.id, f.start, f.end)), ...around(this.after, bytes)];

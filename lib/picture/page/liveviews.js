@@ -1,0 +1,201 @@
+"use strict";
+/* The controls of a page that computes, the derivation of a weight, and a sentence that is pinned beside this one. */
+
+function button(id, text, onclick, title = "") {
+    return element("button", { type: "button", id, textContent: text, onclick, title });
+}
+
+function labelled(text, control) {
+    return element("label", {}, text + " ", control);
+}
+
+const liveControls = element("fieldset", { id: "live-controls", disabled: true },
+    element("label", { id: "live-label", htmlFor: "live-text" }, "Text "),
+    element("textarea", { id: "live-text", rows: 2, spellcheck: false, oninput: (e) => ask({ text: e.target.value }) }),
+    element("p", { id: "live-says", aria: { role: "status" } }),
+    element("p", { id: "live-progress", hidden: true }, "computing ", element("progress", { aria: { label: "Computing" } })),
+    element("div", { className: "row" },
+        button("live-head", "Switch this head off", () => toggleHeads([here()], !isOff(here()))),
+        button("live-layer", "Switch this layer off", toggleLayer),
+        button("live-all", "All heads on", () => ask({ off: [] })),
+        element("label", { className: "check" }, element("input", { type: "checkbox", id: "live-clicks", onchange: (e) => { live.clicks = e.target.checked; } }),
+                " a click on a small head switches it")),
+    element("div", { className: "row" },
+        button("live-write", "Let it write", write),
+        labelled("tokens", element("input", { type: "number", id: "live-count", min: 1, max: 500, value: 12 })),
+        labelled("temperature", element("input", { type: "range", id: "live-temperature", min: 0, max: 2, step: 0.1, value: 0,
+            oninput: (e) => { $("live-degree").textContent = e.target.value; } })),
+        element("output", { id: "live-degree", textContent: "0" }),
+        labelled("seed", element("input", { type: "number", id: "live-seed", min: 0, value: 0 })),
+        button("live-pin", "Pin this sentence", pin)),
+    element("details", { id: "live-more" }, element("summary", { textContent: "Edits, kinds of attention, command and link" }),
+        element("label", { htmlFor: "live-edits" }, "Edits, one a line, as after --edit: L1H2[pos=-1] *= 0.5"),
+        element("textarea", { id: "live-edits", rows: 2, spellcheck: false, oninput: (e) => ask({ edits: e.target.value }) }),
+        element("div", { className: "row" },
+            labelled("Attention", element("input", { id: "live-kind", size: 16, oninput: (e) => ask({ attention: e.target.value }) })),
+            labelled("Scale", element("input", { id: "live-scale", size: 8, placeholder: "the model’s", oninput: (e) => ask({ scale: e.target.value }) })),
+            button("live-command", "As a command", () => { $("live-out").textContent = commandOf(live.asked, live.session); }),
+            button("live-link", "As a link", () => { rememberAll(); $("live-out").textContent = location.href; })),
+        element("output", { id: "live-out" })));
+
+const liveSection = element("section", { id: "live", aria: { labelledby: "live-title" } },
+    element("h2", { id: "live-title", textContent: "Type, and see it change" }), liveControls);
+document.querySelector("header").after(liveSection);
+document.querySelector("main").prepend($("next"));
+
+const list = (id) => element("ol", { className: "next", id });
+$("next-list").after(element("div", { className: "live-both", id: "live-both", hidden: true },
+    element("div", {}, element("h3", { textContent: "As the model is" }), list("live-before")),
+    element("div", {}, element("h3", { textContent: "With the changes" }), list("live-after"))));
+
+/* ---- heads ---- */
+
+const here = () => `${state.layer},${state.head}`;
+
+function toggleLayer() {
+    const heads = headsOfLayer(state.layer);
+    return toggleHeads(heads, !heads.every(isOff));
+}
+
+const decorateBefore = overview.decorate, pickBefore = overview.onPick;
+overview.decorate = (b, cell) => {
+    decorateBefore?.(b, cell);
+    if (!isOff(`${cell.layer},${cell.head}`))
+        return;
+    b.classList.add("off");
+    b.title += ", off";
+    b.setAttribute("aria-label", b.title);
+};
+overview.onPick = (layer, head) => {
+    pickBefore(layer, head);
+    if (live.clicks && live.session && layer !== null && head !== null)
+        toggleHeads([`${layer},${head}`], !isOff(`${layer},${head}`));
+};
+
+function drawSwitches() {
+    const can = live.session && state.layer !== null && state.head !== null;
+    for (const id of ["live-head", "live-layer"])
+        $(id).disabled = !can;
+    $("live-head").textContent = `Switch head ${state.head ?? ""} of layer ${state.layer ?? ""} ${isOff(here()) ? "on" : "off"}`;
+    if (can)
+        $("live-layer").textContent = `Switch layer ${state.layer} ${headsOfLayer(state.layer).every(isOff) ? "on" : "off"}`;
+    $("live-all").disabled = !live.asked?.off.length;
+}
+
+/* ---- where a weight comes from, and another in its place ---- */
+
+const derivation = element("div", { id: "derivation", hidden: true });
+$("head-keys").after(derivation);
+live.cell = null;
+const pickRow = heat.onPick;
+heat.onPick = (r) => {
+    const [row, col] = heat.cursor;
+    live.cell = r >= 0 && row >= 0 ? [row, col] : null;
+    pickRow(r);
+    drawDerivation();
+};
+
+function drawDerivation() {
+    const { answer, cell } = live, [r, c] = cell ?? [];
+    derivation.hidden = !cell || !answer || state.kind !== "attn.pattern" || r >= answer.pass.T || c >= answer.pass.T || state.layer === null;
+    if (derivation.hidden)
+        return;
+    const { pass } = answer, { w, T } = pass, { dh, H, Hkv } = w.n, [layer, h] = [state.layer, state.head ?? 0], b = w.block[layer];
+    const row = pass.get("attn.pattern", layer).data.subarray((h * T + r) * T, (h * T + r + 1) * T), weight = row[c];
+    const q = pass.get("attn.q", layer), k = pass.get("attn.k", layer), kv = Math.floor(h / (H / Hkv));
+    const terms = Array.from({ length: dh }, (_, i) => [q.data[r * q.cols + h * dh + i], k.data[c * k.cols + kv * dh + i]]);
+    const kind = kindIn(pass.kind, w.causal, b.window), scale = kindScale(pass.kind, b.scale, dh), [lo, hi] = seenBy(kind, r, T);
+    const name = `${placeName(heat.rowLabels[r], r)} → ${placeName(heat.colLabels[c], c)}`, says = [];
+    const dot = terms.reduce((sum, [x, y]) => fround(sum + fround(x * y)), 0), text = (x) => numberText(x, 0);
+    if (c < lo || c >= hi || (KINDS[kind.form].pick && !picked(kind, r, T).includes(c)))
+        says.push("The query does not see this key: its weight is 0.");
+    else if (kind.form === "linear")
+        says.push("Linear attention has no softmax: the weight is φ(q)·φ(k), divided by the sum of these over all keys seen.");
+    else {
+        const shown = terms.slice(0, 4).map(([x, y]) => `(${briefNumber(x)})·(${briefNumber(y)})`).join(" + ") + (dh > 4 ? ` + … (${dh} terms)` : "");
+        const bias = pass.bias?.[h]?.[c] ?? 0, score = w.cap > 0 ? capped(f32(f32(dot * scale) + bias), w.cap) : f32(f32(dot * scale) + bias);
+        says.push(`q·k = ${shown} = ${text(dot)}`, `score = ${text(dot)} × ${text(scale)}${bias ? " + " + text(bias) : ""}${w.cap > 0 ? `, bounded by ${w.cap}` : ""} = ${text(score)}`,
+                  `weight = e^score, divided by the sum of e^score over the ${hi - lo} key${hi - lo === 1 ? "" : "s"} seen = ${text(weight)}`);
+        if (answer.edited)
+            says.push("Edits of this head may have changed what stands here.");
+    }
+    derivation.replaceChildren(element("p", {}, element("b", { textContent: `${name}: ${text(weight)}` })), ...says.map((s) => element("p", { textContent: s })),
+        element("div", { className: "row" }, labelled("Change it to", element("input", { type: "number", id: "live-weight", min: 0, max: 1, step: 0.05, value: Number(weight.toFixed(3)) })),
+                button("live-set", "Set", () => setWeight(layer, h, r, c, row, lo, hi)), "the others of the row share the rest"));
+}
+
+/* As two edits, so that a command can do the same: one weight is set, and the others are scaled. */
+function setWeight(layer, h, r, c, row, lo, hi) {
+    const x = Number($("live-weight").value), rest = 1 - row[c], place = (keys) => `L${layer}H${h}.pattern[pos=${r},key=${keys}]`;
+    const others = [[lo, c - 1], [c + 1, hi - 1]].filter(([a, b]) => b >= a).map(([a, b]) => a === b ? a : `${a}-${b}`).join(",");
+    if (!(x >= 0 && x <= 1)) {
+        sayWrong(new Error("A weight is a number from 0 to 1"));
+        return;
+    }
+    const lines = [`${place(c)} = ${x}`];
+    if (others && rest > 0)
+        lines.push(`${place(others)} *= ${(1 - x) / rest}`);
+    $("live-more").open = true;
+    ask({ edits: [live.asked.edits.trim(), ...lines].filter(Boolean).join("\n") });
+}
+
+/* ---- a pinned sentence beside this one ---- */
+
+const pinnedSection = element("section", { id: "pinned", hidden: true, aria: { labelledby: "pinned-title" } },
+    element("h2", { id: "pinned-title", textContent: "Pinned" }), element("p", { className: "readout" }, element("output", { id: "pinned-value" })),
+    element("div", { className: "pinned" },
+        element("div", {}, element("h3", { id: "pinned-name" }), element("div", { className: "heat", id: "pinned-map", tabIndex: 0, aria: { role: "img" } })),
+        element("div", {}, element("h3", { textContent: "This minus pinned" }), element("div", { className: "heat", id: "pinned-minus", tabIndex: 0, aria: { role: "img" } }))));
+document.querySelector("main").append(pinnedSection);
+
+function pinnedHeat(id) {
+    const view = new Heat($(id), { describe: (r, c) => `${view.rowLabels[r]} (${r}) → ${view.colLabels[c]} (${c}): ${numberText(view.shade.m.at(r, c), 0)}`,
+                                   onPoint: (r, c) => { $("pinned-value").textContent = r < 0 ? "" : view.describe(r, c); }, onPick: () => {} });
+    return view;
+}
+
+const pinnedMaps = { map: pinnedHeat("pinned-map"), minus: pinnedHeat("pinned-minus") };
+
+function pin() {
+    live.pinned = live.pinned ? null : live.answer;
+    $("live-pin").textContent = live.pinned ? "Unpin" : "Pin this sentence";
+    drawPinned();
+}
+
+function drawPinned() {
+    const sheet = live.pinned && original.sheets.find((s) => s.kind === state.kind && s.layer === state.layer && s.keys);
+    pinnedSection.hidden = !sheet;
+    if (!sheet)
+        return;
+    const head = sheet.heads ? Math.max(sheet.heads.indexOf(state.head), 0) : 0, name = headName(state.layer, state.head);
+    $("pinned-title").textContent = `Pinned: ${page.text === null ? "ids" : `“${live.pinned.asked.text}”`}`;
+    $("pinned-name").textContent = `${capital(sheet.title)}, ${name}`;
+    for (const [id, minus] of [["map", null], ["minus", live.pinned]]) {
+        const s = new LiveSheet(sheet, minus ? live.answer : live.pinned, minus), m = s.matrix(head), tokens = minus ? live.answer.tokens : live.pinned.tokens;
+        const labels = labelsOf(tokens, m.rows), view = pinnedMaps[id];
+        view.host.setAttribute("aria-label", `${minus ? "Difference" : "Pinned"}: ${name}, ${m.rows} queries by ${m.cols} keys`);
+        view.show({ shade: new Shade(m, chosenManner([extent(m, 0)], 0)), rowLabels: labels, colLabels: labels, rowAxis: "queries", colAxis: "keys",
+                    attends: true, tallest: Infinity });
+    }
+}
+
+/* Layer, head and kind may change without anything being computed. */
+extras.push((changes) => {
+    if (!live.session)
+        return;
+    drawSwitches();
+    if (live.answer && live.ready) {
+        drawLiveNext();
+        drawDerivation();
+        drawPinned();
+    }
+    if (changes && "tab" in changes)
+        drawLiveLens();
+});
+
+window.addEventListener("hashchange", () => {
+    const asked = askedIn(live.address = location.hash);
+    if (live.ready && Object.keys(asked).length)
+        ask(asked);
+});
+startLive();

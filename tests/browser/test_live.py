@@ -1,0 +1,422 @@
+"""Tests the page of --live in a real browser: it computes the bits that the program computes, and does what one asks of it.
+
+`test_live.py times` prints how long a keystroke takes."""
+import base64
+import glob
+import json
+import math
+import os
+import re
+import struct
+import subprocess
+import sys
+import time
+import unittest
+
+from driver import Browser
+from fixtures import CLI, LILY, Fixtures
+
+SHARED = os.environ.get("ATTN_SHARED", "")
+KINDS = ["full", "causal", "causal-renorm", "window:3", "strided:2,3", "random:2,2,7", "linear", "block:4"]
+GENERIC = {**os.environ, "ATTN_SIMD": "generic"}
+# Every activation of a pass over the page's own ids, in the order of the program's arrays, as base64.
+ALL = """const s = live.session, pass = new Pass(s.w, page.queries.map((t) => t.id), { kind: s.kindOf(s.begun) }), out = {};
+finishAll(pass.run());
+for (const [name, a] of pass.acts) {
+    const [act, layer] = name.split("@"), heads = { "attn.q": s.w.n.H, "attn.k": s.w.n.Hkv, "attn.v": s.w.n.Hkv }[act], T = pass.T;
+    let { data } = a;
+    if (heads) {
+        const width = a.cols / heads;
+        data = Float32Array.from({ length: data.length }, (_, i) => {
+            const h = Math.floor(i / (T * width)), t = Math.floor(i / width) % T;
+            return a.data[t * a.cols + h * width + i % width];
+        });
+    }
+    const bytes = new Uint8Array(data.buffer, data.byteOffset, data.byteLength);
+    let text = "";
+    for (let i = 0; i < bytes.length; i += 8192)
+        text += String.fromCharCode(...bytes.subarray(i, i + 8192));
+    out[layer === "-1" ? act : `blocks.${layer}.${act}`] = btoa(text);
+}
+return out;"""
+NEXT = "[...$('{}').children].map((e) => [e.children[0].textContent, e.children[1].textContent])"
+
+
+def setUpModule():
+    global fixtures, browser
+    fixtures = Fixtures()
+    browser = Browser()
+
+
+def tearDownModule():
+    browser.close()
+    fixtures.remove()
+
+
+def numbers(raw):
+    return struct.unpack(f"<{len(raw) // 4}f", raw)
+
+
+def array(path):
+    with open(path, "rb") as f:
+        raw = f.read()
+    return raw[10 + struct.unpack_from("<H", raw, 8)[0]:]
+
+
+def same_bits(a, b):
+    """NaN's payload apart."""
+    return a == b or (len(a) == len(b) and all(a[i:i + 4] == b[i:i + 4] or all(map(math.isnan, numbers(a[i:i + 4]) + numbers(b[i:i + 4])))
+                                               for i in range(0, len(a), 4)))
+
+
+def renderer_bytes():
+    """What the browser's renderers have in memory."""
+    total = 0
+    for path in glob.glob("/proc/[0-9]*/cmdline"):
+        try:
+            with open(path, "rb") as f:
+                if b"--type=renderer" not in f.read():
+                    continue
+            with open(path.replace("cmdline", "statm"), encoding="ascii") as f:
+                total += int(f.read().split()[1]) * os.sysconf("SC_PAGE_SIZE")
+        except OSError:
+            pass
+    return total
+
+
+class Live(unittest.TestCase):
+    def setUp(self):
+        browser.resize(1280, 1400)
+        browser.theme("light")
+
+    def tearDown(self):
+        self.assertEqual(browser.errors(), [])          # violations of the page's policy are among them
+        self.assertEqual({re.sub("#.*", "", url) for url in browser.requests()} - {"file://" + self.page}, set())
+
+    def open(self, name, *args, at="", ready=True):
+        self.page = fixtures.path(name + ".html")
+        subprocess.run([CLI, "run", *args, "--live", "-o", self.page], check=True, env=GENERIC)
+        browser.open(self.page + at)
+        if ready:
+            self.assertTrue(browser.until("live.ready"), browser.value("$('live-says').textContent"))
+
+    def ask(self, **what):
+        browser.run("window.answered = false; ask(arguments[0]).then(() => { window.answered = true; })", what)
+        self.assertTrue(browser.until("window.answered"))
+        return browser.value("[$('live-says').className, $('live-says').textContent]")
+
+    def type(self, text):
+        browser.run("$('live-text').value = arguments[0]; $('live-text').dispatchEvent(new Event('input'))", text)
+        self.assertTrue(browser.until("live.answer.asked.text === live.asked.text && $('live-text').value === live.asked.text && live.answer.tokens.length"))
+
+    def said(self, *args):
+        return subprocess.run([CLI, "run", *args], check=True, capture_output=True, env=GENERIC).stdout.decode()
+
+    def compare(self):
+        """The likeliest tokens before and after, and KL, of the command that the page gives."""
+        browser.click("#live-more summary") if not browser.value("$('live-more').open") else None
+        browser.run("$('live-command').click()")
+        command = browser.value("$('live-out').textContent")
+        out = subprocess.run(["bash", "-c", command.replace("attn-cli", CLI, 1) + " --show tokens --format json"], check=True, capture_output=True,
+                             env=GENERIC).stdout
+        return json.loads(out)["compare"]
+
+    def check_compare(self):
+        compare = self.compare()
+        for side, key in [("live-before", "before"), ("live-after", "after")]:
+            shown = browser.value(NEXT.format(side))
+            self.assertEqual([p for _, p in shown], [f"{100 * t['probability']:.2f} %" for t in compare[key]])
+        self.assertAlmostEqual(browser.value("live.answer.kl"), compare["kl"], delta=1e-9)     # sums in another order
+
+    # ---- bits
+
+    def check_bits(self, name, *args):
+        self.open("bits", *args)
+        out = fixtures.path("bits-" + name)
+        subprocess.run([CLI, "run", *args, "--show", "*", "--format", "npy", "-o", out], check=True, env=GENERIC, capture_output=True)
+        computed = browser.run(ALL)
+        files = [f for f in os.listdir(out) if f.endswith(".npy") and f != "tokens.npy"]
+        self.assertGreater(len(files), 8)
+        for file in files:
+            self.assertTrue(same_bits(base64.b64decode(computed[file[:-4]]), array(os.path.join(out, file))), f"{args}: {file[:-4]}")
+
+    def test_every_family_has_the_programs_bits(self):
+        found = sorted(glob.glob("tests/golden/checkpoints/*/config.json"))
+        found += sorted(glob.glob(SHARED + "/golden/checkpoints2/*/config.json")) if SHARED else []
+        self.assertGreater(len(found), 20)
+        for config in found:
+            path = os.path.dirname(config)
+            with self.subTest(path):
+                self.check_bits(path.replace("/", "-"), "-m", path, "--ids", ",".join(str((7 * i + 3) % 11) for i in range(13)))
+
+    def test_every_built_in_model_has_the_programs_bits(self):
+        for model, ids in [("life", "0,4,5,1,2,3"), ("life-4-heads", "0,4,5,1"), ("life-full", "5,4,3"), ("journey", "0,1,2,3,4,5"),
+                           ("journey-causal", "5,3,1"), ("journey-multi-head", "2,0,4"), ("stacked", "3,10,6,2,9"), ("induction", "3,10,6,3"),
+                           ("tiny", "300,12,8000,45,300,12,77,1,2")]:
+            with self.subTest(model):
+                self.check_bits(model, "-m", model, "--ids", ids)
+
+    def test_every_kind_of_attention_has_the_programs_bits(self):
+        ids = ",".join(str((7 * i + 3) % 11) for i in range(21))
+        for model in ["stacked", "tests/golden/checkpoints/bloom-a", "tests/golden/checkpoints/gemma2-a"]:
+            for kind in KINDS:
+                with self.subTest(model + " " + kind):
+                    self.check_bits(model.replace("/", "-") + kind, "-m", model, "--ids", ids, "--attention", kind)
+        self.check_bits("dropped", "-m", "stacked", "--ids", ids, "--dropout", "0.3", "--seed", "7", "--scale", "0.25")
+
+    def test_new_rows_alone_have_the_same_bits(self):
+        self.open("rows", "-m", "tiny", "-s", LILY)
+        self.assertEqual(browser.run("""const s = live.session, ids = page.queries.map((t) => t.id), keep = (act) => act !== "attn.dots";
+            const run = (ids, before) => finishAll(new Pass(s.w, ids, { keep, before }).run()), whole = run(ids), half = run(ids.slice(0, 5));
+            const more = run(ids, half), bits = (a) => new Uint32Array(a.data.buffer, a.data.byteOffset, a.data.length);
+            const differ = [...whole.acts.keys()].filter((name) => {
+                const [x, y] = [bits(whole.acts.get(name)), bits(more.acts.get(name))];
+                return x.length !== y.length || x.some((b, i) => b !== y[i]);
+            });
+            return [more.first, differ];"""), [5, []])
+
+    # ---- what one does
+
+    def test_typing_shows_what_the_command_shows(self):
+        self.open("type", "-m", "tiny", "-s", "Lily lost her red ball")
+        self.type("Tom saw a big dog in the")
+        text = json.loads(self.said("-m", "tiny", "-s", "Tom saw a big dog in the", "--show", "pattern,logits", "--format", "json"))
+        self.assertEqual(browser.value("page.queries.map((t) => t.id)"), text["ids"] if "ids" in text else [t["id"] for t in text["tokens"]])
+        rows = fixtures.path("typed")
+        subprocess.run([CLI, "run", "-m", "tiny", "-s", "Tom saw a big dog in the", "--show", "pattern", "--format", "npy", "-o", rows], check=True,
+                       env=GENERIC, capture_output=True)
+        for layer in range(6):
+            raw = numbers(array(os.path.join(rows, f"blocks.{layer}.attn.pattern.npy")))
+            shown = browser.run(f"return [0, 1, 2, 3].flatMap((h) => [...sheetAt('attn.pattern', {layer}).matrix(h).data])")
+            self.assertEqual(tuple(shown), raw)
+        self.assertEqual(browser.value("$('sentence').textContent"), "Tom saw a big dog in the")
+        self.assertIn("7 tokens", browser.value("$('about').textContent"))
+
+    def test_heads_are_switched_off_and_on(self):
+        self.open("off", "-m", "tiny", "-s", LILY, at="#layer=3&head=0")
+        browser.click("#live-head")
+        self.assertTrue(browser.until("live.answer.edited"))
+        self.check_compare()
+        self.assertEqual(browser.value("$('live-head').textContent"), "Switch head 0 of layer 3 on")
+        browser.click("#live-layer")
+        self.assertTrue(browser.until("live.answer.asked.off.length === 4"))
+        self.check_compare()
+        browser.click("#live-clicks")
+        browser.click("#heads button[aria-label^='layer 1, head 2']")
+        self.assertTrue(browser.until("live.asked.off.includes('1,2') && state.layer === 1"))
+        browser.click("#live-all")
+        self.assertTrue(browser.until("!live.answer.edited && $('live-both').hidden"))
+
+    def test_edits_are_those_of_the_command(self):
+        self.open("edits", "-m", "tiny", "-s", LILY)
+        for edits in ["L2H0-1[pos=-1] *= 0.5", "L0.pattern = uniform", "L0H1.scores[key=0] = -inf", "L2.attn.q[head=1] += noise(0.1,7)",
+                      "L1.mlp.out -= mean(text(\"Tom saw a dog\"))", "L3.resid_post[pos=-1] = text(\"Tom saw a big dog\")",
+                      "L1.attn.k -= proj(ids(5,6,7,8,9,10,11,12,13,14,15,16,17,18))", "L4N3,7-9 = 0\nblocks.*.attn.out[pos=\" her\"] *= 2",
+                      "logits[col=5] += 3", "dots[key=1] += 1"]:
+            with self.subTest(edits):
+                self.assertEqual(self.ask(edits=edits)[0], "", edits)
+                self.check_compare()
+
+    def test_wrong_edits_say_what_the_command_says(self):
+        self.open("wrong", "-m", "tiny", "-s", LILY)
+        for edit in ["L9H0 = 0", "L1H2 =", "L1H2", "H2 = 0", "L0.foo = 1", "L0H9 = 0", "pattern[pos=99] = 0", "L0.out = 0", "L1 = 2", "L0H1[key=2] = 0",
+                     "L0H1 = noise(1)", "L0H1 *= uniform", "L0.mlp.post[head=1] = 0", "pos_embed = 0", "norms = 1", "L0H1 = 3 4", "l0h1 = 0",
+                     "embed[pos=\"zebra\"] = 0", "L0H1[pos=1][key=2] = 0", "L0.embed = 0", "L0.H1 = 0"]:
+            with self.subTest(edit):
+                said = subprocess.run([CLI, "run", "-m", "tiny", "-s", LILY, "--edit", edit], capture_output=True).stderr.decode()
+                self.assertEqual(self.ask(edits=edit), ["wrong", said.split("\n")[0].removeprefix("attn-cli run: ")])
+        self.assertIn("a page reads none", self.ask(edits="L0H1 = vector.npy")[1])
+        self.assertEqual(self.ask(edits="")[0], "")
+
+    def test_a_weight_is_explained_and_changed(self):
+        self.open("weight", "-m", "tiny", "-s", LILY, at="#layer=1&head=3")
+        browser.run("heat.point(4, 2); heat.onPick(4)")
+        self.assertIn("q·k = ", browser.value("$('derivation').textContent"))
+        browser.run("$('live-weight').value = 0.6; $('live-set').click()")
+        self.assertTrue(browser.until("live.answer.edited"))
+        row = browser.value("[...sheetAt('attn.pattern', 1).matrix(3).data.subarray(4 * page.queries.length, 4 * page.queries.length + 5)]")
+        self.assertAlmostEqual(row[2], 0.6, delta=1e-7)         # to float32
+        self.assertAlmostEqual(sum(row), 1, delta=1e-6)
+        self.check_compare()
+
+    def test_tokens_are_appended_and_written(self):
+        self.open("write", "-m", "tiny", "-s", "Tom and Lily went to the park. Tom gave the ball to")
+        first = browser.value("page.next[0].text")
+        browser.click("#next-list li button")
+        self.assertTrue(browser.until("live.answer.asked.text.endsWith(arguments[0])".replace("arguments[0]", json.dumps(first))))
+        for temperature, seed in [("0", "0"), ("0.8", "7")]:
+            self.ask(text="Once upon a time")
+            browser.run("$('live-count').value = 8; $('live-temperature').value = arguments[0]; $('live-seed').value = arguments[1]; write()", temperature, seed)
+            self.assertTrue(browser.until("!live.writing && live.answer.tokens.length > 5"))
+            written = subprocess.run([CLI, "generate", "-m", "tiny", "-s", "Once upon a time", "-n", "8", "--temperature", temperature, "--seed", seed],
+                                     check=True, capture_output=True, env=GENERIC).stdout.decode()
+            self.assertEqual(browser.value("live.asked.text"), written.rstrip("\n"))
+
+    def test_kinds_and_scales(self):
+        self.open("kinds", "-m", "stacked", "-s", "Who turned off the lamp?")
+        for attention, scale in [("window:2", ""), ("full", "none"), ("model", "0.5")]:
+            self.assertEqual(self.ask(attention=attention, scale=scale)[0], "")
+            browser.run("$('live-command').click()")
+            command = browser.value("$('live-out').textContent")
+            out = fixtures.path("kind" + attention.replace(":", "") + scale)
+            subprocess.run(["bash", "-c", command.replace("attn-cli", CLI, 1) + f" --show pattern --format npy -o {out}"], check=True, env=GENERIC,
+                           capture_output=True)
+            raw = numbers(array(os.path.join(out, "blocks.1.attn.pattern.npy")))
+            self.assertEqual(tuple(browser.value("[0, 1, 2, 3].flatMap((h) => [...sheetAt('attn.pattern', 1).matrix(h).data])")), raw)
+        self.assertEqual(self.ask(attention="windy")[0], "wrong")
+
+    def test_a_pinned_sentence_stands_beside_this_one(self):
+        self.open("pin", "-m", "tiny", "-s", "Lily lost her red ball")
+        browser.click("#live-pin")
+        self.type("Lily lost her big ball")
+        differ = browser.value("[...pinnedMaps.minus.shade.m.data]")
+        self.assertEqual(len(differ), 25)
+        self.assertEqual(differ[:15], [0] * 15)         # what comes before the changed word is the same
+        self.assertTrue(any(differ[15:]))
+        browser.click("#live-pin")
+        self.assertTrue(browser.value("$('pinned').hidden"))
+
+    def test_a_link_keeps_what_was_asked(self):
+        self.open("link", "-m", "tiny", "-s", "Lily lost her red ball")
+        self.ask(text="Tom saw a dog & a cat", off=["3,0", "1,2"], edits="L0.mlp.out *= 0.5", attention="window:4")
+        browser.run("$('live-link').click()")
+        link, shown = browser.value("[$('live-out').textContent, page.next.map((t) => [t.id, t.p])]")
+        browser.post("/url", url="about:blank")
+        browser.open(link.removeprefix("file://"))
+        self.assertTrue(browser.until("live.ready && live.answer?.edited"))
+        self.assertEqual(browser.value("page.next.map((t) => [t.id, t.p])"), shown)
+        self.assertEqual(sorted(browser.value("live.asked.off")), ["1,2", "3,0"])
+
+    def test_the_lens_follows_when_its_tab_is_open(self):
+        self.open("lens", "-m", "tiny", "-s", "Lily lost her red ball", "--show", "pattern,lens", at="#tab=lens")
+        self.type("Tom saw a big dog")
+        self.assertTrue(browser.until("live.lensOf === live.answer"))
+        last = browser.value("page.lens.at(-1).at.at(-1).map((t) => [t.id, t.p])")
+        self.assertEqual(last, browser.value("page.next.map((t) => [t.id, t.p])"))
+        self.assertEqual(browser.value("$('lens-body').querySelectorAll('thead th').length"), 6)
+
+    # ---- bad input
+
+    def test_what_cannot_be_is_a_sentence(self):
+        self.open("bad", "-m", "life", "-s", "Life is short")
+        self.assertEqual(self.ask(text="Life is blue")[0], "wrong")
+        self.assertIn("unknown word “blue”", browser.value("$('live-says').textContent"))
+        self.assertEqual(browser.value("page.queries.length"), 3)       # what was there stays
+        self.assertIn("There is no text", self.ask(text="  ")[1])
+        self.assertEqual(self.ask(text="eat dessert first")[0], "")
+        self.open("long", "-m", "tiny", "-s", "Lily lost her red ball")
+        self.assertIn("the model reads 256 at most", self.ask(text="Lily " * 300)[1])
+        self.assertEqual(self.ask(text="Lily lost 日本語 \u202e")[0], "")
+        browser.run("window.answered = false; ask({ text: 'Lily \\ud800' }).then(() => { window.answered = true; })")
+        self.assertTrue(browser.until("window.answered && live.answer.tokens.length > 1"))
+
+    def test_without_decompression_the_page_shows_and_says_so(self):
+        self.open("plain", "-m", "life", "-s", "Life is short")
+        browser.devtools("Page.enable")
+        script = browser.devtools("Page.addScriptToEvaluateOnNewDocument", source="delete window.DecompressionStream")["identifier"]
+        browser.open(self.page)
+        self.assertTrue(browser.until("$('live-says').className === 'wrong'"))
+        self.assertIn("DecompressionStream", browser.value("$('live-says').textContent"))
+        self.assertTrue(browser.value("$('live-controls').disabled && $('matrix').querySelector('canvas').width === 3"))
+        browser.devtools("Page.removeScriptToEvaluateOnNewDocument", identifier=script)
+
+    def test_ids_alone(self):
+        self.open("ids", "-m", "tests/golden/checkpoints/gpt2-a", "--ids", "1,2,3")
+        self.assertEqual(self.ask(text="4,5,6,7")[0], "")
+        self.assertEqual(browser.value("page.queries.length"), 4)
+        self.assertIn("is no id", self.ask(text="4,x")[1])
+        self.assertIn("The model has ids 0 to", self.ask(text="4,99999")[1])
+
+    def test_a_model_that_is_too_large_is_refused(self):
+        path = fixtures.path("large")
+        fixtures.cli("init", "-o", path, "--family", "gpt2", "--n-layer", "2", "--n-head", "4", "--d-model", "1024", "--n-ctx", "16", "--vocab-size", "300")
+        said = subprocess.run([CLI, "run", "-m", path, "--ids", "1,2", "--live", "-o", fixtures.path("large.html")], capture_output=True)
+        self.assertEqual(said.returncode, 2)
+        self.assertIn("more than 64 MB of weights", said.stderr.decode())
+        self.assertFalse(os.path.exists(fixtures.path("large.html")))
+        self.page = ""
+
+    # ---- everyone
+
+    def test_keyboard_alone(self):
+        self.open("keys", "-m", "tiny", "-s", "Lily lost her")
+        browser.run("$('live-text').focus(); $('live-text').setSelectionRange(99, 99)")
+        browser.press(*" red")
+        self.assertTrue(browser.until("live.answer.tokens.length === 4"))
+        browser.press("Tab")
+        self.assertEqual(browser.value("document.activeElement.id"), "live-head")
+        browser.press("Enter")
+        self.assertTrue(browser.until("live.answer.edited"))
+        self.assertEqual(browser.value("[...document.querySelectorAll('#live button, #live input, #live textarea')].filter((e) => "
+                                       "!(e.labels?.length || e.ariaLabel || e.textContent.trim())).map((e) => e.id)"), [])
+        self.assertEqual(browser.value("$('live-says').getAttribute('role')"), "status")
+
+    def test_a_finger_on_a_phone(self):
+        browser.resize(390, 800)
+        browser.devtools("Emulation.setTouchEmulationEnabled", enabled=True)
+        try:
+            self.open("phone", "-m", "tiny", "-s", "Lily lost her red ball")
+            for theme in ["light", "dark"]:
+                browser.theme(theme)
+                self.assertLessEqual(browser.value("document.documentElement.scrollWidth"), 390)
+            browser.run("$('live-head').scrollIntoView({ block: 'center' })")
+            box = browser.run("return $('live-head').getBoundingClientRect().toJSON()")
+            at = [{"x": box["x"] + box["width"] / 2, "y": box["y"] + box["height"] / 2}]
+            browser.devtools("Input.dispatchTouchEvent", type="touchStart", touchPoints=at)
+            browser.devtools("Input.dispatchTouchEvent", type="touchEnd", touchPoints=[])
+            self.assertTrue(browser.until("live.answer.edited"))
+        finally:
+            browser.devtools("Emulation.setTouchEmulationEnabled", enabled=False)
+
+    def test_memory_is_stable(self):
+        self.open("memory", "-m", "tiny", "-s", "Lily lost her red ball")
+        def keystrokes(n):
+            for i in range(n):
+                self.type("Lily lost her red ball in the park. " + "Tom saw a dog and a cat"[:i % 24])
+            for _ in range(2):
+                browser.devtools("HeapProfiler.collectGarbage")
+                time.sleep(0.5)
+            return renderer_bytes()
+        before = keystrokes(60)
+        after = keystrokes(300)
+        self.assertLess(after, before + 24e6)           # one answer of this length takes some 3 MB
+
+    def test_other_pages_are_as_they_were(self):
+        self.open("life", "-s", "Life is short", "-m", "life")
+        with open(self.page, encoding="utf-8") as f:
+            live = f.read()
+        fixtures.cli("run", "-m", "life", "-s", "Life is short", "-o", self.page)
+        with open(self.page, encoding="utf-8") as f:
+            plain = f.read()
+        self.assertTrue("class Pass" in live and 'id="packed"' in live)
+        self.assertFalse("class Pass" in plain or 'id="packed"' in plain)
+
+
+def times():
+    """Prints how long one keystroke takes, in the page: the whole text anew, one word appended, and with a head off."""
+    setUpModule()
+    try:
+        big = fixtures.path("big")
+        fixtures.cli("init", "-o", big, "--family", "gpt2", "--n-layer", "8", "--n-head", "6", "--d-model", "288", "--n-ctx", "128", "--vocab-size", "300")
+        for model in ["tiny", big]:
+            page = fixtures.path("times.html")
+            subprocess.run([CLI, "run", "-m", model, "--ids", "1,2,3", "--live", "-o", page], check=True)
+            browser.open(page)
+            browser.until("live.ready")
+            for n in [8, 16, 64]:
+                print(os.path.basename(model), n, "tokens:", browser.run("""const s = live.session, ids = Array.from({ length: arguments[0] }, (_, i) => 7 * i % 290);
+                    const time = (f) => { const all = []; for (let i = 0; i < 4; i++) { const t = performance.now(); f(i); all.push(performance.now() - t); }
+                                          return Math.min(...all).toFixed(1) + " ms"; };
+                    const pass = (ids, o) => finishAll(new Pass(s.w, ids, { keep: s.keep, ...o }).run()), asked = { ...s.begun, text: ids.join(",") };
+                    const before = pass(ids.slice(0, -1), {});
+                    return `one run ${time(() => pass(ids, {}))}, one token more ${time(() => pass(ids, { before }))}, before and after without a head ` +
+                        time((i) => { s.last = {}; finishAll(s.answer({ ...asked, off: [`0,${i % 4}`] })); });""", n))
+    finally:
+        tearDownModule()
+
+
+if __name__ == "__main__":
+    if sys.argv[1:] == ["times"]:
+        times()
+    else:
+        unittest.main(verbosity=1)

@@ -113,6 +113,17 @@ static int differentiate(struct run *s, struct attn_err *err)
     return code;
 }
 
+/* ---- a page that computes ---------------------------------------------------------------- */
+
+static int check_live(struct attn_err *err)
+{
+    const struct attn_format *f = attn_format_find(o.format ? o.format : "text");
+    if (!o.live || (!strcmp(f->name, "html") && !o.dry_run))
+        return ATTN_OK;
+    return attn_fail(err, ATTN_EUSAGE, "--live: only --format html makes a page, which can compute, not %s: give a path that "
+                                       "ends in .html, as in -o live.html", o.dry_run ? "--dry-run" : f->name);
+}
+
 /* ---- metrics ----------------------------------------------------------------------------- */
 
 static int check_metrics(struct run *s, struct attn_err *err)
@@ -344,6 +355,8 @@ static int run(struct attn_err *err)
     int code = check_output(err);
     if (!code)
         code = check_ablations(err);
+    if (!code)
+        code = check_live(err);
     if (!code)
         code = check_metrics(&s, err);
     if (!code)

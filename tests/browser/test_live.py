@@ -86,6 +86,7 @@ def renderer_bytes():
 
 class Live(unittest.TestCase):
     def setUp(self):
+        self.page = ""
         browser.resize(1280, 1400)
         browser.theme("light")
 
@@ -95,7 +96,7 @@ class Live(unittest.TestCase):
 
     def open(self, name, *args, at="", ready=True):
         self.page = fixtures.path(name + ".html")
-        subprocess.run([CLI, "run", *args, "--live", "-o", self.page], check=True, env=GENERIC)
+        subprocess.run([CLI, "run", "-q", *args, "--live", "-o", self.page], check=True, env=GENERIC)
         browser.open(self.page + at)
         if ready:
             self.assertTrue(browser.until("live.ready"), browser.value("$('live-says').textContent"))
@@ -334,7 +335,15 @@ class Live(unittest.TestCase):
         self.assertEqual(said.returncode, 2)
         self.assertIn("more than 64 MB of weights", said.stderr.decode())
         self.assertFalse(os.path.exists(fixtures.path("large.html")))
-        self.page = ""
+
+    def test_what_no_page_computes_is_refused(self):
+        for args, why in [(["--cross", "eat dessert"], "--live with --cross"), (["--gradient", "loss"], "--live"), (["--compute", "bf16"], "--compute bf16"),
+                          (["--format", "json"], "only --format html"), (["--metric", "loss"], "only --format html"), (["--dry-run"], "--live")]:
+            out = [] if "--format" in args or "--metric" in args or "--dry-run" in args else ["-o", fixtures.path("never.html")]
+            said = subprocess.run([CLI, "run", "-m", "tiny", "-s", LILY, "--live", *args, *out], capture_output=True)
+            self.assertEqual(said.returncode, 2, args)
+            self.assertIn(why, said.stderr.decode())
+            self.assertFalse(os.path.exists(fixtures.path("never.html")))
 
     # ---- everyone
 

@@ -3,10 +3,10 @@
  * reads it, ask/editor.c does it; files, and the other text `from`, a page does not have.
  *
  *     parseEdit(text)                     // { text, place, op, value }; throws an Error
- *     new Editor(edits, model)            // model: { w, name, kind, coder, run(ids) }; throws, too, as does
- *     editor.read(tokens)                 // before a pass over a text */
+ *     new Editor(edits, model)            // model: { w, name, kind, coder, sources }; throws, too, as does
+ *     finishAll(editor.read(tokens))      // before a pass over a text */
 
-const SELECTORS = ["head", "pos", "key", "col"];
+const MOST_SOURCES = 4;                 /* other texts whose activations stay, in model.sources */
 const A_VALUE = "a value: a number, -inf, uniform, from, FILE.npy, FILE.npz:NAME, text(\"...\"), ids(1,2), mean(...), " +
     "noise(SIGMA,SEED) or NUMBER* and one of them";
 const A_SOURCE = "from, FILE.npy, FILE.npz:NAME, text(\"...\") or ids(1,2), and no factor";
@@ -362,7 +362,7 @@ function glob(pattern, name) {
 
 class Editor {
     constructor(edits, model) {
-        Object.assign(this, { model, w: model.w, reaches: [], sources: new Map() });
+        Object.assign(this, { model, w: model.w, reaches: [] });
         this.key = edits.map((e) => e.text).join("\n");
         for (const edit of edits)
             this.find(edit);
@@ -410,7 +410,8 @@ class Editor {
         if (!found.length)
             throw this.fail(edit, linear && could.some((act) => /dots|scores/.test(act.tail)) ?
                 "linear attention has neither dots nor scores, only a pattern" :
-                `model ${model.name} has no '${name}', as it lacks the part that makes it; it has ${tails(ACTS.filter((a) => hasAct(w, a.tail, linear)))}`);
+                `model ${model.name} has no '${name}', as it lacks the part that makes it; it has ` +
+                tails(ACTS.filter((a) => hasAct(w, a.tail, linear))));
         for (const r of found) {
             this.columns(r);
             this.headsOf(r);
@@ -489,8 +490,8 @@ class Editor {
         for (const k of kv)
             for (let h = k * group; h < (k + 1) * group; h++)
                 if (!heads.includes(h))
-                    throw this.fail(edit, `key/value head ${k} serves query heads ${k * group}-${(k + 1) * group - 1}, and head ${h} of them is not ` +
-                        `chosen: choose all, as in [head=${k * group}-${(k + 1) * group - 1}]`);
+                    throw this.fail(edit, `key/value head ${k} serves query heads ${k * group}-${(k + 1) * group - 1}, and head ${h} of ` +
+                        `them is not chosen: choose all, as in [head=${k * group}-${(k + 1) * group - 1}]`);
         return kv;
     }
 
@@ -500,7 +501,8 @@ class Editor {
             throw this.fail(edit, `uniform is for patterns, whose rows are weights; ${act.tail} is none`);
         const infinite = value.form === "number" && value.number === -Infinity, unscaled = kind.scaling === "value" && !(f32(kind.scale) > 0);
         if (infinite && act.tail === "attn.dots" && (unscaled || this.w.cap !== 0))
-            throw this.fail(edit, `a dot of -inf becomes no score of -inf, as dots are ${unscaled ? "multiplied by 0 or less (--scale)" : "capped"}: edit scores`);
+            throw this.fail(edit, "a dot of -inf becomes no score of -inf, as dots are " +
+                `${unscaled ? "multiplied by 0 or less (--scale)" : "capped"}: edit scores`);
         if (infinite && !["attn.dots", "attn.scores", "logits"].includes(act.tail))
             throw this.fail(edit, `-inf is for dots, scores and logits, which a softmax reads; in ${act.tail} it would make NaN of what follows`);
         if (value.form === "mean" && act.tail === "attn.scores")
@@ -509,13 +511,13 @@ class Editor {
 
     /* ---- a text ---- */
 
-    /* Finds the rows and keys that each edit chooses, and what it takes from other texts. */
-    read(tokens) {
+    /* Finds the rows and keys that each edit chooses, and what it takes from other texts: a generator, which pauses. */
+    *read(tokens) {
         for (const r of this.reaches) {
             r.rows = this.choose(r.edit, r.edit.place.by.pos, tokens, "position");
             r.keys = SQUARES.includes(r.act.tail) ? this.choose(r.edit, r.edit.place.by.key, tokens, "key") : null;
             if (r.edit.value.of)
-                this.readSource(r, tokens);
+                yield* this.readSource(r, tokens);
         }
     }
 
@@ -539,15 +541,19 @@ class Editor {
         return [...out].sort((a, b) => a - b);
     }
 
-    readSource(r, tokens) {
-        const { text, ids } = r.edit.value.of, key = JSON.stringify(r.edit.value.of), { coder, w } = this.model;
-        if (!this.sources.has(key)) {
+    *readSource(r, tokens) {
+        const { text, ids } = r.edit.value.of, { coder, w, kind, sources } = this.model;
+        const key = JSON.stringify([r.edit.value.of, Object.values(kind).map(String)]);
+        if (!sources.has(key)) {
             const list = ids ? ids.map((id) => coder.token(id)) : coder.encode(text), bad = list.find((t) => t.id >= w.n.V);
             if (!list.length || list.length > w.n.n_ctx || bad)
-                throw this.fail(r.edit, bad ? `the model has ids 0 to ${w.n.V - 1}, and not ${bad.id}` : `its source has ${list.length} tokens, and the model reads 1 to ${w.n.n_ctx}`);
-            this.sources.set(key, { tokens: list, pass: this.model.run(list.map((t) => t.id)) });
+                throw this.fail(r.edit, bad ? `the model has ids 0 to ${w.n.V - 1}, and not ${bad.id}` :
+                    `its source has ${list.length} tokens, and the model reads 1 to ${w.n.n_ctx}`);
+            if (sources.size >= MOST_SOURCES)
+                sources.clear();
+            sources.set(key, { tokens: list, pass: yield* new Pass(w, list.map((t) => t.id), { kind }).run() });
         }
-        r.source = this.sources.get(key);
+        r.source = sources.get(key);
         const S = r.source.tokens.length, apart = r.edit.value.form === "mean" || S === 1 || S === tokens.length;
         r.sourceRow = -1;
         if (!apart && r.rows.length === 1) {
@@ -585,7 +591,7 @@ class Editor {
 
     row(pass, r, layer, a, h, t) {
         const { op, value } = r.edit, x = a.data, at = this.place(r, a, h, t), seen = this.seen(pass, r, layer, t);
-        const cells = r.keys ? r.keys.filter((k) => seen.has(k)) : r.cols, count = seen ? seen.size : cells.length;
+        const cells = r.keys ? r.keys.filter((k) => seen.has(k)) : r.cols, count = seen?.size;
         const given = value.of ? this.given(r, layer, h, t) : null;
         if (value.form === "proj") {
             this.project(r, x, at, cells, given);

@@ -85,7 +85,7 @@ const headsOfLayer = (layer) => Array.from({ length: live.session.w.n.H }, (_, h
 
 /* ---- an answer ---- */
 
-const original = { sheets: page.sheets, without: typeof ablated === "undefined" ? null : new Map(ablated) };
+const original = { sheets: page.sheets };
 
 function showAnswer(answer) {
     live.answer = answer;
@@ -96,10 +96,8 @@ function showAnswer(answer) {
     page.next = answer.after;
     page.noNext = answer.after.length || !live.session.w.unembed ? "" : "a logit is not finite";
     words.queries = words.keys = wordsOf(page.queries, page.text);
-    if (original.without) {
+    if (page.without)
         ablated.clear();                /* what was computed of another text */
-        state.without = false;
-    }
     $("ranking").hidden = true;         /* of the text before */
     drawHeading();
     $("sentence").textContent = page.text === null ? `Ids ${answer.tokens.map((t) => t.id).join(", ")}` : upright(page.text);
@@ -260,6 +258,7 @@ async function startLive() {
     $("live-controls").disabled = false;
     says.textContent = "Type: everything follows.";
     live.answer = live.first;
+    live.first = null;
     const begin = askedIn(live.address);
     if (Object.keys(begin).length)
         await ask(begin);

@@ -32,7 +32,7 @@ const liveControls = element("fieldset", { id: "live-controls", disabled: true }
         element("label", { htmlFor: "live-edits" }, "Edits, one a line, as after --edit: L1H2[pos=-1] *= 0.5"),
         element("textarea", { id: "live-edits", rows: 2, spellcheck: false, oninput: (e) => ask({ edits: e.target.value }) }),
         element("div", { className: "row" },
-            labelled("Attention", element("input", { id: "live-kind", size: 16, oninput: (e) => ask({ attention: e.target.value }) })),
+            labelled("Attention", element("input", { id: "live-kind", size: 16, onfocus: listKinds, oninput: (e) => ask({ attention: e.target.value }) })),
             labelled("Scale", element("input", { id: "live-scale", size: 8, placeholder: "the model’s", oninput: (e) => ask({ scale: e.target.value }) })),
             button("live-command", "As a command", () => { $("live-out").textContent = commandOf(live.asked, live.session); }),
             button("live-link", "As a link", () => { rememberAll(); $("live-out").textContent = location.href; })),
@@ -42,6 +42,16 @@ const liveSection = element("section", { id: "live", aria: { labelledby: "live-t
     element("h2", { id: "live-title", textContent: "Type, and see it change" }), liveControls);
 document.querySelector("header").after(liveSection);
 document.querySelector("main").prepend($("next"));
+
+/* The browser offers them while one types. */
+function listKinds() {
+    const examples = { w: 4, s: 4, r: 2, b: 4, seed: 0 };
+    if ($("live-kinds"))
+        return;
+    $("live-kind").setAttribute("list", "live-kinds");
+    $("live-kind").after(element("datalist", { id: "live-kinds" }, ...Object.entries(KINDS).map(([form, { numbers }]) =>
+        element("option", { value: form + (numbers.length ? ":" + numbers.map((n) => examples[n]).join(",") : "") }))));
+}
 
 const list = (id) => element("ol", { className: "next", id });
 $("next-list").after(element("div", { className: "live-both", id: "live-both", hidden: true },
@@ -97,7 +107,7 @@ heat.onPick = (r) => {
 
 function drawDerivation() {
     const { answer, cell } = live, [r, c] = cell ?? [];
-    derivation.hidden = !cell || !answer || state.kind !== "attn.pattern" || r >= answer.pass.T || c >= answer.pass.T || state.layer === null;
+    derivation.hidden = !cell || !answer || merging() || state.kind !== "attn.pattern" || r >= answer.pass.T || c >= answer.pass.T || state.layer === null;
     if (derivation.hidden)
         return;
     const { pass } = answer, { w, T } = pass, { dh, H, Hkv } = w.n, [layer, h] = [state.layer, state.head ?? 0], b = w.block[layer];

@@ -64,6 +64,7 @@ class Session {
         this.byIds = Boolean(this.coder.why) || page.text === null;
         this.remembered = null;         /* a text with its tokens, where these were chosen one by one */
         this.begun = this.beginning();
+        this.sources = new Map();       /* of edits */
         this.last = {};                 /* the passes before, of which rows may stay */
     }
 
@@ -117,16 +118,15 @@ class Session {
     }
 
     editor(edits, kind) {
-        const model = { w: this.w, name: this.name, kind, coder: this.coder,
-                        run: (ids) => finishAll(new Pass(this.w, ids, { kind }).run()) };
-        return new Editor(edits, model);
+        return new Editor(edits, { w: this.w, name: this.name, kind, coder: this.coder, sources: this.sources });
     }
 
     /* A generator, which pauses now and then. */
     *answer(asked) {
         const kind = this.kindOf(asked), edits = this.editsOf(asked), editor = edits.length ? this.editor(edits, kind) : null;
         const tokens = this.tokensOf(asked.text), ids = tokens.map((t) => t.id);
-        editor?.read(tokens);
+        if (editor)
+            yield* editor.read(tokens);
         const plain = yield* this.pass(ids, { kind, before: this.last.plain }).run();
         const pass = editor ? yield* this.pass(ids, { kind, editor, before: this.last.pass }).run() : plain;
         this.last = { plain, pass: editor ? pass : null };

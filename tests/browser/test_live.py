@@ -18,6 +18,7 @@ from fixtures import CLI, LILY, Fixtures
 
 SHARED = os.environ.get("ATTN_SHARED", "")
 KINDS = ["full", "causal", "causal-renorm", "window:3", "strided:2,3", "random:2,2,7", "linear", "block:4"]
+IDS = ",".join(str((7 * i + 3) % 11) for i in range(13))
 GENERIC = {**os.environ, "ATTN_SIMD": "generic"}
 # Every activation of a pass over the page's own ids, in the order of the program's arrays, as base64.
 ALL = """const s = live.session, pass = new Pass(s.w, page.queries.map((t) => t.id), { kind: s.kindOf(s.begun) }), out = {};
@@ -51,6 +52,13 @@ def setUpModule():
 def tearDownModule():
     browser.close()
     fixtures.remove()
+
+
+def checkpoints(pattern, least):
+    """Ours, and those beside the repository; `least` of ours are there."""
+    own = glob.glob("tests/golden/" + pattern)
+    assert len(own) >= least, f"{len(own)} of {least}: {pattern}"
+    return sorted(own) + (sorted(glob.glob(SHARED + "/golden/" + pattern)) if SHARED else [])
 
 
 def numbers(raw):
@@ -131,9 +139,10 @@ class Live(unittest.TestCase):
 
     # ---- bits
 
-    def check_bits(self, name, *args):
-        self.open("bits", *args)
-        out = fixtures.path("bits-" + name)
+    def check_bits(self, name, model, *args, converted=None):
+        """converted: the model that has the page's weights, where these are rounded."""
+        self.open("bits", "-m", model, *args)
+        out, args = fixtures.path("bits-" + name), ["-m", converted or model, *args]
         subprocess.run([CLI, "run", *args, "--show", "*", "--format", "npy", "-o", out], check=True, env=GENERIC, capture_output=True)
         computed = browser.run(ALL)
         files = [f for f in os.listdir(out) if f.endswith(".npy") and f != "tokens.npy"]
@@ -142,28 +151,51 @@ class Live(unittest.TestCase):
             self.assertTrue(same_bits(base64.b64decode(computed[file[:-4]]), array(os.path.join(out, file))), f"{args}: {file[:-4]}")
 
     def test_every_family_has_the_programs_bits(self):
-        found = sorted(glob.glob("tests/golden/checkpoints/*/config.json"))
-        found += sorted(glob.glob(SHARED + "/golden/checkpoints2/*/config.json")) if SHARED else []
-        self.assertGreater(len(found), 20)
-        for config in found:
-            path = os.path.dirname(config)
+        for path in checkpoints("checkpoints*/*/config.json", 34):
             with self.subTest(path):
-                self.check_bits(path.replace("/", "-"), "-m", path, "--ids", ",".join(str((7 * i + 3) % 11) for i in range(13)))
+                self.check_bits(path.replace("/", "-"), os.path.dirname(path), "--ids", IDS)
+
+    def test_gguf_has_the_bits_of_the_converted_model(self):
+        for path in checkpoints("gguf/*/model.gguf", 3):
+            with self.subTest(path):
+                converted = fixtures.path("converted" + path.replace("/", "-"))
+                fixtures.cli("convert", "-m", path, "-o", converted)
+                self.check_bits(path.replace("/", "-"), path, "--ids", IDS, converted=converted)
+                blocks, note = browser.value("[live.session.w.blocks, $('live-note').textContent]")
+                self.assertEqual(bool(blocks), bool(re.search("q[0-9]_|iq|types", path)))
+                self.assertEqual(bool(note), bool(blocks))
+                if blocks:
+                    self.assertIn(f"stores weights as {blocks}. This page computes with them rounded to float16", note)
+
+    def test_a_tokenizer_by_characters(self):
+        text, vocab, model = fixtures.path("names.txt"), fixtures.path("chars.json"), fixtures.path("chars")
+        with open(text, "w", encoding="utf-8") as f:
+            f.write("Émile or anna\n")
+        rule = ["--chars", "--lowercase", "--drop", "!"]
+        fixtures.cli("vocab", "-f", text, *rule, "-o", vocab)
+        fixtures.cli("init", "-o", model, "--vocab", vocab, *rule, "--n-layer", "1", "--n-head", "2", "--d-model", "8", "--mlp", "relu2")
+        typed = "Ann! \n  élan"
+        self.open("chars", "-m", model, "-s", "mer")
+        self.assertEqual(self.ask(text=typed)[0], "")
+        said = json.loads(self.said("-m", model, "-s", typed, "--show", "tokens", "--format", "json"))
+        self.assertEqual(browser.value("live.answer.tokens.map((t) => t.id)"), said["ids"] if "ids" in said else [t["id"] for t in said["tokens"]])
+        self.assertIn("unknown character “x” at byte 2", self.ask(text="anx")[1])
+        self.check_bits("chars", model, "--ids", "1,2,3,4,1,2")
 
     def test_every_built_in_model_has_the_programs_bits(self):
         for model, ids in [("life", "0,4,5,1,2,3"), ("life-4-heads", "0,4,5,1"), ("life-full", "5,4,3"), ("journey", "0,1,2,3,4,5"),
                            ("journey-causal", "5,3,1"), ("journey-multi-head", "2,0,4"), ("stacked", "3,10,6,2,9"), ("induction", "3,10,6,3"),
                            ("tiny", "300,12,8000,45,300,12,77,1,2")]:
             with self.subTest(model):
-                self.check_bits(model, "-m", model, "--ids", ids)
+                self.check_bits(model, model, "--ids", ids)
 
     def test_every_kind_of_attention_has_the_programs_bits(self):
         ids = ",".join(str((7 * i + 3) % 11) for i in range(21))
         for model in ["stacked", "tests/golden/checkpoints/bloom-a", "tests/golden/checkpoints/gemma2-a"]:
             for kind in KINDS:
                 with self.subTest(model + " " + kind):
-                    self.check_bits(model.replace("/", "-") + kind, "-m", model, "--ids", ids, "--attention", kind)
-        self.check_bits("dropped", "-m", "stacked", "--ids", ids, "--dropout", "0.3", "--seed", "7", "--scale", "0.25")
+                    self.check_bits(model.replace("/", "-") + kind, model, "--ids", ids, "--attention", kind)
+        self.check_bits("dropped", "stacked", "--ids", ids, "--dropout", "0.3", "--seed", "7", "--scale", "0.25")
 
     def test_new_rows_alone_have_the_same_bits(self):
         self.open("rows", "-m", "tiny", "-s", LILY)

@@ -6,6 +6,7 @@
 #include "compute/vec.h"
 #include "model/describe.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -43,27 +44,43 @@ static double number(const cJSON *of, const char *key)
     return v->valuedouble;
 }
 
+static float stored(const struct attn_mat *m, size_t j, size_t i)
+{
+    const size_t at = m->transposed ? attn_mat_index(m, j) * m->ld + m->skip + i : i * m->ld + j;
+    float x;
+    if (attn_dtype_in_blocks(m->type))
+        attn_blocks_decode(&x, m->data, m->type, at, 1);
+    else
+        attn_vec_widen(&x, m->data, m->type, at, 1);
+    return x;
+}
+
 /* Compares the numbers of a matrix with the model's, output by output. */
 static void check_mat(const struct described *x, const cJSON *json, const struct attn_mat *m)
 {
-    const bool transposed = cJSON_IsTrue(attn_tree_member(json, "transposed"));
-    const size_t at = (size_t)number(json, "at"), size = attn_dtype_size(m->type);
+    const bool transposed = cJSON_IsTrue(attn_tree_member(json, "transposed")), blocks = attn_dtype_in_blocks(m->type);
+    const enum attn_dtype type = blocks ? ATTN_F16 : m->type;
+    const size_t at = (size_t)number(json, "at"), size = attn_dtype_size(type);
+    ck_assert_str_eq(attn_tree_member(json, "type")->valuestring, attn_dtypes[type].name);
     ck_assert_uint_eq((size_t)number(json, "in"), m->in);
     ck_assert_uint_eq((size_t)number(json, "out"), m->out);
     ck_assert_uint_eq(at % 4, 0);
     ck_assert_uint_le(at + m->in * m->out * size, x->d.n);
     for (size_t j = 0; j < m->out; j++)
         for (size_t i = 0; i < m->in; i++) {
-            size_t stored = m->transposed ? attn_mat_index(m, j) * m->ld + i : i * m->ld + j;
-            size_t here = transposed ? j * m->in + i : i * m->out + j;
-            ck_assert_msg(!memcmp(x->d.bytes + at + here * size, (const char *)m->data + stored * size, size),
-                          "output %zu, input %zu", j, i);
+            const float want = stored(m, j, i);
+            /* float16 rounds to half a unit of 11 bits, and to half of its smallest number */
+            const float bound = blocks ? ldexpf(fabsf(want), -11) + ldexpf(1, -25) : 0;
+            float got;
+            attn_vec_widen(&got, x->d.bytes + at, type, transposed ? j * m->in + i : i * m->out + j, 1);
+            ck_assert_msg(fabsf(got - want) <= bound, "output %zu, input %zu: %g, not %g", j, i, (double)got, (double)want);
         }
 }
 
-/* Stored as they are used; fused, one after the other; fused, head by head; tied; with a table of positions. */
+/* Stored as they are used; fused, one after the other; fused, head by head; tied; with a table of positions; in blocks, with
+ * rows in pairs. */
 static const char *const models[] = {"stacked", "tests/golden/checkpoints/gpt2-a", "tests/golden/checkpoints/neox-i",
-                                     "tests/golden/checkpoints/gemma2-a", "tests/golden/checkpoints/bloom-a"};
+                                     "tests/golden/checkpoints/gemma2-a", "tests/golden/checkpoints/bloom-a", "tests/golden/gguf/llama-spm-q8_0/model.gguf"};
 
 START_TEST(has_every_matrix)
 {
@@ -86,6 +103,22 @@ START_TEST(has_every_matrix)
     check_mat(&x, attn_tree_member(x.json, "embed"), &w->embed);
     if (w->unembed.data)
         check_mat(&x, attn_tree_member(x.json, "unembed"), &w->unembed);
+    end(&x);
+}
+END_TEST
+
+START_TEST(names_the_blocks_that_it_decodes)
+{
+    static const struct { const char *model, *blocks; } each[] = {
+        {"tests/golden/gguf/llama-spm-q8_0/model.gguf", "Q8_0"}, {"tests/golden/checkpoints/gpt2-a", NULL}};
+    struct described x;
+    struct attn_err err = {0};
+    ck_assert_msg(describe(&x, each[_i].model, 0, &err) == 0, "%s", err.msg);
+    const cJSON *blocks = attn_tree_member(x.json, "blocks");
+    if (each[_i].blocks)
+        ck_assert_str_eq(cJSON_GetStringValue(blocks), each[_i].blocks);
+    else
+        ck_assert(cJSON_IsNull(blocks));
     end(&x);
 }
 END_TEST
@@ -119,6 +152,7 @@ Suite *suite_describe(void)
     Suite *s = suite_create("describe");
     TCase *t = tcase_create("describe");
     tcase_add_loop_test(t, has_every_matrix, 0, (int)(sizeof models / sizeof *models));
+    tcase_add_loop_test(t, names_the_blocks_that_it_decodes, 0, 2);
     tcase_add_test(t, has_what_is_shared_once);
     tcase_add_test(t, has_a_limit);
     suite_add_tcase(s, t);

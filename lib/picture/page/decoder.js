@@ -28,7 +28,7 @@ function cosSin(w, rope, first, T) {
     for (let i = 0; i < half; i++) {
         const inverse = inverseFrequency(w, rope, i, T);
         for (let t = first; t < T; t++) {
-            const [s, c] = sinCos(t * inverse);
+            const [s, c] = sinCos(t * (w.backwards ? -inverse : inverse));
             cos[t * half + i] = c * rope.attention_factor;
             sin[t * half + i] = s * rope.attention_factor;
         }
@@ -43,6 +43,18 @@ function inverseFrequency(w, rope, i, T) {
         return rope.long_inv_freq[i];
     const r = w.rotary, longer = rope.factor * T / rope.original_max_position - (rope.factor - 1);
     return exactPow(rope.theta * exactPow(longer, r / (r - 2)), -2 * i / r);
+}
+
+/* Row t of the positions of a model that computes them. */
+function sinusoid(to, at, d, t) {
+    const half = Math.floor(d / 2), p = t + 2;  /* rows 0 and 1 of the table that models are trained with are never used */
+    for (let i = 0; i < half; i++) {
+        const [s, c] = sinCos(p * exactPow(10000, -i / (half - 1)));
+        to[at + i] = s;
+        to[at + half + i] = c;
+    }
+    if (d % 2)
+        to[at + d - 1] = 0;
 }
 
 function alibiAt(w, scale, head, key) {
@@ -145,7 +157,7 @@ class Pass {
     }
 
     *embed() {
-        const { w, T, first, ids } = this, x = { data: new Float32Array(T * w.n.d), cols: w.n.d };
+        const { w, T, first, ids } = this, x = { data: new Float32Array(T * w.n.d), cols: w.n.d }, added = w.pos || w.sinusoid;
         const row = w.project_in ? { data: new Float32Array(T * w.embed.cols), cols: w.embed.cols } : x;
         for (let t = first; t < T; t++)
             w.embed.row(ids[t], row.data, t * row.cols);
@@ -153,15 +165,20 @@ class Pass {
             yield* this.product(x, row, w.project_in);
         if (w.embed_scale !== 0)
             this.scaleRows(x, w.embed_scale);
-        this.normalise(x, x, w.embed_norm);
+        if (!added)
+            this.normalise(x, x, w.embed_norm);
         this.announce("embed", -1, x, true);
-        if (!w.pos)
+        if (!added)
             return x;
         const pos = this.rows("pos_embed", -1, w.n.d);
         for (let t = first; t < T; t++)
-            w.pos.row(t, pos.data, t * pos.cols);
+            if (w.sinusoid)
+                sinusoid(pos.data, t * pos.cols, w.n.d, t);
+            else
+                w.pos.row(t, pos.data, t * pos.cols);
         this.announce("pos_embed", -1, pos);
         this.addRows(x, pos);
+        this.normalise(x, x, w.embed_norm);
         return x;
     }
 
@@ -175,9 +192,11 @@ class Pass {
         for (const [name, heads, width] of [["q", n.H, n.dh], ["k", n.Hkv, n.dh], ["v", n.Hkv, n.dv]]) {
             qkv[name] = this.rows("attn." + name, layer, heads * width);
             yield* this.product(qkv[name], h, b[name]);
+            if (w.clip !== 0)
+                this.clampRows(qkv[name], w.clip);
         }
-        this.normalise(qkv.q, qkv.q, b.q_norm);
-        this.normalise(qkv.k, qkv.k, b.k_norm);
+        if (!w.late_norms)
+            this.normaliseHeads(b, qkv);
         this.rotate(layer, qkv);
         const context = yield* this.attend(layer, qkv);
         let parallel = null;
@@ -264,8 +283,15 @@ class Pass {
                 for (let t = first; t < T; t++)
                     for (let at = t * a.cols; at < (t + 1) * a.cols; at += w.n.dh)
                         this.rotateOne(a.data, at, this.angles[b.rope], t);
+        if (w.late_norms)
+            this.normaliseHeads(b, { q, k });
         for (const [name, a] of Object.entries({ q, k, v }))
             this.announce("attn." + name, layer, a);
+    }
+
+    normaliseHeads(b, { q, k }) {
+        this.normalise(q, q, b.q_norm);
+        this.normalise(k, k, b.k_norm);
     }
 
     rotateOne(x, at, { cos, sin }, t) {
@@ -358,6 +384,12 @@ class Pass {
     addRows(y, x) {
         for (let i = this.first * x.cols; i < this.T * x.cols; i++)
             y.data[i] = y.data[i] + x.data[i];
+    }
+
+    /* NaN stays NaN. */
+    clampRows(x, most) {
+        for (let i = this.first * x.cols; i < this.T * x.cols; i++)
+            x.data[i] = x.data[i] > most ? most : x.data[i] < -most ? -most : x.data[i];
     }
 
     scaleRows(x, by) {

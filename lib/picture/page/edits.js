@@ -350,7 +350,7 @@ const DERIVED = ["result", "norms", "rollout", "lens"];
 /* Which of them a model announces (model.c). */
 function hasAct(w, tail, linear) {
     const b = w.block[0], mlp = Boolean(w.mlp);
-    const has = { pos_embed: w.pos, norm1: b?.norm1, "attn.out": b?.o, norm2: mlp && b?.norm2, "attn.added": w.adds_apart,
+    const has = { pos_embed: w.pos || w.sinusoid, norm1: b?.norm1, "attn.out": b?.o, norm2: mlp && b?.norm2, "attn.added": w.adds_apart,
                   "mlp.added": mlp && w.adds_apart, resid_mid: mlp && !w.parallel, "mlp.pre": mlp, "mlp.post": mlp, "mlp.out": mlp,
                   "mlp.linear": w.mlp?.gated, norm_final: w.final, logits: w.unembed, "attn.dots": !linear, "attn.scores": !linear };
     return tail in has ? Boolean(has[tail]) : true;

@@ -1,6 +1,6 @@
 "use strict";
 /* A text to ids, as the program's tokenizer does it (text/words.c, encode.c, bpe.c), from its description
- * (text/describe_text.h): by words, or by byte-pair encoding with rules or with scores.
+ * (text/describe_text.h): by words or characters, or by byte-pair encoding with rules or with scores.
  *
  *     const coder = new Coder(json.tokenizer, json.before, json.after);
  *     coder.encode("a text")              // [{ id, text, label, start, end }, ...], places in bytes; throws an Error
@@ -74,7 +74,7 @@ class Coder {
     }
 
     byWords(text) {
-        const dropped = new Set(this.json.drop), found = [];
+        const { chars } = this.json, dropped = new Set(this.json.drop), found = [];
         let word = "", start = 0, end = 0, at = 0;
         const flush = () => {
             if (word)
@@ -83,13 +83,15 @@ class Coder {
         };
         for (const c of text) {
             const size = utf8.encode(c).length;
-            if (this.scratch.test(c) && !dropped.has(c)) {
+            if (!chars && this.scratch.test(c) && !dropped.has(c)) {
                 flush();
             } else if (!dropped.has(c)) {
                 if (!word)
                     start = at;
                 word += this.lower(c);
                 end = at + size;
+                if (chars)
+                    flush();
             }
             at += size;
         }
@@ -101,7 +103,8 @@ class Coder {
         const id = this.words.get(word) ?? this.json.unknown;
         if (id < 0) {
             const some = this.json.texts.slice(0, 10).map((w) => `“${w}”`).join(" ");
-            throw new Error(`unknown word “${word}” at byte ${at} of the text: the model has ${this.json.texts.length} words` +
+            throw new Error(`unknown ${this.json.chars ? "character" : "word"} “${word}” at byte ${at} of the text: ` +
+                `the model has ${this.json.texts.length} ${this.json.chars ? "tokens" : "words"}` +
                 `${this.json.texts.length > 10 ? ", the first" : ""}: ${some}`);
         }
         return id;

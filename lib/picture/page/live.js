@@ -4,6 +4,7 @@
 
 const live = { session: null, asked: null, answer: null, pinned: null, clicks: false, job: 0, writing: false, lensOf: null,
                address: FIRST_ADDRESS };
+const FAR = 1e-3, BLOCKS_FAR = 0.05;    /* weights that are no more the program's; numbers in blocks are rounded here */
 const PATIENCE = 12, SLOW = 300;        /* milliseconds: of a slice of work; until a line says that it takes long */
 
 function element(tag, attributes = {}, ...children) {
@@ -242,7 +243,7 @@ async function startLive() {
         live.session = await openSession();
         live.asked = { ...live.session.begun };
         const first = await finishSlowly(live.session.answer(live.session.begun), live.job), far = first ? live.session.difference(first) : 0;
-        if (!(far < 1e-3))
+        if (!(far < (live.session.w.blocks ? BLOCKS_FAR : FAR)))
             throw new Error(`What this page computes differs from what the program computed, by ${shortNumber(far)}: it only shows`);
         live.first = first;
     } catch (e) {
@@ -251,6 +252,7 @@ async function startLive() {
         $("live-controls").disabled = true;
         return;
     }
+    $("live-note").textContent = noteOf(live.session.w);
     if (live.session.byIds)
         $("live-label").firstChild.textContent = page.text === null ? "Ids " : `Ids, as this page does not do ${live.session.coder.why} `;
     for (const [key, id] of [["text", "live-text"], ["edits", "live-edits"], ["attention", "live-kind"], ["scale", "live-scale"]])

@@ -5,6 +5,12 @@ function button(id, text, onclick, title = "") {
     return element("button", { type: "button", id, textContent: text, onclick, title });
 }
 
+/* What the page's numbers are, where they are not the program's. */
+function noteOf(w) {
+    return w.blocks ? `The model stores weights as ${w.blocks}. This page computes with them rounded to float16, as the command ` +
+        "convert writes them: its numbers are those of the converted model, and differ a little from what the program computed." : "";
+}
+
 function labelled(text, control) {
     return element("label", {}, text + " ", control);
 }
@@ -13,6 +19,7 @@ const liveControls = element("fieldset", { id: "live-controls", disabled: true }
     element("label", { id: "live-label", htmlFor: "live-text" }, "Text "),
     element("textarea", { id: "live-text", rows: 2, spellcheck: false, oninput: (e) => ask({ text: e.target.value }) }),
     element("p", { id: "live-says", aria: { role: "status" } }),
+    element("p", { id: "live-note" }),
     element("p", { id: "live-progress", hidden: true }, "computing ", element("progress", { aria: { label: "Computing" } })),
     element("div", { className: "row" },
         button("live-head", "Switch this head off", () => toggleHeads([here()], !isOff(here()))),

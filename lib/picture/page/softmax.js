@@ -136,9 +136,13 @@ function silu(g) {
     return f32(g / f32(1 + expRow(f32(g * -1))));
 }
 
+function relu(x) {
+    return 0 > x ? 0 : x;
+}
+
 /* By the names of the configuration: of one number, or of the gate, with which the other is multiplied. */
 const ACTIVATIONS = {
-    gelu: { of: gelu }, gelu_new: { of: geluNew }, relu: { of: (x) => 0 > x ? 0 : x },
+    gelu: { of: gelu }, gelu_new: { of: geluNew }, relu: { of: relu }, relu2: { of: (x) => relu(x) * relu(x) },
     swiglu: { of: silu, gated: true }, geglu: { of: gelu, gated: true }, geglu_new: { of: geluNew, gated: true },
 };
 

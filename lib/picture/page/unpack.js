@@ -90,7 +90,7 @@ function openWeights(json, bytes) {
     if (json.mlp !== "none" && !ACTIVATIONS[json.mlp])
         throw new Error(`an mlp of the kind ${json.mlp} is not known to this page`);
     const w = { ...json };
-    for (const key of ["eps", "cap", "logit_cap", "embed_scale", "branch_scale", "logit_scale"])
+    for (const key of ["eps", "clip", "cap", "logit_cap", "embed_scale", "branch_scale", "logit_scale"])
         w[key] = f32(json[key]);
     w.alibi = json.alibi && Float32Array.from(json.alibi);
     w.mlp = json.mlp === "none" ? null : ACTIVATIONS[json.mlp];

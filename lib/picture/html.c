@@ -37,6 +37,7 @@ ATTN_EMBED(attn_page_kinds_js, "lib/picture/page/kinds.js");
 ATTN_EMBED(attn_page_attend_js, "lib/picture/page/attend.js");
 ATTN_EMBED(attn_page_decoder_js, "lib/picture/page/decoder.js");
 ATTN_EMBED(attn_page_encode_js, "lib/picture/page/encode.js");
+ATTN_EMBED(attn_page_parse_js, "lib/picture/page/parse.js");
 ATTN_EMBED(attn_page_edits_js, "lib/picture/page/edits.js");
 ATTN_EMBED(attn_page_session_js, "lib/picture/page/session.js");
 ATTN_EMBED(attn_page_live_js, "lib/picture/page/live.js");
@@ -67,6 +68,7 @@ static const struct part scripts[] = {  /* in this order: each uses those before
     PART(attn_page_attend_js, live),
     PART(attn_page_decoder_js, live),
     PART(attn_page_encode_js, live),
+    PART(attn_page_parse_js, live),
     PART(attn_page_edits_js, live),
     PART(attn_page_session_js, live),
     PART(attn_page_page_js, NULL),

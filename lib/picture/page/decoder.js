@@ -306,12 +306,14 @@ class Pass {
 
     *attend(layer, { q, k, v }) {
         const { w, T, first } = this, { H, Hkv, dh, dv } = w.n, kind = kindIn(this.kind, w.causal, w.block[layer].window);
-        const edited = SQUARES.some((act) => this.editor?.edits(act, layer)), shown = edited || SQUARES.some((act) => this.keep(act, layer));
+        const edited = SQUARES.some((act) => this.editor?.edits(act, layer));
+        const shown = edited || SQUARES.some((act) => this.keep(act, layer));
         const context = this.rows("attn.context", layer, H * dv), m = this.rows("attn.pattern", layer, 0, H);
         const heads = Array.from({ length: H }, (_, h) => {
             const kv = Math.floor(h / (H / Hkv));
-            return new Head({ T, first, dh, dv, kind, edited, cap: w.cap, bias: this.bias?.[h], drop: kind.dropout > 0 ? dropSeed(kind, layer, h) : 0n,
-                scale: kindScale(this.kind, w.block[layer].scale, dh), q: q.data, ldq: q.cols, qAt: h * dh, k: k.data, ldk: k.cols, kAt: kv * dh,
+            return new Head({ T, first, dh, dv, kind, edited, cap: w.cap, bias: this.bias?.[h],
+                drop: kind.dropout > 0 ? dropSeed(kind, layer, h) : 0n, scale: kindScale(this.kind, w.block[layer].scale, dh),
+                q: q.data, ldq: q.cols, qAt: h * dh, k: k.data, ldk: k.cols, kAt: kv * dh,
                 v: v.data, ldv: v.cols, vAt: kv * dv, context: context.data, ldc: context.cols, contextAt: h * dv,
                 m: m.data.subarray(h * T * T, (h + 1) * T * T) });
         });
@@ -362,7 +364,8 @@ class Pass {
         if (!w.unembed)
             return;
         const { V } = w.n, all = this.keep("logits", -1) || this.editor?.edits("logits", -1), first = all ? this.first : T - 1;
-        const found = yield* logitsOf(w, x, first, T), logits = all ? this.rows("logits", -1, V) : { data: found, cols: V, row0: T - 1 };
+        const found = yield* logitsOf(w, x, first, T);
+        const logits = all ? this.rows("logits", -1, V) : { data: found, cols: V, row0: T - 1 };
         if (all)
             logits.data.set(found, first * V);
         this.editor?.edit(this, "logits", -1, logits);

@@ -326,7 +326,8 @@ const spell = (bytes) => Array.from(bytes, (b) => SPELLINGS[b]).join("");
 /* Replaces what is at `from` to before `to`; what is put in has no place of its own. */
 function replaceIn(piece, from, to, by) {
     const start = piece.at[from];
-    return { s: piece.s.slice(0, from) + by + piece.s.slice(to), at: [...piece.at.slice(0, from), ...Array(by.length).fill(start), ...piece.at.slice(to)] };
+    return { s: piece.s.slice(0, from) + by + piece.s.slice(to),
+             at: [...piece.at.slice(0, from), ...Array(by.length).fill(start), ...piece.at.slice(to)] };
 }
 
 /* One step of normalisation (text/normal.c, squeeze.c); first: the piece begins the whole text. */

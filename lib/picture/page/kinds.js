@@ -14,18 +14,19 @@ const LARGEST = 2147483647;
 /* Reads "window:4"; throws an Error that says what was expected. */
 function parseKind(text) {
     const [form, rest] = [text.split(":")[0], text.includes(":") ? text.slice(text.indexOf(":") + 1) : null];
-    const row = Object.hasOwn(KINDS, form) ? KINDS[form] : null, letters = row?.numbers.map((n) => n === "seed" ? "SEED" : n.toUpperCase());
-    const form_of = (name, r) => name + (r.numbers.length ? ":" + r.numbers.map((n) => n === "seed" ? "SEED" : n.toUpperCase()) : "");
+    const row = Object.hasOwn(KINDS, form) ? KINDS[form] : null, letters = row?.numbers;
+    const formOf = (name, r) => name + (r.numbers.length ? ":" + r.numbers.map((n) => n.toUpperCase()) : "");
     if (!row)
-        throw new Error(`attention '${text}' is unknown, expected one of ${Object.entries(KINDS).map(([n, r]) => form_of(n, r)).join(", ")}`);
+        throw new Error(`attention '${text}' is unknown, expected one of ` +
+            Object.entries(KINDS).map(([n, r]) => formOf(n, r)).join(", "));
     const kind = { form, w: 0, s: 0, r: 0, b: 0, seed: 0n, scaling: "model", scale: 0, dropout: 0, dropoutSeed: 0n };
     const given = rest === null ? [] : rest.split(",");
     if (given.length !== letters.length || !given.every((x) => /^\d{1,20}$/.test(x)))
-        throw new Error(`attention '${text}' is not of the form ${form_of(form, row)}` + (letters.length ? ", in whole numbers" : ""));
+        throw new Error(`attention '${text}' is not of the form ${formOf(form, row)}` + (letters.length ? ", in whole numbers" : ""));
     row.numbers.forEach((name, i) => {
         const least = name === "r" || name === "seed" ? 0 : 1;
         if (name !== "seed" && (Number(given[i]) < least || Number(given[i]) > LARGEST))
-            throw new Error(`attention '${text}': ${given[i]} is not in ${least}..${LARGEST} (${form_of(form, row)})`);
+            throw new Error(`attention '${text}': ${given[i]} is not in ${least}..${LARGEST} (${formOf(form, row)})`);
         kind[name] = name === "seed" ? BigInt(given[i]) & WORD : Number(given[i]);
     });
     return kind;
@@ -42,7 +43,8 @@ function kindPast(kind) {
 }
 
 function kindScale(kind, own, dh) {
-    return kind.scaling === "none" ? 1 : kind.scaling === "sqrt" ? f32(1 / Math.sqrt(dh)) : kind.scaling === "value" ? f32(kind.scale) : own;
+    const scales = { none: 1, sqrt: f32(1 / Math.sqrt(dh)), value: f32(kind.scale), model: own };
+    return scales[kind.scaling];
 }
 
 /* Of T keys, those that query q sees: from lo to before hi. */

@@ -3,7 +3,7 @@
  * asked of it, in `live`, and what must be drawn when an answer comes. */
 
 const live = { session: null, asked: null, answer: null, pinned: null, clicks: false, job: 0, writing: false, lensOf: null,
-               address: FIRST_ADDRESS };
+               address: FIRST_ADDRESS, out: "" };
 const FAR = 1e-3, BLOCKS_FAR = 0.05;    /* weights that are no more the program's; numbers in blocks are rounded here */
 const PATIENCE = 12, SLOW = 300;        /* milliseconds: of a slice of work; until a line says that it takes long */
 
@@ -46,7 +46,7 @@ async function recompute() {
         return false;
     let answer;
     try {
-        answer = await finishSlowly(live.session.answer(live.asked), job);
+        answer = await finishSlowly(live.session.answer({ ...live.asked }), job);
     } catch (e) {
         sayWrong(e);
         return false;
@@ -94,6 +94,7 @@ function showAnswer(answer) {
     page.sheets = followed.map((s) => new LiveSheet(s, answer));
     page.queries = answer.tokens;
     page.text = live.session.byIds ? null : answer.asked.text;
+    page.edits = answer.edits.length ? answer.edits : undefined;
     page.next = answer.after;
     page.noNext = answer.after.length || !live.session.w.unembed ? "" : "a logit is not finite";
     words.queries = words.keys = wordsOf(page.queries, page.text);
@@ -115,6 +116,7 @@ function showAnswer(answer) {
     drawLiveNext();
     drawDerivation();
     drawPinned();
+    drawOut();
     drawLiveLens();
 }
 
@@ -123,7 +125,8 @@ function drawLiveNext() {
     const { answer } = live, { before, after, edited, kl } = answer;
     const item = (t) => {
         const li = likelyItem(t);
-        li.append(element("button", { type: "button", textContent: "append", onclick: () => append(t.id), aria: { label: `Append ${tokenLabel(t)}` } }));
+        li.append(element("button", { type: "button", textContent: "append", onclick: () => append(t.id),
+                                      aria: { label: `Append ${tokenLabel(t)}` } }));
         return li;
     };
     $("next-list").hidden = edited;
@@ -132,7 +135,8 @@ function drawLiveNext() {
     $("live-before").replaceChildren(...(edited ? before.map(item) : []));
     $("live-after").replaceChildren(...(edited ? after.map(item) : []));
     if (edited && after.length)
-        $("next-after").textContent = `What the model expects, as it is and with the changes. KL(before || after): ${kl === null ? "unknown" : shortNumber(kl) + " nats"}.`;
+        $("next-after").textContent = "What the model expects, as it is and with the changes. " +
+            `KL(before || after): ${kl === null ? "unknown" : shortNumber(kl) + " nats"}.`;
 }
 
 function append(id) {
@@ -159,11 +163,13 @@ async function write() {
         live.writing = false;
         return;
     }
-    const temperature = Number($("live-temperature").value), seed = /^\d{1,20}$/.test($("live-seed").value) ? $("live-seed").value : "0";
+    const temperature = Number($("live-temperature").value);
+    const seed = /^\d{1,20}$/.test($("live-seed").value) ? $("live-seed").value : "0";
     const sampler = new Sampler(temperature, seed), { ends } = live.session.json, { n_ctx: most } = live.session.w.n;
     live.writing = true;
     $("live-write").textContent = "Stop writing";
-    for (let i = 0; live.writing && i < Number($("live-count").value) && live.answer.tokens.length < most && live.answer.pass.last; i++) {
+    const can = () => live.writing && live.answer.tokens.length < most && live.answer.pass.last;
+    for (let i = 0; can() && i < Number($("live-count").value); i++) {
         const id = sampler.next(live.answer.pass.last);
         if (ends.includes(id) || !await append(id))
             break;
@@ -189,6 +195,14 @@ function commandOf({ text, off, edits, attention, scale }, { byIds, json }) {
     if (json.dropout > 0)
         parts.push("--dropout", String(json.dropout), "--seed", json.dropoutSeed);
     return parts.join(" ");
+}
+
+/* The command or the link goes on as what is asked does. */
+function drawOut(out = live.out) {
+    live.out = out;
+    if (out === "link")
+        rememberAll();
+    $("live-out").textContent = out === "command" ? commandOf(live.asked, live.session) : out === "link" ? location.href : "";
 }
 
 /* What differs from how the page began. */
@@ -242,7 +256,8 @@ async function startLive() {
     try {
         live.session = await openSession();
         live.asked = { ...live.session.begun };
-        const first = await finishSlowly(live.session.answer(live.session.begun), live.job), far = first ? live.session.difference(first) : 0;
+        const first = await finishSlowly(live.session.answer(live.session.begun), live.job);
+        const far = first ? live.session.difference(first) : 0;
         if (!(far < (live.session.w.blocks ? BLOCKS_FAR : FAR)))
             throw new Error(`What this page computes differs from what the program computed, by ${shortNumber(far)}: it only shows`);
         live.first = first;

@@ -25,7 +25,8 @@ const liveControls = element("fieldset", { id: "live-controls", disabled: true }
         button("live-head", "Switch this head off", () => toggleHeads([here()], !isOff(here()))),
         button("live-layer", "Switch this layer off", toggleLayer),
         button("live-all", "All heads on", () => ask({ off: [] })),
-        element("label", { className: "check" }, element("input", { type: "checkbox", id: "live-clicks", onchange: (e) => { live.clicks = e.target.checked; } }),
+        element("label", { className: "check" },
+                element("input", { type: "checkbox", id: "live-clicks", onchange: (e) => { live.clicks = e.target.checked; } }),
                 " a click on a small head switches it")),
     element("div", { className: "row" },
         button("live-write", "Let it write", write),
@@ -39,10 +40,12 @@ const liveControls = element("fieldset", { id: "live-controls", disabled: true }
         element("label", { htmlFor: "live-edits" }, "Edits, one a line, as after --edit: L1H2[pos=-1] *= 0.5"),
         element("textarea", { id: "live-edits", rows: 2, spellcheck: false, oninput: (e) => ask({ edits: e.target.value }) }),
         element("div", { className: "row" },
-            labelled("Attention", element("input", { id: "live-kind", size: 16, onfocus: listKinds, oninput: (e) => ask({ attention: e.target.value }) })),
-            labelled("Scale", element("input", { id: "live-scale", size: 8, placeholder: "the model’s", oninput: (e) => ask({ scale: e.target.value }) })),
-            button("live-command", "As a command", () => { $("live-out").textContent = commandOf(live.asked, live.session); }),
-            button("live-link", "As a link", () => { rememberAll(); $("live-out").textContent = location.href; })),
+            labelled("Attention", element("input", { id: "live-kind", size: 16, onfocus: listKinds,
+                                                   oninput: (e) => ask({ attention: e.target.value }) })),
+            labelled("Scale", element("input", { id: "live-scale", size: 8, placeholder: "the model’s",
+                                               oninput: (e) => ask({ scale: e.target.value }) })),
+            button("live-command", "As a command", () => drawOut("command")),
+            button("live-link", "As a link", () => drawOut("link"))),
         element("output", { id: "live-out" })));
 
 const liveSection = element("section", { id: "live", aria: { labelledby: "live-title" } },
@@ -114,7 +117,8 @@ heat.onPick = (r) => {
 
 function drawDerivation() {
     const { answer, cell } = live, [r, c] = cell ?? [];
-    derivation.hidden = !cell || !answer || merging() || state.kind !== "attn.pattern" || r >= answer.pass.T || c >= answer.pass.T || state.layer === null;
+    derivation.hidden = !cell || !answer || merging() || state.kind !== "attn.pattern" ||
+        r >= answer.pass.T || c >= answer.pass.T || state.layer === null;
     if (derivation.hidden)
         return;
     const { pass } = answer, { w, T } = pass, { dh, H, Hkv } = w.n, [layer, h] = [state.layer, state.head ?? 0], b = w.block[layer];
@@ -129,15 +133,18 @@ function drawDerivation() {
     else if (kind.form === "linear")
         says.push("Linear attention has no softmax: the weight is φ(q)·φ(k), divided by the sum of these over all keys seen.");
     else {
-        const shown = terms.slice(0, 4).map(([x, y]) => `(${briefNumber(x)})·(${briefNumber(y)})`).join(" + ") + (dh > 4 ? ` + … (${dh} terms)` : "");
-        const bias = pass.bias?.[h]?.[c] ?? 0, score = w.cap > 0 ? capped(f32(f32(dot * scale) + bias), w.cap) : f32(f32(dot * scale) + bias);
-        says.push(`q·k = ${shown} = ${text(dot)}`, `score = ${text(dot)} × ${text(scale)}${bias ? " + " + text(bias) : ""}${w.cap > 0 ? `, bounded by ${w.cap}` : ""} = ${text(score)}`,
-                  `weight = e^score, divided by the sum of e^score over the ${hi - lo} key${hi - lo === 1 ? "" : "s"} seen = ${text(weight)}`);
-        if (answer.edited)
-            says.push("Edits of this head may have changed what stands here.");
+        const shown = terms.slice(0, 4).map(([x, y]) => `(${briefNumber(x)})·(${briefNumber(y)})`).join(" + ");
+        const bias = pass.bias?.[h]?.[c] ?? 0, free = f32(f32(dot * scale) + bias), score = w.cap > 0 ? capped(free, w.cap) : free;
+        const more = (bias ? ` + ${text(bias)}` : "") + (w.cap > 0 ? `, bounded by ${w.cap}` : ""), n = hi - lo;
+        says.push(`q·k = ${shown}${dh > 4 ? ` + … (${dh} terms)` : ""} = ${text(dot)}`,
+                  `score = ${text(dot)} × ${text(scale)}${more} = ${text(score)}`,
+                  `weight = e^score, divided by the sum of e^score over the ${n} key${n === 1 ? "" : "s"} seen = ${text(weight)}`);
+        if (["attn.dots", "attn.scores", "attn.pattern"].some((act) => pass.editor?.edits(act, layer)))
+            says.push("Edits of this layer may have changed what stands here.");
     }
-    derivation.replaceChildren(element("p", {}, element("b", { textContent: `${name}: ${text(weight)}` })), ...says.map((s) => element("p", { textContent: s })),
-        element("div", { className: "row" }, labelled("Change it to", element("input", { type: "number", id: "live-weight", min: 0, max: 1, step: 0.05, value: Number(weight.toFixed(3)) })),
+    const another = element("input", { type: "number", id: "live-weight", min: 0, max: 1, step: 0.05, value: Number(weight.toFixed(3)) });
+    derivation.replaceChildren(element("p", {}, element("b", { textContent: `${name}: ${text(weight)}` })),
+        ...says.map((s) => element("p", { textContent: s })), element("div", { className: "row" }, labelled("Change it to", another),
                 button("live-set", "Set", () => setWeight(layer, h, r, c, row, lo, hi)), "the others of the row share the rest"));
 }
 
@@ -158,16 +165,20 @@ function setWeight(layer, h, r, c, row, lo, hi) {
 
 /* ---- a pinned sentence beside this one ---- */
 
+const map = (id) => element("div", { className: "heat", id, tabIndex: 0, aria: { role: "img" } });
 const pinnedSection = element("section", { id: "pinned", hidden: true, aria: { labelledby: "pinned-title" } },
-    element("h2", { id: "pinned-title", textContent: "Pinned" }), element("p", { className: "readout" }, element("output", { id: "pinned-value" })),
+    element("h2", { id: "pinned-title", textContent: "Pinned" }),
+    element("p", { className: "readout" }, element("output", { id: "pinned-value" })),
     element("div", { className: "pinned" },
-        element("div", {}, element("h3", { id: "pinned-name" }), element("div", { className: "heat", id: "pinned-map", tabIndex: 0, aria: { role: "img" } })),
-        element("div", {}, element("h3", { textContent: "This minus pinned" }), element("div", { className: "heat", id: "pinned-minus", tabIndex: 0, aria: { role: "img" } }))));
+        element("div", {}, element("h3", { id: "pinned-name" }), map("pinned-map")),
+        element("div", {}, element("h3", { textContent: "This minus pinned" }), map("pinned-minus"))));
 document.querySelector("main").append(pinnedSection);
 
 function pinnedHeat(id) {
-    const view = new Heat($(id), { describe: (r, c) => `${view.rowLabels[r]} (${r}) → ${view.colLabels[c]} (${c}): ${numberText(view.shade.m.at(r, c), 0)}`,
-                                   onPoint: (r, c) => { $("pinned-value").textContent = r < 0 ? "" : view.describe(r, c); }, onPick: () => {} });
+    const describe = (r, c) => `${placeName(view.rowLabels[r], r)} → ${placeName(view.colLabels[c], c)}: ` +
+        numberText(view.shade.m.at(r, c), 0);
+    const onPoint = (r, c) => { $("pinned-value").textContent = r < 0 ? "" : describe(r, c); };
+    const view = new Heat($(id), { describe, onPoint, onPick: () => {} });
     return view;
 }
 
@@ -188,11 +199,11 @@ function drawPinned() {
     $("pinned-title").textContent = `Pinned: ${page.text === null ? "ids" : `“${live.pinned.asked.text}”`}`;
     $("pinned-name").textContent = `${capital(sheet.title)}, ${name}`;
     for (const [id, minus] of [["map", null], ["minus", live.pinned]]) {
-        const s = new LiveSheet(sheet, minus ? live.answer : live.pinned, minus), m = s.matrix(head), tokens = minus ? live.answer.tokens : live.pinned.tokens;
-        const labels = labelsOf(tokens, m.rows), view = pinnedMaps[id];
+        const of = minus ? live.answer : live.pinned, m = new LiveSheet(sheet, of, minus).matrix(head);
+        const labels = labelsOf(of.tokens, m.rows), view = pinnedMaps[id];
         view.host.setAttribute("aria-label", `${minus ? "Difference" : "Pinned"}: ${name}, ${m.rows} queries by ${m.cols} keys`);
-        view.show({ shade: new Shade(m, chosenManner([extent(m, 0)], 0)), rowLabels: labels, colLabels: labels, rowAxis: "queries", colAxis: "keys",
-                    attends: true, tallest: Infinity });
+        view.show({ shade: new Shade(m, chosenManner([extent(m, 0)], 0)), rowLabels: labels, colLabels: labels,
+                    rowAxis: "queries", colAxis: "keys", attends: true, tallest: Infinity });
     }
 }
 

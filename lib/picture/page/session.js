@@ -11,7 +11,8 @@ const FIRST_ADDRESS = location.hash;    /* before page.js writes its own into it
 /* The bytes in the page: sinks/live.h says what they are. */
 async function openSession() {
     if (typeof DecompressionStream === "undefined")
-        throw new Error("This browser cannot open what this page computes with (it has no DecompressionStream); the page shows what was computed");
+        throw new Error("This browser cannot open what this page computes with (it has no DecompressionStream); " +
+            "the page shows what was computed");
     const packed = document.getElementById("packed"), bytes = bytesOf(packed.textContent);
     packed.remove();                    /* one copy of it is enough */
     const stream = new Blob([bytes]).stream().pipeThrough(new DecompressionStream("deflate"));
@@ -71,7 +72,8 @@ class Session {
     /* What the page was made with. */
     beginning() {
         const { attention, scaling, scale } = this.json;
-        return { text: this.byIds ? page.queries.map((t) => t.id).join(",") : page.text, off: [], edits: (page.edits ?? []).join("\n"), attention,
+        return { text: this.byIds ? page.queries.map((t) => t.id).join(",") : page.text, off: [],
+                 edits: (page.edits ?? []).join("\n"), attention,
                  scale: scaling === "model" ? "" : scaling === "value" ? String(scale) : scaling };
     }
 
@@ -88,7 +90,8 @@ class Session {
     }
 
     tokensOf(text) {
-        const tokens = this.remembered?.text === text ? this.remembered.tokens : this.byIds ? this.idsOf(text) : this.coder.encode(text);
+        const found = () => this.byIds ? this.idsOf(text) : this.coder.encode(text);
+        const tokens = this.remembered?.text === text ? this.remembered.tokens : found();
         const { V, n_ctx: most } = this.w.n, bad = tokens.find((t) => t.id < 0 || t.id >= V);
         if (!tokens.length)
             throw new Error(this.byIds ? "There are no ids: type some, with commas between them" : "There is no text: type some words");
@@ -131,7 +134,8 @@ class Session {
         const pass = editor ? yield* this.pass(ids, { kind, editor, before: this.last.pass }).run() : plain;
         this.last = { plain, pass: editor ? pass : null };
         const likely = (p) => p.last ? likeliestOf(p.last, this.coder) : [];
-        return { asked, kind, tokens, plain, pass, edited: Boolean(editor), before: likely(plain), after: likely(pass),
+        return { asked, kind, tokens, plain, pass, edited: Boolean(editor), edits: edits.map((e) => e.text),
+                 before: likely(plain), after: likely(pass),
                  kl: editor && pass.last ? divergence(plain.last, pass.last) : null };
     }
 
@@ -151,7 +155,8 @@ class Session {
     appended(answer, id) {
         const token = this.coder.token(id), { text } = answer.asked, size = utf8.encode(text).length;
         const more = this.byIds ? `,${id}` : (this.coder.json.spaced ? " " : "") + (token.text ?? "");
-        this.remembered = { text: text + more, tokens: [...answer.tokens, { ...token, start: size, end: size + utf8.encode(more).length }] };
+        const last = { ...token, start: size, end: size + utf8.encode(more).length };
+        this.remembered = { text: text + more, tokens: [...answer.tokens, last] };
         return this.remembered.text;
     }
 
@@ -198,14 +203,17 @@ class Sampler {
 /* One activation of an answer, with what views.js asks of a Sheet; of two answers, their difference. */
 class LiveSheet {
     constructor(original, answer, minus = null) {
-        const { kind, title, layer, name, heads, keys, ofKeys, rowAxis, colAxis, tokens } = original, T = Math.min(answer.pass.T, minus?.pass.T ?? Infinity);
-        Object.assign(this, { kind, title, layer, name, heads, keys, ofKeys, rowAxis, colAxis, tokens, answer, minus, error: 0, count: original.count, rows: T });
+        const { kind, title, layer, name, heads, keys, ofKeys, rowAxis, colAxis, tokens, count } = original;
+        const T = Math.min(answer.pass.T, minus?.pass.T ?? Infinity);
+        Object.assign(this, { kind, title, layer, name, heads, keys, ofKeys, rowAxis, colAxis, tokens, count });
+        Object.assign(this, { answer, minus, error: 0, rows: T });
         this.cols = keys ? T : original.cols;
         this.causal = /scores|pattern/.test(kind) && this.hides(answer) && (!minus || this.hides(minus));
     }
 
     hides({ pass, kind }) {
-        return kindPast(kindIn(kind, pass.w.causal, pass.w.block[this.layer].window)) || (kind.form === "causal-renorm" && this.kind === "attn.pattern");
+        return kindPast(kindIn(kind, pass.w.causal, pass.w.block[this.layer].window)) ||
+            (kind.form === "causal-renorm" && this.kind === "attn.pattern");
     }
 
     matrix(nth) {

@@ -421,9 +421,9 @@ static void html_hint(struct attn_out *o, const struct attn_lens *s, size_t i)
 static void html_cell(struct attn_out *o, const struct picture *p, size_t i, uint8_t step)
 {
     const struct attn_lens *s = p->of;
-    struct attn_rgb c = step < ATTN_STEPS ? attn_palette_color(p->look.palette, step)
-                        : step == ATTN_STEP_NAN ? attn_palette_nan(p->look.palette) :
-                            attn_palette_blank(p->look.palette);
+    const struct attn_palette *palette = p->look.chosen ? p->look.palette : attn_palette_light(false);  /* as figures */
+    struct attn_rgb c = step < ATTN_STEPS ? attn_palette_color(palette, step)
+                        : step == ATTN_STEP_NAN ? attn_palette_nan(palette) : attn_palette_blank(palette);
     attn_out_printf(o, "<td style=\"background:#%02x%02x%02x;color:%s\"", c.r, c.g, c.b, attn_is_bright(c) ? "#000" :
                     "#fff");
     html_hint(o, s, i);

@@ -18,7 +18,7 @@ static const struct estimated { const char *format; double record, activation, m
                                pixel; } estimated[] = {
     {"csv", 0, 0, FILE_ENTRY, CSV_NUMBER, 0, CSV_NUMBER},
     {"png", 4000, 1500, 1200, 0.4, 2e4, 0.03},    /* its squares shrink */
-    {"svg", 10000, 5000, 1400, 8, ATTN_SVG_SQUARES, 0.1},
+    {"svg", 10000, 5000, 1400, 8, ATTN_SVG_SQUARES, 0.4},
     {"pdf", 8000, 4000, 1200, 15, ATTN_PDF_SQUARES, 1.1}};
 static const double SAMPLE = 1;         /* approximate seconds to run records for */
 

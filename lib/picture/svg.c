@@ -13,7 +13,12 @@
 #include "picture/png.h"
 #include "text/label.h"
 
-struct svg { struct attn_out *out; const struct attn_palette *palette; };
+struct svg {
+    struct attn_out *out;
+    const struct attn_palette *palette;
+    bool ruled;                         /* a path of rules, one pixel wide, is open, and of which colour it is */
+    uint8_t rules;
+};
 
 static void put_color(const struct svg *s, uint8_t color)
 {
@@ -21,18 +26,45 @@ static void put_color(const struct svg *s, uint8_t color)
     attn_out_printf(s->out, " fill=\"#%02x%02x%02x\"", c.r, c.g, c.b);
 }
 
+static void end_rules(struct svg *s)
+{
+    if (s->ruled)
+        attn_out_str(s->out, "\"/>\n");
+    s->ruled = false;
+}
+
+/* The border of what a mask hides is many rules, one after the other: they are one path. */
+static void rule(struct svg *s, const struct attn_area *a, uint8_t color)
+{
+    if (!s->ruled || s->rules != color) {
+        end_rules(s);
+        attn_out_str(s->out, "<path");
+        put_color(s, color);
+        attn_out_str(s->out, " d=\"");
+        s->ruled = true;
+        s->rules = color;
+    }
+    attn_out_printf(s->out, "M%zu %zuh%zuv%zuh-%zuz", a->x, a->y, a->width, a->height, a->width);
+}
+
 static void fill(void *self, const struct attn_area *a, uint8_t color)
 {
-    const struct svg *s = self;
+    struct svg *s = self;
+    if ((a->width == 1 || a->height == 1) && a->width + a->height > 8) {
+        rule(s, a, color);
+        return;
+    }
+    end_rules(s);
     attn_out_printf(s->out, "<rect x=\"%zu\" y=\"%zu\" width=\"%zu\" height=\"%zu\"", a->x, a->y, a->width, a->height);
     put_color(s, color);
     attn_out_str(s->out, "/>\n");
 }
 
 /* Letters of a monospaced font are 0.6 of its size wide.  color NULL: ink. */
-static void put_text(const struct svg *s, const struct attn_lettering *w, const uint8_t *color)
+static void put_text(struct svg *s, const struct attn_lettering *w, const uint8_t *color)
 {
     static const char *const anchors[] = {[ATTN_BEGINS] = "start", [ATTN_MIDDLE] = "middle", [ATTN_ENDS] = "end"};
+    end_rules(s);
     attn_out_printf(s->out, "<text x=\"%zu\" y=\"%zu\" font-size=\"%zu.%zu\" text-anchor=\"%s\"", w->x, w->y,
                     w->column * 5 / 3, w->column * 50 / 3 % 10, anchors[w->anchor]);
     if (w->up)
@@ -101,8 +133,9 @@ static int put_image(const struct svg *s, const uint8_t *steps, size_t rows, siz
 static int cells(void *self, const struct attn_area *a, const uint8_t *steps, size_t rows, size_t cols,
                  struct attn_err *err)
 {
-    const struct svg *s = self;
+    struct svg *s = self;
     int rc = ATTN_OK;
+    end_rules(s);
     attn_out_printf(s->out, "<g transform=\"translate(%zu %zu) scale(%.6g", a->x, a->y,
                     (double)a->width / (double)cols);
     if (a->width * rows != a->height * cols)
@@ -118,16 +151,18 @@ static int cells(void *self, const struct attn_area *a, const uint8_t *steps, si
 
 static void use(void *self, const struct attn_palette *p)
 {
-    ((struct svg *)self)->palette = p;
+    struct svg *s = self;
+    end_rules(s);
+    s->palette = p;
 }
 
 static void line(void *self, const struct attn_stroke *l, uint8_t color)
 {
-    const struct svg *s = self;
+    struct svg *s = self;
     struct attn_rgb c = attn_canvas_color(s->palette, color);
+    end_rules(s);
     attn_out_printf(s->out, "<path d=\"M%.6g %.6gL%.6g %.6g\" stroke=\"#%02x%02x%02x\" stroke-width=\"%.3g\"/>\n",
-                    l->x0,
-                    l->y0, l->x1, l->y1, c.r, c.g, c.b, l->width);
+                    l->x0, l->y0, l->x1, l->y1, c.r, c.g, c.b, l->width);
 }
 
 /* What a screen reader says of the picture: its heading. */
@@ -149,7 +184,7 @@ static void put_title(struct attn_out *o, const struct attn_figure *f)
 
 int attn_svg_write(struct attn_out *o, const struct attn_album *a, const struct attn_look *look, struct attn_err *err)
 {
-    struct svg s = {o, look->palette};
+    struct svg s = {.out = o, .palette = look->palette};
     struct attn_pen pen = {&s, fill, put_words, cells, put_words_over, use, line};
     struct attn_figure f;
     int rc = attn_figure_plan(&f, a, look, err);
@@ -167,6 +202,7 @@ int attn_svg_write(struct attn_out *o, const struct attn_album *a, const struct 
         put_title(o, &f);
         attn_out_str(o, "<rect width=\"100%\" height=\"100%\" fill=\"#ffffff\"/>\n");
         rc = attn_figure_draw(&f, &pen, err);
+        end_rules(&s);
         attn_out_str(o, "</svg>\n");
     }
     attn_figure_free(&f);

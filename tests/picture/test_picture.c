@@ -522,7 +522,7 @@ START_TEST(svg_has_the_colours_it_needs)
     char *svg = write_page(&p, &look, attn_svg_write, &len);
     for (const char *s = svg; (s = strstr(s, " d=\"")) != NULL; s++, paths++)
         ck_assert_int_eq(s[4], 'M');
-    ck_assert_uint_eq(paths, 2);
+    ck_assert_uint_eq(paths, 4);        /* two colours, the frame and the edge of the mask, and marks of the scale */
     free(svg);
     close_page(&p);
 }

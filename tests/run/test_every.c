@@ -97,7 +97,7 @@ END_TEST
 static size_t hidden_cells(const char *svg)
 {
     size_t n = 0;
-    const char *at = strstr(svg, "<path fill=\"#ececec\" d=\""), *end = at ? strchr(at, '>') : NULL;
+    const char *at = strstr(svg, "<path fill=\"#ffffff\" d=\""), *end = at ? strchr(at, '>') : NULL;
     for (; at && (at = strchr(at, 'M')) != NULL && at < end; at++)
         n += strtoul(strchr(at, 'h') + 1, NULL, 10);
     return n;

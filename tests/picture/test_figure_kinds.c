@@ -81,7 +81,7 @@ START_TEST(words_are_shaded_by_a_row)
     succeed("printf 'token,a,b,c\\na,1,0,0\\nb,0.25,0.75,0\\nc,0,0.25,0.75\\n' >$D/blocks.0.attn.pattern.csv");
     succeed("\"$A\" plot -q $D/blocks.0.attn.pattern.csv --figure words --query b --palette ink -o $D/x.svg");
     expect_exactly("grep -c 'height=\"20\" fill=\"#000000\"' $D/x.svg", "1\n");
-    expect_exactly("grep -c 'height=\"20\" fill=\"#[a-f0-9]*\"' $D/x.svg", "4\n");           /* two words, two sides of a frame */
+    expect_exactly("grep -c 'height=\"20\" fill=\"#[a-f0-9]*\"' $D/x.svg", "2\n");           /* two words */
     expect("cat $D/x.svg", 0, "what &quot;b&quot; looks at<");
 }
 END_TEST

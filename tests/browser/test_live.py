@@ -170,10 +170,11 @@ class Live(unittest.TestCase):
     def test_a_tokenizer_by_characters(self):
         text, vocab, model = fixtures.path("names.txt"), fixtures.path("chars.json"), fixtures.path("chars")
         with open(text, "w", encoding="utf-8") as f:
-            f.write("Émile or anna\n")
+            f.write("Émile\nor anna")
         rule = ["--chars", "--lowercase", "--drop", "!"]
         fixtures.cli("vocab", "-f", text, *rule, "-o", vocab)
-        fixtures.cli("init", "-o", model, "--vocab", vocab, *rule, "--n-layer", "1", "--n-head", "2", "--d-model", "8", "--mlp", "relu2")
+        fixtures.cli("init", "-o", model, "--vocab", vocab, *rule, "--n-layer", "1", "--n-head", "2", "--d-model", "8", "--mlp", "relu2",
+                     "--d-mlp", "16")
         typed = "Ann! \n  élan"
         self.open("chars", "-m", model, "-s", "mer")
         self.assertEqual(self.ask(text=typed)[0], "")

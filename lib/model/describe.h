@@ -1,12 +1,13 @@
 /* describe.h - a model as JSON and bytes, from which a program that is not this one can compute: the page that computes
  * (picture/page/decoder.js).
  *
- *     {"name": ..., "n": {"L", "d", "H", "Hkv", "dh", "dv", "m", "V", "n_ctx", "width"}, "eps": ..., ..., "block": [...]}
+ *     {"name": ..., "n": {"L", "d", "H", "Hkv", "dh", "dv", "m", "V", "n_ctx", "width"}, "eps": ..., ...,
+ *      "block": [...]}
  *
  * It is struct attn_weights, member by member, in its names.  A matrix is {"at", "type", "in", "out", "transposed",
- * "bias"}: its numbers as they are stored, row by row without gaps, from byte `at` of the bytes on; transposed: a row for
- * each output.  Numbers in blocks are decoded, as float16, and "blocks" lists the types that were.  A vector is {"at",
- * "type", "n"}.  What the model does not have is null.  What two matrices share, as a tied output layer and the
+ * "bias"}: its numbers as they are stored, row by row without gaps, from byte `at` of the bytes on; transposed: a row
+ * for each output.  Numbers in blocks are decoded, as float16, and "blocks" lists the types that were.  A vector is
+ * {"at", "type", "n"}.  What the model does not have is null.  What two matrices share, as a tied output layer and the
  * embedding do, is there once. */
 #ifndef ATTN_MODEL_DESCRIBE_H
 #define ATTN_MODEL_DESCRIBE_H

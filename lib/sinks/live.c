@@ -96,8 +96,8 @@ static int pack(struct attn_album_live *live, const char *json, size_t len, cons
 static int check(const struct attn_sink_job *job, struct attn_err *err)
 {
     if (job->cross)
-        return attn_fail(err, ATTN_EUSAGE, "--live with --cross: the page computes with one text, which looks at itself: "
-                                           "leave one of them out");
+        return attn_fail(err, ATTN_EUSAGE, "--live with --cross: the page computes with one text, which looks at "
+                                           "itself: leave one of them out");
     if (job->gradient)
         return attn_fail(err, ATTN_EUSAGE, "--live with --gradient: the page computes activations, no gradients: leave "
                                            "one of them out");

@@ -3,9 +3,9 @@
  * One block of bytes, deflated as zlib does it: 4 bytes, the length of the JSON, low byte first; the JSON, with spaces
  * to a multiple of 8 bytes with the length; the numbers that its "model" speaks of (model/describe.h).
  *
- *     {"model": {...}, "tokenizer": {...} (text/describe_text.h) or null, "before": [ids], "after": [ids] put around each
- *      text, "named": the model as -m has it, "ends": [ids that end one], "attention": "window:4", "scaling": "model", "scale": 0, "dropout": 0,
- *      "dropoutSeed": "0"} */
+ *     {"model": {...}, "tokenizer": {...} (text/describe_text.h) or null, "before": [ids], "after": [ids] put around
+ *      each text, "named": the model as -m has it, "ends": [ids that end one], "attention": "window:4",
+ *      "scaling": "model", "scale": 0, "dropout": 0, "dropoutSeed": "0"} */
 #ifndef ATTN_SINKS_LIVE_H
 #define ATTN_SINKS_LIVE_H
 

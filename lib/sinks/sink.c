@@ -177,7 +177,8 @@ static int make_live(struct attn_sink *s, const struct attn_sink_opts *o, struct
         return attn_fail(err, ATTN_EUSAGE, "--live: only --format html makes a page, which can compute, not %s",
                          s->format->name);
     if (o->bf16)
-        return attn_fail(err, ATTN_EUSAGE, "--live with --compute bf16: the page computes in float32: leave one of them out");
+        return attn_fail(err, ATTN_EUSAGE, "--live with --compute bf16: the page computes in float32: leave one of "
+                                           "them out");
     int rc = attn_live_make(&s->live, &s->job, o->tokenizer, err);
     s->job.live = s->live;
     return rc;

@@ -101,7 +101,8 @@ void attn_describe_words(struct attn_out *out, const char *drop, bool lowercase,
 static const char *strange_normal(const struct attn_normal *n)
 {
     switch (n->kind) {
-    case ATTN_NORMAL_NFC: case ATTN_NORMAL_PREPEND: case ATTN_NORMAL_REPLACE: case ATTN_NORMAL_METASPACE: case ATTN_NORMAL_SPACE_FIRST:
+    case ATTN_NORMAL_NFC: case ATTN_NORMAL_PREPEND: case ATTN_NORMAL_REPLACE: case ATTN_NORMAL_METASPACE:
+    case ATTN_NORMAL_SPACE_FIRST:
         return NULL;
     case ATTN_NORMAL_SENTENCEPIECE:
         return n->map ? "normalising a text by a table of characters" : n->kept ? "symbols of the user's" : NULL;
@@ -144,10 +145,11 @@ static void put_normal(struct attn_out *o, const struct attn_normal *n)
 {
     static const char *const prepends[] = {[ATTN_PREPEND_ALWAYS] = "always", [ATTN_PREPEND_FIRST] = "first",
                                            [ATTN_PREPEND_NEVER] = "never"};
-    const char *kind = n->kind == ATTN_NORMAL_NFC ? "nfc" : n->kind == ATTN_NORMAL_PREPEND ? "prepend" : n->kind == ATTN_NORMAL_REPLACE ? "replace" :
-                       n->kind == ATTN_NORMAL_METASPACE ? "metaspace" :
-                       n->kind == ATTN_NORMAL_SPACE_FIRST ? "space-first" : "sentencepiece";
-    attn_out_printf(o, "{\"kind\":\"%s\"", kind);
+    static const char *const kinds[] = {
+        [ATTN_NORMAL_NFC] = "nfc", [ATTN_NORMAL_PREPEND] = "prepend", [ATTN_NORMAL_REPLACE] = "replace",
+        [ATTN_NORMAL_METASPACE] = "metaspace", [ATTN_NORMAL_SPACE_FIRST] = "space-first",
+        [ATTN_NORMAL_SENTENCEPIECE] = "sentencepiece"};
+    attn_out_printf(o, "{\"kind\":\"%s\"", kinds[n->kind]);
     put_string(o, "find", n->find ? n->find : "", n->find_len);
     put_string(o, "with", n->with ? n->with : "", n->with_len);
     attn_out_printf(o, ",\"prepend\":\"%s\"", prepends[n->prepend]);
@@ -192,8 +194,9 @@ static void put_steps(struct attn_out *o, const struct attn_subword *b)
             put_normal(o, &p->change);
             continue;
         }
-        const char *pattern = p->cut.pattern == ATTN_PRETOKEN_NUMBERS ? "\\p{N}" : attn_pretoken_pattern(p->cut.pattern);
-        last = p->cut.pattern != ATTN_PRETOKEN_NUMBERS || !last ? pattern : last;
+        const bool numbers = p->cut.pattern == ATTN_PRETOKEN_NUMBERS;
+        const char *pattern = numbers ? "\\p{N}" : attn_pretoken_pattern(p->cut.pattern);
+        last = !numbers || !last ? pattern : last;
         attn_out_str(o, "{\"kind\":\"cut\"");
         put_string(o, "pattern", pattern, strlen(pattern));
         attn_out_char(o, '}');

@@ -6,7 +6,8 @@
  *      "by": "word", "drop", "lowercase", "chars", "lower": [[first, last, add], ...], "spaces": "..."
  *      "by": "bpe", ... or "by": null, "why": "what the page does not do"}
  *
- * Classes of characters are those of this program: strings of ranges as in a class of a regular expression, "a-z0-9". */
+ * Classes of characters are those of this program: strings of ranges as in a class of a regular expression,
+ * "a-z0-9". */
 #ifndef ATTN_TEXT_DESCRIBE_TEXT_H
 #define ATTN_TEXT_DESCRIBE_TEXT_H
 

@@ -121,7 +121,8 @@ static int check_live(struct attn_err *err)
     if (!o.live || (!strcmp(f->name, "html") && !o.dry_run))
         return ATTN_OK;
     return attn_fail(err, ATTN_EUSAGE, "--live: only --format html makes a page, which can compute, not %s: give a "
-                                       "path that ends in .html, as in -o live.html", o.dry_run ? "--dry-run" : f->name);
+                                       "path that ends in .html, as in -o live.html",
+                     o.dry_run ? "--dry-run" : f->name);
 }
 
 /* ---- metrics ----------------------------------------------------------------------------- */
@@ -414,8 +415,8 @@ static const struct option options[] = {
      "of a key's word and averaged over those of a query's, so that rows still sum to 1; context is averaged",
      .section = OF_SHOWN, .flags = OPT_COUNTS | OPT_USUAL},
     {0, "live", OPT_FLAG, &o.live, NULL, "with --format html: a page that computes.  It holds the model, of at most "
-     "64 MB of weights, and its tokenizer: type another text, take heads away, change weights, and every number follows; "
-     "nothing is requested from any network",
+     "64 MB of weights, and its tokenizer: type another text, take heads away, change weights, and every number "
+     "follows; nothing is requested from any network",
      .section = OF_OUTPUT, .flags = OPT_COUNTS | OPT_USUAL},
     {0, "ablations", OPT_FLAG, &o.ablations, NULL, "what comes next without each head: in formats of text a row a "
      "head, with the divergence KL(with it || without it) in nats, in place of activations; with --format html a "

@@ -209,7 +209,7 @@ function drawOut(out = live.out) {
 function linkParts() {
     const begun = live.session?.begun, parts = [];
     for (const key of ["text", "off", "edits", "attention", "scale"]) {
-        const value = String(live.asked?.[key] ?? ""), first = String(begun?.[key] ?? "");
+        const value = String(live.asked?.[key] ?? "").replace(/\p{Cs}/gu, "\uFFFD"), first = String(begun?.[key] ?? "");
         if (live.answer && value !== first)
             parts.push(`${key}=${encodeURIComponent(key === "off" ? live.asked.off.join(";") : value)}`);
     }

@@ -25,7 +25,7 @@ static size_t by_text(const struct attn_tokens *t, const char *text, size_t *fou
     for (size_t i = 0; i < t->n; i++) {
         const char *s = t->tok[i].text;
         size_t len = s ? t->tok[i].text_len : 0, blank = len && *s == ' ';
-        if (len - blank == strlen(text) && !memcmp(s + blank, text, len - blank)) {
+        if (s && len - blank == strlen(text) && !memcmp(s + blank, text, len - blank)) {
             *found = i;
             n++;
         }
@@ -200,11 +200,11 @@ int attn_lines_draw(const struct attn_section *s, size_t x, size_t y, const stru
         draw_words(attn_album_rows(s->album, sheet), px + s->left.margin - ATTN_APART, py, ATTN_ENDS, pen);
         draw_words(attn_album_columns(s->album, sheet), px + s->left.margin + gap_of(s) + ATTN_APART, py, ATTN_BEGINS,
                    pen);
-        for (uint8_t level = 1; level < ATTN_LINE_LEVELS; level++)
+        for (int level = 1; level < ATTN_LINE_LEVELS; level++)
             for (size_t i = 0; i < sheet->n; i++)
-                draw_level(s, sheet, i, level, px, py, pen, steps);
+                draw_level(s, sheet, i, (uint8_t)level, px, py, pen, steps);
     }
-    if (s->first->heads)
+    if (heads_height(s))
         draw_heads(s, x, y + ATTN_TITLE + s->down * down, pen);
     return ATTN_OK;
 }

@@ -104,7 +104,7 @@ static size_t heads_in_a_row(const struct attn_section *s)
 
 static size_t heads_height(const struct attn_section *s)
 {
-    return s->first->heads ? parts_of(s->matrices, heads_in_a_row(s)) * ATTN_LINE + ATTN_APART : 0;
+    return s->first && s->first->heads ? parts_of(s->matrices, heads_in_a_row(s)) * ATTN_LINE + ATTN_APART : 0;
 }
 
 /* left.margin, top.margin: of the words on the left, on the right; wide: between them. */

@@ -141,7 +141,7 @@ struct sight {
 
 static double number(const struct attn_vec *v, size_t i)
 {
-    float x;
+    float x = 0;
     attn_vec_widen(&x, v->data, v->type, i, 1);
     return (double)x;
 }

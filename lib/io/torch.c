@@ -194,11 +194,12 @@ static int add_tensor(struct reader *r, const struct attn_pickled *key, const st
 static const struct attn_pickled *find_state(const struct reader *r)
 {
     static const char *const names[] = {"model", "model_state_dict", "model_state", "state_dict"};
-    struct attn_pickle_box b = attn_pickle_items(&r->pickle, &r->pickle.root);
+    const struct attn_pickle_box b = attn_pickle_items(&r->pickle, &r->pickle.root);
+    const struct attn_pickled *item = b.item;
     for (size_t k = 0; k < sizeof names / sizeof *names && r->nested; k++)
         for (size_t i = 0; i + 1 < b.n && r->pickle.root.type == ATTN_PICKLED_DICT; i += 2)
-            if (attn_pickle_is(&b.item[i], names[k]) && b.item[i + 1].type == ATTN_PICKLED_DICT)
-                return &b.item[i + 1];
+            if (attn_pickle_is(&item[i], names[k]) && item[i + 1].type == ATTN_PICKLED_DICT)
+                return &item[i + 1];
     return &r->pickle.root;
 }
 

@@ -209,8 +209,8 @@ static size_t sqrt_ticks(struct attn_tick *tick, const struct attn_scale *s, int
     double low = s->low * fabs(s->low), high = s->high * fabs(s->high), unit = decimal(m, e);
     size_t n = 0;
     for (double k = ceil(low / unit - 1e-9); k <= high / unit + 1e-9 && n < ATTN_TICKS_MAX; k++) {
-        for (size_t i = 2; k == 0 && i-- > 0;)
-            n = add_tick(tick, n, s, -decimal(m * parts[i] * 10, e - 1));
+        for (size_t i = 2; k == 0 && i > 0; i--)
+            n = add_tick(tick, n, s, -decimal(m * parts[i - 1] * 10, e - 1));
         n = add_tick(tick, n, s, decimal(k * m, e) + 0.0);
         for (size_t i = 0; k == 0 && i < 2; i++)
             n = add_tick(tick, n, s, decimal(m * parts[i] * 10, e - 1));

@@ -107,7 +107,7 @@ static void widen(double *to, size_t ld, const struct attn_mat *w, size_t row0, 
 {
     for (size_t i = 0; i < rows; i++)
         for (size_t j = 0; j < cols; j++) {
-            float x;
+            float x = 0;
             size_t out = attn_mat_index(w, col0 + j),
             at = w->transposed ? out * w->ld + row0 + i : (row0 + i) * w->ld + out;
             attn_vec_widen(&x, w->data, w->type, at, 1);

@@ -39,7 +39,7 @@ static double number(const struct attn_st_tensor *t, size_t i)
 {
     size_t size = t->bytes / t->count;
     uint32_t bits = 0;
-    float x;
+    float x = 0;
     memcpy(&bits, t->data + i * size, size);
     attn_vec_widen(&x, &bits, size == 4 ? ATTN_F32 : strcmp(t->dtype, "F16") ? ATTN_BF16 : ATTN_F16, 0, 1);
     return (double)x;

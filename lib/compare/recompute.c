@@ -54,7 +54,7 @@ const struct attn_norm *attn_remake_norm(const struct clue *c)
 
 static double element(const struct attn_vec *v, size_t i)
 {
-    float x;
+    float x = 0;
     attn_vec_widen(&x, v->data, v->type, i, 1);
     return (double)x;
 }

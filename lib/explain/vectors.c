@@ -354,7 +354,7 @@ static void product_sum(struct attn_explainer *e, const struct product *p, size_
     attn_derive_sum(&e->d, attn_rounded((double)p->y[j], digits), "%s[%zu]", name, c);
     product_terms(e, p, attn_spot_digits(&p->of, read_act(&p->of), e->precision));
     if (bias->data) {
-        float b;
+        float b = 0;
         attn_vec_widen(&b, bias->data, bias->type, attn_mat_index(p->w, j), 1);
         attn_derive_term(&e->d, ATTN_ADDEND_ALONE, attn_explain_number(e, (double)b), (struct attn_number){0});
     }

@@ -72,7 +72,7 @@ static const char *tensor_name(void *self, size_t i)
     const struct attn_shard *in;
     struct attn_err ignored = {0};
     if (!n->asked && attn_shards_open(&n->shards, n->source, &ignored))
-        n->shards = (struct attn_shards){0};
+        attn_shards_close(&n->shards);
     n->asked = true;
     return i < n->shards.tensors ? attn_shards_at(&n->shards, i, &in)->name : NULL;
 }

@@ -261,9 +261,10 @@ class Page(unittest.TestCase):
         rows = fixtures.matrices(*args)["blocks.2.attn.pattern.head3"]
         tokens = json.loads(fixtures.cli("run", *args, "--format", "json", "--show", "tokens"))["tokens"]
         browser.click("#merge")
-        words = PROSE.split()
+        found = list(re.finditer(r"[\u4e00-\u9fff]|[^\s\u4e00-\u9fff]+", PROSE))     # a Chinese character is a word
+        words = [m[0] for m in found]
         self.assertEqual(browser.value("heat.rowLabels"), words)
-        ends = [len(" ".join(words[:i + 1]).encode()) for i in range(len(words))]
+        ends = [len(PROSE[:m.end()].encode()) for m in found]
         word = [next(i for i, end in enumerate(ends) if t["end"] <= end) for t in tokens]
         for q, k in [(0, 0), (3, 1), (5, 5), (len(words) - 1, 0), (len(words) - 1, 7)]:
             queries = [i for i, w in enumerate(word) if w == q]

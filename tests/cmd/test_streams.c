@@ -423,7 +423,7 @@ START_TEST(progress_of_a_long_run)
     if (no_terminal())
         return;
     ck_assert_ptr_nonnull(strstr(on_terminal(printed(line, "", ""), 0), "\rlayer 3 of 3\r            \r"));
-    ck_assert_ptr_nonnull(strstr(on_terminal("\"$A\" score -m tiny -f README.md --stride 1 -t 1 --format json >/dev/null & sleep 1.5; kill $!", 0), ", layer 6 of 6 "));
+    ck_assert_ptr_nonnull(strstr(on_terminal("\"$A\" score -m tiny -f README.md --stride 1 -t 1 --format json >/dev/null & sleep 3; kill $!", 0), ", layer 6 of 6 "));
     ck_assert_ptr_nonnull(strstr(on_terminal("for i in $(seq 400); do echo the cat sees the moth; done >$D/many.txt; \"$A\" batch -m models/stacked "
                                              "-f $D/many.txt --show '*' | { sleep 1.3; cat; } >/dev/null", 0), "\r400 of 400 records, "));
     ck_assert_str_eq(on_terminal(printed(line, "-q", ""), 0), "");

@@ -150,6 +150,10 @@ static int not_found(const char *name, struct attn_err *err)
 /* A path that is not there; "openai-community/gpt2" may be a name in Hugging Face's cache, too. */
 static int no_directory(const char *path, struct attn_err *err)
 {
+    static const char *const endings[] = {".gguf", ".pt", ".pth", ".bin", ".json"};     /* of files that are models */
+    for (size_t i = 0; i < sizeof endings / sizeof *endings; i++)
+        if (attn_ends_with(path, endings[i]))
+            return attn_fail(err, ATTN_EIO, "%s: cannot open: No such file or directory", path);
     const char *slash = strchr(path, '/');
     bool named = slash && *path != '.' && slash > path && slash[1] && !strchr(slash + 1, '/');
     return attn_fail(err, ATTN_EIO, "%s/config.json: cannot open: No such file or directory: there is no directory "

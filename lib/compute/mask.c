@@ -124,6 +124,18 @@ size_t attn_kind_pick(size_t *list, size_t *swaps, const struct attn_kind *k, si
     return n;
 }
 
+void attn_kind_mark(bool *seen, size_t *list, size_t *swaps, const struct attn_kind *k, size_t q, size_t Tk)
+{
+    struct attn_range r = attn_kind_bounds(k, q, Tk);
+    size_t n = attn_kind_picks(k) ? attn_kind_pick(list, swaps, k, q, Tk) : 0;
+    if (k->form == ATTN_CAUSAL_RENORM)
+        r.hi = smaller(q + 1, Tk);
+    for (size_t j = r.lo; j < r.hi && !attn_kind_picks(k); j++)
+        seen[j] = true;
+    for (size_t j = 0; j < n; j++)
+        seen[list[j]] = true;
+}
+
 /* ---- dropout ---- */
 
 void attn_drop_keys(const struct attn_head_drop *d, float *weight, size_t q, const size_t *list, size_t first, size_t n)

@@ -14,18 +14,6 @@ bool attn_sink_hides(const struct attn_sink_job *job, int act)
     return (act == ATTN_ACT_PATTERN || act == ATTN_ACT_NORMS) && job->of && !job->cross && !job->gradient;
 }
 
-/* Adds what query q can look at to seen[keys]; list and swaps have room for q + 1 numbers. */
-static void look(bool *seen, size_t *list, size_t *swaps, const struct attn_kind *k, size_t q, size_t keys)
-{
-    struct attn_range r = attn_kind_bounds(k, q, keys);
-    bool picks = attn_kind_picks(k);
-    size_t n = picks ? attn_kind_pick(list, swaps, k, q, keys) : 0;
-    for (size_t j = r.lo; j < r.hi && j < keys && !picks; j++)
-        seen[j] = true;
-    for (size_t j = 0; j < n; j++)
-        seen[list[j]] = true;
-}
-
 /* The first token of a row or column: it may be a word. */
 static size_t begins(const struct attn_words *w, size_t i) { return w ? w->first[i] : i; }
 
@@ -42,7 +30,7 @@ int attn_sink_hide(float *to, const struct attn_sink_job *job, int layer, const 
     for (size_t i = 0; room && i < part->rows; i++) {
         memset(seen, 0, all * sizeof *seen);
         for (size_t q = begins(rows, part->row0 + i); q < begins(rows, part->row0 + i + 1); q++)
-            look(seen, list, list + last, &k, q, all);
+            attn_kind_mark(seen, list, list + last, &k, q, all);
         for (size_t j = 0; j < part->cols; j++) {
             size_t from = begins(keys, part->col0 + j), to_key = begins(keys, part->col0 + j + 1);
             if (to[i * part->cols + j] == 0 && !memchr(seen + from, 1, to_key - from))

@@ -214,6 +214,7 @@ enum attn_act {
     ATTN_ACT_NORM_FINAL, ATTN_ACT_LOGITS,
     /* Derived from those above, for those who ask for them.  Nothing reads them, so they cannot be edited. */
     ATTN_ACT_RESULT, ATTN_ACT_NORMS, ATTN_ACT_ROLLOUT, ATTN_ACT_LENS,
+    ATTN_ACT_MASK, ATTN_ACT_MASK_INF, ATTN_ACT_DIVISORS,
     ATTN_ACTS, ATTN_ACT_DERIVED = ATTN_ACT_RESULT       /* the first of these */
 };
 /* How a list of activations selects this one in every layer: "pattern", or, where another has that last name, too,

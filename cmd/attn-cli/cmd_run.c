@@ -479,6 +479,8 @@ const struct command run_command = {
         {"norms", "[H,T,T] pattern times the norm of what each value adds to attn.out"},
         {"rollout", "[T,T] 0.5 mean pattern + 0.5 I, multiplied over the layers up to this one"},
         {"lens", "[T,V] the logits if the model ended with this layer; in a page, a table of the likeliest tokens"},
+        {"mask, mask_inf", "[T,T] which keys a query sees: 1 or 0; as it is added to scores, 0 or -inf"},
+        {"divisors", "[H,T,1] of --attention causal-renorm: what each row of weights is divided by"},
         {"tokens", "the token table"},
         {NULL, NULL}},
     .groups = (const struct option *const[]){model_options, text_options, encode_options, ids_options, label_options,

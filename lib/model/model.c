@@ -49,6 +49,7 @@ struct attn_hook_points attn_model_hook_points(const struct attn_model *m, const
     struct attn_hook_points hooks = m->hooks;
     if (kind->form == ATTN_LINEAR)
         hooks.has[ATTN_ACT_DOTS] = hooks.has[ATTN_ACT_SCORES] = false;
+    hooks.has[ATTN_ACT_DIVISORS] &= kind->form == ATTN_CAUSAL_RENORM;
     return hooks;
 }
 

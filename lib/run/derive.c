@@ -19,12 +19,12 @@ static bool wanted_from(const struct attn_trace *t, int act, int layer, unsigned
     return false;
 }
 
-static bool wanted(const struct attn_derive *d, int act, int layer, unsigned flags)
+bool attn_derive_wants(const struct attn_derive *d, int act, int layer, unsigned flags)
 {
     return attn_trace_wants(d->pass->trace, act, layer, flags);
 }
 
-static bool wanted_anywhere(const struct attn_derive *d, int act, unsigned flags)
+bool attn_derives(const struct attn_derive *d, int act, unsigned flags)
 {
     return wanted_from(d->pass->trace, act, 0, flags);
 }
@@ -43,13 +43,20 @@ bool attn_derive_wanted(const struct attn_trace *t)
 static unsigned wants(void *self, int act, int layer)
 {
     const struct attn_derive *d = self;
-    bool norms = wanted(d, ATTN_ACT_NORMS, layer, ATTN_WATCH), whole = wanted(d, ATTN_ACT_NORMS, layer, ATTN_WHOLE);
+    bool norms = attn_derive_wants(d, ATTN_ACT_NORMS, layer, ATTN_WATCH);
+    bool whole = attn_derive_wants(d, ATTN_ACT_NORMS, layer, ATTN_WHOLE);
+    bool masks = attn_derive_wants(d, ATTN_ACT_MASK, layer, ATTN_WATCH) ||
+                 attn_derive_wants(d, ATTN_ACT_MASK_INF, layer, ATTN_WATCH);
+    bool divisors = attn_derive_wants(d, ATTN_ACT_DIVISORS, layer, ATTN_WATCH);
+    bool all_divisors = attn_derive_wants(d, ATTN_ACT_DIVISORS, layer, ATTN_WHOLE);
     bool rollout = wanted_from(d->pass->trace, ATTN_ACT_ROLLOUT, layer, ATTN_WATCH);
     switch (act) {
+    case ATTN_ACT_Q:          return masks ? ATTN_WATCH : 0;
     case ATTN_ACT_V:          return norms ? ATTN_WATCH : 0;
+    case ATTN_ACT_SCORES:     return divisors ? ATTN_WATCH | (all_divisors ? ATTN_WHOLE : 0) : 0;
     case ATTN_ACT_PATTERN:    return norms || rollout ? ATTN_WATCH | (whole ? ATTN_WHOLE : 0) : 0;
-    case ATTN_ACT_CONTEXT:    return wanted(d, ATTN_ACT_RESULT, layer, ATTN_WATCH) ? ATTN_WATCH : 0;
-    case ATTN_ACT_RESID_POST: return wanted(d, ATTN_ACT_LENS, layer, ATTN_WATCH) ? ATTN_WATCH : 0;
+    case ATTN_ACT_CONTEXT:    return attn_derive_wants(d, ATTN_ACT_RESULT, layer, ATTN_WATCH) ? ATTN_WATCH : 0;
+    case ATTN_ACT_RESID_POST: return attn_derive_wants(d, ATTN_ACT_LENS, layer, ATTN_WATCH) ? ATTN_WATCH : 0;
     default:                  return 0;
     }
 }
@@ -58,13 +65,13 @@ void attn_derive_lay_out(struct attn_derive *d, struct attn_arena *a, size_t R)
 {
     const struct attn_dims *n = &d->pass->w->n;
     size_t longest = d->pass->scratch.longest;
-    bool result = wanted_anywhere(d, ATTN_ACT_RESULT, ATTN_WATCH),
-    norms = wanted_anywhere(d, ATTN_ACT_NORMS, ATTN_WATCH);
-    bool all_norms = wanted_anywhere(d, ATTN_ACT_NORMS, ATTN_WHOLE),
-    rollout = wanted_anywhere(d, ATTN_ACT_ROLLOUT, ATTN_WATCH);
-    bool lens = wanted_anywhere(d, ATTN_ACT_LENS, ATTN_WATCH), all_lens = wanted_anywhere(d, ATTN_ACT_LENS, ATTN_WHOLE);
+    bool result = attn_derives(d, ATTN_ACT_RESULT, ATTN_WATCH),
+    norms = attn_derives(d, ATTN_ACT_NORMS, ATTN_WATCH);
+    bool all_norms = attn_derives(d, ATTN_ACT_NORMS, ATTN_WHOLE),
+    rollout = attn_derives(d, ATTN_ACT_ROLLOUT, ATTN_WATCH);
+    bool lens = attn_derives(d, ATTN_ACT_LENS, ATTN_WATCH), all_lens = attn_derives(d, ATTN_ACT_LENS, ATTN_WHOLE);
     d->R = R;
-    d->part = attn_arena_f32(a, wanted_anywhere(d, ATTN_ACT_RESULT, ATTN_WHOLE) ? n->H : result || norms, longest,
+    d->part = attn_arena_f32(a, attn_derives(d, ATTN_ACT_RESULT, ATTN_WHOLE) ? n->H : result || norms, longest,
                              n->d);
     d->size = attn_arena_f32(a, norms ? n->H : 0, R, 1);
     d->norms = attn_arena_f32(a, all_norms ? n->H : norms, all_norms ? longest : smaller(longest, ATTN_BAND), longest);
@@ -73,13 +80,14 @@ void attn_derive_lay_out(struct attn_derive *d, struct attn_arena *a, size_t R)
     d->rollout = attn_arena_f32(a, rollout, R, longest);
     d->logit_rows = !lens ? 0 : all_lens ? longest : smaller(longest, LENS_ROWS);
     d->logits = attn_arena_f32(a, d->logit_rows, n->V, 1);
+    attn_derive_mask_lay_out(d, a);
 }
 
 int attn_derive_check(const struct attn_derive *d, struct attn_err *err)
 {
     const struct attn_pass *p = d->pass;
-    bool norms = wanted_anywhere(d, ATTN_ACT_NORMS, ATTN_WATCH),
-    rollout = wanted_anywhere(d, ATTN_ACT_ROLLOUT, ATTN_WATCH);
+    bool norms = attn_derives(d, ATTN_ACT_NORMS, ATTN_WATCH),
+    rollout = attn_derives(d, ATTN_ACT_ROLLOUT, ATTN_WATCH);
     for (size_t i = 0; i < p->seqs; i++) {
         if (p->seq[i].keys && rollout)
             return attn_fail(err, ATTN_EUSAGE,
@@ -107,7 +115,7 @@ static void split_output(struct attn_derive *d, const struct attn_probe *context
 {
     struct attn_pass *p = d->pass;
     size_t H = p->w->n.H, dv = p->w->n.dv, width = p->w->n.d, T = context->rows;
-    bool whole = wanted(d, ATTN_ACT_RESULT, context->layer, ATTN_WHOLE);
+    bool whole = attn_derive_wants(d, ATTN_ACT_RESULT, context->layer, ATTN_WHOLE);
     struct attn_probe part = {.act = ATTN_ACT_RESULT, .layer = context->layer, .seq = context->seq, .ndim = 3,
                               .shape = {H, T, width}, .heads = whole ? H : 1, .rows = T, .cols = width,
                               .ld_head = T * width,
@@ -173,7 +181,7 @@ static void weigh_rows(struct attn_derive *d, const struct attn_probe *pattern, 
 
 static void weigh(struct attn_derive *d, const struct attn_probe *pattern)
 {
-    if (wanted(d, ATTN_ACT_NORMS, pattern->layer, ATTN_WHOLE)) {
+    if (attn_derive_wants(d, ATTN_ACT_NORMS, pattern->layer, ATTN_WHOLE)) {
         weigh_rows(d, pattern, 0, pattern->heads, 0, pattern->rows);
         return;
     }
@@ -235,7 +243,7 @@ static void look_through(struct attn_derive *d, const struct attn_probe *post)
     struct attn_probe band = {.act = ATTN_ACT_LENS, .layer = post->layer, .seq = post->seq, .ndim = 2,
                               .shape = {post->rows, V},
                               .heads = 1, .cols = V, .ld = V};
-    bool whole = wanted(d, ATTN_ACT_LENS, post->layer, ATTN_WHOLE);
+    bool whole = attn_derive_wants(d, ATTN_ACT_LENS, post->layer, ATTN_WHOLE);
     for (band.row0 = 0; band.row0 < post->rows; band.row0 += band.rows) {
         band.rows = smaller(post->rows - band.row0, whole ? post->rows : LENS_ROWS);
         struct attn_rows x = {p->x + (first + band.row0) * p->ldx, p->ldx, band.rows, width};
@@ -256,11 +264,17 @@ static int watch(void *self, const struct attn_probe *p, struct attn_err *err)
     (void)err;                          /* those who watch what is derived leave their errors in the trace */
     struct attn_derive *d = self;
     switch (p->act) {
+    case ATTN_ACT_Q:
+        attn_derive_mask(d, p);
+        break;
     case ATTN_ACT_V:
         measure_values(d, p);
         break;
+    case ATTN_ACT_SCORES:
+        attn_derive_divisors(d, p);
+        break;
     case ATTN_ACT_PATTERN:
-        if (wanted(d, ATTN_ACT_NORMS, p->layer, ATTN_WATCH))
+        if (attn_derive_wants(d, ATTN_ACT_NORMS, p->layer, ATTN_WATCH))
             weigh(d, p);
         if (wanted_from(d->pass->trace, ATTN_ACT_ROLLOUT, p->layer, ATTN_WATCH))
             add_pattern(d, p);

@@ -20,6 +20,14 @@ enum { LOGIT_ROWS = 128, LOGIT_ROWS_FEW = 32, LOGITS = 1 << 23 };
 
 /* ---- what can be selected ---- */
 
+static bool selects(const struct attn_select *s, int act, size_t L)
+{
+    for (size_t layer = 0; layer < L; layer++)
+        if (attn_select_wants(s, act, (int)layer))
+            return true;
+    return false;
+}
+
 int attn_select_new(struct attn_select **out, const struct attn_model *m, const struct attn_kind *kind,
                     const char *show, const char *layers, const char *heads, struct attn_err *err)
 {
@@ -29,8 +37,13 @@ int attn_select_new(struct attn_select **out, const struct attn_model *m, const 
     int rc = attn_select_make(out, &hooks, m->source.name, show, layers, heads, err);
     if (rc != ATTN_EFORMAT || attn_select_make(&otherwise, &m->hooks, m->source.name, show, layers, heads, NULL))
         return rc;
+    if (selects(otherwise, ATTN_ACT_DIVISORS, hooks.L) && hooks.has[ATTN_ACT_SCORES])
+        rc = attn_fail(err, rc, "--show divisors: only --attention causal-renorm masks after the softmax, and then "
+                                "divides each row by what is left");
+    else
+        rc = attn_fail(err, rc, "--show: linear attention has neither dots nor scores, only a pattern");
     attn_select_free(otherwise);
-    return attn_fail(err, rc, "--show: linear attention has neither dots nor scores, only a pattern");
+    return rc;
 }
 
 /* ---- the plan ---- */

@@ -393,8 +393,10 @@ size_t attn_select_matrices(const struct attn_select *s)
 
 bool attn_select_interleaved(const struct attn_select *s, int layer)
 {
-    return attn_select_wants(s, ATTN_ACT_DOTS, layer) + attn_select_wants(s, ATTN_ACT_SCORES, layer) +
-           attn_select_wants(s, ATTN_ACT_PATTERN, layer) + attn_select_wants(s, ATTN_ACT_NORMS, layer) > 1;
+    int n = 0;
+    for (int act = 0; act < ATTN_ACTS; act++)
+        n += attn_act_alternates(act) && attn_select_wants(s, act, layer);
+    return n > 1;
 }
 
 struct attn_asked attn_select_asked(const struct attn_select *s)

@@ -21,7 +21,7 @@ const size_t *attn_select_heads(const struct attn_select *s, int act, size_t *n)
  * table. */
 size_t attn_select_activations(const struct attn_select *s);
 size_t attn_select_matrices(const struct attn_select *s);
-/* Whether several of dots, scores, pattern and norms of a layer are selected.  Their bands alternate, so a sink that
+/* Whether several are selected whose bands alternate in a layer (attn_act_alternates), so that a sink that
  * writes one stream must ask for whole activations. */
 bool attn_select_interleaved(const struct attn_select *s, int layer);
 

@@ -75,6 +75,6 @@ unsigned attn_slice_wants(const struct attn_select *s, int act, int layer, bool 
 {
     if (!attn_select_wants(s, act, layer))
         return 0;
-    bool alternates = attn_act_square(act) && attn_select_interleaved(s, layer);
+    bool alternates = attn_act_alternates(act) && attn_select_interleaved(s, layer);
     return ATTN_WATCH | ATTN_DERIVE | (one_stream && alternates ? ATTN_WHOLE : 0);
 }

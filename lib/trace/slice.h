@@ -31,8 +31,8 @@ void attn_slice_keep(float *to, const struct attn_slice *p);
 /* The shape of what is selected of the activation, [T,n] or [selected heads,T,n]; returns how many axes. */
 int attn_slice_shape(size_t shape[3], const struct attn_slice *p);
 
-/* A sink's answer to `wants`.  Bands of dots, scores, pattern and norms of a layer alternate; a sink that writes one
- * stream must have one after the other, so it asks for whole activations. */
+/* A sink's answer to `wants`.  Bands of dots, scores, divisors, pattern and norms of a layer alternate; a sink that
+ * writes one stream must have one after the other, so it asks for whole activations. */
 unsigned attn_slice_wants(const struct attn_select *s, int act, int layer, bool one_stream);
 
 #endif

@@ -8,7 +8,7 @@
 #include <string.h>
 
 enum axis { NO_HEADS, QUERY_HEADS, KV_HEADS };
-enum columns { WIDTH, AFTER_BLOCK, HEAD_KEY, HEAD_VALUE, ALL_VALUES, KEYS, MLP, VOCABULARY };
+enum columns { WIDTH, AFTER_BLOCK, HEAD_KEY, HEAD_VALUE, ALL_VALUES, KEYS, MLP, VOCABULARY, ONE };
 
 static const struct row { const char *tail,
                          *title; bool block; enum axis axis; enum columns columns; } rows[ATTN_ACTS] = {
@@ -46,6 +46,9 @@ static const struct row { const char *tail,
     [ATTN_ACT_ROLLOUT]    = { "rollout",      "attention rollout",                         true,  NO_HEADS,    KEYS },
     [ATTN_ACT_LENS]       = { "lens",         "logits of the residual stream",             true,  NO_HEADS,
                              VOCABULARY },
+    [ATTN_ACT_MASK]       = { "attn.mask",    "attention mask",                            true,  NO_HEADS,    KEYS },
+    [ATTN_ACT_MASK_INF]   = { "attn.mask_inf", "attention mask, as added to scores",       true,  NO_HEADS,    KEYS },
+    [ATTN_ACT_DIVISORS]   = { "attn.divisors", "divisors of renormalising",                true,  QUERY_HEADS, ONE },
 };
 
 void attn_act_name(char buf[ATTN_NAME_MAX], int act, int layer)
@@ -159,6 +162,12 @@ bool attn_act_square(int act)
     return rows[act].columns == KEYS;
 }
 
+bool attn_act_alternates(int act)
+{
+    return act == ATTN_ACT_DOTS || act == ATTN_ACT_SCORES || act == ATTN_ACT_DIVISORS || act == ATTN_ACT_PATTERN ||
+           act == ATTN_ACT_NORMS;
+}
+
 static size_t columns(const struct attn_info *m, int act, size_t Tk)
 {
     switch (rows[act].columns) {
@@ -170,6 +179,7 @@ static size_t columns(const struct attn_info *m, int act, size_t Tk)
     case KEYS:        return Tk;
     case MLP:         return m->m;
     case VOCABULARY:  return m->V;
+    case ONE:         return 1;
     }
     return 0;
 }

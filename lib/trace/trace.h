@@ -34,7 +34,8 @@ bool attn_act_per_layer(int act);
 size_t attn_act_heads(const struct attn_hook_points *s, int act);   /* how many heads it has; 0: no head axis */
 bool attn_act_kv(int act);              /* its heads are key/value heads */
 bool attn_act_derived(int act);         /* computed for observers alone; wildcards never mean it */
-bool attn_act_square(int act);          /* its columns are keys: dots, scores, pattern, norms, rollout */
+bool attn_act_square(int act);          /* its columns are keys: dots, scores, pattern, norms, rollout, masks */
+bool attn_act_alternates(int act);      /* its bands come in turn with those of others: of the steps of attention */
 /* The shape of the whole activation for T tokens that look at Tk keys, [T,n] or [H,T,n]; returns how many axes. */
 int attn_act_shape(size_t shape[3], const struct attn_info *m, int act, size_t T, size_t Tk);
 

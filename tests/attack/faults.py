@@ -146,7 +146,7 @@ def asking_scenarios():
     yield Scenario('edited-page', "run -m stacked -t 1 -s 'The cat' --format html --ablations -o out.html")
     yield Scenario('slopes', f"run {of} --gradient 'logit(\"cat\")-prob(5)' --edit 'L0H1 *= 2' --times --show '*' -o out.npz")
     yield Scenario('slopes-loss', f"run {of} --gradient loss --format json")
-    yield Scenario('derived', f"run {of} --show result,norms,rollout,lens --format csv -o out", growing=r'^out/manifest\.json\.part$')
+    yield Scenario('derived', f"run {of} --show result,norms,rollout,lens,mask,mask_inf --format csv -o out", growing=r'^out/manifest\.json\.part$')
     yield Scenario('heads', "heads -m stacked -t 1 --repeat 3 --samples 2 --copying --format csv -o out.csv")
     yield Scenario('heads-texts', "heads -m stacked -t 1 -f in.txt --by entropy --top 3", texts)
     yield Scenario('heads-drawn', "heads -m stacked -t 1 -f in.txt -o out.png", texts)

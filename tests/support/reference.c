@@ -327,9 +327,26 @@ static void tell_rollout(struct ref *r, const double *pattern)
     r->rollout = next;
 }
 
+/* The same for all heads. */
+static void tell_masks(const struct ref *r)
+{
+    int Tk = keys_of(r);
+    size_t n = (size_t)(r->T * Tk);
+    double *mask = zeros(n), *added = zeros(n);
+    for (int t = 0; t < r->T; t++)
+        for (int j = 0; j < Tk; j++) {
+            mask[t * Tk + j] = sees(r, t, j);
+            added[t * Tk + j] = sees(r, t, j) ? 0 : -INFINITY;
+        }
+    tell(r, "attn.mask", mask, n);
+    tell(r, "attn.mask_inf", added, n);
+    free(mask), free(added);
+}
+
 static void tell_derived(struct ref *r, const double *pattern, const double *v, const double *context)
 {
     tell_norms(r, pattern, v);
+    tell_masks(r);
     if (!r->cross && !r->leave)
         tell_rollout(r, pattern);
     if (r->c->projection)

@@ -177,6 +177,151 @@ START_TEST(the_last_lens_is_the_logits)
 }
 END_TEST
 
+/* ---- masks ---- */
+
+static const char *const kinds[] = {"model", "full", "causal", "causal-renorm", "window:3", "strided:2,3", "random:2,1,7", "linear",
+                                    "block:5"};
+enum { KINDS = sizeof kinds / sizeof *kinds };
+
+/* n: tokens, mostly more than a band of rows has.  The second and the last hide all but the last five in some layers; the third
+ * has no mask. */
+static const struct { const char *path; int n, layers; } masked[] = {
+    {"tests/golden/checkpoints/gpt2-a", 30, 2}, {"tests/golden/checkpoints/neo-h", 60, 4}, {"life-full", 6, 1},
+    {"tests/golden/checkpoints/bloom-a", 60, 2}, {"tests/golden/checkpoints/gemma3-a", 60, 4}};
+enum { MASKED = sizeof masked / sizeof *masked };
+
+/* Runs a text under a kind of attention: in one pass, or with a cache in one of `first` tokens and one of the others. */
+static void run_kind(struct keep *k, int i, const char *kind, size_t first, struct keep *rest)
+{
+    size_t n = (size_t)masked[i].n;
+    struct attn_plan plan = {.rows = n, .seqs = 1, .keys = n, .threads = 2};
+    struct attn_seq seq = {.T = first};
+    struct attn_err err = {0};
+    struct attn_model *m = NULL;
+    struct attn_run *run = NULL;
+    struct attn_observer obs[2] = {keep_observer(k), rest ? keep_observer(rest) : keep_observer(k)};
+    int32_t text[64];
+    for (size_t t = 0; t < n; t++)
+        text[t] = (int32_t)(t * t % 6);
+    ck_assert_msg(!attn_kind_parse(&plan.kind, kind, &err) && !attn_model_open(&m, masked[i].path, &err) &&
+                  (!rest || !attn_kv_new(&seq.kv, m, n, &err)) &&
+                  !attn_run_new(&run, m, &plan, obs, rest ? 2 : 1, &err), "%s", err.msg);
+    if (rest)
+        rest->paused = true;
+    ck_assert_msg(!attn_run_forward(run, text, &seq, 1, &err), "%s", err.msg);
+    if (rest) {
+        k->paused = !(rest->paused = false);
+        seq.T = n - first;
+        ck_assert_msg(!attn_run_forward(run, text + first, &seq, 1, &err), "%s", err.msg);
+    }
+    attn_kv_free(seq.kv);
+    attn_run_free(run);
+    attn_model_close(m);
+}
+
+/* A hidden score is -inf.  Linear attention has no scores, and causal-renorm hides after its softmax: there, weights are 0. */
+static bool is_seen(const struct keep *k, int layer, const char *kind, size_t head, size_t at)
+{
+    bool weights = !strcmp(kind, "linear") || !strcmp(kind, "causal-renorm");
+    const struct kept *of = find(k, layer, weights ? "attn.pattern" : "attn.scores");
+    float x = of->data[head * of->shape[1] * of->shape[2] + at];
+    return weights ? x > 0 : x != -INFINITY;
+}
+
+static void masks_fit(const struct keep *k, int layer, const char *kind)
+{
+    const struct kept *mask = find(k, layer, "attn.mask"), *added = find(k, layer, "attn.mask_inf");
+    size_t H = find(k, layer, "attn.pattern")->shape[0];
+    ck_assert_int_eq(mask->ndim, 2);
+    for (size_t i = 0; i < mask->n; i++) {
+        for (size_t h = 0; h < H; h++)
+            ck_assert_msg(mask->data[i] == is_seen(k, layer, kind, h, i), "%s, %s[%zu], head %zu", kind, mask->name, i, h);
+        ck_assert(added->data[i] == (mask->data[i] > 0 ? 0 : -INFINITY));
+    }
+}
+
+START_TEST(masks_are_what_scores_hide)
+{
+    int i = _i % MASKED;
+    const char *kind = kinds[_i / MASKED];
+    struct keep *k = kept(), *whole = kept();
+    whole->flags |= ATTN_WHOLE;
+    run_kind(k, i, kind, (size_t)masked[i].n, NULL);
+    run_kind(whole, i, kind, (size_t)masked[i].n, NULL);
+    keep_expect_same(k, whole);
+    for (int layer = 0; layer < masked[i].layers; layer++)
+        masks_fit(k, layer, kind);
+    drop(k);
+    drop(whole);
+}
+END_TEST
+
+/* Rows that continue a cache have the masks of the whole text. */
+START_TEST(masks_of_later_rows)
+{
+    enum { FIRST = 7 };
+    int i = _i % MASKED;
+    const char *kind = kinds[_i / MASKED];
+    struct keep *k = kept(), *first = kept(), *rest = kept();
+    if (i == 2 || !strcmp(kind, "full") || !strcmp(kind, "causal-renorm"))
+        return;                         /* later tokens would change earlier rows: there is no cache */
+    k->only = first->only = rest->only = ATTN_ACT_MASK_INF;
+    run_kind(k, i, kind, (size_t)masked[i].n, NULL);
+    run_kind(first, i, kind, FIRST, rest);
+    for (int layer = 0; layer < masked[i].layers; layer++) {
+        const struct kept *all = find(k, layer, "attn.mask_inf"), *part = find(rest, layer, "attn.mask_inf");
+        ck_assert_uint_eq(part->shape[0], all->shape[0] - FIRST);
+        ck_assert_mem_eq(part->data, all->data + FIRST * all->shape[1], part->n * sizeof(float));
+    }
+    drop(k);
+    drop(first);
+    drop(rest);
+}
+END_TEST
+
+/* The softmax over all keys, in double precision, the visible part of its sum, and what the pattern is of it. */
+START_TEST(divisors_are_what_the_mask_leaves)
+{
+    struct keep *k = kept();
+    run_kind(k, _i, "causal-renorm", (size_t)masked[_i].n, NULL);
+    for (int layer = 0; layer < masked[_i].layers; layer++) {
+        const struct kept *scores = find(k, layer, "attn.scores"), *pattern = find(k, layer, "attn.pattern");
+        const struct kept *divisors = find(k, layer, "attn.divisors");
+        size_t n = scores->shape[2];
+        ck_assert_uint_eq(divisors->n, scores->shape[0] * n);
+        ck_assert_uint_eq(divisors->shape[2], 1);
+        for (size_t row = 0; row < divisors->n; row++) {
+            const float *x = scores->data + row * n;
+            double all = 0, left = 0;
+            for (size_t j = 0; j < n; j++)
+                all += exp((double)x[j]);
+            for (size_t j = 0; j <= row % n; j++)
+                left += exp((double)x[j]) / all;
+            /* each weight and the sum are rounded to 24 bits, and so is an exp */
+            ck_assert_msg(fabs((double)divisors->data[row] - left) <= 4e-7, "%s[%zu] is %.9g, expected %.9g", divisors->name, row,
+                          (double)divisors->data[row], left);
+            double weight = exp((double)*x) / all / left;
+            ck_assert_double_le(fabs((double)pattern->data[row * n] - weight), 4e-7 * (1 + weight));
+        }
+    }
+    drop(k);
+}
+END_TEST
+
+START_TEST(masks_of_another_text_hide_nothing)
+{
+    struct keep *k = kept();
+    k->cross = true;
+    keep_run_cross(k, "tests/golden/checkpoints/neo-h", ids, 5, 7, 1);
+    const struct kept *mask = keep_find(k, "blocks.1.attn.mask", 0), *own = keep_find(k, "blocks.1.attn.mask", 1);
+    ck_assert(mask && own && mask->n == 5 * 7 && own->n == 7 * 7);
+    for (size_t i = 0; i < mask->n; i++)
+        ck_assert(mask->data[i] == 1);
+    ck_assert(own->data[1] == 0 && own->data[7] == 1);
+    drop(k);
+}
+END_TEST
+
 /* Watching what is derived changes no bit of anything else, and neither do threads, bands or bf16 of what is derived. */
 START_TEST(the_same_bits)
 {
@@ -321,7 +466,22 @@ START_TEST(another_text_has_no_rollout)
 {
     expect("\"$A\" run -s \"Life is short\" --cross \"eat dessert first\" --show rollout 2>&1", 2, "attn-cli run: --show rollout: follows attention");
     expect("\"$A\" run -s \"Life is short\" --cross \"eat dessert first\" --show norms --format tidy", 0, "blocks.0.attn.norms,0,0,2,2,short,first,");
+    expect("\"$A\" run -s \"Life is short\" --cross \"eat dessert first\" --show mask --format tidy", 0, "blocks.0.attn.mask,0,,0,2,Life,first,1\n");
     expect("\"$A\" run -s \"Life is short\" --show result 2>&1", 1, "model 'life' has no 'result'");
+}
+END_TEST
+
+/* The article's two ways of masking, as it prints them: causal-renorm, and -inf. */
+START_TEST(masks_in_words)
+{
+#define LIFE "\"$A\" run -m life -s \"Life is short, eat dessert first\" "
+    expect(LIFE "--show mask --precision 0", 0, "short          1        1        1        0        0        0\n");
+    expect(LIFE "--show mask_inf --format json | tr -d ' \n'", 0, "[0,null,null,null,null,null]");
+    expect(LIFE "--attention causal-renorm --show divisors 2>&1", 0, "Life     0.1772\nis       0.7256\n");
+    expect(LIFE "--show divisors 2>&1", 1, "--show divisors: only --attention causal-renorm masks after the softmax");
+    expect(LIFE "--attention linear --show divisors,scores 2>&1", 1, "linear attention has neither dots nor scores");
+    expect(LIFE "--edit 'mask = 0' 2>&1", 1, "'mask' is derived from other activations");
+    expect(LIFE "--show mask --words 2>&1", 2, "mask");
 }
 END_TEST
 
@@ -333,6 +493,10 @@ Suite *suite_derived(void)
     tcase_add_loop_test(c, heads_add_up_to_the_output, 0, NAMES);
     tcase_add_loop_test(c, rows_of_a_rollout_sum_to_1, 0, NAMES);
     tcase_add_loop_test(c, the_last_lens_is_the_logits, 0, NAMES);
+    tcase_add_loop_test(c, masks_are_what_scores_hide, 0, KINDS * MASKED);
+    tcase_add_loop_test(c, masks_of_later_rows, 0, KINDS * MASKED);
+    tcase_add_loop_test(c, divisors_are_what_the_mask_leaves, 0, MASKED);
+    tcase_add_test(c, masks_of_another_text_hide_nothing);
     tcase_add_loop_test(c, the_same_bits, 0, 2 * NAMES);
     tcase_add_loop_test(c, a_cache_has_no_rows_before, 0, 2);
     tcase_add_test(c, errors_come_through);
@@ -344,6 +508,7 @@ Suite *suite_derived(void)
     tcase_add_test(c, pictures);
     tcase_add_test(c, a_batch);
     tcase_add_test(c, another_text_has_no_rollout);
+    tcase_add_test(c, masks_in_words);
     suite_add_tcase(s, c);
     return s;
 }

@@ -39,6 +39,9 @@ static const struct { int act; const char *name; int ndim; size_t shape[3]; } pu
     { ATTN_ACT_NORMS,      "blocks.11.attn.norms",   3, { 4, T, T } },
     { ATTN_ACT_ROLLOUT,    "blocks.11.rollout",      2, { T, T } },
     { ATTN_ACT_LENS,       "blocks.11.lens",         2, { T, 307 } },
+    { ATTN_ACT_MASK,       "blocks.11.attn.mask",    2, { T, T } },
+    { ATTN_ACT_MASK_INF,   "blocks.11.attn.mask_inf", 2, { T, T } },
+    { ATTN_ACT_DIVISORS,   "blocks.11.attn.divisors", 3, { 4, T, 1 } },
 };
 _Static_assert(sizeof published / sizeof published[0] == ATTN_ACTS, "all of them");
 

@@ -16,7 +16,7 @@ const ACTS = [
     ["mlp.pre", "block"], ["mlp.linear", "block"], ["mlp.post", "block"], ["mlp.out", "block"], ["mlp.added", "block"],
     ["resid_post", "block"], ["norm_final"], ["logits"],
 ].map(([tail, block, heads]) => ({ tail, short: tail.slice(tail.indexOf(".") + 1), block: Boolean(block), heads: heads ?? null }));
-const DERIVED = ["result", "norms", "rollout", "lens"];
+const DERIVED = ["result", "norms", "rollout", "lens", "mask", "mask_inf", "divisors"];
 
 /* Which of them a model announces (model.c). */
 function hasAct(w, tail, linear) {

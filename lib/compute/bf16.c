@@ -27,7 +27,13 @@ bool attn_bf16_choose(enum attn_bf16 kind)
 
 const struct attn_bf16_ops *attn_bf16_ops(void)
 {
-    return attn_bf16_kind() == ATTN_BF16_TILES ? &attn_bf16_tiles : &attn_bf16_dots;
+#if defined(__x86_64__)
+    static const struct attn_bf16_ops *const by_kind[] = {[ATTN_BF16_DOTS] = &attn_bf16_dots,
+                                                         [ATTN_BF16_TILES] = &attn_bf16_tiles};
+    return by_kind[attn_bf16_kind()];
+#else
+    return NULL;
+#endif
 }
 
 /* ---- rows of x ---- */
@@ -35,9 +41,9 @@ const struct attn_bf16_ops *attn_bf16_ops(void)
 void attn_bf16_put(float *words, size_t ld, size_t i, size_t k, const float *x, size_t n)
 {
     if (attn_bf16_kind() == ATTN_BF16_TILES)
-        attn_bf16_of_row(words + i / SIDE * SIDE * ld + i % SIDE * SIDE + k / 2 * SIDE, ATTN_BF16_TILE, x, n);
+        attn_bf16_ops()->row_words(words + i / SIDE * SIDE * ld + i % SIDE * SIDE + k / 2 * SIDE, ATTN_BF16_TILE, x, n);
     else
-        attn_bf16_of_row(words + i * ld + k / 2, SIDE, x, n);
+        attn_bf16_ops()->row_words(words + i * ld + k / 2, SIDE, x, n);
 }
 
 void attn_bf16_move(float *words, size_t ld, size_t to, size_t from)
@@ -87,7 +93,7 @@ static void pair_floats(float *words, const struct attn_mat *w, const struct att
     for (size_t k = 0; k < c->K; k += ATTN_K_BLOCK) {
         struct attn_k_block s = attn_k_block_of(w, panel, c->k + k, smaller(c->K - k, ATTN_K_BLOCK));
         struct attn_floats from = attn_k_block_floats(copy, w, &s, false);
-        attn_bf16_of_rows(words + k / 2 * PANEL, from.at, ATTN_F32, from.ld, s.K, PANEL);
+        attn_bf16_ops()->rows_words(words + k / 2 * PANEL, from.at, ATTN_F32, from.ld, s.K, PANEL);
     }
 }
 
@@ -102,7 +108,7 @@ static void transpose_rows(float *words, const struct attn_mat *w, const struct 
             row[l] = (const char *)attn_mat_row(w, first + l) + c->k * size;
         struct attn_prefetch prefetch = attn_prefetch_rows((const char *)attn_mat_row(w, next) + c->k * size,
                                                  next < w->out ? ATTN_TRANSPOSE : 0, c->K * size, w->ld * size);
-        attn_bf16_transpose(words + j, row, w->type, c->K, &prefetch);
+        attn_bf16_ops()->transpose(words + j, row, w->type, c->K, &prefetch);
     }
 }
 
@@ -118,6 +124,6 @@ void attn_chunk_words(float *words, const struct attn_mat *w, const struct attn_
     else if (c->j1 * PANEL > w->out)
         pair_floats(words, w, c, c->j0);
     else
-        attn_bf16_of_rows(words, attn_element(w->data, w->type, c->k * w->ld + c->j0 * PANEL), w->type, w->ld, c->K,
-                           (c->j1 - c->j0) * PANEL);
+        attn_bf16_ops()->rows_words(words, attn_element(w->data, w->type, c->k * w->ld + c->j0 * PANEL), w->type,
+                                    w->ld, c->K, (c->j1 - c->j0) * PANEL);
 }

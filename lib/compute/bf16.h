@@ -57,9 +57,16 @@ struct attn_bf16_ops {
     /* The same bits for one row of x and n panels of words, `next` words apart: y[n * 64] = x[words] w.  NULL: w is
      * streamed as it is stored. */
     void (*row_panels)(float *y, const float *x, const float *w, size_t next, size_t n, size_t words);
+
+    /* Converts x[n] to words; each sixteen of them go to y, `step` words further on. */
+    void (*row_words)(float *y, size_t step, const float *x, size_t n);
+    /* Makes words[cols / 64][words(K), 64] from w[K, cols] as it is stored: whole panels, at most WIDTH columns. */
+    void (*rows_words)(float *words, const void *w, enum attn_dtype type, size_t ldw, size_t K, size_t cols);
+    /* Makes sixteen columns of words[words(K), 64] from sixteen stored rows of K numbers, to which w[16] points. */
+    void (*transpose)(float *words, const void *const *w, enum attn_dtype type, size_t K,
+                      struct attn_prefetch *prefetch);
 };
-extern const struct attn_bf16_ops attn_bf16_dots, attn_bf16_tiles;
-const struct attn_bf16_ops *attn_bf16_ops(void);       /* of the instruction in use */
+const struct attn_bf16_ops *attn_bf16_ops(void);       /* of the instruction in use; NULL: there is none */
 
 /* words(n): how many words n steps take, padding included. */
 static inline size_t attn_bf16_words(size_t n) { return (n + 31) / 32 * 16; }
@@ -80,13 +87,10 @@ struct attn_chunk attn_chunk_of(const struct attn_mat *w, size_t j0, size_t end,
 /* Makes words[j1 - j0][words(K), 64]. */
 void attn_chunk_words(float *words, const struct attn_mat *w, const struct attn_chunk *c);
 
-/* ---- for machines with one of the two instructions only (bf16_words.c) ---- */
-
-/* Converts x[n] to words; each sixteen of them go to y, `step` words further on. */
-void attn_bf16_of_row(float *y, size_t step, const float *x, size_t n);
-/* Makes words[cols / 64][words(K), 64] from w[K, cols] as it is stored: whole panels, at most WIDTH columns. */
-void attn_bf16_of_rows(float *words, const void *w, enum attn_dtype type, size_t ldw, size_t K, size_t cols);
-/* Makes sixteen columns of words[words(K), 64] from sixteen stored rows of K numbers, to which w[16] points. */
+/* What the two instructions of x86 have in common (bf16_words.c), for their tables. */
+extern const struct attn_bf16_ops attn_bf16_dots, attn_bf16_tiles;
+void attn_bf16_row_words(float *y, size_t step, const float *x, size_t n);
+void attn_bf16_rows_words(float *words, const void *w, enum attn_dtype type, size_t ldw, size_t K, size_t cols);
 void attn_bf16_transpose(float *words, const void *const *w, enum attn_dtype type, size_t K,
                          struct attn_prefetch *prefetch);
 

@@ -161,4 +161,6 @@ static void stream_transposed_dots(float *y, size_t ldy, const float *x, size_t 
     by_type[type](y, ldy, x, ldx, w, n, K, prefetch);
 }
 
-const struct attn_bf16_ops attn_bf16_dots = {panel_dots, panel_copy, stream_dots, stream_transposed_dots, row_dots};
+const struct attn_bf16_ops attn_bf16_dots = {
+    panel_dots, panel_copy, stream_dots, stream_transposed_dots, row_dots,
+    attn_bf16_row_words, attn_bf16_rows_words, attn_bf16_transpose};

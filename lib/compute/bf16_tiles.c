@@ -270,4 +270,6 @@ static void stream_transposed_tiles(float *y, size_t ldy, const float *x, size_t
     end_tiles(before);
 }
 
-const struct attn_bf16_ops attn_bf16_tiles = {panel_tiles, NULL, stream_tiles, stream_transposed_tiles, NULL};
+const struct attn_bf16_ops attn_bf16_tiles = {
+    panel_tiles, NULL, stream_tiles, stream_transposed_tiles, NULL,
+    attn_bf16_row_words, attn_bf16_rows_words, attn_bf16_transpose};

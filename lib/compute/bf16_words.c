@@ -2,7 +2,7 @@
  * several rows side by side. */
 #include "compute/bf16_body.h"
 
-void attn_bf16_of_row(float *y, size_t step, const float *x, size_t n)
+void attn_bf16_row_words(float *y, size_t step, const float *x, size_t n)
 {
     for (size_t i = 0; i < n; i += BOTH, y += step) {
         v16 second = n - i > LANES ? get(x + i + LANES, n - i - LANES, 0) : all(0);
@@ -41,7 +41,7 @@ static void name(float *words, const char *w, size_t bytes, size_t K, size_t col
 ROWS(rows_f32, 4, v32_from_f32) ROWS(rows_f16, 2, v32_from_f16) ROWS(rows_bf16, 2, v32_from_bf16)
 #undef ROWS
 
-void attn_bf16_of_rows(float *words, const void *w, enum attn_dtype type, size_t ldw, size_t K, size_t cols)
+void attn_bf16_rows_words(float *words, const void *w, enum attn_dtype type, size_t ldw, size_t K, size_t cols)
 {
     static void (*const by_type[])(float *, const char *, size_t, size_t, size_t) = {
         [ATTN_F32] = rows_f32, [ATTN_F16] = rows_f16, [ATTN_BF16] = rows_bf16};

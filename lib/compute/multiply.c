@@ -72,10 +72,8 @@ static void by_loops(const struct attn_operands *o, size_t n, size_t K, struct a
 {
     if (!o->in_bf16)
         attn_vec_panel(o->y, o->ldy, o->x, o->ldx, o->w, o->ldw, n, K, o->more, prefetch);
-    else if (attn_bf16_kind() == ATTN_BF16_TILES)
-        attn_bf16_tiles.panel(o->y, o->ldy, o->x, o->ldx, o->w, n, K, o->more, prefetch);
     else
-        attn_bf16_dots.panel(o->y, o->ldy, o->x, o->ldx, o->w, n, K, o->more, prefetch);
+        attn_bf16_ops()->panel(o->y, o->ldy, o->x, o->ldx, o->w, n, K, o->more, prefetch);
 }
 
 /* NULL: there is none for such operands. */

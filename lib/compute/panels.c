@@ -34,7 +34,7 @@ size_t attn_panels_size(const struct attn_mat *w, bool in_bf16)
 
 bool attn_panels_help_one(bool in_bf16)
 {
-    return !in_bf16 || attn_bf16_ops()->row_panels;
+    return !in_bf16 || (attn_bf16_ops() && attn_bf16_ops()->row_panels);
 }
 
 bool attn_panels_help_many(const struct attn_mat *w, bool in_bf16)

@@ -98,7 +98,7 @@ START_TEST(kernels_of_bf16_have_the_bits_of_loops)
     enum { COLS = 64, WORDS = STEPS / 2 };
     static float words[(WORDS + ATTN_GEMM_MORE) * COLS];
     fill_all();
-    attn_bf16_of_rows(words, w, ATTN_F32, COLS, 2 * WORDS, COLS);
+    attn_bf16_rows_words(words, w, ATTN_F32, COLS, 2 * WORDS, COLS);
     float pairs[(ROWS + ATTN_GEMM_MORE) * (STEPS + ATTN_GEMM_MORE)], y[ROWS * COLS], want[ROWS * COLS];
     for (size_t n = 1; n <= ROWS; n++)
         for (size_t K = 1, ld = attn_bf16_words(STEPS); K <= WORDS && attn_bf16_choose(ATTN_BF16_DOTS) && have_bf16_kernels(); K += 1 + K / 5)

@@ -1,6 +1,8 @@
 #include "compare/rounding.h"
 #include "compare/summed.h"
 
+#include "base/elementary.h"
+
 #include <float.h>
 #include <math.h>
 #include <stdlib.h>
@@ -128,7 +130,7 @@ static double of_inputs(const struct judge *j, int act, int layer)
 /* A step that a dump lacks is taken to add a rounding of its own, in any direction. */
 static void pass_over(struct judge *j, int act, int layer)
 {
-    j->handed[act] = hypot(steps[act].inputs ? own(j, 0) : 0, of_inputs(j, act, layer));
+    j->handed[act] = attn_hypot(steps[act].inputs ? own(j, 0) : 0, of_inputs(j, act, layer));
 }
 
 static bool judge_row(struct judge *j, struct attn_diff_row *row)

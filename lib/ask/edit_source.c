@@ -148,7 +148,7 @@ static const struct attn_dumped *array_of(const struct source *s, const struct a
     attn_act_name(name, act, layer);
     if (s->dump->single)
         return s->dump->n == 1 ? s->dump->item : NULL;
-    return attn_dump_find(s->dump, e->value.of.member.at ? attn_edit_at(e, e->value.of.member) : name);
+    return attn_dump_item(s->dump, e->value.of.member.at ? attn_edit_at(e, e->value.of.member) : name);
 }
 
 static int no_array(const struct source *s, const struct attn_edit_reach *r, int layer, struct attn_err *err)

@@ -112,11 +112,11 @@ static size_t counterpart(const struct matcher *m, size_t i)
 {
     const struct attn_dump *a = m->dump[0], *b = m->dump[1];
     const struct attn_known *x = &m->names[0].known[i];
-    const struct attn_dumped *same = attn_dump_find(b, a->item[i].name);
+    const struct attn_dumped *same = attn_dump_item(b, a->item[i].name);
     if (same)
         return (size_t)(same - b->item);
     size_t k = x->act < 0 ? SIZE_MAX : attn_names_find(&m->names[1], x->act, x->layer);
-    if (k == SIZE_MAX || attn_dump_find(a, b->item[k].name))
+    if (k == SIZE_MAX || attn_dump_item(a, b->item[k].name))
         return SIZE_MAX;
     const struct attn_known *y = &m->names[1].known[k];
     return may_be(x, &a->item[i], y, &b->item[k]) && may_be(y, &b->item[k], x, &a->item[i]) ? k : SIZE_MAX;

@@ -25,7 +25,7 @@ void attn_dump_drop(struct attn_dumped *what)
     free(what->wrong);
 }
 
-const struct attn_dumped *attn_dump_find(const struct attn_dump *d, const char *name)
+const struct attn_dumped *attn_dump_item(const struct attn_dump *d, const char *name)
 {
     size_t i = attn_strings_find(&d->names, name, strlen(name));
     return i == ATTN_STRINGS_NONE ? NULL : &d->item[i];

@@ -58,7 +58,7 @@ int attn_dump_add_token(struct attn_dump *d, struct attn_dump_list *to, int32_t 
                         struct attn_err *err);
 /* Numbers the names anew after items were moved; fails if one is there twice. */
 int attn_dump_index(struct attn_dump *d, struct attn_err *err);
-const struct attn_dumped *attn_dump_find(const struct attn_dump *d, const char *name);  /* NULL: not there */
+const struct attn_dumped *attn_dump_item(const struct attn_dump *d, const char *name);  /* NULL: not there */
 
 /* dump.c: the contents of one file of a directory, named without its ending.  attn_dump_stem is the length of
  * "blocks.0.attn.q.npy" without its ending; 0 if it has another ending. */

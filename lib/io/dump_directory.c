@@ -212,7 +212,7 @@ static size_t count_times(const struct directory *in, const struct attn_dumped *
 static int take_steps(struct directory *in, struct attn_err *err)
 {
     struct attn_dump *d = in->d;
-    struct attn_dumped *steps = (struct attn_dumped *)attn_dump_find(d, "steps");
+    struct attn_dumped *steps = (struct attn_dumped *)attn_dump_item(d, "steps");
     size_t n = count_times(in, steps);
     if (!n)
         return ATTN_OK;

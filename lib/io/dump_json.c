@@ -179,7 +179,7 @@ static int read_member(struct reader *r, struct entry *a)
 /* Notes which heads an array holds that has already been read. */
 static int note_heads(struct reader *r, struct entry *a)
 {
-    struct attn_dumped *known = (struct attn_dumped *)attn_dump_find(r->d, a->name);
+    struct attn_dumped *known = (struct attn_dumped *)attn_dump_item(r->d, a->name);
     int axis = r->d->steps ? 1 : 0;
     if (known && !known->heads && a->n_heads && known->of.ndim == axis + 3 && a->n_heads == known->of.shape[axis]) {
         known->heads = a->heads;

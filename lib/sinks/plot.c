@@ -273,8 +273,8 @@ static bool is_shared(const struct plot *p, const char *name, int act, int layer
 {
     char queries[ATTN_NAME_MAX];
     attn_act_name(queries, ATTN_ACT_Q, layer);
-    const struct attn_dumped *q = attn_act_kv(act) ? attn_dump_find(p->dump, queries) : NULL;
-    const struct attn_dumped *own = attn_dump_find(p->dump, name);
+    const struct attn_dumped *q = attn_act_kv(act) ? attn_dump_item(p->dump, queries) : NULL;
+    const struct attn_dumped *own = attn_dump_item(p->dump, name);
     return q && own && q->of.ndim == 3 && own->of.ndim == 3 && q->of.shape[0] != own->of.shape[0];
 }
 

@@ -167,7 +167,7 @@ static bool same_tokens(const struct attn_dump *d, const struct attn_tokens *t)
 /* The activation at time k; NULL: there is none. */
 static const float *was_at(const struct attn_dump *d, const struct stack *s, size_t k)
 {
-    const struct attn_dumped *has = attn_dump_find(d, s->name);
+    const struct attn_dumped *has = attn_dump_item(d, s->name);
     const struct attn_array *one = &s->one.of;
     if (!has || has->of.ndim != one->ndim + 1 || has->of.shape[0] <= k ||
         memcmp(has->of.shape + 1, one->shape, (size_t)one->ndim * sizeof *one->shape) != 0)
@@ -190,7 +190,7 @@ static int take_time(struct attn_watch *w, const struct attn_dump *d, size_t k, 
 /* If writing was interrupted the files may differ in age, but all contain what was noted before the checkpoint. */
 static int take_back(struct attn_watch *w, const struct attn_dump *d, size_t step, struct attn_err *err)
 {
-    const struct attn_dumped *list = attn_dump_find(d, "steps");
+    const struct attn_dumped *list = attn_dump_item(d, "steps");
     const float *steps = d->steps ? d->steps : list ? list->of.data : NULL;
     size_t n = d->steps ? d->n_steps : list ? list->of.n : 0;
     const float **data = calloc(w->n + 1, sizeof *data);

@@ -109,7 +109,7 @@ static void ck_array(const struct attn_dump *d, const char *name, const cJSON *e
 {
     size_t n;
     float *want = golden_floats(expected, &n);
-    const struct attn_dumped *got = attn_dump_find(d, name);
+    const struct attn_dumped *got = attn_dump_item(d, name);
     double bound = 4 * golden_number(of->doc, "float32_max_abs_difference");
     ck_assert_msg(got != NULL, "no %s", name);
     ck_assert_uint_eq(got->of.n, n);
@@ -187,7 +187,7 @@ static struct attn_dump *kept(void)
 
 static void ck_shape(const struct attn_dump *d, const char *name, size_t heads, size_t rows, size_t cols)
 {
-    const struct attn_dumped *x = attn_dump_find(d, name);
+    const struct attn_dumped *x = attn_dump_item(d, name);
     ck_assert_msg(x != NULL, "no %s", name);
     const size_t *shape = x->of.shape + (x->of.ndim - 2);
     ck_assert_int_eq(x->of.ndim, heads ? 3 : 2);
@@ -221,7 +221,7 @@ START_TEST(formats_come_back)
     ck_assert_msg(!attn_dump_open(&got, scratch_path(formats[_i].path), &err), "%s", err.msg);
     ck_assert_uint_eq(got->n, want->n);
     for (size_t i = 0; i < want->n; i++) {
-        const struct attn_dumped *a = &want->item[i], *b = attn_dump_find(got, a->name);
+        const struct attn_dumped *a = &want->item[i], *b = attn_dump_item(got, a->name);
         ck_assert_msg(b && b->of.n == a->of.n, "%s", a->name);
         ck_assert_mem_eq(a->of.shape, b->of.shape, sizeof a->of.shape);
         ck_assert_msg(!memcmp(a->of.data, b->of.data, a->of.n * sizeof(float)), "%s", a->name);
@@ -423,13 +423,13 @@ START_TEST(scale_and_dropout_hold_for_both_texts)
         ck_assert_msg(!attn_dump_open(&seen[i], scratch_path("seen.npz"), &err), "%s", err.msg);
         ck_assert_uint_eq(seen[i]->n, alone[i]->n);
         for (size_t j = 0; j < alone[i]->n; j++) {
-            const struct attn_dumped *a = &alone[i]->item[j], *b = attn_dump_find(seen[i], a->name);
+            const struct attn_dumped *a = &alone[i]->item[j], *b = attn_dump_item(seen[i], a->name);
             ck_assert_msg(b && b->of.n == a->of.n && !memcmp(a->of.data, b->of.data, a->of.n * sizeof(float)), "%s%s", a->name,
                           options[i]);
         }
         expect(printed("$A explain -m models/stacked -s 'The cat sees' --cross 'Who is the lamp' --layer 1 %s | "
                        "tr '\n' ' '", options[i]), 0, words[i]);
-        const struct attn_dumped *own = attn_dump_find(alone[0], "blocks.1.attn.k"), *k = attn_dump_find(alone[i], "blocks.1.attn.k");
+        const struct attn_dumped *own = attn_dump_item(alone[0], "blocks.1.attn.k"), *k = attn_dump_item(alone[i], "blocks.1.attn.k");
         ck_assert_int_eq(memcmp(own->of.data, k->of.data, own->of.n * sizeof(float)) != 0, i > 0);
     }
     for (int i = 0; i < 3; i++) {

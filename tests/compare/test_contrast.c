@@ -429,7 +429,7 @@ START_TEST(test_next)
     b = logits_of(scratch_path("wrong"), ids, T);
     ck_assert_msg(!attn_diff_new(&d, a, b, &(struct attn_diff_opts){.atol = 1e-5}, &err), "%s", err.msg);
     attn_diff_next(&x, d);
-    const float *p = attn_dump_find(a, "logits")->of.data, *q = attn_dump_find(b, "logits")->of.data;
+    const float *p = attn_dump_item(a, "logits")->of.data, *q = attn_dump_item(b, "logits")->of.data;
     double mean_ab = 0, mean_ba = 0, last_ab = 0, last_ba = 0;
     ck_assert_uint_eq(x.rows, T);
     for (size_t t = 0; t < T; t++) {

@@ -168,7 +168,7 @@ END_TEST
 
 static struct attn_array *array(struct attn_dump *d, const char *name)
 {
-    struct attn_dumped *found = (struct attn_dumped *)attn_dump_find(d, name);
+    struct attn_dumped *found = (struct attn_dumped *)attn_dump_item(d, name);
     ck_assert_msg(found != NULL, "no %s", name);
     return &found->of;
 }

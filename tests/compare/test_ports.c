@@ -144,7 +144,7 @@ static int seen(const struct tally *t) { return t->all - t->unseen; }
 /* The largest distance of a's numbers from b's; infinite if one of them is finite where the other is not. */
 static double apart(const struct attn_dump *a, const struct attn_dump *b, const char *name)
 {
-    const struct attn_dumped *x = attn_dump_find(a, name), *y = attn_dump_find(b, name);
+    const struct attn_dumped *x = attn_dump_item(a, name), *y = attn_dump_item(b, name);
     double worst = 0;
     if (!x || !y || x->of.n != y->of.n)
         ck_abort_msg("%s is not on both sides\n%s", name, subject.model->about);
@@ -160,7 +160,7 @@ static double apart(const struct attn_dump *a, const struct attn_dump *b, const 
 
 static double largest(const struct attn_dump *d, const char *name)
 {
-    const struct attn_dumped *x = attn_dump_find(d, name);
+    const struct attn_dumped *x = attn_dump_item(d, name);
     double most = 0;
     for (size_t i = 0; i < x->of.n; i++)
         most = isfinite(x->of.data[i]) ? fmax(most, fabs((double)x->of.data[i])) : most;
@@ -178,7 +178,7 @@ static struct change change_of(const struct attn_dump *port, const struct attn_d
 
 static bool on_both_sides(const char *name, const struct attn_dump *port)
 {
-    return attn_dump_find(port, name) && attn_dump_find(subject.ours, name);
+    return attn_dump_item(port, name) && attn_dump_item(subject.ours, name);
 }
 
 /* The first activation that shows the mistake, as the table has it.  The right port has the same numbers before it. */

@@ -14,7 +14,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
             size_t n = 1;
             for (int k = 0; k < d->item[i].of.ndim; k++)
                 n *= d->item[i].of.shape[k];
-            must(d->item[i].of.n == n && n <= size && attn_dump_find(d, d->item[i].name) == &d->item[i]);
+            must(d->item[i].of.n == n && n <= size && attn_dump_item(d, d->item[i].name) == &d->item[i]);
         }
         attn_dump_free(d);
     }

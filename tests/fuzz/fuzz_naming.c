@@ -47,7 +47,7 @@ static void compare(struct attn_dump *side[2], const struct attn_naming *rules)
     for (size_t i = 0; i < n; i++) {
         const char *a = attn_diff_name(diff, &row[i], 0), *b = attn_diff_name(diff, &row[i], 1);
         must(row[i].name && (a || b) && (row[i].kind > ATTN_DIFF_SHAPE) == (!a || !b));
-        must(row[i].kind >= ATTN_DIFF_SHAPE || row[i].count == attn_dump_find(side[0], a)->of.n);
+        must(row[i].kind >= ATTN_DIFF_SHAPE || row[i].count == attn_dump_item(side[0], a)->of.n);
     }
     attn_diff_free(diff);
 }

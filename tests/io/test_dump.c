@@ -215,7 +215,7 @@ END_TEST
 START_TEST(test_numbers_alone)
 {
     struct attn_dump *d = dump("tests/corpus/csv/y_bare.csv");
-    const struct attn_dumped *m = attn_dump_find(d, "y_bare");
+    const struct attn_dumped *m = attn_dump_item(d, "y_bare");
     ck_assert(d->n == 1 && m && m->of.ndim == 2 && m->of.shape[0] == 2 && m->of.shape[1] == 2);
     ck_assert(m->of.data[0] == 1 && m->of.data[1] == -2.5f && m->of.data[2] == 3 && isnan(m->of.data[3]));
     ck_assert(d->rows.n == 0 && d->cols.n == 0);
@@ -229,7 +229,7 @@ END_TEST
 START_TEST(test_document)
 {
     struct attn_dump *d = dump("tests/corpus/document/y_run.json");
-    const struct attn_dumped *embed = attn_dump_find(d, "embed"), *pattern = attn_dump_find(d, "blocks.0.attn.pattern");
+    const struct attn_dumped *embed = attn_dump_item(d, "embed"), *pattern = attn_dump_item(d, "blocks.0.attn.pattern");
     ck_assert(d->n == 2 && embed && pattern && embed->loose && !pattern->loose && !embed->heads);
     ck_assert(embed->of.data[1] == -2.5e-3f && isnan(embed->of.data[2]));
     ck_assert(pattern->of.ndim == 3 && pattern->n_heads == 1 && pattern->heads[0] == 1);
@@ -257,8 +257,8 @@ START_TEST(test_heads_of_a_csv_directory)
     put("manifest.json", "{\"tokens\":[{\"id\":7,\"text\":\"a\"},{\"id\":8,\"text\":\"b\"}],\"files\":[]}");
     put("notes.txt", "not ours");
     struct attn_dump *d = dump(scratch_dir);
-    const struct attn_dumped *q = attn_dump_find(d, "blocks.0.attn.q");
-    ck_assert(d->n == 2 && q && attn_dump_find(d, "embed") && attn_dump_tokens(d) == 2);
+    const struct attn_dumped *q = attn_dump_item(d, "blocks.0.attn.q");
+    ck_assert(d->n == 2 && q && attn_dump_item(d, "embed") && attn_dump_tokens(d) == 2);
     ck_assert(q->of.ndim == 3 && q->of.shape[0] == 2 && q->of.shape[1] == 2 && q->of.shape[2] == 1);
     ck_assert(q->heads[0] == 2 && q->heads[1] == 10);
     ck_assert(q->of.data[0] == 2 && q->of.data[1] == 3 && q->of.data[2] == 10 && q->of.data[3] == 11);
@@ -292,10 +292,10 @@ START_TEST(test_safetensors)
     size_t len;
     ck_assert(d->n == 4 && attn_dump_tokens(d) == 2 && !attn_dump_token(d, 1, &id, &len) && id == 9);
     for (size_t i = 0; i < 4; i++) {
-        const struct attn_dumped *x = attn_dump_find(d, names[i]);
+        const struct attn_dumped *x = attn_dump_item(d, names[i]);
         ck_assert_msg(x && x->of.n == 2 && x->of.data[0] == 1.5f && x->of.data[1] == -3, "%s", names[i]);
     }
-    ck_assert(attn_dump_find(d, "half")->of.ndim == 2 && attn_dump_find(d, "half")->of.shape[0] == 2);
+    ck_assert(attn_dump_item(d, "half")->of.ndim == 2 && attn_dump_item(d, "half")->of.shape[0] == 2);
     attn_dump_free(d);
 }
 END_TEST
@@ -339,7 +339,7 @@ START_TEST(test_many_heads_in_a_manifest)
     scratch_put(scratch_path("q.npy"), npy, sizeof npy);
     put("manifest.json", printed(MANIFEST("{\"file\":\"q.npy\",\"name\":\"q\",\"heads\":[%s]}"), list));
     struct attn_dump *d = dump(scratch_dir);
-    const struct attn_dumped *q = attn_dump_find(d, "q");
+    const struct attn_dumped *q = attn_dump_item(d, "q");
     ck_assert(q && q->n_heads == HEADS);
     for (size_t h = 0; h < HEADS; h++)
         ck_assert_uint_eq(q->heads[h], 2 * h);
@@ -436,7 +436,7 @@ START_TEST(test_files_of_a_directory_may_be_links)
     put("store/x", "token,0\na,1\n");
     ck_assert_int_eq(symlink("../store/x", scratch_path("dump/embed.csv")), 0);
     ck_assert_msg(!attn_dump_open(&d, scratch_path("dump"), &err), "%s", err.msg);
-    ck_assert_ptr_nonnull(attn_dump_find(d, "embed"));
+    ck_assert_ptr_nonnull(attn_dump_item(d, "embed"));
     attn_dump_free(d);
 }
 END_TEST
@@ -449,7 +449,7 @@ START_TEST(test_a_manifest_of_others)
     for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
         put("manifest.json", texts[i]);
         struct attn_dump *d = dump(scratch_dir);
-        ck_assert(d->n == 1 && attn_dump_find(d, "embed"));
+        ck_assert(d->n == 1 && attn_dump_item(d, "embed"));
         attn_dump_free(d);
     }
 }

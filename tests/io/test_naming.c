@@ -66,7 +66,7 @@ static const struct called { const char *ours, *theirs;
 
 static struct attn_dumped *find(struct attn_dump *d, const char *name)
 {
-    struct attn_dumped *found = (struct attn_dumped *)attn_dump_find(d, name);
+    struct attn_dumped *found = (struct attn_dumped *)attn_dump_item(d, name);
     ck_assert_msg(found != NULL, "no %s", name);
     return found;
 }

@@ -88,7 +88,7 @@ static void add_gap(struct gap *g, const struct attn_dump *a, const struct attn_
 {
     char name[64];
     snprintf(name, sizeof name, "blocks.%d.%s", layer, tail);
-    const struct attn_array *x = &attn_dump_find(a, name)->of, *y = &attn_dump_find(b, name)->of;
+    const struct attn_array *x = &attn_dump_item(a, name)->of, *y = &attn_dump_item(b, name)->of;
     for (size_t i = 0; i < x->n; i++) {
         double d = fabs((double)x->data[i] - (double)y->data[i]);
         g->largest = fmax(g->largest, d);
@@ -108,7 +108,7 @@ static void ck_gap(const cJSON *v, const char *what, const struct gap *g)
 /* The divergence in the last row, from the library's log-probabilities. */
 static double divergence(const struct attn_dump *a, const struct attn_dump *b)
 {
-    const struct attn_array *x = &attn_dump_find(a, "logits")->of, *y = &attn_dump_find(b, "logits")->of;
+    const struct attn_array *x = &attn_dump_item(a, "logits")->of, *y = &attn_dump_item(b, "logits")->of;
     size_t V = x->shape[1], last = x->n - V;
     double sum = 0, p, q;
     struct attn_err err;
@@ -140,7 +140,7 @@ START_TEST(changes_are_those_of_two_runs)
     size_t n, T = 8;
     float *data = golden_floats(golden_get(v, "data"), &n);
     ck_assert_uint_eq(n, T * T);
-    ck_assert_mem_eq(data, attn_dump_find(kind, "blocks.2.attn.pattern")->of.data + 3 * T * T, n * sizeof *data);
+    ck_assert_mem_eq(data, attn_dump_item(kind, "blocks.2.attn.pattern")->of.data + 3 * T * T, n * sizeof *data);
     free(data);
     attn_dump_free(own);
     attn_dump_free(kind);

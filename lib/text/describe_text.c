@@ -45,15 +45,22 @@ static bool is_of(uint32_t c, unsigned kinds)
     return !is_surrogate(c) && (kinds == ATTN_IS_SPACE ? attn_utf8_space(c) : (attn_kind_of_char(c) & kinds) != 0);
 }
 
-/* The characters of a class, as ranges. */
-static void put_class(struct attn_out *o, const char *key, unsigned kinds)
+/* Whether a text of such characters is in normal form C, in any order. */
+static bool stays(uint32_t c, unsigned kinds)
+{
+    (void)kinds;
+    return !is_surrogate(c) && attn_form_stays(c);
+}
+
+/* The characters of which this holds, as ranges. */
+static void put_ranges(struct attn_out *o, const char *key, bool (*is)(uint32_t c, unsigned kinds), unsigned kinds)
 {
     put_key(o, key);
     attn_out_char(o, '"');
     for (uint32_t c = 0, first; c <= LAST_CHARACTER; c++) {
-        if (!is_of(c, kinds))
+        if (!is(c, kinds))
             continue;
-        for (first = c; c < LAST_CHARACTER && is_of(c + 1, kinds);)
+        for (first = c; c < LAST_CHARACTER && is(c + 1, kinds);)
             c++;
         attn_out_printf(o, "\\\\u{%x}", (unsigned)first);
         if (c > first)
@@ -65,6 +72,11 @@ static void put_class(struct attn_out *o, const char *key, unsigned kinds)
 static int32_t lower_by(uint32_t c)
 {
     return is_surrogate(c) ? 0 : utf8proc_tolower((utf8proc_int32_t)c) - (int32_t)c;
+}
+
+static void put_class(struct attn_out *o, const char *key, unsigned kinds)
+{
+    put_ranges(o, key, is_of, kinds);
 }
 
 /* What lowercasing adds to the numbers of characters. */
@@ -150,6 +162,8 @@ static void put_normal(struct attn_out *o, const struct attn_normal *n)
         [ATTN_NORMAL_METASPACE] = "metaspace", [ATTN_NORMAL_SPACE_FIRST] = "space-first",
         [ATTN_NORMAL_SENTENCEPIECE] = "sentencepiece"};
     attn_out_printf(o, "{\"kind\":\"%s\"", kinds[n->kind]);
+    if (n->kind == ATTN_NORMAL_NFC)
+        put_ranges(o, "stays", stays, 0);
     put_string(o, "find", n->find ? n->find : "", n->find_len);
     put_string(o, "with", n->with ? n->with : "", n->with_len);
     attn_out_printf(o, ",\"prepend\":\"%s\"", prepends[n->prepend]);

@@ -6,7 +6,9 @@ import glob
 import json
 import math
 import os
+import random
 import re
+import shutil
 import struct
 import subprocess
 import sys
@@ -182,6 +184,51 @@ class Live(unittest.TestCase):
         self.assertEqual(browser.value("live.answer.tokens.map((t) => t.id)"), said["ids"] if "ids" in said else [t["id"] for t in said["tokens"]])
         self.assertIn("unknown character “x” at byte 2", self.ask(text="anx")[1])
         self.check_bits("chars", model, "--ids", "1,2,3,4,1,2")
+
+    def test_texts_become_the_ids_of_their_tokenizers(self):
+        """Of the vectors that the tokenizers' own programs made; what the page does not do, it says."""
+        done = 0
+        for path in checkpoints("tokenizers/*/vectors.jsonl", 17):
+            with self.subTest(path), open(path, encoding="utf-8") as f:
+                every = list(map(json.loads, f))
+                vectors = [v for v in every if not v.get("add_bos") and not v.get("special")]
+                model = fixtures.path("of" + path.replace("/", "-"))
+                fixtures.cli("init", "-o", model, "--family", "gpt2", "--n-layer", "1", "--n-head", "2", "--d-model", "4", "--n-ctx", "64",
+                             "--vocab-size", str(1 + max(i for v in every for i in v["ids"] + [10])))
+                for name in set(os.listdir(os.path.dirname(path))) - {"SOURCE.md", "vectors.jsonl"}:
+                    shutil.copy(os.path.join(os.path.dirname(path), name), model)
+                self.open("tokens", "-m", model, "--ids", "1,2")
+                got = browser.run("""const coder = new Coder(live.session.json.tokenizer), ids = (text) => coder.encode(text).map((t) => t.id);
+                    return arguments[0].map((text) => { try { return ids(text); } catch (e) { return e.message; } });""", [v["text"] for v in vectors])
+                for vector, ids in zip(vectors, got):
+                    if isinstance(ids, list):
+                        self.assertEqual(ids, vector["ids"], vector["text"])
+                        done += 1
+                    else:
+                        self.assertTrue(browser.value("live.session.coder.why") or
+                                        "their normal form (NFC)" in ids and
+                                        re.search("[\u0300-\u036f]|[^\u0000-\u024f\u4e00-\u9fff]", vector["text"]), (ids, vector))
+        self.assertGreater(done, 900)
+
+    def test_a_normal_form_is_said(self):
+        model = fixtures.path("composes")
+        fixtures.cli("init", "-o", model, "--family", "gpt2", "--n-layer", "1", "--n-head", "2", "--d-model", "8", "--n-ctx", "64", "--vocab-size", "1200")
+        shutil.copy("tests/golden/tokenizers/qwen-like/tokenizer.json", model)
+        self.open("composes", "-m", model, "-s", "a naïve text")
+        self.assertIn("its normal form (NFC)", browser.value("$('live-note').textContent"))
+        for text in ["an élan", "注意力机制：它看哪里？", "ひらがな カタカナ 한국어", "Ελλάδα кириллица"]:
+            self.assertEqual(self.ask(text=text), ["", browser.value("$('live-says').textContent")])
+            told = json.loads(self.said("-m", model, "-s", text, "--show", "tokens", "--format", "json"))["tokens"]
+            self.assertEqual(browser.value("live.answer.tokens.map((t) => [t.id, t.start, t.end])"), [[t["id"], t["start"], t["end"]] for t in told])
+        for text in ["e\u0301lan", "か\u3099", "\u1100\u1161", "\uf900"]:           # as they are they are no normal form
+            self.assertIn("their normal form (NFC)", self.ask(text=text)[1])
+
+    def test_no_two_scripts_share_a_name(self):
+        self.open("names", "-m", "life", "-s", "Life is short")
+        names = browser.run("""return [...document.scripts].flatMap((s) => [...s.textContent.matchAll(/^(?:async )?(?:function\\*?|class) +([\\w$]+)/gm)])
+            .map((m) => m[1]);""")
+        self.assertGreater(len(names), 200)
+        self.assertEqual([n for n in set(names) if names.count(n) > 1], [])
 
     def test_every_built_in_model_has_the_programs_bits(self):
         for model, ids in [("life", "0,4,5,1,2,3"), ("life-4-heads", "0,4,5,1"), ("life-full", "5,4,3"), ("journey", "0,1,2,3,4,5"),

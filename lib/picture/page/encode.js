@@ -29,6 +29,7 @@ class Coder {
             return;
         this.idAt = (rank) => json.ids ? json.ids[rank] : rank;
         this.rankOf = new Map(json.texts.map((_, rank) => [this.idAt(rank), rank]));
+        this.composes = !this.why && [...json.normal ?? [], ...json.pre ?? []].some((step) => step.kind === "nfc");
         this.scratch = json.spaces && new RegExp(`[${json.spaces}]`, "u");
         if (json.by === "word")
             this.words = new Map(json.texts.map((text, rank) => [text, this.idAt(rank)]));
@@ -123,7 +124,7 @@ class Coder {
         at.push(byte);
         this.around(0, { s: text, at }, found, (piece) => {
             for (const step of this.json.normal)
-                piece = change(piece, step, false);
+                piece = normalise(piece, step, false);
             this.around(1, piece, found, (part) => this.cut(part, 0, found));
         });
         return found;
@@ -154,7 +155,7 @@ class Coder {
         if (!step)
             this.merge(piece, found);
         else if (step.kind !== "cut")
-            this.cut(change(piece, step, piece.at[0] === 0), k + 1, found);
+            this.cut(normalise(piece, step, piece.at[0] === 0), k + 1, found);
         else
             for (const [from, to] of stretches(piece.s, step.regex))
                 this.cut(part(piece, from, to), k + 1, found);
@@ -331,18 +332,18 @@ function replaceIn(piece, from, to, by) {
 }
 
 /* One step of normalisation (text/normal.c, squeeze.c); first: the piece begins the whole text. */
-function change(piece, step, first) {
+function normalise(piece, step, first) {
     const all = (find, by) => {
         for (let i = piece.s.indexOf(find); i >= 0; i = piece.s.indexOf(find, i + by.length))
             piece = replaceIn(piece, i, i + find.length, by);
         return piece;
     };
     const front = (by) => { piece = replaceIn(piece, 0, 0, by); };
-    if (step.kind === "nfc") {          /* below U+0300 every text is in this form */
-        const [beyond] = /[\u0300-\u{10FFFF}]/u.exec(piece.s) ?? [];
-        if (beyond)
-            throw new Error(`the tokenizer brings “${visible(beyond)}” into its normal form (NFC), and this page does so only with ` +
-                "characters below U+0300");
+    if (step.kind === "nfc") {
+        const [changed] = new RegExp(`[^${step.stays}]`, "u").exec(piece.s) ?? [];
+        if (changed)
+            throw new Error(`the tokenizer brings texts into their normal form (NFC), which may change “${visible(changed)}” or what stands ` +
+                "before it, and this page does not do that");
     } else if (step.kind === "prepend") {
         if (piece.s)
             front(step.with);

@@ -267,7 +267,7 @@ async function startLive() {
         $("live-controls").disabled = true;
         return;
     }
-    $("live-note").textContent = noteOf(live.session.w);
+    $("live-note").textContent = noteOf(live.session);
     if (live.session.byIds)
         $("live-label").firstChild.textContent = page.text === null ? "Ids " : `Ids, as this page does not do ${live.session.coder.why} `;
     for (const [key, id] of [["text", "live-text"], ["edits", "live-edits"], ["attention", "live-kind"], ["scale", "live-scale"]])

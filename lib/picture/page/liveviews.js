@@ -5,10 +5,12 @@ function button(id, text, onclick, title = "") {
     return element("button", { type: "button", id, textContent: text, onclick, title });
 }
 
-/* What the page's numbers are, where they are not the program's. */
-function noteOf(w) {
-    return w.blocks ? `The model stores weights as ${w.blocks}. This page computes with them rounded to float16, as the command ` +
-        "convert writes them: its numbers are those of the converted model, and differ a little from what the program computed." : "";
+/* What the page's numbers are where they are not the program's, and what cannot be typed. */
+function noteOf({ w, coder }) {
+    return [w.blocks && `The model stores weights as ${w.blocks}. This page computes with them rounded to float16, as the command ` +
+        "convert writes them: its numbers are those of the converted model, and differ a little from what the program computed.",
+        coder.composes && "This model’s tokenizer brings a text into its normal form (NFC). This page reads texts that are in it " +
+        "already, as nearly all are, without marks of their own (an accent behind its letter); the program reads all."].filter(Boolean).join(" ");
 }
 
 function labelled(text, control) {

@@ -37,6 +37,8 @@ ATTN_EMBED(attn_page_kinds_js, "lib/picture/page/kinds.js");
 ATTN_EMBED(attn_page_attend_js, "lib/picture/page/attend.js");
 ATTN_EMBED(attn_page_decoder_js, "lib/picture/page/decoder.js");
 ATTN_EMBED(attn_page_encode_js, "lib/picture/page/encode.js");
+ATTN_EMBED(attn_page_near_js, "lib/picture/page/near.js");
+ATTN_EMBED(attn_page_spell_js, "lib/picture/page/spell.js");
 ATTN_EMBED(attn_page_parse_js, "lib/picture/page/parse.js");
 ATTN_EMBED(attn_page_edits_js, "lib/picture/page/edits.js");
 ATTN_EMBED(attn_page_session_js, "lib/picture/page/session.js");
@@ -68,6 +70,8 @@ static const struct part scripts[] = {  /* in this order: each uses those before
     PART(attn_page_attend_js, live),
     PART(attn_page_decoder_js, live),
     PART(attn_page_encode_js, live),
+    PART(attn_page_near_js, live),
+    PART(attn_page_spell_js, live),
     PART(attn_page_parse_js, live),
     PART(attn_page_edits_js, live),
     PART(attn_page_session_js, live),

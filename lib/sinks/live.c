@@ -5,6 +5,7 @@
 #include <zlib.h>
 
 #include "base/err.h"
+#include "base/near.h"
 #include "base/out.h"
 #include "base/size.h"
 #include "model/describe.h"
@@ -42,7 +43,17 @@ static void put_run(struct attn_out *o, const struct attn_sink_job *job)
     attn_out_f64(o, k->scale);
     attn_out_str(o, ",\"dropout\":");
     attn_out_f64(o, k->dropout);
-    attn_out_printf(o, ",\"dropoutSeed\":\"%llu\"}", (unsigned long long)k->dropout_seed);
+    attn_out_printf(o, ",\"dropoutSeed\":\"%llu\"", (unsigned long long)k->dropout_seed);
+}
+
+/* Words of others for names, so that messages of wrong edits guess as the program does. */
+static void put_meanings(struct attn_out *o)
+{
+    const char *word, *name;
+    attn_out_str(o, ",\"meanings\":[");
+    for (size_t i = 0; (word = attn_near_word(i, &name)); i++)
+        attn_out_printf(o, "%s[\"%s\",\"%s\"]", i ? "," : "", word, name);
+    attn_out_str(o, "]}");
 }
 
 static int write_json(char **json, size_t *len, struct attn_description *d, const struct attn_sink_job *job,
@@ -62,6 +73,7 @@ static int write_json(char **json, size_t *len, struct attn_description *d, cons
     put_around(o, "before", job->tokens, true);
     put_around(o, "after", job->tokens, false);
     put_run(o, job);
+    put_meanings(o);
     if (!rc)
         rc = attn_out_take(o, json, len, err);
     attn_out_close(o);

@@ -5,7 +5,8 @@
  *
  *     {"model": {...}, "tokenizer": {...} (text/describe_text.h) or null, "before": [ids], "after": [ids] put around
  *      each text, "named": the model as -m has it, "ends": [ids that end one], "attention": "window:4",
- *      "scaling": "model", "scale": 0, "dropout": 0, "dropoutSeed": "0"} */
+ *      "scaling": "model", "scale": 0, "dropout": 0, "dropoutSeed": "0",
+ *      "meanings": [["attention", "pattern"], ...] (base/near.h)} */
 #ifndef ATTN_SINKS_LIVE_H
 #define ATTN_SINKS_LIVE_H
 

@@ -42,6 +42,25 @@ for (const [name, a] of pass.acts) {
     out[layer === "-1" ? act : `blocks.${layer}.${act}`] = btoa(text);
 }
 return out;"""
+RIGHT = ["L2H0-1[pos=-1] *= 0.5", "L0.pattern = uniform", "L0H1.scores[key=0] = -inf", "L2.attn.q[head=1] += noise(0.1,7)",
+         'L1.mlp.out -= mean(text("Tom saw"))', 'L3.resid_post[pos=-1] = text("Tom saw")', "L1.attn.k -= proj(ids(5,6,7,8,9))",
+         "L4N3,7-9 = 0", 'blocks.*.attn.out[pos=" her"] *= 2', "logits[col=5] += 3", "dots[key=1] += 1"]
+WRONG = ["L9H0 = 0", "L1H2 =", "L1H2", "H2 = 0", "L0.foo = 1", "L0H9 = 0", "pattern[pos=99] = 0", "L0.out = 0", "L1 = 2", "L0H1[key=2] = 0",
+         "L0H1 = noise(1)", "L0H1 *= uniform", "L0.mlp.post[head=1] = 0", "pos_embed = 0", "norms = 1", "L0H1 = 3 4", "l0h1 = 0",
+         "embed[pos=\"zebra\"] = 0", "L0H1[pos=1][key=2] = 0", "L0.embed = 0", "L0.H1 = 0",
+         # the nearest name, and words that others use
+         "L0.attn = 1", "L0.mlp = 1", "L0.contxt = 0", "L0.PATTERN = 0", "L0.hidden = 0", "blocks.1.patern = 0", "attn.out.x = 0", "L0.z = 0",
+         "Attention=0", "L3H1.Attn.Pattern = 1", "L0.mpl.out=0", "rseid_post=0", "norm_fianl=0", "unembed=0", "L0." + "a" * 80 + " = 0",
+         # the nearest token
+         "L0H0[pos=\"Her\"] = 0", "L0H0[pos=\"her\"] = 0", "L0H0[pos=\"日本\"] = 0", "L0H0[pos=\" lily\"] = 0",
+         # in their canonical form
+         "0.9=0", "L0,9H1,2[ pos = 1,key=2 ]=0", "L0H9*=1e-7", "L0H9 = 123456789012345678", "L0H9=1e21*ids(1)", "L9H0 -= 2*mean( ids( 1 , 2 ) )",
+         "L0H9[pos=\"a\\u0007b\\\"c\"] = 0", "L0H9[pos=\"" + "x日" * 60 + "\"] = 0",
+         # sources
+         "L0H1 = ids(99999)", "L0H1 = text(\"\")", "L0H1 = mean(ids(1)", "L0H1 = mean(ids(1", "L0H1 = mean(foo)", "L0H1 -= proj(foo)", "L0H1=texts(x)",
+         "L0H1 = tezt(\"a\")", "L0H1=text(abc)", "L0H1[pos=1] = ids(1,2)", "L0H1[pos=-1] = ids(1,2)", "L0H1[pos=3-4] = ids(1,2)",
+         "L0.pattern[pos=4]=ids(1,2)", "L0H1 = ids(" + ",".join(["5000"] * 40) + ")", "L0H1[pos=\"abc] = 0", "L0H1 = text(\"a\\ud800\")",
+         "L0H1 = text(\"a\\u0000\")", "L0H1[pos=\"日本\\x\"] = 0", "L0H1 = \"" + "y" * 90]
 NEXT = "[...$('{}').children].map((e) => [e.children[0].textContent, e.children[1].textContent])"
 
 
@@ -166,6 +185,11 @@ class Live(unittest.TestCase):
                 blocks, note = browser.value("[live.session.w.blocks, $('live-note').textContent]")
                 self.assertEqual(bool(blocks), bool(re.search("q[0-9]_|iq|types", path)))
                 self.assertEqual(bool(note), bool(blocks))
+                self.ask(off=["0,1"])
+                compare = self.compare()
+                self.assertTrue(browser.value("$('live-out').textContent").startswith(f"attn-cli run -m {path} --ids "))
+                if not blocks:
+                    self.assertAlmostEqual(browser.value("live.answer.kl"), compare["kl"], delta=1e-9)     # sums in another order
                 if blocks:
                     self.assertIn(f"stores weights as {blocks}. This page computes with them rounded to float16", note)
 
@@ -298,16 +322,35 @@ class Live(unittest.TestCase):
                 self.assertEqual(self.ask(edits=edits)[0], "", edits)
                 self.check_compare()
 
+    def check_edits(self, edits):
+        """Each is done, or refused with the sentence of the command."""
+        for edit in edits:
+            with self.subTest(edit):
+                said = subprocess.run([CLI, "run", "-m", "tiny", "-s", LILY, "--show", "tokens", "--edit", edit.strip()], capture_output=True)
+                got = self.ask(edits=edit)
+                if not re.search("a page reads none|this page has no other text", got[1]):      # files, and --from
+                    first = said.stderr.decode().split("\n")[0].removeprefix("attn-cli run: ")
+                    self.assertEqual(got if said.returncode else got[:1], ["wrong", first] if said.returncode else [""])
+
     def test_wrong_edits_say_what_the_command_says(self):
         self.open("wrong", "-m", "tiny", "-s", LILY)
-        for edit in ["L9H0 = 0", "L1H2 =", "L1H2", "H2 = 0", "L0.foo = 1", "L0H9 = 0", "pattern[pos=99] = 0", "L0.out = 0", "L1 = 2", "L0H1[key=2] = 0",
-                     "L0H1 = noise(1)", "L0H1 *= uniform", "L0.mlp.post[head=1] = 0", "pos_embed = 0", "norms = 1", "L0H1 = 3 4", "l0h1 = 0",
-                     "embed[pos=\"zebra\"] = 0", "L0H1[pos=1][key=2] = 0", "L0.embed = 0", "L0.H1 = 0"]:
-            with self.subTest(edit):
-                said = subprocess.run([CLI, "run", "-m", "tiny", "-s", LILY, "--edit", edit], capture_output=True).stderr.decode()
-                self.assertEqual(self.ask(edits=edit), ["wrong", said.split("\n")[0].removeprefix("attn-cli run: ")])
+        self.check_edits(WRONG)
         self.assertIn("a page reads none", self.ask(edits="L0H1 = vector.npy")[1])
+        self.assertIn("no other text", self.ask(edits="L0H1 = from")[1])
         self.assertEqual(self.ask(edits="")[0], "")
+
+    def test_slips_of_the_hand_are_read_as_the_command_reads_them(self):
+        """Edits with a letter or two left out, put in or swapped."""
+        self.open("slips", "-m", "tiny", "-s", LILY)
+        hand, edits = random.Random(1), []
+        while len(edits) < 120:
+            edit = list(hand.choice(RIGHT))
+            for _ in range(hand.randint(1, 2)):
+                at = hand.randrange(1, len(edit))
+                edit[at - 1:at + 1] = hand.choice([edit[at:at + 1], edit[at - 1:at + 1][::-1],
+                                                   edit[at - 1:at + 1] + [hand.choice('abLHN0129.,[]()="*-+ _?')]])
+            edits.append("".join(edit))
+        self.check_edits([e for e in edits if e.strip()[:1] not in ("", "#")])
 
     def test_a_weight_is_explained_and_changed(self):
         self.open("weight", "-m", "tiny", "-s", LILY, at="#layer=1&head=3")

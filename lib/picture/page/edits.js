@@ -4,6 +4,8 @@
  *     new Editor(edits, model)            // of parseEdit; model: { w, name, kind, coder, sources }; throws an Error, as does
  *     finishAll(editor.read(tokens))      // before a pass over a text */
 
+const TOKENS_COMPARED = 1000;           /* with a mistyped one */
+const LISTED = 120;                     /* bytes of a list of tokens in a message */
 const MOST_SOURCES = 4;                 /* other texts whose activations stay, in model.sources */
 
 /* ---- names ---- */
@@ -43,7 +45,7 @@ class Editor {
     }
 
     fail(edit, why) {
-        return new Error(`edit '${edit.text}': ${why}`);
+        return new Error(`edit '${shownText(edit.text)}': ${why}`);
     }
 
     /* The indices of a list that must be below n; all if it was not written. */
@@ -92,24 +94,33 @@ class Editor {
     }
 
     unknown(edit, name, isGlob) {
-        const { w, model } = this, [, beyond] = /^blocks\.([0-9]+)\./.exec(name) ?? [], L = w.block.length;
+        const { w, model } = this, shown = shownText(name), [, beyond] = /^blocks\.([0-9]+)\./.exec(name) ?? [], L = w.block.length;
         if (beyond !== undefined && Number(beyond) >= L)
             return this.fail(edit, `layer ${Number(beyond)} is not there: model ${model.name} has ` +
                 `${L} layer${L === 1 ? "" : "s"}, counted from 0`);
         if (DERIVED.includes(name.split(".").at(-1)))
-            return this.fail(edit, `'${name}' is derived from other activations, and cannot be edited: edit those`);
+            return this.fail(edit, `'${shown}' is derived from other activations, and cannot be edited: edit those`);
         const head = /^H[0-9]/.test(name), [, small, number] = /^l([0-9]+)h([0-9]+)$/.exec(name) ?? [], [first] = edit.place.layers ?? [];
         if (head && edit.place.layered)
-            return this.fail(edit, `'${name}' is a head, before which no full stop stands: in layer ${first.lo ?? 0} it is ` +
-                `L${first.lo ?? 0}${name}`);
+            return this.fail(edit, `'${shown}' is a head, before which no full stop stands: in layer ${first.lo ?? 0} it is ` +
+                `L${first.lo ?? 0}${shown}`);
         if (head)
-            return this.fail(edit, `'${name}' is a head without its layer: in layer 0 it is L0${name}`);
+            return this.fail(edit, `'${shown}' is a head without its layer: in layer 0 it is L0${shown}`);
         if (small !== undefined)
-            return this.fail(edit, `no activation is called '${name}'; a head has capital letters: L${small}H${number}`);
+            return this.fail(edit, `no activation is called '${shown}'; a head has capital letters: L${small}H${number}`);
         if (edit.place.layered && ACTS.some((a) => !a.block && (glob(name, a.tail) || glob(name, a.short))))
-            return this.fail(edit, `'${name}' is in no layer: leave out the layer before it`);
-        return this.fail(edit, isGlob ? `nothing matches '${name}'; names: ${ACTS.map((a) => a.tail).join(", ")}` :
-            `no activation is called '${name}'; names: ${ACTS.map((a) => a.tail).join(", ")}`);
+            return this.fail(edit, `'${shown}' is in no layer: leave out the layer before it`);
+        const near = isGlob ? null : this.nearest(name), names = `names: ${ACTS.map((a) => a.tail).join(", ")}`;
+        return this.fail(edit, isGlob ? `nothing matches '${shown}'; ${names}` :
+            `no activation is called '${shown}'; ${near ? `the nearest is '${near}'` : names}`);
+    }
+
+    /* The name that was probably meant, with or without its "attn." or "mlp."; null: none is near. */
+    nearest(name) {
+        const typed = name.replace(/^blocks\.[0-9]*\.?/, ""), whole = { attn: "attn.out", mlp: "mlp.out" }[typed];
+        const means = (known) => (word) => this.model.meanings.some(([w, n]) => n === known && w === word.toLowerCase());
+        const known = ACTS.flatMap((a) => [a.short, a.tail].map((n) => ({ name: n, means: means(n), tail: a.tail })));
+        return whole ?? nearestName(typed, known)?.tail ?? null;
     }
 
     width(act) {
@@ -198,9 +209,10 @@ class Editor {
         }
     }
 
+    /* The rows or keys that a list means; what is not there is an error. */
     choose(edit, list, tokens, noun) {
-        const n = tokens.length, out = new Set(), s = n === 1 ? "" : "s";
-        for (const x of list ?? [{ form: "all" }]) {
+        const n = tokens.length, s = n === 1 ? "" : "s";
+        for (const x of list ?? []) {
             if (x.form === "range" && x.hi >= n)
                 throw this.fail(edit, `${noun} ${x.hi} is not there: the text has ${n} token${s}, counted from 0`);
             if (x.form === "back" && x.lo > n)
@@ -208,24 +220,31 @@ class Editor {
             if (x.form === "new")
                 throw this.fail(edit, "new rows are those after a prompt: there are some in generate only");
             if (x.form === "token" && !tokens.some((t) => t.text === x.token))
-                throw this.fail(edit, `no token of the text is "${x.token}"; attn-cli tokenize shows them`);
-            tokens.forEach((t, i) => {
-                if (x.form === "all" || x.form === "prompt" || (x.form === "range" && x.lo <= i && i <= x.hi) ||
-                    (x.form === "back" && i === n - x.lo) || (x.form === "token" && t.text === x.token))
-                    out.add(i);
-            });
+                throw this.fail(edit, `no token of the text is "${x.token}"; ${this.nearestToken(x.token, tokens)}`);
         }
-        return [...out].sort((a, b) => a - b);
+        return this.meant(list, tokens);
+    }
+
+    meant(list, tokens) {
+        const n = tokens.length, is = (x, t, i) => x.form === "all" || x.form === "prompt" ||
+            (x.form === "range" && x.lo <= i && i <= x.hi) || (x.form === "back" && i === n - x.lo) ||
+            (x.form === "token" && t.text === x.token);
+        return tokens.map((_, i) => i).filter((i) => !list || list.some((x) => is(x, tokens[i], i)));
+    }
+
+    nearestToken(token, tokens) {
+        const known = tokens.slice(0, TOKENS_COMPARED).filter((t) => t.text !== null && t.label === undefined);
+        const near = nearestName(token, known.map((t) => t.text));
+        return near === null ? "attn-cli tokenize shows them" : `the nearest is "${near}"`;
     }
 
     *readSource(r, tokens) {
         const { text, ids } = r.edit.value.of, { coder, w, kind, sources } = this.model;
         const key = JSON.stringify([r.edit.value.of, Object.values(kind).map(String)]);
         if (!sources.has(key)) {
-            const list = ids ? ids.map((id) => coder.token(id)) : coder.encode(text), bad = list.find((t) => t.id >= w.n.V);
-            if (!list.length || list.length > w.n.n_ctx || bad)
-                throw this.fail(r.edit, bad ? `the model has ids 0 to ${w.n.V - 1}, and not ${bad.id}` :
-                    `its source has ${list.length} tokens, and the model reads 1 to ${w.n.n_ctx}`);
+            const list = ids ? ids.map((id) => coder.token(id)) : coder.encode(text), why = this.notRun(list);
+            if (why)
+                throw this.fail(r.edit, `${spelledSource(r.edit.value.of)}: ${why}`);
             if (sources.size >= MOST_SOURCES)
                 sources.clear();
             sources.set(key, { tokens: list, pass: yield* new Pass(w, list.map((t) => t.id), { kind }).run() });
@@ -234,14 +253,37 @@ class Editor {
         const S = r.source.tokens.length, apart = r.edit.value.form === "mean" || S === 1 || S === tokens.length;
         r.sourceRow = -1;
         if (!apart && r.rows.length === 1) {
-            const rows = this.choose(r.edit, r.edit.place.by.pos, r.source.tokens, "position");
+            const rows = this.meant(r.edit.place.by.pos, r.source.tokens);
             r.sourceRow = rows.length === 1 ? rows[0] : -1;
         }
         if (!apart && r.sourceRow < 0)
-            throw this.fail(r.edit, `the source has ${S} tokens, the text ${tokens.length}: rows correspond only if ` +
-                "there are equally many; select one, as in [pos=-1], or take mean(...)");
+            throw this.otherRows(r, tokens);
         if (r.keys && S !== tokens.length)
             throw this.fail(r.edit, `columns of ${r.act.tail} are keys: the source has ${S}, the text ${tokens.length}`);
+    }
+
+    otherRows({ edit, rows, source }, tokens) {
+        const list = (all) => {
+            const text = all.map((t) => t.text ?? String(t.id)).join("|");
+            return utf8.encode(text).length < LISTED ? text : shownText(text, LISTED - 4) + "...";
+        };
+        const S = source.tokens.length, from = list(source.tokens);
+        if (edit.place.by.pos && rows.length === 1)
+            return this.fail(edit, `${spelledSource(edit.value.of)} has ${S} rows (${from}), and not one for this pos=, which is ` +
+                "counted in each text by itself: as -1, for one, from the end");
+        return this.fail(edit, `the source has ${S} tokens, the text ${tokens.length} (${from}, and ${list(tokens)}): rows correspond ` +
+            "only if there are equally many; select one, as in [pos=-1], or take mean(...)");
+    }
+
+    /* Why the model cannot run these tokens; null: it can. */
+    notRun(list) {
+        const { w, name } = this.model, bad = list.findIndex((t) => t.id >= w.n.V);
+        if (!list.length)
+            return "nothing to run: the text has no tokens";
+        if (list.length > w.n.n_ctx)
+            return `the text has ${list.length} tokens, but model ${name} takes at most ${w.n.n_ctx} (n_ctx): shorten it`;
+        return bad < 0 ? null : `token ${bad} has id ${list[bad].id}, but model ${name} has ids 0 to ${w.n.V - 1} ` +
+            `(vocab_size ${w.n.V})`;
     }
 
     /* ---- while the model computes ---- */

@@ -21,7 +21,7 @@ class EditReader {
     get digit() { return /[0-9]/.test(this.next); }
 
     expected(at, what) {
-        const place = `--edit '${this.text}', column ${Array.from(this.text.slice(0, Math.min(at, this.end))).length + 1}`;
+        const place = `--edit '${shownText(this.text)}', column ${Array.from(this.text.slice(0, Math.min(at, this.end))).length + 1}`;
         if (at >= this.end)
             return new Error(`${place}: it ends, expected ${what}`);
         const [found] = /^[A-Za-z0-9_.]{1,32}/.exec(this.text.slice(at)) ?? Array.from(this.text.slice(at));
@@ -51,15 +51,17 @@ class EditReader {
         return n;
     }
 
+    /* A string in quotes: where JSON would not read on is said. */
     string() {
-        const [found] = /^"(?:[^"\\\n]|\\.)*"/.exec(this.text.slice(this.at, this.end)) ?? [];
-        try {
-            const text = JSON.parse(found);
-            this.at += found.length;
-            return text;
-        } catch {
-            throw this.expected(this.at, "a text in double quotes, with the escapes of JSON");
-        }
+        const rest = this.text.slice(this.at, this.end);
+        const [good] = /^(?:"(?:[^"\\\0-\x1F]|\\["\\/bfnrt]|\\u(?![dD][89a-fA-F])[0-9a-fA-F]{4}|\\u[dD][89abAB]..\\u[dD][c-fC-F]..)*)?/.exec(rest);
+        if (rest[good.length] !== "\"" || !good)
+            throw this.expected(this.at + good.length, "a text in double quotes, with the escapes of JSON");
+        const text = JSON.parse(good + "\"");
+        if (text.includes("\0"))
+            throw this.expected(this.at, "a text without \\u0000");
+        this.at += good.length + 1;
+        return text;
     }
 
     /* One item of a list; rows: of positions or keys, which have more ways to say where. */
@@ -270,12 +272,20 @@ class EditReader {
             if (this.take(form + "(")) {
                 if (form === "proj" && !subtracts)
                     throw this.expected(start, "-= before proj(...), and no factor");
-                this.blanks();
-                const of = this.source(form === "mean");
-                this.closing();
-                return { form, of };
+                return this.wrapped(form);
             }
-        return { form: "source", of: this.source(false) };
+        return { form: "source", of: this.source(this.end, "") };
+    }
+
+    /* mean(SOURCE) and proj(SOURCE), behind the bracket. */
+    wrapped(form) {
+        this.blanks();
+        if (this.end <= this.at || this.text[this.end - 1] !== ")")
+            throw this.expected(this.end, ")");
+        const inside = this.text.slice(this.at, this.end - 1).replace(/[ \t]+$/, "");
+        const of = this.source(this.at + inside.length, form);
+        this.closing();
+        return { form, of };
     }
 
     noise() {
@@ -297,8 +307,11 @@ class EditReader {
         return { form: "noise", sigma, seed: BigInt(seed) };
     }
 
-    source(wrapped) {
-        const start = this.at;
+    /* A source that ends at `end`, in a mean, a proj or neither ("").  Files are refused. */
+    source(end, wrapped) {
+        const start = this.at, rest = this.text.slice(start, end);
+        if (rest === "from")
+            throw new Error(`edit '${this.text}': this page has no other text, which from means: take text("...") or ids(...)`);
         if (this.take("ids(")) {
             const ids = [];
             do {
@@ -315,10 +328,11 @@ class EditReader {
             this.closing();
             return { text };
         }
-        const rest = this.text.slice(this.at, this.end);
-        if (/^from(?:\)|$)/.test(rest))
-            throw new Error(`edit '${this.text}': this page has no other text, which from means: take text("...") or ids(...)`);
-        if (/^texts\(|\.np[yz]/.test(rest))
+        if (rest.startsWith("texts(") && wrapped !== "mean")
+            throw this.expected(start, "one text: the records of a file are a source inside mean(...)");
+        if (rest[0] === "\"")
+            this.string();
+        if (/^texts\(.*\)$|.\.npy"?$|.\.npz"?(?::.+)?$/.test(rest))
             throw new Error(`edit '${this.text}': it takes numbers from a file, and a page reads none: the command line does, as ` +
                 "in attn-cli run --edit, and text(\"...\") and ids(...) work here");
         throw this.expected(start, wrapped ? A_SOURCE : A_VALUE);
@@ -329,5 +343,6 @@ function parseEdit(text) {
     const r = new EditReader(text);
     r.blanks();
     const place = r.place(), op = r.op(place);
-    return { text: text.trim(), place, op, value: r.value(op) };
+    const edit = { place, op, value: r.value(op) };
+    return { ...edit, text: spelledEdit(edit) };
 }

@@ -111,7 +111,7 @@ class Session {
 
     editsOf({ off, edits }) {
         const heads = off.map((key) => `L${key.replace(",", "H")} = 0`);
-        return [...heads, ...edits.split("\n").filter((line) => line.trim() && !line.trim().startsWith("#"))].map(parseEdit);
+        return [...heads, ...edits.split("\n").map((line) => line.trim()).filter((line) => line && !line.startsWith("#"))].map(parseEdit);
     }
 
     /* ---- answers ---- */
@@ -121,7 +121,8 @@ class Session {
     }
 
     editor(edits, kind) {
-        return new Editor(edits, { w: this.w, name: this.name, kind, coder: this.coder, sources: this.sources });
+        return new Editor(edits, { w: this.w, name: this.name, kind, coder: this.coder, sources: this.sources,
+                                    meanings: this.json.meanings });
     }
 
     /* A generator, which pauses now and then. */

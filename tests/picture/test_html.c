@@ -9,6 +9,7 @@
 #include "base/tree.h"
 #include "picture/look.h"
 #include "picture/page_data.h"
+#include "picture/page_pack.h"
 
 #include <math.h>
 #include <stdio.h>

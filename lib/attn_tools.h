@@ -60,6 +60,9 @@ struct attn_picture_opts {
     uint64_t reserved[2];
 };
 
+/* The kinds of figures, the default first; NULL after the last. */
+const char *attn_figure_name(size_t i);
+
 /* The formats of output are the rows of one table: options, help, messages and the choice by the ending of a path
  * follow from them. */
 enum {

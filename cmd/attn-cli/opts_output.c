@@ -282,13 +282,11 @@ static void explain_letters(char help[OPTION_HELP])
 
 const struct option font_options[] = {FONT_ROWS, {.name = NULL}};
 
-static const char *const figures[] = {"heatmap", "grid", "lines", "words", NULL};
-
 const struct option picture_options[] = {
     {0, "figure", OPT_CHOICE, &look.figure, "KIND", "figures (png, svg, pdf): heatmap (the default); grid, all "
      "matrices as small panels without labels, a layer a row; lines, from each word to those it looks at, a colour a "
      "head; words, the sentence shaded by what one word looks at",
-     .choices = figures, .section = OF_PICTURE, .flags = OPT_COUNTS},
+     .choice = attn_figure_name, .section = OF_PICTURE, .flags = OPT_COUNTS},
     {0, "color-scale", OPT_CHOICE, &look.scale, "SCALE",
      "pictures: colours show numbers as they are (linear), their square roots (sqrt), their logarithms (log; of "
      "magnitudes, on either side of 0, where some are negative), or each row divided by its largest number (row) "

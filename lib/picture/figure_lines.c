@@ -108,8 +108,16 @@ static size_t heads_height(const struct attn_section *s)
 }
 
 /* left.margin, top.margin: of the words on the left, on the right; wide: between them. */
-int attn_lines_plan(struct attn_section *s, size_t width, struct attn_err *err)
+int attn_lines_plan(struct attn_section *s, const struct attn_look *look, size_t width, struct attn_err *err)
 {
+    int rc = attn_section_weights(s, err);
+    if (!rc)
+        rc = attn_section_query(s, look->query, SIZE_MAX, err);
+    if (rc)
+        return rc;
+    attn_section_arrange(s, look);
+    attn_section_name(s);
+    attn_section_legend(s, width);
     size_t tokens = larger(s->rows, s->cols);
     if (tokens > TOKENS_MOST)
         return attn_fail(err, ATTN_EUSAGE, "%s: lines between %zu tokens cannot be told apart, expected at most %d: "

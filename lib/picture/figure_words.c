@@ -48,8 +48,16 @@ static size_t lines_of(const struct attn_tokens *t, size_t width)
 }
 
 /* wide: of the lines; cell: how high a sentence is. */
-int attn_words_plan(struct attn_section *s, size_t width, struct attn_err *err)
+int attn_words_plan(struct attn_section *s, const struct attn_look *look, size_t width, struct attn_err *err)
 {
+    int rc = attn_section_weights(s, err);
+    if (!rc)
+        rc = attn_section_query(s, look->query, s->rows - 1, err);
+    if (rc)
+        return rc;
+    attn_section_arrange(s, look);
+    attn_section_name(s);
+    attn_section_legend(s, width);
     const struct attn_tokens *t = attn_album_columns(s->album, s->first);
     size_t widest = 0, wanted = larger(width ? width : WIDTH, attn_utf8_width(s->title, strlen(s->title)) *
                                        (width ? 0 : ATTN_TITLE_LETTER));
@@ -103,10 +111,13 @@ static void draw_sentence(const struct attn_section *s, size_t x, size_t y, cons
     }
 }
 
-void attn_words_draw(const struct attn_section *s, size_t x, size_t y, const struct attn_pen *pen, uint8_t *steps)
+int attn_words_draw(const struct attn_section *s, size_t x, size_t y, const struct attn_pen *pen, uint8_t *steps,
+                    struct attn_err *err)
 {
+    (void)err;
     struct attn_label word = attn_label_token(&attn_album_rows(s->album, s->first)->tok[s->query], COLUMNS_MOST);
     char name[64], text[64 + sizeof word.text + 32];
+    size_t legend = y + s->height - attn_legend_height(s);
     y += ATTN_TITLE;
     for (const struct attn_sheet *sheet = s->first; sheet; sheet = attn_album_next_sheet(s->album, sheet))
         for (size_t i = 0; i < sheet->n; i++, y += s->cell) {
@@ -117,4 +128,6 @@ void attn_words_draw(const struct attn_section *s, size_t x, size_t y, const str
             attn_scale_row(&s->scale, steps, sheet, i * sheet->rows + s->query);
             draw_sentence(s, x, y + NAME, pen, steps);
         }
+    attn_legend_draw(s, x + s->indent, legend, pen);
+    return ATTN_OK;
 }

@@ -102,18 +102,6 @@ static int find_scaling(enum attn_color_scale *out, const char *name, struct att
     return attn_fail(err, ATTN_EUSAGE, "unknown colour scale '%s': expected linear, sqrt, log or row", name);
 }
 
-static int find_figure(enum attn_figure_kind *out, const char *name, struct attn_err *err)
-{
-    static const char *const names[] = {[ATTN_FIGURE_HEATMAP] = "heatmap", [ATTN_FIGURE_GRID] = "grid",
-                                        [ATTN_FIGURE_LINES] = "lines", [ATTN_FIGURE_WORDS] = "words"};
-    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++)
-        if (!strcmp(names[i], name ? name : "heatmap")) {
-            *out = (enum attn_figure_kind)i;
-            return ATTN_OK;
-        }
-    return attn_fail(err, ATTN_EUSAGE, "unknown figure '%s': expected heatmap, grid, lines or words", name);
-}
-
 enum { WIDTH_LEAST = 20, WIDTH_MOST = 2000 };           /* millimetres */
 static const double LETTERS = 7, POINTS_OF_INCH = 72, MM_OF_INCH = 25.4;
 static const double UNITS_OF_SIZE = 35 / 3.0;           /* of labels, whose letters are 7 units wide */
@@ -149,5 +137,5 @@ int attn_look_make(struct attn_look *out, const struct attn_picture_opts *o, str
         rc = find_palette(&out->palette, o->palette, err);
     if (!rc)
         rc = find_scaling(&out->scaling, o->scale, err);
-    return rc ? rc : find_figure(&out->figure, o->figure, err);
+    return rc ? rc : attn_figure_find(&out->figure, o->figure, err);
 }

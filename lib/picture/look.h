@@ -35,7 +35,7 @@ bool attn_palette_diverges(const struct attn_palette *p);               /* its m
 enum attn_color_scale { ATTN_COLOR_LINEAR, ATTN_COLOR_LOG, ATTN_COLOR_BY_ROW, ATTN_COLOR_SQRT,
                         ATTN_COLOR_AUTO };      /* sqrt for patterns of more than ATTN_MANY_KEYS, else linear */
 enum { ATTN_MANY_KEYS = 24 };
-enum attn_figure_kind { ATTN_FIGURE_HEATMAP, ATTN_FIGURE_GRID, ATTN_FIGURE_LINES, ATTN_FIGURE_WORDS };
+struct attn_figure_method;              /* a kind of figure: section.h */
 struct attn_look {
     const struct attn_palette *palette;
     bool chosen;                        /* the palette was asked for: else each section of a figure has its own */
@@ -52,7 +52,7 @@ struct attn_look {
     size_t columns;
     bool numbers;
     const char *font; size_t font_index;
-    enum attn_figure_kind figure;
+    const struct attn_figure_method *figure;    /* NULL: heat maps */
     const char *query;
     struct attn_lacks *lacks;           /* gets what is drawn as a box for want of a letter; NULL: nobody asks */
 };
@@ -64,6 +64,9 @@ size_t attn_look_limit(const struct attn_look *look);   /* the width of a figure
 double attn_look_points(const struct attn_look *look, size_t units);
 /* An invalid choice is a usage error that lists the valid ones. */
 int attn_look_make(struct attn_look *out, const struct attn_picture_opts *o, struct attn_err *err);
+
+/* A kind of figure by its name (NULL: the first); an unknown one is a usage error that lists them. */
+int attn_figure_find(const struct attn_figure_method **out, const char *name, struct attn_err *err);
 
 /* The formats: term.c, png.c, svg.c, pdf.c, html.c. */
 int attn_term_write(struct attn_out *o, const struct attn_album *a, const struct attn_look *look, struct attn_err *err);

@@ -1,7 +1,5 @@
-/* section.c - where everything of a section is: how matrices stand beside each other, how large their cells are, which
- * labels fit.
- *
- * A width on paper decides the arrangement; without one, what can be looked at on a screen does. */
+/* section.c - what all kinds of figures have in common: the matrices of a kind of activation, their colours, labels,
+ * title and legend; each kind plans the rest (figures.c). */
 #include "picture/section.h"
 
 #include <math.h>
@@ -15,39 +13,10 @@
 
 enum {                                  /* pixels */
     CAPTION = 18,                       /* of a panel */
-    LEAST_PITCH = 13, LEAST_SEEN = 4,   /* labels closer than this would touch; cells */
-    BAR = 240, BESIDE_BAR = 20, LEGEND_WIDTH = 300,
-    WORD_LINE = 20,                     /* of a cell with a word */
-    GRID_BETWEEN = 4, GRID_NAME = 28, GRID_WIDTH = 760, GRID_LEAST = 12, GRID_MOST = 160
+    LEAST_PITCH = 13,                   /* labels closer than this would touch */
+    BAR = 240, BESIDE_BAR = 20
 };
 enum { LEGEND_LEAST = 12, LEGEND_ANY = 1000 };          /* columns of its lines */
-enum { NUMBERS_MOST = 10000 };          /* written in cells */
-
-/* ---- the legend -------------------------------------------------------------------------- */
-
-char *attn_legend_piece(char *text, size_t columns)
-{
-    size_t end = columns;
-    if (strlen(text) <= columns)
-        return NULL;
-    while (end > 0 && text[end] != ' ')
-        end--;
-    if (!end)
-        return NULL;                    /* a word longer than a line */
-    text[end] = '\0';
-    return text + end + 1;
-}
-
-size_t attn_legend_height(const struct attn_section *s)
-{
-    char text[96];
-    int step;
-    size_t lines = 0;
-    for (size_t i = 0; attn_legend_line(&s->scale, i, text, &step); i++)
-        for (char *rest = text; rest; rest = attn_legend_piece(rest, s->legend - (step >= 0 ? ATTN_LEGEND_INDENT : 0)))
-            lines++;
-    return ATTN_LEGEND_THICK + ATTN_LEGEND_TICK + ATTN_LINE + lines * ATTN_LINE + ATTN_LINE / 2;
-}
 
 /* ---- labels ---------------------------------------------------------------------------- */
 
@@ -64,7 +33,7 @@ struct attn_label attn_section_label(const struct attn_tokens *tokens, size_t i,
     return all;
 }
 
-static size_t letters(const struct attn_label *l)
+static size_t letters_of(const struct attn_label *l)
 {
     return attn_utf8_width(l->text, strlen(l->text));
 }
@@ -79,13 +48,14 @@ static size_t step_for(size_t cell)
                 return ten * factors[i];
 }
 
-static struct attn_axis plan_axis(const struct attn_tokens *tokens, size_t n, size_t cell, size_t columns, bool top)
+struct attn_axis attn_section_axis(const struct attn_tokens *tokens, size_t n, size_t cell, size_t columns,
+                                   bool top)
 {
     struct attn_axis axis = {.step = step_for(cell)};
     size_t widest = 1;
     for (size_t i = 0; i < n; i += axis.step) {
         struct attn_label l = attn_section_label(tokens, i, &axis, columns);
-        widest = larger(widest, letters(&l));
+        widest = larger(widest, letters_of(&l));
     }
     axis.up = top && (axis.step > 1 || widest * ATTN_LETTER + ATTN_APART > cell);
     axis.margin = top && !axis.up ? ATTN_LINE : widest * ATTN_LETTER + ATTN_APART + ATTN_TICK;
@@ -94,7 +64,7 @@ static struct attn_axis plan_axis(const struct attn_tokens *tokens, size_t n, si
 
 /* ---- names ----------------------------------------------------------------------------- */
 
-static void name_section(struct attn_section *s)
+void attn_section_name(struct attn_section *s)
 {
     char text[256], where[64] = "", edits[ATTN_ALBUM_EDITS];
     if (s->across * s->down == 1)
@@ -117,7 +87,7 @@ static void count_sheets(struct attn_section *s)
     }
 }
 
-static void arrange(struct attn_section *s, const struct attn_look *look)
+void attn_section_arrange(struct attn_section *s, const struct attn_look *look)
 {
     size_t n = s->sheets * s->matrices;
     bool wide = s->cols > 3 * s->rows;
@@ -127,24 +97,6 @@ static void arrange(struct attn_section *s, const struct attn_look *look)
     while (!s->table && !look->columns && !wide && s->across * s->across < n)
         s->across++;
     s->down = parts_of(n, larger(s->across, 1));
-}
-
-static size_t choose_cell(const struct attn_section *s, const struct attn_look *look)
-{
-    bool alone = s->across * s->down == 1;
-    size_t height = alone ? 640 : 280, width = alone ? 1400 : 1600, most = alone ? 56 : 28;
-    /* Rounded up, so that a larger matrix is never a smaller picture. */
-    size_t cell = smaller(parts_of(height, larger(s->rows, 1)), width / larger(s->across * s->cols, 1));
-    return look->cell ? look->cell : larger(smaller(cell, most), 1);
-}
-
-/* What the names above narrow panels take; where a panel has a layer and a head, they are written shorter instead. */
-static size_t longest_name(const struct attn_section *s)
-{
-    size_t longest = 0;
-    for (const struct attn_sheet *sheet = s->first; sheet; sheet = attn_album_next_sheet(s->album, sheet))
-        longest = larger(longest, sheet->name ? attn_utf8_width(sheet->name, strlen(sheet->name)) : 0);
-    return s->across * s->down > 1 ? longest * ATTN_LETTER : 0;
 }
 
 /* ---- words and numbers in cells ---- */
@@ -158,29 +110,6 @@ const char *attn_section_number(char text[ATTN_NUM_FIXED_MAX], const struct attn
     return text;
 }
 
-static void choose_digits(struct attn_section *s)
-{
-    double most = 0;
-    for (const struct attn_sheet *sheet = s->first; sheet; sheet = attn_album_next_sheet(s->album, sheet))
-        for (size_t i = 0; i < sheet->n * sheet->rows * sheet->cols; i++)
-            if (isfinite(sheet->data[i]))
-                most = fmax(most, fabs((double)sheet->data[i]));
-    s->exponents = most >= 1e6 || (most > 0 && most < 1e-3);
-    s->digits = s->exponents || most >= 100 ? 0 : most >= 10 ? 1 : most >= 0.05 || most == 0 ? 2 : 4;
-}
-
-static void make_room_for_words(struct attn_section *s, const struct attn_look *look)
-{
-    char text[ATTN_NUM_FIXED_MAX];
-    s->cell = look->cell ? look->cell : WORD_LINE;
-    s->wide = s->cell;
-    for (const struct attn_sheet *sheet = s->first; sheet; sheet = attn_album_next_sheet(s->album, sheet))
-        for (size_t i = 0; i < sheet->n * sheet->rows * sheet->cols; i++)
-            s->wide = larger(s->wide, (sheet->words ? letters(&sheet->words[i])
-                                                    : strlen(attn_section_number(text, s, sheet->data[i]))) *
-                             ATTN_LETTER + ATTN_APART);
-}
-
 size_t attn_section_caption(const struct attn_section *s)
 {
     return s->across * s->down > 1 && !(s->panel && s->table) ? CAPTION : 0;
@@ -188,71 +117,17 @@ size_t attn_section_caption(const struct attn_section *s)
 
 size_t attn_section_down(const struct attn_section *s)
 {
-    return s->panel ? s->panel + GRID_BETWEEN : s->rows * s->cell + ATTN_BETWEEN;
+    return s->panel ? s->panel + ATTN_GRID_BETWEEN : s->rows * s->cell + ATTN_BETWEEN;
 }
 
 size_t attn_section_pitch(const struct attn_section *s)
 {
-    return s->panel ? s->panel + GRID_BETWEEN : larger(s->cols * s->wide, s->name) + ATTN_BETWEEN;
+    return s->panel ? s->panel + ATTN_GRID_BETWEEN : larger(s->cols * s->wide, s->name) + ATTN_BETWEEN;
 }
 
-static size_t panels_width(const struct attn_section *s)
+size_t attn_section_panels(const struct attn_section *s)
 {
     return s->left.margin + s->across * attn_section_pitch(s) - ATTN_BETWEEN;
-}
-
-static void plan_axes(struct attn_section *s)
-{
-    s->left = plan_axis(attn_album_rows(s->album, s->first), s->rows, s->cell, ATTN_LEFT_MAX, false);
-    s->top = plan_axis(attn_album_columns(s->album, s->first), s->cols, s->wide, ATTN_TOP_MAX, true);
-}
-
-/* Finds the largest cells of at least `least` with which the panels, fewer beside each other if need be, are no wider
- * than `most`. */
-static bool find_cells(struct attn_section *s, size_t least, size_t most)
-{
-    enum { LARGEST = 40 };
-    for (; s->across; s->across--)
-        for (size_t cell = LARGEST; cell >= least; cell--) {
-            s->wide = s->cell = cell;
-            plan_axes(s);
-            if (panels_width(s) <= most)
-                return true;
-        }
-    return false;
-}
-
-static bool find_across(struct attn_section *s, size_t most)
-{
-    for (; s->across; s->across--) {
-        plan_axes(s);
-        if (panels_width(s) <= most)
-            return true;
-    }
-    return false;
-}
-
-/* Fits the panels into a width: so that all labels have room, else so that cells can be seen, else somehow. */
-static int fit_panels(struct attn_section *s, const struct attn_look *look, size_t most, struct attn_err *err)
-{
-    const size_t least[] = {LEAST_PITCH, LEAST_SEEN, 1};
-    size_t across = s->across;
-    bool found = false;
-    if (s->first->words || s->numbers || look->cell)
-        found = find_across(s, most);
-    else
-        for (size_t i = 0; i < sizeof least / sizeof *least && !found; i++) {
-            s->across = look->columns || i < 2 ? across : 1;
-            found = find_cells(s, least[i], most);
-        }
-    if (!found)
-        return attn_fail(err, ATTN_EUSAGE, "%s: %zu keys or columns do not fit a width of %g mm: choose a larger "
-                                           "--width, a smaller --font-size%s", s->first->title, s->cols, look->paper,
-                         look->numbers ? ", or no --annotate" :
-                         "");
-    s->table = s->table && s->across == s->matrices;
-    s->down = parts_of(s->sheets * s->matrices, s->across);
-    return ATTN_OK;
 }
 
 /* Cuts the title to a width: first what is said of the axes. */
@@ -267,7 +142,7 @@ static void shorten_title(struct attn_section *s, size_t width)
     snprintf(s->title, sizeof s->title, "%s", l.text);
 }
 
-static void add_legend(struct attn_section *s, size_t width)
+void attn_section_legend(struct attn_section *s, size_t width)
 {
     s->legend = width ? larger(width / ATTN_LETTER, LEGEND_LEAST) : LEGEND_ANY;
     if (width) {
@@ -277,79 +152,39 @@ static void add_legend(struct attn_section *s, size_t width)
     }
 }
 
-/* Panels of one size, as large as they fit beside each other. */
-static int plan_grid(struct attn_section *s, size_t width, struct attn_err *err)
+/* The palette, where nobody chose one, follows from the signs of the numbers. */
+static void choose_colors(struct attn_section *s, const struct attn_look *look)
 {
-    size_t room = (width ? width : GRID_WIDTH) - (s->table ? GRID_NAME : 0), each = room / larger(s->across, 1);
-    s->left.margin = s->table ? GRID_NAME : 0;
-    s->top.margin = s->table ? ATTN_LINE : 0;
-    if (each < GRID_LEAST + GRID_BETWEEN)
-        return attn_fail(err, ATTN_EUSAGE, "%s: %zu panels do not fit beside each other in a grid: choose fewer with "
-                                           "--columns, --layer and --head, or a larger --width", s->first->title,
-                         s->across);
-    s->panel = smaller(each - GRID_BETWEEN, GRID_MOST);
-    add_legend(s, width);
-    s->width = larger(panels_width(s), larger(s->indent + LEGEND_WIDTH,
-                                              attn_utf8_width(s->title, strlen(s->title)) * ATTN_TITLE_LETTER));
-    s->height = ATTN_TITLE + s->top.margin + s->down * (attn_section_caption(s) + attn_section_down(s)) +
-                ATTN_BETWEEN + attn_legend_height(s);
-    return ATTN_OK;
-}
-
-static int plan_other(struct attn_section *s, const struct attn_look *look, size_t width, struct attn_err *err)
-{
-    bool lines = look->figure == ATTN_FIGURE_LINES;
-    const struct attn_tokens *rows = attn_album_rows(s->album, s->first);
-    const struct attn_tokens *columns = attn_album_columns(s->album, s->first);
-    if (!rows || !columns || rows->n != s->rows || columns->n != s->cols || attn_scale_value(&s->scale, 0) < 0)
-        return attn_fail(err, ATTN_EUSAGE, "%s: a figure of %s shows weights from tokens to tokens, none below 0: "
-                                           "--show pattern", s->first->title, lines ? "lines" : "words");
-    int rc = attn_section_query(s, look->query, lines ? SIZE_MAX : s->rows - 1, err);
-    add_legend(s, width);
-    return rc ? rc : lines ? attn_lines_plan(s, width, err) : attn_words_plan(s, width, err);
+    struct attn_look with = *look;
+    if ((s->method->flags & ATTN_FIGURE_ONE_ROW) && look->scaling == ATTN_COLOR_AUTO)
+        with.scaling = ATTN_COLOR_BY_ROW;
+    with.palette = look->chosen ? look->palette : attn_palette_light(false);
+    attn_scale_make(&s->scale, s->album, s->first, &with);
+    if (!look->chosen && attn_scale_value(&s->scale, 0) < 0 && attn_scale_value(&s->scale, ATTN_STEPS - 1) > 0) {
+        with.palette = attn_palette_light(true);
+        attn_scale_make(&s->scale, s->album, s->first, &with);
+    }
+    s->palette = with.palette;
 }
 
 int attn_section_plan(struct attn_section *s, const struct attn_album *a, const struct attn_sheet *first,
                       const struct attn_look *look, size_t width, struct attn_err *err)
 {
-    struct attn_look with = *look;
-    *s = (struct attn_section){.album = a, .first = first, .figure = look->figure, .bar = BAR};
-    count_sheets(s);
-    arrange(s, look);
-    name_section(s);
-    if (look->figure == ATTN_FIGURE_WORDS && look->scaling == ATTN_COLOR_AUTO)
-        with.scaling = ATTN_COLOR_BY_ROW;               /* one row is shown */
-    with.palette = look->chosen ? look->palette : attn_palette_light(false);
-    attn_scale_make(&s->scale, a, first, &with);
-    if (!look->chosen && attn_scale_value(&s->scale, 0) < 0 && attn_scale_value(&s->scale, ATTN_STEPS - 1) > 0) {
-        with.palette = attn_palette_light(true);
-        attn_scale_make(&s->scale, a, first, &with);
-    }
-    s->palette = with.palette;
-    if (look->figure == ATTN_FIGURE_GRID)
-        return plan_grid(s, width, err);
-    if (look->figure != ATTN_FIGURE_HEATMAP)
-        return plan_other(s, look, width, err);
-    s->cell = s->wide = choose_cell(s, look);
-    s->numbers = look->numbers && !first->words;
-    if (s->numbers && s->sheets * s->matrices * s->rows * s->cols > NUMBERS_MOST)
-        return attn_fail(err, ATTN_EUSAGE,
-                         "%s: more than %d numbers cannot be read in a picture: leave --annotate out, or choose with "
-                         "--layer and --head", first->title, NUMBERS_MOST);
-    choose_digits(s);
-    if (first->words || s->numbers)
-        make_room_for_words(s, look);
-    s->name = width ? 0 : longest_name(s);
-    int rc = width ? fit_panels(s, look, width, err) : ATTN_OK;
+    *s = (struct attn_section){.album = a, .first = first, .method = look->figure, .bar = BAR};
+    int rc = look->figure ? ATTN_OK : attn_figure_find(&s->method, NULL, err);
     if (rc)
         return rc;
-    plan_axes(s);
-    s->indent = s->left.margin;
-    add_legend(s, width);
-    s->width = larger(panels_width(s),
-                      larger(s->indent + LEGEND_WIDTH,
-                             attn_utf8_width(s->title, strlen(s->title)) * ATTN_TITLE_LETTER));
-    s->height = ATTN_TITLE + s->top.margin + s->down * (attn_section_caption(s) + s->rows * s->cell + ATTN_BETWEEN) +
-                attn_legend_height(s);
-    return ATTN_OK;
+    count_sheets(s);
+    choose_colors(s, look);
+    return s->method->plan(s, look, width, err);
+}
+
+int attn_section_weights(const struct attn_section *s, struct attn_err *err)
+{
+    const struct attn_tokens *rows = attn_album_rows(s->album, s->first);
+    const struct attn_tokens *columns = attn_album_columns(s->album, s->first);
+    if (rows && columns && rows->n == s->rows && columns->n == s->cols && attn_scale_value(&s->scale, 0) >= 0)
+        return ATTN_OK;
+    return attn_fail(err, ATTN_EUSAGE, "%s: a figure of %s shows weights from tokens to tokens, none below 0: "
+                                       "--show pattern", s->first->title, s->method->name);
 }

@@ -143,7 +143,8 @@ int attn_ablate_heads(struct attn_ablated **out, size_t *n, const struct attn_mo
 enum {
     ATTN_SCORE_SHARE = 1,               /* a share of the attention: the largest of these is the main role of the
                                          * head */
-    ATTN_SCORE_NO_TEXT = 2              /* computed from the weights of the model */
+    ATTN_SCORE_NO_TEXT = 2,             /* computed from the weights of the model */
+    ATTN_SCORE_IF_ANY = 4               /* left out of a table for people where no row offers it */
 };
 struct attn_head_row;
 struct attn_head_score {

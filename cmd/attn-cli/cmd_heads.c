@@ -27,6 +27,7 @@ struct heads {
     struct attn_records_opts records;
     struct attn_repeated repeated;
     int32_t *ids; size_t *T, texts;     /* NULL: the texts are records */
+    struct attn_labels *labels;         /* what the ids of a text read */
     char about[160];                    /* what the texts are; "": nothing to say */
     struct report report;
     struct steps steps;                 /* of `copying` */
@@ -107,7 +108,7 @@ static int read_text(struct heads *s, struct attn_err *err)
         snprintf(s->about, sizeof s->about, "%s", excerpt(s->of.in.text).text);
     else
         say_tokens(s);
-    return ATTN_OK;
+    return s->of.tokenizer ? attn_labels_new(&s->labels, s->of.tokenizer, err) : ATTN_OK;
 }
 
 static int open_records(struct heads *s)
@@ -136,7 +137,7 @@ static int rank(struct heads *s, struct attn_err *err)
     struct attn_heads_state state;
     const struct attn_batch_opts over = {
         .model = s->of.model, .tokenizer = common.model, .select = s->select, .records = &s->records,
-        .encode = input_encode_opts(),
+        .encode = input_encode_opts(), .labels = s->labels,
         .edits = s->of.edits.list, .from = s->of.edits.from,
         .plan = plan_asked(), .progress = report_progress,
         .failed = s->texts ? NULL : report_failed, .opened = doubt_tokenizer, .self = &s->report};
@@ -177,6 +178,7 @@ static int heads(struct attn_err *err)
         code = rank(&s, err);
     free(s.ids);
     free(s.T);
+    attn_labels_free(s.labels);
     attn_select_free(s.select);
     session_close(&s.of);
     return code;

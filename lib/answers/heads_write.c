@@ -59,7 +59,10 @@ static void put_word(char text[CELL], const struct attn_heads_row *r)
 
 static bool is_shown(const struct attn_ranking *h, const struct attn_head_score *s)
 {
-    return s->of || h->copying;
+    bool any = !(s->flags & ATTN_SCORE_IF_ANY) || h->by == s;
+    for (size_t i = 0; i < h->n && !any; i++)
+        any = !isnan(h->row[i].score[attn_head_score_index(s)]);
+    return s->of ? any : h->copying;
 }
 
 static void measure_row(struct layout *l, const struct attn_heads_row *r)
@@ -190,6 +193,14 @@ static void write_losses(struct attn_out *o, const struct attn_ranking *h)
                         h->second, attn_heads_repeats(h) ? "repeats" : "does not repeat");
 }
 
+static const char *why_none(const struct attn_ranking *h)
+{
+    if (h->overflowed)
+        return "patterns are NaN, since dots overflow";
+    return h->by && h->by->flags & ATTN_SCORE_IF_ANY ? "the text has no punctuation before its last token"
+           : "no row of the text can have it; a text said twice can (--repeat 24)";
+}
+
 static int write_text(struct attn_out *o, const struct attn_ranking *h, struct attn_err *err)
 {
     const struct attn_heads_row **sorted;
@@ -216,9 +227,7 @@ static int write_text(struct attn_out *o, const struct attn_ranking *h, struct a
     write_chance(o, h, &l);
     write_losses(o, h);
     if (isnan(sorted[0]->by))
-        attn_out_printf(o, "\nNo head has %s: %s\n", h->by ? h->by->name : "a score",
-                        h->overflowed ? "patterns are NaN, since dots overflow"
-                                      : "no row of the text can have it; a text said twice can (--repeat 24)");
+        attn_out_printf(o, "\nNo head has %s: %s\n", h->by ? h->by->name : "a score", why_none(h));
     free(sorted);
     return ATTN_OK;
 }

@@ -11,6 +11,7 @@
 #include "base/err.h"
 #include "base/grow.h"
 #include "base/size.h"
+#include "base/utf8.h"
 #include "compute/mask.h"
 #include "model/model.h"
 #include "trace/slice.h"
@@ -34,6 +35,7 @@ struct attn_scores {
     struct text *text; size_t text_room;
     double *ln; size_t lns, ln_room;    /* [lns]: the logarithm of each number of keys */
     size_t *same, same_room;            /* of all tokens of the pass: see struct attn_head_row */
+    bool *marks; size_t marks_room;
     struct attn_score_sum *sum; size_t sum_room;        /* [texts, layers, kept, o.n] */
     /* Of a band: its slices, which keys each row sees, and [slices, rows, o.n] numbers, 0 where nothing is offered. */
     struct attn_slice *slice; size_t slices, slice_room;
@@ -83,8 +85,8 @@ void attn_scores_free(struct attn_scores *t)
 {
     if (!t)
         return;
-    void *all[] = {t->layer, t->place, t->last, t->text, t->ln, t->same, t->sum, t->slice, t->sees, t->list, t->swaps,
-                   t->offer, t->even, t->chance};
+    void *all[] = {t->layer, t->place, t->last, t->text, t->ln, t->same, t->marks, t->sum, t->slice, t->sees, t->list,
+                   t->swaps, t->offer, t->even, t->chance};
     for (size_t i = 0; i < sizeof all / sizeof *all; i++)
         free(all[i]);
     free(t);
@@ -127,6 +129,7 @@ static int make_room(struct attn_scores *t, size_t tokens, size_t texts, struct 
 {
     void *grown;
     if (!GROW(t->text, t->text_room, texts + 1) || !GROW(t->same, t->same_room, tokens + 1) ||
+        !GROW(t->marks, t->marks_room, tokens + 1) ||
         !GROW(t->sum, t->sum_room, texts * attn_scores_heads(t) * t->o.n + 1) ||
         !GROW(t->chance, t->chance_room, texts * t->layers * t->o.n + 1))
         return attn_no_memory(err, NULL, "for the scores of %zu heads in %zu texts", attn_scores_heads(t), texts);
@@ -144,6 +147,15 @@ static void link_same(struct attn_scores *t, const struct text *of, const int32_
     t->seen += of->T;
 }
 
+static void mark(struct attn_scores *t, const struct text *of, const int32_t *ids)
+{
+    for (size_t i = of->start; i < of->start + of->T; i++) {
+        size_t len = 0;
+        const char *text = t->o.text ? t->o.text(t->o.ctx, ids[i], &len) : NULL;
+        t->marks[i] = text && attn_utf8_punctuation(text, len);
+    }
+}
+
 int attn_scores_start(struct attn_scores *t, const int32_t *ids, const struct attn_seq *seq, size_t n,
                       struct attn_err *err)
 {
@@ -156,6 +168,7 @@ int attn_scores_start(struct attn_scores *t, const int32_t *ids, const struct at
     for (size_t i = 0, start = 0; i < n; start += seq[i++].T) {
         t->text[i] = (struct text){seq[i].T, start};
         link_same(t, &t->text[i], ids);
+        mark(t, &t->text[i], ids);
     }
     for (size_t i = 0; i < n * attn_scores_heads(t) * t->o.n; i++)
         t->sum[i] = (struct attn_score_sum){0};
@@ -184,7 +197,8 @@ static void evaluate(void *ctx, size_t i, int worker)
     struct attn_head_row r = {.weight = s ? attn_slice_row(s, row) : t->even + row * b->p->cols,
                               .lo = t->sees[row].within.lo, .hi = t->sees[row].within.hi,
                               .q = b->p->row0 + row, .seen = t->sees[row].n, .most = t->ln[t->sees[row].n],
-                              .same = t->same + t->text[b->p->seq].start};
+                              .same = t->same + t->text[b->p->seq].start,
+                              .marks = t->marks + t->text[b->p->seq].start};
     for (size_t c = 0; c < t->o.n; c++) {
         struct offer *o = &t->offer[i * t->o.n + c];
         o->is = r.q >= t->o.first && t->o.column[c]->of(&o->x, &r);

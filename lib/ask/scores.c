@@ -79,6 +79,19 @@ static bool distance(double *out, struct attn_head_row *r)
     return true;
 }
 
+/* The query's own token does not count: self has it. */
+static bool punctuation(double *out, struct attn_head_row *r)
+{
+    bool any = false;
+    *out = 0;
+    for (size_t k = 0; r->marks && k < r->q; k++)
+        if (r->marks[k]) {
+            *out += (double)r->weight[k];
+            any = true;
+        }
+    return any;
+}
+
 /* ---- the table ---- */
 
 static const struct attn_head_score table[] = {
@@ -99,6 +112,8 @@ static const struct attn_head_score table[] = {
                         "absolute values (g, g1: gains of norm_final and norm1; W_O, W_V: the head's; W_U: the output "
                         "layer; W_E: the embedding; gains of a norm of the embedding or of what attention gives count, "
                         "too); no biases", ATTN_SCORE_NO_TEXT, NULL},
+    {"punctuation", "punct", "the weights of earlier tokens that are punctuation, summed: sum of A[q,k] over such "
+                             "k < q; over rows that have one", ATTN_SCORE_SHARE | ATTN_SCORE_IF_ANY, punctuation},
 };
 enum { ROWS = sizeof table / sizeof *table };
 _Static_assert(sizeof table / sizeof *table <= ATTN_HEAD_SCORES, "there is room for all scores");

@@ -32,6 +32,7 @@ struct attn_head_row {                  /* a row of a pattern: the weights that 
     double most;                        /* ln(seen): no entropy is larger */
     const size_t *same;                 /* [q + 1]: 1 + the place of the last earlier token that is the same; 0: there
                                          * is none */
+    const bool *marks;                  /* [q + 1]: which tokens are punctuation; NULL: not known */
     double entropy, distance; bool measured;    /* computed in one pass when one is asked for */
 };
 
@@ -42,6 +43,8 @@ struct attn_scores_opts {
     size_t first;                       /* the first row of each text that counts */
     bool chance;                        /* also what a head gives that looks at all keys alike: see
                                          * attn_scores_chance */
+    const char *(*text)(void *ctx, int32_t id, size_t *len); void *ctx;     /* of a token, NULL: it has none; may be
+                                                                             * NULL: then punctuation is not known */
 };
 struct attn_score_sum { double sum; size_t n; };        /* over n rows */
 /* NaN: no rows */

@@ -119,6 +119,20 @@ bool attn_utf8_space(uint32_t c)
            c == 0x3000;
 }
 
+bool attn_utf8_punctuation(const char *s, size_t len)
+{
+    bool any = false;
+    for (size_t i = 0, step; i < len; i += step) {
+        uint32_t c = attn_utf8_next(s + i, len - i, &step);
+        utf8proc_category_t k = utf8proc_category((utf8proc_int32_t)c);
+        bool is = k >= UTF8PROC_CATEGORY_PC && k <= UTF8PROC_CATEGORY_PO;
+        if (!is && !attn_utf8_space(c))
+            return false;
+        any |= is;
+    }
+    return any;
+}
+
 size_t attn_utf8_width(const char *s, size_t len)
 {
     size_t columns = 0, step;

@@ -28,5 +28,8 @@ bool attn_utf8_in_markup(uint32_t c);
 /* White space as Unicode defines it (and as regular expressions' \s): U+0009-000D, 0020, 0085,
  * 00A0, 1680, 2000-200A, 2028, 2029, 202F, 205F, 3000. */
 bool attn_utf8_space(uint32_t c);
+/* Whether a text is punctuation (general category P: . , ! ’ 。 and others), perhaps with white space, and nothing
+ * else. */
+bool attn_utf8_punctuation(const char *s, size_t len);
 
 #endif

@@ -69,6 +69,8 @@ int attn_group_add(struct attn_group *g, const struct attn_record *r, const stru
                    struct attn_err *err);
 /* Opens the tokenizer, if nobody has. */
 int attn_reading_tokenizer(struct attn_reading *reading, struct attn_err *err);
+/* The text of a token, for those who get a function and its context (the reading); NULL: there is none. */
+const char *attn_reading_text(void *reading, int32_t id, size_t *len);
 /* Tokenizes each item, or notes why that failed. */
 int attn_group_encode(struct attn_group *g, struct attn_reading *reading, struct attn_err *err);
 void attn_group_clear(struct attn_group *g);
@@ -95,9 +97,10 @@ int attn_capture_announce(const struct attn_capture *c, size_t i,
 
 struct attn_summary;
 extern const char attn_summary_of_heads[];              /* the form that has all scores of heads, and nothing else */
-/* Covers the heads of the patterns that o->select selects, in the form of o->summary_form. */
-int attn_summary_new(struct attn_summary **out, const struct attn_batch_opts *o, struct attn_team *team,
-                     struct attn_err *err);
+/* Covers the heads of the patterns that o->select selects, in the form of o->summary_form.  reading: whose
+ * tokenizer, once it is open, says what tokens read. */
+int attn_summary_new(struct attn_summary **out, const struct attn_batch_opts *o, struct attn_reading *reading,
+                     struct attn_team *team, struct attn_err *err);
 void attn_summary_free(struct attn_summary *s);                     /* NULL is fine */
 void attn_summary_header(const struct attn_summary *s, struct attn_out *o);
 /* Prepares for a pass of these n sentences, which the observer then watches. */

@@ -84,19 +84,12 @@ static int open_grids(struct attn_engine *e, struct attn_err *err)
     return o->grid ? attn_grids_new(&e->grids, o, &e->reading, err) : ATTN_OK;
 }
 
-static const char *token_text(void *reading, int32_t id, size_t *len)
-{
-    const struct attn_reading *r = reading;
-    return r->tokenizer ? attn_tokenizer_text(r->tokenizer, id, len) :
-           r->labels ? attn_labels_text(r->labels, id, len) : NULL;
-}
-
 static int open_writing(struct attn_engine *e, struct attn_err *err)
 {
     const struct attn_batch_opts *o = e->o;
     int rc = attn_capture_new(&e->capture, &e->info, o->select, err);
     if (!rc && !e->grids && (o->summary || e->writing.format->flags & ATTN_FORMAT_SUMMARY))
-        rc = attn_summary_new(&e->summary, o, e->team, err);
+        rc = attn_summary_new(&e->summary, o, &e->reading, e->team, err);
     attn_kind_say(&e->kind, &o->plan.kind);
     e->writing.job = (struct attn_sink_job){
         .kind = e->kind.of, .attention = o->plan.kind, .model = &e->info, .of = o->model, .digest = e->digest,
@@ -104,7 +97,7 @@ static int open_writing(struct attn_engine *e, struct attn_err *err)
         .cpu = o->plan.bf16 ? attn_cpu_target() : attn_vec_target(),
         .command = o->command, .picture = o->picture, .csv_safe = o->csv_safe,
         .edits = attn_edits_count(o->edits) ? o->edits : NULL,
-        .token_text = token_text, .token_ctx = &e->reading};
+        .token_text = attn_reading_text, .token_ctx = &e->reading};
     e->writing.capture = e->capture;
     e->writing.summary = e->summary;
     e->writing.grids = e->grids;

@@ -167,6 +167,13 @@ int attn_reading_tokenizer(struct attn_reading *reading, struct attn_err *err)
     return rc;
 }
 
+const char *attn_reading_text(void *reading, int32_t id, size_t *len)
+{
+    const struct attn_reading *r = reading;
+    return r->tokenizer ? attn_tokenizer_text(r->tokenizer, id, len) :
+           r->labels && attn_labels_by_id(r->labels) ? attn_labels_text(r->labels, id, len) : NULL;
+}
+
 int attn_group_encode(struct attn_group *g, struct attn_reading *reading, struct attn_err *err)
 {
     struct job job = {g, reading};

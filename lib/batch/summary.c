@@ -10,7 +10,7 @@
  * The tidy form has one line for each sentence, layer and head, with all scores of heads that a text gives, as means
  * over the rows from 1 on; a score is empty where no row offers it, and `copying`, which no text gives, always:
  *
- *     record,layer,head,previous,self,first,duplicate,induction,entropy,spread,distance,copying,id,error
+ *     record,layer,head,previous,self,first,duplicate,induction,entropy,spread,distance,copying,punctuation,id,error
  *
  * Its texts have \n, \r and \\ for line feeds, carriage returns and backslashes, so that each row is one line. */
 #include "batch/batch.h"
@@ -58,7 +58,8 @@ static struct attn_scores_opts columns_of(bool tidy)
     return o;
 }
 
-static int make(struct attn_summary *s, const struct attn_batch_opts *o, struct attn_err *err)
+static int make(struct attn_summary *s, const struct attn_batch_opts *o, struct attn_reading *reading,
+                struct attn_err *err)
 {
     struct attn_asked asked = attn_select_asked(o->select);
     const struct attn_kind *kind = &o->plan.kind;
@@ -70,20 +71,22 @@ static int make(struct attn_summary *s, const struct attn_batch_opts *o, struct 
     attn_model_info(o->model, &s->info);
     s->predicts = !s->tidy && attn_model_predicts(o->model, kind, NULL) == ATTN_OK;
     s->columns = columns_of(s->tidy);
+    s->columns.text = attn_reading_text;
+    s->columns.ctx = reading;
     /* who pools texts, and no user, passes this very name */
     s->columns.chance = o->summary_form == attn_summary_of_heads;
     int rc = attn_select_new(&s->heads, o->model, kind, "pattern", asked.layers, asked.heads, err);
     return rc ? rc : attn_scores_new(&s->scores, o->model, kind, s->heads, &s->columns, s->team, err);
 }
 
-int attn_summary_new(struct attn_summary **out, const struct attn_batch_opts *o, struct attn_team *team,
-                     struct attn_err *err)
+int attn_summary_new(struct attn_summary **out, const struct attn_batch_opts *o, struct attn_reading *reading,
+                     struct attn_team *team, struct attn_err *err)
 {
     struct attn_summary *s = *out = calloc(1, sizeof *s);
     if (!s)
         return attn_no_memory(err, NULL, "for a summary");
     s->team = team;
-    int rc = make(s, o, err);
+    int rc = make(s, o, reading, err);
     if (rc) {
         attn_summary_free(s);
         *out = NULL;

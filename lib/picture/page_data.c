@@ -22,6 +22,7 @@ struct pages {
     const struct attn_look *look;
     struct attn_pack *pack; size_t n;   /* of the sheets that are not left out */
     size_t *same;                       /* of each token: see struct attn_head_row; NULL: heads are not ranked */
+    bool *marks, any_marks;             /* likewise; whether a token before the last is punctuation */
 };
 
 /* ---- text ------------------------------------------------------------------------------ */
@@ -204,17 +205,22 @@ static int link_same(struct pages *p, struct attn_err *err)
     if (!ranks(p->album))
         return ATTN_OK;
     p->same = calloc(t->n + 1, sizeof *p->same);
-    if (!p->same)
+    p->marks = calloc(t->n + 1, sizeof *p->marks);
+    if (!p->same || !p->marks)
         return attn_no_memory(err, NULL, "to compare %zu tokens", t->n);
-    for (size_t i = 0; i < t->n; i++)
+    for (size_t i = 0; i < t->n; i++) {
+        p->marks[i] = t->tok[i].known && attn_utf8_punctuation(t->tok[i].text, t->tok[i].text_len);
+        p->any_marks |= p->marks[i] && i + 1 < t->n;
         for (size_t k = i; k > 0 && !p->same[i]; k--)
             p->same[i] = t->tok[k - 1].id == t->tok[i].id ? k : 0;
+    }
     return ATTN_OK;
 }
 
-static const struct attn_head_score *next_share(const struct attn_head_score *s)
+static const struct attn_head_score *next_share(const struct pages *p, const struct attn_head_score *s)
 {
-    while ((s = attn_head_score_next(s)) && !(s->flags & ATTN_SCORE_SHARE))
+    while ((s = attn_head_score_next(s)) &&
+           (!(s->flags & ATTN_SCORE_SHARE) || (s->flags & ATTN_SCORE_IF_ANY && !p->any_marks)))
         ;
     return s;
 }
@@ -225,7 +231,7 @@ static double mean_share(const struct attn_head_score *s, const struct pages *p,
     struct attn_score_sum all = {0, 0};
     for (size_t q = 1; q < T; q++) {
         struct attn_head_row r = {.weight = weight + q * T, .hi = T, .q = q, .seen = T, .most = log((double)T),
-                                  .same = p->same};
+                                  .same = p->same, .marks = p->marks};
         double x;
         if (s->of(&x, &r)) {
             all.sum += x;
@@ -242,7 +248,7 @@ static void put_ranked(struct attn_out *o, const struct pages *p, const struct a
     attn_out_printf(o, s->heads ? "%zu" : "null", s->heads ? s->heads[i] : 0);
     put_key(o, "shares");
     char before = '[';
-    for (const struct attn_head_score *c = NULL; (c = next_share(c)); before = ',') {
+    for (const struct attn_head_score *c = NULL; (c = next_share(p, c)); before = ',') {
         double share = mean_share(c, p, s->data + i * s->rows * s->cols, s->rows);
         attn_out_char(o, before);
         if (isfinite(share))
@@ -260,7 +266,7 @@ static void put_ranking(struct attn_out *o, const struct pages *p)
     put_key(o, "ranking");
     attn_out_str(o, "{\"scores\":");
     char before = '[';
-    for (const struct attn_head_score *c = NULL; (c = next_share(c)); before = ',') {
+    for (const struct attn_head_score *c = NULL; (c = next_share(p, c)); before = ',') {
         attn_out_printf(o, "%c{\"name\":", before);
         put_name(o, c->name);
         put_key(o, "brief");
@@ -530,5 +536,6 @@ int attn_page_data_write(struct attn_out *o, const struct attn_album *a, const s
         rc = write_numbers(o, &p, err);
     free(p.pack);
     free(p.same);
+    free(p.marks);
     return rc;
 }

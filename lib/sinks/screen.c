@@ -141,7 +141,7 @@ static bool is_shown(const struct attn_head_score *c)
 static int start_scores(struct attn_screen *s, struct attn_err *err)
 {
     const struct attn_sink_job *job = s->job;
-    struct attn_scores_opts o = {.first = 1};
+    struct attn_scores_opts o = {.first = 1, .text = job->token_text, .ctx = job->token_ctx};
     for (const struct attn_head_score *c = NULL; (c = attn_head_score_next(c));)
         if (is_shown(c))
             o.column[o.n++] = c;

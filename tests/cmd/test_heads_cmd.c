@@ -1,9 +1,12 @@
 /* The command heads, and the tidy form of a batch's summary, which has the same scores. */
 #include "suites.h"
 
+#include "golden.h"
 #include "scratch.h"
 #include "shell.h"
 
+#include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 #define LINES "printf 'the cat sat on the mat\\nOne day, Tom saw Tom.\\nA\\n'"
@@ -81,8 +84,9 @@ END_TEST
 START_TEST(tables_for_programs_are_the_same)
 {
     expect_exactly("$A heads -m tiny --copying --format csv | head -1",
-                   "layer,head,previous,self,first,duplicate,induction,entropy,spread,distance,copying,label,previous_chance,self_chance,"
-                   "first_chance,duplicate_chance,induction_chance,entropy_chance,spread_chance,distance_chance\n");
+                   "layer,head,previous,self,first,duplicate,induction,entropy,spread,distance,copying,punctuation,label,previous_chance,"
+                   "self_chance,first_chance,duplicate_chance,induction_chance,entropy_chance,spread_chance,distance_chance,"
+                   "punctuation_chance\n");
     expect_same("$A heads -m tiny --copying --format csv | tail -n +2",
                 "$A heads -m tiny --copying --format json | jq -r '.rows[] | map(.) | @csv' | tr -d '\"'");
     expect_exactly("$A heads -m tiny --top 3 --by self -o $D/x.json; jq -c '[.rows | length, .[0].layer <= .[1].layer], "
@@ -161,14 +165,47 @@ START_TEST(mistakes_are_explained)
 }
 END_TEST
 
+/* Earlier tokens that are punctuation, by the weights that run prints: rows 6 to the last see the full stop, those from 10 on the
+ * comma, too.  A text without shows no column. */
+START_TEST(punctuation_is_what_stands_before)
+{
+#define MARKS "-m tiny -s 'Lily lost her red ball. She looked for it, and cried.'"
+    succeed("$A run " MARKS " --layer 2 --head 1 --show pattern --format json >$D/run.json");
+    cJSON *doc = golden_read(scratch_path("run.json"));
+    const cJSON *tokens = golden_get(doc, "tokens"), *matrix = cJSON_GetArrayItem(
+        golden_get(cJSON_GetArrayItem(golden_get(doc, "activations"), 0), "data"), 0);
+    int T = cJSON_GetArraySize(tokens);
+    double sum = 0, rows = 0;
+    for (int q = 1; q < T; q++) {
+        bool any = false;
+        for (int k = 0; k < q; k++) {
+            const char *text = golden_string(cJSON_GetArrayItem(tokens, k), "text");
+            bool mark = !strcmp(text, ".") || !strcmp(text, ",");
+            sum += mark ? (double)(float)cJSON_GetArrayItem(cJSON_GetArrayItem(matrix, q), k)->valuedouble : 0;
+            any |= mark;
+        }
+        rows += any;
+    }
+    ck_assert_double_ge(rows, 6);
+    const char *got = succeed("$A heads " MARKS " --layer 2 --head 1 --format json | jq .rows[0].punctuation")->text;
+    ck_assert_msg(fabs(strtod(got, NULL) - sum / rows) <= 1e-12, "%s, expected %.17g", got, sum / rows);
+    expect("$A heads " MARKS " --by punctuation", 0, " dist punct\n");
+    expect_exactly("$A heads " MARKS " --format json | jq -c '[.rows[].punctuation_chance] | unique | length'", "1\n");
+    expect_exactly("$A heads -m tiny -s 'Lily lost her ball.' | grep -c punct; $A heads -m tiny --repeat 8 --format json | "
+                   "jq -c '[.rows[].punctuation] | unique'", "0\n[null]\n");
+    expect("$A heads -m tiny -s 'Lily lost' --by punctuation", 0, "No head has punctuation: the text has no punctuation before its last");
+    cJSON_Delete(doc);
+}
+END_TEST
+
 /* ---- the summary of a batch ---- */
 
 START_TEST(a_tidy_summary_has_the_scores_of_each_record)
 {
     expect_exactly(LINES " | $A batch -m tiny -f - --summary $D/s --summary-form tidy; head -1 $D/s; wc -l <$D/s",
-                   "record,layer,head,previous,self,first,duplicate,induction,entropy,spread,distance,copying,id,error\n73\n");
-    expect_same("grep ^1, $D/s | cut -d, -f 2-12", "$A heads -m tiny -s 'One day, Tom saw Tom.' --format csv | tail -n +2 | cut -d, -f -11");
-    expect_exactly("grep ^2,3,1, $D/s", "2,3,1,,,,,,,,,,,\n");
+                   "record,layer,head,previous,self,first,duplicate,induction,entropy,spread,distance,copying,punctuation,id,error\n73\n");
+    expect_same("grep ^1, $D/s | cut -d, -f 2-13", "$A heads -m tiny -s 'One day, Tom saw Tom.' --format csv | tail -n +2 | cut -d, -f -12");
+    expect_exactly("grep ^2,3,1, $D/s", "2,3,1,,,,,,,,,,,,\n");
     expect_same("cat $D/s", LINES " | $A batch -m tiny -f - --format summary --summary-form tidy");
 }
 END_TEST
@@ -178,8 +215,8 @@ START_TEST(a_tidy_summary_has_a_row_on_each_line)
     expect_exactly("printf '{\"id\":\"a\\\\nb\\\\\\\\c,\\\\r\",\"text\":\"the cat\"}\\n{\"id\":1}\\n' | ends 3 $A batch -q "
                    "-m tiny -f - --input ndjson "
                    "--format summary --summary-form tidy --layer 1 --head 1 | cut -d, -f 1-3,12- ",
-                   "record,layer,head,copying,id,error\n0,1,1,,\"a\\nb\\\\c,\\r\",\n"
-                   "1,,,,1,\"has neither \"\"text\"\" nor \"\"ids\"\"\"\n");
+                   "record,layer,head,copying,punctuation,id,error\n0,1,1,,,\"a\\nb\\\\c,\\r\",\n"
+                   "1,,,,,1,\"has neither \"\"text\"\" nor \"\"ids\"\"\"\n");
 }
 END_TEST
 
@@ -207,6 +244,7 @@ Suite *suite_heads_cmd(void)
     tcase_add_test(c, losses_say_whether_a_text_is_repeated);
     tcase_add_test(c, chance_is_that_of_what_a_layer_sees);
     tcase_add_test(c, tables_for_programs_are_the_same);
+    tcase_add_test(c, punctuation_is_what_stands_before);
     tcase_add_test(c, texts_of_a_file_are_pooled);
     tcase_add_test(c, weights_may_be_negative);
     tcase_add_test(c, a_score_has_its_whole_name);

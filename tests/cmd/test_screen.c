@@ -94,7 +94,7 @@ END_TEST
 
 START_TEST(heads_are_ranked_as_heads_ranks_them)
 {
-    static const char *const shares[] = {"previous", "self", "first", "duplicate", "induction"};
+    static const char *const shares[] = {"previous", "self", "first", "duplicate", "induction", "punctuation"};
     const char *screen = screen_of("-m tiny " BALL);
     succeed("\"$A\" heads -m tiny " BALL " --format json >$D/heads.json");
     cJSON *doc = golden_read(scratch_path("heads.json"));

@@ -142,6 +142,51 @@ void attn_print_grid(struct attn_out *o, const struct attn_grid *g)
         print_block(o, g, &l, from, l.block < g->cols - from ? from + l.block : g->cols);
 }
 
+/* ---- an array that is too large ---------------------------------------------------------- */
+
+void attn_range_add(struct attn_range_of *r, const float *numbers, size_t n)
+{
+    r->numbers += n;
+    for (size_t i = 0; i < n; i++) {
+        double x = (double)numbers[i];
+        if (!isfinite(x))
+            continue;
+        if (!r->finite || x < r->min)
+            r->min = x;
+        if (!r->finite || x > r->max)
+            r->max = x;
+        r->finite++;
+        r->sum += x;
+    }
+}
+
+void attn_print_shape(struct attn_out *o, const size_t *shape, int ndim)
+{
+    for (int i = 0; i < ndim; i++)
+        attn_out_printf(o, i ? ", %zu" : "[%zu", shape[i]);
+    attn_out_str(o, ndim ? "]" : "[]");
+}
+
+static void print_fixed(struct attn_out *o, const char *name, double x, int precision)
+{
+    char buf[ATTN_NUM_FIXED_MAX];
+    attn_out_str(o, name);
+    attn_out_write(o, buf, attn_num_fixed(buf, x, precision));
+}
+
+void attn_print_range(struct attn_out *o, const size_t *shape, int ndim, const struct attn_range_of *r, int precision)
+{
+    attn_print_shape(o, shape, ndim);
+    print_fixed(o, ": min ", r->min, precision);
+    print_fixed(o, ", max ", r->max, precision);
+    print_fixed(o, ", mean ", r->finite ? r->sum / (double)r->finite : 0, precision);
+    if (r->finite < r->numbers)
+        attn_out_printf(o, " of %llu finite", (unsigned long long)r->finite);
+    attn_out_char(o, '\n');
+}
+
+/* ---- headings ---------------------------------------------------------------------------- */
+
 enum { TOKEN_MAX = 40 };                /* columns on the terminal */
 
 static void title(struct attn_out *o, const char *s, bool color)

@@ -27,6 +27,13 @@ struct attn_grid {
 int attn_grid_digits(double largest, int precision);
 void attn_print_grid(struct attn_out *o, const struct attn_grid *g);
 
+/* An array that is too large to print: the range of its numbers, added up; zeroed: none. */
+struct attn_range_of { uint64_t numbers, finite; double min, max, sum; };      /* of the finite ones */
+void attn_range_add(struct attn_range_of *r, const float *x, size_t n);
+void attn_print_shape(struct attn_out *o, const size_t *shape, int ndim);      /* "[12, 64, 64]" */
+/* "[12, 64, 64]: min 0.0000, max 1.0000, mean 0.0156", and the line end */
+void attn_print_range(struct attn_out *o, const size_t *shape, int ndim, const struct attn_range_of *r, int precision);
+
 /* Prints index, id and, where there is one, text and bytes of at most `limit` tokens. */
 void attn_print_tokens(struct attn_out *o, const char *heading, const struct attn_tokens *tokens, size_t limit,
                        bool color);

@@ -25,8 +25,7 @@ enum {
 enum { CORNER_ROWS = 4, CORNER_COLS = 6 };
 
 struct stats {
-    uint64_t numbers, finite;
-    double min, max, sum;               /* of the finite numbers */
+    struct attn_range_of of;
     size_t rows, cols;                  /* of the corner, which is that of the first matrix */
     float corner[CORNER_ROWS * CORNER_COLS];
 };
@@ -73,19 +72,6 @@ static uint64_t count_numbers(const struct attn_sink_job *job)
 
 /* ---- a summary ------------------------------------------------------------------------- */
 
-static void add_number(struct stats *s, double x)
-{
-    s->numbers++;
-    if (!isfinite(x))
-        return;
-    if (!s->finite || x < s->min)
-        s->min = x;
-    if (!s->finite || x > s->max)
-        s->max = x;
-    s->finite++;
-    s->sum += x;
-}
-
 /* s must be zeroed before the first slice. */
 static void add_stats(struct stats *s, const struct attn_slice *p)
 {
@@ -93,8 +79,7 @@ static void add_stats(struct stats *s, const struct attn_slice *p)
     s->cols = p->cols < CORNER_COLS ? p->cols : CORNER_COLS;
     for (size_t i = 0; i < p->rows; i++) {
         const float *row = attn_slice_row(p, i);
-        for (size_t j = 0; j < p->cols; j++)
-            add_number(s, row[j]);
+        attn_range_add(&s->of, row, p->cols);
         for (size_t j = 0; j < s->cols && p->nth == 0 && p->row0 + i < s->rows; j++)
             s->corner[(p->row0 + i) * s->cols + j] = row[j];
     }
@@ -190,24 +175,9 @@ static void print_number(struct text *t, const char *name, double x)
     attn_out_write(t->out, buf, attn_num_fixed(buf, x, t->job->precision));
 }
 
-/* " [12, 64, 64]: min 0.0000, max 1.0000, mean 0.0156" */
-static void print_range(struct text *t, const struct attn_slice *p)
-{
-    const struct stats *s = &t->stats;
-    size_t shape[3];
-    int ndim = attn_slice_shape(shape, p);
-    for (int i = 0; i < ndim; i++)
-        attn_out_printf(t->out, i ? ", %zu" : " [%zu", shape[i]);
-    print_number(t, "]: min ", s->min);
-    print_number(t, ", max ", s->max);
-    print_number(t, ", mean ", s->finite ? s->sum / (double)s->finite : 0);
-    if (s->finite < s->numbers)
-        attn_out_printf(t->out, " of %llu finite", (unsigned long long)s->finite);
-    attn_out_char(t->out, '\n');
-}
-
 static void summarise_slice(struct text *t, const struct attn_slice *p)
 {
+    size_t shape[3];
     if (attn_slice_opens(p))
         t->stats = (struct stats){ 0 };
     add_stats(&t->stats, p);
@@ -215,7 +185,9 @@ static void summarise_slice(struct text *t, const struct attn_slice *p)
         return;
     t->shortened = true;
     print_title(t, p, -1);
-    print_range(t, p);
+    attn_out_char(t->out, ' ');
+    int ndim = attn_slice_shape(shape, p);
+    attn_print_range(t->out, shape, ndim, &t->stats.of, t->job->precision);
     if (p->n_kept)
         attn_out_printf(t->out, "%s %zu begins:\n", head_noun(t, p), p->kept[0]);
     struct attn_grid grid = grid_of(t, p, t->stats.corner, t->stats.rows, t->stats.cols);

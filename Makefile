@@ -89,6 +89,7 @@ cflags_f32_avx2    := $(cflags_num) -mavx2 -mbmi -mbmi2 -mlzcnt -mtune=haswell
 cflags_f32_avx512  := $(cflags_num) $(cflags_vec_avx512) -mbmi -mbmi2 -mlzcnt -mtune=skylake-avx512 -mprefer-vector-width=512
 cflags_source      = -DATTN_MODELS_DIR='"$(modelsdir)"' -DATTN_BUILT='"$(B)"'
 cflags_faces       = -DATTN_BUILT='"$(B)"'
+cflags_language    = $(cflags_faces)
 room_compute      := -O3
 
 B       := build/$(flavour)
@@ -144,6 +145,13 @@ $(B)/%.face:
 	$(call do,CUT $@) $(B)/cut $(font_$*) 0 $(filter %.txt,$^) >$@.new && mv $@.new $@
 $(B)/lib/picture/faces.o: $(addprefix $(B)/,sans.face mono.face chinese.face)
 $(B)/lib/picture/html.o: $(wildcard lib/picture/page/*)
+
+# What is said in other languages: each .po is one.
+$(B)/pack: $(B)/data/lang/pack.o $(filter $(B)/lib/base/%,$(lib_o)) $(blocks_$(flavour))
+	$(call do,LINK $@) $(link) -o $@ $(binary) $(libs)
+$(B)/languages: $(B)/pack $(sort $(wildcard data/lang/*.po))
+	$(call do,PACK $@) $(B)/pack $(filter %.po,$^) >$@.new && mv $@.new $@
+$(B)/lib/text/language.o: $(B)/languages
 $(B)/lib/model/source.o $(B)/attn.pc: $(B)/directories
 
 # These files record prefix, flags and list of objects.  They are rewritten only when those change, so that only then
@@ -226,7 +234,7 @@ help:
 	@for f in Makefile tests/checks.mk; do sed '/^#/!Q; s/^# \{0,1\}//' $$f; done
 
 include tests/checks.mk
--include $(patsubst %.o,%.d,$(lib_o) $(cmd_o) $(test_o) $(call objects,models/*.c data/fonts/*.c) $(call objects,tests/fuzz/*.c tests/attack/*.c))
+-include $(patsubst %.o,%.d,$(lib_o) $(cmd_o) $(test_o) $(call objects,models/*.c data/*/*.c) $(call objects,tests/fuzz/*.c tests/attack/*.c))
 .PHONY: all run test install uninstall clean help FORCE
 .DELETE_ON_ERROR:
 .SECONDARY:

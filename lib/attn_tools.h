@@ -519,6 +519,12 @@ void attn_contrast_free(struct attn_contrast *c);                   /* NULL is f
 const struct attn_contrasted *attn_contrast_result(const struct attn_contrast *c);
 bool attn_contrast_differs(const struct attn_contrasted *r);
 
+/* ---- languages ------------------------------------------------------------------------- */
+
+/* Code and name of a language in which lessons are said, as "zh" and its name in that language; English is the first.
+ * False: there are no more. */
+bool attn_language_row(size_t i, const char **code, const char **name);
+
 /* ---- explaining ------------------------------------------------------------------------ */
 
 #define ATTN_KEY_LARGEST SIZE_MAX
@@ -544,7 +550,8 @@ struct attn_explain_opts {
     const char *font; size_t font_index;        /* pdf only: as in struct attn_picture_opts */
     char *note;                         /* gets which characters could not be drawn, or "": room for ATTN_PLOT_NOTE
                                          * bytes; NULL: nobody asks */
-    uint64_t reserved[2];
+    const char *lang;                   /* what it is said in, as "zh", see attn_language_row; NULL: English */
+    uint64_t reserved[1];
 };
 /* Derives one attention weight and the context vector of its query step by step, with the numbers of a run. */
 int attn_explain(const struct attn_model *m, const struct attn_tokens *tokens, const struct attn_explain_opts *o,

@@ -143,7 +143,7 @@ def main():
     with tempfile.TemporaryDirectory() as name:
         tree = Path(name)
         env = {k: v for k, v in os.environ.items() if k not in ("MAKEFLAGS", "MAKELEVEL", "MFLAGS", "WERROR")}
-        for what in ("Makefile", "lib", "cmd", "models", "data/fonts", "tests/checks.mk", "tests/need.sh"):
+        for what in ("Makefile", "lib", "cmd", "models", "data/fonts", "data/lang", "tests/checks.mk", "tests/need.sh"):
             (tree / what).parent.mkdir(parents=True, exist_ok=True)
             (shutil.copytree if (REPO / what).is_dir() else shutil.copy2)(REPO / what, tree / what)
         for rows in ROWS.values():

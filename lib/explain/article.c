@@ -30,7 +30,7 @@ static void conclude(struct attn_lesson *r)
     if (c->printed)
         attn_derive_words(&r->e.d, "Of %zu numbers that the article prints, %zu come out here digit by digit%s.",
                           c->printed, c->same, c->same < c->printed ?
-                          ", and the others are explained where they are compared" : "");
+                          tr(&r->e, ", and the others are explained where they are compared") : "");
     else
         attn_derive_words(&r->e.d,
                           "The article prints no numbers: those here are computed from inputs and weights of a fixed "
@@ -40,8 +40,8 @@ static void conclude(struct attn_lesson *r)
 
 static int read_article(struct attn_lesson *r, const struct attn_article *a, struct attn_err *err)
 {
-    attn_derive_title(&r->e.d, "Article %s, %s: %s", a->number, a->name, a->title);
-    attn_derive_words(&r->e.d, "%s", a->about);
+    attn_derive_title(&r->e.d, "Article %s, %s: %s", a->number, a->name, tr(&r->e, a->title));
+    attn_derive_words(&r->e.d, "%s", tr(&r->e, a->about));
     attn_derive_words(&r->e.d, "Sums are computed before rounding, so a sum by hand of the numbers shown may differ "
                       "in the last digit.");
     for (const struct attn_row *row = a->row; row->kind; row++)
@@ -96,7 +96,7 @@ static int add_article(struct attn_derivation *list, const struct attn_article *
         attn_derive_strong(list, 4);
     }
     for (size_t i = 0; !rc && i < n; i++) {
-        attn_derive_cell(list, "- %s", title[i]);
+        attn_derive_cell(list, "- %s", attn_tr(list->language, title[i]));
         add_counts(list, &each[i]);
     }
     attn_lesson_free(r);
@@ -148,9 +148,11 @@ int attn_explain_article(const char *article, const struct attn_explain_opts *o,
     const struct attn_article *a = find(article);
     if (!a && strcmp(article, "list") != 0)
         return unknown(article, err);
-    if (attn_explain_check(o, err) || attn_lesson_new(&r, o, err))
+    if (attn_lesson_new(&r, o, err))
         return err->code;
-    int rc = a ? read_article(r, a, err) : list_all(r, o, err);
+    int rc = attn_explain_begin(&r->e, o, err);
+    if (!rc)
+        rc = a ? read_article(r, a, err) : list_all(r, o, err);
     if (!rc)
         rc = attn_explain_write(&r->e, o, err);
     attn_lesson_free(r);

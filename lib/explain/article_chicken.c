@@ -35,7 +35,7 @@ static bool prefers_itself(const float *scores, size_t cols, size_t row)
 static int not_most_similar(struct attn_lesson *r, const struct attn_row *row, struct attn_err *err)
 {
     enum { N = 6 };
-    static const char *const headings[N + 2] = {"scores", "Your", "journey", "starts", "with", "one", "step", "itself"};
+    static const char *const names[N] = {"Your", "journey", "starts", "with", "one", "step"};
     static const float theirs[] = {0.43f, 0.15f, 0.89f, 0.55f, 0.87f, 0.66f, 0.57f, 0.85f, 0.64f,
                                    0.22f, 0.58f, 0.33f, 0.77f, 0.25f, 0.10f, 0.05f, 0.80f, 0.55f};
     struct attn_derivation *d = &r->e.d;
@@ -45,12 +45,17 @@ static int not_most_similar(struct attn_lesson *r, const struct attn_row *row, s
         return err->code;
     attn_lesson_erratum(r, "the text says that x_i is most similar to itself, so that its score is the highest.  That "
                            "does not hold for a dot product, where a longer vector scores more.  Here the row of "
-                           "\"%s\" is %s on the diagonal.  Of the words of article 02 (scores below), only those "
+                           "\"%s\" %s on the diagonal.  Of the words of article 02 (scores below), only those "
                            "marked 1 score highest with themselves:", words[LAST],
-                        prefers_itself(r->example.dots, r->example.T, LAST) ? "largest" : "not largest");
-    attn_derive_headings(d, headings, N + 2);
+                        prefers_itself(r->example.dots, r->example.T, LAST) ? tr(&r->e, "is largest")
+                                                                            : tr(&r->e, "is not largest"));
+    attn_derive_table(d, N + 2);
+    attn_derive_cell(d, "scores");
+    for (size_t i = 0; i < N; i++)
+        attn_derive_cell(d, "%s", names[i]);
+    attn_derive_cell(d, "itself");
     for (size_t i = 0; i < N; i++) {
-        attn_derive_cell(d, "%s", headings[1 + i]);
+        attn_derive_cell(d, "%s", names[i]);
         for (size_t j = 0; j < N; j++)
             attn_derive_number(d, (double)e.dots[i * N + j], r->e.precision);
         attn_derive_cell(d, "%d", prefers_itself(e.dots, N, i));

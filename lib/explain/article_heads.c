@@ -93,7 +93,7 @@ static const struct attn_row rows[] = {
     TABLE("contexts", JOINED),
     SAY("The output map mixes them: output = context·W_O^T + b."),
     TABLE("output", OUTPUT),
-    ERRATUM("the code has lost its line breaks, and no numbers are printed."),
+    ERRATUM("in our copy the code has lost its line breaks; no numbers are printed."),
 
     HEADING("The same as stacked heads"),
     SAY("Cutting one wide projection is the same as stacking small attentions: one module for each head, with its 4 "

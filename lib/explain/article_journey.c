@@ -105,9 +105,10 @@ static int shapes(struct attn_lesson *r, const struct attn_row *row, struct attn
                       "maps nn.Linear(3, %zu).  The context vectors have the shape [%zu,%zu,%zu], and both sentences "
                       "have %s.", e->batch,
                       e->T, e->d, e->dv, e->batch, e->T, e->dv,
-                      attn_lesson_equal(e->joined, e->joined + n, n) ? "the same numbers" : "different numbers");
+                      attn_lesson_equal(e->joined, e->joined + n, n) ? tr(&r->e, "the same numbers")
+                                                                     : tr(&r->e, "different numbers"));
     attn_derive_words(&r->e.d, "Printed: context_vecs.shape: [2,6,1024].  The shape here is %s.",
-                      e->batch == 2 && e->T == 6 && e->dv == 1024 ? "the same" : "another one");
+                      e->batch == 2 && e->T == 6 && e->dv == 1024 ? tr(&r->e, "the same") : tr(&r->e, "another one"));
     return ATTN_OK;
 }
 
@@ -116,14 +117,14 @@ static int shapes(struct attn_lesson *r, const struct attn_row *row, struct attn
 #define TRAINED_TABLES TABLE("query", QUERIES), TABLE("key", KEYS), TABLE("value", VALUES), TABLE("weights", PATTERN), \
                        TABLE("context", JOINED)
 #define SENTENCE_OF_BATCH(which, n) \
-    SAY("Sentence " which ":"), TABLE("input", X, .at = n), HEADS(n), \
+    which, TABLE("input", X, .at = n), HEADS(n), \
         SAY("The contexts of all heads side by side, and the output:"), \
     TABLE("contexts", JOINED, .at = n), TABLE("output", OUTPUT, .at = n)
 
 static const struct attn_row rows[] = {
     HEADING("Scores without weights"),
     SAY("There are no weights and no vocabulary here: each word comes as a vector of three numbers.  The "
-        "sentence is \"" SENTENCE "\"."),
+        "sentence is \"Your journey starts with one step\"."),
     EXAMPLE(six),
     TABLE("input", X),
     ERRATUM("the text quotes the sentence as \"Your journey starts one step\"; \"with\" is missing, and is among the "
@@ -197,7 +198,7 @@ static const struct attn_row rows[] = {
     ERRATUM("the 4 x 4 example with -inf above the diagonal is called attention weights; it shows masked scores."),
     ERRATUM("in the list of prediction steps, steps 2 to 4 say \"output a, b, ...\" where the prefix given is the "
             "input."),
-    ERRATUM("the line quoted from the class, register_buffer(...), lacks its last closing bracket."),
+    ERRATUM("in our copy, the line quoted from the class, register_buffer(...), lacks its last closing bracket."),
     ERRATUM("the class masks first and scales afterwards.  That is no mistake in the numbers: -inf / √d_k is -inf, and "
             "the weights are the same."),
 
@@ -225,13 +226,13 @@ static const struct attn_row rows[] = {
     EXAMPLE(unbiased),
     SAY("Without biases on query, key and value, for each sentence of the batch: the weights of its heads, and the "
         "output."),
-    SENTENCE_OF_BATCH("0", 0),
-    SENTENCE_OF_BATCH("1", 1),
+    SENTENCE_OF_BATCH(SAY("Sentence 0:"), 0),
+    SENTENCE_OF_BATCH(SAY("Sentence 1:"), 1),
     EXAMPLE(biased),
     SAY("With biases on query, key and value, for each sentence of the batch: the weights of its heads, and the "
         "output."),
-    SENTENCE_OF_BATCH("0", 0),
-    SENTENCE_OF_BATCH("1", 1),
+    SENTENCE_OF_BATCH(SAY("Sentence 0:"), 0),
+    SENTENCE_OF_BATCH(SAY("Sentence 1:"), 1),
     END,
 };
 

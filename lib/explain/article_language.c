@@ -74,7 +74,7 @@ static int kind(struct attn_lesson *r, const struct attn_row *row, struct attn_e
     e->kind.causal = true;
     if (attn_example_again(r, e, e->kind.form, err))
         return err->code;
-    attn_derive_words(&r->e.d, "%s: %s", row->text, row->about);
+    attn_derive_words(&r->e.d, "%s: %s", row->text, tr(&r->e, row->about));
     attn_lesson_matrix(r, "weights", e->pattern, T, T, NULL, NULL);
     attn_derive_sum(&r->e.d, attn_rounded((double)apart(e->pattern, r->kept, (size_t)T * T), r->e.precision),
                     "largest difference from causal");

@@ -113,17 +113,16 @@ static int two_ways(struct attn_lesson *r, const struct attn_row *row, struct at
 
 static const struct attn_row rows[] = {
     HEADING("The sentence as numbers"),
-    SAY("The sentence is \"" SENTENCE "\".  Its words, without the comma, are sorted and numbered: that is the "
-                                      "vocabulary.  Each token is the number, the id, of its word."),
+    SAY("The sentence is \"Life is short, eat dessert first\".  Its words, without the comma, are sorted and numbered: "
+        "that is the vocabulary.  Each token is the number, the id, of its word."),
     OWN(vocabulary),
     ERRATUM("in the list of training prefixes, \"desert\" should be \"dessert\"."),
-    ERRATUM("the listings are cut to their first line and the tables to their first row, so only those digits can be "
-            "compared; all of them are."),
+    ERRATUM("in our copy, the listings are cut to their first line and the tables to their first row, so only those "
+            "digits can be compared; all of them are."),
 
     HEADING("The embeddings"),
     SAY("Each token gets the row of its id in a table of random numbers: torch.manual_seed(123), then Embedding(50000, "
-        "3), drawn here bit by bit as torch draws it.  There are no position embeddings and no norm; attention reads "
-        "these rows as they are."),
+        "3), drawn here bit by bit as torch draws it.  Attention reads these rows as they are."),
     EXAMPLE(all_tokens),
     TABLE("embedding", X),
     PRINTED("embedded_sentence", embedded, X),
@@ -221,7 +220,7 @@ static const struct attn_row rows[] = {
     COMMAND("attn-cli run -m life -s \"" SENTENCE "\""),
 
     HEADING("Cross-attention"),
-    ERRATUM("the conclusion says that cross-attention was implemented; the text stops before that, and has no numbers "
+    ERRATUM("the conclusion says that cross-attention was implemented; our copy stops before that, and has no numbers "
             "for it."),
     SAY("In cross-attention the queries come from the sentence, keys and values from another sequence; here from 8 "
         "rows of torch.rand(8, 3), drawn after the weights.  Each query has a row of weights over those 8:"),

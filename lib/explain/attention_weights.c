@@ -2,7 +2,6 @@
  * happens to weights afterwards. */
 #include "explain/explain.h"
 
-#include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
 
@@ -57,8 +56,8 @@ void attn_explain_dot(struct attn_explainer *e)
     size_t dh = w->model->w.n.dh, left = attn_explain_left_out(e, dh);
     attn_derive_step(&e->d, "The dot product");
     attn_derive_words(&e->d, "The better the key of %s matches the query of %s, the larger the sum of the products of "
-                             "their numbers.", attn_explain_token(key_name, &key),
-                      attn_explain_token(query_name, &query));
+                             "their numbers.", attn_explain_token(e, key_name, &key),
+                      attn_explain_token(e, query_name, &query));
     attn_derive_formula(&e->d, &attn_formula_dot);
     dot_table(e, attn_explain_query_row(e, ATTN_ACT_Q), attn_worked_row(w, ATTN_ACT_K, w->key), dh);
     if (left)
@@ -80,7 +79,7 @@ static void scale_words(struct attn_explainer *e)
                           "Dot products grow with the number of terms.  To keep this out of the softmax, each is "
                           "divided by √d_head = √%zu, that is, multiplied by the scale 1/√%zu.", c->dh, c->dh);
     else if (scaling == ATTN_SCALE_MODEL)
-        attn_derive_words(&e->d, "This model does not divide by √d_head.");
+        attn_derive_words(&e->d, "The scale of this model is 1, in place of 1/√d_head.");
     else
         attn_derive_words(&e->d, "Dot products are multiplied by the scale of --scale instead of the model's own.");
     if (scaling == ATTN_SCALE_MODEL && c->scale_by_layer)
@@ -98,9 +97,9 @@ static void add_position(struct attn_explainer *e, struct attn_number *score)
     attn_derive_words(&e->d, "Positions come in here (ALiBi): the score of a key grows with its position, in this head "
                              "by %g each.  The softmax does not see what all scores have in common, so this favours "
                              "%s.%s",
-                      w->alibi_early ? slope * (double)e->w->scale : slope, behind ? "the last keys" :
-                      "keys that are near", w->alibi_early ?
-                      "  This model adds it before the scale, rounded to bfloat16." : "");
+                      w->alibi_early ? slope * (double)e->w->scale : slope,
+                      behind ? tr(e, "the last keys") : tr(e, "keys that are near"),
+                      w->alibi_early ? tr(e, "  This model adds it before the scale, rounded to bfloat16.") : "");
     score->x += added;
     attn_derive_sum(&e->d, *score, "with position");
     attn_derive_term(&e->d, ATTN_ADDEND_ALONE, before, (struct attn_number){0});
@@ -139,33 +138,34 @@ void attn_explain_scale(struct attn_explainer *e)
 }
 
 /* Writes "itself and the 2 before it". */
-static const char *near(char buf[64], size_t w)
+static const char *near(const struct attn_explainer *e, char buf[ATTN_TOKEN_NAME], size_t w)
 {
     if (w == 1)
-        return "itself";
+        return tr(e, "itself");
     if (w == 2)
-        return "itself and the one before it";
-    snprintf(buf, 64, "itself and the %zu before it", w - 1);
+        return tr(e, "itself and the one before it");
+    snprintf(buf, ATTN_TOKEN_NAME, tr(e, "itself and the %zu before it"), w - 1);
     return buf;
 }
 
 static void mask_words(struct attn_explainer *e)
 {
     const struct attn_kind *k = &e->w->kind;
-    char buf[64];
+    char buf[ATTN_TOKEN_NAME];
     switch (k->form) {
     case ATTN_WINDOW:
-        attn_derive_words(&e->d, "A token may look at %s: this layer has a window of %zu key%s.", near(buf, k->w), k->w,
-                          k->w == 1 ? "" : "s");
+        attn_derive_words(&e->d, k->w == 1 ? "A token may look at %s: this layer has a window of %zu key."
+                                           : "A token may look at %s: this layer has a window of %zu keys.",
+                          near(e, buf, k->w), k->w);
         break;
     case ATTN_STRIDED:
         attn_derive_words(&e->d, "A token may look at %s, and at those further back whose distance is a multiple of "
                                  "%zu.",
-                          near(buf, k->w), k->s);
+                          near(e, buf, k->w), k->s);
         break;
     case ATTN_RANDOM:
         attn_derive_words(&e->d, "A token may look at %s, and at %zu of those further back (or as many as there are), "
-                                 "drawn with seed %" PRIu64 ".", near(buf, k->w), k->r, k->seed);
+                                 "drawn with seed %zu.", near(e, buf, k->w), k->r, (size_t)k->seed);
         break;
     default:
         if (attn_worked_cross(e->w))
@@ -188,16 +188,18 @@ static void verdict(struct attn_explainer *e)
     const struct attn_worked *w = e->w;
     struct attn_reach sees = attn_worked_sees(w);
     if (w->key >= sees.hi)
-        attn_derive_words(&e->d, "Key %zu comes after query %zu: %s", w->key, w->query, hidden);
+        attn_derive_words(&e->d, "Key %zu comes after query %zu: %s", w->key, w->query, tr(e, hidden));
     else if (w->key < sees.lo)
         attn_derive_words(&e->d, "Key %zu is %zu tokens before query %zu, outside the window: %s", w->key,
-                          w->query - w->key, w->query, hidden);
+                          w->query - w->key, w->query, tr(e, hidden));
     else if (!attn_worked_sees_key(w, w->key))
         attn_derive_words(&e->d, "Key %zu is not among the %zu that query %zu sees: %s", w->key, w->n_picked, w->query,
-                          hidden);
+                          tr(e, hidden));
     else if (w->picked)
-        attn_derive_words(&e->d, "Query %zu sees %zu key%s, including key %zu, whose score stays as it is.", w->query,
-                          w->n_picked, w->n_picked == 1 ? "" : "s", w->key);
+        attn_derive_words(&e->d, w->n_picked == 1
+                          ? "Query %zu sees %zu key, including key %zu, whose score stays as it is."
+                          : "Query %zu sees %zu keys, including key %zu, whose score stays as it is.",
+                          w->query, w->n_picked, w->key);
     else
         attn_derive_words(&e->d, "Query %zu sees keys %zu to %zu, including key %zu, whose score stays as it is.",
                           w->query, sees.lo, sees.hi - 1, w->key);
@@ -312,8 +314,8 @@ static void introduce_softmax(struct attn_explainer *e)
     attn_derive_words(&e->d, "The scores of %s become weights: exp of each is divided by the sum of exp over all "
                              "keys%s.  The largest score is subtracted first, which changes no weight and keeps exp "
                              "from overflowing.  (A run reports scores and weights; exp and its sum are computed here, "
-                             "in double precision.)", attn_explain_token(name, &query),
-                      e->w->kind.form == ATTN_CAUSAL_RENORM ? "" : " it sees");
+                             "in double precision.)", attn_explain_token(e, name, &query),
+                      e->w->kind.form == ATTN_CAUSAL_RENORM ? "" : tr(e, " it sees"));
     if (e->w->kind.form == ATTN_BLOCK)
         attn_derive_words(&e->d, "The run takes %zu keys at a time (block:%zu) and keeps the largest score and the sum "
                                  "so far: when a larger score comes, that sum and the context so far are multiplied by "
@@ -367,8 +369,8 @@ static void drop(struct attn_explainer *e)
     double weight = (double)attn_explain_query_row(e, ATTN_ACT_PATTERN)[e->w->key], grow = 1 / (1 - k->dropout);
     attn_derive_step(&e->d, "Dropout");
     attn_derive_words(&e->d, "As in training, each weight becomes 0 with probability %g, and the others are multiplied "
-                             "by 1/(1 - %g), so that sums stay the same on average (seed %" PRIu64 ").", k->dropout,
-                      k->dropout, k->dropout_seed);
+                             "by 1/(1 - %g), so that sums stay the same on average (seed %zu).", k->dropout,
+                      k->dropout, (size_t)k->dropout_seed);
     if (!attn_worked_sees_key(e->w, e->w->key))
         attn_derive_words(&e->d, "The weight of a hidden key is 0 in any case.");
     else if (weight > 0)
@@ -408,7 +410,7 @@ static struct shape shape_at(const struct attn_explainer *e, double scale)
 static void shape_row(struct attn_explainer *e, const char *label, double scale)
 {
     struct shape s = shape_at(e, scale);
-    attn_derive_cell(&e->d, "%s", label);
+    attn_derive_cell(&e->d, "%s", tr(e, label));
     attn_derive_number(&e->d, scale, attn_explain_number(e, scale).digits);
     attn_derive_number(&e->d, s.largest, e->precision);
     attn_derive_number(&e->d, s.entropy > 0 ? s.entropy : 0, e->precision);

@@ -76,18 +76,18 @@ static void afterwards(struct attn_explainer *e)
         attn_derive_words(&e->d, "The context vectors of the %zu heads lie side by side: these are columns %zu to "
                           "%zu of %zu.%s", m->n.H,
                           e->w->head * m->n.dv, e->w->head * m->n.dv + m->n.dv - 1, m->n.H * m->n.dv,
-                          projected ? "  The output projection mixes them (attn.out)." : "");
+                          projected ? tr(e, "  The output projection mixes them (attn.out).") : "");
     else if (projected)
         attn_derive_words(&e->d, "The output projection comes next (attn.out).");
     if (!projected)
-        attn_derive_words(&e->d, "There is no output projection: the context is the output of attention.");
+        attn_derive_words(&e->d, "The context is the output of attention.");
     const struct attn_block *b = &m->block[e->w->layer];
     bool scaled = m->branch_scale != 0, normed = attn_has(&b->post1);
-    attn_derive_words(&e->d, !m->residual ? "The model has no residual stream to add it to."
-                      : normed ? "The result is normalised, then added to the residual stream (attn.added)."
-                      : scaled ? "The result, multiplied by a number of the model's own, is added to the residual "
-                                 "stream (attn.added)."
-                               : "The result is added to the residual stream.");
+    if (m->residual)
+        attn_derive_words(&e->d, normed ? "The result is normalised, then added to the residual stream (attn.added)."
+                          : scaled ? "The result, multiplied by a number of the model's own, is added to the residual "
+                                     "stream (attn.added)."
+                                   : "The result is added to the residual stream.");
     if (attn_has(&b->sum1))
         attn_derive_words(&e->d, "The stream is normalised after this.");
 }
@@ -103,10 +103,10 @@ void attn_explain_context(struct attn_explainer *e)
     bool rotates = w->model->w.rotary && b->rope >= 0, norms = attn_has(&b->k_norm);
     attn_derive_step(&e->d, "The context vector");
     attn_derive_words(&e->d, "The values of all keys that %s sees are added up, each times its weight.  A value is "
-                             "computed like a key, with weights of its own%s%s.", attn_explain_token(name, &query),
-                      w->model->w.clip != 0 ? ", and clamped like one" : "",
-                      rotates && norms ? ", but it is neither normalised nor rotated" : norms ?
-                      ", but it is not normalised" : rotates ? ", but it is not rotated" : "");
+                             "computed like a key, with weights of its own%s%s.", attn_explain_token(e, name, &query),
+                      w->model->w.clip != 0 ? tr(e, ", and clamped like one") : "",
+                      rotates && norms ? tr(e, ", but it is neither normalised nor rotated")
+                      : norms ? tr(e, ", but it is not normalised") : rotates ? tr(e, ", but it is not rotated") : "");
     attn_derive_formula(&e->d, &attn_formula_mixture);
     value_table(e, sees);
     for (size_t c = 0; c < dv; c++)

@@ -41,7 +41,7 @@ size_t attn_explain_cells(const struct attn_explainer *e, size_t n)
 
 void attn_explain_columns(struct attn_explainer *e, size_t n, const char *label)
 {
-    attn_derive_cell(&e->d, "%s", label);
+    attn_derive_cell(&e->d, "%s", tr(e, label));
     for (size_t i = 0; i < n; i++) {
         enum attn_showing s = attn_explain_showing(e, n, i);
         if (s == ATTN_SHOWN)
@@ -90,11 +90,11 @@ struct attn_number attn_explain_number(const struct attn_explainer *e, double x)
     return attn_rounded(x, attn_grid_digits(isfinite(x) ? fabs(x) : 0, e->precision));
 }
 
-const char *attn_explain_token(char buf[ATTN_TOKEN_NAME], const struct attn_spot *s)
+const char *attn_explain_token(const struct attn_explainer *e, char buf[ATTN_TOKEN_NAME], const struct attn_spot *s)
 {
     const struct attn_token *tok = &s->of->tok[s->t];
     struct attn_label label = attn_label_token(tok, NAME_MOST);
-    snprintf(buf, ATTN_TOKEN_NAME, tok->known ? "\"%s\"" : "id %s", label.text);
+    snprintf(buf, ATTN_TOKEN_NAME, tok->known ? tr(e, "\"%s\"") : "id %s", label.text);
     return buf;
 }
 
@@ -103,8 +103,10 @@ void attn_explain_token_cell(struct attn_explainer *e, const struct attn_token *
     attn_derive_cell(&e->d, "%s", attn_label_token(t, LABEL_MOST).text);
 }
 
-int attn_explain_check(const struct attn_explain_opts *o, struct attn_err *err)
+int attn_explain_begin(struct attn_explainer *e, const struct attn_explain_opts *o, struct attn_err *err)
 {
+    if (o->lang && attn_language_choose(&e->d.language, o->lang, err))
+        return err->code;
     if (o->precision < 0 || o->precision > ATTN_PRECISION_MOST)
         return attn_fail(err, ATTN_EUSAGE, "%d digits after the point, expected 0 to %d", o->precision,
                          ATTN_PRECISION_MOST);
@@ -180,20 +182,20 @@ static void introduce(struct attn_explainer *e)
     struct attn_info m;
     struct attn_spot query = attn_worked_query(w), key = attn_worked_key(w);
     char query_name[ATTN_TOKEN_NAME], key_name[ATTN_TOKEN_NAME], note[ATTN_KIND_NOTE];
-    const char *where = attn_worked_cross(w) ? " of the other text" : "";
+    const char *where = attn_worked_cross(w) ? tr(e, " of the other text") : "";
     attn_model_info(w->model, &m);
-    attn_derive_title(&e->d, "How %s (token %zu) attends to %s (token %zu%s)", attn_explain_token(query_name, &query),
-                      w->query, attn_explain_token(key_name, &key), w->key, where);
+    attn_derive_title(&e->d, "How %s (token %zu) attends to %s (token %zu%s)", attn_explain_token(e, query_name, &query),
+                      w->query, attn_explain_token(e, key_name, &key), w->key, where);
     attn_derive_words(&e->d, "Model %s (%s), layer %zu (of %zu), head %zu (of %zu).  The query is token %zu, "
                       "the key is token %zu%s%s; all indices are counted from 0.",
                       m.name, m.family, w->layer, m.L, w->head, m.H, w->query, w->key, where,
-                      w->key == w->heaviest ? ", the one with the largest weight" : "");
+                      w->key == w->heaviest ? tr(e, ", the one with the largest weight") : "");
     if (*attn_kind_note(note, &e->asked))
         attn_derive_words(&e->d, "Instead of the model's own attention: %s.", note + strlen(", "));
     attn_derive_words(&e->d, "Activations are the numbers of a run, rounded as attn-cli run prints them; sums and "
                              "products are computed before rounding, so the rounded terms of a sum may not add up to "
                              "its last digit.%s",
-                      e->all ? "" : "  Long vectors are shortened: … stands for what is left out.");
+                      e->all ? "" : tr(e, "  Long vectors are shortened: … stands for what is left out."));
     if (!attn_edits_count(e->edits))
         return;
     attn_derive_words(&e->d,
@@ -276,7 +278,7 @@ int attn_explain(const struct attn_model *m, const struct attn_tokens *tokens, c
     struct attn_explainer e = {.w = &w, .precision = o->precision, .all = o->all, .asked = o->kind, .edits = o->edits};
     struct attn_err local = {0};
     err = err ? err : &local;
-    int rc = attn_explain_check(o, err);
+    int rc = attn_explain_begin(&e, o, err);
     if (rc)
         return rc;
     rc = attn_worked_run(&w, m, tokens, o, err);

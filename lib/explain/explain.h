@@ -76,6 +76,13 @@ struct attn_explainer {
 
 /* ---- shared by the steps (explain.c) ---- */
 
+/* A part of a sentence, or a label, in the language of the derivation. */
+static inline const char *tr(const struct attn_explainer *e, const char *english) __attribute__((format_arg(2)));
+static inline const char *tr(const struct attn_explainer *e, const char *english)
+{
+    return attn_tr(e->d.language, english);
+}
+
 /* The query's row of an activation, and with how many digits run prints the activation. */
 static inline const float *attn_explain_query_row(const struct attn_explainer *e, int act)
 {
@@ -107,12 +114,12 @@ struct attn_number attn_explain_number(const struct attn_explainer *e, double x)
 
 /* A token's name in a sentence, its text in quotes or "token id 7", written to such a buffer. */
 enum { ATTN_TOKEN_NAME = 256 };
-const char *attn_explain_token(char buf[ATTN_TOKEN_NAME], const struct attn_spot *s);
+const char *attn_explain_token(const struct attn_explainer *e, char buf[ATTN_TOKEN_NAME], const struct attn_spot *s);
 /* Adds a cell with a token's label. */
 void attn_explain_token_cell(struct attn_explainer *e, const struct attn_token *t);
 
-/* Refuses options that are wrong whatever is explained. */
-int attn_explain_check(const struct attn_explain_opts *o, struct attn_err *err);
+/* Takes the language, and refuses options that are wrong whatever is explained. */
+int attn_explain_begin(struct attn_explainer *e, const struct attn_explain_opts *o, struct attn_err *err);
 /* Writes the derivation in the format that the options ask for. */
 int attn_explain_write(struct attn_explainer *e, const struct attn_explain_opts *o, struct attn_err *err);
 

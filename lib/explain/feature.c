@@ -23,7 +23,7 @@ static void row(struct attn_explainer *e, const char *label, const float *q, con
 {
     size_t n = e->w->model->w.n.dh;
     double left = 0;
-    attn_derive_cell(&e->d, "%s", label);
+    attn_derive_cell(&e->d, "%s", tr(e, label));
     for (size_t c = 0; c < n; c++)
         if (q && k && attn_explain_showing(e, n, c) != ATTN_SHOWN)
             left += phi(q[c]) * phi(k[c]);
@@ -63,8 +63,8 @@ static void features(struct attn_explainer *e)
                       "Linear attention has no softmax.  φ makes every number of the query (%s) and the key (%s) "
                       "positive: x + 1 above 0, exp(x) below.  How well they match is the dot product of the results, "
                       "without a scale.  (φ and the products are computed here, in double precision.)",
-                      attn_explain_token(query_name, &query),
-                      attn_explain_token(key_name, &key));
+                      attn_explain_token(e, query_name, &query),
+                      attn_explain_token(e, key_name, &key));
     attn_derive_formula(&e->d, &attn_formula_feature);
     table(e);
 }
@@ -117,7 +117,7 @@ static void share(struct attn_explainer *e)
     attn_derive_words(&e->d,
                       "It is the key's share of the sum over all keys that the query sees%s.  A run adds up φ(k) times "
                       "v, and φ(k), key by key, and needs no weights for the context; this is what they would be.",
-                      attn_kind_past(&w->kind) ? ": itself and those before it" : "");
+                      attn_kind_past(&w->kind) ? tr(e, ": itself and those before it") : "");
     share_table(e, sees);
     double weight = sum < (double)FLT_MIN ? 0 : here / sum;     /* 0: the row has lost all its weight */
     attn_derive_sum(&e->d, attn_rounded(weight, attn_worked_digits(w, ATTN_ACT_PATTERN, e->precision)), "weight");

@@ -78,7 +78,7 @@ static void whole_matrix(struct attn_lesson *r, const char *what, const float *x
 {
     struct attn_derivation *d = &r->e.d;
     attn_derive_table(d, 1 + cols);
-    attn_derive_cell(d, "%s", what);
+    attn_derive_cell(d, "%s", tr(&r->e, what));
     for (size_t j = 0; j < cols; j++)
         name(d, col_names, j);
     for (size_t i = 0; i < rows; i++) {
@@ -179,6 +179,7 @@ void attn_lesson_printed(struct attn_lesson *r, const char *what, const float *x
     struct attn_derivation *d = &r->e.d;
     char ours[MOST];
     assert(cols > 0);
+    what = tr(&r->e, what);
     size_t n = rows * cols, same = attn_lesson_matches(x, n, digits);
     r->checked.printed += n;
     r->checked.same += same;
@@ -203,7 +204,7 @@ void attn_lesson_erratum(struct attn_lesson *r, const char *fmt, ...)
     char *text = NULL;
     va_list args;
     va_start(args, fmt);
-    if (attn_vasprintf(&text, fmt, args) < 0)
+    if (attn_vasprintf(&text, tr(&r->e, fmt), args) < 0)
         text = NULL;
     va_end(args);
     r->e.d.failed = r->e.d.failed || !text;
@@ -297,9 +298,9 @@ static int example(struct attn_lesson *r, const struct attn_setup *s, struct att
 int attn_row_show(struct attn_lesson *r, const struct attn_row *row, struct attn_err *err)
 {
     switch (row->kind) {
-    case ATTN_ROW_HEADING: attn_derive_step(&r->e.d, "%s", row->text); break;
-    case ATTN_ROW_WORDS: attn_derive_words(&r->e.d, "%s", row->text); break;
-    case ATTN_ROW_ERRATUM: attn_lesson_erratum(r, "%s", row->text); break;
+    case ATTN_ROW_HEADING: attn_derive_step(&r->e.d, "%s", tr(&r->e, row->text)); break;
+    case ATTN_ROW_WORDS: attn_derive_words(&r->e.d, "%s", tr(&r->e, row->text)); break;
+    case ATTN_ROW_ERRATUM: attn_lesson_erratum(r, "%s", tr(&r->e, row->text)); break;
     case ATTN_ROW_COMMAND: attn_derive_command(&r->e.d, "%s", row->text); break;
     case ATTN_ROW_EXAMPLE: return example(r, row->setup, err);
     case ATTN_ROW_AGAIN: return attn_example_again(r, &r->example, row->form, err);

@@ -17,10 +17,10 @@
 
 /* ---- tokens ---------------------------------------------------------------------------- */
 
-static const char *role(const struct attn_worked *w, const struct attn_tokens *of, size_t t)
+static const char *role(const struct attn_explainer *e, const struct attn_tokens *of, size_t t)
 {
-    bool query = of == w->tokens && t == w->query, key = of == w->keys && t == w->key;
-    return query && key ? "query, key" : query ? "query" : key ? "key" : "";
+    bool query = of == e->w->tokens && t == e->w->query, key = of == e->w->keys && t == e->w->key;
+    return query && key ? tr(e, "query, key") : query ? tr(e, "query") : key ? tr(e, "key") : "";
 }
 
 static void token_table(struct attn_explainer *e, const struct attn_tokens *tokens)
@@ -34,7 +34,7 @@ static void token_table(struct attn_explainer *e, const struct attn_tokens *toke
             attn_explain_token_cell(e, &tokens->tok[t]);
             attn_derive_cell(&e->d, "%zu", t);
             attn_derive_cell(&e->d, "%d", (int)tokens->tok[t].id);
-            attn_derive_cell(&e->d, "%s", role(e->w, tokens, t));
+            attn_derive_cell(&e->d, "%s", role(e, tokens, t));
         }
         else if (s == ATTN_GAP)
             attn_derive_gap(&e->d, 4);
@@ -48,10 +48,12 @@ void attn_explain_tokens(struct attn_explainer *e)
     if (!attn_worked_cross(e->w))
         return;
     char note[ATTN_KIND_NOTE];
-    bool own = !*attn_kind_note(note, &e->asked);
-    attn_derive_words(&e->d, "They look at the tokens of another text (cross-attention).  That text runs through the "
-                             "same layers with the model's own %s%s, and also starts at position 0:", own ?
-                      "attention" : "mask", note);
+    if (*attn_kind_note(note, &e->asked))
+        attn_derive_words(&e->d, "They look at the tokens of another text (cross-attention).  That text runs through "
+                                 "the same layers with the model's own mask%s, and also starts at position 0:", note);
+    else
+        attn_derive_words(&e->d, "They look at the tokens of another text (cross-attention).  That text runs through "
+                                 "the same layers with the model's own attention, and also starts at position 0:");
     token_table(e, e->w->keys);
 }
 
@@ -67,7 +69,7 @@ static void vector_table(struct attn_explainer *e, size_t n)
 /* Adds a token's row to it. */
 static void vector_row(struct attn_explainer *e, int act, const struct attn_spot *s, const char *label)
 {
-    attn_derive_cell(&e->d, "%s", label);
+    attn_derive_cell(&e->d, "%s", tr(e, label));
     attn_explain_row(e, attn_spot_row(s, act), s->seen[act].cols, attn_spot_digits(s, act, e->precision));
 }
 
@@ -79,6 +81,16 @@ static const struct attn_rope *rope_of(const struct attn_explainer *e)
     return w->rotary && turn >= 0 ? &w->rope[turn] : NULL;
 }
 
+/* How a token's position comes in, if not in this layer's input. */
+static const char *position_words(const struct attn_explainer *e)
+{
+    const struct attn_weights *all = &e->w->model->w;
+    return all->alibi ? tr(e, "  Its position comes in later, when scores grow with that of the key.")
+           : rope_of(e) ? tr(e, "  Its position comes in later, when queries and keys are rotated.")
+           : all->rotary ? tr(e, "  Its position comes in in other layers: this one does not rotate queries and keys.")
+                         : "";
+}
+
 static void embedding(struct attn_explainer *e, const struct attn_spot *s)
 {
     const struct attn_worked *w = e->w;
@@ -86,20 +98,16 @@ static void embedding(struct attn_explainer *e, const struct attn_spot *s)
     bool learned = s->seen[ATTN_ACT_POS_EMBED].x;
     char scaled[48] = "";
     if (all->embed_scale != 0)
-        attn_snprintf(scaled, sizeof scaled, ", multiplied by %.6g", (double)all->embed_scale);
-    attn_derive_words(&e->d, "Its embedding is row %d of the embedding table%s%s%s (embed).  %s",
-                      (int)s->of->tok[s->t].id, all->project_in.data ? ", projected to the width of the model" :
-                      "", scaled, attn_has(&all->embed_norm) && !learned ? ", normalised" : "",
-                      learned && attn_has(&all->embed_norm)
-                          ? "The embedding of its position is added (pos_embed); the sum, normalised, is the layer's "
-                            "input (resid_pre)."
-                      : learned ? "The embedding of its position is added (pos_embed); the sum is the layer's input "
-                                  "(resid_pre)."
-                      : all->alibi ? "Its position comes in later, when scores grow with that of the key."
-                      : rope_of(e) ? "Its position comes in later, when queries and keys are rotated."
-                      : all->rotary ? "Its position comes in in other layers: this one does not rotate queries and "
-                                      "keys."
-                                    : "The model has no position embeddings: nothing is added.");
+        attn_snprintf(scaled, sizeof scaled, tr(e, ", multiplied by %.6g"), (double)all->embed_scale);
+    attn_derive_words(&e->d, "Its embedding is row %d of the embedding table%s%s%s (embed).%s",
+                      (int)s->of->tok[s->t].id,
+                      all->project_in.data ? tr(e, ", projected to the width of the model") : "", scaled,
+                      attn_has(&all->embed_norm) && !learned ? tr(e, ", normalised") : "",
+                      !learned ? position_words(e) : attn_has(&all->embed_norm)
+                          ? tr(e, "  The embedding of its position is added (pos_embed); the sum, normalised, is the "
+                                  "layer's input (resid_pre).")
+                          : tr(e, "  The embedding of its position is added (pos_embed); the sum is the layer's input "
+                                  "(resid_pre)."));
     vector_table(e, w->model->w.n.d);
     vector_row(e, ATTN_ACT_EMBED, s, "embed");
     if (learned) {
@@ -117,7 +125,7 @@ static void stream(struct attn_explainer *e, const struct attn_spot *s)
                       : w->model->w.residual
                       ? "The residual stream here is the token's embedding plus what the earlier layers have added "
                         "(resid_pre)."
-                      : "This is the output of the layer before (resid_pre); the model has no residual stream.");
+                      : "This is the output of the layer before (resid_pre).");
     vector_table(e, w->model->w.n.d);
     vector_row(e, ATTN_ACT_RESID_PRE, s, "resid_pre");
 }
@@ -141,7 +149,7 @@ static void widened_row(struct attn_explainer *e, const struct attn_vec *v, size
     if (!v->data)
         return;
     attn_vec_widen(buf, v->data, v->type, 0, n);
-    attn_derive_cell(&e->d, "%s", label);
+    attn_derive_cell(&e->d, "%s", tr(e, label));
     attn_explain_row(e, buf, n, e->precision);
 }
 
@@ -194,14 +202,14 @@ static int normed(struct attn_explainer *e, const struct attn_spot *s, struct at
 int attn_explain_input(struct attn_explainer *e, const struct attn_spot *s, struct attn_err *err)
 {
     char token[ATTN_TOKEN_NAME];
-    attn_derive_step(&e->d, "What layer %zu reads for %s", e->w->layer, attn_explain_token(token, s));
+    attn_derive_step(&e->d, "What layer %zu reads for %s", e->w->layer, attn_explain_token(e, token, s));
     if (e->w->layer)
         stream(e, s);
     else
         embedding(e, s);
     if (s->seen[ATTN_ACT_NORM1].x)
         return normed(e, s, err);
-    attn_derive_words(&e->d, "There is no norm: attention reads it as it is.");
+    attn_derive_words(&e->d, "Attention reads it as it is.");
     return ATTN_OK;
 }
 
@@ -395,17 +403,17 @@ static void rotation(struct attn_explainer *e, const struct product *p, int act)
 {
     const struct attn_weights *all = &e->w->model->w;
     size_t half = all->rotary / 2, t = p->of.t;
-    char pairs[128];
-    const char *part = all->rotary < p->n ? "the rotated part" : "a head";
+    char pairs[ATTN_TOKEN_NAME];
+    const char *part = all->rotary < p->n ? tr(e, "the rotated part") : tr(e, "a head");
     if (all->interleaved)
-        snprintf(pairs, sizeof pairs, "numbers i and j = i + 1 of %s, i even,", part);
+        snprintf(pairs, sizeof pairs, tr(e, "numbers i and j = i + 1 of %s, i even,"), part);
     else
         snprintf(pairs, sizeof pairs,
-                 "number i of the first half of %s and number j = i + %zu of the second", part, half);
+                 tr(e, "number i of the first half of %s and number j = i + %zu of the second"), part, half);
     attn_derive_words(&e->d, "Rotary positions: %s form a point in the plane, which is rotated (turned) by an angle: "
                              "position %zu times the pair's speed, in radians.  (A run does not report u: it is "
                              "computed here, by the run's own arithmetic.)%s", pairs,
-                      t, t ? "" : "  At position 0 nothing moves.");
+                      t, t ? "" : tr(e, "  At position 0 nothing moves."));
     const struct attn_rope *turn = rope_of(e);
     if (turn && turn->attention_factor != 1)
         attn_derive_words(&e->d,
@@ -436,9 +444,9 @@ static void head_norm(struct attn_explainer *e, const struct product *p)
     centre = norm->rms ? 0 : m.mean;
     attn_derive_words(&e->d, "%s are%s normalised, %s: u is divided by the root of %s + ε, which is %.*f, and "
                              "multiplied by weights.  (This is computed here, as a run does not report it.)",
-                                 norm->rms ? "They" :
-                      "They, less their mean,", p->late ? " then" : "", norm->span ? "each head by itself" :
-                      "all heads at once", norm->rms ? "the mean of u²" : "its variance", e->precision, spread);
+                      norm->rms ? tr(e, "They") : tr(e, "They, less their mean,"), p->late ? tr(e, " then") : "",
+                      norm->span ? tr(e, "each head by itself") : tr(e, "all heads at once"),
+                      norm->rms ? tr(e, "the mean of u²") : tr(e, "its variance"), e->precision, spread);
     vector_table(e, p->n);
     attn_derive_cell(&e->d, "u");
     attn_explain_row(e, p->raw + p->first, p->n, e->precision);
@@ -464,23 +472,27 @@ static void whose_head(struct attn_explainer *e, int act)
     const struct attn_dims *n = &w->model->w.n;
     bool key = act == ATTN_ACT_K;
     size_t each = n->H / n->Hkv, head = head_of(e, act);
-    attn_derive_words(&e->d, "Each number is the dot product of what the layer reads and one column of the %s "
-                             "weights%s: outputs %zu to %zu belong to head %zu.", key ? "key" : "query",
-                      w_of(e, act)->bias.data ? ", plus a bias" : "", head * n->dh,
-                      head * n->dh + n->dh - 1, head);
+    attn_derive_words(&e->d, key ? "Each number is the dot product of what the layer reads and one column of the key "
+                                   "weights%s: outputs %zu to %zu belong to head %zu."
+                                 : "Each number is the dot product of what the layer reads and one column of the query "
+                                   "weights%s: outputs %zu to %zu belong to head %zu.",
+                      w_of(e, act)->bias.data ? tr(e, ", plus a bias") : "", head * n->dh, head * n->dh + n->dh - 1,
+                      head);
     bool turns = rope_of(e), norm = norm_of(e, act), late = w->model->w.late_norms;
     const float most = w->model->w.clip;
     if (most != 0)
         attn_derive_words(&e->d, "Sums above %.7g become that, and those below -%.7g become that.", (double)most,
                           (double)most);
     if (turns || norm)
-        attn_derive_words(&e->d, "These sums are called u; they are %s afterwards.", norm && turns ?
-                          late ? "rotated, then normalised," : "normalised, then rotated,"
-                          : norm ? "normalised" : "rotated");
+        attn_derive_words(&e->d, "These sums are called u; they are %s afterwards.",
+                          norm && turns ? late ? tr(e, "rotated, then normalised,") : tr(e, "normalised, then rotated,")
+                          : norm ? tr(e, "normalised") : tr(e, "rotated"));
     if (key && each > 1)
-        attn_derive_words(&e->d, "The model has %zu query heads but only %zu key/value head%s: query heads %zu to %zu "
-                          "share kv head %zu.", n->H,
-                          n->Hkv, n->Hkv == 1 ? "" : "s", w->kv * each, w->kv * each + each - 1, w->kv);
+        attn_derive_words(&e->d, n->Hkv == 1
+                          ? "The model has %zu query heads but only %zu key/value head: query heads %zu to %zu share kv "
+                            "head %zu."
+                          : "The model has %zu query heads but only %zu key/value heads: query heads %zu to %zu share "
+                            "kv head %zu.", n->H, n->Hkv, w->kv * each, w->kv * each + each - 1, w->kv);
 }
 
 int attn_explain_vector(struct attn_explainer *e, int act, struct attn_err *err)
@@ -491,7 +503,8 @@ int attn_explain_vector(struct attn_explainer *e, int act, struct attn_err *err)
     struct product p;
     int rc = make_product(&p, e, act, err);
     if (!rc) {
-        attn_derive_step(&e->d, "The %s of %s", act == ATTN_ACT_Q ? "query" : "key", attn_explain_token(token, &p.of));
+        attn_derive_step(&e->d, act == ATTN_ACT_Q ? "The query of %s" : "The key of %s",
+                         attn_explain_token(e, token, &p.of));
         whose_head(e, act);
         product_sums(e, &p, rotary || p.norm ? "u" : name, attn_explain_digits(e, act));
         if (p.norm && !p.late)

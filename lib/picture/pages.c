@@ -24,7 +24,7 @@ struct line { const char *s; size_t len, wide; double size; };
 struct pages {
     struct line *line; size_t n, room;
     size_t *start, count, start_room;   /* the first line of each page */
-    const char *title;
+    const char *title, *number;
     struct attn_out *page;              /* what is drawn on the current one */
     struct attn_pdf_fonts fonts;
 };
@@ -165,10 +165,10 @@ static void put_foot(struct pages *p, size_t i)
 {
     enum { SIZE = 8 };
     char number[64];
-    size_t n = (size_t)snprintf(number, sizeof number, "page %zu of %zu", i + 1, p->count), title = strlen(p->title);
-    size_t room = (size_t)((PAGE_WIDTH - 2 * MARGIN) / (COLUMN * SIZE));
+    size_t n = (size_t)snprintf(number, sizeof number, p->number, i + 1, p->count), title = strlen(p->title);
+    size_t wide = width_of(number, n), room = (size_t)((PAGE_WIDTH - 2 * MARGIN) / (COLUMN * SIZE));
     put_line(p, number, n, MARGIN - FOOT / 2, SIZE);
-    if (width_of(p->title, title) + n + 2 > room)
+    if (width_of(p->title, title) + wide + 2 > room)
         return;
     attn_out_printf(p->page, "q 1 0 0 1 %.2f 0 cm\n", COLUMN * SIZE * (double)(room - width_of(p->title, title)));
     put_line(p, p->title, title, MARGIN - FOOT / 2, SIZE);
@@ -247,10 +247,10 @@ static int put_file(struct attn_out *o, struct pages *p, struct drawn *page, str
     return rc;
 }
 
-int attn_pages_write(struct attn_out *o, const char *text, size_t len, const char *title,
+int attn_pages_write(struct attn_out *o, const char *text, size_t len, const char *title, const char *number,
                      const struct attn_faces *faces, struct attn_err *err)
 {
-    struct pages p = {.title = title, .fonts.faces = *faces};
+    struct pages p = {.title = title, .number = number, .fonts.faces = *faces};
     struct drawn *page = NULL;
     int rc = split(&p, text, len, err);
     choose_sizes(&p);

@@ -12,9 +12,9 @@
 
 enum { ATTN_PAGES_COLUMNS = 80 };
 
-/* The title stands, with the number of the page, at its foot; it is UTF-8, as the text.  faces: with columns,
- * none of them open; they are copied. */
-int attn_pages_write(struct attn_out *o, const char *text, size_t len, const char *title,
+/* The title stands, with the number of the page as in "page %zu of %zu", at its foot; all is UTF-8, as the text.  faces:
+ * with columns, none of them open; they are copied. */
+int attn_pages_write(struct attn_out *o, const char *text, size_t len, const char *title, const char *number,
                      const struct attn_faces *faces, struct attn_err *err);
 
 #endif

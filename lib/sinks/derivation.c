@@ -26,7 +26,7 @@ void attn_derivation_free(struct attn_derivation *d)
 static char *written(struct attn_derivation *d, const char *fmt, va_list args)
 {
     char *text;
-    if (d->failed || attn_vasprintf(&text, fmt, args) < 0) {
+    if (d->failed || attn_vasprintf(&text, attn_tr(d->language, fmt), args) < 0) {
         d->failed = true;
         return NULL;
     }
@@ -164,7 +164,7 @@ void attn_derive_headings(struct attn_derivation *d, const char *const *heading,
 {
     attn_derive_table(d, cols);
     for (size_t i = 0; i < cols; i++)
-        attn_derive_cell(d, "%s", heading[i]);
+        attn_derive_cell(d, "%s", attn_tr(d->language, heading[i]));
 }
 
 void attn_derive_blanks(struct attn_derivation *d, size_t n)

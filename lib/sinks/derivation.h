@@ -4,6 +4,9 @@
  * nothing of what is explained.  Numbers are kept as numbers, each with the digits to print.  Words and
  * cells are plain text: what a format could take for markup is escaped when it is printed.
  *
+ * Whoever builds one writes English: what is a printf's format here is looked up in the language of the derivation, and
+ * so are headings; what goes into a %s is not (attn_tr).
+ *
  * Passages are appended in order; cells and terms are added to the last one.  After a first failure
  * additions do nothing, and attn_derivation_write reports it. */
 #ifndef ATTN_SINKS_DERIVATION_H
@@ -11,6 +14,7 @@
 
 #include "base/num.h"
 #include "base/out.h"
+#include "text/language.h"
 
 /* digits: after the point.  gap: of a worksheet, from 1, which this number belongs into or refers to; 0: none. */
 struct attn_number { double x; int digits; size_t gap; };
@@ -46,6 +50,7 @@ struct attn_passage {
 };
 
 struct attn_derivation {
+    const struct attn_language *language;       /* in which it is said; words, names and headings are looked up in it */
     char *title;
     struct attn_passage *passage; size_t n, room;
     bool failed;                        /* no memory */

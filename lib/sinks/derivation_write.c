@@ -40,10 +40,10 @@ static void operand(struct attn_out *o, struct attn_number n)
     attn_out_printf(o, *buf == '-' ? "(%s)" : "%s", buf);
 }
 
-static void term(struct attn_out *o, const struct attn_term *t)
+static void term(struct attn_out *o, const struct attn_language *l, const struct attn_term *t)
 {
     if (t->kind == ATTN_ADDEND_LEFT_OUT)
-        attn_out_printf(o, "[… %zu more: ", t->count);
+        attn_out_printf(o, attn_tr(l, "[… %zu more: "), t->count);
     operand(o, t->a);
     if (t->kind == ATTN_ADDEND_LEFT_OUT)
         attn_out_char(o, ']');
@@ -53,23 +53,24 @@ static void term(struct attn_out *o, const struct attn_term *t)
     }
 }
 
-static void write_terms(struct attn_out *o, const struct attn_passage *sum)
+static void write_terms(struct attn_out *o, const struct attn_language *l, const struct attn_passage *sum)
 {
     attn_out_printf(o, "%s = ", sum->text);
     for (size_t i = 0; i < sum->terms; i++) {
         attn_out_str(o, i ? " + " : "");
-        term(o, &sum->term[i]);
+        term(o, l, &sum->term[i]);
     }
     attn_out_str(o, sum->terms ? " = " : "");
 }
 
 /* A result, or the gap it is to be written into. */
-static void write_result(struct attn_out *o, const struct attn_passage *sum)
+static void write_result(struct attn_out *o, const struct attn_language *l, const struct attn_passage *sum)
 {
     char buf[ATTN_NUM_FIXED_MAX + 1];
     struct attn_number n = sum->result;
     if (sum->asked && !sum->answered) {
-        attn_out_printf(o, "__________\u00A0(%zu:\u00A0%d\u00A0decimal%s)", n.gap, n.digits, n.digits > 1 ? "s" : "");
+        attn_out_printf(o, n.digits > 1 ? attn_tr(l, "__________\u00A0(%zu:\u00A0%d\u00A0decimals)")
+                                        : attn_tr(l, "__________\u00A0(%zu:\u00A0%d\u00A0decimal)"), n.gap, n.digits);
         return;
     }
     n.gap = sum->asked ? 0 : n.gap;
@@ -79,10 +80,10 @@ static void write_result(struct attn_out *o, const struct attn_passage *sum)
         attn_out_printf(o, " (%zu)", sum->result.gap);
 }
 
-static void write_sum(struct attn_out *o, const struct attn_passage *sum)
+static void write_sum(struct attn_out *o, const struct attn_language *l, const struct attn_passage *sum)
 {
-    write_terms(o, sum);
-    write_result(o, sum);
+    write_terms(o, l, sum);
+    write_result(o, l, sum);
 }
 
 enum { WIDEST_LINE = 100, GAP = 2, DEEP = 4, DEEPER = 8 };      /* columns; text in lines wider than 100 is hard to
@@ -135,7 +136,8 @@ static void text_heading(struct attn_out *o, const char *s, size_t number, bool 
     attn_out_char(o, '\n');
 }
 
-static int text_sum(struct attn_out *o, const struct attn_passage *p, size_t width, struct attn_err *err)
+static int text_sum(struct attn_out *o, const struct attn_language *l, const struct attn_passage *p, size_t width,
+                    struct attn_err *err)
 {
     struct attn_out *line;
     char *text;
@@ -143,7 +145,7 @@ static int text_sum(struct attn_out *o, const struct attn_passage *p, size_t wid
     int rc = attn_out_open_memory(&line, err);
     if (rc)
         return rc;
-    write_sum(line, p);
+    write_sum(line, l, p);
     rc = attn_out_take(line, &text, &len, err);
     attn_out_close(line);
     if (rc)
@@ -216,7 +218,7 @@ static int write_text(struct attn_out *o, const struct attn_derivation *d, const
         case ATTN_PASSAGE_WORDS:   wrap(o, p->text, false, 0, 0, width); break;
         case ATTN_PASSAGE_COMMAND: wrap(o, p->text, true, DEEP, DEEPER, style->paper ? width : 0); break;
         case ATTN_PASSAGE_FORMULA: wrap(o, p->formula.text, false, DEEP, DEEP, width); break;
-        case ATTN_PASSAGE_SUM:     rc = text_sum(o, p, width, err); break;
+        case ATTN_PASSAGE_SUM:     rc = text_sum(o, d->language, p, width, err); break;
         case ATTN_PASSAGE_TABLE:   text_table(o, p, style->color); break;
         }
     }
@@ -253,7 +255,7 @@ static void md_paragraph(struct attn_out *o, const char *s)
     attn_out_char(o, '\n');
 }
 
-static void md_passage(struct attn_out *o, const struct attn_passage *p, size_t *steps)
+static void md_passage(struct attn_out *o, const struct attn_language *l, const struct attn_passage *p, size_t *steps)
 {
     switch (p->kind) {
     case ATTN_PASSAGE_STEP:
@@ -271,7 +273,7 @@ static void md_passage(struct attn_out *o, const struct attn_passage *p, size_t 
         break;
     case ATTN_PASSAGE_SUM:
         attn_out_str(o, "    ");
-        write_sum(o, p);
+        write_sum(o, l, p);
         attn_out_char(o, '\n');
         break;
     case ATTN_PASSAGE_TABLE:
@@ -291,7 +293,7 @@ static int write_md(struct attn_out *o, const struct attn_derivation *d, const s
     for (size_t i = 0; i < d->n; i++) {
         bool goes_on = i > 0 && d->passage[i].kind == ATTN_PASSAGE_SUM && d->passage[i - 1].kind == ATTN_PASSAGE_SUM;
         attn_out_str(o, goes_on ? "" : "\n");
-        md_passage(o, &d->passage[i], &steps);
+        md_passage(o, d->language, &d->passage[i], &steps);
     }
     return ATTN_OK;
 }
@@ -301,8 +303,6 @@ static int write_md(struct attn_out *o, const struct attn_derivation *d, const s
 /* The page has no fonts, and its content policy forbids loading anything.  Only a worksheet has a script, which checks
  * answers. */
 static const char html_head[] =
-    "<!DOCTYPE html>\n"
-    "<html lang=\"en\">\n"
     "<head>\n"
     "<meta charset=\"utf-8\">\n"
     "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n"
@@ -380,24 +380,26 @@ static void html_step(struct attn_out *o, const struct attn_passage *p, size_t n
 
 /* A field that says whether what is typed is right: to one unit of the last digit, as rounding in between may cost
  * that. */
-static void html_gap(struct attn_out *o, const struct attn_number *n)
+static void html_gap(struct attn_out *o, const struct attn_language *l, const struct attn_number *n)
 {
     char x[ATTN_NUM_FIXED_MAX + 1];
     x[attn_num_fixed(x, n->x, n->digits)] = '\0';
-    attn_out_printf(o, "<input inputmode=\"decimal\" size=\"10\" autocomplete=\"off\" aria-label=\"gap %zu\" "
-                       "data-x=\"%s\" data-within=\"%.10g\"> <output></output> (%zu: %d decimal%s)", n->gap, x,
-                    1.001 * pow(10, -n->digits), n->gap, n->digits, n->digits > 1 ? "s" : "");
+    attn_out_str(o, "<input inputmode=\"decimal\" size=\"10\" autocomplete=\"off\" aria-label=\"");
+    attn_out_printf(o, attn_tr(l, "gap %zu"), n->gap);
+    attn_out_printf(o, "\" data-x=\"%s\" data-within=\"%.10g\"> <output></output> ", x, 1.001 * pow(10, -n->digits));
+    attn_out_printf(o, n->digits > 1 ? attn_tr(l, "(%zu: %d decimals)") : attn_tr(l, "(%zu: %d decimal)"), n->gap,
+                    n->digits);
 }
 
 /* A sum needs no escaping: it has no user text, only a name of ours and numbers. */
-static void html_sum(struct attn_out *o, const struct attn_passage *p)
+static void html_sum(struct attn_out *o, const struct attn_language *l, const struct attn_passage *p)
 {
     attn_out_str(o, p->asked && p->answered ? "<p class=\"sum strong\">" : "<p class=\"sum\">");
-    write_terms(o, p);
+    write_terms(o, l, p);
     if (p->asked && !p->answered)
-        html_gap(o, &p->result);
+        html_gap(o, l, &p->result);
     else
-        write_result(o, p);
+        write_result(o, l, p);
     attn_out_str(o, "</p>\n");
 }
 
@@ -416,6 +418,7 @@ static int write_html(struct attn_out *o, const struct attn_derivation *d, const
     (void)err;
     size_t steps = 0;
     bool asks = has_gaps(d);
+    attn_out_printf(o, "<!DOCTYPE html>\n<html lang=\"%s\">\n", attn_language_code(d->language));
     attn_out_printf(o, "%s%s\">\n", html_head, asks ? "; script-src 'unsafe-inline'" : "");
     element(o, "title", d->title);
     attn_out_str(o, style_sheet);
@@ -429,7 +432,7 @@ static int write_html(struct attn_out *o, const struct attn_derivation *d, const
         case ATTN_PASSAGE_COMMAND: element(o, "pre", p->text); break;
         case ATTN_PASSAGE_FORMULA: attn_out_printf(o, "<div class=\"wide\"><math display=\"block\">%s</math></div>\n",
                                                    p->formula.mathml); break;
-        case ATTN_PASSAGE_SUM:     html_sum(o, p); break;
+        case ATTN_PASSAGE_SUM:     html_sum(o, d->language, p); break;
         case ATTN_PASSAGE_TABLE:   html_table(o, p); break;
         }
     }
@@ -455,7 +458,7 @@ static int write_pdf(struct attn_out *o, const struct attn_derivation *d, const 
     if (!rc)
         rc = attn_out_take(all, &text, &len, err);
     if (!rc)
-        rc = attn_pages_write(o, text, len, d->title, &faces, err);
+        rc = attn_pages_write(o, text, len, d->title, attn_tr(d->language, "page %zu of %zu"), &faces, err);
     free(text);
     attn_out_close(all);
     return rc;

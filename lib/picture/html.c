@@ -19,6 +19,7 @@ ATTN_EMBED(attn_page_css, "lib/picture/page/page.css");
 ATTN_EMBED(attn_page_without_css, "lib/picture/page/without.css");
 ATTN_EMBED(attn_page_lens_css, "lib/picture/page/lens.css");
 ATTN_EMBED(attn_page_live_css, "lib/picture/page/live.css");
+ATTN_EMBED(attn_page_inflate_js, "lib/picture/page/inflate.js");
 ATTN_EMBED(attn_page_data_js, "lib/picture/page/data.js");
 ATTN_EMBED(attn_page_words_js, "lib/picture/page/words.js");
 ATTN_EMBED(attn_page_colour_js, "lib/picture/page/colour.js");
@@ -26,6 +27,7 @@ ATTN_EMBED(attn_page_heat_js, "lib/picture/page/heat.js");
 ATTN_EMBED(attn_page_lines_js, "lib/picture/page/lines.js");
 ATTN_EMBED(attn_page_overview_js, "lib/picture/page/overview.js");
 ATTN_EMBED(attn_page_choice_js, "lib/picture/page/choice.js");
+ATTN_EMBED(attn_page_later_js, "lib/picture/page/later.js");
 ATTN_EMBED(attn_page_views_js, "lib/picture/page/views.js");
 ATTN_EMBED(attn_page_ranking_js, "lib/picture/page/ranking.js");
 ATTN_EMBED(attn_page_without_js, "lib/picture/page/without.js");
@@ -58,10 +60,10 @@ static const struct part styles[] = {
     PART(attn_page_live_css, live),
 };
 static const struct part scripts[] = {  /* in this order: each uses those before it */
-    PART(attn_page_data_js, NULL), PART(attn_page_words_js, NULL), PART(attn_page_colour_js, NULL),
-                                      PART(attn_page_heat_js, NULL),
+    PART(attn_page_inflate_js, NULL), PART(attn_page_data_js, NULL), PART(attn_page_words_js, NULL),
+    PART(attn_page_colour_js, NULL), PART(attn_page_heat_js, NULL),
     PART(attn_page_lines_js, NULL), PART(attn_page_overview_js, NULL), PART(attn_page_choice_js, NULL),
-    PART(attn_page_views_js, NULL), PART(attn_page_ranking_js, NULL), PART(attn_page_without_js, without),
+    PART(attn_page_later_js, NULL), PART(attn_page_views_js, NULL), PART(attn_page_ranking_js, NULL), PART(attn_page_without_js, without),
     PART(attn_page_lens_js, lens),
     PART(attn_page_numbers_js, live),
     PART(attn_page_softmax_js, live),

@@ -13,6 +13,7 @@
 
 enum {
     EXACT_BYTES = 1 << 20,              /* of all numbers together as float32 */
+    FINE_NUMBERS = 3 << 20,             /* more than these have coarse codes: 144 heads of 200 tokens */
     SPELT = 60,                         /* columns of a token whose bytes are spelt */
     MANY_COLUMNS = 4096                 /* of numbered columns: the width of the widest MLPs */
 };
@@ -357,6 +358,23 @@ static void put_axis(struct attn_out *o, const char *key, const char *axes, cons
     put_string(o, at, at ? strcspn(at, ",)") : 0);
 }
 
+/* Of each matrix, so that a page knows its colours before it has looked at all numbers. */
+static void put_extents(struct attn_out *o, const struct attn_pack *p)
+{
+    if (!p->narrow)
+        return;
+    put_key(o, "extents");
+    for (size_t i = 0; i < p->sheet->n; i++)
+        for (size_t first = 0; first < 2; first++) {
+            struct attn_pack_extent e = attn_pack_extent(p, i, first);
+            attn_out_str(o, first ? "," : i ? "],[" : "[[");
+            attn_out_f32(o, e.least);
+            attn_out_char(o, ',');
+            attn_out_f32(o, e.most);
+        }
+    attn_out_str(o, p->sheet->n ? "]]" : "[]");
+}
+
 static void put_sheet(struct attn_out *o, const struct attn_album *a, const struct attn_pack *p)
 {
     const struct attn_sheet *s = p->sheet;
@@ -386,6 +404,7 @@ static void put_sheet(struct attn_out *o, const struct attn_album *a, const stru
         put_key(o, "step");
         attn_out_f32(o, p->step);
     }
+    put_extents(o, p);
     attn_out_char(o, '}');
 }
 
@@ -501,26 +520,40 @@ static int plan(struct pages *p, struct attn_err *err)
     for (size_t i = 0; i < p->n; i++)
         numbers += p->pack[i].count;
     for (size_t i = 0; i < p->n && numbers * sizeof(float) > EXACT_BYTES; i++)
-        attn_pack_narrow(&p->pack[i]);
+        attn_pack_narrow(&p->pack[i], numbers > FINE_NUMBERS ? ATTN_PACK_COARSE : ATTN_PACK_FINE);
     return ATTN_OK;
+}
+
+static int write_sheet(struct attn_out *o, const struct attn_pack *p, struct attn_err *err)
+{
+    size_t size = attn_pack_size(p);
+    unsigned char *bytes = NULL;
+    int rc = ATTN_OK;
+    if (p->narrow) {
+        rc = attn_pack_deflate(&bytes, &size, p, err);
+    } else {
+        bytes = malloc(size + 1);
+        rc = bytes ? ATTN_OK : attn_no_memory(err, NULL, "to write %s: %zu bytes", p->sheet->title, size);
+        if (!rc)
+            attn_pack_fill(bytes, p);
+    }
+    if (!rc)
+        attn_out_base64(o, bytes, size);
+    free(bytes);
+    return rc;
 }
 
 static int write_numbers(struct attn_out *o, const struct pages *p, struct attn_err *err)
 {
+    int rc = ATTN_OK;
     attn_out_str(o, ",\"data\":[");
-    for (size_t i = 0; i < p->n; i++) {
-        size_t size = attn_pack_size(&p->pack[i]);
-        void *bytes = malloc(size + 1);
-        if (!bytes)
-            return attn_no_memory(err, NULL, "to write %s: %zu bytes", p->pack[i].sheet->title, size);
-        attn_pack_fill(bytes, &p->pack[i]);
+    for (size_t i = 0; i < p->n && !rc; i++) {
         attn_out_str(o, i ? ",\"" : "\"");
-        attn_out_base64(o, bytes, size);
+        rc = write_sheet(o, &p->pack[i], err);
         attn_out_char(o, '"');
-        free(bytes);
     }
     attn_out_str(o, "]}");
-    return ATTN_OK;
+    return rc;
 }
 
 int attn_page_data_write(struct attn_out *o, const struct attn_album *a, const struct attn_look *look,

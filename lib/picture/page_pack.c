@@ -1,7 +1,11 @@
 #include "picture/page_pack.h"
 
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
+#include <zlib.h>
+
+#include "base/err.h"
 
 /* How many numbers of row r are stored. */
 static size_t stored(const struct attn_pack *p, size_t r)
@@ -25,7 +29,7 @@ void attn_pack_plan(struct attn_pack *p, const struct attn_sheet *s)
         p->count += stored(p, r) * s->n;
 }
 
-void attn_pack_narrow(struct attn_pack *p)
+void attn_pack_narrow(struct attn_pack *p, unsigned bits)
 {
     float low = INFINITY, high = -INFINITY;
     for (size_t r = 0; r < p->sheet->n * p->sheet->rows; r++) {
@@ -36,9 +40,10 @@ void attn_pack_narrow(struct attn_pack *p)
                 high = x[c] > high ? x[c] : high;
             }
     }
+    const int most = bits == ATTN_PACK_FINE ? ATTN_PACK_MINUS_INF - 1 : (1 << bits) - 1;
     p->narrow = true;
     p->low = low <= high ? low : 0;
-    p->step = high > low ? (float)(((double)high - low) / (ATTN_PACK_MINUS_INF - 1)) : 0;
+    p->step = high > low ? (float)(((double)high - low) / most) : 0;
 }
 
 size_t attn_pack_size(const struct attn_pack *p)
@@ -71,4 +76,58 @@ void attn_pack_fill(void *out, const struct attn_pack *p)
             memcpy(at, &code, sizeof code);
         }
     }
+}
+
+/* Runs alone: other repetitions are rare, and looking for them takes ten times as long. */
+static int deflate_all(unsigned char *out, size_t *n, unsigned char *from, size_t len)
+{
+    z_stream z = {.next_in = from, .avail_in = (uInt)len, .next_out = out, .avail_out = (uInt)*n};
+    if (deflateInit2(&z, Z_DEFAULT_COMPRESSION, Z_DEFLATED, -MAX_WBITS, MAX_MEM_LEVEL, Z_RLE) != Z_OK)
+        return ATTN_ENOMEM;
+    const int rc = deflate(&z, Z_FINISH);
+    *n = z.total_out;
+    deflateEnd(&z);
+    return rc == Z_STREAM_END ? ATTN_OK : ATTN_ENOMEM;
+}
+
+int attn_pack_deflate(unsigned char **out, size_t *n, const struct attn_pack *p, struct attn_err *err)
+{
+    const size_t size = attn_pack_size(p);
+    uint16_t *codes = malloc(size + 1);
+    unsigned char *planes = malloc(size + 1);
+    *n = size + size / 8 + 64;          /* deflateBound's most, for any strategy */
+    *out = size < UINT32_MAX / 2 ? malloc(*n) : NULL;
+    int rc = codes && planes && *out ? ATTN_OK : ATTN_ENOMEM;
+    if (!rc) {
+        attn_pack_fill(codes, p);
+        for (size_t i = 0; i < p->count; i++) {
+            planes[i] = (unsigned char)(codes[i] >> 8);
+            planes[p->count + i] = (unsigned char)codes[i];
+        }
+        rc = deflate_all(*out, n, planes, size);
+    }
+    free(codes);
+    free(planes);
+    if (!rc)
+        return ATTN_OK;
+    free(*out);
+    *out = NULL;
+    return attn_no_memory(err, NULL, "to write %s: %zu bytes", p->sheet->title, size);
+}
+
+struct attn_pack_extent attn_pack_extent(const struct attn_pack *p, size_t i, size_t first_column)
+{
+    struct attn_pack_extent e = {0, 0};
+    bool any = false;
+    for (size_t r = 0; r < p->sheet->rows; r++) {
+        const float *x = row_at(p, i * p->sheet->rows + r);
+        for (size_t c = first_column, n = stored(p, r); c < n; c++) {
+            if (!isfinite(x[c]))
+                continue;
+            e.least = !any || x[c] < e.least ? x[c] : e.least;
+            e.most = !any || x[c] > e.most ? x[c] : e.most;
+            any = true;
+        }
+    }
+    return e;
 }

@@ -55,19 +55,20 @@ class Fixtures:
             f.write(text)
         return self.path(name)
 
-    def wide(self):
+    def wide(self, n_ctx=128):
         """12 layers of 12 heads in GPT-2's shape, with a tokenizer of single bytes and three longer pieces."""
-        path = self.path("wide")
+        name = "wide" if n_ctx == 128 else f"wide{n_ctx}"
+        path = self.path(name)
         if os.path.exists(path):
             return path
-        self.cli("init", "-o", path, "--family", "gpt2", "--n-layer", "12", "--n-head", "12", "--d-model", "96", "--n-ctx", "128",
+        self.cli("init", "-o", path, "--family", "gpt2", "--n-layer", "12", "--n-head", "12", "--d-model", "96", "--n-ctx", str(n_ctx),
                  "--vocab-size", "259", "--seed", "1")
         plain = [b for b in range(256) if 33 <= b <= 126 or 161 <= b <= 172 or b >= 174]
         letters = {b: chr(b) for b in plain}
         letters.update({b: chr(256 + i) for i, b in enumerate(b for b in range(256) if b not in letters)})
         tokens = [letters[b] for b in range(256)] + ["en", "Ġs", "er"]
-        self.write("wide/vocab.json", json.dumps({t: i for i, t in enumerate(tokens)}))
-        self.write("wide/merges.txt", "#version: 0.2\ne n\nĠ s\ne r\n")
+        self.write(name + "/vocab.json", json.dumps({t: i for i, t in enumerate(tokens)}))
+        self.write(name + "/merges.txt", "#version: 0.2\ne n\nĠ s\ne r\n")
         return path
 
     def evil(self):

@@ -1,10 +1,13 @@
 """Tests the page of --format html in a real browser: its numbers, its controls, and that it makes no requests."""
+import base64
 import csv
 import io
 import json
+import os
 import random
 import re
 import unittest
+import zlib
 
 from driver import Browser
 from fixtures import EVIL, LAMP, LIFE, LILY, PROSE, Fixtures, f32
@@ -86,6 +89,55 @@ class Page(unittest.TestCase):
             x, error = shown(self.hover(r, c))
             self.assertTrue(0 < error < 1e-5)
             self.assertLessEqual(abs(x - rows[r][1 + c]), error)
+
+    def test_what_was_deflated_is_inflated(self):
+        self.open("life", "-s", LIFE)
+        random.seed(2)
+        for data in [b"", b"a", bytes(70000), bytes(random.randrange(256) for _ in range(70000)),
+                     bytes(min(255, int(random.expovariate(0.1))) for _ in range(50000)), b"abcabcabd" * 5000]:
+            for level, strategy in [(0, zlib.Z_DEFAULT_STRATEGY), (9, zlib.Z_DEFAULT_STRATEGY), (6, zlib.Z_RLE), (6, zlib.Z_FIXED), (6, zlib.Z_HUFFMAN_ONLY)]:
+                packer = zlib.compressobj(level, zlib.DEFLATED, -15, 9, strategy)
+                packed = packer.compress(data) + packer.flush()
+                got = browser.run("""const bytes = inflate(bytesOf(arguments[0]), arguments[1]);
+                    let text = ""; for (let i = 0; i < bytes.length; i += 8192) text += String.fromCharCode(...bytes.subarray(i, i + 8192));
+                    return btoa(text);""", base64.b64encode(packed).decode(), len(data))
+                self.assertEqual(base64.b64decode(got), data)
+
+    def test_a_large_page_is_small_and_soon_there(self):
+        """144 heads of 250 tokens: drawn in slices, and within the error that is stated."""
+        text = ("Attention reads a sentence token by token, and each head looks somewhere else. " * 4)[:279]
+        args = ["-m", fixtures.wide(256), "-s", text, "--scale", "60"]
+        self.open("large", *args, at="#layer=3&head=4")
+        self.assertEqual(browser.value("page.sheets[0].count * page.sheets.filter((s) => s.keys).length"), 144)
+        self.assertGreaterEqual(browser.value("page.queries.length"), 249)
+        self.assertLess(os.path.getsize(self.page), 6e6)
+        self.assertTrue(browser.until("later.jobs.size === 0"))
+        self.assertTrue(browser.value("""[...overview.buttons].every(([key, b]) => {
+            const [layer, head] = key.split(",").map(Number), canvas = b.firstChild, small = thumbOf({ sheet: sheetAt(state.kind, layer), head });
+            const shown = new Uint32Array(canvas.getContext("2d").getImageData(0, 0, canvas.width, canvas.height).data.buffer);
+            const shade = new Shade(small, { ...how, skip: 0 });
+            return shown.length === small.data.length && shown.every((p, i) => p === shade.pixel(Math.floor(i / small.cols), i % small.cols));
+        })"""))
+        self.assertTrue(browser.value("""headsIn(state.kind).slice(0, 20).every(({ sheet, head }) => {
+            const small = thumbOf({ sheet, head }), m = matrixOf(sheet, head), step = Math.ceil(m.rows / THUMB);
+            return small.data.every((x, i) => {
+                let best = -Infinity;
+                for (let r = Math.floor(i / small.cols) * step, end = Math.min(r + step, m.rows); r < end; r++)
+                    for (let c = i % small.cols * step, last = Math.min(c + step, m.cols); c < last; c++)
+                        best = m.hidden(r, c) ? best : Math.max(best, m.at(r, c));
+                return x === best;
+            });
+        })"""))
+        rows = fixtures.matrices(*args, "--layer", "3", "--head", "4", "--show", "pattern")["blocks.3.attn.pattern.head4"]
+        random.seed(1)
+        for _ in range(20):
+            r = random.randrange(len(rows))
+            c = random.randrange(r + 1)
+            x, error = shown(browser.run("return describeCell(...arguments)", r, c) + f" ± {browser.value('heat.shade.m.error')}")
+            self.assertTrue(0 < error < 4e-5)
+            self.assertLessEqual(abs(x - rows[r][1 + c]), error * 1.02)        # it is shown to a fiftieth of that
+        self.assertEqual(browser.value("page.sheets.filter((s) => s.keys).every((s) => s.heads.every((h, i) => [0, 1].every((skip) => "
+                                       "Math.abs(s.extent(i, skip).top - extent(s.matrix(i), skip).top) <= s.error)))"), True)
 
     def test_vectors_are_those_of_the_csv(self):
         args = ["-m", "models/stacked", "-s", LAMP]

@@ -15,6 +15,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <zlib.h>
 
 /* Returns an output in memory to write to. */
 static struct attn_out *written(void)
@@ -110,7 +111,9 @@ START_TEST(scores_hide_minus_infinity)
 }
 END_TEST
 
-START_TEST(sixteen_bits_keep_their_word)
+static const unsigned bits_of[] = {ATTN_PACK_FINE, ATTN_PACK_COARSE};
+
+START_TEST(codes_keep_their_word)
 {
     enum { N = 5000 };
     static float data[N];
@@ -121,18 +124,60 @@ START_TEST(sixteen_bits_keep_their_word)
     struct attn_sheet s = sheet_of(data, 1, 1, N);
     struct attn_pack p;
     attn_pack_plan(&p, &s);
-    attn_pack_narrow(&p);
+    attn_pack_narrow(&p, bits_of[_i]);
     ck_assert_uint_eq(attn_pack_size(&p), sizeof codes);
     attn_pack_fill(codes, &p);
     ck_assert_uint_eq(codes[7], ATTN_PACK_NAN);
     ck_assert_uint_eq(codes[8], ATTN_PACK_INF);
     ck_assert_uint_eq(codes[9], ATTN_PACK_MINUS_INF);
     for (size_t i = 10; i < N; i++) {
-        ck_assert_uint_lt(codes[i], ATTN_PACK_MINUS_INF);
+        ck_assert_uint_lt(codes[i], _i ? 1 << ATTN_PACK_COARSE : ATTN_PACK_MINUS_INF);
         double error = fabs((double)p.low + (double)p.step * codes[i] - data[i]);
         /* 1e-9: the error itself is computed in double */
         ck_assert_msg(error <= 0.5 * (double)p.step * (1 + 1e-9), "number %zu is off by %g of step %g", i, error, p.step);
     }
+}
+END_TEST
+
+START_TEST(codes_are_deflated_by_planes)
+{
+    enum { N = 30000 };
+    static float data[N];
+    static uint16_t codes[N];
+    static unsigned char planes[2 * N + 1];
+    for (size_t i = 0; i < N; i++)
+        data[i] = i % 97 ? 1e-3f * (float)(i % 61) : (float)(i % 11);
+    struct attn_sheet s = sheet_of(data, 1, 1, N);
+    struct attn_pack p;
+    struct attn_err err = {0};
+    unsigned char *packed;
+    size_t n;
+    attn_pack_plan(&p, &s);
+    attn_pack_narrow(&p, ATTN_PACK_FINE);
+    attn_pack_fill(codes, &p);
+    ck_assert_msg(!attn_pack_deflate(&packed, &n, &p, &err), "%s", err.msg);
+    ck_assert_uint_lt(n, N * 3 / 2);
+    z_stream z = {.next_in = packed, .avail_in = (uInt)n, .next_out = planes, .avail_out = sizeof planes};
+    ck_assert_int_eq(inflateInit2(&z, -MAX_WBITS), Z_OK);
+    ck_assert_int_eq(inflate(&z, Z_FINISH), Z_STREAM_END);
+    ck_assert_uint_eq(z.total_out, 2 * N);
+    inflateEnd(&z);
+    free(packed);
+    for (size_t i = 0; i < N; i++)
+        ck_assert_uint_eq(codes[i], planes[i] << 8 | planes[N + i]);
+}
+END_TEST
+
+START_TEST(extents_leave_out_what_is_not_stored)
+{
+    static const float data[] = {-3, 9, 9, 2, -1, 9, NAN, INFINITY, .5f,   7, 9, 9, 7, 7, 9, 7, 7, 7};
+    struct attn_sheet s = sheet_of(data, 2, 3, 3);
+    struct attn_pack p = {.sheet = &s, .triangle = true};
+    struct attn_pack_extent e = attn_pack_extent(&p, 0, 0), f = attn_pack_extent(&p, 0, 1), g = attn_pack_extent(&p, 1, 1);
+    ck_assert(e.least == -3 && e.most == 2 && f.least == -1 && f.most == .5f && g.least == 7 && g.most == 7);
+    p.triangle = false;
+    ck_assert(attn_pack_extent(&p, 0, 0).most == 9);
+    ck_assert(attn_pack_extent(&p, 0, 3).most == 0);
 }
 END_TEST
 
@@ -143,7 +188,7 @@ START_TEST(sixteen_bits_of_one_value)
     struct attn_pack p;
     uint16_t codes[4];
     attn_pack_plan(&p, &s);
-    attn_pack_narrow(&p);
+    attn_pack_narrow(&p, ATTN_PACK_FINE);
     attn_pack_fill(codes, &p);
     ck_assert(p.low == 3 && p.step == 0 && codes[0] == 0 && codes[3] == 0);
 }
@@ -425,7 +470,9 @@ Suite *suite_html(void)
     tcase_add_test(t, a_causal_sheet_is_its_triangle);
     tcase_add_loop_test(t, anything_else_is_whole, 0, (int)(sizeof whole / sizeof whole[0]));
     tcase_add_test(t, scores_hide_minus_infinity);
-    tcase_add_test(t, sixteen_bits_keep_their_word);
+    tcase_add_loop_test(t, codes_keep_their_word, 0, (int)(sizeof bits_of / sizeof *bits_of));
+    tcase_add_test(t, codes_are_deflated_by_planes);
+    tcase_add_test(t, extents_leave_out_what_is_not_stored);
     tcase_add_test(t, sixteen_bits_of_one_value);
     tcase_add_test(t, hostile_text_stays_text);
     tcase_add_test(t, what_was_asked_for_besides);

@@ -1,8 +1,9 @@
 "use strict";
 /* What the page holds: parsed once, each matrix unpacked when it is first looked at.
  *
- * Numbers are little-endian float32, or uint16 codes for low + step * code.  Where everything beyond
- * the diagonal has one value ("beyond": "0" or "-inf"), only the rest is stored: rows of 1, 2, 3... */
+ * Numbers are little-endian float32, or codes for low + step * code, deflated, the upper bytes of all before the lower
+ * ones.  Where everything beyond the diagonal has one value ("beyond": "0" or "-inf"), only the rest is stored: rows of
+ * 1, 2, 3... */
 
 const SPECIAL = 65533, SPECIALS = [-Infinity, Infinity, NaN];   /* codes from 65533 on */
 
@@ -11,6 +12,14 @@ function bytesOf(base64) {
     for (let i = 0; i < bytes.length; i++)
         bytes[i] = text.charCodeAt(i);
     return bytes;
+}
+
+/* 16-bit numbers, of which the upper bytes come first. */
+function joinBytes(bytes) {
+    const n = bytes.length / 2, joined = new Uint16Array(n);
+    for (let i = 0; i < n; i++)
+        joined[i] = bytes[i] << 8 | bytes[n + i];
+    return joined;
 }
 
 /* rows x cols numbers; causal: those beyond the diagonal are hidden; error: how far at most they are
@@ -31,13 +40,31 @@ class Sheet {
         this.error = json.type === "u16" ? json.step / 2 : 0;
     }
 
+    /* How many numbers of row r are stored, and of a matrix. */
+    stored(r) {
+        return this.beyond !== null ? Math.min(r + 1, this.cols) : this.cols;
+    }
+
+    get size() {
+        const short = this.beyond !== null ? Math.min(this.rows, this.cols) : 0;
+        return short * (short + 1) / 2 + (this.rows - short) * this.cols;
+    }
+
     codes() {
         if (!this.unpacked) {
             const bytes = bytesOf(this.base64);
-            this.unpacked = this.type === "u16" ? new Uint16Array(bytes.buffer) : new Float32Array(bytes.buffer);
+            this.unpacked = this.type === "u16" ? joinBytes(inflate(bytes, 2 * this.count * this.size)) : new Float32Array(bytes.buffer);
             this.base64 = null;         /* both would be too much of a large page */
         }
         return this.unpacked;
+    }
+
+    /* That of the nth matrix without its first `skip` columns, if it is known without a look at the numbers. */
+    extent(nth, skip) {
+        if (!this.extents)
+            return extent(this.matrix(nth), skip);
+        const [low, high] = this.extents[nth].slice(2 * skip);
+        return { top: Math.max(high, -low, 0), signed: low < 0 };
     }
 
     /* The nth matrix stored; of a sheet without heads there is only the first. */
@@ -46,7 +73,7 @@ class Sheet {
         const numbers = this.numbers(nth), beyond = this.beyond === "-inf" ? -Infinity : 0;
         let from = 0;
         for (let r = 0; r < m.rows; r++) {
-            const row = m.data.subarray(r * m.cols, (r + 1) * m.cols), stored = m.causal ? Math.min(r + 1, m.cols) : m.cols;
+            const row = m.data.subarray(r * m.cols, (r + 1) * m.cols), stored = this.stored(r);
             row.set(numbers.subarray(from, from + stored));
             row.fill(beyond, stored);
             from += stored;
@@ -56,7 +83,7 @@ class Sheet {
 
     /* Those stored of the nth matrix. */
     numbers(nth) {
-        const all = this.codes(), size = all.length / this.count, codes = all.subarray(nth * size, (nth + 1) * size);
+        const all = this.codes(), { size } = this, codes = all.subarray(nth * size, (nth + 1) * size);
         if (this.type === "f32")
             return codes;
         const numbers = new Float32Array(size), { low, step } = this;

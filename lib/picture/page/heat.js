@@ -28,8 +28,12 @@ function svg(name, attributes, text) {
 
 const ruler = document.createElement("canvas").getContext("2d");
 
+const fontFamily = getComputedStyle(document.body).fontFamily;          /* once: each question lays out the page */
+
 function textWidth(text, font = FONT) {
-    ruler.font = font + "px " + getComputedStyle(document.body).fontFamily;
+    const wanted = font + "px " + fontFamily;
+    if (ruler.wanted !== wanted)
+        ruler.font = ruler.wanted = wanted;
     return ruler.measureText(text).width;
 }
 

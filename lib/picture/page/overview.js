@@ -4,25 +4,26 @@
 
 const THUMB = 64;                       /* pixels of a small picture at most */
 
-/* The strongest cell of each square stands for it, so that thin lines survive. */
-function paintThumb(canvas, shade) {
-    const { rows, cols } = shade.m, step = Math.ceil(Math.max(rows, cols) / THUMB);
-    paintCells(canvas, Math.ceil(rows / step), Math.ceil(cols / step), (y, x) => strongest(shade, y * step, x * step, step));
+/* The strongest cell of each square stands for it, so that thin lines survive: a matrix of its own, in which -inf is
+ * nothing to see, and numbers of scale "row" are divided by what they are compared with. */
+function reduceMatrix({ m, tops, skip, scale }) {
+    const step = Math.ceil(Math.max(m.rows, m.cols) / THUMB), byRow = scale === "row";
+    const small = new Matrix(Math.ceil(m.rows / step), Math.ceil(m.cols / step), false, 0);
+    small.data.fill(-Infinity);
+    for (let r = 0; r < m.rows; r++) {
+        const to = Math.floor(r / step) * small.cols, top = byRow ? tops[r] || 1 : 1, end = m.causal ? Math.min(r + 1, m.cols) : m.cols;
+        for (let c = skip; c < end; c++) {
+            const x = m.data[r * m.cols + c], at = to + Math.floor(c / step), best = small.data[at];
+            if (x !== -Infinity && (best === -Infinity || Math.abs(x) / top > Math.abs(best)))
+                small.data[at] = x / top;
+        }
+    }
+    return small;
 }
 
-function strongest(shade, r0, c0, step) {
-    const { m, tops } = shade, rows = Math.min(r0 + step, m.rows), cols = Math.min(c0 + step, m.cols);
-    let best = -1, bestRow = r0, bestCol = c0;
-    for (let r = r0; r < rows; r++)
-        for (let c = c0; c < cols; c++) {
-            const size = shade.seen(r, c) ? Math.abs(m.data[r * m.cols + c]) / (tops[r] || 1) : -1;
-            if (size > best) {
-                best = size;
-                bestRow = r;
-                bestCol = c;
-            }
-        }
-    return shade.pixel(bestRow, bestCol);
+function paintThumb(canvas, small, manner) {
+    const byRow = manner.scale === "row", shade = new Shade(small, { ...manner, skip: 0, ...byRow ? { scale: "linear", top: 1 } : {} });
+    paintCells(canvas, small.rows, small.cols, (r, c) => shade.pixel(r, c));
 }
 
 class Overview {
@@ -30,29 +31,40 @@ class Overview {
     constructor(host, handlers) {
         this.host = host;
         Object.assign(this, handlers);
+        this.watcher = new IntersectionObserver((seen) => seen.filter((e) => e.isIntersecting).reverse()
+            .forEach((e) => later.first(e.target)));
         host.addEventListener("keydown", (e) => this.key(e));
     }
 
-    /* cells: { layer, head, ... } of each; shadeOf(cell) is called once for each. */
-    show(layers, heads, cells, shadeOf) {
+    /* cells: { layer, head, sheet, ... } of each; thumbOf(cell) is called once for each, and gives its matrix reduced. */
+    show(layers, heads, cells, thumbOf, manner) {
+        Object.assign(this, { thumbOf, manner });
+        for (const b of this.buttons?.values() ?? [])
+            later.drop(b);
         this.buttons = new Map();
+        this.watcher.disconnect();
         if (nameOfLayer(layers[0]) !== null && heads.length === 1)
-            this.showNamed(cells, shadeOf);
+            this.showNamed(cells);
         else
-            this.showTable(layers, heads, cells, shadeOf);
+            this.showTable(layers, heads, cells);
+    }
+
+    paint(b, cell) {
+        later.add(b, () => paintThumb(b.firstChild, this.thumbOf(cell), this.manner));
+        this.watcher.observe(b);
     }
 
     /* One head under several kinds of attention: each with its name, going round corners. */
-    showNamed(cells, shadeOf) {
+    showNamed(cells) {
         this.host.style.gridTemplateColumns = "repeat(auto-fill, minmax(96px, 120px))";
         this.host.replaceChildren(...cells.map((cell) => {
             const box = document.createElement("div");
-            box.append(this.heading(nameOfLayer(cell.layer)), this.button(cell, shadeOf));
+            box.append(this.heading(nameOfLayer(cell.layer)), this.button(cell));
             return box;
         }));
     }
 
-    showTable(layers, heads, cells, shadeOf) {
+    showTable(layers, heads, cells) {
         const corner = document.createElement("span"), children = [corner];
         this.host.style.gridTemplateColumns = `auto repeat(${heads.length}, minmax(18px, 120px))`;
         corner.textContent = heads.length > 1 && nameOfLayer(layers[0]) === null ? "L\\H" : "";
@@ -60,7 +72,7 @@ class Overview {
         for (const layer of layers) {
             children.push(this.heading(nameOfLayer(layer) ?? layer));
             for (const head of heads)
-                children.push(this.button(cells.find((c) => c.layer === layer && c.head === head), shadeOf));
+                children.push(this.button(cells.find((c) => c.layer === layer && c.head === head)));
         }
         this.host.replaceChildren(...children);
     }
@@ -71,7 +83,7 @@ class Overview {
         return span;
     }
 
-    button(cell, shadeOf) {
+    button(cell) {
         if (!cell)
             return document.createElement("span");
         const b = document.createElement("button"), name = headName(cell.layer, cell.head);
@@ -80,7 +92,7 @@ class Overview {
         b.setAttribute("aria-label", name);
         b.append(document.createElement("canvas"));
         b.addEventListener("click", () => this.onPick(cell.layer, cell.head));
-        paintThumb(b.firstChild, shadeOf(cell));
+        this.paint(b, cell);
         this.decorate?.(b, cell);
         this.buttons.set(cell.layer + "," + cell.head, b);
         return b;

@@ -68,11 +68,11 @@ function change(changes) {
             drawHead();
         drawRanking();
         heat.keep(state.query);
-        if (heat.attends)
+        if (heat.attends && !later.jobs.has("lines"))
             lines.keep(state.query);
     }
     if (Object.keys(changes).some((key) => key !== "query"))
-        drawVectors();
+        later.add("vectors", drawVectors);
     extras.forEach((draw) => draw(changes));
     rememberPlace();
 }
@@ -130,7 +130,7 @@ function listen() {
     on("controls", "submit", (e) => e.preventDefault());
     on("theme", "click", () => change({ theme: { auto: "light", light: "dark", dark: "auto" }[state.theme] }));
     dark.addEventListener("change", () => change({ theme: state.theme }));
-    window.addEventListener("beforeprint", () => { applyTheme(true); redraw(); });
+    window.addEventListener("beforeprint", () => { applyTheme(true); redraw(); later.finish(); });
     window.addEventListener("afterprint", () => { applyTheme(); redraw(); });
     window.addEventListener("hashchange", () => location.hash.includes("=") && change(placeInAddress()));
     document.addEventListener("keydown", shiftArrow);

@@ -217,6 +217,10 @@ class LiveSheet {
             (kind.form === "causal-renorm" && this.kind === "attn.pattern");
     }
 
+    extent(nth, skip) {
+        return extent(this.matrix(nth), skip);
+    }
+
     matrix(nth) {
         const m = new Matrix(this.rows, this.cols, this.causal, 0), add = ({ pass }, sign) => {
             const a = pass.get(this.kind, this.layer ?? -1), head = this.heads ? this.heads[nth] : 0, T = pass.T;

@@ -3,9 +3,11 @@
 
 /* ---- matrices as they are shown ---- */
 
+const nthOf = (sheet, head) => head === null || !sheet.heads ? 0 : sheet.heads.indexOf(head);
+
 /* A head's matrix as it is shown, words merged if they are to be. */
 function matrixOf(sheet, head) {
-    const m = sheet.matrix(head === null || !sheet.heads ? 0 : sheet.heads.indexOf(head));
+    const m = sheet.matrix(nthOf(sheet, head));
     return merging() ? mergeWords(m, words.queries, words.keys) : m;
 }
 
@@ -24,11 +26,12 @@ function chosenManner(extents, skip) {
     return mannerOf(extents, { scale: state.scale, palette: page.palettes[state.palette], skip });
 }
 
-/* How the matrices of a kind are coloured.  They are unpacked one by one and not kept, for together they may
- * be large. */
+/* How the matrices of a kind are coloured.  Where they must be unpacked for that, it is one by one and they are not kept,
+ * for together they may be large. */
 function mannerOfKind(kind) {
     const skip = state.hideFirst && hideable() ? 1 : 0;
-    return chosenManner(headsIn(kind).map(({ sheet, head }) => extent(matrixOf(sheet, head), skip)), skip);
+    return chosenManner(headsIn(kind).map(({ sheet, head }) =>
+        merging() ? extent(matrixOf(sheet, head), skip) : sheet.extent(nthOf(sheet, head), skip)), skip);
 }
 
 /* ---- views ---- */
@@ -41,11 +44,22 @@ const overview = new Overview($("heads"), {
 });
 let how;                                /* the manner of the kind that is shown */
 
+const thumbs = new WeakMap();           /* by sheet: reduced matrices by what they depend on, which colours do not */
+
+function thumbOf({ sheet, head }) {
+    const { skip, scale } = how, key = [head, skip, merging(), scale === "row"].join();
+    if (!thumbs.has(sheet))
+        thumbs.set(sheet, new Map());
+    const known = thumbs.get(sheet);
+    if (!known.has(key))
+        known.set(key, reduceMatrix(new Shade(matrixOf(sheet, head), how)));
+    return known.get(key);
+}
+
 function drawOverview() {
     const heads = headsIn(state.kind), alone = heads.length < 2;
     how = mannerOfKind(state.kind);
-    overview.show(layersOf(state.kind), headsOf(state.kind), heads,
-                  ({ sheet, head }) => new Shade(matrixOf(sheet, head), how));
+    overview.show(layersOf(state.kind), headsOf(state.kind), heads, thumbOf, how);
     $("overview").hidden = alone;
     document.querySelector("main").classList.toggle("single", alone);
 }
@@ -60,7 +74,9 @@ function drawHead() {
     heat.show({ shade, ...labels, rowAxis, colAxis, attends: isAttention(sheet), tallest: Infinity });
     $("lines").hidden = !heat.attends;
     if (heat.attends)
-        lines.show({ shade, ...labels });
+        later.add("lines", () => { lines.show({ shade, ...labels }); lines.keep(state.query); });
+    else
+        later.drop("lines");
     drawLegend($("legend"), shade);
     readCell(...heat.cursor);
     if ($("table").open)

@@ -6,6 +6,7 @@ import json
 import os
 import random
 import re
+import subprocess
 import unittest
 import zlib
 
@@ -272,7 +273,7 @@ class Page(unittest.TestCase):
         self.assertEqual(browser.value("[$('attention').hidden, $('lens').hidden]"), [False, True])
         browser.click("#tab-lens")
         self.assertEqual(browser.value("[$('attention').hidden, $('lens').hidden, location.hash]"),
-                         [True, False, "#layer=0&head=0&tab=lens"])
+                         [True, False, "#layer=2&head=3&tab=lens"])         # the most telling head
         cells = browser.value("[...$('lens-body').querySelectorAll('td')].map((e) => e.textContent)")
         self.assertEqual(cells, [r["top"][0]["text"].replace(" ", "·").replace("\n", "↵") for r in rows])
         n = len(lens["tokens"])
@@ -290,7 +291,7 @@ class Page(unittest.TestCase):
         self.assertEqual(browser.value("$('lens-body').querySelectorAll('td[tabindex=\"0\"]').length"), 1)
         self.assertEqual(browser.value("$('lens-body').querySelector('td[tabindex=\"0\"]') === document.activeElement"), True)
         browser.press("Down", shift=True)                           # moves no head that is out of sight
-        self.assertEqual(browser.value("state.layer"), 0)
+        self.assertEqual(browser.value("state.layer"), 2)
         browser.run("$('tab-lens').focus()")
         browser.press("Left")
         self.assertEqual(browser.value("[document.activeElement.id, $('lens').hidden]"), ["tab-attention", True])
@@ -346,7 +347,7 @@ class Page(unittest.TestCase):
         self.assertEqual(f32(shown(self.hover(4, 0))[0]), f32(rows[4][1]))
 
     def test_selectors_and_buttons(self):
-        self.open("stacked", "-m", "models/stacked", "-s", LAMP, "--show", "pattern,scores,dots,q,k,v,context,logits")
+        self.open("stacked", "-m", "models/stacked", "-s", LAMP, "--show", "pattern,scores,dots,q,k,v,context,logits", at="#layer=0&head=0")
         browser.click("#layer-up")
         browser.click("#head-up")
         browser.click("#head-up")
@@ -451,6 +452,59 @@ class Page(unittest.TestCase):
                      ["-m", "tiny", "-s", LILY, "--show", "pattern,lens", "--ablations"]]:
             self.open("named", *args)
             self.assertEqual(browser.run(NAMELESS), [])
+
+    def test_opens_at_the_most_telling_head(self):
+        for args in [["-m", "tiny", "-s", LILY], ["-m", "stacked", "-s", LAMP]]:
+            self.open("telling", *args)
+            rows = list(csv.DictReader(io.StringIO(fixtures.cli("heads", *args, "--format", "csv").decode())))
+            shares = browser.value("SHARES.map((s) => s.name)")
+            most = max(rows, key=lambda row: max(float(row[name] or 0) for name in shares))
+            self.assertEqual(self.head()[:2], [int(most["layer"]), int(most["head"])])
+        self.open("asked", "-m", "tiny", "-s", LILY, at="#layer=0&head=1")
+        self.assertEqual(self.head()[:2], [0, 1])
+
+    def test_from_the_heads_to_the_head_by_one_key(self):
+        self.open("tab", "-m", "tiny", "-s", LILY)
+        browser.run("overview.buttons.get(state.layer + ',' + state.head).focus()")
+        browser.press("Tab")
+        self.assertEqual(browser.value("document.activeElement.id"), "matrix")
+        left, top, right, below = browser.value("""['overview', 'ranking', 'head', 'lines'].map((id) => $(id).getBoundingClientRect())
+            .flatMap((box, i) => i < 2 ? [] : [box.left - $('overview').getBoundingClientRect().right, box.top]).map(Math.round)""")
+        self.assertEqual([left > 0, right > 0, top < below], [True, True, True])
+        self.assertTrue(browser.value("$('ranking').getBoundingClientRect().top - $('overview').getBoundingClientRect().bottom < 20"))
+
+    def test_heads_say_their_names_once(self):
+        self.open("names", "-m", "tiny", "-s", LILY, "--ablations")
+        self.assertEqual(browser.value("[...$('heads').querySelectorAll('button')].filter((b) => b.title || !b.ariaLabel).length"), 0)
+        browser.point("#heads button[aria-label^='layer 1, head 2']")
+        self.assertTrue(browser.until("!tip.hidden && tip.textContent.startsWith('layer 1, head 2: KL ')"))
+
+    def test_a_long_token_leaves_room_for_lines(self):
+        vocab, long = fixtures.write("long.json", json.dumps({"a": 0, "Donaudampfschifffahrt" * 6: 1})), "Donaudampfschifffahrt" * 6
+        model = fixtures.path("longword")
+        fixtures.cli("init", "-o", model, "--vocab", vocab, "--n-layer", "1", "--n-head", "2", "--d-model", "8")
+        for width in [1280, 390]:
+            browser.resize(width, 800)
+            self.open("long", "-m", model, "-s", f"a {long} a")
+            self.assertGreater(browser.value("lines.width / lines.host.clientWidth"), 0.27)
+            self.assertEqual(browser.value("document.documentElement.scrollWidth"), width)
+
+    def test_prints_whole(self):
+        self.open("print", "-m", "tiny", "-s", LILY, at="#layer=2&head=3")
+        browser.run("heat.resize(3)")                               # what is scrolled on a screen cannot be on paper
+        before = browser.value("[heat.width, vector.width, heat.cell]")
+        browser.run("layOutFor(true)")
+        self.assertEqual(browser.value("[heat, vector].filter((v) => v.width > 680 || v.host.scrollWidth > v.host.clientWidth).length"), 0)
+        self.assertEqual(browser.value("[$('pairs'), $('heads'), $('ranking-body')].filter((e) => e.scrollWidth > 680).length"), 0)
+        browser.run("layOutFor(false)")
+        self.assertTrue(browser.until(f"JSON.stringify([heat.width, vector.width, heat.cell]) === '{json.dumps(before, separators=(',', ':'))}'"))
+        for size in [[8.27, 11.69], [8.5, 11]]:
+            paper = base64.b64decode(browser.devtools("Page.printToPDF", paperWidth=size[0], paperHeight=size[1])["data"])
+            with open(fixtures.path("paper.pdf"), "wb") as f:
+                f.write(paper)
+            text = subprocess.run(["pdftotext", fixtures.path("paper.pdf"), "-"], capture_output=True, check=True).stdout.decode()
+            for number in range(96, 128):
+                self.assertIn(str(number), re.sub(r"\s", "", text))
 
     def test_prints(self):
         browser.theme("dark")

@@ -54,6 +54,8 @@ function paintCells(canvas, rows, cols, pixelAt) {
     context.putImageData(image, 0, 0);
 }
 
+const onPaper = () => document.documentElement.classList.contains("printing");
+
 class Heat {
     constructor(host, handlers) {
         this.host = host;
@@ -98,8 +100,9 @@ class Heat {
         let cell = Math.min(room / this.cols, 64);
         if (slanted(cell))
             cell = Math.min((room - overhang(cell)) / this.cols, 64);
-        this.cell = (this.asked || Math.max(cell >= 4 ? Math.floor(cell) : cell, 1)) * this.zoom;
-        this.high = Math.min(this.cell, this.tallest * this.zoom);
+        const fits = cell >= 4 ? Math.floor(cell) : cell, paper = onPaper();        /* which cannot be scrolled */
+        this.cell = paper ? fits : (this.asked || Math.max(fits, 1)) * this.zoom;
+        this.high = Math.min(this.cell, this.tallest * (paper ? 1 : this.zoom));
         this.slanted = slanted(this.cell);
         this.top = (this.slanted ? Math.ceil(colWidth * Math.sin(SLANT)) + 12 : FONT + 10) + 16;
         this.width = this.left + this.cell * this.cols + Math.ceil(overhang(this.cell)) + 2;

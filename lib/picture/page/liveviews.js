@@ -85,8 +85,7 @@ overview.decorate = (b, cell) => {
     if (!isOff(`${cell.layer},${cell.head}`))
         return;
     b.classList.add("off");
-    b.title += ", off";
-    b.setAttribute("aria-label", b.title);
+    overview.say(b, ", off");
 };
 overview.onPick = (layer, head) => {
     pickBefore(layer, head);

@@ -34,6 +34,15 @@ class Overview {
         this.watcher = new IntersectionObserver((seen) => seen.filter((e) => e.isIntersecting).reverse()
             .forEach((e) => later.first(e.target)));
         host.addEventListener("keydown", (e) => this.key(e));
+        /* A title would be read after the name, which it is. */
+        host.addEventListener("pointermove", (e) => {
+            const b = e.target.closest("button");
+            if (b)
+                showTip(b.getAttribute("aria-label"), e.clientX, e.clientY);
+            else
+                hideTip();
+        });
+        host.addEventListener("pointerleave", hideTip);
     }
 
     /* cells: { layer, head, sheet, ... } of each; thumbOf(cell) is called once for each, and gives its matrix reduced. */
@@ -86,16 +95,20 @@ class Overview {
     button(cell) {
         if (!cell)
             return document.createElement("span");
-        const b = document.createElement("button"), name = headName(cell.layer, cell.head);
+        const b = document.createElement("button");
         b.type = "button";
-        b.title = name;
-        b.setAttribute("aria-label", name);
+        b.setAttribute("aria-label", headName(cell.layer, cell.head));
         b.append(document.createElement("canvas"));
         b.addEventListener("click", () => this.onPick(cell.layer, cell.head));
         this.paint(b, cell);
         this.decorate?.(b, cell);
         this.buttons.set(cell.layer + "," + cell.head, b);
         return b;
+    }
+
+    /* Says more of a head, after its name. */
+    say(b, more) {
+        b.setAttribute("aria-label", b.getAttribute("aria-label") + more);
     }
 
     mark(layer, head) {

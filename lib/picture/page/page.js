@@ -130,8 +130,8 @@ function listen() {
     on("controls", "submit", (e) => e.preventDefault());
     on("theme", "click", () => change({ theme: { auto: "light", light: "dark", dark: "auto" }[state.theme] }));
     dark.addEventListener("change", () => change({ theme: state.theme }));
-    window.addEventListener("beforeprint", () => { applyTheme(true); redraw(); later.finish(); });
-    window.addEventListener("afterprint", () => { applyTheme(); redraw(); });
+    window.addEventListener("beforeprint", () => layOutFor(true));
+    window.addEventListener("afterprint", () => layOutFor(false));
     window.addEventListener("hashchange", () => location.hash.includes("=") && change(placeInAddress()));
     document.addEventListener("keydown", shiftArrow);
 }
@@ -141,6 +141,14 @@ function shiftArrow(e) {
         return;
     e.preventDefault();
     moveHead(...ARROWS[e.key]);
+}
+
+/* Everything is laid out for a page of paper, in light colours, and drawn. */
+function layOutFor(printing) {
+    document.documentElement.classList.toggle("printing", printing);
+    applyTheme(printing);
+    redraw();
+    later.finish();
 }
 
 function redraw() {
@@ -185,7 +193,7 @@ function start() {
     heat.asked = page.look.cell;
     change({ vectorKind: preferred(vectorKinds(), "attn.context"), theme: "auto",
              palette: page.look.palette, scale: page.look.scale, hideFirst: page.look.hideFirst, merge: Boolean(page.look.merge),
-             ...placeInAddress() });
+             ...tellingPlace(), ...placeInAddress() });
 }
 
 start();

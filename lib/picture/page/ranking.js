@@ -92,6 +92,13 @@ class Ranking {
     }
 }
 
+/* The head that does one thing most, with which the program's first screen begins, too. */
+function tellingPlace() {
+    const ranks = rankHeads(), share = (r) => r.shares[r.most] ?? -1;
+    const best = ranks.reduce((a, b) => share(b) > share(a) ? b : a, ranks[0]);
+    return best ? { layer: best.layer, head: best.head } : {};
+}
+
 let ranking = null;
 
 function drawRanking() {

@@ -63,8 +63,7 @@ overview.decorate = (button, { layer, head }) => {
     const bar = made("i", { className: "kl" });
     bar.style.setProperty("--share", 100 * (w.kl ?? 0) / (worst.kl || 1) + "%");
     button.append(bar);
-    button.title += `: KL ${klText(w.kl)} without it`;
-    button.setAttribute("aria-label", button.title);
+    overview.say(button, `: KL ${klText(w.kl)} without it`);
 };
 
 columns.push({ name: "KL", title: "how far the next token’s probabilities move without the head, in nats",

@@ -6,6 +6,7 @@
 
 #include "base/err.h"
 #include "base/grow.h"
+#include "picture/look.h"
 #include "picture/pdf_fonts.h"
 
 /* Points. */
@@ -34,7 +35,26 @@ struct pages {
 /* The length of an escape sequence that begins at s; 0: none does. */
 static size_t escape_at(const char *s, size_t len)
 {
-    return len >= 4 && s[0] == '\033' && s[1] == '[' && s[3] == 'm' ? 4 : 0;
+    size_t n = 2;
+    if (len < 3 || s[0] != '\033' || s[1] != '[')
+        return 0;
+    while (n < len && ((s[n] >= '0' && s[n] <= '9') || s[n] == ';'))
+        n++;
+    return n < len && s[n] == 'm' ? n + 1 : 0;
+}
+
+/* Which sides of its place a line between letters goes to; 0: the character at s is none. */
+enum { UP = 1, DOWN = 2, ON_LEFT = 4, ON_RIGHT = 8, LINE_BYTES = 3 };
+static unsigned sides_at(const char *s, size_t len)
+{
+    static const struct { const char *s; unsigned sides; } lines[] = {
+        {"─", ON_LEFT | ON_RIGHT}, {"│", UP | DOWN}, {"┌", DOWN | ON_RIGHT}, {"┐", DOWN | ON_LEFT}, {"└", UP | ON_RIGHT},
+        {"┘", UP | ON_LEFT}, {"├", UP | DOWN | ON_RIGHT}, {"┤", UP | DOWN | ON_LEFT}, {"┬", DOWN | ON_LEFT | ON_RIGHT},
+        {"┴", UP | ON_LEFT | ON_RIGHT}, {"┼", UP | DOWN | ON_LEFT | ON_RIGHT}};
+    for (size_t i = 0; len >= LINE_BYTES && i < sizeof lines / sizeof *lines; i++)
+        if (!memcmp(s, lines[i].s, LINE_BYTES))
+            return lines[i].sides;
+    return 0;
 }
 
 static size_t width_of(const char *s, size_t len)
@@ -95,6 +115,14 @@ static double height_of(const struct pages *p, size_t from, size_t to)
     return height;
 }
 
+/* A drawing is not cut; it is indented, and its first line begins with a corner. */
+static bool is_drawing(const struct pages *p, size_t i)
+{
+    const struct line *l = &p->line[i];
+    const size_t blanks = l->len ? strspn(l->s, " ") : 0;
+    return blanks < l->len && sides_at(l->s + blanks, l->len - blanks) > 0;
+}
+
 /* What should stand on one page with line i, at which a block begins: the block, and with a heading the next one. */
 static double wanted(const struct pages *p, size_t i)
 {
@@ -120,8 +148,10 @@ static int paginate(struct pages *p, struct attn_err *err)
     double used = 0;
     int rc = begin_page(p, 0, err);
     for (size_t i = 0; i < p->n && !rc; i++) {
-        double line = height_of(p, i, i + 1), block = i == 0 || !p->line[i - 1].len ? wanted(p, i) : line;
-        if (used + line > room || (used > room / 2 && used + block > room && block < room)) {
+        bool begins = i == 0 || !p->line[i - 1].len;
+        double line = height_of(p, i, i + 1), block = begins ? wanted(p, i) : line;
+        bool late = used > room / 2 || (begins && is_drawing(p, i));
+        if (used + line > room || (late && used + block > room && block < room)) {
             rc = begin_page(p, i, err);
             used = 0;
         }
@@ -132,12 +162,47 @@ static int paginate(struct pages *p, struct attn_err *err)
 
 /* ---- letters ------------------------------------------------------------------------------- */
 
+/* How far s goes up to a change of its look, or to a line between letters. */
+static size_t run_length(const char *s, size_t len)
+{
+    size_t n = 1;
+    while (n < len && s[n] != '\033' && !sides_at(s + n, len - n))
+        n++;
+    return n;
+}
+
+/* A line from the middle of a letter's place to its sides; below the base line is a quarter of its height. */
+static void put_sides(struct pages *p, unsigned sides, double x, double y, double size)
+{
+    const double high = LEADING * size, middle = y + high / 4, centre = x + COLUMN * size / 2;
+    const struct { unsigned side; double dx, dy; } to[] = {
+        {UP, 0, high / 2}, {DOWN, 0, -high / 2}, {ON_LEFT, -COLUMN * size / 2, 0}, {ON_RIGHT, COLUMN * size / 2, 0}};
+    for (size_t i = 0; i < sizeof to / sizeof *to; i++)
+        if (sides & to[i].side)
+            attn_out_printf(p->page, "0.5 w %.2f %.2f m %.2f %.2f l S\n", centre, middle, centre + to[i].dx,
+                            middle + to[i].dy);
+}
+
+/* The colour behind the letters up to the end of the next run; what is written before it is no part of it. */
+static void put_behind(struct pages *p, const char *escape, const char *s, size_t len, double x, double y, double size)
+{
+    unsigned r, g, b;
+    size_t n = 0, step;
+    if (sscanf(escape, "\033[48;2;%u;%u;%um", &r, &g, &b) != 3)
+        return;
+    while ((step = escape_at(s, len)) > 0)
+        s += step, len -= step;
+    n = run_length(s, len);
+    attn_out_printf(p->page, "q %.3f %.3f %.3f rg %.2f %.2f %.2f %.2f re f Q\n", r / 255.0, g / 255.0, b / 255.0, x,
+                    y - 0.35 * size, COLUMN * size * ((double)attn_utf8_width(s, n) + .5), LEADING * size - 0.4);
+    attn_out_str(p->page, attn_is_bright((struct attn_rgb){(uint8_t)r, (uint8_t)g, (uint8_t)b}) ? "" : "1 g 1 G\n");
+}
+
 /* Writes the beginning of s up to a change of its look, and returns its length. */
 static size_t put_run(struct pages *p, const char *s, size_t len, double x, double y, double size, bool bold)
 {
     const double heavier = 0.045;       /* ems: what makes letters bold is a line around them */
-    const char *stop = memchr(s, '\033', len);
-    size_t n = stop && stop > s ? (size_t)(stop - s) : stop ? 1 : len;
+    size_t n = run_length(s, len);
     struct attn_placing at = {size, 0, 0, size, x, y};
     if (attn_faces_lay(&p->fonts.faces, s, n))
         attn_pdf_text(&p->fonts, p->page, &at, bold ? heavier * size : 0);
@@ -150,9 +215,19 @@ static void put_line(struct pages *p, const char *s, size_t len, double y, doubl
     bool bold = false;
     for (size_t n; len > 0; s += n, len -= n) {
         n = escape_at(s, len);
-        if (n) {
+        if (n == sizeof "\033[0m" - 1) {
             bold = s[2] == '1';
             attn_out_str(p->page, s[2] == '2' ? "0.4 g 0.4 G\n" : "0 g 0 G\n");
+            continue;
+        }
+        if (n) {
+            put_behind(p, s, s + n, len - n, x, y, size);
+            continue;
+        }
+        if (sides_at(s, len)) {
+            n = LINE_BYTES;
+            put_sides(p, sides_at(s, len), x, y, size);
+            x += COLUMN * size;
             continue;
         }
         n = put_run(p, s, len, x, y, size, bold);

@@ -1,7 +1,8 @@
 /* pages.h - a text as a terminal shows it, on pages of A4, as PDF.
  *
  * Letters are those of lettering.h in columns; bold and dim are as the escape sequences \x1b[1m, \x1b[2m and
- * \x1b[0m say, and each line begins without.  Blank lines separate blocks.  A block wider than ATTN_PAGES_COLUMNS is
+ * \x1b[0m say, \x1b[48;2;R;G;Bm is the colour behind them, other sequences say nothing, and each line begins without.
+ * Lines between U+2500 and U+253C are drawn, so that they meet.  Blank lines separate blocks.  A block wider than ATTN_PAGES_COLUMNS is
  * set smaller, and a page ends between two of them where that leaves it more than half full.  The same text gives the
  * same bytes. */
 #ifndef ATTN_PICTURE_PAGES_H

@@ -73,7 +73,7 @@ enum attn_numbers {
 };
 
 enum attn_row_kind {
-    ATTN_ROW_END, ATTN_ROW_HEADING, ATTN_ROW_WORDS, ATTN_ROW_ERRATUM, ATTN_ROW_COMMAND, ATTN_ROW_EXAMPLE,
+    ATTN_ROW_END, ATTN_ROW_HEADING, ATTN_ROW_PART, ATTN_ROW_FORMULA, ATTN_ROW_DIAGRAM, ATTN_ROW_WORDS, ATTN_ROW_ERRATUM, ATTN_ROW_COMMAND, ATTN_ROW_EXAMPLE,
     ATTN_ROW_AGAIN, ATTN_ROW_KEEP, ATTN_ROW_TABLE, ATTN_ROW_HEADS, ATTN_ROW_PRINTED, ATTN_ROW_WEIGHT, ATTN_ROW_LOOK,
     ATTN_ROW_VECTOR, ATTN_ROW_STEP, ATTN_ROW_OWN
 };
@@ -86,6 +86,7 @@ struct attn_row {
     size_t at, row, rows, col, cols;    /* which part of them: from row and col on; rows, cols 0: all */
     const char *const *names;           /* of rows, in place of the tokens' */
     const struct attn_setup *setup;
+    const struct attn_formula *formula;
     enum attn_form form;
     const char *model; size_t query, key;
     int act; void (*step)(struct attn_explainer *e);
@@ -94,6 +95,9 @@ struct attn_row {
 };
 
 #define HEADING(title)          {.kind = ATTN_ROW_HEADING, .text = title}
+#define PART(title)             {.kind = ATTN_ROW_PART, .text = title}      /* of the heading: 4.1, 4.2 */
+#define FORMULA(which)          {.kind = ATTN_ROW_FORMULA, .formula = &attn_formula_##which}
+#define DIAGRAM(from, to)       {.kind = ATTN_ROW_DIAGRAM, .query = from, .key = to}        /* of the example */
 #define SAY(words)              {.kind = ATTN_ROW_WORDS, .text = words}
 #define ERRATUM(words)          {.kind = ATTN_ROW_ERRATUM, .text = words}
 #define COMMAND(line)           {.kind = ATTN_ROW_COMMAND, .text = line}
@@ -135,9 +139,12 @@ enum { ATTN_LESSON_ROOM = 1 << 18 };   /* floats; an article uses up to 120,000 
 int attn_lesson_new(struct attn_lesson **out, const struct attn_explain_opts *o, struct attn_err *err);
 void attn_lesson_free(struct attn_lesson *r);                     /* NULL is fine */
 
-/* A table of x [rows, cols], which are called `what`.  Names NULL: numbered; long rows are then abridged. */
+/* What rows and columns are called: names or, where these are NULL, such words as "key %zu", or else numbers; long rows
+ * of numbered columns are abridged. */
+struct attn_called { const char *const *rows, *const *cols; const char *row, *col; };
+/* A table of x [rows, cols], which are called `what`; weights of attention are in colour. */
 void attn_lesson_matrix(struct attn_lesson *r, const char *what, const float *x, size_t rows, size_t cols,
-                        const char *const *row_names, const char *const *col_names);
+                        const struct attn_called *called, bool weights);
 /* Compares x [rows, cols] with what the article prints as `what`, each number to as many digits as are printed, and
  * says what came of it.  One row is quoted; a table of several is shown again only where it differs. */
 void attn_lesson_printed(struct attn_lesson *r, const char *what, const float *x, size_t rows, size_t cols,
@@ -156,6 +163,9 @@ int attn_example_again(struct attn_lesson *r, struct attn_example *e, enum attn_
 
 /* One weight of the first head as sums: dot product, scale, softmax, and the first number of the context. */
 void attn_example_weight(struct attn_lesson *r, const struct attn_example *e, size_t query, size_t key);
+
+/* The example as a diagram, with the numbers of a query and a key of its first head (diagram.c). */
+void attn_example_diagram(struct attn_lesson *r, size_t query, size_t key);
 
 /* From the lesson's room, which is large enough for every article. */
 float *attn_lesson_floats(struct attn_lesson *r, size_t n);

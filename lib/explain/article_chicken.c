@@ -8,17 +8,17 @@ enum { CHICKEN = 1, DIDNT = 2, LAST = 7 };
 static const char *const words[] = {"The", "chicken", "didn't", "cross", "the", "road", "because", "it"};
 
 static const struct attn_setup simplified = {
-    .seed = 123, .names = words, .draw = {DRAW(RANDN, "x")},
+    .seed = 123, .names = words, .columns = words, .draw = {DRAW(RANDN, "x")},
     .e = {.T = 8, .d = 6, .H = 1, .dk = 6, .dv = 6, .unscaled = true, .kind = {.form = ATTN_CAUSAL}}};
 /* Weights go on from where the inputs, or the weights before, left the stream of random numbers. */
 static const struct attn_setup one_head = {
-    .after = &simplified, .names = words, .draw = {DRAW(HEADS, "qkv", -0.5f, 0.5f), DRAW(HEADS, "o", -0.5f, 0.5f)},
+    .after = &simplified, .names = words, .columns = words, .draw = {DRAW(HEADS, "qkv", -0.5f, 0.5f), DRAW(HEADS, "o", -0.5f, 0.5f)},
     .e = {.T = 8, .d = 6, .H = 1, .dk = 3, .dv = 4, .out = 6, .kind = {.form = ATTN_CAUSAL}}};
 static const struct attn_setup three_heads = {
-    .after = &one_head, .names = words, .draw = {DRAW(HEADS, "qkv", -1, 1), DRAW(HEADS, "o", -1, 1)},
+    .after = &one_head, .names = words, .columns = words, .draw = {DRAW(HEADS, "qkv", -1, 1), DRAW(HEADS, "o", -1, 1)},
     .e = {.T = 8, .d = 6, .H = 3, .dk = 3, .dv = 4, .out = 6, .kind = {.form = ATTN_CAUSAL}}};
 static const struct attn_setup narrow_values = {
-    .after = &three_heads, .names = words, .draw = {DRAW(HEADS, "qkv", -1, 1), DRAW(HEADS, "o", -1, 1)},
+    .after = &three_heads, .names = words, .columns = words, .draw = {DRAW(HEADS, "qkv", -1, 1), DRAW(HEADS, "o", -1, 1)},
     .e = {.T = 8, .d = 6, .H = 2, .dk = 5, .dv = 1, .out = 6, .kind = {.form = ATTN_CAUSAL}}};
 
 /* ---- counter-examples: the last token here, and the words of another article -------------- */
@@ -70,12 +70,15 @@ static const struct attn_row rows[] = {
     SAY("First without weights: score(x_i, x_j) = x_i·x_j for each earlier word j and for i itself, a softmax over "
         "these, and a_i, the mixture of the x_j with these weights.  The inputs are torch.randn(8, 6) after "
         "torch.manual_seed(123)."),
+    FORMULA(dot),
+    FORMULA(softmax),
+    FORMULA(causal),
     EXAMPLE(simplified),
     TABLE("input", X),
     TABLE("scores", SCORES),
     TABLE("weights", PATTERN),
     TABLE("context", JOINED),
-    SAY("Column j is word j.  The first word sees only itself, so its weight is 1 and its context its own vector."),
+    SAY("The first word sees only itself, so its weight is 1 and its context its own vector."),
     SAY("How \"didn't\" comes to its weight for \"chicken\"; a word's vector is its query, its key and its value:"),
     WEIGHT(DIDNT, CHICKEN),
     OWN(not_most_similar),
@@ -85,7 +88,10 @@ static const struct attn_row rows[] = {
         "at, v = x·W^V as what is passed on.  Here W^Q and W^K are 6 x 3, W^V is 6 x 4, and W^O, 4 x 6, brings the "
         "context back to the width of the input.  They are torch.rand - 0.5, drawn in this order after the inputs.  "
         "Scores are q·k / √d_k, with d_k = 3."),
+    FORMULA(projections),
+    FORMULA(scaled),
     EXAMPLE(one_head),
+    DIAGRAM(DIDNT, CHICKEN),
     TABLE("query", QUERIES),
     TABLE("key", KEYS),
     TABLE("value", VALUES),
@@ -102,6 +108,7 @@ static const struct attn_row rows[] = {
     ERRATUM("the number of heads is called h in equation 8.15 (1 <= c <= h), and A in 8.19 and after."),
     ERRATUM("matrices of the same thing have several names: W^Qi and W^Vc in the text, W^Qc, W_Kc, W_Vc in 8.15.  All "
             "mean head c."),
+    FORMULA(heads),
     EXAMPLE(three_heads),
     HEADS(0),
     SAY("The contexts of the heads side by side, 4 of each:"),

@@ -38,6 +38,7 @@ static int stacked(struct attn_lesson *r, const struct attn_row *row, struct att
 {
     struct attn_example all;
     const struct attn_example *e = &r->example;
+    const struct attn_called tokens = {.row = tr(&r->e, "token %zu")};
     bool same = true;
     (void)row;
     attn_example_draw(r, &all, &wide);
@@ -48,8 +49,8 @@ static int stacked(struct attn_lesson *r, const struct attn_row *row, struct att
         if (attn_example_run(r, &one, err))
             return err->code;
         attn_derive_words(&r->e.d, "Head %zu alone:", h);
-        attn_lesson_matrix(r, "query", one.queries, one.T, one.dk, NULL, NULL);
-        attn_lesson_matrix(r, "context", one.context, one.T, one.dv, NULL, NULL);
+        attn_lesson_matrix(r, "query", one.queries, one.T, one.dk, &tokens, false);
+        attn_lesson_matrix(r, "context", one.context, one.T, one.dv, &tokens, false);
         same = same && is_cut_from(&one, &all, h) &&
                attn_lesson_equal(one.context, e->context + h * one.T * one.dv, one.T * one.dv);
     }
@@ -67,14 +68,17 @@ static const struct attn_row rows[] = {
         "torch.manual_seed(123), and reads 4 tokens of 8 numbers, torch.rand(1, 4, 8):"),
     EXAMPLE(wide),
     TABLE("input", X),
+    FORMULA(projections),
     SAY("One product gives the queries of all heads, Q = x·W_Q^T + b, 8 numbers for each token:"),
     TABLE("query", QUERIES),
     SAY("It is then cut: columns 0 to 3 are the queries of head 0, columns 4 to 7 those of head 1.  Keys and values "
         "are made and cut in the same way."),
 
     HEADING("Each head attends"),
-    SAY("Each head computes softmax(Q·K^T / √d_k)·V with its own 4 columns, so its scale is 1/√4."),
+    SAY("Each head computes attention with its own 4 columns, so its scale is 1/√4."),
+    FORMULA(attention),
     EXAMPLE(cut),
+    DIAGRAM(0, 3),
     SAY("Weights of head 0; each row sums to 1:"),
     TABLE("weights", PATTERN, .at = 0),
     SAY("Weights of head 1; each row sums to 1:"),
@@ -92,6 +96,7 @@ static const struct attn_row rows[] = {
     EXAMPLE(cut),
     TABLE("contexts", JOINED),
     SAY("The output map mixes them: output = context·W_O^T + b."),
+    FORMULA(heads),
     TABLE("output", OUTPUT),
     ERRATUM("in our copy the code has lost its line breaks; no numbers are printed."),
 

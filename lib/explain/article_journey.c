@@ -16,7 +16,7 @@ static const float with_context[] = {INPUTS, 0.4419f, 0.6515f, 0.5683f};        
 
 #define PLAIN(rows, array) {.T = rows, .d = D, .H = 1, .dk = D, .dv = D, .x = array, .unscaled = true}
 static const struct attn_setup six = {.names = words, .columns = words, .e = PLAIN(T, inputs)};
-static const struct attn_setup seven = {.names = words, .e = PLAIN(T + 1, with_context)};
+static const struct attn_setup seven = {.names = words, .columns = words, .e = PLAIN(T + 1, with_context)};
 
 /* nn.Linear(3, width) for queries, keys and values. */
 #define TRAINED(from, width, ...) \
@@ -131,6 +131,7 @@ static const struct attn_row rows[] = {
             "inputs."),
     SAY("The score of a query and a key is the dot product of their vectors.  For the query \"journey\", and then for "
         "all:"),
+    FORMULA(dot),
     PRINTED("attn_scores_2", "0.9544, 1.4950, 1.4754, 0.8434, 0.7070, 1.0865", DOTS, .row = JOURNEY, .rows = 1),
     TABLE("scores", DOTS),
     PRINTED("attn_scores",
@@ -178,18 +179,22 @@ static const struct attn_row rows[] = {
         "key and a value of each word.  Scores are divided by √d_k = √2."),
     ERRATUM("this part and the two on causal attention and several heads print shapes only, and set no seed.  Here the "
             "seeds are 123 and, once, 789, and dropout is off unless it is named."),
-    SAY("With torch.manual_seed(123):"),
+    FORMULA(projections),
+    FORMULA(scaled),
+    PART("With torch.manual_seed(123)"),
     EXAMPLE(trained),
+    DIAGRAM(JOURNEY, STARTS),
     TRAINED_TABLES,
     SAY("How \"journey\" comes to its weight for \"starts\":"),
     WEIGHT(JOURNEY, STARTS),
-    SAY("With torch.manual_seed(789):"),
+    PART("With torch.manual_seed(789)"),
     EXAMPLE(otherwise_trained),
     TRAINED_TABLES,
 
     HEADING("The causal mask"),
     SAY("A model that predicts the next word must not look at it.  So the scores of later words become -inf, and the "
         "softmax makes them weights of exactly 0 (class CausalAttention, with the weights from seed 123)."),
+    FORMULA(causal),
     EXAMPLE(causal),
     TABLE("scores", SCORES),
     TABLE("weights", PATTERN),
@@ -206,6 +211,7 @@ static const struct attn_row rows[] = {
     SAY("In training, dropout sets weights to 0 at random, so that a model does not lean on a single one, and divides "
         "those that stay by 1 - p: their mean does not change.  With p = 0.5, those that stay are twice what they were "
         "above.  Which ones stay is decided by this program's own random numbers (seed 123), not by torch's."),
+    FORMULA(dropout),
     EXAMPLE(dropped),
     TABLE("dropped", PATTERN),
     TABLE("context", JOINED),
@@ -223,14 +229,15 @@ static const struct attn_row rows[] = {
         "torch.rand(2, 5, 16), after torch.manual_seed(123), nn.Linear(16, 32) three times and nn.Linear(32, 32)."),
     SAY("The article has dropout 0.1 here and the module in training, so that even a fixed seed would give numbers "
         "after dropout; it is off below."),
+    FORMULA(heads),
+    PART("Without biases on query, key and value"),
     EXAMPLE(unbiased),
-    SAY("Without biases on query, key and value, for each sentence of the batch: the weights of its heads, and the "
-        "output."),
+    SAY("For each sentence of the batch: the weights of its heads, and the output."),
     SENTENCE_OF_BATCH(SAY("Sentence 0:"), 0),
     SENTENCE_OF_BATCH(SAY("Sentence 1:"), 1),
+    PART("With biases on query, key and value"),
     EXAMPLE(biased),
-    SAY("With biases on query, key and value, for each sentence of the batch: the weights of its heads, and the "
-        "output."),
+    SAY("For each sentence of the batch: the weights of its heads, and the output."),
     SENTENCE_OF_BATCH(SAY("Sentence 0:"), 0),
     SENTENCE_OF_BATCH(SAY("Sentence 1:"), 1),
     END,

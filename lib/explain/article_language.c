@@ -46,12 +46,14 @@ static int same_as_causal(struct attn_lesson *r, const struct attn_row *row, str
 
 static int show_gaps(struct attn_lesson *r, const struct attn_row *row, struct attn_err *err)
 {
-    static const char *const headings[T + 1] = {"mask", "0", "1", "2", "3"};
     (void)row, (void)err;
-    attn_derive_headings(&r->e.d, headings, T + 1);
+    attn_derive_table(&r->e.d, T + 1);
+    attn_derive_cell(&r->e.d, "mask");
+    for (size_t j = 0; j < T; j++)
+        attn_derive_cell(&r->e.d, "key %zu", j);
     for (size_t i = 0; i < (size_t)T * T; i++) {
         if (i % T == 0)
-            attn_derive_cell(&r->e.d, "%zu", i / T);
+            attn_derive_cell(&r->e.d, "query %zu", i / T);
         attn_derive_cell(&r->e.d, "%d", gaps[i]);
     }
     return ATTN_OK;
@@ -69,13 +71,17 @@ static float apart(const float *a, const float *b, size_t n)
 static int kind(struct attn_lesson *r, const struct attn_row *row, struct attn_err *err)
 {
     struct attn_example *e = &r->example;
+    const struct attn_called pairs = {.row = tr(&r->e, "query %zu"), .col = tr(&r->e, "key %zu")};
     if (attn_kind_parse(&e->kind, row->text, err))
         return err->code;
     e->kind.causal = true;
     if (attn_example_again(r, e, e->kind.form, err))
         return err->code;
-    attn_derive_words(&r->e.d, "%s: %s", row->text, tr(&r->e, row->about));
-    attn_lesson_matrix(r, "weights", e->pattern, T, T, NULL, NULL);
+    attn_derive_part(&r->e.d, "%s", row->text);
+    attn_derive_words(&r->e.d, "%s", tr(&r->e, row->about));
+    if (e->kind.form == ATTN_LINEAR)
+        attn_derive_formula(&r->e.d, &attn_formula_feature);
+    attn_lesson_matrix(r, "weights", e->pattern, T, T, &pairs, true);
     attn_derive_sum(&r->e.d, attn_rounded((double)apart(e->pattern, r->kept, (size_t)T * T), r->e.precision),
                     "largest difference from causal");
     return ATTN_OK;
@@ -90,6 +96,7 @@ static int kind(struct attn_lesson *r, const struct attn_row *row, struct attn_e
 static const struct attn_row rows[] = {
     HEADING("A table of scores and weights"),
     SAY("Five scores become weights by a softmax: exp of each, divided by the sum of all."),
+    FORMULA(softmax),
     EXAMPLE(table),
     TABLE("", SCORES, .names = scores),
     TABLE("", PATTERN, .names = weights),
@@ -102,7 +109,9 @@ static const struct attn_row rows[] = {
     SAY("simple_attention takes q, k and v as they are, [batch, tokens, d]: scores q·k^T / √d_k, softmax, times v.  "
         "Each sentence of the batch attends to itself alone.  Here q, k and v are torch.rand(2, 4, 8) each, after "
         "torch.manual_seed(123); first those of sentence 0, then those of sentence 1:"),
+    FORMULA(attention),
     EXAMPLE(batch),
+    DIAGRAM(0, 3),
     GIVEN(0),
     GIVEN(1),
     RESULTS_OF_BATCH,
@@ -150,6 +159,7 @@ static const struct attn_row rows[] = {
         "values from 5 of the encoder, by linear_k, linear_v and linear_q, nn.Linear(8, 4) in this order after "
         "torch.manual_seed(123); then decoder = torch.rand(3, 8) and encoder = torch.rand(5, 8)."),
     EXAMPLE(decoder),
+    DIAGRAM(0, 2),
     TABLE("decoder", X),
     TABLE("encoder", Y),
     TABLE("query", QUERIES),
@@ -166,16 +176,16 @@ static const struct attn_row rows[] = {
     EXAMPLE(first_of_batch),
     TABLE("weights", PATTERN),
     KEEP,
-    OWN(kind, .text = "window:2", .about = "sparse; each token sees itself and the one before it."),
-    OWN(kind, .text = "strided:1,2", .about = "sparse; itself, and every second token before it."),
+    OWN(kind, .text = "window:2", .about = "Sparse: each token sees itself and the one before it."),
+    OWN(kind, .text = "strided:1,2", .about = "Sparse: itself, and every second token before it."),
     OWN(kind, .text = "random:1,1,123",
-        .about = "sparse; itself, and one earlier token, chosen at random by seed 123."),
+        .about = "Sparse: itself, and one earlier token, chosen at random by seed 123."),
     OWN(kind, .text = "linear",
-        .about = "no softmax: with φ(x) = x + 1 for x > 0, else exp(x), the weight is φ(q)·φ(k) divided by the row's "
+        .about = "No softmax: with φ(x) = x + 1 for x > 0, else exp(x), the weight is φ(q)·φ(k) divided by the row's "
                  "sum.  Sums of φ(k)·v can be carried along, so twice as many tokens take twice the time, not four "
                  "times.  It is another function of the scores, not an approximation."),
     OWN(kind, .text = "block:2",
-        .about = "the exact softmax, two keys at a time, with a running maximum and sum, so that no row of scores is "
+        .about = "The exact softmax, two keys at a time, with a running maximum and sum, so that no row of scores is "
                  "ever held whole."),
     SAY("What each of them changes in a model, and costs:"),
     COMMAND("attn-cli variants -m life -s \"Life is short, eat dessert first\""),

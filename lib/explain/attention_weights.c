@@ -263,7 +263,7 @@ static void softmax_row(struct attn_explainer *e, const struct softmax *s, size_
     attn_derive_number(&e->d, (double)s->score[j], attn_explain_digits(e, ATTN_ACT_SCORES));
     attn_derive_number(&e->d, below_largest(s, j), e->precision);
     attn_derive_number(&e->d, exponential(s, j), e->precision);
-    attn_derive_number(&e->d, weight_of(s, j), attn_explain_digits(e, ATTN_ACT_PATTERN));
+    attn_derive_weight(&e->d, weight_of(s, j), attn_explain_digits(e, ATTN_ACT_PATTERN));
     if (j == e->w->key)
         attn_derive_strong(&e->d, 7);
 }

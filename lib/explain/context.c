@@ -13,7 +13,7 @@ static size_t seen_among(const struct attn_worked *w, size_t from, size_t to)
 static void value_row(struct attn_explainer *e, size_t j)
 {
     attn_explain_token_cell(e, &e->w->keys->tok[j]);
-    attn_derive_number(&e->d, (double)attn_explain_query_row(e, ATTN_ACT_PATTERN)[j],
+    attn_derive_weight(&e->d, (double)attn_explain_query_row(e, ATTN_ACT_PATTERN)[j],
                        attn_explain_digits(e, ATTN_ACT_PATTERN));
     attn_explain_row(e, attn_worked_row(e->w, ATTN_ACT_V, j), e->w->model->w.n.dv, attn_explain_digits(e, ATTN_ACT_V));
 }

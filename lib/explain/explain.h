@@ -124,7 +124,11 @@ int attn_explain_begin(struct attn_explainer *e, const struct attn_explain_opts 
 int attn_explain_write(struct attn_explainer *e, const struct attn_explain_opts *o, struct attn_err *err);
 
 extern const struct attn_formula attn_formula_layernorm, attn_formula_rmsnorm, attn_formula_rotation, attn_formula_dot,
-    attn_formula_softmax, attn_formula_feature, attn_formula_mixture;
+    attn_formula_softmax, attn_formula_feature, attn_formula_mixture, attn_formula_projections, attn_formula_scaled,
+    attn_formula_attention, attn_formula_causal, attn_formula_heads, attn_formula_renorm, attn_formula_dropout;
+
+/* The whole way as a diagram, with shapes and the numbers of the query and the key (diagram.c). */
+void attn_explain_diagram(struct attn_explainer *e);
 
 /* ---- steps: from tokens to q and k (vectors.c) ---- */
 

@@ -65,40 +65,40 @@ static int look(struct attn_lesson *r, const struct attn_row *row, struct attn_e
 
 enum { WHOLE = 8 };                     /* columns that fit beside a label in 80 */
 
-static void name(struct attn_derivation *d, const char *const *names, size_t i)
+static void name(struct attn_derivation *d, const char *const *names, const char *word, size_t i)
 {
     if (names)
         attn_derive_cell(d, "%s", names[i]);
     else
-        attn_derive_cell(d, "%zu", i);
+        attn_derive_cell(d, word ? word : "%zu", i);
 }
 
 static void whole_matrix(struct attn_lesson *r, const char *what, const float *x, size_t rows, size_t cols,
-                         const char *const *row_names, const char *const *col_names)
+                         const struct attn_called *called, bool weights)
 {
     struct attn_derivation *d = &r->e.d;
     attn_derive_table(d, 1 + cols);
     attn_derive_cell(d, "%s", tr(&r->e, what));
     for (size_t j = 0; j < cols; j++)
-        name(d, col_names, j);
+        name(d, called->cols, called->col, j);
     for (size_t i = 0; i < rows; i++) {
-        name(d, row_names, i);
+        name(d, called->rows, called->row, i);
         for (size_t j = 0; j < cols; j++)
-            attn_derive_number(d, (double)x[i * cols + j], r->e.precision);
+            (weights ? attn_derive_weight : attn_derive_number)(d, (double)x[i * cols + j], r->e.precision);
     }
 }
 
 void attn_lesson_matrix(struct attn_lesson *r, const char *what, const float *x, size_t rows, size_t cols,
-                        const char *const *row_names, const char *const *col_names)
+                        const struct attn_called *called, bool weights)
 {
-    if (cols <= WHOLE || col_names) {
-        whole_matrix(r, what, x, rows, cols, row_names, col_names);
+    if (cols <= WHOLE || called->cols || called->col) {
+        whole_matrix(r, what, x, rows, cols, called, weights);
         return;
     }
     attn_derive_table(&r->e.d, 1 + attn_explain_cells(&r->e, cols));
     attn_explain_columns(&r->e, cols, what);
     for (size_t i = 0; i < rows; i++) {
-        name(&r->e.d, row_names, i);
+        name(&r->e.d, called->rows, called->row, i);
         attn_explain_row(&r->e, x + i * cols, cols, r->e.precision);
     }
 }
@@ -223,7 +223,7 @@ bool attn_lesson_equal(const float *a, const float *b, size_t n)
 
 /* ---- numbers, and what their rows and columns are called --------------------------------- */
 
-struct numbers { const float *x; size_t rows, cols; const char *const *names, *const *columns; };
+struct numbers { const float *x; size_t rows, cols; struct attn_called called; bool weights; };
 
 /* A row of the cell that is looked at: of its query. */
 static struct numbers of_cell(const struct attn_lesson *r, enum attn_numbers of)
@@ -233,24 +233,36 @@ static struct numbers of_cell(const struct attn_lesson *r, enum attn_numbers of)
     return (struct numbers){.x = attn_worked_row(&r->w, act, r->w.query), .rows = 1, .cols = r->w.seen[act].cols};
 }
 
+static bool are_weights(const float *x, size_t n)
+{
+    for (size_t i = 0; x && i < n; i++)
+        if (!(x[i] >= 0 && x[i] <= 1))
+            return false;
+    return true;
+}
+
 /* Of the example, with the names of its tokens; another sequence that it reads has none. */
 static struct numbers of_example(const struct attn_lesson *r, enum attn_numbers of)
 {
     const struct attn_example *e = &r->example;
-    const char *const *q = r->setup->names, *const *k = r->setup->e.Tk ? NULL : q, *const *columns = r->setup->columns;
+    const char *const *names = r->setup->names;
+    const char *token = tr(&r->e, "token %zu"), *head = e->H > 1 && e->dv == 1 ? tr(&r->e, "head %zu") : NULL;
+    const struct attn_called q = {names, NULL, token, NULL}, k = {r->setup->e.Tk ? NULL : names, NULL, token, NULL};
+    const struct attn_called joined = {names, NULL, token, head};
+    const struct attn_called pairs = {names, r->setup->columns, tr(&r->e, "query %zu"), tr(&r->e, "key %zu")};
     const struct numbers all[] = {
-        [ATTN_NUMBERS_X] = {e->x, e->T, e->d, q, NULL},
-        [ATTN_NUMBERS_Y] = {e->y, e->Tk, e->d, k, NULL},
-        [ATTN_NUMBERS_QUERIES] = {e->queries, e->T, e->dk, q, NULL},
-        [ATTN_NUMBERS_KEYS] = {e->keys, e->Tk, e->dk, k, NULL},
-        [ATTN_NUMBERS_VALUES] = {e->values, e->Tk, e->dv, k, NULL},
-        [ATTN_NUMBERS_DOTS] = {e->dots, e->T, e->Tk, q, columns},
-        [ATTN_NUMBERS_SCORES] = {e->scores, e->T, e->Tk, q, columns},
-        [ATTN_NUMBERS_PATTERN] = {e->pattern, e->T, e->Tk, q, columns},
-        [ATTN_NUMBERS_CONTEXT] = {e->context, e->T, e->dv, q, NULL},
-        [ATTN_NUMBERS_JOINED] = {e->joined, e->T, e->H * e->dv, q, NULL},
-        [ATTN_NUMBERS_OUTPUT] = {e->output, e->T, e->out, q, NULL},
-        [ATTN_NUMBERS_MADE] = {e->made, e->T, e->Tk, q, columns}};
+        [ATTN_NUMBERS_X] = {e->x, e->T, e->d, q, false},
+        [ATTN_NUMBERS_Y] = {e->y, e->Tk, e->d, k, false},
+        [ATTN_NUMBERS_QUERIES] = {e->queries, e->T, e->dk, q, false},
+        [ATTN_NUMBERS_KEYS] = {e->keys, e->Tk, e->dk, k, false},
+        [ATTN_NUMBERS_VALUES] = {e->values, e->Tk, e->dv, k, false},
+        [ATTN_NUMBERS_DOTS] = {e->dots, e->T, e->Tk, pairs, false},
+        [ATTN_NUMBERS_SCORES] = {e->scores, e->T, e->Tk, pairs, false},
+        [ATTN_NUMBERS_PATTERN] = {e->pattern, e->T, e->Tk, pairs, true},
+        [ATTN_NUMBERS_CONTEXT] = {e->context, e->T, e->dv, q, false},
+        [ATTN_NUMBERS_JOINED] = {e->joined, e->T, e->H * e->dv, joined, false},
+        [ATTN_NUMBERS_OUTPUT] = {e->output, e->T, e->out, q, false},
+        [ATTN_NUMBERS_MADE] = {e->made, e->T, e->Tk, pairs, are_weights(e->made, e->T * e->Tk)}};
     return all[of];
 }
 
@@ -258,9 +270,9 @@ static struct numbers of_example(const struct attn_lesson *r, enum attn_numbers 
 static struct numbers find(const struct attn_lesson *r, const struct attn_row *row)
 {
     struct numbers n = row->of < ATTN_NUMBERS_CELL_DOTS ? of_example(r, row->of) : of_cell(r, row->of);
-    const char *const *names = row->names ? row->names : n.names;
+    const char *const *names = row->names ? row->names : n.called.rows;
     n.x += (row->at * n.rows + row->row) * n.cols + row->col;
-    n.names = names ? names + row->row : NULL;
+    n.called.rows = names ? names + row->row : NULL;
     n.rows = row->rows ? row->rows : n.rows - row->row;
     n.cols = row->cols ? row->cols : n.cols;
     return n;
@@ -271,7 +283,7 @@ static struct numbers find(const struct attn_lesson *r, const struct attn_row *r
 static void table(struct attn_lesson *r, const struct attn_row *row)
 {
     struct numbers n = find(r, row);
-    attn_lesson_matrix(r, row->text, n.x, n.rows, n.cols, n.names, n.columns);
+    attn_lesson_matrix(r, row->text, n.x, n.rows, n.cols, &n.called, n.weights);
 }
 
 static void heads(struct attn_lesson *r, size_t sentence)
@@ -295,10 +307,26 @@ static int example(struct attn_lesson *r, const struct attn_setup *s, struct att
     return attn_example_run(r, &r->example, err);
 }
 
+/* A step of explain.h is part of what the article has a heading for. */
+static int part(struct attn_lesson *r, const struct attn_row *row, struct attn_err *err)
+{
+    int rc = ATTN_OK;
+    r->e.d.nested = true;
+    if (row->step)
+        row->step(&r->e);
+    else
+        rc = attn_explain_vector(&r->e, row->act, err);
+    r->e.d.nested = false;
+    return rc;
+}
+
 int attn_row_show(struct attn_lesson *r, const struct attn_row *row, struct attn_err *err)
 {
     switch (row->kind) {
     case ATTN_ROW_HEADING: attn_derive_step(&r->e.d, "%s", tr(&r->e, row->text)); break;
+    case ATTN_ROW_PART: attn_derive_part(&r->e.d, "%s", tr(&r->e, row->text)); break;
+    case ATTN_ROW_FORMULA: attn_derive_formula(&r->e.d, row->formula); break;
+    case ATTN_ROW_DIAGRAM: attn_example_diagram(r, row->query, row->key); break;
     case ATTN_ROW_WORDS: attn_derive_words(&r->e.d, "%s", tr(&r->e, row->text)); break;
     case ATTN_ROW_ERRATUM: attn_lesson_erratum(r, "%s", tr(&r->e, row->text)); break;
     case ATTN_ROW_COMMAND: attn_derive_command(&r->e.d, "%s", row->text); break;
@@ -310,8 +338,8 @@ int attn_row_show(struct attn_lesson *r, const struct attn_row *row, struct attn
     case ATTN_ROW_PRINTED: printed(r, row); break;
     case ATTN_ROW_WEIGHT: attn_example_weight(r, &r->example, row->query, row->key); break;
     case ATTN_ROW_LOOK: return look(r, row, err);
-    case ATTN_ROW_VECTOR: return attn_explain_vector(&r->e, row->act, err);
-    case ATTN_ROW_STEP: row->step(&r->e); break;
+    case ATTN_ROW_VECTOR:
+    case ATTN_ROW_STEP: return part(r, row, err);
     case ATTN_ROW_OWN: return row->own(r, row, err);
     case ATTN_ROW_END: break;
     }

@@ -65,7 +65,15 @@ void attn_derive_step(struct attn_derivation *d, const char *fmt, ...)
 {
     va_list args;
     va_start(args, fmt);
-    add(d, ATTN_PASSAGE_STEP, written(d, fmt, args));
+    add(d, d->nested ? ATTN_PASSAGE_PART : ATTN_PASSAGE_STEP, written(d, fmt, args));
+    va_end(args);
+}
+
+void attn_derive_part(struct attn_derivation *d, const char *fmt, ...)
+{
+    va_list args;
+    va_start(args, fmt);
+    add(d, ATTN_PASSAGE_PART, written(d, fmt, args));
     va_end(args);
 }
 
@@ -160,6 +168,11 @@ void attn_derive_number(struct attn_derivation *d, double x, int digits)
     add_cell(d, (struct attn_cell){.number = attn_rounded(x, digits)});
 }
 
+void attn_derive_weight(struct attn_derivation *d, double x, int digits)
+{
+    add_cell(d, (struct attn_cell){.number = attn_rounded(x, digits), .weight = true});
+}
+
 void attn_derive_headings(struct attn_derivation *d, const char *const *heading, size_t cols)
 {
     attn_derive_table(d, cols);
@@ -183,4 +196,30 @@ void attn_derive_strong(struct attn_derivation *d, size_t cells)
 {
     for (size_t i = 0; !d->failed && i < cells; i++)
         last(d)->cell[last(d)->cells - 1 - i].strong = true;
+}
+
+static void stage(struct attn_derivation *d, const struct attn_stage_array *a)
+{
+    attn_derive_cell(d, "%s", a->name ? attn_tr(d->language, a->name) : "");
+    attn_derive_cell(d, "%s", a->name && a->how ? attn_tr(d->language, a->how) : "");
+    if (a->name)
+        attn_derive_cell(d, "[%zu,%zu]", a->rows, a->cols);
+    else
+        attn_derive_blanks(d, 1);
+    for (size_t i = 0; i < ATTN_STAGE_NUMBERS; i++)
+        if (a->name && i + 1 == ATTN_STAGE_NUMBERS && a->cols > ATTN_STAGE_NUMBERS)
+            attn_derive_cell(d, "…");
+        else if (a->name && i < a->cols)
+            attn_derive_number(d, (double)a->x[i], a->digits);
+        else
+            attn_derive_blanks(d, 1);
+}
+
+void attn_derive_diagram(struct attn_derivation *d, const struct attn_stage_array array[ATTN_STAGES])
+{
+    struct attn_passage *p = add(d, ATTN_PASSAGE_DIAGRAM, NULL);
+    if (p)
+        p->cols = ATTN_STAGE_CELLS;
+    for (size_t i = 0; i < ATTN_STAGES; i++)
+        stage(d, &array[i]);
 }

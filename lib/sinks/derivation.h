@@ -20,13 +20,15 @@
 struct attn_number { double x; int digits; size_t gap; };
 static inline struct attn_number attn_rounded(double x, int digits) { return (struct attn_number){x, digits, 0}; }
 
-/* A formula as plain text, and as the content of a MathML element. */
-struct attn_formula { const char *text, *mathml; };
+/* A formula as plain text, as the content of a MathML element, and in TeX.  Words in it, those of <mi> and \text, are
+ * looked up in the language. */
+struct attn_formula { const char *text, *mathml, *tex; };
 
 struct attn_cell {
     char *text;                         /* NULL: the cell shows the number */
     struct attn_number number;
     bool strong;                        /* emphasised: a result, or the cell in question */
+    bool weight;                        /* of attention, from 0 to 1: shown in colour, too */
 };
 
 enum attn_addend_kind { ATTN_ADDEND_ALONE, ATTN_ADDEND_PRODUCT, ATTN_ADDEND_QUOTIENT, ATTN_ADDEND_LEFT_OUT };
@@ -36,16 +38,18 @@ struct attn_term {
     size_t count;
 };
 
-enum attn_passage_kind { ATTN_PASSAGE_STEP, ATTN_PASSAGE_WORDS, ATTN_PASSAGE_COMMAND, ATTN_PASSAGE_FORMULA,
-                        ATTN_PASSAGE_SUM, ATTN_PASSAGE_TABLE };
+enum attn_passage_kind { ATTN_PASSAGE_STEP, ATTN_PASSAGE_PART, ATTN_PASSAGE_WORDS, ATTN_PASSAGE_COMMAND,
+                        ATTN_PASSAGE_FORMULA, ATTN_PASSAGE_SUM, ATTN_PASSAGE_TABLE, ATTN_PASSAGE_DIAGRAM };
 struct attn_passage {
     enum attn_passage_kind kind;
-    char *text;                         /* title of a step, words, command line, name of a sum's result; else NULL */
+    char *text;                         /* title of a step or a part of it, words, command line, name of a sum's result;
+                                         * else NULL */
     struct attn_formula formula;
     struct attn_term *term; size_t terms, term_room;    /* of a sum */
     struct attn_number result;
     bool asked, answered;               /* of a worksheet: the result is to be written here; it is given, and marked */
-    struct attn_cell *cell; size_t cells, cell_room;    /* of a table, row by row; the first row has the headings */
+    struct attn_cell *cell; size_t cells, cell_room;    /* of a table, row by row; the first row has the headings; of a
+                                                         * diagram, stage by stage */
     size_t cols;                                        /* of the table; the first one has the labels */
 };
 
@@ -53,6 +57,7 @@ struct attn_derivation {
     const struct attn_language *language;       /* in which it is said; words, names and headings are looked up in it */
     char *title;
     struct attn_passage *passage; size_t n, room;
+    bool nested;                        /* steps that are added are parts of the one before */
     bool failed;                        /* no memory */
 };
 
@@ -60,6 +65,8 @@ void attn_derivation_free(struct attn_derivation *d);   /* frees what it owns, n
 
 void attn_derive_title(struct attn_derivation *d, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 void attn_derive_step(struct attn_derivation *d, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
+/* A part of a step: the second one of step 4 is 4.2. */
+void attn_derive_part(struct attn_derivation *d, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 void attn_derive_words(struct attn_derivation *d, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 /* A command line to copy: it is never wrapped. */
 void attn_derive_command(struct attn_derivation *d, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
@@ -79,9 +86,20 @@ void attn_derive_table(struct attn_derivation *d, size_t cols);
 void attn_derive_headings(struct attn_derivation *d, const char *const *heading, size_t cols);
 void attn_derive_cell(struct attn_derivation *d, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 void attn_derive_number(struct attn_derivation *d, double x, int digits);
+void attn_derive_weight(struct attn_derivation *d, double x, int digits);
 void attn_derive_blanks(struct attn_derivation *d, size_t n);
 void attn_derive_gap(struct attn_derivation *d, size_t cols);           /* a row of "…" and blanks */
 void attn_derive_strong(struct attn_derivation *d, size_t cells);       /* emphasises the last so many cells */
+
+/* ---- a diagram of attention, from what is read to the context (derivation_diagram.c) ---- */
+
+enum attn_stage { ATTN_STAGE_X, ATTN_STAGE_Y, ATTN_STAGE_Q, ATTN_STAGE_K, ATTN_STAGE_V, ATTN_STAGE_DOTS,
+                  ATTN_STAGE_SCORES, ATTN_STAGE_WEIGHTS, ATTN_STAGE_CONTEXT, ATTN_STAGES };
+enum { ATTN_STAGE_NUMBERS = 4, ATTN_STAGE_CELLS = 3 + ATTN_STAGE_NUMBERS };     /* name, how, shape; numbers */
+/* An array x [rows, cols] of which one row, x[0..cols), is shown, and how it is computed from the one before.  name
+ * NULL: there is no such stage; Y has the keys and values of cross-attention. */
+struct attn_stage_array { const char *name, *how; size_t rows, cols; const float *x; int digits; };
+void attn_derive_diagram(struct attn_derivation *d, const struct attn_stage_array stage[ATTN_STAGES]);
 
 /* ---- printing ---- */
 

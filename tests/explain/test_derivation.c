@@ -4,14 +4,17 @@
 #include "explain/article.h"
 #include "sinks/derivation.h"
 
+#include "base/utf8.h"
+
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 static void make(struct attn_derivation *d)
 {
     static const char *const headings[] = {"", "0", "…"};
-    static const struct attn_formula formula = {"a = Σ b", "<mi>a</mi>"};
+    static const struct attn_formula formula = {"a = Σ b", "<mi>a</mi>", "a = \\sum b"};
     attn_derive_title(d, "How %s came about", "<x>");
     attn_derive_step(d, "First");
     attn_derive_words(d, "Some words that are so many that a line of forty columns cannot hold them.  And 1 < 2.");
@@ -64,7 +67,7 @@ static const struct { const char *format, *page; } pages[] = {
            "\n"
            "    program --sentence 'so many words that a line cannot hold them <1>'\n"
            "\n"
-           "    a = Σ b\n"
+           "$$a = \\sum b$$\n"
            "\n"
            "    q[0] = 0.50·(-1.00) + [… 7 more: (-0.25)] + 3 / 2 = 0.75\n"
            "    score = -inf\n"
@@ -98,17 +101,36 @@ static const struct { const char *format, *page; } pages[] = {
              "</body>\n"
              "</html>\n"}};
 
-static int print(char **text, const struct attn_derivation *d, const char *format, struct attn_err *err)
+static int print_in(char **text, const struct attn_derivation *d, const char *format,
+                    const struct attn_derivation_style *style, struct attn_err *err)
 {
-    const struct attn_derivation_style style = {.width = 40};
     struct attn_out *o;
     size_t len;
     ck_assert_int_eq(attn_out_open_memory(&o, err), ATTN_OK);
-    int rc = attn_derivation_write(o, d, format, &style, err);
+    int rc = attn_derivation_write(o, d, format, style, err);
     if (!rc)
         ck_assert_int_eq(attn_out_take(o, text, &len, err), ATTN_OK);
     attn_out_close(o);
     return rc;
+}
+
+static int print(char **text, const struct attn_derivation *d, const char *format, struct attn_err *err)
+{
+    return print_in(text, d, format, &(struct attn_derivation_style){.width = 40}, err);
+}
+
+static void print_as(char **text, const struct attn_derivation *d, const char *format, const struct attn_derivation_style *style)
+{
+    struct attn_err err = {0};
+    ck_assert_msg(print_in(text, d, format, style, &err) == ATTN_OK, "%s", err.msg);
+}
+
+static size_t count_of(const char *text, const char *what)
+{
+    size_t n = 0;
+    for (; (text = strstr(text, what)); text += strlen(what))
+        n++;
+    return n;
 }
 
 START_TEST(a_page_of_each_format)
@@ -120,6 +142,109 @@ START_TEST(a_page_of_each_format)
     ck_assert_msg(print(&text, &d, pages[_i].format, &err) == ATTN_OK, "%s", err.msg);
     const char *body = strstr(text, "<body>");
     ck_assert_str_eq(body ? body : text, pages[_i].page);
+    free(text);
+    attn_derivation_free(&d);
+}
+END_TEST
+
+START_TEST(parts_are_numbered_in_their_step)
+{
+    static const char *const formats[][4] = {{"text", "1. A\n", "\n1.2 C\n", "\n2. D\n\n2.1 E\n"},
+                                             {"md", "## 1. A\n", "### 1.2 C\n", "## 2. D\n\n### 2.1 E\n"},
+                                             {"html", "<h2>1. A</h2>", "<h3>1.2 C</h3>", "<h2>2. D</h2>\n<h3>2.1 E</h3>"}};
+    struct attn_derivation d = {0};
+    struct attn_err err = {0};
+    char *text;
+    attn_derive_title(&d, "T");
+    attn_derive_step(&d, "A");
+    attn_derive_part(&d, "B");
+    attn_derive_part(&d, "C");
+    attn_derive_step(&d, "D");
+    d.nested = true;
+    attn_derive_step(&d, "E");
+    for (size_t i = 0; i < sizeof formats / sizeof *formats; i++) {
+        ck_assert_msg(print(&text, &d, formats[i][0], &err) == ATTN_OK, "%s", err.msg);
+        for (size_t k = 1; k < 4; k++)
+            ck_assert_msg(strstr(text, formats[i][k]), "%s", text);
+        free(text);
+    }
+    attn_derivation_free(&d);
+}
+END_TEST
+
+/* The larger a weight, the darker; other numbers, and weights that are none, stay as they are. */
+START_TEST(weights_are_in_colour)
+{
+    struct attn_derivation d = {0};
+    const struct attn_derivation_style plain = {.width = 40}, color = {.width = 40, .color = true};
+    char *page, *text, *painted;
+    unsigned none, all;
+    attn_derive_title(&d, "T");
+    attn_derive_table(&d, 4);
+    for (size_t i = 0; i < 4; i++)
+        attn_derive_cell(&d, "h");
+    attn_derive_weight(&d, 0, 1);
+    attn_derive_weight(&d, 1, 1);
+    attn_derive_weight(&d, 2, 1);
+    attn_derive_number(&d, 0.5, 1);
+    print_as(&page, &d, "html", &plain);
+    print_as(&text, &d, "text", &plain);
+    print_as(&painted, &d, "text", &color);
+    ck_assert_int_eq(sscanf(strstr(page, "style=\"background:#"), "style=\"background:#%x;color:#000\">0.0<", &none), 1);
+    ck_assert_int_eq(sscanf(strstr(page, "<td style=\"background:#"), "<td style=\"background:#%x;color:#fff\">1.0</td>", &all), 1);
+    ck_assert_uint_gt(none, all);
+    ck_assert_ptr_nonnull(strstr(page, "<td>2.0</td><td>0.5</td>"));
+    ck_assert_ptr_nonnull(strstr(text, "  h      h    h    h\n  0.0  1.0  2.0  0.5\n"));
+    ck_assert_ptr_nonnull(strstr(painted, "\033[48;5;231m\033[38;5;16m 0.0"));
+    ck_assert_ptr_nonnull(strstr(painted, "\033[38;5;231m 1.0\033[0m  2.0  0.5\n"));
+    free(page);
+    free(text);
+    free(painted);
+    attn_derivation_free(&d);
+}
+END_TEST
+
+/* Shapes and numbers of all stages; of a row of five, what fits. */
+START_TEST(a_diagram_has_every_stage)
+{
+    static const float x[] = {1, 2, 3, 4, 5};
+    static const char *const shown[] = {"x [5,5]", "y [7,5]", "q [5,2]", "dots [5,3]", "1.0000 2.0000 3.0000", "1.0000 2.0000 …", "softmax", "1.0000 2.0000 3.0000 …"};
+    const struct attn_stage_array way[ATTN_STAGES] = {
+        {"x", NULL, 5, 5, x, 4}, {"y", NULL, 7, 5, x, 4}, {"q", "·W_q", 5, 2, x, 4}, {"k", "·W_k", 7, 2, x, 4},
+        {"v", "·W_v", 7, 2, x, 4}, {"dots", "q·k", 5, 3, x, 4}, {"scores", "/ 2", 5, 5, x, 4},
+        {"weights", "softmax", 5, 5, x, 4}, {"context", "Σ", 5, 2, x, 4}};
+    for (size_t i = 0; i < 3; i++) {
+        struct attn_derivation d = {0};
+        struct attn_err err = {0};
+        char *text;
+        attn_derive_title(&d, "T");
+        attn_derive_diagram(&d, way);
+        ck_assert_msg(print(&text, &d, pages[i].format, &err) == ATTN_OK, "%s", err.msg);
+        for (size_t k = 0; k < sizeof shown / sizeof *shown; k++)
+            ck_assert_msg(strstr(text, shown[k]), "no %s in\n%s", shown[k], text);
+        ck_assert_uint_eq(count_of(text, i < 2 ? "┌─" : "<rect"), i < 2 ? 10 : ATTN_STAGES);
+        free(text);
+        attn_derivation_free(&d);
+    }
+}
+END_TEST
+
+/* Chinese has no blanks to break lines at; marks stay where they belong. */
+START_TEST(chinese_is_wrapped_too)
+{
+    static const char words[] = "得分经过softmax变成权重，每一行的和都是1。看得见的词元（包括它自己）越相似，得到的权重就越大；其余的几乎为零。";
+    struct attn_derivation d = {0};
+    const struct attn_derivation_style narrow = {.width = 21};
+    char *text, joined[sizeof words + 1] = "";
+    attn_derive_title(&d, "T");
+    attn_derive_words(&d, "%s", words);
+    print_as(&text, &d, "text", &narrow);
+    for (char *save, *line = strtok_r(text + 3, "\n", &save); line; line = strtok_r(NULL, "\n", &save)) {
+        ck_assert_uint_le(attn_utf8_width(line, strlen(line)), 21);
+        ck_assert(strncmp(line, "，", 3) && strncmp(line, "。", 3) && strncmp(line, "）", 3));
+        strcat(joined, line);
+    }
+    ck_assert_str_eq(joined, words);
     free(text);
     attn_derivation_free(&d);
 }
@@ -194,6 +319,10 @@ Suite *suite_derivation(void)
     Suite *s = suite_create("derivation");
     TCase *c = tcase_create("derivation");
     tcase_add_loop_test(c, a_page_of_each_format, 0, sizeof pages / sizeof *pages);
+    tcase_add_test(c, parts_are_numbered_in_their_step);
+    tcase_add_test(c, weights_are_in_colour);
+    tcase_add_test(c, a_diagram_has_every_stage);
+    tcase_add_test(c, chinese_is_wrapped_too);
     tcase_add_test(c, what_is_printed_is_compared);
     tcase_add_test(c, a_table_of_one_column);
     tcase_add_test(c, a_failure_sticks);

@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/cpu.h"
+#include "base/simd.h"
 #include "base/f32_body.h"
 #include "base/format.h"
 
@@ -176,7 +176,12 @@ static size_t put_zeros(char *buf, size_t n, char before)
 size_t attn_num_f32s(char *buf, const float *x, size_t n, char before)
 {
     static size_t (*const by_width[])(char *, const float *, size_t, char) = {
-        put_block, attn_f32_block_avx2, attn_f32_block_avx512};
+#if defined(__x86_64__)
+        put_block, attn_f32_block_avx2, attn_f32_block_avx512
+#else
+        put_block, put_block            /* every AArch64 has NEON: the compiler uses it in both */
+#endif
+    };
     enum attn_simd width = attn_cpu_simd();
     char *at = buf;
     for (size_t i = 0, m; i < n; i += m) {

@@ -4,7 +4,7 @@
 #include <stdint.h>
 #include <string.h>
 
-#include "base/cpu.h"
+#include "base/simd.h"
 
 /* ---- Box-Muller ------------------------------------------------------------------------
  *

@@ -4,7 +4,7 @@
  * and blocks of w are [K/2, 64] words (the VNNI layout), so that a product of words looks like one of floats.  The last
  * words are padded with zeros to a multiple of 32 steps.  For tiles, x is stored in the order in which it is loaded: 16
  * words of each of 16 rows, then the next 16 words of these rows, since rows far apart are slow to load.  The processor
- * determines which instruction multiplies (base/cpu.h), and that determines the bits:
+ * determines which instruction multiplies (base/simd.h), and that determines the bits:
  *
  *   dots    vdpbf16ps: adds the product of the second step, then that of the first, to the sum
  *   tiles   tdpbf16ps: within 32 steps, the first and the second steps of all pairs are two chains that
@@ -20,7 +20,7 @@
 #ifndef ATTN_COMPUTE_BF16_H
 #define ATTN_COMPUTE_BF16_H
 
-#include "base/cpu.h"
+#include "base/simd.h"
 #include "compute/vec.h"
 
 enum {

@@ -1,16 +1,16 @@
-/* dequantise.c - chooses the instruction set; and the functions of dequantise.h for any x86-64. */
+/* dequantise.c - chooses the instruction set; and the functions of dequantise.h for any processor. */
 #define TABLE attn_dequantise_generic
 #include "compute/dequantise_body.h"
 
-#include "base/cpu.h"
 #include "base/size.h"
 
 enum { AT_ONCE = ATTN_BLOCK_MOST };
 
 static const struct attn_dequantise_ops *ops(void)
 {
-    static const struct attn_dequantise_ops *const by_width[] = {&attn_dequantise_generic, &attn_dequantise_avx2,
-                                                              &attn_dequantise_avx512};
+#define SET(id, name) &attn_dequantise_##name,
+    static const struct attn_dequantise_ops *const by_width[] = {ATTN_SIMD_SETS(SET)};
+#undef SET
     return by_width[attn_cpu_simd()];
 }
 

@@ -7,7 +7,7 @@
  * cache; it is never a whole weight.  The numbers have the bits of the plain loops of dtype.c, and are summed up in the
  * order of gemm.h.
  *
- * Compiled three times from dequantise_body.h, as vec.h's functions are. */
+ * Compiled from dequantise_body.h once for each set of instructions, as vec.h's functions are. */
 #ifndef ATTN_COMPUTE_DEQUANTISE_H
 #define ATTN_COMPUTE_DEQUANTISE_H
 
@@ -30,7 +30,9 @@ struct attn_dequantise_ops {
     /* y[n, 32] += x[n, K] w[K, 32] for at most ATTN_STREAM rows. */
     void (*few_rows)(float *y, size_t ldy, const float *x, size_t ldx, const float *w, size_t n, size_t K);
 };
-extern const struct attn_dequantise_ops attn_dequantise_avx512, attn_dequantise_avx2, attn_dequantise_generic;
+#define ATTN_DEQUANTISE_SET(id, name) extern const struct attn_dequantise_ops attn_dequantise_##name;
+ATTN_SIMD_SETS(ATTN_DEQUANTISE_SET)
+#undef ATTN_DEQUANTISE_SET
 
 /* The same as the functions above by the instruction set in use, for any `first` and n. */
 void attn_dequantise_transpose(float *y, size_t ld, enum attn_dtype type, const void *const *row, size_t first,

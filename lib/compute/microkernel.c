@@ -1,7 +1,7 @@
 /* microkernel.c - the one file that knows libxsmm. */
 #include "compute/microkernel.h"
 
-#include "base/cpu.h"
+#include "base/simd.h"
 #include "base/size.h"
 
 #include <libxsmm.h>
@@ -37,7 +37,7 @@ static struct { char *write, *run; size_t used, bytes /* of all chunks */; } chu
 
 /* ---- which instructions ------------------------------------------------------------------- */
 
-/* What LIBXSMM_TARGET stands for; cpu.c has refused names that libxsmm does not know. */
+/* What LIBXSMM_TARGET stands for; simd.c has refused names that libxsmm does not know. */
 static int asked(void)
 {
     static const struct { const char *name; int arch; } known[] = {

@@ -1,47 +1,57 @@
 #include "compute/peak.h"
 
-#include "base/cpu.h"
+#include "base/simd.h"
 
+#if defined(__x86_64__)
 #include <immintrin.h>
+#else
+#include <arm_neon.h>
+#endif
 
-/* Enough independent chains to hide the latency of the instruction, few enough for 16 registers, or 32 with AVX-512. */
+/* Enough independent chains to hide the latency of the instruction, few enough for 16 registers, or 32 with AVX-512
+ * and NEON. */
 enum { CHAINS = 12, WIDE_CHAINS = 16 };
 
 /* Each chain computes x = x/2 + 1/2, which converges to 1 and so cannot overflow or become denormal. */
 #define HALF 0.5f
 
+typedef float four __attribute__((vector_size(16), may_alias));
+
 /* Makes the compiler believe that x is used, so that it keeps the loop. */
 static void use(float x)
 {
-    __asm__ volatile("" : : "x"(x));
+    __asm__ volatile("" : : "m"(x));
 }
 
 /* Defines a function that takes `step` in n independent chains, and returns how many operations that was: `each`
  * multiplies and adds in a step. */
-#define CHAINED(name, vector, mm, n, start, step, each)      \
+#define CHAINED(name, vector, n, start, step, each)          \
     static double name(size_t rounds)                        \
     {                                                        \
-        const vector half = mm##_set1_ps(HALF);              \
-        vector x[n], sum = mm##_setzero_ps();                \
+        const vector half = (vector){0} + HALF;              \
+        vector x[n], sum = {0};                              \
         for (int c = 0; c < n; c++)                          \
-            x[c] = start;                                    \
+            x[c] = (vector){0} + (float)(start);             \
         for (size_t i = 0; i < rounds; i++)                  \
             for (int c = 0; c < n; c++)                      \
                 x[c] = step;                                 \
         for (int c = 0; c < n; c++)                          \
-            sum = mm##_add_ps(sum, x[c]);                    \
-        use(mm##_cvtss_f32(sum));                            \
+            sum += x[c];                                     \
+        use(sum[0]);                                         \
         return 2.0 * (each) * n * (double)rounds;            \
     }
-#define HALVES _mm512_cvtne2ps_pbh(half, half)
+
+CHAINED(f32_generic, four, CHAINS, c, x[c] * half + half, 4)
+
+#if defined(__x86_64__)
 
 __attribute__((target("avx512f")))
-CHAINED(f32_avx512, __m512, _mm512, WIDE_CHAINS, _mm512_set1_ps((float)c), _mm512_fmadd_ps(x[c], half, half), 16)
+CHAINED(f32_avx512, __m512, WIDE_CHAINS, c, _mm512_fmadd_ps(x[c], half, half), 16)
 __attribute__((target("avx2,fma")))
-CHAINED(f32_avx2, __m256, _mm256, CHAINS, _mm256_set1_ps((float)c), _mm256_fmadd_ps(x[c], half, half), 8)
-CHAINED(f32_generic, __m128, _mm, CHAINS, _mm_set1_ps((float)c), _mm_add_ps(_mm_mul_ps(x[c], half), half), 4)
+CHAINED(f32_avx2, __m256, CHAINS, c, _mm256_fmadd_ps(x[c], half, half), 8)
+#define HALVES _mm512_cvtne2ps_pbh(half, half)
 __attribute__((target("avx512f,avx512bf16")))
-CHAINED(bf16_dots, __m512, _mm512, WIDE_CHAINS, _mm512_setzero_ps(), _mm512_dpbf16_ps(x[c], HALVES, HALVES), 2 * 16)
+CHAINED(bf16_dots, __m512, WIDE_CHAINS, 0, _mm512_dpbf16_ps(x[c], HALVES, HALVES), 2 * 16)
 
 /* The tiles are loaded first, as in real products: empty ones would be multiplied faster. */
 __attribute__((target("amx-tile,amx-bf16")))
@@ -69,15 +79,6 @@ static double bf16_tiles(size_t rounds)
     return 2.0 * 4 * 16 * 16 * 32 * (double)rounds;
 }
 
-double attn_peak_f32(size_t rounds)
-{
-    switch (attn_cpu_widest()) {
-    case ATTN_SIMD_AVX512: return f32_avx512(rounds);
-    case ATTN_SIMD_AVX2: return f32_avx2(rounds);
-    default: return f32_generic(rounds);
-    }
-}
-
 double attn_peak_bf16(size_t rounds)
 {
     switch (attn_cpu_bf16()) {
@@ -87,22 +88,38 @@ double attn_peak_bf16(size_t rounds)
     }
 }
 
+#else
+
+CHAINED(f32_neon, float32x4_t, WIDE_CHAINS, c, vfmaq_f32(half, x[c], half), 4)
+
+double attn_peak_bf16(size_t rounds) { return attn_peak_f32(rounds); }
+
+#endif
+
+double attn_peak_f32(size_t rounds)
+{
+#define SET(id, name) f32_##name,
+    static double (*const by_width[])(size_t) = {ATTN_SIMD_SETS(SET)};
+#undef SET
+    return by_width[attn_cpu_widest()](rounds);
+}
+
 enum { LINE = 16, PLACES = 8 };         /* floats of a cache line; most places */
 
-/* SSE loads are enough: memory is slower than any instruction set.  Callers pass a constant for places. */
+/* Four floats at a time are enough: memory is slower than any instruction set.  Callers pass a constant for places. */
 static inline __attribute__((always_inline)) void read_places(const float *x, size_t n, int places)
 {
     size_t part = n / (size_t)places;
-    __m128 sum[PLACES];
+    four sum[PLACES];
     for (int p = 0; p < places; p++)
-        sum[p] = _mm_setzero_ps();
+        sum[p] = (four){0};
     for (size_t i = 0; i < part; i += LINE)
         for (int p = 0; p < places; p++)
             for (size_t j = 0; j < LINE; j += 4)
-                sum[p] = _mm_add_ps(sum[p], _mm_load_ps(x + (size_t)p * part + i + j));
+                sum[p] += *(const four *)(x + (size_t)p * part + i + j);
     for (int p = 1; p < places; p++)
-        sum[0] = _mm_add_ps(sum[0], sum[p]);
-    use(_mm_cvtss_f32(sum[0]));
+        sum[0] += sum[p];
+    use(sum[0][0]);
 }
 
 void attn_peak_read(const float *x, size_t n, int places)

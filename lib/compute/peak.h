@@ -9,7 +9,7 @@
 
 /* Does so many rounds of multiply-adds; returns how many floating point operations these were. */
 double attn_peak_f32(size_t rounds);
-double attn_peak_bf16(size_t rounds);   /* the same with the processor's instruction for bf16 (base/cpu.h) */
+double attn_peak_bf16(size_t rounds);   /* the same with the processor's instruction for bf16 (base/simd.h) */
 
 /* Reads x[n], n a multiple of 128 and x aligned to 64 bytes, in 2, 4 or 8 places side by side.  Which is the fastest
  * depends on what the processor fetches ahead. */

@@ -1,13 +1,14 @@
-/* vec.c - chooses the instruction set; and the functions of vec.h for any x86-64. */
+/* vec.c - chooses the instruction set; and the functions of vec.h for any processor. */
 #define TABLE attn_vec_generic
 #include "compute/vec_body.h"
 
 #include "attn.h"
-#include "base/cpu.h"
 
 const struct attn_vec_ops *attn_vec_ops(void)
 {
-    static const struct attn_vec_ops *const by_width[] = {&attn_vec_generic, &attn_vec_avx2, &attn_vec_avx512};
+#define SET(id, name) &attn_vec_##name,
+    static const struct attn_vec_ops *const by_width[] = {ATTN_SIMD_SETS(SET)};
+#undef SET
     return by_width[attn_cpu_simd()];
 }
 

@@ -1,10 +1,10 @@
 /* vec.h - arithmetic on rows of numbers, in SIMD.
  *
- * Every function is compiled three times from the same source (vec_body.h): for AVX-512, for AVX2
- * with FMA, and for SSE2.  The first call finds out which of them the processor has (the environment
- * variable ATTN_SIMD=avx512, avx2 or generic asks for less).  All work on 16 lanes in the same order,
- * so that AVX2 and AVX-512 give the same bits; SSE2 has no fused multiply-add, and its results differ
- * in the last bits.  Sums over rows are kept in double.
+ * Every function is compiled from the same source (vec_body.h) once for each set of instructions of
+ * base/simd.h: AVX-512, AVX2 with FMA, and SSE2 on x86-64, where the first call finds out which of them the
+ * processor has; NEON on AArch64.  All work on 16 lanes in the same order, so that AVX2, AVX-512 and NEON give
+ * the same bits; the generic one, SSE2 or NEON without fused multiply-add, differs in the last bits.  Sums over
+ * rows are kept in double.
  *
  * Errors, measured against double precision: exp in softmax 1.5 units in the last place; GELU
  * (both) and SiLU 1.1e-7 * (1 + |x|).
@@ -14,6 +14,7 @@
 #ifndef ATTN_COMPUTE_VEC_H
 #define ATTN_COMPUTE_VEC_H
 
+#include "base/simd.h"
 #include "compute/weights.h"
 
 enum {
@@ -166,7 +167,7 @@ struct attn_adamw { float beta1, beta2, scale, decay, lr, bias2, eps; };
 #define ATTN_GET(type, name, parameters, arguments) type (*name) parameters;
 struct attn_vec_typed { ATTN_VEC_TYPED_OPS(ATTN_MEMBER) };
 struct attn_vec_ops {
-    const char *target;                 /* "avx512", "avx2", "generic" */
+    const char *target;                 /* its name in base/simd.h */
     bool fused;                         /* there is a fused multiply-add: the summation order holds (gemm.h) */
     size_t tile_rows;                   /* most rows of x that share what is read of w: at most six */
     ATTN_VEC_OPS(ATTN_DO, ATTN_GET)
@@ -176,7 +177,9 @@ struct attn_vec_ops {
 #undef ATTN_DO
 #undef ATTN_GET
 
-extern const struct attn_vec_ops attn_vec_avx512, attn_vec_avx2, attn_vec_generic;
+#define ATTN_VEC_SET(id, name) extern const struct attn_vec_ops attn_vec_##name;
+ATTN_SIMD_SETS(ATTN_VEC_SET)
+#undef ATTN_VEC_SET
 const struct attn_vec_ops *attn_vec_ops(void);      /* the one in use */
 static inline const struct attn_vec_typed *attn_vec_of(enum attn_dtype type) { return &attn_vec_ops()->of[type]; }
 

@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "attn_tools.h"
-#include "base/cpu.h"
+#include "base/simd.h"
 #include "base/err.h"
 #include "base/format.h"
 #include "base/num.h"

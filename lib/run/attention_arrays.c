@@ -3,6 +3,7 @@
 
 #include "base/arena.h"
 #include "base/cpu.h"
+#include "base/simd.h"
 #include "base/err.h"
 #include "base/team.h"
 #include "compute/multi_head.h"

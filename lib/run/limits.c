@@ -5,6 +5,7 @@
 
 #include "base/clock.h"
 #include "base/cpu.h"
+#include "base/simd.h"
 #include "base/disk.h"
 #include "base/err.h"
 #include "base/format.h"

@@ -8,7 +8,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "base/cpu.h"
+#include "base/simd.h"
 #include "base/err.h"
 #include "base/folder.h"
 #include "base/format.h"

@@ -10,6 +10,7 @@
 #include "base/err.h"
 #include "base/format.h"
 #include "base/num.h"
+#include "base/simd.h"
 #include "scratch.h"
 
 static uint64_t random_u64(void)
@@ -132,7 +133,9 @@ static float mostly_zero(void)
     return r % 8 ? 0 : float_of((uint32_t)(r >> 32));
 }
 
-static const char *const widths[] = {"generic", "avx2", "avx512"};     /* a processor may not have all of them */
+#define NAME(id, name) #name,
+static const char *const widths[] = {ATTN_SIMD_SETS(NAME)};     /* a processor may not have all of them */
+#undef NAME
 
 START_TEST(rows_of_f32)
 {

@@ -36,7 +36,9 @@ static float *numbers(size_t n)
 
 static const struct attn_dequantise_ops *ops_of(int set)
 {
-    static const struct attn_dequantise_ops *const all[] = {&attn_dequantise_generic, &attn_dequantise_avx2, &attn_dequantise_avx512};
+#define SET(id, name) &attn_dequantise_##name,
+    static const struct attn_dequantise_ops *const all[] = {ATTN_SIMD_SETS(SET)};
+#undef SET
     return all[set];
 }
 

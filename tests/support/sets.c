@@ -1,20 +1,14 @@
 #include "sets.h"
 #include "draw.h"
 
-#include "base/cpu.h"
+#include "base/simd.h"
 
-const struct attn_vec_ops *sets[3];
+#define SET(id, name) &attn_vec_##name,
+const struct attn_vec_ops *const sets[] = {ATTN_SIMD_SETS(SET)};
+#undef SET
 int n_sets;
 
-void find_sets(void)
-{
-    n_sets = 0;
-    sets[n_sets++] = &attn_vec_generic;
-    if (attn_cpu_widest() >= ATTN_SIMD_AVX2)
-        sets[n_sets++] = &attn_vec_avx2;
-    if (attn_cpu_widest() >= ATTN_SIMD_AVX512)
-        sets[n_sets++] = &attn_vec_avx512;
-}
+void find_sets(void) { n_sets = (int)attn_cpu_widest() + 1; }
 
 void fill(float *x, size_t n, unsigned seed, float scale)
 {

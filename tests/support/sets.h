@@ -4,8 +4,8 @@
 
 #include "compute/vec.h"
 
-extern const struct attn_vec_ops *sets[3];   /* the generic one is first */
-extern int n_sets;
+extern const struct attn_vec_ops *const sets[];      /* by enum attn_simd: the generic one is first */
+extern int n_sets;                      /* that the processor has */
 void find_sets(void);                   /* a fixture */
 
 /* n numbers between -scale and scale; the same seed gives the same numbers. */

@@ -7,6 +7,7 @@
 #include <libxsmm.h>
 #include <libxsmm_generator.h>
 #include <errno.h>
+#include <immintrin.h>
 #include <limits.h>
 #include <pthread.h>
 #include <stdatomic.h>
@@ -248,6 +249,9 @@ attn_microkernel *attn_microkernel_of(const struct attn_shape *s)
         return NULL;
     return make_once(s);
 }
+
+/* They leave the upper halves of registers in use, which makes older instructions slow. */
+__attribute__((target("avx"))) void attn_microkernel_leave(void) { _mm256_zeroupper(); }
 
 /* ---- what others ask ---------------------------------------------------------------------- */
 

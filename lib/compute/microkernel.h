@@ -25,6 +25,8 @@ typedef void attn_microkernel(const float *w, const float *x, float *y, const fl
 /* The kernel of a shape, made when it is first asked for, by any thread.  NULL: there is none on this machine, or the
  * bound is reached; plain loops compute the same bits wherever there is fused multiply-add. */
 attn_microkernel *attn_microkernel_of(const struct attn_shape *s);
+/* Called when kernels were, before anything else computes. */
+void attn_microkernel_leave(void);
 
 /* The instructions of kernels: "avx512" or "avx2"; NULL: there are none, and *why says why. */
 const char *attn_microkernel_target(const char **why);

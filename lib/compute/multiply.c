@@ -8,7 +8,6 @@
 #include "compute/bf16.h"
 
 #include <assert.h>
-#include <immintrin.h>
 #include <limits.h>
 #include <math.h>
 #include <stdatomic.h>
@@ -119,9 +118,6 @@ static void cut_rows(struct calls *c, size_t n, bool prefetches, bool kernels_pr
     c[2] = (struct calls){n, last, NULL};
 }
 
-/* Kernels leave the upper halves of registers in use, which makes older instructions slow. */
-static __attribute__((target("avx"))) void leave_kernels(void) { _mm256_zeroupper(); }
-
 void attn_multiply(const struct attn_operands *o, size_t n, size_t cols, size_t K, struct attn_prefetch *prefetch)
 {
     const size_t multiply_adds = K * cols * (o->in_bf16 ? 2 : 1);
@@ -160,5 +156,5 @@ void attn_multiply(const struct attn_operands *o, size_t n, size_t cols, size_t 
         }
     }
     if (kernels)
-        leave_kernels();
+        attn_microkernel_leave();
 }

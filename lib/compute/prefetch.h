@@ -10,10 +10,11 @@ enum { LINE_BYTES = 64 };
 /* A line that another processor has read is taken from it before it is written: a store would wait for that. */
 static inline void prefetch_line(uintptr_t at, bool written)
 {
+    enum { TO_READ, TO_WRITE, L2 = 2, L1 };
     if (written)
-        _mm_prefetch((const char *)at, _MM_HINT_ET0);
+        __builtin_prefetch((const void *)at, TO_WRITE, L1);
     else
-        _mm_prefetch((const char *)at, _MM_HINT_T1);
+        __builtin_prefetch((const void *)at, TO_READ, L2);
 }
 
 /* Prefetches the next n cache lines, from several rows in turn: the hardware prefetcher then follows several long

@@ -65,7 +65,7 @@ static void wait_in_the_first(void *ctx, size_t item, int worker)
     if (item > 0)
         atomic_fetch_add(&h->done, 1);
     while (item == 0 && atomic_load(&h->done) < h->others)
-        __builtin_ia32_pause();
+        sched_yield();
 }
 
 START_TEST(helps_whoever_is_late)

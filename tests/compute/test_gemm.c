@@ -12,7 +12,9 @@
 #include "compute/bf16.h"
 #include "compute/vec.h"
 
+#if defined(__x86_64__)
 #include <immintrin.h>
+#endif
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -76,6 +78,7 @@ static float chain(const float *x, const float *column, size_t in)
     return sum;
 }
 
+#if defined(__x86_64__)
 /* By the instruction itself, one sum at a time. */
 __attribute__((target("avx512f,avx512vl,avx512bf16")))
 static float dots(const float *x, const float *column, size_t in)
@@ -87,6 +90,9 @@ static float dots(const float *x, const float *column, size_t in)
     }
     return _mm_cvtss_f32(sum);
 }
+#else
+#define dots NULL
+#endif
 
 /* In steps of 32: two chains from 0, over even and odd elements; their sum is added. */
 static float tiles(const float *x, const float *column, size_t in)

@@ -314,20 +314,31 @@ static void put_palettes(struct attn_out *o)
     attn_out_char(o, '}');
 }
 
-static void put_look(struct attn_out *o, const struct attn_album *a, const struct attn_look *look)
+/* The colours of lines, one for each head, from the palette that has them in steps. */
+static void put_head_colours(struct attn_out *o)
+{
+    put_key(o, "headColours");
+    for (unsigned i = 0; i < ATTN_LINE_HEADS; i++) {
+        struct attn_rgb c = attn_palette_color(attn_palette_heads(), (i + 1) * ATTN_LINE_LEVELS - 1);
+        attn_out_printf(o, "%s\"%02x%02x%02x\"", i ? "," : "[", c.r, c.g, c.b);
+    }
+    attn_out_char(o, ']');
+}
+
+/* Colours that nobody chose are those of the page's own palette, light or dark as its theme is. */
+static void put_look(struct attn_out *o, const struct attn_look *look)
 {
     static const char *const scales[] = {[ATTN_COLOR_LINEAR] = "linear", [ATTN_COLOR_LOG] = "log",
-                                         [ATTN_COLOR_BY_ROW] = "row", [ATTN_COLOR_SQRT] = "sqrt"};
-    bool many = a->keys && a->keys->n > ATTN_MANY_KEYS;
-    enum attn_color_scale scaling = look->scaling != ATTN_COLOR_AUTO ? look->scaling : many ? ATTN_COLOR_SQRT :
-                                    ATTN_COLOR_LINEAR;
+                                         [ATTN_COLOR_BY_ROW] = "row", [ATTN_COLOR_SQRT] = "sqrt",
+                                         [ATTN_COLOR_AUTO] = "auto"};
     put_key(o, "look");
     attn_out_str(o, "{\"palette\":");
-    put_name(o, attn_palette_name(look->palette));
+    put_name(o, look->chosen ? attn_palette_name(look->palette) : "paper");
     put_key(o, "scale");
-    put_name(o, scales[scaling]);
+    put_name(o, scales[look->scaling]);
     put_bool(o, "hideFirst", look->hide_first);
     put_size(o, "cell", look->cell);
+    put_size(o, "manyKeys", ATTN_MANY_KEYS);
     if (look->words)
         put_bool(o, "merge", true);
     attn_out_char(o, '}');
@@ -447,9 +458,10 @@ static void put_page(struct attn_out *o, const struct pages *p)
     put_without(o, a);
     put_lens(o, a);
     put_ranking(o, p);
-    put_look(o, p->album, p->look);
+    put_look(o, p->look);
     put_left_out(o, a);
     put_palettes(o);
+    put_head_colours(o);
     put_key(o, "sheets");
     attn_out_char(o, '[');
     for (size_t i = 0; i < p->n; i++) {

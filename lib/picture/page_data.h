@@ -5,7 +5,8 @@
  *      "edits": ["L1H2 = 0", ...], "without": [{"layer", "head", "kl", "next"}, ...],
  *      "lens": [{"layer", "at": [[token and "p", ...] after each query]}, ...], "noLens": likewise,
  *      "ranking": {"scores": [{"name", "brief", "help"}, ...], "heads": [{"layer", "head", "shares": [...]}, ...]},
- *      "palettes": {"viridis": {"colours", "diverges"}, ...}, "look": {"palette", "scale", "hideFirst", "cell",
+ *      "palettes": {"viridis": {"colours", "diverges"}, ...}, "headColours": ["1f77b4", ...],
+ *      "look": {"palette": "paper" if none was chosen, "scale": likewise "auto", "hideFirst", "cell", "manyKeys",
  *      "merge"},
  *      "leftOut": ["logits", ...], "sheets": [sheet, ...], "data": ["base64", ...]}
  *

@@ -416,6 +416,84 @@ class Page(unittest.TestCase):
         self.open("life", "-s", LIFE, "--palette", "magma", "--color-scale", "log", "--hide-first")
         self.assertEqual(browser.value("[state.palette, state.scale, state.hideFirst]"), ["magma", "log", True])
 
+    def test_a_light_ground_and_square_roots_of_many_keys(self):
+        self.open("few", "-m", "tiny", "-s", LILY, at="#layer=2&head=3")
+        corner = "[heat.shade.pixel(12, 0), heat.shade.pixel(0, 5), heat.shade.pixel(0, 0)].map((p) => p && cssColour(p))"
+        self.assertEqual(browser.value("[how.scale, state.scale, state.palette, $('root').ariaPressed]"), ["linear", "auto", "paper", "false"])
+        self.assertEqual(browser.value(corner)[1:], [0, "#08285a"])     # hidden: white, as the page is; then the darkest of the figures' blues
+        self.assertGreater(int(browser.value(corner)[0][1:3], 16), 0xf0)
+        self.assertIn("linear", browser.value("$('legend').textContent"))
+        steps = browser.value("heat.inside.querySelector('.edge').getAttribute('d').split('V').length - 1")
+        self.assertEqual(steps, browser.value("heat.rows"))
+        linear = browser.value("heat.shade.size(5, 0)")
+        browser.click("#root")
+        self.assertEqual(browser.value("[how.scale, $('scale').value, $('root').ariaPressed]"), ["sqrt", "sqrt", "true"])
+        self.assertAlmostEqual(browser.value("heat.shade.size(5, 0)"), linear ** 0.5, delta=1e-12)
+        browser.click("#root")
+        self.assertEqual(browser.value("how.scale"), "linear")
+        many = " ".join([LIFE] * 5)
+        self.open("many", "-s", many)
+        self.assertEqual(browser.value("[how.scale, $('root').ariaPressed, $('scale').value]"), ["sqrt", "true", "auto"])
+        self.open("scores", "-s", many, "--show", "scores")             # of both signs
+        self.assertEqual(browser.value("[how.scale, how.signed]"), ["linear", True])
+        self.open("asked", "-s", many, "--color-scale", "linear", "--palette", "viridis")
+        self.assertEqual(browser.value("[how.scale, state.palette]"), ["linear", "viridis"])
+        self.open("dark", "-m", "tiny", "-s", LILY)
+        browser.theme("dark")
+        self.assertTrue(browser.until("document.documentElement.dataset.theme === 'dark'"))
+        self.assertLess(browser.value("heat.shade.ramp[0] & 255"), browser.value("heat.shade.ramp.at(-1) & 255"))
+
+    def test_lines_of_all_heads_of_a_layer(self):
+        self.open("lines", "-m", "tiny", "-s", LILY, "--show", "pattern", at="#layer=2&head=3")
+        one = browser.value("lines.all.children.length")
+        browser.click("#all-lines")
+        colours = browser.value("[...new Set([...lines.all.children].map((e) => e.getAttribute('stroke')))]")
+        self.assertEqual(sorted(colours), sorted("#" + c for c in ["1f77b4", "ff7f0e", "2ca02c", "d62728"]))
+        self.assertGreater(browser.value("lines.all.children.length"), one)
+        self.assertEqual(browser.value("[...$('line-heads').children].map((e) => [e.textContent, e.ariaPressed])"),
+                         [[f"H{h}", "true"] for h in range(4)])
+        rows = [fixtures.matrices("-m", "tiny", "-s", LILY, "--layer", "2", "--show", "pattern")[f"blocks.2.attn.pattern.head{h}"] for h in range(4)]
+        browser.point("#pairs ol:first-child li:nth-child(9)")
+        for c, text in enumerate(browser.value(WEIGHTS.format(1))[:9]):
+            most = max(range(4), key=lambda h: rows[h][8][1 + c])
+            weight, head = text.split()
+            self.assertEqual(head, f"H{most}")
+            self.assertAlmostEqual(float(weight), rows[most][8][1 + c], delta=6e-4)        # of three decimals, or one digit
+        browser.click("#line-heads button:nth-child(4)")
+        self.assertEqual(browser.value("[document.activeElement.textContent, document.activeElement.ariaPressed]"), ["H3", "false"])
+        self.assertNotIn("#d62728", browser.value("[...lines.all.children].map((e) => e.getAttribute('stroke'))"))
+        for nth in (1, 2, 3):
+            browser.click(f"#line-heads button:nth-child({nth})")
+        self.assertEqual(browser.value("lines.shades.length"), 1)       # the last one stays
+        browser.click("#layer-up")
+        self.assertEqual(browser.value("[state.allLines, lines.shades[0].name]"), [True, "H2"])
+        browser.click("#all-lines")
+        self.assertEqual(browser.value("[lines.shades[0].name ?? null, $('line-heads').children.length]"), [None, 0])
+        self.open("alone", "-s", LIFE)
+        self.assertTrue(browser.value("$('together').hidden"))
+
+    def test_where_all_heads_look_from_one_token(self):
+        self.open("looks", "-m", "tiny", "-s", LILY, "--show", "pattern", at="#layer=0&head=0")
+        self.assertTrue(browser.value("$('looks').hidden"))
+        browser.click("#pairs ol:first-child li:nth-child(12)")
+        matrices = fixtures.matrices("-m", "tiny", "-s", LILY, "--show", "pattern")
+        found = []
+        for name, rows in matrices.items():
+            layer, head = re.match(r"blocks.(\d+).attn.pattern.head(\d+)", name).groups()
+            weights = rows[11][1:]
+            found.append((max(weights), f"L{layer}H{head}", weights.index(max(weights))))
+        found.sort(reverse=True)
+        shown = browser.value("[...$('looks-list').querySelectorAll('button')].map((b) => [b.children[0].textContent, b.textContent, b.children[1].textContent])")
+        self.assertEqual([s[0] for s in shown], [f[1] for f in found[:8]])
+        for (_, text, weight), (most, _, key) in zip(shown, found):
+            self.assertIn(f"({key})", text)
+            self.assertAlmostEqual(float(weight), most, delta=6e-4)
+        browser.click("#looks-list li:nth-child(2) button")
+        self.assertEqual("L{}H{}".format(*self.head()[:2]), found[1][1])
+        self.assertEqual(browser.value("[state.query, $('looks-list').querySelector('[aria-current=true]').children[0].textContent]"), [11, found[1][1]])
+        browser.run("pickQuery(11)")
+        self.assertTrue(browser.value("$('looks').hidden"))
+
     # ---- screens, themes, print
 
     def test_no_horizontal_scroll_on_a_phone(self):
@@ -622,7 +700,7 @@ class Page(unittest.TestCase):
     def test_lines_have_the_colour_of_their_sign(self):
         self.open("dots", "-s", LIFE, "--show", "dots,pattern", at="#layer=0&head=0&kind=attn.dots")
         strokes = "[...lines.all.children].map((e) => e.getAttribute('stroke'))"
-        signs = "[0, 1, 2, 3, 4, 5].flatMap((r) => lines.linesOf(r).map(([, c]) => lines.shade.m.at(r, c) < 0))"
+        signs = "[0, 1, 2, 3, 4, 5].flatMap((r) => lines.linesOf(r).map(([, c]) => lines.m.at(r, c) < 0))"
         both = dict(zip(browser.value(signs), browser.value(strokes)))
         self.assertEqual([both[sign] for sign in browser.value(signs)], browser.value(strokes))
         self.assertEqual(len(set(both.values())), 2)

@@ -9,8 +9,8 @@ const isAttention = (sheet) => sheet.keys && sheet.tokens;
 const unique = (list) => [...new Set(list)];
 const shortKind = (kind) => kind.replace(/^attn\.(?!out)/, "");
 
-const state = { kind: null, layer: null, head: null, scale: "linear", palette: "viridis", hideFirst: false, merge: false,
-                query: -1, vectorKind: null, slice: true, theme: "auto", tab: "attention" };
+const state = { kind: null, layer: null, head: null, scale: "auto", palette: "paper", hideFirst: false, merge: false,
+                query: -1, allLines: false, withoutLines: [], vectorKind: null, slice: true, theme: "auto", tab: "attention" };
 /* What parts that few pages have draw: each hears of changes, or nothing if all is to be drawn. */
 const extras = [];
 

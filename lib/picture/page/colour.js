@@ -29,9 +29,11 @@ function blend(stops, n = 240) {
     });
 }
 
-/* The colours of a palette of the page; null: those of the theme.  Values with a sign need a palette with
- * a middle: that of the theme where the one chosen has none. */
+/* The colours of a palette of the page; null: those of the theme, which on white are those of figures.  Values with a
+ * sign need a palette with a middle: that of the theme where the one chosen has none. */
 function rampOf(palette, signed) {
+    if (!palette && !signed && document.documentElement.dataset.theme !== "dark")
+        return rampOf(page.palettes.blues, false);
     if (palette && palette.diverges >= signed)
         return Uint32Array.from(palette.colours.match(/.{6}/g), (hex) => pixelOf(rgb(hex)));
     return blend((signed ? ["minus", "zero", "plus"] : ["low", "high"]).map(themeColour));
@@ -44,7 +46,7 @@ function isDark(pixel) {
 }
 
 function cssColour(pixel) {
-    return `rgb(${pixel & 255} ${pixel >> 8 & 255} ${pixel >> 16 & 255})`;
+    return "#" + [pixel, pixel >> 8, pixel >> 16].map((x) => (x & 255).toString(16).padStart(2, "0")).join("");
 }
 
 /* The largest finite magnitude of what is shown, of all or of one row, and whether any is negative. */
@@ -61,11 +63,16 @@ function extent(m, skip, row) {
     return { top: Math.max(high, -low), signed: low < 0 };
 }
 
+/* Patterns of many keys have square roots, so that small weights show, where nobody chose. */
+function scaleOf(scale, extents, keys) {
+    return scale !== "auto" ? scale : keys > page.look.manyKeys && !extents.some((e) => e.signed) ? "sqrt" : "linear";
+}
+
 /* How values become pixels, the same for all heads, so that they can be compared: `top` is what counts as
  * 1, of scale "row" the largest of each row; the first `skip` columns are left out. */
-function mannerOf(extents, { scale, palette, skip }) {
+function mannerOf(extents, { scale, palette, skip, keys }) {
     const signed = Boolean(palette?.diverges) || extents.some((e) => e.signed);
-    return { scale, skip, signed, top: Math.max(...extents.map((e) => e.top)), ramp: rampOf(palette, signed),
+    return { scale: scaleOf(scale, extents, keys), skip, signed, top: Math.max(...extents.map((e) => e.top)), ramp: rampOf(palette, signed),
              none: pixelOf(themeColour("none")) };
 }
 

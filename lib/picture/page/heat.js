@@ -150,8 +150,18 @@ class Heat {
         this.inside.replaceChildren();
         if (this.high >= 12)
             this.drawGaps();
+        if (this.shade.m.causal)
+            this.drawEdge();
         if (this.cell >= 38 && this.high >= 16)
             this.drawNumbers();
+    }
+
+    /* The steps between what the mask hides and what may be as light. */
+    drawEdge() {
+        let d = `M${this.left} ${this.top}`;
+        for (let r = 0; r < this.rows; r++)
+            d += `H${this.left + this.cell * Math.min(r + 1, this.cols)}V${this.top + (r + 1) * this.high}`;
+        this.inside.append(svg("path", { d, class: "edge" }));
     }
 
     rowLabel(r) {

@@ -4,8 +4,10 @@
  * the weights beside the other side's tokens.
  *
  *     const lines = new Lines(element, { onPick });
- *     lines.show({ shade, rowLabels, colLabels });
+ *     lines.show({ shades, rowLabels, colLabels });
  *
+ * shades: of the heads that are shown together, { shade, name, colour } each; the one head that is shown alone has neither name
+ * nor colour.
  * onPick(r) hears which query was chosen (-1: none); a key is kept by the view itself. */
 
 const LONG = 24, STRONGEST = 5;         /* all lines of many tokens would only be a surface */
@@ -41,8 +43,10 @@ class Lines {
         return item ? Array.from(item.parentNode.children).indexOf(item) : -1;
     }
 
-    show({ shade, rowLabels, colLabels }) {
-        this.shade = shade;
+    show({ shades, rowLabels, colLabels }) {
+        this.shades = shades;
+        this.host.classList.toggle("several", shades.length > 1);
+        [{ m: this.m }] = shades.map(({ shade }) => shade);
         this.row = Math.max(rowLabels.length, colLabels.length) > 40 ? 18 : 26;
         this.host.style.setProperty("--row", this.row + "px");
         this.fill(this.sides[0], rowLabels);
@@ -64,36 +68,39 @@ class Lines {
         }));
     }
 
-    /* Lines of query r that are drawn before anybody points: [query, key, 0..1]. */
+    /* Lines of query r that are drawn before anybody points: [query, key, 0..1, head]. */
     linesOf(r) {
-        const found = [], { m } = this.shade;
-        for (let c = 0; c < m.cols; c++)
-            found.push([r, c, this.strength(r, c)]);
-        const seen = found.filter(([, , size]) => size >= FAINTEST);
-        return m.rows <= LONG ? seen : seen.sort((a, b) => b[2] - a[2]).slice(0, STRONGEST);
+        const found = [];
+        this.shades.forEach((of, i) => {
+            for (let c = 0; c < this.m.cols; c++)
+                found.push([r, c, this.strength(of, r, c), i]);
+        });
+        const seen = found.filter(([, , size]) => size >= FAINTEST), most = Math.max(STRONGEST, this.shades.length);
+        return this.m.rows <= LONG ? seen : seen.sort((a, b) => b[2] - a[2]).slice(0, most);
     }
 
-    strength(r, c) {
-        return this.shade.pixel(r, c) ? Math.abs(this.shade.size(r, c)) || 0 : 0;
+    strength({ shade }, r, c) {
+        return shade.pixel(r, c) ? Math.abs(shade.size(r, c)) || 0 : 0;
     }
 
     draw() {
-        if (!this.shade || !this.svg.clientWidth)
+        if (!this.shades || !this.svg.clientWidth)
             return;
-        const height = this.row * Math.max(this.shade.m.rows, this.shade.m.cols);
+        const height = this.row * Math.max(this.m.rows, this.m.cols);
         this.width = this.svg.clientWidth;
         this.svg.style.height = height + "px";
         this.host.closest("section").classList.toggle("too-tall", height > PAPER);
         this.svg.setAttribute("viewBox", `0 0 ${this.width} ${height}`);
         this.all.replaceChildren();
-        for (let r = 0; r < this.shade.m.rows; r++)
+        for (let r = 0; r < this.m.rows; r++)
             this.all.append(...this.linesOf(r).map((line) => this.path(line)));
         this.point(...this.pointed);
     }
 
-    /* Numbers with a sign have the two colours of their scale. */
-    path([r, c, size]) {
-        const { signed, ramp, m } = this.shade, stroke = signed ? { stroke: cssColour(m.at(r, c) < 0 ? ramp[0] : ramp.at(-1)) } : {};
+    /* Of one head, numbers with a sign have the two colours of their scale; of several each has its own. */
+    path([r, c, size, i]) {
+        const { shade: { signed, ramp, m }, colour } = this.shades[i];
+        const stroke = colour ? { stroke: colour } : signed ? { stroke: cssColour(m.at(r, c) < 0 ? ramp[0] : ramp.at(-1)) } : {};
         const y1 = (r + 0.5) * this.row, y2 = (c + 0.5) * this.row, w = this.width;
         return svg("path", { d: `M0 ${y1}C${w / 3} ${y1} ${w * 2 / 3} ${y2} ${w} ${y2}`, "stroke-opacity": size.toFixed(3),
             "stroke-width": (0.75 + 2.25 * size).toFixed(2), ...stroke });
@@ -117,15 +124,16 @@ class Lines {
         this.some.replaceChildren(...lines);
     }
 
-    /* Writes a weight beside the token `item`; its line, if it can be seen. */
+    /* Writes a weight beside the token `item`, of several heads the largest; the lines that can be seen. */
     weigh(r, c, item) {
-        const { m, skip } = this.shade;
-        if (m.hidden(r, c) || c < skip)
+        const seen = this.shades.filter(({ shade }) => !shade.m.hidden(r, c) && c >= shade.skip);
+        if (!seen.length)
             return [];
+        const size = ({ shade }) => Math.abs(shade.m.at(r, c)), most = seen.reduce((a, b) => size(b) > size(a) ? b : a);
         const weight = item.appendChild(document.createElement("b"));
-        weight.textContent = briefNumber(m.at(r, c));
-        const size = this.strength(r, c);
-        return size > 0.002 ? [this.path([r, c, 0.2 + 0.8 * size])] : [];       /* never as faint as the others */
+        weight.textContent = briefNumber(most.shade.m.at(r, c)) + (most.name ? " " + most.name : "");
+        return seen.map((of) => [r, c, this.strength(of, r, c), this.shades.indexOf(of)]).filter(([, , x]) => x > 0.002)
+            .map(([, , x, i]) => this.path([r, c, 0.2 + 0.8 * x, i]));          /* never as faint as the others */
     }
 
     pick(side, index) {
@@ -140,7 +148,7 @@ class Lines {
             this.kept = [0, r];
         else if (this.kept?.[0] === 0)
             this.kept = null;
-        if (!this.shade)
+        if (!this.shades)
             return;
         this.point(...(this.kept ?? [0, -1]));
         const { scrollTop, clientHeight } = this.host;

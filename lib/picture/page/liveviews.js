@@ -54,6 +54,7 @@ const liveSection = element("section", { id: "live", aria: { labelledby: "live-t
     element("h2", { id: "live-title", textContent: "Type, and see it change" }), liveControls);
 document.querySelector("header").after(liveSection);
 document.querySelector("main").prepend($("next"));
+document.querySelector("main").classList.add("next-first");
 
 /* The browser offers them while one types. */
 function listKinds() {
@@ -203,7 +204,7 @@ function drawPinned() {
         const of = minus ? live.answer : live.pinned, m = new LiveSheet(sheet, of, minus).matrix(head);
         const labels = labelsOf(of.tokens, m.rows), view = pinnedMaps[id];
         view.host.setAttribute("aria-label", `${minus ? "Difference" : "Pinned"}: ${name}, ${m.rows} queries by ${m.cols} keys`);
-        view.show({ shade: new Shade(m, chosenManner([extent(m, 0)], 0)), rowLabels: labels, colLabels: labels,
+        view.show({ shade: new Shade(m, chosenManner([extent(m, 0)], 0, m.cols)), rowLabels: labels, colLabels: labels,
                     rowAxis: "queries", colAxis: "keys", attends: true, tallest: Infinity });
     }
 }

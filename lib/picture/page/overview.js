@@ -98,6 +98,7 @@ class Overview {
         const b = document.createElement("button");
         b.type = "button";
         b.setAttribute("aria-label", headName(cell.layer, cell.head));
+        b.classList.toggle("masked", cell.sheet.causal ?? cell.sheet.beyond !== null);
         b.append(document.createElement("canvas"));
         b.addEventListener("click", () => this.onPick(cell.layer, cell.head));
         this.paint(b, cell);

@@ -66,10 +66,12 @@ function change(changes) {
             drawOverview();
         if (Object.keys(changes).some((key) => !["query", "vectorKind", "slice", "without", "tab"].includes(key)))
             drawHead();
+        $("root").setAttribute("aria-pressed", how.scale === "sqrt");
         drawRanking();
         heat.keep(state.query);
         if (heat.attends && !later.jobs.has("lines"))
             lines.keep(state.query);
+        later.add("looks", drawLooks);
     }
     if (Object.keys(changes).some((key) => key !== "query"))
         later.add("vectors", drawVectors);
@@ -114,9 +116,11 @@ function listen() {
     on("layer", "change", (e) => change({ layer: number(e.target.value) }));
     on("head-number", "change", (e) => change({ head: number(e.target.value) }));
     on("scale", "change", (e) => change({ scale: e.target.value }));
+    on("root", "click", () => change({ scale: how.scale === "sqrt" ? "linear" : "sqrt" }));
     on("palette", "change", (e) => change({ palette: e.target.value }));
     on("hide-first", "change", (e) => change({ hideFirst: e.target.checked }));
     on("merge", "change", (e) => change({ merge: e.target.checked }));
+    on("all-lines", "change", (e) => change({ allLines: e.target.checked }));
     on("vector-kind", "change", (e) => change({ vectorKind: e.target.value }));
     on("vector-slice", "change", (e) => change({ slice: e.target.checked }));
     on("layer-down", "click", () => moveHead(-1, 0));

@@ -3,6 +3,9 @@
 
 /* ---- matrices as they are shown ---- */
 
+/* How many keys are columns. */
+const keysShown = (sheet) => !sheet.keys ? 0 : merging() ? words.keys.length : sheet.cols;
+
 const nthOf = (sheet, head) => head === null || !sheet.heads ? 0 : sheet.heads.indexOf(head);
 
 /* A head's matrix as it is shown, words merged if they are to be. */
@@ -22,8 +25,9 @@ function headsIn(kind) {
     return sheetsOf(kind).flatMap((sheet) => (sheet.heads ?? [null]).map((head) => ({ layer: sheet.layer, head, sheet })));
 }
 
-function chosenManner(extents, skip) {
-    return mannerOf(extents, { scale: state.scale, palette: page.palettes[state.palette], skip });
+/* keys: how many columns are keys. */
+function chosenManner(extents, skip, keys) {
+    return mannerOf(extents, { scale: state.scale, palette: page.palettes[state.palette], skip, keys });
 }
 
 /* How the matrices of a kind are coloured.  Where they must be unpacked for that, it is one by one and they are not kept,
@@ -31,7 +35,7 @@ function chosenManner(extents, skip) {
 function mannerOfKind(kind) {
     const skip = state.hideFirst && hideable() ? 1 : 0;
     return chosenManner(headsIn(kind).map(({ sheet, head }) =>
-        merging() ? extent(matrixOf(sheet, head), skip) : sheet.extent(nthOf(sheet, head), skip)), skip);
+        merging() ? extent(matrixOf(sheet, head), skip) : sheet.extent(nthOf(sheet, head), skip)), skip, keysShown(sheetsOf(kind)[0]));
 }
 
 /* ---- views ---- */
@@ -73,8 +77,12 @@ function drawHead() {
     $("matrix").setAttribute("aria-label", `${name}: ${shade.m.rows} ${rowAxis} by ${shade.m.cols} ${colAxis}`);
     heat.show({ shade, ...labels, rowAxis, colAxis, attends: isAttention(sheet), tallest: Infinity });
     $("lines").hidden = !heat.attends;
+    drawLineHeads(sheet);
     if (heat.attends)
-        later.add("lines", () => { lines.show({ shade, ...labels }); lines.keep(state.query); });
+        later.add("lines", () => {
+            lines.show({ shades: shadesOfLines(sheet, shade), ...labels });
+            lines.keep(state.query);
+        });
     else
         later.drop("lines");
     drawLegend($("legend"), shade);
@@ -187,7 +195,7 @@ function drawVectors() {
     $("vector-slice-label").hidden = !wide;
     const from = wide && state.slice ? state.head * cols : 0, m = wide && state.slice ? slice(whole, from, cols) : whole;
     const place = wide && state.slice ? headName(sheet.layer, state.head) : of;
-    const shade = new Shade(m, chosenManner([extent(m, 0)], 0));
+    const shade = new Shade(m, chosenManner([extent(m, 0)], 0, 0));
     const colLabels = Array.from({ length: m.cols }, (_, i) => String(from + i));
     $("vectors-title").textContent = capital([sheet.title, place].filter(Boolean).join(", "));
     vector.show({ shade, rowLabels: labelsOf(sheet.ofKeys ? keyTokens() : page.queries, m.rows), colLabels, rowAxis: "tokens",

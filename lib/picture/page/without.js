@@ -27,7 +27,7 @@ $("heads").before(made("p", { className: "hint", id: "without-hint" }, worst.kl 
     `The bar below a head: how far the next token’s probabilities move without it, KL up to ${klText(worst.kl)} ` +
     `(${shortName(worst.layer, worst.head)}).`));
 document.querySelector("main").prepend($("next"));
-document.querySelector("main").classList.add("asked");
+document.querySelector("main").classList.add("asked", "next-first");
 withoutButton.addEventListener("click", () => change({ without: !state.without }));
 
 /* What the head's own line says: where the likeliest token goes. */

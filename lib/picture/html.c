@@ -31,6 +31,8 @@ ATTN_EMBED(attn_page_later_js, "lib/picture/page/later.js");
 ATTN_EMBED(attn_page_views_js, "lib/picture/page/views.js");
 ATTN_EMBED(attn_page_ranking_js, "lib/picture/page/ranking.js");
 ATTN_EMBED(attn_page_heads_js, "lib/picture/page/heads.js");
+ATTN_EMBED(attn_page_derivation_js, "lib/picture/page/derivation.js");
+ATTN_EMBED(attn_page_copy_js, "lib/picture/page/copy.js");
 ATTN_EMBED(attn_page_without_js, "lib/picture/page/without.js");
 ATTN_EMBED(attn_page_lens_js, "lib/picture/page/lens.js");
 ATTN_EMBED(attn_page_numbers_js, "lib/picture/page/numbers.js");
@@ -65,6 +67,7 @@ static const struct part scripts[] = {  /* in this order: each uses those before
     PART(attn_page_colour_js, NULL), PART(attn_page_heat_js, NULL),
     PART(attn_page_lines_js, NULL), PART(attn_page_overview_js, NULL), PART(attn_page_choice_js, NULL),
     PART(attn_page_later_js, NULL), PART(attn_page_views_js, NULL), PART(attn_page_ranking_js, NULL), PART(attn_page_heads_js, NULL),
+    PART(attn_page_derivation_js, NULL), PART(attn_page_copy_js, NULL),
     PART(attn_page_without_js, without),
     PART(attn_page_lens_js, lens),
     PART(attn_page_numbers_js, live),

@@ -7,7 +7,9 @@ import os
 import random
 import re
 import subprocess
+import time
 import unittest
+import xml.etree.ElementTree
 import zlib
 
 from driver import Browser
@@ -493,6 +495,84 @@ class Page(unittest.TestCase):
         self.assertEqual(browser.value("[state.query, $('looks-list').querySelector('[aria-current=true]').children[0].textContent]"), [11, found[1][1]])
         browser.run("pickQuery(11)")
         self.assertTrue(browser.value("$('looks').hidden"))
+
+    def test_a_weight_is_explained_as_far_as_it_is_known(self):
+        text = "$('derivation').textContent"
+        self.open("known", "-m", "tiny", "-s", LILY, "--show", "pattern,q,k,dots,scores", at="#layer=2&head=3")
+        self.assertTrue(browser.value("$('derivation').hidden"))
+        browser.run(CELL, 5, 2)
+        browser.move(*browser.run(CELL, 5, 2), click=True)
+        said = browser.value(text)
+        files = fixtures.matrices("-m", "tiny", "-s", LILY, "--layer", "2", "--head", "3", "--show", "pattern,dots,scores")
+        value = {kind: files[f"blocks.2.attn.{kind}.head3"][5] for kind in ["pattern", "dots", "scores"]}
+        number = lambda x: browser.run("return numberText(Math.fround(arguments[0]), 0)", x)
+        for part in [f"(2): {number(value['pattern'][3])}", f"(32 terms) = {number(value['dots'][3])}",
+                     f"score = {number(value['dots'][3])} × 0.176777 = {number(value['scores'][3])}", "over the 6 keys seen", f"= {number(value['pattern'][3])}"]:
+            self.assertIn(part, said)
+        e, total = map(float, re.search(r"seen: ([\d.e+-]+) / ([\d.e+-]+) =", said).groups())
+        self.assertAlmostEqual(e / total, value["pattern"][3], delta=1e-3)
+        browser.press("Escape") if browser.run("$('matrix').focus()") is None else None
+        self.assertTrue(browser.value("$('derivation').hidden"))
+        browser.run("heat.point(2, 5); heat.onPick(2)")
+        self.assertIn("does not see this key", browser.value(text))
+        self.open("little", "-m", "tiny", "-s", LILY, "--show", "pattern", at="#layer=2&head=3")
+        browser.run("heat.point(5, 2); heat.onPick(5)")
+        self.assertIn("run --show pattern,q,k,dots,scores", browser.value(text))
+        self.open("alibi", "-m", "tests/golden/checkpoints/bloom-a", "--ids", "1,2,3,4,5", "--show", "pattern,dots,scores")
+        browser.run("heat.point(4, 1); heat.onPick(4)")
+        self.assertIn("by scaling and what is added to it", browser.value(text))
+
+    # ---- to take along
+
+    def figure(self, script):
+        return browser.post("/execute/async", script="const done = arguments[0]; (async () => { " + script + " })().then(done, (e) => done(String(e)));", args=[])
+
+    def test_a_head_is_copied(self):
+        browser.devtools("Browser.grantPermissions", permissions=["clipboardReadWrite", "clipboardSanitizedWrite"])
+        self.open("copied", "-m", "tiny", "-s", LILY, at="#layer=2&head=3")
+        rows = fixtures.cli("run", "-m", "tiny", "-s", LILY, "--layer", "2", "--head", "3", "--show", "pattern", "--format", "csv").decode()
+        for ending, said in [("csv", "CSV"), ("svg", "SVG")]:
+            browser.click("#copy-" + ending)
+            self.assertTrue(browser.until(f"$('copy-says').textContent === 'The {said} is on the clipboard.'"), browser.value("$('copy-says').textContent"))
+            copied = self.figure("return navigator.clipboard.readText();")
+            if ending == "csv":
+                want, got = [list(csv.reader(io.StringIO(t))) for t in (rows, copied)]
+                self.assertEqual([r[0] for r in got], [r[0] for r in want])
+                self.assertEqual(got[0], want[0])
+                self.assertEqual([[f32(float(x)) for x in r[1:]] for r in got[1:]], [[f32(float(x)) for x in r[1:]] for r in want[1:]])
+            else:
+                drawing = xml.etree.ElementTree.fromstring(copied)
+                texts = [e.text for e in drawing.iter("{http://www.w3.org/2000/svg}text")]
+                for label in ["Attention pattern, layer 2, head 3", "Lily", "·park"]:
+                    self.assertIn(label, texts)
+                n = browser.value("heat.rows")
+                cells = [e for e in drawing.iter("{http://www.w3.org/2000/svg}rect") if e.get("width") == str(browser.value("heat.cell"))]
+                self.assertEqual(len(cells), n * (n + 1) // 2)
+                self.assertEqual({e.get("fill") for e in cells}, set(browser.value("Array.from({ length: heat.rows * heat.cols }, (_, i) => "
+                    "heat.shade.pixel(Math.floor(i / heat.cols), i % heat.cols)).filter(Boolean).map(cssColour)")))
+        browser.click("#copy-png")
+        self.assertTrue(browser.until("$('copy-says').textContent === 'The PNG is on the clipboard.'"))
+        size, dot = self.figure("""const [item] = await navigator.clipboard.read(), image = await createImageBitmap(await item.getType("image/png"));
+            const canvas = document.createElement("canvas"), context = canvas.getContext("2d"); Object.assign(canvas, { width: image.width, height: image.height });
+            context.drawImage(image, 0, 0);
+            const [x, y] = [MARGIN + heat.left + 0.2 * heat.cell, MARGIN + 2 * TITLE + heat.top + 0.2 * heat.high];
+            return [[image.width, image.height], cssColour(new Uint32Array(context.getImageData(x * SHARPER, y * SHARPER, 1, 1).data.buffer)[0])];""")
+        self.assertEqual([size, dot], [browser.value("[figureOfHead()].map((f) => [Math.ceil(f.width * SHARPER), Math.ceil(f.height * SHARPER)])[0]"), "#08285a"])
+
+    def test_a_large_head_is_copied_as_an_image(self):
+        self.open("image", "-m", fixtures.wide(), "-s", PROSE + PROSE[:20])
+        drawing = xml.etree.ElementTree.fromstring(browser.value("svgText(figureOfHead())"))
+        self.assertEqual(len(list(drawing.iter("{http://www.w3.org/2000/svg}image"))), 1)
+        self.assertLess(len(list(drawing.iter())), 2000)
+
+    def test_without_a_clipboard_a_file_is_saved(self):
+        self.open("saved", "-s", LIFE)
+        browser.devtools("Browser.setDownloadBehavior", behavior="allow", downloadPath=fixtures.dir)
+        browser.run("Object.defineProperty(navigator, 'clipboard', { value: undefined }); $('copy-csv').click()")
+        path = fixtures.path("Attention-pattern-layer-0-head-0.csv")
+        self.assertTrue(browser.until("$('copy-says').textContent === 'Saved as Attention-pattern-layer-0-head-0.csv.'"))
+        self.assertTrue(browser.until("true") and any(os.path.exists(path) or time.sleep(0.05) for _ in range(100)))
+        self.assertEqual([u for u in browser.requests() if not u.startswith(("file:", "blob:"))], [])
 
     # ---- screens, themes, print
 

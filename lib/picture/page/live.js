@@ -114,7 +114,6 @@ function showAnswer(answer) {
         state.query = -1;
     change({ kind: state.kind });
     drawLiveNext();
-    drawDerivation();
     drawPinned();
     drawOut();
     drawLiveLens();
@@ -281,7 +280,7 @@ async function startLive() {
         await ask(begin);
     else {
         drawLiveNext();
-        drawDerivation();
+        drawSwitches();
     }
     live.ready = true;
 }

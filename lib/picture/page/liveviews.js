@@ -106,49 +106,47 @@ function drawSwitches() {
 
 /* ---- where a weight comes from, and another in its place ---- */
 
-const derivation = element("div", { id: "derivation", hidden: true });
-$("head-keys").after(derivation);
-live.cell = null;
-const pickRow = heat.onPick;
-heat.onPick = (r) => {
-    const [row, col] = heat.cursor;
-    live.cell = r >= 0 && row >= 0 ? [row, col] : null;
-    pickRow(r);
-    drawDerivation();
-};
+const storedParts = weightParts;
 
-function drawDerivation() {
-    const { answer, cell } = live, [r, c] = cell ?? [];
-    derivation.hidden = !cell || !answer || merging() || state.kind !== "attn.pattern" ||
-        r >= answer.pass.T || c >= answer.pass.T || state.layer === null;
-    if (derivation.hidden)
-        return;
-    const { pass } = answer, { w, T } = pass, { dh, H, Hkv } = w.n, [layer, h] = [state.layer, state.head ?? 0], b = w.block[layer];
-    const row = pass.get("attn.pattern", layer).data.subarray((h * T + r) * T, (h * T + r + 1) * T), weight = row[c];
-    const q = pass.get("attn.q", layer), k = pass.get("attn.k", layer), kv = Math.floor(h / (H / Hkv));
+/* All of it, as this page computes. */
+weightParts = function computedParts(r, c) {
+    if (!live.answer)
+        return storedParts(r, c);
+    const { pass } = live.answer, { w, T } = pass, { dh, H, Hkv } = w.n, [layer, h] = [state.layer, state.head ?? 0], b = w.block[layer];
+    const weight = rowOf(pass, layer, h, r)[c], q = pass.get("attn.q", layer), k = pass.get("attn.k", layer), kv = Math.floor(h / (H / Hkv));
     const terms = Array.from({ length: dh }, (_, i) => [q.data[r * q.cols + h * dh + i], k.data[c * k.cols + kv * dh + i]]);
     const kind = kindIn(pass.kind, w.causal, b.window), scale = kindScale(pass.kind, b.scale, dh), [lo, hi] = seenBy(kind, r, T);
-    const name = `${placeName(heat.rowLabels[r], r)} → ${placeName(heat.colLabels[c], c)}`, says = [];
-    const dot = terms.reduce((sum, [x, y]) => fround(sum + fround(x * y)), 0), text = (x) => numberText(x, 0);
+    const dotOf = (key) => Array.from({ length: dh }, (_, i) => fround(q.data[r * q.cols + h * dh + i] * k.data[key * k.cols + kv * dh + i]))
+        .reduce((sum, x) => fround(sum + x), 0);
+    const biasOf = (key) => pass.bias?.[h]?.[key] ?? 0;
+    const scoreOf = (key) => { const x = f32(f32(dotOf(key) * scale) + biasOf(key)); return w.cap > 0 ? capped(x, w.cap) : x; };
     if (c < lo || c >= hi || (KINDS[kind.form].pick && !picked(kind, r, T).includes(c)))
-        says.push("The query does not see this key: its weight is 0.");
-    else if (kind.form === "linear")
-        says.push("Linear attention has no softmax: the weight is φ(q)·φ(k), divided by the sum of these over all keys seen.");
-    else {
-        const shown = terms.slice(0, 4).map(([x, y]) => `(${briefNumber(x)})·(${briefNumber(y)})`).join(" + ");
-        const bias = pass.bias?.[h]?.[c] ?? 0, free = f32(f32(dot * scale) + bias), score = w.cap > 0 ? capped(free, w.cap) : free;
-        const more = (bias ? ` + ${text(bias)}` : "") + (w.cap > 0 ? `, bounded by ${w.cap}` : ""), n = hi - lo;
-        says.push(`q·k = ${shown}${dh > 4 ? ` + … (${dh} terms)` : ""} = ${text(dot)}`,
-                  `score = ${text(dot)} × ${text(scale)}${more} = ${text(score)}`,
-                  `weight = e^score, divided by the sum of e^score over the ${n} key${n === 1 ? "" : "s"} seen = ${text(weight)}`);
-        if (["attn.dots", "attn.scores", "attn.pattern"].some((act) => pass.editor?.edits(act, layer)))
-            says.push("Edits of this layer may have changed what stands here.");
-    }
-    const another = element("input", { type: "number", id: "live-weight", min: 0, max: 1, step: 0.05, value: Number(weight.toFixed(3)) });
-    derivation.replaceChildren(element("p", {}, element("b", { textContent: `${name}: ${text(weight)}` })),
-        ...says.map((s) => element("p", { textContent: s })), element("div", { className: "row" }, labelled("Change it to", another),
-                button("live-set", "Set", () => setWeight(layer, h, r, c, row, lo, hi)), "the others of the row share the rest"));
+        return { weight, says: ["The query does not see this key: its weight is 0."] };
+    if (kind.form === "linear")
+        return { weight, says: ["Linear attention has no softmax: the weight is φ(q)·φ(k), divided by the sum of these over all keys seen."] };
+    const keys = KINDS[kind.form].pick ? picked(kind, r, T) : Array.from({ length: hi - lo }, (_, i) => lo + i);
+    return { weight, terms, dot: dotOf(c), scale, score: scoreOf(c), sum: keys.reduce((sum, key) => sum + Math.exp(scoreOf(key)), 0),
+             seen: keys.length, more: (biasOf(c) ? ` + ${numberText(biasOf(c), 0)}` : "") + (w.cap > 0 ? `, bounded by ${w.cap}` : "") };
+};
+
+function rowOf(pass, layer, head, r) {
+    const { T } = pass;
+    return pass.get("attn.pattern", layer).data.subarray((head * T + r) * T, (head * T + r + 1) * T);
 }
+
+const drawShownDerivation = drawDerivation;
+drawDerivation = function drawLiveDerivation() {
+    drawShownDerivation();
+    if ($("derivation").hidden || !live.answer)
+        return;
+    const { pass } = live.answer, [r, c] = explained, [layer, head] = [state.layer, state.head ?? 0], row = rowOf(pass, layer, head, r);
+    const [lo, hi] = seenBy(kindIn(pass.kind, pass.w.causal, pass.w.block[layer].window), r, pass.T);
+    if (["attn.dots", "attn.scores", "attn.pattern"].some((act) => pass.editor?.edits(act, layer)))
+        $("derivation").append(element("p", { textContent: "Edits of this layer may have changed what stands here." }));
+    const another = element("input", { type: "number", id: "live-weight", min: 0, max: 1, step: 0.05, value: Number(row[c].toFixed(3)) });
+    $("derivation").append(element("div", { className: "row" }, labelled("Change it to", another),
+        button("live-set", "Set", () => setWeight(layer, head, r, c, row, lo, hi)), "the others of the row share the rest"));
+};
 
 /* As two edits, so that a command can do the same: one weight is set, and the others are scaled. */
 function setWeight(layer, h, r, c, row, lo, hi) {
@@ -216,7 +214,6 @@ extras.push((changes) => {
     drawSwitches();
     if (live.answer && live.ready) {
         drawLiveNext();
-        drawDerivation();
         drawPinned();
     }
     if (changes && "tab" in changes)

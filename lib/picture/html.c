@@ -49,6 +49,7 @@ ATTN_EMBED(attn_page_edits_js, "lib/picture/page/edits.js");
 ATTN_EMBED(attn_page_session_js, "lib/picture/page/session.js");
 ATTN_EMBED(attn_page_live_js, "lib/picture/page/live.js");
 ATTN_EMBED(attn_page_liveviews_js, "lib/picture/page/liveviews.js");
+ATTN_EMBED(attn_page_liveheads_js, "lib/picture/page/liveheads.js");
 ATTN_EMBED(attn_page_page_js, "lib/picture/page/page.js");
 
 static bool without(const struct attn_album *a) { return a->n_without > 0; }
@@ -83,7 +84,7 @@ static const struct part scripts[] = {  /* in this order: each uses those before
     PART(attn_page_edits_js, live),
     PART(attn_page_session_js, live),
     PART(attn_page_page_js, NULL),
-    PART(attn_page_live_js, live), PART(attn_page_liveviews_js, live),
+    PART(attn_page_live_js, live), PART(attn_page_liveviews_js, live), PART(attn_page_liveheads_js, live),
 };
 enum { STYLES = sizeof styles / sizeof styles[0], SCRIPTS = sizeof scripts / sizeof scripts[0] };
 

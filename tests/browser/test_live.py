@@ -2,7 +2,9 @@
 
 `test_live.py times` prints how long a keystroke takes."""
 import base64
+import csv
 import glob
+import io
 import json
 import math
 import os
@@ -418,6 +420,82 @@ class Live(unittest.TestCase):
         last = browser.value("page.lens.at(-1).at.at(-1).map((t) => [t.id, t.p])")
         self.assertEqual(last, browser.value("page.next.map((t) => [t.id, t.p])"))
         self.assertEqual(browser.value("$('lens-body').querySelectorAll('thead th').length"), 6)
+
+    def test_the_ranking_follows(self):
+        self.open("ranking", "-m", "tiny", "-s", "Lily lost her red ball")
+        text = "Tom saw Lily and Lily saw Tom and Tom ran"
+        self.type(text)
+        for off in [[], ["1,1", "2,3"]]:
+            self.ask(off=off)
+            edits = [arg for key in off for arg in ("--edit", f"L{key.replace(',', 'H')} = 0")]
+            rows = csv.DictReader(io.StringIO(subprocess.run([CLI, "heads", "-m", "tiny", "-s", text, *edits, "--format", "csv"], check=True,
+                                                             capture_output=True, env=GENERIC).stdout.decode()))
+            want = {(int(row["layer"]), int(row["head"])): row for row in rows}
+            got = browser.value("ranking.ranks.map((r) => [r.layer, r.head, r.shares, SHARES[r.most].name])")
+            self.assertEqual(len(got), 24)
+            for layer, head, shares, most in got:
+                row = want[layer, head]
+                for name, share in zip(browser.value("SHARES.map((s) => s.name)"), shares):
+                    self.assertAlmostEqual(share, float(row[name]), delta=1e-12)       # other orders of double additions
+            self.assertFalse(browser.value("$('ranking').hidden"))
+            self.assertEqual(browser.value("$('ranking-body').querySelectorAll('tbody tr').length"), 24)
+        self.ask(off=[], edits="L0.pattern -= 1")                       # no shares of anything
+        self.assertTrue(browser.value("$('ranking').hidden"))
+        self.ask(text="Lily", edits="")
+        self.assertFalse(browser.value("$('ranking').hidden"))
+
+    def test_how_much_each_head_matters(self):
+        self.open("matter", "-m", "tiny", "-s", "Lily lost her red ball")
+        text = "Tom and Lily went to the park. Tom gave the ball to"
+        for off in [[], ["3,0"]]:
+            self.ask(text=text, off=off)
+            self.assertEqual(browser.value("document.querySelectorAll('.kl').length"), 0)
+            browser.click("#live-each")
+            self.assertTrue(any(browser.until("Boolean(matters())") for _ in range(5)))
+            edits = [arg for key in off for arg in ("--edit", f"L{key.replace(',', 'H')} = 0")]
+            rows = csv.DictReader(io.StringIO(self.said("-m", "tiny", "-s", text, *edits, "--ablations", "--format", "csv")))
+            want = {f"{row['layer']},{row['head']}": float(row["kl"]) for row in rows}
+            got = dict(browser.value("[...live.matter.kl]"))
+            self.assertEqual(set(got), set(want) - set(off))
+            for key, kl in got.items():
+                self.assertAlmostEqual(kl, want[key], delta=1e-6 + 1e-4 * want[key])       # sums of float32 logits in another order
+            worst = max(got, key=got.get)
+            self.assertIn("({})".format("L" + worst.replace(",", "H")), browser.value("$('live-matter').textContent"))
+            self.assertEqual(browser.value("document.querySelectorAll('.kl').length"), len(got))
+            self.assertIn("KL ", browser.value(f"overview.buttons.get('{worst}').ariaLabel"))
+
+    def test_what_a_head_does_is_said_where_it_stands(self):
+        self.open("here", "-m", "tiny", "-s", LILY, at="#layer=2&head=1")
+        self.assertEqual(browser.value("[$('live-here').textContent, $('live-here-says').textContent, $('live-head').textContent]"),
+                         ["Switch it off", "", "Switch head 1 of layer 2 off"])
+        browser.click("#live-here")
+        self.assertTrue(browser.until("live.answer.edited"))
+        compare = self.compare()
+        said = browser.value("$('live-here-says').textContent")
+        for side, word in [("after", "Next: "), ("before", "as the model is ")]:
+            best = compare[side][0]
+            self.assertIn(f"{word}“{best['text'].replace(' ', '·')}” {100 * best['probability']:.2f} %", said)
+        self.assertEqual(browser.value("[$('live-here').textContent, $('live-here').ariaPressed]"), ["Switch it on", "true"])
+        browser.click("#live-here")
+        self.assertTrue(browser.until("!live.answer.edited && $('live-here-says').textContent === ''"))
+
+    def test_heads_that_differ_from_a_pinned_sentence(self):
+        self.open("differ", "-m", "tiny", "-s", "Lily lost her red ball")
+        browser.click("#live-pin")
+        self.type("Lily lost her big ball")
+        most = {}
+        for name, text in [("a", "Lily lost her red ball"), ("b", "Lily lost her big ball")]:
+            out = fixtures.path("differ-" + name)
+            subprocess.run([CLI, "run", "-m", "tiny", "-s", text, "--show", "pattern", "--format", "npy", "-o", out], check=True, env=GENERIC, capture_output=True)
+            for layer in range(6):
+                most[name, layer] = numbers(array(os.path.join(out, f"blocks.{layer}.attn.pattern.npy")))
+        want = sorted(((max(abs(x - y) for x, y in zip(most["a", l][25 * h:25 * h + 25], most["b", l][25 * h:25 * h + 25])), f"L{l}H{h}")
+                       for l in range(6) for h in range(4)), reverse=True)
+        shown = browser.value("[...$('differing-list').querySelectorAll('button')].map((b) => [b.children[0].textContent, b.children[1].textContent])")
+        self.assertEqual([name for name, _ in shown], [name for _, name in want[:6]])
+        self.assertAlmostEqual(float(shown[0][1]), want[0][0], delta=6e-4)
+        browser.click("#differing-list li:nth-child(2) button")
+        self.assertEqual(browser.value("`L${state.layer}H${state.head}`"), want[1][1])
 
     # ---- bad input
 

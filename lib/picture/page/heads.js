@@ -53,22 +53,24 @@ function looksFrom(r) {
     return found.filter(({ weight }) => Number.isFinite(weight)).sort((a, b) => b.weight - a.weight);
 }
 
+/* A head to go to, with what is said of it; share: of its width that a bar takes. */
+function headItem({ layer, head }, says, number, share) {
+    const item = document.createElement("li"), b = Object.assign(document.createElement("button"), { type: "button" });
+    b.append(Object.assign(document.createElement("span"), { textContent: shortName(layer, head) }), says,
+             Object.assign(document.createElement("b"), { textContent: number }));
+    b.setAttribute("aria-current", layer === state.layer && head === state.head);
+    b.style.setProperty("--share", 100 * Math.min(share, 1) + "%");
+    b.addEventListener("click", () => change({ layer, head }));
+    item.append(b);
+    return item;
+}
+
 function drawLooks() {
     const r = state.query, can = r >= 0 && heat.attends && state.kind === "attn.pattern" && headsIn(state.kind).length > 1;
     $("looks").hidden = !can;
     if (!can)
         return;
-    const from = placeName(heat.rowLabels[r], r);
-    $("looks-title").textContent = `From ${from}, of all heads, these look at one token most:`;
-    $("looks-list").replaceChildren(...looksFrom(r).slice(0, MOST_LOOKS).map(({ layer, head, key, weight }) => {
-        const item = document.createElement("li"), b = Object.assign(document.createElement("button"), { type: "button" });
-        b.append(Object.assign(document.createElement("span"), { textContent: shortName(layer, head) }),
-                 ` → ${placeName(heat.colLabels[key], key)} `,
-                 Object.assign(document.createElement("b"), { textContent: briefNumber(weight) }));
-        b.setAttribute("aria-current", layer === state.layer && head === state.head);
-        b.style.setProperty("--share", 100 * Math.min(weight, 1) + "%");
-        b.addEventListener("click", () => change({ layer, head }));
-        item.append(b);
-        return item;
-    }));
+    $("looks-title").textContent = `From ${placeName(heat.rowLabels[r], r)}, of all heads, these look at one token most:`;
+    $("looks-list").replaceChildren(...looksFrom(r).slice(0, MOST_LOOKS).map((of) =>
+        headItem(of, ` → ${placeName(heat.colLabels[of.key], of.key)} `, briefNumber(of.weight), of.weight)));
 }

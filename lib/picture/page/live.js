@@ -100,7 +100,7 @@ function showAnswer(answer) {
     words.queries = words.keys = wordsOf(page.queries, page.text);
     if (page.without)
         ablated.clear();                /* what was computed of another text */
-    $("ranking").hidden = true;         /* of the text before */
+    drawLiveRanking();
     drawHeading();
     $("sentence").textContent = page.text === null ? `Ids ${answer.tokens.map((t) => t.id).join(", ")}` : upright(page.text);
     const left = original.sheets.length - followed.length;
@@ -280,7 +280,7 @@ async function startLive() {
         await ask(begin);
     else {
         drawLiveNext();
-        drawSwitches();
+        extras.forEach((draw) => draw({}));
     }
     live.ready = true;
 }

@@ -188,6 +188,7 @@ function pin() {
     live.pinned = live.pinned ? null : live.answer;
     $("live-pin").textContent = live.pinned ? "Unpin" : "Pin this sentence";
     drawPinned();
+    drawDiffering();
 }
 
 function drawPinned() {
@@ -225,4 +226,3 @@ window.addEventListener("hashchange", () => {
     if (live.ready && Object.keys(asked).length)
         ask(asked);
 });
-startLive();

@@ -4,8 +4,9 @@
 
 const SHARES = page.ranking?.scores ?? [];
 
-function rankHeads() {
-    return (page.ranking?.heads ?? []).map(({ layer, head, shares }) => {
+/* Of heads with their shares, null where no row offers one: which share is the largest, -1 if there is none. */
+function rankHeads(heads = page.ranking?.heads ?? []) {
+    return heads.map(({ layer, head, shares }) => {
         let most = -1;
         shares.forEach((x, i) => { if (x !== null && x > (shares[most] ?? -1)) most = i; });
         return { layer, head, shares: shares.map((x) => x ?? NaN), most };

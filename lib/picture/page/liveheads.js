@@ -1,0 +1,130 @@
+"use strict";
+/* What the heads of a page that computes do with the text that is typed: their ranking, how much each matters for what comes
+ * next, which differ most from a pinned sentence. */
+
+/* ---- what they do: the shares of ask/scores.c that the ranking has, for row q of a pattern; null: the row has none ---- */
+
+/* The places of earlier tokens that are the same as that of each. */
+const earlierSame = (ids) => ids.map((id, q) => ids.slice(0, q).flatMap((other, k) => other === id ? [k] : []));
+const sumAt = (row, keys) => keys.length ? keys.reduce((sum, k) => sum + row[k], 0) : null;
+const SHARE_OF = {
+    previous: (row, q) => row[q - 1],
+    self: (row, q) => row[q],
+    first: (row) => row[0],
+    duplicate: (row, q, same) => sumAt(row, same[q]),
+    induction: (row, q, same) => sumAt(row, same[q].map((k) => k + 1).filter((k) => k < q)),
+};
+
+/* As page.ranking.heads has them: means over the rows from the second on. */
+function liveRanks({ pass, tokens }) {
+    const same = earlierSame(tokens.map((t) => t.id)), rows = tokens.map((_, q) => q).slice(1);
+    return page.ranking.heads.map(({ layer, head }) => {
+        const of = rows.map((q) => rowOf(pass, layer, head ?? 0, q));
+        const shares = SHARES.map(({ name }) => {
+            const numbers = SHARE_OF[name] ? rows.map((q, i) => SHARE_OF[name](of[i], q, same)).filter((x) => x !== null) : [];
+            return numbers.length ? numbers.reduce((sum, x) => sum + x, 0) / numbers.length : null;
+        });
+        return { layer, head, shares, negative: of.some((row) => row.some((x) => x < 0)) };
+    });
+}
+
+function drawLiveRanking() {
+    if (!ranking)
+        return;
+    const heads = liveRanks(live.answer);
+    $("ranking").hidden = heads.some((h) => h.negative);            /* edits have made something else of them */
+    ranking.ranks = rankHeads(heads);
+    ranking.sort();
+}
+
+/* ---- how much each matters ---- */
+
+live.matter = null;                     /* { of: an answer, kl: by "layer,head", worst: that of the largest } */
+
+/* Runs the text once without each head, with all that is changed besides. */
+async function tryEach() {
+    const { answer } = live, job = ++live.job, { w } = live.session, kl = new Map();
+    for (const [layer] of w.block.entries())
+        for (const key of headsOfLayer(layer).filter((k) => !isOff(k))) {
+            const without = await finishSlowly(live.session.answer({ ...live.asked, off: [...live.asked.off, key] }), job);
+            if (!without || live.answer !== answer)
+                return;
+            kl.set(key, divergence(answer.pass.last, without.pass.last));
+        }
+    $("live-progress").hidden = true;
+    const worst = [...kl].reduce((a, b) => (b[1] ?? -1) > (a[1] ?? -1) ? b : a, [null, -1]);
+    live.matter = { of: answer, kl, worst };
+    drawOverview();
+    overview.mark(state.layer, state.head);
+    drawMatter();
+}
+
+const matters = () => live.matter?.of === live.answer && live.answer ? live.matter : null;
+
+function drawMatter() {
+    const m = matters(), [key, kl] = m?.worst ?? [], [layer, head] = key?.split(",").map(Number) ?? [];
+    document.querySelector("main").classList.toggle("asked", Boolean(m) || Boolean(page.without));
+    $("live-each").disabled = !live.answer?.pass.last || Boolean(m);
+    $("live-matter").textContent = key ? `The bar below a head: how far the next token’s probabilities move without it, KL up to ` +
+        `${shortNumber(kl)} nats (${shortName(layer, head)}).` : "";
+}
+
+$("heads").before(element("p", { className: "without", id: "live-matters" },
+    button("live-each", "How much does each head matter?", tryEach, "Switches one head off at a time"),
+    element("output", { id: "live-matter", className: "hint" })));
+
+const decorateLive = overview.decorate;
+overview.decorate = (b, cell) => {
+    decorateLive(b, cell);
+    const m = matters(), kl = m?.kl.get(`${cell.layer},${cell.head}`);
+    if (kl === undefined)
+        return;
+    b.querySelector(".kl")?.remove();
+    const bar = element("i", { className: "kl" });
+    bar.style.setProperty("--share", 100 * (kl ?? 0) / (m.worst[1] || 1) + "%");
+    b.append(bar);
+    overview.say(b, `: KL ${kl === null ? "unknown" : shortNumber(kl) + " nats"} without it`);
+};
+
+/* ---- the head that is shown: off and on where it stands ---- */
+
+$("head").querySelector(".readout").before(element("p", { className: "without", id: "live-line" },
+    button("live-here", "Switch it off", () => toggleHeads([here()], !isOff(here()))), element("output", { id: "live-here-says" })));
+
+function drawHere() {
+    const { answer } = live, off = isOff(here()), named = (t) => `“${tokenLabel(t)}” ${shareText(t.p)}`;
+    $("live-here").disabled = state.layer === null || state.head === null;
+    $("live-here").textContent = off ? "Switch it on" : "Switch it off";
+    $("live-here").setAttribute("aria-pressed", off);
+    $("live-here-says").textContent = !answer?.edited ? "" : !answer.after.length ? "What comes next is unknown" :
+        `${off ? "It is off. " : ""}Next: ${named(answer.after[0])}, as the model is ${named(answer.before[0])}; KL ` +
+        (answer.kl === null ? "unknown" : shortNumber(answer.kl) + " nats");
+}
+
+/* ---- heads that differ from a pinned sentence ---- */
+
+const MOST_DIFFER = 6;
+
+function drawDiffering() {
+    const sheets = live.pinned ? original.sheets.filter((s) => s.kind === state.kind && s.keys) : [];
+    const found = sheets.flatMap((sheet) => (sheet.heads ?? [null]).map((head, nth) => ({
+        layer: sheet.layer, head, most: extent(new LiveSheet(sheet, live.answer, live.pinned).matrix(nth), 0).top,
+    }))).sort((a, b) => b.most - a.most).filter(({ most }) => most > 0);
+    $("differing").hidden = found.length < 2;
+    $("differing-list").replaceChildren(...found.slice(0, MOST_DIFFER).map((of) =>
+        headItem(of, ": ", briefNumber(of.most), of.most / found[0].most)));
+}
+
+$("pinned-value").parentNode.before(element("div", { id: "differing", hidden: true },
+    element("p", { className: "hint", textContent: "Heads whose largest difference is greatest:" }),
+    element("ol", { className: "looks", id: "differing-list" })));
+
+extras.push(() => {
+    if (!live.session)
+        return;
+    drawHere();
+    drawMatter();
+    drawDiffering();
+});
+
+startLive();

@@ -420,6 +420,15 @@ class Live(unittest.TestCase):
         last = browser.value("page.lens.at(-1).at.at(-1).map((t) => [t.id, t.p])")
         self.assertEqual(last, browser.value("page.next.map((t) => [t.id, t.p])"))
         self.assertEqual(browser.value("$('lens-body').querySelectorAll('thead th').length"), 6)
+        browser.click("#tab-attention")             # and comes when it is opened after another text was typed
+        self.type("Tom saw")
+        browser.click("#tab-lens")
+        self.assertTrue(browser.until("live.lensOf === live.answer"))
+        self.assertEqual(browser.value("$('lens-body').querySelectorAll('thead th').length"), 3)
+        self.assertEqual(browser.value("page.lens.at(-1).at.at(-1).map((t) => [t.id, t.p])"), browser.value("page.next.map((t) => [t.id, t.p])"))
+        self.assertTrue(browser.value("$('live-progress').hidden"))
+        browser.run("change({ palette: 'magma' })")
+        self.assertEqual(browser.value("$('lens-body').querySelectorAll('thead th').length"), 3)
 
     def test_the_ranking_follows(self):
         self.open("ranking", "-m", "tiny", "-s", "Lily lost her red ball")
@@ -462,6 +471,8 @@ class Live(unittest.TestCase):
             worst = max(got, key=got.get)
             self.assertIn("({})".format("L" + worst.replace(",", "H")), browser.value("$('live-matter').textContent"))
             self.assertEqual(browser.value("document.querySelectorAll('.kl').length"), len(got))
+            self.assertEqual(browser.value("[...$('live-most').querySelectorAll('span')].map((e) => e.textContent)"),
+                             ["L" + key.replace(",", "H") for key in sorted(got, key=got.get, reverse=True)[:6]])
             self.assertIn("KL ", browser.value(f"overview.buttons.get('{worst}').ariaLabel"))
 
     def test_what_a_head_does_is_said_where_it_stands(self):

@@ -32,10 +32,10 @@ function blend(stops, n = 240) {
 /* The colours of a palette of the page; null: those of the theme, which on white are those of figures.  Values with a
  * sign need a palette with a middle: that of the theme where the one chosen has none. */
 function rampOf(palette, signed) {
-    if (!palette && !signed && document.documentElement.dataset.theme !== "dark")
-        return rampOf(page.palettes.blues, false);
-    if (palette && palette.diverges >= signed)
-        return Uint32Array.from(palette.colours.match(/.{6}/g), (hex) => pixelOf(rgb(hex)));
+    const light = document.documentElement.dataset.theme !== "dark", own = page.palettes[signed ? "balance" : "blues"];
+    const chosen = palette && palette.diverges >= signed ? palette : light ? own : null;
+    if (chosen)
+        return Uint32Array.from(chosen.colours.match(/.{6}/g), (hex) => pixelOf(rgb(hex)));
     return blend((signed ? ["minus", "zero", "plus"] : ["low", "high"]).map(themeColour));
 }
 

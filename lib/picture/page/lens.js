@@ -49,7 +49,7 @@ class Lens {
     }
 
     look(cell) {
-        if (!cell)
+        if (!cell || !lensIsCurrent())
             return;
         this.at(...this.cursor).tabIndex = -1;
         this.cursor = [cell.parentNode.rowIndex - 1, cell.cellIndex - 1];
@@ -113,6 +113,8 @@ const lens = page.lens ? new Lens($("lens-body")) : null;
 if (!lens)
     lensPanel.querySelector(".hint").textContent = `Left out: ${page.noLens}.`;
 
+/* Whether page.lens is that of the text; a page that computes may still be at it. */
+let lensIsCurrent = () => true;
 let stale = true;                       /* the table is not that of the colours; it is drawn when it is looked at */
 
 function drawLens(changes) {
@@ -124,6 +126,12 @@ function drawLens(changes) {
     stale ||= changes === undefined || "theme" in changes || "palette" in changes;
     if (!lens || !stale || state.tab !== "lens")
         return;
+    if (!lensIsCurrent()) {
+        $("lens-body").replaceChildren("computing …");
+        $("lens-value").textContent = "";
+        $("lens-list").replaceChildren();
+        return;
+    }
     stale = false;
     lens.draw();
     const bar = document.createElement("canvas"), ramp = rampOf(page.palettes[state.palette], false);

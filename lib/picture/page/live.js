@@ -26,8 +26,10 @@ async function finishSlowly(steps, job) {
     const start = performance.now();
     for (let from = start; ;) {
         const step = steps.next();
-        if (step.done)
+        if (step.done) {
+            $("live-progress").hidden = true;
             return step.value;
+        }
         const now = performance.now();
         if (now - from < PATIENCE)
             continue;
@@ -151,6 +153,7 @@ async function drawLiveLens() {
         return;
     live.lensOf = answer;
     page.lens = rows;
+    stale = false;
     lens.cursor = [rows.length - 1, answer.tokens.length - 1];
     lens.draw();
 }
@@ -273,7 +276,7 @@ async function startLive() {
         $(id).value = live.asked[key];
     $("live-controls").disabled = false;
     says.textContent = "Type: everything follows.";
-    live.answer = live.first;
+    live.answer = live.lensOf = live.first;
     live.first = null;
     const begin = askedIn(live.address);
     if (Object.keys(begin).length)

@@ -39,19 +39,24 @@ function drawLiveRanking() {
 
 /* ---- how much each matters ---- */
 
+const MOST_MATTER = 6;
 live.matter = null;                     /* { of: an answer, kl: by "layer,head", worst: that of the largest } */
 
-/* Runs the text once without each head, with all that is changed besides. */
-async function tryEach() {
-    const { answer } = live, job = ++live.job, { w } = live.session, kl = new Map();
-    for (const [layer] of w.block.entries())
+/* Runs the text once without each head, with all that is changed besides: a generator, which pauses. */
+function* withoutEach(answer) {
+    const { w } = live.session, kl = new Map();
+    for (const layer of w.block.keys())
         for (const key of headsOfLayer(layer).filter((k) => !isOff(k))) {
-            const without = await finishSlowly(live.session.answer({ ...live.asked, off: [...live.asked.off, key] }), job);
-            if (!without || live.answer !== answer)
-                return;
+            const without = yield* live.session.answer({ ...live.asked, off: [...live.asked.off, key] });
             kl.set(key, divergence(answer.pass.last, without.pass.last));
         }
-    $("live-progress").hidden = true;
+    return kl;
+}
+
+async function tryEach() {
+    const { answer } = live, kl = await finishSlowly(withoutEach(answer), ++live.job);
+    if (!kl || live.answer !== answer)
+        return;
     const worst = [...kl].reduce((a, b) => (b[1] ?? -1) > (a[1] ?? -1) ? b : a, [null, -1]);
     live.matter = { of: answer, kl, worst };
     drawOverview();
@@ -65,13 +70,18 @@ function drawMatter() {
     const m = matters(), [key, kl] = m?.worst ?? [], [layer, head] = key?.split(",").map(Number) ?? [];
     document.querySelector("main").classList.toggle("asked", Boolean(m) || Boolean(page.without));
     $("live-each").disabled = !live.answer?.pass.last || Boolean(m);
+    const most = m ? [...m.kl].filter(([, x]) => x !== null).sort((a, b) => b[1] - a[1]).slice(0, MOST_MATTER) : [];
+    $("live-most").replaceChildren(...most.map(([of, x]) => {
+        const [l, h] = of.split(",").map(Number);
+        return headItem({ layer: l, head: h }, ": ", shortNumber(x), x / kl);
+    }));
     $("live-matter").textContent = key ? `The bar below a head: how far the next token’s probabilities move without it, KL up to ` +
         `${shortNumber(kl)} nats (${shortName(layer, head)}).` : "";
 }
 
 $("heads").before(element("p", { className: "without", id: "live-matters" },
     button("live-each", "How much does each head matter?", tryEach, "Switches one head off at a time"),
-    element("output", { id: "live-matter", className: "hint" })));
+    element("output", { id: "live-matter", className: "hint" }), element("ol", { id: "live-most", className: "looks" })));
 
 const decorateLive = overview.decorate;
 overview.decorate = (b, cell) => {

@@ -208,6 +208,9 @@ function drawPinned() {
     }
 }
 
+if (page.lens)
+    lensIsCurrent = () => !live.answer || live.lensOf === live.answer;
+
 /* Layer, head and kind may change without anything being computed. */
 extras.push((changes) => {
     if (!live.session)

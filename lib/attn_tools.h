@@ -78,7 +78,8 @@ enum {
     ATTN_FORMAT_DIGEST = 256,           /* names the model's digest */
     ATTN_FORMAT_COMPARE = 512,          /* says what edits did to the next token */
     ATTN_FORMAT_ABLATED = 1024,         /* says what comes next without each head, if that is known */
-    ATTN_FORMAT_TABLE = 2048            /* an answer is a table: score, heads, lens and the like write it */
+    ATTN_FORMAT_TABLE = 2048,           /* an answer is a table: score, heads, lens and the like write it */
+    ATTN_FORMAT_TENSOR = 4096           /* a tensor of a model; pictures have it, too */
 };
 struct attn_format {
     const char *name;
@@ -366,6 +367,26 @@ struct attn_plot_opts {
     uint64_t reserved[1];
 };
 int attn_plot(const struct attn_dump *d, const struct attn_plot_opts *o, struct attn_err *err);
+
+/* ---- weights --------------------------------------------------------------------------- */
+
+/* The number of a tensor for attn_model_tensor; an error names the nearest ones. */
+int attn_tensor_find(size_t *i, const struct attn_model *m, const char *name, struct attn_err *err);
+struct attn_tensor_opts {
+    const char *format;                 /* one of ATTN_FORMAT_TENSOR or ATTN_FORMAT_PICTURE; NULL: text */
+    const char *path;                   /* NULL or "-": standard output */
+    const struct attn_tokenizer *tokenizer;     /* names the tokens of the embedding and the output layer; NULL: they
+                                                 * are numbered */
+    int precision, width;               /* of text: digits after the point; columns of the terminal, 0: no limit */
+    size_t limit;                       /* of text: a tensor of more numbers is summarised; 0: none is */
+    bool color, csv_safe;
+    struct attn_picture_opts picture;
+    char *note;                         /* as in struct attn_plot_opts */
+    uint64_t reserved[4];
+};
+/* Writes tensor i as a matrix of float32, as it is stored: a vector is one row, of more than two axes all but the last
+ * are rows. */
+int attn_tensor_write(const struct attn_model *m, size_t i, const struct attn_tensor_opts *o, struct attn_err *err);
 
 /* ---- comparing ------------------------------------------------------------------------- */
 

@@ -1,5 +1,6 @@
 /* cmd_info.c - describes a model. */
 #include "attn_tools.h"
+#include "info_tensor.h"
 #include "input.h"
 #include "opts_output.h"
 #include "cli_print.h"
@@ -11,7 +12,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-static struct { const char *format, *digest; bool check; } o;
+static struct { struct info_tensor tensor; const char *digest; bool check; } o = {
+    .tensor.precision = {.n = OUTPUT_PRECISION}};
 
 static const char *const digests[] = {"sampled", "full", NULL};
 
@@ -359,11 +361,12 @@ static int describe(const struct attn_model *m, struct attn_err *err)
     if (attn_tokenizer_open(&f.tokenizer, common.model, &f.why) == ATTN_ENOMEM)
         return *err = f.why, err->code;
     int code = ATTN_OK;
-    if (!o.format || !strcmp(o.format, "text")) {
+    const char *format = o.tensor.format;
+    if (!format || !strcmp(format, "text")) {
         text_all(&f);
         code = print_metadata(&f, true, err);
     } else {
-        code = strcmp(o.format, "json") ? write_tensors(&f, o.format, err) : print_json(&f, err);
+        code = strcmp(format, "json") ? write_tensors(&f, format, err) : print_json(&f, err);
     }
     attn_tokenizer_close(f.tokenizer);
     return code;
@@ -372,22 +375,30 @@ static int describe(const struct attn_model *m, struct attn_err *err)
 static int info(struct attn_err *err)
 {
     struct attn_model *m;
-    if (open_model(&m, &info_command, err))
+    if (info_tensor_check(&o.tensor, err) ||
+        output_choose_format(&o.tensor.format, o.tensor.path, &info_command, err) ||
+        open_model(&m, &info_command, err))
         return err->code;
     if (o.check)
         compare_model(m);
-    int code = describe(m, err);
+    int code = o.tensor.name ? info_tensor(m, &o.tensor, err) : describe(m, err);
     attn_model_close(m);
     return code;
 }
 
 static void explain_format(char help[OPTION_HELP])
 {
-    explain_tables(help, "a report", ": of tensors; default: text");
+    explain_answers(help, "a report, or the matrix of --tensor", "npy or a picture of a tensor");
 }
 
 static const struct option options[] = {
-    {0, "format", OPT_CHOICE, &o.format, "F", NULL, .choice = table_format, .explain = explain_format},
+    {0, "format", OPT_CHOICE, &o.tensor.format, "F", NULL, .choice = info_format, .explain = explain_format},
+    {0, "tensor", OPT_TEXT, &o.tensor.name, "NAME", "the numbers of this tensor, as it is stored, in place of the report",
+     .flags = OPT_USUAL},
+    {'o', "output", OPT_FILE, &o.tensor.path, "PATH", "of --tensor: write to this file (default: -, standard output); "
+     "its ending chooses the format, .csv, .json, .npy, .png, .svg, .pdf or .html", .flags = OPT_OUTPUT | OPT_USUAL},
+    {0, "precision", OPT_NUMBER, &o.tensor.precision, "N", "of --tensor as text: digits after the point (default: 4)",
+     .max = ATTN_PRECISION_MOST},
     {0, "check", OPT_FLAG, &o.check, NULL, "check every weight; one that is not finite is an error, and an output "
      "layer that differs anywhere from the embedding it is tied to a warning", .flags = 0},
     {0, "digest", OPT_CHOICE, &o.digest, "KIND",
@@ -399,7 +410,7 @@ static const struct option options[] = {
 const struct command info_command = {
     .name = "info",
     .run = info,
-    .usage = "info [-m DIR|NAME] [-s TEXT] [--format F] [--check] [--digest KIND]",
+    .usage = "info [-m DIR|NAME] [-s TEXT | --tensor NAME [-o PATH]] [--format F] [--check] [--digest KIND]",
     .summary = "describe a model: family, sizes, choices, digest, tensors",
     .about = "Prints what a model is, without running it.  The digest identifies its numbers (of large tensors, only "
              "their ends): two models with the same digest from --digest full compute the same.  With a text, it also "
@@ -410,8 +421,10 @@ const struct command info_command = {
         {"attn-cli info -m ./gpt2 -f chapter.txt", "how much memory, and how large is a dump of everything?"},
         {"attn-cli info -m ./gpt2 --check", "is any weight not a number?"},
         {"attn-cli info -m ./gpt2 --format json | jq .tensors", "names and shapes, for scripts"},
+        {"attn-cli info -m life --tensor blocks.0.attn.q.weight", "a weight matrix, as articles print it"},
+        {"attn-cli info -m tiny --tensor blocks.0.attn.q.weight -o q.png", "as a picture; .csv and .npy have the numbers"},
         {NULL, NULL}},
     .groups = (const struct option *const[]){model_options, text_options, encode_options, ids_options, options,
-                                             csv_options, thread_options, general_options, NULL},
+                                             csv_options, picture_options, thread_options, general_options, NULL},
     .report = true,
 };

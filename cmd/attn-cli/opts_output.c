@@ -363,8 +363,6 @@ struct attn_picture_opts picture_look(bool terminal)
 
 /* ---- activations ------------------------------------------------------------------------- */
 
-enum { TERMINAL_NUMBERS = 4000 };        /* more on a terminal are summarised */
-
 static int open_sink(struct attn_sink **sink, const struct output *d, const char *command, struct attn_err *err)
 {
     bool terminal = terminal_is(d->path);
@@ -375,7 +373,7 @@ static int open_sink(struct attn_sink **sink, const struct output *d, const char
         .kind = attention_kind(), .gradient = d->gradient, .hints = d->hints, .ablated = d->ablated,
         .n_ablated = d->n_ablated,
         .threads = (int)common.threads.n, .precision = d->precision, .width = terminal_columns(terminal),
-        .height = terminal_lines(terminal), .limit = terminal ? TERMINAL_NUMBERS : 0,
+        .height = terminal_lines(terminal), .limit = terminal ? OUTPUT_NUMBERS : 0,
         .color = terminal_colored(terminal), .csv_safe = safe,
         .bf16 = compute_bf16(), .picture = picture_look(terminal), .words = d->words, .live = d->live};
     if (d->edits) {

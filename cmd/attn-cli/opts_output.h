@@ -83,7 +83,8 @@ struct output {
     bool live;                          /* a page computes */
     const struct edits *edits;          /* bound to the text; NULL: no command line can have any */
 };
-enum { OUTPUT_PRECISION = 4 };          /* digits after the point, as in the articles */
+enum { OUTPUT_PRECISION = 4,            /* digits after the point, as in the articles */
+       OUTPUT_NUMBERS = 4000 };         /* more on a terminal are summarised */
 
 int output_write(const struct output *d, struct attn_err *err);
 

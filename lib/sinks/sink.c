@@ -21,20 +21,20 @@ enum {
     RUN = ATTN_FORMAT_RUN, LINES = ATTN_FORMAT_LINES, APART = ATTN_FORMAT_APART, STACK = ATTN_FORMAT_STACK,
     SUMMARY = ATTN_FORMAT_SUMMARY, PICTURE = ATTN_FORMAT_PICTURE, BINARY = ATTN_FORMAT_BINARY, MANY = ATTN_FORMAT_MANY,
     DIGEST = ATTN_FORMAT_DIGEST, COMPARE = ATTN_FORMAT_COMPARE, ABLATED = ATTN_FORMAT_ABLATED,
-    TABLE = ATTN_FORMAT_TABLE
+    TABLE = ATTN_FORMAT_TABLE, TENSOR = ATTN_FORMAT_TENSOR
 };
 static const char pattern[] = "pattern";        /* what pictures show; a page has room for more */
 
 static const struct attn_format attn_formats[] = {      /* in the order of lists in help and messages */
-    {"text", NULL, NULL, NULL, RUN | COMPARE | TABLE | ABLATED, &attn_text_methods},
+    {"text", NULL, NULL, NULL, RUN | COMPARE | TABLE | ABLATED | TENSOR, &attn_text_methods},
     {"screen", NULL, "the first look, on one screen", NULL, RUN | COMPARE, &attn_screen_methods},
-    {"json", ".json", NULL, NULL, RUN | DIGEST | COMPARE | TABLE | ABLATED, &attn_json_methods},
+    {"json", ".json", NULL, NULL, RUN | DIGEST | COMPARE | TABLE | ABLATED | TENSOR, &attn_json_methods},
     {"ndjson", NULL, "one JSON document per line", NULL, LINES | DIGEST | TABLE | ABLATED, &attn_ndjson_methods},
-    {"csv", ".csv", "one file per matrix", NULL, RUN | APART | MANY | DIGEST | TABLE | ABLATED,
+    {"csv", ".csv", "one file per matrix", NULL, RUN | APART | MANY | DIGEST | TABLE | ABLATED | TENSOR,
      &attn_csv_methods},
-    {"tidy", ".tidy", "one long table", NULL, RUN | LINES | TABLE | ABLATED, &attn_tidy_methods},
+    {"tidy", ".tidy", "one long table", NULL, RUN | LINES | TABLE | ABLATED | TENSOR, &attn_tidy_methods},
     {"md", NULL, "a table of Markdown", NULL, TABLE | ABLATED, NULL},
-    {"npy", ".npy", NULL, NULL, RUN | APART | MANY | BINARY | DIGEST, &attn_npy_methods},
+    {"npy", ".npy", NULL, NULL, RUN | APART | MANY | BINARY | DIGEST | TENSOR, &attn_npy_methods},
     {"npz", ".npz", NULL, NULL, RUN | APART | BINARY, &attn_npz_methods},
     {"term", NULL, "heat maps on the terminal", pattern, RUN | PICTURE, &attn_term_methods},
     {"png", ".png", NULL, pattern, RUN | APART | PICTURE | BINARY, &attn_png_methods},

@@ -22,6 +22,7 @@ struct attn_words;
 struct attn_album;
 struct attn_album_live;
 struct attn_look;
+struct attn_tensor_sheet;
 
 /* One sentence of a batch, whose sentences go to the same output. */
 struct attn_sink_record { const struct attn_record *of; const char *key; };
@@ -80,6 +81,8 @@ struct attn_sink_methods {
     void (*failed)(struct attn_out *o, const struct attn_sink_job *job, const char *why);
     /* ATTN_FORMAT_PICTURE only: draws an album. */
     int (*draw)(struct attn_out *o, const struct attn_album *a, const struct attn_look *look, struct attn_err *err);
+    /* ATTN_FORMAT_TENSOR only: writes a tensor of a model. */
+    int (*tensor)(const struct attn_tensor_sheet *w, struct attn_err *err);
     bool merges;                        /* merges tokens into words itself */
     bool next;                          /* shows the likeliest next tokens, too, those without each head, and those of
                                          * the lens */

@@ -9,6 +9,7 @@
 #include "base/num.h"
 #include "sinks/files.h"
 #include "sinks/lines.h"
+#include "sinks/tensor_sheet.h"
 
 /* ---- tokens ---------------------------------------------------------------------------- */
 
@@ -229,7 +230,30 @@ static const char *csv_note(void *self)
     return attn_files_note(((struct csv *)self)->files);
 }
 
+static int csv_tensor(const struct attn_tensor_sheet *w, struct attn_err *err)
+{
+    (void)err;
+    attn_out_str(w->out, attn_sheet_lists_tokens(w, 0) ? "token" : "row");
+    for (size_t j = 0; j < w->cols; j++) {
+        attn_out_char(w->out, ',');
+        if (w->col.n)
+            attn_sheet_label(w, &w->col, j);
+        else
+            attn_out_u64(w->out, j);
+    }
+    attn_out_char(w->out, '\n');
+    for (size_t i = 0; i < w->rows; i++) {
+        attn_sheet_label(w, &w->row, i);
+        for (size_t j = 0; j < w->cols; j++) {
+            attn_out_char(w->out, ',');
+            attn_sheet_number(w, w->x[i * w->cols + j]);
+        }
+        attn_out_char(w->out, '\n');
+    }
+    return ATTN_OK;
+}
+
 const struct attn_sink_methods attn_csv_methods = {
     .open = csv_open, .wants = csv_wants, .watch = csv_watch, .finish = csv_finish, .note = csv_note,
-    .close = csv_close,
+    .close = csv_close, .tensor = csv_tensor,
 };

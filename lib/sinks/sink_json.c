@@ -1,4 +1,5 @@
 #include "sinks/sink_json.h"
+#include "sinks/tensor_sheet.h"
 #include "attn_ask.h"
 #include "attn_tools.h"
 
@@ -426,8 +427,48 @@ static int json_finish(void *self, struct attn_err *err)
     return attn_sink_stream_end(d->out, d->job, err);
 }
 
+/* Nested lists, as deep as the tensor has axes. */
+static void put_axis(const struct attn_tensor_sheet *w, int axis, const float **x, uint64_t *nonfinite)
+{
+    if (axis == w->of->ndim) {
+        *nonfinite += !isfinite(**x);
+        attn_out_f32(w->out, *(*x)++);
+        return;
+    }
+    attn_out_char(w->out, '[');
+    for (size_t i = 0; i < w->of->shape[axis]; i++) {
+        attn_out_str(w->out, i ? axis + 1 < w->of->ndim ? ",\n  " : "," : "");
+        put_axis(w, axis + 1, x, nonfinite);
+    }
+    attn_out_char(w->out, ']');
+}
+
+static int json_tensor(const struct attn_tensor_sheet *w, struct attn_err *err)
+{
+    struct attn_info info;
+    char digest[80];
+    const float *x = w->x;
+    uint64_t nonfinite = 0;
+    attn_model_info(w->model, &info);
+    int rc = attn_model_digest(w->model, false, digest, err);
+    if (rc)
+        return rc;
+    attn_out_str(w->out, "{\"version\":\"" ATTN_VERSION "\",\n \"model\":");
+    attn_doc_model(w->out, &(struct attn_sink_job){.model = &info, .digest = digest});
+    attn_out_str(w->out, ",\n \"name\":");
+    attn_doc_string(w->out, w->of->name);
+    attn_out_printf(w->out, ",\n \"dtype\":\"%s\",\n \"shape\":", w->of->dtype);
+    attn_doc_sizes(w->out, w->of->shape, (size_t)w->of->ndim);
+    attn_out_str(w->out, ",\n \"data\":\n ");
+    put_axis(w, 0, &x, &nonfinite);
+    attn_out_str(w->out, ",\n \"nonfinite\":");
+    attn_out_u64(w->out, nonfinite);
+    attn_out_str(w->out, "}\n");
+    return ATTN_OK;
+}
+
 const struct attn_sink_methods attn_json_methods = {
-    .open = json_open, .wants = json_wants, .watch = json_watch, .finish = json_finish, .close = json_close,
+    .open = json_open, .wants = json_wants, .watch = json_watch, .finish = json_finish, .close = json_close, .tensor = json_tensor,
 };
 
 const struct attn_sink_methods attn_ndjson_methods = {

@@ -11,6 +11,7 @@
 #include "sinks/files.h"
 #include "trace/slice.h"
 #include "sinks/sink.h"
+#include "sinks/tensor_sheet.h"
 #include "io/npy.h"
 #include "io/zip.h"
 
@@ -21,7 +22,7 @@ void attn_npy_header_of(char out[ATTN_NPY_HEADER], const char *type, const size_
     enum { START = 10 };                /* magic, version, length */
     const unsigned length = ATTN_NPY_HEADER - START;
     char dict[ATTN_NPY_HEADER - START + 1];
-    assert(ndim <= 4);                  /* there is room for so many sizes */
+    assert(ndim <= ATTN_NPY_AXES);      /* there is room for so many sizes */
     int n = snprintf(dict, sizeof dict, "{'descr': '%s', 'fortran_order': False, 'shape': (", type);
     for (int i = 0; i < ndim; i++)
         n += snprintf(dict + n, sizeof dict - (size_t)n, i ? ", %zu" : "%zu", shape[i]);
@@ -124,9 +125,22 @@ static const char *npy_note(void *self)
     return attn_files_note(((struct npy *)self)->files);
 }
 
+static int npy_tensor(const struct attn_tensor_sheet *w, struct attn_err *err)
+{
+    char header[ATTN_NPY_HEADER];
+    bool deep = w->of->ndim > ATTN_NPY_AXES;
+    if (deep)
+        return attn_fail(err, ATTN_EUSAGE, "tensor '%s' has %d axes, and npy here %d: take json", w->of->name,
+                         w->of->ndim, ATTN_NPY_AXES);
+    attn_npy_header(header, w->of->shape, w->of->ndim);
+    attn_out_write(w->out, header, sizeof header);
+    attn_out_write(w->out, w->x, w->of->count * sizeof *w->x);
+    return ATTN_OK;
+}
+
 const struct attn_sink_methods attn_npy_methods = {
     .open = npy_open, .wants = npy_wants, .watch = npy_watch, .finish = npy_finish, .note = npy_note,
-    .close = npy_close,
+    .close = npy_close, .tensor = npy_tensor,
 };
 
 /* ---- npz: all activations in one zip archive for numpy.load, members NAME.npy, stored, and the tokens ---- */

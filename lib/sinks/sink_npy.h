@@ -16,7 +16,8 @@
 
 #include "attn.h"
 
-enum { ATTN_NPY_HEADER = 128 };         /* bytes; 64 are enough for small shapes only */
+enum { ATTN_NPY_HEADER = 128,           /* bytes; 64 are enough for small shapes only */
+       ATTN_NPY_AXES = 4 };             /* at most */
 
 void attn_npy_header(char out[ATTN_NPY_HEADER], const size_t *shape, int ndim);
 /* of another type than '<f4' */

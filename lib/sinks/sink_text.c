@@ -11,10 +11,12 @@
 #include "base/err.h"
 #include "base/num.h"
 #include "base/out.h"
+#include "base/size.h"
 #include "text/label.h"
 #include "trace/slice.h"
 #include "sinks/print.h"
 #include "sinks/sink.h"
+#include "sinks/tensor_sheet.h"
 
 enum {
     MANY_LOGITS = 1000,                 /* logits of a larger vocabulary are summarised: nobody reads so many columns */
@@ -293,6 +295,49 @@ static int text_finish(void *self, struct attn_err *err)
     return attn_out_commit(t->out, err);
 }
 
+/* ---- a tensor ---------------------------------------------------------------------------- */
+
+static struct attn_grid sheet_grid(const struct attn_tensor_sheet *w, size_t rows, size_t cols, const float *data)
+{
+    return (struct attn_grid){.data = data, .rows = rows, .cols = cols, .tokens = &w->row,
+                              .keys = w->col.n ? &w->col : NULL, .more_rows = rows < w->rows,
+                              .more_cols = cols < w->cols, .precision = w->o->precision, .width = w->o->width,
+                              .color = w->o->color};
+}
+
+static void print_corner(const struct attn_tensor_sheet *w)
+{
+    float corner[CORNER_ROWS * CORNER_COLS];
+    size_t rows = smaller(w->rows, CORNER_ROWS), cols = smaller(w->cols, CORNER_COLS);
+    struct attn_range_of range = {0};
+    attn_range_add(&range, w->x, w->rows * w->cols);
+    for (size_t i = 0; i < rows; i++)
+        memcpy(corner + i * cols, w->x + i * w->cols, cols * sizeof *corner);
+    attn_print_range(w->out, w->of->shape, w->of->ndim, &range, w->o->precision);
+    struct attn_grid grid = sheet_grid(w, rows, cols, corner);
+    attn_print_grid(w->out, &grid);
+    attn_out_str(w->out, "\nThis is a summary. For every number, pipe the output or add -o FILE: .csv, .npy, .json or a "
+                         "picture's.\n");
+}
+
+static int text_tensor(const struct attn_tensor_sheet *w, struct attn_err *err)
+{
+    (void)err;
+    attn_paint(w->out, w->o->color, ATTN_BOLD);
+    attn_out_str(w->out, w->of->name);
+    attn_paint(w->out, w->o->color, ATTN_PLAIN);
+    attn_out_printf(w->out, ", %s ", w->of->dtype);
+    if (w->o->limit && w->of->count > w->o->limit) {
+        print_corner(w);
+        return ATTN_OK;
+    }
+    attn_print_shape(w->out, w->of->shape, w->of->ndim);
+    attn_out_char(w->out, '\n');
+    struct attn_grid grid = sheet_grid(w, w->rows, w->cols, w->x);
+    attn_print_grid(w->out, &grid);
+    return ATTN_OK;
+}
+
 const struct attn_sink_methods attn_text_methods = {
-    .open = text_open, .wants = text_wants, .watch = text_watch, .finish = text_finish, .close = text_close,
+    .open = text_open, .wants = text_wants, .watch = text_watch, .finish = text_finish, .close = text_close, .tensor = text_tensor,
 };

@@ -18,6 +18,7 @@
 #include "sinks/lines.h"
 #include "trace/slice.h"
 #include "sinks/sink.h"
+#include "sinks/tensor_sheet.h"
 
 struct tidy {
     const struct attn_sink_job *job;
@@ -178,7 +179,27 @@ static int tidy_finish(void *self, struct attn_err *err)
     return attn_sink_stream_end(t->out, t->job, err);
 }
 
+static int tidy_tensor(const struct attn_tensor_sheet *w, struct attn_err *err)
+{
+    (void)err;
+    attn_out_str(w->out, COLUMNS "\n");
+    for (size_t k = 0; k < w->rows * w->cols; k++) {
+        size_t i = k / w->cols, j = k % w->cols;
+        attn_cell_text(w->out, w->of->name, strlen(w->of->name), w->o->csv_safe);
+        attn_out_printf(w->out, ",,,%zu,%zu,", i, j);
+        if (w->row.tok[i].known)
+            attn_sheet_label(w, &w->row, i);
+        attn_out_char(w->out, ',');
+        if (w->col.n && w->col.tok[j].known)
+            attn_sheet_label(w, &w->col, j);
+        attn_out_char(w->out, ',');
+        attn_sheet_number(w, w->x[k]);
+        attn_out_char(w->out, '\n');
+    }
+    return ATTN_OK;
+}
+
 const struct attn_sink_methods attn_tidy_methods = {
     .open = tidy_open, .wants = tidy_wants, .watch = tidy_watch, .finish = tidy_finish, .close = tidy_close,
-    .header = "record,line,id," COLUMNS ",error\n", .failed = tidy_failed,
+    .header = "record,line,id," COLUMNS ",error\n", .failed = tidy_failed, .tensor = tidy_tensor,
 };

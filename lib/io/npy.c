@@ -8,8 +8,11 @@
 #include "base/strings.h"
 #include "base/utf8.h"
 
-struct header { bool texts /* are expected, too */, big,
-               text; size_t size; bool fortran; int ndim; size_t shape[ATTN_ARRAY_DIMS]; };
+struct header {
+    bool texts, whole;                  /* texts, and whole numbers, are expected, too */
+    char kind;                          /* 'f', 'i', 'u', 'b', or 'U' for texts */
+    bool big; size_t size; bool fortran; int ndim; size_t shape[ATTN_ARRAY_DIMS];
+};
 
 enum { WIDEST = 1 << 28 };              /* code points of a text: its bytes are counted in a size_t */
 
@@ -65,6 +68,20 @@ static bool take_string(struct text *t, const char **s, size_t *len)
     return true;
 }
 
+/* Whether a type is read: its letter and its size, of texts in code points. */
+static bool is_read(const struct header *h, char kind, uint64_t size)
+{
+    bool even = size == 2 || size == 4 || size == 8;
+    switch (kind) {
+    case 'f': return even;
+    case 'U': return h->texts && size > 0 && size <= WIDEST;
+    case 'b': return h->whole && size == 1;
+    case 'i':
+    case 'u': return h->whole && (even || size == 1);
+    default:  return false;
+    }
+}
+
 static int read_type(struct header *h, struct text *t, struct attn_err *err)
 {
     const char *s;
@@ -73,13 +90,13 @@ static int read_type(struct header *h, struct text *t, struct attn_err *err)
     if (!take_string(t, &s, &len))
         return malformed(t, "the type of plain numbers, as in '<f4'", err);
     bool sized = len > 2 && strchr("<>=|", s[0]) && attn_num_parse_u64(s + 2, len - 2, &size);
-    h->text = sized && s[1] == 'U' && size > 0 && size <= WIDEST && h->texts;
-    if (!h->text && !(sized && s[1] == 'f' && (size == 2 || size == 4 || size == 8)))
+    if (!sized || !is_read(h, s[1], size))
         return attn_fail(err, ATTN_EFORMAT,
-                         "%s: holds numbers of type '%.*s', expected floats ('<f2', '<f4' or '<f8'): convert it with "
-                         ".astype('float32')", t->name, attn_shown(s, len), s);
+                         "%s: holds numbers of type '%.*s', expected floats ('<f2', '<f4' or '<f8')%s: convert it with "
+                         ".astype('float32')", t->name, attn_shown(s, len), s, h->whole ? " or whole numbers" : "");
+    h->kind = s[1];
     h->big = s[0] == '>';
-    h->size = (size_t)size * (h->text ? sizeof(uint32_t) : 1);
+    h->size = (size_t)size * (h->kind == 'U' ? sizeof(uint32_t) : 1);
     return ATTN_OK;
 }
 
@@ -159,9 +176,18 @@ static float from_half(uint16_t h)
     return f;
 }
 
+/* Whole numbers are rounded to float32, as NumPy's astype does. */
+static float from_whole(const struct header *h, uint64_t bits)
+{
+    size_t unused = 64 - 8 * h->size;
+    return h->kind == 'i' ? (float)((int64_t)(bits << unused) >> unused) : (float)bits;
+}
+
 static float number(const struct header *h, const unsigned char *p)
 {
     uint64_t bits = bits_of(p, h->size, h->big);
+    if (h->kind != 'f')
+        return from_whole(h, bits);
     if (h->size == 2)
         return from_half((uint16_t)bits);
     if (h->size == 4) {
@@ -225,22 +251,27 @@ static int read_header(struct header *h, struct attn_array *out, size_t *at, con
     return rc ? rc : count_numbers(&out->n, h, len - *at, name, err);
 }
 
+/* Whether the numbers are float32 in the order of memory already. */
+static bool as_is(const struct header *h)
+{
+    return h->kind == 'f' && h->size == sizeof(float) && !h->big && !h->fortran;
+}
+
 int attn_npy_view(struct attn_array *out, const unsigned char **data, const unsigned char *bytes, size_t len,
                   const char *name, struct attn_err *err)
 {
     struct header h = {0};
     size_t at = 0;
     int rc = read_header(&h, out, &at, bytes, len, name, err);
-    if (!rc && (h.size != sizeof(float) || h.big || h.fortran))
+    if (!rc && !as_is(&h))
         rc = attn_fail(err, ATTN_EFORMAT, "%s: expected numbers of type '<f4' in C order", name);
     *data = bytes + at;
     return rc;
 }
 
-int attn_npy_read(struct attn_array *out, const unsigned char *bytes, size_t len, const char *name,
-                  struct attn_err *err)
+static int read_as(struct header h, struct attn_array *out, const unsigned char *bytes, size_t len, const char *name,
+                   struct attn_err *err)
 {
-    struct header h = {0};
     struct attn_array a = {0};
     size_t at = 0;
     int rc = read_header(&h, &a, &at, bytes, len, name, err);
@@ -249,13 +280,25 @@ int attn_npy_read(struct attn_array *out, const unsigned char *bytes, size_t len
     a.data = malloc(a.n ? a.n * sizeof *a.data : 1);
     if (!a.data)
         return attn_no_memory(err, name, "for %zu numbers", a.n);
-    if (h.size == sizeof(float) && !h.big && !h.fortran)       /* as most are */
+    if (as_is(&h))                      /* as most are */
         memcpy(a.data, bytes + at, a.n * sizeof *a.data);
     else
         for (size_t i = 0; i < a.n; i++)
             a.data[i] = number(&h, bytes + at + (h.fortran ? fortran_index(&h, i) : i) * h.size);
     *out = a;
     return ATTN_OK;
+}
+
+int attn_npy_read(struct attn_array *out, const unsigned char *bytes, size_t len, const char *name,
+                  struct attn_err *err)
+{
+    return read_as((struct header){0}, out, bytes, len, name, err);
+}
+
+int attn_npy_read_any(struct attn_array *out, const unsigned char *bytes, size_t len, const char *name,
+                      struct attn_err *err)
+{
+    return read_as((struct header){.whole = true}, out, bytes, len, name, err);
 }
 
 /* ---- texts ------------------------------------------------------------------------------- */
@@ -268,7 +311,7 @@ int attn_npy_texts(struct attn_npy_texts *out, const unsigned char *bytes, size_
     size_t at = 0;
     int rc = read_header(&h, &a, &at, bytes, len, name, err);
     *out = (struct attn_npy_texts){0};
-    if (rc || !h.text)
+    if (rc || h.kind != 'U')
         return rc;
     if (h.ndim != 1)
         return attn_fail(err, ATTN_EFORMAT, "%s: texts with %d axes, expected a list of them", name, h.ndim);

@@ -94,6 +94,8 @@ int attn_dump_refuse_answers(const char *text, size_t len, const char *path, str
 int attn_dump_read_labels(struct attn_dump *d, const char *text, size_t len, struct attn_err *err);
 /* dump_table.c: reads the long table of `run --format tidy`, with rows and columns in the order it is written. */
 bool attn_dump_is_tidy(const char *text, size_t len);
+/* Whether a table holds several arrays, and not one matrix. */
+bool attn_dump_is_of_several(const char *text, size_t len);
 int attn_dump_read_tidy(struct attn_dump *d, const char *text, size_t len, const char *path, struct attn_err *err);
 /* dump.c: joins NAME.head0, NAME.head1... into one array NAME. */
 int attn_dump_join_heads(struct attn_dump *d, struct attn_err *err);

@@ -235,6 +235,11 @@ bool attn_dump_is_tidy(const char *text, size_t len)
     return header_length(text, len) > 0;
 }
 
+bool attn_dump_is_of_several(const char *text, size_t len)
+{
+    return attn_dump_is_tidy(text, len);
+}
+
 static int refuse(const struct tidy *t, const char *what)
 {
     return attn_fail(t->err, ATTN_EFORMAT, "%s: line %zu: %s", t->path, t->line, what);

@@ -1,0 +1,178 @@
+#include "io/numbers.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "base/err.h"
+#include "base/format.h"
+#include "trace/trace.h"
+
+void attn_numbers_free(struct attn_labelled *n)
+{
+    free(n->of.data);
+    free(n->name);
+    attn_dump_list_free(&n->rows);
+    attn_dump_list_free(&n->cols);
+    *n = (struct attn_labelled){0};
+}
+
+/* ---- one of several arrays ------------------------------------------------------------- */
+
+/* Whether an array is called so, or is that activation of some layer. */
+static bool is_called(const char *name, const char *wanted)
+{
+    int layer, act = attn_act_find(name, &layer);
+    return !strcmp(name, wanted) || (act >= 0 && !strcmp(attn_act_short(act), wanted));
+}
+
+static int find(const struct attn_dumped **out, const struct attn_dump *d, const char *path, const char *wanted,
+                struct attn_err *err)
+{
+    size_t found = 0, last = 0;
+    for (size_t i = 0; i < d->n; i++)
+        if (d->n == 1 || is_called(d->item[i].name, wanted)) {
+            found++;
+            last = i;
+        }
+    *out = found ? &d->item[last] : NULL;
+    if (found == 1 && d->item[last].wrong)
+        return attn_fail(err, ATTN_EFORMAT, "%s", d->item[last].wrong);
+    if (found == 1)
+        return ATTN_OK;
+    return attn_fail(err, ATTN_EFORMAT, "%s: %zu of its %zu arrays are called %s: say which one is meant, as in %s:%s",
+                     path, found, d->n, wanted, path, d->n ? d->item[found ? last : 0].name : "NAME");
+}
+
+/* Copies the array and what its rows and columns are called: of tokens, or of labels of a table. */
+static int take(struct attn_labelled *out, struct attn_dump *d, const struct attn_dumped *what, struct attn_err *err)
+{
+    int layer, act = attn_act_find(what->name, &layer);
+    struct attn_dump_list *keys = d->keys.n ? &d->keys : &d->tokens, *rows = act >= 0 && attn_act_kv(act) ? keys
+                                                                             : &d->tokens;
+    out->of = what->of;
+    out->of.data = malloc(what->of.n * sizeof *out->of.data + 1);
+    if (!out->of.data)
+        return attn_no_memory(err, out->name, "for %zu numbers", what->of.n);
+    if (what->of.n)
+        memcpy(out->of.data, what->of.data, what->of.n * sizeof *out->of.data);
+    if (act >= 0 && attn_act_square(act)) {
+        out->cols = *keys;
+        *keys = (struct attn_dump_list){0};
+    }
+    if (!rows->n)
+        rows = &d->rows;
+    out->rows = *rows;
+    *rows = (struct attn_dump_list){0};
+    return ATTN_OK;
+}
+
+static int read_dump(struct attn_labelled *out, const char *path, const char *wanted, struct attn_err *err)
+{
+    struct attn_dump *d;
+    const struct attn_dumped *what;
+    int rc = attn_dump_open_some(&d, path, err);
+    if (rc)
+        return rc;
+    rc = find(&what, d, path, wanted, err);
+    if (!rc)
+        rc = take(out, d, what, err);
+    attn_dump_free(d);
+    return rc;
+}
+
+/* ---- a file ---------------------------------------------------------------------------- */
+
+static bool begins(const struct attn_map *m, const char *with)
+{
+    size_t n = strlen(with);
+    return m->len >= n && !memcmp(m->data, with, n);
+}
+
+/* Whether the bytes are text that a table may be. */
+static bool is_table(const struct attn_map *m)
+{
+    size_t at = 0;
+    while (at < m->len && strchr(" \t\r\n", m->data[at]) && m->data[at])
+        at++;
+    return m->len && !memchr(m->data, 0, m->len) && !(at < m->len && m->data[at] == '{') &&
+           !attn_dump_is_of_several((const char *)m->data, m->len);
+}
+
+static int read_file(struct attn_labelled *out, const char *path, const char *wanted, struct attn_err *err)
+{
+    struct attn_map m = {0};
+    struct stat st;
+    if (stat(path, &st) == 0 && S_ISDIR(st.st_mode))
+        return read_dump(out, path, wanted, err);
+    int rc = attn_map_open(&m, path, ATTN_DUMP_LARGEST, err);
+    if (rc)
+        return rc;
+    const char *text = (const char *)m.data;
+    if (begins(&m, "\x93NUMPY"))
+        rc = attn_npy_read_any(&out->of, m.data, m.len, out->name, err);
+    else if (!m.len)
+        rc = attn_fail(err, ATTN_EFORMAT, "%s: the file is empty, expected numbers", out->name);
+    else if (is_table(&m) && attn_numbers_typed(text, m.len))
+        rc = attn_numbers_text(&out->of, text, m.len, out->name, err);
+    else if (is_table(&m))
+        rc = attn_numbers_table(out, text, m.len, out->name, err);
+    else if (!strcmp(path, "-"))
+        rc = attn_fail(err, ATTN_EFORMAT, "%s: several arrays in one file: expected one, as text or as numpy.save "
+                                          "writes it", out->name);
+    else
+        rc = read_dump(out, path, wanted, err);
+    attn_map_close(&m);
+    return rc;
+}
+
+/* "DUMP:NAME", where there is no such file, but DUMP is there. */
+static char *split_name(const char *given, const char **name)
+{
+    struct stat st;
+    const char *colon = strrchr(given, ':');
+    char *path = colon && colon > given && stat(given, &st) ? strndup(given, (size_t)(colon - given)) : NULL;
+    if (path && stat(path, &st)) {
+        free(path);
+        return NULL;
+    }
+    *name = path ? colon + 1 : *name;
+    return path;
+}
+
+static int missing(const char *given, const char *option, struct attn_err *err)
+{
+    return attn_fail(err, ATTN_EIO, "%s: there is no file '%s'; numbers are typed as in %s \"1 0 1; 0 2 2\" or %s "
+                                    "\"[[1, 0, 1], [0, 2, 2]]\"", option, given, option, option);
+}
+
+/* What is typed may have been meant for a file. */
+static int read_typed(struct attn_labelled *out, const char *given, const char *option, struct attn_err *err)
+{
+    struct attn_err why = {0};
+    struct stat st;
+    int rc = attn_numbers_text(&out->of, given, strlen(given), option, &why);
+    if (rc && stat(given, &st) == 0)
+        return attn_fail(err, rc, "%s; for the file of that name write ./%s", why.msg, given);
+    return attn_fail_as(err, &why);
+}
+
+int attn_numbers_read(struct attn_labelled *out, const char *given, const char *option, const char *wanted,
+                      struct attn_err *err)
+{
+    struct stat st;
+    bool typed = strcmp(given, "-") && attn_numbers_typed(given, strlen(given)), standard = !strcmp(given, "-");
+    char *path = typed ? NULL : split_name(given, &wanted);
+    *out = (struct attn_labelled){.name = strdup(standard ? "standard input" : typed ? option : path ? path : given)};
+    int rc = out->name ? ATTN_OK : attn_no_memory(err, option, "for its name");
+    if (!rc && typed)
+        rc = read_typed(out, given, option, err);
+    else if (!rc && !standard && !path && stat(given, &st))
+        rc = missing(given, option, err);
+    else if (!rc)
+        rc = path ? read_dump(out, path, wanted, err) : read_file(out, given, wanted, err);
+    free(path);
+    if (rc)
+        attn_numbers_free(out);
+    return rc;
+}

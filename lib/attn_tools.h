@@ -546,6 +546,43 @@ bool attn_contrast_differs(const struct attn_contrasted *r);
  * False: there are no more. */
 bool attn_language_row(size_t i, const char **code, const char **name);
 
+/* ---- attention on numbers of one's own -------------------------------------------------- */
+
+/* What may be given: queries, keys, values; the products q.k, or what the softmax reads; which keys are seen; or what
+ * queries, keys and values are made of: the rows of a text, those of another text that it looks at, and weights. */
+enum attn_attend_input {
+    ATTN_ATTEND_Q, ATTN_ATTEND_K, ATTN_ATTEND_V, ATTN_ATTEND_DOTS, ATTN_ATTEND_SCORES, ATTN_ATTEND_MASK,
+    ATTN_ATTEND_X, ATTN_ATTEND_CROSS, ATTN_ATTEND_WQ, ATTN_ATTEND_WK, ATTN_ATTEND_WV, ATTN_ATTEND_INPUTS
+};
+struct attn_attend_opts {
+    /* Numbers as typed, "1 0 1; 0 2 2", or the path of a file; - is standard input; NULL: not given.  Rows are those of
+     * tokens, of weights those of inputs; heads lie side by side in the columns, or are a first axis of three.  A mask
+     * of 0 and 1 has 1 where a query sees a key; any other is added to the scores, with -inf where it hides one.  It
+     * may have one row, for all queries. */
+    const char *given[ATTN_ATTEND_INPUTS];
+    const char *names, *key_names;      /* words that rows, and those of keys, are called by; NULL: labels of the files,
+                                         * else numbers */
+    size_t heads;                       /* query heads; 0: as many as the arrays of three axes have, else one */
+    bool hides;                         /* a mask of 0 and 1 has 1 where a key is hidden */
+    bool transposed;                    /* weights are [out, in], as torch's Linear has them */
+    bool causal;                        /* as a model's own mask: kinds that follow the model see no later key */
+    bool vectors;                       /* there may be vectors alone, and no attention */
+    double cap;                         /* scores become cap * tanh(score / cap); 0: they do not */
+    struct attn_kind kind;              /* that will be run with, to check that each query sees a key */
+    uint64_t reserved[4];
+};
+/* A model of one block, whose attention reads these numbers in place of its own, to be run, shown and explained as any
+ * other: with the tokens and, unless they are NULL, the keys as the other text of cross-attention.  There, too, kinds
+ * of attention mask by position, counted from 0 in both.  All that is returned lives as long as the whole. */
+struct attn_attend;
+int attn_attend_open(struct attn_attend **out, const struct attn_attend_opts *o, struct attn_err *err);
+void attn_attend_close(struct attn_attend *a);                      /* NULL is fine */
+const struct attn_model *attn_attend_model(const struct attn_attend *a);
+const struct attn_tokens *attn_attend_tokens(const struct attn_attend *a);
+const struct attn_tokens *attn_attend_keys(const struct attn_attend *a);
+/* What is given and what comes of it, with shapes: "q [3, 2], k [3, 2], v [3, 4]: 1 head, pattern [1, 3, 3], ...". */
+const char *attn_attend_about(const struct attn_attend *a);
+
 /* ---- explaining ------------------------------------------------------------------------ */
 
 #define ATTN_KEY_LARGEST SIZE_MAX

@@ -176,6 +176,7 @@ void attn_model_close(struct attn_model *m)
         free(m->made[i].x);
     free(m->made);
     free(m->warning);
+    free(m->digest);
     attn_shards_close(&m->weights);
     attn_config_free(&m->config);
     attn_map_close(&m->config_map);
@@ -393,6 +394,10 @@ int attn_model_digest(const struct attn_model *m, bool full, char out[80], struc
                                         "model.safetensors.index.json"};
     struct attn_sha256 h;
     char hex[65];
+    if (m->digest) {
+        snprintf(out, 80, "%s", m->digest);
+        return ATTN_OK;
+    }
     attn_sha256_start(&h);
     const bool apart = !m->source.gguf;                             /* a GGUF file's header has it all */
     if (apart) {

@@ -7,6 +7,8 @@
 #include "model/shards.h"
 #include "trace/trace.h"
 
+struct attn_attend;
+
 struct attn_model {
     struct attn_source source;
     struct attn_map config_map;
@@ -27,6 +29,9 @@ struct attn_model {
     struct attn_hook_points hooks;      /* which activations it announces with its own kind of attention */
     char scale[32];                     /* what dots are multiplied by: "sqrt", "none" or a number */
     bool checked;                       /* every weight is known to be finite */
+    char *digest;                       /* of a model without files; NULL: it has some */
+    const struct attn_attend *attend;   /* numbers that take the place of those it would compute, in a model without
+                                         * files (run/attend.h); NULL: none */
 };
 
 /* Which activations it announces with this kind of attention: linear attention has no dots and scores. */

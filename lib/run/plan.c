@@ -8,6 +8,7 @@
 #include "compute/gemm.h"
 #include "compute/position.h"
 #include "model/model.h"
+#include "run/attend.h"
 #include "run/kind.h"
 #include "trace/select.h"
 
@@ -136,22 +137,24 @@ static void lay_out(struct attn_arena *a, struct attn_run *r)
 /* Asks the observers.  This comes before the layout, because the size of the scratch depends on what they want. */
 static int ask(struct attn_run *r, const struct attn_observer *obs, size_t n_obs, struct attn_err *err)
 {
-    size_t L = r->model->w.n.L;
+    size_t L = r->model->w.n.L, given = r->model->attend != NULL, all = given + n_obs;
     struct attn_hook_points hooks = attn_model_hook_points(r->model, &r->plan.kind);
-    r->obs = calloc(n_obs + 1, sizeof *r->obs);         /* one more than there are: it may derive something */
-    r->trace = (struct attn_trace){.obs = r->obs, .n_obs = n_obs, .L = L};
+    r->obs = calloc(all + 1, sizeof *r->obs);           /* one more: it may derive something */
+    r->trace = (struct attn_trace){.obs = r->obs, .n_obs = all, .L = L};
     r->pass.trace = &r->trace;
-    r->trace.want = calloc(n_obs + 1, attn_act_slots(L) * sizeof *r->trace.want);
+    r->trace.want = calloc(all + 1, attn_act_slots(L) * sizeof *r->trace.want);
     r->pass.fusion = r->fusion = calloc(L + 1, sizeof *r->fusion);
     if (!r->obs || !r->trace.want || !r->fusion)
         return attn_no_memory(err, NULL, "for %zu observers of %zu layers", n_obs, L);
+    if (given)
+        r->obs[0] = attn_attend_observer(r->model->attend);
     if (n_obs)
-        memcpy(r->obs, obs, n_obs * sizeof *obs);
+        memcpy(r->obs + given, obs, n_obs * sizeof *obs);
     attn_trace_ask(&r->trace, &hooks, 0);
     if (attn_derive_wanted(&r->trace)) {
         r->derive.pass = &r->pass;
         r->obs[r->trace.n_obs++] = attn_derive_observer(&r->derive);
-        attn_trace_ask(&r->trace, &hooks, n_obs);
+        attn_trace_ask(&r->trace, &hooks, all);
     }
     return ATTN_OK;
 }

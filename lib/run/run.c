@@ -72,7 +72,7 @@ static int set_keys(struct attn_run *r, const struct attn_seq *seq, size_t i, si
         return ATTN_OK;
     while (j < n && &seq[j] != seq[i].keys)
         j++;
-    if (r->plan.kind.form != ATTN_MODEL)
+    if (r->plan.kind.form != ATTN_MODEL && !r->model->w.cross_masked)
         return attn_fail(err, ATTN_EUSAGE, "a sentence that looks at another one has no mask, and the other one the "
                                            "model's own attention: that goes with no other kind");
     if (j == n || j == i || seq[j].keys)

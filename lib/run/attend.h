@@ -1,0 +1,54 @@
+/* attend.h - attention on numbers that somebody gives, by the run's own arithmetic.
+ *
+ * A model of one block is made for them.  Rows of x are its embeddings, one for each "token", and it has the weights
+ * that are given.  What else is given (queries, keys, values, dots, scores, a mask) takes the place of what the block
+ * computes: an observer that comes before all others edits it in, before the next step reads it.  So every kind of
+ * attention, every format and every derivation is that of a run, and has its bits.
+ *
+ * Only what follows from what is given is announced: scores alone have no dots, and without values there is no
+ * context. */
+#ifndef ATTN_RUN_ATTEND_H
+#define ATTN_RUN_ATTEND_H
+
+#include "attn_tools.h"
+#include "io/numbers.h"
+
+/* Number (h, i, j) of what is given is x[h * next_head + i * next_row + j * next_col]. */
+struct attn_attend_view { const float *x; size_t heads, rows, cols, next_head, next_row, next_col; };
+
+struct attn_attend {
+    struct attn_labelled numbers[ATTN_ATTEND_INPUTS];
+    struct attn_attend_view view[ATTN_ATTEND_INPUTS];       /* x NULL: not given */
+    size_t H, Hkv, Tq, Tk, d, dh, dv;   /* d, dh, dv 1 where nothing says what they are */
+    bool cross;                         /* the keys are another text's */
+    bool scored, dotted, valued;        /* there are scores or a pattern; dots; values */
+    bool adds, hides;                   /* the mask is added to scores; it has 1 where a key is hidden */
+    struct attn_model *model;
+    struct attn_tokens *tokens, *keys;  /* keys NULL: the same */
+    char about[512];
+};
+
+/* "--q", and the short name of what it is. */
+const char *attn_attend_option(int input);
+const char *attn_attend_name(int input);
+/* Writes "[2, 6, 3]"; returns buf. */
+enum { ATTN_SHAPE_TEXT = 192 };
+const char *attn_shape_text(char buf[ATTN_SHAPE_TEXT], const struct attn_array *a);
+
+/* "--q [6, 2]", for messages. */
+struct attn_called { char text[ATTN_SHAPE_TEXT + 16]; };
+struct attn_called attn_called(const struct attn_attend *a, int input);
+
+/* attend_shapes.c: finds the sizes and checks that what is given fits together. */
+int attn_attend_fit(struct attn_attend *a, const struct attn_attend_opts *o, struct attn_err *err);
+/* attend_model.c: makes the model. */
+int attn_attend_make(struct attn_attend *a, const struct attn_attend_opts *o, struct attn_err *err);
+
+/* The observer that puts in what is given. */
+struct attn_observer attn_attend_observer(const struct attn_attend *a);
+/* attend_mask.c: fails unless each query sees a key. */
+int attn_attend_check_sight(const struct attn_attend *a, const struct attn_attend_opts *o, struct attn_err *err);
+/* What the mask says of query q and key k: false where it hides it; `add` gets what it adds to the score. */
+bool attn_attend_sees(const struct attn_attend *a, size_t head, size_t q, size_t k, float *add);
+
+#endif

@@ -138,7 +138,14 @@ struct attn_token {
                                          * is") */
     size_t text_len, raw_len;
     size_t start, end;                  /* it comes from bytes start..end of the source text, without end */
+    unsigned char part, parts;          /* which of so many tokens that are one character together, from 1; 0: it is no
+                                         * part of one */
+    char whole[6];                      /* that character */
 };
+/* What people read of a token that is known: its text, or where it is a part of a character, that one and which part:
+ * "短·1/3".  Not NUL-terminated; buf has room for what is not there yet. */
+enum { ATTN_READING = 40 };
+const char *attn_token_reading(char buf[ATTN_READING], const struct attn_token *t, size_t *len);
 struct attn_tokens { size_t n; struct attn_token *tok; };           /* all in one block of memory */
 void attn_tokens_free(struct attn_tokens *t);                       /* NULL is fine */
 

@@ -52,6 +52,14 @@ size_t print_visible(FILE *f, const char *s, size_t len)
     return columns;
 }
 
+size_t print_reading(FILE *f, const struct attn_token *t)
+{
+    char part[ATTN_READING];
+    size_t len;
+    const char *text = attn_token_reading(part, t, &len);
+    return print_visible(f, text, len);
+}
+
 /* ---- JSON -------------------------------------------------------------------------------- */
 
 void json_string(FILE *f, const char *s, size_t len)

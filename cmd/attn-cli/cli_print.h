@@ -12,6 +12,7 @@ void print_text(FILE *f, const char *s, size_t len, bool terminal);
 /* Prints a token as run's table does: · for a space, ↵ and → for line feed and tab, \xNN for other control bytes and
  * parts of characters.  Prints nothing if f is NULL.  Returns the columns it takes on a terminal. */
 size_t print_visible(FILE *f, const char *s, size_t len);
+size_t print_reading(FILE *f, const struct attn_token *t);        /* the same of what people read of a token */
 
 /* ---- JSON ---- */
 

@@ -120,7 +120,7 @@ static int none(const char *option, const char *given, const struct attn_tokens 
     FILE *f = t->n <= FEW && t->tok[0].known ? open_memstream(&list, &len) : NULL;
     for (size_t i = 0; f && i < t->n; i++) {
         fprintf(f, i ? ", %zu " : ": %zu ", i);
-        print_visible(f, t->tok[i].text, t->tok[i].text_len);
+        print_reading(f, &t->tok[i]);
     }
     if (f)
         fclose(f);

@@ -37,12 +37,14 @@ static bool has_windows(const struct score *s)
 
 static void fill(struct attn_datum *cell, const void *self, size_t i)
 {
+    static char part[ATTN_READING];     /* of a row at a time */
     const struct score *s = self;
     const struct attn_token *t = &s->of.tokens->tok[i];
     *cell++ = attn_datum_whole(i);
     *cell++ = attn_datum_index(t->id);
     if (t->known) {
         cell[0] = attn_datum_text(t->text, t->text_len);
+        cell[0].read = attn_token_reading(part, t, &cell[0].read_len);
         cell[1] = attn_datum_text(t->raw, t->raw_len);
     }
     if (i)

@@ -22,14 +22,14 @@ static void print_table(const struct attn_tokens *t)
 {
     size_t width = strlen("token");
     for (size_t i = 0; i < t->n; i++) {
-        size_t w = print_visible(NULL, t->tok[i].text, t->tok[i].text_len);
+        size_t w = print_reading(NULL, &t->tok[i]);
         width = w > width ? w : width;
     }
     printf("index     id  %-*s  bytes\n", (int)width, "token");
     for (size_t i = 0; i < t->n; i++) {
         const struct attn_token *k = &t->tok[i];
         printf("%5zu %6d  ", i, k->id);
-        size_t w = print_visible(stdout, k->text, k->text_len);
+        size_t w = print_reading(stdout, k);
         printf("%*s  %zu-%zu\n", (int)(w < width ? width - w : 0), "", k->start, k->end);
     }
 }

@@ -23,8 +23,10 @@ static size_t by_text(const struct attn_tokens *t, const char *text, size_t *fou
 {
     size_t n = 0;
     for (size_t i = 0; i < t->n; i++) {
-        const char *s = t->tok[i].text;
-        size_t len = s ? t->tok[i].text_len : 0, blank = len && *s == ' ';
+        char part[ATTN_READING];
+        size_t len = 0;
+        const char *s = t->tok[i].text ? attn_token_reading(part, &t->tok[i], &len) : NULL;
+        size_t blank = len && *s == ' ';
         if (s && len - blank == strlen(text) && !memcmp(s + blank, text, len - blank)) {
             *found = i;
             n++;

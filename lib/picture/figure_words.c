@@ -17,7 +17,10 @@ enum { COLUMNS_MOST = 40 };
 static struct attn_label label_of(const struct attn_token *t)
 {
     bool spaced = t->known && t->text && !memchr(t->text, '\n', t->text_len) && !memchr(t->text, '\t', t->text_len);
-    return spaced ? attn_label_line(t->text, t->text_len, COLUMNS_MOST) : attn_label_token(t, COLUMNS_MOST);
+    char part[ATTN_READING];
+    size_t len = 0;
+    const char *text = spaced ? attn_token_reading(part, t, &len) : NULL;
+    return spaced ? attn_label_line(text, len, COLUMNS_MOST) : attn_label_token(t, COLUMNS_MOST);
 }
 
 struct spot { size_t x, line; };

@@ -60,23 +60,33 @@ static void put_size(struct attn_out *o, const char *key, size_t x)
     attn_out_u64(o, x);
 }
 
-/* The text of a token; NULL: it has none.  JSON cannot tell bytes that are no UTF-8 apart, so such a text is spelt,
- * too. */
+/* The text of a token; NULL: it has none.  JSON cannot tell bytes that are no UTF-8 apart, so such a text is spelt, or
+ * read as a part of its character, too. */
+static void put_label(struct attn_out *o, struct attn_label l)
+{
+    put_key(o, "label");
+    put_string(o, l.text, l.bytes);
+}
+
 static void put_text(struct attn_out *o, const char *s, size_t len)
 {
     put_key(o, "text");
     put_string(o, s, len);
     if (!s || attn_utf8_valid(s, len) == len)
         return;
-    struct attn_label l = attn_label_text(s, len, SPELT);
-    put_key(o, "label");
-    put_string(o, l.text, l.bytes);
+    put_label(o, attn_label_text(s, len, SPELT));
 }
 
 static void put_token(struct attn_out *o, const struct attn_token *t)
 {
     attn_out_printf(o, "{\"id\":%d", (int)t->id);
-    put_text(o, t->known ? t->text : NULL, t->text_len);
+    if (t->parts) {
+        put_key(o, "text");
+        put_string(o, t->text, t->text_len);
+        put_label(o, attn_label_token(t, SPELT));
+    } else {
+        put_text(o, t->known ? t->text : NULL, t->text_len);
+    }
     put_size(o, "start", t->start);
     put_size(o, "end", t->end);
     attn_out_char(o, '}');

@@ -143,13 +143,14 @@ static void spell(char text[NUMBER], const struct attn_column *c, const struct a
 static size_t put_visible(struct attn_out *o, const struct attn_column *c, const struct attn_datum *d,
                           void (*put)(struct attn_out *o, const char *s))
 {
-    size_t columns = 0;
-    for (size_t at = 0; at < d->len;) {
+    const char *text = d->read ? d->read : d->s;
+    size_t columns = 0, len = d->read ? d->read_len : d->len;
+    for (size_t at = 0; at < len;) {
         char form[ATTN_VISIBLE];
-        const char *s = d->s + at, *sign = *s == '\n' ? "↵" : *s == '\t' ? "→" : NULL;
+        const char *s = text + at, *sign = *s == '\n' ? "↵" : *s == '\t' ? "→" : NULL;
         if (c->kind == ATTN_COLUMN_TOKEN && *s == ' ')
             sign = "·";
-        at += sign ? 1 : attn_utf8_visible(form, s, d->len - at);
+        at += sign ? 1 : attn_utf8_visible(form, s, len - at);
         sign = sign ? sign : form;
         columns += attn_utf8_width(sign, strlen(sign));
         if (put)

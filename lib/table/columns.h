@@ -44,7 +44,10 @@ struct attn_column {
 };
 
 /* What stands in a cell; all zeros: nothing. */
-struct attn_datum { bool there; const char *s; size_t len; uint64_t n; double x; };
+struct attn_datum {
+    bool there; const char *s; size_t len; uint64_t n; double x;
+    const char *read; size_t read_len;  /* of a text: what people read in its place; NULL: the same */
+};
 
 static inline struct attn_datum attn_datum_text(const char *s, size_t len)  /* NULL: nothing */
 {

@@ -81,7 +81,12 @@ struct attn_label attn_label_line(const char *s, size_t len, size_t max_columns)
 
 struct attn_label attn_label_token(const struct attn_token *t, size_t max_columns)
 {
-    return t->known ? attn_label_text(t->text, t->text_len, max_columns) : attn_label_number((uint64_t)t->id);
+    char part[ATTN_READING];
+    size_t len;
+    if (!t->known)
+        return attn_label_number((uint64_t)t->id);
+    const char *text = attn_token_reading(part, t, &len);
+    return attn_label_text(text, len, max_columns);
 }
 
 struct attn_label attn_label_number(uint64_t x)

@@ -6,6 +6,7 @@
 
 #include "base/err.h"
 #include "base/utf8.h"
+#include "text/tokens.h"
 
 struct attn_labels {
     const struct attn_tokenizer *tokenizer;     /* NULL: lines */
@@ -152,5 +153,6 @@ int attn_tokens_label(struct attn_tokens *t, const struct attn_labels *l, struct
     for (size_t i = 0; i < t->n; i++)
         if (!t->tok[i].known)
             name(&t->tok[i], l, i);
+    attn_tokens_find_parts(t);
     return ATTN_OK;
 }

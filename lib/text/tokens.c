@@ -220,6 +220,8 @@ static struct attn_tokens *put_together(struct kinds *k, const struct attn_token
         tokens->tok[i].start = found->range[i].start;
         tokens->tok[i].end = found->range[i].end;
     }
+    if (tokens)
+        attn_tokens_find_parts(tokens);
     return tokens;
 }
 

@@ -65,6 +65,9 @@ static inline void attn_encoding_free(struct attn_encoding *s)            /* zer
     free(s->range);
 }
 
+/* In characters.c: finds the tokens that are parts of one character, and sets part, parts and whole of each. */
+void attn_tokens_find_parts(struct attn_tokens *t);
+
 /* A kind of tokenizer; self is its data.  Tokens are counted by their rank in the vocabulary. */
 struct attn_tokenizing {
     const char *kind;                   /* as attn_tokenizer_kind says it */

@@ -168,7 +168,7 @@ static void mask_words(struct attn_explainer *e)
                                  "drawn with seed %zu.", near(e, buf, k->w), k->r, (size_t)k->seed);
         break;
     default:
-        if (attn_worked_cross(e->w))
+        if (attn_worked_cross(e->w) && k->form == ATTN_FULL)
             attn_derive_words(&e->d, "There is no mask: every token may look at every token of the other text.");
         else if (attn_kind_past(k))
             attn_derive_words(&e->d, "A token may look at itself and the tokens before it, never at those after it "
@@ -208,9 +208,12 @@ static void verdict(struct attn_explainer *e)
 void attn_explain_mask(struct attn_explainer *e)
 {
     attn_derive_step(&e->d, "The mask");
-    mask_words(e);
+    if (e->w->kind.form != ATTN_FULL || !attn_explain_given_mask(e))
+        mask_words(e);
     if (attn_kind_past(&e->w->kind))
         verdict(e);
+    if (e->w->kind.form != ATTN_FULL)
+        attn_explain_given_mask(e);
     attn_derive_sum(&e->d, of_key(e, ATTN_ACT_SCORES), "score");
 }
 
@@ -254,18 +257,22 @@ static struct softmax softmax_of(const struct attn_explainer *e)
     return s;
 }
 
+/* Scores that are given have no dots. */
+static size_t softmax_columns(const struct attn_explainer *e) { return attn_worked_has(e->w, ATTN_ACT_DOTS) ? 7 : 6; }
+
 static void softmax_row(struct attn_explainer *e, const struct softmax *s, size_t j)
 {
     attn_explain_token_cell(e, &e->w->keys->tok[j]);
     attn_derive_cell(&e->d, "%zu", j);
-    attn_derive_number(&e->d, (double)attn_explain_query_row(e, ATTN_ACT_DOTS)[j],
-                       attn_explain_digits(e, ATTN_ACT_DOTS));
+    if (attn_worked_has(e->w, ATTN_ACT_DOTS))
+        attn_derive_number(&e->d, (double)attn_explain_query_row(e, ATTN_ACT_DOTS)[j],
+                           attn_explain_digits(e, ATTN_ACT_DOTS));
     attn_derive_number(&e->d, (double)s->score[j], attn_explain_digits(e, ATTN_ACT_SCORES));
     attn_derive_number(&e->d, below_largest(s, j), e->precision);
     attn_derive_number(&e->d, exponential(s, j), e->precision);
     attn_derive_weight(&e->d, weight_of(s, j), attn_explain_digits(e, ATTN_ACT_PATTERN));
     if (j == e->w->key)
-        attn_derive_strong(&e->d, 7);
+        attn_derive_strong(&e->d, softmax_columns(e));
 }
 
 static void softmax_gap(struct attn_explainer *e, const struct softmax *s, size_t from, size_t to)
@@ -276,7 +283,7 @@ static void softmax_gap(struct attn_explainer *e, const struct softmax *s, size_
         weights += weight_of(s, j);
     }
     attn_derive_cell(&e->d, "… %zu more", to - from);
-    attn_derive_blanks(&e->d, 4);
+    attn_derive_blanks(&e->d, softmax_columns(e) - 3);
     attn_derive_number(&e->d, exps, e->precision);
     attn_derive_number(&e->d, weights, attn_explain_digits(e, ATTN_ACT_PATTERN));
 }
@@ -287,7 +294,7 @@ static void softmax_total(struct attn_explainer *e, const struct softmax *s)
     for (size_t j = 0; j < s->T; j++)
         weights += weight_of(s, j);
     attn_derive_cell(&e->d, "sum");
-    attn_derive_blanks(&e->d, 4);
+    attn_derive_blanks(&e->d, softmax_columns(e) - 3);
     attn_derive_number(&e->d, s->sum, e->precision);
     attn_derive_number(&e->d, weights, attn_explain_digits(e, ATTN_ACT_PATTERN));
 }
@@ -296,7 +303,10 @@ static void softmax_table(struct attn_explainer *e, const struct softmax *s)
 {
     static const char *const headings[] = {"key", "index", "dot", "score", "- largest", "exp", "weight"};
     struct attn_reach all = {e->w->keys, 0, s->T};
-    attn_derive_headings(&e->d, headings, sizeof headings / sizeof *headings);
+    attn_derive_table(&e->d, softmax_columns(e));
+    for (size_t i = 0; i < sizeof headings / sizeof *headings; i++)
+        if (i != 2 || attn_worked_has(e->w, ATTN_ACT_DOTS))
+            attn_derive_cell(&e->d, "%s", headings[i]);
     for (size_t j = 0; j < all.hi; j++) {
         enum attn_showing shown = attn_explain_token_showing(e, all, j);
         if (shown == ATTN_SHOWN)
@@ -442,11 +452,17 @@ static void show_scaling(struct attn_explainer *e)
 void attn_explain_weight(struct attn_explainer *e)
 {
     const struct attn_kind *k = &e->w->kind;
+    bool dots = attn_worked_has(e->w, ATTN_ACT_DOTS),
+         vectors = attn_worked_has(e->w, ATTN_ACT_Q) && attn_worked_has(e->w, ATTN_ACT_K);
     if (k->form == ATTN_LINEAR) {
         attn_explain_linear(e);
     } else {
-        attn_explain_dot(e);
-        attn_explain_scale(e);
+        if (vectors)
+            attn_explain_dot(e);
+        else
+            attn_explain_given_number(e, dots ? ATTN_ACT_DOTS : ATTN_ACT_SCORES);
+        if (dots)
+            attn_explain_scale(e);
         attn_explain_mask(e);
         attn_explain_softmax(e);
     }
@@ -454,6 +470,6 @@ void attn_explain_weight(struct attn_explainer *e)
         renorm(e);
     if (k->dropout > 0)
         drop(e);
-    if (k->form != ATTN_LINEAR && !e->w->model->w.alibi && e->w->model->w.cap == 0)
+    if (dots && vectors && !e->w->model->w.alibi && e->w->model->w.cap == 0)
         show_scaling(e);
 }

@@ -79,6 +79,8 @@ static void afterwards(struct attn_explainer *e)
                           projected ? tr(e, "  The output projection mixes them (attn.out).") : "");
     else if (projected)
         attn_derive_words(&e->d, "The output projection comes next (attn.out).");
+    if (e->w->model->attend)
+        return;
     if (!projected)
         attn_derive_words(&e->d, "The context is the output of attention.");
     const struct attn_block *b = &m->block[e->w->layer];
@@ -102,11 +104,17 @@ void attn_explain_context(struct attn_explainer *e)
     const struct attn_block *b = &w->model->w.block[w->layer];
     bool rotates = w->model->w.rotary && b->rope >= 0, norms = attn_has(&b->k_norm);
     attn_derive_step(&e->d, "The context vector");
-    attn_derive_words(&e->d, "The values of all keys that %s sees are added up, each times its weight.  A value is "
-                             "computed like a key, with weights of its own%s%s.", attn_explain_token(e, name, &query),
-                      w->model->w.clip != 0 ? tr(e, ", and clamped like one") : "",
-                      rotates && norms ? tr(e, ", but it is neither normalised nor rotated")
-                      : norms ? tr(e, ", but it is not normalised") : rotates ? tr(e, ", but it is not rotated") : "");
+    if (w->model->attend)
+        attn_derive_words(&e->d, "The values of all keys that %s sees are added up, each times its weight.",
+                          attn_explain_token(e, name, &query));
+    else
+        attn_derive_words(&e->d, "The values of all keys that %s sees are added up, each times its weight.  A value is "
+                                 "computed like a key, with weights of its own%s%s.",
+                          attn_explain_token(e, name, &query),
+                          w->model->w.clip != 0 ? tr(e, ", and clamped like one") : "",
+                          rotates && norms ? tr(e, ", but it is neither normalised nor rotated")
+                          : norms ? tr(e, ", but it is not normalised")
+                          : rotates ? tr(e, ", but it is not rotated") : "");
     attn_derive_formula(&e->d, &attn_formula_mixture);
     value_table(e, sees);
     for (size_t c = 0; c < dv; c++)

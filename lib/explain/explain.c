@@ -173,26 +173,28 @@ static void same_number(struct attn_explainer *e, int act, size_t col, float x)
     attn_derive_number(&e->d, (double)x, attn_explain_digits(e, act));
 }
 
-/* Says where a reader can find each number again. */
-static void summarise(struct attn_explainer *e)
+void attn_explain_places(struct attn_explainer *e)
 {
     static const int squares[] = {ATTN_ACT_DOTS, ATTN_ACT_SCORES, ATTN_ACT_PATTERN};
     const struct attn_worked *w = e->w;
     size_t dv = w->model->w.n.dv;
     attn_derive_step(&e->d, "The same numbers elsewhere");
-    bool linear = w->kind.form == ATTN_LINEAR;
+    bool context = attn_worked_has(w, ATTN_ACT_CONTEXT);
     attn_derive_words(&e->d, e->run ? "This command prints them at the places below." :
                       "attn-cli run prints them at the places below, given the same model, text and attention "
                       "options.");
-    attn_derive_command(&e->d, "%s --show %spattern,context --layer %zu --head %zu", e->run ? e->run :
-                        "attn-cli run ...", linear ? "" : "dots,scores,", w->layer, w->head);
+    attn_derive_command(&e->d, "%s --show %s%spattern%s --layer %zu --head %zu", e->run ? e->run : "attn-cli run ...",
+                        attn_worked_has(w, ATTN_ACT_DOTS) ? "dots," : "",
+                        attn_worked_has(w, ATTN_ACT_SCORES) ? "scores," : "", context ? ",context" : "", w->layer,
+                        w->head);
     attn_derive_table(&e->d, 3);
     attn_derive_cell(&e->d, "activation");
     attn_derive_cell(&e->d, "place");
     attn_derive_cell(&e->d, "number");
-    for (size_t i = linear ? 2 : 0; i < sizeof squares / sizeof *squares; i++)
-        same_number(e, squares[i], w->key, attn_worked_row(w, squares[i], w->query)[w->key]);
-    for (size_t c = 0; c < dv; c++)
+    for (size_t i = 0; i < sizeof squares / sizeof *squares; i++)
+        if (attn_worked_has(w, squares[i]))
+            same_number(e, squares[i], w->key, attn_worked_row(w, squares[i], w->query)[w->key]);
+    for (size_t c = 0; c < dv && context; c++)
         if (attn_explain_showing(e, dv, c) == ATTN_SHOWN)
             same_number(e, ATTN_ACT_CONTEXT, w->head * dv + c, attn_worked_row(w, ATTN_ACT_CONTEXT, w->query)[c]);
 }
@@ -201,6 +203,8 @@ static int derive(struct attn_explainer *e, struct attn_err *err)
 {
     struct attn_spot query = attn_worked_query(e->w), key = attn_worked_key(e->w);
     bool same = key.of == query.of && key.t == query.t;
+    if (e->w->model->attend)
+        return attn_explain_given(e, err);
     introduce(e);
     attn_explain_diagram(e);
     attn_explain_tokens(e);
@@ -212,7 +216,7 @@ static int derive(struct attn_explainer *e, struct attn_err *err)
         return err->code;
     attn_explain_weight(e);
     attn_explain_context(e);
-    summarise(e);
+    attn_explain_places(e);
     return ATTN_OK;
 }
 

@@ -42,6 +42,8 @@ struct attn_spot { const struct attn_tokens *of; const struct attn_seen *seen; s
 struct attn_spot attn_worked_query(const struct attn_worked *w);
 struct attn_spot attn_worked_key(const struct attn_worked *w);
 bool attn_worked_cross(const struct attn_worked *w);   /* they belong to two texts */
+/* Whether the run announced an activation: of numbers that are given (run/attend.h), only what follows from them. */
+bool attn_worked_has(const struct attn_worked *w, int act);
 
 /* Runs the tokens and checks layer, head, query and key.  With key ATTN_KEY_LARGEST it takes the key with the largest
  * weight.  Model and tokens must outlive the result. */
@@ -82,6 +84,8 @@ static inline const char *tr(const struct attn_explainer *e, const char *english
 {
     return attn_tr(e->d.language, english);
 }
+/* Says where a reader can find each number again: the last step. */
+void attn_explain_places(struct attn_explainer *e);
 
 /* The query's row of an activation, and with how many digits run prints the activation. */
 static inline const float *attn_explain_query_row(const struct attn_explainer *e, int act)
@@ -137,6 +141,14 @@ void attn_explain_tokens(struct attn_explainer *e);
 int attn_explain_input(struct attn_explainer *e, const struct attn_spot *s, struct attn_err *err);
 /* The query (ATTN_ACT_Q) or the key (ATTN_ACT_K) as sums of products, and its rotation. */
 int attn_explain_vector(struct attn_explainer *e, int act, struct attn_err *err);
+
+/* ---- steps: numbers that are given (given.c) ---- */
+
+/* Of a model of numbers that are given, all of the steps. */
+int attn_explain_given(struct attn_explainer *e, struct attn_err *err);
+/* A dot product, or a score, that is given; what a mask that is given does to the score: false where none is. */
+void attn_explain_given_number(struct attn_explainer *e, int act);
+bool attn_explain_given_mask(struct attn_explainer *e);
 
 /* ---- steps: from q and k to the context vector (attention_weights.c, feature.c, context.c) ---- */
 

@@ -104,7 +104,7 @@ static int pick(struct attn_worked *w, struct attn_err *err)
     size_t T = w->tokens->n, *swaps = calloc(T, sizeof *swaps);
     w->picked = calloc(T, sizeof *w->picked);
     if (w->picked && swaps)
-        w->n_picked = attn_kind_pick(w->picked, swaps, &w->kind, w->query, T);
+        w->n_picked = attn_kind_pick(w->picked, swaps, &w->kind, w->query, w->keys->n);
     free(swaps);
     return w->n_picked ? ATTN_OK : attn_no_memory(err, NULL, "for a list of %zu keys", T);
 }
@@ -134,7 +134,8 @@ int attn_worked_run(struct attn_worked *w, const struct attn_model *m, const str
     w->head = o->head;
     w->kv = o->head / (m->w.n.H / m->w.n.Hkv);
     w->query = o->query;
-    w->kind = attn_kind_in(&o->kind, m->w.causal && !o->cross, o->cross ? 0 : m->w.block[o->layer].window);
+    const bool masked = !o->cross || m->w.cross_masked;
+    w->kind = attn_kind_in(&o->kind, m->w.causal && masked, masked ? m->w.block[o->layer].window : 0);
     w->scale = attn_kind_scale(&o->kind, m->w.block[o->layer].scale, m->w.n.dh);
     int rc = attn_run_tokens(m, &how, tokens, o->cross, obs, n, err);
     if (!rc && attn_kind_picks(&w->kind))
@@ -178,6 +179,8 @@ static const struct attn_seen *seen_of(const struct attn_worked *w, int act)
     return attn_act_kv(act) && attn_worked_cross(w) ? &w->other[act] : &w->seen[act];
 }
 
+bool attn_worked_has(const struct attn_worked *w, int act) { return seen_of(w, act)->x != NULL; }
+
 static const float *row(const struct attn_seen *s, int act, size_t t)
 {
     return s->x + (one_row(act) ? 0 : t) * s->cols;
@@ -206,9 +209,18 @@ struct attn_reach attn_worked_sees(const struct attn_worked *w)
     return (struct attn_reach){w->keys, r.lo, r.hi};
 }
 
+/* Whether a mask, or a score, that is given hides key j. */
+static bool is_hidden(const struct attn_worked *w, size_t j)
+{
+    return w->model->attend && attn_worked_has(w, ATTN_ACT_SCORES) &&
+           attn_worked_row(w, ATTN_ACT_SCORES, w->query)[j] == -INFINITY;
+}
+
 bool attn_worked_sees_key(const struct attn_worked *w, size_t j)
 {
     struct attn_reach r = attn_worked_sees(w);
+    if (is_hidden(w, j))
+        return false;
     for (size_t i = 0; i < w->n_picked; i++)
         if (w->picked[i] == j)
             return true;

@@ -105,6 +105,12 @@ const struct option attention_options[] = {
     {.name = NULL},
 };
 
+const struct option kind_options[] = {
+    {0, "kind", OPT_TEXT, &o.form, "KIND", "another name for --attention", .check = check_form, .section = OF_ATTENTION,
+     .flags = OPT_USUAL},
+    {.name = NULL},
+};
+
 const struct option dropout_seed_options[] = {
     {0, "seed", OPT_NUMBER, &dropout_seed, "N",
      "seed of the random numbers of --dropout (default: 0)", .max = UINT64_MAX,

@@ -6,6 +6,7 @@
 #include "table.h"
 
 extern const struct option attention_options[];
+extern const struct option kind_options[];              /* --kind, another name for --attention */
 /* --seed, for commands that have none of their own; commands with a --seed of their own store it in dropout_seed as
  * well. */
 extern const struct option dropout_seed_options[];

@@ -425,7 +425,7 @@ int output_write(const struct output *d, struct attn_err *err)
         code = attn_sink_finish(sink, err);
     if (!code && attn_sink_note(sink))
         say_note("%s", attn_sink_note(sink));
-    if (!code && !d->slopes)
+    if (!code && !d->slopes && !d->cross)
         code = renorm_report(d->model, d->tokens, (int)common.threads.n, err);
     attn_sink_close(sink);
     free(command);

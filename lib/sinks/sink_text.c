@@ -12,6 +12,7 @@
 #include "base/num.h"
 #include "base/out.h"
 #include "base/size.h"
+#include "model/model.h"
 #include "text/label.h"
 #include "trace/slice.h"
 #include "sinks/print.h"
@@ -40,6 +41,7 @@ struct text {
     struct stats stats;
     struct attn_next next;
     bool predicts;                      /* `next` was found */
+    bool begun;                         /* something was printed: what follows is set off by an empty line */
 };
 
 /* ---- how much there is ----------------------------------------------------------------- */
@@ -104,7 +106,9 @@ static void print_count(struct text *t, const char *before, uint64_t n)
  * with the name that --show takes. */
 static void print_title(struct text *t, const struct attn_slice *p, int head)
 {
-    attn_out_char(t->out, '\n');
+    if (t->begun)
+        attn_out_char(t->out, '\n');
+    t->begun = true;
     attn_paint(t->out, t->job->color, ATTN_BOLD);
     if (p->of->layer >= 0)
         print_count(t, "layer ", (uint64_t)p->of->layer);
@@ -223,9 +227,11 @@ static int text_open(void **self, const struct attn_format *f, const struct attn
     }
     bool all = !t->summary || attn_select_tokens(job->select);
     bool explained = job->limit && attn_label_has_dots(job->tokens);        /* to who reads it, and to no program */
-    attn_print_tokens(t->out, explained ? "tokens; · is a space" : "tokens", job->tokens, all ? SIZE_MAX : MANY_TOKENS,
+    t->begun = attn_select_tokens(job->select) || !(job->of && job->of->attend);      /* numbers have no vocabulary */
+    if (t->begun)
+        attn_print_tokens(t->out, explained ? "tokens; · is a space" : "tokens", job->tokens, all ? SIZE_MAX : MANY_TOKENS,
                       job->color);
-    if (job->cross) {
+    if (job->cross && t->begun) {
         attn_out_char(t->out, '\n');
         attn_print_tokens(t->out, "tokens of the other text, the keys", job->cross, all ? SIZE_MAX : MANY_TOKENS,
                           job->color);

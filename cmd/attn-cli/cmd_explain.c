@@ -1,6 +1,7 @@
 /* cmd_explain.c - one attention weight derived step by step. */
 #include "attn_tools.h"
 #include "opts_attention.h"
+#include "opts_language.h"
 #include "opts_output.h"
 #include "pick_token.h"
 #include "say.h"
@@ -59,7 +60,7 @@ static struct attn_explain_opts options_of(void)
         .color = terminal_colored(terminal),
         .threads = (int)common.threads.n, .kind = attention_kind(), .gaps = (size_t)o.blank.n, .seed = dropout_seed.n,
         .answers = o.answers, .font = picture_look(terminal).font, .font_index = picture_look(terminal).font_index,
-        .note = note};
+        .note = note, .lang = language_of(terminal)};
 }
 
 /* Malloc'd, NULL: no memory. */
@@ -262,6 +263,7 @@ const struct command explain_command = {
         {"attn-cli explain -m life -s \"Life is short\" --blank 5 --seed 3 -o sheet.html",
          "a worksheet; with --answers the filled one"},
         {"attn-cli explain -m life -s \"Life is short\" --blank 5 --seed 3 -o sheet.pdf", "the same to print, on A4"},
+        {"attn-cli explain --article life --lang zh", "the lesson in Chinese"},
         {"attn-cli explain --article life", "an article, listing by listing, with its errata; --article list shows "
          "which there are"},
         {NULL, NULL}},
@@ -272,8 +274,9 @@ const struct command explain_command = {
                   "has cut, and 'run' merges them"},
         {NULL, NULL}},
     .groups = (const struct option *const[]){model_options, text_options, encode_options, ids_options, label_options,
-                                             cross_options, options, font_options, edit_options, from_options,
-                                             attention_options, dropout_seed_options, thread_options, general_options,
+                                             cross_options, options, language_options, font_options, edit_options,
+                                             from_options, attention_options, dropout_seed_options, thread_options,
+                                             general_options,
                                              NULL},
     .report = true,
 };

@@ -27,8 +27,8 @@ static int wrong(const struct reader *r, size_t line, const char *what, const ch
 
 /* ---- conversions of a printf ------------------------------------------------------------ */
 
-/* What argument i is printed with, as "zu", and in which order arguments are named; * stands for one, too. */
-struct conversions { char of[ARGUMENTS][8]; size_t n; bool numbered; };
+/* What argument i is printed with, as "zu"; * stands for one, too.  All are numbered, or none. */
+struct conversions { char of[ARGUMENTS][8]; size_t n; bool numbered, plain; };
 
 /* Reads what follows a %, and returns what follows it; NULL: it is no conversion. */
 static const char *conversion(struct conversions *c, const char *s)
@@ -38,7 +38,8 @@ static const char *conversion(struct conversions *c, const char *s)
         at = strtoul(s, NULL, 10) - 1;
         c->numbered = true;
         s += digits + 1;
-    }
+    } else
+        c->plain = true;
     flags = strspn(s, "-+ #0123456789.");
     if (s[flags] == '*' && c->n < ARGUMENTS && !c->numbered) {
         snprintf(c->of[c->n++], sizeof *c->of, "*");
@@ -46,7 +47,7 @@ static const char *conversion(struct conversions *c, const char *s)
         flags += 1 + strspn(s + flags + 1, "0123456789.");
     }
     len = flags + strspn(s + flags, "hlzjt") + 1;
-    if (at >= ARGUMENTS || len >= sizeof *c->of || !s[len - 1] || !strchr("diouxXeEfFgGcs", s[len - 1]))
+    if ((c->numbered && c->plain) || at >= ARGUMENTS || len >= sizeof *c->of || !s[len - 1] || !strchr("diouxXeEfFgGcs", s[len - 1]))
         return NULL;
     memcpy(c->of[at], s, len);
     c->of[at][len] = '\0';

@@ -293,6 +293,15 @@ static void ck_all_add_up(const struct cell *c, const char *more, double roundin
     free(text);
 }
 
+/* Three words in a row, which are neither quoted nor a command, are English. */
+START_TEST(every_family_is_said_in_chinese)
+{
+    const struct cell *c = &cells[_i];
+    expect(printed("\"$A\" explain -m ./%s " IDS " --layer %zu --head %zu --query %zu --key %zu --lang zh --format md | grep -v '^    attn-cli' | "
+                   "sed 's/“[^”]*”//g' | grep -E '[A-Za-z]{2,} [A-Za-z]{2,} [A-Za-z]{2,}'", c->model, c->layer, c->head, c->query, c->key), 1, "");
+}
+END_TEST
+
 /* Numbers have nine digits after the point; 64 terms below 10 have a total rounding error below the third argument. */
 START_TEST(printed_terms_make_the_printed_sum)
 {
@@ -574,6 +583,7 @@ Suite *suite_explain(void)
     tcase_add_checked_fixture(c, shell_set_up, scratch_remove);
     tcase_add_loop_test(c, every_cell_of_life_is_what_run_prints, 0, 36);
     tcase_add_loop_test(c, a_cell_of_every_family_is_what_run_prints, 0, CELLS);
+    tcase_add_loop_test(c, every_family_is_said_in_chinese, 0, CELLS);
     tcase_add_loop_test(c, printed_terms_make_the_printed_sum, 0, CELLS);
     tcase_add_loop_test(c, product_sums_are_the_queries_of_the_run, 0, CELLS);
     tcase_add_test(c, long_texts_are_abridged_and_still_add_up);

@@ -1,0 +1,12 @@
+/* opts_language.h - in which language lessons are said. */
+#ifndef CLI_LANGUAGE_H
+#define CLI_LANGUAGE_H
+
+#include "table.h"
+
+extern const struct option language_options[];         /* --lang */
+/* What --lang says; or else, on a terminal alone, so that scripts see no change, what the locale says: LANGUAGE, LC_ALL,
+ * LC_MESSAGES and LANG as gettext reads them.  NULL: English. */
+const char *language_of(bool terminal);
+
+#endif

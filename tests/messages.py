@@ -1,0 +1,111 @@
+#!/usr/bin/env python3
+"""messages.py PO... - whether what is said to people is in each language, and nothing else is.
+
+Looks for the texts that lib/ looks up (lib/text/language.h): the formats of derivations, what tr and attn_tr are called
+with, the rows of articles, headings of tables.  Each that has a word must be a msgid of each file, translated, and each
+msgid must be such a text; conversions of both are the same.  Without files: prints the texts, as a .po to begin with."""
+import re
+import sys
+from pathlib import Path
+
+# Which arguments of a function or macro are such texts.
+ARGUMENTS = {"attn_derive_title": (1,), "attn_derive_step": (1,), "attn_derive_part": (1,), "attn_derive_words": (1,),
+             "attn_derive_cell": (1,), "attn_derive_sum": (2,), "attn_lesson_erratum": (1,), "attn_lesson_matrix": (1,),
+             "attn_lesson_printed": (1,), "attn_explain_columns": (2,), "vector_row": (3,), "widened_row": (4,),
+             "shape_row": (1,), "row": (1,), "of_query": (2, 3), "tr": (1,), "attn_tr": (1,), "HEADING": (0,),
+             "PART": (0,), "SAY": (0,), "ERRATUM": (0,), "TABLE": (0,), "PRINTED": (0,), "MI": (0,), "MSUB": (0,)}
+# What stands before lists of them, and before one alone.
+LIST, ALONE = re.compile(r"(headings\[\w*\]|attn_article_\w+|\[ATTN_STAGE_\w+\])=$"), re.compile(r"(\.about|hidden\[\])=$")
+TOKEN = re.compile(r'/\*.*?\*/|//[^\n]*|#[ \t]*(?:define|include)\b(?:\\\n|[^\n])*|"(?:\\.|[^"\\])*"|'
+                   r"'(?:\\.|[^'\\])'|\w+|\s+|.", re.S)
+WORD = re.compile(r"[A-Za-z]{2}")
+CONVERSION = re.compile(r"%(?:(\d+)\$)?([-+ #0-9.*]*(?:hh|h|ll|l|z|j|t)?[diouxXeEfFgGcs])")
+
+
+def tokens(text):
+    """The tokens of a file, adjacent strings joined; of macros only what they stand for."""
+    out = []
+    for m in TOKEN.finditer(text):
+        t = m[0]
+        if t.startswith("#") and "define" in t[:10]:
+            t = re.sub(r"^#\s*define\s+\w+(\([^)]*\))?", "", t).replace("\\\n", " ")
+            out += tokens(t) + [";"]
+        elif t[0] == '"' and out and out[-1][0] == '"':
+            out[-1] = out[-1][:-1] + t[1:]
+        elif not t.isspace() and not t.startswith(("/*", "//", "#")):
+            out.append(t)
+    return out
+
+
+def unquote(literal):
+    s = re.sub(r"\\u([0-9A-Fa-f]{4})", lambda m: chr(int(m[1], 16)), literal[1:-1])
+    return re.sub(r"\\(.)", lambda m: {"n": "\n", "t": "\t"}.get(m[1], m[1]), s)
+
+
+def texts_of(path):
+    """Walks through brackets: of each, what stands before it, and which argument comes."""
+    t, stack = tokens(path.read_text()), []
+    for i, x in enumerate(t):
+        before = "".join(t[max(i - 6, 0):i])
+        if x in "([{":
+            stack.append([t[i - 1] if x == "(" and i else "", 0, x == "{" and bool(LIST.search(before)),
+                          "attn_article_" in before])
+        elif x in ")]}":
+            if stack:
+                stack.pop()
+        elif x == "," and stack:
+            stack[-1][1] += 1
+        elif x[0] == '"':
+            name, argument, listed, article = stack[-1] if stack else ("", 0, False, False)
+            if argument in ARGUMENTS.get(name, ()) or ALONE.search(before) or listed and (" " in x or not article):
+                yield unquote(x)
+
+
+def has_word(text):
+    return WORD.search(CONVERSION.sub("", text.replace("%%", "")))
+
+
+def conversions(text):
+    """What each argument is printed with; a text with another % is no format."""
+    found, rest = {}, text.replace("%%", "")
+    for n, m in enumerate(CONVERSION.finditer(rest)):
+        found[int(m[1] or n + 1)] = m[2]
+    return found
+
+
+def read_po(path):
+    entries, fuzzy, to = [], False, None
+    for n, line in enumerate(path.read_text().split("\n"), 1):
+        if m := re.match(r'(msgid|msgstr)? ?(".*")$', line):
+            if m[1] == "msgid":
+                entries.append({"line": n, "msgid": "", "msgstr": ""})
+            to = m[1] or to
+            entries[-1][to] += unquote(m[2])
+    return {e["msgid"]: (e["msgstr"], e["line"]) for e in entries if e["msgid"]}
+
+
+def main():
+    texts = {}
+    for path in sorted(Path("lib").rglob("*.c")):
+        if path.parts[1] in ("explain", "sinks", "picture"):
+            for text in texts_of(path):
+                texts.setdefault(text, path)
+    found = []
+    for po in map(Path, sys.argv[1:]):
+        said = read_po(po)
+        found += [f"{path}: {po} does not have: {text}" for text, path in texts.items()
+                  if has_word(text) and not said.get(text, ("",))[0]]
+        found += [f"{po}:{line}: no text of the program: {text}" for text, (_, line) in said.items() if text not in texts]
+        found += [f"{po}:{line}: other conversions: {other}" for text, (other, line) in said.items()
+                  if other and (conversions(text) != conversions(other) or len({bool(m[1]) for m in CONVERSION.finditer(other)}) > 1)]
+    if len(sys.argv) == 1:
+        for text, path in filter(lambda item: has_word(item[0]), texts.items()):
+            quoted = text.replace("\\", "\\\\").replace('"', '\\"').replace("\n", "\\n").replace("\u00a0", "\u00a0")
+            print(f'#: {path}\nmsgid "{quoted}"\nmsgstr ""\n')
+        return
+    print("\n".join(found), end="\n" if found else "")
+    print(f"messages: {len(texts)} texts, {len(sys.argv) - 1} languages; {len(found)} complaints")
+    sys.exit(bool(found) or not texts)
+
+
+main()

@@ -1,0 +1,168 @@
+/* What is said in other languages: the packed files, and lessons of which nothing stays English. */
+#include "suites.h"
+
+#include "attn_tools.h"
+#include "scratch.h"
+#include "shell.h"
+#include "text/language.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#define PACK "\"$(dirname \"$A\")/pack\" "
+#define HEADER "msgid \"\"\nmsgstr \"Language: xx\\nX-Language-Name: X\\n\"\n\n"
+
+/* ---- files of languages ---- */
+
+static const struct { const char *po, *says; } files[] = {
+    {HEADER "msgid \"%zu of %s\"\nmsgstr \"%2$s: %1$zu\"\n", NULL},
+    {HEADER "# a comment\n#, fuzzy\nmsgid \"a\"\nmsgstr \"b\"\n\nmsgid \"c\\n\"\n\"d\"\nmsgstr \"\"\n", NULL},
+    {HEADER "msgid \"100 % of it\"\nmsgstr \"100 % of that\"\n", NULL},
+    {HEADER "msgid \"%.*f\"\nmsgstr \"- %.*f\"\n", NULL},
+    {HEADER "msgid \"%zu of %s\"\nmsgstr \"%s: %zu\"\n", ":4: msgstr has other conversions"},
+    {HEADER "msgid \"%zu of %s\"\nmsgstr \"%zu\"\n", ":4: msgstr has other conversions"},
+    {HEADER "msgid \"%zu of %s\"\nmsgstr \"%2$s: %zu\"\n", ":4: msgstr has other conversions"},
+    {HEADER "msgid \"%.4f\"\nmsgstr \"%.3f\"\n", ":4: msgstr has other conversions"},
+    {HEADER "msgid \"%s\"\nmsgstr \"%\"\n", ":4: msgstr has other conversions"},
+    {HEADER "msgid \"a\"\nmsgstr \"b\"\n\nmsgid \"a\"\nmsgstr \"c\"\n", "this msgid is there twice: a"},
+    {HEADER "msgid \"a\"\n\nmsgid \"b\"\nmsgstr \"c\"\n", ":4: a msgid without a msgstr"},
+    {HEADER "msgid \"a\nmsgstr \"b\"\n", ":4: expected a string in quotes"},
+    {HEADER "msgid \"\\q\"\nmsgstr \"b\"\n", ":4: a backslash stands before"},
+    {HEADER "\"a\"\nmsgstr \"b\"\nmsgid_plural \"b\"\n", ":4: expected a comment, msgid"},
+    {"msgid \"a\"\nmsgstr \"b\"\n", ":1: the header needs Language and X-Language-Name"},
+};
+
+START_TEST(files_are_checked_when_they_are_packed)
+{
+    scratch_put(scratch_path("x.po"), files[_i].po, strlen(files[_i].po));
+    if (files[_i].says)
+        expect(PACK "\"$D/x.po\" 2>&1", 1, files[_i].says);
+    else
+        expect(PACK "\"$D/x.po\" | tr '\\0' '|'", 0, "|xx|X|");
+}
+END_TEST
+
+/* Each text of the program is in each language, and no other is. */
+START_TEST(languages_are_whole)
+{
+    expect("$PYTHON -B tests/messages.py data/lang/*.po", 0, "; 0 complaints\n");
+    expect("sed 's/^msgid \"Dropout\"/msgid \"Dropin\"/' data/lang/zh.po > \"$D/zh.po\"; $PYTHON -B tests/messages.py \"$D/zh.po\"", 1, "does not have: Dropout\n");
+    expect("$PYTHON -B tests/messages.py \"$D/zh.po\"", 1, "no text of the program: Dropin\n");
+}
+END_TEST
+
+/* ---- looking up ---- */
+
+START_TEST(a_language_is_found_by_its_code)
+{
+    static const struct { const char *code, *is; } known[] = {
+        {"zh", "zh"}, {"zh_CN.UTF-8", "zh"}, {"zh-Hans", "zh"}, {"en", "en"}, {"en_GB", "en"}, {"zhx", NULL}, {"z", NULL}, {"", NULL}, {"fr", NULL}};
+    const struct attn_language *l;
+    struct attn_err err = {0};
+    for (size_t i = 0; i < sizeof known / sizeof *known; i++) {
+        ck_assert_msg(attn_language_find(&l, known[i].code) == !!known[i].is, "%s", known[i].code);
+        if (known[i].is)
+            ck_assert_str_eq(attn_language_code(l), known[i].is);
+    }
+    ck_assert_int_eq(attn_language_choose(&l, "fr", &err), ATTN_EUSAGE);
+    ck_assert_str_eq(err.msg, "unknown language 'fr': there are en (English), zh (中文)");
+}
+END_TEST
+
+START_TEST(texts_are_looked_up)
+{
+    const struct attn_language *zh;
+    const char *code, *name;
+    ck_assert(attn_language_find(&zh, "zh"));
+    ck_assert_str_eq(attn_tr(zh, "The causal mask"), "因果掩码");
+    ck_assert_str_eq(attn_tr(zh, "The causal mask is here"), "The causal mask is here");
+    ck_assert_str_eq(attn_tr(zh, ""), "");
+    ck_assert_str_eq(attn_tr(NULL, "The causal mask"), "The causal mask");
+    ck_assert(attn_language_row(0, &code, &name) && !strcmp(code, "en"));
+    ck_assert(attn_language_row(1, &code, &name) && !strcmp(code, "zh") && !strcmp(name, "中文"));
+    ck_assert(!attn_language_row(2, &code, &name) && !code && !name);
+}
+END_TEST
+
+/* ---- lessons ---- */
+
+/* Three words in a row, which are neither quoted nor a command, are English. */
+#define ENGLISH "grep -v '^    attn-cli' | sed 's/“[^”]*”//g' | grep -E '[A-Za-z]{2,} [A-Za-z]{2,} [A-Za-z]{2,}'"
+#define NUMBERS " | grep -oE -- '-?[0-9]+[.][0-9]+'"
+static const char *const lines[] = {
+    "--article life", "--article heads", "--article journey", "--article chicken", "--article language", "--article list",
+    "-m life -s 'Life is short' --blank 5 --seed 3", "-m life -s 'Life is short' --blank 5 --seed 3 --answers",
+    "-m tiny -s 'Lily lost her red ball' --layer 1", "-m life -s 'Life is short' --attention linear",
+    "-m life -s 'Life is short' --cross 'eat dessert'", "-m life -s 'Life is short' --attention causal-renorm --dropout 0.5",
+    "-m life -s 'Life is short' --attention window:2 --scale 2", "-m life -s 'Life is short' --attention random:1,1,3",
+    "-m tiny -s 'Lily lost her red ball' --edit 'L0.scores[pos=2] = -inf'"};
+
+START_TEST(nothing_stays_english)
+{
+    expect(printed("\"$A\" explain %s --lang zh --format md | " ENGLISH, lines[_i]), 1, "");
+    expect(printed("\"$A\" explain %s --format md | " ENGLISH, lines[_i]), 0, " ");
+}
+END_TEST
+
+START_TEST(numbers_are_the_same)
+{
+    expect_same(printed("\"$A\" explain %s --lang zh" NUMBERS, lines[_i]), printed("\"$A\" explain %s" NUMBERS, lines[_i]));
+}
+END_TEST
+
+START_TEST(every_format_has_it)
+{
+    expect("\"$A\" explain --article life --lang zh --format html", 0, "<html lang=\"zh\">");
+    expect("\"$A\" explain --article life --lang zh --format html", 0, "<mi>点积</mi><mo>=</mo>");
+    expect("\"$A\" explain --article life --lang zh --format html", 0, "权重 [6,6]</text>");
+    expect("\"$A\" explain --article life --lang zh --format md", 0, "\n$$\\text{点积} = \\sum_c q_c k_c$$\n");
+    expect("\"$A\" explain --article life --lang zh --format pdf > \"$D/x.pdf\"; $PYTHON -B tests/support/pdf_text.py \"$D/x.pdf\"", 0, "因果掩码的两种做法");
+    expect("\"$A\" explain --article life --lang zh | LC_ALL=C.UTF-8 grep -v '^    attn-cli' | LC_ALL=C.UTF-8 grep -cP '^.{81,}'", 1, "0\n");
+}
+END_TEST
+
+/* ---- which language ---- */
+
+static const struct { const char *variables, *lang, *says; } chosen[] = {
+    {"LANG=zh_CN.UTF-8", "", "关于注意力的文章"}, {"LANG=en_US.UTF-8 LANGUAGE=zh_CN:en", "", "关于注意力的文章"},
+    {"LANG=zh_CN.UTF-8 LANGUAGE=en:zh", "", "Articles on attention"}, {"LANG=C LANGUAGE=zh", "", "Articles on attention"},
+    {"LANG=fr_FR.UTF-8 LANGUAGE=fr:de", "", "Articles on attention"}, {"LANG=zh_CN.UTF-8", "--lang en", "Articles on attention"},
+    {"LC_ALL=zh_TW.UTF-8 LANG=en_US.UTF-8", "", "关于注意力的文章"}, {"LANG=", "--lang zh", "关于注意力的文章"}};
+
+START_TEST(a_terminal_speaks_the_language_of_its_user)
+{
+    const char *none = "env -u LANGUAGE -u LC_ALL -u LC_MESSAGES TERM=dumb";
+    if (!no_terminal())
+        ck_assert_ptr_nonnull(strstr(on_terminal(printed("%s %s \"$A\" explain --article list %s", none, chosen[_i].variables, chosen[_i].lang), 0), chosen[_i].says));
+    expect(printed("%s %s \"$A\" explain --article list %s", none, chosen[_i].variables, chosen[_i].lang), 0,
+           strcmp(chosen[_i].lang, "--lang zh") ? "Articles on attention" : "关于注意力的文章");
+}
+END_TEST
+
+START_TEST(others_are_refused)
+{
+    expect("\"$A\" explain --article life --lang fr 2>&1", 2, "--lang: unknown value 'fr' (en, zh)");
+    expect("\"$A\" explain --article life --lang zh_CN 2>&1", 2, "--lang zh_CN: its code is zh");
+    expect("\"$A\" explain --article life --lang 中文 2>&1", 2, "its code is zh");
+    expect("\"$A\" explain --lang zh 2>&1 -s ''", 1, "the sentence is empty");
+}
+END_TEST
+
+Suite *suite_language(void)
+{
+    Suite *s = suite_create("language");
+    TCase *c = tcase_create("language");
+    tcase_set_timeout(c, 60);
+    tcase_add_checked_fixture(c, shell_set_up, scratch_remove);
+    tcase_add_loop_test(c, files_are_checked_when_they_are_packed, 0, sizeof files / sizeof *files);
+    tcase_add_test(c, languages_are_whole);
+    tcase_add_test(c, a_language_is_found_by_its_code);
+    tcase_add_test(c, texts_are_looked_up);
+    tcase_add_loop_test(c, nothing_stays_english, 0, sizeof lines / sizeof *lines);
+    tcase_add_loop_test(c, numbers_are_the_same, 0, sizeof lines / sizeof *lines);
+    tcase_add_test(c, every_format_has_it);
+    tcase_add_loop_test(c, a_terminal_speaks_the_language_of_its_user, 0, sizeof chosen / sizeof *chosen);
+    tcase_add_test(c, others_are_refused);
+    suite_add_tcase(s, c);
+    return s;
+}

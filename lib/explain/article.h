@@ -84,7 +84,6 @@ struct attn_row {
     const char *digits;                 /* that the article prints */
     enum attn_numbers of;
     size_t at, row, rows, col, cols;    /* which part of them: from row and col on; rows, cols 0: all */
-    const char *const *names;           /* of rows, in place of the tokens' */
     const struct attn_setup *setup;
     const struct attn_formula *formula;
     enum attn_form form;

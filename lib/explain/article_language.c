@@ -10,7 +10,6 @@ enum { T = 4 };
 
 /* Weights of the scores, by attention of one query 1 over keys that are the scores. */
 static const char *const tokens[] = {"我", "爱", "自然", "语言", "处理"};
-static const char *const scores[] = {"scores"}, *const weights[] = {"weights"};
 static const struct attn_setup table = {.columns = tokens, .e = {.T = 1, .Tk = 5, .d = 1, .H = 1, .dk = 1, .dv = 1,
     .x = (const float[]){1}, .y = (const float[]){0.1f, 0.3f, 0.8f, 1.0f, 0.6f}}};
 
@@ -98,8 +97,8 @@ static const struct attn_row rows[] = {
     SAY("Five scores become weights by a softmax: exp of each, divided by the sum of all."),
     FORMULA(softmax),
     EXAMPLE(table),
-    TABLE("", SCORES, .names = scores),
-    TABLE("", PATTERN, .names = weights),
+    TABLE("scores", SCORES),
+    TABLE("weights", PATTERN),
     PRINTED("the weights of these scores", "0.05, 0.10, 0.35, 0.40, 0.10", PATTERN),
     ERRATUM("the weights printed are not the softmax of the scores, and no scale makes them so: the scores 0.3 and 0.6 "
             "have the same weight 0.10, while a softmax gives the larger score the larger weight at any temperature."),

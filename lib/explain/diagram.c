@@ -36,10 +36,17 @@ static struct attn_stage_array read(const struct attn_explainer *e, const struct
                                      attn_spot_digits(s, act, e->precision)};
 }
 
+enum { NAMED = ATTN_TOKEN_NAME + 32 };
+static const char *named(char buf[NAMED], const char *fmt, const char *name)
+{
+    snprintf(buf, NAMED, fmt, name);
+    return buf;
+}
+
 static void say(struct attn_explainer *e, const char *query, const char *key)
 {
-    attn_derive_words(&e->d, "The whole way, with the shape of each array and one of its rows: for k and v that of the "
-                             "key, %s, else that of the query, %s.", key, query);
+    attn_derive_words(&e->d, "The whole way, with the shape of each array and one of its rows: for k and v that of "
+                             "%s, else that of %s.", key, query);
 }
 
 /* Linear attention has neither dot products nor scores. */
@@ -50,13 +57,15 @@ void attn_explain_diagram(struct attn_explainer *e)
     const struct attn_block *b = &all->block[w->layer];
     const struct attn_spot query = attn_worked_query(w), key = attn_worked_key(w);
     char q[64], k[64], v[64], scale[64], query_name[ATTN_TOKEN_NAME], key_name[ATTN_TOKEN_NAME];
+    char query_of[NAMED], key_of[NAMED];
     if (w->kind.form == ATTN_LINEAR)
         return;
     projected(q, &b->q, all, 'q', b->rope >= 0);
     projected(k, &b->k, all, 'k', b->rope >= 0);
     projected(v, &b->v, all, 'v', b->rope >= 0);
     snprintf(scale, sizeof scale, "× %.4f%s", (double)w->scale, attn_kind_past(&w->kind) ? tr(e, ", mask") : "");
-    say(e, attn_explain_token(e, query_name, &query), attn_explain_token(e, key_name, &key));
+    say(e, named(query_of, tr(e, "query %s"), attn_explain_token(e, query_name, &query)),
+        named(key_of, tr(e, "key %s"), attn_explain_token(e, key_name, &key)));
     const struct attn_stage_array way[ATTN_STAGES] = {
         [ATTN_STAGE_X] = read(e, &query, "x"),
         [ATTN_STAGE_Y] = attn_worked_cross(w) ? read(e, &key, "y") : (struct attn_stage_array){.name = NULL},
@@ -72,13 +81,16 @@ void attn_explain_diagram(struct attn_explainer *e)
 
 /* ---- an example of an article ---------------------------------------------------------------- */
 
-static const char *called(char buf[ATTN_TOKEN_NAME], const struct attn_lesson *r, const char *const *names,
-                          const char *word, size_t i)
+/* A token by its name, or else by its number. */
+static const char *called(char buf[NAMED], const struct attn_lesson *r, const char *const *names, const char *by_name,
+                          const char *by_number, size_t i)
 {
-    if (names)
-        snprintf(buf, ATTN_TOKEN_NAME, tr(&r->e, "\"%s\""), names[i]);
-    else
-        snprintf(buf, ATTN_TOKEN_NAME, word, i);
+    char quoted[ATTN_TOKEN_NAME];
+    if (names) {
+        snprintf(quoted, sizeof quoted, tr(&r->e, "\"%s\""), names[i]);
+        return named(buf, by_name, quoted);
+    }
+    snprintf(buf, NAMED, by_number, i);
     return buf;
 }
 
@@ -92,13 +104,13 @@ void attn_example_diagram(struct attn_lesson *r, size_t query, size_t key)
     const struct attn_example *e = &r->example;
     const int digits = r->e.precision;
     const bool two = e->y, hides = e->kind.form != ATTN_FULL && e->kind.form != ATTN_MODEL;
-    char scale[64], query_name[ATTN_TOKEN_NAME], key_name[ATTN_TOKEN_NAME];
+    char scale[64], query_name[NAMED], key_name[NAMED];
     if (e->unscaled)
         snprintf(scale, sizeof scale, "× 1%s", hides ? tr(&r->e, ", mask") : "");
     else
         snprintf(scale, sizeof scale, "/ √%zu%s", e->dk, hides ? tr(&r->e, ", mask") : "");
-    say(&r->e, called(query_name, r, r->setup->names, tr(&r->e, "query %zu"), query),
-        called(key_name, r, two ? NULL : r->setup->names, tr(&r->e, "key %zu"), key));
+    say(&r->e, called(query_name, r, r->setup->names, tr(&r->e, "query %s"), tr(&r->e, "query %zu"), query),
+        called(key_name, r, two ? NULL : r->setup->names, tr(&r->e, "key %s"), tr(&r->e, "key %zu"), key));
     const float *square = e->dots + query * e->Tk, *scores = e->scores + query * e->Tk;
     const struct attn_stage_array way[ATTN_STAGES] = {
         [ATTN_STAGE_X] = {e->x ? "x" : NULL, NULL, e->T, e->d, e->x ? e->x + query * e->d : NULL, digits},

@@ -270,9 +270,8 @@ static struct numbers of_example(const struct attn_lesson *r, enum attn_numbers 
 static struct numbers find(const struct attn_lesson *r, const struct attn_row *row)
 {
     struct numbers n = row->of < ATTN_NUMBERS_CELL_DOTS ? of_example(r, row->of) : of_cell(r, row->of);
-    const char *const *names = row->names ? row->names : n.called.rows;
     n.x += (row->at * n.rows + row->row) * n.cols + row->col;
-    n.called.rows = names ? names + row->row : NULL;
+    n.called.rows = n.called.rows ? n.called.rows + row->row : NULL;
     n.rows = row->rows ? row->rows : n.rows - row->row;
     n.cols = row->cols ? row->cols : n.cols;
     return n;

@@ -138,7 +138,7 @@ struct attn_sink_opts {
      * gradients and of cross-attention.  Without a tokenizer its tokens are those of the sentence. */
     bool live;
     int height;                         /* screen only: lines of the terminal; 0: as many as it likes */
-    uint64_t reserved[1];
+    const char *lang;                   /* screen only: see struct attn_explain_opts */
 };
 /* A sink is an observer that writes what it sees of one pass over all of `tokens`.  Give attn_sink_observer(s) to a run
  * and, if that succeeds, call attn_sink_finish once after it: only then do files appear under their names.  Closing an

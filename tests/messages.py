@@ -12,7 +12,7 @@ from pathlib import Path
 ARGUMENTS = {"attn_derive_title": (1,), "attn_derive_step": (1,), "attn_derive_part": (1,), "attn_derive_words": (1,),
              "attn_derive_cell": (1,), "attn_derive_sum": (2,), "attn_lesson_erratum": (1,), "attn_lesson_matrix": (1,),
              "attn_lesson_printed": (1,), "attn_explain_columns": (2,), "vector_row": (3,), "widened_row": (4,),
-             "shape_row": (1,), "row": (1,), "of_query": (2, 3), "tr": (1,), "attn_tr": (1,), "HEADING": (0,),
+             "shape_row": (1,), "row": (1,), "of_query": (2, 3), "print_heading": (1,), "add_hint": (1,), "tr": (1,), "attn_tr": (1,), "HEADING": (0,),
              "PART": (0,), "SAY": (0,), "ERRATUM": (0,), "TABLE": (0,), "PRINTED": (0,), "MI": (0,), "MSUB": (0,)}
 # What stands before lists of them, and before one alone.
 LIST, ALONE = re.compile(r"(headings\[\w*\]|attn_article_\w+|\[ATTN_STAGE_\w+\])=$"), re.compile(r"(\.about|hidden\[\])=$")
@@ -44,7 +44,7 @@ def unquote(literal):
 
 def texts_of(path):
     """Walks through brackets: of each, what stands before it, and which argument comes."""
-    t, stack = tokens(path.read_text()), []
+    t, stack, lessons = tokens(path.read_text()), [], path.parts[1] == "explain"
     for i, x in enumerate(t):
         before = "".join(t[max(i - 6, 0):i])
         if x in "([{":
@@ -57,7 +57,7 @@ def texts_of(path):
             stack[-1][1] += 1
         elif x[0] == '"':
             name, argument, listed, article = stack[-1] if stack else ("", 0, False, False)
-            if argument in ARGUMENTS.get(name, ()) or ALONE.search(before) or listed and (" " in x or not article):
+            if argument in ARGUMENTS.get(name, ()) or lessons and ALONE.search(before) or listed and (" " in x or not article):
                 yield unquote(x)
 
 
@@ -86,8 +86,8 @@ def read_po(path):
 
 def main():
     texts = {}
-    for path in sorted(Path("lib").rglob("*.c")):
-        if path.parts[1] in ("explain", "sinks", "picture"):
+    for path in sorted(Path("lib").rglob("*.c")) + [Path("cmd/attn-cli/cmd_run.c")]:
+        if path.parts[1] in ("explain", "sinks", "picture", "attn-cli"):
             for text in texts_of(path):
                 texts.setdefault(text, path)
     found = []

@@ -4,6 +4,7 @@
 
 #include "opts_attention.h"
 #include "opts_edits.h"
+#include "opts_language.h"
 #include "input.h"
 #include "pager.h"
 #include "say.h"
@@ -375,7 +376,8 @@ static int open_sink(struct attn_sink **sink, const struct output *d, const char
         .threads = (int)common.threads.n, .precision = d->precision, .width = terminal_columns(terminal),
         .height = terminal_lines(terminal), .limit = terminal ? OUTPUT_NUMBERS : 0,
         .color = terminal_colored(terminal), .csv_safe = safe,
-        .bf16 = compute_bf16(), .picture = picture_look(terminal), .words = d->words, .live = d->live};
+        .bf16 = compute_bf16(), .picture = picture_look(terminal), .words = d->words, .live = d->live,
+        .lang = language_of(terminal)};
     if (d->edits) {
         o.edits = d->edits->list;
         o.compare = d->edits->compare;

@@ -24,6 +24,26 @@ enum {
 
 /* ---- headings and labels ------------------------------------------------------------------ */
 
+__attribute__((format_arg(2))) static const char *tr(const struct attn_screen *s, const char *english)
+{
+    return attn_tr(s->job->language, english);
+}
+
+static size_t width_of(const char *text)
+{
+    return attn_utf8_width(text, strlen(text));
+}
+
+/* What is said of the kind of attention; options in it stay as they are typed. */
+static const char *note(const struct attn_screen *s, char buf[128])
+{
+    static const char words[] = ", of words";
+    const char *said = s->job->kind.note ? s->job->kind.note : "";
+    const bool merged = !strncmp(said, words, sizeof words - 1);
+    snprintf(buf, 128, "%s%s", merged ? tr(s, ", of words") : "", said + (merged ? sizeof words - 1 : 0));
+    return buf;
+}
+
 static size_t widest_label(const struct attn_tokens *t)
 {
     size_t widest = 1;
@@ -32,17 +52,12 @@ static size_t widest_label(const struct attn_tokens *t)
     return widest;
 }
 
-static const char *note(const struct attn_screen *s)
-{
-    return s->job->kind.note ? s->job->kind.note : "";
-}
-
 __attribute__((format(printf, 2, 3))) static void print_heading(struct attn_screen *s, const char *fmt, ...)
 {
     char text[512];
     va_list args;
     va_start(args, fmt);
-    attn_vsnprintf(text, sizeof text, fmt, args);
+    attn_vsnprintf(text, sizeof text, tr(s, fmt), args);
     va_end(args);
     struct attn_label l = attn_label_line(text, strlen(text), s->width);
     attn_out_char(s->out, '\n');
@@ -61,6 +76,7 @@ static void print_tokens(struct attn_screen *s, const char *heading, const struc
     attn_paint(s->out, s->job->color, ATTN_BOLD);
     attn_out_str(s->out, heading);
     attn_paint(s->out, s->job->color, ATTN_PLAIN);
+    attn_label_pad(s->out, at - smaller(at, width_of(heading)));
     for (; i < t->n; i++) {
         struct attn_label l = attn_label_token(&t->tok[i], ATTN_SCREEN_LABEL);
         size_t reserve = lines == ATTN_SCREEN_TOKEN_LINES ? 16 : 0;        /* for "… 1000 more" */
@@ -75,32 +91,34 @@ static void print_tokens(struct attn_screen *s, const char *heading, const struc
         at += 1 + l.columns;
     }
     if (i < t->n)
-        attn_out_printf(s->out, " … %zu more", t->n - i);
+        attn_out_printf(s->out, tr(s, " … %zu more"), t->n - i);
     attn_out_char(s->out, '\n');
 }
 
 /* ": 6 layers of 4 heads, 24 tokens, the last 12 shown" */
 static void describe(char text[256], const struct attn_screen *s)
 {
+    enum { PART = 48 };
     const struct attn_info *m = s->job->model;
-    size_t words = s->job->tokens->n, tokens = s->job->pieces->n;
-    char of[64] = "", part[64] = "";
+    const size_t words = s->job->tokens->n, pieces = s->job->pieces->n;
+    char layers[PART], heads[PART], tokens[PART], of[PART] = "", part[PART] = "";
+    snprintf(layers, PART, m->L == 1 ? tr(s, "%zu layer") : tr(s, "%zu layers"), m->L);
+    snprintf(heads, PART, m->H == 1 ? tr(s, "%zu head") : tr(s, "%zu heads"), m->H);
+    snprintf(tokens, PART, pieces == 1 ? tr(s, "%zu token") : tr(s, "%zu tokens"), pieces);
     if (s->job->rows)
-        snprintf(of, sizeof of, "%zu word%s of ", words, words == 1 ? "" : "s");
+        snprintf(of, PART, words == 1 ? tr(s, "%zu word of ") : tr(s, "%zu words of "), words);
     if (s->row0)
-        snprintf(part, sizeof part, ", the last %zu shown", s->rows);
-    snprintf(text, 256, ": %zu layer%s of %zu head%s, %s%zu token%s%s", m->L, m->L == 1 ? "" :
-             "s", m->H, m->H == 1 ? "" : "s", of, tokens, tokens == 1 ? "" : "s", part);
+        snprintf(part, PART, tr(s, ", the last %zu shown"), s->rows);
+    snprintf(text, 256, tr(s, ": %s of %s, %s%s%s"), layers, heads, of, tokens, part);
 }
 
 /* A space is explained where its sign first appears, if there is room. */
 static void print_model(struct attn_screen *s)
 {
-    static const char sign[] = "; · is a space";
-    const char *name = s->job->model->name;
+    const char *name = s->job->model->name, *sign = tr(s, "; · is a space");
     char text[256];
     describe(text, s);
-    bool room = attn_utf8_width(name, strlen(name)) + strlen(text) + attn_utf8_width(sign, strlen(sign)) <= s->width;
+    bool room = width_of(name) + width_of(text) + width_of(sign) <= s->width;
     attn_paint(s->out, s->job->color, ATTN_BOLD);
     attn_out_str(s->out, name);
     attn_paint(s->out, s->job->color, ATTN_PLAIN);
@@ -133,8 +151,9 @@ static void print_numbers(struct attn_screen *s)
     for (size_t i = 0; i < s->album.n; i++)
         for (size_t k = 0; k < s->album.sheet[i].n; k++) {
             const struct attn_sheet *of = &s->album.sheet[i];
+            char said[128];
             print_heading(s, "layer %d, head %zu: attention pattern%s (rows: queries, columns: keys)", of->layer,
-                          of->heads[k], note(s));
+                          of->heads[k], note(s, said));
             attn_print_grid(s->out, &(struct attn_grid){
                 .data = of->data + k * of->rows * of->cols, .rows = of->rows, .cols = of->cols, .tokens = &s->queries,
                 .keys = &s->keys, .precision = s->job->precision, .width = (int)s->width, .color = s->job->color});
@@ -202,11 +221,11 @@ static int draw_layer(struct attn_screen *s, const struct attn_sheet *of, struct
     s->look.cell = s->look.cell ? s->look.cell : wide ? 2 : 1;
     size_t most = larger(smaller(width / (s->look.cell * s->cols + GAP), DRAWN), 1),
     n = choose_matrices(chosen, s, of, most);
-    char part[64] = "";
+    char part[64] = "", said[128];
     if (n < of->n)
-        snprintf(part, sizeof part, ", %zu of %zu heads", n, of->n);
-    print_heading(s, "layer %d%s: attention pattern%s (rows: queries, columns: keys%s)", of->layer, part, note(s),
-                  attn_sink_hides(s->job, ATTN_ACT_PATTERN) ? "; ··: hidden" : "");
+        snprintf(part, sizeof part, tr(s, ", %zu of %zu heads"), n, of->n);
+    print_heading(s, "layer %d%s: attention pattern%s (rows: queries, columns: keys%s)", of->layer, part, note(s, said),
+                  attn_sink_hides(s->job, ATTN_ACT_PATTERN) ? tr(s, "; ··: hidden") : "");
     s->look.bare = true;
     s->look.width = (int)s->width;
     return draw(s, of, chosen, n, err);
@@ -215,11 +234,12 @@ static int draw_layer(struct attn_screen *s, const struct attn_sheet *of, struct
 /* ---- what heads do ----------------------------------------------------------------------- */
 
 /* "L2H0    previous 0.45, entropy 0.81" */
-static size_t name_head(char text[64], const struct attn_screen_head *r)
+static size_t name_head(char text[64], const struct attn_screen *s, const struct attn_screen_head *r)
 {
     char place[32];
     snprintf(place, sizeof place, "L%zuH%zu", r->at.layer, r->at.head);
-    return (size_t)attn_snprintf(text, 64, "%-6s  %s %.2f, entropy %.2f", place, r->most->name, r->share, r->entropy);
+    attn_snprintf(text, 64, tr(s, "%-6s  %s %.2f, entropy %.2f"), place, r->most->name, r->share, r->entropy);
+    return width_of(text);
 }
 
 static void print_heads(struct attn_screen *s)
@@ -228,12 +248,12 @@ static void print_heads(struct attn_screen *s)
     lines = parts_of(shown, across);
     char more[64] = "";
     if (shown < s->heads)
-        snprintf(more, sizeof more, " (the %zu clearest of %zu)", shown, s->heads);
+        snprintf(more, sizeof more, tr(s, " (the %zu clearest of %zu)"), shown, s->heads);
     print_heading(s, "main role of each head, mean over all rows but the first%s", more);
     for (size_t line = 0; line < lines; line++) {
         for (size_t i = line; i < shown; i += lines) {
             char text[64];
-            size_t columns = name_head(text, &s->head[i]);
+            size_t columns = name_head(text, s, &s->head[i]);
             attn_out_str(s->out, text);
             if (i + lines < shown)
                 attn_label_pad(s->out, ATTN_SCREEN_HEAD + GAP - smaller(columns, ATTN_SCREEN_HEAD));
@@ -255,11 +275,11 @@ static void print_contexts(struct attn_screen *s, int layer)
     shown = smaller(shown, s->width > left + 2 * columns ? (s->width - left - columns) / columns : 1);
     char part[48] = "";
     if (s->vectors == 1 && s->rows > 1)
-        snprintf(part, sizeof part, ", last token");
+        snprintf(part, sizeof part, "%s", tr(s, ", last token"));
     else if (s->vectors < s->rows)
-        snprintf(part, sizeof part, ", last %zu tokens", s->vectors);
+        snprintf(part, sizeof part, tr(s, ", last %zu tokens"), s->vectors);
     print_heading(s, "layer %d: context vectors%s: length, %s %zu of %zu numbers", layer, part,
-                  shown < s->columns ? "first" : "then", shown, s->columns);
+                  shown < s->columns ? tr(s, "first") : tr(s, "then"), shown, s->columns);
     for (size_t i = s->rows - s->vectors; i < s->rows; i++) {
         const struct attn_screen_vector *v = &s->vector[(size_t)layer * s->rows + i];
         struct attn_label label = attn_label_token(&s->queries.tok[i], ATTN_SCREEN_LABEL);
@@ -277,7 +297,7 @@ static void print_contexts(struct attn_screen *s, int layer)
 
 static void print_likely(struct attn_screen *s, const char *heading, const struct attn_next *next)
 {
-    size_t at = strlen(heading);
+    size_t at = width_of(heading);
     attn_paint(s->out, s->job->color, ATTN_BOLD);
     attn_out_str(s->out, heading);
     attn_paint(s->out, s->job->color, ATTN_PLAIN);
@@ -315,10 +335,10 @@ static void print_next(struct attn_screen *s)
         return;
     attn_out_char(s->out, '\n');
     if (attn_next_before(&before, &c, s->job)) {
-        print_likely(s, "next, before the edits", &before);
-        print_likely(s, "next, after the edits ", &s->next);
+        print_likely(s, tr(s, "next, before the edits"), &before);
+        print_likely(s, tr(s, "next, after the edits "), &s->next);
     } else {
-        print_likely(s, "next", &s->next);
+        print_likely(s, tr(s, "next"), &s->next);
     }
 }
 
@@ -376,10 +396,10 @@ static void point_at_head(char options[ATTN_SCREEN_OF_HEAD], const struct attn_s
 /* Where no command has room: their names, in one line. */
 static void print_names(struct attn_screen *s)
 {
-    static const char more[] = " with the same options";
-    size_t at = strlen("then  attn-cli");
+    const char *more = tr(s, " with the same options"), *then = tr(s, "then");
+    size_t at = width_of(then) + strlen("  attn-cli");
     attn_paint(s->out, s->job->color, ATTN_BOLD);
-    attn_out_str(s->out, "then");
+    attn_out_str(s->out, then);
     attn_paint(s->out, s->job->color, ATTN_PLAIN);
     attn_out_str(s->out, "  attn-cli");
     for (const struct attn_sink_hint *h = s->job->hints; h->command; h++) {
@@ -389,7 +409,7 @@ static void print_names(struct attn_screen *s)
         attn_out_printf(s->out, "%s %s", h == s->job->hints ? "" : ",", h->brief);
         at += columns;
     }
-    attn_out_printf(s->out, "%s\n", at + strlen(more) <= s->width ? more : "");
+    attn_out_printf(s->out, "%s\n", at + width_of(more) <= s->width ? more : "");
 }
 
 static int print_hints(struct attn_screen *s, struct attn_err *err)
@@ -402,8 +422,9 @@ static int print_hints(struct attn_screen *s, struct attn_err *err)
         if (h == s->job->hints)
             attn_out_char(s->out, '\n');
         attn_paint(s->out, s->job->color, ATTN_BOLD);
-        attn_out_printf(s->out, "%-*s", ATTN_SCREEN_HINT, h->what);
+        attn_out_str(s->out, tr(s, h->what));
         attn_paint(s->out, s->job->color, ATTN_PLAIN);
+        attn_label_pad(s->out, ATTN_SCREEN_HINT - smaller(ATTN_SCREEN_HINT, width_of(tr(s, h->what))));
         if (attn_asprintf(&command, "%s%s", h->command, h->of_head ? of_head : "") < 0)
             return attn_no_memory(err, NULL, "for a command line");
         print_command(s, command);
@@ -419,9 +440,9 @@ int attn_screen_print(struct attn_screen *s, struct attn_err *err)
     const struct attn_sheet *telling = telling_sheet(s);
     int rc = ATTN_OK;
     print_model(s);
-    print_tokens(s, s->job->cross ? "queries" : ATTN_SCREEN_TOKENS, s->job->tokens);
+    print_tokens(s, s->job->cross ? tr(s, "queries") : tr(s, "tokens"), s->job->tokens);
     if (s->job->cross)
-        print_tokens(s, "keys   ", s->job->cross);
+        print_tokens(s, tr(s, "keys"), s->job->cross);
     if (fits_as_numbers(s))
         print_numbers(s);
     else

@@ -186,13 +186,16 @@ static int make_live(struct attn_sink *s, const struct attn_sink_opts *o, struct
 
 static int open_sink(struct attn_sink *s, const struct attn_sink_opts *o, struct attn_err *err)
 {
+    const struct attn_language *language = NULL;
     int rc = find_format(&s->format, o->format ? o->format : "text", err);
     if (rc)
         return rc;
     if (o->precision < 0 || o->precision > ATTN_PRECISION_MOST)
         return attn_fail(err, ATTN_EUSAGE, "%d digits after the point, expected 0 to %d", o->precision,
                          ATTN_PRECISION_MOST);
-    if (s->format->flags & DIGEST)
+    if (o->lang)
+        rc = attn_language_choose(&language, o->lang, err);
+    if (!rc && s->format->flags & DIGEST)
         rc = attn_model_digest(o->model, false, s->digest, err);
     if (!rc)
         rc = attn_team_new(&s->team, o->threads, err);
@@ -209,7 +212,7 @@ static int open_sink(struct attn_sink *s, const struct attn_sink_opts *o, struct
         s->kind.of.note = s->note;
     }
     s->job = (struct attn_sink_job){
-        .model = &s->info, .of = o->model, .attention = o->kind, .hints = o->hints, .digest = s->digest,
+        .model = &s->info, .of = o->model, .attention = o->kind, .hints = o->hints, .language = language, .digest = s->digest,
         .cpu = o->bf16 ? attn_cpu_target() : attn_vec_target(), .select = o->select, .tokens = o->tokens,
         .pieces = o->tokens, .context_pieces = o->cross,
         .text = o->text, .text_len = o->text_len, .cross = o->cross, .cross_text = o->cross_text,

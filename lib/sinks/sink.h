@@ -16,6 +16,7 @@
 #include "base/team.h"
 #include "run/kind.h"
 #include "trace/select.h"
+#include "text/language.h"
 
 struct attn_out;
 struct attn_words;
@@ -51,6 +52,7 @@ struct attn_sink_job {                  /* borrowed, outlives the sink */
     const struct attn_ablated *ablated; size_t n_ablated;   /* what comes next without each head; NULL: not asked for */
     const struct attn_album_live *live; /* the model, for a page that computes; NULL: it only shows */
     const struct attn_sink_hint *hints; /* commands to go on with, then one of NULL; NULL: none */
+    const struct attn_language *language;       /* of a screen */
     const char *path;                   /* NULL or "-": standard output */
     bool staged;                        /* path is an empty directory that is renamed when it is complete */
     struct attn_out *to;                /* ndjson and tidy append to this and leave it open; NULL: they write to path */

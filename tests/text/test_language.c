@@ -110,6 +110,20 @@ START_TEST(numbers_are_the_same)
 }
 END_TEST
 
+/* Of the first look on a screen: sentences are in it, names of scores and commands stay. */
+START_TEST(a_screen_is_said_in_chinese)
+{
+    static const char *const texts[] = {"-m tiny -s 'Lily lost her red ball'", "-m life -s 'Life is short'", "-m life -s 'Life is short' --cross 'eat dessert'",
+        "-m tiny -s 'Lily lost her red ball' --words", "-m tiny -s 'Lily lost' --edit 'L0.scores[pos=1] = 0'"};
+    for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
+        expect(printed("\"$A\" run --format screen %s --lang zh | grep -v 'attn-cli\\|^词元 \\|^查询 \\|^键 \\|^ *-\\|^edit: ' | grep -E '[A-Za-z]{2,} [A-Za-z]{2,}'", texts[i]), 1, "");
+        expect_same(printed("\"$A\" run --format screen %s --lang zh" NUMBERS, texts[i]), printed("\"$A\" run --format screen %s" NUMBERS, texts[i]));
+    }
+    expect("\"$A\" run --format screen -m life -s 'Life is short' --lang zh", 0, "\n其他种类      attn-cli variants");
+    expect_same("\"$A\" run -m life -s 'Life is short' --lang zh --format json", "\"$A\" run -m life -s 'Life is short' --format json");
+}
+END_TEST
+
 START_TEST(every_format_has_it)
 {
     expect("\"$A\" explain --article life --lang zh --format html", 0, "<html lang=\"zh\">");
@@ -160,6 +174,7 @@ Suite *suite_language(void)
     tcase_add_test(c, texts_are_looked_up);
     tcase_add_loop_test(c, nothing_stays_english, 0, sizeof lines / sizeof *lines);
     tcase_add_loop_test(c, numbers_are_the_same, 0, sizeof lines / sizeof *lines);
+    tcase_add_test(c, a_screen_is_said_in_chinese);
     tcase_add_test(c, every_format_has_it);
     tcase_add_loop_test(c, a_terminal_speaks_the_language_of_its_user, 0, sizeof chosen / sizeof *chosen);
     tcase_add_test(c, others_are_refused);

@@ -276,7 +276,6 @@ const struct command explain_command = {
     .groups = (const struct option *const[]){model_options, text_options, encode_options, ids_options, label_options,
                                              cross_options, options, language_options, font_options, edit_options,
                                              from_options, attention_options, dropout_seed_options, thread_options,
-                                             general_options,
-                                             NULL},
+                                             general_options, NULL},
     .report = true,
 };

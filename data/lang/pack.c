@@ -47,7 +47,9 @@ static const char *conversion(struct conversions *c, const char *s)
         flags += 1 + strspn(s + flags + 1, "0123456789.");
     }
     len = flags + strspn(s + flags, "hlzjt") + 1;
-    if ((c->numbered && c->plain) || at >= ARGUMENTS || len >= sizeof *c->of || !s[len - 1] || !strchr("diouxXeEfFgGcs", s[len - 1]))
+    if (at >= ARGUMENTS || len >= sizeof *c->of || !s[len - 1] || !strchr("diouxXeEfFgGcs", s[len - 1]))
+        return NULL;
+    if (c->numbered && c->plain)
         return NULL;
     memcpy(c->of[at], s, len);
     c->of[at][len] = '\0';
@@ -79,17 +81,18 @@ static int check(const struct reader *r, struct attn_err *err)
 /* The quoted string at s, appended to *text. */
 static int string(struct reader *r, char **text, const char *s, const char *stop, struct attn_err *err)
 {
-    static const char escapes[] = "n\nt\t\"\"\\\\";
+    static const char escapes[] = "nt\"\\", meant[] = "\n\t\"\\";
     size_t len = *text ? strlen(*text) : 0;
     char *more = realloc(*text, len + (size_t)(stop - s) + 1);
     if (!more)
         return attn_no_memory(err, NULL, "for a text");
     *text = more;
     for (s++; s < stop && *s != '"'; s++) {
-        const char *escape = *s != '\\' ? NULL : ++s < stop ? memchr(escapes, *s, sizeof escapes - 1) : NULL;
-        if (s[-1] == '\\' && !escape)
+        const char *escape = *s == '\\' ? strchr(escapes, s[1]) : NULL;
+        if (*s == '\\' && (s + 1 == stop || !escape))
             return wrong(r, r->line, "a backslash stands before something else than n, t, \" or \\", "", err);
-        more[len++] = escape ? escape[1] : *s;
+        s += escape != NULL;
+        more[len++] = escape ? meant[escape - escapes] : *s;
     }
     more[len] = '\0';
     return s + 1 == stop ? ATTN_OK : wrong(r, r->line, "expected a string in quotes that ends the line", "", err);
@@ -101,30 +104,37 @@ static char *field(const char *header, const char *name)
     return at ? strndup(at + strlen(name), strcspn(at + strlen(name), "\n")) : NULL;
 }
 
+static void drop(struct entry *e)
+{
+    free(e->english);
+    free(e->other);
+    *e = (struct entry){.line = 0};
+}
+
+/* The entry that has been read becomes the language's, unless it is to be left out. */
 static int take(struct reader *r, struct attn_err *err)
 {
     struct language *l = r->l;
-    struct entry e = r->now, *more;
-    bool fuzzy = r->fuzzy;
-    if (!e.english)
+    struct entry *e = &r->now, *more;
+    if (!e->english)
         return ATTN_OK;
-    if (!e.other)
-        return wrong(r, e.line, "a msgid without a msgstr", "", err);
+    if (!e->other)
+        return wrong(r, e->line, "a msgid without a msgstr", "", err);
     if (check(r, err))
         return err->code;
-    r->now = (struct entry){.line = 0};
-    r->in_other = r->fuzzy = false;
-    if (!*e.english) {
-        l->code = field(e.other, "Language: ");
-        l->name = field(e.other, "X-Language-Name: ");
-        return ATTN_OK;
+    if (!*e->english && !l->code && !l->name) {
+        l->code = field(e->other, "Language: ");
+        l->name = field(e->other, "X-Language-Name: ");
     }
-    if (fuzzy || !*e.other)
-        return ATTN_OK;
-    if (!(more = attn_grow(l->entry, &l->room, l->n + 1, sizeof *more)))
-        return attn_no_memory(err, NULL, "for a text");
-    l->entry = more;
-    more[l->n++] = e;
+    if (*e->english && !r->fuzzy && *e->other) {
+        if (!(more = attn_grow(l->entry, &l->room, l->n + 1, sizeof *more)))
+            return attn_no_memory(err, NULL, "for a text");
+        l->entry = more;
+        more[l->n++] = *e;
+        *e = (struct entry){.line = 0};
+    }
+    drop(e);
+    r->in_other = r->fuzzy = false;
     return ATTN_OK;
 }
 
@@ -185,6 +195,7 @@ static int read_po(struct language *l, const char *path, struct attn_err *err)
         rc = line(&r, r.s, stop, err);
     }
     rc = rc ? rc : complete(&r, err);
+    drop(&r.now);
     attn_map_close(&map);
     return rc;
 }
@@ -224,6 +235,15 @@ static void write_pack(const struct language *l, size_t n)
             printf("%s%c%s%c", l[i].entry[k].english, 0, l[i].entry[k].other, 0);
 }
 
+static void release(struct language *l)
+{
+    for (size_t k = 0; k < l->n; k++)
+        drop(&l->entry[k]);
+    free(l->entry);
+    free(l->code);
+    free(l->name);
+}
+
 int main(int argc, char **argv)
 {
     struct attn_err err = {0};
@@ -238,5 +258,8 @@ int main(int argc, char **argv)
         rc = attn_fail(&err, ATTN_EIO, "cannot write the languages");
     if (rc)
         fprintf(stderr, "pack: %s\n", err.msg);
-    return rc != ATTN_OK;               /* what was read goes with the process */
+    for (size_t i = 0; i < n && l; i++)
+        release(&l[i]);
+    free(l);
+    return rc != ATTN_OK;
 }

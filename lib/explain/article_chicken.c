@@ -7,18 +7,19 @@
 enum { CHICKEN = 1, DIDNT = 2, LAST = 7 };
 static const char *const words[] = {"The", "chicken", "didn't", "cross", "the", "road", "because", "it"};
 
+#define WORDS .names = words, .columns = words
 static const struct attn_setup simplified = {
-    .seed = 123, .names = words, .columns = words, .draw = {DRAW(RANDN, "x")},
+    .seed = 123, WORDS, .draw = {DRAW(RANDN, "x")},
     .e = {.T = 8, .d = 6, .H = 1, .dk = 6, .dv = 6, .unscaled = true, .kind = {.form = ATTN_CAUSAL}}};
 /* Weights go on from where the inputs, or the weights before, left the stream of random numbers. */
 static const struct attn_setup one_head = {
-    .after = &simplified, .names = words, .columns = words, .draw = {DRAW(HEADS, "qkv", -0.5f, 0.5f), DRAW(HEADS, "o", -0.5f, 0.5f)},
+    .after = &simplified, WORDS, .draw = {DRAW(HEADS, "qkv", -0.5f, 0.5f), DRAW(HEADS, "o", -0.5f, 0.5f)},
     .e = {.T = 8, .d = 6, .H = 1, .dk = 3, .dv = 4, .out = 6, .kind = {.form = ATTN_CAUSAL}}};
 static const struct attn_setup three_heads = {
-    .after = &one_head, .names = words, .columns = words, .draw = {DRAW(HEADS, "qkv", -1, 1), DRAW(HEADS, "o", -1, 1)},
+    .after = &one_head, WORDS, .draw = {DRAW(HEADS, "qkv", -1, 1), DRAW(HEADS, "o", -1, 1)},
     .e = {.T = 8, .d = 6, .H = 3, .dk = 3, .dv = 4, .out = 6, .kind = {.form = ATTN_CAUSAL}}};
 static const struct attn_setup narrow_values = {
-    .after = &three_heads, .names = words, .columns = words, .draw = {DRAW(HEADS, "qkv", -1, 1), DRAW(HEADS, "o", -1, 1)},
+    .after = &three_heads, WORDS, .draw = {DRAW(HEADS, "qkv", -1, 1), DRAW(HEADS, "o", -1, 1)},
     .e = {.T = 8, .d = 6, .H = 2, .dk = 5, .dv = 1, .out = 6, .kind = {.form = ATTN_CAUSAL}}};
 
 /* ---- counter-examples: the last token here, and the words of another article -------------- */

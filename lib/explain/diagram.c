@@ -1,7 +1,9 @@
-/* diagram.c - the diagram of a cell of attention, or of an example: shapes, and the numbers of one query and one key. */
+/* diagram.c - the diagram of a cell of attention, or of an example: shapes, and numbers of one query and one key. */
 #include "explain/article.h"
 
 #include <stdio.h>
+
+#include "base/format.h"
 
 /* ---- a cell of a run ---------------------------------------------------------------------- */
 
@@ -12,8 +14,8 @@ static void projected(char how[64], const struct attn_mat *w, const struct attn_
     snprintf(how, 64, w->bias.data ? "·W_%c + b%s" : "·W_%c%s", letter, turned);
 }
 
-static struct attn_stage_array seen(const struct attn_explainer *e, int act, size_t rows, const float *x, const char *name,
-                                    const char *how)
+static struct attn_stage_array seen(const struct attn_explainer *e, int act, size_t rows, const float *x,
+                                    const char *name, const char *how)
 {
     return (struct attn_stage_array){name, how, rows, e->w->seen[act].cols, x, attn_explain_digits(e, act)};
 }
@@ -63,7 +65,7 @@ void attn_explain_diagram(struct attn_explainer *e)
     projected(q, &b->q, all, 'q', b->rope >= 0);
     projected(k, &b->k, all, 'k', b->rope >= 0);
     projected(v, &b->v, all, 'v', b->rope >= 0);
-    snprintf(scale, sizeof scale, "× %.4f%s", (double)w->scale, attn_kind_past(&w->kind) ? tr(e, ", mask") : "");
+    attn_snprintf(scale, sizeof scale, "× %.4f%s", (double)w->scale, attn_kind_past(&w->kind) ? tr(e, ", mask") : "");
     say(e, named(query_of, tr(e, "query %s"), attn_explain_token(e, query_name, &query)),
         named(key_of, tr(e, "key %s"), attn_explain_token(e, key_name, &key)));
     const struct attn_stage_array way[ATTN_STAGES] = {
@@ -111,13 +113,14 @@ void attn_example_diagram(struct attn_lesson *r, size_t query, size_t key)
         snprintf(scale, sizeof scale, "/ √%zu%s", e->dk, hides ? tr(&r->e, ", mask") : "");
     say(&r->e, called(query_name, r, r->setup->names, tr(&r->e, "query %s"), tr(&r->e, "query %zu"), query),
         called(key_name, r, two ? NULL : r->setup->names, tr(&r->e, "key %s"), tr(&r->e, "key %zu"), key));
+    const float *q = e->queries + query * e->dk, *k = e->keys + key * e->dk, *v = e->values + key * e->dv;
     const float *square = e->dots + query * e->Tk, *scores = e->scores + query * e->Tk;
     const struct attn_stage_array way[ATTN_STAGES] = {
         [ATTN_STAGE_X] = {e->x ? "x" : NULL, NULL, e->T, e->d, e->x ? e->x + query * e->d : NULL, digits},
         [ATTN_STAGE_Y] = {two ? "y" : NULL, NULL, e->Tk, e->d, two ? e->y + key * e->d : NULL, digits},
-        [ATTN_STAGE_Q] = {"q", map_of(&e->q, e->x, "·W_q + b", "·W_q"), e->T, e->dk, e->queries + query * e->dk, digits},
-        [ATTN_STAGE_K] = {"k", map_of(&e->k, e->x, "·W_k + b", "·W_k"), e->Tk, e->dk, e->keys + key * e->dk, digits},
-        [ATTN_STAGE_V] = {"v", map_of(&e->v, e->x, "·W_v + b", "·W_v"), e->Tk, e->dv, e->values + key * e->dv, digits},
+        [ATTN_STAGE_Q] = {"q", map_of(&e->q, e->x, "·W_q + b", "·W_q"), e->T, e->dk, q, digits},
+        [ATTN_STAGE_K] = {"k", map_of(&e->k, e->x, "·W_k + b", "·W_k"), e->Tk, e->dk, k, digits},
+        [ATTN_STAGE_V] = {"v", map_of(&e->v, e->x, "·W_v + b", "·W_v"), e->Tk, e->dv, v, digits},
         [ATTN_STAGE_DOTS] = {"dots", "q·k", e->T, e->Tk, square, digits},
         [ATTN_STAGE_SCORES] = {"scores", scale, e->T, e->Tk, scores, digits},
         [ATTN_STAGE_WEIGHTS] = {"weights", "softmax", e->T, e->Tk, e->pattern + query * e->Tk, digits},

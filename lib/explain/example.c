@@ -244,10 +244,10 @@ void attn_example_weight(struct attn_lesson *r, const struct attn_example *e, si
         if (isfinite(scores[j]))
             attn_derive_term(d, ATTN_ADDEND_PRODUCT, number(r, (double)weights[j]), number(r, (double)v[j * e->dv]));
     attn_derive_words(d, e->unscaled
-                      ? "(The weight is exp(score - largest score) divided by the sum of these over the row; context[0] "
-                        "adds up the first number of each value, times its weight.)"
-                      : "(The score is divided by √d_k.  The weight is exp(score - largest score) divided by the sum of "
-                        "these over the row; context[0] adds up the first number of each value, times its weight.)");
+                      ? "(The weight is exp(score - largest score) divided by the sum of these over the row; "
+                        "context[0] adds up the first number of each value, times its weight.)"
+                      : "(The score is divided by √d_k.  The weight is exp(score - largest score) divided by the sum "
+                        "of these over the row; context[0] adds up the first number of each value, times its weight.)");
 }
 
 /* ---- another kind ---------------------------------------------------------------------- */

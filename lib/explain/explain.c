@@ -139,8 +139,9 @@ static void introduce(struct attn_explainer *e)
     char query_name[ATTN_TOKEN_NAME], key_name[ATTN_TOKEN_NAME], note[ATTN_KIND_NOTE];
     const char *where = attn_worked_cross(w) ? tr(e, " of the other text") : "";
     attn_model_info(w->model, &m);
-    attn_derive_title(&e->d, "How %s (token %zu) attends to %s (token %zu%s)", attn_explain_token(e, query_name, &query),
-                      w->query, attn_explain_token(e, key_name, &key), w->key, where);
+    attn_derive_title(&e->d, "How %s (token %zu) attends to %s (token %zu%s)",
+                      attn_explain_token(e, query_name, &query), w->query, attn_explain_token(e, key_name, &key),
+                      w->key, where);
     attn_derive_words(&e->d, "Model %s (%s), layer %zu (of %zu), head %zu (of %zu).  The query is token %zu, "
                       "the key is token %zu%s%s; all indices are counted from 0.",
                       m.name, m.family, w->layer, m.L, w->head, m.H, w->query, w->key, where,

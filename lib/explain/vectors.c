@@ -489,8 +489,8 @@ static void whose_head(struct attn_explainer *e, int act)
                           : norm ? tr(e, "normalised") : tr(e, "rotated"));
     if (key && each > 1)
         attn_derive_words(&e->d, n->Hkv == 1
-                          ? "The model has %zu query heads but only %zu key/value head: query heads %zu to %zu share kv "
-                            "head %zu."
+                          ? "The model has %zu query heads but only %zu key/value head: query heads %zu to %zu share "
+                            "kv head %zu."
                           : "The model has %zu query heads but only %zu key/value heads: query heads %zu to %zu share "
                             "kv head %zu.", n->H, n->Hkv, w->kv * each, w->kv * each + each - 1, w->kv);
 }

@@ -48,8 +48,9 @@ enum { UP = 1, DOWN = 2, ON_LEFT = 4, ON_RIGHT = 8, LINE_BYTES = 3 };
 static unsigned sides_at(const char *s, size_t len)
 {
     static const struct { const char *s; unsigned sides; } lines[] = {
-        {"─", ON_LEFT | ON_RIGHT}, {"│", UP | DOWN}, {"┌", DOWN | ON_RIGHT}, {"┐", DOWN | ON_LEFT}, {"└", UP | ON_RIGHT},
-        {"┘", UP | ON_LEFT}, {"├", UP | DOWN | ON_RIGHT}, {"┤", UP | DOWN | ON_LEFT}, {"┬", DOWN | ON_LEFT | ON_RIGHT},
+        {"─", ON_LEFT | ON_RIGHT}, {"│", UP | DOWN}, {"┌", DOWN | ON_RIGHT}, {"┐", DOWN | ON_LEFT},
+        {"└", UP | ON_RIGHT}, {"┘", UP | ON_LEFT}, {"├", UP | DOWN | ON_RIGHT}, {"┤", UP | DOWN | ON_LEFT},
+        {"┬", DOWN | ON_LEFT | ON_RIGHT},
         {"┴", UP | ON_LEFT | ON_RIGHT}, {"┼", UP | DOWN | ON_LEFT | ON_RIGHT}};
     for (size_t i = 0; len >= LINE_BYTES && i < sizeof lines / sizeof *lines; i++)
         if (!memcmp(s, lines[i].s, LINE_BYTES))

@@ -171,7 +171,8 @@ static void letters_write(void *self, size_t row, size_t col, const char *s, boo
 
 static void put_lines(struct attn_out *o, const uint8_t *to, size_t from, size_t until)
 {
-    static const char *const drawn[16] = {" ", "│", "│", "│", "─", "┘", "┐", "┤", "─", "└", "┌", "├", "─", "┴", "┬", "┼"};
+    static const char *const drawn[16] = {" ", "│", "│", "│", "─", "┘", "┐", "┤",
+                                          "─", "└", "┌", "├", "─", "┴", "┬", "┼"};
     for (size_t c = from; c < until; c++)
         attn_out_str(o, drawn[to[c] & 15]);
 }
@@ -240,9 +241,11 @@ static void svg_write(void *self, size_t row, size_t col, const char *s, bool st
 void attn_diagram_svg(struct attn_out *o, const struct attn_language *l, const struct attn_passage *p)
 {
     const size_t top = has(p, ATTN_STAGE_X) ? 0 : 6 * HIGH;
-    attn_out_printf(o, "<div class=\"wide\"><svg viewBox=\"0 %zu %d %zu\" width=\"%d\" role=\"img\" aria-label=\"%s\">\n"
-                       "<defs><marker id=\"arrow\" viewBox=\"0 0 8 8\" refX=\"8\" refY=\"4\" markerWidth=\"7\" "
-                       "markerHeight=\"7\" orient=\"auto\"><path class=\"head\" d=\"M0 0L8 4L0 8z\"></path></marker></defs>\n",
+    attn_out_printf(o, "<div class=\"wide\"><svg viewBox=\"0 %zu %d %zu\" width=\"%d\" role=\"img\" "
+                       "aria-label=\"%s\">\n<defs><marker id=\"arrow\" viewBox=\"0 0 8 8\" refX=\"8\" refY=\"4\" "
+                       "markerWidth=\"7\" "
+                       "markerHeight=\"7\" orient=\"auto\"><path class=\"head\" d=\"M0 0L8 4L0 8z\"></path></marker>"
+                       "</defs>\n",
                     top, COLUMNS * ACROSS + 2 * AROUND, ROWS * HIGH + 2 * AROUND - top, COLUMNS * ACROSS + 2 * AROUND,
                     attn_tr(l, "attention, from what is read to the context vector"));
     plan(&(struct pen){o, svg_box, svg_line, svg_write}, p);

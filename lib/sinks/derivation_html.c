@@ -31,18 +31,19 @@ static const char style_sheet[] =
     "#a8a8a8; --line: #484848; --mark: #4a3f10; }\n}\nbody { max-width: 46rem; margin: 2rem auto; padding: 0 1rem; "
     "font: 1rem/1.5 system-ui, sans-serif;\n  color: var(--ink); background: var(--paper); overflow-wrap: anywhere; "
     "}\nh1 { font-size: 1.5rem; line-height: 1.25; }\nh2 { font-size: 1.15rem; margin: 2rem 0 .5rem; break-after: "
-    "avoid; }\nh3 { font-size: 1rem; margin: 1.5rem 0 .5rem; break-after: avoid; }\n.wide { overflow: auto hidden; margin: .75rem 0; break-inside: avoid; }\ntable { border-collapse: "
-    "collapse; font-variant-numeric: tabular-nums; }\nth, td { padding: .15rem .6rem; text-align: right; white-space: "
-    "nowrap; }\nth { font-weight: normal; color: var(--quiet); }\nthead th { border-bottom: 1px solid var(--line); "
-    "}\nth:first-child { text-align: left; }\n.strong { font-weight: 600; background: var(--mark); color: var(--ink); "
-    "}\n.sum { margin: .25rem 0 .25rem 2rem; text-indent: -1rem; font-variant-numeric: tabular-nums; }\ninput { font: "
-    "inherit; width: 7rem; color: inherit; background: var(--mark); border: 0; border-bottom: 1px solid var(--ink); "
-    "}\npre { white-space: pre-wrap; margin-left: 2rem; }\nmath { font-size: 1.1rem; padding: .25rem 0; }\nsvg { max-width: "
+    "avoid; }\nh3 { font-size: 1rem; margin: 1.5rem 0 .5rem; break-after: avoid; }\n.wide { overflow: auto hidden; "
+    "margin: .75rem 0; break-inside: avoid; }\ntable { border-collapse: collapse; font-variant-numeric: "
+    "tabular-nums; }\nth, td { padding: .15rem .6rem; text-align: right; white-space: nowrap; }\nth { font-weight: "
+    "normal; color: var(--quiet); }\nthead th { border-bottom: 1px solid var(--line); }\nth:first-child { "
+    "text-align: left; }\n.strong { font-weight: 600; background: var(--mark); color: var(--ink); }\n.sum { margin: "
+    ".25rem 0 .25rem 2rem; text-indent: -1rem; font-variant-numeric: tabular-nums; }\ninput { font: inherit; width: "
+    "7rem; color: inherit; background: var(--mark); border: 0; border-bottom: 1px solid var(--ink); }\npre { "
+    "white-space: pre-wrap; margin-left: 2rem; }\nmath { font-size: 1.1rem; padding: .25rem 0; }\nsvg { max-width: "
     "100%; height: auto; font: 13px ui-monospace, monospace; }\nsvg rect { fill: var(--paper); stroke: var(--quiet); "
     "}\nsvg path { fill: none; stroke: var(--quiet); }\nsvg .head { fill: var(--quiet); stroke: none; }\nsvg text { "
-    "fill: var(--quiet); white-space: pre; }\nsvg .name { fill: var(--ink); font-weight: 600; }\n@media "
-    "print {\n  :root { --ink: #000; --paper: #fff; --quiet: #444; --line: #999; --mark: #eee; }\n  body { max-width: "
-    "none; margin: 0; font-size: 10pt; }\n}\n</style>\n";
+    "fill: var(--quiet); white-space: pre; }\nsvg .name { fill: var(--ink); font-weight: 600; }\n@media print {\n  "
+    ":root { --ink: #000; --paper: #fff; --quiet: #444; --line: #999; --mark: #eee; }\n  body { max-width: none; "
+    "margin: 0; font-size: 10pt; }\n}\n</style>\n";
 
 static void html_escaped(struct attn_out *o, const char *s)
 {

@@ -212,9 +212,9 @@ static int open_sink(struct attn_sink *s, const struct attn_sink_opts *o, struct
         s->kind.of.note = s->note;
     }
     s->job = (struct attn_sink_job){
-        .model = &s->info, .of = o->model, .attention = o->kind, .hints = o->hints, .language = language, .digest = s->digest,
-        .cpu = o->bf16 ? attn_cpu_target() : attn_vec_target(), .select = o->select, .tokens = o->tokens,
-        .pieces = o->tokens, .context_pieces = o->cross,
+        .model = &s->info, .of = o->model, .attention = o->kind, .hints = o->hints, .language = language,
+        .digest = s->digest, .cpu = o->bf16 ? attn_cpu_target() : attn_vec_target(), .select = o->select,
+        .tokens = o->tokens, .pieces = o->tokens, .context_pieces = o->cross,
         .text = o->text, .text_len = o->text_len, .cross = o->cross, .cross_text = o->cross_text,
         .cross_len = o->cross_len,
         .command = o->command, .kind = s->kind.of, .gradient = o->gradient, .edits = o->edits,

@@ -83,8 +83,8 @@ static int take_split(struct attn_steps *s, const cJSON *v)
     static const char *const keys[] = {"type", "pattern", "behavior", "invert", NULL};
     const cJSON *pattern = attn_tree_member(v, "pattern");
     const char *literal = attn_steps_text(pattern, "String"), *regex = attn_steps_text(pattern, "Regex");
-    enum attn_behavior behavior;
-    bool invert;
+    enum attn_behavior behavior = ATTN_ISOLATED;
+    bool invert = false;
     int rc = attn_steps_keys(s, v, keys);
     if (rc || (rc = attn_steps_flag(s, v, "invert", false, &invert)) || (rc = read_behavior(s, v, &behavior)))
         return rc;

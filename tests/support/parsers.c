@@ -6,13 +6,20 @@
 #include <stdio.h>
 #include <string.h>
 
+/* Since expat 2.9 these names are the ones to use. */
+#if XML_MAJOR_VERSION == 2 && XML_MINOR_VERSION < 9
+#define XML_GetCurrentLineNumber64 XML_GetCurrentLineNumber
+#define XML_GetCurrentColumnNumber64 XML_GetCurrentColumnNumber
+#endif
+
 const char *xml_fault(char fault[PARSERS_FAULT], const char *text, size_t len)
 {
     XML_Parser p = XML_ParserCreate("UTF-8");
     bool good = p && XML_Parse(p, text, (int)len, XML_TRUE) == XML_STATUS_OK;
     if (!good)
-        snprintf(fault, PARSERS_FAULT, "line %lu, column %lu: %s", p ? XML_GetCurrentLineNumber(p) : 0,
-                 p ? XML_GetCurrentColumnNumber(p) : 0, p ? XML_ErrorString(XML_GetErrorCode(p)) : "no memory");
+        snprintf(fault, PARSERS_FAULT, "line %llu, column %llu: %s",
+                 p ? (unsigned long long)XML_GetCurrentLineNumber64(p) : 0,
+                 p ? (unsigned long long)XML_GetCurrentColumnNumber64(p) : 0, p ? XML_ErrorString(XML_GetErrorCode(p)) : "no memory");
     XML_ParserFree(p);
     return good ? NULL : fault;
 }

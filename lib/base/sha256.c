@@ -183,24 +183,16 @@ void attn_sha256_add(struct attn_sha256 *s, const void *data, size_t len)
         memcpy(s->block, p + len / 64 * 64, len % 64);
 }
 
-/* Adds whole blocks to both hashes at once by the SHA instructions; false: not possible, nothing has been added. */
-static bool add_side_by_side(struct attn_sha256 *a, const void *p, struct attn_sha256 *b, const void *q, size_t len)
+void attn_sha256_add_two(struct attn_sha256 *a, const void *p, struct attn_sha256 *b, const void *q, size_t len)
 {
 #if defined(__x86_64__)
     if (len % 64 == 0 && a->bytes % 64 == 0 && b->bytes % 64 == 0 && !a->plain && !b->plain && has_sha()) {
         blocks_sha_two(a->state, p, b->state, q, len / 64);
         a->bytes += len;
         b->bytes += len;
-        return true;
+        return;
     }
 #endif
-    return false;
-}
-
-void attn_sha256_add_two(struct attn_sha256 *a, const void *p, struct attn_sha256 *b, const void *q, size_t len)
-{
-    if (add_side_by_side(a, p, b, q, len))
-        return;
     attn_sha256_add(a, p, len);
     attn_sha256_add(b, q, len);
 }

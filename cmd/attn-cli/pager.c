@@ -2,6 +2,7 @@
 
 #include "table.h"
 
+#include "base/os.h"
 #include "base/target.h"
 #include "base/utf8.h"
 
@@ -51,7 +52,7 @@ void pager_hold(void)
 {
     if (common.no_pager || terminal >= 0 || !isatty(STDOUT_FILENO) || !pager_command() || fflush(stdout))
         return;
-    int file = memfd_create("attn-cli", MFD_CLOEXEC), out = fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, 3);
+    int file = attn_os_memory_file("attn-cli"), out = fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, 3);
     if (file >= 0 && out >= 0 && dup2(file, STDOUT_FILENO) == STDOUT_FILENO)
         terminal = out;
     else if (out >= 0)

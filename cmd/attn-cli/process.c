@@ -3,6 +3,7 @@
 
 #include "base/clock.h"
 #include "base/err.h"
+#include "base/os.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -11,6 +12,7 @@
 #include <signal.h>
 #include <stdatomic.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <sys/mman.h>
 #include <sys/resource.h>
 #include <unistd.h>
@@ -85,7 +87,8 @@ static bool fill_standard_streams(void)
 }
 
 /* A non-blocking pipe fails with EAGAIN, which stdio takes for an error like a full disk.  Others may share the pipe,
- * so its flags stay as they are, and we wait until it can be written. */
+ * so its flags stay as they are, and we wait until it can be written; where no stream of our own can do so, the pipe
+ * blocks until we exit. */
 static ssize_t write_waiting(void *cookie, const char *data, size_t len)
 {
     int fd = *(const int *)cookie;
@@ -102,18 +105,28 @@ static ssize_t write_waiting(void *cookie, const char *data, size_t len)
     return (ssize_t)done;
 }
 
-static void wait_for_pipe(FILE **stream, int fd, int buffering)
+static bool blocks_for_us[3];
+
+static void unblock(void)
+{
+    for (int fd = 0; fd < 3; fd++)
+        if (blocks_for_us[fd])
+            fcntl(fd, F_SETFL, fcntl(fd, F_GETFL) | O_NONBLOCK);
+}
+
+static void wait_for_pipe(FILE *const *stream, int fd, int buffering)
 {
     static int fds[3];
     int flags = fcntl(fd, F_GETFL);
     if (flags < 0 || !(flags & O_NONBLOCK))
         return;
     fds[fd] = fd;
-    FILE *f = fopencookie(&fds[fd], "w", (cookie_io_functions_t){.write = write_waiting});
-    if (!f)
-        return;
-    setvbuf(f, NULL, buffering, BUFSIZ);
-    *stream = f;
+    FILE *f = attn_os_stream(&fds[fd], write_waiting);
+    if (f) {
+        setvbuf(f, NULL, buffering, BUFSIZ);
+        *(FILE **)(uintptr_t)stream = f;        /* no constant where there are such streams */
+    } else if (!fcntl(fd, F_SETFL, flags & ~O_NONBLOCK))
+        blocks_for_us[fd] = !atexit(unblock);
 }
 
 static bool reader_gone(void)
@@ -212,6 +225,10 @@ static int with_enough_stack(int (*work)(int argc, char **argv), int argc, char 
     return j.result;
 }
 
+static const char *called = "attn-cli";
+
+const char *process_called(void) { return called; }
+
 int process_run(int (*work)(int argc, char **argv), int argc, char **argv)
 {
     if (!fill_standard_streams())
@@ -219,6 +236,7 @@ int process_run(int (*work)(int argc, char **argv), int argc, char **argv)
     set_signals();
     wait_for_pipe(&stdout, STDOUT_FILENO, _IOFBF);
     wait_for_pipe(&stderr, STDERR_FILENO, _IONBF);
+    called = argv[0];
     return with_enough_stack(work, argc, argv);
 }
 

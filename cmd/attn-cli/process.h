@@ -7,6 +7,7 @@
 /* Calls work(argc, argv) with standard streams that can be relied on, signals handled, and enough stack for a forward
  * pass, whatever the shell's limit (ulimit -s) is.  Returns what it returns. */
 int process_run(int (*work)(int argc, char **argv), int argc, char **argv);
+const char *process_called(void);       /* the name or path by which this program was started */
 /* Flushes standard output; a failed write is an error unless nobody reads any more. */
 int process_finish_output(struct attn_err *err);
 

@@ -5,6 +5,7 @@
 #include <sys/mman.h>
 
 #include "base/err.h"
+#include "base/os.h"
 
 enum { LINE = 64, LARGE = 2 << 20 };       /* bytes: of a cache line, of a large page */
 /* Arenas up to this size come from the heap, which many short runs use again; to unmap one, all processors that ran its
@@ -54,7 +55,7 @@ int attn_arena_make(struct attn_arena *a, struct attn_err *err)
 void attn_arena_large_pages(struct attn_arena *a)
 {
     if (a->size >= LARGE)
-        madvise(a->base, a->size, MADV_HUGEPAGE);       /* the kernel falls back to small pages by itself */
+        attn_os_large_pages(a->base, a->size);
 }
 
 void attn_arena_free(struct attn_arena *a)

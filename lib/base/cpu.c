@@ -1,6 +1,5 @@
 #include "base/cpu.h"
 
-#include <fcntl.h>
 #include <math.h>
 #include <stdbool.h>
 #include <stdint.h>
@@ -10,7 +9,7 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
-#include "base/pinning.h"
+#include "base/os.h"
 
 /* ---- control groups ---------------------------------------------------------------------
  *
@@ -25,7 +24,7 @@ static bool beginning_of(const char *dir, const char *file, char *buf, size_t si
 {
     char path[3 * PATH];
     snprintf(path, sizeof path, "%s/%s", dir, file);
-    int fd = open(path, O_RDONLY | O_CLOEXEC);
+    int fd = attn_os_open(path);
     ssize_t n = fd < 0 ? -1 : read(fd, buf, size - 1);
     if (fd >= 0)
         close(fd);
@@ -98,8 +97,7 @@ static int affinity(void)
 {
     struct attn_places p;
     attn_places_find(&p);
-    int n = CPU_COUNT(&p.may);
-    return n > 0 ? n : (int)sysconf(_SC_NPROCESSORS_ONLN);
+    return attn_places_count(&p);
 }
 
 /* How many processors a quota in microseconds per period amounts to. */
@@ -193,7 +191,8 @@ static double number_after(const char *word, const char *dir, const char *file)
     char path[3 * PATH], line[128], first[64];
     double x = INFINITY, found;
     snprintf(path, sizeof path, "%s/%s", dir, file);
-    FILE *f = fopen(path, "re");
+    int fd = attn_os_open(path);
+    FILE *f = fd < 0 ? NULL : fdopen(fd, "r");
     while (f && isinf(x) && fgets(line, sizeof line, f))
         if (sscanf(line, "%63s %lf", first, &found) == 2 && !strcmp(first, word))
             x = found;
@@ -262,7 +261,9 @@ size_t attn_memory_available_in(const char *root)
     return isinf(may) ? 0 : may < 1 ? 1 : (size_t)may;
 }
 
+/* A system that says nothing of what is in use has at most all there is. */
 size_t attn_memory_available(void)
 {
-    return attn_memory_available_in("");
+    size_t left = attn_memory_available_in("");
+    return left ? left : attn_os_memory();
 }

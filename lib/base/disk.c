@@ -105,15 +105,6 @@ bool attn_disk_sync(int fd)
     return rc == 0;
 }
 
-bool attn_disk_sync_all(int fd)
-{
-    int rc;
-    do
-        rc = syncfs(fd);
-    while (rc && errno == EINTR);
-    return rc == 0;
-}
-
 bool attn_disk_cut(int fd, uint64_t len)
 {
     int rc;

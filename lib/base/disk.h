@@ -22,7 +22,6 @@ bool attn_disk_lock(int fd);
 bool attn_disk_write(int fd, const void *data, size_t len, uint64_t at);
 /* Waits until what was written is on the disk; false with errno. */
 bool attn_disk_sync(int fd);
-bool attn_disk_sync_all(int fd);        /* the same for all files of the file system that fd is on */
 bool attn_disk_cut(int fd, uint64_t len);               /* gives a file that length; false with errno */
 bool attn_disk_make(const char *dir);   /* makes a directory; false with errno */
 /* Makes a directory and the parents that it lacks; returns how many levels were made, 0 with errno. */

@@ -11,6 +11,7 @@
 #include "base/disk.h"
 #include "base/err.h"
 #include "base/grow.h"
+#include "base/os.h"
 #include "base/size.h"
 
 enum { LEAST = 65536, HUGE_PAGE = 2 << 20 };    /* LEAST: room for a read */
@@ -56,10 +57,8 @@ static int read_all(struct attn_map *m, int fd, const char *name, size_t limit, 
  * one by one take twice as long to map, in every run until they are read again. */
 static void read_in_large_pieces(void *data, size_t len)
 {
-#ifdef MADV_HUGEPAGE
     if (len >= HUGE_PAGE)
-        madvise(data, len, MADV_HUGEPAGE);              /* if it is not heeded, all else stays the same */
-#endif
+        attn_os_large_pages(data, len);
 }
 
 static int map_all(struct attn_map *m, int fd, off_t size, const char *name, size_t limit, struct attn_err *err)

@@ -65,10 +65,9 @@ enum attn_simd attn_cpu_simd(void)
 #if defined(__x86_64__)
 
 #include <cpuid.h>
-#include <sys/syscall.h>
-#include <unistd.h>
 
 #include "base/features.h"
+#include "base/os.h"
 
 enum attn_simd attn_cpu_widest(void)
 {
@@ -79,13 +78,9 @@ enum attn_simd attn_cpu_widest(void)
     return avx512 ? ATTN_SIMD_AVX512 : ATTN_SIMD_AVX2;
 }
 
-/* Requests AMX for this process; false if there is none.  Asking again is harmless. */
 static bool request_tiles(void)
 {
-    enum { REQUEST_PERMISSION = 0x1023, TILES = 18 };   /* arch_prctl: ARCH_REQ_XCOMP_PERM, XFEATURE_XTILEDATA */
-    if (!attn_has_feature(x86_cpu_AMX_BF16) || !attn_has_feature(x86_cpu_AMX_TILE))
-        return false;
-    return syscall(SYS_arch_prctl, REQUEST_PERMISSION, TILES) == 0;
+    return attn_has_feature(x86_cpu_AMX_BF16) && attn_has_feature(x86_cpu_AMX_TILE) && attn_os_tiles();
 }
 
 static bool is_amd(void)

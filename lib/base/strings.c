@@ -2,17 +2,11 @@
 
 #include <string.h>
 #include <strings.h>
-#include <sys/random.h>
 
 #include "base/grow.h"
+#include "base/os.h"
 
-uint64_t attn_hash_seed(const void *owner)
-{
-    uint64_t seed;
-    if (getrandom(&seed, sizeof seed, GRND_NONBLOCK) != (ssize_t)sizeof seed)
-        seed = attn_hash_mix((uintptr_t)owner, ATTN_HASH_FACTOR);
-    return seed | 1;                    /* 0 stands for a table that has none yet */
-}
+uint64_t attn_hash_seed(void) { return attn_os_random() | 1; }
 
 enum { FIRST_SLOTS = 16, AHEAD = 16, SHOWN = 72 };
 
@@ -50,7 +44,7 @@ static size_t probe(const struct attn_strings *t, uint32_t h, const char *s, siz
 static bool free_slots(struct attn_strings *t, size_t slots)
 {
     if (!t->seed)
-        t->seed = attn_hash_seed(t);
+        t->seed = attn_hash_seed();
     uint32_t *slot = attn_grow(t->slot, &t->slot_room, slots, sizeof *slot);
     if (!slot)
         return false;

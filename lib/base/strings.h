@@ -83,7 +83,7 @@ static inline uint64_t attn_hash_pair(uint64_t seed, int32_t left, int32_t right
     return attn_hash_mix(attn_hash_mix(pair ^ seed, ATTN_HASH_FACTOR), ATTN_HASH_FACTOR);
 }
 
-/* A random seed; `owner`, the address of the table, serves if the system has no random numbers for us. */
-uint64_t attn_hash_seed(const void *owner);
+/* A random seed, never 0, which stands for a table that has none yet. */
+uint64_t attn_hash_seed(void);
 
 #endif

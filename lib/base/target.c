@@ -7,13 +7,13 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/random.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/disk.h"
 #include "base/err.h"
 #include "base/format.h"
+#include "base/os.h"
 
 /* Malloc'd: the path of `leaf` in the directory of `path`. */
 static char *beside(const char *path, const char *leaf)
@@ -106,13 +106,9 @@ static bool keep(int fd, const char *path)
 /* Malloc'd: a random name beside `final`, which nobody else has; NULL with errno. */
 static char *random_name(const char *final)
 {
-    uint64_t salt;
     char leaf[32];
-    ssize_t n;
-    while ((n = getrandom(&salt, sizeof salt, 0)) < 0 && errno == EINTR)
-        continue;
-    snprintf(leaf, sizeof leaf, BEFORE "%016" PRIx64 AFTER, salt);
-    return n == (ssize_t)sizeof salt ? beside(final, leaf) : NULL;
+    snprintf(leaf, sizeof leaf, BEFORE "%016" PRIx64 AFTER, attn_os_random());
+    return beside(final, leaf);
 }
 
 /* Creates t->temp under a random name in the directory of t->final; false with errno. */

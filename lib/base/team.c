@@ -8,7 +8,7 @@
 #include "base/clock.h"
 #include "base/cpu.h"
 #include "base/err.h"
-#include "base/pinning.h"
+#include "base/os.h"
 
 /* Waking a sleeping thread takes about as long as one core needs for this many floating point operations (some 10
  * microseconds); smaller loops stay with the caller. */

@@ -21,6 +21,7 @@
 #include "base/folder.h"
 #include "base/format.h"
 #include "base/map.h"
+#include "base/os.h"
 #include "base/target.h"
 
 static const double SYNC = 2;           /* seconds between two syncs to the disk */
@@ -311,7 +312,7 @@ static int sync_all(const char *dir, struct attn_err *err)
 {
     int fd = attn_disk_open(dir, O_RDONLY | O_DIRECTORY, 0);
     int rc = fd < 0 ? attn_fail_errno(err, dir,
-                                      "open") : attn_disk_sync_all(fd) ? ATTN_OK : attn_fail_errno(err, dir, "write");
+                                      "open") : attn_os_sync_all(fd) ? ATTN_OK : attn_fail_errno(err, dir, "write");
     if (fd >= 0)
         close(fd);
     return rc;

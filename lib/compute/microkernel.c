@@ -1,6 +1,7 @@
 /* microkernel.c - the one file that knows libxsmm. */
 #include "compute/microkernel.h"
 
+#include "base/os.h"
 #include "base/simd.h"
 #include "base/size.h"
 
@@ -83,6 +84,8 @@ static int target(void)
 /* The child has the parent's kernels but not what they are written through: the parent goes on there. */
 static void forget_chunk(void)
 {
+    if (chunk.write)
+        munmap(chunk.write, CHUNK);
     chunk.write = NULL;
     pthread_mutex_unlock(&lock);
 }
@@ -91,17 +94,14 @@ static void release(void) { pthread_mutex_unlock(&lock); }
 /* Before any thread can hold the lock while another one forks. */
 static __attribute__((constructor)) void watch_forks(void) { pthread_atfork(hold, release, forget_chunk); }
 
-/* Memory in a file without a name that may be mapped to run, as older kernels and newer ones want it asked for. */
 static int open_memory(void)
 {
-    enum { NO_NAME_EXECUTED = 8 };      /* MFD_NOEXEC_SEAL, which headers of 2022 lack: nobody runs it as a program */
     struct rlimit most;
     if (!getrlimit(RLIMIT_FSIZE, &most) && most.rlim_cur < CHUNK) {     /* to grow it would raise a signal */
         errno = EFBIG;
         return -1;
     }
-    int fd = memfd_create("kernels", MFD_CLOEXEC | NO_NAME_EXECUTED);
-    return fd >= 0 || errno != EINVAL ? fd : memfd_create("kernels", MFD_CLOEXEC);
+    return attn_os_memory_file("kernels");
 }
 
 static void *mapped(int fd, int protection)
@@ -126,7 +126,6 @@ static bool map_chunk(void)
         return false;
     if (chunk.write)
         munmap(chunk.write, CHUNK);     /* nothing more is written there */
-    madvise(to, CHUNK, MADV_DONTFORK);
     chunk.write = to;
     chunk.run = run;
     chunk.used = 0;

@@ -88,7 +88,7 @@ static bool spread(struct couples *c, size_t slots)
     if (!slot)
         return false;
     if (!c->slot)
-        c->seed = attn_hash_seed(c);
+        c->seed = attn_hash_seed();
     free(c->slot);
     c->slot = slot;
     c->slots = slots;

@@ -64,7 +64,7 @@ bool attn_merges_index(struct attn_merges *m)
     m->slots = slots;
     m->low = (uint32_t)slots - 1;
     if (!m->seed)
-        m->seed = attn_hash_seed(m);
+        m->seed = attn_hash_seed();
     fill_slots(m);
     return true;
 }

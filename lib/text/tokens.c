@@ -30,7 +30,7 @@ int attn_tokenizer_new(struct attn_tokenizer **out, const struct attn_tokenizing
         free(t);
         return attn_no_memory(err, name, "for a tokenizer");
     }
-    *t = (struct attn_tokenizer){.as = as, .self = self, .vocab = vocab, .name = copy, .seed = attn_hash_seed(t),
+    *t = (struct attn_tokenizer){.as = as, .self = self, .vocab = vocab, .name = copy, .seed = attn_hash_seed(),
                                   .said = {-1, -1, -1, 0}};
     *out = t;
     return ATTN_OK;

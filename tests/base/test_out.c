@@ -18,6 +18,7 @@
 
 #include "base/disk.h"
 #include "base/map.h"
+#include "base/os.h"
 #include "base/out.h"
 #include "base/sha256.h"
 #include "base/target.h"
@@ -587,7 +588,7 @@ START_TEST(disk_in_spite_of_signals)
     ck_assert_int_eq(interrupts, 0);
     int fd = attn_disk_open(dir, O_RDONLY | O_DIRECTORY, 0);
     interrupts = 2;
-    ck_assert(attn_disk_sync_all(fd));
+    ck_assert(attn_os_sync_all(fd));
     interrupts += 2;
     ck_assert(attn_disk_lock(fd));
     ck_assert_int_eq(interrupts, 0);

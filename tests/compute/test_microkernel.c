@@ -1,4 +1,5 @@
 /* Kernels that libxsmm makes in this process, and what happens where that is refused. */
+#include "refuse.h"
 #include "scratch.h"
 #include "shell.h"
 #include "suites.h"
@@ -10,8 +11,7 @@
 #include "compute/bf16.h"
 
 #include <errno.h>
-#include <linux/filter.h>
-#include <linux/seccomp.h>
+#include <fcntl.h>
 #include <math.h>
 #include <pthread.h>
 #include <stddef.h>
@@ -20,6 +20,7 @@
 #include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
+#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -182,18 +183,6 @@ START_TEST(threads_ask_for_one_shape_at_once)
 }
 END_TEST
 
-/* Whether `check` is true in a child. */
-static bool in_a_child(bool (*check)(void))
-{
-    int status;
-    pid_t child = fork();
-    if (child == 0)
-        _exit(check() ? 0 : 1);
-    ck_assert_int_eq(waitpid(child, &status, 0), child);
-    ck_assert_msg(WIFEXITED(status), "status %#x", (unsigned)status);
-    return WEXITSTATUS(status) == 0;
-}
-
 static bool makes_others(void)
 {
     struct attn_shape old = shape_of(2, 9, 64, 0), new = shape_of(5, 10, 64, 0), other = shape_of(6, 11, 64, 0);
@@ -239,24 +228,31 @@ static bool same_without(const char *reason)
     return same && !have_kernels() && strstr(said, "plain loops") && strstr(said, reason);
 }
 
-/* Refuses system call `nr` if its argument `arg` has one of `bits`. */
-static bool refuse(unsigned nr, size_t arg, unsigned bits)
-{
-    struct sock_filter f[] = {
-        BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr)),
-        BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, nr, 0, 3),
-        BPF_STMT(BPF_LD | BPF_W | BPF_ABS, (unsigned)(offsetof(struct seccomp_data, args) + arg * sizeof(uint64_t))),
-        BPF_JUMP(BPF_JMP | BPF_JSET | BPF_K, bits, 0, 1),
-        BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | EPERM),
-        BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW)};
-    struct sock_fprog all = {sizeof f / sizeof *f, f};
-    return !prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) && !prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &all);
-}
-
 static bool no_executable_memory(void) { return refuse(SYS_mmap, 2, PROT_EXEC) && same_without("executable memory"); }
 static bool no_second_mapping(void) { return refuse(SYS_mmap, 3, MAP_SHARED) && same_without("executable memory"); }
-static bool no_memfd(void) { return refuse(SYS_memfd_create, 1, ~0u) && same_without("executable memory"); }
+/* Nor a file that takes its place. */
+static bool no_memory_file(void)
+{
+    return refuse(SYS_memfd_create, 1, ~0u) && refuse(SYS_openat, 2, O_CREAT) && same_without("executable memory");
+}
 static bool no_growth(void) { return refuse(SYS_ftruncate, 1, ~0u) && same_without("executable memory"); }
+
+/* Whether what lies in shared memory may run here: containers often forbid it. */
+static bool shared_memory_runs(void)
+{
+    int fd = shm_open("/attn-tests", O_RDWR | O_CREAT, S_IRUSR | S_IWUSR);
+    void *p = fd < 0 || ftruncate(fd, 4096) ? MAP_FAILED : mmap(NULL, 4096, PROT_READ | PROT_EXEC, MAP_SHARED, fd, 0);
+    close(fd);
+    shm_unlink("/attn-tests");
+    return p != MAP_FAILED;
+}
+
+/* Shared memory takes its place. */
+static bool no_memfd(void)
+{
+    bool runs = shared_memory_runs();
+    return refuse(SYS_memfd_create, 1, ~0u) && (runs ? same_bits() && have_kernels() : same_without("executable memory"));
+}
 
 /* What would raise SIGXFSZ is not tried. */
 static bool no_files(void)
@@ -283,7 +279,7 @@ static bool no_page_becomes_executable(void)
 START_TEST(refused)
 {
     static bool (*const ways[])(void) = {
-        no_executable_memory, no_second_mapping, no_memfd, no_growth, no_files, no_written_page_runs, no_page_becomes_executable};
+        no_executable_memory, no_second_mapping, no_memory_file, no_memfd, no_growth, no_files, no_written_page_runs, no_page_becomes_executable};
     fill_all();
     if (attn_microkernel_counted().kernels == 0 && in_a_child(have_kernels))   /* none was made before what refuses them */
         ck_assert(in_a_child(ways[_i]));

@@ -271,7 +271,7 @@ static int program_once(void *self, struct sample *out, struct attn_err *err)
     double start = attn_clock_now();
     posix_spawn_file_actions_init(&quiet);
     posix_spawn_file_actions_addopen(&quiet, STDOUT_FILENO, "/dev/null", O_WRONLY, 0);
-    errno = posix_spawn(&pid, p->argv[0], &quiet, NULL, (char *const *)p->argv, environ);
+    errno = posix_spawnp(&pid, p->argv[0], &quiet, NULL, (char *const *)p->argv, environ);
     int code = errno ? attn_fail_errno(err, p->argv[0], "start") : wait_for(pid, p->argv[0], err);
     posix_spawn_file_actions_destroy(&quiet);
     out->seconds = attn_clock_now() - start;

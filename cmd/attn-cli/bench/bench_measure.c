@@ -5,6 +5,7 @@
 
 #include "base/clock.h"
 #include "base/err.h"
+#include "base/os.h"
 
 #include <signal.h>
 #include <stdlib.h>
@@ -249,7 +250,8 @@ int bench_limit_start(struct work *w, const struct stage *s, const struct work *
 static void read_cpu_name(char *out, size_t size)
 {
     char line[256];
-    FILE *f = fopen("/proc/cpuinfo", "re");
+    int fd = attn_os_open("/proc/cpuinfo");
+    FILE *f = fd < 0 ? NULL : fdopen(fd, "r");
     snprintf(out, size, "unknown processor");
     while (f && fgets(line, sizeof line, f))
         if (!strncmp(line, "model name", 10) && strchr(line, ':')) {

@@ -2,10 +2,12 @@
 #include "bench/cmd_bench.h"
 #include "attn_tools.h"
 #include "input.h"
+#include "process.h"
 #include "cli_print.h"
 #include "say.h"
 
 #include "base/err.h"
+#include "base/os.h"
 
 #include <fnmatch.h>
 #include <limits.h>
@@ -327,10 +329,8 @@ static int make_directory(struct bench_run *s, struct attn_err *err)
 static int open_all(struct bench_run *s, struct attn_err *err)
 {
     struct attn_err why;
-    ssize_t len = readlink("/proc/self/exe", s->program, sizeof s->program - 1);
-    if (len < 0)
-        return attn_fail_errno(err, "/proc/self/exe", "read");
-    s->program[len] = '\0';
+    if (!attn_os_program(s->program, sizeof s->program, process_called()))
+        return attn_fail(err, ATTN_EUSAGE, "the path of this program is longer than %zu bytes", sizeof s->program - 1);
     if (open_model(&s->model, &bench_command, err) || make_directory(s, err) ||
         attn_limits_new(&s->bench.limits, s->dir, err))
         return err->code;

@@ -12,7 +12,8 @@ CFLAGS  ?= -O2 -g
 # many.  Several goals keep their order: `make clean all`.
 told := $(word 2,$(MAKECMDGOALS))$(findstring -j,$(shell echo "$$MAKEFLAGS"))
 ifeq ($(told),)
-MAKEFLAGS += -j$(shell awk -v n=$$(nproc) '/^MemAvailable/ {m = int($$2 / 600000)} END {print (m > 0 && m < n) ? m : n}' /proc/meminfo)
+MAKEFLAGS += -j$(shell n=$$(getconf _NPROCESSORS_ONLN || echo 1); [ -r /proc/meminfo ] && awk -v n=$$(nproc || echo $$n) \
+    '/^MemAvailable/ {m = int($$2 / 600000)} END {print (m > 0 && m < n) ? m : n}' /proc/meminfo || echo $$n)
 endif
 prefix  ?= /usr/local
 flavour ?= release
@@ -25,11 +26,15 @@ docdir     = $(datadir)/doc/attn-cli
 modelsdir  = $(datadir)/attn-cli/models
 
 version := $(shell sed -n 's/^\#define ATTN_VERSION "\(.*\)"/\1/p' lib/attn.h)
-std     := -std=c11 -D_GNU_SOURCE -Ilib -ffp-contract=off -fvisibility=hidden -fPIC
+# Portable is as release, without anything that Linux alone has: lib/base/os.h.
+defines_portable := -DATTN_PORTABLE
+std     := -std=c11 -D_GNU_SOURCE -Ilib -ffp-contract=off -fvisibility=hidden -fPIC $(defines_$(flavour))
 warn    := -Wall -Wextra -Wpedantic -Wshadow -Wvla -Wstrict-prototypes -Wmissing-prototypes $(if $(WERROR),-Werror)
-libs    := -lxsmm -lxsmmnoblas -l:libutf8proc.a -lcjson -lpng -lz -lpthread -lrt -ldl -lm
+# Where the compiler finds a library's archive, as not every linker looks for one by the name of its file.
+archive  = $(shell $(CC) -print-file-name=lib$(1).a)
+libs    := -lxsmm -lxsmmnoblas $(call archive,utf8proc) -lcjson -lpng -lz -lpthread -lrt -ldl -lm
 # The program starts a tenth faster without shared libraries that only pictures and archives need.
-inside  := $(subst -lpng -lz,-l:libpng.a -l:libz.a,$(libs))
+inside  := $(subst -lpng -lz,$(call archive,png) $(call archive,z),$(libs))
 parsers := -lexpat -lgumbo
 to_test := check libexpat1-dev libgumbo-dev jq python3
 
@@ -54,16 +59,23 @@ flags          := $(flags_$(flavour))
 # calls hide some from them.
 ifeq ($(flags),)
 fortify        := $(shell printf '\043include <features.h>\n__USE_FORTIFY_LEVEL' | $(CC) -O2 -U_FORTIFY_SOURCE -D_FORTIFY_SOURCE=3 -E -P - 2>&1 | tail -n 1)
-clash          := $(shell $(CC) -Werror -fstack-clash-protection -S -o /dev/null -x c /dev/null 2>&1 || echo no)
+clash          := $(shell $(CC) -Werror -fstack-clash-protection -fsyntax-only -x c /dev/null 2>&1 || echo no)
 hard           := -fstack-protector-strong -U_FORTIFY_SOURCE -D_FORTIFY_SOURCE=$(if $(filter 3,$(fortify)),3,2) -fcf-protection \
     $(if $(clash),,-fstack-clash-protection)
 endif
-hard_link      := -Wl,-z,relro,-z,now
+# Which of these options the linker has, as GNU's and LLVM's have all: most often one link answers for them together.
+knows = $(shell t=$$(mktemp); try() { echo 'int main(void){return 0;}' | $(CC) $(LDFLAGS) -x c -o $$t - -Wl,--fatal-warnings "$$@" 2>/dev/null; }; \
+    if try $(1); then echo $(1); else for o in $(1); do if try $$o; then echo $$o; fi; done; fi; rm -f $$t)
+liked          := -Wl,-z,relro,-z,now -Wl,-z,pack-relative-relocs -Wl,-z,max-page-size=0x200000 -Wl,--as-needed -Wl,--exclude-libs,ALL
+linker         := $(call knows,$(liked))
+hard_link      := $(filter %now,$(linker))
+as_needed      := $(filter %as-needed,$(linker))
+hidden         := $(filter %ALL,$(linker))
 # Some 6,000 pointers to strings take 2 KB in the file instead of 137, which a short run would read.
-packed         := $(if $(flags),,-Wl,-z,pack-relative-relocs)
+packed         := $(if $(flags),,$(filter %relocs,$(linker)))
 # A short run reads 7 MB of code and built-in weights.  Linux maps 2 MB at a time instead of 64 KB where they begin at a multiple
 # of that and the file lies in huge pages; on file systems that have them, it does if it was written in one piece.
-huge           := -Wl,-z,max-page-size=0x200000
+huge           := $(filter %0x200000,$(linker))
 in_one_piece    = dd if=$(1) of=$(2) bs=67108864 status=none
 
 # Flags for single files, by their names without .c.  Where a processor lacks prefetchw, it does nothing.
@@ -113,12 +125,12 @@ do       = @$(if $(V),set -x,echo "  $(1)");
 all: $(B)/attn-cli $(B)/libattn.so $(B)/attn.pc $(printed)
 
 $(B)/attn-cli: $(cmd_o) $(B)/libattn.a $(B)/objects
-	$(call do,LINK $@) $(link) $(huge) -pie -Wl,--as-needed -o $@.linked $(binary) $(inside)
+	$(call do,LINK $@) $(link) $(huge) -pie $(as_needed) -o $@.linked $(binary) $(inside)
 	@rm -f $@ && $(call in_one_piece,$@.linked,$@) && chmod +x $@ && rm $@.linked
 $(B)/libattn.a: $(lib_o) $(blocks_$(flavour)) $(B)/objects
 	$(call do,AR $@) rm -f $@; ar rcs $@ $(binary)
 $(B)/libattn.so: $(lib_o) $(B)/objects
-	$(call do,LINK $@) $(link) -shared -Wl,-soname,libattn.so.0 -Wl,--exclude-libs,ALL -Wl,--as-needed -o $@ $(binary) $(libs)
+	$(call do,LINK $@) $(link) -shared -Wl,-soname,libattn.so.0 $(hidden) $(as_needed) -o $@ $(binary) $(libs)
 	@ln -sf libattn.so $@.0             # so that a program linked with it here runs here
 $(B)/attn-tests: $(test_o) $(B)/libattn.a $(B)/objects | build/attack/fault.so
 	$(call do,LINK $@) $(link) -o $@ $(binary) -lcheck -lsubunit $(parsers) $(libs)

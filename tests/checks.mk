@@ -1,6 +1,7 @@
 # checks.mk - what `make` can do besides building, running, testing and installing.
 #
 # make asan tsan     the tests under sanitizers;      make fuzz: each target for FUZZ_SECONDS, or FUZZ_RUNS inputs if they take less
+# make portable    the program without what Linux alone has (build/portable), and its tests: lib/base/os.h
 # make house         counts files, lines, long lines and functions, and names of files in several rooms
 # make walls         checks which room may include which;   make lint: clang-tidy, cppcheck, gcc's analyzer
 # make test-train    makes the built-in model induction again, and finds the heads that repeat a text: half a minute
@@ -52,6 +53,9 @@ asan:
 # Only suites in which threads work together: all others would take ten minutes more.
 tsan:
 	$(MAKE) flavour=tsan run-tests suites='team microkernel gemm heads attention kinds cross run lines writers sinks grad training batch generate'
+
+portable:
+	$(MAKE) flavour=portable all run-tests
 
 fuzz:
 	$(MAKE) flavour=fuzz CC=clang run-fuzz
@@ -159,6 +163,6 @@ build/lint/%: %.c FORCE
 gallery: $(B)/attn-cli
 	data/gallery/draw.sh $< $(B)
 
-.PHONY: tests-built run-tests test-browser test-ports test-rows test-train test-kill test-attack test-sizes test-lanes \
+.PHONY: portable tests-built run-tests test-browser test-ports test-rows test-train test-kill test-attack test-sizes test-lanes \
     test-cluster test-bare asan tsan fuzz run-fuzz bench bench-kinds bench-products bench-blocks coverage transcripts mutate walls house \
     lint gallery

@@ -4,11 +4,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "ask/scores.h"
 #include "base/err.h"
 #include "base/out.h"
 #include "base/utf8.h"
 #include "picture/page_pack.h"
+#include "picture/page_ranking.h"
 #include "text/label.h"
 
 enum {
@@ -22,8 +22,7 @@ struct pages {
     const struct attn_album *album;
     const struct attn_look *look;
     struct attn_pack *pack; size_t n;   /* of the sheets that are not left out */
-    size_t *same;                       /* of each token: see struct attn_head_row; NULL: heads are not ranked */
-    bool *marks, any_marks;             /* likewise; whether a token before the last is punctuation */
+    struct attn_page_words words;       /* what ranks heads */
 };
 
 /* ---- text ------------------------------------------------------------------------------ */
@@ -178,123 +177,6 @@ static void put_lens(struct attn_out *o, const struct attn_album *a)
     }
     attn_out_str(o, a->n_lens ? "]" : "");
     put_why_not(o, "noLens", a->no_lens);
-}
-
-/* ---- the ranking of heads -------------------------------------------------------------- */
-
-/* A sheet without heads counts as one. */
-static size_t ranked(const struct attn_sheet *s)
-{
-    return strcmp(s->kind, "attn.pattern") ? 0 : s->heads ? s->n : 1;
-}
-
-static bool is_pattern(const struct attn_sheet *s, size_t tokens)
-{
-    bool is = s->rows == tokens && s->cols == tokens;
-    for (size_t i = 0, n = is ? ranked(s) * tokens * tokens : 0; i < n; i++)
-        is = is && !(s->data[i] < 0);
-    return is;
-}
-
-static bool ranks(const struct attn_album *a)
-{
-    size_t heads = 0;
-    bool can = a->queries && a->keys == a->queries;
-    for (size_t i = 0; can && i < a->queries->n; i++)
-        can = a->queries->tok[i].id >= 0;
-    for (size_t i = 0; can && i < a->n; i++) {
-        can = !ranked(&a->sheet[i]) || is_pattern(&a->sheet[i], a->queries->n);
-        heads += ranked(&a->sheet[i]);
-    }
-    return can && heads > 1;
-}
-
-/* The place of the last earlier token that is the same, from 1; 0: there is none. */
-static int link_same(struct pages *p, struct attn_err *err)
-{
-    const struct attn_tokens *t = p->album->queries;
-    if (!ranks(p->album))
-        return ATTN_OK;
-    p->same = calloc(t->n + 1, sizeof *p->same);
-    p->marks = calloc(t->n + 1, sizeof *p->marks);
-    if (!p->same || !p->marks)
-        return attn_no_memory(err, NULL, "to compare %zu tokens", t->n);
-    for (size_t i = 0; i < t->n; i++) {
-        p->marks[i] = t->tok[i].known && attn_utf8_punctuation(t->tok[i].text, t->tok[i].text_len);
-        p->any_marks |= p->marks[i] && i + 1 < t->n;
-        for (size_t k = i; k > 0 && !p->same[i]; k--)
-            p->same[i] = t->tok[k - 1].id == t->tok[i].id ? k : 0;
-    }
-    return ATTN_OK;
-}
-
-static const struct attn_head_score *next_share(const struct pages *p, const struct attn_head_score *s)
-{
-    while ((s = attn_head_score_next(s)) &&
-           (!(s->flags & ATTN_SCORE_SHARE) || (s->flags & ATTN_SCORE_IF_ANY && !p->any_marks)))
-        ;
-    return s;
-}
-
-/* The mean over the rows from the second on, as the command heads has it. */
-static double mean_share(const struct attn_head_score *s, const struct pages *p, const float *weight, size_t T)
-{
-    struct attn_score_sum all = {0, 0};
-    for (size_t q = 1; q < T; q++) {
-        struct attn_head_row r = {.weight = weight + q * T, .hi = T, .q = q, .seen = T, .most = log((double)T),
-                                  .same = p->same, .marks = p->marks};
-        double x;
-        if (s->of(&x, &r)) {
-            all.sum += x;
-            all.n++;
-        }
-    }
-    return attn_score_mean(&all);
-}
-
-static void put_ranked(struct attn_out *o, const struct pages *p, const struct attn_sheet *s, size_t i)
-{
-    attn_out_printf(o, s->layer < 0 ? "{\"layer\":null" : "{\"layer\":%d", s->layer);
-    put_key(o, "head");
-    attn_out_printf(o, s->heads ? "%zu" : "null", s->heads ? s->heads[i] : 0);
-    put_key(o, "shares");
-    char before = '[';
-    for (const struct attn_head_score *c = NULL; (c = next_share(p, c)); before = ',') {
-        double share = mean_share(c, p, s->data + i * s->rows * s->cols, s->rows);
-        attn_out_char(o, before);
-        if (isfinite(share))
-            attn_out_f64(o, share);
-        else
-            attn_out_str(o, "null");
-    }
-    attn_out_str(o, "]}");
-}
-
-static void put_ranking(struct attn_out *o, const struct pages *p)
-{
-    if (!p->same)
-        return;
-    put_key(o, "ranking");
-    attn_out_str(o, "{\"scores\":");
-    char before = '[';
-    for (const struct attn_head_score *c = NULL; (c = next_share(p, c)); before = ',') {
-        attn_out_printf(o, "%c{\"name\":", before);
-        put_name(o, c->name);
-        put_key(o, "brief");
-        put_name(o, c->brief);
-        put_key(o, "help");
-        put_name(o, c->help);
-        attn_out_char(o, '}');
-    }
-    attn_out_char(o, ']');
-    put_key(o, "heads");
-    before = '[';
-    for (const struct attn_sheet *s = p->album->sheet; s < p->album->sheet + p->album->n; s++)
-        for (size_t i = 0; i < ranked(s); i++, before = ',') {
-            attn_out_char(o, before);
-            put_ranked(o, p, s, i);
-        }
-    attn_out_str(o, "]}");
 }
 
 /* ---- colours --------------------------------------------------------------------------- */
@@ -467,7 +349,7 @@ static void put_page(struct attn_out *o, const struct pages *p)
     put_edits(o, a->edits);
     put_without(o, a);
     put_lens(o, a);
-    put_ranking(o, p);
+    attn_page_ranking_write(o, a, &p->words);
     put_look(o, p->look);
     put_left_out(o, a);
     put_palettes(o);
@@ -584,13 +466,13 @@ int attn_page_data_write(struct attn_out *o, const struct attn_album *a, const s
     struct pages p = {.album = a, .look = look};
     int rc = plan(&p, err);
     if (!rc)
-        rc = link_same(&p, err);
+        rc = attn_page_words_find(&p.words, a, err);
     if (!rc)
         rc = write_page(o, &p, err);
     if (!rc)
         rc = write_numbers(o, &p, err);
     free(p.pack);
-    free(p.same);
-    free(p.marks);
+    free(p.words.same);
+    free(p.words.marks);
     return rc;
 }

@@ -188,7 +188,8 @@ static bool is_composed(uint32_t c)
     const size_t len = attn_utf8_put(text, c);
     struct attn_mapped out = {0};
     attn_mapped_begin(&out, text, len);
-    const bool same = attn_form_apply(&out, ATTN_NORMAL_NFC, text, len) && out.len == len && !memcmp(out.text, text, len);
+    const bool done = attn_form_apply(&out, ATTN_NORMAL_NFC, text, len);
+    const bool same = done && out.len == len && !memcmp(out.text, text, len);
     attn_mapped_free(&out);
     return same;
 }

@@ -93,7 +93,7 @@ static int deflate_all(unsigned char *out, size_t *n, unsigned char *from, size_
 int attn_pack_deflate(unsigned char **out, size_t *n, const struct attn_pack *p, struct attn_err *err)
 {
     const size_t size = attn_pack_size(p);
-    uint16_t *codes = malloc(size + 1);
+    uint16_t *codes = calloc(size + 1, 1);
     unsigned char *planes = malloc(size + 1);
     *n = size + size / 8 + 64;          /* deflateBound's most, for any strategy */
     *out = size < UINT32_MAX / 2 ? malloc(*n) : NULL;

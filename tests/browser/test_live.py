@@ -490,6 +490,15 @@ class Live(unittest.TestCase):
         browser.click("#live-here")
         self.assertTrue(browser.until("!live.answer.edited && $('live-here-says').textContent === ''"))
 
+    def test_what_is_known_without_heads_goes_with_the_first_text(self):
+        self.open("both", "-m", "tiny", "-s", "Lily lost her red ball", "--ablations", "--show", "pattern")
+        self.assertEqual(browser.value("[$('without-line').offsetHeight, $('without-hint').hidden, document.querySelectorAll('.kl').length]"), [0, False, 24])
+        self.type("Tom saw a dog")
+        self.assertEqual(browser.value("[$('without-hint').hidden, document.querySelectorAll('.kl').length]"), [True, 0])
+        browser.click("#live-each")
+        self.assertTrue(any(browser.until("Boolean(matters())") for _ in range(5)))
+        self.assertEqual(browser.value("document.querySelectorAll('.kl').length"), 24)
+
     def test_heads_that_differ_from_a_pinned_sentence(self):
         self.open("differ", "-m", "tiny", "-s", "Lily lost her red ball")
         browser.click("#live-pin")

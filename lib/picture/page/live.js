@@ -100,8 +100,10 @@ function showAnswer(answer) {
     page.next = answer.after;
     page.noNext = answer.after.length || !live.session.w.unembed ? "" : "a logit is not finite";
     words.queries = words.keys = wordsOf(page.queries, page.text);
-    if (page.without)
-        ablated.clear();                /* what was computed of another text */
+    if (page.without) {                 /* what was computed of another text */
+        ablated.clear();
+        $("without-hint").hidden = true;
+    }
     drawLiveRanking();
     drawHeading();
     $("sentence").textContent = page.text === null ? `Ids ${answer.tokens.map((t) => t.id).join(", ")}` : upright(page.text);

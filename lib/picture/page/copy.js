@@ -1,15 +1,19 @@
 "use strict";
 /* The head that is shown, to be taken along: as an SVG or a PNG of the whole matrix with its title and labels, as it is
- * coloured, or as the CSV that the program writes.  A browser that does not let a page write to the clipboard saves a file. */
+ * coloured, or as the CSV that the program writes.  A browser that does not let a page write to the clipboard saves a
+ * file. */
 
-const RECTANGLES = 10000, SHARPER = 2, MARGIN = 8, TITLE = 15, LEGEND = 34;     /* cells drawn one by one; pixels of a PNG's pixel; sizes */
+const RECTANGLES = 10000;               /* a matrix with more cells is an image */
+const SHARPER = 2;                      /* pixels of a PNG to one of the page */
+const MARGIN = 8, TITLE = 15, LEGEND = 34;
 
 /* What a figure consists of: { width, height, font, rects, lines, texts, images }, colours as CSS has them. */
 function figureOfHead() {
     const { left, top, cell, high, rows, cols, shade } = heat, css = getComputedStyle(document.documentElement);
-    const colour = (name) => css.getPropertyValue("--" + name).trim(), at = (x, y) => [MARGIN + x, MARGIN + 2 * TITLE + y];
-    const figure = { width: heat.width + 2 * MARGIN, height: heat.height + 2 * MARGIN + 2 * TITLE + LEGEND, font: fontFamily,
-                     rects: [], lines: [], texts: [], images: [] };
+    const colour = (name) => css.getPropertyValue("--" + name).trim();
+    const at = (x, y) => [MARGIN + x, MARGIN + 2 * TITLE + y];
+    const figure = { width: heat.width + 2 * MARGIN, height: heat.height + 2 * MARGIN + 2 * TITLE + LEGEND,
+                     font: fontFamily, rects: [], lines: [], texts: [], images: [] };
     const rect = (x, y, width, height, fill) => figure.rects.push({ x, y, width, height, fill });
     const text = (x, y, what, size, anchor = "start", fill = colour("ink"), slant = 0) =>
         figure.texts.push({ x, y, what, size, anchor, fill, slant });
@@ -22,21 +26,25 @@ function figureOfHead() {
         for (let c = 0; c < cols; c++)
             if (shade.pixel(r, c))
                 rect(x0 + c * cell, y0 + r * high, cell, high, cssColour(shade.pixel(r, c)));
-    for (const e of heat.inside.querySelectorAll("line, path"))
-        figure.lines.push({ d: e.getAttribute("d") ?? `M${e.getAttribute("x1")} ${e.getAttribute("y1")}L${e.getAttribute("x2")} ${e.getAttribute("y2")}`,
-                            by: at(0, 0), stroke: colour(e.classList.contains("edge") ? "soft" : "panel") });
+    for (const e of heat.inside.querySelectorAll("line, path")) {
+        const [x1, y1, x2, y2] = ["x1", "y1", "x2", "y2"].map((name) => e.getAttribute(name));
+        figure.lines.push({ d: e.getAttribute("d") ?? `M${x1} ${y1}L${x2} ${y2}`, by: at(0, 0),
+                            stroke: colour(e.classList.contains("edge") ? "soft" : "panel") });
+    }
     for (const e of heat.svg.querySelectorAll("text:not(.pointed)")) {
-        const number = (name) => Number(e.getAttribute(name)), [x, y] = at(number("x"), number("y")), onCell = e.closest("g") === heat.inside;
-        const fill = onCell ? e.classList.contains("on-dark") ? "#ffffff" : "#101418" : e.classList.contains("axis") ? colour("soft") : colour("ink");
+        const number = (name) => Number(e.getAttribute(name)), [x, y] = at(number("x"), number("y"));
+        const onCell = e.classList.contains("on-dark") ? "#ffffff" : e.classList.contains("on-light") ? "#101418" : null;
         const [, slant = 0] = /rotate\((-?\d+)/.exec(e.getAttribute("transform") ?? "") ?? [];
-        text(x, y, e.textContent, number("font-size") || 11, e.getAttribute("text-anchor") ?? "start", fill, Number(slant));
+        text(x, y, e.textContent, number("font-size") || 11, e.getAttribute("text-anchor") ?? "start",
+             onCell ?? colour(e.classList.contains("axis") ? "soft" : "ink"), Number(slant));
     }
     drawFigureLegend(rect, text, figure.height - MARGIN - 16, colour("soft"));
     return figure;
 }
 
 function drawFigureLegend(rect, text, y, soft) {
-    const parts = [...$("legend").childNodes], canvas = parts.findIndex((e) => e.tagName === "CANVAS"), { ramp } = heat.shade, wide = 160;
+    const parts = [...$("legend").childNodes], canvas = parts.findIndex((e) => e.tagName === "CANVAS");
+    const { ramp } = heat.shade, wide = 160;
     const label = (e) => e?.textContent ?? "";
     let x = MARGIN;
     text(x, y + 10, label(parts[canvas - 1]), 11, "start", soft);
@@ -49,9 +57,10 @@ function drawFigureLegend(rect, text, y, soft) {
 
 /* Made in a document of its own, which loads no images, as this page is not allowed to. */
 function svgText(figure) {
-    const { width, height } = figure, drawing = document.implementation.createDocument(SVG, "svg"), root = drawing.documentElement;
-    const add = (...what) => root.append(drawing.adoptNode(svg(...what)));
-    Object.entries({ width, height, viewBox: `0 0 ${width} ${height}`, "font-family": figure.font }).forEach((pair) => root.setAttribute(...pair));
+    const { width, height, font } = figure, drawing = document.implementation.createDocument(SVG, "svg");
+    const root = drawing.documentElement, add = (...what) => root.append(drawing.adoptNode(svg(...what)));
+    const attributes = { width, height, viewBox: `0 0 ${width} ${height}`, "font-family": font };
+    Object.entries(attributes).forEach((pair) => root.setAttribute(...pair));
     add("title", {}, $("head-title").textContent);
     for (const { x, y, width: w, height: h, fill } of figure.rects)
         add("rect", { x, y, width: w, height: h, fill });
@@ -70,7 +79,8 @@ function svgText(figure) {
 /* ---- as PNG ---- */
 
 function pngOf(figure) {
-    const canvas = document.createElement("canvas"), context = canvas.getContext("2d"), anchors = { start: "left", middle: "center", end: "right" };
+    const canvas = document.createElement("canvas"), context = canvas.getContext("2d");
+    const anchors = { start: "left", middle: "center", end: "right" };
     Object.assign(canvas, { width: Math.ceil(figure.width * SHARPER), height: Math.ceil(figure.height * SHARPER) });
     context.scale(SHARPER, SHARPER);
     context.imageSmoothingEnabled = false;
@@ -106,8 +116,9 @@ function plainLabels(tokens, labels) {
 }
 
 function csvText() {
-    const { m } = heat.shade, sheet = sheetAt(state.kind, state.layer), quoted = (s) => /[\s",]/.test(s) ? `"${s.replaceAll("\"", "\"\"")}"` : s;
-    const number = (x) => numberText(x, m.error).replace("−", "-").replace("∞", "inf"), rows = plainLabels(page.queries, heat.rowLabels);
+    const { m } = heat.shade, sheet = sheetAt(state.kind, state.layer), rows = plainLabels(page.queries, heat.rowLabels);
+    const quoted = (s) => /[\s",]/.test(s) ? `"${s.replaceAll("\"", "\"\"")}"` : s;
+    const number = (x) => numberText(x, m.error).replace("−", "-").replace("∞", "inf");
     const columns = sheet.keys ? plainLabels(keyTokens(), heat.colLabels) : heat.colLabels;
     const lines = rows.map((label, r) => [quoted(label), ...columns.map((_, c) => number(m.at(r, c)))].join(","));
     return [["token", ...columns.map(quoted)].join(","), ...lines, ""].join("\n");
@@ -133,7 +144,8 @@ const COPIES = {
 async function copyHead(ending) {
     const { type, as, make } = COPIES[ending], made = await make();
     try {
-        await navigator.clipboard.write([new ClipboardItem({ [type]: made instanceof Blob ? made : new Blob([made], { type }) })]);
+        const blob = made instanceof Blob ? made : new Blob([made], { type });
+        await navigator.clipboard.write([new ClipboardItem({ [type]: blob })]);
         $("copy-says").textContent = `The ${ending.toUpperCase()} is on the clipboard.`;
     } catch {                           /* not allowed, or an old browser */
         $("copy-says").textContent = saveFile(made instanceof Blob ? made : new Blob([made], { type: as }), ending);

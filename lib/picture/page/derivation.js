@@ -5,8 +5,9 @@
 /* The row and the column whose weight is explained; null: none. */
 let explained = null;
 
-/* What is said of a weight: { weight, terms: pairs of q and k, dot, scale, more: what is added or done before the softmax,
- * score, sum: of e^score over the keys seen, seen: how many } of which any may be missing, or { says } instead. */
+/* What is said of a weight: { weight, terms: pairs of q and k, dot, scale, more: what is added or done before the
+ * softmax, score, sum: of e^score over the keys seen, seen: how many } of which any may be missing, or { says }
+ * instead. */
 function weightParts(r, c) {
     const { layer, head } = state, of = (kind) => page.sheets.find((s) => s.kind === kind && s.layer === layer);
     const whole = (sheet) => sheet && sheet.matrix(nthOf(sheet, head)), [q, k] = [of("attn.q"), of("attn.k")];
@@ -22,10 +23,10 @@ function weightParts(r, c) {
     }
     parts.dot = dots?.at(r, c) ?? parts.terms?.reduce((sum, [x, y]) => Math.fround(sum + Math.fround(x * y)), 0);
     if (scores) {
-        const row = Array.from({ length: m.cols }, (_, i) => i).filter((i) => !m.hidden(r, i)).map((i) => scores.at(r, i));
-        const finite = row.filter(Number.isFinite);
-        Object.assign(parts, { score: scores.at(r, c), sum: finite.reduce((sum, x) => sum + Math.exp(x), 0), seen: finite.length,
-                               scale: scaleBetween(dots, scores) });
+        const keys = Array.from({ length: m.cols }, (_, i) => i).filter((i) => !m.hidden(r, i));
+        const finite = keys.map((i) => scores.at(r, i)).filter(Number.isFinite);
+        Object.assign(parts, { score: scores.at(r, c), scale: scaleBetween(dots, scores), seen: finite.length,
+                               sum: finite.reduce((sum, x) => sum + Math.exp(x), 0) });
     }
     return parts;
 }
@@ -79,7 +80,8 @@ function drawDerivation() {
     const name = `${placeName(heat.rowLabels[r], r)} → ${placeName(heat.colLabels[c], c)}: ${numberText(parts.weight, error)}`;
     if (!parts.says && (!parts.terms || parts.sum === undefined))
         lines.push("More of where it comes from: run --show pattern,q,k,dots,scores.");
-    $("derivation").replaceChildren(paragraph(Object.assign(document.createElement("b"), { textContent: name })), ...lines.map((s) => paragraph(s)));
+    const title = Object.assign(document.createElement("b"), { textContent: name });
+    $("derivation").replaceChildren(paragraph(title), ...lines.map((s) => paragraph(s)));
 }
 
 const pickRow = heat.onPick;

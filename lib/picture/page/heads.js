@@ -1,5 +1,6 @@
 "use strict";
-/* Several heads at once: the lines of all heads of a layer in their colours, and where all heads look from one token. */
+/* Several heads at once: the lines of all heads of a layer in their colours, and where all heads look from one
+ * token. */
 
 const MOST_LOOKS = 8;                   /* heads that are listed */
 
@@ -33,7 +34,8 @@ function drawLineHeads(sheet) {
 }
 
 function toggleLines(sheet, head) {
-    const out = state.withoutLines.includes(head) ? state.withoutLines.filter((h) => h !== head) : [...state.withoutLines, head];
+    const rest = state.withoutLines.filter((h) => h !== head);
+    const out = rest.length < state.withoutLines.length ? rest : [...rest, head];
     if (sheet.heads.some((h) => !out.includes(h)))
         change({ withoutLines: out });
 }
@@ -66,7 +68,8 @@ function headItem({ layer, head }, says, number, share) {
 }
 
 function drawLooks() {
-    const r = state.query, can = r >= 0 && heat.attends && state.kind === "attn.pattern" && headsIn(state.kind).length > 1;
+    const r = state.query, attends = heat.attends && state.kind === "attn.pattern";
+    const can = r >= 0 && attends && headsIn(state.kind).length > 1;
     $("looks").hidden = !can;
     if (!can)
         return;

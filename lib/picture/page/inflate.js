@@ -1,5 +1,6 @@
 "use strict";
-/* Unpacks what was deflated (RFC 1951), at once: a browser's own streams give it later, when the page has been drawn. */
+/* Unpacks what was deflated (RFC 1951), at once: a browser's own streams give it later, when the page has been
+ * drawn. */
 
 /* Where a length or a distance begins, and how many bits more it has. */
 function basesOf(first, n, bitsOf) {
@@ -11,7 +12,8 @@ function basesOf(first, n, bitsOf) {
     return { base, bits };
 }
 
-const LENGTHS = basesOf(3, 28, (i) => Math.max(0, (i >> 2) - 1)), DISTANCES = basesOf(1, 30, (i) => Math.max(0, (i >> 1) - 1));
+const LENGTHS = basesOf(3, 28, (i) => Math.max(0, (i >> 2) - 1));
+const DISTANCES = basesOf(1, 30, (i) => Math.max(0, (i >> 1) - 1));
 LENGTHS.base.push(258);
 LENGTHS.bits.push(0);
 const LENGTH_ORDER = [16, 17, 18, 0, 8, 7, 9, 6, 10, 5, 11, 4, 12, 3, 13, 2, 14, 1, 15];
@@ -69,11 +71,13 @@ class Inflater {
     }
 
     fixed() {
-        return [codeTable(Array.from({ length: 288 }, (_, i) => i < 144 ? 8 : i < 256 ? 9 : i < 280 ? 7 : 8)), codeTable(Array(30).fill(5))];
+        const literals = Array.from({ length: 288 }, (_, i) => i < 144 ? 8 : i < 256 ? 9 : i < 280 ? 7 : 8);
+        return [codeTable(literals), codeTable(Array(30).fill(5))];
     }
 
     tables() {
-        const literals = this.bits(5) + 257, distances = this.bits(5) + 1, n = this.bits(4) + 4, own = Array(19).fill(0), all = [];
+        const literals = this.bits(5) + 257, distances = this.bits(5) + 1, n = this.bits(4) + 4;
+        const own = Array(19).fill(0), all = [];
         for (let i = 0; i < n; i++)
             own[LENGTH_ORDER[i]] = this.bits(3);
         const table = codeTable(own), repeat = (x, times) => { for (let i = 0; i < times; i++) all.push(x); };

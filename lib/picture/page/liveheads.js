@@ -1,8 +1,10 @@
 "use strict";
-/* What the heads of a page that computes do with the text that is typed: their ranking, how much each matters for what comes
- * next, which differ most from a pinned sentence. */
+/* What the heads of a page that computes do with the text that is typed: their ranking, how much each matters for what
+ * comes next, which differ most from a pinned sentence. */
 
-/* ---- what they do: the shares of ask/scores.c that the ranking has, for row q of a pattern; null: the row has none ---- */
+/* ---- what they do ---- */
+
+/* The shares of ask/scores.c that the ranking has, for row q of a pattern; null: the row has none. */
 
 /* The places of earlier tokens that are the same as that of each. */
 const earlierSame = (ids) => ids.map((id, q) => ids.slice(0, q).flatMap((other, k) => other === id ? [k] : []));
@@ -21,7 +23,8 @@ function liveRanks({ pass, tokens }) {
     return page.ranking.heads.map(({ layer, head }) => {
         const of = rows.map((q) => rowOf(pass, layer, head ?? 0, q));
         const shares = SHARES.map(({ name }) => {
-            const numbers = SHARE_OF[name] ? rows.map((q, i) => SHARE_OF[name](of[i], q, same)).filter((x) => x !== null) : [];
+            const given = SHARE_OF[name] ? rows.map((q, i) => SHARE_OF[name](of[i], q, same)) : [];
+            const numbers = given.filter((x) => x !== null);
             return numbers.length ? numbers.reduce((sum, x) => sum + x, 0) / numbers.length : null;
         });
         return { layer, head, shares, negative: of.some((row) => row.some((x) => x < 0)) };
@@ -81,7 +84,8 @@ function drawMatter() {
 
 $("heads").before(element("p", { className: "without", id: "live-matters" },
     button("live-each", "How much does each head matter?", tryEach, "Switches one head off at a time"),
-    element("output", { id: "live-matter", className: "hint" }), element("ol", { id: "live-most", className: "looks" })));
+    element("output", { id: "live-matter", className: "hint" }),
+    element("ol", { id: "live-most", className: "looks" })));
 
 const decorateLive = overview.decorate;
 overview.decorate = (b, cell) => {
@@ -99,7 +103,8 @@ overview.decorate = (b, cell) => {
 /* ---- the head that is shown: off and on where it stands ---- */
 
 $("head").querySelector(".readout").before(element("p", { className: "without", id: "live-line" },
-    button("live-here", "Switch it off", () => toggleHeads([here()], !isOff(here()))), element("output", { id: "live-here-says" })));
+    button("live-here", "Switch it off", () => toggleHeads([here()], !isOff(here()))),
+    element("output", { id: "live-here-says" })));
 
 function drawHere() {
     const { answer } = live, off = isOff(here()), named = (t) => `“${tokenLabel(t)}” ${shareText(t.p)}`;

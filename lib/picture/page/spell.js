@@ -38,7 +38,8 @@ function spelledIndex({ form, lo, hi, token }) {
 function spelledPlace({ layered, layers, heads, neurons, name, by }) {
     const list = (before, items) => items ? before + items.map(spelledIndex).join(",") : "";
     const chosen = Object.entries(by).map(([word, items]) => list(word + "=", items));
-    return list("L", layers) + list("H", heads) + list("N", neurons) + (layered && name !== null ? "." : "") + (name ?? "") +
+    const dot = layered && name !== null ? "." : "";
+    return list("L", layers) + list("H", heads) + list("N", neurons) + dot + (name ?? "") +
         (chosen.length ? `[${chosen.join(",")}]` : "");
 }
 
@@ -47,7 +48,8 @@ const spelledSource = ({ ids, text }) => ids ? `ids(${ids.join(",")})` : `text($
 function spelledValue({ form, number, sigma, seed, of }) {
     const factor = form === "number" ? spelledNumber(number) : number === 1 ? "" : spelledNumber(number) + "*";
     const rest = { number: () => "", uniform: () => "uniform", noise: () => `noise(${spelledNumber(sigma)},${seed})`,
-                   source: () => spelledSource(of), mean: () => `mean(${spelledSource(of)})`, proj: () => `proj(${spelledSource(of)})` };
+                   source: () => spelledSource(of), mean: () => `mean(${spelledSource(of)})`,
+                   proj: () => `proj(${spelledSource(of)})` };
     return factor + rest[form]();
 }
 

@@ -1,5 +1,6 @@
 /* screen.c - the first look at a run, on one screen: its tokens, the patterns of the most informative layer, what each
- * head does, context vectors, what comes next, and commands to go on with.
+ * head does, context vectors or, where they are wider than a line, whom each token looks at, what comes next, and
+ * commands to go on with.
  *
  * Of a long text only the last rows and keys are kept, as many as all parts leave room for. */
 #include "sinks/screen.h"
@@ -49,7 +50,7 @@ static size_t taken_lines(const struct attn_screen *s)
     size_t beside = larger(s->width, ATTN_SCREEN_HINT + 2) - ATTN_SCREEN_HINT - 1;
     size_t taken = TITLE + token_lines(s, job->tokens) + OVER_PATTERNS + (s->contexts ? OVER_VECTORS : 0);
     taken += job->cross ? token_lines(s, job->cross) : OVER_HEADS + s->head_lines;
-    taken += s->names;
+    taken += s->names + job->joined + (!is_low(s) && job->model->L > 1);        /* the last: why this layer */
     if (attn_edits_count(job->edits))
         taken += attn_edits_count(job->edits) + 1;
     if (job->model->unembed)
@@ -127,6 +128,7 @@ static void screen_close(void *self)
     attn_scores_free(s->scores);
     attn_album_free(&s->album);
     free(s->vector);
+    free(s->target);
     free(s->known);
     free(s->ids);
     free(s->head);
@@ -158,9 +160,10 @@ static int make(struct attn_screen *s, struct attn_err *err)
     s->album = (struct attn_album){.queries = &s->queries, .keys = &s->keys, .H = s->job->model->H,
                                    .Hkv = s->job->model->Hkv};
     s->vector = calloc(L * s->rows + 1, sizeof *s->vector);
+    s->target = calloc(s->rows + 1, sizeof *s->target);
     s->known = calloc(L + 1, sizeof *s->known);
     s->head = calloc(count_heads(s->job) + 1, sizeof *s->head);
-    if (!s->vector || !s->known || !s->head)
+    if (!s->vector || !s->target || !s->known || !s->head)
         return attn_no_memory(err, NULL, "for %zu layers", L);
     int rc = attn_look_make(&s->look, &s->job->picture, err);
     if (!rc && !s->job->cross)
@@ -204,11 +207,25 @@ static int begin_sheet(struct attn_screen *s, const struct attn_slice *p, struct
     return attn_album_add(&s->album, &sheet, &s->sheet, err);
 }
 
+/* Of all keys, also those that are not kept.  Itself and the first, where attention gathers that means nothing, do not
+ * count; another text has neither. */
+static void find_target(struct attn_screen *s, const struct attn_slice *p, size_t row)
+{
+    struct attn_screen_target *t = &s->target[p->row0 + row - s->row0];
+    const float *weight = attn_slice_row(p, row);
+    for (size_t k = 0; k < p->cols; k++)
+        if (weight[k] > t->weight && (s->job->cross || (k && k != p->row0 + row)))
+            *t = (struct attn_screen_target){weight[k], k, {(size_t)p->of->layer, (size_t)p->head}};
+}
+
 static int keep_pattern(struct attn_screen *s, const struct attn_slice *p, struct attn_err *err)
 {
     int rc = attn_slice_opens(p) ? begin_sheet(s, p, err) : ATTN_OK;
     if (rc)
         return rc;
+    for (size_t i = 0; i < p->rows; i++)
+        if (p->row0 + i >= s->row0)
+            find_target(s, p, i);
     for (size_t i = 0; i < p->rows; i++)
         if (p->row0 + i >= s->row0)
             memcpy(s->sheet + (p->nth * s->rows + p->row0 + i - s->row0) * s->cols, attn_slice_row(p, i) + s->col0,
@@ -302,5 +319,5 @@ static int screen_finish(void *self, struct attn_err *err)
 
 const struct attn_sink_methods attn_screen_methods = {
     .open = screen_open, .wants = screen_wants, .watch = screen_watch, .pieces = screen_pieces, .finish = screen_finish,
-    .close = screen_close,
+    .close = screen_close, .joins = true,
 };

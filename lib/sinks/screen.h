@@ -20,6 +20,8 @@ enum {
 #define ATTN_SCREEN_TOKENS "tokens "
 
 struct attn_screen_vector { double squares; float first[ATTN_SCREEN_FIRST]; };
+/* Whom a token looks at most; weight 0: nobody. */
+struct attn_screen_target { float weight; size_t key; struct attn_head_place at; };
 struct attn_screen_head { struct attn_head_place at; const struct attn_head_score *most; double share, entropy; };
 
 struct attn_screen {
@@ -31,11 +33,13 @@ struct attn_screen {
     size_t head_lines;                  /* for what heads do */
     size_t hints;                       /* commands that are shown */
     bool names;                         /* in their place, where none has room: their names in one line */
-    bool contexts; size_t vectors;      /* whether context vectors are shown, and of how many rows, the last ones */
+    bool contexts; size_t vectors;      /* whether context vectors are shown, or whom tokens look at in place of those
+                                         * that are too wide, and of how many rows, the last ones */
     struct attn_tokens queries, keys;   /* of these */
     struct attn_album album;            /* a sheet for each layer */
     float *sheet;                       /* the numbers of the current one */
     struct attn_screen_vector *vector; size_t columns;  /* [L, rows]; of a context vector */
+    struct attn_screen_target *target;  /* [rows] */
     bool *known;                        /* [L]: the layer's context vectors are there */
     int32_t *ids;
     struct attn_scores *scores;         /* NULL: keys are of another text, and heads are not ranked */
@@ -48,6 +52,19 @@ struct attn_screen {
 
 size_t attn_screen_heads_across(const struct attn_screen *s);
 size_t attn_screen_room(const struct attn_screen *s);   /* lines for the rows of patterns and of context vectors */
+
+/* A text in the language of the screen. */
+__attribute__((format_arg(2))) static inline const char *tr(const struct attn_screen *s, const char *english)
+{
+    return attn_tr(s->job->language, english);
+}
+
+/* ---- screen_rows.c ---- */
+
+size_t attn_screen_widest(const struct attn_tokens *t);         /* columns of the widest label */
+void attn_screen_heading(struct attn_screen *s, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
+/* Context vectors of a layer, or whom each token looks at in any. */
+void attn_screen_rows(struct attn_screen *s, int layer);
 
 /* ---- screen_print.c ---- */
 

@@ -18,16 +18,8 @@
 
 enum {
     GAP = 2,
-    NUMBER = 9,                         /* columns of a number of a context vector */
     DRAWN = 64                          /* most heads beside each other */
 };
-
-/* ---- headings and labels ------------------------------------------------------------------ */
-
-__attribute__((format_arg(2))) static const char *tr(const struct attn_screen *s, const char *english)
-{
-    return attn_tr(s->job->language, english);
-}
 
 static size_t width_of(const char *text)
 {
@@ -44,24 +36,11 @@ static const char *note(const struct attn_screen *s, char buf[128])
     return buf;
 }
 
-static size_t widest_label(const struct attn_tokens *t)
+/* A line that explains. */
+static void print_dim(struct attn_screen *s, const char *text)
 {
-    size_t widest = 1;
-    for (size_t i = 0; i < t->n; i++)
-        widest = larger(widest, attn_label_token(&t->tok[i], ATTN_SCREEN_LABEL).columns);
-    return widest;
-}
-
-__attribute__((format(printf, 2, 3))) static void print_heading(struct attn_screen *s, const char *fmt, ...)
-{
-    char text[512];
-    va_list args;
-    va_start(args, fmt);
-    attn_vsnprintf(text, sizeof text, tr(s, fmt), args);
-    va_end(args);
     struct attn_label l = attn_label_line(text, strlen(text), s->width);
-    attn_out_char(s->out, '\n');
-    attn_paint(s->out, s->job->color, ATTN_BOLD);
+    attn_paint(s->out, s->job->color, ATTN_DIM);
     attn_out_str(s->out, l.text);
     attn_paint(s->out, s->job->color, ATTN_PLAIN);
     attn_out_char(s->out, '\n');
@@ -123,6 +102,8 @@ static void print_model(struct attn_screen *s)
     attn_out_str(s->out, name);
     attn_paint(s->out, s->job->color, ATTN_PLAIN);
     attn_out_printf(s->out, "%s%s\n", text, room && attn_label_has_dots(s->job->tokens) ? sign : "");
+    if (s->job->joined)
+        print_dim(s, tr(s, "characters that were split into tokens are joined; --format text has the tokens"));
 }
 
 /* ---- patterns ---------------------------------------------------------------------------- */
@@ -142,7 +123,7 @@ static bool fits_as_numbers(const struct attn_screen *s)
     size_t matrices = 0, columns = larger(8, 2 + (size_t)s->job->precision);
     for (size_t i = 0; i < s->album.n; i++)
         matrices += s->album.sheet[i].n;
-    return !s->row0 && !s->col0 && widest_label(&s->queries) + s->cols * (columns + GAP) <= s->width &&
+    return !s->row0 && !s->col0 && attn_screen_widest(&s->queries) + s->cols * (columns + GAP) <= s->width &&
            matrices * (s->rows + 3) <= attn_screen_room(s) - s->vectors + 2;
 }
 
@@ -152,8 +133,8 @@ static void print_numbers(struct attn_screen *s)
         for (size_t k = 0; k < s->album.sheet[i].n; k++) {
             const struct attn_sheet *of = &s->album.sheet[i];
             char said[128];
-            print_heading(s, "layer %d, head %zu: attention pattern%s (rows: queries, columns: keys)", of->layer,
-                          of->heads[k], note(s, said));
+            attn_screen_heading(s, "layer %d, head %zu: attention pattern%s (rows: queries, columns: keys)", of->layer,
+                                of->heads[k], note(s, said));
             attn_print_grid(s->out, &(struct attn_grid){
                 .data = of->data + k * of->rows * of->cols, .rows = of->rows, .cols = of->cols, .tokens = &s->queries,
                 .keys = &s->keys, .precision = s->job->precision, .width = (int)s->width, .color = s->job->color});
@@ -213,9 +194,22 @@ static int draw(struct attn_screen *s, const struct attn_sheet *of, const size_t
     return rc;
 }
 
+/* Why this layer is drawn, where there are others and there is room to say so. */
+static void print_why(struct attn_screen *s)
+{
+    char text[128];
+    if (s->album.n < 2 || s->lines < ATTN_SCREEN_LINES)
+        return;
+    snprintf(text, sizeof text, "%s", tr(s, "the last layer"));
+    if (s->heads)
+        snprintf(text, sizeof text, tr(s, "shown as its L%zuH%zu has the clearest role of all heads: %s %.2f"),
+                 s->head[0].at.layer, s->head[0].at.head, s->head[0].most->name, s->head[0].share);
+    print_dim(s, text);
+}
+
 static int draw_layer(struct attn_screen *s, const struct attn_sheet *of, struct attn_err *err)
 {
-    size_t chosen[DRAWN], width = s->width - smaller(widest_label(&s->queries), s->width);
+    size_t chosen[DRAWN], width = s->width - smaller(attn_screen_widest(&s->queries), s->width);
     bool wide = of->n * (2 * s->cols + GAP) <= width;   /* two columns of a terminal are about as wide as a line is
                                                          * high */
     s->look.cell = s->look.cell ? s->look.cell : wide ? 2 : 1;
@@ -224,8 +218,9 @@ static int draw_layer(struct attn_screen *s, const struct attn_sheet *of, struct
     char part[64] = "", said[128];
     if (n < of->n)
         snprintf(part, sizeof part, tr(s, ", %zu of %zu heads"), n, of->n);
-    print_heading(s, "layer %d%s: attention pattern%s (rows: queries, columns: keys%s)", of->layer, part, note(s, said),
-                  attn_sink_hides(s->job, ATTN_ACT_PATTERN) ? tr(s, "; ··: hidden") : "");
+    attn_screen_heading(s, "layer %d%s: attention pattern%s (rows: queries, columns: keys%s)", of->layer, part,
+                        note(s, said), attn_sink_hides(s->job, ATTN_ACT_PATTERN) ? tr(s, "; ··: hidden") : "");
+    print_why(s);
     s->look.bare = true;
     s->look.width = (int)s->width;
     return draw(s, of, chosen, n, err);
@@ -249,7 +244,7 @@ static void print_heads(struct attn_screen *s)
     char more[64] = "";
     if (shown < s->heads)
         snprintf(more, sizeof more, tr(s, " (the %zu clearest of %zu)"), shown, s->heads);
-    print_heading(s, "main role of each head, mean over all rows but the first%s", more);
+    attn_screen_heading(s, "main role of each head, mean over all rows but the first%s", more);
     for (size_t line = 0; line < lines; line++) {
         for (size_t i = line; i < shown; i += lines) {
             char text[64];
@@ -258,37 +253,6 @@ static void print_heads(struct attn_screen *s)
             if (i + lines < shown)
                 attn_label_pad(s->out, ATTN_SCREEN_HEAD + GAP - smaller(columns, ATTN_SCREEN_HEAD));
         }
-        attn_out_char(s->out, '\n');
-    }
-}
-
-/* ---- context vectors --------------------------------------------------------------------- */
-
-static void print_number(struct attn_screen *s, double x)
-{
-    attn_out_printf(s->out, fabs(x) < 1e4 ? "%*.3f" : "%*.1e", NUMBER, x);
-}
-
-static void print_contexts(struct attn_screen *s, int layer)
-{
-    size_t left = widest_label(&s->queries), shown = smaller(s->columns, ATTN_SCREEN_FIRST), columns = NUMBER;
-    shown = smaller(shown, s->width > left + 2 * columns ? (s->width - left - columns) / columns : 1);
-    char part[48] = "";
-    if (s->vectors == 1 && s->rows > 1)
-        snprintf(part, sizeof part, "%s", tr(s, ", last token"));
-    else if (s->vectors < s->rows)
-        snprintf(part, sizeof part, tr(s, ", last %zu tokens"), s->vectors);
-    print_heading(s, "layer %d: context vectors%s: length, %s %zu of %zu numbers", layer, part,
-                  shown < s->columns ? tr(s, "first") : tr(s, "then"), shown, s->columns);
-    for (size_t i = s->rows - s->vectors; i < s->rows; i++) {
-        const struct attn_screen_vector *v = &s->vector[(size_t)layer * s->rows + i];
-        struct attn_label label = attn_label_token(&s->queries.tok[i], ATTN_SCREEN_LABEL);
-        attn_paint(s->out, s->job->color, ATTN_DIM);
-        attn_label_left(s->out, &label, left);
-        attn_paint(s->out, s->job->color, ATTN_PLAIN);
-        print_number(s, sqrt(v->squares));
-        for (size_t j = 0; j < shown; j++)
-            print_number(s, (double)v->first[j]);
         attn_out_char(s->out, '\n');
     }
 }
@@ -451,8 +415,8 @@ int attn_screen_print(struct attn_screen *s, struct attn_err *err)
         return rc;
     if (s->heads)
         print_heads(s);
-    if (s->contexts && s->known[telling->layer])
-        print_contexts(s, telling->layer);
+    if (s->contexts)
+        attn_screen_rows(s, telling->layer);
     print_next(s);
     return print_hints(s, err);
 }

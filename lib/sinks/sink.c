@@ -171,6 +171,21 @@ static int merge_words(struct attn_sink *s, const struct attn_sink_opts *o, stru
     return attn_merger_new(&s->merger, s->job.rows, s->job.keys, err);
 }
 
+/* Whether more than a third of the tokens are parts of characters, which a known text puts together. */
+static bool are_parts(const struct attn_tokens *t, const char *text)
+{
+    size_t n = 0;
+    for (size_t i = 0; i < t->n; i++)
+        n += t->tok[i].parts > 0;
+    return text && 3 * n > t->n;
+}
+
+static bool joins(const struct attn_sink *s, const struct attn_sink_opts *o)
+{
+    struct attn_err none;
+    return s->format->methods->joins && !o->words && are_parts(o->tokens, o->text) && !check_words(s, o, &none);
+}
+
 static int make_live(struct attn_sink *s, const struct attn_sink_opts *o, struct attn_err *err)
 {
     if (s->format->methods != &attn_html_methods)
@@ -205,9 +220,10 @@ static int open_sink(struct attn_sink *s, const struct attn_sink_opts *o, struct
     s->labels = o->labels && attn_labels_by_id(o->labels) ? o->labels : NULL;
     attn_model_info(o->model, &s->info);
     attn_kind_say(&s->kind, &o->kind);
+    const bool joined = joins(s, o), words = o->words || joined;
     if (o->gradient)
         add_note(s, o->gradient);
-    else if (o->words && !s->format->methods->merges) {
+    else if (words && !s->format->methods->merges) {
         snprintf(s->note, sizeof s->note, ", of words%s", s->kind.of.note ? s->kind.of.note : "");
         s->kind.of.note = s->note;
     }
@@ -222,7 +238,8 @@ static int open_sink(struct attn_sink *s, const struct attn_sink_opts *o, struct
         .precision = o->precision, .width = o->width > 0 ? o->width : 0, .height = o->height,
         .limit = o->limit, .color = o->color, .csv_safe = o->csv_safe,
         .picture = o->picture, .token_text = s->tokenizer || s->labels ? token_text : NULL, .token_ctx = s};
-    if (o->words)
+    s->job.joined = joined;
+    if (words)
         rc = merge_words(s, o, err);
     if (!rc && o->live)
         rc = make_live(s, o, err);

@@ -39,6 +39,7 @@ struct attn_sink_job {                  /* borrowed, outlives the sink */
     const struct attn_words *rows, *keys;       /* what merges pieces into words, in the sentence and in the keys; NULL:
                                                  * nothing does */
     bool words;                         /* they are merged, here or in the page */
+    bool joined;                        /* nobody asked for that: see attn_sink_methods.joins */
     const char *text; size_t text_len;  /* NULL: ids only */
     const struct attn_tokens *cross;    /* cross-attention: of the other text, whose keys this one looks at; else
                                          * NULL */
@@ -85,6 +86,7 @@ struct attn_sink_methods {
     int (*draw)(struct attn_out *o, const struct attn_album *a, const struct attn_look *look, struct attn_err *err);
     /* ATTN_FORMAT_TENSOR only: writes a tensor of a model. */
     int (*tensor)(const struct attn_tensor_sheet *w, struct attn_err *err);
+    bool joins;                         /* shows words, as if asked for, where many tokens are parts of characters */
     bool merges;                        /* merges tokens into words itself */
     bool next;                          /* shows the likeliest next tokens, too, those without each head, and those of
                                          * the lens */

@@ -468,7 +468,8 @@ static int json_tensor(const struct attn_tensor_sheet *w, struct attn_err *err)
 }
 
 const struct attn_sink_methods attn_json_methods = {
-    .open = json_open, .wants = json_wants, .watch = json_watch, .finish = json_finish, .close = json_close, .tensor = json_tensor,
+    .open = json_open, .wants = json_wants, .watch = json_watch, .finish = json_finish, .close = json_close,
+    .tensor = json_tensor,
 };
 
 const struct attn_sink_methods attn_ndjson_methods = {

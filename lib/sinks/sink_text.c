@@ -322,8 +322,8 @@ static void print_corner(const struct attn_tensor_sheet *w)
     attn_print_range(w->out, w->of->shape, w->of->ndim, &range, w->o->precision);
     struct attn_grid grid = sheet_grid(w, rows, cols, corner);
     attn_print_grid(w->out, &grid);
-    attn_out_str(w->out, "\nThis is a summary. For every number, pipe the output or add -o FILE: .csv, .npy, .json or a "
-                         "picture's.\n");
+    attn_out_str(w->out, "\nThis is a summary. For every number, pipe the output or add -o FILE: .csv, .npy, .json "
+                         "or a picture's.\n");
 }
 
 static int text_tensor(const struct attn_tensor_sheet *w, struct attn_err *err)
@@ -345,5 +345,6 @@ static int text_tensor(const struct attn_tensor_sheet *w, struct attn_err *err)
 }
 
 const struct attn_sink_methods attn_text_methods = {
-    .open = text_open, .wants = text_wants, .watch = text_watch, .finish = text_finish, .close = text_close, .tensor = text_tensor,
+    .open = text_open, .wants = text_wants, .watch = text_watch, .finish = text_finish, .close = text_close,
+    .tensor = text_tensor,
 };

@@ -29,8 +29,8 @@ static void offer(const char *nearest[NEAREST], unsigned distance[NEAREST], cons
     distance[at] = d;
 }
 
-/* A name that has what was typed in it, as q.weight is in blocks.0.attn.q.weight, is nearer than a slip; a slip may be in
- * the end of a name. */
+/* A name that has what was typed in it, as q.weight is in blocks.0.attn.q.weight, is nearer than a slip; a slip may be
+ * in the end of a name. */
 static unsigned distance_to(struct attn_near *near, const char *typed, const char *known)
 {
     unsigned best = *typed && strstr(known, typed) ? 0 : ATTN_FAR;
@@ -109,8 +109,8 @@ static int take_numbers(struct attn_tensor_sheet *w, struct attn_err *err)
     return rc;
 }
 
-/* The embedding is the first tensor that a pass reads, an output layer of its own the last: these have a row, or column,
- * for each token of the vocabulary. */
+/* The embedding is the first tensor that a pass reads, an output layer of its own the last: these have a row, or
+ * column, for each token of the vocabulary. */
 bool attn_sheet_lists_tokens(const struct attn_tensor_sheet *w, size_t axis)
 {
     const struct attn_model *m = w->model;

@@ -51,7 +51,7 @@ END_TEST
 
 /* What a kind of attention hides is drawn as what lies in the future is, and numbers that are small as nothing. */
 static const struct { const char *kind, *row; } hiding[] = {
-    {"causal", "·red    "}, {"window:2", "·red  ····"}, {"strided:2,3", "·ball  ··"},
+    {"causal", "·ball  ██        ······"}, {"window:2", "·red  ····"}, {"strided:2,3", "·ball  ··"},
 };
 
 START_TEST(hidden_keys_are_drawn_as_such)
@@ -142,22 +142,103 @@ START_TEST(vectors_have_their_lengths)
 }
 END_TEST
 
+/* ---- whom a token looks at ---- */
+
+static const cJSON *at(const cJSON *array, int i) { return cJSON_GetArrayItem(array, i); }
+
+/* The largest weight of token q in all heads of all layers, of keys other than itself and the first; the first that is as large. */
+static const char *target_of(const cJSON *doc, int q)
+{
+    static char line[128];
+    double best = 0;
+    const cJSON *act, *heads = golden_get(doc, "activations");
+    snprintf(line, sizeof line, "nobody");
+    cJSON_ArrayForEach(act, heads)
+        for (int h = 0; h < cJSON_GetArraySize(golden_get(act, "data")); h++) {
+            const cJSON *row = at(at(golden_get(act, "data"), h), q);
+            for (int k = 1; k < cJSON_GetArraySize(row); k++) {
+                double x = at(row, k)->valuedouble;
+                if (k == q || (float)x <= (float)best)
+                    continue;
+                best = x;
+                const char *key = golden_string(at(golden_get(doc, "tokens"), k), "text");
+                snprintf(line, sizeof line, "%s%s %.2f (L%.0fH%.0f)", *key == ' ' ? "\u00B7" : "", key + (*key == ' '), x,
+                         golden_number(act, "layer"), at(golden_get(act, "heads"), h)->valuedouble);
+            }
+        }
+    return line;
+}
+
+static const struct { const char *input; int first, n; } looking[] = {
+    {CARD, 0, 7}, {LONG_TEXT, 12, 24}, {CARD " --attention full", 0, 7}, {CARD " --attention window:2", 0, 7},
+    {CARD " --layer 1 --head 2,3", 0, 7}, {CARD " --ablate L0H1", 0, 7},
+};
+
+START_TEST(each_token_has_a_target)
+{
+    const char *input = looking[_i].input, *screen = strstr(screen_of(input), "\nwhom ");
+    ck_assert_ptr_nonnull(screen);
+    succeed(printed("\"$A\" run %s --show pattern -o $D/run.json", input));
+    cJSON *doc = golden_read(scratch_path("run.json"));
+    ck_assert_int_eq(cJSON_GetArraySize(golden_get(doc, "tokens")), looking[_i].n);
+    for (int q = 0; q < looking[_i].n; q++) {
+        screen = q < looking[_i].first ? screen : strstr(screen + 1, " \u2192 ");
+        const char *want = printed(" \u2192 %s\n", target_of(doc, q));
+        ck_assert_msg(q < looking[_i].first || (screen && !strncmp(screen, want, strlen(want))), "token %d: %.60s, expected %s", q,
+                      screen ? screen : "nothing", want);
+    }
+    ck_assert(!strstr(screen + 1, " \u2192 "));
+    cJSON_Delete(doc);
+}
+END_TEST
+
+/* Students compare the vectors of small models; what does not fit a line is no help. */
+START_TEST(wide_vectors_are_left_out)
+{
+    static const char whom[] = "whom each token looks at most, beyond itself and the first\n", of[] = ": context vectors: length, then ";
+    ck_assert(strstr(screen_of(CARD), whom) && !strstr(screen_of(CARD), of));
+    ck_assert(strstr(screen_of(LIFE_CARD), of) && !strstr(screen_of(LIFE_CARD), whom));
+    ck_assert_ptr_nonnull(strstr(screen_of("-m journey -s 'Your journey starts with one step'"), of));
+    ck_assert_ptr_nonnull(strstr(screen_of(LONG_TEXT), "\nwhom each of the last 12 tokens looks at most, beyond itself and the first\n"));
+    ck_assert_ptr_nonnull(strstr(screen_of("-m tiny -s it --cross 'Lily lost her red ball'"), "\nwhom each token looks at most\n"));
+}
+END_TEST
+
+START_TEST(the_layer_has_a_reason)
+{
+    const char *screen = screen_of(CARD), *why = strstr(screen, "\nshown as its L"), *best = strstr(screen, " clearest of 24)\nL");
+    int layer = -1, head = -1, l = -1, h = -1, drawn = -1;
+    ck_assert(why && best && sscanf(why, "\nshown as its L%dH%d has", &layer, &head) == 2 &&
+              sscanf(best, " clearest of 24)\nL%dH%d ", &l, &h) == 2 && sscanf(strstr(screen, "\nlayer "), "\nlayer %d:", &drawn) == 1);
+    ck_assert(l == layer && h == head && drawn == layer);
+    ck_assert_ptr_null(strstr(screen_of(CARD " --layer 1"), "shown as"));
+    ck_assert_ptr_null(strstr(screen_of(LIFE_CARD), "shown as"));
+}
+END_TEST
+
+/* ---- characters that are several tokens ---- */
+
+START_TEST(split_characters_are_joined)
+{
+    static const char said[] = "\ncharacters that were split into tokens are joined; --format text has the tokens\n";
+    const char *screen = screen_of("-m tiny -s '\u6211\u7231\u81EA\u7136\u8BED\u8A00\u5904\u7406'");
+    ck_assert_msg(strstr(screen, "8 words of 24 tokens\n") && strstr(screen, said), "%s", screen);
+    ck_assert_ptr_nonnull(strstr(screen, "\ntokens  \u6211 \u7231 \u81EA \u7136 \u8BED \u8A00 \u5904 \u7406\n"));
+    expect_same("\"$A\" run -m tiny -s '\u6211\u7231' --format screen | sed 2d",
+                "\"$A\" run -m tiny -s '\u6211\u7231' --format screen --words | sed 's/ --words//'");
+    ck_assert_ptr_null(strstr(screen_of("-m tiny -s 'Lily lost her red ball, \u77ED'"), said));     /* 3 of 10 */
+    ck_assert_ptr_nonnull(strstr(screen_of("-m tiny -s 'Lily lost her, \u77ED'"), said));
+    ck_assert_ptr_null(strstr(screen_of("-m tiny --ids 163,253,255"), said));
+    expect("\"$A\" run -m tiny -s '\u6211\u7231' --show pattern --layer 0", 0, "\u6211\u00B71/3");
+}
+END_TEST
+
 /* The rows of a long text that are kept are its last ones, as many as there are keys. */
 START_TEST(a_long_text_shows_its_end)
 {
-    const char *screen = screen_of(LONG_TEXT), *layer = strstr(screen, ": context vectors");
-    ck_assert_ptr_nonnull(strstr(screen, " 24 tokens, the last 12 shown; · is a space\n"));
+    const char *screen = screen_of(LONG_TEXT);
+    ck_assert_ptr_nonnull(strstr(screen, " 24 tokens, the last 12 shown; \u00B7 is a space\n"));
     succeed(printed("[ $(\"$A\" run -m tiny --ids $(seq -s, 100) --format screen | sed -n '/^tokens/,/^$/p' | wc -l) = 3 ]"));
-    ck_assert_ptr_nonnull(layer);
-    succeed(printed("\"$A\" run " LONG_TEXT " --show context --layer %c -o $D/run.json", layer[-1]));
-    cJSON *doc = golden_read(scratch_path("run.json"));
-    const cJSON *data = golden_get(cJSON_GetArrayItem(golden_get(doc, "activations"), 0), "data");
-    for (int i = 0; i < 24; i++) {
-        const cJSON *row = cJSON_GetArrayItem(data, i);
-        const char *first = printed("%9.3f%9.3f", cJSON_GetArrayItem(row, 0)->valuedouble, cJSON_GetArrayItem(row, 1)->valuedouble);
-        ck_assert_msg(!strstr(screen, first) == (i < 12), "row %d: %s\n%s", i, first, screen);
-    }
-    cJSON_Delete(doc);
 }
 END_TEST
 
@@ -229,7 +310,7 @@ END_TEST
 START_TEST(a_low_terminal_names_commands)
 {
     static const char names[] = "\r\nthen  attn-cli explain, heads, run -o page.html\r\n";
-    expect("\"$A\" run " CARD " --format screen", 0, ": context vectors: length, first 7 of 128 numbers\n");
+    expect("\"$A\" run " CARD " --format screen", 0, "whom each token looks at most, beyond itself and the first\n");
     expect_exactly("\"$A\" run " LONG_TEXT " --format screen | grep -c ^then || :", "0\n");
     if (no_terminal())
         return;
@@ -253,6 +334,10 @@ Suite *suite_screen(void)
     tcase_add_test(t, small_patterns_are_printed_whole);
     tcase_add_test(t, heads_are_ranked_as_heads_ranks_them);
     tcase_add_test(t, vectors_have_their_lengths);
+    tcase_add_loop_test(t, each_token_has_a_target, 0, sizeof looking / sizeof *looking);
+    tcase_add_test(t, wide_vectors_are_left_out);
+    tcase_add_test(t, the_layer_has_a_reason);
+    tcase_add_test(t, split_characters_are_joined);
     tcase_add_test(t, a_long_text_shows_its_end);
     tcase_add_test(t, a_low_terminal_names_commands);
     tcase_add_test(t, terminals_get_it_unless_something_is_asked_for);

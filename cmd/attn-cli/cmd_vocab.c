@@ -81,8 +81,8 @@ static void note_unspaced(const struct input *in, size_t words)
         longest = n > longest ? n : longest;
     }
     if (longest >= (words == 1 ? 2 : SENTENCE))
-        say_note("the text has %zu characters without white space, which make one word: put spaces between words, or "
-                 "learn parts of words with --bpe -o DIR", longest);
+        say_note("the text has %zu characters without white space, which make one word: put spaces between words, "
+                 "take each character with --chars, or learn parts of words with --bpe -o DIR", longest);
 }
 
 static int build(const struct input *in, struct attn_err *err)

@@ -128,6 +128,16 @@ static void print_title(struct text *t, const struct attn_slice *p, int head)
     attn_paint(t->out, t->job->color, ATTN_PLAIN);
 }
 
+/* To who looks at a terminal, beside the name: a program may read that line. */
+static void print_shape(struct text *t, const struct attn_slice *p)
+{
+    size_t shape[3];
+    if (!t->job->limit)
+        return;
+    attn_out_char(t->out, ' ');
+    attn_print_shape(t->out, shape, attn_slice_shape(shape, p));
+}
+
 /* The tokens of the rows of an activation, which for k and v are the keys. */
 static const struct attn_tokens *rows_of(const struct attn_sink_job *job, int act)
 {
@@ -169,6 +179,7 @@ static int print_slice(struct text *t, const struct attn_slice *p, struct attn_e
         return rc;
     struct attn_grid grid = grid_of(t, p, t->matrix, p->T, p->cols);
     print_title(t, p, p->head);
+    print_shape(t, p);
     attn_out_char(t->out, '\n');
     attn_print_grid(t->out, &grid);
     return 0;

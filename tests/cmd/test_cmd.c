@@ -267,8 +267,8 @@ END_TEST
 START_TEST(words_need_spaces)
 {
     expect_exactly("\"$A\" vocab -o $D/v -s '\u5C0F\u732B\u5750\u5728\u57AB\u5B50\u4E0A' 2>&1", "1 word\nthe text "
-                   "has 7 characters without white space, which make one word: put spaces between words, or learn "
-                   "parts of words with --bpe -o DIR\n");
+                   "has 7 characters without white space, which make one word: put spaces between words, take each "
+                   "character with --chars, or learn parts of words with --bpe -o DIR\n");
     expect_exactly("\"$A\" vocab -o $D/v -s '\u5C0F\u732B \u5750\u5728 \u57AB\u5B50\u4E0A' 2>&1", "3 words\n");
     expect_exactly("for t in '\u732B' incomprehensibilities; do \"$A\" vocab -o $D/v -s $t 2>&1; done",
                    "1 word\n1 word\n");

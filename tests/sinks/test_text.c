@@ -87,6 +87,27 @@ START_TEST(ids_without_text)
 }
 END_TEST
 
+/* Beside the name, to who looks at a terminal, for which there is a limit. */
+START_TEST(shapes_for_who_looks)
+{
+    struct sinks_setup s;
+    sinks_setup(&s, 2, "scores", "0", "3", false);
+    s.model.unembed = false;
+    s.job.precision = 2;
+    s.job.limit = 4000;
+    ck_page(&s, "tokens\n"
+                "index  id\n"
+                "    0  10\n"
+                "    1  11\n"
+                "\n"
+                "layer 0, head 3: attention scores (rows: queries, columns: keys)\n"
+                "blocks.0.attn.scores [1, 2, 2]\n"
+                "       10     11\n"
+                "10  13.90   -inf\n"
+                "11  13.89  13.89\n");
+}
+END_TEST
+
 /* Prints labels and numbers of one matrix without a sink. */
 static void ck_grid(const struct attn_grid *g, const char *want)
 {
@@ -374,6 +395,7 @@ Suite *suite_text(void)
     TCase *t = tcase_create("text");
     tcase_add_test(t, patterns_and_what_comes_next);
     tcase_add_test(t, ids_without_text);
+    tcase_add_test(t, shapes_for_who_looks);
     tcase_add_test(t, columns_are_as_wide_as_they_must_be);
     tcase_add_test(t, small_numbers_get_more_digits);
     tcase_add_test(t, wide_matrices_come_in_blocks);

@@ -43,7 +43,7 @@ static void print_number(struct attn_screen *s, double x)
 /* How many numbers of a context vector a line has room for. */
 static size_t numbers_shown(const struct attn_screen *s, size_t left)
 {
-    size_t fit = s->width > left + 2 * NUMBER ? (s->width - left - NUMBER) / NUMBER : 1;
+    const size_t number = NUMBER, fit = s->width > left + 2 * number ? (s->width - left - number) / number : 1;
     return smaller(smaller(s->job->model->H * s->job->model->dv, ATTN_SCREEN_FIRST), fit);
 }
 

@@ -44,7 +44,7 @@ static unsigned distance_to(struct attn_near *near, const char *typed, const cha
 static int fail_unknown(const struct attn_model *m, const char *name, struct attn_err *err)
 {
     const char *nearest[NEAREST] = {NULL};
-    unsigned distance[NEAREST];
+    unsigned distance[NEAREST] = {0};
     char list[160] = "";
     struct attn_near near;
     attn_near_start(&near, name, strlen(name));

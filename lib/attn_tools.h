@@ -558,7 +558,7 @@ struct attn_attend_opts {
     /* Numbers as typed, "1 0 1; 0 2 2", or the path of a file; - is standard input; NULL: not given.  Rows are those of
      * tokens, of weights those of inputs; heads lie side by side in the columns, or are a first axis of three.  A mask
      * of 0 and 1 has 1 where a query sees a key; any other is added to the scores, with -inf where it hides one.  It
-     * may have one row, for all queries. */
+     * may have one row, for all queries.  Rows of a text without weights are their own queries, keys and values. */
     const char *given[ATTN_ATTEND_INPUTS];
     const char *names, *key_names;      /* words that rows, and those of keys, are called by; NULL: labels of the files,
                                          * else numbers */

@@ -212,7 +212,8 @@ static const struct option given_options[] = {
           "keys], -inf hides", OPT_USUAL),
     GIVEN("dots", ATTN_ATTEND_DOTS, "the same before the scale, the products q·k; --scale says what they are "
           "multiplied by", 0),
-    GIVEN("x", ATTN_ATTEND_X, "what queries, keys and values are made of: a row for each token", OPT_USUAL),
+    GIVEN("x", ATTN_ATTEND_X, "what queries, keys and values are made of: a row for each token; without weights rows "
+          "are all three themselves", OPT_USUAL),
     GIVEN("wq", ATTN_ATTEND_WQ, "weights of the queries, q = x wq: a row for each column of x", OPT_USUAL),
     GIVEN("wk", ATTN_ATTEND_WK, "weights of the keys", OPT_USUAL),
     GIVEN("wv", ATTN_ATTEND_WV, "weights of the values", OPT_USUAL),

@@ -60,8 +60,11 @@ static int make_vector(struct attn_explainer *e, int act, const struct attn_spot
     if (!is_given(w, act))
         return attn_explain_vector(e, act, err);
     attn_derive_step(&e->d, "The %s of %s", key ? "key" : "query", attn_explain_token(e, token, s));
-    attn_derive_words(&e->d, "It is given, as row %zu of --%s%s.", s->t, key ? "k" : "q",
-                      shared ? ", which heads of queries share" : "");
+    if (w->model->attend->plain)
+        attn_derive_words(&e->d, "There are no weights: it is row %zu itself.", s->t);
+    else
+        attn_derive_words(&e->d, "It is given, as row %zu of --%s%s.", s->t, key ? "k" : "q",
+                          shared ? ", which heads of queries share" : "");
     vector(e, s, act, key ? "k" : "q");
     return ATTN_OK;
 }
@@ -100,7 +103,7 @@ int attn_explain_given(struct attn_explainer *e, struct attn_err *err)
     struct attn_spot query = attn_worked_query(w), key = attn_worked_key(w);
     bool same = key.of == query.of && key.t == query.t;
     introduce(e);
-    if (query.seen[ATTN_ACT_RESID_PRE].x)
+    if (query.seen[ATTN_ACT_RESID_PRE].x && !w->model->attend->plain)
         read_row(e, &query);
     if (make_vector(e, ATTN_ACT_Q, &query, err))
         return err->code;

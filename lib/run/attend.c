@@ -191,11 +191,40 @@ static int read_all(struct attn_attend *a, const struct attn_attend_opts *o, str
     return ATTN_OK;
 }
 
+/* What is given of a text alone takes the place of what would be made of it. */
+static int copy_rows(struct attn_attend *a, int to, int from, struct attn_err *err)
+{
+    const struct attn_labelled *rows = &a->numbers[from];
+    struct attn_labelled *copy = &a->numbers[to];
+    *copy = (struct attn_labelled){.of = rows->of, .name = strdup(rows->name)};
+    copy->of.data = malloc(rows->of.n * sizeof *copy->of.data + 1);
+    if (!copy->name || !copy->of.data)
+        return attn_no_memory(err, attn_attend_option(from), "for %zu numbers", rows->of.n);
+    for (size_t i = 0; i < rows->of.n; i++)
+        copy->of.data[i] = rows->of.data[i];
+    return ATTN_OK;
+}
+
+/* Without weights, as in the simplest attention, rows are their own queries, keys and values. */
+static int take_rows(struct attn_attend *a, const struct attn_attend_opts *o, struct attn_err *err)
+{
+    const int keys = o->given[ATTN_ATTEND_CROSS] ? ATTN_ATTEND_CROSS : ATTN_ATTEND_X;
+    a->plain = o->given[ATTN_ATTEND_X] && !o->vectors;
+    for (int i = 0; i < ATTN_ATTEND_INPUTS; i++)
+        a->plain &= !o->given[i] || i == ATTN_ATTEND_X || i == ATTN_ATTEND_CROSS || i == ATTN_ATTEND_MASK;
+    if (!a->plain)
+        return ATTN_OK;
+    int rc = copy_rows(a, ATTN_ATTEND_Q, ATTN_ATTEND_X, err);
+    if (!rc)
+        rc = copy_rows(a, ATTN_ATTEND_K, keys, err);
+    return rc ? rc : copy_rows(a, ATTN_ATTEND_V, keys, err);
+}
+
 static void say_about(struct attn_attend *a)
 {
     char shape[ATTN_SHAPE_TEXT];
     size_t n = 0, room = sizeof a->about;
-    for (int i = 0; i < ATTN_ATTEND_INPUTS && n < room; i++)
+    for (int i = a->plain ? ATTN_ATTEND_MASK : 0; i < ATTN_ATTEND_INPUTS && n < room; i++)
         if (a->numbers[i].name)
             n += (size_t)snprintf(a->about + n, room - n, "%s%s %s", n ? ", " : "", attn_attend_option(i) + 2,
                                   attn_shape_text(shape, &a->numbers[i].of));
@@ -219,6 +248,8 @@ int attn_attend_open(struct attn_attend **out, const struct attn_attend_opts *o,
     if (!a)
         return attn_no_memory(err, NULL, "for numbers");
     rc = read_all(a, o, err);
+    if (!rc)
+        rc = take_rows(a, o, err);
     if (!rc)
         rc = attn_attend_fit(a, o, err);
     if (!rc)

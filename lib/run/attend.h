@@ -21,6 +21,7 @@ struct attn_attend {
     struct attn_attend_view view[ATTN_ATTEND_INPUTS];       /* x NULL: not given */
     size_t H, Hkv, Tq, Tk, d, dh, dv;   /* d, dh, dv 1 where nothing says what they are */
     bool cross;                         /* the keys are another text's */
+    bool plain;                         /* rows of x are their own queries, keys and values */
     bool scored, dotted, valued;        /* there are scores or a pattern; dots; values */
     bool adds, hides;                   /* the mask is added to scores; it has 1 where a key is hidden */
     struct attn_model *model;

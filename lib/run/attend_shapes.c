@@ -139,7 +139,7 @@ static int check_given(const struct attn_attend *a, const struct attn_attend_opt
         if (has(a, w) && !has(a, X) && (w == WQ || !has(a, CROSS)))
             return attn_fail(err, ATTN_EUSAGE, "%s multiplies the rows of a text: give them with --x",
                              inputs[w].option);
-    if (has(a, CROSS) && !has(a, WK) && !has(a, WV) && !o->vectors)
+    if (has(a, CROSS) && !a->plain && !has(a, WK) && !has(a, WV) && !o->vectors)
         return attn_fail(err, ATTN_EUSAGE, "--cross gives the rows that keys and values are made of: give --wk and "
                                            "--wv, too");
     bool q = has(a, Q) || has(a, WQ), k = has(a, K) || has(a, WK);
@@ -200,8 +200,9 @@ static int find_shared_heads(struct attn_attend *a, const struct attn_attend_opt
             continue;
         size_t width = of->shape[o->transposed && shared[i] == WK ? 0 : 1];
         if (of->ndim == 2 && queries && width % a->dh)
-            return attn_fail(err, ATTN_EFORMAT, "%s has vectors of %zu numbers, and %s of %zu%s: q·k needs as many, or "
-                                                "whole heads of them", attn_called(a, shared[i]).text, width,
+            return attn_fail(err, ATTN_EFORMAT, "%s has vectors of %zu number%s, and %s of %zu%s: q·k needs as many, "
+                                                "or whole heads of them", attn_called(a, shared[i]).text, width,
+                             width == 1 ? "" : "s",
                              attn_called(a, has(a, Q) ? Q : WQ).text, a->dh, a->H > 1 ? " a head" : "");
         a->Hkv = of->ndim == 3 ? of->shape[0] : queries ? width / a->dh : a->H;
         if (a->Hkv > a->H || a->H % a->Hkv)
@@ -277,8 +278,9 @@ static int check_values(const struct attn_attend *a, size_t values, size_t keys,
               told = has(a, SCORES) ? SCORES : has(a, DOTS) ? DOTS : has(a, K) ? K : from;
     if (!values || !keys || values == keys)
         return ATTN_OK;
-    return attn_fail(err, ATTN_EFORMAT, "%s: there are %zu values, and %zu keys by %s: expected as many",
-                     attn_called(a, has(a, V) ? V : from).text, values, keys, attn_called(a, told).text);
+    return attn_fail(err, ATTN_EFORMAT, "%s: there %s %zu value%s, and %zu keys by %s: expected as many",
+                     attn_called(a, has(a, V) ? V : from).text, values == 1 ? "is" : "are", values,
+                     values == 1 ? "" : "s", keys, attn_called(a, told).text);
 }
 
 /* Keys, or what tells how many there are, then values. */

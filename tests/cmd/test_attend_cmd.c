@@ -69,6 +69,7 @@ START_TEST(weights_are_derived)
     expect("$A attend " QKV " --mask '1 1; 1 0' --explain --key 1", 0, "The mask that is given hides key 1 from query 1");
     expect("$A attend --scores '1 2' --mask '0 0.5' --explain --key 1", 0, "The mask that is given adds 0.5000 to the score.");
     expect("$A attend --x '1 2' --wq '3; 4' --wk '1; 1' --explain", 0, "q[0] = 1.0000\xC2\xB7" "3.0000 + 2.0000\xC2\xB7" "4.0000 = 11.0000");
+    expect("$A attend --x '1 2; 0 1' --scale none --explain", 0, "There are no weights: it is row 1 itself.");
     expect("$A attend --q '1 0 2 0' --k '3 1' --heads 2 --head 1 --explain", 0, "dots     head 1, row 0, column 0  6.0000");
     succeed("for f in md html pdf; do $A attend " QKV " --explain -o $D/x.$f; test -s $D/x.$f; done");
     expect("head -c 2 $D/x.md", 0, "# ");

@@ -283,6 +283,24 @@ START_TEST(inputs_and_weights)
 }
 END_TEST
 
+START_TEST(rows_alone)
+{
+    static const char x[] = "1 0 2; 0 1 1; 1 1 0", y[] = "1 1 1; 2 0 1";
+    struct attn_kind none = {.scaling = ATTN_SCALE_NONE};
+    run_it(&(struct attn_attend_opts){.given = {x, x, x}, .kind = none}, "pattern,context");
+    keep(pattern, "pattern", 9);
+    keep(context, "context", 9);
+    run_it(&(struct attn_attend_opts){.given = {[ATTN_ATTEND_X] = x}, .kind = none}, "embed,pattern,context");
+    expect_bits("pattern", pattern, 9, "x");
+    expect_bits("context", context, 9, "x");
+    ck_assert_str_eq(attn_attend_about(a), "x [3, 3]: pattern [1, 3, 3], context [3, 3]");
+    run_it(&(struct attn_attend_opts){.given = {x, y, y}, .kind = none}, "pattern");
+    keep(pattern, "pattern", 6);
+    run_it(&(struct attn_attend_opts){.given = {[ATTN_ATTEND_X] = x, [ATTN_ATTEND_CROSS] = y}, .kind = none}, "pattern");
+    expect_bits("pattern", pattern, 6, "x and another text");
+}
+END_TEST
+
 /* Positions count from 0 in both: query 1 of 2 sees keys 0 and 1 of 4. */
 START_TEST(kinds_with_other_keys)
 {
@@ -347,7 +365,7 @@ static const struct { struct attn_attend_opts o; enum attn_status code; const ch
     {{.given = {"1 0 1 0 1 0", "1 2 1 2", NULL}, .heads = 3}, ATTN_EFORMAT,
      "--k [1, 4]: 3 query heads cannot share 2 heads of keys and values evenly"},
     {{.given = {"[[[1, 0]], [[1, 0]]]", "1 2"}, .heads = 3}, ATTN_EFORMAT, "--q [2, 1, 2]: expected 3 heads, as --heads says"},
-    {{.given = {"1 0", "1 2; 3 4", "1 2 3"}}, ATTN_EFORMAT, "--v [1, 3]: there are 1 values, and 2 keys by --k [2, 2]"},
+    {{.given = {"1 0", "1 2; 3 4", "1 2 3"}}, ATTN_EFORMAT, "--v [1, 3]: there is 1 value, and 2 keys by --k [2, 2]"},
     {{.given = {"1 0", "1 2; 3 4", "[[[1], [2]], [[1], [2]]]"}}, ATTN_EFORMAT, "--v [2, 2, 1]: expected 1 head"},
     {{.given = {"1 0", "1 2; 3 4", NULL, NULL, NULL, "1 1 1"}}, ATTN_EFORMAT,
      "--mask [1, 3]: there are 1 query and 2 keys: expected [1, 2]"},
@@ -415,6 +433,7 @@ Suite *suite_attend(void)
     tcase_add_test(c, a_query_that_sees_nothing);
     tcase_add_test(c, the_same_in_other_words);
     tcase_add_test(c, inputs_and_weights);
+    tcase_add_test(c, rows_alone);
     tcase_add_test(c, kinds_with_other_keys);
     tcase_add_test(c, soft_caps_and_added_scores);
     tcase_add_test(c, names_of_rows);

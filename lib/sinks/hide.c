@@ -7,11 +7,19 @@
 #include "base/err.h"
 #include "compute/mask.h"
 #include "model/model.h"
+#include "run/attend.h"
 #include "text/whole_words.h"
 
 bool attn_sink_hides(const struct attn_sink_job *job, int act)
 {
     return (act == ATTN_ACT_PATTERN || act == ATTN_ACT_NORMS) && job->of && !job->cross && !job->gradient;
+}
+
+/* Takes away what a mask that is given hides. */
+static void look_again(bool *seen, const struct attn_attend *a, size_t q, size_t keys)
+{
+    for (size_t j = 0; j < keys; j++)
+        seen[j] = seen[j] && !attn_attend_hides(a, q, j);
 }
 
 /* The first token of a row or column: it may be a word. */
@@ -31,6 +39,8 @@ int attn_sink_hide(float *to, const struct attn_sink_job *job, int layer, const 
         memset(seen, 0, all * sizeof *seen);
         for (size_t q = begins(rows, part->row0 + i); q < begins(rows, part->row0 + i + 1); q++)
             attn_kind_mark(seen, list, list + last, &k, q, all);
+        if (job->of->attend)
+            look_again(seen, job->of->attend, part->row0 + i, all);
         for (size_t j = 0; j < part->cols; j++) {
             size_t from = begins(keys, part->col0 + j), to_key = begins(keys, part->col0 + j + 1);
             if (to[i * part->cols + j] == 0 && !memchr(seen + from, 1, to_key - from))

@@ -54,6 +54,7 @@ START_TEST(formats_are_those_of_run)
     for (size_t i = 0; i < sizeof endings / sizeof *endings; i++)
         succeed(printed("$A attend " QKV " --names 'a b' -q -o $D/x.%s && test -s $D/x.%s", endings[i], endings[i]));
     expect("$A attend " QKV " --format term -q", 0, "");
+    expect("$A attend " QKV " --mask '1 1; 0 1' -q -o $D/masked.svg && cat $D/masked.svg", 0, "hidden by the mask");
     expect("$A attend " QKV " --format screen -q", 0, "attend: 1 layer of 1 head, 2 tokens");
     expect("$A attend " QKV " -q -o $D/tables/ && cat $D/tables/manifest.json", 0, "\"digest\":\"sha256:");
     expect("$A attend " QKV " --key-names 'c d' --names 'a b' -q --format json", 0, "\"context_tokens\":[\n{\"id\":2,\"text\":\"c\"");

@@ -246,6 +246,9 @@ int attn_model_save(const struct attn_model *m, const char *dir, const struct at
     struct attn_held held;
     if (o && o->dtype && !attn_narrow_find(o->dtype))
         return attn_fail(err, ATTN_EUSAGE, "weights cannot be written as '%s', expected F32, F16 or BF16", o->dtype);
+    if (m->attend)
+        return attn_fail(err, ATTN_EUSAGE, "model %s is made of numbers that were given, which no model's file holds",
+                         m->source.name);
     int rc = attn_folder_begin(&held, dir, err);
     if (!rc)
         rc = attn_model_save_held(m, dir, o ? o : &usual, tensors, err);

@@ -110,6 +110,8 @@ static int check(const struct attn_sink_job *job, struct attn_err *err)
     if (job->cross)
         return attn_fail(err, ATTN_EUSAGE, "--live with --cross: the page computes with one text, which looks at "
                                            "itself: leave one of them out");
+    if (job->of->attend)
+        return attn_fail(err, ATTN_EUSAGE, "--live: the page computes with a model, and there are only numbers");
     if (job->gradient)
         return attn_fail(err, ATTN_EUSAGE, "--live with --gradient: the page computes activations, no gradients: leave "
                                            "one of them out");

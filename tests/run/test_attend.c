@@ -283,6 +283,16 @@ START_TEST(inputs_and_weights)
 }
 END_TEST
 
+/* There are no files to save or to put into a page. */
+START_TEST(no_model_to_keep)
+{
+    ck_assert(!attn_attend_open(&a, &(struct attn_attend_opts){.given = {"1 0; 0 1", "1 1; 0 2"}}, &err));
+    ck_assert_int_eq(attn_model_save(attn_attend_model(a), scratch_path("m"), NULL, NULL, &err), ATTN_EUSAGE);
+    ck_assert_msg(strstr(err.msg, "made of numbers that were given"), "%s", err.msg);
+    ck_assert_int_eq(scratch_count(), 0);
+}
+END_TEST
+
 START_TEST(rows_alone)
 {
     static const char x[] = "1 0 2; 0 1 1; 1 1 0", y[] = "1 1 1; 2 0 1";
@@ -433,6 +443,7 @@ Suite *suite_attend(void)
     tcase_add_test(c, a_query_that_sees_nothing);
     tcase_add_test(c, the_same_in_other_words);
     tcase_add_test(c, inputs_and_weights);
+    tcase_add_test(c, no_model_to_keep);
     tcase_add_test(c, rows_alone);
     tcase_add_test(c, kinds_with_other_keys);
     tcase_add_test(c, soft_caps_and_added_scores);

@@ -155,7 +155,7 @@ static void expect_transcript(const char *file)
 }
 
 static const char *const transcripts[] = {
-    "run", "pictures", "page", "explain", "variants", "models", "diff", "batch", "train", "ask", "lessons",
+    "run", "pictures", "page", "explain", "variants", "models", "diff", "batch", "train", "ask", "lessons", "attend",
 };
 
 START_TEST(what_commands_print)

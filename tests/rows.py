@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 """rows.py - whether a row is all that it takes: for a kind of attention, a format, a family, a score, an activation
-function and a command.
+function, a command and a language.
 
 Adds one of each to a copy of the tree, in the files that the row is made of and in no other, builds the program there,
 without optimisation, and looks for it in help, completions, refusals, sweeps and pages.  What a row does is what a row
@@ -46,6 +46,16 @@ ROWS = {
         ("lib/compute/mlp.h", 'PLAIN(RELU, relu, "relu", OWN, NULL, ATTN_LIMIT_NONE) \\\n',
          '    PLAIN(PROBE, relu, "probe_act", OWN, "a note on functions", ATTN_LIMIT_NONE) \\\n'
          '    GATED(PROBED, silu_mul, "probe_gate", OWN, NULL, ATTN_LIMIT_SILU) \\\n'),
+    ],
+    "language": [
+        ("data/lang/xp.po", "", '''msgid ""
+msgstr ""
+"Language: xp\\n"
+"X-Language-Name: Probian\\n"
+
+msgid "The causal mask"
+msgstr "Probed mask"
+'''),
     ],
     "command": [
         ("cmd/attn-cli/table.h", "each(train) each(bench)", " each(probe)"),
@@ -110,6 +120,11 @@ SEEN = [
      "--n-head 1 --d-model 8 --mlp probe_gate; cat $D/t/config.json", '"d_mlp": 24'),
     *(("activation", f"$A help --completion {shell}", "gelu.*probe_act.*probe_gate")
       for shell in ("bash", "zsh", "fish")),
+    ("language", "$A help explain", "explanations: en, xp, zh"),
+    ("language", "$A explain --article journey --lang xp", r"5\. Probed mask .*A model that predicts"),
+    ("language", "$A explain --article list --lang nonsense", r"\(en, xp, zh\)"),
+    ("language", "LANG=xp_XP LANGUAGE= LC_ALL= $A explain --article list", "Articles on attention"),
+    *(("language", f"$A help --completion {shell}", "en xp zh|en.*xp.*zh") for shell in ("bash", "zsh", "fish")),
     ("command", "$A probe", "a probe ran"),
     ("command", "$A help", "probe  *help on commands"),
     ("command", "$A help probe", "--often N  *help on an option"),

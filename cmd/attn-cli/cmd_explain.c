@@ -263,9 +263,9 @@ const struct command explain_command = {
         {"attn-cli explain -m life -s \"Life is short\" --blank 5 --seed 3 -o sheet.html",
          "a worksheet; with --answers the filled one"},
         {"attn-cli explain -m life -s \"Life is short\" --blank 5 --seed 3 -o sheet.pdf", "the same to print, on A4"},
-        {"attn-cli explain --article life --lang zh", "the lesson in Chinese"},
         {"attn-cli explain --article life", "an article, listing by listing, with its errata; --article list shows "
          "which there are"},
+        {"attn-cli explain --article life --lang zh", "the lesson in Chinese"},
         {NULL, NULL}},
     .list_title = "Articles",
     .rows = article_list,

@@ -42,10 +42,10 @@ const char *language_of(bool terminal)
 
 static void explain_languages(char help[OPTION_HELP])
 {
-    const char *code, *name;
+    const char *code;
     snprintf(help, OPTION_HELP, "the language of explanations: ");
-    for (size_t i = 0; attn_language_row(i, &code, &name); i++)
-        snprintf(help + strlen(help), OPTION_HELP - strlen(help), "%s%s (%s)", i ? ", " : "", code, name);
+    for (size_t i = 0; (code = code_of(i)); i++)
+        snprintf(help + strlen(help), OPTION_HELP - strlen(help), "%s%s", i ? ", " : "", code);
     snprintf(help + strlen(help), OPTION_HELP - strlen(help),
              " (default: on a terminal that of LANGUAGE and LANG, else en); messages, help and what programs read stay "
              "English");

@@ -92,7 +92,10 @@ static int string(struct reader *r, char **text, const char *s, const char *stop
         if (*s == '\\' && (s + 1 == stop || !escape))
             return wrong(r, r->line, "a backslash stands before something else than n, t, \" or \\", "", err);
         s += escape != NULL;
-        more[len++] = escape ? meant[escape - escapes] : *s;
+        if (escape)
+            more[len++] = meant[escape - escapes];
+        else
+            more[len++] = *s;
     }
     more[len] = '\0';
     return s + 1 == stop ? ATTN_OK : wrong(r, r->line, "expected a string in quotes that ends the line", "", err);

@@ -25,12 +25,13 @@ void shell_set_up(void)
     free(path);
     scratch_make();
     setenv("D", scratch_dir, 1);
-    static const char *const unset[] = {"ATTN_MODEL_PATH", "NO_COLOR", "COLUMNS"};
+    static const char *const unset[] = {"ATTN_MODEL_PATH", "NO_COLOR", "COLUMNS", "LANGUAGE"};
     for (size_t i = 0; i < sizeof unset / sizeof *unset; i++)
         unsetenv(unset[i]);
     setenv("PYTHON", access(pythons[0], X_OK) ? pythons[1] : pythons[0], 1);
     setenv("ATTN_PAGER", "", 1);        /* terminals of tests are short, and nobody is there to turn pages */
     setenv("ATTN_MODEL", "life", 1);    /* so small that its numbers can be written down */
+    setenv("LC_MESSAGES", "C", 1);      /* terminals would speak the language of whoever tests */
 }
 
 static void take_all(struct said *s, int fd)

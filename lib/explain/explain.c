@@ -94,7 +94,7 @@ const char *attn_explain_token(const struct attn_explainer *e, char buf[ATTN_TOK
 {
     const struct attn_token *tok = &s->of->tok[s->t];
     struct attn_label label = attn_label_token(tok, NAME_MOST);
-    snprintf(buf, ATTN_TOKEN_NAME, tok->known ? tr(e, "\"%s\"") : "id %s", label.text);
+    snprintf(buf, ATTN_TOKEN_NAME, tok->known ? tr(e, "\"%s\"") : tr(e, "id %s"), label.text);
     return buf;
 }
 

@@ -367,7 +367,7 @@ struct attn_attribute_opts {
     size_t neurons;                     /* how many of the neurons largest in size are listed besides */
     size_t top;                         /* text only: how many of the largest parts; 0: all, in the order of the forward
                                          * pass */
-    const char *format;                 /* of ATTN_FORMAT_TABLE; NULL: text */
+    const char *format;                 /* of ATTN_FORMAT_TABLE or ATTN_FORMAT_FIGURE; NULL: text */
     const char *path;                   /* NULL or "-": standard output */
     int width;                          /* columns of the terminal, text only; 0: no limit */
     bool color, bars;                   /* text only */
@@ -375,7 +375,8 @@ struct attn_attribute_opts {
     struct attn_kind kind;              /* of attention; zero: the model's own */
     const struct attn_observer *observers; size_t n_observers;      /* of the run, first: those that edit, too */
     const struct attn_edits *edits;     /* what these edit, for documents; NULL: nothing */
-    uint64_t reserved[4];
+    const struct attn_picture_opts *picture;    /* of attn_tools.h; NULL: the defaults */
+    uint64_t reserved[3];
 };
 /* Writes what each part of the residual stream adds to a logit when the scale of the final norm is frozen: embeddings,
  * heads, biases, MLPs.  Fails for a model without residual connections. */

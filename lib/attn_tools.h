@@ -34,6 +34,8 @@ enum {
     ATTN_LETTERS_LEAST = 3, ATTN_LETTERS_MOST = 72      /* points */
 };
 
+enum { ATTN_PLOT_NOTE = 256 };          /* bytes of a note on a picture */
+
 /* How matrices are drawn; all zero is the default. */
 struct attn_picture_opts {
     const char *palette;                /* viridis, magma, cividis, gray, balance; light: blues, ink; NULL: of figures
@@ -42,6 +44,7 @@ struct attn_picture_opts {
                                          * largest number; NULL: sqrt for patterns of many tokens, else linear */
     bool hide_first;                    /* leave column 0 blank and out of the colour scale; other weights stay as they
                                          * are */
+    bool light;                         /* the ground of the terminal is light: colours begin with it, as figures do */
     size_t cell;                        /* width of a number's cell in pixels, on a terminal in columns; 0: what fits */
     int colors;                         /* how many the terminal has: 0 (shades are drawn), 256, 1 << 24 */
     /* Of figures (png, svg, pdf): */
@@ -57,11 +60,20 @@ struct attn_picture_opts {
                                          * word; "words": the sentence, shaded */
     const char *query;                  /* of lines and words: the token that looks, its index or its text; NULL: of
                                          * lines all, of words the last */
-    uint64_t reserved[2];
+    char *note;                         /* of figures: gets what was arranged otherwise than asked for, or "": room for
+                                         * ATTN_PLOT_NOTE bytes; NULL: nobody asks */
+    const char *axes;                   /* of vectors: which two or three coordinates, "0,1"; "principal"; NULL: all of at
+                                         * most three, else the principal ones */
 };
 
 /* The kinds of figures, the default first; NULL after the last. */
 const char *attn_figure_name(size_t i);
+/* What they show of a run unless something is chosen; NULL: what the format does. */
+const char *attn_figure_show(const char *figure);
+/* Whether a format draws figures of a kind. */
+bool attn_figure_draws(const char *figure, const char *format);
+/* Whether they use an option of struct attn_picture_opts that is of some kinds: "query", "axes". */
+bool attn_figure_takes(const char *figure, const char *option);
 
 /* The formats of output are the rows of one table: options, help, messages and the choice by the ending of a path
  * follow from them. */
@@ -79,7 +91,10 @@ enum {
     ATTN_FORMAT_COMPARE = 512,          /* says what edits did to the next token */
     ATTN_FORMAT_ABLATED = 1024,         /* says what comes next without each head, if that is known */
     ATTN_FORMAT_TABLE = 2048,           /* an answer is a table: score, heads, lens and the like write it */
-    ATTN_FORMAT_TENSOR = 4096           /* a tensor of a model; pictures have it, too */
+    ATTN_FORMAT_TENSOR = 4096,          /* a tensor of a model; pictures have it, too */
+    ATTN_FORMAT_FIGURE = 8192,          /* a picture that is a figure, of any size on paper */
+    ATTN_FORMAT_COLOR = 16384,          /* colours or shades stand for numbers */
+    ATTN_FORMAT_LETTERS = 32768         /* draws its letters itself, from fonts */
 };
 struct attn_format {
     const char *name;
@@ -348,7 +363,6 @@ int attn_dump_array(const struct attn_dump *d, size_t i, struct attn_dump_array 
 const char *attn_dump_token(const struct attn_dump *d, size_t i, int32_t *id, size_t *len);
 
 /* Draws what a dump holds. */
-enum { ATTN_PLOT_NOTE = 256 };
 struct attn_plot_opts {
     const char *format;                 /* term png svg pdf html */
     const char *path;                   /* NULL or "-": standard output */

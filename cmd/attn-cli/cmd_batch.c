@@ -3,6 +3,7 @@
 #include "attn_tools.h"
 #include "opts_attention.h"
 #include "opts_output.h"
+#include "opts_picture.h"
 #include "process.h"
 #include "cli_report.h"
 #include "say.h"
@@ -113,6 +114,8 @@ static int check(struct attn_err *err)
     int code = check_grid(err);
     if (!code)
         code = choose_format(err);
+    if (!code)
+        code = picture_check(&batch_command, o.format ? o.format : "ndjson", err);
     const struct attn_format *f = code || !o.format ? NULL : attn_format_find(o.format);
     if (!code && o.summary_form && !o.summary && !(f && f->flags & ATTN_FORMAT_SUMMARY))
         code = attn_fail(err, ATTN_EUSAGE,
@@ -290,11 +293,13 @@ static int open_all(struct batch *s, struct attn_err *err)
 
 static struct attn_batch_opts opts_of(struct batch *s)
 {
+    struct attn_picture_opts picture = picture_look(false);
+    picture.note = NULL;                /* records are drawn at the same time */
     return (struct attn_batch_opts){
         .model = s->of.model, .tokenizer = common.model, .select = s->select, .records = &s->records,
         .encode = input_encode_opts(),
         .format = o.format, .path = o.path, .summary = o.summary, .summary_form = o.summary_form, .options = s->options,
-        .n_options = s->n_options, .command = s->command, .picture = picture_look(false), .edits = s->of.edits.list,
+        .n_options = s->n_options, .command = s->command, .picture = picture, .edits = s->of.edits.list,
         .from = s->of.edits.from, .grid = is_grid() ? &o.grid : NULL, .labels = s->labels,
         .plan = plan_asked(), .resume = o.resume,
         .force = o.force, .fail_fast = o.fail_fast, .csv_safe = csv_safe(), .progress = report_progress,

@@ -3,6 +3,7 @@
 #include "opts_attention.h"
 #include "opts_language.h"
 #include "opts_output.h"
+#include "opts_picture.h"
 #include "pick_token.h"
 #include "say.h"
 #include "session.h"
@@ -142,6 +143,8 @@ static int check_path(struct attn_err *err)
     if (promised && strcmp(promised, format_of(o.path)))
         return attn_fail(err, ATTN_EUSAGE, "%s: explain writes text, .md, .html or .pdf, and run writes %s; with "
                                            "--format the name may be any", o.path, promised);
+    if (picture_check(&explain_command, o.format ? o.format : format_of(o.path), err))
+        return err->code;
     bool known = strcmp(format_of(o.path), "text") != 0;
     return known && !o.format ? ATTN_OK : output_check_format(o.format, o.path, err);
 }

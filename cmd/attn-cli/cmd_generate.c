@@ -3,6 +3,7 @@
 #include "attn_tools.h"
 #include "opts_attention.h"
 #include "opts_output.h"
+#include "opts_picture.h"
 #include "cli_print.h"
 #include "say.h"
 #include "session.h"
@@ -184,6 +185,8 @@ static int check_usage(struct attn_err *err)
         return attn_fail(err, ATTN_EUSAGE, "--temperature: %s is below 0", o.temperature.given);
     if (o.stop && !*o.stop)
         return attn_fail(err, ATTN_EUSAGE, "--stop: the text is empty");
+    if (picture_check(&generate_command, o.path ? dump_format() : NULL, err))
+        return err->code;
     return o.path ? output_check_format(dump_format(), o.path, err) : ATTN_OK;
 }
 

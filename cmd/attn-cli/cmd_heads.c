@@ -3,6 +3,7 @@
 #include "attn_tools.h"
 #include "opts_attention.h"
 #include "opts_output.h"
+#include "opts_picture.h"
 #include "cli_report.h"
 #include "say.h"
 #include "session.h"

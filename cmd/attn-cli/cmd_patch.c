@@ -4,6 +4,7 @@
 #include "asking.h"
 #include "opts_attention.h"
 #include "opts_output.h"
+#include "opts_picture.h"
 #include "say.h"
 #include "session.h"
 

@@ -2,6 +2,7 @@
 #include "attn_tools.h"
 #include "input.h"
 #include "opts_output.h"
+#include "opts_picture.h"
 #include "say.h"
 
 #include "base/err.h"
@@ -106,5 +107,6 @@ const struct command plot_command = {
     .groups = (const struct option *const[]){options, picture_options, key_picture_options, general_options, NULL},
     .word = "PATH",
     .paths = true,
+    .plain = "term",
     .report = true,
 };

@@ -7,6 +7,7 @@
 #include "metrics.h"
 #include "opts_language.h"
 #include "opts_output.h"
+#include "opts_picture.h"
 #include "pager.h"
 #include "say.h"
 #include "session.h"
@@ -327,6 +328,8 @@ static int choose_format(struct attn_err *err)
     if (o.format && !(attn_format_find(o.format)->flags & ATTN_FORMAT_RUN))
         return attn_fail(err, ATTN_EUSAGE, "--format %s is for a table, which --metric and --ablations make: expected, "
                                            "for activations, %s", o.format, names);
+    if (picture_check(&run_command, is_first_look() ? "screen" : o.format, err))
+        return err->code;
     return output_check_format(o.format, o.path, err);
 }
 

@@ -2,6 +2,7 @@
 #include "attn_tools.h"
 #include "opts_attention.h"
 #include "opts_output.h"
+#include "opts_picture.h"
 #include "session.h"
 
 #include <string.h>
@@ -97,5 +98,6 @@ const struct command variants_command = {
     .groups = (const struct option *const[]){model_options, text_options, encode_options, ids_options, label_options,
                                              options, picture_options, key_picture_options, compute_options,
                                              thread_options, general_options, NULL},
+    .plain = "term",
     .report = true,
 };

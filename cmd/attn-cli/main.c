@@ -1,5 +1,6 @@
 /* main.c - finds the row of the command, calls it, and returns its exit status. */
 #include "opts_output.h"
+#include "opts_picture.h"
 #include "pager.h"
 #include "process.h"
 #include "say.h"
@@ -88,6 +89,8 @@ static int work(int argc, char **argv)
         code = late.code;
     }
     say_overflow();
+    if (!code)
+        picture_note();
     return code ? say_error(named ? c->name : NULL, &err) : common.status;
 }
 

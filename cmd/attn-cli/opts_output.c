@@ -5,6 +5,7 @@
 #include "opts_attention.h"
 #include "opts_edits.h"
 #include "opts_language.h"
+#include "opts_picture.h"
 #include "input.h"
 #include "pager.h"
 #include "say.h"
@@ -13,7 +14,6 @@
 #include "base/format.h"
 #include "table/columns.h"
 
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
@@ -149,7 +149,8 @@ const char *activations_format_of(const char *path)
 const char *format_default_show(const char *format)
 {
     const struct attn_format *f = format ? attn_format_find(format) : NULL;
-    return f ? f->show : NULL;
+    const char *show = f && f->flags & ATTN_FORMAT_PICTURE ? picture_default_show() : NULL;
+    return show ? show : f ? f->show : NULL;
 }
 
 int select_shown(struct attn_select **out, const struct attn_model *m, const struct attn_kind *kind, const char *show,
@@ -199,7 +200,7 @@ int output_check_format(const char *format, const char *path, struct attn_err *e
     return ATTN_OK;
 }
 
-static const struct option *format_row(const struct command *c)
+const struct option *format_row(const struct command *c)
 {
     const struct option *o = NULL;
     for (size_t i = 0; (o = option_at(c, i)) && strcmp(o->name, "format");)
@@ -232,103 +233,13 @@ int output_choose_format(const char **format, const char *path, const struct com
         return attn_fail(err, ATTN_EUSAGE,
                          "%s: '%s' writes no %s, only %s; with --format the name may be any", path, c->name, by_path,
                          list);
-    return output_check_format(*format, path, err);
+    const struct attn_format *f = attn_format_find(*format ? *format : c->plain ? c->plain : "text");
+    const char *seen = f && c->plain && !strcmp(f->name, "text") ? c->plain : f ? f->name : *format;
+    int code = picture_check(c, seen, err);
+    return code ? code : output_check_format(*format, path, err);
 }
 
-/* ---- pictures ---------------------------------------------------------------------------- */
-
-static struct {
-    const char *scale, *palette, *width, *title, *font, *figure, *query;
-    struct number cell, columns, font_index;
-    struct real letters;
-    bool hide_first, numbers;
-} look;
-
-static const char *const scales[] = {"linear", "sqrt", "log", "row", NULL};
-static const char *const palettes[] = {"viridis", "magma", "cividis", "gray", "balance", "blues", "ink", NULL};
-
-/* "85mm", "8.5cm", "3.35in", "240pt" in millimetres; a number alone is one of millimetres.  0: it is none. */
-static double millimetres(const char *width)
-{
-    static const struct { const char *name; double mm; } units[] = {
-        {"", 1}, {"mm", 1}, {"cm", 10}, {"in", 25.4}, {"pt", 25.4 / 72}};
-    char *end;
-    double x = strtod(width, &end);
-    for (size_t i = 0; i < sizeof units / sizeof *units && end != width && isfinite(x) && x > 0; i++)
-        if (!strcmp(end, units[i].name))
-            return x * units[i].mm;
-    return 0;
-}
-
-static int check_width(const struct option *o, struct attn_err *err)
-{
-    return millimetres(look.width) > 0 ? ATTN_OK : attn_fail(err, ATTN_EUSAGE,
-                                                             "--%s: found '%s', expected a width on paper as in 85mm, "
-                                                             "8.5cm, 3.35in or 240pt", o->name,
-                                                             excerpt(look.width).text);
-}
-
-static void explain_letters(char help[OPTION_HELP])
-{
-    snprintf(help, OPTION_HELP, "figures: size of the labels in points, %d to %d (default: 7); png and svg have points "
-                                "with --width", ATTN_LETTERS_LEAST, ATTN_LETTERS_MOST);
-}
-
-#define FONT_ROWS \
-    {0, "font", OPT_FILE, &look.font, "FILE", "png and pdf: a TrueType font (.ttf, .ttc) whose letters are taken " \
-     "where it has them; built in are Latin, Greek, Cyrillic, mathematics, kana and the Chinese of GB 2312", \
-     .section = OF_PICTURE, .flags = OPT_COUNTS}, \
-    {0, "font-index", OPT_NUMBER, &look.font_index, "N", "png and pdf: which font of a collection (.ttc) --font " \
-     "takes, from 0 on (default: 0)", .max = 1000, .section = OF_PICTURE, .flags = OPT_COUNTS}
-
-const struct option font_options[] = {FONT_ROWS, {.name = NULL}};
-
-const struct option picture_options[] = {
-    {0, "figure", OPT_CHOICE, &look.figure, "KIND", "figures (png, svg, pdf): heatmap (the default); grid, all "
-     "matrices as small panels without labels, a layer a row; lines, from each word to those it looks at, a colour a "
-     "head; words, the sentence shaded by what one word looks at",
-     .choice = attn_figure_name, .section = OF_PICTURE, .flags = OPT_COUNTS},
-    {0, "color-scale", OPT_CHOICE, &look.scale, "SCALE",
-     "pictures: colours show numbers as they are (linear), their square roots (sqrt), their logarithms (log; of "
-     "magnitudes, on either side of 0, where some are negative), or each row divided by its largest number (row) "
-     "(default: sqrt for patterns of more than 24 tokens, else linear)",
-     .choices = scales, .section = OF_PICTURE, .flags = OPT_COUNTS | OPT_USUAL},
-    {0, "palette", OPT_CHOICE, &look.palette, "NAME",
-     "pictures: viridis, magma, cividis or gray, from dark to light; blues or ink, from light to dark, for paper; "
-     "balance, blue below 0 and orange above (default: in figures blues, or balance where numbers have both signs; "
-     "elsewhere viridis)",
-     .choices = palettes,
-     .section = OF_PICTURE, .flags = OPT_COUNTS},
-    {0, "cell", OPT_NUMBER, &look.cell, "N", "pictures: size of each number, in pixels or terminal columns (default: "
-                                             "chosen to fit)",
-     .min = 1, .max = 64, .section = OF_PICTURE, .flags = OPT_COUNTS},
-    {0, "width", OPT_TEXT, &look.width, "W", "figures (png, svg, pdf): exactly so wide on paper, as in 85mm, 3.35in "
-     "or 240pt; a number alone is in mm; cells and the arrangement follow, letters keep their size (default: natural "
-     "size)", .check = check_width,
-     .section = OF_PICTURE, .flags = OPT_COUNTS},
-    {0, "font-size", OPT_REAL, &look.letters, "PT", NULL, .explain = explain_letters,
-     .section = OF_PICTURE, .flags = OPT_COUNTS},
-    {0, "title", OPT_TEXT, &look.title, "TEXT", "figures: in place of the model and the sentence, in as many lines "
-     "as it needs; '' leaves them out",
-     .section = OF_PICTURE, .flags = OPT_COUNTS},
-    {0, "columns", OPT_NUMBER, &look.columns, "N",
-     "figures: matrices per row (default: chosen to fit)", .min = 1, .max = 1000,
-     .section = OF_PICTURE, .flags = OPT_COUNTS},
-    FONT_ROWS,
-    {0, "annotate", OPT_FLAG, &look.numbers, NULL, "figures: write the numbers into the cells",
-     .section = OF_PICTURE, .flags = OPT_COUNTS},
-    {.name = NULL},
-};
-
-const struct option key_picture_options[] = {
-    {0, "query", OPT_TEXT, &look.query, "TOKEN", "figures of lines and words: only what this token looks at: its "
-     "index, counted from 0, or its text (default: of lines all, of words the last)", .section = OF_PICTURE,
-     .flags = OPT_COUNTS},
-    {0, "hide-first", OPT_FLAG, &look.hide_first, NULL,
-     "pictures: leave out the first key, where attention often gathers; "
-     "nothing is renormalised", .section = OF_PICTURE, .flags = OPT_COUNTS},
-    {.name = NULL},
-};
+/* ---- tables that spreadsheets read ---------------------------------------------------------- */
 
 static bool safe;
 
@@ -342,24 +253,6 @@ const struct option csv_options[] = {
 bool csv_safe(void)
 {
     return safe;
-}
-
-static int colors(bool terminal)
-{
-    const char *more = getenv("COLORTERM");
-    bool all = more && (!strcmp(more, "truecolor") || !strcmp(more, "24bit"));
-    return !terminal_colored(terminal) ? 0 : all ? 1 << 24 : 256;
-}
-
-struct attn_picture_opts picture_look(bool terminal)
-{
-    return (struct attn_picture_opts){.palette = look.palette, .scale = look.scale, .hide_first = look.hide_first,
-                                      .cell = (size_t)look.cell.n, .colors = colors(terminal),
-                                      .width = look.width ? millimetres(look.width) : 0,
-                                      .letters = look.letters.given ? look.letters.x : 0,
-                                      .title = look.title, .columns = (size_t)look.columns.n, .numbers = look.numbers,
-                                      .font = look.font, .font_index = (size_t)look.font_index.n,
-                                      .figure = look.figure, .query = look.query};
 }
 
 /* ---- activations ------------------------------------------------------------------------- */

@@ -41,6 +41,7 @@ const char *format_default_show(const char *format);
 /* Makes the selection that the options ask for; show: what stands for --show where that is not given. */
 int select_shown(struct attn_select **out, const struct attn_model *m, const struct attn_kind *kind, const char *show,
                  struct attn_err *err);
+const struct option *format_row(const struct command *c);           /* of --format */
 /* Without --format, the ending of the path decides: fails if it stands for one that c does not write, and where
  * output_check_format does. */
 int output_choose_format(const char **format, const char *path, const struct command *c, struct attn_err *err);
@@ -48,16 +49,10 @@ int output_choose_format(const char **format, const char *path, const struct com
  * writes. */
 int output_check_format(const char *format, const char *path, struct attn_err *err);
 
-/* ---- pictures ---- */
+/* ---- tables that spreadsheets read ---- */
 
 extern const struct option csv_options[];
 bool csv_safe(void);                    /* whether text is kept from being run by a spreadsheet */
-
-/* of all pictures; of those whose columns are keys */
-extern const struct option picture_options[], key_picture_options[];
-extern const struct option font_options[];             /* of pictures, for pages that are a PDF */
-/* The options' values, for a picture on this terminal or, if `terminal` is false, in a file. */
-struct attn_picture_opts picture_look(bool terminal);
 
 /* ---- activations ---- */
 

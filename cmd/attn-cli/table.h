@@ -62,6 +62,7 @@ struct option {
     const char *(*mistaken)(const char *value);         /* says what a value that is no choice may have meant; NULL: the
                                                          * nearest */
     const char *env;                    /* environment variable used when the option is not given */
+    unsigned formats;                   /* what uses it: formats with one of these flags of attn_tools.h; 0: any */
     enum option_section section;
     unsigned flags;
 };
@@ -81,6 +82,8 @@ struct command {
     bool many;                          /* takes any number of them */
     bool paths;                         /* they are paths; else the argument is a command */
     const char *const *words;           /* what else it may be, NULL after the last; NULL: nothing else */
+    const char *plain;                  /* the format that its text, or what it prints by default, is like: which
+                                         * options of pictures it uses; NULL: text */
     bool report;                        /* what it prints is read by people: a pager may show it (see pager.h) */
 };
 

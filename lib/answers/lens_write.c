@@ -313,7 +313,7 @@ struct picture {
     const struct attn_lens *of;
     struct attn_look look;
     struct attn_album album;
-    struct attn_label *words;
+    struct attn_label *words, *brief;
     float *numbers;
     char whose[WHOSE], title[64 + WHOSE];
 };
@@ -340,18 +340,21 @@ static void append(struct attn_label *l, const char *text)
 /* Gets the number of each cell and spells its likeliest token, beside the number if that is to be written. */
 static int fill_cells(struct picture *p, struct attn_err *err)
 {
+    enum { FEW = 300 };
     const struct attn_lens *s = p->of;
     size_t n = cells_of(s);
+    bool few = n <= FEW && !s->o->target;       /* whose number it is would have to be said */
     p->words = calloc(n + 1, sizeof *p->words);
+    p->brief = calloc(n + 1, sizeof *p->brief);
     p->numbers = calloc(n + 1, sizeof *p->numbers);
-    for (size_t i = 0; i < n && p->words && p->numbers; i++) {
+    for (size_t i = 0; i < n && p->words && p->brief && p->numbers; i++) {
         p->numbers[i] = (float)probability(s, i);
         if (s->cell[i].n_top)
-            p->words[i] = spell(s, likeliest(s, i)[0].id);
-        if (s->cell[i].n_top && p->look.numbers)
+            p->brief[i] = p->words[i] = spell(s, likeliest(s, i)[0].id);
+        if (s->cell[i].n_top && (p->look.numbers || few))
             append(&p->words[i], written(s, i).text);
     }
-    return p->words && p->numbers ? ATTN_OK : attn_no_memory(err, NULL, "to spell %zu tokens", n);
+    return p->words && p->brief && p->numbers ? ATTN_OK : attn_no_memory(err, NULL, "to spell %zu tokens", n);
 }
 
 static int make_picture(struct picture *p, const struct attn_lens *s, const struct attn_named *points,
@@ -363,6 +366,8 @@ static int make_picture(struct picture *p, const struct attn_lens *s, const stru
                                              .queries = &points->tokens, .keys = s->tokens, .edits = s->o->edits}};
     name_probability(p->whose, s);
     int rc = attn_look_make(&p->look, &s->o->picture, err);
+    if (!p->look.chosen)
+        p->look.palette = attn_palette_usual(true, false);
     if (!rc)
         rc = fill_cells(p, err);
     snprintf(p->title, sizeof p->title, s->o->target && p->look.numbers ? "likeliest next token; colour and number: %s"
@@ -370,7 +375,7 @@ static int make_picture(struct picture *p, const struct attn_lens *s, const stru
     struct attn_sheet sheet = {.kind = "lens", .title = p->title, .axes = " (rows: points of the residual stream)",
                                .layer = -1, .n = 1,
                                .rows = s->n, .cols = s->tokens->n, .keys = true, .unmasked = true, .data = p->numbers,
-                               .words = p->words};
+                               .words = p->words, .brief = p->look.numbers ? NULL : p->brief};
     if (!rc)
         rc = attn_album_add(&p->album, &sheet, &own, err);
     return rc ? rc : attn_album_link(&p->album, err);
@@ -380,6 +385,7 @@ static void free_picture(struct picture *p)
 {
     attn_album_free(&p->album);
     free(p->words);
+    free(p->brief);
     free(p->numbers);
 }
 
@@ -421,7 +427,7 @@ static void html_hint(struct attn_out *o, const struct attn_lens *s, size_t i)
 static void html_cell(struct attn_out *o, const struct picture *p, size_t i, uint8_t step)
 {
     const struct attn_lens *s = p->of;
-    const struct attn_palette *palette = p->look.chosen ? p->look.palette : attn_palette_light(false);  /* as figures */
+    const struct attn_palette *palette = p->look.palette;
     struct attn_rgb c = step < ATTN_STEPS ? attn_palette_color(palette, step)
                         : step == ATTN_STEP_NAN ? attn_palette_nan(palette) : attn_palette_blank(palette);
     attn_out_printf(o, "<td style=\"background:#%02x%02x%02x;color:%s\"", c.r, c.g, c.b, attn_is_bright(c) ? "#000" :

@@ -26,10 +26,12 @@ struct attn_sheet {
     bool unmasked;                      /* no mask hides a corner of them, whatever numbers are there */
     bool of_keys;                       /* rows are the album's keys; else its queries */
     bool shared;                        /* heads are key/value heads, which several query heads share */
+    bool numbered;                      /* in figures its numbers are written in the cells where they are few */
     bool hides;                         /* -inf marks what a query cannot look at */
     const float *data;                  /* [n, rows, cols] */
     const struct attn_label *words;     /* [n, rows, cols]: to write in the cells, of figures only; NULL: nothing is
                                          * written */
+    const struct attn_label *brief;     /* shorter ones, for a width on paper where these have no room; NULL: none */
     float *own;                         /* the same if the album owns it */
     size_t opens, next;                 /* first sheet of its kind; the one after this: set by attn_album_link */
 };

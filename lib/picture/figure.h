@@ -41,6 +41,10 @@ struct attn_scale {
 /* Makes the scale of all sheets of the kind that begins with `first`. */
 void attn_scale_make(struct attn_scale *out, const struct attn_album *a, const struct attn_sheet *first,
                      const struct attn_look *look);
+/* The same in the palette that was chosen or, where nobody did, that follows from the signs of the numbers: one for a
+ * light ground, or for any.  Returns it. */
+const struct attn_palette *attn_scale_choose(struct attn_scale *out, const struct attn_album *a,
+                                             const struct attn_sheet *first, const struct attn_look *look, bool light);
 /* Gets the steps of row r out of the n * rows rows of a sheet. */
 void attn_scale_row(const struct attn_scale *s, uint8_t *steps, const struct attn_sheet *sheet, size_t r);
 /* The value of a step: a number, or a share with ATTN_COLOR_BY_ROW. */
@@ -102,6 +106,7 @@ struct attn_figure {
     const struct attn_album *album;
     struct attn_section *section; size_t n;             /* section.h */
     const char *title;                  /* "": none; NULL: the model and the sentence */
+    struct { char *s; size_t len, most; } heading;      /* that text; most: lines */
     const struct attn_palette *palette[2];      /* of the sections; the second NULL: one for all */
     size_t largest;                     /* numbers of the largest matrix */
     size_t width, height, margin, top;  /* pixels; top: above the first section */

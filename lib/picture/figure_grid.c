@@ -9,23 +9,27 @@
 
 enum { NAME = 28, WIDTH = 760, LEAST = 12, MOST = 160 };        /* pixels: of a layer's name; of all panels; of one */
 
-/* Panels of one size, as large as they fit beside each other. */
+/* As large as they fit beside each other; without a width on paper a panel has whole pixels for each number. */
+static size_t panel_of(const struct attn_section *s, size_t each, size_t width)
+{
+    size_t side = larger(s->rows, s->cols), pixels = larger(each / larger(side, 1), 1) * side;
+    return smaller(width || pixels > MOST ? each : pixels, MOST);
+}
+
 int attn_grid_plan(struct attn_section *s, const struct attn_look *look, size_t width, struct attn_err *err)
 {
     attn_section_arrange(s, look);
-    attn_section_name(s);
-    size_t room = (width ? width : WIDTH) - (s->table ? NAME : 0), each = room / larger(s->across, 1);
+    attn_section_name(s, s->first->axes);
+    size_t room = (width ? width : WIDTH) - (s->table ? NAME : 0), each = room / s->across;
     s->left.margin = s->table ? NAME : 0;
     s->top.margin = s->table ? ATTN_LINE : 0;
     if (each < LEAST + ATTN_GRID_BETWEEN)
-        return attn_fail(err, ATTN_EUSAGE, "%s: %zu panels do not fit beside each other in a grid: choose fewer with "
+        return attn_fail(err, ATTN_EUSAGE, "%s: a grid has no room for a row of %zu: choose fewer with "
                                            "--columns, --layer and --head, or a larger --width", s->first->title,
                          s->across);
-    s->panel = smaller(each - ATTN_GRID_BETWEEN, MOST);
-    attn_section_legend(s, width);
-    s->width = larger(attn_section_panels(s), larger(s->indent + ATTN_LEGEND_WIDTH,
-                                              attn_utf8_width(s->title, strlen(s->title)) * ATTN_TITLE_LETTER));
-    s->height = ATTN_TITLE + s->top.margin + s->down * (attn_section_caption(s) + attn_section_down(s)) +
-                ATTN_BETWEEN + attn_legend_height(s);
+    s->panel = panel_of(s, each - ATTN_GRID_BETWEEN, width);
+    s->indent = s->left.margin;
+    attn_section_frame(s, attn_section_panels(s), s->top.margin + s->down *
+                       (attn_section_caption(s) + attn_section_down(s)) + ATTN_BETWEEN, width);
     return ATTN_OK;
 }

@@ -16,13 +16,13 @@ enum {                                  /* pixels */
 };
 enum { NUMBERS_MOST = 10000 };          /* written in cells */
 
+/* Rounded up, so that a larger matrix is never a smaller picture. */
 static size_t choose_cell(const struct attn_section *s, const struct attn_look *look)
 {
     bool alone = s->across * s->down == 1;
     size_t height = alone ? 640 : 280, width = alone ? 1400 : 1600, most = alone ? 56 : 28;
-    /* Rounded up, so that a larger matrix is never a smaller picture. */
-    size_t cell = smaller(parts_of(height, larger(s->rows, 1)), width / larger(s->across * s->cols, 1));
-    return look->cell ? look->cell : larger(smaller(cell, most), 1);
+    size_t cell = smaller(parts_of(height, larger(s->rows, 1)), parts_of(width, larger(s->across * s->cols, 1)));
+    return look->cell ? look->cell : s->equal.cell ? s->equal.cell : larger(smaller(cell, most), 1);
 }
 
 /* What the names above narrow panels take; where a panel has a layer and a head, they are written shorter instead. */
@@ -56,10 +56,10 @@ static void make_room_for_words(struct attn_section *s, const struct attn_look *
 {
     char text[ATTN_NUM_FIXED_MAX];
     s->cell = look->cell ? look->cell : WORD_LINE;
-    s->wide = s->cell;
+    s->wide = larger(s->cell, s->equal.wide);
     for (const struct attn_sheet *sheet = s->first; sheet; sheet = attn_album_next_sheet(s->album, sheet))
         for (size_t i = 0; i < sheet->n * sheet->rows * sheet->cols; i++)
-            s->wide = larger(s->wide, (sheet->words ? letters_of(&sheet->words[i])
+            s->wide = larger(s->wide, (sheet->words ? letters_of(&(s->brief ? sheet->brief : sheet->words)[i])
                                                     : strlen(attn_section_number(text, s, sheet->data[i]))) *
                              ATTN_LETTER + ATTN_APART);
 }
@@ -102,48 +102,71 @@ static int fit_panels(struct attn_section *s, const struct attn_look *look, size
 {
     const size_t least[] = {LEAST_PITCH, LEAST_SEEN, 1};
     size_t across = s->across;
-    bool found = false;
-    if (s->first->words || s->numbers || look->cell)
+    bool found = false, written = s->first->words || s->numbers || look->cell || s->equal.cell;
+    if (written)
         found = find_across(s, most);
     else
-        for (size_t i = 0; i < sizeof least / sizeof *least && !found; i++) {
+        for (size_t i = look->dense; i < sizeof least / sizeof *least && !found; i++) {
             s->across = look->columns || i < 2 ? across : 1;
             found = find_cells(s, least[i], most);
         }
     if (!found)
         return attn_fail(err, ATTN_EUSAGE, "%s: %zu keys or columns do not fit a width of %g mm: choose a larger "
-                                           "--width, a smaller --font-size%s", s->first->title, s->cols, look->paper,
-                         look->numbers ? ", or no --annotate" :
-                         "");
+                                           "--width%s a smaller --font-size%s", s->first->title, s->cols, look->paper,
+                         look->numbers ? "," : " or", look->numbers ? ", or no --annotate" : "");
     s->table = s->table && s->across == s->matrices;
     s->down = parts_of(s->sheets * s->matrices, s->across);
+    if (look->columns || s->table || s->across == parts_of(s->sheets * s->matrices, s->down))
+        return ATTN_OK;
+    s->across = parts_of(s->sheets * s->matrices, s->down);     /* rows of equal length, with larger cells */
+    if (!written)
+        find_cells(s, 1, most);
     return ATTN_OK;
+}
+
+/* Numbers that nobody asked for are written where they are few and have room, words else without them. */
+static int fit(struct attn_section *s, const struct attn_look *look, size_t width, struct attn_err *err)
+{
+    s->cell = s->wide = choose_cell(s, look);
+    if (s->first->words || s->numbers)
+        make_room_for_words(s, look);
+    s->name = width ? 0 : longest_name(s);
+    size_t across = s->across;
+    int rc = width ? fit_panels(s, look, width, err) : ATTN_OK;
+    bool shorter = s->first->brief && !s->brief;
+    if (!rc || ((!s->numbers || look->numbers) && !shorter))
+        return rc;
+    s->numbers = false;
+    s->brief = shorter;
+    s->across = across;
+    return fit(s, look, width, err);
+}
+
+static bool few_numbers(const struct attn_album *a)
+{
+    enum { FEW = 300 };
+    size_t n = 0;
+    for (size_t i = 0; i < a->n; i++)
+        n += a->sheet[i].numbered ? a->sheet[i].n * a->sheet[i].rows * a->sheet[i].cols : 0;
+    return n > 0 && n <= FEW;
 }
 
 int attn_heatmap_plan(struct attn_section *s, const struct attn_look *look, size_t width, struct attn_err *err)
 {
     attn_section_arrange(s, look);
-    attn_section_name(s);
-    s->cell = s->wide = choose_cell(s, look);
-    s->numbers = look->numbers && !s->first->words;
+    attn_section_name(s, s->first->axes);
+    s->numbers = !s->first->words && (look->numbers || (s->first->numbered && few_numbers(s->album)));
     if (s->numbers && s->sheets * s->matrices * s->rows * s->cols > NUMBERS_MOST)
         return attn_fail(err, ATTN_EUSAGE,
                          "%s: more than %d numbers cannot be read in a picture: leave --annotate out, or choose with "
                          "--layer and --head", s->first->title, NUMBERS_MOST);
     choose_digits(s);
-    if (s->first->words || s->numbers)
-        make_room_for_words(s, look);
-    s->name = width ? 0 : longest_name(s);
-    int rc = width ? fit_panels(s, look, width, err) : ATTN_OK;
+    int rc = fit(s, look, width, err);
     if (rc)
         return rc;
     plan_axes(s);
     s->indent = s->left.margin;
-    attn_section_legend(s, width);
-    s->width = larger(attn_section_panels(s),
-                      larger(s->indent + ATTN_LEGEND_WIDTH,
-                             attn_utf8_width(s->title, strlen(s->title)) * ATTN_TITLE_LETTER));
-    s->height = ATTN_TITLE + s->top.margin + s->down * (attn_section_caption(s) + s->rows * s->cell + ATTN_BETWEEN) +
-                attn_legend_height(s);
+    attn_section_frame(s, attn_section_panels(s), s->top.margin + s->down *
+                       (attn_section_caption(s) + s->rows * s->cell + ATTN_BETWEEN), width);
     return ATTN_OK;
 }

@@ -8,7 +8,6 @@
 #include <string.h>
 
 #include "base/err.h"
-#include "base/near.h"
 #include "base/size.h"
 #include "text/label.h"
 
@@ -16,68 +15,6 @@ enum {                                  /* pixels */
     GAP = 150, GAP_LEAST = 48, BETWEEN = 28, NAME = 20, SWATCH = 10, HEAD = 76, BASE = 12
 };
 enum { TOKENS_MOST = 300, COLUMNS_MOST = 18 };
-
-/* ---- which word looks ------------------------------------------------------------------------- */
-
-static size_t by_text(const struct attn_tokens *t, const char *text, size_t *found)
-{
-    size_t n = 0;
-    for (size_t i = 0; i < t->n; i++) {
-        char part[ATTN_READING];
-        size_t len = 0;
-        const char *s = t->tok[i].text ? attn_token_reading(part, &t->tok[i], &len) : NULL;
-        size_t blank = len && *s == ' ';
-        if (s && len - blank == strlen(text) && !memcmp(s + blank, text, len - blank)) {
-            *found = i;
-            n++;
-        }
-    }
-    return n;
-}
-
-static const char *nearest(const struct attn_tokens *t, const char *text,
-                           char buf[sizeof((struct attn_label *)0)->text])
-{
-    struct attn_near near;
-    unsigned best = ATTN_FAR;
-    *buf = '\0';
-    attn_near_start(&near, text, strlen(text));
-    for (size_t i = 0; i < t->n; i++) {
-        struct attn_label l = attn_label_token(&t->tok[i], COLUMNS_MOST);
-        size_t dot = strncmp(l.text, "\xC2\xB7", 2) ? 0 : 2;
-        unsigned far = attn_near(&near, l.text + dot, l.bytes - dot, best);
-        if (far < best) {
-            best = far;
-            strcpy(buf, l.text + dot);
-        }
-    }
-    return buf;
-}
-
-int attn_section_query(struct attn_section *s, const char *query, size_t without, struct attn_err *err)
-{
-    const struct attn_tokens *t = attn_album_rows(s->album, s->first);
-    char word[sizeof((struct attn_label *)0)->text];
-    size_t digits = query ? strspn(query, "0123456789") : 0, index = 0;
-    s->query = without;
-    if (!query)
-        return ATTN_OK;
-    size_t n = by_text(t, query, &s->query);
-    if (n == 1)
-        return ATTN_OK;
-    for (size_t i = 0; i < digits && index < t->n; i++)
-        index = 10 * index + (size_t)(query[i] - '0');
-    if (digits && !query[digits] && index < t->n) {
-        s->query = index;
-        return ATTN_OK;
-    }
-    if (n)
-        return attn_fail(err, ATTN_EUSAGE, "--query: %zu tokens read '%.60s': give an index, 0 to %zu", n, query,
-                         t->n - 1);
-    nearest(t, query, word);
-    return attn_fail(err, ATTN_EUSAGE, "--query: no token reads '%.60s'%s%s%s: give its text or its index, 0 to %zu",
-                     query, *word ? ", did you mean '" : "", word, *word ? "'" : "", t->n - 1);
-}
 
 /* ---- where things are -------------------------------------------------------------------------- */
 
@@ -112,14 +49,13 @@ static size_t heads_height(const struct attn_section *s)
 /* left.margin, top.margin: of the words on the left, on the right; wide: between them. */
 int attn_lines_plan(struct attn_section *s, const struct attn_look *look, size_t width, struct attn_err *err)
 {
-    int rc = attn_section_weights(s, err);
-    if (!rc)
-        rc = attn_section_query(s, look->query, SIZE_MAX, err);
+    s->query = SIZE_MAX;
+    int rc = attn_weights_check(s->album, s->first, s->method->name, err);
+    if (!rc && look->query)
+        rc = attn_query_find(&s->query, attn_album_rows(s->album, s->first), look->query, err);
     if (rc)
         return rc;
     attn_section_arrange(s, look);
-    attn_section_name(s);
-    attn_section_legend(s, width);
     size_t tokens = larger(s->rows, s->cols);
     if (tokens > TOKENS_MOST)
         return attn_fail(err, ATTN_EUSAGE, "%s: lines between %zu tokens cannot be told apart, expected at most %d: "
@@ -128,9 +64,9 @@ int attn_lines_plan(struct attn_section *s, const struct attn_look *look, size_t
     s->top.margin = widest(attn_album_columns(s->album, s->first)) + ATTN_APART;
     size_t words = s->left.margin + s->top.margin;
     if (width && width < words + GAP_LEAST)
-        return attn_fail(err, ATTN_EUSAGE, "%s: words on both sides take %zu pixels of the %zu of a width: choose a "
-                                           "larger --width or a smaller --font-size", s->first->title,
-                         words + GAP_LEAST, width);
+        return attn_fail(err, ATTN_EUSAGE, "%s: words on both sides take %d mm, and the width is %g: choose a larger "
+                                           "--width or a smaller --font-size", s->first->title,
+                         attn_look_mm(look, words + GAP_LEAST), look->paper);
     s->wide = width ? smaller(GAP, width - words) : GAP;
     s->across = width ? larger((width + BETWEEN) / (panel_width(s) + BETWEEN), 1) : smaller(s->sheets, 4);
     s->across = larger(smaller(s->across, s->sheets), 1);
@@ -138,9 +74,9 @@ int attn_lines_plan(struct attn_section *s, const struct attn_look *look, size_t
     s->cell = ATTN_LINE;
     s->palette = attn_palette_heads();
     s->indent = 0;
-    s->width = larger(s->across * (panel_width(s) + BETWEEN) - BETWEEN,
-                      width ? 1 : attn_utf8_width(s->title, strlen(s->title)) * ATTN_TITLE_LETTER);
-    s->height = ATTN_TITLE + s->down * (NAME + tokens * ATTN_LINE + BETWEEN) + heads_height(s);
+    s->width = s->across * (panel_width(s) + BETWEEN) - BETWEEN;
+    attn_section_name(s, "");
+    attn_section_frame(s, s->width, s->down * (NAME + tokens * ATTN_LINE + BETWEEN) + heads_height(s), width);
     return ATTN_OK;
 }
 
@@ -201,7 +137,7 @@ int attn_lines_draw(const struct attn_section *s, size_t x, size_t y, const stru
     size_t nth = 0, down = NAME + larger(s->rows, s->cols) * ATTN_LINE + BETWEEN;
     (void)err;
     for (const struct attn_sheet *sheet = s->first; sheet; sheet = attn_album_next_sheet(s->album, sheet), nth++) {
-        size_t px = x + nth % s->across * (panel_width(s) + BETWEEN), py = y + ATTN_TITLE + nth / s->across * down;
+        size_t px = x + nth % s->across * (panel_width(s) + BETWEEN), py = y + s->head + nth / s->across * down;
         char name[64];
         snprintf(name, sizeof name, "layer %d", sheet->layer);
         if (sheet->layer >= 0)
@@ -215,6 +151,6 @@ int attn_lines_draw(const struct attn_section *s, size_t x, size_t y, const stru
                 draw_level(s, sheet, i, (uint8_t)level, px, py, pen, steps);
     }
     if (heads_height(s))
-        draw_heads(s, x, y + ATTN_TITLE + s->down * down, pen);
+        draw_heads(s, x, y + s->head + s->down * down, pen);
     return ATTN_OK;
 }

@@ -1,5 +1,5 @@
-/* figure_panels.c - draws the matrices of a section as panels: labels, captions, cells with their colours, words and numbers,
- * the border of what a mask hides. */
+/* figure_panels.c - draws the matrices of a section as panels: labels, captions, cells with their colours, words and
+ * numbers, the border of what a mask hides. */
 #include "picture/section.h"
 
 #include <stdio.h>
@@ -78,7 +78,7 @@ static void draw_words(const struct attn_section *s, const struct attn_sheet *sh
         struct attn_area a = {x + cell % sheet->cols * s->wide, y + cell / sheet->cols * s->cell, s->wide, s->cell};
         size_t nth = i * sheet->rows * sheet->cols + cell;
         char text[ATTN_NUM_FIXED_MAX];
-        const char *word = sheet->words ? sheet->words[nth].text
+        const char *word = sheet->words ? (s->brief ? sheet->brief : sheet->words)[nth].text
                            : steps[cell] == ATTN_STEP_BLANK ? "" : attn_section_number(text, s, sheet->data[nth]);
         struct attn_lettering w = {word, a.x + a.width / 2, a.y + a.height / 2 + BELOW_CENTER, ATTN_LETTER, ATTN_MIDDLE,
                                    false};
@@ -130,6 +130,14 @@ static int draw_panel(const struct attn_section *s, const struct attn_sheet *she
     return rc;
 }
 
+int attn_panel_draw(const struct attn_section *s, const struct attn_sheet *sheet, size_t i, size_t x, size_t y,
+                    const struct attn_pen *pen, uint8_t *steps, struct attn_err *err)
+{
+    draw_left(s, sheet->rows, x, y, pen);
+    draw_top(s, sheet->cols, x, y, pen);
+    return draw_panel(s, sheet, i, x, y, pen, steps, err);
+}
+
 /* Of a grid: a layer's name beside its row, a head's above its column; or above each panel the shortest name. */
 static void draw_grid_names(const struct attn_section *s, const struct attn_sheet *sheet, size_t i, size_t nth,
                             size_t x, size_t y, const struct attn_pen *pen)
@@ -157,7 +165,7 @@ static int draw_at(const struct attn_section *s, const struct attn_sheet *sheet,
 {
     size_t column = nth % s->across, row = nth / s->across, caption = attn_section_caption(s);
     size_t px = x + s->left.margin + column * attn_section_pitch(s);
-    size_t py = y + ATTN_TITLE + s->top.margin + caption + row * (caption + attn_section_down(s));
+    size_t py = y + s->head + s->top.margin + caption + row * (caption + attn_section_down(s));
     if (s->panel) {
         draw_grid_names(s, sheet, i, nth, px, py, pen);
         return draw_panel(s, sheet, i, px, py, pen, steps, err);

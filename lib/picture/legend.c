@@ -4,18 +4,8 @@
 #include <math.h>
 #include <string.h>
 
-char *attn_legend_piece(char *text, size_t columns)
-{
-    size_t end = columns;
-    if (strlen(text) <= columns)
-        return NULL;
-    while (end > 0 && text[end] != ' ')
-        end--;
-    if (!end)
-        return NULL;                    /* a word longer than a line */
-    text[end] = '\0';
-    return text + end + 1;
-}
+#include "base/size.h"
+#include "picture/wrap.h"
 
 size_t attn_legend_height(const struct attn_section *s)
 {
@@ -23,9 +13,21 @@ size_t attn_legend_height(const struct attn_section *s)
     int step;
     size_t lines = 0;
     for (size_t i = 0; attn_legend_line(&s->scale, i, text, &step); i++)
-        for (char *rest = text; rest; rest = attn_legend_piece(rest, s->legend - (step >= 0 ? ATTN_LEGEND_INDENT : 0)))
-            lines++;
+        lines += attn_wrap_count(text, strlen(text), s->legend - (step >= 0 ? ATTN_LEGEND_INDENT : 0), SIZE_MAX);
     return ATTN_LEGEND_THICK + ATTN_LEGEND_TICK + ATTN_LINE + lines * ATTN_LINE + ATTN_LINE / 2;
+}
+
+size_t attn_legend_width(const struct attn_section *s)
+{
+    char text[96];
+    int step;
+    size_t widest = 0;
+    for (size_t i = 0; attn_legend_line(&s->scale, i, text, &step); i++)
+        for (struct attn_wrap rest = {text, strlen(text)}; rest.len;) {
+            size_t beside = step >= 0 ? ATTN_LEGEND_INDENT : 0;
+            widest = larger(widest, beside + attn_wrap_next(&rest, s->legend - beside).columns);
+        }
+    return widest * ATTN_LETTER;
 }
 
 enum { SWATCH = 10 };                   /* pixels */
@@ -72,9 +74,9 @@ void attn_legend_draw(const struct attn_section *s, size_t x, size_t y, const st
             pen->fill(pen->self, &(struct attn_area){x, y + 3, SWATCH, SWATCH}, ATTN_PAPER + 4);
             pen->fill(pen->self, &swatch, (uint8_t)step);
         }
-        for (char *line = text, *rest; line; line = rest, y += ATTN_LINE) {
-            rest = attn_legend_piece(line, columns);
-            struct attn_lettering w = {line, x + indent, y + ATTN_LINE - 4, ATTN_LETTER, ATTN_BEGINS, false};
+        for (struct attn_wrap rest = {text, strlen(text)}; rest.len; y += ATTN_LINE) {
+            struct attn_label line = attn_wrap_next(&rest, columns);
+            struct attn_lettering w = {line.text, x + indent, y + ATTN_LINE - 4, ATTN_LETTER, ATTN_BEGINS, false};
             pen->write(pen->self, &w);
         }
     }

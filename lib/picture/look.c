@@ -1,9 +1,12 @@
 #include "picture/look.h"
 
+#include <math.h>
+#include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/err.h"
+#include "base/format.h"
 #include "picture/lettering.h"
 
 enum { KNOTS = 9 };                     /* evenly spaced; colours between two knots are interpolated linearly */
@@ -70,10 +73,16 @@ const char *attn_palette_name(const struct attn_palette *p) { return p->name; }
 bool attn_palette_diverges(const struct attn_palette *p) { return p->diverges; }
 const struct attn_palette *attn_palette_heads(void) { return &heads; }
 
-const struct attn_palette *attn_palette_light(bool diverges)
+/* On a terminal whose ground nobody knows: light colours would glare on a dark one, and the strongest of a light
+ * palette sink into it.  Dark cells with light peaks stand out from both, as those of viridis do. */
+static const struct attn_palette dusk = {
+    "dusk", true, {0x9BD3FF, 0x4FA3E8, 0x2670B8, 0x1B4470, 0x26262B, 0x6B3C12, 0xB3661A, 0xEA9A3A, 0xFFD38A},
+    0x18A05E, 0x26262B};
+
+const struct attn_palette *attn_palette_usual(bool light, bool diverges)
 {
-    enum { BLUES = 4, BALANCE = 6 };
-    return &palettes[diverges ? BALANCE : BLUES];
+    enum { VIRIDIS = 0, BLUES = 4, BALANCE = 6 };
+    return light ? &palettes[diverges ? BALANCE : BLUES] : diverges ? &dusk : &palettes[VIRIDIS];
 }
 
 static int find_palette(const struct attn_palette **out, const char *name, struct attn_err *err)
@@ -116,16 +125,33 @@ size_t attn_look_limit(const struct attn_look *look)
     return look->paper > 0 ? (size_t)(look->paper / MM_OF_INCH * POINTS_OF_INCH / attn_look_unit(look)) : 0;
 }
 
+int attn_look_mm(const struct attn_look *look, size_t units)
+{
+    enum { MARGINS = 8 };
+    return (int)ceil((double)(units + MARGINS) * attn_look_unit(look) / POINTS_OF_INCH * MM_OF_INCH);
+}
+
 double attn_look_points(const struct attn_look *look, size_t units)
 {
     return look->paper > 0 ? look->paper / MM_OF_INCH * POINTS_OF_INCH : (double)units * attn_look_unit(look);
+}
+
+void attn_look_say(const struct attn_look *look, const char *format, ...)
+{
+    va_list args;
+    if (!look->note || *look->note)
+        return;
+    va_start(args, format);
+    attn_vsnprintf(look->note, ATTN_PLOT_NOTE, format, args);
+    va_end(args);
 }
 
 int attn_look_make(struct attn_look *out, const struct attn_picture_opts *o, struct attn_err *err)
 {
     *out = (struct attn_look){.hide_first = o->hide_first, .cell = o->cell, .colors = o->colors, .paper = o->width,
                               .letters = o->letters, .title = o->title, .columns = o->columns, .numbers = o->numbers,
-                              .font = o->font, .font_index = o->font_index, .query = o->query,
+                              .font = o->font, .font_index = o->font_index, .query = o->query, .axes = o->axes,
+                              .light = o->light, .note = o->note,
                               .chosen = o->palette};
     if (o->width != 0 && !(o->width >= WIDTH_LEAST && o->width <= WIDTH_MOST))
         return attn_fail(err, ATTN_EUSAGE, "a width of %g mm: expected %d to %d", o->width, WIDTH_LEAST, WIDTH_MOST);
@@ -137,5 +163,5 @@ int attn_look_make(struct attn_look *out, const struct attn_picture_opts *o, str
         rc = find_palette(&out->palette, o->palette, err);
     if (!rc)
         rc = find_scaling(&out->scaling, o->scale, err);
-    return rc ? rc : attn_figure_find(&out->figure, o->figure, err);
+    return rc || !o->figure ? rc : attn_figure_find(&out->figure, o->figure, err);
 }

@@ -24,8 +24,9 @@ struct attn_rgb attn_palette_nan(const struct attn_palette *p);         /* NaN *
 /* hidden: -inf, and on a log scale of one sign 0 or less */
 struct attn_rgb attn_palette_blank(const struct attn_palette *p);
 const struct attn_palette *attn_palette_at(size_t i);                   /* NULL after the last; 0 is the default */
-/* Of figures: for numbers of one sign, and of both. */
-const struct attn_palette *attn_palette_light(bool diverges);
+/* What stands for the ground is 0: it is light, as paper is, or it may be any, as of most terminals; for numbers of one
+ * sign, and of both. */
+const struct attn_palette *attn_palette_usual(bool light, bool diverges);
 /* For lines: ATTN_LINE_HEADS colours of ATTN_LINE_LEVELS steps, from paper to the colour. */
 const struct attn_palette *attn_palette_heads(void);
 enum { ATTN_LINE_HEADS = 8, ATTN_LINE_LEVELS = ATTN_STEPS / ATTN_LINE_HEADS };
@@ -40,6 +41,7 @@ struct attn_look {
     const struct attn_palette *palette;
     bool chosen;                        /* the palette was asked for: else each section of a figure has its own */
     enum attn_color_scale scaling;
+    bool light;                         /* of a terminal: its ground is */
     bool hide_first;                    /* column 0 is left blank and out of the scale */
     size_t cell;                        /* pixels, or columns of a terminal; 0: as fits */
     int colors;                         /* of a terminal: 0 (shades), 256 or 1 << 24 */
@@ -53,15 +55,22 @@ struct attn_look {
     bool numbers;
     const char *font; size_t font_index;
     const struct attn_figure_method *figure;    /* NULL: heat maps */
-    const char *query;
+    const char *query, *axes;
+    bool dense;                         /* labels may be fewer than would fit, so that more matrices do */
+    char *note;                         /* gets what was arranged otherwise than asked: ATTN_PLOT_NOTE; NULL: nobody
+                                         * asks */
     struct attn_lacks *lacks;           /* gets what is drawn as a box for want of a letter; NULL: nobody asks */
 };
 /* A figure is laid out in units, which are the pixels of a PNG without a width.  Points of a unit on paper: labels have
  * the size that was asked for. */
 double attn_look_unit(const struct attn_look *look);
 size_t attn_look_limit(const struct attn_look *look);   /* the width of a figure in units, rounded; 0: any */
+/* What so many units and the margins take on paper, in whole millimetres, rounded up. */
+int attn_look_mm(const struct attn_look *look, size_t units);
 /* the width on paper of a figure that is so many units wide */
 double attn_look_points(const struct attn_look *look, size_t units);
+/* Leaves a note, unless there is one or nobody asks. */
+void attn_look_say(const struct attn_look *look, const char *format, ...) __attribute__((format(printf, 2, 3)));
 /* An invalid choice is a usage error that lists the valid ones. */
 int attn_look_make(struct attn_look *out, const struct attn_picture_opts *o, struct attn_err *err);
 

@@ -219,6 +219,19 @@ static void draw_over(void *ctx, long x, long y, double cover)
         *pixel = (uint8_t)(ink->color - ink->level + level);
 }
 
+/* A line in a shade of ink darkens paper. */
+static void darken_line(void *ctx, long x, long y, double cover)
+{
+    const struct line_ink *ink = ctx;
+    struct attn_canvas *c = ink->c;
+    if (x < 0 || y < 0 || (size_t)x >= c->width || (size_t)y >= c->height)
+        return;
+    uint8_t *pixel = &c->pixel[(size_t)y * c->width + (size_t)x];
+    uint8_t dark = (uint8_t)(ATTN_PAPER + cover * (ink->color - ATTN_PAPER) + 0.5);
+    if (*pixel >= ATTN_PAPER && dark > *pixel)
+        *pixel = dark;
+}
+
 static void line(void *self, const struct attn_stroke *s, uint8_t color)
 {
     struct enlarged *e = self;
@@ -228,7 +241,8 @@ static void line(void *self, const struct attn_stroke *s, uint8_t color)
                                      {s->x1 - nx, s->y1 - ny, true, false}, {s->x0 - nx, s->y0 - ny, true, true}};
     struct attn_outline o = {p, 4, 4};
     struct line_ink ink = {&e->canvas, color, color % ATTN_LINE_LEVELS};
-    attn_raster_fill(&e->faces.raster, &o, &(struct attn_placing){k, 0, 0, k, 0, 0}, SIDE_MOST, draw_over, &ink,
+    attn_raster_fill(&e->faces.raster, &o, &(struct attn_placing){k, 0, 0, k, 0, 0}, SIDE_MOST,
+                     color < ATTN_PAPER ? draw_over : darken_line, &ink,
                      &e->faces.failed);
 }
 

@@ -8,7 +8,7 @@
  *
  * One scale serves all sheets of a kind.  A diverging palette has 0 in its middle.  Numbers outside of the scale have
  * special steps, and are counted. */
-#include "picture/figure.h"
+#include "picture/section.h"
 
 #include <inttypes.h>
 #include <math.h>
@@ -108,6 +108,22 @@ void attn_scale_make(struct attn_scale *out, const struct attn_album *a, const s
         out->scaling = first->keys && first->cols > ATTN_MANY_KEYS && r.least >= 0 ? ATTN_COLOR_SQRT
             : ATTN_COLOR_LINEAR;
     set_ends(out, &r, attn_palette_diverges(look->palette));
+}
+
+/* A figure of one row is scaled by it. */
+const struct attn_palette *attn_scale_choose(struct attn_scale *out, const struct attn_album *a,
+                                             const struct attn_sheet *first, const struct attn_look *look, bool light)
+{
+    struct attn_look with = *look;
+    if (look->figure && look->figure->flags & ATTN_FIGURE_ONE_ROW && look->scaling == ATTN_COLOR_AUTO)
+        with.scaling = ATTN_COLOR_BY_ROW;
+    with.palette = look->chosen ? look->palette : attn_palette_usual(light, false);
+    attn_scale_make(out, a, first, &with);
+    if (!look->chosen && attn_scale_value(out, 0) < 0 && attn_scale_value(out, ATTN_STEPS - 1) > 0) {
+        with.palette = attn_palette_usual(light, true);
+        attn_scale_make(out, a, first, &with);
+    }
+    return with.palette;
 }
 
 /* Where a number is between low and high. */
@@ -253,9 +269,9 @@ bool attn_legend_line(const struct attn_scale *s, size_t i, char text[96], int *
     *step = -1;
     if (s->scaling != ATTN_COLOR_LINEAR && i == n++) {
         strcpy(text, s->mirrored ? "logarithms of magnitudes, 0 in the middle"
-               : s->scaling == ATTN_COLOR_SQRT ? "colours by square roots" : s->cut ? "logarithmic, six decades: smaller numbers look alike" : s->scaling == ATTN_COLOR_LOG ?
-               "logarithmic"
-               : "each row divided by its largest magnitude");
+               : s->scaling == ATTN_COLOR_SQRT ? "colours by square roots"
+               : s->cut ? "logarithmic, six decades: smaller numbers look alike"
+               : s->scaling == ATTN_COLOR_LOG ? "logarithmic" : "each row divided by its largest magnitude");
         return true;
     }
     if (s->hide_first && i == n++) {

@@ -9,14 +9,15 @@
 #include "base/err.h"
 #include "base/format.h"
 #include "base/size.h"
-#include "text/label.h"
+#include "picture/wrap.h"
 
 enum {                                  /* pixels */
     CAPTION = 18,                       /* of a panel */
     LEAST_PITCH = 13,                   /* labels closer than this would touch */
-    BAR = 240, BESIDE_BAR = 20
+    BAR = 240, BAR_LEAST = 120, BESIDE_BAR = 20,
+    TITLE_ROOM = 560, LEGEND_ROOM = 400 /* where nothing is wider */
 };
-enum { LEGEND_LEAST = 12, LEGEND_ANY = 1000 };          /* columns of its lines */
+enum { LEGEND_LEAST = 12 };             /* columns of its lines */
 
 /* ---- labels ---------------------------------------------------------------------------- */
 
@@ -64,7 +65,17 @@ struct attn_axis attn_section_axis(const struct attn_tokens *tokens, size_t n, s
 
 /* ---- names ----------------------------------------------------------------------------- */
 
-void attn_section_name(struct attn_section *s)
+/* What the section before says of its rows and columns is not said again. */
+static bool said_before(const struct attn_section *s, const char *axes)
+{
+    const struct attn_sheet *before = NULL;
+    for (size_t i = 0; i < s->album->n && &s->album->sheet[i] != s->first; i++)
+        if (attn_album_opens_kind(s->album, i))
+            before = &s->album->sheet[i];
+    return before && before->axes && !strcmp(before->axes, axes);
+}
+
+void attn_section_name(struct attn_section *s, const char *axes)
 {
     char text[256], where[64] = "", edits[ATTN_ALBUM_EDITS];
     if (s->across * s->down == 1)
@@ -72,7 +83,32 @@ void attn_section_name(struct attn_section *s)
     snprintf(text, sizeof text, "%s%s%.160s", where, *where ? ": " : "", s->first->title);
     struct attn_label l = attn_label_line(text, strlen(text), 160);
     attn_album_edits(edits, s->album);
-    snprintf(s->title, sizeof s->title, "%s%s%s", l.text, edits, s->first->axes);
+    snprintf(s->title, sizeof s->title, "%s%s%s", l.text, edits, said_before(s, axes) ? "" : axes);
+}
+
+enum { TITLE_LINES = 4, TITLE_NEXT = 17 };      /* at most; pixels from one to the next */
+
+/* Returns the pixels of the widest line of the title. */
+static size_t break_title(struct attn_section *s)
+{
+    struct attn_wrap rest = {s->title, strlen(s->title)};
+    size_t widest = 0, lines = 0;
+    for (; rest.len && lines < TITLE_LINES; lines++) {
+        struct attn_label l = attn_wrap_next(&rest, s->columns);
+        widest = larger(widest, l.columns);
+    }
+    s->head = ATTN_TITLE + (larger(lines, 1) - 1) * TITLE_NEXT;
+    return widest * ATTN_TITLE_LETTER;
+}
+
+void attn_section_title(const struct attn_section *s, size_t x, size_t y, const struct attn_pen *pen)
+{
+    struct attn_wrap rest = {s->title, strlen(s->title)};
+    for (size_t line = 1; rest.len; line++, y += TITLE_NEXT) {
+        struct attn_label l = line < TITLE_LINES ? attn_wrap_next(&rest, s->columns) :
+                              attn_wrap_last(&rest, s->columns);
+        pen->write(pen->self, &(struct attn_lettering){l.text, x, y, ATTN_TITLE_LETTER, ATTN_BEGINS, false});
+    }
 }
 
 /* ---- where things are ------------------------------------------------------------------ */
@@ -87,16 +123,24 @@ static void count_sheets(struct attn_section *s)
     }
 }
 
+/* As many as are looked at together, in rows of equal length where that can be; of wide matrices those that fit. */
+static size_t choose_across(const struct attn_section *s, size_t n)
+{
+    enum { WIDE = 1200, WIDE_CELL = 28, FEW = 4 };
+    size_t across = s->cols > 3 * s->rows ? larger(WIDE / (s->cols * WIDE_CELL + ATTN_BETWEEN), 1) : FEW;
+    while (s->cols <= 3 * s->rows && across * across < n)
+        across++;
+    across = smaller(across, larger(n, 1));
+    return parts_of(n, larger(parts_of(n, across), 1));
+}
+
 void attn_section_arrange(struct attn_section *s, const struct attn_look *look)
 {
     size_t n = s->sheets * s->matrices;
-    bool wide = s->cols > 3 * s->rows;
     s->table = s->sheets > 1 && s->matrices > 1 && (!look->columns || look->columns == s->matrices);
-    s->across = s->table ? s->matrices : look->columns ? smaller(look->columns, n) : wide ? 1 :
-                larger(smaller(n, 4), 1);
-    while (!s->table && !look->columns && !wide && s->across * s->across < n)
-        s->across++;
-    s->down = parts_of(n, larger(s->across, 1));
+    s->across = s->table ? s->matrices : look->columns ? smaller(look->columns, n) : choose_across(s, n);
+    s->across = larger(s->across, 1);
+    s->down = parts_of(n, s->across);
 }
 
 /* ---- words and numbers in cells ---- */
@@ -130,61 +174,36 @@ size_t attn_section_panels(const struct attn_section *s)
     return s->left.margin + s->across * attn_section_pitch(s) - ATTN_BETWEEN;
 }
 
-/* Cuts the title to a width: first what is said of the axes. */
-static void shorten_title(struct attn_section *s, size_t width)
+/* The bar is as wide as what is above it, within limits, and its first number does not stand out to the left. */
+void attn_section_frame(struct attn_section *s, size_t inner, size_t body, size_t width)
 {
-    char text[sizeof s->title];
-    size_t columns = width / ATTN_TITLE_LETTER, axes = strlen(s->first->axes);
-    if (attn_utf8_width(s->title, strlen(s->title)) > columns)
-        s->title[strlen(s->title) - axes] = '\0';
-    strcpy(text, s->title);
-    struct attn_label l = attn_label_line(text, strlen(text), columns);
-    snprintf(s->title, sizeof s->title, "%s", l.text);
-}
-
-void attn_section_legend(struct attn_section *s, size_t width)
-{
-    s->legend = width ? larger(width / ATTN_LETTER, LEGEND_LEAST) : LEGEND_ANY;
-    if (width) {
-        shorten_title(s, width);
+    size_t room = width ? width : larger(inner, TITLE_ROOM), beside = larger(inner, s->indent) - s->indent;
+    if (width && width < s->indent + BAR_LEAST + BESIDE_BAR)
         s->indent = 0;
-        s->bar = smaller(BAR, larger(width, BESIDE_BAR + 2) - BESIDE_BAR);
-    }
-}
-
-/* The palette, where nobody chose one, follows from the signs of the numbers. */
-static void choose_colors(struct attn_section *s, const struct attn_look *look)
-{
-    struct attn_look with = *look;
-    if ((s->method->flags & ATTN_FIGURE_ONE_ROW) && look->scaling == ATTN_COLOR_AUTO)
-        with.scaling = ATTN_COLOR_BY_ROW;
-    with.palette = look->chosen ? look->palette : attn_palette_light(false);
-    attn_scale_make(&s->scale, s->album, s->first, &with);
-    if (!look->chosen && attn_scale_value(&s->scale, 0) < 0 && attn_scale_value(&s->scale, ATTN_STEPS - 1) > 0) {
-        with.palette = attn_palette_light(true);
-        attn_scale_make(&s->scale, s->album, s->first, &with);
-    }
-    s->palette = with.palette;
+    if (width && !(s->method->flags & ATTN_FIGURE_NO_LEGEND))
+        s->indent = larger(s->indent, smaller(2 * ATTN_LETTER, width / 4));
+    s->bar = smaller(BAR, larger(beside, BAR_LEAST));
+    if (width)
+        s->bar = larger(smaller(s->bar, width - smaller(width, s->indent + BESIDE_BAR)), 2);
+    s->columns = larger(room / ATTN_TITLE_LETTER, 1);
+    s->legend = larger(((width ? width : larger(inner, LEGEND_ROOM)) - s->indent) / ATTN_LETTER, LEGEND_LEAST);
+    size_t title = break_title(s);
+    s->width = larger(larger(inner, title), s->method->flags & ATTN_FIGURE_NO_LEGEND ? 0 :
+                      s->indent + larger(s->bar + BESIDE_BAR, attn_legend_width(s)));
+    s->height = s->head + body + (s->method->flags & ATTN_FIGURE_NO_LEGEND ? 0 : attn_legend_height(s));
 }
 
 int attn_section_plan(struct attn_section *s, const struct attn_album *a, const struct attn_sheet *first,
-                      const struct attn_look *look, size_t width, struct attn_err *err)
+                      const struct attn_look *look, size_t width, const struct attn_cell_size *equal,
+                      struct attn_err *err)
 {
-    *s = (struct attn_section){.album = a, .first = first, .method = look->figure, .bar = BAR};
+    *s = (struct attn_section){.album = a, .first = first, .method = look->figure};
+    if (equal)
+        s->equal = *equal;
     int rc = look->figure ? ATTN_OK : attn_figure_find(&s->method, NULL, err);
     if (rc)
         return rc;
     count_sheets(s);
-    choose_colors(s, look);
+    s->palette = attn_scale_choose(&s->scale, a, first, look, true);
     return s->method->plan(s, look, width, err);
-}
-
-int attn_section_weights(const struct attn_section *s, struct attn_err *err)
-{
-    const struct attn_tokens *rows = attn_album_rows(s->album, s->first);
-    const struct attn_tokens *columns = attn_album_columns(s->album, s->first);
-    if (rows && columns && rows->n == s->rows && columns->n == s->cols && attn_scale_value(&s->scale, 0) >= 0)
-        return ATTN_OK;
-    return attn_fail(err, ATTN_EUSAGE, "%s: a figure of %s shows weights from tokens to tokens, none below 0: "
-                                       "--show pattern", s->first->title, s->method->name);
 }

@@ -10,19 +10,20 @@
 #include "base/size.h"
 #include "base/utf8.h"
 #include "text/label.h"
-#include "picture/png.h"
+#include "picture/section.h"
+#include "picture/term_pen.h"
 
-enum { LEFT_MAX = 16, TOP_MAX = 8, GAP = 2, CELL = 2, BAR = 32 };       /* columns and rows of the terminal */
+enum { LEFT_MAX = 16, TOP_MAX = 8, GAP = 2, CELL = 2 };       /* columns and rows of the terminal */
 
 struct term {
     struct attn_out *out;
+    struct attn_term_pen pen;
     const struct attn_album *album;
     const struct attn_look *look;
     const struct attn_sheet *first;     /* of the kind that is printed */
     struct attn_scale scale;
     size_t left, cell, pool;            /* columns of row labels and of a cell; a cell stands for pool x pool numbers */
     size_t across;                      /* matrices next to each other */
-    int painted;                        /* the colour cells are currently printed in; -1: none */
 };
 
 /* A matrix as cells: pooled steps, [rows, cols]. */
@@ -72,67 +73,12 @@ static void stack_write(struct attn_out *o, const struct attn_label *l, size_t i
     attn_label_pad(o, columns - taken);
 }
 
-/* ---- one cell -------------------------------------------------------------------------- */
-
-static unsigned nearest_of(const unsigned *levels, unsigned n, unsigned x)
-{
-    unsigned best = 0;
-    for (unsigned i = 1; i < n; i++)
-        if (abs((int)levels[i] - (int)x) < abs((int)levels[best] - (int)x))
-            best = i;
-    return best;
-}
-
-static unsigned apart(struct attn_rgb c, unsigned r, unsigned g, unsigned b)
-{
-    int dr = c.r - (int)r, dg = c.g - (int)g, db = c.b - (int)b;
-    return (unsigned)(dr * dr + dg * dg + db * db);
-}
-
-unsigned attn_term_256(struct attn_rgb c)
-{
-    static const unsigned cube[] = {0, 95, 135, 175, 215, 255};
-    unsigned r = nearest_of(cube, 6, c.r), g = nearest_of(cube, 6, c.g), b = nearest_of(cube, 6, c.b);
-    unsigned mean = (c.r + c.g + c.b) / 3u, grey = mean < 8 ? 0 : mean > 238 ? 23 : (mean - 3) / 10,
-    level = 8 + 10 * grey;
-    bool greyer = apart(c, level, level, level) < apart(c, cube[r], cube[g], cube[b]);
-    return greyer ? 232 + grey : 16 + 36 * r + 6 * g + b;
-}
-
-static void paint(struct term *t, int step)
-{
-    if (step == t->painted)
-        return;
-    t->painted = step;
-    if (step < 0) {
-        attn_out_steer(t->out, "\x1b[0m");
-        return;
-    }
-    struct attn_rgb c = attn_canvas_color(t->look->palette, (uint8_t)step);
-    char codes[40];
-    if (t->look->colors > 256)
-        snprintf(codes, sizeof codes, "\x1b[48;2;%d;%d;%dm", c.r, c.g, c.b);
-    else
-        snprintf(codes, sizeof codes, "\x1b[48;5;%um", attn_term_256(c));
-    attn_out_steer(t->out, codes);
-}
-
-static void put_cell(struct term *t, uint8_t step, size_t columns)
-{
-    static const char *const shades[] = {" ", "░", "▒", "▓", "█"};
-    const char *shade = step == ATTN_STEP_NAN ? "!" : step == ATTN_STEP_BLANK ? "·" : shades[step * 5 / ATTN_STEPS];
-    bool paints = t->look->colors && step != ATTN_STEP_BLANK;      /* hidden cells keep the terminal's own colour */
-    paint(t, paints ? step : -1);
-    for (size_t i = 0; i < columns; i++)
-        attn_out_str(t->out, paints ? " " : shade);
-}
-
 /* ---- pooling --------------------------------------------------------------------------- */
 
 /* The step farthest from 0 represents a pool; NaN always wins. */
 static uint8_t stronger(const struct term *t, uint8_t a, uint8_t b)
 {
-    int middle = attn_palette_diverges(t->look->palette) ? ATTN_STEPS / 2 : 0;
+    int middle = attn_palette_diverges(t->pen.palette) ? ATTN_STEPS / 2 : 0;
     if (a == ATTN_STEP_NAN || b == ATTN_STEP_BLANK)
         return a;
     if (b == ATTN_STEP_NAN || a == ATTN_STEP_BLANK)
@@ -263,8 +209,8 @@ static void put_row(struct term *t, const struct band *b, const struct cells *c,
     for (size_t k = 0; k < b->n; k++) {
         attn_label_pad(t->out, GAP);
         for (size_t j = 0; j < c[k].cols; j++)
-            put_cell(t, row < c[k].rows ? c[k].step[row * c[k].cols + j] : ATTN_STEP_BLANK, t->cell);
-        paint(t, -1);
+            attn_term_cell(&t->pen, row < c[k].rows ? c[k].step[row * c[k].cols + j] : ATTN_STEP_BLANK, t->cell);
+        attn_term_paint(&t->pen, -1);
     }
     attn_out_char(t->out, '\n');
 }
@@ -294,31 +240,6 @@ static int put_band(struct term *t, const struct band *b, bool first, struct att
 
 /* ---- a kind of matrices ---------------------------------------------------------------- */
 
-static void put_legend(struct term *t)
-{
-    char text[96];
-    int step;
-    pad_left(t);
-    attn_label_pad(t->out, GAP);
-    attn_scale_end(text, &t->scale, false);
-    attn_out_printf(t->out, "%s ", text);
-    for (size_t i = 0; i < BAR; i++)
-        put_cell(t, (uint8_t)(i * (ATTN_STEPS - 1) / (BAR - 1)), 1);
-    paint(t, -1);
-    attn_scale_end(text, &t->scale, true);
-    attn_out_printf(t->out, " %s\n", text);
-    for (size_t i = 0; attn_legend_line(&t->scale, i, text, &step); i++) {
-        pad_left(t);
-        attn_label_pad(t->out, GAP);
-        if (step >= 0) {
-            put_cell(t, (uint8_t)step, CELL);
-            paint(t, -1);
-            attn_out_char(t->out, ' ');
-        }
-        attn_out_printf(t->out, "%s\n", text);
-    }
-}
-
 static void plan(struct term *t)
 {
     size_t widest = 1, n = 0;
@@ -338,52 +259,52 @@ static void plan(struct term *t)
 
 static void put_title(struct term *t)
 {
-    char edits[ATTN_ALBUM_EDITS];
-    attn_album_edits(edits, t->album);
-    attn_out_steer(t->out, t->look->colors ? "\x1b[1m" : "");
-    attn_out_printf(t->out, "%.160s%s%s", t->first->title, edits, t->first->axes);
-    attn_out_steer(t->out, t->look->colors ? "\x1b[0m" : "");
+    char more[96] = "";
     if (t->pool > 1)
-        attn_out_printf(t->out, "; a cell is the largest of %zu x %zu", t->pool, t->pool);
-    attn_out_char(t->out, '\n');
+        snprintf(more, sizeof more, "; a cell is the largest of %zu x %zu", t->pool, t->pool);
+    attn_term_title(&t->pen, t->album, t->first->title, t->first->axes, more);
 }
 
-static int put_kind(struct term *t, struct attn_err *err)
+int attn_heatmap_print(struct attn_out *o, const struct attn_album *a, const struct attn_sheet *first,
+                       const struct attn_look *look, struct attn_err *err)
 {
+    struct term t = {.out = o, .album = a, .look = look, .first = first};
     struct band b = {.n = 0};
-    bool first = true;
+    bool opens = true;
     int rc = ATTN_OK;
-    plan(t);
-    attn_scale_make(&t->scale, t->album, t->first, t->look);
-    if (!t->look->bare)
-        put_title(t);
-    for (const struct attn_sheet *s = t->first; s && !rc; s = attn_album_next_sheet(t->album, s))
+    plan(&t);
+    t.pen = attn_term_begin(&t.scale, o, a, first, look);
+    if (!look->bare)
+        put_title(&t);
+    for (const struct attn_sheet *s = first; s && !rc; s = attn_album_next_sheet(a, s))
         for (size_t i = 0; i < s->n && !rc; i++) {
             b.sheet[b.n] = s;
             b.head[b.n++] = i;
-            if (b.n < t->across)
+            if (b.n < t.across)
                 continue;
-            rc = put_band(t, &b, first, err);
-            first = false;
+            rc = put_band(&t, &b, opens, err);
+            opens = false;
             b.n = 0;
         }
     if (!rc && b.n)
-        rc = put_band(t, &b, first, err);
-    if (!t->look->bare)
-        put_legend(t);
+        rc = put_band(&t, &b, opens, err);
+    if (!look->bare)
+        attn_term_legend(&t.pen, &t.scale, t.left + GAP);
     return rc;
 }
 
 int attn_term_write(struct attn_out *o, const struct attn_album *a, const struct attn_look *look, struct attn_err *err)
 {
-    struct term t = {.out = o, .album = a, .look = look, .painted = -1};
-    int rc = ATTN_OK;
+    const struct attn_figure_method *method = look->figure;
+    int rc = method ? ATTN_OK : attn_figure_find(&method, NULL, err);
+    if (!rc && !method->print)
+        rc = attn_fail(err, ATTN_EUSAGE, "a figure of %s is not drawn on a terminal, but as png, svg or pdf",
+                       method->name);
     for (size_t i = 0, kinds = 0; i < a->n && !rc; i++)
         if (attn_album_opens_kind(a, i)) {
-            t.first = &a->sheet[i];
             if (kinds++)
                 attn_out_char(o, '\n');
-            rc = put_kind(&t, err);
+            rc = method->print(o, a, &a->sheet[i], look, err);
         }
     return rc;
 }

@@ -21,13 +21,14 @@ enum {
     RUN = ATTN_FORMAT_RUN, LINES = ATTN_FORMAT_LINES, APART = ATTN_FORMAT_APART, STACK = ATTN_FORMAT_STACK,
     SUMMARY = ATTN_FORMAT_SUMMARY, PICTURE = ATTN_FORMAT_PICTURE, BINARY = ATTN_FORMAT_BINARY, MANY = ATTN_FORMAT_MANY,
     DIGEST = ATTN_FORMAT_DIGEST, COMPARE = ATTN_FORMAT_COMPARE, ABLATED = ATTN_FORMAT_ABLATED,
-    TABLE = ATTN_FORMAT_TABLE, TENSOR = ATTN_FORMAT_TENSOR
+    TABLE = ATTN_FORMAT_TABLE, TENSOR = ATTN_FORMAT_TENSOR, COLOR = ATTN_FORMAT_COLOR, MAP = PICTURE | COLOR,
+    FIGURE = MAP | ATTN_FORMAT_FIGURE, DRAWN = FIGURE | ATTN_FORMAT_LETTERS
 };
 static const char pattern[] = "pattern";        /* what pictures show; a page has room for more */
 
 static const struct attn_format attn_formats[] = {      /* in the order of lists in help and messages */
     {"text", NULL, NULL, NULL, RUN | COMPARE | TABLE | ABLATED | TENSOR, &attn_text_methods},
-    {"screen", NULL, "the first look, on one screen", NULL, RUN | COMPARE, &attn_screen_methods},
+    {"screen", NULL, "the first look, on one screen", NULL, RUN | COMPARE | COLOR, &attn_screen_methods},
     {"json", ".json", NULL, NULL, RUN | DIGEST | COMPARE | TABLE | ABLATED | TENSOR, &attn_json_methods},
     {"ndjson", NULL, "one JSON document per line", NULL, LINES | DIGEST | TABLE | ABLATED, &attn_ndjson_methods},
     {"csv", ".csv", "one file per matrix", NULL, RUN | APART | MANY | DIGEST | TABLE | ABLATED | TENSOR,
@@ -36,11 +37,11 @@ static const struct attn_format attn_formats[] = {      /* in the order of lists
     {"md", NULL, "a table of Markdown", NULL, TABLE | ABLATED, NULL},
     {"npy", ".npy", NULL, NULL, RUN | APART | MANY | BINARY | DIGEST | TENSOR, &attn_npy_methods},
     {"npz", ".npz", NULL, NULL, RUN | APART | BINARY, &attn_npz_methods},
-    {"term", NULL, "heat maps on the terminal", pattern, RUN | PICTURE, &attn_term_methods},
-    {"png", ".png", NULL, pattern, RUN | APART | PICTURE | BINARY, &attn_png_methods},
-    {"svg", ".svg", NULL, pattern, RUN | APART | PICTURE, &attn_svg_methods},
-    {"pdf", ".pdf", NULL, pattern, RUN | APART | PICTURE | BINARY, &attn_pdf_methods},
-    {"html", ".html", "a page to explore", NULL, RUN | PICTURE | ABLATED, &attn_html_methods},
+    {"term", NULL, "heat maps on the terminal", pattern, RUN | MAP, &attn_term_methods},
+    {"png", ".png", NULL, pattern, RUN | APART | DRAWN | BINARY, &attn_png_methods},
+    {"svg", ".svg", NULL, pattern, RUN | APART | FIGURE, &attn_svg_methods},
+    {"pdf", ".pdf", NULL, pattern, RUN | APART | DRAWN | BINARY, &attn_pdf_methods},
+    {"html", ".html", "a page to explore", NULL, RUN | MAP | ABLATED, &attn_html_methods},
     {"summary", NULL, "one line of figures per sentence", NULL, SUMMARY, NULL},
     {"stack", NULL, "one .npy array per name, for sentences of one length", NULL, STACK, NULL},
 };

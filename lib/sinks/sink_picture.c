@@ -16,6 +16,7 @@
 #include "picture/figure.h"
 #include "picture/lettering.h"
 #include "picture/look.h"
+#include "picture/section.h"
 #include "trace/slice.h"
 
 /* ---- collecting ------------------------------------------------------------------------ */
@@ -252,3 +253,12 @@ const struct attn_sink_methods attn_png_methods = {METHODS, .draw = attn_png_wri
 const struct attn_sink_methods attn_svg_methods = {METHODS, .draw = attn_svg_write};
 const struct attn_sink_methods attn_pdf_methods = {METHODS, .draw = attn_pdf_write};
 const struct attn_sink_methods attn_html_methods = {METHODS, .draw = attn_html_write, .next = true, .merges = true};
+
+bool attn_figure_draws(const char *figure, const char *format)
+{
+    const struct attn_figure_method *m;
+    const struct attn_format *f = attn_format_find(format);
+    if (!f || !(f->flags & ATTN_FORMAT_PICTURE) || attn_figure_find(&m, figure, NULL))
+        return false;
+    return f->flags & ATTN_FORMAT_FIGURE || (m->print && f->methods == &attn_term_methods);
+}

@@ -225,7 +225,7 @@ START_TEST(what_is_refused)
     expect("\"$A\" lens -m tiny -s Lily --cross Tom 2>&1", 2, "a lens looks at one text by itself");
     expect("\"$A\" lens -m tiny -s Lily --format npy 2>&1", 2, "npy");
     expect("\"$A\" lens -m tiny -s '' 2>&1", 1, "there is no token to run");
-    expect("\"$A\" lens -m tiny -s Lily -o $D/wide.html --width 9999 2>&1", 2, "a width of 9999 mm: expected 20 to 2000");
+    expect("\"$A\" lens -m tiny -s Lily -o $D/wide.svg --width 9999 2>&1", 2, "a width of 9999 mm: expected 20 to 2000");
 }
 END_TEST
 

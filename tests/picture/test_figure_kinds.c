@@ -35,7 +35,7 @@ START_TEST(a_grid_has_a_panel_for_each_head)
     expect("grep -c Lily $D/x.svg", 0, "2\n");          /* the heading and what is read aloud: no labels */
     succeed(LILY "--layer 0 --figure grid --columns 2 -o $D/y.svg");
     expect_exactly("grep -o 'translate([0-9]*' $D/y.svg | sort -u | wc -l | tr -d ' '", "2\n");
-    expect(LILY "--figure grid --width 20mm --columns 24 -o $D/z.svg 2>&1", 2, "24 panels do not fit beside each other in a grid");
+    expect(LILY "--figure grid --width 20mm --columns 24 -o $D/z.svg 2>&1", 2, "a grid has no room for a row of 24");
 }
 END_TEST
 
@@ -92,7 +92,7 @@ static const struct { const char *options, *says; } wrong[] = {
     {"--figure lines --query bull", "--query: no token reads 'bull', did you mean 'ball': give its text or its index, 0 to 4"},
     {"--figure words --query 5", "--query: no token reads '5'"},
     {"--figure lines --width 20mm", "words on both sides take"},
-    {"--figure circles", "--figure: unknown value 'circles' (heatmap, grid, lines, words)"},
+    {"--figure circles", "--figure: unknown value 'circles' (heatmap, grid, lines, words, vectors)"},
 };
 
 START_TEST(what_cannot_be_drawn_is_said)

@@ -266,7 +266,7 @@ START_TEST(labels_keep_apart)
     succeed("\"$A\" run -m tiny -s \"$(printf 'dog %.0s' $(seq 200))\" -o $D/y.svg");
     static const char count[] = "grep -o 'text-anchor=\"end\">[0-9]* ' $D/%s.svg | grep -o '[0-9]*' | head -4 | tr '\\n' ' '";
     expect_exactly(printed(count, "x"), "0 5 10 15 ");
-    expect_exactly(printed(count, "y"), "0 20 40 60 ");
+    expect_exactly(printed(count, "y"), "0 10 20 30 ");
     /* So do those of a legend: the ticks between have none. */
     succeed("printf 'token,0,1,2,3\\na,1e-30,1,1,1\\nb,1,1,1,1\\n' >$D/p.csv && \"$A\" plot $D/p.csv --color-scale log -o $D/p.svg");
     expect_exactly("sed -n 's/.*text-anchor=\"middle\">//p' $D/p.svg | grep -o '^[0-9e.-]*' | tail -5 | tr '\\n' ' '", "1e-06 0.0001 0.01 0.1 1 ");
@@ -300,7 +300,7 @@ START_TEST(numbers_and_headings_fit)
     expect("printf '0.0000043,0\\n-9.2e-6,1e-9\\n' >$D/m.csv; \"$A\" plot -q $D/m.csv --annotate --format svg -o - | "
            "grep -o '>[^<]*e-0[^<]*</text' | head -3", 0, ">4.3e-06</text\n>-9.2e-06</text\n>1.0e-09</text\n");
     expect("\"$A\" plot -q $D/m.csv --title \"$(printf '\u05E9\u05DC\u05D5\u05DD%.0s' $(seq 16))\" --format svg -o - | "
-           "grep -c '\u2026'", 0, "1\n");
+           "grep -c 'font-size=\"15.0\".*\u05E9'", 0, "2\n");      /* a word that is too long is broken */
 }
 END_TEST
 
@@ -317,7 +317,7 @@ static const struct { const char *title, *lines; int further; } titles[] = {
      "before\n", 2},
     {"  two  spaces  stay", "  two  spaces  stay\n", 0},
     {"Aufmerksamkeitsgewichtsverteilungsdarstellungen in red",
-     "Aufmerksamkeitsgewichtsverteilungsdarstell…\nin red\n", 1},
+     "Aufmerksamkeitsgewichtsverteilungsdarstellu\nngen in red\n", 1},
 };
 
 static int height_of(const char *file)

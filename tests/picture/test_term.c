@@ -82,9 +82,8 @@ START_TEST(shades_line_up_whatever_the_letters)
                      "    ·is  ░░░░      \n"
                      "dessert  ░░        \n"
                      "\n"
-                     "         0        ░░░░░░▒▒▒▒▒▒▓▓▓▓▓▓███████ 1\n"
-                     "         ·· 1 of -inf\n"
-                     "         !! 1 NaN\n");
+                     "         blank from 0, ░ from 0.2, ▒ from 0.4, ▓ from 0.6, █ from 0.8 to 1\n"
+                     "         ·· 1 of -inf; !! 1 NaN\n");
     free(text);
 }
 END_TEST
@@ -105,7 +104,7 @@ START_TEST(wide_matrices_are_pooled)
         if (lines == 18)
             ck_assert_msg(!strcmp(line + strlen(line) - strlen("██"), "██"), "%s", line);
     }
-    ck_assert_uint_eq(lines, 3 + 16 + 3);               /* title, axes; legend of three, one about square roots */
+    ck_assert_uint_eq(lines, 3 + 16 + 4);               /* title, axes; legend, shades and square roots */
     free(text);
 }
 END_TEST
@@ -227,6 +226,81 @@ START_TEST(bad_input)
 }
 END_TEST
 
+/* ---- colours that nobody chose, figures ---- */
+
+static char *print_signed(bool light, int colors)
+{
+    struct page p;
+    struct attn_look look;
+    struct attn_err err = {0};
+    struct attn_out *out;
+    char *text;
+    size_t len;
+    open_page(&p, 2);
+    p.numbers[2] = -1;
+    ck_assert_int_eq(attn_look_make(&look, &(struct attn_picture_opts){.colors = colors, .light = light}, &err), 0);
+    ck_assert_int_eq(attn_out_open_memory(&out, &err), 0);
+    ck_assert(!attn_album_link(&p.album, &err) && !attn_term_write(out, &p.album, &look, &err) &&
+              !attn_out_take(out, &text, &len, &err));
+    attn_out_close(out);
+    attn_album_free(&p.album);
+    return text;
+}
+
+static void expect_ground(const char *text, const struct attn_palette *p, unsigned step)
+{
+    struct attn_rgb c = attn_palette_color(p, step);
+    ck_assert_msg(strstr(text, printed("\x1b[48;2;%d;%d;%dm", c.r, c.g, c.b)), "%s", text);
+}
+
+/* Both signs have two colours: on a light ground as figures do, else around a dark middle.  Shades have one direction. */
+START_TEST(signs_have_two_colours)
+{
+    for (int light = 0; light < 2; light++) {
+        char *text = print_signed(light, 1 << 24);
+        const struct attn_palette *p = attn_palette_usual(light, true);
+        expect_ground(text, p, 0);
+        expect_ground(text, p, ATTN_STEPS - 1);
+        free(text);
+    }
+    char *text = print_signed(false, 0);
+    ck_assert_ptr_nonnull(strstr(text, "blank from -1, ░ from -0.6, ▒ from -0.2, ▓ from 0.21, █ from 0.61 to 1;"));
+    free(text);
+}
+END_TEST
+
+/* Colours of a ground: that which the terminal says, else those that stand out from any. */
+START_TEST(a_light_ground_has_light_colours)
+{
+    if (no_terminal())
+        return;
+#define DRAWN "COLORTERM=truecolor TERM=xterm \"$A\" run -m life -s 'Life is' --format term --no-pager"
+    struct attn_rgb most = attn_palette_color(attn_palette_usual(true, false), ATTN_STEPS - 1);
+    char light[64];
+    snprintf(light, sizeof light, "\x1b[48;2;%d;%d;%dm", most.r, most.g, most.b);
+    ck_assert_ptr_nonnull(strstr(on_terminal("COLORFGBG='0;15' " DRAWN, 0), light));
+    ck_assert_ptr_null(strstr(on_terminal("COLORFGBG='15;0' " DRAWN, 0), light));
+    ck_assert_ptr_null(strstr(on_terminal(DRAWN, 0), light));
+}
+END_TEST
+
+/* A sentence with percentages below its words, those of the run; the word that looks has brackets. */
+START_TEST(words_have_their_weights)
+{
+    succeed("printf 'token,a,b,c\\na,1,0,0\\nb,0.25,0.75,0\\nc,0.125,0.25,0.625\\n' >$D/blocks.0.attn.pattern.csv");
+    expect_exactly("\"$A\" plot $D/blocks.0.attn.pattern.csv --figure words --format term | tail -3",
+                   "layer 0: what \"c\" looks at\n  a   b   [c] \n  12  25  62   %\n");
+    expect_exactly("\"$A\" plot $D/blocks.0.attn.pattern.csv --figure words --query b --format term | tail -3",
+                   "layer 0: what \"b\" looks at\n  a   [b] c   \n  25  75  ·    %\n");
+    expect("\"$A\" plot $D/blocks.0.attn.pattern.csv --figure words --query d --format term 2>&1", 2, "--query: no token reads 'd'");
+    if (no_terminal())
+        return;
+    const char *drawn = on_terminal("COLORTERM=truecolor TERM=xterm \"$A\" plot $D/blocks.0.attn.pattern.csv --figure words", 0);
+    struct attn_rgb most = attn_palette_color(attn_palette_usual(false, false), ATTN_STEPS - 1);
+    ck_assert_ptr_nonnull(strstr(drawn, printed("\x1b[48;2;%d;%d;%dm\x1b[38;5;16m[c]", most.r, most.g, most.b)));
+}
+END_TEST
+
 Suite *suite_term(void)
 {
     Suite *s = suite_create("term");
@@ -243,6 +317,9 @@ Suite *suite_term(void)
     tcase_add_test(c, sheets_stand_in_the_order_of_the_pass);
     tcase_add_test(c, arrays_of_any_shape);
     tcase_add_test(c, bad_input);
+    tcase_add_test(t, signs_have_two_colours);
+    tcase_add_test(c, a_light_ground_has_light_colours);
+    tcase_add_test(c, words_have_their_weights);
     suite_add_tcase(s, t);
     suite_add_tcase(s, c);
     return s;

@@ -3,6 +3,7 @@
 #include "asking.h"
 #include "opts_attention.h"
 #include "opts_output.h"
+#include "opts_picture.h"
 #include "say.h"
 #include "session.h"
 
@@ -64,13 +65,14 @@ static int take_apart(struct attribute *s, struct attn_err *err)
         return code;
     struct attn_observer observers[2];
     size_t n = session_observe(&s->of, observers, !terminal);
+    const struct attn_picture_opts picture = picture_look(terminal);
     const struct attn_attribute_opts opts = {
         .tokenizer = s->of.tokenizer, .text = s->of.in.text, .text_len = s->of.in.len, .target = s->target,
         .foil = o.foil ? &s->foil : NULL, .pos = s->pos, .neurons = (size_t)o.neurons.n, .top = (size_t)o.top.n,
         .format = o.format, .path = o.path, .width = terminal_columns(terminal), .color = terminal_colored(terminal),
         .bars = terminal, .threads = (int)common.threads.n, .kind = attention_kind(), .observers = observers,
         .n_observers = n,
-        .edits = s->of.edits.list};
+        .edits = s->of.edits.list, .picture = &picture};
     code = attn_attribute(s->of.model, s->of.tokens, &opts, err);
     progress_end(&s->of.progress);
     return code;
@@ -86,7 +88,13 @@ static int attribute(struct attn_err *err)
 
 static void explain_format(char help[OPTION_HELP])
 {
-    explain_tables(help, "parts and their sum", "; default: by the ending of the -o path, else text");
+    explain_tables(help, "parts and their sum", "; or png, svg and pdf, signed bars; default: by the ending of the -o "
+                   "path, else text");
+}
+
+static const char *format_choice(size_t i)
+{
+    return format_name(i, ATTN_FORMAT_TABLE | ATTN_FORMAT_FIGURE);
 }
 
 static const struct option options[] = {
@@ -101,10 +109,10 @@ static const struct option options[] = {
      "the sum", .max = INT32_MAX,
      .flags = OPT_COUNTS | OPT_USUAL},
     {0, "top", OPT_NUMBER, &o.top, "K",
-     "text: only the K parts largest in size, and the sum of the others (default: 0, all in the order of the forward "
+     "text and figures: only the K parts largest in size, and the sum of the others (default: 0, all in the order of the forward "
      "pass)", .max = INT32_MAX, .section = OF_SHOWN,
      .flags = OPT_COUNTS | OPT_USUAL},
-    {0, "format", OPT_CHOICE, &o.format, "F", NULL, .choice = table_format, .explain = explain_format,
+    {0, "format", OPT_CHOICE, &o.format, "F", NULL, .choice = format_choice, .explain = explain_format,
      .section = OF_OUTPUT, .flags = OPT_COUNTS | OPT_USUAL},
     {'o', "output", OPT_FILE, &o.path, "PATH", "write to this file (default: -, standard output)",
      .section = OF_OUTPUT, .flags = OPT_OUTPUT | OPT_USUAL},
@@ -131,6 +139,7 @@ const struct command attribute_command = {
         {"attn-cli attribute -s \"Lily lost her red\" --target \" ball\" --foil \" dress\" --top 8",
          "why this rather than that"},
         {"attn-cli attribute -s \"Lily lost her red\" --target \" ball\" --neurons 5", "and which neurons"},
+        {"attn-cli attribute -s \"Lily lost her red\" --target \" ball\" --top 12 -o parts.pdf", "as bars, for a paper"},
         {"attn-cli attribute -m tiny -s \"Lily lost her red\" --target \" ball\" --ablate L2H0",
          "in a run without one head"},
         {"attn-cli attribute -m ./gpt2 -f note.txt --target \" Mary\" --pos 12 --format csv -o parts.csv", "a table"},
@@ -139,7 +148,7 @@ const struct command attribute_command = {
         {"cross", REFUSED}, {"cross-file", REFUSED}, {"cross-ids", REFUSED},
         {NULL, NULL}},
     .groups = (const struct option *const[]){model_options, text_options, encode_options, ids_options, label_options,
-                                             options, edit_options, from_options, attention_options,
+                                             options, edit_options, from_options, paper_options, attention_options,
                                              dropout_seed_options, compute_options, thread_options, general_options,
                                              NULL},
     .report = true,

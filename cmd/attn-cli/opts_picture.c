@@ -54,7 +54,19 @@ static void explain_letters(char help[OPTION_HELP])
      "takes, from 0 on (default: 0)", .max = 1000, .formats = ATTN_FORMAT_LETTERS, \
      .section = OF_PICTURE, .flags = OPT_COUNTS}
 
+#define PAPER_ROWS \
+    {0, "width", OPT_TEXT, &look.width, "W", "figures (png, svg, pdf): exactly so wide on paper, as in 85mm, 3.35in " \
+     "or 240pt; a number alone is in mm; cells and the arrangement follow, letters keep their size (default: natural " \
+     "size)", .check = check_width, \
+     .formats = ATTN_FORMAT_FIGURE, .section = OF_PICTURE, .flags = OPT_COUNTS}, \
+    {0, "font-size", OPT_REAL, &look.letters, "PT", NULL, .explain = explain_letters, \
+     .formats = ATTN_FORMAT_FIGURE, .section = OF_PICTURE, .flags = OPT_COUNTS}, \
+    {0, "title", OPT_TEXT, &look.title, "TEXT", "figures: in place of the model and the sentence, in as many lines " \
+     "as it needs; '' leaves them out", \
+     .formats = ATTN_FORMAT_FIGURE, .section = OF_PICTURE, .flags = OPT_COUNTS}
+
 const struct option font_options[] = {FONT_ROWS, {.name = NULL}};
+const struct option paper_options[] = {PAPER_ROWS, FONT_ROWS, {.name = NULL}};
 
 const struct option picture_options[] = {
     {0, "figure", OPT_CHOICE, &look.figure, "KIND", "figures (png, svg, pdf): heatmap (the default); grid, all "
@@ -76,15 +88,7 @@ const struct option picture_options[] = {
     {0, "cell", OPT_NUMBER, &look.cell, "N", "pictures: size of each number, in pixels or terminal columns (default: "
                                              "chosen to fit)",
      .min = 1, .max = 64, .formats = ATTN_FORMAT_COLOR, .section = OF_PICTURE, .flags = OPT_COUNTS},
-    {0, "width", OPT_TEXT, &look.width, "W", "figures (png, svg, pdf): exactly so wide on paper, as in 85mm, 3.35in "
-     "or 240pt; a number alone is in mm; cells and the arrangement follow, letters keep their size (default: natural "
-     "size)", .check = check_width,
-     .formats = ATTN_FORMAT_FIGURE, .section = OF_PICTURE, .flags = OPT_COUNTS},
-    {0, "font-size", OPT_REAL, &look.letters, "PT", NULL, .explain = explain_letters,
-     .formats = ATTN_FORMAT_FIGURE, .section = OF_PICTURE, .flags = OPT_COUNTS},
-    {0, "title", OPT_TEXT, &look.title, "TEXT", "figures: in place of the model and the sentence, in as many lines "
-     "as it needs; '' leaves them out",
-     .formats = ATTN_FORMAT_FIGURE, .section = OF_PICTURE, .flags = OPT_COUNTS},
+    PAPER_ROWS,
     {0, "columns", OPT_NUMBER, &look.columns, "N",
      "figures: matrices per row (default: chosen to fit)", .min = 1, .max = 1000,
      .formats = ATTN_FORMAT_FIGURE, .section = OF_PICTURE, .flags = OPT_COUNTS},

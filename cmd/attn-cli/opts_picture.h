@@ -8,6 +8,7 @@
 /* of all pictures; of those whose columns are keys */
 extern const struct option picture_options[], key_picture_options[];
 extern const struct option font_options[];             /* of pictures, for pages that are a PDF */
+extern const struct option paper_options[];            /* of figures without matrices */
 /* Fails if an option of c is given that this format (NULL: text) or the figure does not use. */
 int picture_check(const struct command *c, const char *format, struct attn_err *err);
 /* Says what was arranged otherwise than asked for. */

@@ -498,7 +498,7 @@ void attn_attribution_free(struct attn_attribution *a)
 static int carry_out(struct attn_attribution *a, struct attn_err *err)
 {
     struct attn_out *out;
-    int rc = attn_format_check(a->o->format, ATTN_FORMAT_TABLE, err);
+    int rc = attn_format_check(a->o->format, ATTN_FORMAT_TABLE | ATTN_FORMAT_FIGURE, err);
     if (!rc)
         rc = attn_attribution_find(a, err);
     if (!rc)

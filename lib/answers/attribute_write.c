@@ -7,11 +7,15 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "attn_tools.h"
 #include "base/err.h"
+#include "base/format.h"
 #include "base/num.h"
 #include "base/size.h"
 #include "sinks/sink_json.h"
+#include "picture/look.h"
 #include "sinks/print.h"
+#include "sinks/sink.h"
 #include "table/columns.h"
 #include "text/label.h"
 
@@ -33,7 +37,8 @@ static struct attn_label spell(const struct attn_attribution *a, int32_t id)
     return attn_label_token(&t, WIDEST);
 }
 
-struct layout { size_t name, value; double largest; };  /* columns; the largest size */
+/* columns; the largest number below 0 and above it, as magnitudes */
+struct layout { size_t name, value; double below, above; };
 
 static void widen(struct layout *l, const struct attn_portion *p, size_t n)
 {
@@ -41,7 +46,8 @@ static void widen(struct layout *l, const struct attn_portion *p, size_t n)
     for (size_t i = 0; i < n; i++) {
         l->name = larger(l->name, strlen(p[i].name));
         l->value = larger(l->value, attn_num_fixed(buf, p[i].value, DIGITS));
-        l->largest = fmax(l->largest, fabs(p[i].value));
+        l->below = fmax(l->below, -p[i].value);
+        l->above = fmax(l->above, p[i].value);
     }
 }
 
@@ -54,60 +60,95 @@ static void print_value(struct attn_out *o, const struct layout *l, const char *
     attn_out_write(o, buf, n);
 }
 
-/* Bars grow to the right; those of negative values are lighter. */
+static void print_cells(struct attn_out *o, size_t n, const char *cell)
+{
+    while (n-- > 0)
+        attn_out_str(o, cell);
+}
+
+/* From a common line at 0, those below it to the left and lighter. */
+static void print_bar(struct attn_out *o, const struct attn_attribution *a, const struct layout *l, double value)
+{
+    size_t used = l->name + l->value + 5, room = a->o->width > 0 ? (size_t)a->o->width : used + BAR;
+    double most = (double)smaller(BAR, room > used ? room - used : 0), all = l->below + l->above;
+    size_t left = all > 0 ? (size_t)lround(most * l->below / all) : 0;
+    size_t n = isfinite(value) && all > 0 ? (size_t)lround(most * fabs(value) / all) : 0;
+    attn_out_str(o, "  ");
+    attn_label_pad(o, left - (value < 0 ? smaller(n, left) : 0));
+    if (value < 0)
+        print_cells(o, smaller(n, left), "░");
+    if (left)
+        attn_out_str(o, "│");
+    if (value >= 0)
+        print_cells(o, n, "█");
+}
+
 static void print_part(struct attn_out *o, const struct attn_attribution *a, const struct layout *l,
                        const struct attn_portion *p)
 {
-    size_t room = a->o->width > 0 ? (size_t)a->o->width : l->name + l->value + 4 + BAR, used = l->name + l->value + 4;
-    double most = (double)smaller(BAR, room > used ? room - used : 0);
     print_value(o, l, p->name, p->value);
-    attn_out_str(o, a->o->bars ? "  " : "");
-    for (long i = 0; a->o->bars && isfinite(p->value) && i < lround(most * fabs(p->value) / l->largest); i++)
-        attn_out_str(o, p->value < 0 ? "░" : "█");
+    if (a->o->bars)
+        print_bar(o, a, l, p->value);
     attn_out_char(o, '\n');
+}
+
+enum { TITLE = 3 * sizeof(struct attn_label) + 96 };
+
+static void make_title(char title[TITLE], const struct attn_attribution *a)
+{
+    struct attn_label target = spell(a, a->o->target), foil = {.text = ""},
+    at = attn_label_token(&a->tokens->tok[a->pos], WIDEST);
+    if (a->o->foil)
+        foil = spell(a, *a->o->foil);
+    int n = snprintf(title, TITLE, "logit of %s%s%s after %s (position %zu)", target.text,
+                     a->o->foil ? " minus that of " : "", foil.text, at.text, a->pos);
+    if (a->model->w.logit_cap != 0)
+        attn_snprintf(title + n, TITLE - (size_t)n, ", before the cap of %g", (double)a->model->w.logit_cap);
 }
 
 static void print_title(struct attn_out *o, const struct attn_attribution *a)
 {
-    struct attn_label target = spell(a, a->o->target), at = attn_label_token(&a->tokens->tok[a->pos], WIDEST);
+    char title[TITLE];
+    make_title(title, a);
     attn_paint(o, a->o->color, ATTN_BOLD);
-    attn_out_printf(o, "logit of %s", target.text);
-    if (a->o->foil) {
-        struct attn_label foil = spell(a, *a->o->foil);
-        attn_out_printf(o, " minus that of %s", foil.text);
-    }
-    attn_out_printf(o, " after %s (position %zu)", at.text, a->pos);
-    if (a->model->w.logit_cap != 0)
-        attn_out_printf(o, ", before the cap of %g", (double)a->model->w.logit_cap);
+    attn_out_str(o, title);
     attn_paint(o, a->o->color, ATTN_PLAIN);
     attn_out_char(o, '\n');
     attn_print_edits(o, a->o->edits);
 }
 
-/* The parts, or the largest of them with what the others add up to. */
-static int print_parts(struct attn_out *o, const struct attn_attribution *a, const struct layout *l,
-                       struct attn_err *err)
+/* The parts in order, or the largest of them and, of the others, the sum. */
+static int choose_parts(struct attn_portion **out, size_t *n, double *rest, const struct attn_attribution *a,
+                        struct attn_err *err)
 {
-    size_t top = a->o->top ? smaller(a->o->top, a->n) : a->n;
-    struct attn_portion *sorted = malloc(a->n * sizeof *sorted);
-    double rest = 0;
+    struct attn_portion *sorted = *out = malloc((a->n + 1) * sizeof *sorted);
+    *n = a->o->top ? smaller(a->o->top, a->n) : a->n;
+    *rest = 0;
     if (!sorted)
         return attn_no_memory(err, NULL, "to sort %zu parts", a->n);
     memcpy(sorted, a->part, a->n * sizeof *sorted);
-    if (top < a->n)
+    if (*n < a->n)
         qsort(sorted, a->n, sizeof *sorted, attn_portion_by_size);
-    for (size_t i = 0; i < a->n; i++) {
-        if (i < top)
-            print_part(o, a, l, &sorted[i]);
-        else
-            rest += sorted[i].value;
-    }
-    if (top < a->n) {
+    for (size_t i = *n; i < a->n; i++)
+        *rest += sorted[i].value;
+    return ATTN_OK;
+}
+
+static int print_parts(struct attn_out *o, const struct attn_attribution *a, const struct layout *l,
+                       struct attn_err *err)
+{
+    struct attn_portion *part;
+    size_t n;
+    double rest;
+    int rc = choose_parts(&part, &n, &rest, a, err);
+    for (size_t i = 0; i < n && !rc; i++)
+        print_part(o, a, l, &part[i]);
+    if (!rc && n < a->n) {
         print_value(o, l, "others", rest);
         attn_out_char(o, '\n');
     }
-    free(sorted);
-    return ATTN_OK;
+    free(part);
+    return rc;
 }
 
 static int write_text(struct attn_out *o, const struct attn_attribution *a, struct attn_err *err)
@@ -115,7 +156,7 @@ static int write_text(struct attn_out *o, const struct attn_attribution *a, stru
     const struct attn_portion sums[] = {{.name = "remainder"}, {.value = a->sum}, {.value = a->logit}};
     struct layout l = {0};
     widen(&l, sums, sizeof sums / sizeof *sums);
-    l.largest = 0;                      /* bars compare parts, not their sum */
+    l.below = l.above = 0;              /* bars compare parts, not their sum */
     widen(&l, a->part, a->n);
     widen(&l, a->neuron, a->neurons);
     print_title(o, a);
@@ -214,6 +255,56 @@ static int write_json(struct attn_out *o, const struct attn_attribution *a, stru
     return rc;
 }
 
+/* ---- a picture: signed bars ------------------------------------------------------------ */
+
+/* The parts, the others, the neurons. */
+static int add_bars(struct attn_album *album, struct attn_named *names, const struct attn_attribution *a,
+                    const char *title, struct attn_err *err)
+{
+    struct attn_portion *part;
+    size_t n;
+    double rest;
+    float *to = NULL;
+    int rc = choose_parts(&part, &n, &rest, a, err);
+    bool others = n < a->n;
+    const struct attn_sheet sheet = {.kind = "parts", .title = title, .axes = "", .layer = -1, .n = 1,
+                                     .rows = n + others + a->neurons, .cols = 1, .unmasked = true};
+    if (!rc)
+        rc = attn_named_new(names, sheet.rows, err);
+    if (!rc)
+        rc = attn_album_add(album, &sheet, &to, err);
+    for (size_t i = 0; i < sheet.rows && !rc; i++) {
+        const struct attn_portion *p = i < n ? &part[i] : &a->neuron[i - smaller(i, n + others)];
+        bool is_rest = others && i == n;
+        attn_named_set(names, i, (int32_t)i, "%s", is_rest ? "others" : p->name);
+        to[i] = (float)(is_rest ? rest : p->value);
+    }
+    free(part);
+    return rc;
+}
+
+static int draw(struct attn_out *o, const struct attn_attribution *a, const char *format, struct attn_err *err)
+{
+    static const struct attn_picture_opts defaults;
+    char title[TITLE];
+    struct attn_look look;
+    struct attn_named names = {.name = NULL};
+    struct attn_album album = {.model = a->model->source.name, .text = a->o->text, .text_len = a->o->text_len,
+                               .edits = a->o->edits, .queries = &names.tokens};
+    make_title(title, a);
+    int rc = attn_look_make(&look, a->o->picture ? a->o->picture : &defaults, err);
+    look.figure = &attn_figure_bars;
+    if (!rc)
+        rc = add_bars(&album, &names, a, title, err);
+    if (!rc)
+        rc = attn_album_link(&album, err);
+    if (!rc)
+        rc = attn_format_find(format)->methods->draw(o, &album, &look, err);
+    attn_album_free(&album);
+    attn_named_free(&names);
+    return rc;
+}
+
 int attn_attribution_write(struct attn_out *o, const struct attn_attribution *a, struct attn_err *err)
 {
     const char *format = a->o->format ? a->o->format : "text";
@@ -223,5 +314,5 @@ int attn_attribution_write(struct attn_out *o, const struct attn_attribution *a,
         return write_json(o, a, err);
     const struct attn_table all = {.column = parts, .columns = COLUMNS, .rows = a->n + a->neurons, .row = fill,
                                    .self = a};
-    return attn_table_write(o, &all, format, err);
+    return attn_table_writes(format) ? attn_table_write(o, &all, format, err) : draw(o, a, format, err);
 }

@@ -37,6 +37,8 @@ enum attn_color_scale { ATTN_COLOR_LINEAR, ATTN_COLOR_LOG, ATTN_COLOR_BY_ROW, AT
                         ATTN_COLOR_AUTO };      /* sqrt for patterns of more than ATTN_MANY_KEYS, else linear */
 enum { ATTN_MANY_KEYS = 24 };
 struct attn_figure_method;              /* a kind of figure: section.h */
+/* Bars with names, a sheet of one column: no choice of the user, but what some answers are. */
+extern const struct attn_figure_method attn_figure_bars;
 struct attn_look {
     const struct attn_palette *palette;
     bool chosen;                        /* the palette was asked for: else each section of a figure has its own */
@@ -82,6 +84,9 @@ int attn_term_write(struct attn_out *o, const struct attn_album *a, const struct
 int attn_png_write(struct attn_out *o, const struct attn_album *a, const struct attn_look *look, struct attn_err *err);
 int attn_svg_write(struct attn_out *o, const struct attn_album *a, const struct attn_look *look, struct attn_err *err);
 int attn_pdf_write(struct attn_out *o, const struct attn_album *a, const struct attn_look *look, struct attn_err *err);
+/* The steps of a training, with a slider. */
+int attn_history_write(struct attn_out *o, const struct attn_album *a, const struct attn_look *look,
+                       struct attn_err *err);
 int attn_html_write(struct attn_out *o, const struct attn_album *a, const struct attn_look *look, struct attn_err *err);
 
 enum { ATTN_SVG_SQUARES = 10000, ATTN_PDF_SQUARES = 2500 };         /* a matrix with more numbers is an image in an SVG,

@@ -159,6 +159,35 @@ START_TEST(what_is_refused)
 }
 END_TEST
 
+/* Bars have the length and the side of their numbers, in blue below 0; the others of --top are one of them. */
+START_TEST(pictures_have_signed_bars)
+{
+#define PARTS "\"$A\" attribute -m tiny -s 'Lily lost her red' --target ' ball' "
+    succeed(PARTS "--top 9 --neurons 2 -o $D/x.svg && " PARTS "--top 9 --neurons 2 --format csv >$D/x.csv");
+    expect_exactly("$PYTHON - $D/x.svg <<'END'\n"
+        "import re, sys\n"
+        "s = open(sys.argv[1]).read()\n"
+        "bars = [(int(x), int(w), c) for x, w, c in re.findall(r'<rect x=.(\\d+). y=.\\d+. width=.(\\d+). height=.11. fill=.(#\\w+).', s)]\n"
+        "numbers = [float(t) for t in re.findall(r'>(-?\\d+\\.\\d{4})<', s)]\n"
+        "assert len(bars) == len(numbers) == 12, (len(bars), len(numbers))\n"
+        "colours = {n < 0: c for n, (x, w, c) in zip(numbers, bars)}\n"
+        "zero = next(x for n, (x, w, c) in zip(numbers, bars) if n > 0)\n"
+        "unit = max((w, w / abs(n)) for n, (x, w, c) in zip(numbers, bars))[1]\n"
+        "for n, (x, w, c) in zip(numbers, bars):\n"
+        "    assert c == colours[n < 0] and (x + w if n < 0 else x) == zero, (n, x, w)\n"
+        "    assert abs(w - abs(n) * unit) <= 2, (n, w)\n"           /* both ends are whole pixels, and so is that of the unit */
+        "print(len(colours))\nEND", "2\n");
+    succeed("grep -q '>others<' $D/x.svg && grep -q '>L5.mlp<' $D/x.svg && grep -q 'logit of ·ball after ·red (position 3)' $D/x.svg");
+    succeed("for f in svg png pdf; do " PARTS "--width 85mm -o $D/y.$f && " PARTS "--width 85mm -o $D/z.$f && cmp $D/y.$f $D/z.$f || exit; done");
+    expect(PARTS "--width 20mm --font-size 20 -o $D/w.svg 2>&1", 2, "names and numbers take ");
+    expect(PARTS "--width 85mm 2>&1", 2, "--width: only --format png, svg or pdf uses it, not text");
+    if (no_terminal())
+        return;
+    const char *bars = on_terminal(PARTS "--top 5 --no-pager", 0);
+    ck_assert_msg(strstr(bars, "░│\r\n") && strstr(bars, "│█"), "%s", bars);
+}
+END_TEST
+
 Suite *suite_attribute(void)
 {
     Suite *s = suite_create("attribute");
@@ -169,6 +198,7 @@ Suite *suite_attribute(void)
     tcase_add_test(c, a_foil_is_subtracted);
     tcase_add_test(c, formats);
     tcase_add_test(c, what_is_refused);
+    tcase_add_test(c, pictures_have_signed_bars);
     suite_add_tcase(s, c);
     return s;
 }

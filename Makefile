@@ -157,6 +157,7 @@ $(B)/%.face:
 	$(call do,CUT $@) $(B)/cut $(font_$*) 0 $(filter %.txt,$^) >$@.new && mv $@.new $@
 $(B)/lib/picture/faces.o: $(addprefix $(B)/,sans.face mono.face chinese.face)
 $(B)/lib/picture/html.o: $(wildcard lib/picture/page/*)
+$(B)/lib/picture/history.o: $(wildcard lib/picture/history/*)
 
 # What is said in other languages: each .po is one.
 $(B)/pack: $(B)/data/lang/pack.o $(filter $(B)/lib/base/%,$(lib_o)) $(blocks_$(flavour))

@@ -6,13 +6,12 @@
  * outside is escaped. */
 #include "picture/look.h"
 
-#include <assert.h>
 #include <string.h>
 
 #include "base/embed.h"
 #include "base/out.h"
-#include "base/sha256.h"
 #include "picture/page_data.h"
+#include "picture/policy.h"
 
 ATTN_EMBED(attn_page_html, "lib/picture/page/page.html");
 ATTN_EMBED(attn_page_css, "lib/picture/page/page.css");
@@ -94,15 +93,19 @@ struct page {
     const struct attn_look *look;
 };
 
-static int write_version(const struct page *p, struct attn_err *err)
+static int write_version(void *self, struct attn_out *o, struct attn_err *err)
 {
+    const struct page *p = self;
+    (void)o;
     (void)err;
     attn_out_str(p->out, ATTN_VERSION);
     return ATTN_OK;
 }
 
-static int write_title(const struct page *p, struct attn_err *err)
+static int write_title(void *self, struct attn_out *o, struct attn_err *err)
 {
+    const struct page *p = self;
+    (void)o;
     (void)err;
     const struct attn_album *a = p->album;
     if (a->n && !attn_album_rows_are_tokens(a, &a->sheet[0]))
@@ -131,64 +134,54 @@ static void write_parts(const struct page *p, const struct part *part, size_t n,
         }
 }
 
-static int write_style(const struct page *p, struct attn_err *err)
+static int write_style(void *self, struct attn_out *o, struct attn_err *err)
 {
+    const struct page *p = self;
+    (void)o;
     (void)err;
     write_parts(p, styles, STYLES, "<style>", "</style>\n");
     return ATTN_OK;
 }
 
-static int write_scripts(const struct page *p, struct attn_err *err)
+static int write_scripts(void *self, struct attn_out *o, struct attn_err *err)
 {
+    const struct page *p = self;
+    (void)o;
     (void)err;
     write_parts(p, scripts, SCRIPTS, "<script>", "</script>\n");
     return ATTN_OK;
-}
-
-static unsigned digit(char hex)
-{
-    return (unsigned)(hex <= '9' ? hex - '0' : hex - 'a' + 10);
-}
-
-static void write_digest(struct attn_out *o, const struct part *p)
-{
-    struct attn_sha256 sha;
-    char hex[65];
-    unsigned char bytes[32];
-    attn_sha256_start(&sha);
-    attn_sha256_add(&sha, p->start, (size_t)(p->end - p->start));
-    attn_sha256_end(&sha, hex);
-    for (size_t i = 0; i < sizeof bytes; i++)
-        bytes[i] = (unsigned char)(digit(hex[2 * i]) << 4 | digit(hex[2 * i + 1]));
-    attn_out_str(o, " 'sha256-");
-    attn_out_base64(o, bytes, sizeof bytes);
-    attn_out_char(o, '\'');
 }
 
 static void write_digests(const struct page *p, const struct part *part, size_t n)
 {
     for (size_t i = 0; i < n; i++)
         if (needs(p, &part[i]))
-            write_digest(p->out, &part[i]);
+            attn_policy_digest(p->out, &(struct attn_part){part[i].start, part[i].end});
 }
 
-static int write_policy(const struct page *p, struct attn_err *err)
+static int write_policy(void *self, struct attn_out *o, struct attn_err *err)
 {
+    const struct page *p = self;
+    (void)o;
     (void)err;
-    attn_out_str(p->out, "default-src 'none'; base-uri 'none'; form-action 'none'; style-src");
+    attn_out_str(p->out, ATTN_POLICY "style-src");
     write_digests(p, styles, STYLES);
     attn_out_str(p->out, "; script-src");
     write_digests(p, scripts, SCRIPTS);
     return ATTN_OK;
 }
 
-static int write_data(const struct page *p, struct attn_err *err)
+static int write_data(void *self, struct attn_out *o, struct attn_err *err)
 {
+    const struct page *p = self;
+    (void)o;
     return attn_page_data_write(p->out, p->album, p->look, err);
 }
 
-static int write_live(const struct page *p, struct attn_err *err)
+static int write_live(void *self, struct attn_out *o, struct attn_err *err)
 {
+    const struct page *p = self;
+    (void)o;
     (void)err;
     const struct attn_album_live *live = p->album->live;
     if (!live)
@@ -199,33 +192,12 @@ static int write_live(const struct page *p, struct attn_err *err)
     return ATTN_OK;
 }
 
-/* Writes what replaces {{name}} in the template. */
-static const struct slot { const char *name; int (*write)(const struct page *, struct attn_err *); } slots[] = {
-    {"policy", write_policy}, {"version", write_version}, {"title", write_title}, {"style", write_style},
-    {"data", write_data}, {"live", write_live}, {"scripts", write_scripts},
-};
-
-static const struct slot *slot_at(const char *name, size_t len)
-{
-    for (size_t i = 0; i < sizeof slots / sizeof slots[0]; i++)
-        if (strlen(slots[i].name) == len && !memcmp(slots[i].name, name, len))
-            return &slots[i];
-    assert(!"a name the template has and the table has not");
-    return NULL;
-}
-
 int attn_html_write(struct attn_out *o, const struct attn_album *a, const struct attn_look *look, struct attn_err *err)
 {
+    static const struct attn_slot slots[] = {
+        {"policy", write_policy}, {"version", write_version}, {"title", write_title}, {"style", write_style},
+        {"data", write_data}, {"live", write_live}, {"scripts", write_scripts}, {NULL, NULL}};
+    const struct attn_part template = {attn_page_html, attn_page_html_end};
     struct page page = {.out = o, .album = a, .look = look};
-    const char *at = (const char *)attn_page_html, *end = (const char *)attn_page_html_end, *open;
-    int rc = ATTN_OK;
-    while (!rc && (open = memmem(at, (size_t)(end - at), "{{", 2))) {
-        const char *close = memmem(open, (size_t)(end - open), "}}", 2);
-        attn_out_write(o, at, (size_t)(open - at));
-        rc = slot_at(open + 2, (size_t)(close - open - 2))->write(&page, err);
-        at = close + 2;
-    }
-    if (!rc)
-        attn_out_write(o, at, (size_t)(end - at));
-    return rc;
+    return attn_template_write(o, &template, slots, &page, err);
 }

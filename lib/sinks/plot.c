@@ -358,11 +358,17 @@ static int add_item(struct plot *p, size_t item, struct attn_err *err)
 
 /* ---- a history ------------------------------------------------------------------------- */
 
-enum { FRAMES = 8 };                    /* times shown, unless attn_plot_opts.frames says otherwise */
+/* times shown, unless attn_plot_opts.frames says otherwise; of a page, which shows one at a time */
+enum { FRAMES = 8, FRAMES_OF_PAGE = 100 };
+
+static bool is_page(const struct plot *p)
+{
+    return p->dump->steps && attn_format_find(p->o->format)->methods->draw == attn_html_write;
+}
 
 static size_t times(const struct plot *p)
 {
-    return smaller(p->dump->n_steps, p->o->frames ? p->o->frames : FRAMES);
+    return smaller(p->dump->n_steps, p->o->frames ? p->o->frames : is_page(p) ? FRAMES_OF_PAGE : FRAMES);
 }
 
 /* The k-th of the times shown, which are evenly spread and include the first and the last one. */
@@ -505,7 +511,7 @@ static int draw(const struct plot *p, const struct attn_format *format, struct a
     if (!rc)
         rc = attn_out_open(&out, p->o->path, err);
     if (!rc)
-        rc = format->methods->draw(out, &p->album, &look, err);
+        rc = (is_page(p) ? attn_history_write : format->methods->draw)(out, &p->album, &look, err);
     if (!rc)
         rc = attn_out_commit(out, err);
     if (!rc && p->o->note)
@@ -539,9 +545,6 @@ int attn_plot(const struct attn_dump *d, const struct attn_plot_opts *o, struct 
     if (!format || !(format->flags & ATTN_FORMAT_PICTURE))
         return attn_fail(err, ATTN_EUSAGE, "unknown picture format '%s': expected one of %s", o->format,
                          attn_format_list(list, ATTN_FORMAT_PICTURE));
-    if (d->steps && !strcmp(o->format, "html"))
-        return attn_fail(err, ATTN_EUSAGE, "a page shows one run, not what was watched in training: choose png, svg or "
-                                           "term");
     int rc = fill(&p, err);
     if (!rc)
         rc = attn_album_link(&p.album, err);

@@ -395,7 +395,20 @@ START_TEST(a_sentence_is_watched)
     expect_exactly("\"$A\" plot $D/one/watch --frames 2 --show context --layer 0 | ends 1 grep 's5\\|s10'", "");
     expect("\"$A\" plot $D/one/watch -o $D/h.png && \"$A\" plot $D/one/watch -o $D/h.svg && grep -o 'layer 1, head 3, step 12' $D/h.svg", 0,
            "step 12");
-    expect("\"$A\" plot $D/one/watch --format html 2>&1", 2, "choose png, svg or term");
+    /* a page with a slider: each step of each head, as many bytes as it has numbers, and no script but its own */
+    succeed("\"$A\" plot $D/one/watch -o $D/h.html && \"$A\" plot $D/one/watch -o $D/i.html && cmp $D/h.html $D/i.html");
+    expect_exactly("$PYTHON - $D/h.html <<'END'\n"
+                   "import base64, hashlib, json, re, sys\n"
+                   "page = open(sys.argv[1]).read()\n"
+                   "data = json.loads(re.search(r'id=.data.>(.*?)</script>', page, re.S)[1])\n"
+                   "assert data['steps'] == [0, 5, 10, 12], data['steps']\n"
+                   "panels = [p for k in data['kinds'] for p in k['panels']]\n"
+                   "assert all(len(base64.b64decode(p['data'])) == 4 * p['rows'] * p['cols'] for p in panels)\n"
+                   "policy = re.search(r'Policy. content=.([^>]*).>', page)[1]\n"
+                   "for tag in ('style', 'script'):\n"
+                   "    text = re.search(r'<%s>(.*?)</%s>' % (tag, tag), page, re.S)[1].encode()\n"
+                   "    assert base64.b64encode(hashlib.sha256(text).digest()).decode() in policy, tag\n"
+                   "print(len(panels), panels[0]['name'])\nEND", "8 layer 0, head 0\n");
     expect("\"$A\" plot $D/one 2>&1 | sed \"s|$D||g\"", 1, "/one: no .npy file in it, but a history of patterns: plot /one/watch");
 }
 END_TEST

@@ -1,0 +1,51 @@
+#include "picture/policy.h"
+
+#include <assert.h>
+#include <string.h>
+
+#include "base/sha256.h"
+
+static unsigned digit(char hex)
+{
+    return (unsigned)(hex <= '9' ? hex - '0' : hex - 'a' + 10);
+}
+
+void attn_policy_digest(struct attn_out *o, const struct attn_part *p)
+{
+    struct attn_sha256 sha;
+    char hex[65];
+    unsigned char bytes[32];
+    attn_sha256_start(&sha);
+    attn_sha256_add(&sha, p->start, (size_t)(p->end - p->start));
+    attn_sha256_end(&sha, hex);
+    for (size_t i = 0; i < sizeof bytes; i++)
+        bytes[i] = (unsigned char)(digit(hex[2 * i]) << 4 | digit(hex[2 * i + 1]));
+    attn_out_str(o, " 'sha256-");
+    attn_out_base64(o, bytes, sizeof bytes);
+    attn_out_char(o, '\'');
+}
+
+static const struct attn_slot *slot_at(const struct attn_slot *slots, const char *name, size_t len)
+{
+    for (const struct attn_slot *s = slots; s->name; s++)
+        if (strlen(s->name) == len && !memcmp(s->name, name, len))
+            return s;
+    assert(!"a name the template has and the table has not");
+    return NULL;
+}
+
+int attn_template_write(struct attn_out *o, const struct attn_part *template, const struct attn_slot *slots, void *self,
+                        struct attn_err *err)
+{
+    const char *at = (const char *)template->start, *end = (const char *)template->end, *open;
+    int rc = ATTN_OK;
+    while (!rc && (open = memmem(at, (size_t)(end - at), "{{", 2))) {
+        const char *close = memmem(open, (size_t)(end - open), "}}", 2);
+        attn_out_write(o, at, (size_t)(open - at));
+        rc = slot_at(slots, open + 2, (size_t)(close - open - 2))->write(self, o, err);
+        at = close + 2;
+    }
+    if (!rc)
+        attn_out_write(o, at, (size_t)(end - at));
+    return rc;
+}

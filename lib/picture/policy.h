@@ -1,0 +1,20 @@
+/* policy.h - pages that are one file: a template whose slots are filled in, and a content security policy which admits
+ * only what has the digest of our own style and scripts. */
+#ifndef ATTN_PICTURE_POLICY_H
+#define ATTN_PICTURE_POLICY_H
+
+#include "base/out.h"
+
+struct attn_part { const unsigned char *start, *end; };         /* a file that is built in */
+/* Writes what replaces {{name}}. */
+struct attn_slot { const char *name; int (*write)(void *self, struct attn_out *o, struct attn_err *err); };
+
+/* What every policy begins with. */
+#define ATTN_POLICY "default-src 'none'; base-uri 'none'; form-action 'none'; "
+/* " 'sha256-...'" of a style or a script. */
+void attn_policy_digest(struct attn_out *o, const struct attn_part *p);
+/* slots: the last name is NULL; each name of the template is one of them. */
+int attn_template_write(struct attn_out *o, const struct attn_part *template, const struct attn_slot *slots, void *self,
+                        struct attn_err *err);
+
+#endif

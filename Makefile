@@ -4,8 +4,9 @@
 # make install    to $(DESTDIR)$(prefix);          make uninstall, make clean.  V=1 shows commands.
 # make help       prints these lines and the first ones of tests/checks.mk: sanitizers, fuzzing, attacks, benchmarks and more
 
+flavour ?= release
 ifeq ($(origin CC),default)
-CC       = gcc
+CC       = $(if $(filter arm,$(flavour)),aarch64-linux-gnu-)gcc
 endif
 CFLAGS  ?= -O2 -g
 # As many jobs as there are processors, and memory for the largest file in each, unless this make or one above it was told how
@@ -16,7 +17,6 @@ MAKEFLAGS += -j$(shell n=$$(getconf _NPROCESSORS_ONLN || echo 1); [ -r /proc/mem
     '/^MemAvailable/ {m = int($$2 / 600000)} END {print (m > 0 && m < n) ? m : n}' /proc/meminfo || echo $$n)
 endif
 prefix  ?= /usr/local
-flavour ?= release
 
 bindir     = $(prefix)/bin
 libdir     = $(prefix)/lib
@@ -25,18 +25,32 @@ datadir    = $(prefix)/share
 docdir     = $(datadir)/doc/attn-cli
 modelsdir  = $(datadir)/attn-cli/models
 
+# The processor of this machine, and the one that is compiled for: x86_64 or aarch64.  A bare machine has no compiler yet.
+here    := $(shell uname -m)
+machine := $(or $(firstword $(subst -, ,$(shell $(CC) -dumpmachine 2>/dev/null))),$(here))
+for      = $(if $(filter $(1),$(machine)),$(2))
+emulator = $(firstword $(foreach q,qemu-$(1)-static qemu-$(1),$(shell command -v $q)))
+# For another machine than this: the folder its libraries were unpacked in, and what runs its programs here.
+ifneq ($(machine),$(here))
+root    := build/$(flavour)/root
+foreign := --sysroot=$(root)
+emulate  = $(call emulator,$(machine)) -L $(abspath $(root))
+endif
+
 version := $(shell sed -n 's/^\#define ATTN_VERSION "\(.*\)"/\1/p' lib/attn.h)
 # Portable is as release, without anything that Linux alone has: lib/base/os.h.
 defines_portable := -DATTN_PORTABLE
-std     := -std=c11 -D_GNU_SOURCE -Ilib -ffp-contract=off -fvisibility=hidden -fPIC $(defines_$(flavour))
+std     := -std=c11 -D_GNU_SOURCE -Ilib -ffp-contract=off -fvisibility=hidden -fPIC $(foreign) $(defines_$(flavour))
 warn    := -Wall -Wextra -Wpedantic -Wshadow -Wvla -Wstrict-prototypes -Wmissing-prototypes $(if $(WERROR),-Werror)
 # Where the compiler finds a library's archive, as not every linker looks for one by the name of its file.
-archive  = $(shell $(CC) -print-file-name=lib$(1).a)
-libs    := -lxsmm -lxsmmnoblas $(call archive,utf8proc) -lcjson -lpng -lz -lpthread -lrt -ldl -lm
+archive  = $(shell $(CC) $(foreign) -print-file-name=lib$(1).a)
+xsmm    := $(call for,x86_64,-lxsmm -lxsmmnoblas)
+libs    := $(xsmm) $(call archive,utf8proc) -lcjson -lpng -lz -lpthread -lrt -ldl -lm
 # The program starts a tenth faster without shared libraries that only pictures and archives need.
 inside  := $(subst -lpng -lz,$(call archive,png) $(call archive,z),$(libs))
 parsers := -lexpat -lgumbo
-to_test := check libexpat1-dev libgumbo-dev jq python3
+linked  := libcjson-dev libpng-dev zlib1g-dev libutf8proc-dev
+linked_to_test := check libexpat1-dev libgumbo-dev
 
 # Where the letters of pictures are cut from.
 fonts        ?= /usr/share/fonts/truetype
@@ -55,16 +69,19 @@ flags_reach    := -O1 -fno-inline-functions-called-once -fsanitize-coverage=trac
 flags_mutate   := -O1 -g0 -fsanitize=address,undefined -fno-sanitize-recover=all -fno-omit-frame-pointer \
     $(shell command -v ld.lld >/dev/null && echo -fuse-ld=lld)
 flags          := $(flags_$(flavour))
+# Indirect jumps end where they may only.
+branches_x86_64  := -fcf-protection
+branches_aarch64 := -mbranch-protection=standard
 # What makes a fault in the program hard to use, as far as the compiler has it.  Sanitizers find faults themselves, and fortified
 # calls hide some from them.
 ifeq ($(flags),)
 fortify        := $(shell printf '\043include <features.h>\n__USE_FORTIFY_LEVEL' | $(CC) -O2 -U_FORTIFY_SOURCE -D_FORTIFY_SOURCE=3 -E -P - 2>&1 | tail -n 1)
 clash          := $(shell $(CC) -Werror -fstack-clash-protection -fsyntax-only -x c /dev/null 2>&1 || echo no)
-hard           := -fstack-protector-strong -U_FORTIFY_SOURCE -D_FORTIFY_SOURCE=$(if $(filter 3,$(fortify)),3,2) -fcf-protection \
+hard           := -fstack-protector-strong -U_FORTIFY_SOURCE -D_FORTIFY_SOURCE=$(if $(filter 3,$(fortify)),3,2) $(branches_$(machine)) \
     $(if $(clash),,-fstack-clash-protection)
 endif
 # Which of these options the linker has, as GNU's and LLVM's have all: most often one link answers for them together.
-knows = $(shell t=$$(mktemp); try() { echo 'int main(void){return 0;}' | $(CC) $(LDFLAGS) -x c -o $$t - -Wl,--fatal-warnings "$$@" 2>/dev/null; }; \
+knows = $(shell t=$$(mktemp); try() { echo 'int main(void){return 0;}' | $(CC) $(foreign) $(LDFLAGS) -x c -o $$t - -Wl,--fatal-warnings "$$@" 2>/dev/null; }; \
     if try $(1); then echo $(1); else for o in $(1); do if try $$o; then echo $$o; fi; done; fi; rm -f $$t)
 liked          := -Wl,-z,relro,-z,now -Wl,-z,pack-relative-relocs -Wl,-z,max-page-size=0x200000 -Wl,--as-needed -Wl,--exclude-libs,ALL
 linker         := $(call knows,$(liked))
@@ -86,9 +103,11 @@ cflags_gemm_item  := $(unprobed)
 cflags_rows_backward := $(unprobed)
 # Its deep frame makes the stack grow, by one touch at its end: each page on the way would be memory, and time at every start.
 cflags_process    := $(unprobed)
-cflags_multiply   := -mprfchw
+cflags_multiply   := $(call for,x86_64,-mprfchw)
 cflags_vec_avx2   := -mavx2 -mfma -mf16c -mprfchw
 cflags_vec_avx512 := -mavx512f -mavx512bw -mavx512dq -mavx512vl $(cflags_vec_avx2)
+cflags_vec_neon        := -DATTN_NEON
+cflags_dequantise_neon := $(cflags_vec_neon) -fno-var-tracking
 cflags_dequantise        := -fno-var-tracking
 cflags_dequantise_avx2   := -fno-var-tracking $(cflags_vec_avx2)
 cflags_dequantise_avx512 := -fno-var-tracking $(cflags_vec_avx512)
@@ -106,7 +125,11 @@ room_compute      := -O3
 
 B       := build/$(flavour)
 objects  = $(patsubst %.c,$(B)/%.o,$(wildcard $(1)))
-lib_o   := $(call objects,lib/*/*.c)
+# Files for one processor alone, by their names without .c.
+only_x86_64  := f32_avx2 f32_avx512 vec_avx2 vec_avx512 dequantise_avx2 dequantise_avx512 bf16_words bf16_dots bf16_tiles microkernel
+only_aarch64 := vec_neon dequantise_neon no_microkernel
+absent  := $(foreach m,$(filter-out $(machine),x86_64 aarch64),$(only_$m))
+lib_o   := $(filter-out $(foreach a,$(absent),$(B)/lib/%/$a.o),$(call objects,lib/*/*.c))
 cmd_o   := $(call objects,cmd/attn-cli/*.c cmd/attn-cli/*/*.c)
 # Tests lie as the rooms of lib that they test; the other folders under tests/ are tools.
 tested  := support cmd $(patsubst lib/%/,%,$(wildcard lib/*/))
@@ -116,7 +139,7 @@ blocks_steps := $(B)/tests/sizes/steps.o
 blocks_reach := $(B)/tests/mutate/reached.o
 models  := $(wildcard models/*/*)
 printed := $(addprefix $(B)/,attn-cli.1 attn-cli.bash _attn-cli attn-cli.fish)
-link     = $(CC) $(CFLAGS) $(hard) $(hard_link) $(packed) $(flags) $(LDFLAGS)
+link     = $(CC) $(CFLAGS) $(hard) $(hard_link) $(packed) $(flags) $(foreign) $(LDFLAGS)
 binary   = $(filter %.o %.a,$^)
 do       = @$(if $(V),set -x,echo "  $(1)");
 
@@ -132,7 +155,7 @@ $(B)/libattn.a: $(lib_o) $(blocks_$(flavour)) $(B)/objects
 $(B)/libattn.so: $(lib_o) $(B)/objects
 	$(call do,LINK $@) $(link) -shared -Wl,-soname,libattn.so.0 $(hidden) $(as_needed) -o $@ $(binary) $(libs)
 	@ln -sf libattn.so $@.0             # so that a program linked with it here runs here
-$(B)/attn-tests: $(test_o) $(B)/libattn.a $(B)/objects | build/attack/fault.so
+$(B)/attn-tests: $(test_o) $(B)/libattn.a $(B)/objects | $(if $(root),,build/attack/fault.so)
 	$(call do,LINK $@) $(link) -o $@ $(binary) -lcheck -lsubunit $(parsers) $(libs)
 $(B)/lib/compute/%.o: room := $(room_compute)
 $(B)/cmd/%.o: room := -Icmd/attn-cli
@@ -141,20 +164,30 @@ $(B)/%.o: %.c $(B)/flags
 	@mkdir -p $(@D)
 	$(call do,CC $<) $(CC) $(std) $(warn) $(CFLAGS) $(hard) $(room) $(flags) $(cflags_$(notdir $*)) -MMD -MP -c -o $@ $<
 
+# Programs that run during the build, in a build for this machine.
+tools := $(if $(root),build/host,$(B))
+ifdef root
+HOSTCC ?= gcc
+$(tools)/index $(tools)/cut $(tools)/pack: FORCE
+	@$(MAKE) --no-print-directory flavour=host CC=$(HOSTCC) CFLAGS="-O2 -g" $@
+$(tools)/cut: $(tools)/index            # one after the other: they share objects
+$(tools)/pack: $(tools)/cut
+endif
+
 # What a short run would otherwise spend most of its time on: see lib/text/index.h.
 $(B)/index: $(B)/models/index.o $(filter $(B)/lib/base/%,$(lib_o)) $(B)/lib/text/vocab.o $(B)/lib/text/merges.o $(B)/lib/text/bytes.o $(blocks_$(flavour))
 	$(call do,LINK $@) $(link) -o $@ $(binary) $(libs)
-$(B)/tiny.index: $(B)/index models/tiny/vocab.json models/tiny/merges.txt
+$(B)/tiny.index: $(tools)/index models/tiny/vocab.json models/tiny/merges.txt
 	$(call do,INDEX $@) $^ >$@.new && mv $@.new $@
 $(B)/lib/model/source.o: $(models) $(B)/tiny.index
 
 # The letters of pictures: parts of Debian's fonts, cut and packed.
 $(B)/cut: $(B)/data/fonts/cut.o $(filter $(B)/lib/base/%,$(lib_o)) $(addprefix $(B)/lib/picture/,truetype.o outline.o subset.o) $(blocks_$(flavour))
 	$(call do,LINK $@) $(link) -o $@ $(binary) $(libs)
-$(B)/sans.face $(B)/mono.face: $(B)/cut data/fonts/latin.txt
-$(B)/chinese.face: $(B)/cut data/fonts/chinese.txt
+$(B)/sans.face $(B)/mono.face: $(tools)/cut data/fonts/latin.txt
+$(B)/chinese.face: $(tools)/cut data/fonts/chinese.txt
 $(B)/%.face:
-	$(call do,CUT $@) $(B)/cut $(font_$*) 0 $(filter %.txt,$^) >$@.new && mv $@.new $@
+	$(call do,CUT $@) $(tools)/cut $(font_$*) 0 $(filter %.txt,$^) >$@.new && mv $@.new $@
 $(B)/lib/picture/faces.o: $(addprefix $(B)/,sans.face mono.face chinese.face)
 $(B)/lib/picture/html.o: $(wildcard lib/picture/page/*)
 $(B)/lib/picture/history.o: $(wildcard lib/picture/history/*)
@@ -162,8 +195,8 @@ $(B)/lib/picture/history.o: $(wildcard lib/picture/history/*)
 # What is said in other languages: each .po is one.
 $(B)/pack: $(B)/data/lang/pack.o $(filter $(B)/lib/base/%,$(lib_o)) $(blocks_$(flavour))
 	$(call do,LINK $@) $(link) -o $@ $(binary) $(libs)
-$(B)/languages: $(B)/pack $(sort $(wildcard data/lang/*.po))
-	$(call do,PACK $@) $(B)/pack $(filter %.po,$^) >$@.new && mv $@.new $@
+$(B)/languages: $(tools)/pack $(sort $(wildcard data/lang/*.po))
+	$(call do,PACK $@) $(tools)/pack $(filter %.po,$^) >$@.new && mv $@.new $@
 $(B)/lib/text/language.o: $(B)/languages
 $(B)/lib/model/source.o $(B)/attn.pc: $(B)/directories
 
@@ -183,7 +216,7 @@ Description: run GPT-style decoders and see everything attention does
 Version: $(version)
 Cflags: -I$(includedir)
 Libs: -L$(libdir) -lattn
-Libs.private: -lxsmm -lxsmmnoblas -lutf8proc -lcjson -lpng -lz -lpthread -lrt -ldl -lm
+Libs.private: $(xsmm) -lutf8proc -lcjson -lpng -lz -lpthread -lrt -ldl -lm
 endef
 export pc
 $(B)/attn.pc:
@@ -191,13 +224,14 @@ $(B)/attn.pc:
 
 # The program prints its own man page and completions.
 $(B)/attn-cli.1: $(B)/attn-cli
-	$(call do,PRINT $@) $< help --man >$@
+	$(call do,PRINT $@) $(emulate) $< help --man >$@
 $(B)/attn-cli.bash $(B)/_attn-cli $(B)/attn-cli.fish: $(B)/attn-cli
-	$(call do,PRINT $@) $< help --completion $(or $(subst .,,$(suffix $@)),zsh) >$@
+	$(call do,PRINT $@) $(emulate) $< help --completion $(or $(subst .,,$(suffix $@)),zsh) >$@
 
 # ---- running and testing -------------------------------------------------------------------
 
-to_build := gcc libc6-dev libxsmm-dev libcjson-dev libpng-dev zlib1g-dev libutf8proc-dev fonts-dejavu-core fonts-wqy-microhei
+to_build := gcc libc6-dev $(call for,x86_64,libxsmm-dev) $(linked) fonts-dejavu-core fonts-wqy-microhei
+to_test  := $(linked_to_test) jq python3
 
 run:
 	@tests/need.sh $(to_build)
@@ -220,7 +254,7 @@ placed = $(B)/attn-cli:$(bindir)/attn-cli $(B)/libattn.a:$(libdir)/libattn.a $(B
     $(B)/_attn-cli:$(datadir)/zsh/site-functions/_attn-cli \
     $(B)/attn-cli.fish:$(datadir)/fish/vendor_completions.d/attn-cli.fish \
     $(foreach d,README.md CHANGELOG.md LICENSE cmd/README.md lib/README.md models/README.md tests/bench/README.md,$d:$(docdir)/$d) \
-    /usr/share/doc/libxsmm-dev/copyright:$(docdir)/libxsmm.copyright \
+    $(call for,x86_64,/usr/share/doc/libxsmm-dev/copyright:$(docdir)/libxsmm.copyright) \
     /usr/share/doc/libutf8proc-dev/copyright:$(docdir)/utf8proc.copyright \
     /usr/share/doc/libpng-dev/copyright:$(docdir)/libpng.copyright \
     /usr/share/doc/zlib1g-dev/copyright:$(docdir)/zlib.copyright \

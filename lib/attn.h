@@ -417,7 +417,7 @@ int attn_run_check_tokens(const struct attn_model *m, const struct attn_tokens *
                           struct attn_err *err);
 
 int attn_threads_available(void);       /* how many threads this process may use: CPU affinity and cgroup quota */
-const char *attn_cpu_target(void);      /* the instructions that compute: "avx512", "avx2" or "generic"; where the
+const char *attn_cpu_target(void);      /* what computes: "avx512", "avx2", "neon" or "generic"; where the
                                          * processor has some for bf16, "avx512-amx" (tiles) or "avx512-bf16" (dot
                                          * products) */
 

@@ -12,7 +12,10 @@
 # make test-sizes    whether twice as many things take each reader about twice as many steps
 # make test-lanes    compares the vectors of each instruction set with plain loops: tests/lanes/lanes.c
 # make test-kill     ends batches at 200 random moments and resumes them
-# make test-bare     make run and make test, each the first thing on a fresh Debian in a chroot, debian=bookworm
+# make test-bare     make run and make test, each the first thing on a fresh Debian in a chroot, release=bookworm or trixie;
+#                    commands='"make run"': only that
+# make arm           cross-compiles for AArch64, into build/arm;   make test-arm: its tests that compute under an emulator, and
+#                    whether it writes the bytes that this machine's build does of every recorded model: tests/bits.py
 # make test-cluster  runs the recipes of data/batch under GNU parallel, Slurm, mpirun and Snakemake, if installed
 # make bench         measures how close each stage comes to the machine's limits, in one process
 # make bench-products  the same of single products, beside libxsmm and oneDNN (libdnnl-dev)
@@ -40,10 +43,30 @@ $(B)/fuzz_%: $(B)/tests/fuzz/fuzz_%.o $(shared) $(B)/tests/fuzz/mutate.o $(B)/te
 steady := $(if $(filter asan tsan,$(flavour)),$(shell setarch -R true 2>/dev/null && echo setarch -R))
 # Time limits are to end tests that hang, not to fail on a busy machine.
 export CK_TIMEOUT_MULTIPLIER ?= 10
-tests-built: $(B)/attn-cli $(B)/attn-tests $(readers:%=$(B)/replay_%)
+command := $(B)/$(if $(root),emulated,attn-cli)
+tests-built: $(B)/attn-cli $(command) $(B)/attn-tests $(readers:%=$(B)/replay_%)
 run-tests: tests-built
-	@set -e; for r in $(readers); do $(steady) $(B)/replay_$$r tests/corpus/$$r/*; done
-	@ATTN_CLI=$(B)/attn-cli $(steady) $(B)/attn-tests $(suites)
+	@set -e; for r in $(readers); do $(steady) $(emulate) $(B)/replay_$$r tests/corpus/$$r/*; done
+	@$(run_suites)
+run-suites: $(command) $(B)/attn-tests
+	@$(run_suites)
+run_suites = ATTN_CLI=$(command) $(steady) $(emulate) $(B)/attn-tests $(suites)
+$(B)/emulated: $(B)/attn-cli
+	@printf '#!/bin/sh\nexec %s %s "$$@"\n' '$(emulate)' $(abspath $<) >$@ && chmod +x $@
+
+# For AArch64, by a cross compiler and with Debian's libraries for it.  The tests that compute run under an emulator, and all that
+# it writes of recorded models (bits=NAME: only of some) is compared with this machine's.
+arm_suites := base num elementary rng boxmuller dtype dequantise vec microkernel gemm page_in scaled_dot_product attention heads \
+    sinks reference identities seeds families checkpoints students further trained predict training train_family dump generate derivation \
+    ablate slopes grad metric cross derived kinds edits edits_golden edit_kinds scores by_hand tiny
+arm: build/arm/root
+	$(MAKE) flavour=arm all
+test-arm: build/arm/root $(B)/attn-cli
+	$(MAKE) flavour=arm all run-suites suites='$(or $(suites),$(arm_suites))'
+	$(python) -B tests/bits.py $(B)/attn-cli build/arm/emulated $(bits)
+build/arm/root:
+	@tests/need.sh gcc-aarch64-linux-gnu qemu-user-static
+	tests/foreign.sh arm64 $@ $(linked) $(linked_to_test)
 
 asan tsan: export ASAN_OPTIONS = allocator_may_return_null=1
 asan tsan: export CK_TIMEOUT_MULTIPLIER = 40
@@ -98,24 +121,26 @@ test-sizes:
 	$(python) -B tests/sizes/sizes.py build/steps/attn-cli
 $(B)/tests/sizes/steps.o $(B)/tests/mutate/reached.o: flags :=        # which must not call itself
 
-# The program stands alone, so that NEON, which the library does not use yet, can be tested on an x86 processor.
+# The program stands alone, so that NEON can be tested on an x86 processor without the libraries of a whole build.
 lanes_build = mkdir -p build/lanes; $(1) $(std) $(warn) -O2 $(2) -o build/lanes/$(3) tests/lanes/lanes.c -lm
 test-lanes: test-lanes-generic test-lanes-avx2 test-lanes-avx512bw test-lanes-neon
 test-lanes-%: FORCE
-	@grep -qw $(patsubst generic,sse2,$*) /proc/cpuinfo || { echo "lanes: $* skipped, not in this processor"; exit 0; }; \
+	@grep -qwE $(patsubst generic,'sse2|asimd',$*) /proc/cpuinfo || { echo "lanes: $* skipped, not in this processor"; exit 0; }; \
 	    $(call lanes_build,$(CC),$(cflags_vec_$(patsubst avx512bw,avx512,$*)),$*) && build/lanes/$*
 test-lanes-neon: FORCE
-	@for p in aarch64-linux-gnu-gcc qemu-aarch64; do command -v $$p >/dev/null || { \
-	    echo "lanes: neon skipped, there is no $$p (sudo apt-get install gcc-aarch64-linux-gnu qemu-user)"; \
+	@for p in aarch64-linux-gnu-gcc $(or $(call emulator,aarch64),qemu-aarch64-static); do command -v $$p >/dev/null || { \
+	    echo "lanes: neon skipped, there is no $$p (sudo apt-get install gcc-aarch64-linux-gnu qemu-user-static)"; \
 	    exit $${ATTN_SKIP_NOTHING:-0}; }; done; \
-	    $(call lanes_build,aarch64-linux-gnu-gcc,-static,neon) && qemu-aarch64 build/lanes/neon
+	    $(call lanes_build,aarch64-linux-gnu-gcc,-static $(cflags_vec_neon),neon) && $(call emulator,aarch64) build/lanes/neon && \
+    $(call lanes_build,aarch64-linux-gnu-gcc,-static,neon-generic) && $(call emulator,aarch64) build/lanes/neon-generic
 
 test-cluster: $(B)/attn-cli
 	-@tests/need.sh parallel openssh-server openssh-client slurm-wlm munge openmpi-bin snakemake
 	@tests/cluster/cluster.sh $<
 
+release ?= $(debian)
 test-bare:
-	@tests/bare.sh $(debian)
+	@tests/bare.sh '$(release)' $(commands)
 
 bench: $(B)/attn-cli
 	@tests/bench/bench.sh $(B)/attn-cli
@@ -163,6 +188,6 @@ build/lint/%: %.c FORCE
 gallery: $(B)/attn-cli
 	data/gallery/draw.sh $< $(B)
 
-.PHONY: portable tests-built run-tests test-browser test-ports test-rows test-train test-kill test-attack test-sizes test-lanes \
-    test-cluster test-bare asan tsan fuzz run-fuzz bench bench-kinds bench-products bench-blocks coverage transcripts mutate walls house \
+.PHONY: portable tests-built run-tests run-suites test-browser test-ports test-rows test-train test-kill test-attack test-sizes test-lanes \
+    test-cluster test-bare arm test-arm asan tsan fuzz run-fuzz bench bench-kinds bench-products bench-blocks coverage transcripts mutate walls house \
     lint gallery

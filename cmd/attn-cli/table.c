@@ -203,7 +203,7 @@ const struct pair tool_environment[] = {
     {"LIBXSMM_TARGET", "the instruction set to compute with: hsw is AVX2, generic is none in particular (default: the "
                        "machine's best)"},
     {"ATTN_SIMD", "the same for what is computed without libxsmm: avx512, avx2, or generic, which has no kernels of "
-                  "libxsmm and other last digits (default: the machine's best)"},
+                  "libxsmm and other last digits; on AArch64 neon or generic (default: the machine's best)"},
     {NULL, NULL},
 };
 

@@ -293,20 +293,27 @@ static inline v16 from_bf16(const uint16_t *p)
     return (v16){{(vf)low_four(zero, x), (vf)high_four(zero, x), (vf)low_four(zero, y), (vf)high_four(zero, y)}};
 }
 
-#else                                   /* NEON */
+#else                                   /* AArch64 */
 
+#if defined(ATTN_NEON)                  /* from the Makefile: every compiler for AArch64 knows its instructions */
 #define TARGET "neon"
 #define FUSED true
+static inline vf vf_fma(vf x, vf y, vf z) { return vfmaq_f32(z, x, y); }
+static inline vd vd_fma(vd x, vd y, vd z) { return vfmaq_f64(z, x, y); }
+#else                                   /* with the bits of x86's generic ones */
+#define TARGET "generic"
+#define FUSED false
+static inline vf vf_fma(vf x, vf y, vf z) { return x * y + z; }
+static inline vd vd_fma(vd x, vd y, vd z) { return x * y + z; }
+#endif
 #define TILE_ROWS 6
 #define TILE_COLS 1                     /* 6 x 4 accumulators of 32 registers */
 static inline vf vf_root(vf x) { return vsqrtq_f32(x); }
-static inline vf vf_fma(vf x, vf y, vf z) { return vfmaq_f32(z, x, y); }
 static inline vf choose(lane_mask mask, vf x, vf y) { return vbslq_f32(mask, x, y); }
 /* Its own maximum would be NaN if either is. */
 static inline vf vf_max(vf x, vf y) { return choose((vu)(x > y), x, y); }
 static inline vf vf_min(vf x, vf y) { return choose((vu)(x < y), x, y); }
 static inline vu vu_min(vu x, vu y) { return vminq_u32(x, y); }
-static inline vd vd_fma(vd x, vd y, vd z) { return vfmaq_f64(z, x, y); }
 static inline vd vd_max(vd x, vd y) { return vbslq_f64((vl)(x > y), x, y); }
 static inline bool any(lane_mask mask) { return vmaxvq_u32(mask) != 0; }
 static inline vd lower(vf x) { return vcvt_f64_f32(vget_low_f32(x)); }

@@ -5,6 +5,8 @@
 #include "scratch.h"
 #include "shell.h"
 
+#include "base/simd.h"
+
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -307,7 +309,7 @@ END_TEST
 
 START_TEST(nonsense_in_the_environment_is_refused)
 {
-    expect("ATTN_SIMD=avx1024 \"$A\" run -s Life 2>&1", 1, "ATTN_SIMD in the environment is 'avx1024', expected avx512, avx2 or generic");
+    expect("ATTN_SIMD=avx1024 \"$A\" run -s Life 2>&1", 1, "ATTN_SIMD in the environment is 'avx1024', expected " ATTN_SIMD_EXPECTED);
     expect("LIBXSMM_TARGET=hws \"$A\" score -m tiny -s Once 2>&1", 1, "LIBXSMM_TARGET in the environment is 'hws', which libxsmm does not know");
     expect_same("\"$A\" run -s Life", "ATTN_SIMD= LIBXSMM_TARGET= \"$A\" run -s Life");
     expect_same("\"$A\" run -s Life", "LIBXSMM_TARGET=1006 \"$A\" run -s Life");

@@ -2,7 +2,8 @@
 # make run        installs missing packages, builds, and shows the attention of a sentence with the built-in model
 # make test       installs missing packages, builds, and runs every test
 # make install    to $(DESTDIR)$(prefix);          make uninstall, make clean.  V=1 shows commands.
-# make help       prints these lines and the first ones of tests/checks.mk: sanitizers, fuzzing, attacks, benchmarks and more
+# make help       prints these lines and the first ones of tests/checks.mk (sanitizers, fuzzing, attacks, benchmarks and more)
+#                 and of data/packaging/packages.mk (a program that stands alone, Debian's packages)
 
 flavour ?= release
 ifeq ($(origin CC),default)
@@ -278,9 +279,9 @@ clean:
 	rm -rf build
 
 help:
-	@for f in Makefile tests/checks.mk; do sed '/^#/!Q; s/^# \{0,1\}//' $$f; done
+	@for f in Makefile tests/checks.mk data/packaging/packages.mk; do sed '/^#/!Q; s/^# \{0,1\}//' $$f; done
 
-include tests/checks.mk
+include tests/checks.mk data/packaging/packages.mk
 -include $(patsubst %.o,%.d,$(lib_o) $(cmd_o) $(test_o) $(call objects,models/*.c data/*/*.c) $(call objects,tests/fuzz/*.c tests/attack/*.c))
 .PHONY: all run test install uninstall clean help FORCE
 .DELETE_ON_ERROR:

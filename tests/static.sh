@@ -1,0 +1,51 @@
+#!/bin/bash
+# static.sh PROGRAM - whether a program that stands alone does in an empty root what attn-cli does here.
+#
+# There it finds no library, no /proc, /dev, /tmp or /etc, and must write the same bytes.  Needs to be root, or namespaces
+# in which one is; without, it is skipped and says so, which is a failure with ATTN_SKIP_NOTHING=1.
+set -euo pipefail
+here=$PWD
+program=$(realpath "$1") usual=$here/build/release/attn-cli
+
+as_root=()
+[ "$(id -u)" = 0 ] || as_root=(unshare --user --map-root-user)
+"${as_root[@]}" chroot / true 2>/dev/null || {
+    echo "test-static: skipped, nobody may change the root here: run it as root"; exit "${ATTN_SKIP_NOTHING:-0}"; }
+
+fail() { echo "test-static: $*"; exit 1; }
+! readelf -lW "$program" | grep -q INTERP || fail "$program asks for a loader"
+! readelf -dW "$program" | grep NEEDED || fail "$program needs libraries"
+readelf -hW "$program" | grep -q 'Type: *DYN' || fail "$program is loaded at the same address every time"
+
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+mkdir "$work/root" "$work/usual"
+cp "$program" "$work/root/attn-cli"
+# Reads a line of arguments for each run.
+lines()
+{
+    cat <<'LINES'
+run -m tiny -s "Tom and Lily went to the park" --show * -o run.npz
+run -m tiny -s "Tom and Lily went to the park" --format html -o page.html
+run -m life -s "Life is short, eat dessert first" -o life.png
+run -m tiny -s "Tom and Lily went to the park" --format pdf -o figure.pdf
+run -m tiny -s "Tom and Lily went to the park" --live -o live.html
+batch -m tiny -f text -o batch.ndjson -q
+train -m tiny -f text --steps 2 -o trained -q
+heads -m tiny -s "Tom and Lily went to the park" -o heads.csv
+info --check -m tiny
+explain --article life
+LINES
+}
+for where in root usual; do
+    for i in $(seq 99); do echo "to be or not to be, that is the question $i"; done >"$work/$where/text"
+    cd "$work/$where"
+    lines | while IFS= read -r line; do
+        set -f; eval "words=($line)"; set +f
+        if [ $where = root ]; then run=("${as_root[@]}" chroot . /attn-cli); else run=("$usual"); fi
+        "${run[@]}" "${words[@]}" </dev/null >>said 2>&1 || { cat said; fail "$where: $line: ended with $?"; }
+    done
+done
+rm "$work/root/attn-cli"
+diff -r "$work/root" "$work/usual" || fail "other bytes than attn-cli writes"
+echo "test-static: $(find "$work/root" -type f | wc -l) files of $(lines | wc -l) runs in an empty root have the bytes of attn-cli's"

@@ -329,6 +329,32 @@ struct attn_patch_report_opts {
 };
 int attn_patch_write(const struct attn_patch *p, const struct attn_patch_report_opts *o, struct attn_err *err);
 
+/* ---- a text that grows ------------------------------------------------------------------ */
+
+/* A prompt and the tokens that follow it.  Each runs through the model once, the prompt in one pass: keys and values
+ * are cached. */
+struct attn_growth_opts {
+    const struct attn_tokens *prompt;   /* at least one token */
+    size_t room;                        /* how many tokens there may be in the end, those of the prompt included */
+    bool logprobs;                      /* keep the log-probability of each token given those before it */
+    struct attn_plan plan;              /* threads, bf16 and kind; see attn_model_continues */
+    struct attn_editor *editor;         /* of all passes; started, with the prompt as its text 0, which grows; NULL:
+                                         * nothing is edited */
+    const struct attn_observer *observers; size_t n_observers;      /* of all passes */
+    uint64_t reserved[3];
+};
+struct attn_growth;
+int attn_growth_new(struct attn_growth **out, const struct attn_model *m, const struct attn_growth_opts *o,
+                    struct attn_err *err);
+void attn_growth_free(struct attn_growth *g);                       /* NULL is fine */
+/* Runs what has not been run yet.  *logits [V] are of the next token; they live until the next call. */
+int attn_growth_logits(struct attn_growth *g, const float **logits, struct attn_err *err);
+/* Adds a token, after attn_growth_logits and while there is room. */
+int attn_growth_add(struct attn_growth *g, int32_t id, struct attn_err *err);
+const int32_t *attn_growth_ids(const struct attn_growth *g, size_t *n);     /* of all tokens so far */
+size_t attn_growth_seen(const struct attn_growth *g);               /* how many of them have been run */
+const double *attn_growth_logprobs(const struct attn_growth *g);    /* of all, the first one's 0; NULL: not asked for */
+
 /* ---- reading the residual stream -------------------------------------------------------- */
 
 struct attn_lens_opts {

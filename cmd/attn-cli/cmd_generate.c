@@ -14,126 +14,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* ---- growth ------------------------------------------------------------------------------ */
-
-/* Runs a growing list of token ids through the model, each id once, for its predictions of the next.  The first reading
- * takes the whole prompt in one pass.  Keys and values are cached, so that each later token costs one row. */
-struct growth {
-    int32_t *ids; size_t n, room;       /* room: how many there may be in the end, at least as many as in the prompt */
-    const struct attn_model *model;
-    size_t seen, scored;                /* ids that went through the model; those that have a log-probability */
-    float *logits;                      /* [V] for the token after those */
-    double *logprob;                    /* [room] for each token but the first; NULL: not asked for */
-    struct attn_kv *kv;
-    struct attn_run *run;
-    struct attn_editor *editor;         /* NULL: nothing is edited */
-    size_t V;
-};
-
-static unsigned wants(void *self, int act, int layer)
-{
-    const struct growth *g = self;
-    (void)layer;
-    return act != ATTN_ACT_LOGITS ? 0 : g->logprob ? ATTN_WATCH : ATTN_WATCH | ATTN_LAST;
-}
-
-/* A token's row predicts the next one: it gives the log-probability of a known next token, or the logits after the
- * last. */
-static int watch(void *self, const struct attn_probe *p, struct attn_err *err)
-{
-    struct growth *g = self;
-    for (size_t i = 0; i < p->rows; i++) {
-        size_t next = g->seen + p->row0 + i + 1;
-        const float *row = p->data + i * p->ld;
-        if (next == g->n)
-            memcpy(g->logits, row, g->V * sizeof *row);
-        else if (g->logprob && next >= g->scored && attn_logprob(&g->logprob[next], row, g->V, g->ids[next], err))
-            return err->code;
-    }
-    return ATTN_OK;
-}
-
-static int new_lists(struct growth *g, const struct attn_tokens *prompt, bool logprobs, struct attn_err *err)
-{
-    g->ids = calloc(g->room, sizeof *g->ids);
-    g->logits = calloc(g->V, sizeof *g->logits);
-    g->logprob = logprobs ? calloc(g->room, sizeof *g->logprob) : NULL;
-    if (!g->ids || !g->logits || (logprobs && !g->logprob))
-        return attn_no_memory(err, NULL, "for %zu tokens", g->room);
-    for (g->n = 0; g->n < prompt->n; g->n++)
-        g->ids[g->n] = prompt->tok[g->n].id;
-    return ATTN_OK;
-}
-
-/* So many tokens to come repay copies of the weights: with 40 of 124M float32 numbers either way takes as long. */
-enum { REPAYS_COPIES = 48 };
-
-static int growth_start(struct growth *g, const struct attn_model *m, const struct attn_tokens *prompt, size_t room,
-                        bool logprobs, const struct attn_kind *kind, int threads, bool bf16, struct attn_err *err)
-{
-    struct attn_info info;
-    struct attn_observer observers[2];
-    size_t n = 0;
-    if (g->editor)
-        observers[n++] = attn_editor_observer(g->editor);
-    observers[n++] = (struct attn_observer){.wants = wants, .watch = watch, .self = g, .overflow = note_overflow};
-    struct attn_plan plan = {.rows = attn_model_keeps(m, 1, room) ? prompt->n : room, .seqs = 1, .keys = room,
-                             .threads = threads,
-                             .bf16 = bf16, .kind = *kind,
-                             .copies = room - prompt->n < REPAYS_COPIES ? ATTN_COPY_NEVER : ATTN_COPY_FIRST};
-    attn_model_info(m, &info);
-    g->V = info.V;
-    g->room = room;
-    g->model = m;
-    if (new_lists(g, prompt, logprobs, err) || attn_run_new(&g->run, m, &plan, observers, n, err) ||
-        attn_kv_new(&g->kv, m, room, err))
-        return err->code;
-    return ATTN_OK;
-}
-
-/* The keys of the tokens seen so far do not fit any more, as their angles depend on the length of the text. */
-static int start_again(struct growth *g, struct attn_err *err)
-{
-    if ((g->editor && attn_editor_replay(g->editor, 0, err)) || attn_kv_copy(g->kv, g->kv, 0, err))
-        return err->code;
-    g->seen = 0;
-    return ATTN_OK;
-}
-
-/* Runs the ids not seen yet, if any; then g->logits predict token g->n. */
-static int growth_read(struct growth *g, struct attn_err *err)
-{
-    if (g->n == g->seen)
-        return ATTN_OK;
-    if (g->editor && g->seen && attn_editor_more(g->editor, 0, g->ids + g->seen, g->n - g->seen, err))
-        return err->code;
-    if (!attn_model_keeps(g->model, g->seen, g->n) && start_again(g, err))
-        return err->code;
-    struct attn_seq seq = {.T = g->n - g->seen, .kv = g->kv};
-    int code = attn_run_forward(g->run, g->ids + g->seen, &seq, 1, err);
-    g->seen = g->scored = g->n;
-    return code;
-}
-
-/* Appends an id.  Only after growth_read, and while there is room. */
-static int growth_add(struct growth *g, int32_t id, struct attn_err *err)
-{
-    if (g->logprob && attn_logprob(&g->logprob[g->n], g->logits, g->V, id, err))
-        return err->code;
-    g->ids[g->n++] = id;
-    g->scored = g->n;
-    return ATTN_OK;
-}
-
-static void growth_end(struct growth *g)
-{
-    attn_run_free(g->run);
-    attn_kv_free(g->kv);
-    free(g->ids);
-    free(g->logits);
-    free(g->logprob);
-}
-
 static struct {
     const char *format, *path, *stop;
     struct number most, top_k;
@@ -146,7 +26,8 @@ struct generation {
     struct attn_info info;
     struct attn_select *select;
     struct attn_sampler *sampler;
-    struct growth growth;
+    struct attn_growth *growth;
+    const float *logits;                /* of the next token */
     struct transcript transcript;
     const char *stop;                   /* why it ended; NULL: it goes on */
 };
@@ -235,6 +116,15 @@ static size_t rows(const struct generation *s)
     return all > s->of.tokens->n && !o.path ? all - 1 : all;
 }
 
+static int start(struct generation *s, struct attn_err *err)
+{
+    struct attn_observer notes = {.overflow = note_overflow};
+    const struct attn_growth_opts opts = {
+        .prompt = s->of.tokens, .room = room(s), .logprobs = as_json(), .plan = plan_asked(),
+        .editor = s->of.edits.editor, .observers = &notes, .n_observers = 1};
+    return attn_growth_new(&s->growth, s->of.model, &opts, err);
+}
+
 static int open_all(struct generation *s, struct attn_err *err)
 {
     struct attn_sampling sampling = {temperature(), o.top_p.x, (size_t)o.top_k.n, dropout_seed.n};
@@ -249,13 +139,10 @@ static int open_all(struct generation *s, struct attn_err *err)
         return err->code;
     if (o.path && s->of.edits.editor && attn_editor_replay(s->of.edits.editor, 0, err))
         return err->code;               /* what dump() will need */
-    s->growth.editor = s->of.edits.editor;
     s->transcript.tokenizer = s->of.tokenizer;
     s->transcript.stop = o.stop;
     if ((o.path && select_shown(&s->select, s->of.model, &kind, format_default_show(dump_format()), err)) ||
-        attn_sampler_new(&s->sampler, s->info.V, &sampling, err) ||
-        growth_start(&s->growth, s->of.model, s->of.tokens, room(s), as_json(), &kind, (int)common.threads.n,
-                     compute_bf16(), err) ||
+        attn_sampler_new(&s->sampler, s->info.V, &sampling, err) || start(s, err) ||
         transcript_start(&s->transcript, s->of.tokens, s->of.in.text, s->of.in.len, room(s), err))
         return err->code;
     return ATTN_OK;
@@ -265,16 +152,16 @@ static int open_all(struct generation *s, struct attn_err *err)
 
 static const char *limit(const struct generation *s)
 {
-    if (s->growth.n - s->of.tokens->n == o.most.n)
-        return "length";
-    return s->growth.n == s->info.n_ctx ? "context" : NULL;
+    size_t n;
+    attn_growth_ids(s->growth, &n);
+    return n - s->of.tokens->n == o.most.n ? "length" : n == s->info.n_ctx ? "context" : NULL;
 }
 
 static int add_token(struct generation *s, struct attn_err *err)
 {
     int32_t id;
-    if (growth_read(&s->growth, err) || attn_sampler_next(s->sampler, &id, s->growth.logits, err) ||
-        growth_add(&s->growth, id, err))
+    if (attn_growth_logits(s->growth, &s->logits, err) || attn_sampler_next(s->sampler, &id, s->logits, err) ||
+        attn_growth_add(s->growth, id, err))
         return err->code;
     bool ends = !o.ignore_eos && attn_model_ends(s->of.model, id);
     if (transcript_add(&s->transcript, id, ends, err))
@@ -293,7 +180,7 @@ static int go_on(struct generation *s, struct attn_err *err)
         say_note("edited: %s%s", excerpt(attn_edits_text(s->of.edits.list, 0)).text, edits > 1 ? " and more" : "");
     if (!as_json())
         transcript_show(&s->transcript, false);
-    code = growth_read(&s->growth, err);                /* even if no token is asked for */
+    code = attn_growth_logits(s->growth, &s->logits, err);      /* even if no token is asked for */
     while (!code && !s->stop && (o.path || !ferror(stdout))) {
         s->stop = limit(s);
         if (!s->stop)
@@ -302,7 +189,7 @@ static int go_on(struct generation *s, struct attn_err *err)
             transcript_show(&s->transcript, s->stop != NULL);
     }
     if (s->stop && !strcmp(s->stop, "context"))
-        say_note("the text now has %zu tokens, as many as model %s takes (n_ctx)", s->growth.n, s->info.name);
+        say_note("the text now has %zu tokens, as many as model %s takes (n_ctx)", s->info.n_ctx, s->info.name);
     return code;
 }
 
@@ -320,7 +207,7 @@ static int print_json(const struct generation *s, struct attn_err *err)
         printf("%s\n  {", i ? "," : "");
         json_token(stdout, &t->tok[i]);
         fputs(", \"logprob\": ", stdout);
-        i ? json_real(stdout, s->growth.logprob[i]) : (void)fputs("null", stdout);
+        i ? json_real(stdout, attn_growth_logprobs(s->growth)[i]) : (void)fputs("null", stdout);
         fputc('}', stdout);
     }
     size_t len;
@@ -336,8 +223,9 @@ static int print_json(const struct generation *s, struct attn_err *err)
 /* Tells the editor the tokens that no pass has seen yet: the last one. */
 static int read_rest(const struct generation *s, struct attn_err *err)
 {
-    const struct growth *g = &s->growth;
-    return attn_editor_more(g->editor, 0, g->ids + g->seen, g->n - g->seen, err);
+    size_t n, seen = attn_growth_seen(s->growth);
+    const int32_t *ids = attn_growth_ids(s->growth, &n);
+    return attn_editor_more(s->of.edits.editor, 0, ids + seen, n - seen, err);
 }
 
 /* Runs the whole text once more in one pass, which gives the same bits as the steps did. */
@@ -373,7 +261,7 @@ static int generate(struct attn_err *err)
     struct generation s = {.stop = NULL};
     int code = continue_prompt(&s, err);
     transcript_free(&s.transcript);
-    growth_end(&s.growth);
+    attn_growth_free(s.growth);
     attn_sampler_free(s.sampler);
     attn_select_free(s.select);
     session_close(&s.of);

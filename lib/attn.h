@@ -57,6 +57,10 @@ extern "C" {
 
 #define ATTN_VERSION "0.1.0"
 const char *attn_version(void);         /* of the library that is linked, which may be newer than this header */
+/* How many bytes a struct of attn.h, attn_ask.h or attn_tools.h has in the library that is linked, by its name, as in
+ * "attn_plan"; 0: it has none of that name whose members are public.  For those who declare structs in another
+ * language, to compare. */
+size_t attn_sizeof(const char *name);
 
 /* ---- errors ---------------------------------------------------------------------------- */
 
@@ -155,6 +159,8 @@ void attn_tokens_free(struct attn_tokens *t);                       /* NULL is f
  * beside merges.txt added_tokens.json, are read if they are there. */
 struct attn_tokenizer;
 int attn_tokenizer_open(struct attn_tokenizer **out, const char *model, struct attn_err *err);
+/* The same of a model that is open. */
+int attn_model_tokenizer(struct attn_tokenizer **out, const struct attn_model *m, struct attn_err *err);
 void attn_tokenizer_close(struct attn_tokenizer *t);                /* NULL is fine */
 /* "word", "char", "bpe", "unigram", "wordlevel", "wordpiece" */
 const char *attn_tokenizer_kind(const struct attn_tokenizer *t);
@@ -228,6 +234,9 @@ enum attn_act {
  * "blocks.*.attn.out".  Returns buf. */
 enum { ATTN_ACT_TEXT = 48 };
 const char *attn_act_text(char buf[ATTN_ACT_TEXT], int act);
+/* The activation and layer of a whole name, as in "blocks.0.attn.pattern"; -1: it is no activation.  *layer is -1
+ * outside the blocks. */
+int attn_act_find(const char *name, int *layer);
 
 /* A probe shows an observer one band of a named activation of one sentence: heads head0.. and rows row0.. of it.
  * Element (h, t, j) of the band is data[h * ld_head + t * ld + j]; arrays without a head axis have heads = 1.  A probe
@@ -374,6 +383,11 @@ struct attn_plan {
                                          * sentences */
     uint64_t reserved[4];
 };
+
+/* Reads what a plan says of how to compute, as in "threads=2,kind=window:4,scale=sqrt": threads, compute (f32 or bf16),
+ * kind, scale (none, sqrt or a number), dropout, seed (of dropout), each of which changes that member alone.  NULL and
+ * "" change nothing, nor does a text with an error. */
+int attn_plan_parse(struct attn_plan *p, const char *text, struct attn_err *err);
 
 /* Allocates everything that passes within the plan need and asks the observers what they want: a forward pass allocates
  * nothing.  The observers are copied. */

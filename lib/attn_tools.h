@@ -351,6 +351,10 @@ int attn_dump_open(struct attn_dump **out, const char *path, struct attn_err *er
 int attn_dump_run(struct attn_dump **out, const struct attn_model *m, const struct attn_tokens *tokens,
                   const struct attn_tokens *cross, const struct attn_select *what, const struct attn_plan *plan,
                   const struct attn_observer *observer, struct attn_err *err);
+/* The same with any number of observers, which observe before it is recorded: what it records is what they leave. */
+int attn_dump_run_with(struct attn_dump **out, const struct attn_model *m, const struct attn_tokens *tokens,
+                       const struct attn_tokens *cross, const struct attn_select *what, const struct attn_plan *plan,
+                       const struct attn_observer *obs, size_t n_obs, struct attn_err *err);
 /* What of a directory was not read, or was missing, and why; NULL: nothing.  Lives as long as the dump. */
 const char *attn_dump_warning(const struct attn_dump *d);
 void attn_dump_free(struct attn_dump *d);                           /* NULL is fine */
@@ -359,6 +363,8 @@ size_t attn_dump_tokens(const struct attn_dump *d);                 /* how many 
  * i. */
 struct attn_dump_array { const char *name; size_t shape[8]; const float *data; };      /* lives as long as the dump */
 int attn_dump_array(const struct attn_dump *d, size_t i, struct attn_dump_array *out);
+/* The same of the array with this name, as in "blocks.0.attn.pattern". */
+int attn_dump_find(const struct attn_dump *d, const char *name, struct attn_dump_array *out);
 /* The text of a token, NUL-terminated; NULL: only the id is known.  *id is -1 where only the text is. */
 const char *attn_dump_token(const struct attn_dump *d, size_t i, int32_t *id, size_t *len);
 

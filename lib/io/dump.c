@@ -94,6 +94,12 @@ const char *attn_dump_warning(const struct attn_dump *d) { return d->warning; }
 
 size_t attn_dump_tokens(const struct attn_dump *d) { return d->tokens.n; }
 
+int attn_dump_find(const struct attn_dump *d, const char *name, struct attn_dump_array *out)
+{
+    const struct attn_dumped *item = attn_dump_item(d, name);
+    return attn_dump_array(d, item ? (size_t)(item - d->item) : d->n, out);
+}
+
 int attn_dump_array(const struct attn_dump *d, size_t i, struct attn_dump_array *out)
 {
     *out = (struct attn_dump_array){0};

@@ -65,22 +65,31 @@ static int keep_tokens(struct attn_dump *d, struct attn_dump_list *to, const str
 
 int attn_dump_run(struct attn_dump **out, const struct attn_model *m, const struct attn_tokens *tokens,
                   const struct attn_tokens *cross, const struct attn_select *what, const struct attn_plan *plan,
-                  const struct attn_observer *other, struct attn_err *err)
+                  const struct attn_observer *observer, struct attn_err *err)
+{
+    return attn_dump_run_with(out, m, tokens, cross, what, plan, observer, observer != NULL, err);
+}
+
+int attn_dump_run_with(struct attn_dump **out, const struct attn_model *m, const struct attn_tokens *tokens,
+                       const struct attn_tokens *cross, const struct attn_select *what, const struct attn_plan *plan,
+                       const struct attn_observer *obs, size_t n_obs, struct attn_err *err)
 {
     struct record r = {.dump = calloc(1, sizeof *r.dump), .what = what, .cross = cross != NULL};
-    struct attn_observer obs[2] = {{.wants = wants, .watch = watch, .self = &r}};
-    size_t n = 1;
-    if (other)
-        obs[n++] = *other;
+    struct attn_observer *all = calloc(n_obs + 1, sizeof *all);
+    int rc = r.dump && all ? ATTN_OK : attn_no_memory(err, NULL, "for a dump");
     *out = NULL;
-    if (!r.dump)
-        return attn_no_memory(err, NULL, "for a dump");
-    r.dump->path = "what is kept of the run";
-    int rc = keep_tokens(r.dump, &r.dump->tokens, tokens, err);
+    if (!rc) {
+        if (n_obs)
+            memcpy(all, obs, n_obs * sizeof *all);
+        all[n_obs] = (struct attn_observer){.wants = wants, .watch = watch, .self = &r};
+        r.dump->path = "what is kept of the run";
+        rc = keep_tokens(r.dump, &r.dump->tokens, tokens, err);
+    }
     if (!rc)
         rc = keep_tokens(r.dump, &r.dump->keys, cross, err);
     if (!rc)
-        rc = attn_run_tokens(m, plan, tokens, cross, obs, n, err);
+        rc = attn_run_tokens(m, plan, tokens, cross, all, n_obs + 1, err);
+    free(all);
     if (rc)
         attn_dump_free(r.dump);
     else

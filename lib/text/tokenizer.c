@@ -8,7 +8,7 @@
 
 #include "base/err.h"
 #include "base/tree.h"
-#include "model/source.h"
+#include "model/model.h"
 #include "text/subword.h"
 #include "text/tokens.h"
 
@@ -338,25 +338,37 @@ static int choose(struct attn_tokenizer **out, const struct attn_source *s, cons
     return refuse(s, h, native, err);
 }
 
-int attn_tokenizer_open(struct attn_tokenizer **out, const char *model, struct attn_err *err)
+static int open_of(struct attn_tokenizer **out, const struct attn_source *s, struct attn_err *err)
 {
-    struct attn_source s;
     struct hints h = NO_HINTS;
-    *out = NULL;
-    int rc = attn_source_find(&s, model, err);
-    if (rc)
-        return rc;
-    if (s.gguf)                         /* its metadata has a tokenizer of its own, also where there is no model */
+    int rc = ATTN_OK;
+    if (s->gguf)                        /* its metadata has a tokenizer of its own, also where there is no model */
         rc = (h.model_type = strdup("gguf")) ? ATTN_OK : attn_no_memory(err, NULL, "for a tokenizer");
     else
-        rc = read_hints(&h, &s, "config.json", read_config, err);
+        rc = read_hints(&h, s, "config.json", read_config, err);
     if (!rc)
-        rc = read_hints(&h, &s, "tokenizer_config.json", read_tokenizer, err);
+        rc = read_hints(&h, s, "tokenizer_config.json", read_tokenizer, err);
     if (!rc)
-        rc = choose(out, &s, &h, err);
+        rc = choose(out, s, &h, err);
     if (!rc)
         attn_tokenizer_hear(*out, h.bos_token, h.eos_token, h.bos_id, h.longest);
     free_hints(&h);
+    return rc;
+}
+
+int attn_tokenizer_open(struct attn_tokenizer **out, const char *model, struct attn_err *err)
+{
+    struct attn_source s;
+    *out = NULL;
+    int rc = attn_source_find(&s, model, err);
+    if (!rc)
+        rc = open_of(out, &s, err);
     attn_source_free(&s);
     return rc;
+}
+
+int attn_model_tokenizer(struct attn_tokenizer **out, const struct attn_model *m, struct attn_err *err)
+{
+    *out = NULL;
+    return open_of(out, &m->source, err);
 }

@@ -21,8 +21,6 @@ struct attn_hook_points { size_t L, H, Hkv; bool has[ATTN_ACTS]; };
 
 /* "blocks.0.attn.pattern" for (ATTN_ACT_PATTERN, 0), "logits" for (ATTN_ACT_LOGITS, -1). */
 void attn_act_name(char buf[ATTN_NAME_MAX], int act, int layer);
-/* The activation and layer of a name; -1: it is no activation.  *layer is -1 outside the blocks. */
-int attn_act_find(const char *name, int *layer);
 const char *attn_act_tail(int act);     /* "attn.pattern": without the block */
 /* The tail of the activation before number `end` that a mistyped tail or short name probably means; NULL: none is
  * near. */

@@ -1,5 +1,5 @@
 /* attn_ask.h - what a model can be asked: edits of a run, metrics, what heads do, gradients, patching, reading the
- * residual stream.
+ * residual stream, and each of these by one call.
  *
  * The rules of attn.h hold here, too. */
 #ifndef ATTN_ASK_H
@@ -408,6 +408,44 @@ struct attn_attribute_opts {
  * heads, biases, MLPs.  Fails for a model without residual connections. */
 int attn_attribute(const struct attn_model *m, const struct attn_tokens *tokens, const struct attn_attribute_opts *o,
                    struct attn_err *err);
+
+/* ---- one call for one question --------------------------------------------------------- */
+
+/* A text, or token ids.  len 0: up to its NUL; both NULL: there is none. */
+struct attn_input { const char *text; size_t len; const int32_t *ids; size_t n; };
+
+/* What is run, in words, as the commands take it; all zero is the default. */
+struct attn_question {
+    const struct attn_model *model;
+    const struct attn_tokenizer *tokenizer;     /* NULL: the model's own, which is opened where a text needs it */
+    struct attn_input text, from, cross; /* from: the other text that edits and patches take values from; cross: the one
+                                         * whose keys and values are looked at */
+    struct attn_encode_opts encode;     /* how texts become tokens */
+    const char *const *edits;           /* as attn_edits_parse takes them, after the last one NULL; NULL: none */
+    const char *plan;                   /* as attn_plan_parse takes it; NULL: the defaults */
+    const struct attn_observer *observers; size_t n_observers;      /* of the run, after what edits */
+    uint64_t reserved[4];
+};
+/* Runs the text and keeps the activations that `show` lists, as attn_select_new takes it. */
+int attn_ask_run(struct attn_dump **out, const struct attn_question *q, const char *show, struct attn_err *err);
+/* Measures a metric of the run, as attn_metric_new takes it; the reference of kl is an unedited run. */
+int attn_ask_metric(double *out, const struct attn_question *q, const char *metric, struct attn_err *err);
+/* out[*n], malloc'd: the log-probability of each token given those before it, as attn_score gives them. */
+int attn_ask_score(double **out, size_t *n, const struct attn_question *q, struct attn_err *err);
+/* Adds at most `most` tokens to the text, until one ends it or the model takes no more; *ids, malloc'd, are those of
+ * all tokens.  sampling NULL: the likeliest token, always. */
+int attn_ask_generate(int32_t **ids, size_t *n, const struct attn_question *q, size_t most,
+                      const struct attn_sampling *sampling, struct attn_err *err);
+/* Makes the grid of a patching of `from` into the text. */
+int attn_ask_patch(struct attn_patch **out, const struct attn_question *q, const char *what, const char *over,
+                   const char *method, const char *metric, struct attn_err *err);
+/* Writes what a command prints: "run", "lens", "attribute", "heads" or "patch", in any of its formats, JSON if none is
+ * asked for.  `options` are the command's own, as in "target= ball" or "top=3", one that is a flag by its name alone,
+ * after the last one NULL; NULL: none.  path NULL or "-": standard output. */
+int attn_ask_write(const struct attn_question *q, const char *what, const char *const *options, const char *path,
+                   struct attn_err *err);
+/* Draws what a dump holds, as attn_plot does, with the options of plot, likewise. */
+int attn_dump_draw(const struct attn_dump *d, const char *const *options, const char *path, struct attn_err *err);
 
 #if defined(__GNUC__)
 #pragma GCC visibility pop

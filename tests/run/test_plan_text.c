@@ -76,6 +76,7 @@ START_TEST(public_structs_have_sizes)
 {
     ck_assert_uint_gt(count_structs("lib/attn.h") + count_structs("lib/attn_ask.h") + count_structs("lib/attn_tools.h"), 60);
     ck_assert_uint_eq(attn_sizeof("attn_plan"), sizeof(struct attn_plan));
+    ck_assert_uint_eq(attn_sizeof("attn_question"), sizeof(struct attn_question));
     ck_assert_uint_eq(attn_sizeof("attn_model") + attn_sizeof("plan") + attn_sizeof(""), 0);
 }
 END_TEST

@@ -1,0 +1,148 @@
+/* question_options.c - what is asked of a document, as words: "target= ball", "top=3", "copying".
+ *
+ * Names and values are those of the commands' options.  An option is one row here: where it goes, and of what it can be
+ * asked. */
+#include "answers/question.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/err.h"
+#include "base/num.h"
+#include "base/strings.h"
+
+enum type { TEXT, SIZE, SIGNED, INT, REAL, FLAG, POINTS, WIDTH };
+
+enum {
+    LENS = ATTN_OF_LENS, ATTRIBUTE = ATTN_OF_ATTRIBUTE, HEADS = ATTN_OF_HEADS, PATCH = ATTN_OF_PATCH,
+    RUN = ATTN_OF_RUN, PLOT = ATTN_OF_PLOT, DRAWN = RUN | LENS | HEADS | PATCH | PLOT, ALL = DRAWN | ATTRIBUTE
+};
+
+#define AT(member) offsetof(struct attn_answer_opts, member)
+static const struct row { const char *name; enum type type; size_t at; unsigned of; } rows[] = {
+    {"format", TEXT, AT(format), ALL},
+    {"show", TEXT, AT(show), RUN | PLOT}, {"layer", TEXT, AT(layers), RUN | HEADS | PLOT},
+    {"head", TEXT, AT(heads), RUN | HEADS | PLOT}, {"words", FLAG, AT(words), RUN | PLOT},
+    {"precision", INT, AT(precision), RUN | PATCH},
+    {"target", TEXT, AT(target), LENS | ATTRIBUTE}, {"foil", TEXT, AT(foil), ATTRIBUTE},
+    {"pos", SIGNED, AT(pos), ATTRIBUTE}, {"neurons", SIZE, AT(neurons), ATTRIBUTE},
+    {"top", SIZE, AT(top), LENS | ATTRIBUTE | HEADS}, {"points", POINTS, AT(all), LENS},
+    {"by", TEXT, AT(by), HEADS}, {"copying", FLAG, AT(copying), HEADS}, {"repeat", SIZE, AT(repeat), HEADS},
+    {"samples", SIZE, AT(samples), HEADS}, {"seed", SIZE, AT(seed), HEADS},
+    {"what", TEXT, AT(what), PATCH}, {"over", TEXT, AT(over), PATCH}, {"metric", TEXT, AT(metric), PATCH},
+    {"method", TEXT, AT(method), PATCH},
+    {"figure", TEXT, AT(picture.figure), DRAWN}, {"query", TEXT, AT(picture.query), DRAWN},
+    {"palette", TEXT, AT(picture.palette), DRAWN}, {"color-scale", TEXT, AT(picture.scale), DRAWN},
+    {"hide-first", FLAG, AT(picture.hide_first), DRAWN}, {"cell", SIZE, AT(picture.cell), DRAWN},
+    {"width", WIDTH, AT(picture.width), DRAWN}, {"font-size", REAL, AT(picture.letters), DRAWN},
+    {"title", TEXT, AT(picture.title), DRAWN}, {"columns", SIZE, AT(picture.columns), DRAWN},
+    {"font", TEXT, AT(picture.font), DRAWN}, {"font-index", SIZE, AT(picture.font_index), DRAWN},
+    {"annotate", FLAG, AT(picture.numbers), DRAWN},
+};
+enum { ROWS = sizeof rows / sizeof *rows };
+_Static_assert(sizeof(size_t) == sizeof(uint64_t), "seed is read as the sizes are");
+
+/* ---- values ------------------------------------------------------------------------------ */
+
+static bool read_size(const char *value, uint64_t most, uint64_t *out)
+{
+    return attn_num_parse_u64(value, strlen(value), out) && *out <= most;
+}
+
+static bool read_signed(const char *value, int64_t *out)
+{
+    uint64_t n;
+    bool minus = *value == '-';
+    if (!read_size(value + minus, INT64_MAX, &n))
+        return false;
+    *out = minus ? -(int64_t)n : (int64_t)n;
+    return true;
+}
+
+/* On paper: a number with mm (which it also is without), cm, in or pt. */
+static bool read_width(const char *value, double *mm)
+{
+    static const struct { const char *name; double mm; } units[] = {{"mm", 1}, {"cm", 10}, {"in", 25.4},
+                                                                    {"pt", 25.4 / 72}, {"", 1}};
+    size_t len = strlen(value);
+    for (size_t i = 0; i < sizeof units / sizeof *units; i++) {
+        size_t unit = strlen(units[i].name);
+        if (len > unit && !strcmp(value + len - unit, units[i].name) &&
+            attn_num_parse_f64(value, len - unit, mm) && isfinite(*mm) && *mm > 0) {
+            *mm *= units[i].mm;
+            return true;
+        }
+    }
+    return false;
+}
+
+static const char *const expected[] = {
+    [SIZE] = "a whole number", [SIGNED] = "a position such as 3 or, from the end, -1", [INT] = "digits after the point",
+    [REAL] = "a number", [FLAG] = "no value", [POINTS] = "resid_post or all",
+    [WIDTH] = "a width on paper as in 85mm, 8.5cm, 3.35in or 240pt"};
+
+/* value NULL: the name stands alone. */
+static bool set(char *to, enum type type, const char *value)
+{
+    uint64_t n = 0;
+    if ((type == FLAG) != !value)
+        return false;
+    switch (type) {
+    case TEXT:   memcpy(to, &value, sizeof value); return true;
+    case FLAG:   *(bool *)to = true; return true;
+    case SIZE:   return read_size(value, UINT64_MAX, (uint64_t *)to);
+    case SIGNED: return read_signed(value, (int64_t *)to);
+    case INT:
+        *(int *)to = read_size(value, ATTN_PRECISION_MOST, &n) ? (int)n : -1;
+        return *(int *)to >= 0;
+    case REAL:   return attn_num_parse_f64(value, strlen(value), (double *)to) && isfinite(*(double *)to);
+    case POINTS: return (*(bool *)to = !strcmp(value, "all")) || !strcmp(value, "resid_post");
+    case WIDTH:  return read_width(value, (double *)to);
+    }
+    return false;
+}
+
+/* ---- a list of them ---------------------------------------------------------------------- */
+
+static int unknown(const char *option, size_t len, unsigned of, const char *what, struct attn_err *err)
+{
+    char list[320] = "";
+    for (size_t i = 0; i < ROWS; i++)
+        if (rows[i].of & of)
+            snprintf(list + strlen(list), sizeof list - strlen(list), "%s%s", *list ? ", " : "", rows[i].name);
+    return attn_fail(err, ATTN_EUSAGE, "%s: unknown option '%.*s', expected one of %s", what, attn_shown(option, len),
+                     option, list);
+}
+
+static int read_one(struct attn_answer_opts *o, const char *option, unsigned of, const char *what,
+                    struct attn_err *err)
+{
+    size_t len = strcspn(option, "="), i = 0;
+    while (i < ROWS && (!(rows[i].of & of) || strlen(rows[i].name) != len || memcmp(rows[i].name, option, len) != 0))
+        i++;
+    if (i == ROWS)
+        return unknown(option, len, of, what, err);
+    const char *value = option[len] ? option + len + 1 : NULL;
+    if (set((char *)o + rows[i].at, rows[i].type, value))
+        return ATTN_OK;
+    if (rows[i].type == TEXT)
+        return attn_fail(err, ATTN_EUSAGE, "%s: %s has no value, expected %s=VALUE", what, rows[i].name, rows[i].name);
+    if (!value)
+        value = "nothing";
+    return attn_fail(err, ATTN_EUSAGE, "%s: %s: found %.*s, expected %s", what, rows[i].name,
+                     attn_shown(value, strlen(value)), value, expected[rows[i].type]);
+}
+
+int attn_answer_read(struct attn_answer_opts *out, const char *const *options, unsigned of, const char *what,
+                     struct attn_err *err)
+{
+    enum { DIGITS = 4, DIGITS_OF_EFFECTS = 2 };
+    *out = (struct attn_answer_opts){.pos = -1, .precision = of & PATCH ? DIGITS_OF_EFFECTS : DIGITS};
+    int rc = ATTN_OK;
+    for (; options && *options && !rc; options++)
+        rc = read_one(out, *options, of, what, err);
+    return rc;
+}

@@ -191,6 +191,7 @@ $(B)/%.face:
 	$(call do,CUT $@) $(tools)/cut $(font_$*) 0 $(filter %.txt,$^) >$@.new && mv $@.new $@
 $(B)/lib/picture/faces.o: $(addprefix $(B)/,sans.face mono.face chinese.face)
 $(B)/lib/picture/html.o: $(wildcard lib/picture/page/*)
+$(B)/cmd/attn-cli/help_json.o: $(wildcard cmd/attn-cli/schemas/*)
 $(B)/lib/picture/history.o: $(wildcard lib/picture/history/*)
 
 # What is said in other languages: each .po is one.

@@ -123,6 +123,7 @@ static const struct option options[] = {
 
 const struct command attribute_command = {
     .name = "attribute",
+    .schemas = (const char *const[]){"attribute", NULL},
     .run = attribute,
     .usage = "attribute -s TEXT --target TOKEN [-m DIR|NAME] [--foil TOKEN] [--pos P] [--neurons K] [--format F] [-o "
              "PATH]",

@@ -445,6 +445,7 @@ static const struct option run_options[] = {
 
 const struct command batch_command = {
     .name = "batch",
+    .schemas = (const char *const[]){"record", "grid", "journal", "manifest", NULL},
     .run = batch,
     .usage = "batch -f FILE [-m DIR|NAME] [--show LIST] [--format F] [-o PATH] [--resume]",
     .summary = "many sentences: the same outputs, interruptible",

@@ -400,6 +400,7 @@ static const struct option options[] = {
 
 const struct command diff_command = {
     .name = "diff",
+    .schemas = (const char *const[]){"diff", NULL},
     .run = diff,
     .usage = "diff A B [-m DIR|NAME] [--map NAME=ACTIVATION] [--atol X] [--rtol X] [--exact] [--all] | "
     "diff -m DIR|NAME --with DIR|NAME [-s TEXT] [--show LIST]",

@@ -257,6 +257,7 @@ static const struct option options[] = {
 
 const struct command heads_command = {
     .name = "heads",
+    .schemas = (const char *const[]){"heads", NULL},
     .run = heads,
     .usage = "heads [-s TEXT | -f FILE | --ids IDS | --repeat N] [-m DIR|NAME] [--by SCORE] [--top K] [--format F] [-o "
              "PATH]",

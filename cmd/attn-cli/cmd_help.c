@@ -1,5 +1,6 @@
 /* cmd_help.c - prints the rows of commands and options for readers: as help, and as a man page. */
 
+#include "help.h"
 #include "opts_attention.h"
 #include "opts_edits.h"
 
@@ -105,7 +106,7 @@ static void print_tool(FILE *f)
     fputs("\n'attn-cli help COMMAND' shows what a command does and its options.\n", f);
 }
 
-static bool takes(const struct command *c, const struct option *group)
+bool help_takes(const struct command *c, const struct option *group)
 {
     for (const struct option *const *g = c->groups; *g; g++)
         if (*g == group)
@@ -125,25 +126,26 @@ static const struct pair *edit_list(void)
     return edit_terms;
 }
 
-static const struct topic {
-    const char *name, *man, *title;
-    const struct option *options;
-    const struct pair *(*list)(void);
-} topics[] = {
+const struct help_topic help_topics[HELP_TOPICS] = {
     {"edits", "EDITS", edit_title, edit_options, edit_list},
     {"kinds", "ATTENTION", attention_title, attention_options, attention_kinds},
 };
-enum { TOPICS = sizeof topics / sizeof *topics };
 
-static bool print_topic(FILE *f, const char *name)
+static bool is_topic(const char *name)
 {
-    for (size_t i = 0; i < TOPICS; i++)
-        if (!strcmp(topics[i].name, name)) {
-            fprintf(f, "%s:\n", topics[i].title);
-            term_lines(f, topics[i].list());
+    for (size_t i = 0; i < HELP_TOPICS; i++)
+        if (!strcmp(help_topics[i].name, name))
             return true;
-        }
     return false;
+}
+
+static void print_topic(FILE *f, const char *name)
+{
+    for (size_t i = 0; i < HELP_TOPICS; i++)
+        if (!strcmp(help_topics[i].name, name)) {
+            fprintf(f, "%s:\n", help_topics[i].title);
+            term_lines(f, help_topics[i].list());
+        }
 }
 
 /* ---- options, by what they are about ----------------------------------------------------- */
@@ -186,6 +188,14 @@ static size_t print_section(FILE *f, const struct command *c, const struct secti
     return n;
 }
 
+const char *help_section(const struct option *o)
+{
+    size_t i = 0;
+    while (i + 1 < SECTIONS && sections[i].of != o->section)
+        i++;
+    return sections[i].title;
+}
+
 /* Returns how many it leaves out. */
 static size_t print_options(FILE *f, const struct command *c, bool all)
 {
@@ -215,11 +225,11 @@ void help_print_command(FILE *f, const struct command *c, bool all)
     if (c->list_title)
         pairs(f, c->list_title, list_of(c));
     bool terms = false;
-    for (size_t i = 0; i < TOPICS; i++)
-        if (takes(c, topics[i].options)) {
+    for (size_t i = 0; i < HELP_TOPICS; i++)
+        if (help_takes(c, help_topics[i].options)) {
             terms = true;
             if (!more)
-                pairs(f, topics[i].title, topics[i].list());
+                pairs(f, help_topics[i].title, help_topics[i].list());
         }
     if (more)
         fprintf(f, "\nFor %zu more options%s: attn-cli help %s --all\n", more, terms ? ", edits and attention kinds" :
@@ -339,10 +349,10 @@ static void print_man(FILE *f)
     roff_section(f, "OPTIONS");
     for (size_t i = 0; commands[i]; i++)
         roff_command(f, commands[i]);
-    for (size_t i = 0; i < TOPICS; i++) {
-        roff_section(f, topics[i].man);
-        roff_line(f, "", topics[i].title);
-        roff_pairs(f, topics[i].list());
+    for (size_t i = 0; i < HELP_TOPICS; i++) {
+        roff_section(f, help_topics[i].man);
+        roff_line(f, "", help_topics[i].title);
+        roff_pairs(f, help_topics[i].list());
     }
     roff_section(f, "EXIT STATUS");
     roff_pairs(f, tool_statuses);
@@ -360,10 +370,10 @@ static void print_man(FILE *f)
 
 const char *const completion_shells[] = {"bash", "zsh", "fish", NULL};
 
-static struct { bool man, all; const char *shell; } want;
+static struct { bool man, all, json; const char *shell; } want;
 /* beside the commands: all of them, and the topics */
 static const char *const words[] = {"all", "edits", "kinds", NULL};
-_Static_assert(sizeof words / sizeof *words == TOPICS + 2, "each topic is one of the words");
+_Static_assert(sizeof words / sizeof *words == HELP_TOPICS + 2, "each topic is one of the words");
 
 static void print_all(FILE *f)
 {
@@ -381,11 +391,16 @@ static int help(struct attn_err *err)
     if ((want.man || want.shell) && (common.word || want.all || (want.man && want.shell)))
         return attn_fail(err, ATTN_EUSAGE, "--man, --completion%s do not go together", want.all ? " and --all" :
                          " and COMMAND");
-    if (common.word && !every && print_topic(stdout, common.word))
-        return ATTN_OK;
-    if (common.word && !every && !(c = command_find(common.word, words, err)))
+    if (want.json && (want.man || want.shell))
+        return attn_fail(err, ATTN_EUSAGE, "--json and --%s do not go together", want.man ? "man" : "completion");
+    bool topic = common.word && !every && is_topic(common.word);
+    if (common.word && !every && !topic && !(c = command_find(common.word, words, err)))
         return err->code;
-    if (want.man)
+    if (want.json)
+        help_print_json(stdout, c);
+    else if (topic)
+        print_topic(stdout, common.word);
+    else if (want.man)
         print_man(stdout);
     else if (want.shell)
         completion_print(stdout, want.shell);
@@ -404,25 +419,30 @@ static const struct option options[] = {
     {0, "man", OPT_FLAG, &want.man, NULL, "print the man page, for man -l -", .flags = 0},
     {0, "completion", OPT_CHOICE, &want.shell, "SHELL", "print completions for bash, zsh or fish",
      .choices = completion_shells},
+    {0, "json", OPT_FLAG, &want.json, NULL, "print all of it for programs: commands, options, formats, and the JSON "
+     "Schema of each JSON output", .flags = 0},
     {.name = NULL},
 };
 
 const struct command help_command = {
     .name = "help",
     .run = help,
-    .usage = "help [COMMAND|all|edits|kinds] [--all]",
+    .usage = "help [COMMAND|all|edits|kinds] [--all] [--json]",
     .summary = "explain a command, or all of them",
     .about = "Without COMMAND: the list of commands; all: the help of every command; edits, kinds: what --edit and "
-             "--attention take.  The man page and the completions for shells are printed from the same table.",
+             "--attention take.  The man page, the completions for shells and what programs read are printed from the same "
+             "table; with COMMAND, --json prints that command alone.",
     .examples = (const struct pair[]){
         {"attn-cli help run", "what run does, and the options one needs most"},
         {"attn-cli help run --all", "all of its options"},
         {"attn-cli help edits", "what can be changed in a run, and how that is said"},
         {"attn-cli help --man | man -l -", "the man page"},
+        {"attn-cli help --json | jq '.commands[].name'", "for programs"},
         {"eval \"$(attn-cli help --completion bash)\"", "completion in this shell"},
         {NULL, NULL}},
     .groups = (const struct option *const[]){options, general_options, NULL},
     .word = "COMMAND",
     .words = words,
+    .schemas = (const char *const[]){"help", NULL},
     .report = true,
 };

@@ -97,6 +97,7 @@ static const struct option options[] = {
 
 const struct command lens_command = {
     .name = "lens",
+    .schemas = (const char *const[]){"lens", NULL},
     .run = lens,
     .usage = "lens -s TEXT [-m DIR|NAME] [--target TOKEN] [--top K] [--points resid_post|all] [--format F] [-o PATH]",
     .summary = "what the model would predict at each layer",

@@ -25,6 +25,7 @@ static const struct option options[] = {
 
 const struct command merge_command = {
     .name = "merge",
+    .schemas = (const char *const[]){"record", "grid", "journal", "manifest", NULL},
     .run = merge,
     .usage = "merge SHARD... [-o PATH] [--summary PATH]",
     .summary = "join the shards of a batch into what one process would have written",

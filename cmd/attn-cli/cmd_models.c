@@ -148,6 +148,7 @@ static const struct option options[] = {
 
 const struct command models_command = {
     .name = "models",
+    .schemas = (const char *const[]){"models", NULL},
     .run = models,
     .usage = "models [--format F]",
     .summary = "list the models that are there: built in, installed, in Hugging Face's cache",

@@ -171,6 +171,7 @@ static const struct option options[] = {
 
 const struct command patch_command = {
     .name = "patch",
+    .schemas = (const char *const[]){"patch", NULL},
     .run = patch,
     .usage = "patch -s TEXT --from TEXT2 --what NAME --over AXES --metric METRIC [-m DIR|NAME] [--method M] [--format "
              "F] [-o PATH]",

@@ -432,6 +432,7 @@ static const struct option options[] = {
 
 const struct command run_command = {
     .name = "run",
+    .schemas = (const char *const[]){"run", "measured", "manifest", NULL},
     .run = run,
     .usage = "run -s TEXT [-m DIR|NAME] [--show LIST] [--format F] [-o PATH]",
     .summary = "one sentence: print or dump the chosen activations",

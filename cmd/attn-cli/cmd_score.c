@@ -258,6 +258,7 @@ static const struct option options[] = {
 
 const struct command score_command = {
     .name = "score",
+    .schemas = (const char *const[]){"score", NULL},
     .run = score,
     .usage = "score -s TEXT [-m DIR|NAME] [--stride N] [--format F]",
     .summary = "per-token log-probability, total and perplexity of a text",

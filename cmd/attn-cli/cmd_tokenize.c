@@ -252,6 +252,7 @@ static const struct option options[] = {
 
 const struct command tokenize_command = {
     .name = "tokenize",
+    .schemas = (const char *const[]){"tokenize", "line", NULL},
     .run = tokenize,
     .usage = "tokenize -s TEXT [-m DIR|NAME] [--special] [--format F] | tokenize -f FILE --lines | "
              "tokenize --decode --ids 5,1,2",

@@ -80,6 +80,7 @@ static const struct option options[] = {
 
 const struct command variants_command = {
     .name = "variants",
+    .schemas = (const char *const[]){"variants", NULL},
     .run = variants,
     .usage = "variants -s TEXT [-m DIR|NAME] [--kinds LIST] [--layer N] [--head N] [--format F] [-o PATH]",
     .summary = "one sentence under every kind of attention: what changes, what it costs",

@@ -131,6 +131,7 @@ static const struct option options[] = {
 
 const struct command vocab_command = {
     .name = "vocab",
+    .schemas = (const char *const[]){"vocabulary", NULL},
     .run = vocab,
     .usage = "vocab -f PATH [--chars] [--drop CHARS] [--lowercase] [--unknown TOKEN] [-o vocab.json] | vocab --bpe "
              "[--size N] -f PATH -o DIR",

@@ -84,6 +84,8 @@ struct command {
     const char *const *words;           /* what else it may be, NULL after the last; NULL: nothing else */
     const char *plain;                  /* the format that its text, or what it prints by default, is like: which
                                          * options of pictures it uses; NULL: text */
+    const char *const *schemas;         /* files of schemas/ that say what it writes as JSON, NULL after the last; NULL:
+                                         * nothing */
     bool report;                        /* what it prints is read by people: a pager may show it (see pager.h) */
 };
 
@@ -160,11 +162,12 @@ char *brief_command(const struct command *c);           /* the same as people ty
 /* Writes `"key": value, ` for each option that was given. */
 void opts_write_keys(FILE *f, const struct option *rows);
 
-/* ---- what is printed from the rows (cmd_help.c, completion.c) ---- */
+/* ---- what is printed from the rows (cmd_help.c, help_json.c, completion.c) ---- */
 
 void help_print_short(FILE *f);         /* for `attn-cli` without arguments */
 /* Without `all`, of a command that has many options only the usual ones, and how many there are besides. */
 void help_print_command(FILE *f, const struct command *c, bool all);
+void help_print_json(FILE *f, const struct command *only);      /* NULL: all of them */
 void completion_print(FILE *f, const char *shell);      /* one of completion_shells */
 extern const char *const completion_shells[];           /* NULL after the last */
 

@@ -406,6 +406,7 @@ static const struct option options[] = {
 
 const struct command bench_command = {
     .name = "bench",
+    .schemas = (const char *const[]){"bench", NULL},
     .run = bench,
     .usage = "bench [-m DIR|NAME] [--stage LIST] [--seconds S] [--format F]",
     .summary = "measure this machine's limits and how close each stage comes",

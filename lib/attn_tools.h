@@ -39,7 +39,8 @@ enum { ATTN_PLOT_NOTE = 256 };          /* bytes of a note on a picture */
 /* How matrices are drawn; all zero is the default. */
 struct attn_picture_opts {
     const char *palette;                /* viridis, magma, cividis, gray, balance; light: blues, ink; NULL: of figures
-                                         * blues, or balance where numbers have both signs; elsewhere viridis */
+                                         * blues, or balance where numbers have both signs; elsewhere viridis or,
+                                         * on a terminal for both signs, blue and orange around a dark middle */
     const char *scale;                  /* of colours: "linear", "sqrt", "log", "row": each row is divided by its
                                          * largest number; NULL: sqrt for patterns of many tokens, else linear */
     bool hide_first;                    /* leave column 0 blank and out of the colour scale; other weights stay as they
@@ -56,14 +57,15 @@ struct attn_picture_opts {
     /* Of png and pdf: a TrueType font that is taken where it has a character, before the built-in faces (NULL: none),
      * and which one of a collection. */
     const char *font; size_t font_index;
-    const char *figure;                 /* "heatmap" (NULL), "grid": small panels without labels; "lines" from word to
-                                         * word; "words": the sentence, shaded */
+    const char *figure;                 /* attn_figure_name: "heatmap", "grid": small panels without labels; "lines"
+                                         * from word to word; "words": the sentence, shaded; "vectors" of tokens, with
+                                         * their cosines; NULL: heat maps, smaller where a page has no room */
     const char *query;                  /* of lines and words: the token that looks, its index or its text; NULL: of
                                          * lines all, of words the last */
     char *note;                         /* of figures: gets what was arranged otherwise than asked for, or "": room for
                                          * ATTN_PLOT_NOTE bytes; NULL: nobody asks */
-    const char *axes;                   /* of vectors: which two or three coordinates, "0,1"; "principal"; NULL: all of at
-                                         * most three, else the principal ones */
+    const char *axes;                   /* of vectors: which two or three coordinates, "0,1"; "principal"; NULL: all of
+                                         * at most three, else the principal ones */
 };
 
 /* The kinds of figures, the default first; NULL after the last. */

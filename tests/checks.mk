@@ -24,7 +24,7 @@
 # make mutate        breaks lib and cmd in N=100 small ways, at random from SEED=1, and lists those that no test notices
 # make transcripts   writes what the commands in tests/transcripts print now into them: read the difference before it is kept
 # make coverage      how much of lib/ the tests run
-# make gallery       draws the pictures of the documents
+# make gallery       draws the pictures of the documents, and a contact sheet of every kind to look at: build/release/sheet.html
 
 # The first on the path may be a script that takes ten times as long to start.
 python := $(firstword $(wildcard /usr/bin/python3) python3)
@@ -187,6 +187,7 @@ build/lint/%: %.c FORCE
 
 gallery: $(B)/attn-cli
 	data/gallery/draw.sh $< $(B)
+	data/gallery/sheet.sh $< $(B)
 
 .PHONY: portable tests-built run-tests run-suites test-browser test-ports test-rows test-train test-kill test-attack test-sizes test-lanes \
     test-cluster test-bare arm test-arm asan tsan fuzz run-fuzz bench bench-kinds bench-products bench-blocks coverage transcripts mutate walls house \

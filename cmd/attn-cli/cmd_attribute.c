@@ -109,8 +109,8 @@ static const struct option options[] = {
      "the sum", .max = INT32_MAX,
      .flags = OPT_COUNTS | OPT_USUAL},
     {0, "top", OPT_NUMBER, &o.top, "K",
-     "text and figures: only the K parts largest in size, and the sum of the others (default: 0, all in the order of the forward "
-     "pass)", .max = INT32_MAX, .section = OF_SHOWN,
+     "text and figures: only the K parts largest in size, and the sum of the others (default: 0, all in the order of the "
+     "forward pass)", .max = INT32_MAX, .section = OF_SHOWN,
      .flags = OPT_COUNTS | OPT_USUAL},
     {0, "format", OPT_CHOICE, &o.format, "F", NULL, .choice = format_choice, .explain = explain_format,
      .section = OF_OUTPUT, .flags = OPT_COUNTS | OPT_USUAL},
@@ -140,7 +140,8 @@ const struct command attribute_command = {
         {"attn-cli attribute -s \"Lily lost her red\" --target \" ball\" --foil \" dress\" --top 8",
          "why this rather than that"},
         {"attn-cli attribute -s \"Lily lost her red\" --target \" ball\" --neurons 5", "and which neurons"},
-        {"attn-cli attribute -s \"Lily lost her red\" --target \" ball\" --top 12 -o parts.pdf", "as bars, for a paper"},
+        {"attn-cli attribute -s \"Lily lost her red\" --target \" ball\" --top 12 -o parts.pdf",
+         "as bars, for a paper"},
         {"attn-cli attribute -m tiny -s \"Lily lost her red\" --target \" ball\" --ablate L2H0",
          "in a run without one head"},
         {"attn-cli attribute -m ./gpt2 -f note.txt --target \" Mary\" --pos 12 --format csv -o parts.csv", "a table"},

@@ -80,9 +80,9 @@ static const struct option options[] = {
     {0, "words", OPT_FLAG, &o.words, NULL, "merge the tokens of each word, as run --words does: patterns are summed "
                                            "over the tokens of a key's word and averaged over those of a query's",
      .section = OF_SHOWN, .flags = OPT_USUAL},
-    {0, "frames", OPT_NUMBER, &o.frames, "N", "draw at most this many steps of a train --watch-every history side by "
-                                              "side, evenly spread (default: 8)", .min = 1, .max = 10000,
-     .section = OF_SHOWN, .flags = 0},
+    {0, "frames", OPT_NUMBER, &o.frames, "N", "draw at most this many steps of a train --watch-every history, side by "
+                                              "side or in a page, evenly spread (default: 8; in a page 100)",
+     .min = 1, .max = 10000, .section = OF_SHOWN, .flags = 0},
     {.name = NULL},
 };
 
@@ -95,12 +95,14 @@ const struct command plot_command = {
              "run, manifest.json or the directory it is in.  Labels come from the manifest, the document or the table; "
              "if there are none, rows and columns are numbered.  Numbers may be float16, float32 or float64; arrays "
              "are [rows,columns] or [heads,rows,columns].  A directory that train --watch-every wrote is drawn as a "
-             "history, one row per head, from the first step to the last.  NaN has a colour of its own and is counted.",
+             "history, one row per head, from the first step to the last, and in a page (.html) by a slider.  NaN "
+             "has a colour of its own and is counted.",
     .examples = (const struct pair[]){
         {"attn-cli run -s \"Life is short\" -o out.npz && attn-cli plot out.npz", "on the terminal"},
         {"attn-cli plot out.npz --layer 3 --head 0-3 --color-scale log -o heads.png", "some heads, for a slide"},
         {"attn-cli plot out/manifest.json --show scores --palette balance -o scores.svg", "for a paper"},
         {"attn-cli plot ./tiny/watch --head 0-3 -o history.png", "how heads formed while a model was trained"},
+        {"attn-cli plot ./tiny/watch -o history.html", "the same with a slider over the steps"},
         {"attn-cli plot attention.npy --labels words.txt -o attention.png",
          "a matrix of your own, with the words of its rows"},
         {NULL, NULL}},

@@ -81,8 +81,8 @@ const struct option picture_options[] = {
      .choices = scales, .formats = ATTN_FORMAT_COLOR, .section = OF_PICTURE, .flags = OPT_COUNTS | OPT_USUAL},
     {0, "palette", OPT_CHOICE, &look.palette, "NAME",
      "pictures: viridis, magma, cividis or gray, from dark to light; blues or ink, from light to dark, for paper; "
-     "balance, blue below 0 and orange above (default: in figures blues, or balance where numbers have both signs; "
-     "elsewhere viridis)",
+     "balance, blue below 0 and orange above (default: in figures blues, or balance where numbers have both signs; on "
+     "a terminal viridis, or blue and orange around a dark middle; elsewhere viridis)",
      .choices = palettes,
      .formats = ATTN_FORMAT_COLOR, .section = OF_PICTURE, .flags = OPT_COUNTS},
     {0, "cell", OPT_NUMBER, &look.cell, "N", "pictures: size of each number, in pixels or terminal columns (default: "

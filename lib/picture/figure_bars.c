@@ -69,7 +69,8 @@ static void draw_bar(const struct attn_section *s, float v, size_t x, size_t y, 
 {
     char text[ATTN_NUM_FIXED_MAX];
     size_t zero = place(s, 0), end = isfinite(v) ? place(s, (double)v) : zero;
-    struct attn_area bar = {x + smaller(zero, end), y + (LINE - THICK) / 2, larger(zero, end) - smaller(zero, end), THICK};
+    struct attn_area bar = {x + smaller(zero, end), y + (LINE - THICK) / 2, larger(zero, end) - smaller(zero, end),
+                            THICK};
     bool below = v < 0;
     if (bar.width)
         pen->fill(pen->self, &bar, below ? BELOW : ABOVE);

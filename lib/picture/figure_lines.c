@@ -12,7 +12,8 @@
 #include "text/label.h"
 
 enum {                                  /* pixels */
-    GAP = 150, GAP_LEAST = 48, BETWEEN = 28, NAME = 20, SWATCH = 10, HEAD = 76, BASE = 12
+    GAP = 150, GAP_LEAST = 48, BETWEEN = 28, NAME = 20, SWATCH = 10, HEAD = 76, BASE = 12,
+    HEADS_ROOM = 420                    /* of their names, where the panels are narrower */
 };
 enum { TOKENS_MOST = 300, COLUMNS_MOST = 18 };
 
@@ -38,7 +39,7 @@ static size_t panel_width(const struct attn_section *s)
 
 static size_t heads_in_a_row(const struct attn_section *s)
 {
-    return larger((s->width - s->indent) / HEAD, 1);
+    return larger(s->panel / HEAD, 1);
 }
 
 static size_t heads_height(const struct attn_section *s)
@@ -46,7 +47,7 @@ static size_t heads_height(const struct attn_section *s)
     return s->first && s->first->heads ? parts_of(s->matrices, heads_in_a_row(s)) * ATTN_LINE + ATTN_APART : 0;
 }
 
-/* left.margin, top.margin: of the words on the left, on the right; wide: between them. */
+/* left.margin, top.margin: of the words on the left, on the right; wide: between them; panel: of the names of heads. */
 int attn_lines_plan(struct attn_section *s, const struct attn_look *look, size_t width, struct attn_err *err)
 {
     s->query = SIZE_MAX;
@@ -75,6 +76,7 @@ int attn_lines_plan(struct attn_section *s, const struct attn_look *look, size_t
     s->palette = attn_palette_heads();
     s->indent = 0;
     s->width = s->across * (panel_width(s) + BETWEEN) - BETWEEN;
+    s->panel = width ? width : larger(s->width, HEADS_ROOM);
     attn_section_name(s, "");
     attn_section_frame(s, s->width, s->down * (NAME + tokens * ATTN_LINE + BETWEEN) + heads_height(s), width);
     return ATTN_OK;
@@ -140,7 +142,7 @@ int attn_lines_draw(const struct attn_section *s, size_t x, size_t y, const stru
         size_t px = x + nth % s->across * (panel_width(s) + BETWEEN), py = y + s->head + nth / s->across * down;
         char name[64];
         snprintf(name, sizeof name, "layer %d", sheet->layer);
-        if (sheet->layer >= 0)
+        if (sheet->layer >= 0 && s->sheets * s->matrices > 1)
             pen->write(pen->self, &(struct attn_lettering){name, px, py + BASE, ATTN_LETTER, ATTN_BEGINS, false});
         py += NAME;
         draw_words(attn_album_rows(s->album, sheet), px + s->left.margin - ATTN_APART, py, ATTN_ENDS, pen);

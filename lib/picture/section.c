@@ -78,7 +78,7 @@ static bool said_before(const struct attn_section *s, const char *axes)
 void attn_section_name(struct attn_section *s, const char *axes)
 {
     char text[256], where[64] = "", edits[ATTN_ALBUM_EDITS];
-    if (s->across * s->down == 1)
+    if (s->sheets * s->matrices == 1)
         attn_sheet_call(where, s->first, 0, 0);
     snprintf(text, sizeof text, "%s%s%.160s", where, *where ? ": " : "", s->first->title);
     struct attn_label l = attn_label_line(text, strlen(text), 160);

@@ -362,6 +362,7 @@ class Live(unittest.TestCase):
         self.assertTrue(browser.until("live.answer.edited"))
         row = browser.value("[...sheetAt('attn.pattern', 1).matrix(3).data.subarray(4 * page.queries.length, 4 * page.queries.length + 5)]")
         self.assertAlmostEqual(row[2], 0.6, delta=1e-7)         # to float32
+        self.assertIn("what is done to weights afterwards makes it 0.6", browser.value("$('derivation').textContent"))
         self.assertAlmostEqual(sum(row), 1, delta=1e-6)
         self.check_compare()
 

@@ -45,6 +45,7 @@ function scaleBetween(dots, scores) {
 }
 
 const TERMS_SHOWN = 4;
+const SAME = 1e-3;                      /* float32 sums, and numbers stored in 14 bits, differ by less */
 const fourDigits = (x) => Number.isFinite(x) ? String(Number(x.toPrecision(4))) : "∞";
 
 function derivationLines({ weight, terms, dot, scale, more = "", score, sum, seen, says }) {
@@ -60,9 +61,12 @@ function derivationLines({ weight, terms, dot, scale, more = "", score, sum, see
     if (score !== undefined)
         lines.push(dot !== undefined && scale !== undefined ? `score = ${text(dot)} × ${text(scale)}${more} = ${text(score)}`
             : `score = ${text(score)}${dot !== undefined ? ", which q·k becomes by scaling and what is added to it" : ""}`);
-    if (sum !== undefined)
+    if (sum !== undefined) {
+        const share = Math.exp(score) / sum, same = !(Math.abs(share - weight) > SAME);
         lines.push(`weight = e^score, divided by the sum of e^score over the ${seen} key${seen === 1 ? "" : "s"} seen: ` +
-            `${fourDigits(Math.exp(score))} / ${fourDigits(sum)} = ${text(weight)}`);
+            `${fourDigits(Math.exp(score))} / ${fourDigits(sum)} = ` +
+            (same ? text(weight) : `${fourDigits(share)}; what is done to weights afterwards makes it ${text(weight)}`));
+    }
     return lines;
 }
 

@@ -14,6 +14,7 @@
  *     or lookup.c,
  *                   word by word
  *     decode.c      goes back: the text of ids; subword.c, that of one token
+ *     characters.c  finds the tokens that are parts of one character, for people
  *
  * tokenizer.c chooses by a model's files; tokenizer_json.c and its neighbours, tokenizer_merges.c, sentencepiece.c and
  * llama2c.c read them; those of a built-in model are ready in memory (index.c).

@@ -30,14 +30,14 @@ static void end(void)
     scratch_remove();
 }
 
-/* Numbers as text, in lists in lists; the last four results stay valid. */
+/* Numbers as text, in lists in lists; the last eight results stay valid. */
 static const char *typed(const float *x, size_t heads, size_t rows, size_t cols)
 {
-    static char *text[4];
+    static char *text[8];
     static size_t next;
     size_t len = 0;
     struct attn_out *o;
-    char **to = &text[next++ % 4];
+    char **to = &text[next++ % 8];
     free(*to);
     ck_assert_int_eq(attn_out_open_memory(&o, NULL), 0);
     attn_out_str(o, "[");
@@ -155,6 +155,35 @@ START_TEST(another_text)
     expect_same(ran, "0", &(struct attn_attend_opts){.kind = kind}, models[_i]);
     ck_assert(attn_attend_keys(a)->n == 3 && attn_attend_tokens(a)->n == 6);
     attn_dump_free(ran);
+}
+END_TEST
+
+/* What ALiBi adds, the slope of a head times the position of the key, is a mask; slopes of four heads are powers of 2. */
+static const char *alibi(size_t H, size_t T)
+{
+    static float mask[4 * 6 * 6];
+    for (size_t i = 0; i < H * T * T; i++) {
+        size_t h = i / (T * T), q = i / T % T, k = i % T;
+        mask[i] = k > q ? -INFINITY : ldexpf((float)k, -2 * (int)(h + 1));
+    }
+    return typed(mask, H, T, T);
+}
+
+START_TEST(alibi_and_soft_caps_of_models)
+{
+    struct attn_kind kind = {.form = ATTN_MODEL};
+    struct attn_dump *bloom = of_model("tests/golden/checkpoints/bloom-a", "0", &kind, false),
+                     *gemma = of_model("tests/golden/checkpoints/gemma2-a", "0", &kind, false);
+    ck_assert_uint_eq(attn_dump_find(bloom, "blocks.0.attn.q")->of.shape[0], 4);
+    expect_same(bloom, "0", &(struct attn_attend_opts){.given = {[ATTN_ATTEND_MASK] = alibi(4, 6)}}, "bloom");
+    cJSON *config = golden_read("tests/golden/checkpoints/gemma2-a/config.json");
+    struct attn_attend_opts o = {.causal = true, .cap = golden_number(config, "attn_logit_softcapping"),
+                                 .kind = {.scaling = ATTN_SCALE_VALUE,
+                                          .scale = 1 / sqrt(golden_number(config, "query_pre_attn_scalar"))}};
+    expect_same(gemma, "0", &o, "gemma2");
+    cJSON_Delete(config);
+    attn_dump_free(bloom);
+    attn_dump_free(gemma);
 }
 END_TEST
 
@@ -439,6 +468,7 @@ Suite *suite_attend(void)
     tcase_add_checked_fixture(c, scratch_make, end);
     tcase_add_loop_test(c, queries_keys_and_values_of_a_run, 0, KINDS * RUNS);
     tcase_add_loop_test(c, another_text, 0, 2);
+    tcase_add_test(c, alibi_and_soft_caps_of_models);
     tcase_add_loop_test(c, examples_of_articles, 0, sizeof seeds / sizeof *seeds);
     tcase_add_test(c, a_query_that_sees_nothing);
     tcase_add_test(c, the_same_in_other_words);

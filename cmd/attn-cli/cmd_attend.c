@@ -2,6 +2,7 @@
 #include "attn_tools.h"
 #include "cosines.h"
 #include "opts_attention.h"
+#include "opts_language.h"
 #include "opts_output.h"
 #include "pager.h"
 #include "pick_token.h"
@@ -107,7 +108,7 @@ static int explain(const struct attn_attend *a, struct attn_err *err)
         .cross = attn_attend_keys(a), .all = o.all, .format = o.format, .path = o.path,
         .precision = (int)o.precision.n, .width = terminal_columns(terminal), .color = terminal_colored(terminal),
         .threads = (int)common.threads.n, .kind = attention_kind(), .font = look.font, .font_index = look.font_index,
-        .note = note};
+        .note = note, .lang = language_of(terminal)};
     char *same = repro_command(&attend_command);
     int code = same ? pick(&e, a, err) : attn_no_memory(err, NULL, "for the command line");
     e.run = same;
@@ -272,7 +273,7 @@ const struct command attend_command = {
         {NULL, NULL}},
     .list_title = attention_title,
     .rows = attention_kinds,
-    .groups = (const struct option *const[]){given_options, options, select_options, kind_options, attention_options,
-                                             dropout_seed_options, csv_options, picture_options, key_picture_options,
+    .groups = (const struct option *const[]){given_options, options, language_options, select_options, kind_options,
+                                             attention_options, dropout_seed_options, csv_options, picture_options, key_picture_options,
                                              thread_options, general_options, NULL},
 };

@@ -22,12 +22,12 @@ static void introduce(struct attn_explainer *e)
                       w->query, attn_explain_token(e, key_name, &key), w->key);
     attn_derive_words(&e->d, "Given are %s; all indices are counted from 0.  This is head %zu (of %zu)%s.",
                       attn_attend_about(w->model->attend), w->head, w->model->w.n.H,
-                      w->key == w->heaviest ? "; the key is the one with the largest weight" : "");
+                      w->key == w->heaviest ? tr(e, "; the key is the one with the largest weight") : "");
     if (*attn_kind_note(note, &e->asked))
         attn_derive_words(&e->d, "The kind of attention: %s.", note + strlen(", "));
     attn_derive_words(&e->d, "Sums and products are computed before rounding, so the rounded terms of a sum may not "
                              "add up to its last digit.%s",
-                      e->all ? "" : "  Long vectors are shortened: … stands for what is left out.");
+                      e->all ? "" : tr(e, "  Long vectors are shortened: … stands for what is left out."));
 }
 
 static void vector(struct attn_explainer *e, const struct attn_spot *s, int act, const char *label)
@@ -59,12 +59,12 @@ static int make_vector(struct attn_explainer *e, int act, const struct attn_spot
         return ATTN_OK;
     if (!is_given(w, act))
         return attn_explain_vector(e, act, err);
-    attn_derive_step(&e->d, "The %s of %s", key ? "key" : "query", attn_explain_token(e, token, s));
+    attn_derive_step(&e->d, key ? "The key of %s" : "The query of %s", attn_explain_token(e, token, s));
     if (w->model->attend->plain)
         attn_derive_words(&e->d, "There are no weights: it is row %zu itself.", s->t);
     else
         attn_derive_words(&e->d, "It is given, as row %zu of --%s%s.", s->t, key ? "k" : "q",
-                          shared ? ", which heads of queries share" : "");
+                          shared ? tr(e, ", which heads of queries share") : "");
     vector(e, s, act, key ? "k" : "q");
     return ATTN_OK;
 }

@@ -124,6 +124,19 @@ START_TEST(a_screen_is_said_in_chinese)
 }
 END_TEST
 
+/* Of numbers that are given. */
+START_TEST(attention_on_given_numbers_is_said_in_chinese)
+{
+    static const char *const given[] = {"--q '1 0 1; 0 2 2' --k '1 1 0; 0 1 2' --v '1 2; 3 4'", "--scores '1 2; 3 4' --mask '1 0; 1 1'",
+        "--q '1 0; 0 2' --k '1 1; 0 1' --mask '0 -1; 0 0' --key 1"};
+    for (size_t i = 0; i < sizeof given / sizeof *given; i++) {
+        expect(printed("\"$A\" attend %s --explain --lang zh --format md | " ENGLISH, given[i]), 1, "");
+        expect_same(printed("\"$A\" attend %s --explain --lang zh" NUMBERS, given[i]), printed("\"$A\" attend %s --explain" NUMBERS, given[i]));
+    }
+    expect(printed("\"$A\" attend %s --explain --lang zh", given[0]), 0, "怎样注意");
+}
+END_TEST
+
 START_TEST(every_format_has_it)
 {
     expect("\"$A\" explain --article life --lang zh --format html", 0, "<html lang=\"zh\">");
@@ -175,6 +188,7 @@ Suite *suite_language(void)
     tcase_add_loop_test(c, nothing_stays_english, 0, sizeof lines / sizeof *lines);
     tcase_add_loop_test(c, numbers_are_the_same, 0, sizeof lines / sizeof *lines);
     tcase_add_test(c, a_screen_is_said_in_chinese);
+    tcase_add_test(c, attention_on_given_numbers_is_said_in_chinese);
     tcase_add_test(c, every_format_has_it);
     tcase_add_loop_test(c, a_terminal_speaks_the_language_of_its_user, 0, sizeof chosen / sizeof *chosen);
     tcase_add_test(c, others_are_refused);

@@ -4,6 +4,7 @@
 #include "opts_attention.h"
 #include "opts_language.h"
 #include "opts_output.h"
+#include "opts_picture.h"
 #include "pager.h"
 #include "pick_token.h"
 #include "say.h"

@@ -3,6 +3,7 @@
 #include "info_tensor.h"
 #include "input.h"
 #include "opts_output.h"
+#include "opts_picture.h"
 #include "cli_print.h"
 
 #include "base/err.h"

@@ -5,6 +5,7 @@
 #include "attn_tools.h"
 #include "base/err.h"
 #include "opts_output.h"
+#include "opts_picture.h"
 #include "say.h"
 
 const char *info_format(size_t i)

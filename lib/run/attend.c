@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/cpu.h"
+#include "base/simd.h"
 #include "base/err.h"
 #include "base/strings.h"
 #include "model/model.h"

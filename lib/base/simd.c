@@ -48,18 +48,6 @@ int attn_cpu_check(struct attn_err *err)
                      "unset it", getenv("ATTN_SIMD"));
 }
 
-enum attn_simd attn_cpu_simd(void)
-{
-    static atomic_int chosen;           /* the answer plus 1; 0: not determined yet */
-    int known = atomic_load_explicit(&chosen, memory_order_relaxed);
-    if (!known) {                       /* threads that race here get the same answer */
-        int may = asked(), can = (int)attn_cpu_widest();
-        known = 1 + (may >= 0 && may < can ? may : can);
-        atomic_store_explicit(&chosen, known, memory_order_relaxed);
-    }
-    return (enum attn_simd)(known - 1);
-}
-
 /* ---- what the processor has ---------------------------------------------------------------- */
 
 #if defined(__x86_64__)
@@ -69,7 +57,7 @@ enum attn_simd attn_cpu_simd(void)
 #include "base/features.h"
 #include "base/os.h"
 
-enum attn_simd attn_cpu_widest(void)
+static enum attn_simd widest(void)
 {
     if (!attn_has_feature(x86_cpu_AVX2) || !attn_has_feature(x86_cpu_FMA))      /* all of these have F16C, too */
         return ATTN_SIMD_GENERIC;
@@ -89,10 +77,9 @@ static bool is_amd(void)
     return __get_cpuid(0, &a, &b, &c, &d) && b == signature_AMD_ebx && c == signature_AMD_ecx && d == signature_AMD_edx;
 }
 
-bool attn_cpu_can(enum attn_bf16 method)
+/* Any but ATTN_BF16_FLOATS. */
+static bool has(enum attn_bf16 method)
 {
-    if (method == ATTN_BF16_FLOATS)
-        return true;
     if (attn_cpu_simd() < ATTN_SIMD_AVX512 || !attn_has_feature(x86_cpu_AVX512_BF16))
         return false;
     return method == ATTN_BF16_DOTS || request_tiles();
@@ -100,11 +87,26 @@ bool attn_cpu_can(enum attn_bf16 method)
 
 #else                                   /* NEON is part of every AArch64; no instruction of its bf16 has x86's bits */
 
-enum attn_simd attn_cpu_widest(void) { return SETS - 1; }
+static enum attn_simd widest(void) { return SETS - 1; }
 static bool is_amd(void) { return false; }
-bool attn_cpu_can(enum attn_bf16 method) { return method == ATTN_BF16_FLOATS; }
+static bool has(enum attn_bf16 method) { return (void)method, false; }
 
 #endif
+
+enum attn_simd attn_cpu_widest(void) { return widest(); }
+bool attn_cpu_can(enum attn_bf16 method) { return method == ATTN_BF16_FLOATS || has(method); }
+
+enum attn_simd attn_cpu_simd(void)
+{
+    static atomic_int chosen;           /* the answer plus 1; 0: not determined yet */
+    int known = atomic_load_explicit(&chosen, memory_order_relaxed);
+    if (!known) {                       /* threads that race here get the same answer */
+        int may = asked(), can = (int)attn_cpu_widest();
+        known = 1 + (may >= 0 && may < can ? may : can);
+        atomic_store_explicit(&chosen, known, memory_order_relaxed);
+    }
+    return (enum attn_simd)(known - 1);
+}
 
 enum attn_bf16 attn_cpu_bf16(void)
 {

@@ -79,20 +79,9 @@ static double bf16_tiles(size_t rounds)
     return 2.0 * 4 * 16 * 16 * 32 * (double)rounds;
 }
 
-double attn_peak_bf16(size_t rounds)
-{
-    switch (attn_cpu_bf16()) {
-    case ATTN_BF16_TILES: return bf16_tiles(rounds);
-    case ATTN_BF16_DOTS: return bf16_dots(rounds);
-    default: return attn_peak_f32(rounds);
-    }
-}
-
 #else
 
 CHAINED(f32_neon, float32x4_t, WIDE_CHAINS, c, vfmaq_f32(half, x[c], half), 4)
-
-double attn_peak_bf16(size_t rounds) { return attn_peak_f32(rounds); }
 
 #endif
 
@@ -102,6 +91,17 @@ double attn_peak_f32(size_t rounds)
     static double (*const by_width[])(size_t) = {ATTN_SIMD_SETS(SET)};
 #undef SET
     return by_width[attn_cpu_widest()](rounds);
+}
+
+double attn_peak_bf16(size_t rounds)
+{
+    switch (attn_cpu_bf16()) {
+#if defined(__x86_64__)
+    case ATTN_BF16_TILES: return bf16_tiles(rounds);
+    case ATTN_BF16_DOTS: return bf16_dots(rounds);
+#endif
+    default: return attn_peak_f32(rounds);
+    }
 }
 
 enum { LINE = 16, PLACES = 8 };         /* floats of a cache line; most places */

@@ -109,8 +109,8 @@ static const struct option options[] = {
      "the sum", .max = INT32_MAX,
      .flags = OPT_COUNTS | OPT_USUAL},
     {0, "top", OPT_NUMBER, &o.top, "K",
-     "text and figures: only the K parts largest in size, and the sum of the others (default: 0, all in the order of the "
-     "forward pass)", .max = INT32_MAX, .section = OF_SHOWN,
+     "text and figures: only the K parts largest in size, and the sum of the others (default: 0, all in the order of "
+     "the forward pass)", .max = INT32_MAX, .section = OF_SHOWN,
      .flags = OPT_COUNTS | OPT_USUAL},
     {0, "format", OPT_CHOICE, &o.format, "F", NULL, .choice = format_choice, .explain = explain_format,
      .section = OF_OUTPUT, .flags = OPT_COUNTS | OPT_USUAL},

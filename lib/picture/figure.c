@@ -42,25 +42,25 @@ static char *append(char *to, const char *from, size_t len, size_t most)
 /* The title, or the model and the sentence; more of them than has room is left out. */
 static int make_heading(struct attn_figure *f, const struct attn_look *look, struct attn_err *err)
 {
-    enum { MOST = 4096 };
+    const size_t most = 4096;           /* bytes of each */
     static const char looks[] = ", looking at: ";
     const struct attn_album *a = f->album;
     const char *model = a->model ? a->model : "";
     size_t title = look->title ? strlen(look->title) : 0;
-    char *to = f->heading.s = malloc(title + 3 * MOST + sizeof looks + 2);
+    char *to = f->heading.s = malloc(title + 3 * most + sizeof looks + 2);
     if (!to)
         return attn_no_memory(err, NULL, "for a title");
     if (look->title)
         to = append(to, look->title, title, title);
     else
-        to = append(to, model, strlen(model), MOST);
+        to = append(to, model, strlen(model), most);
     if (!look->title && a->text) {
         to = append(to, ": ", a->model ? 2 : 0, 2);
-        to = append(to, a->text, a->text_len, MOST);
+        to = append(to, a->text, a->text_len, most);
     }
     if (!look->title && a->keys_text) {
         to = append(to, looks, sizeof looks - 1, sizeof looks);
-        to = append(to, a->keys_text, a->keys_len, MOST);
+        to = append(to, a->keys_text, a->keys_len, most);
     }
     f->heading.len = (size_t)(to - f->heading.s);
     f->heading.most = look->title ? SIZE_MAX : HEADING_LINES;

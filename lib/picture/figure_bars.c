@@ -25,13 +25,13 @@ static int plan(struct attn_section *s, const struct attn_look *look, size_t wid
             low = fmin(low, (double)s->first->data[i]);
             high = fmax(high, (double)s->first->data[i]);
         }
-    numbers = NUMBER * ((low < 0) + (high > 0 || low == 0));
+    numbers = (size_t)NUMBER * ((low < 0) + (high > 0 || low == 0));
     s->left = attn_section_axis(attn_album_rows(s->album, s->first), s->rows, LINE, NAME_MOST, false);
     if (width && width < s->left.margin + numbers + BARS_LEAST)
         return attn_fail(err, ATTN_EUSAGE, "%s: names and numbers take %d mm, and the width is %g: choose a larger "
                                            "--width or a smaller --font-size", s->first->title,
                          attn_look_mm(look, s->left.margin + numbers + BARS_LEAST), look->paper);
-    s->wide = smaller(width ? width - s->left.margin - numbers : BARS, 2 * BARS);
+    s->wide = smaller(width ? width - s->left.margin - numbers : BARS, (size_t)2 * BARS);
     s->palette = look->chosen ? look->palette : attn_palette_usual(true, true);
     s->scale = (struct attn_scale){.scaling = ATTN_COLOR_LINEAR, .low = low, .high = high > low ? high : low + 1};
     s->across = s->down = 1;

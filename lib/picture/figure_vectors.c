@@ -101,7 +101,7 @@ struct spot { double x, y; };
 static struct spot project(const struct view *v, const double *at)
 {
     struct spot p = {v->x, v->y};
-    for (size_t k = 0; k < v->n; k++) {
+    for (size_t k = 0; k < v->n && k < ATTN_AXES; k++) {
         p.x += v->scale * v->of[k][0] * at[k];
         p.y -= v->scale * v->of[k][1] * at[k];
     }
@@ -163,7 +163,8 @@ static struct box choose_box(const struct box *taken, size_t n, const struct box
     struct box best = {0};
     double least = INFINITY;
     for (int turn = 0; turn < TURNS && least > 0; turn++) {
-        double around = angle + (turn % 2 ? 1 : -1) * ((turn + 1) / 2) * 2 * M_PI / TURNS, bad = 0;
+        int away = (turn + 1) / 2 * (turn % 2 ? 1 : -1);
+        double around = angle + away * 2 * M_PI / TURNS, bad = 0;
         struct box b = beside(p, around, columns);
         for (size_t i = 0; i < n; i++)
             bad += overlap(&b, &taken[i]);

@@ -29,7 +29,7 @@ struct spot { size_t x, line, wide; };
 /* Where the next word stands, after a gap, and how wide it is. */
 static struct spot next(struct spot *at, const struct attn_label *l, bool spaced, size_t width)
 {
-    size_t wide = larger(l->columns, 1) * ATTN_LETTER + 2 * INSIDE, gap = !at->x ? 0 : spaced ? SPACE : JOINT;
+    size_t wide = larger(l->columns, 1) * ATTN_LETTER + (size_t)2 * INSIDE, gap = !at->x ? 0 : spaced ? SPACE : JOINT;
     if (at->x && at->x + gap + wide > width)
         *at = (struct spot){0, at->line + 1, 0};
     else

@@ -128,7 +128,7 @@ static int write_data(void *self, struct attn_out *o, struct attn_err *err)
 /* ---- the page ------------------------------------------------------------------------------ */
 
 #define PART(symbol) {symbol, symbol##_end}
-static const struct attn_part style = PART(attn_history_css), script = PART(attn_history_js);
+static const struct attn_page_file style = PART(attn_history_css), script = PART(attn_history_js);
 
 static int write_policy(void *self, struct attn_out *o, struct attn_err *err)
 {
@@ -180,10 +180,10 @@ static int write_script(void *self, struct attn_out *o, struct attn_err *err)
 int attn_history_write(struct attn_out *o, const struct attn_album *a, const struct attn_look *look,
                        struct attn_err *err)
 {
-    static const struct attn_slot slots[] = {
+    static const struct attn_page_slot slots[] = {
         {"policy", write_policy}, {"version", write_version}, {"title", write_title}, {"style", write_style},
         {"data", write_data}, {"script", write_script}, {NULL, NULL}};
-    const struct attn_part page = PART(attn_history_html);
+    const struct attn_page_file page = PART(attn_history_html);
     struct history h = {o, a, look};
     return attn_template_write(o, &page, slots, &h, err);
 }

@@ -156,7 +156,7 @@ static void write_digests(const struct page *p, const struct part *part, size_t 
 {
     for (size_t i = 0; i < n; i++)
         if (needs(p, &part[i]))
-            attn_policy_digest(p->out, &(struct attn_part){part[i].start, part[i].end});
+            attn_policy_digest(p->out, &(struct attn_page_file){part[i].start, part[i].end});
 }
 
 static int write_policy(void *self, struct attn_out *o, struct attn_err *err)
@@ -194,10 +194,10 @@ static int write_live(void *self, struct attn_out *o, struct attn_err *err)
 
 int attn_html_write(struct attn_out *o, const struct attn_album *a, const struct attn_look *look, struct attn_err *err)
 {
-    static const struct attn_slot slots[] = {
+    static const struct attn_page_slot slots[] = {
         {"policy", write_policy}, {"version", write_version}, {"title", write_title}, {"style", write_style},
         {"data", write_data}, {"live", write_live}, {"scripts", write_scripts}, {NULL, NULL}};
-    const struct attn_part template = {attn_page_html, attn_page_html_end};
+    const struct attn_page_file template = {attn_page_html, attn_page_html_end};
     struct page page = {.out = o, .album = a, .look = look};
     return attn_template_write(o, &template, slots, &page, err);
 }

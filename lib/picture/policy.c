@@ -10,7 +10,7 @@ static unsigned digit(char hex)
     return (unsigned)(hex <= '9' ? hex - '0' : hex - 'a' + 10);
 }
 
-void attn_policy_digest(struct attn_out *o, const struct attn_part *p)
+void attn_policy_digest(struct attn_out *o, const struct attn_page_file *p)
 {
     struct attn_sha256 sha;
     char hex[65];
@@ -25,17 +25,17 @@ void attn_policy_digest(struct attn_out *o, const struct attn_part *p)
     attn_out_char(o, '\'');
 }
 
-static const struct attn_slot *slot_at(const struct attn_slot *slots, const char *name, size_t len)
+static const struct attn_page_slot *slot_at(const struct attn_page_slot *slots, const char *name, size_t len)
 {
-    for (const struct attn_slot *s = slots; s->name; s++)
+    for (const struct attn_page_slot *s = slots; s->name; s++)
         if (strlen(s->name) == len && !memcmp(s->name, name, len))
             return s;
     assert(!"a name the template has and the table has not");
     return NULL;
 }
 
-int attn_template_write(struct attn_out *o, const struct attn_part *template, const struct attn_slot *slots, void *self,
-                        struct attn_err *err)
+int attn_template_write(struct attn_out *o, const struct attn_page_file *template, const struct attn_page_slot *slots,
+                        void *self, struct attn_err *err)
 {
     const char *at = (const char *)template->start, *end = (const char *)template->end, *open;
     int rc = ATTN_OK;

@@ -5,16 +5,16 @@
 
 #include "base/out.h"
 
-struct attn_part { const unsigned char *start, *end; };         /* a file that is built in */
+struct attn_page_file { const unsigned char *start, *end; };         /* a file that is built in */
 /* Writes what replaces {{name}}. */
-struct attn_slot { const char *name; int (*write)(void *self, struct attn_out *o, struct attn_err *err); };
+struct attn_page_slot { const char *name; int (*write)(void *self, struct attn_out *o, struct attn_err *err); };
 
 /* What every policy begins with. */
 #define ATTN_POLICY "default-src 'none'; base-uri 'none'; form-action 'none'; "
 /* " 'sha256-...'" of a style or a script. */
-void attn_policy_digest(struct attn_out *o, const struct attn_part *p);
+void attn_policy_digest(struct attn_out *o, const struct attn_page_file *p);
 /* slots: the last name is NULL; each name of the template is one of them. */
-int attn_template_write(struct attn_out *o, const struct attn_part *template, const struct attn_slot *slots, void *self,
-                        struct attn_err *err);
+int attn_template_write(struct attn_out *o, const struct attn_page_file *template, const struct attn_page_slot *slots,
+                        void *self, struct attn_err *err);
 
 #endif

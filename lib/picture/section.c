@@ -181,7 +181,7 @@ void attn_section_frame(struct attn_section *s, size_t inner, size_t body, size_
     if (width && width < s->indent + BAR_LEAST + BESIDE_BAR)
         s->indent = 0;
     if (width && !(s->method->flags & ATTN_FIGURE_NO_LEGEND))
-        s->indent = larger(s->indent, smaller(2 * ATTN_LETTER, width / 4));
+        s->indent = larger(s->indent, smaller((size_t)2 * ATTN_LETTER, width / 4));
     s->bar = smaller(BAR, larger(beside, BAR_LEAST));
     if (width)
         s->bar = larger(smaller(s->bar, width - smaller(width, s->indent + BESIDE_BAR)), 2);

@@ -74,8 +74,8 @@ static const struct usage wrong[] = {
     {"convert -m tiny -o ''", "--output: the path is empty"},
     {"lens -s x -o x.npz", "x.npz: 'lens' writes no npz, only text, json, ndjson, csv, tidy, md, png, svg, "
      "pdf, html; with --format the name may be any"},
-    {"attribute -s x --target 3 -o x.png",
-     "x.png: 'attribute' writes no png, only text, json, ndjson, csv, tidy, md; with"},
+    {"attribute -s x --target 3 -o x.html",
+     "x.html: 'attribute' writes no html, only text, json, ndjson, csv, tidy, md, png, svg, pdf; with"},
     {"heads -o x.npy", "x.npy: 'heads' writes no npy, only text, json, ndjson, csv, "},
     {"patch -s x --from y --what embed --over pos --metric loss -o x.npz",
      "x.npz: 'patch' writes no npz, only text, json, ndjson, csv, "},

@@ -86,7 +86,7 @@ static const char *const named[][2] = {
     {"score " RED " --ablate L0H0,L1H1", "\n\nedit: L0H0 = 0\nedit: L1H1 = 0\n\nlikeliest next tokens, before the edits\n"},
     {"heads " RED " --ablate L0H0 --format term", "share of the attention, edited: L0H0 = 0 (rows: layers"},
     {"heads " RED " --ablate L0H0 -o $D/x.html && cat $D/x.html", "\"edits\":[\"L0H0 = 0\"]"},
-    {"lens " RED " --ablate L0H0 -o $D/x.svg && cat $D/x.svg", "coloured by its probability, edited: L0H0 = 0 (rows: "},
+    {"lens " RED " --ablate L0H0 -o $D/x.svg && sed -n 's/^<text.*>\\(.*\\)<.*/\\1/p' $D/x.svg | tr '\\n' ' '", "coloured by its probability, edited: L0H0 = 0 (rows: "},
     {"lens " RED " --edit 'L0H0 *= 0.5' --ablate L1H1 -o $D/x.html && cat $D/x.html", "<p>Edited: L0H0 *= 0.5 · L1H1 = 0</p>"},
     {"patch " RED " " FROM_BIG " --what v --over layer --metric 'logit(3)' --ablate L0H0 --format term",
      "logit(3), edited: L0H0 = 0 (rows: layers"},

@@ -74,7 +74,7 @@ START_TEST(programs_get_rows)
     expect("echo '{\"a\":0,\"b\":1,\"\303\251\":2}' >$D/v.json && \"$A\" init -q -o $D/u --vocab $D/v.json --n-layer 1 --n-head 1 --d-model 4 "
            "--d-head 4 --d-value 4 --unembed true --n-ctx 4 && m='logit(0)' && for i in $(seq 7); do m=\"$m+logit(1)\"; done; "
            "\"$A\" patch -q -m $D/u --ids 0,1 --from-ids 1,0 --what v --over layer --format svg --metric \"$m+logit(\\\"\303\251\\\")\" "
-           "| iconv -f UTF-8 -t UTF-8 | grep -o 'from the other text.*(rows'", 0, "…");
+           "| iconv -f UTF-8 -t UTF-8 | sed -n 's/^<text.*>\\(.*\\)<.*/\\1/p' | tr '\\n' ' ' | grep -o 'from the other text.*(rows'", 0, "…");
     expect("$A patch " TINY "--what context --over layer,head --format term", 0, "(rows: layers, columns: heads)");
     /* effects of 0 in a corner are no mask */
     succeed("$A init -o $D/small --vocab-size 8 --n-layer 1 --n-head 1 --d-model 8 --n-ctx 8 --unembed true");

@@ -211,7 +211,7 @@ START_TEST(test_every_format)
     expect(TINY " --words --format term --layer 0 --head 0", 0, "\nunbelievably  ");
     expect(TINY " --words --format svg --layer 0 --head 0", 0, ">unbelievably</text>");
     expect(TINY " --words --format screen", 0, "tiny: 6 layers of 4 heads, 6 words of 14 tokens\n");
-    expect_same(TINY " --words --format screen | grep -A4 'main role'", TINY " --format screen --words --width 80mm | grep -A4 'main role'");
+    expect_same(TINY " --words --format screen | grep -A4 'main role'", TINY " --format screen --words --palette magma | grep -A4 'main role'");
     succeed(TINY " --words -o $D/w.png && " TINY " --words -o $D/w.pdf && test -s $D/w.png && test -s $D/w.pdf");
     expect(TINY " --words --format html", 0, "\"merge\":true");
     expect(TINY " --format html | ends 1 grep -c '\"merge\":true'", 0, "0\n");

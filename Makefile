@@ -243,6 +243,7 @@ run:
 test:
 	@tests/need.sh $(to_build) $(to_test)
 	@$(MAKE) --no-print-directory tests-built || tests/full_disk.sh
+	@$(MAKE) --no-print-directory test-python
 	@$(MAKE) --no-print-directory run-tests
 
 # ---- installing ----------------------------------------------------------------------------

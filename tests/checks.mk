@@ -4,6 +4,7 @@
 # make portable    the program without what Linux alone has (build/portable), and its tests: lib/base/os.h
 # make house         counts files, lines, long lines and functions, and names of files in several rooms
 # make walls         checks which room may include which;   make lint: clang-tidy, cppcheck, gcc's analyzer
+# make test-python   the module of data/python over the library as it is built here, if there is NumPy; make test also does
 # make test-train    makes the built-in model induction again, and finds the heads that repeat a text: half a minute
 # make test-ports    counts the mistakes in ports of models that diff finds, and names those it misses
 # make test-rows     adds a kind, a format, a family, a score, an activation and a command, and looks where they show
@@ -90,6 +91,10 @@ test-browser: $(B)/attn-cli
 	@for p in python3 chromium chromedriver; do command -v $$p >/dev/null || { echo "test-browser: skipped, there is no $$p" \
 	    "(sudo apt-get install python3 chromium chromium-driver)"; exit $${ATTN_SKIP_NOTHING:-0}; }; done; ATTN_CLI=$< $(python) -B tests/browser/test_page.py && \
 	ATTN_CLI=$< $(python) -B tests/browser/test_live.py
+
+test-python: $(B)/attn-cli $(B)/libattn.so
+	@$(python) -c 'import numpy' 2>/dev/null || { echo "test-python: skipped, there is no NumPy (sudo apt-get install python3-numpy)"; \
+	    exit $${ATTN_SKIP_NOTHING:-0}; }; ATTN_CLI=$(CURDIR)/$< ATTN_LIBRARY=$(CURDIR)/$(B)/libattn.so $(python) -B tests/python/test_module.py -b
 
 # Takes a minute or two; see tests/train/test_induction.c.
 test-train: $(B)/attn-cli $(B)/attn-tests
@@ -189,6 +194,6 @@ gallery: $(B)/attn-cli
 	data/gallery/draw.sh $< $(B)
 	data/gallery/sheet.sh $< $(B)
 
-.PHONY: portable tests-built run-tests run-suites test-browser test-ports test-rows test-train test-kill test-attack test-sizes test-lanes \
+.PHONY: portable tests-built run-tests run-suites test-browser test-python test-ports test-rows test-train test-kill test-attack test-sizes test-lanes \
     test-cluster test-bare arm test-arm asan tsan fuzz run-fuzz bench bench-kinds bench-products bench-blocks coverage transcripts mutate walls house \
     lint gallery

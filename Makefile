@@ -2,6 +2,7 @@
 # make run        installs missing packages, builds, and shows the attention of a sentence with the built-in model
 # make test       installs missing packages, builds, and runs every test
 # make install    to $(DESTDIR)$(prefix);          make uninstall, make clean.  V=1 shows commands.
+# make wheel      the Python module with library and program in one file for pip: data/python/README.md
 # make help       prints these lines and the first ones of tests/checks.mk (sanitizers, fuzzing, attacks, benchmarks and more)
 #                 and of data/packaging/packages.mk (a program that stands alone, Debian's packages)
 
@@ -25,6 +26,7 @@ includedir = $(prefix)/include
 datadir    = $(prefix)/share
 docdir     = $(datadir)/doc/attn-cli
 modelsdir  = $(datadir)/attn-cli/models
+copyrights = $(foreach p,$(call for,x86_64,libxsmm-dev) libutf8proc-dev libpng-dev zlib1g-dev fonts-dejavu-core fonts-wqy-microhei,/usr/share/doc/$p/copyright)
 
 # The processor of this machine, and the one that is compiled for: x86_64 or aarch64.  A bare machine has no compiler yet.
 here    := $(shell uname -m)
@@ -230,6 +232,27 @@ $(B)/attn-cli.1: $(B)/attn-cli
 $(B)/attn-cli.bash $(B)/_attn-cli $(B)/attn-cli.fish: $(B)/attn-cli
 	$(call do,PRINT $@) $(emulate) $< help --completion $(or $(subst .,,$(suffix $@)),zsh) >$@
 
+# ---- for Python ----------------------------------------------------------------------------
+
+# Library and program as they are in release, but without what asks for a newer loader, and with the shared libraries that are not
+# on every system beside them.
+wheel  := $(B)/wheel
+beside := $(foreach l,libcjson.so.1 libpng16.so.16,$(shell $(CC) -print-file-name=$l))
+$(wheel)/%: private packed :=
+$(wheel)/%: private hard_link += -Wl,-s -Wl,-rpath,'$$ORIGIN'
+$(wheel)/libattn.so: $(lib_o) $(B)/objects
+	@mkdir -p $(@D)
+	$(call do,LINK $@) $(link) -shared -Wl,-soname,libattn.so.0 $(hidden) $(as_needed) -o $@ $(binary) $(libs)
+$(wheel)/attn-cli: $(cmd_o) $(B)/libattn.a $(B)/objects
+	@mkdir -p $(@D)
+	$(call do,LINK $@) $(link) -pie $(as_needed) -o $@ $(binary) $(inside)
+# Packs it into a folder.
+pack_wheel = $(python) -B data/python/wheel.py $(1) $(version) $(firstword $(subst -, ,$(shell $(CC) -dumpmachine))) \
+    $(wheel)/libattn.so $(wheel)/attn-cli $(beside) LICENSE $(copyrights) /usr/share/doc/libcjson1/copyright
+wheel: $(wheel)/libattn.so $(wheel)/attn-cli
+	@rm -f $(B)/*.whl
+	$(call do,PACK $(B)/attn_cli-$(version).whl) $(call pack_wheel,$(B))
+
 # ---- running and testing -------------------------------------------------------------------
 
 to_build := gcc libc6-dev $(call for,x86_64,libxsmm-dev) $(linked) fonts-dejavu-core fonts-wqy-microhei
@@ -257,12 +280,7 @@ placed = $(B)/attn-cli:$(bindir)/attn-cli $(B)/libattn.a:$(libdir)/libattn.a $(B
     $(B)/_attn-cli:$(datadir)/zsh/site-functions/_attn-cli \
     $(B)/attn-cli.fish:$(datadir)/fish/vendor_completions.d/attn-cli.fish \
     $(foreach d,README.md CHANGELOG.md LICENSE cmd/README.md lib/README.md models/README.md tests/bench/README.md,$d:$(docdir)/$d) \
-    $(call for,x86_64,/usr/share/doc/libxsmm-dev/copyright:$(docdir)/libxsmm.copyright) \
-    /usr/share/doc/libutf8proc-dev/copyright:$(docdir)/utf8proc.copyright \
-    /usr/share/doc/libpng-dev/copyright:$(docdir)/libpng.copyright \
-    /usr/share/doc/zlib1g-dev/copyright:$(docdir)/zlib.copyright \
-    /usr/share/doc/fonts-dejavu-core/copyright:$(docdir)/dejavu.copyright \
-    /usr/share/doc/fonts-wqy-microhei/copyright:$(docdir)/wqy-microhei.copyright \
+    $(join $(copyrights),$(foreach n,$(call for,x86_64,libxsmm) utf8proc libpng zlib dejavu wqy-microhei,:$(docdir)/$n.copyright)) \
     $(foreach m,$(models),$(m):$(datadir)/attn-cli/$(m)) \
     $(foreach r,$(wildcard data/batch/*),$(r):$(docdir)/$(r))
 links  = $(DESTDIR)$(libdir)/libattn.so.0 $(DESTDIR)$(libdir)/libattn.so
@@ -285,6 +303,6 @@ help:
 
 include tests/checks.mk data/packaging/packages.mk
 -include $(patsubst %.o,%.d,$(lib_o) $(cmd_o) $(test_o) $(call objects,models/*.c data/*/*.c) $(call objects,tests/fuzz/*.c tests/attack/*.c))
-.PHONY: all run test install uninstall clean help FORCE
+.PHONY: all run test wheel install uninstall clean help FORCE
 .DELETE_ON_ERROR:
 .SECONDARY:

@@ -5,6 +5,7 @@
 # make house         counts files, lines, long lines and functions, and names of files in several rooms
 # make walls         checks which room may include which;   make lint: clang-tidy, cppcheck, gcc's analyzer
 # make test-python   the module of data/python over the library as it is built here, if there is NumPy; make test also does
+# make test-wheel    builds the wheel, and the same on what pip makes of it in a new environment
 # make test-train    makes the built-in model induction again, and finds the heads that repeat a text: half a minute
 # make test-ports    counts the mistakes in ports of models that diff finds, and names those it misses
 # make test-rows     adds a kind, a format, a family, a score, an activation and a command, and looks where they show
@@ -95,6 +96,10 @@ test-browser: $(B)/attn-cli
 test-python: $(B)/attn-cli $(B)/libattn.so
 	@$(python) -c 'import numpy' 2>/dev/null || { echo "test-python: skipped, there is no NumPy (sudo apt-get install python3-numpy)"; \
 	    exit $${ATTN_SKIP_NOTHING:-0}; }; ATTN_CLI=$(CURDIR)/$< ATTN_LIBRARY=$(CURDIR)/$(B)/libattn.so $(python) -B tests/python/test_module.py -b
+# The same files give the same bytes.
+test-wheel: wheel $(B)/attn-cli
+	@mkdir -p $(B)/again && $(call pack_wheel,$(B)/again) && cmp $(B)/*.whl $(B)/again/*.whl && rm -r $(B)/again
+	@PYTHON=$(python) tests/python/test_wheel.sh $(B)
 
 # Takes a minute or two; see tests/train/test_induction.c.
 test-train: $(B)/attn-cli $(B)/attn-tests
@@ -194,6 +199,6 @@ gallery: $(B)/attn-cli
 	data/gallery/draw.sh $< $(B)
 	data/gallery/sheet.sh $< $(B)
 
-.PHONY: portable tests-built run-tests run-suites test-browser test-python test-ports test-rows test-train test-kill test-attack test-sizes test-lanes \
+.PHONY: portable tests-built run-tests run-suites test-browser test-python test-wheel test-ports test-rows test-train test-kill test-attack test-sizes test-lanes \
     test-cluster test-bare arm test-arm asan tsan fuzz run-fuzz bench bench-kinds bench-products bench-blocks coverage transcripts mutate walls house \
     lint gallery

@@ -72,7 +72,7 @@ static void run_it(const struct attn_attend_opts *o, const char *show)
 
 static void expect_bits(const char *act, const float *x, size_t n, const char *of)
 {
-    const struct attn_dumped *d = attn_dump_find(got, printed("blocks.0.attn.%s", act));
+    const struct attn_dumped *d = attn_dump_item(got, printed("blocks.0.attn.%s", act));
     ck_assert_msg(d && d->of.n == n && !memcmp(d->of.data, x, n * sizeof *x), "%s of %s", act, of);
 }
 
@@ -121,14 +121,14 @@ static void expect_same(struct attn_dump *ran, const char *layer, const struct a
     struct attn_attend_opts with = *o;
     const struct attn_dumped *x[3];
     for (int i = 0; i < 3; i++) {
-        x[i] = attn_dump_find(ran, printed("blocks.%s.attn.%c", layer, "qkv"[i]));
+        x[i] = attn_dump_item(ran, printed("blocks.%s.attn.%c", layer, "qkv"[i]));
         ck_assert_ptr_nonnull(x[i]);
         with.given[i] = typed(x[i]->of.data, x[i]->of.shape[0], x[i]->of.shape[1], x[i]->of.shape[2]);
     }
     bool linear = o->kind.form == ATTN_LINEAR;
     run_it(&with, linear ? "pattern,context" : "dots,scores,pattern,context");
     for (int i = linear ? 2 : 0; i < 4; i++) {
-        const struct attn_dumped *d = attn_dump_find(ran, printed("blocks.%s.attn.%s", layer, acts[i]));
+        const struct attn_dumped *d = attn_dump_item(ran, printed("blocks.%s.attn.%s", layer, acts[i]));
         expect_bits(acts[i], d->of.data, d->of.n, of);
     }
 }
@@ -174,7 +174,7 @@ START_TEST(alibi_and_soft_caps_of_models)
     struct attn_kind kind = {.form = ATTN_MODEL};
     struct attn_dump *bloom = of_model("tests/golden/checkpoints/bloom-a", "0", &kind, false),
                      *gemma = of_model("tests/golden/checkpoints/gemma2-a", "0", &kind, false);
-    ck_assert_uint_eq(attn_dump_find(bloom, "blocks.0.attn.q")->of.shape[0], 4);
+    ck_assert_uint_eq(attn_dump_item(bloom, "blocks.0.attn.q")->of.shape[0], 4);
     expect_same(bloom, "0", &(struct attn_attend_opts){.given = {[ATTN_ATTEND_MASK] = alibi(4, 6)}}, "bloom");
     cJSON *config = golden_read("tests/golden/checkpoints/gemma2-a/config.json");
     struct attn_attend_opts o = {.causal = true, .cap = golden_number(config, "attn_logit_softcapping"),
@@ -246,7 +246,7 @@ static float pattern[18], context[18];
 
 static void keep(float *to, const char *act, size_t n)
 {
-    const struct attn_dumped *d = attn_dump_find(got, printed("blocks.0.attn.%s", act));
+    const struct attn_dumped *d = attn_dump_item(got, printed("blocks.0.attn.%s", act));
     ck_assert_uint_eq(d->of.n, n);
     memcpy(to, d->of.data, n * sizeof *to);
 }
@@ -345,7 +345,7 @@ START_TEST(kinds_with_other_keys)
 {
     struct attn_attend_opts o = {.given = {"1 0; 0 1", "1 1; 0 2; 3 1; 1 0", "1; 2; 4; 8"}, .kind = {.form = ATTN_CAUSAL}};
     run_it(&o, "pattern");
-    const float *p = attn_dump_find(got, "blocks.0.attn.pattern")->of.data;
+    const float *p = attn_dump_item(got, "blocks.0.attn.pattern")->of.data;
     ck_assert(p[0] == 1 && p[1] == 0 && p[4] > 0 && p[5] > 0 && p[6] == 0 && p[7] == 0);
     struct attn_attention plain = {.batch = 1, .H = 1, .Hkv = 1, .Tq = 2, .Tk = 4, .dh = 2, .dv = 1, .pattern = pattern,
                                    .scale = (float)(1 / sqrt(2)), .threads = 1, .kind = {.causal = true}};
@@ -367,7 +367,7 @@ START_TEST(soft_caps_and_added_scores)
 {
     run_it(&(struct attn_attend_opts){.given = {[ATTN_ATTEND_DOTS] = "3 1; -2 5", [ATTN_ATTEND_MASK] = "0 0.5; 0 -inf"},
                                       .kind = {.scaling = ATTN_SCALE_NONE}, .cap = 2}, "scores");
-    const float *s = attn_dump_find(got, "blocks.0.attn.scores")->of.data;
+    const float *s = attn_dump_item(got, "blocks.0.attn.scores")->of.data;
     const double expected[] = {2 * tanh(1.5), 2 * tanh(0.5) + 0.5, 2 * tanh(-1)};
     for (int i = 0; i < 3; i++)
         ck_assert_double_le(fabs((double)s[i] - expected[i]), 5e-7);

@@ -49,8 +49,9 @@ warn    := -Wall -Wextra -Wpedantic -Wshadow -Wvla -Wstrict-prototypes -Wmissing
 archive  = $(shell $(CC) $(foreign) -print-file-name=lib$(1).a)
 xsmm    := $(call for,x86_64,-lxsmm -lxsmmnoblas)
 libs    := $(xsmm) $(call archive,utf8proc) -lcjson -lpng -lz -lpthread -lrt -ldl -lm
-# The program starts a tenth faster without shared libraries that only pictures and archives need.
-inside  := $(subst -lpng -lz,$(call archive,png) $(call archive,z),$(libs))
+# The program starts a tenth faster without shared libraries that only pictures and archives need; shared=1 is for packages, which
+# are to use the libraries of their system.
+inside  := $(if $(shared),$(libs),$(subst -lpng -lz,$(call archive,png) $(call archive,z),$(libs)))
 parsers := -lexpat -lgumbo
 linked  := libcjson-dev libpng-dev zlib1g-dev libutf8proc-dev
 linked_to_test := check libexpat1-dev libgumbo-dev

@@ -2,8 +2,9 @@
 # bare.sh [RELEASE [COMMAND...]] - whether `make run` and `make test`, or COMMANDs, do everything on a fresh Debian.
 #
 # Makes the smallest root of RELEASE (bookworm) with debootstrap, installs make and git, and clones the commit that is
-# checked out here: what is not committed is not in it.  Each command is the first in a copy of that root.  Needs to be
-# root, and a network; without, it is skipped and says so, which is a failure with ATTN_SKIP_NOTHING=1.
+# checked out here: what is not committed is not in it, but for the folder that `carry` in the environment names.  Each
+# command is the first in a copy of that root.  Needs to be root, and a network; without, it is skipped and says so, which
+# is a failure with ATTN_SKIP_NOTHING=1.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 self=tests/bare.sh
@@ -120,7 +121,7 @@ commands=("${@:2}")
 [ ${#commands[@]} -gt 0 ] || commands=("make run" "make test")
 if [ "$(id -u)" != 0 ]; then
     sudo -n true 2>/dev/null || skip "only root can make a bare system: sudo make test-bare"
-    exec sudo -n env ATTN_SKIP_NOTHING="${ATTN_SKIP_NOTHING-}" "${proxies[@]}" "$self" "$release" "${commands[@]}"
+    exec sudo -n env ATTN_SKIP_NOTHING="${ATTN_SKIP_NOTHING-}" carry="${carry-}" "${proxies[@]}" "$self" "$release" "${commands[@]}"
 fi
 { missing=$(tests/need.sh debootstrap 2>&1 >&3); } 3>&1 || skip "$missing"
 command -v debootstrap >/dev/null || skip "there is no debootstrap: install it"
@@ -142,6 +143,7 @@ fi
 # Whoever owns the checkout, as root of the new system would clone it.
 printf '[safe]\n\tdirectory = *\n' >"$work/gitconfig"
 GIT_CONFIG_GLOBAL=$work/gitconfig git clone -q --depth 1 "file://$PWD" "$work/root/root/attn-cli"
+[ -z "${carry-}" ] || cp -a --parents "$carry" "$work/root/root/attn-cli"
 machine="Debian $(cat "$work/root/etc/debian_version") ($release)"
 bad=0
 for command in "${commands[@]}"; do try "$command" || bad=1; done

@@ -2,6 +2,7 @@
 #
 # make static       one file that needs nothing of the system, its SHA-256, and what went into it: build/release/static
 # make test-static  tries it in an empty chroot;  make test-twice: whether a build in another directory has the same bytes
+# make deb          Debian's packages attn-cli, libattn0 and libattn-dev: build/deb;  make test-deb: on a fresh Debian
 
 S       := $(B)/static
 machine  = $(firstword $(subst -, ,$(shell $(CC) -dumpmachine)))
@@ -31,4 +32,10 @@ test-static: static
 test-twice: static
 	@tests/twice.sh $(S)/$(static)
 
-.PHONY: static test-static test-twice
+deb:
+	@tests/need.sh dpkg-dev debhelper $(to_build)
+	@data/packaging/deb.sh $(version)
+test-deb: deb
+	@carry=build/deb tests/bare.sh $(or $(debian),bookworm) "tests/deb.sh build/deb"
+
+.PHONY: static test-static test-twice deb test-deb

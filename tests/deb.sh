@@ -15,7 +15,7 @@ for i in $(seq 99); do echo "to be or not to be $i"; done >text
 attn-cli batch -m tiny -f text -o batch.ndjson -q
 attn-cli train -m tiny -f text --steps 2 -o trained -q
 attn-cli run -s "one two" -o page.html
-zgrep -q 'attn-cli run' /usr/share/man/man1/attn-cli.1.gz
+zgrep -q attn /usr/share/man/man1/attn-cli.1.gz
 [ -s /usr/share/bash-completion/completions/attn-cli ]
 cd -
 

@@ -42,5 +42,7 @@ apt-get -qq -y purge attn-cli libattn0 libattn-dev gcc libc6-dev pkg-config >/de
 apt-get -qq -y --purge autoremove >/dev/null
 list >/tmp/after
 # What apt itself and the maintainer scripts of others keep may differ; nothing of ours may.
-! comm -13 /tmp/before /tmp/after | grep -i attn
-! dpkg -l | grep -i attn
+left=$(comm -13 /tmp/before /tmp/after | grep -i attn || true)
+[ -z "$left" ]
+left=$(dpkg -l | grep -i attn || true)
+[ -z "$left" ]

@@ -20,6 +20,8 @@ import sys
 for folder in sys.path:
     program = os.path.join(folder, "attn", "native", "attn-cli")
     if os.access(program, os.X_OK):
+        if not os.path.exists("/proc/self/exe"):    # where the loader looks up what $ORIGIN is
+            os.environ["LD_LIBRARY_PATH"] = os.path.dirname(program)
         os.execv(program, ["attn-cli", *sys.argv[1:]])
 sys.exit("attn-cli: the package attn is not there: expected attn/native/attn-cli in a folder of sys.path")
 """

@@ -281,7 +281,7 @@ END_TEST
 /* ---- faults ---- */
 
 static const struct { struct attn_question q; const char *what, *option; enum attn_status code; const char *message; } faults[] = {
-    {{.text = {NULL}}, "run", NULL, ATTN_EUSAGE, "there is neither a text nor token ids"},
+    {{.text = {.text = NULL}}, "run", NULL, ATTN_EUSAGE, "there is neither a text nor token ids"},
     {{.text = {.text = ""}}, "run", NULL, ATTN_EFORMAT, "the text is empty: there is no token to run"},
     {{.text = {.text = "a", .ids = (const int32_t[]){1}, .n = 1}}, "run", NULL, ATTN_EUSAGE, "a text and token ids are both given"},
     {{.text = {.text = "a"}, .plan = "kind=window"}, "run", NULL, ATTN_EUSAGE, "attention 'window' is not of the form window:W"},

@@ -394,8 +394,8 @@ static void explain_format(char help[OPTION_HELP])
 
 static const struct option options[] = {
     {0, "format", OPT_CHOICE, &o.tensor.format, "F", NULL, .choice = info_format, .explain = explain_format},
-    {0, "tensor", OPT_TEXT, &o.tensor.name, "NAME", "the numbers of this tensor, as it is stored, in place of the report",
-     .flags = OPT_USUAL},
+    {0, "tensor", OPT_TEXT, &o.tensor.name, "NAME",
+     "the numbers of this tensor, as it is stored, in place of the report", .flags = OPT_USUAL},
     {'o', "output", OPT_FILE, &o.tensor.path, "PATH", "of --tensor: write to this file (default: -, standard output); "
      "its ending chooses the format, .csv, .json, .npy, .png, .svg, .pdf or .html", .flags = OPT_OUTPUT | OPT_USUAL},
     {0, "precision", OPT_NUMBER, &o.tensor.precision, "N", "of --tensor as text: digits after the point (default: 4)",
@@ -424,7 +424,8 @@ const struct command info_command = {
         {"attn-cli info -m ./gpt2 --check", "is any weight not a number?"},
         {"attn-cli info -m ./gpt2 --format json | jq .tensors", "names and shapes, for scripts"},
         {"attn-cli info -m life --tensor blocks.0.attn.q.weight", "a weight matrix, as articles print it"},
-        {"attn-cli info -m tiny --tensor blocks.0.attn.q.weight -o q.png", "as a picture; .csv and .npy have the numbers"},
+        {"attn-cli info -m tiny --tensor blocks.0.attn.q.weight -o q.png",
+         "as a picture; .csv and .npy have the numbers"},
         {NULL, NULL}},
     .groups = (const struct option *const[]){model_options, text_options, encode_options, ids_options, options,
                                              csv_options, picture_options, thread_options, general_options, NULL},

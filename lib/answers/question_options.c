@@ -22,25 +22,25 @@ enum {
 };
 
 #define AT(member) offsetof(struct attn_answer_opts, member)
-static const struct row { const char *name; enum type type; size_t at; unsigned of; } rows[] = {
-    {"format", TEXT, AT(format), ALL},
-    {"show", TEXT, AT(show), RUN | PLOT}, {"layer", TEXT, AT(layers), RUN | HEADS | PLOT},
-    {"head", TEXT, AT(heads), RUN | HEADS | PLOT}, {"words", FLAG, AT(words), RUN | PLOT},
-    {"precision", INT, AT(precision), RUN | PATCH},
-    {"target", TEXT, AT(target), LENS | ATTRIBUTE}, {"foil", TEXT, AT(foil), ATTRIBUTE},
-    {"pos", SIGNED, AT(pos), ATTRIBUTE}, {"neurons", SIZE, AT(neurons), ATTRIBUTE},
-    {"top", SIZE, AT(top), LENS | ATTRIBUTE | HEADS}, {"points", POINTS, AT(all), LENS},
-    {"by", TEXT, AT(by), HEADS}, {"copying", FLAG, AT(copying), HEADS}, {"repeat", SIZE, AT(repeat), HEADS},
-    {"samples", SIZE, AT(samples), HEADS}, {"seed", SIZE, AT(seed), HEADS},
-    {"what", TEXT, AT(what), PATCH}, {"over", TEXT, AT(over), PATCH}, {"metric", TEXT, AT(metric), PATCH},
-    {"method", TEXT, AT(method), PATCH},
-    {"figure", TEXT, AT(picture.figure), DRAWN}, {"query", TEXT, AT(picture.query), DRAWN},
-    {"palette", TEXT, AT(picture.palette), DRAWN}, {"color-scale", TEXT, AT(picture.scale), DRAWN},
-    {"hide-first", FLAG, AT(picture.hide_first), DRAWN}, {"cell", SIZE, AT(picture.cell), DRAWN},
-    {"width", WIDTH, AT(picture.width), DRAWN}, {"font-size", REAL, AT(picture.letters), DRAWN},
-    {"title", TEXT, AT(picture.title), DRAWN}, {"columns", SIZE, AT(picture.columns), DRAWN},
-    {"font", TEXT, AT(picture.font), DRAWN}, {"font-index", SIZE, AT(picture.font_index), DRAWN},
-    {"annotate", FLAG, AT(picture.numbers), DRAWN},
+static const struct row { const char *name; size_t at; enum type type; unsigned of; } rows[] = {
+    {"format", AT(format), TEXT, ALL},
+    {"show", AT(show), TEXT, RUN | PLOT}, {"layer", AT(layers), TEXT, RUN | HEADS | PLOT},
+    {"head", AT(heads), TEXT, RUN | HEADS | PLOT}, {"words", AT(words), FLAG, RUN | PLOT},
+    {"precision", AT(precision), INT, RUN | PATCH},
+    {"target", AT(target), TEXT, LENS | ATTRIBUTE}, {"foil", AT(foil), TEXT, ATTRIBUTE},
+    {"pos", AT(pos), SIGNED, ATTRIBUTE}, {"neurons", AT(neurons), SIZE, ATTRIBUTE},
+    {"top", AT(top), SIZE, LENS | ATTRIBUTE | HEADS}, {"points", AT(all), POINTS, LENS},
+    {"by", AT(by), TEXT, HEADS}, {"copying", AT(copying), FLAG, HEADS}, {"repeat", AT(repeat), SIZE, HEADS},
+    {"samples", AT(samples), SIZE, HEADS}, {"seed", AT(seed), SIZE, HEADS},
+    {"what", AT(what), TEXT, PATCH}, {"over", AT(over), TEXT, PATCH}, {"metric", AT(metric), TEXT, PATCH},
+    {"method", AT(method), TEXT, PATCH},
+    {"figure", AT(picture.figure), TEXT, DRAWN}, {"query", AT(picture.query), TEXT, DRAWN},
+    {"palette", AT(picture.palette), TEXT, DRAWN}, {"color-scale", AT(picture.scale), TEXT, DRAWN},
+    {"hide-first", AT(picture.hide_first), FLAG, DRAWN}, {"cell", AT(picture.cell), SIZE, DRAWN},
+    {"width", AT(picture.width), WIDTH, DRAWN}, {"font-size", AT(picture.letters), REAL, DRAWN},
+    {"title", AT(picture.title), TEXT, DRAWN}, {"columns", AT(picture.columns), SIZE, DRAWN},
+    {"font", AT(picture.font), TEXT, DRAWN}, {"font-index", AT(picture.font_index), SIZE, DRAWN},
+    {"annotate", AT(picture.numbers), FLAG, DRAWN},
 };
 enum { ROWS = sizeof rows / sizeof *rows };
 _Static_assert(sizeof(size_t) == sizeof(uint64_t), "seed is read as the sizes are");
@@ -85,14 +85,14 @@ static const char *const expected[] = {
     [WIDTH] = "a width on paper as in 85mm, 8.5cm, 3.35in or 240pt"};
 
 /* value NULL: the name stands alone. */
-static bool set(char *to, enum type type, const char *value)
+static bool set(void *to, enum type type, const char *value)
 {
     uint64_t n = 0;
-    if ((type == FLAG) != !value)
-        return false;
+    if (!value)
+        return type == FLAG && (*(bool *)to = true);
     switch (type) {
     case TEXT:   memcpy(to, &value, sizeof value); return true;
-    case FLAG:   *(bool *)to = true; return true;
+    case FLAG:   return false;
     case SIZE:   return read_size(value, UINT64_MAX, (uint64_t *)to);
     case SIGNED: return read_signed(value, (int64_t *)to);
     case INT:

@@ -214,43 +214,52 @@ static const struct document {
 };
 enum { DOCUMENTS = sizeof documents / sizeof *documents };
 
-static const struct document *find(const char *name, struct attn_err *err)
+static const struct document *find(const char *name)
 {
-    char list[80] = "";
-    for (size_t i = 0; i < DOCUMENTS; i++) {
+    for (size_t i = 0; i < DOCUMENTS; i++)
         if (!strcmp(documents[i].name, name))
             return &documents[i];
-        snprintf(list + strlen(list), sizeof list - strlen(list), "%s%s", i ? ", " : "", documents[i].name);
-    }
-    attn_fail(err, ATTN_EUSAGE, "there is no answer '%.*s', expected one of %s", attn_shown(name, strlen(name)), name,
-              list);
     return NULL;
+}
+
+static int unknown(const char *name, struct attn_err *err)
+{
+    char list[80] = "";
+    for (size_t i = 0; i < DOCUMENTS; i++)
+        snprintf(list + strlen(list), sizeof list - strlen(list), "%s%s", i ? ", " : "", documents[i].name);
+    return attn_fail(err, ATTN_EUSAGE, "there is no answer '%.*s', expected one of %s", attn_shown(name, strlen(name)),
+                     name, list);
+}
+
+static int answer(const struct document *d, const struct attn_question *q, const struct attn_answer_opts *o,
+                  const char *path, struct attn_err *err)
+{
+    struct attn_asked_of a;
+    int rc = attn_asked_open(&a, q, d->how, err);
+    if (!rc)
+        rc = attn_asked_tokenizer(&a, true, err);
+    if (!rc)
+        rc = d->write(&(struct writing){&a, o, path}, err);
+    attn_asked_close(&a);
+    return rc;
 }
 
 int attn_ask_write(const struct attn_question *q, const char *what, const char *const *options, const char *path,
                    struct attn_err *err)
 {
-    struct attn_err why = {0};
-    const struct document *d = find(what, &why);
-    struct attn_asked_of a;
-    struct attn_answer_opts o;
-    int rc = d ? attn_answer_read(&o, options, d->of, d->name, err) : attn_fail_as(err, &why);
-    if (rc)
-        return rc;
+    const struct document *d = find(what);
+    struct attn_answer_opts o = {0};
+    if (!d)
+        return unknown(what, err);
+    int rc = attn_answer_read(&o, options, d->of, d->name, err);
     if (!o.format)
         o.format = "json";
-    rc = attn_asked_open(&a, q, d->how, err);
-    if (!rc)
-        rc = attn_asked_tokenizer(&a, true, err);
-    if (!rc)
-        rc = d->write(&(struct writing){&a, &o, path}, err);
-    attn_asked_close(&a);
-    return rc;
+    return rc ? rc : answer(d, q, &o, path, err);
 }
 
 int attn_dump_draw(const struct attn_dump *d, const char *const *options, const char *path, struct attn_err *err)
 {
-    struct attn_answer_opts o;
+    struct attn_answer_opts o = {0};
     int rc = attn_answer_read(&o, options, ATTN_OF_PLOT, "plot", err);
     const struct attn_format *by_path = attn_format_of_path(path);
     if (rc)

@@ -24,8 +24,8 @@ struct attn_range attn_kind_bounds(const struct attn_kind *k, size_t q, size_t T
  * q + 1 numbers, whatever Tk is; `swaps` is scratch that must be all zeros and is left so. */
 size_t attn_kind_pick(size_t *list, size_t *swaps, const struct attn_kind *k, size_t q, size_t Tk);
 
-/* Adds the keys to which q may give a weight, of Tk, to seen: those it sees, but causal-renorm hides later ones after its
- * softmax.  `list` and `swaps` as above; NULL for a kind that does not pick. */
+/* Adds the keys to which q may give a weight, of Tk, to seen: those it sees, but causal-renorm hides later ones after
+ * its softmax.  `list` and `swaps` as above; NULL for a kind that does not pick. */
 void attn_kind_mark(bool *seen, size_t *list, size_t *swaps, const struct attn_kind *k, size_t q, size_t Tk);
 
 /* Dropout of weights, as in training: some become 0, the others grow by 1 / (1 - p), so that sums stay what they are on

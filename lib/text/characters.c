@@ -60,6 +60,7 @@ const char *attn_token_reading(char buf[ATTN_READING], const struct attn_token *
     if (!t->parts)
         return t->text;
     int before = (int)spaces(t);
-    *len = (size_t)snprintf(buf, ATTN_READING, "%*s%s·%d/%d", before < 16 ? before : 16, "", t->whole, t->part, t->parts);
+    *len = (size_t)snprintf(buf, ATTN_READING, "%*s%s·%d/%d", before < 16 ? before : 16, "", t->whole, t->part,
+                            t->parts);
     return buf;
 }

@@ -191,7 +191,7 @@ START_TEST(punctuation_is_what_stands_before)
     ck_assert_msg(fabs(strtod(got, NULL) - sum / rows) <= 1e-12, "%s, expected %.17g", got, sum / rows);
     expect("$A heads " MARKS " --by punctuation", 0, " dist punct\n");
     expect_exactly("$A heads " MARKS " --format json | jq -c '[.rows[].punctuation_chance] | unique | length'", "1\n");
-    expect_exactly("$A heads -m tiny -s 'Lily lost her ball.' | grep -c punct; $A heads -m tiny --repeat 8 --format json | "
+    expect_exactly("$A heads -m tiny -s 'Lily lost her ball.' | grep -c punct || :; $A heads -m tiny --repeat 8 --format json | "
                    "jq -c '[.rows[].punctuation] | unique'", "0\n[null]\n");
     expect("$A heads -m tiny -s 'Lily lost' --by punctuation", 0, "No head has punctuation: the text has no punctuation before its last");
     cJSON_Delete(doc);

@@ -128,7 +128,6 @@ static int check_taken(const char *option, const char *given, const char *figure
     return attn_fail(err, ATTN_EUSAGE, "--%s: a figure of kind %s does not use it: add %s", option, figure, names);
 }
 
-/* Options that make no difference are not passed over in silence. */
 /* "png, svg or pdf": what c writes of the formats with one of these flags; and the ending of one that has one. */
 static const char *list_written(char *out, size_t size, const struct command *c, unsigned flags)
 {
@@ -148,18 +147,23 @@ static const char *list_written(char *out, size_t size, const struct command *c,
     return ending ? ending : ".png";
 }
 
+/* An option that makes no difference is not passed over in silence.  A kind of figure is what was asked for, so that
+ * another output would be wrong; how a figure looks is said for all formats by scripts that write several. */
 int picture_check(const struct command *c, const char *format, struct attn_err *err)
 {
     const struct attn_format *f = attn_format_find(format ? format : "text");
     const struct option *o;
     char names[96];
     for (size_t i = 0; (o = option_at(c, i)); i++) {
-        bool used = f && (f->flags & o->formats || (o->to == &look.figure && attn_figure_draws(look.figure, f->name)));
+        bool kind = o->to == &look.figure, used = f && (f->flags & o->formats || (kind &&
+                                                        attn_figure_draws(look.figure, f->name)));
         if (!o->formats || !option_given(o) || used)
             continue;
-        const char *ending = list_written(names, sizeof names, c, o->formats);
-        return attn_fail(err, ATTN_EUSAGE, "--%s: only --format %s uses it, not %s: give a path that ends in %s, as in "
-                                           "-o figure%s", o->name, names, f ? f->name : format, ending, ending);
+        const char *ending = list_written(names, sizeof names, c, o->formats), *now = f ? f->name : format;
+        if (kind)
+            return attn_fail(err, ATTN_EUSAGE, "--%s: only --format %s uses it, not %s: give a path that ends in %s, as "
+                                               "in -o figure%s", o->name, names, now, ending, ending);
+        say_note("--%s: only --format %s uses it, not %s", o->name, names, now);
     }
     const char *figure = look.figure ? look.figure : attn_figure_name(0);
     int code = check_taken("query", look.query, figure, err);

@@ -113,7 +113,11 @@ static int write_attribute(const struct writing *w, struct attn_err *err)
 
 /* ---- heads ------------------------------------------------------------------------------- */
 
-struct texts { struct attn_repeated repeated; size_t *T, n; const int32_t *ids; char about[160]; };
+struct texts {
+    struct attn_repeated repeated; size_t *T, n; const int32_t *ids;
+    struct attn_labels *labels;         /* what the ids of a text read */
+    char about[160];
+};
 
 /* Without a text, random ids twice. */
 static int find_texts(struct texts *t, const struct writing *w, struct attn_err *err)
@@ -136,7 +140,7 @@ static int find_texts(struct texts *t, const struct writing *w, struct attn_err 
     else if (text_of(w))
         snprintf(t->about, sizeof t->about, "%.*s", attn_shown_of(text_of(w), length_of(w), sizeof t->about - 1),
                  text_of(w));
-    return ATTN_OK;
+    return a->tokens && a->tokenizer ? attn_labels_new(&t->labels, a->tokenizer, err) : ATTN_OK;
 }
 
 static int rank(const struct writing *w, const struct texts *t, struct attn_err *err)
@@ -147,7 +151,7 @@ static int rank(const struct writing *w, const struct texts *t, struct attn_err 
     struct attn_heads_state state;
     int rc = attn_select_new(&select, a->q->model, &a->plan.kind, "pattern", o->layers, o->heads, err);
     const struct attn_batch_opts over = {.model = a->q->model, .tokenizer = attn_asked_name(a->q), .select = select,
-                                         .encode = a->q->encode, .edits = a->edits, .from = a->from, .plan = a->plan};
+                                         .labels = t->labels, .encode = a->q->encode, .edits = a->edits, .from = a->from, .plan = a->plan};
     const struct attn_heads_opts opts = {
         .over = &over, .ids = t->ids, .T = t->T, .texts = t->n, .copying = o->copying, .by = o->by, .top = o->top,
         .format = o->format, .path = w->path, .about = *t->about ? t->about : NULL, .picture = o->picture,
@@ -170,6 +174,7 @@ static int write_heads(const struct writing *w, struct attn_err *err)
     int rc = find_texts(&t, w, err);
     if (!rc)
         rc = rank(w, &t, err);
+    attn_labels_free(t.labels);
     free(t.repeated.ids);
     free(t.T);
     return rc;

@@ -111,22 +111,32 @@ END_TEST
 static const struct { const char *command, *says; } unused[] = {
     {"run -m life -s Life --figure grid", "--figure: only --format png, svg or pdf uses it, not text: give a path that ends in .png, as in -o figure.png"},
     {"run -m life -s Life --figure lines --format term", "--figure: only --format png, svg or pdf uses it, not term"},
-    {"run -m life -s Life --hide-first --format json", "--hide-first: only --format screen, term, png, svg, pdf or html uses it, not json"},
-    {"run -m life -s Life --width 85mm -o $D/x.html", "--width: only --format png, svg or pdf uses it, not html"},
     {"run -m life -s Life --query Life -o $D/x.png", "--query: a figure of kind heatmap does not use it: add --figure lines or --figure words"},
     {"run -m life -s Life --axes 0,1 -o $D/x.png", "--axes: a figure of kind heatmap does not use it: add --figure vectors"},
-    {"run -m life -s Life --font /dev/null -o $D/x.svg", "--font: only --format png or pdf uses it, not svg"},
-    {"variants -m life -s 'Life is' --annotate", "--annotate: only --format png, svg or pdf uses it, not term"},
-    {"heads -m tiny --repeat 8 --palette ink", "--palette: only --format term, png, svg, pdf or html uses it, not text"},
-    {"explain --article life --font /dev/null", "--font: only --format pdf uses it, not text: give a path that ends in .pdf"},
-    {"batch -m life -f data/life.txt --cell 3 -o $D/x.ndjson", "--cell: only --format "},
-    {"generate -s Lily -n 1 --cell 3", "--cell: only --format "},
 };
 
 START_TEST(options_without_a_picture_are_refused)
 {
     expect(printed("\"$A\" %s 2>&1", unused[_i].command), 2, unused[_i].says);
     expect_exactly("ls $D | wc -l | tr -d ' '", "0\n");
+}
+END_TEST
+
+/* Scripts say for all formats how figures look: a note, and what is written is the same. */
+static const struct { const char *command, *looks, *says; } passed[] = {
+    {"run -m life -s Life --format json", "--hide-first", "--hide-first: only --format screen, term, png, svg, pdf or html uses it, not json"},
+    {"run -m life -s Life --format html", "--width 85mm", "--width: only --format png, svg or pdf uses it, not html"},
+    {"heads -m tiny --repeat 8", "--palette ink", "--palette: only --format term, png, svg, pdf or html uses it, not text"},
+    {"generate -m tiny -s Lily -n 1", "--cell 3", "--cell: only --format "},
+};
+
+START_TEST(options_of_looks_are_noted)
+{
+    succeed(printed("\"$A\" %s >$D/plain 2>$D/none; \"$A\" %s %s >$D/looks 2>$D/said && cmp $D/plain $D/looks", passed[_i].command,
+                    passed[_i].command, passed[_i].looks));
+    expect("cat $D/said", 0, passed[_i].says);
+    succeed(printed("! grep -e 'only --format' $D/none && ! \"$A\" %s %s -q 2>&1 >/dev/null | grep -e 'only --format'", passed[_i].command,
+                    passed[_i].looks));
 }
 END_TEST
 
@@ -163,6 +173,7 @@ Suite *suite_arranging(void)
     tcase_add_loop_test(t, what_is_arranged_otherwise_is_said, 0, sizeof high / sizeof *high);
     tcase_add_test(t, a_column_has_room_for_144_heads);
     tcase_add_loop_test(t, options_without_a_picture_are_refused, 0, sizeof unused / sizeof *unused);
+    tcase_add_loop_test(t, options_of_looks_are_noted, 0, sizeof passed / sizeof *passed);
     tcase_add_test(t, a_width_that_holds_nothing_is_refused);
     tcase_add_test(t, what_is_masked_later_is_blank_too);
     suite_add_tcase(s, t);

@@ -430,8 +430,8 @@ const struct command help_command = {
     .usage = "help [COMMAND|all|edits|kinds] [--all] [--json]",
     .summary = "explain a command, or all of them",
     .about = "Without COMMAND: the list of commands; all: the help of every command; edits, kinds: what --edit and "
-             "--attention take.  The man page, the completions for shells and what programs read are printed from the same "
-             "table; with COMMAND, --json prints that command alone.",
+             "--attention take.  The man page, the completions for shells and what programs read are printed from the "
+             "same table; with COMMAND, --json prints that command alone.",
     .examples = (const struct pair[]){
         {"attn-cli help run", "what run does, and the options one needs most"},
         {"attn-cli help run --all", "all of its options"},

@@ -161,8 +161,8 @@ int picture_check(const struct command *c, const char *format, struct attn_err *
             continue;
         const char *ending = list_written(names, sizeof names, c, o->formats), *now = f ? f->name : format;
         if (kind)
-            return attn_fail(err, ATTN_EUSAGE, "--%s: only --format %s uses it, not %s: give a path that ends in %s, as "
-                                               "in -o figure%s", o->name, names, now, ending, ending);
+            return attn_fail(err, ATTN_EUSAGE, "--%s: only --format %s uses it, not %s: give a path that ends in %s, "
+                                               "as in -o figure%s", o->name, names, now, ending, ending);
         say_note("--%s: only --format %s uses it, not %s", o->name, names, now);
     }
     const char *figure = look.figure ? look.figure : attn_figure_name(0);

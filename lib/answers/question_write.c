@@ -151,7 +151,8 @@ static int rank(const struct writing *w, const struct texts *t, struct attn_err 
     struct attn_heads_state state;
     int rc = attn_select_new(&select, a->q->model, &a->plan.kind, "pattern", o->layers, o->heads, err);
     const struct attn_batch_opts over = {.model = a->q->model, .tokenizer = attn_asked_name(a->q), .select = select,
-                                         .labels = t->labels, .encode = a->q->encode, .edits = a->edits, .from = a->from, .plan = a->plan};
+                                         .labels = t->labels, .encode = a->q->encode, .edits = a->edits,
+                                         .from = a->from, .plan = a->plan};
     const struct attn_heads_opts opts = {
         .over = &over, .ids = t->ids, .T = t->T, .texts = t->n, .copying = o->copying, .by = o->by, .top = o->top,
         .format = o->format, .path = w->path, .about = *t->about ? t->about : NULL, .picture = o->picture,

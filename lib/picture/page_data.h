@@ -18,8 +18,8 @@
  * where "name" replaces the layer.  Its numbers are the string at the same position in "data":
  *
  *     little-endian float32 ("type": "f32") if all sheets together fit 1 MiB, else codes of 16 bits, or of 14 if there
- *     are very many ("u16"), deflated (page_pack.h), where a number is "low" + "step" * code, and 65535, 65534 and 65533
- *     are NaN, inf and -inf.  Of each matrix such a sheet has its "extents": the least and the greatest finite number,
+ *     are very many ("u16"), deflated (page_pack.h), where a number is "low" + "step" * code, and 65535, 65534 and
+ *     65533 are NaN, inf and -inf.  Of each matrix such a sheet has its "extents": the least and the greatest finite number,
  *     then those without the first column.  If all that a causal mask hides has one value, "beyond" is that value, "0"
  *     or "-inf", and of row r only the first r + 1 numbers are stored.
  *

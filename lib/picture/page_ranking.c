@@ -70,7 +70,8 @@ static const struct attn_head_score *next_share(const struct attn_page_words *w,
 }
 
 /* The mean over the rows from the second on, as the command heads has it. */
-static double mean_share(const struct attn_head_score *s, const struct attn_page_words *w, const float *weight, size_t T)
+static double mean_share(const struct attn_head_score *s, const struct attn_page_words *w, const float *weight,
+                         size_t T)
 {
     struct attn_score_sum all = {0, 0};
     for (size_t q = 1; q < T; q++) {

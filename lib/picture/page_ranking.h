@@ -5,8 +5,8 @@
 #include "base/out.h"
 #include "picture/album.h"
 
-/* What scores of heads ask about the words of a text (struct attn_head_row): an entry for each of the queries.  Both are
- * malloc'd; NULL: heads are not ranked. */
+/* What scores of heads ask about the words of a text (struct attn_head_row): an entry for each of the queries.  Both
+ * are malloc'd; NULL: heads are not ranked. */
 struct attn_page_words {
     size_t *same;
     bool *marks, any_marks;             /* any: a token before the last is punctuation */

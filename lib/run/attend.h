@@ -37,8 +37,8 @@ enum { ATTN_SHAPE_TEXT = 192 };
 const char *attn_shape_text(char buf[ATTN_SHAPE_TEXT], const struct attn_array *a);
 
 /* "--q [6, 2]", for messages. */
-struct attn_called { char text[ATTN_SHAPE_TEXT + 16]; };
-struct attn_called attn_called(const struct attn_attend *a, int input);
+struct attn_attend_called { char text[ATTN_SHAPE_TEXT + 16]; };
+struct attn_attend_called attn_attend_called(const struct attn_attend *a, int input);
 
 /* attend_shapes.c: finds the sizes and checks that what is given fits together. */
 int attn_attend_fit(struct attn_attend *a, const struct attn_attend_opts *o, struct attn_err *err);

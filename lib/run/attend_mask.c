@@ -65,7 +65,7 @@ static int blind(const struct attn_attend *a, size_t h, size_t q, struct attn_er
                          "give it as --hide";
     return attn_fail(err, ATTN_EFORMAT, "%s%squery %zu of head %zu sees none of the %zu keys, so that nothing is left "
                                         "to divide its weights by%s",
-                     by < 0 ? "" : attn_called(a, by).text, by < 0 ? "" : ": ", q, h, a->Tk, hint);
+                     by < 0 ? "" : attn_attend_called(a, by).text, by < 0 ? "" : ": ", q, h, a->Tk, hint);
 }
 
 int attn_attend_check_sight(const struct attn_attend *a, const struct attn_attend_opts *o, struct attn_err *err)

@@ -32,9 +32,9 @@ const char *attn_shape_text(char buf[ATTN_SHAPE_TEXT], const struct attn_array *
 
 static bool has(const struct attn_attend *a, int input) { return a->numbers[input].name != NULL; }
 
-struct attn_called attn_called(const struct attn_attend *a, int input)
+struct attn_attend_called attn_attend_called(const struct attn_attend *a, int input)
 {
-    struct attn_called c;
+    struct attn_attend_called c;
     char shape[ATTN_SHAPE_TEXT];
     snprintf(c.text, sizeof c.text, "%s %s", input == MASK && a->hides ? "--hide" : inputs[input].option,
              attn_shape_text(shape, &a->numbers[input].of));
@@ -52,7 +52,7 @@ static int square_up(struct attn_attend *a, int input, struct attn_err *err)
         for (int i = 0; i < of->ndim; i++)
             if (i < of->ndim - 3 && of->shape[i] != 1)
                 return attn_fail(err, ATTN_EFORMAT, "%s: expected rows, [T, n], or those of each head, [heads, T, n]",
-                                 attn_called(a, input).text);
+                                 attn_attend_called(a, input).text);
             else if (i >= of->ndim - 3)
                 less.shape[i - (of->ndim - 3)] = of->shape[i];
         *of = less;
@@ -64,7 +64,7 @@ static int square_up(struct attn_attend *a, int input, struct attn_err *err)
     for (int i = 0; i < of->ndim; i++)
         if (!of->shape[i] || of->shape[i] > INT32_MAX)
             return attn_fail(err, ATTN_EFORMAT, "%s: expected at least one row and number, and less than 2^31",
-                             attn_called(a, input).text);
+                             attn_attend_called(a, input).text);
     return ATTN_OK;
 }
 
@@ -77,7 +77,7 @@ static int check_numbers(const struct attn_attend *a, int input, struct attn_err
         if (isfinite(x) || (x == -INFINITY && inputs[input].hides))
             continue;
         return attn_fail(err, ATTN_EFORMAT, "%s: row %zu, column %zu is %s: expected a number that float32 holds%s",
-                         attn_called(a, input).text, i / cols % rows, i % cols,
+                         attn_attend_called(a, input).text, i / cols % rows, i % cols,
                          isnan(x) ? "nan" : x > 0 ? "inf" : "-inf",
                          inputs[input].hides ? ", or -inf for a hidden key" : "");
     }
@@ -91,11 +91,11 @@ static int split(struct attn_attend *a, int input, size_t heads, struct attn_err
     size_t rows = of->shape[of->ndim - 2], cols = of->shape[of->ndim - 1];
     struct attn_attend_view *v = &a->view[input];
     if (of->ndim == 3 && of->shape[0] != heads)
-        return attn_fail(err, ATTN_EFORMAT, "%s: expected %zu head%s", attn_called(a, input).text, heads,
+        return attn_fail(err, ATTN_EFORMAT, "%s: expected %zu head%s", attn_attend_called(a, input).text, heads,
                          heads == 1 ? "" : "s");
     if (of->ndim == 2 && cols % heads)
         return attn_fail(err, ATTN_EFORMAT, "%s: its %zu columns cannot be divided among %zu heads",
-                         attn_called(a, input).text, cols, heads);
+                         attn_attend_called(a, input).text, cols, heads);
     *v = of->ndim == 3 ? (struct attn_attend_view){of->data, heads, rows, cols, rows * cols, cols, 1}
                        : (struct attn_attend_view){of->data, heads, rows, cols / heads, cols / heads, cols, 1};
     return ATTN_OK;
@@ -115,7 +115,7 @@ static int split_weight(struct attn_attend *a, int input, size_t heads, bool tra
     }
     if (out % heads)
         return attn_fail(err, ATTN_EFORMAT, "%s: its %zu rows, the outputs, cannot be divided among %zu heads",
-                         attn_called(a, input).text, out, heads);
+                         attn_attend_called(a, input).text, out, heads);
     a->view[input] = (struct attn_attend_view){of->data, heads, in, out / heads, out / heads * in, 1, in};
     return ATTN_OK;
 }
@@ -180,7 +180,7 @@ static int find_heads(struct attn_attend *a, const struct attn_attend_opts *o, s
             continue;
         if (o->heads && o->heads != of->shape[0])
             return attn_fail(err, ATTN_EFORMAT, "%s: expected %zu heads, as --heads says",
-                             attn_called(a, with_heads[i]).text, o->heads);
+                             attn_attend_called(a, with_heads[i]).text, o->heads);
         a->H = of->shape[0];
         return ATTN_OK;
     }
@@ -201,13 +201,13 @@ static int find_shared_heads(struct attn_attend *a, const struct attn_attend_opt
         size_t width = of->shape[o->transposed && shared[i] == WK ? 0 : 1];
         if (of->ndim == 2 && queries && width % a->dh)
             return attn_fail(err, ATTN_EFORMAT, "%s has vectors of %zu number%s, and %s of %zu%s: q·k needs as many, "
-                                                "or whole heads of them", attn_called(a, shared[i]).text, width,
+                                                "or whole heads of them", attn_attend_called(a, shared[i]).text, width,
                              width == 1 ? "" : "s",
-                             attn_called(a, has(a, Q) ? Q : WQ).text, a->dh, a->H > 1 ? " a head" : "");
+                             attn_attend_called(a, has(a, Q) ? Q : WQ).text, a->dh, a->H > 1 ? " a head" : "");
         a->Hkv = of->ndim == 3 ? of->shape[0] : queries ? width / a->dh : a->H;
         if (a->Hkv > a->H || a->H % a->Hkv)
             return attn_fail(err, ATTN_EFORMAT, "%s: %zu query head%s cannot share %zu heads of keys and values evenly",
-                             attn_called(a, shared[i]).text, a->H, a->H == 1 ? "" : "s", a->Hkv);
+                             attn_attend_called(a, shared[i]).text, a->H, a->H == 1 ? "" : "s", a->Hkv);
         return ATTN_OK;
     }
     return ATTN_OK;
@@ -228,7 +228,7 @@ static int find_vectors(struct attn_attend *a, const struct attn_attend_opts *o,
     *rows = input == vectors ? v->rows : a->view[from].rows;
     if (input == weight && v->rows != a->view[from].cols)
         return attn_fail(err, ATTN_EFORMAT, "%s takes rows of %zu numbers, and those of %s have %zu%s",
-                         attn_called(a, weight).text, v->rows, attn_called(a, from).text, a->view[from].cols,
+                         attn_attend_called(a, weight).text, v->rows, attn_attend_called(a, from).text, a->view[from].cols,
                          !o->transposed && v->cols * heads == a->view[from].cols
                              ? "; if it is [out, in], as torch's Linear has it, give --transposed" : "");
     return ATTN_OK;
@@ -242,12 +242,12 @@ static int find_rows(struct attn_attend *a, struct attn_err *err)
             continue;
         if (a->numbers[input].of.ndim != 2)
             return attn_fail(err, ATTN_EFORMAT, "%s: expected the rows of one text, [T, n]",
-                             attn_called(a, input).text);
+                             attn_attend_called(a, input).text);
         if (split(a, input, 1, err))
             return err->code;
         if (input == CROSS && has(a, X) && a->view[CROSS].cols != a->view[X].cols)
             return attn_fail(err, ATTN_EFORMAT, "%s: expected rows of %zu numbers, as %s has",
-                             attn_called(a, CROSS).text, a->view[X].cols, attn_called(a, X).text);
+                             attn_attend_called(a, CROSS).text, a->view[X].cols, attn_attend_called(a, X).text);
         a->d = a->view[input].cols;
     }
     a->Tq = has(a, X) ? a->view[X].rows : 0;
@@ -263,7 +263,7 @@ static int find_square(struct attn_attend *a, int input, size_t *keys, struct at
         return ATTN_OK;
     if (of->ndim == 2 && a->H > 1)
         return attn_fail(err, ATTN_EFORMAT, "%s: expected [%zu, queries, keys], a matrix for each head",
-                         attn_called(a, input).text, a->H);
+                         attn_attend_called(a, input).text, a->H);
     if (split(a, input, of->ndim == 3 ? of->shape[0] : 1, err))
         return err->code;
     a->Tq = a->view[input].rows;
@@ -279,8 +279,8 @@ static int check_values(const struct attn_attend *a, size_t values, size_t keys,
     if (!values || !keys || values == keys)
         return ATTN_OK;
     return attn_fail(err, ATTN_EFORMAT, "%s: there %s %zu value%s, and %zu keys by %s: expected as many",
-                     attn_called(a, has(a, V) ? V : from).text, values == 1 ? "is" : "are", values,
-                     values == 1 ? "" : "s", keys, attn_called(a, told).text);
+                     attn_attend_called(a, has(a, V) ? V : from).text, values == 1 ? "is" : "are", values,
+                     values == 1 ? "" : "s", keys, attn_attend_called(a, told).text);
 }
 
 /* Keys, or what tells how many there are, then values. */
@@ -293,8 +293,8 @@ static int find_keys(struct attn_attend *a, const struct attn_attend_opts *o, bo
         return err->code;
     if (keys && queries && width != a->dh)
         return attn_fail(err, ATTN_EFORMAT, "%s has vectors of %zu numbers, and %s of %zu: q·k needs as many",
-                         attn_called(a, has(a, K) ? K : WK).text, width,
-                         attn_called(a, has(a, Q) ? Q : WQ).text, a->dh);
+                         attn_attend_called(a, has(a, K) ? K : WK).text, width,
+                         attn_attend_called(a, has(a, Q) ? Q : WQ).text, a->dh);
     if (keys)
         a->dh = width;
     if (find_square(a, SCORES, &keys, err) || find_square(a, DOTS, &keys, err) || check_values(a, values, keys, err))
@@ -331,13 +331,13 @@ static int fit_mask(struct attn_attend *a, struct attn_err *err)
     bool heads = v->heads == 1 || v->heads == a->H, rows = v->rows == 1 || v->rows == a->Tq;
     if (!heads || !rows || v->cols != a->Tk)
         return attn_fail(err, ATTN_EFORMAT, "%s: there are %zu quer%s and %zu key%s: expected [%zu, %zu], or [1, %zu] "
-                                            "for all queries", attn_called(a, MASK).text, a->Tq,
+                                            "for all queries", attn_attend_called(a, MASK).text, a->Tq,
                          a->Tq == 1 ? "y" : "ies", a->Tk, a->Tk == 1 ? "" : "s", a->Tq, a->Tk, a->Tk);
     for (size_t i = 0; i < of->n; i++)
         a->adds |= of->data[i] != 0 && of->data[i] != 1;
     if (a->adds && a->hides)
         return attn_fail(err, ATTN_EFORMAT, "%s: expected 0 and 1, which hides a key; what is added to scores "
-                                            "is a --mask", attn_called(a, MASK).text);
+                                            "is a --mask", attn_attend_called(a, MASK).text);
     return ATTN_OK;
 }
 

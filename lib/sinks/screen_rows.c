@@ -85,7 +85,8 @@ static void print_targets(struct attn_screen *s)
         attn_screen_heading(s, s->job->rows ? "whom each of the last %zu words looks at most%s"
                                : "whom each of the last %zu tokens looks at most%s", s->vectors, but);
     else
-        attn_screen_heading(s, s->job->rows ? "whom each word looks at most%s" : "whom each token looks at most%s", but);
+        attn_screen_heading(s, s->job->rows ? "whom each word looks at most%s" : "whom each token looks at most%s",
+                            but);
     for (size_t i = s->rows - s->vectors; i < s->rows; i++) {
         const struct attn_screen_target *t = &s->target[i];
         print_label(s, i, left);

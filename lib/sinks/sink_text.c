@@ -240,8 +240,8 @@ static int text_open(void **self, const struct attn_format *f, const struct attn
     bool explained = job->limit && attn_label_has_dots(job->tokens);        /* to who reads it, and to no program */
     t->begun = attn_select_tokens(job->select) || !(job->of && job->of->attend);      /* numbers have no vocabulary */
     if (t->begun)
-        attn_print_tokens(t->out, explained ? "tokens; · is a space" : "tokens", job->tokens, all ? SIZE_MAX : MANY_TOKENS,
-                      job->color);
+        attn_print_tokens(t->out, explained ? "tokens; · is a space" : "tokens", job->tokens,
+                          all ? SIZE_MAX : MANY_TOKENS, job->color);
     if (job->cross && t->begun) {
         attn_out_char(t->out, '\n');
         attn_print_tokens(t->out, "tokens of the other text, the keys", job->cross, all ? SIZE_MAX : MANY_TOKENS,

@@ -310,7 +310,8 @@ static int refuse(const struct attn_source *s, const struct hints *h, bool nativ
         return attn_fail(err, ATTN_EIO, "%s: there is no vocabulary in it or beside it: expected meta.pkl, a "
                                         "vocab.json of characters and ids, tokenizer.json, tokenizer.model or "
                                         "tokenizer.bin there, or a path with 'attn-cli convert -m %s -o DIR --vocab "
-                                        "PATH'; token ids can be given with --ids", attn_source_where(s), attn_source_where(s));
+                                        "PATH'; token ids can be given with --ids", attn_source_where(s),
+                                         attn_source_where(s));
     return attn_fail(err, ATTN_EIO, "%s: there is neither tokenizer.json nor %s, tokenizer.model or tokenizer.bin, "
                                     "expected one of them for a model of type \"%s\"; token ids can be given with "
                                     "--ids", s->name,

@@ -9,7 +9,7 @@ import platform
 import sys
 import weakref
 from ctypes import (CFUNCTYPE, POINTER, Structure, byref, c_bool, c_char, c_char_p, c_double, c_float, c_int, c_int32,
-                    c_size_t, c_uint, c_uint64, c_void_p)
+                    c_size_t, c_ubyte, c_uint, c_uint64, c_void_p)
 from pathlib import Path
 
 # ---- errors ----------------------------------------------------------------------------------
@@ -60,7 +60,8 @@ class Info(Structure):
 
 class Token(Structure):
     _fields_ = [("id", c_int32), ("known", c_bool), ("named", c_bool), ("text", c_void_p), ("raw", c_void_p),
-                ("text_len", c_size_t), ("raw_len", c_size_t), ("start", c_size_t), ("end", c_size_t)]
+                ("text_len", c_size_t), ("raw_len", c_size_t), ("start", c_size_t), ("end", c_size_t),
+                ("part", c_ubyte), ("parts", c_ubyte), ("whole", c_char * 6)]
 
 
 class Tokens(Structure):

@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/elementary.h"
 #include "base/err.h"
 #include "base/format.h"
 #include "base/size.h"
@@ -187,7 +188,7 @@ static void draw_line(struct spot a, struct spot b, double width, uint8_t color,
 static void draw_arrow(struct spot from, struct spot to, const struct attn_pen *pen)
 {
     const double wing = 6, open = 0.42;
-    double dx = from.x - to.x, dy = from.y - to.y, length = hypot(dx, dy), angle = atan2(dy, dx);
+    double dx = from.x - to.x, dy = from.y - to.y, length = attn_hypot(dx, dy), angle = atan2(dy, dx);
     draw_line(from, to, 1.2, ATTN_INK, pen);
     for (int side = -1; side <= 1 && length > wing; side += 2) {
         double a = angle + side * open;

@@ -795,9 +795,9 @@ class Page(unittest.TestCase):
         browser.run("$('head-up').focus(); $('head-up').click()")
         self.assertEqual(browser.value("[state.layer, state.head, document.activeElement.id]"), [1, 3, "head-number"])
 
-    def test_bytes_of_tokens_are_told_apart(self):
+    def test_parts_of_a_character_are_told_apart(self):
         self.open("bytes", "-m", fixtures.wide(), "-s", "日", "--layer", "0")
-        self.assertEqual(browser.value("heat.rowLabels"), ["\\xE6", "\\x97", "\\xA5"])
+        self.assertEqual(browser.value("heat.rowLabels"), ["日·1/3", "日·2/3", "日·3/3"])
 
     def test_predictions_that_are_no_numbers(self):
         model = fixtures.path("nan")

@@ -175,7 +175,8 @@ static int complete(struct reader *r, struct attn_err *err)
         return err->code;
     if (!l->code || !l->name)
         return wrong(r, 1, "the header needs Language and X-Language-Name", "", err);
-    qsort(l->entry, l->n, sizeof *l->entry, by_english);
+    if (l->n)                           /* nothing is sorted at NULL */
+        qsort(l->entry, l->n, sizeof *l->entry, by_english);
     for (size_t i = 1; i < l->n; i++)
         if (!strcmp(l->entry[i - 1].english, l->entry[i].english))
             return wrong(r, l->entry[i].line, "this msgid is there twice: ", l->entry[i].english, err);

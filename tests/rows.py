@@ -23,7 +23,7 @@ ROWS = {
         ("lib/compute/mask.c", "    [ATTN_BLOCK] = {IF_CAUSAL, NULL},\n", "    [ATTN_PROBE] = {ALWAYS, NULL},\n"),
     ],
     "format": [
-        ("lib/sinks/sink.c", '"a page to explore", NULL, RUN | PICTURE | ABLATED, &attn_html_methods},\n',
+        ("lib/sinks/sink.c", '"a page to explore", NULL, RUN | MAP | ABLATED, &attn_html_methods},\n',
          '    {"probe-format", ".probe", "help on formats", NULL, RUN | PICTURE, &attn_svg_methods},\n'),
     ],
     "family": [
@@ -158,7 +158,8 @@ def main():
     with tempfile.TemporaryDirectory() as name:
         tree = Path(name)
         env = {k: v for k, v in os.environ.items() if k not in ("MAKEFLAGS", "MAKELEVEL", "MFLAGS", "WERROR")}
-        for what in ("Makefile", "lib", "cmd", "models", "data/fonts", "data/lang", "tests/checks.mk", "tests/need.sh"):
+        for what in ("Makefile", "lib", "cmd", "models", "data/fonts", "data/lang", "data/packaging", "tests/checks.mk",
+                     "tests/need.sh"):
             (tree / what).parent.mkdir(parents=True, exist_ok=True)
             (shutil.copytree if (REPO / what).is_dir() else shutil.copy2)(REPO / what, tree / what)
         for rows in ROWS.values():

@@ -128,8 +128,14 @@ static int check_taken(const char *option, const char *given, const char *figure
     return attn_fail(err, ATTN_EUSAGE, "--%s: a figure of kind %s does not use it: add %s", option, figure, names);
 }
 
-/* "png, svg or pdf": what c writes of the formats with one of these flags; and the ending of one that has one. */
-static const char *list_written(char *out, size_t size, const struct command *c, unsigned flags)
+/* Whether a format uses an option: some kinds of figures are drawn by others than those of all figures. */
+static bool uses(const struct attn_format *f, const struct option *o)
+{
+    return f->flags & o->formats || (o->to == &look.figure && attn_figure_draws(look.figure, f->name));
+}
+
+/* "png, svg or pdf": what c writes of the formats that use an option; and the ending of one that has one. */
+static const char *list_written(char *out, size_t size, const struct command *c, const struct option *o)
 {
     enum { MOST = 16 };
     struct pair list[MOST + 1] = {{NULL, NULL}};
@@ -138,7 +144,7 @@ static const char *list_written(char *out, size_t size, const struct command *c,
     size_t n = 0;
     for (size_t i = 0; row && (name = option_choice(row, i)) && n < MOST; i++) {
         const struct attn_format *f = attn_format_find(name);
-        if (!f || !(f->flags & flags))
+        if (!f || !uses(f, o))
             continue;
         ending = ending ? ending : f->ending;
         list[n++] = (struct pair){f->name, NULL};
@@ -155,12 +161,10 @@ int picture_check(const struct command *c, const char *format, struct attn_err *
     const struct option *o;
     char names[96];
     for (size_t i = 0; (o = option_at(c, i)); i++) {
-        bool kind = o->to == &look.figure, used = f && (f->flags & o->formats || (kind &&
-                                                        attn_figure_draws(look.figure, f->name)));
-        if (!o->formats || !option_given(o) || used)
+        if (!o->formats || !option_given(o) || (f && uses(f, o)))
             continue;
-        const char *ending = list_written(names, sizeof names, c, o->formats), *now = f ? f->name : format;
-        if (kind)
+        const char *ending = list_written(names, sizeof names, c, o), *now = f ? f->name : format;
+        if (o->to == &look.figure)
             return attn_fail(err, ATTN_EUSAGE, "--%s: only --format %s uses it, not %s: give a path that ends in %s, "
                                                "as in -o figure%s", o->name, names, now, ending, ending);
         say_note("--%s: only --format %s uses it, not %s", o->name, names, now);

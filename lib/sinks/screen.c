@@ -1,5 +1,5 @@
 /* screen.c - the first look at a run, on one screen: its tokens, the patterns of the most informative layer, what each
- * head does, context vectors or, where they are wider than a line, whom each token looks at, what comes next, and
+ * head does, context vectors or, where they are wider than a line, what each token looks at, what comes next, and
  * commands to go on with.
  *
  * Of a long text only the last rows and keys are kept, as many as all parts leave room for. */

@@ -33,7 +33,7 @@ struct attn_screen {
     size_t head_lines;                  /* for what heads do */
     size_t hints;                       /* commands that are shown */
     bool names;                         /* in their place, where none has room: their names in one line */
-    bool contexts; size_t vectors;      /* whether context vectors are shown, or whom tokens look at in place of those
+    bool contexts; size_t vectors;      /* whether context vectors are shown, or what tokens look at in place of those
                                          * that are too wide, and of how many rows, the last ones */
     struct attn_tokens queries, keys;   /* of these */
     struct attn_album album;            /* a sheet for each layer */
@@ -63,7 +63,7 @@ __attribute__((format_arg(2))) static inline const char *tr(const struct attn_sc
 
 size_t attn_screen_widest(const struct attn_tokens *t);         /* columns of the widest label */
 void attn_screen_heading(struct attn_screen *s, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
-/* Context vectors of a layer, or whom each token looks at in any. */
+/* Context vectors of a layer, or what each token looks at in any. */
 void attn_screen_rows(struct attn_screen *s, int layer);
 
 /* ---- screen_print.c ---- */

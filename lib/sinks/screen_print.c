@@ -202,7 +202,7 @@ static void print_why(struct attn_screen *s)
         return;
     snprintf(text, sizeof text, "%s", tr(s, "the last layer"));
     if (s->heads)
-        attn_snprintf(text, sizeof text, tr(s, "shown as its L%zuH%zu has the clearest role of all heads: %s %.2f"),
+        attn_snprintf(text, sizeof text, tr(s, "shown because L%zuH%zu has the clearest role of all heads: %s %.2f"),
                       s->head[0].at.layer, s->head[0].at.head, s->head[0].most->name, s->head[0].share);
     print_dim(s, text);
 }

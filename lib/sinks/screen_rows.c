@@ -1,5 +1,5 @@
 /* screen_rows.c - the lines of the first look that are one a token: its context vector or, where that is wider than a
- * line, whom it looks at. */
+ * line, what it looks at. */
 #include "sinks/screen.h"
 
 #include <math.h>
@@ -82,10 +82,10 @@ static void print_targets(struct attn_screen *s)
     const char *but = s->job->cross ? "" : tr(s, ", beyond itself and the first");
     size_t left = attn_screen_widest(&s->queries);
     if (s->vectors < s->rows || s->row0)
-        attn_screen_heading(s, s->job->rows ? "whom each of the last %zu words looks at most%s"
-                               : "whom each of the last %zu tokens looks at most%s", s->vectors, but);
+        attn_screen_heading(s, s->job->rows ? "what each of the last %zu words looks at most%s"
+                               : "what each of the last %zu tokens looks at most%s", s->vectors, but);
     else
-        attn_screen_heading(s, s->job->rows ? "whom each word looks at most%s" : "whom each token looks at most%s",
+        attn_screen_heading(s, s->job->rows ? "what each word looks at most%s" : "what each token looks at most%s",
                             but);
     for (size_t i = s->rows - s->vectors; i < s->rows; i++) {
         const struct attn_screen_target *t = &s->target[i];
@@ -94,7 +94,7 @@ static void print_targets(struct attn_screen *s)
             struct attn_label key = attn_label_token(&keys->tok[t->key], ATTN_SCREEN_LABEL);
             attn_out_printf(s->out, " → %s %.2f (L%zuH%zu)\n", key.text, (double)t->weight, t->at.layer, t->at.head);
         } else {
-            attn_out_printf(s->out, " → %s\n", tr(s, "nobody"));
+            attn_out_printf(s->out, " → %s\n", tr(s, "nothing"));
         }
     }
 }

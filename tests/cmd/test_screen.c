@@ -142,7 +142,7 @@ START_TEST(vectors_have_their_lengths)
 }
 END_TEST
 
-/* ---- whom a token looks at ---- */
+/* ---- what a token looks at ---- */
 
 static const cJSON *at(const cJSON *array, int i) { return cJSON_GetArrayItem(array, i); }
 
@@ -152,7 +152,7 @@ static const char *target_of(const cJSON *doc, int q)
     static char line[128];
     double best = 0;
     const cJSON *act, *heads = golden_get(doc, "activations");
-    snprintf(line, sizeof line, "nobody");
+    snprintf(line, sizeof line, "nothing");
     cJSON_ArrayForEach(act, heads)
         for (int h = 0; h < cJSON_GetArraySize(golden_get(act, "data")); h++) {
             const cJSON *row = at(at(golden_get(act, "data"), h), q);
@@ -176,7 +176,7 @@ static const struct { const char *input; int first, n; } looking[] = {
 
 START_TEST(each_token_has_a_target)
 {
-    const char *input = looking[_i].input, *screen = strstr(screen_of(input), "\nwhom ");
+    const char *input = looking[_i].input, *screen = strstr(screen_of(input), "\nwhat each ");
     ck_assert_ptr_nonnull(screen);
     succeed(printed("\"$A\" run %s --show pattern -o $D/run.json", input));
     cJSON *doc = golden_read(scratch_path("run.json"));
@@ -195,20 +195,20 @@ END_TEST
 /* Students compare the vectors of small models; what does not fit a line is no help. */
 START_TEST(wide_vectors_are_left_out)
 {
-    static const char whom[] = "whom each token looks at most, beyond itself and the first\n", of[] = ": context vectors: length, then ";
+    static const char whom[] = "what each token looks at most, beyond itself and the first\n", of[] = ": context vectors: length, then ";
     ck_assert(strstr(screen_of(CARD), whom) && !strstr(screen_of(CARD), of));
     ck_assert(strstr(screen_of(LIFE_CARD), of) && !strstr(screen_of(LIFE_CARD), whom));
     ck_assert_ptr_nonnull(strstr(screen_of("-m journey -s 'Your journey starts with one step'"), of));
-    ck_assert_ptr_nonnull(strstr(screen_of(LONG_TEXT), "\nwhom each of the last 12 tokens looks at most, beyond itself and the first\n"));
-    ck_assert_ptr_nonnull(strstr(screen_of("-m tiny -s it --cross 'Lily lost her red ball'"), "\nwhom each token looks at most\n"));
+    ck_assert_ptr_nonnull(strstr(screen_of(LONG_TEXT), "\nwhat each of the last 12 tokens looks at most, beyond itself and the first\n"));
+    ck_assert_ptr_nonnull(strstr(screen_of("-m tiny -s it --cross 'Lily lost her red ball'"), "\nwhat each token looks at most\n"));
 }
 END_TEST
 
 START_TEST(the_layer_has_a_reason)
 {
-    const char *screen = screen_of(CARD), *why = strstr(screen, "\nshown as its L"), *best = strstr(screen, " clearest of 24)\nL");
+    const char *screen = screen_of(CARD), *why = strstr(screen, "\nshown because L"), *best = strstr(screen, " clearest of 24)\nL");
     int layer = -1, head = -1, l = -1, h = -1, drawn = -1;
-    ck_assert(why && best && sscanf(why, "\nshown as its L%dH%d has", &layer, &head) == 2 &&
+    ck_assert(why && best && sscanf(why, "\nshown because L%dH%d has", &layer, &head) == 2 &&
               sscanf(best, " clearest of 24)\nL%dH%d ", &l, &h) == 2 && sscanf(strstr(screen, "\nlayer "), "\nlayer %d:", &drawn) == 1);
     ck_assert(l == layer && h == head && drawn == layer);
     ck_assert_ptr_null(strstr(screen_of(CARD " --layer 1"), "shown as"));
@@ -310,7 +310,7 @@ END_TEST
 START_TEST(a_low_terminal_names_commands)
 {
     static const char names[] = "\r\nthen  attn-cli explain, heads, run -o page.html\r\n";
-    expect("\"$A\" run " CARD " --format screen", 0, "whom each token looks at most, beyond itself and the first\n");
+    expect("\"$A\" run " CARD " --format screen", 0, "what each token looks at most, beyond itself and the first\n");
     expect_exactly("\"$A\" run " LONG_TEXT " --format screen | grep -c ^then || :", "0\n");
     if (no_terminal())
         return;

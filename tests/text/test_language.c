@@ -133,7 +133,7 @@ START_TEST(attention_on_given_numbers_is_said_in_chinese)
         expect(printed("\"$A\" attend %s --explain --lang zh --format md | " ENGLISH, given[i]), 1, "");
         expect_same(printed("\"$A\" attend %s --explain --lang zh" NUMBERS, given[i]), printed("\"$A\" attend %s --explain" NUMBERS, given[i]));
     }
-    expect(printed("\"$A\" attend %s --explain --lang zh", given[0]), 0, "怎样注意");
+    expect(printed("\"$A\" attend %s --explain --lang zh", given[0]), 0, "如何关注");
 }
 END_TEST
 

@@ -51,13 +51,15 @@ static size_t word_length(const char *s)
     return n;
 }
 
-/* Breaks the text at spaces; lines after the first are indented by `hang`. */
-static void wrap(struct attn_out *o, const char *s, bool command, size_t indent, size_t hang, size_t width)
+/* Breaks the text at spaces, but not from `whole` on; lines after the first are indented by `hang`. */
+static void wrap(struct attn_out *o, const char *s, const char *whole, bool command, size_t indent, size_t hang,
+                 size_t width)
 {
     size_t column = indent, blank = 0, blanks;
     attn_label_pad(o, indent);
     for (bool first = true; *s; first = false) {
-        size_t len = command ? argument_length(s) : word_length(s), columns = attn_utf8_width(s, len);
+        size_t len = s == whole ? strlen(s) : command ? argument_length(s) : word_length(s);
+        size_t columns = attn_utf8_width(s, len);
         if (!first && width && column + blank + columns > width) {
             attn_out_char(o, '\n');
             attn_label_pad(o, hang);
@@ -93,12 +95,13 @@ static int text_sum(struct attn_out *o, const struct attn_language *l, const str
     if (rc)
         return rc;
     attn_sum_terms(line, l, p);
+    size_t result = (size_t)attn_out_bytes(line);
     attn_sum_result(line, l, p);
     rc = attn_out_take(line, &text, &len, err);
     attn_out_close(line);
     if (rc)
         return rc;
-    wrap(o, text, false, GAP, DEEP, width);
+    wrap(o, text, text + result, false, GAP, DEEP, width);
     free(text);
     return ATTN_OK;
 }
@@ -184,8 +187,9 @@ int attn_derivation_text(struct attn_out *o, const struct attn_derivation *d, co
         case ATTN_PASSAGE_STEP:
         case ATTN_PASSAGE_PART:    text_heading(o, p->text, attn_heading_number(number, &h, p->kind), style->color);
                                    break;
-        case ATTN_PASSAGE_WORDS:   wrap(o, p->text, false, 0, 0, width); break;
-        case ATTN_PASSAGE_COMMAND: wrap(o, p->text, true, DEEP, DEEPER, style->paper ? width : 0); break;
+        case ATTN_PASSAGE_WORDS:   wrap(o, p->text, NULL, false, 0, 0, width); break;
+        case ATTN_PASSAGE_COMMAND: wrap(o, p->text, NULL, true, DEEP, DEEPER, style->paper ? width : 0);
+                                   break;
         case ATTN_PASSAGE_FORMULA: attn_label_pad(o, DEEP);
                                    attn_formula_print(o, d->language, p->formula.text);
                                    attn_out_char(o, '\n');

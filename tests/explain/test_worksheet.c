@@ -91,6 +91,14 @@ START_TEST(answers_are_nowhere_on_the_sheet)
 }
 END_TEST
 
+/* What is to be written stands with its gap, whatever the language. */
+START_TEST(a_gap_stands_on_one_line)
+{
+    expect_exactly(SHEET "| grep -cE '____.*[(][1-6]:.*decimals?[)]$'", "6\n");
+    expect_exactly(SHEET "--lang zh | grep -cE '____（空 [1-6]，[1-4] 位小数）$'", "6\n");
+}
+END_TEST
+
 /* No gap needs itself, or a number that is nowhere: not where a weight is 1, or a row as it was put in. */
 START_TEST(no_gap_needs_itself)
 {
@@ -202,6 +210,7 @@ Suite *suite_worksheet(void)
     tcase_add_checked_fixture(t, shell_set_up, scratch_remove);
     tcase_add_loop_test(t, printed_terms_give_the_answers, 0, sizeof texts / sizeof *texts);
     tcase_add_test(t, answers_are_nowhere_on_the_sheet);
+    tcase_add_test(t, a_gap_stands_on_one_line);
     tcase_add_test(t, seeds_choose_the_gaps);
     tcase_add_test(t, the_seed_is_the_sheets);
     tcase_add_loop_test(t, no_gap_needs_itself, 0, 4);

@@ -16,6 +16,8 @@ ARGUMENTS = {"attn_derive_title": (1,), "attn_derive_step": (1,), "attn_derive_p
              "PART": (0,), "SAY": (0,), "ERRATUM": (0,), "TABLE": (0,), "PRINTED": (0,), "MI": (0,), "MSUB": (0,)}
 # What stands before lists of them, and before one alone.
 LIST, ALONE = re.compile(r"(headings\[\w*\]|attn_article_\w+|\[ATTN_STAGE_\w+\])=$"), re.compile(r"(\.about|hidden\[\])=$")
+# What a head can do, in the table of scores.
+ROLE = re.compile(r'\{"(\w+)", "\w+",[^{}]*ATTN_SCORE_SHARE')
 TOKEN = re.compile(r'/\*.*?\*/|//[^\n]*|#[ \t]*(?:define|include)\b(?:\\\n|[^\n])*|"(?:\\.|[^"\\])*"|'
                    r"'(?:\\.|[^'\\])'|\w+|\s+|.", re.S)
 WORD = re.compile(r"[A-Za-z]{2}")
@@ -85,7 +87,8 @@ def read_po(path):
 
 
 def main():
-    texts = {}
+    scores = Path("lib/ask/scores.c")
+    texts = {name: scores for name in ROLE.findall(scores.read_text())}
     for path in sorted(Path("lib").rglob("*.c")) + [Path("cmd/attn-cli/cmd_run.c")]:
         if path.parts[1] in ("explain", "sinks", "picture", "attn-cli"):
             for text in texts_of(path):

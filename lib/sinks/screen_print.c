@@ -203,7 +203,7 @@ static void print_why(struct attn_screen *s)
     snprintf(text, sizeof text, "%s", tr(s, "the last layer"));
     if (s->heads)
         attn_snprintf(text, sizeof text, tr(s, "shown because L%zuH%zu has the clearest role of all heads: %s %.2f"),
-                      s->head[0].at.layer, s->head[0].at.head, s->head[0].most->name, s->head[0].share);
+                      s->head[0].at.layer, s->head[0].at.head, tr(s, s->head[0].most->name), s->head[0].share);
     print_dim(s, text);
 }
 
@@ -233,7 +233,7 @@ static size_t name_head(char text[64], const struct attn_screen *s, const struct
 {
     char place[32];
     snprintf(place, sizeof place, "L%zuH%zu", r->at.layer, r->at.head);
-    attn_snprintf(text, 64, tr(s, "%-6s  %s %.2f, entropy %.2f"), place, r->most->name, r->share, r->entropy);
+    attn_snprintf(text, 64, tr(s, "%-6s  %s %.2f, entropy %.2f"), place, tr(s, r->most->name), r->share, r->entropy);
     return width_of(text);
 }
 

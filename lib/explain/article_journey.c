@@ -8,7 +8,7 @@
 
 #define SENTENCE "Your journey starts with one step"
 enum { T = 6, D = 3, JOURNEY = 1, STARTS = 2, ONE = 4, WIDE = 1024 };
-static const char *const words[] = {"Your", "journey", "starts", "with", "one", "step", "(seventh)"};
+static const char *const words[] = {"Your", "journey", "starts", "with", "one", "step", "(7)"};
 #define INPUTS 0.43f, 0.15f, 0.89f, 0.55f, 0.87f, 0.66f, 0.57f, 0.85f, 0.64f, \
                0.22f, 0.58f, 0.33f, 0.77f, 0.25f, 0.10f, 0.05f, 0.80f, 0.55f
 static const float inputs[] = {INPUTS}, twice[] = {INPUTS, INPUTS};

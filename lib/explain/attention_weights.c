@@ -306,7 +306,7 @@ static void softmax_table(struct attn_explainer *e, const struct softmax *s)
     attn_derive_table(&e->d, softmax_columns(e));
     for (size_t i = 0; i < sizeof headings / sizeof *headings; i++)
         if (i != 2 || attn_worked_has(e->w, ATTN_ACT_DOTS))
-            attn_derive_cell(&e->d, "%s", headings[i]);
+            attn_derive_cell(&e->d, "%s", tr(e, headings[i]));
     for (size_t j = 0; j < all.hi; j++) {
         enum attn_showing shown = attn_explain_token_showing(e, all, j);
         if (shown == ATTN_SHOWN)

@@ -90,11 +90,38 @@ struct attn_number attn_explain_number(const struct attn_explainer *e, double x)
     return attn_rounded(x, attn_grid_digits(isfinite(x) ? fabs(x) : 0, e->precision));
 }
 
+bool attn_spot_numbered(const struct attn_spot *s)
+{
+    const struct attn_token *tok = &s->of->tok[s->t];
+    char number[24];
+    size_t n = (size_t)snprintf(number, sizeof number, "%zu", s->t);
+    return tok->text_len == n && !memcmp(tok->text, number, n);
+}
+
 const char *attn_explain_token(const struct attn_explainer *e, char buf[ATTN_TOKEN_NAME], const struct attn_spot *s)
 {
     const struct attn_token *tok = &s->of->tok[s->t];
+    if (e->w->model->attend && attn_spot_numbered(s)) {
+        snprintf(buf, ATTN_TOKEN_NAME, tr(e, "row %zu"), s->t);
+        return buf;
+    }
     struct attn_label label = attn_label_token(tok, NAME_MOST);
     snprintf(buf, ATTN_TOKEN_NAME, tok->known ? tr(e, "\"%s\"") : tr(e, "id %s"), label.text);
+    return buf;
+}
+
+const char *attn_explain_kind(const struct attn_explainer *e, char buf[ATTN_EXPLAIN_KIND])
+{
+    const char *comma = tr(e, ", "), *at;
+    char note[ATTN_KIND_NOTE];
+    size_t n = 0;
+    *buf = '\0';
+    for (const char *s = attn_kind_note(note, &e->asked); *s && n < ATTN_EXPLAIN_KIND; s = at) {
+        s += strlen(", ");
+        at = strstr(s, ", ");
+        at = at ? at : s + strlen(s);
+        n += (size_t)snprintf(buf + n, ATTN_EXPLAIN_KIND - n, "%s%.*s", n ? comma : "", (int)(at - s), s);
+    }
     return buf;
 }
 
@@ -136,7 +163,7 @@ static void introduce(struct attn_explainer *e)
     const struct attn_worked *w = e->w;
     struct attn_info m;
     struct attn_spot query = attn_worked_query(w), key = attn_worked_key(w);
-    char query_name[ATTN_TOKEN_NAME], key_name[ATTN_TOKEN_NAME], note[ATTN_KIND_NOTE];
+    char query_name[ATTN_TOKEN_NAME], key_name[ATTN_TOKEN_NAME], kind[ATTN_EXPLAIN_KIND];
     const char *where = attn_worked_cross(w) ? tr(e, " of the other text") : "";
     attn_model_info(w->model, &m);
     attn_derive_title(&e->d, "How %s (token %zu) attends to %s (token %zu%s)",
@@ -146,8 +173,8 @@ static void introduce(struct attn_explainer *e)
                       "the key is token %zu%s%s; all indices are counted from 0.",
                       m.name, m.family, w->layer, m.L, w->head, m.H, w->query, w->key, where,
                       w->key == w->heaviest ? tr(e, ", the one with the largest weight") : "");
-    if (*attn_kind_note(note, &e->asked))
-        attn_derive_words(&e->d, "Instead of the model's own attention: %s.", note + strlen(", "));
+    if (*attn_explain_kind(e, kind))
+        attn_derive_words(&e->d, "Instead of the model's own attention: %s.", kind);
     attn_derive_words(&e->d, "Activations are the numbers of a run, rounded as attn-cli run prints them; sums and "
                              "products are computed before rounding, so the rounded terms of a sum may not add up to "
                              "its last digit.%s",

@@ -116,9 +116,14 @@ void attn_explain_row(struct attn_explainer *e, const float *x, size_t n, int di
 /* For numbers that are not part of an activation. */
 struct attn_number attn_explain_number(const struct attn_explainer *e, double x);
 
-/* A token's name in a sentence, its text in quotes or "token id 7", written to such a buffer. */
+/* Whether a row of numbers that are given has no other name than its number. */
+bool attn_spot_numbered(const struct attn_spot *s);
+/* A token's name in a sentence, its text in quotes, "id 7" or "row 1", written to such a buffer. */
 enum { ATTN_TOKEN_NAME = 256 };
 const char *attn_explain_token(const struct attn_explainer *e, char buf[ATTN_TOKEN_NAME], const struct attn_spot *s);
+/* The kind of attention that is asked for, as "window:2, scale none": options, as they are typed; or "". */
+enum { ATTN_EXPLAIN_KIND = 2 * ATTN_KIND_NOTE };
+const char *attn_explain_kind(const struct attn_explainer *e, char buf[ATTN_EXPLAIN_KIND]);
 /* Adds a cell with a token's label. */
 void attn_explain_token_cell(struct attn_explainer *e, const struct attn_token *t);
 

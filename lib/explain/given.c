@@ -17,14 +17,18 @@ static void introduce(struct attn_explainer *e)
 {
     const struct attn_worked *w = e->w;
     struct attn_spot query = attn_worked_query(w), key = attn_worked_key(w);
-    char query_name[ATTN_TOKEN_NAME], key_name[ATTN_TOKEN_NAME], note[ATTN_KIND_NOTE];
-    attn_derive_title(&e->d, "How %s (query %zu) attends to %s (key %zu)", attn_explain_token(e, query_name, &query),
-                      w->query, attn_explain_token(e, key_name, &key), w->key);
+    char query_name[ATTN_TOKEN_NAME], key_name[ATTN_TOKEN_NAME], kind[ATTN_EXPLAIN_KIND], given[ATTN_ATTEND_GIVEN];
+    if (attn_spot_numbered(&query) && attn_spot_numbered(&key))
+        attn_derive_title(&e->d, "How query %zu attends to key %zu", w->query, w->key);
+    else
+        attn_derive_title(&e->d, "How %s (query %zu) attends to %s (key %zu)",
+                          attn_explain_token(e, query_name, &query), w->query, attn_explain_token(e, key_name, &key),
+                          w->key);
     attn_derive_words(&e->d, "Given are %s; all indices are counted from 0.  This is head %zu (of %zu)%s.",
-                      attn_attend_about(w->model->attend), w->head, w->model->w.n.H,
+                      attn_attend_given(given, w->model->attend, tr(e, ", ")), w->head, w->model->w.n.H,
                       w->key == w->heaviest ? tr(e, "; the key is the one with the largest weight") : "");
-    if (*attn_kind_note(note, &e->asked))
-        attn_derive_words(&e->d, "The kind of attention: %s.", note + strlen(", "));
+    if (*attn_explain_kind(e, kind))
+        attn_derive_words(&e->d, "The kind of attention: %s.", kind);
     attn_derive_words(&e->d, "Sums and products are computed before rounding, so the rounded terms of a sum may not "
                              "add up to its last digit.%s",
                       e->all ? "" : tr(e, "  Long vectors are shortened: … stands for what is left out."));

@@ -47,10 +47,11 @@ void attn_explain_tokens(struct attn_explainer *e)
     token_table(e, e->w->tokens);
     if (!attn_worked_cross(e->w))
         return;
-    char note[ATTN_KIND_NOTE];
-    if (*attn_kind_note(note, &e->asked))
+    char kind[ATTN_EXPLAIN_KIND];
+    if (*attn_explain_kind(e, kind))
         attn_derive_words(&e->d, "They look at the tokens of another text (cross-attention).  That text runs through "
-                                 "the same layers with the model's own mask%s, and also starts at position 0:", note);
+                                 "the same layers with the model's own mask and %s, and also starts at position 0:",
+                          kind);
     else
         attn_derive_words(&e->d, "They look at the tokens of another text (cross-attention).  That text runs through "
                                  "the same layers with the model's own attention, and also starts at position 0:");
@@ -442,11 +443,15 @@ static void head_norm(struct attn_explainer *e, const struct product *p)
     struct moments m = moments_of(p->raw + from, n);
     double spread = sqrt((norm->rms ? m.square : m.variance) + (double)e->w->model->w.eps),
     centre = norm->rms ? 0 : m.mean;
-    attn_derive_words(&e->d, "%s are%s normalised, %s: u is divided by the root of %s + ε, which is %.*f, and "
-                             "multiplied by weights.  (This is computed here, as a run does not report it.)",
-                      norm->rms ? tr(e, "They") : tr(e, "They, less their mean,"), p->late ? tr(e, " then") : "",
-                      norm->span ? tr(e, "each head by itself") : tr(e, "all heads at once"),
-                      norm->rms ? tr(e, "the mean of u²") : tr(e, "its variance"), e->precision, spread);
+    attn_derive_words(&e->d, norm->span ? p->late ? "After that, u is normalised, in each head by itself.%s"
+                                                  : "u is normalised, in each head by itself.%s"
+                                        : p->late ? "After that, u is normalised, over all heads at once.%s"
+                                                  : "u is normalised, over all heads at once.%s",
+                      tr(e, "  (This is computed here, as a run does not report it.)"));
+    attn_derive_words(&e->d, norm->rms ? "It is divided by the root of the mean of u² + ε, which is %.*f, and multiplied "
+                                         "by weights."
+                                       : "Less its mean, it is divided by the root of its variance + ε, which is %.*f, "
+                                         "and multiplied by weights.", e->precision, spread);
     vector_table(e, p->n);
     attn_derive_cell(&e->d, "u");
     attn_explain_row(e, p->raw + p->first, p->n, e->precision);

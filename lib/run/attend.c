@@ -220,14 +220,21 @@ static int take_rows(struct attn_attend *a, const struct attn_attend_opts *o, st
     return rc ? rc : copy_rows(a, ATTN_ATTEND_V, keys, err);
 }
 
-static void say_about(struct attn_attend *a)
+const char *attn_attend_given(char buf[ATTN_ATTEND_GIVEN], const struct attn_attend *a, const char *separator)
 {
     char shape[ATTN_SHAPE_TEXT];
-    size_t n = 0, room = sizeof a->about;
-    for (int i = a->plain ? ATTN_ATTEND_MASK : 0; i < ATTN_ATTEND_INPUTS && n < room; i++)
+    size_t n = 0;
+    *buf = '\0';
+    for (int i = a->plain ? ATTN_ATTEND_MASK : 0; i < ATTN_ATTEND_INPUTS && n < ATTN_ATTEND_GIVEN; i++)
         if (a->numbers[i].name)
-            n += (size_t)snprintf(a->about + n, room - n, "%s%s %s", n ? ", " : "", attn_attend_option(i) + 2,
-                                  attn_shape_text(shape, &a->numbers[i].of));
+            n += (size_t)snprintf(buf + n, ATTN_ATTEND_GIVEN - n, "%s%s %s", n ? separator : "",
+                                  attn_attend_option(i) + 2, attn_shape_text(shape, &a->numbers[i].of));
+    return buf;
+}
+
+static void say_about(struct attn_attend *a)
+{
+    size_t n = strlen(attn_attend_given(a->about, a, ", ")), room = sizeof a->about;
     if (a->scored && n < room)
         n += (size_t)snprintf(a->about + n, room - n, ": pattern [%zu, %zu, %zu]", a->H, a->Tq, a->Tk);
     if (a->scored && a->valued && n < room)

@@ -16,6 +16,7 @@
 /* Number (h, i, j) of what is given is x[h * next_head + i * next_row + j * next_col]. */
 struct attn_attend_view { const float *x; size_t heads, rows, cols, next_head, next_row, next_col; };
 
+enum { ATTN_ATTEND_GIVEN = 512 };       /* bytes of a list of what is given */
 struct attn_attend {
     struct attn_labelled numbers[ATTN_ATTEND_INPUTS];
     struct attn_attend_view view[ATTN_ATTEND_INPUTS];       /* x NULL: not given */
@@ -26,7 +27,7 @@ struct attn_attend {
     bool adds, hides;                   /* the mask is added to scores; it has 1 where a key is hidden */
     struct attn_model *model;
     struct attn_tokens *tokens, *keys;  /* keys NULL: the same */
-    char about[512];
+    char about[ATTN_ATTEND_GIVEN];
 };
 
 /* "--q", and the short name of what it is. */
@@ -35,6 +36,9 @@ const char *attn_attend_name(int input);
 /* Writes "[2, 6, 3]"; returns buf. */
 enum { ATTN_SHAPE_TEXT = 192 };
 const char *attn_shape_text(char buf[ATTN_SHAPE_TEXT], const struct attn_array *a);
+
+/* Writes what is given, as "q [3, 2], k [3, 2]" with that separator; returns buf. */
+const char *attn_attend_given(char buf[ATTN_ATTEND_GIVEN], const struct attn_attend *a, const char *separator);
 
 /* "--q [6, 2]", for messages. */
 struct attn_attend_called { char text[ATTN_SHAPE_TEXT + 16]; };

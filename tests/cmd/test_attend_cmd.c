@@ -65,6 +65,8 @@ START_TEST(weights_are_derived)
 {
     expect("$A attend " QKV " --names 'cat dog' --kind causal --explain --query dog --key cat", 0,
            "How \"dog\" (query 1) attends to \"cat\" (key 0)");
+    expect("$A attend " QKV " --explain --query 0 --key 1", 0, "How query 0 attends to key 1\n\nGiven are q [2, 2], k [2, 2], v [2, 3]; all");
+    expect("$A attend " QKV " --explain --query 0 --key 1", 0, "\n2. The key of row 1\n");
     expect("$A attend " QKV " --explain --query 0 --key 1", 0, "weight = 0.4931 / 1.4931 = 0.3302");
     expect("$A attend " QKV " --explain --query 0 --key 1", 0, "context[0] = 0.6698\xC2\xB7" "1.0000 + 0.3302\xC2\xB7" "4.0000 = 1.9907");
     expect("$A attend " QKV " --mask '1 1; 1 0' --explain --key 1", 0, "The mask that is given hides key 1 from query 1");

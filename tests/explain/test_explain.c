@@ -402,7 +402,7 @@ static const struct { const char *args, *says; } words[] = {
     {"-m ./" GOLDEN "neox-i --ids 1,2,3", "The numbers from 8 on are not rotated"},
     {"-m ./" GOLDEN "neox-i --ids 1,2,3 --query 0", "At position 0 nothing moves"},
     {"-m ./" GOLDEN "llama-f --ids 1,2,3", "RMSNorm"},
-    {"-m ./" GOLDEN "olmo2-a --ids 1,2,3", "They are normalised, all heads at once"},
+    {"-m ./" GOLDEN "olmo2-a --ids 1,2,3", "u is normalised, over all heads at once."},
     {"-m ./" GOLDEN "olmo2-a --ids 1,2,3", "The result is normalised, then added to the residual stream (attn.added)"},
     {"-m ./" GOLDEN "olmo2-a --ids 1,2,3", "but it is neither normalised nor rotated"},
     {"-m ./" GOLDEN "llama-f --ids 1,2,3", "weights of its own, but it is not rotated"},
@@ -419,6 +419,9 @@ static const struct { const char *args, *says; } words[] = {
     {"-m ./" GOLDEN "opt-post-a --ids 1,2,3", "The stream is normalised after this"},
     {"-m ./" GOLDEN "opt-post-a --ids 1,2,3", "The embedding of its position is added"},
     {"-m ./" GOLDEN "gpt2-a --ids 1,2,3", "LayerNorm"},
+    {"-m ./" GOLDEN "olmo2-a --ids 1,2,3", "It is divided by the root of the mean of u² + ε, which is"},
+    {"-m ./" GOLDEN "nanochat-a --ids 1,2,3", "After that, u is normalised, in each head by itself."},
+    {"-m ./" GOLDEN "cohere-a --ids 1,2,3", "Less its mean, it is divided by the root of its variance"},
     {"-m ./" GOLDEN "gpt2-a --ids 1,2,3 --query 0 --key 0", "How id 1 (token 0) attends to id 1 (token 0)"},
 };
 

@@ -86,8 +86,8 @@ END_TEST
 
 /* ---- lessons ---- */
 
-/* Three words in a row, which are neither quoted nor a command, are English. */
-#define ENGLISH "grep -v '^    attn-cli' | sed 's/“[^”]*”//g' | grep -E '[A-Za-z]{2,} [A-Za-z]{2,} [A-Za-z]{2,}'"
+/* Three words in a row, which are neither quoted nor a command, are English, and so are the first two headings of a table. */
+#define ENGLISH "grep -v '^    attn-cli' | sed 's/“[^”]*”//g' | grep -E '[A-Za-z]{2,} [A-Za-z]{2,} [A-Za-z]{2,}|^[|] [a-z -]{3,} [|] [a-z]{3,} [|]'"
 #define NUMBERS " | grep -oE -- '-?[0-9]+[.][0-9]+'"
 static const char *const lines[] = {
     "--article life", "--article heads", "--article journey", "--article chicken", "--article language", "--article list",
@@ -120,6 +120,7 @@ START_TEST(a_screen_is_said_in_chinese)
         expect_same(printed("\"$A\" run --format screen %s --lang zh" NUMBERS, texts[i]), printed("\"$A\" run --format screen %s" NUMBERS, texts[i]));
     }
     expect("\"$A\" run --format screen -m life -s 'Life is short' --lang zh", 0, "\n其他种类      attn-cli variants");
+    expect("\"$A\" run --format screen -m tiny -s 'Lily lost her red ball' --lang zh", 0, "\nL2H3    看前一个 ");
     expect_same("\"$A\" run -m life -s 'Life is short' --lang zh --format json", "\"$A\" run -m life -s 'Life is short' --format json");
 }
 END_TEST
@@ -133,7 +134,9 @@ START_TEST(attention_on_given_numbers_is_said_in_chinese)
         expect(printed("\"$A\" attend %s --explain --lang zh --format md | " ENGLISH, given[i]), 1, "");
         expect_same(printed("\"$A\" attend %s --explain --lang zh" NUMBERS, given[i]), printed("\"$A\" attend %s --explain" NUMBERS, given[i]));
     }
-    expect(printed("\"$A\" attend %s --explain --lang zh", given[0]), 0, "如何关注");
+    expect(printed("\"$A\" attend %s --explain --lang zh", given[0]), 0, "查询 1 如何关注键 1\n\n给定的是 q [2, 3]、k [2, 3]、v [2, 2]；");
+    expect(printed("\"$A\" attend %s --explain --lang zh --names '我 爱'", given[0]), 0, "“爱”（查询 1）如何关注“爱”（键 1）\n");
+    expect(printed("\"$A\" attend %s --explain --lang zh --kind causal --scale 2", given[0]), 0, "注意力的种类：causal、scale 2。");
 }
 END_TEST
 

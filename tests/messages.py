@@ -3,7 +3,8 @@
 
 Looks for the texts that lib/ looks up (lib/text/language.h): the formats of derivations, what tr and attn_tr are called
 with, the rows of articles, headings of tables.  Each that has a word must be a msgid of each file, translated, and each
-msgid must be such a text; conversions of both are the same.  Without files: prints the texts, as a .po to begin with."""
+msgid must be such a text; conversions of both are the same.  What the head of a file says of its terms and marks is
+checked, too (CHINESE, TERMS).  Without files: prints the texts, as a .po to begin with."""
 import re
 import sys
 from pathlib import Path
@@ -22,6 +23,18 @@ TOKEN = re.compile(r'/\*.*?\*/|//[^\n]*|#[ \t]*(?:define|include)\b(?:\\\n|[^\n]
                    r"'(?:\\.|[^'\\])'|\w+|\s+|.", re.S)
 WORD = re.compile(r"[A-Za-z]{2}")
 CONVERSION = re.compile(r"%(?:(\d+)\$)?([-+ #0-9.*]*(?:hh|h|ll|l|z|j|t)?[diouxXeEfFgGcs])")
+
+# Rules of zh.po: what is found, and what is wrong with it.
+HAN, MARK = "[\u4e00-\u9fff]", "[，。；：、（）“”！？]"
+CHINESE = [(f"{HAN}[,.;:!?]|[,.;:!?]{HAN}", "a half-width mark beside a Chinese character"),
+           (f"{HAN}[()]|[()]{HAN}", "a half-width bracket beside a Chinese character"),
+           (f"{HAN}[A-Za-z0-9√]|[A-Za-z0-9]{HAN}", "no space between Chinese and other letters"),
+           (f"{MARK} (?!…)| {MARK}", "a space beside a full-width mark"), (f"{HAN} {HAN}", "a space between Chinese characters"),
+           ("的的", "的 twice")]
+# One term for each thing: others for it, and the one that is used.
+TERMS = {"分数": "得分", "令牌|标记符": "词元", "遮罩|蒙版": "掩码", "内积|点乘": "点积", "矢量": "向量", "语境": "上下文", "叠放": "堆叠",
+         "输出映射": "输出投影", "怎样注意|注意到": "关注", "看得见": "能看到", "自注意(?!力)": "自注意力", "前馈层": "前馈网络",
+         "标准化|正规化|规范化": "归一化", "剩余流": "残差流", "激活(?!值|函数)": "激活值", "注意力模式": "注意力权重"}
 
 
 def tokens(text):
@@ -86,6 +99,14 @@ def read_po(path):
     return {e["msgid"]: (e["msgstr"], e["line"]) for e in entries if e["msgid"]}
 
 
+def style(text):
+    """What the Chinese of a text has against the rules of its file."""
+    sentence = re.sub(r"\[[^\]]*\]|(exp)?\([^()]* - [^()]*\)|%(\d\$)?s|我 爱 自然语言处理", "☐", text)     # formulas, shapes, words
+    sentence = CONVERSION.sub("0", sentence)
+    yield from (f"{wrong}: {m[0]}" for rule, wrong in CHINESE if (m := re.search(rule, sentence)))
+    yield from (f"{m[0]}: the term is {term}" for others, term in TERMS.items() if (m := re.search(others, text)))
+
+
 def main():
     scores = Path("lib/ask/scores.c")
     texts = {name: scores for name in ROLE.findall(scores.read_text())}
@@ -101,6 +122,8 @@ def main():
         found += [f"{po}:{line}: no text of the program: {text}" for text, (_, line) in said.items() if text not in texts]
         found += [f"{po}:{line}: other conversions: {other}" for text, (other, line) in said.items()
                   if other and (conversions(text) != conversions(other) or len({bool(m[1]) for m in CONVERSION.finditer(other)}) > 1)]
+        if po.stem == "zh":
+            found += [f"{po}:{line}: {wrong}: {other}" for other, line in said.values() for wrong in style(other)]
     if len(sys.argv) == 1:
         for text, path in filter(lambda item: has_word(item[0]), texts.items()):
             quoted = text.replace("\\", "\\\\").replace('"', '\\"').replace("\n", "\\n").replace("\u00a0", "\u00a0")

@@ -51,6 +51,22 @@ START_TEST(languages_are_whole)
 }
 END_TEST
 
+/* What the head of the file says of its marks, spaces and terms: what is put in place of what is right, and what is said of it. */
+static const struct { const char *right, *wrong, *says; } slips[] = {
+    {"因果掩码\"", "因果掩码,一种掩码\"", "a half-width mark beside a Chinese character: 码,"},
+    {"（随机失活）", "(随机失活)", "a half-width bracket beside a Chinese character: (随"},
+    {"头 0 的权重：", "头0 的权重：", "no space between Chinese and other letters: 头0"},
+    {"单独计算头 %zu：", "单独计算头%zu：", "no space between Chinese and other letters: 头0"},
+    {"，其余的在对照", "， 其余的在对照", "a space beside a full-width mark: ， "},
+    {"msgstr \"得分\"", "msgstr \"分数\"", "分数: the term is 得分"}};
+
+START_TEST(chinese_keeps_its_rules)
+{
+    expect(printed("sed 's/%s/%s/' data/lang/zh.po > \"$D/zh.po\"; $PYTHON -B tests/messages.py \"$D/zh.po\"", slips[_i].right, slips[_i].wrong),
+           1, slips[_i].says);
+}
+END_TEST
+
 /* ---- looking up ---- */
 
 START_TEST(a_language_is_found_by_its_code)
@@ -186,6 +202,7 @@ Suite *suite_language(void)
     tcase_add_checked_fixture(c, shell_set_up, scratch_remove);
     tcase_add_loop_test(c, files_are_checked_when_they_are_packed, 0, sizeof files / sizeof *files);
     tcase_add_test(c, languages_are_whole);
+    tcase_add_loop_test(c, chinese_keeps_its_rules, 0, sizeof slips / sizeof *slips);
     tcase_add_test(c, a_language_is_found_by_its_code);
     tcase_add_test(c, texts_are_looked_up);
     tcase_add_loop_test(c, nothing_stays_english, 0, sizeof lines / sizeof *lines);

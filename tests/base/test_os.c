@@ -18,6 +18,13 @@
 
 #define ANY ~0u
 
+/* Newer architectures have one call for each purpose. */
+#ifdef SYS_readlink
+enum { READLINK = SYS_readlink, READLINK_BUFFER = 1 };
+#else
+enum { READLINK = SYS_readlinkat, READLINK_BUFFER = 2 };
+#endif
+
 static bool is_a_file_without_a_name(int fd)
 {
     struct stat st;
@@ -70,13 +77,17 @@ static bool no_affinity(void)
     return attn_places_count(&p) >= 1 && attn_cpu_count() >= 1;
 }
 
+#ifdef SYS_arch_prctl                     /* of x86 alone, as the tiles are */
 static bool no_tiles(void) { return refuse(SYS_arch_prctl, 0, 0x20) && !attn_os_tiles(); }
+#else
+static bool no_tiles(void) { return !attn_os_tiles(); }
+#endif
 
 static bool no_link_to_the_program(void)
 {
     char path[64];
-    return refuse(SYS_readlink, 1, ANY) && attn_os_program(path, sizeof path, "../attn-cli") && !strcmp(path, "../attn-cli") &&
-           !attn_os_program(path, 4, "attn-cli");
+    return refuse(READLINK, READLINK_BUFFER, ANY) && attn_os_program(path, sizeof path, "../attn-cli") &&
+           !strcmp(path, "../attn-cli") && !attn_os_program(path, 4, "attn-cli");
 }
 
 /* No /proc, no /sys: a bound is known all the same. */

@@ -56,7 +56,7 @@ int ftruncate(int fd, off_t len)
 
 int mkdir(const char *path, mode_t mode)
 {
-    return is_interrupted() ? -1 : (int)syscall(SYS_mkdir, path, mode);
+    return is_interrupted() ? -1 : mkdirat(AT_FDCWD, path, mode);
 }
 
 int syncfs(int fd)

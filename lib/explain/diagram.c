@@ -4,6 +4,7 @@
 #include <stdio.h>
 
 #include "base/format.h"
+#include "run/attend.h"
 
 /* ---- a cell of a run ---------------------------------------------------------------------- */
 
@@ -14,20 +15,17 @@ static void projected(char how[64], const struct attn_mat *w, const struct attn_
     snprintf(how, 64, w->bias.data ? "·W_%c + b%s" : "·W_%c%s", letter, turned);
 }
 
-static struct attn_stage_array seen(const struct attn_explainer *e, int act, size_t rows, const float *x,
-                                    const char *name, const char *how)
-{
-    return (struct attn_stage_array){name, how, rows, e->w->seen[act].cols, x, attn_explain_digits(e, act)};
-}
-
 static struct attn_stage_array of_query(const struct attn_explainer *e, int act, const char *name, const char *how)
 {
-    return seen(e, act, e->w->tokens->n, attn_explain_query_row(e, act), name, how);
+    return (struct attn_stage_array){name, how, e->w->tokens->n, e->w->seen[act].cols, attn_explain_query_row(e, act),
+                                     attn_explain_digits(e, act)};
 }
 
 static struct attn_stage_array of_key(const struct attn_explainer *e, int act, const char *name, const char *how)
 {
-    return seen(e, act, e->w->keys->n, attn_worked_row(e->w, act, e->w->key), name, how);
+    const struct attn_spot key = attn_worked_key(e->w);
+    return (struct attn_stage_array){name, how, key.of->n, key.seen[act].cols, attn_spot_row(&key, act),
+                                     attn_explain_digits(e, act)};
 }
 
 /* What the layer reads of a token. */
@@ -45,39 +43,111 @@ static const char *named(char buf[NAMED], const char *fmt, const char *name)
     return buf;
 }
 
+/* key NULL: neither keys nor values are shown. */
 static void say(struct attn_explainer *e, const char *query, const char *key)
 {
-    attn_derive_words(&e->d, "The whole way, with the shape of each array and one of its rows: for k and v that of "
-                             "%s, else that of %s.", key, query);
+    if (!key)
+        attn_derive_words(&e->d, "The whole way, with the shape of each array and one of its rows: that of %s.", query);
+    else
+        attn_derive_words(&e->d, "The whole way, with the shape of each array and one of its rows: for k and v that of "
+                                 "%s, else that of %s.", key, query);
+}
+
+/* A token by its name, or a row that is given by its number. */
+static const char *spot(char buf[NAMED], const struct attn_explainer *e, const struct attn_spot *s, const char *by_name,
+                        const char *by_number)
+{
+    char name[ATTN_TOKEN_NAME];
+    if (e->w->model->attend && attn_spot_numbered(s)) {
+        snprintf(buf, NAMED, by_number, s->t);
+        return buf;
+    }
+    return named(buf, by_name, attn_explain_token(e, name, s));
+}
+
+/* How dot products become scores. */
+static void scaled(char how[64], const struct attn_explainer *e)
+{
+    const struct attn_worked *w = e->w;
+    const struct attn_weights *all = &w->model->w;
+    const struct attn_attend *a = w->model->attend;
+    bool hides = attn_kind_past(&w->kind) || (a && a->view[ATTN_ATTEND_MASK].x);
+    attn_snprintf(how, 64, "× %.4f%s%s%s", (double)w->scale, all->alibi ? tr(e, ", position") : "",
+                  all->cap > 0 ? tr(e, ", soft cap") : "", hides ? tr(e, ", mask") : "");
+}
+
+/* What a run computes on the way, from what the layer reads. */
+static void of_run(struct attn_stage_array way[ATTN_STAGES], char how[3][64], const struct attn_explainer *e)
+{
+    const struct attn_worked *w = e->w;
+    const struct attn_weights *all = &w->model->w;
+    const struct attn_block *b = &all->block[w->layer];
+    const struct attn_spot query = attn_worked_query(w), key = attn_worked_key(w);
+    projected(how[0], &b->q, all, 'q', b->rope >= 0);
+    projected(how[1], &b->k, all, 'k', b->rope >= 0);
+    projected(how[2], &b->v, all, 'v', b->rope >= 0);
+    way[ATTN_STAGE_X] = read(e, &query, "x");
+    if (attn_worked_cross(w))
+        way[ATTN_STAGE_Y] = read(e, &key, "y");
+    way[ATTN_STAGE_Q] = of_query(e, ATTN_ACT_Q, "q", how[0]);
+    way[ATTN_STAGE_K] = of_key(e, ATTN_ACT_K, "k", how[1]);
+    way[ATTN_STAGE_V] = of_key(e, ATTN_ACT_V, "v", how[2]);
+}
+
+/* How a vector of numbers that are given is made of the rows that are read; "": it is given itself. */
+static const char *made(const struct attn_attend *a, int given, const char *rows, const char *product)
+{
+    return a->plain ? rows : a->view[given].x ? "" : product;
+}
+
+/* What is given, and what is made of it; rows of x are shown where the query is one of them. */
+static void of_given(struct attn_stage_array way[ATTN_STAGES], const struct attn_explainer *e)
+{
+    const struct attn_worked *w = e->w;
+    const struct attn_attend *a = w->model->attend;
+    const struct attn_spot query = attn_worked_query(w), key = attn_worked_key(w);
+    const bool other = a->view[ATTN_ATTEND_CROSS].x;
+    const char *q = made(a, ATTN_ATTEND_Q, "= x", "·W_q");
+    const bool vectors = attn_worked_has(w, ATTN_ACT_Q) && attn_worked_has(w, ATTN_ACT_K);
+    const bool reads = vectors && query.seen[ATTN_ACT_RESID_PRE].x && *q;
+    const bool both = reads && (other || !attn_worked_cross(w));        /* keys and values are made of what is shown */
+    const char *k = both ? made(a, ATTN_ATTEND_K, other ? "= y" : "= x", "·W_k") : "";
+    const char *v = both ? made(a, ATTN_ATTEND_V, other ? "= y" : "= x", "·W_v") : "";
+    if (reads)
+        way[ATTN_STAGE_X] = read(e, &query, "x");
+    if (both && other)
+        way[ATTN_STAGE_Y] = read(e, &key, "y");
+    if (vectors) {
+        way[ATTN_STAGE_Q] = of_query(e, ATTN_ACT_Q, "q", q);
+        way[ATTN_STAGE_K] = of_key(e, ATTN_ACT_K, "k", k);
+    }
+    if (attn_worked_has(w, ATTN_ACT_V))
+        way[ATTN_STAGE_V] = of_key(e, ATTN_ACT_V, "v", v);
 }
 
 /* Linear attention has neither dot products nor scores. */
 void attn_explain_diagram(struct attn_explainer *e)
 {
     const struct attn_worked *w = e->w;
-    const struct attn_weights *all = &w->model->w;
-    const struct attn_block *b = &all->block[w->layer];
     const struct attn_spot query = attn_worked_query(w), key = attn_worked_key(w);
-    char q[64], k[64], v[64], scale[64], query_name[ATTN_TOKEN_NAME], key_name[ATTN_TOKEN_NAME];
-    char query_of[NAMED], key_of[NAMED];
+    char how[3][64], scale[64], query_of[NAMED], key_of[NAMED];
+    struct attn_stage_array way[ATTN_STAGES] = {{.name = NULL}};
     if (w->kind.form == ATTN_LINEAR)
         return;
-    projected(q, &b->q, all, 'q', b->rope >= 0);
-    projected(k, &b->k, all, 'k', b->rope >= 0);
-    projected(v, &b->v, all, 'v', b->rope >= 0);
-    attn_snprintf(scale, sizeof scale, "× %.4f%s", (double)w->scale, attn_kind_past(&w->kind) ? tr(e, ", mask") : "");
-    say(e, named(query_of, tr(e, "query %s"), attn_explain_token(e, query_name, &query)),
-        named(key_of, tr(e, "key %s"), attn_explain_token(e, key_name, &key)));
-    const struct attn_stage_array way[ATTN_STAGES] = {
-        [ATTN_STAGE_X] = read(e, &query, "x"),
-        [ATTN_STAGE_Y] = attn_worked_cross(w) ? read(e, &key, "y") : (struct attn_stage_array){.name = NULL},
-        [ATTN_STAGE_Q] = of_query(e, ATTN_ACT_Q, "q", q),
-        [ATTN_STAGE_K] = of_key(e, ATTN_ACT_K, "k", k),
-        [ATTN_STAGE_V] = of_key(e, ATTN_ACT_V, "v", v),
-        [ATTN_STAGE_DOTS] = of_query(e, ATTN_ACT_DOTS, "dots", "q·k"),
-        [ATTN_STAGE_SCORES] = of_query(e, ATTN_ACT_SCORES, "scores", scale),
-        [ATTN_STAGE_WEIGHTS] = of_query(e, ATTN_ACT_PATTERN, "weights", "softmax"),
-        [ATTN_STAGE_CONTEXT] = of_query(e, ATTN_ACT_CONTEXT, "context", "Σ weight·v")};
+    if (w->model->attend)
+        of_given(way, e);
+    else
+        of_run(way, how, e);
+    scaled(scale, e);
+    if (attn_worked_has(w, ATTN_ACT_DOTS))
+        way[ATTN_STAGE_DOTS] = of_query(e, ATTN_ACT_DOTS, "dots", "q·k");
+    way[ATTN_STAGE_SCORES] = of_query(e, ATTN_ACT_SCORES, "scores", scale);
+    way[ATTN_STAGE_WEIGHTS] = of_query(e, ATTN_ACT_PATTERN, "weights", "softmax");
+    if (attn_worked_has(w, ATTN_ACT_CONTEXT))
+        way[ATTN_STAGE_CONTEXT] = of_query(e, ATTN_ACT_CONTEXT, "context", "Σ weight·v");
+    bool keys = way[ATTN_STAGE_K].name || way[ATTN_STAGE_V].name;
+    say(e, spot(query_of, e, &query, tr(e, "query %s"), tr(e, "query %zu")),
+        keys ? spot(key_of, e, &key, tr(e, "key %s"), tr(e, "key %zu")) : NULL);
     attn_derive_diagram(&e->d, way);
 }
 

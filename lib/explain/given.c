@@ -48,7 +48,10 @@ static void read_row(struct attn_explainer *e, const struct attn_spot *s)
     const struct attn_worked *w = e->w;
     bool other = attn_worked_cross(w) && s->of == w->keys && w->model->attend->view[ATTN_ATTEND_CROSS].x;
     char token[ATTN_TOKEN_NAME];
-    attn_derive_step(&e->d, "The row of %s", attn_explain_token(e, token, s));
+    if (attn_spot_numbered(s))
+        attn_derive_step(&e->d, "Row %zu", s->t);
+    else
+        attn_derive_step(&e->d, "The row of %s", attn_explain_token(e, token, s));
     attn_derive_words(&e->d, "It is row %zu of %s.", s->t, other ? "--cross" : "--x");
     vector(e, s, ATTN_ACT_RESID_PRE, "x");
 }
@@ -107,6 +110,7 @@ int attn_explain_given(struct attn_explainer *e, struct attn_err *err)
     struct attn_spot query = attn_worked_query(w), key = attn_worked_key(w);
     bool same = key.of == query.of && key.t == query.t;
     introduce(e);
+    attn_explain_diagram(e);
     if (query.seen[ATTN_ACT_RESID_PRE].x && !w->model->attend->plain)
         read_row(e, &query);
     if (make_vector(e, ATTN_ACT_Q, &query, err))

@@ -97,7 +97,8 @@ enum attn_stage { ATTN_STAGE_X, ATTN_STAGE_Y, ATTN_STAGE_Q, ATTN_STAGE_K, ATTN_S
                   ATTN_STAGE_SCORES, ATTN_STAGE_WEIGHTS, ATTN_STAGE_CONTEXT, ATTN_STAGES };
 enum { ATTN_STAGE_NUMBERS = 4, ATTN_STAGE_CELLS = 3 + ATTN_STAGE_NUMBERS };     /* name, how, shape; numbers */
 /* An array x [rows, cols] of which one row, x[0..cols), is shown, and how it is computed from the one before.  name
- * NULL: there is no such stage; Y has the keys and values of cross-attention. */
+ * NULL: there is no such stage; Y has the keys and values of cross-attention.  Queries, keys and values without a `how`
+ * are given, and no line leads to them. */
 struct attn_stage_array { const char *name, *how; size_t rows, cols; const float *x; int digits; };
 void attn_derive_diagram(struct attn_derivation *d, const struct attn_stage_array stage[ATTN_STAGES]);
 

@@ -7,7 +7,8 @@
  *         weights     |
  *              context
  *
- * One plan, in columns and lines of letters, is drawn with two pens: letters, and SVG. */
+ * One plan, in columns and lines of letters, is drawn with two pens: letters, and SVG.  It begins with what there is:
+ * with queries, keys and values, or with scores, where these are given. */
 #include "sinks/derivation_write.h"
 
 #include <stdio.h>
@@ -83,46 +84,87 @@ static void arrow(const struct pen *pen, const struct attn_passage *p, enum attn
     pen->write(pen->self, to_row - 1, col + 2, cells_of(p, s)[1].text, false);
 }
 
+/* Where queries, keys and values stand, and the wide stages below them; stages that there are not leave no room above
+ * the first one, or below the last. */
+enum { VECTORS = 6, DOTS = 12, SCORES = 16, WEIGHTS = 20, CONTEXT = 25 };
+
+static size_t first_row(const struct attn_passage *p)
+{
+    if (has(p, ATTN_STAGE_X))
+        return 0;
+    return has(p, ATTN_STAGE_Q) || has(p, ATTN_STAGE_K) ? VECTORS : has(p, ATTN_STAGE_DOTS) ? DOTS : SCORES;
+}
+
+static size_t end_row(const struct attn_passage *p) { return has(p, ATTN_STAGE_CONTEXT) ? ROWS : WEIGHTS + 3; }
+
+/* Lines from a box that is read, its middle at `from`, to queries, keys or values that are made of it. */
+static void sources(const struct pen *pen, const struct attn_passage *p, size_t from, enum attn_stage first,
+                    enum attn_stage last)
+{
+    size_t left = from, right = from;
+    bool any = false;
+    for (enum attn_stage s = first; s <= last; s++) {
+        const size_t col = (size_t)(s - ATTN_STAGE_Q) * CENTRE + HALF;
+        if (!*cells_of(p, s)[1].text)
+            continue;
+        any = true;
+        left = col < left ? col : left;
+        right = col > right ? col : right;
+        arrow(pen, p, s, 4, col, VECTORS);
+    }
+    if (any)
+        pen->line(pen->self, 3, from, 4, from, false);
+    if (left < right)
+        pen->line(pen->self, 4, left, 4, right, false);
+}
+
 /* What is read, and how queries, keys and values come from it. */
-static void sources(const struct pen *pen, const struct attn_passage *p)
+static void read_and_vectors(const struct pen *pen, const struct attn_passage *p)
 {
     const bool two = has(p, ATTN_STAGE_Y);
     const size_t x = two ? LEFT : CENTRE, y = CENTRE + HALF;
+    const size_t v_row = first_row(p) < VECTORS ? VECTORS : first_row(p);
     if (has(p, ATTN_STAGE_X)) {
         stage(pen, p, ATTN_STAGE_X, 0, x, BOX);
-        if (two) {
-            stage(pen, p, ATTN_STAGE_Y, 0, y, BOX);
-            pen->line(pen->self, 3, y + HALF, 4, y + HALF, false);
-        } else
-            pen->line(pen->self, 3, CENTRE + HALF, 4, CENTRE + HALF, false);
-        pen->line(pen->self, 4, two ? CENTRE + HALF : LEFT + HALF, 4, RIGHT + HALF, false);
-        arrow(pen, p, ATTN_STAGE_Q, two ? 3 : 4, LEFT + HALF, 6);
-        arrow(pen, p, ATTN_STAGE_K, 4, CENTRE + HALF, 6);
-        arrow(pen, p, ATTN_STAGE_V, 4, RIGHT + HALF, 6);
+        sources(pen, p, x + HALF, ATTN_STAGE_Q, two ? ATTN_STAGE_Q : ATTN_STAGE_V);
+    }
+    if (two) {
+        stage(pen, p, ATTN_STAGE_Y, 0, y, BOX);
+        sources(pen, p, y + HALF, ATTN_STAGE_K, ATTN_STAGE_V);
+    }
+    if (has(p, ATTN_STAGE_Q))
+        stage(pen, p, ATTN_STAGE_Q, VECTORS, LEFT, BOX);
+    if (has(p, ATTN_STAGE_K))
+        stage(pen, p, ATTN_STAGE_K, VECTORS, CENTRE, BOX);
+    if (has(p, ATTN_STAGE_V)) {
+        stage(pen, p, ATTN_STAGE_V, v_row, RIGHT, BOX);
+        pen->line(pen->self, v_row + 3, RIGHT + HALF, WEIGHTS + 3, RIGHT + HALF, false);
     }
 }
 
 static void plan(const struct pen *pen, const struct attn_passage *p)
 {
     enum { MIDDLE = WIDE / 2, END = (MIDDLE + RIGHT + HALF) / 2 };
-    sources(pen, p);
-    stage(pen, p, ATTN_STAGE_Q, 6, LEFT, BOX);
-    stage(pen, p, ATTN_STAGE_K, 6, CENTRE, BOX);
-    stage(pen, p, ATTN_STAGE_V, 6, RIGHT, BOX);
-    pen->line(pen->self, 9, LEFT + HALF, 10, LEFT + HALF, false);
-    pen->line(pen->self, 9, CENTRE + HALF, 10, CENTRE + HALF, false);
-    pen->line(pen->self, 10, LEFT + HALF, 10, CENTRE + HALF, false);
-    arrow(pen, p, ATTN_STAGE_DOTS, 10, MIDDLE, 12);
-    stage(pen, p, ATTN_STAGE_DOTS, 12, LEFT, WIDE);
-    arrow(pen, p, ATTN_STAGE_SCORES, 14, MIDDLE, 16);
-    stage(pen, p, ATTN_STAGE_SCORES, 16, LEFT, WIDE);
-    arrow(pen, p, ATTN_STAGE_WEIGHTS, 18, MIDDLE, 20);
-    stage(pen, p, ATTN_STAGE_WEIGHTS, 20, LEFT, WIDE);
-    pen->line(pen->self, 22, MIDDLE, 23, MIDDLE, false);
-    pen->line(pen->self, 9, RIGHT + HALF, 23, RIGHT + HALF, false);
-    pen->line(pen->self, 23, MIDDLE, 23, RIGHT + HALF, false);
-    arrow(pen, p, ATTN_STAGE_CONTEXT, 23, END, 25);
-    stage(pen, p, ATTN_STAGE_CONTEXT, 25, END - HALF, BOX);
+    read_and_vectors(pen, p);
+    if (has(p, ATTN_STAGE_Q) && has(p, ATTN_STAGE_K)) {
+        pen->line(pen->self, VECTORS + 3, LEFT + HALF, VECTORS + 4, LEFT + HALF, false);
+        pen->line(pen->self, VECTORS + 3, CENTRE + HALF, VECTORS + 4, CENTRE + HALF, false);
+        pen->line(pen->self, VECTORS + 4, LEFT + HALF, VECTORS + 4, CENTRE + HALF, false);
+        arrow(pen, p, ATTN_STAGE_DOTS, VECTORS + 4, MIDDLE, DOTS);
+    }
+    if (has(p, ATTN_STAGE_DOTS)) {
+        stage(pen, p, ATTN_STAGE_DOTS, DOTS, LEFT, WIDE);
+        arrow(pen, p, ATTN_STAGE_SCORES, DOTS + 2, MIDDLE, SCORES);
+    }
+    stage(pen, p, ATTN_STAGE_SCORES, SCORES, LEFT, WIDE);
+    arrow(pen, p, ATTN_STAGE_WEIGHTS, SCORES + 2, MIDDLE, WEIGHTS);
+    stage(pen, p, ATTN_STAGE_WEIGHTS, WEIGHTS, LEFT, WIDE);
+    if (has(p, ATTN_STAGE_CONTEXT)) {
+        pen->line(pen->self, WEIGHTS + 2, MIDDLE, WEIGHTS + 3, MIDDLE, false);
+        pen->line(pen->self, WEIGHTS + 3, MIDDLE, WEIGHTS + 3, RIGHT + HALF, false);
+        arrow(pen, p, ATTN_STAGE_CONTEXT, WEIGHTS + 3, END, CONTEXT);
+        stage(pen, p, ATTN_STAGE_CONTEXT, CONTEXT, END - HALF, BOX);
+    }
 }
 
 /* ---- a pen that draws with letters --------------------------------------------------------- */
@@ -200,7 +242,7 @@ int attn_diagram_text(struct attn_out *o, const struct attn_passage *p, size_t i
         return attn_no_memory(err, NULL, "for a diagram");
     plan(&(struct pen){l, letters_box, letters_line, letters_write}, p);
     bool failed = l->failed;
-    for (size_t row = has(p, ATTN_STAGE_X) ? 0 : 6; row < ROWS; row++)
+    for (size_t row = first_row(p); row < end_row(p); row++)
         put_row(o, l, row, indent);
     for (size_t row = 0; row < ROWS; row++)
         for (size_t i = 0; i < l->n[row]; i++)
@@ -240,13 +282,13 @@ static void svg_write(void *self, size_t row, size_t col, const char *s, bool st
 
 void attn_diagram_svg(struct attn_out *o, const struct attn_language *l, const struct attn_passage *p)
 {
-    const size_t top = has(p, ATTN_STAGE_X) ? 0 : 6 * HIGH;
+    const size_t top = first_row(p) * HIGH, high = (end_row(p) - first_row(p)) * HIGH + 2 * AROUND;
     attn_out_printf(o, "<div class=\"wide\"><svg viewBox=\"0 %zu %d %zu\" width=\"%d\" role=\"img\" "
                        "aria-label=\"%s\">\n<defs><marker id=\"arrow\" viewBox=\"0 0 8 8\" refX=\"8\" refY=\"4\" "
                        "markerWidth=\"7\" "
                        "markerHeight=\"7\" orient=\"auto\"><path class=\"head\" d=\"M0 0L8 4L0 8z\"></path></marker>"
                        "</defs>\n",
-                    top, COLUMNS * ACROSS + 2 * AROUND, ROWS * HIGH + 2 * AROUND - top, COLUMNS * ACROSS + 2 * AROUND,
+                    top, COLUMNS * ACROSS + 2 * AROUND, high, COLUMNS * ACROSS + 2 * AROUND,
                     attn_tr(l, "attention, from what is read to the context vector"));
     plan(&(struct pen){o, svg_box, svg_line, svg_write}, p);
     attn_out_str(o, "</svg></div>\n");

@@ -79,6 +79,25 @@ START_TEST(weights_are_derived)
 }
 END_TEST
 
+/* It begins with what is given: how many boxes it has, and what stands in it. */
+static const struct { const char *args, *boxes, *says; } diagrams[] = {
+    {QKV, "7\n", "q [2,2]              "}, {QKV, "7\n", "context [2,3]"}, {QKV " --kind linear", "0\n", "Linear attention"},
+    {"--q '1 0; 0 1' --k '1 1; 0 2' --mask '1 0; 1 1'", "5\n", "\xC3\x97 0.7071, mask"},
+    {"--scores '1 2; 3 4'", "2\n", "one of its rows: that of query"}, {"--scores '1 2; 3 4' --v '1; 2'", "4\n", "v [2,1]"},
+    {"--dots '1 2; 3 4' --scale 0.5 --softcap 3 --kind causal", "3\n", "\xC3\x97 0.5000, soft cap, mask"},
+    {"--x '1 2; 0 1' --names 'a b'", "8\n", "\xE2\x94\x82 = x "}, {"--x '1 2; 0 1' --wq '1; 1' --wk '2; 3'", "6\n", "\xC2\xB7W_k"},
+    {"--x '1 2; 0 1' --wq '1; 1' --wk '2; 3' --wv '1 0; 0 1' --cross '1 1; 2 2; 3 3'", "9\n", "k [3,1]"},
+    {"--x '1 2; 0 1' --wq '1; 1' --k '1; 2; 3'", "6\n", "x [2,2]"}, {"--x '1 2; 0 1' --cross '1 1; 2 2; 3 3'", "9\n", "= y"}};
+
+START_TEST(the_way_is_drawn)
+{
+    const char *args = diagrams[_i].args;
+    expect_exactly(printed("$A attend %s --explain --format html | grep -c '<rect ' || true", args), diagrams[_i].boxes);
+    expect(printed("$A attend %s --explain", args), 0, diagrams[_i].says);
+    expect_exactly(printed("$A attend %s --explain | LC_ALL=C.UTF-8 grep -v '^    attn-cli' | LC_ALL=C.UTF-8 grep -cP '^.{81,}' || true", args), "0\n");
+}
+END_TEST
+
 /* cos(45 degrees) = 0.7071; a row of zeros has no direction. */
 START_TEST(cosines_of_rows)
 {
@@ -125,6 +144,7 @@ Suite *suite_attend_cmd(void)
     tcase_add_loop_test(c, dumps_of_run_come_out_again, 0, 4);
     tcase_add_test(c, formats_are_those_of_run);
     tcase_add_test(c, weights_are_derived);
+    tcase_add_loop_test(c, the_way_is_drawn, 0, sizeof diagrams / sizeof *diagrams);
     tcase_add_test(c, cosines_of_rows);
     tcase_add_loop_test(c, nonsense_is_refused, 0, sizeof nonsense / sizeof *nonsense);
     suite_add_tcase(s, c);

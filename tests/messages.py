@@ -13,7 +13,7 @@ from pathlib import Path
 ARGUMENTS = {"attn_derive_title": (1,), "attn_derive_step": (1,), "attn_derive_part": (1,), "attn_derive_words": (1,),
              "attn_derive_cell": (1,), "attn_derive_sum": (2,), "attn_lesson_erratum": (1,), "attn_lesson_matrix": (1,),
              "attn_lesson_printed": (1,), "attn_explain_columns": (2,), "vector_row": (3,), "widened_row": (4,),
-             "shape_row": (1,), "row": (1,), "of_query": (2, 3), "attn_screen_heading": (1,), "add_hint": (1,), "tr": (1,), "attn_tr": (1,), "HEADING": (0,),
+             "shape_row": (1,), "row": (1,), "of_query": (2, 3), "attn_screen_heading": (1,), "add_hint": (1,), "tr": (1,), "attn_tr": (1,), "HEADING": (0,), "PLACE": (0,),
              "PART": (0,), "SAY": (0,), "ERRATUM": (0,), "TABLE": (0,), "PRINTED": (0,), "MI": (0,), "MSUB": (0,)}
 # What stands before lists of them, and before one alone.
 LIST, ALONE = re.compile(r"(headings\[\w*\]|attn_article_\w+|\[ATTN_STAGE_\w+\])=$"), re.compile(r"(\.about|hidden\[\])=$")

@@ -28,8 +28,8 @@ static void conclude(struct attn_lesson *r)
     const struct attn_checked *c = &r->checked;
     attn_derive_step(&r->e.d, "What came of it");
     if (c->printed)
-        attn_derive_words(&r->e.d, "Of %zu numbers that the article prints, %zu come out here digit by digit%s.",
-                          c->printed, c->same, c->same < c->printed ?
+        attn_derive_words(&r->e.d, "The article prints numbers in %zu places, %zu in all; %zu of them come out here "
+                                   "digit by digit%s.", c->places, c->printed, c->same, c->same < c->printed ?
                           tr(&r->e, ", and the others are explained where they are compared") : "");
     else
         attn_derive_words(&r->e.d,
@@ -71,8 +71,8 @@ static int count(struct attn_checked *out, const struct attn_row **row, struct a
     do
         rc = attn_row_show(r, (*row)++, err);
     while (!rc && (*row)->kind && (*row)->kind != ATTN_ROW_HEADING);
-    *out = (struct attn_checked){r->checked.printed - before.printed, r->checked.same - before.same,
-                                 r->checked.errata - before.errata};
+    *out = (struct attn_checked){r->checked.places - before.places, r->checked.printed - before.printed,
+                                 r->checked.same - before.same, r->checked.errata - before.errata};
     return rc;
 }
 

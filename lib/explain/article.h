@@ -73,7 +73,7 @@ enum attn_numbers {
 };
 
 enum attn_row_kind {
-    ATTN_ROW_END, ATTN_ROW_HEADING, ATTN_ROW_PART, ATTN_ROW_FORMULA, ATTN_ROW_DIAGRAM, ATTN_ROW_WORDS,
+    ATTN_ROW_END, ATTN_ROW_HEADING, ATTN_ROW_PART, ATTN_ROW_PLACE, ATTN_ROW_FORMULA, ATTN_ROW_DIAGRAM, ATTN_ROW_WORDS,
     ATTN_ROW_ERRATUM, ATTN_ROW_COMMAND, ATTN_ROW_EXAMPLE, ATTN_ROW_AGAIN, ATTN_ROW_KEEP, ATTN_ROW_TABLE,
     ATTN_ROW_HEADS, ATTN_ROW_PRINTED, ATTN_ROW_WEIGHT, ATTN_ROW_LOOK, ATTN_ROW_VECTOR, ATTN_ROW_STEP, ATTN_ROW_OWN
 };
@@ -95,6 +95,7 @@ struct attn_row {
 
 #define HEADING(title)          {.kind = ATTN_ROW_HEADING, .text = title}
 #define PART(title)             {.kind = ATTN_ROW_PART, .text = title}      /* of the heading: 4.1, 4.2 */
+#define PLACE(words)            {.kind = ATTN_ROW_PLACE, .text = words} /* in the article, as it numbers or calls it */
 #define FORMULA(which)          {.kind = ATTN_ROW_FORMULA, .formula = &attn_formula_##which}
 #define DIAGRAM(from, to)       {.kind = ATTN_ROW_DIAGRAM, .query = from, .key = to}        /* of the example */
 #define SAY(words)              {.kind = ATTN_ROW_WORDS, .text = words}
@@ -121,7 +122,7 @@ int attn_row_show(struct attn_lesson *r, const struct attn_row *row, struct attn
 /* ---- a lesson: what rows are shown with ---- */
 
 /* Numbers that the article prints, those of them that come out here, too, and errors that were pointed out. */
-struct attn_checked { size_t printed, same, errata; };
+struct attn_checked { size_t places, printed, same, errata; };      /* numbers printed in so many places */
 
 struct attn_lesson {
     struct attn_explainer e;            /* the derivation, and the cell that is looked at closely */

@@ -123,6 +123,7 @@ static int shapes(struct attn_lesson *r, const struct attn_row *row, struct attn
 
 static const struct attn_row rows[] = {
     HEADING("Scores without weights"),
+    PLACE("section 1"),
     SAY("There are no weights and no vocabulary here: each word comes as a vector of three numbers.  The "
         "sentence is \"Your journey starts with one step\"."),
     EXAMPLE(six),
@@ -146,6 +147,7 @@ static const struct attn_row rows[] = {
     OWN(cosines),
 
     HEADING("From scores to a context vector"),
+    PLACE("section 1"),
     SAY("How the scores of \"journey\" become its context vector, looked at closely.  The built-in model journey has "
         "these inputs, and the identity for weights: query, key and value of a word are its vector."),
     COMMAND("attn-cli run -m journey -s \"" SENTENCE "\""),
@@ -158,6 +160,7 @@ static const struct attn_row rows[] = {
             "scale, and the sentence in brackets about dividing the matrix is unfinished."),
 
     HEADING("All words, and a seventh row"),
+    PLACE("section 1"),
     SAY("All words at once: the softmax of each row of scores, then the mixtures of the inputs."),
     EXAMPLE(six),
     TABLE("weights", PATTERN),
@@ -175,6 +178,7 @@ static const struct attn_row rows[] = {
         "them."),
 
     HEADING("Weights that are trained"),
+    PLACE("section 3"),
     SAY("The class SelfAttention has weights that are trained: three maps nn.Linear(3, 2) without bias make a query, a "
         "key and a value of each word.  Scores are divided by √d_k = √2."),
     ERRATUM("this part and the two on causal attention and several heads print shapes only, and set no seed.  Here the "
@@ -192,6 +196,7 @@ static const struct attn_row rows[] = {
     TRAINED_TABLES,
 
     HEADING("The causal mask"),
+    PLACE("section 5"),
     SAY("A model that predicts the next word must not look at it.  So the scores of later words become -inf, and the "
         "softmax makes them weights of exactly 0 (class CausalAttention, with the weights from seed 123)."),
     FORMULA(causal),
@@ -218,12 +223,14 @@ static const struct attn_row rows[] = {
     COMMAND("attn-cli run -m journey-causal -s \"" SENTENCE "\" --dropout 0.5 --seed 123"),
 
     HEADING("A batch"),
+    PLACE("section 5"),
     EXAMPLE(wide),
     OWN(shapes),
     TABLE("weights", PATTERN),
     TABLE("context", JOINED),
 
     HEADING("Several heads, with and without biases"),
+    PLACE("section 6"),
     SAY("The class MultiHeadAttention cuts one projection of width 32 into 4 heads of 8, puts their context vectors "
         "side by side and mixes them by an output map with bias.  It reads a batch of 2 sentences of 5 tokens, "
         "torch.rand(2, 5, 16), after torch.manual_seed(123), nn.Linear(16, 32) three times and nn.Linear(32, 32)."),

@@ -94,6 +94,7 @@ static int kind(struct attn_lesson *r, const struct attn_row *row, struct attn_e
 
 static const struct attn_row rows[] = {
     HEADING("A table of scores and weights"),
+    PLACE("chapter 2"),
     SAY("Five scores become weights by a softmax: exp of each, divided by the sum of all."),
     FORMULA(softmax),
     EXAMPLE(table),
@@ -105,6 +106,7 @@ static const struct attn_row rows[] = {
     ERRATUM("the table has five tokens; the sentence announced for it has three (我 爱 自然语言处理)."),
 
     HEADING("simple_attention, on a batch"),
+    PLACE("chapter 6"),
     SAY("simple_attention takes q, k and v as they are, [batch, tokens, d]: scores q·k^T / √d_k, softmax, times v.  "
         "Each sentence of the batch attends to itself alone.  Here q, k and v are torch.rand(2, 4, 8) each, after "
         "torch.manual_seed(123); first those of sentence 0, then those of sentence 1:"),
@@ -125,6 +127,7 @@ static const struct attn_row rows[] = {
             "v, and needs [batch, queries, keys]; cross-attention below uses both."),
 
     HEADING("A mask"),
+    PLACE("chapter 6"),
     SAY("A mask says by 1 and 0 which key a query may look at; scores at 0 become -inf, and their weights exactly 0.  "
         "A triangle of ones is the causal mask:"),
     EXAMPLE(masked),
@@ -134,6 +137,7 @@ static const struct attn_row rows[] = {
     OWN(same_as_causal),
 
     HEADING("A query that sees nothing"),
+    PLACE("chapter 6"),
     SAY("A mask may hide all keys of a query, here of query 2:"),
     OWN(show_gaps),
     EXAMPLE(gapped),
@@ -143,6 +147,7 @@ static const struct attn_row rows[] = {
             "0; in the library attn_attention refuses it if it is asked to."),
 
     HEADING("Two sequences"),
+    PLACE("chapter 6"),
     SAY("The queries may come from one sequence, keys and values from another of another length, and values may be "
         "narrower: q is torch.rand(3, 8), k torch.rand(5, 8), v torch.rand(5, 6) after torch.manual_seed(123).  3 "
         "queries over 5 keys:"),
@@ -154,6 +159,7 @@ static const struct attn_row rows[] = {
             "values."),
 
     HEADING("Decoder and encoder"),
+    PLACE("chapter 4"),
     SAY("In a translator the decoder asks and the encoder is read: queries from 3 tokens of the decoder, keys and "
         "values from 5 of the encoder, by linear_k, linear_v and linear_q, nn.Linear(8, 4) in this order after "
         "torch.manual_seed(123); then decoder = torch.rand(3, 8) and encoder = torch.rand(5, 8)."),

@@ -113,6 +113,7 @@ static int two_ways(struct attn_lesson *r, const struct attn_row *row, struct at
 
 static const struct attn_row rows[] = {
     HEADING("The sentence as numbers"),
+    PLACE("\"Embedding an Input Sentence\""),
     SAY("The sentence is \"Life is short, eat dessert first\".  Its words, without the comma, are sorted and numbered: "
         "that is the vocabulary.  Each token is the number, the id, of its word."),
     OWN(vocabulary),
@@ -121,6 +122,7 @@ static const struct attn_row rows[] = {
             "digits can be compared; all of them are."),
 
     HEADING("The embeddings"),
+    PLACE("\"Embedding an Input Sentence\""),
     SAY("Each token gets the row of its id in a table of random numbers: torch.manual_seed(123), then Embedding(50000, "
         "3), drawn here bit by bit as torch draws it.  Attention reads these rows as they are."),
     EXAMPLE(all_tokens),
@@ -134,6 +136,7 @@ static const struct attn_row rows[] = {
     OWN(few_match),
 
     HEADING("One token, looked at closely"),
+    PLACE("\"Computing the (Unnormalized) Attention Weights\""),
     SAY("The article follows one token, which it calls 2 (x_2, q_2) as it counts from 1: \"is\".  Here all indices "
         "count from 0, so it is token 1.  The weights are those of torch.manual_seed(123), then torch.rand for W_query "
         "(3 x 2), W_key (3 x 2) and W_value (3 x 4).  They are also the built-in model life-full, which the next steps "
@@ -163,6 +166,7 @@ static const struct attn_row rows[] = {
     PRINTED("context_vector_2", "0.5313, 1.3607, 0.7891, 1.3110", CELL_CONTEXT),
 
     HEADING("All tokens at once"),
+    PLACE("\"Self-Attention\""),
     SAY("The class SelfAttention computes the same for all tokens at once: a row of weights for each query, and a "
         "context vector from each row."),
     FORMULA(attention),
@@ -173,6 +177,7 @@ static const struct attn_row rows[] = {
     PRINTED("its output, second row", "0.5313, 1.3607, 0.7891, 1.3110", JOINED, .row = 1, .rows = 1),
 
     HEADING("Several heads"),
+    PLACE("\"Multi-Head Attention\""),
     SAY("Stacked heads: each is an attention of its own with its own weights, drawn one after the other from seed 123, "
         "and values of one number; their context vectors are put side by side (MultiHeadAttentionWrapper)."),
     PART("One head"),
@@ -192,6 +197,7 @@ static const struct attn_row rows[] = {
     COMMAND("attn-cli run -m life-4-heads -s \"" SENTENCE "\""),
 
     HEADING("The causal mask, in two ways"),
+    PLACE("\"Causal Self-Attention\""),
     SAY("A token may look at itself and at earlier tokens, not at later ones, which a model that writes the next word "
         "does not have yet."),
     EXAMPLE(all_tokens),
@@ -213,6 +219,7 @@ static const struct attn_row rows[] = {
     TABLE("weights", PATTERN),
     PRINTED("masked_simple_norm, first row", "1.0000, 0.0000, 0.0000, 0.0000, 0.0000, 0.0000", PATTERN, .rows = 1),
     PART("Scores masked by -inf"),
+    PLACE("\"More efficient masking without renormalization\""),
     SAY("The second way, which models use: hidden keys get the score -inf before the softmax, so that nothing has to "
         "be divided again (--attention causal)."),
     FORMULA(causal),
@@ -230,6 +237,7 @@ static const struct attn_row rows[] = {
     COMMAND("attn-cli run -m life -s \"" SENTENCE "\""),
 
     HEADING("Cross-attention"),
+    PLACE("\"Bonus Topic: Cross-Attention\""),
     ERRATUM("the conclusion says that cross-attention was implemented; our copy stops before that, and has no numbers "
             "for it."),
     SAY("In cross-attention the queries come from the sentence, keys and values from another sequence; here from 8 "

@@ -181,6 +181,7 @@ void attn_lesson_printed(struct attn_lesson *r, const char *what, const float *x
     assert(cols > 0);
     what = tr(&r->e, what);
     size_t n = rows * cols, same = attn_lesson_matches(x, n, digits);
+    r->checked.places++;
     r->checked.printed += n;
     r->checked.same += same;
     quote(ours, x, n, digits);
@@ -324,6 +325,7 @@ int attn_row_show(struct attn_lesson *r, const struct attn_row *row, struct attn
     switch (row->kind) {
     case ATTN_ROW_HEADING: attn_derive_step(&r->e.d, "%s", tr(&r->e, row->text)); break;
     case ATTN_ROW_PART: attn_derive_part(&r->e.d, "%s", tr(&r->e, row->text)); break;
+    case ATTN_ROW_PLACE: attn_derive_words(&r->e.d, "In the article: %s.", tr(&r->e, row->text)); break;
     case ATTN_ROW_FORMULA: attn_derive_formula(&r->e.d, row->formula); break;
     case ATTN_ROW_DIAGRAM: attn_example_diagram(r, row->query, row->key); break;
     case ATTN_ROW_WORDS: attn_derive_words(&r->e.d, "%s", tr(&r->e, row->text)); break;

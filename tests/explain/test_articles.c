@@ -14,8 +14,9 @@
 
 #define SEEDS "tests/golden/seeds/"
 
-static const struct { const char *number, *name; size_t printed, same, errata; } articles[] = {
-    {"00", "life", 90, 90, 7}, {"01", "heads", 0, 0, 2}, {"02", "journey", 115, 115, 10}, {"03", "chicken", 0, 0, 3}, {"04", "language", 13, 0, 7}};
+static const struct { const char *number, *name; size_t places, printed, same, errata; } articles[] = {
+    {"00", "life", 16, 90, 90, 7}, {"01", "heads", 0, 0, 0, 2}, {"02", "journey", 5, 115, 115, 10}, {"03", "chicken", 0, 0, 0, 3},
+    {"04", "language", 2, 13, 0, 7}};
 enum { ARTICLES = sizeof articles / sizeof *articles };
 
 static char *said_by(const char *line)
@@ -114,6 +115,8 @@ START_TEST(every_printed_digit_is_there)
         cJSON_Delete(doc);
     }
     ck_assert_uint_eq(same, articles[_i].same);
+    expect(printed("\"$A\" explain --article %s | tail -5 | tr '\\n' ' '", articles[_i].number), 0, !articles[_i].printed ? "prints no numbers" :
+           printed("in %zu places, %zu in all; %zu of them", articles[_i].places, articles[_i].printed, articles[_i].same));
     if (!same)                          /* what is recorded as wrong elsewhere is another reading of numbers that are right */
         ck_assert_uint_eq(other, articles[_i].printed);
     done(&e);
@@ -139,6 +142,28 @@ START_TEST(the_list_counts_them)
     expect(printed("awk '/^## / {here = /^## 0%s/} here && /^[0-9]+\\. /' " SEEDS "ERRATA.md | wc -l", number), 0,
            printed("%zu\n", articles[_i].errata));
     free(line);
+}
+END_TEST
+
+/* Where an example is recorded to stand in the article, by its sections or what it calls them; the third has equations, which headings name. */
+START_TEST(places_in_the_article_are_named)
+{
+    static const char *const ends[] = {",", ";", " (class", " (Multi", " (the text", " code"};
+    char *text = said_by(printed("\"$A\" explain --article %s | tr '\\n' ' '", articles[_i].number));
+    struct examples e = examples_of(articles[_i].number);
+    for (int i = 0; i < e.n && strcmp(articles[_i].number, "03") != 0; i++) {
+        cJSON *doc = example(&e, i);
+        char where[128];
+        snprintf(where, sizeof where, "%s", golden_string(golden_find(doc, "source"), "where"));
+        for (size_t k = 0; k < sizeof ends / sizeof *ends; k++)
+            if (strstr(where, ends[k]))
+                *strstr(where, ends[k]) = '\0';
+        ck_assert_msg(strstr(text, printed("In the article: %s.", where)) || strstr(text, printed("In the article: \"%s\".", where)),
+                      "%s is not said of %s", where, e.entry[i]->d_name);
+        cJSON_Delete(doc);
+    }
+    done(&e);
+    free(text);
 }
 END_TEST
 
@@ -334,6 +359,7 @@ Suite *suite_articles(void)
     tcase_add_checked_fixture(c, shell_set_up, scratch_remove);
     tcase_add_loop_test(c, every_printed_digit_is_there, 0, ARTICLES);
     tcase_add_loop_test(c, the_list_counts_them, 0, ARTICLES);
+    tcase_add_loop_test(c, places_in_the_article_are_named, 0, ARTICLES);
     tcase_add_loop_test(c, every_recorded_example_is_computed, 0, ARTICLES);
     tcase_add_loop_test(c, errata_are_said_in_their_place, 0, sizeof errata / sizeof *errata);
     tcase_add_loop_test(c, commands_print_what_the_article_shows, 0, ARTICLES);

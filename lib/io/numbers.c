@@ -6,6 +6,7 @@
 
 #include "base/err.h"
 #include "base/format.h"
+#include "base/utf8.h"
 #include "trace/trace.h"
 
 void attn_numbers_free(struct attn_labelled *n)
@@ -99,6 +100,18 @@ static bool is_table(const struct attn_map *m)
            !attn_dump_is_of_several((const char *)m->data, m->len);
 }
 
+/* Numbers in rows or lists, or a table with labels, which stay as they are. */
+static int read_text(struct attn_labelled *out, const char *text, size_t len, struct attn_err *err)
+{
+    size_t n = len;
+    char *plain = attn_utf8_ascii(text, len) < len ? attn_numbers_plain(text, &n) : NULL;
+    const char *s = plain ? plain : text;
+    int rc = attn_numbers_typed(s, n) ? attn_numbers_text(&out->of, s, n, out->name, err) :
+             attn_numbers_table(out, text, len, out->name, err);
+    free(plain);
+    return rc;
+}
+
 static int read_file(struct attn_labelled *out, const char *path, const char *wanted, struct attn_err *err)
 {
     struct attn_map m = {0};
@@ -108,15 +121,15 @@ static int read_file(struct attn_labelled *out, const char *path, const char *wa
     int rc = attn_map_open(&m, path, ATTN_DUMP_LARGEST, err);
     if (rc)
         return rc;
-    const char *text = (const char *)m.data;
     if (begins(&m, "\x93NUMPY"))
         rc = attn_npy_read_any(&out->of, m.data, m.len, out->name, err);
     else if (!m.len)
         rc = attn_fail(err, ATTN_EFORMAT, "%s: the file is empty, expected numbers", out->name);
-    else if (is_table(&m) && attn_numbers_typed(text, m.len))
-        rc = attn_numbers_text(&out->of, text, m.len, out->name, err);
+    else if (begins(&m, "\xFF\xFE") || begins(&m, "\xFE\xFF"))
+        rc = attn_fail(err, ATTN_EFORMAT, "%s: the text is UTF-16, expected UTF-8: a spreadsheet saves it as \"CSV "
+                                          "UTF-8\"", out->name);
     else if (is_table(&m))
-        rc = attn_numbers_table(out, text, m.len, out->name, err);
+        rc = read_text(out, (const char *)m.data, m.len, err);
     else if (!strcmp(path, "-"))
         rc = attn_fail(err, ATTN_EFORMAT, "%s: several arrays in one file: expected one, as text or as numpy.save "
                                           "writes it", out->name);
@@ -142,16 +155,18 @@ static char *split_name(const char *given, const char **name)
 
 static int missing(const char *given, const char *option, struct attn_err *err)
 {
+    const char *mask = strcmp(option, "--mask") ? "" : "; the causal mask is --mask causal";
     return attn_fail(err, ATTN_EIO, "%s: there is no file '%s'; numbers are typed as in %s \"1 0 1; 0 2 2\" or %s "
-                                    "\"[[1, 0, 1], [0, 2, 2]]\"", option, given, option, option);
+                                    "\"[[1, 0, 1], [0, 2, 2]]\"%s", option, given, option, option, mask);
 }
 
-/* What is typed may have been meant for a file. */
-static int read_typed(struct attn_labelled *out, const char *given, const char *option, struct attn_err *err)
+/* What is typed may have been meant for a file.  plain: what is given, in plain marks. */
+static int read_typed(struct attn_labelled *out, const char *given, const char *plain, size_t len, const char *option,
+                      struct attn_err *err)
 {
     struct attn_err why = {0};
     struct stat st;
-    int rc = attn_numbers_text(&out->of, given, strlen(given), option, &why);
+    int rc = attn_numbers_text(&out->of, plain, len, option, &why);
     if (rc && stat(given, &st) == 0)
         return attn_fail(err, rc, "%s; for the file of that name write ./%s", why.msg, given);
     return attn_fail_as(err, &why);
@@ -161,16 +176,19 @@ int attn_numbers_read(struct attn_labelled *out, const char *given, const char *
                       struct attn_err *err)
 {
     struct stat st;
-    bool typed = strcmp(given, "-") && attn_numbers_typed(given, strlen(given)), standard = !strcmp(given, "-");
+    size_t len = strlen(given);
+    char *plain = attn_numbers_plain(given, &len);
+    bool standard = !strcmp(given, "-"), typed = plain && !standard && attn_numbers_typed(plain, len);
     char *path = typed ? NULL : split_name(given, &wanted);
     *out = (struct attn_labelled){.name = strdup(standard ? "standard input" : typed ? option : path ? path : given)};
-    int rc = out->name ? ATTN_OK : attn_no_memory(err, option, "for its name");
+    int rc = plain && out->name ? ATTN_OK : attn_no_memory(err, option, "for its name");
     if (!rc && typed)
-        rc = read_typed(out, given, option, err);
+        rc = read_typed(out, given, plain, len, option, err);
     else if (!rc && !standard && !path && stat(given, &st))
         rc = missing(given, option, err);
     else if (!rc)
         rc = path ? read_dump(out, path, wanted, err) : read_file(out, given, wanted, err);
+    free(plain);
     free(path);
     if (rc)
         attn_numbers_free(out);

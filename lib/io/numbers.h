@@ -6,7 +6,8 @@
  *     [[1, 0, 1], [0, 2, 2]]      lists in lists, as in JSON and Python, commas or none
  *     tensor([[1., 0.]], ...)     as PyTorch and NumPy print arrays: array(...), also with what follows the numbers
  *
- * Numbers may be inf, -inf or nan, and True or False, which are 1 and 0.  Anything else is the path of a file, or - for
+ * Numbers may be inf, -inf or nan, and True or False, which are 1 and 0.  Full-width marks and digits are those of
+ * ASCII, and − and ∞ as pages print them are - and inf.  Anything else is the path of a file, or - for
  * standard input.  A file holds the same text; or an array of numpy.save, of floats or whole numbers; or a table with
  * labels in its first row, its first column or both; or several arrays, as run writes them: then the one that is asked
  * for by its short name ("q" is blocks.0.attn.q), or PATH:NAME.
@@ -39,6 +40,9 @@ bool attn_numbers_typed(const char *text, size_t len);
 int attn_numbers_text(struct attn_array *out, const char *text, size_t len, const char *name, struct attn_err *err);
 /* numbers_table.c: a table with labels. */
 int attn_numbers_table(struct attn_labelled *out, const char *text, size_t len, const char *name, struct attn_err *err);
+/* numbers_marks.c: the text with the marks and digits of ASCII in place of their full-width forms, and of a printed minus
+ * and infinity; to be freed, NULL: no memory. */
+char *attn_numbers_plain(const char *text, size_t *len);
 /* One number, all of s: also True and False. */
 bool attn_numbers_one(double *x, const char *s, size_t len);
 

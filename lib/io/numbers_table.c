@@ -112,6 +112,9 @@ static int lay_out(struct layout *l, struct attn_fields f, const char *name, str
 static int add_label(struct attn_dump_list *to, const struct field *f, const char *name, struct attn_err *err)
 {
     struct attn_dump d = {.path = name};
+    if (attn_utf8_valid(f->s, f->len) < f->len)
+        return attn_fail(err, ATTN_EFORMAT, "%s: label %zu is not UTF-8: a spreadsheet saves a table as \"CSV UTF-8\", "
+                                            "and iconv -f GBK -t UTF-8 turns one of Chinese into it", name, to->n);
     char *text = malloc(f->len + 1);
     if (!text)
         return attn_no_memory(err, name, "for a label");

@@ -255,8 +255,13 @@ static int read_nested(struct reader *r, bool called, struct attn_err *err)
         r->at++;
     if (rc || (called ? is_rest(r->at, r->end) : r->at == r->end))
         return rc;
-    return attn_fail(err, ATTN_EFORMAT, "%s: found '%.*s' after the last bracket, expected the end", r->name,
-                     attn_shown(r->at, (size_t)(r->end - r->at)), r->at);
+    const char *more = r->at + (*r->at == ',');
+    while (more < r->end && is_space(*more))
+        more++;
+    bool rows = r->out->ndim == 1 && more < r->end && *more == '[';
+    return attn_fail(err, ATTN_EFORMAT, "%s: found '%.*s' after the last bracket, expected the end%s", r->name,
+                     attn_shown(r->at, (size_t)(r->end - r->at)), r->at,
+                     rows ? ", or one more pair of brackets around all rows: [[1, 0], [0, 1]]" : "");
 }
 
 /* Goes past "tensor(" and the like. */

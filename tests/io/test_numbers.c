@@ -56,7 +56,7 @@ static const struct { const char *typed, *numbers; } typed[] = {
     {"tensor([[ 0.5, -2.]], grad_fn=<MmBackward0>)", "[1, 2] 0.5 -2"}, {"np.array([[1, 2]])", "[1, 2] 1 2"},
     {"array([[1., 2.]], dtype=float32)", "[1, 2] 1 2"}, {"[1 0; 0 1]", "[2, 2] 1 0 0 1"},
     {"True False; False True", "[2, 2] 1 0 0 1"}, {"0 -inf; inf nan", "[2, 2] 0 -inf inf nan"}, {"1 0;\n0 1", "[2, 2] 1 0 0 1"},
-    {"[[1, 2,], [3, 4]]", "[2, 2] 1 2 3 4"},
+    {"[[1, 2,], [3, 4]]", "[2, 2] 1 2 3 4"}, {"１，０；０　−∞", "[2, 2] 1 0 0 -inf"}, {"［［1，2］、［3，4］］", "[2, 2] 1 2 3 4"}, {"－１．５", "[1, 1] -1.5"},
 };
 
 START_TEST(typed_numbers)
@@ -75,6 +75,7 @@ static const struct { const char *typed, *why; } refused[] = {
     {"[[1, 2, ..., 3]]", "'...' stands for numbers that were left out"}, {"[1] 2", "found '2' after the last bracket"},
     {"[1,,2]", "expected a number before it"}, {"[[[[[[[[[1]]]]]]]]]", "at most 8 lists"}, {"1;0;1\n0;2;2", "row 2: numbers are "
      "separated by ; as well as by line feeds"}, {"tensor([[1, 2]]) + 1", "after the last bracket"},
+    {"[1,0],[0,1]", "found ',[0,1]' after the last bracket, expected the end, or one more pair of brackets around all rows"}, {"1，一", "found '一'"},
 };
 
 START_TEST(typed_nonsense)
@@ -121,7 +122,8 @@ static const struct { const char *table, *why; } torn[] = {
     {"a,b\n1,2\n", "nobody can tell whether the numbers in its first column are labels"}, {"a,b\n", "no numbers below the first row"},
     {",a,b\nx,1\n", "row 0 has 1 numbers, the first row has 2"}, {",a\nx,1,2\n", "row 0 has 2 numbers, the first row has 1"},
     {",a\nx,one\n", "row 0, column 0: found 'one', expected a number"}, {",a\n\"x,1\n", "row 1: a quote is not closed"},
-    {"token\nx\n", "no numbers beside the first column"},
+    {"token\nx\n", "no numbers beside the first column"}, {",a\n\xCE\xD2" ",1\n", "label 0 is not UTF-8: a spreadsheet saves a table as \"CSV UTF-8\""},
+    {"\xFF\xFE" "1,2\n", "the text is UTF-16, expected UTF-8"},
     {"layer,head,previous,x\n", "a table of heads, and no matrix"},
 };
 

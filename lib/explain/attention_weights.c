@@ -70,6 +70,7 @@ static void scale_words(struct attn_explainer *e)
 {
     const struct attn_config *c = &e->w->model->config;
     enum attn_scaling scaling = e->w->kind.scaling;
+    bool given = e->w->model->attend;   /* there is no model */
     bool own = c->attention_scale > 0 || c->query_scalar > 0;
     if (scaling == ATTN_SCALE_MODEL && own)
         attn_derive_words(&e->d, "Dot products grow with the number of terms.  To keep this out of the softmax, this "
@@ -81,7 +82,8 @@ static void scale_words(struct attn_explainer *e)
     else if (scaling == ATTN_SCALE_MODEL)
         attn_derive_words(&e->d, "The scale of this model is 1, in place of 1/√d_head.");
     else
-        attn_derive_words(&e->d, "Dot products are multiplied by the scale of --scale instead of the model's own.");
+        attn_derive_words(&e->d, given ? "Dot products are multiplied by the scale of --scale."
+                                 : "Dot products are multiplied by the scale of --scale instead of the model's own.");
     if (scaling == ATTN_SCALE_MODEL && c->scale_by_layer)
         attn_derive_words(&e->d, "The scale is also divided by %zu, the number of the layer counted from 1.",
                           e->w->layer + 1);
@@ -112,8 +114,11 @@ static void add_position(struct attn_explainer *e, struct attn_number *score)
 static void bound(struct attn_explainer *e, struct attn_number score)
 {
     double cap = (double)e->w->model->w.cap, share = tanh(score.x / cap);
-    attn_derive_words(&e->d, "This model keeps scores between -%g and %g by a soft cap: x becomes %g·tanh(x / %g), "
-                             "which changes small scores little.", cap, cap, cap, cap);
+    attn_derive_words(&e->d, e->w->model->attend
+                      ? "A soft cap (--softcap) keeps scores between -%g and %g: x becomes %g·tanh(x / %g), which changes "
+                        "small scores little."
+                      : "This model keeps scores between -%g and %g by a soft cap: x becomes %g·tanh(x / %g), which "
+                        "changes small scores little.", cap, cap, cap, cap);
     attn_derive_sum(&e->d, attn_rounded(cap * share, score.digits), "capped");
     attn_derive_term(&e->d, ATTN_ADDEND_PRODUCT, attn_explain_number(e, cap), attn_explain_number(e, share));
 }

@@ -77,6 +77,8 @@ static int show(const struct attn_attend *a, struct attn_err *err)
         return code;
     if (!o.format || !strcmp(o.format, "text"))
         say_note("%s", attn_attend_about(a));
+    if (language_is_given())
+        say_note("--lang is the language of --explain: tables stay as they are");
     output.select = select;
     code = output_write(&output, err);
     attn_select_free(select);

@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 
 static const char *given;
 
@@ -40,6 +41,8 @@ const char *language_of(bool terminal)
     return code ? code : locale ? of_locale(locale) : NULL;
 }
 
+bool language_is_given(void) { return given; }
+
 static void explain_languages(char help[OPTION_HELP])
 {
     const char *code;
@@ -51,13 +54,17 @@ static void explain_languages(char help[OPTION_HELP])
              "English");
 }
 
-/* A locale, or the language's own name. */
+/* A locale, the language's own name, or what people write for it. */
 static const char *mistaken(const char *value)
 {
+    static const struct { const char *word, *code; } others[] = {{"cn", "zh"}, {"chinese", "zh"}, {"english", "en"}};
     static char why[64];
-    const char *code, *name;
+    const char *code, *name, *meant = NULL;
+    for (size_t i = 0; i < sizeof others / sizeof *others; i++)
+        if (!strcasecmp(value, others[i].word))
+            meant = others[i].code;
     for (size_t i = 0; attn_language_row(i, &code, &name); i++)
-        if (!strcmp(value, name) || of_locale(value) == code) {
+        if (!strcmp(value, name) || of_locale(value) == code || (meant && !strcmp(meant, code))) {
             snprintf(why, sizeof why, "its code is %s", code);
             return why;
         }

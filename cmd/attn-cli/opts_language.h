@@ -8,5 +8,6 @@ extern const struct option language_options[];         /* --lang */
 /* What --lang says; or else, on a terminal alone, so that scripts see no change, what the locale says: LANGUAGE,
  * LC_ALL, LC_MESSAGES and LANG as gettext reads them.  NULL: English. */
 const char *language_of(bool terminal);
+bool language_is_given(void);                           /* by --lang */
 
 #endif

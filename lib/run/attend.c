@@ -14,13 +14,23 @@
 
 /* ---- what rows are called -------------------------------------------------------------- */
 
+/* The length of a blank, U+3000 among them, at s; 0: there is none. */
+static size_t blank_at(const char *s)
+{
+    static const char wide[] = "\xE3\x80\x80";
+    return *s && strchr(" \t\r\n", *s) ? 1 : strncmp(s, wide, strlen(wide)) ? 0 : strlen(wide);
+}
+
 /* The next word, and *text behind it; false: there is none. */
 static bool next_word(const char **text, struct attn_str_view *word)
 {
-    static const char blanks[] = " \t\r\n";
-    word->s = *text + strspn(*text, blanks);
-    word->len = strcspn(word->s, blanks);
-    *text = word->s + word->len;
+    const char *s = *text;
+    for (size_t n; (n = blank_at(s));)
+        s += n;
+    *word = (struct attn_str_view){s, 0};
+    while (s[word->len] && !blank_at(s + word->len))
+        word->len++;
+    *text = s + word->len;
     return word->len > 0;
 }
 
@@ -98,8 +108,8 @@ static int check_names(const char *option, const char *words, size_t n, struct a
     size_t found = count_words(words);
     if (!words || found == n)
         return ATTN_OK;
-    return attn_fail(err, ATTN_EFORMAT, "%s: found %zu word%s, expected %zu, one for each row", option, found,
-                     found == 1 ? "" : "s", n);
+    return attn_fail(err, ATTN_EFORMAT, "%s: found %zu word%s, expected %zu, one for each row, with blanks between them",
+                     option, found, found == 1 ? "" : "s", n);
 }
 
 /* Keys are of another text where they differ in number or in name, or were made of another. */

@@ -199,11 +199,11 @@ static int find_shared_heads(struct attn_attend *a, const struct attn_attend_opt
         if (!has(a, shared[i]) || (!key && of->ndim == 2))
             continue;
         size_t width = of->shape[o->transposed && shared[i] == WK ? 0 : 1];
-        if (of->ndim == 2 && queries && width % a->dh)
-            return attn_fail(err, ATTN_EFORMAT, "%s has vectors of %zu number%s, and %s of %zu%s: q·k needs as many, "
-                                                "or whole heads of them", attn_attend_called(a, shared[i]).text, width,
-                             width == 1 ? "" : "s",
-                             attn_attend_called(a, has(a, Q) ? Q : WQ).text, a->dh, a->H > 1 ? " a head" : "");
+        if (of->ndim == 2 && queries && (width % a->dh || (a->H == 1 && width != a->dh)))
+            return attn_fail(err, ATTN_EFORMAT, "%s has vectors of %zu number%s, and %s of %zu%s: q·k needs as many%s",
+                             attn_attend_called(a, shared[i]).text, width, width == 1 ? "" : "s",
+                             attn_attend_called(a, has(a, Q) ? Q : WQ).text, a->dh, a->H > 1 ? " a head" : "",
+                             a->H > 1 ? ", or whole heads of them" : "");
         a->Hkv = of->ndim == 3 ? of->shape[0] : queries ? width / a->dh : a->H;
         if (a->Hkv > a->H || a->H % a->Hkv)
             return attn_fail(err, ATTN_EFORMAT, "%s: %zu query head%s cannot share %zu heads of keys and values evenly",

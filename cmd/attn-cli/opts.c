@@ -316,7 +316,7 @@ static const char *belongs(const struct command *c)
     case 's': return ": a text goes after -s, in quotes";
     case 'f': return ": a file goes after -f";
     case 'm': return ": a model goes after -m";
-    case '-': return strncmp(first, "--q NUMBERS", 11) ? "" : ": numbers go after --q, --k, --v and the like, in quotes";
+    case '-': return strncmp(first, "--q NUMBERS", 11) ? "" : ": numbers go after --q, --k, --v and so on, in quotes";
     default: return "";
     }
 }

@@ -108,8 +108,8 @@ static int check_names(const char *option, const char *words, size_t n, struct a
     size_t found = count_words(words);
     if (!words || found == n)
         return ATTN_OK;
-    return attn_fail(err, ATTN_EFORMAT, "%s: found %zu word%s, expected %zu, one for each row, with blanks between them",
-                     option, found, found == 1 ? "" : "s", n);
+    return attn_fail(err, ATTN_EFORMAT, "%s: found %zu word%s, expected %zu, one for each row, with blanks between "
+                                         "them", option, found, found == 1 ? "" : "s", n);
 }
 
 /* Keys are of another text where they differ in number or in name, or were made of another. */

@@ -126,7 +126,7 @@ static const struct { const char *line; int status; const char *why; } nonsense[
     {"--q 1 --k 1 --explain --cosines q", 2, "each writes something else"}, {"--q 1 --k 1 --format md", 2, "is for a table"},
     {"--q 1 --k 1 --explain --query 1", 2, "there is no token 1"}, {"--q 1 --k 1 --explain --head 0-1", 2, "--explain is of one head"},
     {"--q 1 --k 1 --names 'a b'", 1, "--names: found 2 words, expected 1, one for each row, with blanks between them"},
-    {"-q '1 0' -k 1", 2, "unexpected argument '1 0': numbers go after --q, --k, --v and the like, in quotes"},
+    {"-q '1 0' -k 1", 2, "unexpected argument '1 0': numbers go after --q, --k, --v and so on, in quotes"},
     {"--q 1 --k 1 --mask tril", 1, "; the causal mask is --mask causal"}, {"--q 1 --k 1 --explain --lang cn", 2, "--lang cn: its code is zh"},
     {"--q 1 --k 1 --lang zh", 0, "--lang is the language of --explain: tables stay as they are"},
     {"--q '1；2' --k '1 2' --names '我　爱'", 1, "--k [1, 2] has vectors of 2 numbers, and --q [2, 1] of 1"},

@@ -115,8 +115,8 @@ static void bound(struct attn_explainer *e, struct attn_number score)
 {
     double cap = (double)e->w->model->w.cap, share = tanh(score.x / cap);
     attn_derive_words(&e->d, e->w->model->attend
-                      ? "A soft cap (--softcap) keeps scores between -%g and %g: x becomes %g·tanh(x / %g), which changes "
-                        "small scores little."
+                      ? "A soft cap (--softcap) keeps scores between -%g and %g: x becomes %g·tanh(x / %g), which "
+                        "changes small scores little."
                       : "This model keeps scores between -%g and %g by a soft cap: x becomes %g·tanh(x / %g), which "
                         "changes small scores little.", cap, cap, cap, cap);
     attn_derive_sum(&e->d, attn_rounded(cap * share, score.digits), "capped");

@@ -448,10 +448,10 @@ static void head_norm(struct attn_explainer *e, const struct product *p)
                                         : p->late ? "After that, u is normalised, over all heads at once.%s"
                                                   : "u is normalised, over all heads at once.%s",
                       tr(e, "  (This is computed here, as a run does not report it.)"));
-    attn_derive_words(&e->d, norm->rms ? "It is divided by the root of the mean of u² + ε, which is %.*f, and multiplied "
-                                         "by weights."
-                                       : "Less its mean, it is divided by the root of its variance + ε, which is %.*f, "
-                                         "and multiplied by weights.", e->precision, spread);
+    attn_derive_words(&e->d, norm->rms ? "It is divided by the root of the mean of u² + ε, which is %.*f, and "
+                                         "multiplied by weights."
+                                       : "Less its mean, it is divided by the root of its variance + ε, which is "
+                                         "%.*f, and multiplied by weights.", e->precision, spread);
     vector_table(e, p->n);
     attn_derive_cell(&e->d, "u");
     attn_explain_row(e, p->raw + p->first, p->n, e->precision);

@@ -40,7 +40,7 @@ bool attn_numbers_typed(const char *text, size_t len);
 int attn_numbers_text(struct attn_array *out, const char *text, size_t len, const char *name, struct attn_err *err);
 /* numbers_table.c: a table with labels. */
 int attn_numbers_table(struct attn_labelled *out, const char *text, size_t len, const char *name, struct attn_err *err);
-/* numbers_marks.c: the text with the marks and digits of ASCII in place of their full-width forms, and of a printed minus
+/* numbers_marks.c: the text with marks and digits of ASCII in place of their full-width forms, and of a printed minus
  * and infinity; to be freed, NULL: no memory. */
 char *attn_numbers_plain(const char *text, size_t *len);
 /* One number, all of s: also True and False. */

@@ -36,7 +36,8 @@ static const char style_sheet[] =
     "tabular-nums; }\nth, td { padding: .15rem .6rem; text-align: right; white-space: nowrap; }\nth { font-weight: "
     "normal; color: var(--quiet); }\nthead th { border-bottom: 1px solid var(--line); }\nth:first-child { "
     "text-align: left; }\n.strong { font-weight: 600; background: var(--mark); color: var(--ink); }\n.sum { margin: "
-    ".25rem 0 .25rem 2rem; text-indent: -1rem; font-variant-numeric: tabular-nums; }\ninput { font: inherit; width: "
+    ".25rem 0 .25rem 2rem; text-indent: -1rem; font-variant-numeric: tabular-nums; }\n.gap { white-space: nowrap; }\n"
+    "input { font: inherit; width: "
     "7rem; color: inherit; background: var(--mark); border: 0; border-bottom: 1px solid var(--ink); }\npre { "
     "white-space: pre-wrap; margin-left: 2rem; }\nmath { font-size: 1.1rem; padding: .25rem 0; }\nsvg { max-width: "
     "100%; height: auto; font: 13px ui-monospace, monospace; }\nsvg rect { fill: var(--paper); stroke: var(--quiet); "
@@ -107,11 +108,12 @@ static void html_gap(struct attn_out *o, const struct attn_language *l, const st
 {
     char x[ATTN_NUM_FIXED_MAX + 1];
     x[attn_num_fixed(x, n->x, n->digits)] = '\0';
-    attn_out_str(o, "<input inputmode=\"decimal\" size=\"10\" autocomplete=\"off\" aria-label=\"");
+    attn_out_str(o, "<span class=\"gap\"><input inputmode=\"decimal\" size=\"10\" autocomplete=\"off\" aria-label=\"");
     attn_out_printf(o, attn_tr(l, "gap %zu"), n->gap);
     attn_out_printf(o, "\" data-x=\"%s\" data-within=\"%.10g\"> <output></output> ", x, 1.001 * pow(10, -n->digits));
     attn_out_printf(o, n->digits > 1 ? attn_tr(l, "(%zu: %d decimals)") : attn_tr(l, "(%zu: %d decimal)"), n->gap,
                     n->digits);
+    attn_out_str(o, "</span>");
 }
 
 /* A sum needs no escaping: it has no user text, only a name of ours and numbers. */

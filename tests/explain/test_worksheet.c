@@ -95,6 +95,7 @@ END_TEST
 START_TEST(a_gap_stands_on_one_line)
 {
     expect_exactly(SHEET "| grep -cE '____.*[(][1-6]:.*decimals?[)]$'", "6\n");
+    expect_exactly(SHEET "--format html | grep -c '<span class=\"gap\"><input .*decimals\\?)</span></p>$'", "6\n");
     expect_exactly(SHEET "--lang zh | grep -cE '____（空 [1-6]，[1-4] 位小数）$'", "6\n");
 }
 END_TEST

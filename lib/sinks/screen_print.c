@@ -283,10 +283,11 @@ static void print_likely(struct attn_screen *s, const char *heading, const struc
 /* As attn_print_edits, but none is wider than the screen. */
 static void print_edits(struct attn_screen *s)
 {
+    const char *said = tr(s, "edit: ");
     for (size_t i = 0; i < attn_edits_count(s->job->edits); i++) {
         const char *edit = attn_edits_text(s->job->edits, i);
-        struct attn_label l = attn_label_line(edit, strlen(edit), s->width - strlen("edit: "));
-        attn_out_printf(s->out, "%sedit: %s\n", i ? "" : "\n", l.text);
+        struct attn_label l = attn_label_line(edit, strlen(edit), s->width - width_of(said));
+        attn_out_printf(s->out, "%s%s%s\n", i ? "" : "\n", said, l.text);
     }
 }
 

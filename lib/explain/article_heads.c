@@ -64,7 +64,7 @@ static int stacked(struct attn_lesson *r, const struct attn_row *row, struct att
 
 static const struct attn_row rows[] = {
     HEADING("One projection, cut into heads"),
-    PLACE("2.2"),
+    PLACE("section 2.2"),
     SAY("The module has four linear maps with bias, W_Q, W_K, W_V and W_O, here nn.Linear(8, 8) after "
         "torch.manual_seed(123), and reads 4 tokens of 8 numbers, torch.rand(1, 4, 8):"),
     EXAMPLE(wide),
@@ -76,7 +76,7 @@ static const struct attn_row rows[] = {
         "are made and cut in the same way."),
 
     HEADING("Each head attends"),
-    PLACE("2.2"),
+    PLACE("section 2.2"),
     SAY("Each head computes attention with its own 4 columns, so its scale is 1/√4."),
     FORMULA(attention),
     EXAMPLE(cut),
@@ -94,7 +94,7 @@ static const struct attn_row rows[] = {
     TABLE("by √8", PATTERN, .rows = 1),
 
     HEADING("Side by side, and the output"),
-    PLACE("2.2"),
+    PLACE("section 2.2"),
     SAY("The context vectors of the heads are put side by side again, head 0 in columns 0 to 3, head 1 in 4 to 7:"),
     EXAMPLE(cut),
     TABLE("contexts", JOINED),

@@ -158,7 +158,7 @@ START_TEST(places_in_the_article_are_named)
         for (size_t k = 0; k < sizeof ends / sizeof *ends; k++)
             if (strstr(where, ends[k]))
                 *strstr(where, ends[k]) = '\0';
-        ck_assert_msg(strstr(text, printed("In the article: %s.", where)) || strstr(text, printed("In the article: \"%s\".", where)),
+        ck_assert_msg(strstr(text, printed("In the article: %s%s.", strspn(where, "0123456789") ? "section " : "", where)) || strstr(text, printed("In the article: \"%s\".", where)),
                       "%s is not said of %s", where, e.entry[i]->d_name);
         cJSON_Delete(doc);
     }

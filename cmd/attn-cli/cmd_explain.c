@@ -177,13 +177,18 @@ static const char *article_choice(size_t i)
     return i < n ? name : i < 2 * n ? number : i == 2 * n ? "list" : NULL;
 }
 
-/* Numbers begin with 00, which whoever types one digit may not know. */
+/* Numbers begin with 00, which whoever types one digit may not know, or three, as the files of articles have them. */
 static const char *mistaken_article(const char *value)
 {
     static const char *const nth[] = {"first", "second", "third", "fourth", "fifth", "sixth", "seventh", "eighth",
                                       "ninth"};
     static char why[128];
     const char *number, *name, *at, *called, *title;
+    for (size_t i = 0; *value == '0' && attn_article_row(i, &number, &name, &title); i++)
+        if (!strcmp(value + 1, number)) {
+            snprintf(why, sizeof why, "numbers have two digits: %s is %s", number, name);
+            return why;
+        }
     if (*value < '1' || *value > '9' || value[1])
         return NULL;
     size_t n = (size_t)(*value - '0');
@@ -273,6 +278,7 @@ const struct command explain_command = {
     .list_title = "Articles",
     .rows = article_list,
     .refused = (const struct pair[]){
+        {"worksheet", "a worksheet is --blank N, with --answers the filled one"},
         {"words", "a derivation is of one weight, between two tokens; --query and --key find words that the tokenizer "
                   "has cut, and 'run' merges them"},
         {NULL, NULL}},

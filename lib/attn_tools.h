@@ -66,6 +66,7 @@ struct attn_picture_opts {
                                          * ATTN_PLOT_NOTE bytes; NULL: nobody asks */
     const char *axes;                   /* of vectors: which two or three coordinates, "0,1"; "principal"; NULL: all of
                                          * at most three, else the principal ones */
+    const char *lang;                   /* html: what the page says, as in struct attn_explain_opts */
 };
 
 /* The kinds of figures, the default first; NULL after the last. */
@@ -96,7 +97,8 @@ enum {
     ATTN_FORMAT_TENSOR = 4096,          /* a tensor of a model; pictures have it, too */
     ATTN_FORMAT_FIGURE = 8192,          /* a picture that is a figure, of any size on paper */
     ATTN_FORMAT_COLOR = 16384,          /* colours or shades stand for numbers */
-    ATTN_FORMAT_LETTERS = 32768         /* draws its letters itself, from fonts */
+    ATTN_FORMAT_LETTERS = 32768,        /* draws its letters itself, from fonts */
+    ATTN_FORMAT_SAYS = 65536            /* explains what it shows, in a language: see attn_language_row */
 };
 struct attn_format {
     const char *name;
@@ -155,7 +157,7 @@ struct attn_sink_opts {
      * gradients and of cross-attention.  Without a tokenizer its tokens are those of the sentence. */
     bool live;
     int height;                         /* screen only: lines of the terminal; 0: as many as it likes */
-    const char *lang;                   /* screen only: see struct attn_explain_opts */
+    const char *lang;                   /* screen and html: see struct attn_explain_opts */
 };
 /* A sink is an observer that writes what it sees of one pass over all of `tokens`.  Give attn_sink_observer(s) to a run
  * and, if that succeeds, call attn_sink_finish once after it: only then do files appear under their names.  Closing an

@@ -2,7 +2,8 @@
 """messages.py PO... - whether what is said to people is in each language, and nothing else is.
 
 Looks for the texts that lib/ looks up (lib/text/language.h): the formats of derivations, what tr and attn_tr are called
-with, the rows of articles, headings of tables.  Each that has a word must be a msgid of each file, translated, and each
+with, the rows of articles, headings of tables; of pages also what scripts call tr with and templates have in {{"..."}},
+titles of activations and what is said of scores.  Each that has a word must be a msgid of each file, translated, and each
 msgid must be such a text; conversions of both are the same.  What the head of a file says of its terms and marks is
 checked, too (CHINESE, TERMS).  Without files: prints the texts, as a .po to begin with."""
 import re
@@ -17,10 +18,12 @@ ARGUMENTS = {"attn_derive_title": (1,), "attn_derive_step": (1,), "attn_derive_p
              "PART": (0,), "SAY": (0,), "ERRATUM": (0,), "TABLE": (0,), "PRINTED": (0,), "MI": (0,), "MSUB": (0,)}
 # What stands before lists of them, and before one alone.
 LIST, ALONE = re.compile(r"(headings\[\w*\]|attn_article_\w+|\[ATTN_STAGE_\w+\])=$"), re.compile(r"(\.about|hidden\[\])=$")
-# What a head can do, in the table of scores.
-ROLE = re.compile(r'\{"(\w+)", "\w+",[^{}]*ATTN_SCORE_SHARE')
 TOKEN = re.compile(r'/\*.*?\*/|//[^\n]*|#[ \t]*(?:define|include)\b(?:\\\n|[^\n])*|"(?:\\.|[^"\\])*"|'
                    r"'(?:\\.|[^'\\])'|\w+|\s+|.", re.S)
+# The texts that pages look up in tables: the titles of activations, and of scores that are shares what people read.
+TITLE = re.compile(r'\[ATTN_ACT_\w+\]\s*=\s*{\s*"[^"]*",\s*("[^"]*")')
+SHARE = re.compile(r'{("\w+"), ("\w+"), ("[^{}]*"),\s*ATTN_SCORE_SHARE\b')
+CALL, STRING = re.compile(r"(?<![\w.])(?<!function )tr\("), re.compile(r'"((?:\\.|[^"\\])*)"(?:\s*\+\s*(?="))?')
 WORD = re.compile(r"[A-Za-z]{2}")
 CONVERSION = re.compile(r"%(?:(\d+)\$)?([-+ #0-9.*]*(?:hh|h|ll|l|z|j|t)?[diouxXeEfFgGcs])")
 
@@ -55,6 +58,24 @@ def tokens(text):
 def unquote(literal):
     s = re.sub(r"\\u([0-9A-Fa-f]{4})", lambda m: chr(int(m[1], 16)), literal[1:-1])
     return re.sub(r"\\(.)", lambda m: {"n": "\n", "t": "\t"}.get(m[1], m[1]), s)
+
+
+def texts_of_tables(path):
+    text = path.read_text()
+    for m in [*TITLE.finditer(text), *SHARE.finditer(text)]:
+        yield from (unquote(re.sub(r'"\s*"', "", literal)) for literal in m.groups())
+
+
+def texts_of_page(path):
+    """What a template or a script says; a call of tr with anything but a literal is None."""
+    text = path.read_text()
+    if path.suffix == ".html":
+        yield from re.findall(r'\{\{"(.*?)"\}\}', text)
+    for m in CALL.finditer(text if path.suffix == ".js" else ""):
+        at, said = m.end(), None
+        while s := STRING.match(text, at):
+            at, said = s.end(), (said or "") + unquote(s[0][:s[0].rindex('"') + 1])
+        yield said if said is not None and text[at] in ",)" else None
 
 
 def texts_of(path):
@@ -108,13 +129,27 @@ def style(text):
 
 
 def main():
-    scores = Path("lib/ask/scores.c")
-    texts = {name: scores for name in ROLE.findall(scores.read_text())}
+    texts, pages, found = {}, set(), []
     for path in sorted(Path("lib").rglob("*.c")) + [Path("cmd/attn-cli/cmd_run.c")]:
         if path.parts[1] in ("explain", "sinks", "picture", "attn-cli"):
             for text in texts_of(path):
                 texts.setdefault(text, path)
-    found = []
+        elif path.parts[1] in ("variants", "answers"):
+            for m in re.finditer(r'\battn_tr\(\w[^,()"]*,\s*("(?:\\.|[^"\\]|"\s*")*")', path.read_text()):
+                texts.setdefault(unquote(re.sub(r'"\s*"', "", m[1])), path)
+    for path in [p for ending in ("html", "js") for p in sorted(Path("lib/picture").rglob("*." + ending))]:
+        for text in texts_of_page(path):
+            if text is None:
+                found.append(f"{path}: tr( takes a text in quotes, which is looked up before the page is made")
+            else:
+                texts.setdefault(text, path)
+                pages.add(text)
+    for path in (Path("lib/trace/trace.c"), Path("lib/ask/scores.c")):
+        of = list(texts_of_tables(path))
+        found += [] if len(of) > 10 else [f"{path}: the rows of its table look otherwise than {Path(__file__).name} knows them"]
+        for text in of:
+            texts.setdefault(text, path)
+            pages.add(text)
     for po in map(Path, sys.argv[1:]):
         said = read_po(po)
         found += [f"{path}: {po} does not have: {text}" for text, path in texts.items()
@@ -124,6 +159,8 @@ def main():
                   if other and (conversions(text) != conversions(other) or len({bool(m[1]) for m in CONVERSION.finditer(other)}) > 1)]
         if po.stem == "zh":
             found += [f"{po}:{line}: {wrong}: {other}" for other, line in said.values() for wrong in style(other)]
+        found += [f"{po}:{line}: < & and \" are markup in a page: {other}" for text, (other, line) in said.items()
+                  if text in pages and re.search('[<&"]', other)]
     if len(sys.argv) == 1:
         for text, path in filter(lambda item: has_word(item[0]), texts.items()):
             quoted = text.replace("\\", "\\\\").replace('"', '\\"').replace("\n", "\\n").replace("\u00a0", "\u00a0")

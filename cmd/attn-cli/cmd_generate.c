@@ -5,6 +5,7 @@
 #include "opts_output.h"
 #include "opts_picture.h"
 #include "cli_print.h"
+#include "opts_language.h"
 #include "say.h"
 #include "session.h"
 #include "transcript.h"
@@ -339,6 +340,6 @@ const struct command generate_command = {
         {NULL, NULL}},
     .groups = (const struct option *const[]){model_options, text_options, prompt_options, encode_options, ids_options,
                                              label_options, options, edit_options, from_options, select_options,
-                                             csv_options, picture_options, key_picture_options, attention_options,
-                                             compute_options, thread_options, general_options, NULL},
+                                             page_language_options, csv_options, picture_options, key_picture_options,
+                                             attention_options, compute_options, thread_options, general_options, NULL},
 };

@@ -5,6 +5,7 @@
 #include "opts_output.h"
 #include "opts_picture.h"
 #include "cli_report.h"
+#include "opts_language.h"
 #include "say.h"
 #include "session.h"
 
@@ -291,7 +292,8 @@ const struct command heads_command = {
         {"show", "the patterns alone have scores; 'run' and 'batch' show activations"},
         {NULL, NULL}},
     .groups = (const struct option *const[]){model_options, text_rows, record_options, encode_options, label_options,
-                                             options, edit_options, from_options, picture_options, attention_options,
-                                             compute_options, thread_options, general_options, NULL},
+                                             options, edit_options, from_options, page_language_options,
+                                             picture_options, attention_options, compute_options,
+                                             thread_options, general_options, NULL},
     .report = true,
 };

@@ -5,6 +5,7 @@
 #include "opts_output.h"
 #include "opts_picture.h"
 #include "cli_print.h"
+#include "opts_language.h"
 
 #include "base/err.h"
 #include "table/columns.h"
@@ -428,6 +429,7 @@ const struct command info_command = {
          "as a picture; .csv and .npy have the numbers"},
         {NULL, NULL}},
     .groups = (const struct option *const[]){model_options, text_options, encode_options, ids_options, options,
-                                             csv_options, picture_options, thread_options, general_options, NULL},
+                                             page_language_options, csv_options, picture_options, thread_options,
+                                             general_options, NULL},
     .report = true,
 };

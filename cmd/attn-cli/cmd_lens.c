@@ -2,6 +2,7 @@
 #include "attn_ask.h"
 #include "asking.h"
 #include "opts_attention.h"
+#include "opts_language.h"
 #include "opts_output.h"
 #include "opts_picture.h"
 #include "say.h"
@@ -118,7 +119,8 @@ const struct command lens_command = {
         {"cross", REFUSED}, {"cross-file", REFUSED}, {"cross-ids", REFUSED},
         {NULL, NULL}},
     .groups = (const struct option *const[]){model_options, text_options, encode_options, ids_options, label_options,
-                                             options, edit_options, from_options, csv_options, picture_options,
+                                             options, edit_options, from_options, page_language_options, csv_options,
+                                             picture_options,
                                              attention_options, dropout_seed_options, compute_options, thread_options,
                                              general_options, NULL},
     .report = true,

@@ -3,6 +3,7 @@
 #include "attn_tools.h"
 #include "asking.h"
 #include "opts_attention.h"
+#include "opts_language.h"
 #include "opts_output.h"
 #include "opts_picture.h"
 #include "say.h"
@@ -196,7 +197,8 @@ const struct command patch_command = {
         {"cross", "the pieces of a text that looks at another have no counterparts; 'run' shows the patterns"},
         {NULL, NULL}},
     .groups = (const struct option *const[]){model_options, text_options, encode_options, ids_options, label_options,
-                                             options, edit_options, picture_options, attention_options,
+                                             options, edit_options, page_language_options, picture_options,
+                                             attention_options,
                                              dropout_seed_options, compute_options, thread_options, general_options,
                                              NULL},
     .report = true,

@@ -1,6 +1,7 @@
 /* cmd_plot.c - draws saved matrices. */
 #include "attn_tools.h"
 #include "input.h"
+#include "opts_language.h"
 #include "opts_output.h"
 #include "opts_picture.h"
 #include "say.h"
@@ -106,7 +107,8 @@ const struct command plot_command = {
         {"attn-cli plot attention.npy --labels words.txt -o attention.png",
          "a matrix of your own, with the words of its rows"},
         {NULL, NULL}},
-    .groups = (const struct option *const[]){options, picture_options, key_picture_options, general_options, NULL},
+    .groups = (const struct option *const[]){options, page_language_options, picture_options, key_picture_options,
+                                             general_options, NULL},
     .word = "PATH",
     .paths = true,
     .plain = "term",

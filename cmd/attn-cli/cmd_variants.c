@@ -1,6 +1,7 @@
 /* cmd_variants.c - runs one sentence under every kind of attention. */
 #include "attn_tools.h"
 #include "opts_attention.h"
+#include "opts_language.h"
 #include "opts_output.h"
 #include "opts_picture.h"
 #include "session.h"
@@ -97,7 +98,8 @@ const struct command variants_command = {
          "the picture alone; .html to look around in"},
         {NULL, NULL}},
     .groups = (const struct option *const[]){model_options, text_options, encode_options, ids_options, label_options,
-                                             options, picture_options, key_picture_options, compute_options,
+                                             options, page_language_options, picture_options, key_picture_options,
+                                             compute_options,
                                              thread_options, general_options, NULL},
     .plain = "term",
     .report = true,

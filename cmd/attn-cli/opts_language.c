@@ -43,15 +43,21 @@ const char *language_of(bool terminal)
 
 bool language_is_given(void) { return given; }
 
-static void explain_languages(char help[OPTION_HELP])
+static void list_languages(char help[OPTION_HELP], const char *of)
 {
     const char *code;
-    snprintf(help, OPTION_HELP, "the language of explanations: ");
+    snprintf(help, OPTION_HELP, "the language of %s: ", of);
     for (size_t i = 0; (code = code_of(i)); i++)
         snprintf(help + strlen(help), OPTION_HELP - strlen(help), "%s%s", i ? ", " : "", code);
     snprintf(help + strlen(help), OPTION_HELP - strlen(help),
              " (default: on a terminal that of LANGUAGE and LANG, else en); messages, help and what programs read stay "
              "English");
+}
+
+static void explain_languages(char help[OPTION_HELP]) { list_languages(help, "explanations"); }
+static void explain_page_languages(char help[OPTION_HELP])
+{
+    list_languages(help, "what is explained, as in the first look and in pages (html)");
 }
 
 /* A locale, the language's own name, or what people write for it. */
@@ -71,8 +77,9 @@ static const char *mistaken(const char *value)
     return NULL;
 }
 
-const struct option language_options[] = {
-    {0, "lang", OPT_CHOICE, &given, "CODE", NULL, .choice = code_of, .explain = explain_languages,
-     .mistaken = mistaken, .section = OF_SHOWN, .flags = OPT_USUAL},
-    {.name = NULL},
-};
+#define LANGUAGE(about, uses) \
+    {0, "lang", OPT_CHOICE, &given, "CODE", NULL, .choice = code_of, .explain = about, .mistaken = mistaken, \
+     .formats = uses, .section = OF_SHOWN, .flags = OPT_USUAL}
+
+const struct option language_options[] = {LANGUAGE(explain_languages, 0), {.name = NULL}};
+const struct option page_language_options[] = {LANGUAGE(explain_page_languages, ATTN_FORMAT_SAYS), {.name = NULL}};

@@ -1,5 +1,6 @@
 /* opts_picture.c - the options of pictures: their rows, what they go with, and how a picture then looks. */
 #include "opts_picture.h"
+#include "opts_language.h"
 #include "opts_output.h"
 #include "say.h"
 
@@ -212,5 +213,6 @@ struct attn_picture_opts picture_look(bool terminal)
                                       .title = look.title, .columns = (size_t)look.columns.n, .numbers = look.numbers,
                                       .font = look.font, .font_index = (size_t)look.font_index.n,
                                       .figure = look.figure, .query = look.query, .axes = look.axes,
+                                      .lang = language_of(terminal),
                                       .light = terminal && light_ground(), .note = note};
 }

@@ -340,13 +340,14 @@ static bool is_drawn(const struct attn_ranking *h, const struct attn_head_score 
 
 /* The heads of a selection may be few: the picture has the layers and heads that were selected. */
 static int add_sheet(struct attn_album *a, const struct attn_ranking *h, const struct attn_head_score *s, size_t heads,
-                     struct attn_err *err)
+                     const struct attn_language *l, struct attn_err *err)
 {
     float *to = NULL;
     bool share = s->flags & ATTN_SCORE_SHARE;
     size_t c = attn_head_score_index(s);
     const struct attn_sheet sheet = {.kind = share ? "share" : s->name, .title = share ?
                                      "share of the attention" : s->name,
+                                     .said = share ? attn_tr(l, "share of the attention") : NULL,
                                      .axes = " (rows: layers, columns: heads)", .layer = share ? (int)c : -1,
                                      .name = share
                                          ? s->name : NULL, .n = 1,
@@ -382,7 +383,7 @@ static int draw(struct attn_out *o, const struct attn_ranking *h, struct attn_er
     look.width = h->o->width;
     for (const struct attn_head_score *s = NULL; !rc && (s = attn_head_score_next(s));)
         if (is_drawn(h, s))
-            rc = add_sheet(&a, h, s, heads, err);
+            rc = add_sheet(&a, h, s, heads, look.language, err);
     if (!rc)
         rc = attn_album_link(&a, err);
     if (!rc)

@@ -301,12 +301,12 @@ static double probability(const struct attn_lens *s, size_t i)
 enum { WHOSE = sizeof(struct attn_label) + 32 };
 
 /* Whose that is. */
-static void name_probability(char name[WHOSE], const struct attn_lens *s)
+static void name_probability(char name[WHOSE], const struct attn_lens *s, const struct attn_language *l)
 {
     if (s->o->target)
-        snprintf(name, WHOSE, "the probability of %s", spell(s, *s->o->target).text);
+        snprintf(name, WHOSE, attn_tr(l, "the probability of %s"), spell(s, *s->o->target).text);
     else
-        strcpy(name, "its probability");
+        snprintf(name, WHOSE, "%s", attn_tr(l, "its probability"));
 }
 
 struct picture {
@@ -364,7 +364,7 @@ static int make_picture(struct picture *p, const struct attn_lens *s, const stru
     *p = (struct picture){.of = s, .album = {.model = s->model->source.name, .text = s->o->text,
                           .text_len = s->o->text_len,
                                              .queries = &points->tokens, .keys = s->tokens, .edits = s->o->edits}};
-    name_probability(p->whose, s);
+    name_probability(p->whose, s, NULL);
     int rc = attn_look_make(&p->look, &s->o->picture, err);
     if (!p->look.chosen)
         p->look.palette = attn_palette_usual(true, false);
@@ -390,7 +390,7 @@ static void free_picture(struct picture *p)
 }
 
 static const char html_head[] =
-    "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n"
+    "\">\n<head>\n<meta charset=\"utf-8\">\n"
     "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n"
     "<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; style-src 'unsafe-inline'\">\n";
 static const char html_style[] =
@@ -407,7 +407,7 @@ static const char html_style[] =
     "padding: 1pt 2pt; white-space: normal; overflow-wrap: anywhere; } }\n</style>\n</head>\n<body>\n";
 
 /* What a pointer over the cell shows: all that is known of it. */
-static void html_hint(struct attn_out *o, const struct attn_lens *s, size_t i)
+static void html_hint(struct attn_out *o, const struct attn_lens *s, const struct attn_language *l, size_t i)
 {
     const struct attn_lens_cell *c = &s->cell[i];
     attn_out_str(o, " title=\"");
@@ -417,11 +417,13 @@ static void html_hint(struct attn_out *o, const struct attn_lens *s, size_t i)
         attn_out_printf(o, " %.4f&#10;", likeliest(s, i)[k].p);
     }
     if (s->o->target && c->rank)
-        attn_out_printf(o, "target: rank %llu, log-probability %.3f&#10;", (unsigned long long)c->rank, c->logprob);
+        attn_out_printf(o, attn_tr(l, "target: rank %llu, log-probability %.3f&#10;"), (unsigned long long)c->rank,
+                        c->logprob);
     if (c->n_top)
-        attn_out_printf(o, "KL %.4f, entropy %.4f\"", c->kl, c->entropy);
+        attn_out_printf(o, attn_tr(l, "KL %.4f, entropy %.4f"), c->kl, c->entropy);
     else
-        attn_out_str(o, "no prediction: a logit is NaN or infinite\"");
+        attn_out_str(o, attn_tr(l, "no prediction: a logit is NaN or infinite"));
+    attn_out_char(o, '"');
 }
 
 static void html_cell(struct attn_out *o, const struct picture *p, size_t i, uint8_t step)
@@ -432,7 +434,7 @@ static void html_cell(struct attn_out *o, const struct picture *p, size_t i, uin
                         : step == ATTN_STEP_NAN ? attn_palette_nan(palette) : attn_palette_blank(palette);
     attn_out_printf(o, "<td style=\"background:#%02x%02x%02x;color:%s\"", c.r, c.g, c.b, attn_is_bright(c) ? "#000" :
                     "#fff");
-    html_hint(o, s, i);
+    html_hint(o, s, p->look.language, i);
     attn_out_char(o, '>');
     if (s->cell[i].n_top) {
         struct attn_label token = spell(s, likeliest(s, i)[0].id);
@@ -480,8 +482,10 @@ static void html_legend(struct attn_out *o, const struct attn_look *look, const 
 static void html_top(struct attn_out *o, const struct picture *p)
 {
     const struct attn_lens *s = p->of;
+    const struct attn_language *l = p->look.language;
+    char whose[WHOSE], about[160 + WHOSE];
     struct attn_label text = attn_label_line(s->o->text ? s->o->text : "", s->o->text ? s->o->text_len : 0, 100);
-    attn_out_str(o, html_head);
+    attn_out_printf(o, "<!DOCTYPE html>\n<html lang=\"%s%s", attn_language_code(l), html_head);
     for (int heading = 0; heading < 2; heading++) {
         attn_out_str(o, heading ? html_style : "");
         attn_out_str(o, heading ? "<h1>" : "<title>");
@@ -492,12 +496,15 @@ static void html_top(struct attn_out *o, const struct picture *p)
     }
     if (p->look.cell)
         attn_out_printf(o, "<style>td { min-width: %zupx; height: %zupx; }</style>\n", p->look.cell, p->look.cell);
-    attn_out_str(o, "<p>The likeliest next token at each point of the residual stream");
-    attn_out_str(o, s->o->target ? "; colour and number are " : ", coloured by ");
-    attn_out_markup(o, p->whose, strlen(p->whose));
-    attn_out_str(o, ".</p>\n");
+    name_probability(whose, s, l);
+    snprintf(about, sizeof about, s->o->target ?
+             attn_tr(l, "The likeliest next token at each point of the residual stream; colour and number are %s.")
+             : attn_tr(l, "The likeliest next token at each point of the residual stream, coloured by %s."), whose);
+    attn_out_str(o, "<p>");
+    attn_out_markup(o, about, strlen(about));
+    attn_out_str(o, "</p>\n");
     for (size_t i = 0; i < attn_edits_count(s->o->edits); i++) {
-        attn_out_str(o, i ? " · " : "<p>Edited: ");
+        attn_out_printf(o, "%s%s", i ? " · " : "<p>", i ? "" : attn_tr(l, "Edited: "));
         attn_out_markup(o, attn_edits_text(s->o->edits, i), strlen(attn_edits_text(s->o->edits, i)));
     }
     attn_out_str(o, attn_edits_count(s->o->edits) ? "</p>\n" : "");
@@ -509,6 +516,7 @@ static int write_html(struct attn_out *o, const struct picture *p, const struct 
     const struct attn_tokens *tokens = p->of->tokens;
     struct attn_scale scale;
     attn_scale_make(&scale, &p->album, p->album.sheet, &p->look);
+    scale.language = p->look.language;
     html_top(o, p);
     attn_out_str(o, "<div class=\"wide\"><table>\n<tr><th></th>");
     for (size_t t = 0; t < tokens->n; t++) {

@@ -237,7 +237,7 @@ static int write_json(struct attn_out *o, const struct report *p, struct attn_er
 
 static int draw(struct attn_out *o, const struct report *p, const struct attn_format *format, struct attn_err *err)
 {
-    char title[320], across[64];
+    char title[320], said[320], across[64];
     struct attn_info info;
     struct attn_look look;
     struct matrices m = {0};
@@ -253,12 +253,15 @@ static int draw(struct attn_out *o, const struct report *p, const struct attn_fo
     a.keys = &m.col.tokens;
     snprintf(title, sizeof title, "%s of %s from the other text, %s", p->effects ? "effect" : "metric", p->r.what,
              attn_label_line(p->o->metric, strlen(p->o->metric), 80).text);
+    snprintf(said, sizeof said, p->effects ? attn_tr(look.language, "effect of %s from the other text, %s")
+             : attn_tr(look.language, "metric of %s from the other text, %s"), p->r.what,
+             attn_label_line(p->o->metric, strlen(p->o->metric), 80).text);
     snprintf(across, sizeof across, " (rows: %s, columns: %s)", nouns[m.row_axis], m.cols > 1 ? nouns[m.col_axis] :
              "all");
     for (size_t i = 0; i < m.n && !rc; i++) {
         float *to = NULL;
-        const struct attn_sheet sheet = {.kind = "effect", .title = title, .axes = across, .n = 1, .rows = m.rows,
-                                         .cols = m.cols,
+        const struct attn_sheet sheet = {.kind = "effect", .title = title, .said = said, .axes = across,
+                                         .n = 1, .rows = m.rows, .cols = m.cols,
                                          .keys = true, .unmasked = true, .numbered = true,
                                          .layer = m.n > 1 ? p->r.cell[i * m.rows * m.cols].layer : -1};
         rc = attn_album_add(&a, &sheet, &to, err);

@@ -151,3 +151,19 @@ void attn_sheet_call(char text[64], const struct attn_sheet *s, size_t i, size_t
     if (s->steps)
         snprintf(text + n, 64 - n, "%s%s%zu", n ? word[1] : "", word[3], s->steps[i]);
 }
+
+void attn_sheet_say(char text[64], const struct attn_sheet *s, const struct attn_language *l)
+{
+    size_t n = 0;
+    if (!l || s->name || s->steps) {
+        attn_sheet_call(text, s, 0, 0);
+        return;
+    }
+    text[0] = '\0';
+    if (s->layer >= 0)
+        n = (size_t)snprintf(text, 64, attn_tr(l, "layer %d"), s->layer);
+    if (s->heads && n)
+        n += (size_t)snprintf(text + n, 64 - n, "%s", attn_tr(l, ", "));
+    if (s->heads)
+        snprintf(text + n, 64 - n, s->shared ? attn_tr(l, "kv head %zu") : attn_tr(l, "head %zu"), s->heads[0]);
+}

@@ -9,12 +9,14 @@
 
 #include "attn_ask.h"
 #include "text/label.h"
+#include "text/language.h"
 
 #define ATTN_NO_HEAD SIZE_MAX
 
 struct attn_sheet {
     const char *kind;                   /* "attn.pattern": what sheets drawn together have in common */
     const char *title, *axes;           /* "attention pattern", " (rows: queries, columns: keys)" */
+    const char *said;                   /* the title in the language of a page; NULL: it is looked up */
     int layer;                          /* -1: outside of the blocks */
     const char *name;                   /* shown instead of the layer, which is then only an index; NULL: show the
                                          * layer */
@@ -95,5 +97,7 @@ bool attn_sheet_is_triangle(const struct attn_sheet *s);
 /* Names matrix i in the given brevity: "layer 0, head 3"; "L0 H3"; "0.3"; "" if it has neither layer nor head. */
 enum { ATTN_BREVITIES = 3 };
 void attn_sheet_call(char text[64], const struct attn_sheet *s, size_t i, size_t brevity);
+/* Names matrix 0 without brevity, in a language. */
+void attn_sheet_say(char text[64], const struct attn_sheet *s, const struct attn_language *l);
 
 #endif

@@ -36,6 +36,7 @@ struct attn_scale {
     bool hides;                         /* -inf is what the mask hides, and not counted */
     uint64_t nan, inf, hidden;          /* counts; hidden: -inf */
     uint64_t unlogged;                  /* count of numbers not above 0 on a log scale of one sign */
+    const struct attn_language *language;       /* of its lines; NULL: English */
 };
 
 /* Makes the scale of all sheets of the kind that begins with `first`. */

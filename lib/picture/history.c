@@ -10,11 +10,12 @@
 #include "base/embed.h"
 #include "base/err.h"
 #include "base/out.h"
-#include "picture/policy.h"
+#include "picture/page_texts.h"
 
 ATTN_EMBED(attn_history_html, "lib/picture/history/history.html");
 ATTN_EMBED(attn_history_css, "lib/picture/history/history.css");
 ATTN_EMBED(attn_history_js, "lib/picture/history/history.js");
+ATTN_EMBED(attn_history_texts_js, "lib/picture/page/texts.js");
 
 struct history {
     struct attn_out *out;
@@ -55,9 +56,9 @@ static int put_panel(const struct history *h, const struct attn_sheet *s, const 
         attn_scale_row(scale, bytes + r * s->cols, s, r);
     head.steps = NULL;
     head.heads = s->head == ATTN_NO_HEAD ? NULL : &s->head;
-    attn_sheet_call(name, &head, 0, 0);
+    attn_sheet_say(name, &head, h->look->language);
     attn_out_str(h->out, "{\"name\":");
-    put_str(h->out, *name ? name : s->title);
+    put_str(h->out, *name ? name : attn_tr(h->look->language, s->title));
     attn_out_printf(h->out, ",\"rows\":%zu,\"cols\":%zu,\"data\":\"", s->rows, s->cols);
     attn_out_base64(h->out, bytes, size);
     attn_out_str(h->out, "\"}");
@@ -91,8 +92,9 @@ static int put_kind(const struct history *h, const struct attn_sheet *first, str
     struct attn_scale scale;
     const struct attn_palette *palette = attn_scale_choose(&scale, h->album, first, h->look, true);
     int rc = ATTN_OK;
+    scale.language = h->look->language;
     attn_out_str(h->out, "{\"title\":");
-    put_str(h->out, first->title);
+    put_str(h->out, attn_tr(h->look->language, first->title));
     attn_out_printf(h->out, ",\"keys\":%s", first->keys ? "true" : "false");
     put_scale(h, &scale, palette);
     attn_out_str(h->out, ",\"panels\":[");
@@ -128,7 +130,9 @@ static int write_data(void *self, struct attn_out *o, struct attn_err *err)
 /* ---- the page ------------------------------------------------------------------------------ */
 
 #define PART(symbol) {symbol, symbol##_end}
-static const struct attn_page_file style = PART(attn_history_css), script = PART(attn_history_js);
+static const struct attn_page_file style = PART(attn_history_css),
+    scripts[] = {PART(attn_history_texts_js), PART(attn_history_js)};
+enum { SCRIPTS = sizeof scripts / sizeof *scripts };
 
 static int write_policy(void *self, struct attn_out *o, struct attn_err *err)
 {
@@ -137,17 +141,19 @@ static int write_policy(void *self, struct attn_out *o, struct attn_err *err)
     attn_out_str(o, ATTN_POLICY "style-src");
     attn_policy_digest(o, &style);
     attn_out_str(o, "; script-src");
-    attn_policy_digest(o, &script);
+    for (size_t i = 0; i < SCRIPTS; i++)
+        attn_policy_digest(o, &scripts[i]);
     return ATTN_OK;
 }
 
 static int write_title(void *self, struct attn_out *o, struct attn_err *err)
 {
-    const struct attn_album *a = ((const struct history *)self)->album;
+    const struct history *h = self;
+    const struct attn_album *a = h->album;
     (void)err;
-    attn_out_str(o, "While training");
+    attn_out_str(o, attn_tr(h->look->language, "While training"));
     if (a->model) {
-        attn_out_str(o, ": ");
+        attn_out_str(o, attn_tr(h->look->language, ": "));
         attn_out_markup(o, a->model, strlen(a->model));
     }
     return ATTN_OK;
@@ -169,11 +175,25 @@ static int write_style(void *self, struct attn_out *o, struct attn_err *err)
     return ATTN_OK;
 }
 
-static int write_script(void *self, struct attn_out *o, struct attn_err *err)
+static int write_texts(void *self, struct attn_out *o, struct attn_err *err)
+{
+    const struct history *h = self;
+    struct attn_page_texts texts;
+    attn_page_texts_begin(&texts, o, h->look->language);
+    for (size_t i = 0; i < SCRIPTS; i++)
+        attn_page_texts_of(&texts, &scripts[i]);
+    return attn_page_texts_end(&texts, err);
+}
+
+static int write_scripts(void *self, struct attn_out *o, struct attn_err *err)
 {
     (void)self;
     (void)err;
-    attn_out_write(o, script.start, (size_t)(script.end - script.start));
+    for (size_t i = 0; i < SCRIPTS; i++) {
+        attn_out_str(o, "<script>");
+        attn_out_write(o, scripts[i].start, (size_t)(scripts[i].end - scripts[i].start));
+        attn_out_str(o, "</script>\n");
+    }
     return ATTN_OK;
 }
 
@@ -182,8 +202,8 @@ int attn_history_write(struct attn_out *o, const struct attn_album *a, const str
 {
     static const struct attn_page_slot slots[] = {
         {"policy", write_policy}, {"version", write_version}, {"title", write_title}, {"style", write_style},
-        {"data", write_data}, {"script", write_script}, {NULL, NULL}};
+        {"data", write_data}, {"texts", write_texts}, {"scripts", write_scripts}, {NULL, NULL}};
     const struct attn_page_file page = PART(attn_history_html);
     struct history h = {o, a, look};
-    return attn_template_write(o, &page, slots, &h, err);
+    return attn_template_write(o, &page, slots, &h, look->language, err);
 }

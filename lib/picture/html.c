@@ -8,16 +8,18 @@
 
 #include <string.h>
 
+#include "ask/scores.h"
 #include "base/embed.h"
 #include "base/out.h"
 #include "picture/page_data.h"
-#include "picture/policy.h"
+#include "picture/page_texts.h"
 
 ATTN_EMBED(attn_page_html, "lib/picture/page/page.html");
 ATTN_EMBED(attn_page_css, "lib/picture/page/page.css");
 ATTN_EMBED(attn_page_without_css, "lib/picture/page/without.css");
 ATTN_EMBED(attn_page_lens_css, "lib/picture/page/lens.css");
 ATTN_EMBED(attn_page_live_css, "lib/picture/page/live.css");
+ATTN_EMBED(attn_page_texts_js, "lib/picture/page/texts.js");
 ATTN_EMBED(attn_page_inflate_js, "lib/picture/page/inflate.js");
 ATTN_EMBED(attn_page_data_js, "lib/picture/page/data.js");
 ATTN_EMBED(attn_page_words_js, "lib/picture/page/words.js");
@@ -63,8 +65,8 @@ static const struct part styles[] = {
     PART(attn_page_live_css, live),
 };
 static const struct part scripts[] = {  /* in this order: each uses those before it */
-    PART(attn_page_inflate_js, NULL), PART(attn_page_data_js, NULL), PART(attn_page_words_js, NULL),
-    PART(attn_page_colour_js, NULL), PART(attn_page_heat_js, NULL),
+    PART(attn_page_texts_js, NULL), PART(attn_page_inflate_js, NULL), PART(attn_page_data_js, NULL),
+    PART(attn_page_words_js, NULL), PART(attn_page_colour_js, NULL), PART(attn_page_heat_js, NULL),
     PART(attn_page_lines_js, NULL), PART(attn_page_overview_js, NULL), PART(attn_page_choice_js, NULL),
     PART(attn_page_later_js, NULL), PART(attn_page_views_js, NULL), PART(attn_page_ranking_js, NULL),
     PART(attn_page_heads_js, NULL), PART(attn_page_derivation_js, NULL), PART(attn_page_copy_js, NULL),
@@ -102,6 +104,13 @@ static int write_version(void *self, struct attn_out *o, struct attn_err *err)
     return ATTN_OK;
 }
 
+/* What a sheet is called in the language. */
+static void write_title_of(const struct page *p, const struct attn_sheet *s)
+{
+    const char *said = s->said ? s->said : attn_tr(p->look->language, s->title);
+    attn_out_markup(p->out, said, strlen(said));
+}
+
 static int write_title(void *self, struct attn_out *o, struct attn_err *err)
 {
     const struct page *p = self;
@@ -109,11 +118,11 @@ static int write_title(void *self, struct attn_out *o, struct attn_err *err)
     (void)err;
     const struct attn_album *a = p->album;
     if (a->n && !attn_album_rows_are_tokens(a, &a->sheet[0]))
-        attn_out_markup(p->out, a->sheet[0].title, strlen(a->sheet[0].title));
+        write_title_of(p, &a->sheet[0]);
     else
-        attn_out_str(p->out, "Attention");
+        attn_out_str(p->out, attn_tr(p->look->language, "Attention"));
     if (a->text) {
-        attn_out_str(p->out, ": ");
+        attn_out_str(p->out, attn_tr(p->look->language, ": "));
         attn_out_markup(p->out, a->text, a->text_len);
     }
     return ATTN_OK;
@@ -178,6 +187,38 @@ static int write_data(void *self, struct attn_out *o, struct attn_err *err)
     return attn_page_data_write(p->out, p->album, p->look, err);
 }
 
+/* What the page says of its numbers, besides what its scripts say. */
+static void add_texts_of_data(struct attn_page_texts *t, const struct attn_album *a)
+{
+    bool patterns = false;
+    for (const struct attn_sheet *s = a->sheet; s < a->sheet + a->n; s++) {
+        patterns |= !strcmp(s->kind, "attn.pattern");
+        if (s->said)
+            attn_page_texts_put(t, s->title, s->said);
+        else
+            attn_page_texts_add(t, s->title);
+    }
+    for (const struct attn_head_score *c = NULL; patterns && (c = attn_head_score_next(c));)
+        if (c->flags & ATTN_SCORE_SHARE) {
+            attn_page_texts_add(t, c->name);
+            attn_page_texts_add(t, c->brief);
+            attn_page_texts_add(t, c->help);
+        }
+}
+
+static int write_texts(void *self, struct attn_out *o, struct attn_err *err)
+{
+    const struct page *p = self;
+    struct attn_page_texts texts;
+    attn_page_texts_begin(&texts, o, p->look->language);
+    for (size_t i = 0; i < SCRIPTS && p->look->language; i++)
+        if (needs(p, &scripts[i]))
+            attn_page_texts_of(&texts, &(struct attn_page_file){scripts[i].start, scripts[i].end});
+    if (p->look->language)
+        add_texts_of_data(&texts, p->album);
+    return attn_page_texts_end(&texts, err);
+}
+
 static int write_live(void *self, struct attn_out *o, struct attn_err *err)
 {
     const struct page *p = self;
@@ -196,8 +237,8 @@ int attn_html_write(struct attn_out *o, const struct attn_album *a, const struct
 {
     static const struct attn_page_slot slots[] = {
         {"policy", write_policy}, {"version", write_version}, {"title", write_title}, {"style", write_style},
-        {"data", write_data}, {"live", write_live}, {"scripts", write_scripts}, {NULL, NULL}};
+        {"data", write_data}, {"texts", write_texts}, {"live", write_live}, {"scripts", write_scripts}, {NULL, NULL}};
     const struct attn_page_file template = {attn_page_html, attn_page_html_end};
     struct page page = {.out = o, .album = a, .look = look};
-    return attn_template_write(o, &template, slots, &page, err);
+    return attn_template_write(o, &template, slots, &page, look->language, err);
 }

@@ -158,7 +158,9 @@ int attn_look_make(struct attn_look *out, const struct attn_picture_opts *o, str
     if (o->letters != 0 && !(o->letters >= ATTN_LETTERS_LEAST && o->letters <= ATTN_LETTERS_MOST))
         return attn_fail(err, ATTN_EUSAGE, "letters of %g points: expected %d to %d", o->letters, ATTN_LETTERS_LEAST,
                          ATTN_LETTERS_MOST);
-    int rc = attn_font_check(o->font, o->font_index, err);
+    int rc = o->lang ? attn_language_choose(&out->language, o->lang, err) : ATTN_OK;
+    if (!rc)
+        rc = attn_font_check(o->font, o->font_index, err);
     if (!rc)
         rc = find_palette(&out->palette, o->palette, err);
     if (!rc)

@@ -6,6 +6,7 @@
 #include "attn_tools.h"
 #include "base/out.h"
 #include "picture/album.h"
+#include "text/language.h"
 
 struct attn_rgb { uint8_t r, g, b; };
 /* Whether dark text stands out from a colour more than white text does: its luminance is above .195, where a number of
@@ -61,6 +62,7 @@ struct attn_look {
     bool dense;                         /* labels may be fewer than would fit, so that more matrices do */
     char *note;                         /* gets what was arranged otherwise than asked: ATTN_PLOT_NOTE; NULL: nobody
                                          * asks */
+    const struct attn_language *language;       /* of pages; NULL: English */
     struct attn_lacks *lacks;           /* gets what is drawn as a box for want of a letter; NULL: nobody asks */
 };
 /* A figure is laid out in units, which are the pixels of a PNG without a width.  Points of a unit on paper: labels have

@@ -1,9 +1,12 @@
 /* policy.h - pages that are one file: a template whose slots are filled in, and a content security policy which admits
- * only what has the digest of our own style and scripts. */
+ * only what has the digest of our own style and scripts.
+ *
+ * A template says {{"All heads"}}, a text that is looked up in the page's language, and {{lang}}, the language's code. */
 #ifndef ATTN_PICTURE_POLICY_H
 #define ATTN_PICTURE_POLICY_H
 
 #include "base/out.h"
+#include "text/language.h"
 
 struct attn_page_file { const unsigned char *start, *end; };         /* a file that is built in */
 /* Writes what replaces {{name}}. */
@@ -15,6 +18,6 @@ struct attn_page_slot { const char *name; int (*write)(void *self, struct attn_o
 void attn_policy_digest(struct attn_out *o, const struct attn_page_file *p);
 /* slots: the last name is NULL; each name of the template is one of them. */
 int attn_template_write(struct attn_out *o, const struct attn_page_file *template, const struct attn_page_slot *slots,
-                        void *self, struct attn_err *err);
+                        void *self, const struct attn_language *l, struct attn_err *err);
 
 #endif

@@ -265,33 +265,35 @@ void attn_scale_end(char text[32], const struct attn_scale *s, bool last)
 
 bool attn_legend_line(const struct attn_scale *s, size_t i, char text[96], int *step)
 {
+    const struct attn_language *l = s->language;
     size_t n = 0;
     *step = -1;
     if (s->scaling != ATTN_COLOR_LINEAR && i == n++) {
-        strcpy(text, s->mirrored ? "logarithms of magnitudes, 0 in the middle"
-               : s->scaling == ATTN_COLOR_SQRT ? "colours by square roots"
-               : s->cut ? "logarithmic, six decades: smaller numbers look alike"
-               : s->scaling == ATTN_COLOR_LOG ? "logarithmic" : "each row divided by its largest magnitude");
+        snprintf(text, 96, "%s", s->mirrored ? attn_tr(l, "logarithms of magnitudes, 0 in the middle")
+                 : s->scaling == ATTN_COLOR_SQRT ? attn_tr(l, "colours by square roots")
+                 : s->cut ? attn_tr(l, "logarithmic, six decades: smaller numbers look alike")
+                 : s->scaling == ATTN_COLOR_LOG ? attn_tr(l, "logarithmic")
+                 : attn_tr(l, "each row divided by its largest magnitude"));
         return true;
     }
     if (s->hide_first && i == n++) {
         *step = ATTN_STEP_BLANK;
-        strcpy(text, "first key hidden, nothing renormalised");
+        snprintf(text, 96, "%s", attn_tr(l, "first key hidden, nothing renormalised"));
         return true;
     }
     if ((s->triangle || (s->hides && s->hidden)) && i == n++) {
         *step = ATTN_STEP_BLANK;
-        strcpy(text, "hidden by the mask");
+        snprintf(text, 96, "%s", attn_tr(l, "hidden by the mask"));
         return true;
     }
     if (s->hidden && !s->hides && i == n++) {
         *step = ATTN_STEP_BLANK;
-        snprintf(text, 96, "%" PRIu64 " of -inf", s->hidden);
+        snprintf(text, 96, attn_tr(l, "%llu of -inf"), (unsigned long long)s->hidden);
         return true;
     }
     if (s->unlogged && i == n++) {
         *step = ATTN_STEP_BLANK;
-        snprintf(text, 96, "%" PRIu64 " not above 0", s->unlogged);
+        snprintf(text, 96, attn_tr(l, "%llu not above 0"), (unsigned long long)s->unlogged);
         return true;
     }
     if (s->nan + s->inf && i == n) {

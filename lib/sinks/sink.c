@@ -21,14 +21,15 @@ enum {
     RUN = ATTN_FORMAT_RUN, LINES = ATTN_FORMAT_LINES, APART = ATTN_FORMAT_APART, STACK = ATTN_FORMAT_STACK,
     SUMMARY = ATTN_FORMAT_SUMMARY, PICTURE = ATTN_FORMAT_PICTURE, BINARY = ATTN_FORMAT_BINARY, MANY = ATTN_FORMAT_MANY,
     DIGEST = ATTN_FORMAT_DIGEST, COMPARE = ATTN_FORMAT_COMPARE, ABLATED = ATTN_FORMAT_ABLATED,
-    TABLE = ATTN_FORMAT_TABLE, TENSOR = ATTN_FORMAT_TENSOR, COLOR = ATTN_FORMAT_COLOR, MAP = PICTURE | COLOR,
+    TABLE = ATTN_FORMAT_TABLE, TENSOR = ATTN_FORMAT_TENSOR, COLOR = ATTN_FORMAT_COLOR, SAYS = ATTN_FORMAT_SAYS,
+    MAP = PICTURE | COLOR,
     FIGURE = MAP | ATTN_FORMAT_FIGURE, DRAWN = FIGURE | ATTN_FORMAT_LETTERS
 };
 static const char pattern[] = "pattern";        /* what pictures show; a page has room for more */
 
 static const struct attn_format attn_formats[] = {      /* in the order of lists in help and messages */
     {"text", NULL, NULL, NULL, RUN | COMPARE | TABLE | ABLATED | TENSOR, &attn_text_methods},
-    {"screen", NULL, "the first look, on one screen", NULL, RUN | COMPARE | COLOR, &attn_screen_methods},
+    {"screen", NULL, "the first look, on one screen", NULL, RUN | COMPARE | COLOR | SAYS, &attn_screen_methods},
     {"json", ".json", NULL, NULL, RUN | DIGEST | COMPARE | TABLE | ABLATED | TENSOR, &attn_json_methods},
     {"ndjson", NULL, "one JSON document per line", NULL, LINES | DIGEST | TABLE | ABLATED, &attn_ndjson_methods},
     {"csv", ".csv", "one file per matrix", NULL, RUN | APART | MANY | DIGEST | TABLE | ABLATED | TENSOR,
@@ -41,7 +42,7 @@ static const struct attn_format attn_formats[] = {      /* in the order of lists
     {"png", ".png", NULL, pattern, RUN | APART | DRAWN | BINARY, &attn_png_methods},
     {"svg", ".svg", NULL, pattern, RUN | APART | FIGURE, &attn_svg_methods},
     {"pdf", ".pdf", NULL, pattern, RUN | APART | DRAWN | BINARY, &attn_pdf_methods},
-    {"html", ".html", "a page to explore", NULL, RUN | MAP | ABLATED, &attn_html_methods},
+    {"html", ".html", "a page to explore", NULL, RUN | MAP | ABLATED | SAYS, &attn_html_methods},
     {"summary", NULL, "one line of figures per sentence", NULL, SUMMARY, NULL},
     {"stack", NULL, "one .npy array per name, for sentences of one length", NULL, STACK, NULL},
 };
@@ -202,6 +203,7 @@ static int make_live(struct attn_sink *s, const struct attn_sink_opts *o, struct
 
 static int open_sink(struct attn_sink *s, const struct attn_sink_opts *o, struct attn_err *err)
 {
+    const char *lang = o->lang ? o->lang : o->picture.lang;
     const struct attn_language *language = NULL;
     int rc = find_format(&s->format, o->format ? o->format : "text", err);
     if (rc)
@@ -209,8 +211,8 @@ static int open_sink(struct attn_sink *s, const struct attn_sink_opts *o, struct
     if (o->precision < 0 || o->precision > ATTN_PRECISION_MOST)
         return attn_fail(err, ATTN_EUSAGE, "%d digits after the point, expected 0 to %d", o->precision,
                          ATTN_PRECISION_MOST);
-    if (o->lang)
-        rc = attn_language_choose(&language, o->lang, err);
+    if (lang)
+        rc = attn_language_choose(&language, lang, err);
     if (!rc && s->format->flags & DIGEST)
         rc = attn_model_digest(o->model, false, s->digest, err);
     if (!rc)
@@ -240,6 +242,7 @@ static int open_sink(struct attn_sink *s, const struct attn_sink_opts *o, struct
         .limit = o->limit, .color = o->color, .csv_safe = o->csv_safe,
         .picture = o->picture, .token_text = s->tokenizer || s->labels ? token_text : NULL, .token_ctx = s};
     s->job.joined = joined;
+    s->job.picture.lang = lang;
     if (words)
         rc = merge_words(s, o, err);
     if (!rc && o->live)

@@ -72,11 +72,13 @@ static bool hides(const struct attn_collect *c, int act)
 static int begin(struct attn_collect *c, const struct attn_slice *p, struct attn_err *err)
 {
     int act = p->of->act;
-    const char *note = c->job->kind.note;
+    const char *note = c->job->kind.note ? c->job->kind.note : "", *title = attn_act_title(act);
     const struct attn_dims *n = c->job->of ? &c->job->of->w.n : NULL;
-    snprintf(c->title[act], sizeof c->title[act], "%s%s", attn_act_title(act), note ? note : "");
+    snprintf(c->title[act], sizeof c->title[act], "%s%s", title, note);
+    snprintf(c->said[act], sizeof c->said[act], "%s%s", attn_tr(c->job->language, title), note);
     struct attn_sheet sheet = {
-        .kind = attn_act_tail(act), .title = c->title[act], .axes = attn_act_axes(act), .layer = p->of->layer,
+        .kind = attn_act_tail(act), .title = c->title[act], .said = c->said[act], .axes = attn_act_axes(act),
+        .layer = p->of->layer,
         .n = p->matrices, .rows = p->T, .cols = p->cols, .heads = p->n_kept ? p->kept : NULL,
         .keys = attn_act_square(act),
         .of_keys = attn_act_kv(act), .shared = attn_act_kv(act) && n && n->H != n->Hkv, .hides = hides(c, act)};

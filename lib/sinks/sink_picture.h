@@ -14,7 +14,7 @@ struct attn_collect {
     bool next;                          /* collect the likeliest next tokens, too, if the model has an output layer, */
     bool lens;                          /* and those of the lens in place of its logits */
     struct attn_album album;
-    char title[ATTN_ACTS][ATTN_COLLECT_TITLE];
+    char title[ATTN_ACTS][ATTN_COLLECT_TITLE], said[ATTN_ACTS][ATTN_COLLECT_TITLE];
     float *band[ATTN_ACTS];             /* where numbers of the current layer go */
 };
 

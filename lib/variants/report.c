@@ -55,31 +55,34 @@ static void describe(const struct attn_variants *s)
 /* ---- a picture: the same head under each kind, one sheet for each ---------------------- */
 
 static int add_sheet(struct attn_album *a, const struct attn_variants *s, size_t i, const char *title,
-                     struct attn_err *err)
+                     const char *said, struct attn_err *err)
 {
     size_t T = s->tokens->n;
     float *own;
     const struct attn_sink_job job = {.of = s->model, .attention = s->v[i].kind};
     const struct attn_window all = {.rows = T, .cols = T, .keys = T};
     int rc = attn_sink_hide(s->v[i].drawn, &job, (int)s->o->layer, &all, err);
-    const struct attn_sheet sheet = {.kind = "attn.pattern", .title = title, .axes = " (rows: queries, columns: keys)",
-                                     .layer = (int)i, .name = s->v[i].name, .n = 1, .rows = T, .cols = T, .keys = true,
+    const struct attn_sheet sheet = {.kind = "attn.pattern", .title = title, .said = said,
+                                     .axes = " (rows: queries, columns: keys)", .layer = (int)i,
+                                     .name = s->v[i].name, .n = 1, .rows = T, .cols = T, .keys = true,
                                      .hides = true, .data = s->v[i].drawn};
     return rc ? rc : attn_album_add(a, &sheet, &own, err);
 }
 
 static int picture(struct attn_out *o, const struct attn_variants *s, const char *format, struct attn_err *err)
 {
-    char title[80];
+    char title[80], said[80];
     struct attn_look look;
     struct attn_album a = {.model = s->model->source.name, .text = s->o->text, .text_len = s->o->text_len,
                            .queries = s->tokens,
                            .keys = s->tokens};
     snprintf(title, sizeof title, "attention pattern of layer %zu, head %zu", s->o->layer, s->o->head);
     int rc = attn_look_make(&look, &s->o->picture, err);
+    snprintf(said, sizeof said, attn_tr(look.language, "attention pattern of layer %zu, head %zu"), s->o->layer,
+             s->o->head);
     look.width = s->o->width;
     for (size_t i = 0; i < s->n && !rc; i++)
-        rc = add_sheet(&a, s, i, title, err);
+        rc = add_sheet(&a, s, i, title, said, err);
     if (!rc)
         rc = attn_album_link(&a, err);
     if (!rc)

@@ -2,6 +2,7 @@
 import csv
 import json
 import os
+import re
 import shutil
 import struct
 import subprocess
@@ -15,6 +16,15 @@ LILY = "Lily lost her red ball in the park. Tom saw the red ball"
 EVIL = ["<img/src=x/onerror=window.hit=1>", "</script><script>window.hit=1</script>", "<!--<script>", "\"'&amp;",
         "\u202eabc", "]]>{{data}}"]
 PROSE = "Attention reads a naïve sentence: unbelievable words, 日本語 too, and then some more."     # 93 tokens
+
+# Words of English that a page in another language has: names of formats, programs, options, keys, and of the field.
+NAMES = set("attn cli SVG PNG CSV csv html NFC KL MLP logit logits softmax rollout JavaScript Enter Escape Shift format edit run show".split())
+# All that people can read in a page, hidden parts, too, but for what is typed; and the words that are names, or of tokens.
+READ = """const read = [...document.querySelectorAll("title, body *:not(script, style, noscript, textarea)")].flatMap((e) => [e.title, e.ariaLabel,
+    e.placeholder, ...[...e.childNodes].filter((n) => n.nodeType === Node.TEXT_NODE).map((n) => n.data)]);
+const tokens = [page.queries, page.next, ...(page.lens ?? []).flatMap(({ at }) => at), ...(page.without ?? []).map((w) => w.next)].flat();
+return [read.filter(Boolean), [...Object.keys(page.palettes), ...page.sheets.map((s) => s.kind), page.model, page.text, ...tokens.map(tokenLabel),
+    ...SHARES.map((s) => s.name)]];"""
 
 
 def f32(x):
@@ -38,6 +48,12 @@ class Fixtures:
         path = self.path(name + ".html")
         self.cli("run", *args, "--format", "html", "-o", path)
         return path
+
+    def english(self, browser, names):
+        """What can be read in the page and has words of English, but for names: those there are are added."""
+        read, now = browser.run(READ)
+        names |= NAMES.union(*(re.findall("[A-Za-z]+", name) for name in now))
+        return {text.strip() for text in read if set(re.findall("[A-Za-z]{2,}", text)) - names}
 
     def matrices(self, *args):
         """The matrices by file name, as rows of labels and numbers from the CSV files."""

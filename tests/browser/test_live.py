@@ -612,6 +612,41 @@ class Live(unittest.TestCase):
         after = keystrokes(300)
         self.assertLess(after, before + 24e6)           # one answer of this length takes some 3 MB
 
+    def test_nothing_stays_english(self):
+        """But what is wrong with an edit, which says what the command says."""
+        self.open("zh", "-m", "tiny", "-s", LILY, "--show", "pattern,context,lens", "--lang", "zh")
+        found, names = set(), {"pos"}
+
+        def look():
+            found.update(fixtures.english(browser, names))
+
+        look()
+        self.ask(off=["1,0", "1,1", "1,2", "1,3"])
+        browser.run("change({ layer: 1, head: 2 })")
+        look()
+        self.ask(off=[], edits="L0H1 *= 0.5")
+        browser.run("heat.point(3, 1); heat.onPick(3)")
+        look()
+        browser.run("heat.point(1, 3); heat.onPick(1)")
+        look()
+        browser.run("pin()")
+        self.ask(text="Lily saw a dog")
+        look()
+        browser.run("tryEach().then(() => { window.tried = true; })")
+        self.assertTrue(browser.until("window.tried"))
+        look()
+        browser.run("change({ tab: 'lens' })")
+        self.assertTrue(browser.until("live.lensOf === live.answer"))
+        look()
+        self.assertEqual(self.ask(text=""), ["wrong", "没有文本：请输入几个词"])
+        self.ask(text="Lily saw")
+        self.ask(attention="linear")
+        browser.run("change({ tab: 'attention' }); heat.point(1, 0); heat.onPick(1)")
+        look()
+        self.assertEqual(found, set())
+        self.assertEqual(self.ask(edits="L9H0 = 0")[0], "wrong")
+        self.assertIn("layer 9 is not there", browser.value("$('live-says').textContent"))
+
     def test_other_pages_are_as_they_were(self):
         self.open("life", "-s", "Life is short", "-m", "life")
         with open(self.page, encoding="utf-8") as f:

@@ -822,6 +822,43 @@ class Page(unittest.TestCase):
         self.open("names", "-m", "models/stacked", "--ids", "5,1,2")
         self.assertEqual(browser.value("heat.rowLabels"), ["goes", "and", "back"])
 
+    # ---- another language
+
+    def test_nothing_stays_english(self):
+        """After each thing that one can do; an English page is told from it by the same means."""
+        for lang in "zh", "en":
+            args = ["-m", "tiny", "-s", LILY, "--show", "pattern,context,lens,q,k,dots,scores,embed", "--ablations", "--edit", "L0H1 *= 0.5", "--lang", lang]
+            self.open("lang-" + lang, *args)
+            self.assertEqual(browser.value("document.documentElement.lang"), lang)
+            names = set()
+            found = fixtures.english(browser, names)
+            for deed in ["change({ layer: 2, head: 1, without: true })", "$('table').open = true; drawTable()", "change({ hideFirst: true, allLines: true })",
+                         "change({ merge: true })", "change({ merge: false, scale: 'log' })", "change({ scale: 'row' })", "change({ kind: 'attn.dots' })",
+                         "change({ kind: 'attn.scores', scale: 'auto', hideFirst: false })", "change({ vectorKind: 'embed' })", "change({ theme: 'dark' })",
+                         "change({ kind: 'attn.pattern', theme: 'light' }); heat.point(5, 2); heat.onPick(5)", "change({ tab: 'lens' }); lens.at(1, 2).focus()",
+                         "change({ tab: 'attention' }); heat.point(2, 5); heat.onPick(2)", "vector.point(1, 1)",
+                         "showTip(describeCell(2, 5) + describeCell(5, 2) + describeNumber(1, 2), 9, 9)"]:
+                browser.run(deed)
+                found |= fixtures.english(browser, names)
+            if lang == "zh":
+                self.assertEqual(found, set())
+                self.assertEqual(browser.value("saveFile(new Blob(['']), 'svg')"), "已保存为 Attention-pattern-layer-2-head-1.svg。")
+            else:
+                self.assertGreater(len(found), 100)
+
+    def test_a_history_in_chinese(self):
+        model, self.page = fixtures.path("history"), fixtures.path("history.html")
+        fixtures.cli("train", "-f", "cmd/README.md", "--vocab-size", "300", "--n-ctx", "32", "--n-layer", "1", "--n-head", "2", "--d-model", "16", "--steps", "2",
+                     "--batch", "2", "--seed", "7", "--watch-every", "1", "-s", "attention heads", "--show", "pattern", "-q", "-o", model)
+        fixtures.cli("plot", model + "/watch", "--lang", "zh", "-o", self.page)
+        browser.open(self.page)
+        browser.run("document.querySelector('canvas').dispatchEvent(new PointerEvent('pointermove')); play.click()")
+        self.assertEqual(browser.value("[document.title, play.textContent, document.querySelector('figcaption').textContent, at.ariaValueText]"),
+                         [f"训练过程：{model}/watch", "停止", "层 0，头 0", "第 0 步"])
+        self.assertIn("约 ", browser.value("says.textContent"))
+        self.assertEqual(browser.value("[...document.querySelectorAll('h2, label, .legend span')].map((e) => e.textContent.trim())"),
+                         ["步  0", "注意力权重", "0", "1；被掩码遮住"])
+
 
 if __name__ == "__main__":
     unittest.main()

@@ -67,6 +67,24 @@ START_TEST(chinese_keeps_its_rules)
 }
 END_TEST
 
+/* So are the scripts and the templates of pages. */
+START_TEST(pages_are_whole)
+{
+    static const struct { const char *sed, *says; } wrong[] = {
+        {"s/^msgid \"All heads\"/msgid \"Each head\"/", "page.html: $D/zh.po does not have: All heads\n"},
+        {"s/^msgid \"Queries\"/msgid \"Query\"/", "lines.js: $D/zh.po does not have: Queries\n"},
+        {"s/^msgid \"previous\"/msgid \"before\"/", "scores.c: $D/zh.po does not have: previous\n"},
+        {"s/^msgstr \"已保存为 %s。\"/msgstr \"已保存。\"/", ": other conversions: 已保存。\n"},
+        {"s/^msgstr \"所有头\"/msgstr \"<所有头>\"/", "are markup in a page: <所有头>\n"}};
+    for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++)
+        expect(printed("sed '%s' data/lang/zh.po > \"$D/zh.po\"; $PYTHON -B tests/messages.py \"$D/zh.po\" | sed \"s#$D#\\$D#\"",
+                       wrong[i].sed), 1, wrong[i].says);
+    succeed("cp -r --parents lib/picture lib/trace/trace.c lib/ask/scores.c cmd/attn-cli/cmd_run.c tests/messages.py data/lang $D");
+    expect("cd \"$D\" && sed -i 's/tr(\"Lens\")/tr(name)/' lib/picture/page/lens.js && $PYTHON -B tests/messages.py data/lang/zh.po", 1,
+           "lens.js: tr( takes a text in quotes");
+}
+END_TEST
+
 /* ---- looking up ---- */
 
 START_TEST(a_language_is_found_by_its_code)
@@ -141,6 +159,66 @@ START_TEST(a_screen_is_said_in_chinese)
 }
 END_TEST
 
+/* ---- pages ---- */
+
+#define TEXTS "<script type=\"application/json\" id=\"texts\">"
+static const char chinese[] = "<html lang=\"zh\">";
+
+/* What each command writes as a page. */
+START_TEST(a_page_is_said_in_chinese)
+{
+    static const char *const pages[] = {
+        "run -m tiny -s 'Lily lost her red ball'", "run -m life -s 'Life is short' --live", "variants -m life -s 'Life is short'",
+        "heads -m tiny -s 'Lily lost her red ball'", "lens -m tiny -s 'Lily lost'", "attend --q '1 0; 0 2' --k '1 1; 0 1' --v '1 2; 3 4'",
+        "patch -m tiny -s 'Lily lost her red' --from 'Lily lost her big' --what v --over layer --metric 'logit(3)'", "info -m life --tensor blocks.0.attn.q.weight",
+        "generate -m tiny -s 'Lily lost' -n 2", "plot models/life"};
+    succeed("\"$A\" run -m tiny -s 'Lily lost' -o $D/run.npz");
+    for (size_t i = 0; i < sizeof pages / sizeof *pages; i++) {
+        const char *line = strncmp(pages[i], "plot", 4) ? pages[i] : "plot $D/run.npz";
+        expect(printed("\"$A\" %s --lang zh -o $D/zh.html >$D/said && head -2 $D/zh.html", line), 0, chinese);
+        succeed(printed("\"$A\" %s -o $D/a.html >$D/said && \"$A\" %s --lang en -o $D/b.html >$D/said && cmp $D/a.html $D/b.html", line, line));
+        expect("grep -c '" TEXTS "\\|<html lang=\"zh\"' $D/a.html", 1, "0\n");
+    }
+}
+END_TEST
+
+/* Its numbers are the same, and it has the texts of its own scripts, each once, and no others. */
+START_TEST(a_page_has_its_own_texts)
+{
+    static const char read[] = "$PYTHON -B -c 'import json, re, sys; page = open(sys.argv[1]).read(); "
+        "of = lambda id: re.search(f\"<script type=.application/json. id=.{id}.>(.*?)</script>\", page, re.S)[1]; "
+        "pairs = json.loads(of(\"texts\"), object_pairs_hook=list); print(*eval(sys.argv[2]), sep=\"\\n\")' ";
+    succeed("for l in en zh; do \"$A\" run -m tiny -s 'Lily lost' --lang $l -o $D/$l.html; grep -o 'id=\"data\">.*' $D/$l.html >$D/$l; done; cmp $D/en $D/zh");
+    expect_exactly(printed("%s $D/zh.html '[len({english for english, _ in pairs}) == len(pairs) > 90]'", read), "True\n");
+    expect_exactly(printed("%s $D/zh.html '[p for p in pairs if p[0] in (\"attention pattern\", \"previous\", \"Lens\", \"Let it write\")]'", read),
+                   "('attention pattern', '注意力权重')\n('previous', '前一个')\n");
+    succeed("\"$A\" run -m tiny -s 'Lily lost' --show pattern,lens --live --lang zh -o $D/live.html");
+    expect_exactly(printed("%s $D/live.html '[p for p in pairs if p[0] in (\"Lens\", \"Let it write\")]'", read),
+                   "('Lens', '透镜')\n('Let it write', '让它续写')\n");
+}
+END_TEST
+
+START_TEST(a_history_is_said_in_chinese)
+{
+    succeed("\"$A\" train -f cmd/README.md --vocab-size 300 --n-ctx 32 --n-layer 1 --n-head 2 --d-model 16 --steps 2 --batch 2 --seed 7 "
+            "--watch-every 1 -s 'attention heads' --show pattern -q -o $D/m");
+    succeed("\"$A\" plot $D/m/watch --lang zh -o $D/h.html");
+    expect("cat $D/h.html", 0, chinese);
+    expect("cat $D/h.html", 0, "<title>训练过程");
+    expect("cat $D/h.html", 0, "\"name\":\"层 0，头 1\"");
+    expect("cat $D/h.html", 0, "\"step %s\":\"第 %s 步\"");
+}
+END_TEST
+
+/* As other options that a format does not use. */
+START_TEST(where_nothing_is_said_there_is_a_note)
+{
+    expect("\"$A\" run -m life -s 'Life is' --lang zh --format csv -o $D/x 2>&1", 0, "--lang: only --format screen or html uses it, not csv\n");
+    expect("\"$A\" plot $D/x --lang zh 2>&1 >$D/said", 0, "--lang: only --format html uses it, not term\n");
+    expect_exactly("\"$A\" run -m life -s 'Life is' --lang zh -o $D/x.html 2>&1", "");
+}
+END_TEST
+
 /* Of numbers that are given. */
 START_TEST(attention_on_given_numbers_is_said_in_chinese)
 {
@@ -203,11 +281,16 @@ Suite *suite_language(void)
     tcase_add_loop_test(c, files_are_checked_when_they_are_packed, 0, sizeof files / sizeof *files);
     tcase_add_test(c, languages_are_whole);
     tcase_add_loop_test(c, chinese_keeps_its_rules, 0, sizeof slips / sizeof *slips);
+    tcase_add_test(c, pages_are_whole);
     tcase_add_test(c, a_language_is_found_by_its_code);
     tcase_add_test(c, texts_are_looked_up);
     tcase_add_loop_test(c, nothing_stays_english, 0, sizeof lines / sizeof *lines);
     tcase_add_loop_test(c, numbers_are_the_same, 0, sizeof lines / sizeof *lines);
     tcase_add_test(c, a_screen_is_said_in_chinese);
+    tcase_add_test(c, a_page_is_said_in_chinese);
+    tcase_add_test(c, a_page_has_its_own_texts);
+    tcase_add_test(c, a_history_is_said_in_chinese);
+    tcase_add_test(c, where_nothing_is_said_there_is_a_note);
     tcase_add_test(c, attention_on_given_numbers_is_said_in_chinese);
     tcase_add_test(c, every_format_has_it);
     tcase_add_loop_test(c, a_terminal_speaks_the_language_of_its_user, 0, sizeof chosen / sizeof *chosen);

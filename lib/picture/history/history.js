@@ -36,13 +36,13 @@ function add_panel(kind, panel, parent) {
     canvas.width = panel.cols;
     canvas.height = panel.rows;
     canvas.setAttribute("role", "img");
-    canvas.setAttribute("aria-label", kind.title + ", " + panel.name);
+    canvas.setAttribute("aria-label", kind.title + tr(", ") + panel.name);
     const now = () => all.subarray(at.value * size, (+at.value + 1) * size);
     canvas.addEventListener("pointermove", e => {
         const r = Math.min(Math.floor(e.offsetY / canvas.clientHeight * panel.rows), panel.rows - 1);
         const c = Math.min(Math.floor(e.offsetX / canvas.clientWidth * panel.cols), panel.cols - 1);
         const s = now()[Math.max(r, 0) * panel.cols + Math.max(c, 0)];
-        const value = s === BLANK ? "hidden" : s === NAN ? "not a number" : "about " + kind.values[s];
+        const value = s === BLANK ? tr("hidden") : s === NAN ? tr("not a number") : tr("about %s", kind.values[s]);
         says.textContent = `${panel.name}: ${name(data.rows, r)} → ${name(kind.keys ? data.keys : null, c)}: ${value}`;
     });
     return () => paint(canvas, panel.cols, panel.rows, kind.colors, now());
@@ -58,7 +58,7 @@ function add_kind(kind) {
     legend.className = "legend";
     make(legend, "span", kind.values[0]);
     legend.append(bar);
-    make(legend, "span", [kind.values[BLANK - 1], ...kind.notes].join("; "));
+    make(legend, "span", [kind.values[BLANK - 1], ...kind.notes].join(tr("; ")));
     bar.width = BLANK;
     bar.height = 1;
     paint(bar, BLANK, 1, kind.colors, Uint8Array.from({length: BLANK}, (_, i) => i));
@@ -68,14 +68,14 @@ function add_kind(kind) {
 const draw_all = data.kinds.flatMap(add_kind);
 function show() {
     step.textContent = data.steps[at.value];
-    at.setAttribute("aria-valuetext", "step " + data.steps[at.value]);
+    at.setAttribute("aria-valuetext", tr("step %s", data.steps[at.value]));
     draw_all.forEach(draw => draw());
 }
 let timer = 0;
 function stop() {
     clearInterval(timer);
     timer = 0;
-    play.textContent = "Play";
+    play.textContent = tr("Play");
     play.setAttribute("aria-pressed", "false");
 }
 play.addEventListener("click", () => {
@@ -83,7 +83,7 @@ play.addEventListener("click", () => {
         return stop();
     if (+at.value === data.steps.length - 1)
         at.value = 0;
-    play.textContent = "Stop";
+    play.textContent = tr("Stop");
     play.setAttribute("aria-pressed", "true");
     timer = setInterval(() => {
         at.value = +at.value + 1;

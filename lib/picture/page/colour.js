@@ -4,7 +4,8 @@
  * A scale says how large a value counts, 0 to 1 (signed for values that may be negative); a palette
  * turns that into a colour. */
 
-const SCALES = { linear: "linear", sqrt: "square roots", log: "logarithmic, four decades", row: "each row divided by its largest" };
+const SCALES = { linear: tr("linear"), sqrt: tr("square roots"), log: tr("logarithmic, four decades"),
+                 row: tr("each row divided by its largest") };
 const DECADES = 4;
 
 function rgb(hex) {

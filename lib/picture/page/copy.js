@@ -126,13 +126,16 @@ function csvText() {
 
 /* ---- to where it goes ---- */
 
+/* The names of files are the same in all languages. */
 function saveFile(blob, ending) {
-    const link = document.createElement("a"), name = $("head-title").textContent.replace(/[^\p{L}\p{N}]+/gu, "-");
+    const link = document.createElement("a"), { layer, head } = state;
+    const place = [layer === null ? "" : nameOfLayer(layer) ?? "layer " + layer, head === null ? "" : "head " + head];
+    const name = capital(`${sheetsOf(state.kind)[0].title} ${place.filter(Boolean).join(" ") || "the matrix"}`);
     link.href = URL.createObjectURL(blob);
-    link.download = `${name}.${ending}`;
+    link.download = `${name.replace(/[^\p{L}\p{N}]+/gu, "-")}.${ending}`;
     link.click();
     setTimeout(() => URL.revokeObjectURL(link.href), 60000);
-    return `Saved as ${link.download}.`;
+    return tr("Saved as %s.", link.download);
 }
 
 const COPIES = {
@@ -146,7 +149,7 @@ async function copyHead(ending) {
     try {
         const blob = made instanceof Blob ? made : new Blob([made], { type });
         await navigator.clipboard.write([new ClipboardItem({ [type]: blob })]);
-        $("copy-says").textContent = `The ${ending.toUpperCase()} is on the clipboard.`;
+        $("copy-says").textContent = tr("The %s is on the clipboard.", ending.toUpperCase());
     } catch {                           /* not allowed, or an old browser */
         $("copy-says").textContent = saveFile(made instanceof Blob ? made : new Blob([made], { type: as }), ending);
     }

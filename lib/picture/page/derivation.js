@@ -13,7 +13,7 @@ function weightParts(r, c) {
     const whole = (sheet) => sheet && sheet.matrix(nthOf(sheet, head)), [q, k] = [of("attn.q"), of("attn.k")];
     const [dots, scores] = [whole(of("attn.dots")), whole(of("attn.scores"))], { m } = heat.shade;
     if (m.hidden(r, c))
-        return { weight: 0, says: ["The query does not see this key: its weight is 0."] };
+        return { weight: 0, says: [tr("The query does not see this key: its weight is 0.")] };
     const parts = { weight: m.at(r, c) };
     if (q?.heads?.includes(head) && k?.heads) {
         const kv = Math.floor(head / (page.kvHeads ? page.heads / page.kvHeads : 1)), mine = q.matrix(nthOf(q, head));
@@ -54,18 +54,19 @@ function derivationLines({ weight, terms, dot, scale, more = "", score, sum, see
         return lines;
     if (terms) {
         const shown = terms.slice(0, TERMS_SHOWN).map(([x, y]) => `(${briefNumber(x)})·(${briefNumber(y)})`).join(" + ");
-        lines.push(`q·k = ${shown}${terms.length > TERMS_SHOWN ? ` + … (${terms.length} terms)` : ""} = ${text(dot)}`);
+        lines.push(`q·k = ${shown}${terms.length > TERMS_SHOWN ? ` + … (${tr("%s terms", terms.length)})` : ""} = ${text(dot)}`);
     } else if (dot !== undefined) {
         lines.push(`q·k = ${text(dot)}`);
     }
     if (score !== undefined)
-        lines.push(dot !== undefined && scale !== undefined ? `score = ${text(dot)} × ${text(scale)}${more} = ${text(score)}`
-            : `score = ${text(score)}${dot !== undefined ? ", which q·k becomes by scaling and what is added to it" : ""}`);
+        lines.push(`${tr("score")} = ` + (dot !== undefined && scale !== undefined ? `${text(dot)} × ${text(scale)}${more} = ${text(score)}`
+            : dot === undefined ? text(score) : tr("%s, which q·k becomes by scaling and what is added to it", text(score))));
     if (sum !== undefined) {
         const share = Math.exp(score) / sum, same = !(Math.abs(share - weight) > SAME);
-        lines.push(`weight = e^score, divided by the sum of e^score over the ${seen} key${seen === 1 ? "" : "s"} seen: ` +
-            `${fourDigits(Math.exp(score))} / ${fourDigits(sum)} = ` +
-            (same ? text(weight) : `${fourDigits(share)}; what is done to weights afterwards makes it ${text(weight)}`));
+        const ratio = `${fourDigits(Math.exp(score))} / ${fourDigits(sum)} = ` + (same ? text(weight)
+            : tr("%s; what is done to weights afterwards makes it %s", fourDigits(share), text(weight)));
+        lines.push(seen === 1 ? tr("weight = e^score, divided by the sum of e^score over the %s key seen: %s", seen, ratio)
+            : tr("weight = e^score, divided by the sum of e^score over the %s keys seen: %s", seen, ratio));
     }
     return lines;
 }
@@ -83,7 +84,7 @@ function drawDerivation() {
     const paragraph = (...what) => { const p = document.createElement("p"); p.append(...what); return p; };
     const name = `${placeName(heat.rowLabels[r], r)} → ${placeName(heat.colLabels[c], c)}: ${numberText(parts.weight, error)}`;
     if (!parts.says && (!parts.terms || parts.sum === undefined))
-        lines.push("More of where it comes from: run --show pattern,q,k,dots,scores.");
+        lines.push(tr("More of where it comes from: %s.", "run --show pattern,q,k,dots,scores"));
     const title = Object.assign(document.createElement("b"), { textContent: name });
     $("derivation").replaceChildren(paragraph(title), ...lines.map((s) => paragraph(s)));
 }

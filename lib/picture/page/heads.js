@@ -73,7 +73,7 @@ function drawLooks() {
     $("looks").hidden = !can;
     if (!can)
         return;
-    $("looks-title").textContent = `From ${placeName(heat.rowLabels[r], r)}, of all heads, these look at one token most:`;
+    $("looks-title").textContent = tr("From %s, of all heads, these look at one token most:", placeName(heat.rowLabels[r], r));
     $("looks-list").replaceChildren(...looksFrom(r).slice(0, MOST_LOOKS).map((of) =>
         headItem(of, ` → ${placeName(heat.colLabels[of.key], of.key)} `, briefNumber(of.weight), of.weight)));
 }

@@ -20,7 +20,7 @@ class Lens {
         const heading = (text, scope) => Object.assign(document.createElement("th"), { textContent: text, scope });
         table.setAttribute("role", "grid");
         table.setAttribute("aria-labelledby", "lens-title");
-        head.append(heading("layer", "col"), ...page.queries.map((t) => heading(tokenLabel(t), "col")));
+        head.append(heading(tr("layer"), "col"), ...page.queries.map((t) => heading(tokenLabel(t), "col")));
         page.lens.forEach(({ layer, at }, r) => {
             const row = body.insertRow();
             row.append(heading(layer, "row"), ...at.map((likely, c) => this.cell(likely, ramp, r, c)));
@@ -60,8 +60,8 @@ class Lens {
     show() {
         const [r, c] = this.cursor, { layer, at } = page.lens[r];
         this.at(r, c).tabIndex = 0;
-        $("lens-value").textContent = `After “${tokenLabel(page.queries[c])}” (${c}), layer ${layer}: ` +
-            (at[c].length ? `${tokenLabel(at[c][0])} ${shareText(at[c][0].p)}` : "nothing, as a logit is not finite");
+        const likely = at[c].length ? `${tokenLabel(at[c][0])} ${shareText(at[c][0].p)}` : tr("nothing, as a logit is not finite");
+        $("lens-value").textContent = tr("After “%s” (%s), layer %s: %s", tokenLabel(page.queries[c]), c, layer, likely);
         $("lens-list").replaceChildren(...at[c].map(likelyItem));
     }
 
@@ -79,12 +79,12 @@ class Lens {
 const tabs = document.createElement("div"), lensPanel = document.createElement("section");
 tabs.className = "tabs";
 tabs.setAttribute("role", "tablist");
-tabs.setAttribute("aria-label", "What the page shows");
+tabs.setAttribute("aria-label", tr("What the page shows"));
 lensPanel.id = "lens";
 lensPanel.innerHTML = `
-    <h2 id="lens-title">What each layer would predict</h2>
-    <p class="hint">The likeliest next token if the model ended with a layer: its residual stream through the final norm and the
-      output layer. Underlined: the token that does follow. Point at a cell, or move with the arrow keys.</p>
+    <h2 id="lens-title">${tr("What each layer would predict")}</h2>
+    <p class="hint">${tr("The likeliest next token if the model ended with a layer: its residual stream through the final norm and the " +
+      "output layer. Underlined: the token that does follow. Point at a cell, or move with the arrow keys.")}</p>
     <p class="readout"><output id="lens-value"></output></p>
     <ol class="next" id="lens-list"></ol>
     <div class="scroll lens" id="lens-body"></div>
@@ -92,7 +92,7 @@ lensPanel.innerHTML = `
 const panels = { attention: $("attention"), lens: lensPanel };
 for (const [name, panel] of Object.entries(panels)) {
     const tab = document.createElement("button");
-    Object.assign(tab, { type: "button", id: "tab-" + name, textContent: name === "lens" ? "Lens" : "Attention" });
+    Object.assign(tab, { type: "button", id: "tab-" + name, textContent: name === "lens" ? tr("Lens") : tr("Attention") });
     tab.setAttribute("role", "tab");
     tab.setAttribute("aria-controls", panel.id);
     panel.setAttribute("role", "tabpanel");
@@ -111,7 +111,7 @@ $("attention").after(lensPanel);
 
 const lens = page.lens ? new Lens($("lens-body")) : null;
 if (!lens)
-    lensPanel.querySelector(".hint").textContent = `Left out: ${page.noLens}.`;
+    lensPanel.querySelector(".hint").textContent = tr("Left out: %s.", page.noLens);
 
 /* Whether page.lens is that of the text; a page that computes may still be at it. */
 let lensIsCurrent = () => true;
@@ -127,7 +127,7 @@ function drawLens(changes) {
     if (!lens || !stale || state.tab !== "lens")
         return;
     if (!lensIsCurrent()) {
-        $("lens-body").replaceChildren("computing …");
+        $("lens-body").replaceChildren(tr("computing …"));
         $("lens-value").textContent = "";
         $("lens-list").replaceChildren();
         return;
@@ -136,7 +136,7 @@ function drawLens(changes) {
     lens.draw();
     const bar = document.createElement("canvas"), ramp = rampOf(page.palettes[state.palette], false);
     paintCells(bar, 1, ramp.length, (_, i) => ramp[i]);
-    $("lens-legend").replaceChildren("0", bar, "1 · probability of the token in the cell");
+    $("lens-legend").replaceChildren("0", bar, tr("1 · probability of the token in the cell"));
 }
 
 extras.push(drawLens);

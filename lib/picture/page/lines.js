@@ -18,7 +18,7 @@ class Lines {
     constructor(host, handlers) {
         this.host = host;
         Object.assign(this, handlers);
-        this.sides = [this.makeSide("Queries"), this.makeSide("Keys")];
+        this.sides = [this.makeSide(tr("Queries")), this.makeSide(tr("Keys"))];
         this.svg = svg("svg", { "aria-hidden": "true", preserveAspectRatio: "none" });
         this.svg.append(this.all = svg("g"), this.some = svg("g"));
         this.sides[0].after(this.svg);

@@ -89,6 +89,7 @@ const headsOfLayer = (layer) => Array.from({ length: live.session.w.n.H }, (_, h
 /* ---- an answer ---- */
 
 const original = { sheets: page.sheets };
+const nats = (kl) => kl === null ? tr("unknown") : tr("%s nats", shortNumber(kl));
 
 function showAnswer(answer) {
     live.answer = answer;
@@ -98,7 +99,7 @@ function showAnswer(answer) {
     page.text = live.session.byIds ? null : answer.asked.text;
     page.edits = answer.edits.length ? answer.edits : undefined;
     page.next = answer.after;
-    page.noNext = answer.after.length || !live.session.w.unembed ? "" : "a logit is not finite";
+    page.noNext = answer.after.length || !live.session.w.unembed ? "" : tr("a logit is not finite");
     words.queries = words.keys = wordsOf(page.queries, page.text);
     if (page.without) {                 /* what was computed of another text */
         ablated.clear();
@@ -106,13 +107,13 @@ function showAnswer(answer) {
     }
     drawLiveRanking();
     drawHeading();
-    $("sentence").textContent = page.text === null ? `Ids ${answer.tokens.map((t) => t.id).join(", ")}` : upright(page.text);
-    const left = original.sheets.length - followed.length;
+    $("sentence").textContent = page.text === null ? tr("Ids %s", answer.tokens.map((t) => t.id).join(", ")) : upright(page.text);
+    const left = original.sheets.length - followed.length, T = answer.tokens.length;
     $("live-says").className = "";
-    $("live-says").textContent = [`${answer.tokens.length} token${answer.tokens.length === 1 ? "" : "s"}`,
-        live.asked.off.length && `off: ${live.asked.off.map((k) => "L" + k.replace(",", "H")).join(", ")}`,
-        answer.kl !== null && `KL from all as it is: ${shortNumber(answer.kl)} nats`,
-        left && "matrices that are derived from others are not shown now"].filter(Boolean).join(" · ");
+    $("live-says").textContent = [T === 1 ? tr("%s token", T) : tr("%s tokens", T),
+        live.asked.off.length && tr("off: %s", live.asked.off.map((k) => "L" + k.replace(",", "H")).join(", ")),
+        answer.kl !== null && tr("KL from all as it is: %s", nats(answer.kl)),
+        left && tr("matrices that are derived from others are not shown now")].filter(Boolean).join(" · ");
     $("live-text").removeAttribute("aria-invalid");
     if (state.query >= answer.tokens.length)
         state.query = -1;
@@ -128,8 +129,8 @@ function drawLiveNext() {
     const { answer } = live, { before, after, edited, kl } = answer;
     const item = (t) => {
         const li = likelyItem(t);
-        li.append(element("button", { type: "button", textContent: "append", onclick: () => append(t.id),
-                                      aria: { label: `Append ${tokenLabel(t)}` } }));
+        li.append(element("button", { type: "button", textContent: tr("append"), onclick: () => append(t.id),
+                                      aria: { label: tr("Append %s", tokenLabel(t)) } }));
         return li;
     };
     $("next-list").hidden = edited;
@@ -138,8 +139,7 @@ function drawLiveNext() {
     $("live-before").replaceChildren(...(edited ? before.map(item) : []));
     $("live-after").replaceChildren(...(edited ? after.map(item) : []));
     if (edited && after.length)
-        $("next-after").textContent = "What the model expects, as it is and with the changes. " +
-            `KL(before || after): ${kl === null ? "unknown" : shortNumber(kl) + " nats"}.`;
+        $("next-after").textContent = tr("What the model expects, as it is and with the changes. KL(before || after): %s.", nats(kl));
 }
 
 function append(id) {
@@ -171,7 +171,7 @@ async function write() {
     const seed = /^\d{1,20}$/.test($("live-seed").value) ? $("live-seed").value : "0";
     const sampler = new Sampler(temperature, seed), { ends } = live.session.json, { n_ctx: most } = live.session.w.n;
     live.writing = true;
-    $("live-write").textContent = "Stop writing";
+    $("live-write").textContent = tr("Stop writing");
     const can = () => live.writing && live.answer.tokens.length < most && live.answer.pass.last;
     for (let i = 0; can() && i < Number($("live-count").value); i++) {
         const id = sampler.next(live.answer.pass.last);
@@ -179,7 +179,7 @@ async function write() {
             break;
     }
     live.writing = false;
-    $("live-write").textContent = "Let it write";
+    $("live-write").textContent = tr("Let it write");
 }
 
 /* ---- as a command, as a link ---- */
@@ -256,14 +256,14 @@ function askedIn(address) {
 
 async function startLive() {
     const says = $("live-says");
-    says.textContent = "Opening the model …";
+    says.textContent = tr("Opening the model …");
     try {
         live.session = await openSession();
         live.asked = { ...live.session.begun };
         const first = await finishSlowly(live.session.answer(live.session.begun), live.job);
         const far = first ? live.session.difference(first) : 0;
         if (!(far < (live.session.w.blocks ? BLOCKS_FAR : FAR)))
-            throw new Error(`What this page computes differs from what the program computed, by ${shortNumber(far)}: it only shows`);
+            throw new Error(tr("What this page computes differs from what the program computed, by %s: it only shows", shortNumber(far)));
         live.first = first;
     } catch (e) {
         live.session = null;
@@ -273,11 +273,12 @@ async function startLive() {
     }
     $("live-note").textContent = noteOf(live.session);
     if (live.session.byIds)
-        $("live-label").firstChild.textContent = page.text === null ? "Ids " : `Ids, as this page does not do ${live.session.coder.why} `;
+        $("live-label").firstChild.textContent = (page.text === null ? tr("Ids")
+            : tr("Ids, as this page does not do %s", live.session.coder.why)) + " ";
     for (const [key, id] of [["text", "live-text"], ["edits", "live-edits"], ["attention", "live-kind"], ["scale", "live-scale"]])
         $(id).value = live.asked[key];
     $("live-controls").disabled = false;
-    says.textContent = "Type: everything follows.";
+    says.textContent = tr("Type: everything follows.");
     live.answer = live.lensOf = live.first;
     live.first = null;
     const begin = askedIn(live.address);

@@ -78,12 +78,12 @@ function drawMatter() {
         const [l, h] = of.split(",").map(Number);
         return headItem({ layer: l, head: h }, ": ", shortNumber(x), x / kl);
     }));
-    $("live-matter").textContent = key ? `The bar below a head: how far the next token’s probabilities move without it, KL up to ` +
-        `${shortNumber(kl)} nats (${shortName(layer, head)}).` : "";
+    $("live-matter").textContent = !key ? "" :
+        tr("The bar below a head: how far the next token’s probabilities move without it, KL up to %s (%s).", nats(kl), shortName(layer, head));
 }
 
 $("heads").before(element("p", { className: "without", id: "live-matters" },
-    button("live-each", "How much does each head matter?", tryEach, "Switches one head off at a time"),
+    button("live-each", tr("How much does each head matter?"), tryEach, tr("Switches one head off at a time")),
     element("output", { id: "live-matter", className: "hint" }),
     element("ol", { id: "live-most", className: "looks" })));
 
@@ -97,23 +97,23 @@ overview.decorate = (b, cell) => {
     const bar = element("i", { className: "kl" });
     bar.style.setProperty("--share", 100 * (kl ?? 0) / (m.worst[1] || 1) + "%");
     b.append(bar);
-    overview.say(b, `: KL ${kl === null ? "unknown" : shortNumber(kl) + " nats"} without it`);
+    overview.say(b, tr(": KL %s without it", nats(kl)));
 };
 
 /* ---- the head that is shown: off and on where it stands ---- */
 
 $("head").querySelector(".readout").before(element("p", { className: "without", id: "live-line" },
-    button("live-here", "Switch it off", () => toggleHeads([here()], !isOff(here()))),
+    button("live-here", tr("Switch it off"), () => toggleHeads([here()], !isOff(here()))),
     element("output", { id: "live-here-says" })));
 
 function drawHere() {
     const { answer } = live, off = isOff(here()), named = (t) => `“${tokenLabel(t)}” ${shareText(t.p)}`;
     $("live-here").disabled = state.layer === null || state.head === null;
-    $("live-here").textContent = off ? "Switch it on" : "Switch it off";
+    $("live-here").textContent = off ? tr("Switch it on") : tr("Switch it off");
     $("live-here").setAttribute("aria-pressed", off);
-    $("live-here-says").textContent = !answer?.edited ? "" : !answer.after.length ? "What comes next is unknown" :
-        `${off ? "It is off. " : ""}Next: ${named(answer.after[0])}, as the model is ${named(answer.before[0])}; KL ` +
-        (answer.kl === null ? "unknown" : shortNumber(answer.kl) + " nats");
+    $("live-here-says").textContent = !answer?.edited ? "" : !answer.after.length ? tr("What comes next is unknown") :
+        (off ? tr("It is off.") + " " : "") +
+        tr("Next: %s, as the model is %s; KL %s", named(answer.after[0]), named(answer.before[0]), nats(answer.kl));
 }
 
 /* ---- heads that differ from a pinned sentence ---- */
@@ -131,7 +131,7 @@ function drawDiffering() {
 }
 
 $("pinned-value").parentNode.before(element("div", { id: "differing", hidden: true },
-    element("p", { className: "hint", textContent: "Heads whose largest difference is greatest:" }),
+    element("p", { className: "hint", textContent: tr("Heads whose largest difference is greatest:") }),
     element("ol", { className: "looks", id: "differing-list" })));
 
 extras.push(() => {

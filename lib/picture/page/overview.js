@@ -131,6 +131,6 @@ class Overview {
 }
 
 function headName(layer, head) {
-    const parts = [layer === null ? "" : nameOfLayer(layer) ?? "layer " + layer, head === null ? "" : "head " + head];
-    return parts.filter(Boolean).join(", ") || "the matrix";
+    const parts = [layer === null ? "" : nameOfLayer(layer) ?? tr("layer %s", layer), head === null ? "" : tr("head %s", head)];
+    return parts.filter(Boolean).join(tr(", ")) || tr("the matrix");
 }

@@ -4,12 +4,13 @@
  * `state` is all there is to know; change() is the only place that writes it. */
 
 /* Dark and light: as the system has it, unless somebody chose. */
+const THEMES = { auto: tr("Theme: auto"), light: tr("Theme: light"), dark: tr("Theme: dark") };
 const dark = matchMedia("(prefers-color-scheme: dark)");
 
 function applyTheme(printing) {
     const theme = printing ? "light" : state.theme !== "auto" ? state.theme : dark.matches ? "dark" : "light";
     document.documentElement.dataset.theme = theme;
-    $("theme").textContent = "Theme: " + state.theme;
+    $("theme").textContent = THEMES[state.theme];
 }
 
 /* ---- what is chosen ---- */
@@ -25,8 +26,8 @@ function drawControls() {
     fillSelect($("kind"), matrixKinds.map((k) => [k, shortKind(k)]), state.kind);
     fillSelect($("layer"), list(layers, nameOfLayer), state.layer);
     const named = nameOfLayer(layers[0]) !== null, attends = sheetsOf(state.kind).every(isAttention);
-    $("layer-label").textContent = !named ? "Layer" : attends ? "Attention" : "Score";
-    $("overview-title").textContent = !attends ? "All matrices" : named ? "All kinds of attention" : "All heads";
+    $("layer-label").textContent = !named ? tr("Layer") : attends ? tr("Attention") : tr("Score");
+    $("overview-title").textContent = !attends ? tr("All matrices") : named ? tr("All kinds of attention") : tr("All heads");
     fillSelect($("head-number"), list(heads), state.head);
     fillSelect($("palette"), Object.keys(page.palettes).map((p) => [p, p]), state.palette);
     fillSelect($("vector-kind"), vectorKinds().map((k) => [k, shortKind(k)]), state.vectorKind);
@@ -168,19 +169,21 @@ function redraw() {
 
 function drawHeading() {
     const matrices = page.sheets.reduce((n, s) => n + s.count, 0), error = Math.max(0, ...page.sheets.map((s) => s.error));
-    const some = (n, one, many) => n + " " + (n === 1 ? one : many), tokens = (list) => some(list.length, "token", "tokens");
+    const tokens = ({ length: n }) => n === 1 ? tr("%s token", n) : tr("%s tokens", n);
+    const looking = (keys) => page.keysText === null ? tr("looking at %s", tokens(keys))
+        : tr("looking at %s of “%s”", tokens(keys), upright(page.keysText));
     const attends = !page.sheets.length || page.sheets.some((s) => s.tokens);
     $("sentence").textContent = page.text === null ? document.title : upright(page.text);
     $("about").textContent = [page.model, attends && page.queries && tokens(page.queries),
-        attends && page.keys && `looking at ${tokens(page.keys)}${page.keysText === null ? "" : ` of “${upright(page.keysText)}”`}`,
-        some(matrices, "matrix", "matrices")].filter(Boolean).join(" · ");
+        attends && page.keys && looking(page.keys),
+        matrices === 1 ? tr("%s matrix", matrices) : tr("%s matrices", matrices)].filter(Boolean).join(" · ");
     $("edits").hidden = !page.edits;
-    $("edits").textContent = `Edited: ${(page.edits ?? []).join(" · ")}`;
-    const says = [error ? `Numbers are stored in 16 bits: each is within ${roundedUp(error)} of the one computed; the ` +
-        "value under the pointer is shown with the error of its matrix." : "Numbers are stored as computed, in 32 bits.",
-        `Drawn by attn-cli ${page.version}. This file is complete: it requests nothing from any network.`];
+    $("edits").textContent = tr("Edited: %s", (page.edits ?? []).join(" · "));
+    const says = [error ? tr("Numbers are stored in 16 bits: each is within %s of the one computed; the " +
+        "value under the pointer is shown with the error of its matrix.", roundedUp(error)) : tr("Numbers are stored as computed, in 32 bits."),
+        tr("Drawn by attn-cli %s. This file is complete: it requests nothing from any network.", page.version)];
     if (page.leftOut.length)
-        says.unshift(`Left out because they are too large for a page: ${unique(page.leftOut).map(shortKind).join(", ")}.`);
+        says.unshift(tr("Left out because they are too large for a page: %s.", unique(page.leftOut).map(shortKind).join(", ")));
     $("footer").replaceChildren(...says.map((text) => Object.assign(document.createElement("p"), { textContent: text })));
 }
 

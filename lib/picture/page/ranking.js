@@ -18,10 +18,10 @@ const fixed = (x, digits) => Number.isFinite(x) ? x.toFixed(digits).replace("-",
 
 /* Columns: what stands above, what it means, what rows are sorted by, and whether that is a share that a bar shows. */
 const columns = [
-    { name: "head", title: "layer and head" },
-    { name: "main role", title: "the largest of the shares", by: (r) => r.shares[r.most] ?? NaN,
-      text: (r) => r.most < 0 ? "–" : SHARES[r.most].name, more: (r) => fixed(r.shares[r.most], 2) },
-    ...SHARES.map(({ name, brief, help }, i) => ({ name: brief, title: `${name}: ${help}`, bar: true,
+    { name: tr("head"), title: tr("layer and head") },
+    { name: tr("main role"), title: tr("the largest of the shares"), by: (r) => r.shares[r.most] ?? NaN,
+      text: (r) => r.most < 0 ? "–" : said(SHARES[r.most].name), more: (r) => fixed(r.shares[r.most], 2) },
+    ...SHARES.map(({ name, brief, help }, i) => ({ name: said(brief), title: `${name}: ${said(help)}`, bar: true,
                                                    by: (r) => r.shares[i], text: (r) => fixed(r.shares[i], 2) })),
 ];
 

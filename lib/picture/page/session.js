@@ -11,8 +11,8 @@ const FIRST_ADDRESS = location.hash;    /* before page.js writes its own into it
 /* The bytes in the page: sinks/live.h says what they are. */
 async function openSession() {
     if (typeof DecompressionStream === "undefined")
-        throw new Error("This browser cannot open what this page computes with (it has no DecompressionStream); " +
-            "the page shows what was computed");
+        throw new Error(tr("This browser cannot open what this page computes with (it has no DecompressionStream); " +
+            "the page shows what was computed"));
     const packed = document.getElementById("packed"), bytes = bytesOf(packed.textContent);
     packed.remove();                    /* one copy of it is enough */
     const stream = new Blob([bytes]).stream().pipeThrough(new DecompressionStream("deflate"));
@@ -94,18 +94,18 @@ class Session {
         const tokens = this.remembered?.text === text ? this.remembered.tokens : found();
         const { V, n_ctx: most } = this.w.n, bad = tokens.find((t) => t.id < 0 || t.id >= V);
         if (!tokens.length)
-            throw new Error(this.byIds ? "There are no ids: type some, with commas between them" : "There is no text: type some words");
+            throw new Error(this.byIds ? tr("There are no ids: type some, with commas between them") : tr("There is no text: type some words"));
         if (bad)
-            throw new Error(`The model has ids 0 to ${V - 1}, and not ${bad.id}`);
+            throw new Error(tr("The model has ids 0 to %s, and not %s", V - 1, bad.id));
         if (tokens.length > most)
-            throw new Error(`The text has ${tokens.length} tokens, and the model reads ${most} at most: what is shown is the text before`);
+            throw new Error(tr("The text has %s tokens, and the model reads %s at most: what is shown is the text before", tokens.length, most));
         return tokens;
     }
 
     idsOf(text) {
         const odd = text.split(/[\s,]+/).find((x) => x && !/^\d{1,9}$/.test(x));
         if (odd)
-            throw new Error(`“${odd}” is no id: type whole numbers, with commas between them`);
+            throw new Error(tr("“%s” is no id: type whole numbers, with commas between them", odd));
         return text.split(/[\s,]+/).filter(Boolean).map((x) => this.coder.token(Number(x)));
     }
 

@@ -68,14 +68,19 @@ function drawOverview() {
     document.querySelector("main").classList.toggle("single", alone);
 }
 
+/* The words for what stands along a side; any other is a name. */
+const AXES = { queries: tr("queries"), keys: tr("keys"), tokens: tr("tokens"), layers: tr("layers"), heads: tr("heads"),
+               positions: tr("positions"), rows: tr("rows"), columns: tr("columns"), numbers: tr("numbers"), "token ids": tr("token ids") };
+const axisName = (axis) => AXES[axis] ?? axis;
+
 function drawHead() {
     const sheet = sheetAt(state.kind, state.layer), shade = new Shade(matrixOf(sheet, state.head), how);
-    const rowAxis = sheet.rowAxis ?? "rows", colAxis = sheet.colAxis ?? "columns";
-    const labels = axisLabels(sheet, shade.m), name = `${titleOf(state.kind)}, ${headName(state.layer, state.head)}`;
+    const rowAxis = axisName(sheet.rowAxis ?? "rows"), colAxis = axisName(sheet.colAxis ?? "columns");
+    const labels = axisLabels(sheet, shade.m), name = titleOf(state.kind) + tr(", ") + headName(state.layer, state.head);
     overview.mark(state.layer, state.head);
     $("head-title").textContent = capital(name);
-    $("matrix").setAttribute("aria-label", `${name}: ${shade.m.rows} ${rowAxis} by ${shade.m.cols} ${colAxis}`);
-    heat.show({ shade, ...labels, rowAxis, colAxis, attends: isAttention(sheet), tallest: Infinity });
+    $("matrix").setAttribute("aria-label", tr("%s: %s %s by %s %s", name, shade.m.rows, rowAxis, shade.m.cols, colAxis));
+    heat.show({ shade, ...labels, rowAxis, colAxis, named: Boolean(sheet.rowAxis), attends: isAttention(sheet), tallest: Infinity });
     $("lines").hidden = !heat.attends;
     drawLineHeads(sheet);
     if (heat.attends)
@@ -96,25 +101,25 @@ function capital(text) {
 }
 
 function titleOf(kind) {
-    return sheetsOf(kind)[0].title;
+    return said(sheetsOf(kind)[0].title);
 }
 
 function drawLegend(host, shade) {
     const bar = document.createElement("canvas"), n = shade.ramp.length, note = document.createElement("span");
-    const high = shade.scale === "row" ? "row’s largest" : shortNumber(shade.top);
+    const high = shade.scale === "row" ? tr("row’s largest") : shortNumber(shade.top);
     const low = shade.signed ? "−" + high : shade.scale === "log" ? "≤ " + shortNumber(shade.top / 10 ** DECADES) : "0";
     paintCells(bar, 1, n, (_, i) => shade.ramp[i]);
-    note.textContent = [SCALES[shade.scale], shade.m.causal ? "blank: hidden by the mask" : "",
-                        shade.skip ? "first column left out, the rest unchanged" : ""].filter(Boolean).join(" · ");
+    note.textContent = [SCALES[shade.scale], shade.m.causal ? tr("blank: hidden by the mask") : "",
+                        shade.skip ? tr("first column left out, the rest unchanged") : ""].filter(Boolean).join(" · ");
     host.replaceChildren(low, bar, high, note);
     const blank = shade.m.causal ? 0 : shade.m.data.filter((x) => x === -Infinity).length;
     if (blank)
-        host.append(`${blank} of −∞, left blank`);
+        host.append(tr("%s of −∞, left blank", blank));
     const odd = shade.m.data.filter(Number.isNaN).length, infinite = shade.m.data.filter((x) => x === Infinity).length;
     if (odd || infinite) {
         const box = document.createElement("i");
         box.className = "none";
-        host.append(box, [odd ? odd + " not a number" : "", infinite ? infinite + " infinite" : ""].filter(Boolean).join(", "));
+        host.append(box, [odd ? tr("%s not a number", odd) : "", infinite ? tr("%s infinite", infinite) : ""].filter(Boolean).join(tr(", ")));
     }
 }
 
@@ -134,20 +139,20 @@ function cellName(row, col) {
 }
 
 function describeCell(r, c) {
-    const { m } = heat.shade, x = m.hidden(r, c) ? "hidden by the mask" : numberText(m.at(r, c), m.error);
+    const { m } = heat.shade, x = m.hidden(r, c) ? tr("hidden by the mask") : numberText(m.at(r, c), m.error);
     return `${cellName(placeName(heat.rowLabels[r], r), placeName(heat.colLabels[c], c))}: ${x}`;
 }
 
 function readout(host, text, r, c, view) {
     const { m } = view.shade, value = document.createElement("b");
-    value.textContent = m.hidden(r, c) ? "hidden by the mask" : numberText(m.at(r, c), m.error);
+    value.textContent = m.hidden(r, c) ? tr("hidden by the mask") : numberText(m.at(r, c), m.error);
     host.replaceChildren(text + ": ", value, m.hidden(r, c) || !m.error ? "" : " ± " + roundedUp(m.error));
 }
 
 function readCell(r, c) {
     if (r < 0)
-        $("value").textContent = heat.attends ? "Point at a cell: a row is a query looking at the keys in its columns."
-            : heat.rowAxis === "rows" ? "Point at a cell." : `Point at a cell: rows are ${heat.rowAxis}, columns ${heat.colAxis}.`;
+        $("value").textContent = heat.attends ? tr("Point at a cell: a row is a query looking at the keys in its columns.")
+            : heat.named ? tr("Point at a cell: rows are %s, columns %s.", heat.rowAxis, heat.colAxis) : tr("Point at a cell.");
     else
         readout($("value"), cellName(placeName(heat.rowLabels[r], r), placeName(heat.colLabels[c], c)), r, c, heat);
 }
@@ -158,9 +163,9 @@ function describeNumber(r, c) {
 
 function readNumber(r, c) {
     if (r < 0)
-        $("vector-value").textContent = "Point at a number: a row is the vector of a token.";
+        $("vector-value").textContent = tr("Point at a number: a row is the vector of a token.");
     else
-        readout($("vector-value"), `${placeName(vector.rowLabels[r], r)}, number ${vector.colLabels[c]}`, r, c, vector);
+        readout($("vector-value"), tr("%s, number %s", placeName(vector.rowLabels[r], r), vector.colLabels[c]), r, c, vector);
 }
 
 /* ---- the rest of the page ---- */
@@ -197,9 +202,9 @@ function drawVectors() {
     const place = wide && state.slice ? headName(sheet.layer, state.head) : of;
     const shade = new Shade(m, chosenManner([extent(m, 0)], 0, 0));
     const colLabels = Array.from({ length: m.cols }, (_, i) => String(from + i));
-    $("vectors-title").textContent = capital([sheet.title, place].filter(Boolean).join(", "));
-    vector.show({ shade, rowLabels: labelsOf(sheet.ofKeys ? keyTokens() : page.queries, m.rows), colLabels, rowAxis: "tokens",
-                  colAxis: sheet.colAxis ?? "numbers", tallest: 24 });
+    $("vectors-title").textContent = capital([said(sheet.title), place].filter(Boolean).join(tr(", ")));
+    vector.show({ shade, rowLabels: labelsOf(sheet.ofKeys ? keyTokens() : page.queries, m.rows), colLabels, rowAxis: axisName("tokens"),
+                  colAxis: axisName(sheet.colAxis ?? "numbers"), tallest: 24 });
     drawLegend($("vector-legend"), shade);
     readNumber(...vector.cursor);
 }
@@ -207,8 +212,8 @@ function drawVectors() {
 function drawNext() {
     const last = page.queries?.at(-1);
     $("next").hidden = !page.next.length && !page.noNext;
-    $("next-after").textContent = page.noNext ? `None: ${page.noNext}.`
-        : last ? `After “${tokenLabel(last)}” the model expects` : "The model expects";
+    $("next-after").textContent = page.noNext ? tr("None: %s.", page.noNext)
+        : last ? tr("After “%s” the model expects", tokenLabel(last)) : tr("The model expects");
     $("next-list").replaceChildren(...page.next.map(likelyItem));
 }
 
@@ -243,13 +248,13 @@ function drawTable() {
     const text = (r, c) => m.hidden(r, c) ? "" : numberText(m.at(r, c), m.error);
     for (let r = 0; r < n; r++)
         table.append(tableRow([heat.rowLabels[r], ...heat.colLabels.map((_, c) => text(r, c))], "td"));
-    $("table-body").replaceChildren(table, n < m.rows ? `The first ${n} of ${m.rows} ${heat.rowAxis}; --format csv has all.` : "");
+    $("table-body").replaceChildren(table, n < m.rows ? tr("The first %s of %s %s; --format csv has all.", n, m.rows, heat.rowAxis) : "");
 }
 
 function drawNote() {
     const merged = state.kind && state.merge ? mergeable() ?
-        "Whole words: weights are summed over keys and averaged over queries." :
-        "Tokens can be merged into words only in the attention pattern of a text." : "";
-    const hidden = state.hideFirst && state.kind && hideable() ? "The first column is not shown; no row was renormalised." : "";
+        tr("Whole words: weights are summed over keys and averaged over queries.") :
+        tr("Tokens can be merged into words only in the attention pattern of a text.") : "";
+    const hidden = state.hideFirst && state.kind && hideable() ? tr("The first column is not shown; no row was renormalised.") : "";
     $("note").textContent = [merged, hidden].join(" ").trim();
 }

@@ -6,7 +6,7 @@
 
 const ablated = new Map(page.without.map((w) => [w.layer + "," + w.head, w]));
 const worst = page.without.reduce((a, b) => (b.kl ?? -1) > (a.kl ?? -1) ? b : a);
-const klText = (kl) => kl === null ? "unknown, as a logit is not finite" : shortNumber(kl) + " nats";
+const klText = (kl) => kl === null ? tr("unknown, as a logit is not finite") : tr("%s nats", shortNumber(kl));
 const briefKl = (kl) => kl > 0 && kl < 0.1 ? kl.toPrecision(2) : fixed(kl, 2);
 state.without = false;
 
@@ -16,7 +16,7 @@ function made(tag, attributes, ...children) {
     return e;
 }
 
-const withoutButton = made("button", { type: "button", id: "without", textContent: "Without this head" });
+const withoutButton = made("button", { type: "button", id: "without", textContent: tr("Without this head") });
 const withoutSays = made("output", { id: "without-says" });
 const columnOf = (id) => made("div", {}, made("h3", { id }), made("ol", { className: "next", id: id + "-list" }));
 const both = made("div", { className: "both", id: "next-both" }, columnOf("next-before"), columnOf("next-without"));
@@ -24,8 +24,8 @@ const both = made("div", { className: "both", id: "next-both" }, columnOf("next-
 $("head").querySelector(".readout").before(made("p", { className: "without", id: "without-line" }, withoutButton, withoutSays));
 $("next-list").after(both);
 $("heads").before(made("p", { className: "hint", id: "without-hint" }, worst.kl === null ? "" :
-    `The bar below a head: how far the next token’s probabilities move without it, KL up to ${klText(worst.kl)} ` +
-    `(${shortName(worst.layer, worst.head)}).`));
+    tr("The bar below a head: how far the next token’s probabilities move without it, KL up to %s (%s).", klText(worst.kl),
+       shortName(worst.layer, worst.head))));
 document.querySelector("main").prepend($("next"));
 document.querySelector("main").classList.add("asked", "next-first");
 withoutButton.addEventListener("click", () => change({ without: !state.without }));
@@ -34,7 +34,7 @@ withoutButton.addEventListener("click", () => change({ without: !state.without }
 function withoutText(w) {
     const [was, is] = [page.next[0], w.next[0]];
     const named = (t) => `“${tokenLabel(t)}” ${shareText(t.p)}`;
-    return `KL ${klText(w.kl)}` + (was && is ? `; likeliest next ${named(is)}, with it ${named(was)}` : "");
+    return was && is ? tr("KL %s; likeliest next %s, with it %s", klText(w.kl), named(is), named(was)) : tr("KL %s", klText(w.kl));
 }
 
 function drawWithout() {
@@ -48,10 +48,10 @@ function drawWithout() {
     if (!on)
         return;
     const name = headName(w.layer, w.head);
-    $("next-after").textContent = `What the model expects, with all heads and without ${name}. ` +
-        `KL(with || without): ${klText(w.kl)}.`;
-    $("next-before").textContent = "With all heads";
-    $("next-without").textContent = `Without ${name}`;
+    $("next-after").textContent = tr("What the model expects, with all heads and without %s. KL(with || without): %s.", name,
+                                      klText(w.kl));
+    $("next-before").textContent = tr("With all heads");
+    $("next-without").textContent = tr("Without %s", name);
     $("next-before-list").replaceChildren(...page.next.map(likelyItem));
     $("next-without-list").replaceChildren(...w.next.map(likelyItem));
 }
@@ -63,10 +63,10 @@ overview.decorate = (button, { layer, head }) => {
     const bar = made("i", { className: "kl" });
     bar.style.setProperty("--share", 100 * (w.kl ?? 0) / (worst.kl || 1) + "%");
     button.append(bar);
-    overview.say(button, `: KL ${klText(w.kl)} without it`);
+    overview.say(button, tr(": KL %s without it", klText(w.kl)));
 };
 
-columns.push({ name: "KL", title: "how far the next token’s probabilities move without the head, in nats",
+columns.push({ name: "KL", title: tr("how far the next token’s probabilities move without the head, in nats"),
                by: (r) => ablated.get(r.layer + "," + r.head)?.kl ?? NaN,
                text: (r) => briefKl(ablated.get(r.layer + "," + r.head)?.kl ?? NaN) });
 extras.push(drawWithout);

@@ -229,17 +229,28 @@ static int add_hint(struct hints *h, const char *what, const struct command *c, 
     return ATTN_OK;
 }
 
-/* What fits the model and the input; options that a command does not share with run are left out of its line. */
+/* The option of a language other than English, with what follows it. */
+static void name_language(char out[48], const char *code, const char *more)
+{
+    const bool other = code && strcmp(code, "en") != 0;
+    snprintf(out, 48, "%s%.8s%s", other ? " --lang " : "", other ? code : "", more);
+}
+
+/* What fits the model and the input; options that a command does not share with run are left out of its line.  A file
+ * has the screen's language only if it is named; what is printed has that of the locale anyway. */
 static int make_hints(struct hints *h, const struct run *s, struct attn_err *err)
 {
+    char explained[48], page[48];
     struct attn_info info;
     attn_model_info(s->of.model, &info);
-    int code = add_hint(h, "step by step", &explain_command, "", err);
+    name_language(explained, language_of(false), "");
+    name_language(page, language_of(terminal_is(o.path)), " -o page.html");
+    int code = add_hint(h, "step by step", &explain_command, explained, err);
     if (!code && !s->of.cross)
         code = info.L * info.H > 1 ? add_hint(h, "every head", &heads_command, "", err)
                                    : add_hint(h, "other kinds", &variants_command, "", err);
     h->of[0].of_head = true;
-    return code ? code : add_hint(h, "as a page", &run_command, " -o page.html", err);
+    return code ? code : add_hint(h, "as a page", &run_command, page, err);
 }
 
 /* Tokens are as they were before any edit: in a format without the comparison they say nothing of what edits do. */

@@ -266,7 +266,7 @@ static void print_likely(struct attn_screen *s, const char *heading, const struc
     attn_out_str(s->out, heading);
     attn_paint(s->out, s->job->color, ATTN_PLAIN);
     if (!next->n)
-        attn_out_printf(s->out, "  none: %s", next->err.msg);
+        attn_out_printf(s->out, tr(s, "  none: %s"), next->err.msg);
     for (size_t i = 0; i < next->n; i++) {
         size_t len = 0;
         const char *text = s->job->token_text ? s->job->token_text(s->job->token_ctx, next->best[i].id, &len) : NULL;

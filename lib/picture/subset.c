@@ -168,6 +168,7 @@ static void fill_tables(const struct subset *s, struct part *p)
     unsigned char *head = p[1].data, *hhea = p[2].data, *maxp = p[5].data;
     memcpy(head, s->type->head.at, HEAD);
     put32(head + 8, 0);                 /* a sum over the file, which nobody checks in a document */
+    memset(head + 20, 0, 16);           /* when the font was made: at another moment for each release of a system */
     put16(head + 50, 1);
     put32(hhea, 0x10000);
     put16(hhea + 4, (unsigned)s->type->ascent);

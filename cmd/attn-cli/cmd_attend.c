@@ -257,6 +257,7 @@ const struct command attend_command = {
     .run = attend,
     .usage = "attend --q NUMBERS --k NUMBERS [--v NUMBERS] [--mask NUMBERS] [--kind KIND] [--explain]",
     .summary = "attention on numbers of your own: queries, keys, values, a mask, or scores alone",
+    .schemas = (const char *const[]){"run", "manifest", "cosines", NULL},
     .about = "Computes attention on matrices that you type or have in files, with the arithmetic of a run: q and k, "
              "and v for context vectors; or x and three weights; or dots or scores alone.  Everything that run shows "
              "can be shown: dots, scores, pattern, context, as text, tables, arrays and pictures.  Rows of the "

@@ -78,6 +78,7 @@ const struct command convert_command = {
     .usage = "convert [-m DIR|FILE|NAME] -o DIR [--type f32|f16|bf16] [--force] [--as NAME] [--n-head N] [--vocab "
              "PATH] [--activation NAME]",
     .summary = "write a model as a Hugging Face directory with safetensors",
+    .schemas = (const char *const[]){"config", "vocabulary", NULL},
     .about = "Reads a model, pytorch_model.bin and several files of weights included, and writes config.json and the "
              "files of its tokenizer as they are, and one model.safetensors: every tensor with its name, type and "
              "bits.  A GGUF file becomes the directory that it was made from: names, shapes and rows in its family's "

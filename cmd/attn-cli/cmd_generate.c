@@ -311,7 +311,7 @@ static const struct option options[] = {
 
 const struct command generate_command = {
     .name = "generate",
-    .schemas = (const char *const[]){"generate", NULL},
+    .schemas = (const char *const[]){"generate", "run", "manifest", NULL},
     .run = generate,
     .usage = "generate -s TEXT [-m DIR|NAME] [-n N] [--temperature T] [--format F] [-o PATH]",
     .summary = "continue a prompt",

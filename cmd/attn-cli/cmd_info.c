@@ -411,7 +411,7 @@ static const struct option options[] = {
 
 const struct command info_command = {
     .name = "info",
-    .schemas = (const char *const[]){"info", NULL},
+    .schemas = (const char *const[]){"info", "tensor", NULL},
     .run = info,
     .usage = "info [-m DIR|NAME] [-s TEXT | --tensor NAME [-o PATH]] [--format F] [--check] [--digest KIND]",
     .summary = "describe a model: family, sizes, choices, digest, tensors",

@@ -278,6 +278,7 @@ const struct command init_command = {
     .run = init,
     .usage = "init -o DIR [--family NAME] [--vocab FILE] [--seed N] [--n-layer N] [--d-model N] ...",
     .summary = "make a model directory with seeded weights",
+    .schemas = (const char *const[]){"config", "vocabulary", NULL},
     .about = "Writes config.json, model.safetensors and, if one is given, vocab.json.  The weights are bit for bit "
              "those that torch draws from the same seed.  Each key of our config.json is an option; with --family, "
              "only the sizes and --tied can be given.",

@@ -80,6 +80,10 @@ static const struct { const char *schema, *line; bool lines; } written[] = {
     {"manifest", "\"$A\" run -q -m tiny -s 'Lily lost' --words --show pattern --edit 'L0H0 = 0' --format npy -o $D/m && cat $D/m/manifest.json", false},
     {"manifest", TRAINED "cat $D/t/watch/manifest.json", false},
     {"settings", TRAINED "cat $D/t/train.json", false},
+    {"config", TRAINED "cat $D/t/config.json", false},
+    {"config", "\"$A\" init -q -o $D/n --vocab models/life/vocab.json --unknown is --n-layer 1 --n-head 1 --d-model 4 --d-mlp 4 --mlp relu2 "
+               "--norm rmsnorm --norm-weight false --norm-embed true --final-norm false && cat $D/n/config.json", false},
+    {"vocabulary", TRAINED "cat $D/t/vocab.json", false},
     {"tokenize", "\"$A\" tokenize -m tiny -s 'Tom and' --format json", false},
     {"tokenize", "\"$A\" tokenize -m tiny -s '' --format json", false},
     {"line", "printf 'Life is\\n\\nnope\\n' >$D/l.txt; \"$A\" tokenize -q -m life -f $D/l.txt --lines --format json 2>/dev/null || true", true},
@@ -106,6 +110,10 @@ static const struct { const char *schema, *line; bool lines; } written[] = {
     {"info", "\"$A\" info -m life --format json", false},
     {"info", "\"$A\" info -m tiny -s 'Tom and' --check --digest full --format json", false},
     {"info", "\"$A\" info -m " GPT2 " --format json 2>/dev/null", false},
+    {"tensor", "\"$A\" info -m life --tensor blocks.0.attn.k.weight --format json", false},
+    {"run", "\"$A\" attend -q --q '1 0; 0 1' --k '1 1; 0 2' --v '1 2 3; 4 5 6' --names 'x y' --format json", false},
+    {"run", "\"$A\" run -m tiny -s 'Lily unbelievably lost, her' --words --show tokens --format json", false},
+    {"cosines", "\"$A\" attend --x '0 0; 3 4' --cosines x --names 'a b' --format json", false},
     {"models", "ATTN_MODEL_PATH=$PWD/tests/golden/checkpoints \"$A\" models --format json", false},
     {"vocabulary", "\"$A\" vocab -q -f data/life.txt --drop ,", false},
     {"bench", "\"$A\" bench -q -m life --stage prefill.f32.T32 --seconds 0.1 -t 1 --format json 2>/dev/null", false},
@@ -138,6 +146,7 @@ static const struct { const char *schema, *line; } rows[] = {
     {"diff", "\"$A\" diff -m tiny --with tiny -s 'Tom and' --edit 'L0H0 = 0' --format ndjson || true"},
     {"diff", "\"$A\" diff journey journey-causal --format ndjson || true"},
     {"info", "\"$A\" info -m life --format ndjson"},
+    {"cosines", "\"$A\" attend --x '0 0; 3 4' --cosines x --format ndjson"},
     {"models", "\"$A\" models --format ndjson"},
 };
 enum { ROWS = sizeof rows / sizeof *rows };

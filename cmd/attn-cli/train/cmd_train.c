@@ -136,7 +136,7 @@ static const struct option gradient_options[] = {
 
 const struct command train_command = {
     .name = "train",
-    .schemas = (const char *const[]){"settings", "manifest", NULL},
+    .schemas = (const char *const[]){"settings", "manifest", "config", "vocabulary", NULL},
     .run = train,
     .usage = "train -f PATH -o DIR [--steps N] [--n-layer N] [--d-model N] ... [--resume] | train -m DIR|NAME -f PATH "
              "-o DIR ... | train -m DIR|NAME --ids IDS --gradients FILE",

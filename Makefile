@@ -303,7 +303,7 @@ help:
 	@for f in Makefile tests/checks.mk data/packaging/packages.mk; do sed '/^#/!Q; s/^# \{0,1\}//' $$f; done
 
 include tests/checks.mk data/packaging/packages.mk
--include $(patsubst %.o,%.d,$(lib_o) $(cmd_o) $(test_o) $(call objects,models/*.c data/*/*.c) $(call objects,tests/fuzz/*.c tests/attack/*.c))
+-include $(patsubst %.o,%.d,$(lib_o) $(cmd_o) $(test_o) $(call objects,models/*.c data/*/*.c) $(call objects,tests/fuzz/*.c tests/attack/*.c tests/schemas/*.c))
 .PHONY: all run test wheel install uninstall clean help FORCE
 .DELETE_ON_ERROR:
 .SECONDARY:

@@ -13,6 +13,7 @@
 # make test-attack   fails and kills at every system call, mutates every input, compares ways to compute: tests/attack/README.md
 # make test-sizes    whether twice as many things take each reader about twice as many steps
 # make test-lanes    compares the vectors of each instruction set with plain loops: tests/lanes/lanes.c
+# make test-schemas  all tests, with what the program writes as JSON compared with the schemas of help --json
 # make test-kill     ends batches at 200 random moments and resumes them
 # make test-bare     make run and make test, each the first thing on a fresh Debian in a chroot, release=bookworm or trixie;
 #                    commands='"make run"': only that
@@ -55,6 +56,15 @@ run-suites: $(command) $(B)/attn-tests
 run_suites = ATTN_CLI=$(command) $(steady) $(emulate) $(B)/attn-tests $(suites)
 $(B)/emulated: $(B)/attn-cli
 	@printf '#!/bin/sh\nexec %s %s "$$@"\n' '$(emulate)' $(abspath $<) >$@ && chmod +x $@
+
+# The tests run a program that lies between them and attn-cli, and compares.
+test-schemas: tests-built $(B)/checked $(B)/help.json
+	@rm -f $(B)/checked.log
+	@ATTN_CLI=$(B)/checked $(B)/attn-tests $(suites); rc=$$?; $(B)/checked --report && exit $$rc
+$(B)/checked: $(B)/tests/schemas/checked.o $(B)/tests/support/schema.o
+	$(call do,LINK $@) $(link) -o $@ $^ -lcjson
+$(B)/help.json: $(B)/attn-cli
+	$(call do,PRINT $@) $< help --json >$@
 
 # For AArch64, by a cross compiler and with Debian's libraries for it.  The tests that compute run under an emulator, and all that
 # it writes of recorded models (bits=NAME: only of some) is compared with this machine's.
@@ -199,6 +209,6 @@ gallery: $(B)/attn-cli
 	data/gallery/draw.sh $< $(B)
 	data/gallery/sheet.sh $< $(B)
 
-.PHONY: portable tests-built run-tests run-suites test-browser test-python test-wheel test-ports test-rows test-train test-kill test-attack test-sizes test-lanes \
+.PHONY: portable tests-built run-tests run-suites test-browser test-python test-wheel test-ports test-schemas test-rows test-train test-kill test-attack test-sizes test-lanes \
     test-cluster test-bare arm test-arm asan tsan fuzz run-fuzz bench bench-kinds bench-products bench-blocks coverage transcripts mutate walls house \
     lint gallery

@@ -193,7 +193,7 @@ START_TEST(a_page_has_its_own_texts)
     succeed("for l in en zh; do \"$A\" run -m tiny -s 'Lily lost' --lang $l -o $D/$l.html; grep -o 'id=\"data\">.*' $D/$l.html >$D/$l; done; cmp $D/en $D/zh");
     expect_exactly(printed("%s $D/zh.html '[len({english for english, _ in pairs}) == len(pairs) > 90]'", read), "True\n");
     expect_exactly(printed("%s $D/zh.html '[p for p in pairs if p[0] in (\"attention pattern\", \"previous\", \"Lens\", \"Let it write\")]'", read),
-                   "('attention pattern', '注意力权重')\n('previous', '前一个')\n");
+                   "('attention pattern', '注意力权重')\n('previous', '看前一个')\n");
     succeed("\"$A\" run -m tiny -s 'Lily lost' --show pattern,lens --live --lang zh -o $D/live.html");
     expect_exactly(printed("%s $D/live.html '[p for p in pairs if p[0] in (\"Lens\", \"Let it write\")]'", read),
                    "('Lens', '透镜')\n('Let it write', '让它续写')\n");
@@ -207,7 +207,7 @@ START_TEST(a_history_is_said_in_chinese)
     succeed("\"$A\" plot $D/m/watch --lang zh -o $D/h.html");
     expect("cat $D/h.html", 0, chinese);
     expect("cat $D/h.html", 0, "<title>训练过程");
-    expect("cat $D/h.html", 0, "\"name\":\"层 0，头 1\"");
+    expect("cat $D/h.html", 0, "\"name\":\"层 0、头 1\"");
     expect("cat $D/h.html", 0, "\"step %s\":\"第 %s 步\"");
 }
 END_TEST

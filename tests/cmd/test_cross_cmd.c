@@ -411,8 +411,8 @@ END_TEST
 START_TEST(scale_and_dropout_hold_for_both_texts)
 {
     static const char *const options[] = {"", "--scale none", "--dropout 0.5 --seed 3"};
-    static const char *const words[] = {"with the model's own attention, and", "with the model's own mask, scale none, and",
-                                        "with the model's own mask, dropout 0.5 (seed 3), and"};
+    static const char *const words[] = {"with the model's own attention, and", "with the model's own mask and scale none, and",
+                                        "with the model's own mask and dropout 0.5 (seed 3), and"};
     struct attn_err err = {0};
     struct attn_dump *alone[3], *seen[3];
     for (int i = 0; i < 3; i++) {

@@ -144,6 +144,23 @@ START_TEST(numbers_are_the_same)
 }
 END_TEST
 
+/* A Chinese character takes two cells of a terminal: diagrams and columns stay in line. */
+#define ALIGNED " | $PYTHON -B tests/support/aligned.py"
+START_TEST(columns_stay_in_line)
+{
+    expect(printed("\"$A\" explain %s --lang zh" ALIGNED, lines[_i]), 0, "; 0 complaints\n");
+}
+END_TEST
+
+START_TEST(what_is_out_of_line_is_seen)
+{
+    expect("\"$A\" attend --scores '1 2; 3 4' --names '我 自然语言' --explain --lang zh" ALIGNED, 0, "aligned: 6 lines of diagrams, 2 tables; 0 complaints\n");
+    expect("\"$A\" attend --scores '1 2; 3 4' --explain --lang zh | sed 's/│ 权重/│ 权 重/'" ALIGNED, 1, "strokes that do not meet");
+    expect("\"$A\" attend --scores '1 2; 3 4' --explain --lang zh | sed 's/^  键 /  键  /'" ALIGNED, 1, "not below the others: ");
+    expect("\"$A\" attend --scores '1 2; 3 4' --explain --lang zh | sed 's/^给定的是/给定的是给定的是给定的是/'" ALIGNED, 1, " cells: 给定");
+}
+END_TEST
+
 /* Of the first look on a screen: sentences are in it, names of scores and commands stay. */
 START_TEST(a_screen_is_said_in_chinese)
 {
@@ -290,6 +307,8 @@ Suite *suite_language(void)
     tcase_add_test(c, texts_are_looked_up);
     tcase_add_loop_test(c, nothing_stays_english, 0, sizeof lines / sizeof *lines);
     tcase_add_loop_test(c, numbers_are_the_same, 0, sizeof lines / sizeof *lines);
+    tcase_add_loop_test(c, columns_stay_in_line, 0, sizeof lines / sizeof *lines);
+    tcase_add_test(c, what_is_out_of_line_is_seen);
     tcase_add_test(c, a_screen_is_said_in_chinese);
     tcase_add_test(c, a_page_is_said_in_chinese);
     tcase_add_test(c, a_page_has_its_own_texts);

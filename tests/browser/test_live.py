@@ -646,6 +646,8 @@ class Live(unittest.TestCase):
         self.assertEqual(found, set())
         self.assertEqual(self.ask(edits="L9H0 = 0")[0], "wrong")
         self.assertIn("layer 9 is not there", browser.value("$('live-says').textContent"))
+        self.open("zh-words", "-m", "life", "-s", "Life is short", "--lang", "zh")
+        self.assertEqual(self.ask(text="Life was short"), ["wrong", "文本第 5 字节处有不认识的词“was”：模型有 6 个词：“Life” “dessert” “eat” “first” “is” “short”"])
 
     def test_other_pages_are_as_they_were(self):
         self.open("life", "-s", "Life is short", "-m", "life")

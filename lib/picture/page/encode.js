@@ -60,7 +60,7 @@ class Coder {
 
     encode(text) {
         if (this.why)
-            throw new Error(`This page does not turn a text into this model’s tokens: ${this.why}`);
+            throw new Error(tr("This page does not turn a text into this model’s tokens: %s", this.why));
         const whole = text.replace(/\p{Cs}/gu, "\uFFFD"), bytes = utf8.encode(whole).length;
         const found = this.json.by === "word" ? this.byWords(whole) : whole ? this.byPieces(whole) : [];
         const around = (ids, at) => whole ? ids.map((id) => this.token(id, at, at)) : [];
@@ -103,10 +103,10 @@ class Coder {
     wordId(word, at) {
         const id = this.words.get(word) ?? this.json.unknown;
         if (id < 0) {
-            const some = this.json.texts.slice(0, 10).map((w) => `“${w}”`).join(" ");
-            throw new Error(`unknown ${this.json.chars ? "character" : "word"} “${word}” at byte ${at} of the text: ` +
-                `the model has ${this.json.texts.length} ${this.json.chars ? "tokens" : "words"}` +
-                `${this.json.texts.length > 10 ? ", the first" : ""}: ${some}`);
+            const { chars, texts: { length: n } } = this.json, some = this.json.texts.slice(0, 10).map((w) => `“${w}”`).join(" ");
+            const known = !chars ? tr("the model has %s words", n) : tr("the model has %s tokens", n), first = n > 10 ? tr(", the first") : "";
+            throw new Error((chars ? tr("unknown character “%s” at byte %s of the text", word, at)
+                : tr("unknown word “%s” at byte %s of the text", word, at)) + tr(": ") + known + first + tr(": ") + some);
         }
         return id;
     }
@@ -220,7 +220,7 @@ class Coder {
             const id = json.byte[byte], fused = id < 0 && unknown && json.fuse, drop = id < 0 && json.unknown < 0;
             unknown = id < 0;
             if (drop && !json.drop)
-                throw new Error(`the vocabulary has no token for the byte 0x${bytes[i].toString(16).toUpperCase().padStart(2, "0")}`);
+                throw new Error(tr("the vocabulary has no token for the byte %s", "0x" + bytes[i].toString(16).toUpperCase().padStart(2, "0")));
             if (drop && !parts.length)
                 dropped++;
             else if (fused || drop)
@@ -342,8 +342,8 @@ function normalise(piece, step, first) {
     if (step.kind === "nfc") {
         const [changed] = new RegExp(`[^${step.stays}]`, "u").exec(piece.s) ?? [];
         if (changed)
-            throw new Error(`the tokenizer brings texts into their normal form (NFC), which may change “${visible(changed)}” or what stands ` +
-                "before it, and this page does not do that");
+            throw new Error(tr("the tokenizer brings texts into their normal form (NFC), which may change “%s” or what stands " +
+                "before it, and this page does not do that", visible(changed)));
     } else if (step.kind === "prepend") {
         if (piece.s)
             front(step.with);

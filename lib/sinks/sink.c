@@ -126,11 +126,19 @@ static int find_format(const struct attn_format **out, const char *name, struct 
     return ATTN_EUSAGE;
 }
 
+void attn_sink_gradient_note(char note[ATTN_GRADIENT_NOTE], const struct attn_sink_gradient *g,
+                             const struct attn_language *l)
+{
+    snprintf(note, ATTN_GRADIENT_NOTE, g->times ? attn_tr(l, ", gradient of %.100s times activation")
+             : attn_tr(l, ", gradient of %.100s"), g->metric);
+}
+
 /* Titles say that gradients are shown, and of what. */
 static void add_note(struct attn_sink *s, const struct attn_sink_gradient *g)
 {
-    snprintf(s->note, sizeof s->note, ", gradient of %.100s%s%s", g->metric, g->times ? " times activation" : "",
-             s->kind.of.note ? s->kind.of.note : "");
+    char note[ATTN_GRADIENT_NOTE];
+    attn_sink_gradient_note(note, g, NULL);
+    snprintf(s->note, sizeof s->note, "%s%s", note, s->kind.of.note ? s->kind.of.note : "");
     s->kind.of.note = s->note;
 }
 

@@ -103,6 +103,11 @@ const char *attn_format_list(char list[ATTN_FORMAT_LIST], unsigned flags);
 /* Fails unless the format, NULL: text, has any of `uses`, which are flags, too. */
 int attn_format_check(const char *format, unsigned uses, struct attn_err *err);
 
+/* What titles say of gradients, before what the note of a kind says. */
+enum { ATTN_GRADIENT_NOTE = 160 };
+void attn_sink_gradient_note(char note[ATTN_GRADIENT_NOTE], const struct attn_sink_gradient *g,
+                             const struct attn_language *l);
+
 /* The tokens that are keys. */
 const struct attn_tokens *attn_sink_keys(const struct attn_sink_job *job);
 

@@ -8,6 +8,7 @@
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/err.h"
 #include "base/grow.h"
@@ -69,18 +70,29 @@ static bool hides(const struct attn_collect *c, int act)
     return attn_sink_hides(c->job, act) && !c->next;
 }
 
+/* Options in a note stay as they are typed. */
+static void make_titles(struct attn_collect *c, int act)
+{
+    const char *note = c->job->kind.note ? c->job->kind.note : "", *title = attn_act_title(act);
+    char gradient[ATTN_GRADIENT_NOTE] = "";
+    snprintf(c->title[act], sizeof c->title[act], "%s%s", title, note);
+    if (c->job->gradient) {
+        attn_sink_gradient_note(gradient, c->job->gradient, NULL);
+        note += strlen(gradient);
+        attn_sink_gradient_note(gradient, c->job->gradient, c->job->language);
+    }
+    snprintf(c->said[act], sizeof c->said[act], "%s%s%s", attn_tr(c->job->language, title), gradient, note);
+}
+
 static int begin(struct attn_collect *c, const struct attn_slice *p, struct attn_err *err)
 {
     int act = p->of->act;
-    const char *note = c->job->kind.note ? c->job->kind.note : "", *title = attn_act_title(act);
     const struct attn_dims *n = c->job->of ? &c->job->of->w.n : NULL;
-    snprintf(c->title[act], sizeof c->title[act], "%s%s", title, note);
-    snprintf(c->said[act], sizeof c->said[act], "%s%s", attn_tr(c->job->language, title), note);
+    make_titles(c, act);
     struct attn_sheet sheet = {
         .kind = attn_act_tail(act), .title = c->title[act], .said = c->said[act], .axes = attn_act_axes(act),
-        .layer = p->of->layer,
-        .n = p->matrices, .rows = p->T, .cols = p->cols, .heads = p->n_kept ? p->kept : NULL,
-        .keys = attn_act_square(act),
+        .layer = p->of->layer, .n = p->matrices, .rows = p->T, .cols = p->cols,
+        .heads = p->n_kept ? p->kept : NULL, .keys = attn_act_square(act),
         .of_keys = attn_act_kv(act), .shared = attn_act_kv(act) && n && n->H != n->Hkv, .hides = hides(c, act)};
     return attn_album_add(&c->album, &sheet, &c->band[act], err);
 }

@@ -217,6 +217,15 @@ START_TEST(a_page_has_its_own_texts)
 }
 END_TEST
 
+/* Options of it are as they are typed. */
+START_TEST(a_title_is_said_with_its_note)
+{
+    succeed("\"$A\" run -m life -s 'Life is' --attention window:2 --lang zh -o $D/w.html && \"$A\" run -m tiny -s 'Lily lost' --gradient loss --times --lang zh -o $D/g.html");
+    expect("cat $D/w.html", 0, "\"attention pattern, window:2\":\"注意力权重, window:2\"");
+    expect("cat $D/g.html", 0, "\"attention pattern, gradient of loss times activation\":\"注意力权重，loss 的梯度乘以激活\"");
+}
+END_TEST
+
 START_TEST(a_history_is_said_in_chinese)
 {
     succeed("\"$A\" train -f cmd/README.md --vocab-size 300 --n-ctx 32 --n-layer 1 --n-head 2 --d-model 16 --steps 2 --batch 2 --seed 7 "
@@ -312,6 +321,7 @@ Suite *suite_language(void)
     tcase_add_test(c, a_screen_is_said_in_chinese);
     tcase_add_test(c, a_page_is_said_in_chinese);
     tcase_add_test(c, a_page_has_its_own_texts);
+    tcase_add_test(c, a_title_is_said_with_its_note);
     tcase_add_test(c, a_history_is_said_in_chinese);
     tcase_add_test(c, where_nothing_is_said_there_is_a_note);
     tcase_add_test(c, attention_on_given_numbers_is_said_in_chinese);

@@ -1,10 +1,11 @@
 #!/bin/bash
-# bare.sh [RELEASE [COMMAND...]] - whether `make run` and `make test`, or COMMANDs, do everything on a fresh Debian.
+# bare.sh [RELEASE [COMMAND...]] - whether `make run` and `make test`, or COMMANDs, do everything on a fresh Debian or Ubuntu.
 #
-# Makes the smallest root of RELEASE (bookworm) with debootstrap, installs make and git, and clones the commit that is
-# checked out here: what is not committed is not in it, but for the folder that `carry` in the environment names.  Each
-# command is the first in a copy of that root.  Needs to be root, and a network; without, it is skipped and says so, which
-# is a failure with ATTN_SKIP_NOTHING=1.
+# Makes the smallest root of RELEASE (bookworm; noble and others are Ubuntu's) with debootstrap, installs make and git, and
+# clones the commit that is checked out here: what is not committed is not in it, but for the folder that `carry` in the
+# environment names.  Each command is the first in a copy of that root.  Needs to be root, and a network; without, it is
+# skipped and says so, which is a failure with ATTN_SKIP_NOTHING=1.  With unsigned=1 it also takes a release whose
+# signature nobody can check here, as Ubuntu's where its keys are not installed.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 self=tests/bare.sh
@@ -29,11 +30,15 @@ of_apt()
     apt-config dump 2>/dev/null | grep -E '^Acquire::(https?::|Retries|Check-Valid-Until)' | grep -vi detect || true
 }
 
+# Releases that are not Debian's are Ubuntu's, which are all made alike.
+of_ubuntu() { case $release in bookworm | trixie | forky | sid | stable | testing) return 1;; esac; }
+
 # The mirror this machine installs from; nothing: debootstrap's own.
 mirror()
 {
-    local by sites
-    for by in "Label: Debian" "Release: $release"; do
+    local by sites labels=("Label: Debian")
+    ! of_ubuntu || labels=("Label: Ubuntu")
+    for by in "${labels[@]}" "Release: $release"; do
         sites=$(apt-get indextargets --format '$(SITE)' "$by" "Component: main" "Created-By: Packages" 2>/dev/null |
             sed -n '/^https\{0,1\}:/p') || true
         [ -z "$sites" ] || { echo "${sites%%$'\n'*}"; return; }
@@ -65,9 +70,11 @@ enter()
 # Makes root $1, from mirror $2 if there is one.
 make_root()
 {
-    local more=()
+    local more=() script=()
     case $2 in https:*) more=(--include=ca-certificates);; esac
-    debootstrap --variant=minbase "${more[@]}" "$release" "$1" ${2:+"$2"}
+    ! of_ubuntu || { more+=(--components=main,universe); script=(gutsy); }
+    [ "${unsigned-}" != 1 ] || more+=(--no-check-gpg)
+    debootstrap --variant=minbase "${more[@]}" "$release" "$1" "$2" "${script[@]}"
     of_apt >"$1/etc/apt/apt.conf.d/90as-here"
     enter "$1" 'export DEBIAN_FRONTEND=noninteractive
         apt-get -qq update && apt-get -qq -y --no-install-recommends install make git'
@@ -121,7 +128,7 @@ commands=("${@:2}")
 [ ${#commands[@]} -gt 0 ] || commands=("make run" "make test")
 if [ "$(id -u)" != 0 ]; then
     sudo -n true 2>/dev/null || skip "only root can make a bare system: sudo make test-bare"
-    exec sudo -n env ATTN_SKIP_NOTHING="${ATTN_SKIP_NOTHING-}" carry="${carry-}" "${proxies[@]}" "$self" "$release" "${commands[@]}"
+    exec sudo -n env ATTN_SKIP_NOTHING="${ATTN_SKIP_NOTHING-}" carry="${carry-}" unsigned="${unsigned-}" "${proxies[@]}" "$self" "$release" "${commands[@]}"
 fi
 { missing=$(tests/need.sh debootstrap 2>&1 >&3); } 3>&1 || skip "$missing"
 command -v debootstrap >/dev/null || skip "there is no debootstrap: install it"
@@ -144,7 +151,7 @@ fi
 printf '[safe]\n\tdirectory = *\n' >"$work/gitconfig"
 GIT_CONFIG_GLOBAL=$work/gitconfig git clone -q --depth 1 "file://$PWD" "$work/root/root/attn-cli"
 [ -z "${carry-}" ] || cp -a --parents "$carry" "$work/root/root/attn-cli"
-machine="Debian $(cat "$work/root/etc/debian_version") ($release)"
+if of_ubuntu; then machine="Ubuntu $release"; else machine="Debian $(cat "$work/root/etc/debian_version") ($release)"; fi
 bad=0
 for command in "${commands[@]}"; do try "$command" || bad=1; done
 exit $bad

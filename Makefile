@@ -195,7 +195,7 @@ $(B)/%.face:
 $(B)/lib/picture/faces.o: $(addprefix $(B)/,sans.face mono.face chinese.face)
 $(B)/lib/picture/html.o: $(wildcard lib/picture/page/*)
 $(B)/cmd/attn-cli/help_json.o: $(wildcard cmd/attn-cli/schemas/*)
-$(B)/lib/picture/history.o: $(wildcard lib/picture/history/*)
+$(B)/lib/picture/history.o: $(wildcard lib/picture/history/*) lib/picture/page/texts.js
 
 # What is said in other languages: each .po is one.
 $(B)/pack: $(B)/data/lang/pack.o $(filter $(B)/lib/base/%,$(lib_o)) $(blocks_$(flavour))

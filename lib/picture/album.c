@@ -152,6 +152,11 @@ void attn_sheet_call(char text[64], const struct attn_sheet *s, size_t i, size_t
         snprintf(text + n, 64 - n, "%s%s%zu", n ? word[1] : "", word[3], s->steps[i]);
 }
 
+const char *attn_sheet_title(const struct attn_sheet *s, const struct attn_language *l)
+{
+    return s->said ? s->said : attn_tr(l, s->title);
+}
+
 void attn_sheet_say(char text[64], const struct attn_sheet *s, const struct attn_language *l)
 {
     size_t n = 0;

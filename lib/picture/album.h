@@ -16,7 +16,8 @@
 struct attn_sheet {
     const char *kind;                   /* "attn.pattern": what sheets drawn together have in common */
     const char *title, *axes;           /* "attention pattern", " (rows: queries, columns: keys)" */
-    const char *said;                   /* the title in the language of a page; NULL: it is looked up */
+    const char *said;                   /* the title in the language of a page, or `title` if that is a name; NULL: it
+                                         * is looked up */
     int layer;                          /* -1: outside of the blocks */
     const char *name;                   /* shown instead of the layer, which is then only an index; NULL: show the
                                          * layer */
@@ -97,6 +98,8 @@ bool attn_sheet_is_triangle(const struct attn_sheet *s);
 /* Names matrix i in the given brevity: "layer 0, head 3"; "L0 H3"; "0.3"; "" if it has neither layer nor head. */
 enum { ATTN_BREVITIES = 3 };
 void attn_sheet_call(char text[64], const struct attn_sheet *s, size_t i, size_t brevity);
+/* The title in a language. */
+const char *attn_sheet_title(const struct attn_sheet *s, const struct attn_language *l);
 /* Names matrix 0 without brevity, in a language. */
 void attn_sheet_say(char text[64], const struct attn_sheet *s, const struct attn_language *l);
 

@@ -58,7 +58,7 @@ static int put_panel(const struct history *h, const struct attn_sheet *s, const 
     head.heads = s->head == ATTN_NO_HEAD ? NULL : &s->head;
     attn_sheet_say(name, &head, h->look->language);
     attn_out_str(h->out, "{\"name\":");
-    put_str(h->out, *name ? name : attn_tr(h->look->language, s->title));
+    put_str(h->out, *name ? name : attn_sheet_title(s, h->look->language));
     attn_out_printf(h->out, ",\"rows\":%zu,\"cols\":%zu,\"data\":\"", s->rows, s->cols);
     attn_out_base64(h->out, bytes, size);
     attn_out_str(h->out, "\"}");
@@ -94,7 +94,7 @@ static int put_kind(const struct history *h, const struct attn_sheet *first, str
     int rc = ATTN_OK;
     scale.language = h->look->language;
     attn_out_str(h->out, "{\"title\":");
-    put_str(h->out, attn_tr(h->look->language, first->title));
+    put_str(h->out, attn_sheet_title(first, h->look->language));
     attn_out_printf(h->out, ",\"keys\":%s", first->keys ? "true" : "false");
     put_scale(h, &scale, palette);
     attn_out_str(h->out, ",\"panels\":[");
@@ -179,10 +179,14 @@ static int write_texts(void *self, struct attn_out *o, struct attn_err *err)
 {
     const struct history *h = self;
     struct attn_page_texts texts;
-    attn_page_texts_begin(&texts, o, h->look->language);
+    if (!h->look->language)
+        return ATTN_OK;
+    int rc = attn_page_texts_begin(&texts, h->look->language, err);
+    if (rc)
+        return rc;
     for (size_t i = 0; i < SCRIPTS; i++)
         attn_page_texts_of(&texts, &scripts[i]);
-    return attn_page_texts_end(&texts, err);
+    return attn_page_texts_end(&texts, o, err);
 }
 
 static int write_scripts(void *self, struct attn_out *o, struct attn_err *err)

@@ -104,21 +104,15 @@ static int write_version(void *self, struct attn_out *o, struct attn_err *err)
     return ATTN_OK;
 }
 
-/* What a sheet is called in the language. */
-static void write_title_of(const struct page *p, const struct attn_sheet *s)
-{
-    const char *said = s->said ? s->said : attn_tr(p->look->language, s->title);
-    attn_out_markup(p->out, said, strlen(said));
-}
-
 static int write_title(void *self, struct attn_out *o, struct attn_err *err)
 {
     const struct page *p = self;
     (void)o;
     (void)err;
     const struct attn_album *a = p->album;
+    const char *title = a->n ? attn_sheet_title(&a->sheet[0], p->look->language) : "";
     if (a->n && !attn_album_rows_are_tokens(a, &a->sheet[0]))
-        write_title_of(p, &a->sheet[0]);
+        attn_out_markup(p->out, title, strlen(title));
     else
         attn_out_str(p->out, attn_tr(p->look->language, "Attention"));
     if (a->text) {
@@ -193,10 +187,10 @@ static void add_texts_of_data(struct attn_page_texts *t, const struct attn_album
     bool patterns = false;
     for (const struct attn_sheet *s = a->sheet; s < a->sheet + a->n; s++) {
         patterns |= !strcmp(s->kind, "attn.pattern");
-        if (s->said)
-            attn_page_texts_put(t, s->title, s->said);
-        else
+        if (!s->said)
             attn_page_texts_add(t, s->title);
+        else if (s->said != s->title)
+            attn_page_texts_put(t, s->title, s->said);
     }
     for (const struct attn_head_score *c = NULL; patterns && (c = attn_head_score_next(c));)
         if (c->flags & ATTN_SCORE_SHARE) {
@@ -210,13 +204,16 @@ static int write_texts(void *self, struct attn_out *o, struct attn_err *err)
 {
     const struct page *p = self;
     struct attn_page_texts texts;
-    attn_page_texts_begin(&texts, o, p->look->language);
-    for (size_t i = 0; i < SCRIPTS && p->look->language; i++)
+    if (!p->look->language)
+        return ATTN_OK;
+    int rc = attn_page_texts_begin(&texts, p->look->language, err);
+    if (rc)
+        return rc;
+    for (size_t i = 0; i < SCRIPTS; i++)
         if (needs(p, &scripts[i]))
             attn_page_texts_of(&texts, &(struct attn_page_file){scripts[i].start, scripts[i].end});
-    if (p->look->language)
-        add_texts_of_data(&texts, p->album);
-    return attn_page_texts_end(&texts, err);
+    add_texts_of_data(&texts, p->album);
+    return attn_page_texts_end(&texts, o, err);
 }
 
 static int write_live(void *self, struct attn_out *o, struct attn_err *err)

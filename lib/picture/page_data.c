@@ -379,7 +379,7 @@ static void put_escape(struct attn_out *o, uint32_t c)
         attn_out_printf(o, "\\u%04x\\u%04x", (unsigned)(0xD7C0 + (c >> 10)), (unsigned)(0xDC00 + (c & 0x3FF)));
 }
 
-static void write_escaped(struct attn_out *o, const char *text, size_t len)
+void attn_page_escaped(struct attn_out *o, const char *text, size_t len)
 {
     size_t start = 0, step;
     for (size_t i = 0; i < len; i += step) {
@@ -404,7 +404,7 @@ static int write_page(struct attn_out *o, const struct pages *p, struct attn_err
     put_page(memory, p);
     rc = attn_out_take(memory, &text, &len, err);
     if (!rc)
-        write_escaped(o, text, len);
+        attn_page_escaped(o, text, len);
     free(text);
     attn_out_close(memory);
     return rc;

@@ -32,6 +32,8 @@
 #include "picture/album.h"
 #include "picture/look.h"
 
+/* Writes JSON so that no text in it ends the element around it. */
+void attn_page_escaped(struct attn_out *o, const char *json, size_t len);
 int attn_page_data_write(struct attn_out *o, const struct attn_album *a, const struct attn_look *look,
                          struct attn_err *err);
 

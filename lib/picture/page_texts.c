@@ -5,14 +5,14 @@
 
 #include "base/err.h"
 #include "base/grow.h"
+#include "picture/page_data.h"
 
 enum { TEXT = 512 };                    /* bytes of the longest text of a script */
 
-void attn_page_texts_begin(struct attn_page_texts *t, struct attn_out *o, const struct attn_language *l)
+int attn_page_texts_begin(struct attn_page_texts *t, const struct attn_language *l, struct attn_err *err)
 {
-    *t = (struct attn_page_texts){.out = o, .language = l};
-    if (l)
-        attn_out_str(o, "<script type=\"application/json\" id=\"texts\">");
+    *t = (struct attn_page_texts){.language = l};
+    return attn_out_open_memory(&t->out, err);
 }
 
 void attn_page_texts_put(struct attn_page_texts *t, const char *english, const char *said)
@@ -72,7 +72,7 @@ void attn_page_texts_of(struct attn_page_texts *t, const struct attn_page_file *
     static const char call[] = "tr(";
     const char *const start = (const char *)script->start, *const end = (const char *)script->end, *at = start;
     char text[TEXT];
-    while (t->language && (at = memmem(at, (size_t)(end - at), call, sizeof call - 1))) {
+    while ((at = memmem(at, (size_t)(end - at), call, sizeof call - 1))) {
         const bool other = at > start && is_of_name(at[-1]);
         at += sizeof call - 1;
         if (!other && read_string(text, at, end))
@@ -80,10 +80,19 @@ void attn_page_texts_of(struct attn_page_texts *t, const struct attn_page_file *
     }
 }
 
-int attn_page_texts_end(struct attn_page_texts *t, struct attn_err *err)
+int attn_page_texts_end(struct attn_page_texts *t, struct attn_out *o, struct attn_err *err)
 {
-    if (t->language)
-        attn_out_str(t->out, t->n ? "}</script>\n" : "{}</script>\n");
+    char *json = NULL;
+    size_t len;
+    attn_out_str(t->out, t->n ? "}" : "{}");
+    int rc = t->failed ? attn_no_memory(err, NULL, "for the texts of a page") : attn_out_take(t->out, &json, &len, err);
+    if (!rc) {
+        attn_out_str(o, "<script type=\"application/json\" id=\"texts\">");
+        attn_page_escaped(o, json, len);
+        attn_out_str(o, "</script>\n");
+    }
+    free(json);
     free(t->said);
-    return t->failed ? attn_no_memory(err, NULL, "for the texts of a page") : ATTN_OK;
+    attn_out_close(t->out);
+    return rc;
 }

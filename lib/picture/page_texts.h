@@ -8,20 +8,22 @@
 #include "picture/policy.h"
 
 struct attn_page_texts {
-    struct attn_out *out;
+    struct attn_out *out;               /* in memory: what is composed may have a token in it, so it is escaped in the
+                                         * end */
     const struct attn_language *language;
     const char **said; size_t n, room;  /* in the dictionary already */
     bool failed;                        /* memory ran out */
 };
 
-/* Nothing is written for English. */
-void attn_page_texts_begin(struct attn_page_texts *t, struct attn_out *o, const struct attn_language *l);
+/* l: another language than English. */
+int attn_page_texts_begin(struct attn_page_texts *t, const struct attn_language *l, struct attn_err *err);
 /* A text, where the language has it; NULL is none. */
 void attn_page_texts_add(struct attn_page_texts *t, const char *english);
 /* In place of it, what its maker says in the language. */
 void attn_page_texts_put(struct attn_page_texts *t, const char *english, const char *said);
 /* The texts that a script says. */
 void attn_page_texts_of(struct attn_page_texts *t, const struct attn_page_file *script);
-int attn_page_texts_end(struct attn_page_texts *t, struct attn_err *err);
+/* Writes the block. */
+int attn_page_texts_end(struct attn_page_texts *t, struct attn_out *o, struct attn_err *err);
 
 #endif

@@ -283,7 +283,7 @@ static bool is_shared(const struct plot *p, const char *name, int act, int layer
 static void name_sheet(struct plot *p, struct attn_sheet *s, const char *name, bool labelled)
 {
     int act = attn_act_find(name, &s->layer);
-    s->kind = s->title = name;
+    s->kind = s->title = s->said = name;
     s->axes = "";
     s->keys = act < 0 ? labelled : attn_act_square(act);
     s->of_keys = act >= 0 && attn_act_kv(act) && p->dump->keys.n;
@@ -293,6 +293,7 @@ static void name_sheet(struct plot *p, struct attn_sheet *s, const char *name, b
         return;
     s->kind = attn_act_tail(act);
     s->title = attn_act_title(act);
+    s->said = NULL;
     s->axes = attn_act_axes(act);
 }
 

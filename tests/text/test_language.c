@@ -2,6 +2,7 @@
 #include "suites.h"
 
 #include "attn_tools.h"
+#include "golden.h"
 #include "scratch.h"
 #include "shell.h"
 #include "text/language.h"
@@ -226,6 +227,24 @@ START_TEST(a_title_is_said_with_its_note)
 }
 END_TEST
 
+/* Nor can a token that a title has end the block of texts; names of arrays stay. */
+START_TEST(what_comes_from_outside_is_no_markup)
+{
+    static const char evil[] = "</script><script>hit()</script>", vocabulary[] = "{\"</script><script>hit()</script>\": 0, \"a\": 1}";
+    char *page;
+    size_t len;
+    scratch_put(scratch_path("v.json"), vocabulary, sizeof vocabulary - 1);
+    succeed("\"$A\" init -o $D/m --vocab $D/v.json --n-layer 1 --n-head 2 --d-model 8 --unembed true");
+    succeed("\"$A\" run -m $D/m -s 'a a' --gradient 'logit(\"</script><script>hit()</script>\")' --lang zh -o $D/p.html");
+    page = golden_text(scratch_path("p.html"), &len);
+    ck_assert_ptr_nonnull(strstr(page, "logit(\\\"\\u003c/script>\\u003cscript>hit()\\u003c/script>\\\") 的梯度"));
+    ck_assert_ptr_null(strstr(page, evil));
+    free(page);
+    succeed("printf 'token,a,b\\na,1,0\\nb,0,1\\n' >$D/values.csv && \"$A\" plot $D/values.csv --lang zh -o $D/p.html");
+    expect("grep -c '\"值\"' $D/p.html", 1, "0\n");
+}
+END_TEST
+
 START_TEST(a_history_is_said_in_chinese)
 {
     succeed("\"$A\" train -f cmd/README.md --vocab-size 300 --n-ctx 32 --n-layer 1 --n-head 2 --d-model 16 --steps 2 --batch 2 --seed 7 "
@@ -322,6 +341,7 @@ Suite *suite_language(void)
     tcase_add_test(c, a_page_is_said_in_chinese);
     tcase_add_test(c, a_page_has_its_own_texts);
     tcase_add_test(c, a_title_is_said_with_its_note);
+    tcase_add_test(c, what_comes_from_outside_is_no_markup);
     tcase_add_test(c, a_history_is_said_in_chinese);
     tcase_add_test(c, where_nothing_is_said_there_is_a_note);
     tcase_add_test(c, attention_on_given_numbers_is_said_in_chinese);

@@ -45,7 +45,7 @@ const liveControls = element("fieldset", { id: "live-controls", disabled: true }
         element("div", { className: "row" },
             labelled(tr("Attention"), element("input", { id: "live-kind", size: 16, onfocus: listKinds,
                                                    oninput: (e) => ask({ attention: e.target.value }) })),
-            labelled(tr("Scale"), element("input", { id: "live-scale", size: 8, placeholder: tr("the model’s"),
+            labelled(capital(tr("scale")), element("input", { id: "live-scale", size: 8, placeholder: tr("the model’s"),
                                                oninput: (e) => ask({ scale: e.target.value }) })),
             button("live-command", tr("As a command"), () => drawOut("command")),
             button("live-link", tr("As a link"), () => drawOut("link"))),

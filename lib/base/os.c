@@ -96,13 +96,13 @@ uint64_t attn_os_random(void)
 
 enum { RETRIES = 64 };                  /* of random names that somebody else has */
 
-/* A new file of a random name in a directory, which is removed at once; -1 with errno. */
+/* A new file of a random name in a directory, which is removed at once; -1 with errno, which stays as it is otherwise: it may
+ * still say why an output could not be written. */
 static int unnamed_in(const char *dir, const char *what)
 {
     char path[512];
     int fd = -1;
-    errno = EEXIST;
-    for (int i = 0; i < RETRIES && fd < 0 && errno == EEXIST; i++) {
+    for (int i = 0; i < RETRIES && fd < 0 && (i == 0 || errno == EEXIST); i++) {
         int n = snprintf(path, sizeof path, "%s/.%s.%016" PRIx64, dir, what, attn_os_random());
         if (n < 0 || (size_t)n >= sizeof path) {
             errno = ENAMETOOLONG;
@@ -119,8 +119,7 @@ static int unnamed_shared(const char *what)
 {
     char name[64];
     int fd = -1;
-    errno = EEXIST;
-    for (int i = 0; i < RETRIES && fd < 0 && errno == EEXIST; i++) {
+    for (int i = 0; i < RETRIES && fd < 0 && (i == 0 || errno == EEXIST); i++) {
         snprintf(name, sizeof name, "/%.32s.%016" PRIx64, what, attn_os_random());
         fd = shm_open(name, O_RDWR | O_CREAT | O_EXCL, S_IRUSR | S_IWUSR);
     }

@@ -267,7 +267,7 @@ START_TEST(limits_need_a_thread)
 }
 END_TEST
 
-/* The slowest processor that this is for takes some nanoseconds for each number. */
+/* The slowest processor that this is for takes some nanoseconds for each number, an emulated one on a busy machine microseconds. */
 START_TEST(limits_of_functions)
 {
     static const enum attn_limit functions[] = {ATTN_LIMIT_SOFTMAX, ATTN_LIMIT_GELU, ATTN_LIMIT_GELU_NEW, ATTN_LIMIT_SILU};
@@ -276,7 +276,7 @@ START_TEST(limits_of_functions)
     ck_assert_int_eq(attn_limits_new(&l, "/tmp", NULL), ATTN_OK);
     for (size_t i = 0; i < sizeof functions / sizeof *functions; i++) {
         ck_assert_int_eq(attn_limits_measure(&value, l, functions[i], 1, NULL), ATTN_OK);
-        ck_assert_msg(value > 1e6 && value < 1e12, "%zu: %g", i, value);
+        ck_assert_msg(value > 1e4 && value < 1e12, "%zu: %g", i, value);
     }
     attn_limits_free(l);
 }

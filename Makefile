@@ -38,6 +38,8 @@ ifneq ($(machine),$(here))
 root    := build/$(flavour)/root
 foreign := --sysroot=$(root)
 emulate  = $(call emulator,$(machine)) -L $(abspath $(root))
+# Its C library, too, in place of the cross compiler's, which may be older.
+libc     := -B$(root)/usr/lib/$(machine)-linux-gnu/
 endif
 
 version := $(shell sed -n 's/^\#define ATTN_VERSION "\(.*\)"/\1/p' lib/attn.h)
@@ -143,7 +145,7 @@ blocks_steps := $(B)/tests/sizes/steps.o
 blocks_reach := $(B)/tests/mutate/reached.o
 models  := $(wildcard models/*/*)
 printed := $(addprefix $(B)/,attn-cli.1 attn-cli.bash _attn-cli attn-cli.fish)
-link     = $(CC) $(CFLAGS) $(hard) $(hard_link) $(packed) $(flags) $(foreign) $(LDFLAGS)
+link     = $(CC) $(CFLAGS) $(hard) $(hard_link) $(packed) $(flags) $(foreign) $(libc) $(LDFLAGS)
 binary   = $(filter %.o %.a,$^)
 do       = @$(if $(V),set -x,echo "  $(1)");
 

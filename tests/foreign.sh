@@ -25,7 +25,12 @@ if ! installed=$(get -y --no-install-recommends --download-only install "${packa
     rm -rf "$work"
     exit 1
 fi
-for package in "$at"/cache/archives/*.deb; do dpkg-deb --extract "$package" "$work/root"; done
+# Beside what is in them, a line for each file: PACKAGE VERSION ARCHITECTURE PATH.
+for package in "$at"/cache/archives/*.deb; do
+    dpkg-deb --extract "$package" "$work/root"
+    named=$(dpkg-deb --show --showformat '${Package} ${Version} ${Architecture}' "$package")
+    dpkg-deb --fsys-tarfile "$package" | tar --list | sed "s,^\.,$named ,"
+done >"$work/root/packages"
 # Links to the root of that system lead into DIR.
 find "$work/root" -lname '/*' -print0 | while IFS= read -r -d '' link; do
     ln -sfn --relative "$work/root$(readlink "$link")" "$link"

@@ -2,7 +2,8 @@
 # contents.sh .json|.copyright PROGRAM VERSION LINKED FILE... - what a program that stands alone holds, and whose it is.
 #
 # LINKED has what the linker read, a file a line; FILEs went in by other ways.  Each that is not of this build belongs to
-# a package, whose version dpkg knows.  Prints them as a CycloneDX document, or the copyright of each.
+# a package, whose version dpkg knows, or the list in ROOT of the environment, where packages of another architecture were
+# unpacked (tests/foreign.sh).  Prints them as a CycloneDX document, or the copyright of each.
 set -eu
 kind=$1 program=$2 version=$3 linked=$4
 shift 4
@@ -10,16 +11,21 @@ shift 4
 fail() { echo "contents.sh: $*" >&2; exit 1; }
 sum() { sha256sum "$1" | cut -d ' ' -f 1; }
 
-# Lines such as (/usr/lib/.../libz.a)inflate.o, libz.a, crt1.o.
+# Lines such as (/usr/lib/.../libz.a)inflate.o, /usr/lib/.../libz.a, build/arm/root/usr/lib/.../libz.a.
 files()
 {
-    sed -n 's/^(\{0,1\}\(\/[^)]*\).*/\1/p' "$linked" | sort -u
+    sed -n 's/^(\{0,1\}\([^)]*\/[^)]*\).*/\1/p' "$linked" | sort -u
     for f; do echo "$f"; done
 }
 
+# Lines PACKAGE VERSION ARCHITECTURE.
 owners()
 {
-    files "$@" | xargs realpath | grep -v "^$PWD/" | sort -u | xargs dpkg-query -S 2>/dev/null | sed 's/: .*//' | sort -u
+    paths=$(files "$@" | xargs realpath | sort -u)
+    echo "$paths" | grep -v "^$PWD/" | xargs dpkg-query -S 2>/dev/null | sed 's/: .*//' | sort -u |
+        xargs -r dpkg-query -W -f '${Package} ${Version} ${Architecture}\n'
+    [ -z "${ROOT-}" ] || echo "$paths" | sed -n "s,^$(realpath "$ROOT"),,p" |
+        awk 'NR == FNR {used[$0] = 1; next} $4 in used {print $1, $2, $3}' - "$ROOT/packages" | sort -u
 }
 
 packages=$(owners "$@")
@@ -30,9 +36,11 @@ copyright()
     cat LICENSE
     printf '\n%s\n\n' "---- cJSON ($(cat build/cjson/cJSON.from))"
     sed '/\*\//q' build/cjson/cJSON.c
-    for p in $packages; do
+    echo "$packages" | while read -r p version architecture; do
         printf '\n%s\n\n' "---- $p"
-        cat "/usr/share/doc/${p%%:*}/copyright"
+        of=${ROOT-}/usr/share/doc/$p/copyright
+        [ -e "$of" ] || of=/usr/share/doc/$p/copyright
+        cat "$of"
     done
 }
 
@@ -53,10 +61,9 @@ document()
     printf '    "component": {"type": "application", "name": "attn-cli", "version": "%s", "licenses": [{"license": {"id": "MIT"}}],\n' "$version"
     printf '      "hashes": [{"alg": "SHA-256", "content": "%s"}]}\n  },\n  "components": [\n' "$(sum "$program")"
     component cjson "$cjson" "" "$source"
-    for p in $packages; do
+    echo "$packages" | while read -r p version architecture; do
         printf ',\n'
-        set -- "$p" $(dpkg-query -W -f '${Version} ${Architecture}' "$p")
-        component "${1%%:*}" "$2" "pkg:deb/debian/${1%%:*}@$(echo "$2" | sed 's/+/%2B/g; s/:/%3A/g; s/~/%7E/g')?arch=$3"
+        component "$p" "$version" "pkg:deb/debian/$p@$(echo "$version" | sed 's/+/%2B/g; s/:/%3A/g; s/~/%7E/g')?arch=$architecture"
     done
     printf '\n  ]\n}\n'
 }

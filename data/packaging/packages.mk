@@ -1,11 +1,11 @@
 # packages.mk - the program as others take it.
 #
 # make static       one file that needs nothing of the system, its SHA-256, and what went into it: build/release/static
+#                   after make arm, make flavour=arm static wheel for AArch64: build/arm; test-static then asks an emulator
 # make test-static  tries it in an empty chroot;  make test-twice: whether a build in another directory has the same bytes
 # make deb          Debian's packages attn-cli, libattn0 and libattn-dev: build/deb;  make test-deb: on a fresh Debian
 
 S       := $(B)/static
-machine  = $(firstword $(subst -, ,$(shell $(CC) -dumpmachine)))
 static  := attn-cli-$(version)-linux-$(machine)
 
 static: $(addprefix $(S)/,$(static) $(static).cdx.json $(static).copyright SHA256SUMS)
@@ -23,12 +23,12 @@ $(S)/$(static): $(cmd_o) $(B)/libattn.a $(S)/cJSON.o $(B)/objects
 	$(call do,LINK $@) $(link) $(huge) -static-pie -s -Wl,--trace -o $@.linked $(binary) $(filter-out -lcjson,$(inside)) >$(S)/linked
 	@rm -f $@ && $(call in_one_piece,$@.linked,$@) && chmod +x $@ && rm $@.linked
 $(S)/$(static).cdx.json $(S)/$(static).copyright: $(S)/$(static) build/cjson/cJSON.c data/packaging/contents.sh
-	$(call do,LIST $@) data/packaging/contents.sh $(suffix $@) $< $(version) $(S)/linked $(font_sans) $(font_mono) $(font_chinese) >$@
+	$(call do,LIST $@) ROOT=$(root) data/packaging/contents.sh $(suffix $@) $< $(version) $(S)/linked $(font_sans) $(font_mono) $(font_chinese) >$@
 $(S)/SHA256SUMS: $(addprefix $(S)/,$(static) $(static).cdx.json $(static).copyright)
 	@cd $(@D) && sha256sum $(notdir $^) >$(@F)
 
-test-static: static
-	@tests/static.sh $(S)/$(static)
+test-static: static build/release/attn-cli
+	@tests/static.sh $(S)/$(static) $(if $(root),$(firstword $(emulate)))
 test-twice: static
 	@tests/twice.sh $(S)/$(static)
 

@@ -41,15 +41,16 @@ enum { BELOW_HALF = 0x7fff };           /* of the last bit bf16 keeps; plus that
 #define BITS_OF_ROOT 0x3fe6a09e667f3bcd
 #define BITS_OF_2_52 0x4330000000000000
 
-/* Arrays of vectors stay in registers only if the loops over them are unrolled. */
-#if defined(__clang__)
-#if __has_feature(address_sanitizer)    /* with its checks unrolled code takes minutes to compile */
+/* Arrays of vectors stay in registers only if the loops over them are unrolled.  With the checks of a sanitizer, unrolled code
+ * takes minutes to compile. */
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+#define UNROLL
+#elif !defined(__clang__)
+#define UNROLL _Pragma("GCC unroll 8")
+#elif __has_feature(address_sanitizer)
 #define UNROLL
 #else
 #define UNROLL _Pragma("unroll")
-#endif
-#else
-#define UNROLL _Pragma("GCC unroll 8")
 #endif
 /* For loops around unrolled ones: where a vector is four registers, that code is long, and no faster. */
 #if defined(__AVX2__)

@@ -87,7 +87,7 @@ const char *attn_heading_number(char buf[48], struct attn_headings *h, enum attn
 
 static bool is_letter(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z'); }
 
-/* Tags of MathML and commands of TeX are no words, and neither is a lone letter. */
+/* Tags of MathML and commands of TeX are no words, and neither is a lone letter; names such as Attention(Q, K, V) stay. */
 void attn_formula_print(struct attn_out *o, const struct attn_language *l, const char *s)
 {
     while (*s) {
@@ -95,7 +95,7 @@ void attn_formula_print(struct attn_out *o, const struct attn_language *l, const
         size_t n = *s == '<' ? strcspn(s, ">") : *s == '\\', letters = 0;
         while (n ? *s == '\\' && is_letter(s[n]) : is_letter(s[letters]))
             ++*(n ? &n : &letters);
-        if (letters > 1 && letters < sizeof word) {
+        if (letters > 1 && letters < sizeof word && *s >= 'a') {
             snprintf(word, sizeof word, "%.*s", (int)letters, s);
             attn_out_str(o, attn_tr(l, word));
         } else

@@ -219,14 +219,14 @@ pid_t start_line(const char *line, const int ends[2], int fd)
 void expect(const char *line, int status, const char *part)
 {
     const struct said *s = sh(line);
-    ck_assert_msg(s->status == status, "%s\nended with %d, not %d, and said:\n%.4000s", line, s->status, status, s->text);
-    ck_assert_msg(strstr(s->text, part) != NULL, "%s\nshould say '%s' and said:\n%.4000s", line, part, s->text);
+    ck_assert_msg(s->status == status, "%s\nended with %d, not %d, and said:\n%.2000s", line, s->status, status, s->text);
+    ck_assert_msg(strstr(s->text, part) != NULL, "%s\nshould say '%s' and said:\n%.2000s", line, part, s->text);
 }
 
 void expect_exactly(const char *line, const char *text)
 {
     const struct said *s = sh(line);
-    ck_assert_msg(s->status == 0 && !strcmp(s->text, text), "%s\nended with %d and said:\n%.4000s", line, s->status, s->text);
+    ck_assert_msg(s->status == 0 && !strcmp(s->text, text), "%s\nended with %d and said:\n%.2000s", line, s->status, s->text);
 }
 
 void expect_same(const char *line, const char *other)

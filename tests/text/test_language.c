@@ -223,7 +223,7 @@ START_TEST(a_title_is_said_with_its_note)
 {
     succeed("\"$A\" run -m life -s 'Life is' --attention window:2 --lang zh -o $D/w.html && \"$A\" run -m tiny -s 'Lily lost' --gradient loss --times --lang zh -o $D/g.html");
     expect("cat $D/w.html", 0, "\"attention pattern, window:2\":\"注意力权重, window:2\"");
-    expect("cat $D/g.html", 0, "\"attention pattern, gradient of loss times activation\":\"注意力权重，loss 的梯度乘以激活\"");
+    expect("cat $D/g.html", 0, "\"attention pattern, gradient of loss times activation\":\"注意力权重，loss 的梯度乘以激活值\"");
 }
 END_TEST
 
@@ -289,6 +289,7 @@ START_TEST(every_format_has_it)
     expect("\"$A\" explain --article life --lang zh --format html", 0, "<mi>点积</mi><mo>=</mo>");
     expect("\"$A\" explain --article life --lang zh --format html", 0, "权重 [6,6]</text>");
     expect("\"$A\" explain --article life --lang zh --format md", 0, "\n$$\\text{点积} = \\sum_c q_c k_c$$\n");
+    expect("\"$A\" explain --article life --lang zh", 0, "\n    Attention(Q, K, V) = softmax(");
     expect("\"$A\" explain --article life --lang zh --format pdf > \"$D/x.pdf\"; $PYTHON -B tests/support/pdf_text.py \"$D/x.pdf\"", 0, "因果掩码的两种做法");
     expect("\"$A\" explain --article life --lang zh | LC_ALL=C.UTF-8 grep -v '^    attn-cli' | LC_ALL=C.UTF-8 grep -cP '^.{81,}'", 1, "0\n");
 }

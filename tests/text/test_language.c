@@ -252,7 +252,7 @@ START_TEST(a_history_is_said_in_chinese)
     succeed("\"$A\" plot $D/m/watch --lang zh -o $D/h.html");
     expect("cat $D/h.html", 0, chinese);
     expect("cat $D/h.html", 0, "<title>训练过程");
-    expect("cat $D/h.html", 0, "\"name\":\"层 0、头 1\"");
+    expect("cat $D/h.html", 0, "\"name\":\"层 0，头 1\"");
     expect("cat $D/h.html", 0, "\"step %s\":\"第 %s 步\"");
 }
 END_TEST
@@ -277,9 +277,9 @@ START_TEST(attention_on_given_numbers_is_said_in_chinese)
         expect(printed("\"$A\" attend %s --explain --lang zh --format md | " ENGLISH, given[i]), 1, "");
         expect_same(printed("\"$A\" attend %s --explain --lang zh" NUMBERS, given[i]), printed("\"$A\" attend %s --explain" NUMBERS, given[i]));
     }
-    expect(printed("\"$A\" attend %s --explain --lang zh", given[0]), 0, "查询 1 如何关注键 1\n\n给定的是 q [2, 3]、k [2, 3]、v [2, 2]；");
+    expect(printed("\"$A\" attend %s --explain --lang zh", given[0]), 0, "查询 1 如何关注键 1\n\n给定的是 q [2, 3]，k [2, 3]，v [2, 2]；");
     expect(printed("\"$A\" attend %s --explain --lang zh --names '我 爱'", given[0]), 0, "“爱”（查询 1）如何关注“爱”（键 1）\n");
-    expect(printed("\"$A\" attend %s --explain --lang zh --kind causal --scale 2", given[0]), 0, "注意力的种类：causal、scale 2。");
+    expect(printed("\"$A\" attend %s --explain --lang zh --kind causal --scale 2", given[0]), 0, "注意力的种类：causal，scale 2。");
 }
 END_TEST
 

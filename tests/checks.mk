@@ -15,8 +15,8 @@
 # make test-lanes    compares the vectors of each instruction set with plain loops: tests/lanes/lanes.c
 # make test-schemas  all tests, with what the program writes as JSON compared with the schemas of help --json
 # make test-kill     ends batches at 200 random moments and resumes them
-# make test-bare     make run and make test, each the first thing on a fresh Debian in a chroot, release=bookworm or trixie;
-#                    commands='"make run"': only that
+# make test-bare     make run and make test, each the first thing on a fresh Debian in a chroot, release=bookworm or trixie, or
+#                    on an Ubuntu, release=noble unsigned=1 (tests/bare.sh); commands='"make run"': only that
 # make arm           cross-compiles for AArch64, into build/arm;   make test-arm: its tests that compute under an emulator, and
 #                    whether it writes the bytes that this machine's build does of every recorded model: tests/bits.py
 # make test-cluster  runs the recipes of data/batch under GNU parallel, Slurm, mpirun and Snakemake, if installed

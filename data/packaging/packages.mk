@@ -3,7 +3,8 @@
 # make static       one file that needs nothing of the system, its SHA-256, and what went into it: build/release/static
 #                   after make arm, make flavour=arm static wheel for AArch64: build/arm; test-static then asks an emulator
 # make test-static  tries it in an empty chroot;  make test-twice: whether a build in another directory has the same bytes
-# make deb          Debian's packages attn-cli, libattn0 and libattn-dev: build/deb;  make test-deb: on a fresh Debian
+# make deb          Debian's packages attn-cli, libattn0 and libattn-dev: build/deb;  make test-deb: on a fresh Debian,
+#                   debian=bookworm or trixie
 
 S       := $(B)/static
 static  := attn-cli-$(version)-linux-$(machine)

@@ -58,13 +58,14 @@ $(B)/emulated: $(B)/attn-cli
 	@printf '#!/bin/sh\nexec %s %s "$$@"\n' '$(emulate)' $(abspath $<) >$@ && chmod +x $@
 
 # The tests run a program that lies between them and attn-cli, and compares.
-test-schemas: tests-built $(B)/checked $(B)/help.json
+test-schemas: tests-built $(B)/checked $(B)/schemas
 	@rm -f $(B)/checked.log
 	@ATTN_CLI=$(B)/checked $(B)/attn-tests $(suites); rc=$$?; $(B)/checked --report && exit $$rc
 $(B)/checked: $(B)/tests/schemas/checked.o $(B)/tests/support/schema.o
 	$(call do,LINK $@) $(link) -o $@ $^ -lcjson
-$(B)/help.json: $(B)/attn-cli
-	$(call do,PRINT $@) $< help --json >$@
+$(B)/schemas: $(B)/attn-cli
+	@mkdir -p $@
+	$(call do,PRINT $@) for c in $$($< help --json | jq -r '.commands[].name'); do $< help $$c --json >$@/$$c.json || exit; done; touch $@
 
 # For AArch64, by a cross compiler and with Debian's libraries for it.  The tests that compute run under an emulator, and all that
 # it writes of recorded models (bits=NAME: only of some) is compared with this machine's.

@@ -1,7 +1,7 @@
 /* checked.c - attn-cli, whose JSON is compared with the schemas that it prints, while others test it.
  *
- * Lies beside attn-cli and help.json, which is what `attn-cli help --json` prints, and runs attn-cli with the words and the
- * status of its own.  What attn-cli writes as JSON then, to standard output or to files that the words name, is to be as one
+ * Lies beside attn-cli and schemas/COMMAND.json, which is what `attn-cli help COMMAND --json` prints, and runs attn-cli with the
+ * words and the status of its own.  What attn-cli writes as JSON then, to standard output or to files that the words name, is to be as one
  * of the schemas of the command says.  Each document, or line of one, adds a line to checked.log.
  *
  *     checked ...             as attn-cli
@@ -33,7 +33,7 @@ static char beside[PATH_MAX];           /* the directory of this program */
 
 static const char *neighbour(const char *name)
 {
-    static char path[PATH_MAX + 32];
+    static char path[PATH_MAX + 64];
     snprintf(path, sizeof path, "%s/%s", beside, name);
     return path;
 }
@@ -101,15 +101,15 @@ static struct { cJSON *help; const cJSON *names; const char *command, *words; } 
 
 static void read_help(void)
 {
-    struct text t = read_from(open(neighbour("help.json"), O_RDONLY | O_CLOEXEC), 0);
-    const cJSON *c;
+    char name[64];
+    snprintf(name, sizeof name, "schemas/%.32s.json", of.command);
+    struct text t = read_from(open(neighbour(name), O_RDONLY | O_CLOEXEC), 0);
     of.help = cJSON_Parse(t.at);
     free(t.at);
     if (!of.help)
-        broken("help.json");
-    cJSON_ArrayForEach(c, cJSON_GetObjectItemCaseSensitive(of.help, "commands"))
-        if (!strcmp(cJSON_GetObjectItemCaseSensitive(c, "name")->valuestring, of.command))
-            of.names = cJSON_GetObjectItemCaseSensitive(c, "schemas");
+        broken(name);
+    const cJSON *only = cJSON_GetArrayItem(cJSON_GetObjectItemCaseSensitive(of.help, "commands"), 0);
+    of.names = cJSON_GetObjectItemCaseSensitive(only, "schemas");
 }
 
 static const cJSON *schema_of(const char *name)
@@ -436,7 +436,7 @@ int main(int argc, char **argv)
     *strrchr(beside, '/') = '\0';
     if (argc == 2 && !strcmp(argv[1], "--report"))
         return report();
-    char program[PATH_MAX + 32];
+    char program[PATH_MAX + 64];
     snprintf(program, sizeof program, "%s", neighbour("attn-cli"));
     argv[0] = program;
     bool prints = argc > 1 && (any_word(argv, "json") || !strcmp(argv[1], "vocab") || !strcmp(argv[1], "batch"));

@@ -240,7 +240,7 @@ $(B)/attn-cli.bash $(B)/_attn-cli $(B)/attn-cli.fish: $(B)/attn-cli
 # Library and program as they are in release, but without what asks for a newer loader, and with the shared libraries that are not
 # on every system beside them.
 wheel  := $(B)/wheel
-beside := $(foreach l,libcjson.so.1 libpng16.so.16,$(shell $(CC) -print-file-name=$l))
+beside := $(foreach l,libcjson.so.1 libpng16.so.16,$(shell $(CC) $(foreign) -print-file-name=$l))
 $(wheel)/%: private packed :=
 $(wheel)/%: private hard_link += -Wl,-s -Wl,-rpath,'$$ORIGIN'
 $(wheel)/libattn.so: $(lib_o) $(B)/objects
@@ -250,7 +250,7 @@ $(wheel)/attn-cli: $(cmd_o) $(B)/libattn.a $(B)/objects
 	@mkdir -p $(@D)
 	$(call do,LINK $@) $(link) -pie $(as_needed) -o $@ $(binary) $(inside)
 # Packs it into a folder.
-pack_wheel = $(python) -B data/python/wheel.py $(1) $(version) $(firstword $(subst -, ,$(shell $(CC) -dumpmachine))) \
+pack_wheel = OBJDUMP=$$($(CC) -print-prog-name=objdump) $(python) -B data/python/wheel.py $(1) $(version) $(machine) \
     $(wheel)/libattn.so $(wheel)/attn-cli $(beside) LICENSE $(copyrights) /usr/share/doc/libcjson1/copyright
 wheel: $(wheel)/libattn.so $(wheel)/attn-cli
 	@rm -f $(B)/*.whl

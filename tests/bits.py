@@ -39,6 +39,10 @@ def models():
             for name in sorted(files):
                 if name.endswith(".gguf") and "malformed" not in folder and "vocab" not in name:
                     found["gguf/" + os.path.basename(folder)] = os.path.join(folder, name)
+    top = os.path.join(REPO, "tests", "golden", "student")      # what courses write: a file, or several in a directory
+    for name in sorted(os.listdir(top)):
+        files = sorted(set(os.listdir(os.path.join(top, name))) - {"expected"})
+        found["course/" + name] = os.path.join(top, name, files[0] if len(files) == 1 else "")
     return found
 
 

@@ -18,7 +18,8 @@
 # make test-bare     make run and make test, each the first thing on a fresh Debian in a chroot, release=bookworm or trixie, or
 #                    on an Ubuntu, release=noble unsigned=1 (tests/bare.sh); commands='"make run"': only that
 # make arm           cross-compiles for AArch64, into build/arm;   make test-arm: its tests that compute under an emulator, and
-#                    whether it writes the bytes that this machine's build does of every recorded model: tests/bits.py
+#                    whether it writes the bytes that this machine's build does of every recorded model: tests/bits.py;
+#                    make test-arm-quick: five suites and three models, in two or three minutes with the build
 # make test-cluster  runs the recipes of data/batch under GNU parallel, Slurm, mpirun and Snakemake, if installed
 # make bench         measures how close each stage comes to the machine's limits, in one process
 # make bench-products  the same of single products, beside libxsmm and oneDNN (libdnnl-dev)
@@ -77,6 +78,9 @@ arm: build/arm/root
 test-arm: build/arm/root $(B)/attn-cli
 	$(MAKE) flavour=arm all run-suites suites='$(or $(suites),$(arm_suites))'
 	$(python) -B tests/bits.py $(B)/attn-cli build/arm/emulated $(bits)
+# From vectors to whole runs, and weights that were stored in three ways: what takes seconds where each product is emulated.
+test-arm-quick:
+	$(MAKE) test-arm suites='vec scaled_dot_product attention seeds students' bits=gguf/
 build/arm/root:
 	@tests/need.sh gcc-aarch64-linux-gnu qemu-user-static
 	tests/foreign.sh arm64 $@ $(linked) $(linked_to_test)
@@ -210,6 +214,7 @@ gallery: $(B)/attn-cli
 	data/gallery/draw.sh $< $(B)
 	data/gallery/sheet.sh $< $(B)
 
-.PHONY: portable tests-built run-tests run-suites test-browser test-python test-wheel test-ports test-schemas test-rows test-train test-kill test-attack test-sizes test-lanes \
-    test-cluster test-bare arm test-arm asan tsan fuzz run-fuzz bench bench-kinds bench-products bench-blocks coverage transcripts mutate walls house \
+.PHONY: portable tests-built run-tests run-suites test-browser test-python test-wheel test-ports test-schemas test-rows \
+    test-train test-kill test-attack test-sizes test-lanes test-cluster test-bare arm test-arm asan tsan fuzz run-fuzz bench \
+    bench-kinds bench-products bench-blocks coverage transcripts mutate walls house test-arm-quick \
     lint gallery

@@ -69,7 +69,7 @@ flags_asan     := -O1 -fsanitize=address,undefined -fno-sanitize-recover=all -fn
 flags_tsan     := -O1 -fsanitize=thread
 flags_fuzz     := -O1 -fsanitize=fuzzer-no-link,address,undefined -fno-sanitize-recover=all
 flags_coverage := -O0 --coverage
-flags_steps    := -fsanitize-coverage=trace-pc
+flags_steps    := -O1 -g0 -fsanitize-coverage=trace-pc
 flags_reach    := -O1 -fno-inline-functions-called-once -fsanitize-coverage=trace-pc
 # For mutations: one object and two links for each, so without debugging information, and with the quicker linker.
 flags_mutate   := -O1 -g0 -fsanitize=address,undefined -fno-sanitize-recover=all -fno-omit-frame-pointer \

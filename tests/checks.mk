@@ -203,7 +203,9 @@ house: $(B)/libattn.a $(B)/libattn.so
 walls: $(B)/libattn.a $(B)/libattn.so
 	@$(python) -B tests/walls.py $^
 
-lint: $(lib_o:$(B)/%.o=build/lint/%) $(cmd_o:$(B)/%.o=build/lint/%) build/lint/models/index
+# cppcheck, the longest of all, begins: at the end it would run alone.
+lint: lint-cppcheck $(lib_o:$(B)/%.o=build/lint/%) $(cmd_o:$(B)/%.o=build/lint/%) build/lint/models/index
+lint-cppcheck:
 	cppcheck --quiet --error-exitcode=1 --std=c11 -D_GNU_SOURCE -D__x86_64__ -Ilib -Icmd/attn-cli --enable=warning,performance,portability \
 	    --inline-suppr lib cmd models
 nodes  := 225000
@@ -217,4 +219,4 @@ gallery: $(B)/attn-cli
 .PHONY: portable tests-built run-tests run-suites test-browser test-python test-wheel test-ports test-schemas test-rows \
     test-train test-kill test-attack test-sizes test-lanes test-cluster test-bare arm test-arm asan tsan fuzz run-fuzz bench \
     bench-kinds bench-products bench-blocks coverage transcripts mutate walls house test-arm-quick \
-    lint gallery
+    lint lint-cppcheck gallery

@@ -54,7 +54,7 @@ class Structs(Scratch):
 
     def fails_to_import(self, library):
         code = "import sys; sys.path.insert(0, sys.argv[1]); import attn"
-        done = subprocess.run([sys.executable, "-c", code, str(Path(attn.__file__).parents[1])], text=True,
+        done = subprocess.run([sys.executable, "-B", "-c", code, str(Path(attn.__file__).parents[1])], text=True,
                               capture_output=True, env={**os.environ, "ATTN_LIBRARY": str(library)})
         self.assertNotEqual(done.returncode, 0)
         return done.stderr.strip().splitlines()[-1]

@@ -34,7 +34,7 @@ test-twice: static
 	@tests/twice.sh $(S)/$(static)
 
 deb:
-	@tests/need.sh dpkg-dev debhelper $(to_build)
+	@tests/need.sh build-essential debhelper $(to_build)
 	@data/packaging/deb.sh $(version)
 test-deb: deb
 	@carry=build/deb tests/bare.sh $(or $(debian),bookworm) "tests/deb.sh build/deb"

@@ -19,7 +19,8 @@
 #define SCHEMAS(each) \
     each(run) each(measured) each(record) each(grid) each(journal) each(manifest) each(tokenize) each(line) \
     each(generate) each(score) each(heads) each(lens) each(attribute) each(patch) each(variants) each(diff) \
-    each(cosines) each(info) each(tensor) each(models) each(vocabulary) each(settings) each(config) each(bench) each(help)
+    each(cosines) each(info) each(tensor) each(models) each(vocabulary) each(settings) each(config) each(bench) \
+    each(help)
 #define EMBED(of) ATTN_EMBED(attn_schema_##of, "cmd/attn-cli/schemas/" #of ".json");
 EMBED(common)
 SCHEMAS(EMBED)

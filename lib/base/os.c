@@ -96,7 +96,7 @@ uint64_t attn_os_random(void)
 
 enum { RETRIES = 64 };                  /* of random names that somebody else has */
 
-/* A new file of a random name in a directory, which is removed at once; -1 with errno, which stays as it is otherwise: it may
+/* A new file of a random name in a directory, which is removed at once; -1 with errno.  Else errno stays: it may
  * still say why an output could not be written. */
 static int unnamed_in(const char *dir, const char *what)
 {

@@ -57,9 +57,12 @@ static bool may_have_fewer_rows(const struct attn_cut *c, size_t parts)
 
 void attn_cut_share(struct attn_cut *c)
 {
-    size_t width = c->most->panels, parts = parts_of(c->n, c->most->rows);
-    for (struct attn_gemm_output *o = c->out; o < c->out + c->outs; o++)
+    size_t widest = 2, parts = parts_of(c->n, c->most->rows);
+    for (struct attn_gemm_output *o = c->out; o < c->out + c->outs; o++) {
         o->panels = parts_of(o->w->out, ATTN_PANEL);
+        widest = larger(widest, o->panels);
+    }
+    size_t width = smaller(c->most->panels, widest);    /* beyond that, macro tiles stay as they are */
     cut(c, parts, width);
     while (width > 1 && !well_shared(c, width))
         cut(c, parts, --width);

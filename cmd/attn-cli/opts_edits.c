@@ -165,7 +165,7 @@ int edits_open(struct edits *e, struct attn_tokenizer **tokenizer, struct attn_e
 
 /* ---- binding ----------------------------------------------------------------------------- */
 
-int edits_make(struct edits *e, const struct attn_model *m, const struct attn_tokens *cross, struct attn_err *err)
+static int make_editor(struct edits *e, const struct attn_model *m, const struct attn_tokens *cross, struct attn_err *err)
 {
     struct attn_editor_opts o = {
         .edits = e->list, .model = m, .tokenizer = common.model, .encode = input_encode_opts(), .from = e->from,
@@ -192,7 +192,7 @@ int edits_bind(struct edits *e, const struct attn_model *m, const struct attn_to
     int32_t *ids = NULL;
     int code = e->list && how != EDITS_WINDOWS ? attn_run_check_tokens(m, tokens, cross, err) : ATTN_OK;
     if (!code)
-        code = edits_make(e, m, cross, err);
+        code = make_editor(e, m, cross, err);
     if (code || !e->list)
         return code;
     code = attn_tokens_to_ids(&ids, tokens, err);

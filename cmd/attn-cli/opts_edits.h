@@ -36,9 +36,8 @@ bool edits_given(void);                 /* whether an option asks for edits */
 int edits_take_patch(const char **name, struct attn_err *err);
 /* Reads the options, and the other text if an edit takes values from it.  Opens *tokenizer for a text if it is NULL. */
 int edits_open(struct edits *e, struct attn_tokenizer **tokenizer, struct attn_err *err);
-/* Makes the editor of a model, with the kind of attention and the precision that the options say. */
-int edits_make(struct edits *e, const struct attn_model *m, const struct attn_tokens *cross, struct attn_err *err);
-/* The same, and tells it the one text there is, and runs the sources.  Without edits both do nothing. */
+/* Makes the editor of a model, with the kind of attention and the precision that the options say, tells it the one text
+ * there is, and runs the sources.  Without edits it does nothing. */
 enum edits_text {
     EDITS_TEXT, EDITS_PROMPT, EDITS_WINDOWS,            /* run as a whole, continued, or perhaps longer than n_ctx */
     EDITS_UNRUN                         /* not run at all: no sources are needed */

@@ -42,7 +42,8 @@ int terminal_columns(bool terminal)
     return n > 0 && n < 10000 ? (int)n : WIDTH_OF_FILES;
 }
 
-int terminal_lines(bool terminal)
+/* 0: a file, or a terminal that does not say */
+static int terminal_lines(bool terminal)
 {
     struct winsize w;
     return terminal && !ioctl(pager_out(), TIOCGWINSZ, &w) ? w.ws_row : 0;

@@ -12,7 +12,6 @@ struct edits;
 
 bool terminal_is(const char *path);     /* whether the output is standard output and a terminal */
 int terminal_columns(bool terminal);    /* of a terminal; for a file, a usual width */
-int terminal_lines(bool terminal);      /* 0: a file, or a terminal that does not say */
 bool terminal_colored(bool terminal);
 
 /* The i-th format that is for any of `uses`, which are ATTN_FORMAT_...; NULL after the last. */

@@ -36,8 +36,6 @@ int attn_asked_tokenizer(struct attn_asked_of *a, bool spell, struct attn_err *e
 /* Name of the model whose tokenizer it is, for those who open it themselves. */
 const char *attn_asked_name(const struct attn_question *q);
 size_t attn_input_length(const struct attn_input *s);
-/* A metric, bound to the text; kl has its reference. */
-int attn_asked_metric(struct attn_metric **out, struct attn_asked_of *a, const char *text, struct attn_err *err);
 int attn_asked_patch(struct attn_patch **out, struct attn_asked_of *a, const struct attn_patch_opts *ask,
                      const char *metric, struct attn_err *err);
 

@@ -25,7 +25,8 @@ int attn_ask_run(struct attn_dump **out, const struct attn_question *q, const ch
 
 /* ---- a metric ---------------------------------------------------------------------------- */
 
-int attn_asked_metric(struct attn_metric **out, struct attn_asked_of *a, const char *text, struct attn_err *err)
+/* A metric, bound to the text; kl has its reference. */
+static int bind_metric(struct attn_metric **out, struct attn_asked_of *a, const char *text, struct attn_err *err)
 {
     int rc = attn_metric_new(out, text, err);
     if (!rc && attn_metric_has_words(*out))
@@ -44,7 +45,7 @@ int attn_ask_metric(double *out, const struct attn_question *q, const char *metr
     struct attn_measure measure = {0};
     int rc = attn_asked_open(&a, q, ATTN_ASKED_TEXT, err);
     if (!rc)
-        rc = attn_asked_metric(&m, &a, metric, err);
+        rc = bind_metric(&m, &a, metric, err);
     if (!rc) {
         measure.metric = m;
         a.observers[a.n] = attn_measure_observer(&measure);
@@ -165,7 +166,7 @@ int attn_asked_patch(struct attn_patch **out, struct attn_asked_of *a, const str
         return attn_fail(err, ATTN_EUSAGE, "patch: expected from, the other text, and what, over and metric");
     if (a->q->n_observers)
         return attn_fail(err, ATTN_EUSAGE, "patch: its runs take no observers");
-    int rc = attn_asked_metric(&m, a, metric, err);
+    int rc = bind_metric(&m, a, metric, err);
     o.tokens = a->tokens;
     o.from = a->from;
     o.metric = m;

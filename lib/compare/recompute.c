@@ -9,7 +9,8 @@
 
 enum { ROWS = 4 };                      /* of the activations: more would prove no more */
 
-const struct attn_mat *attn_remake_matrix(const struct clue *c)
+/* The matrix of a product; NULL: it is none. */
+static const struct attn_mat *matrix_of(const struct clue *c)
 {
     const struct attn_weights *w = &c->model->w;
     if (c->layer >= 0 && (size_t)c->layer >= w->n.L)
@@ -250,7 +251,7 @@ double attn_remake_gap(const struct clue *c, bool a, const struct attn_pair *x, 
     const float *from = a ? x->a : x->b;
     if (!c->model || !from)
         return INFINITY;
-    struct remaking r = {.c = c, .how = how, .w = how->w ? how->w : attn_remake_matrix(c), .norm = attn_remake_norm(c)};
+    struct remaking r = {.c = c, .how = how, .w = how->w ? how->w : matrix_of(c), .norm = attn_remake_norm(c)};
     if (!fits(&r, x))
         return INFINITY;
     size_t widest = larger(larger(x->n, c->p.H * c->p.n), r.w ? larger(r.w->in, r.w->out) : 0);

@@ -31,8 +31,7 @@ struct attn_how {
     attn_remake_product *make; const void *self;        /* in place of the product; NULL: none */
 };
 
-/* The matrix of a product, and the norm that makes an activation or comes after its product; NULL: it has none. */
-const struct attn_mat *attn_remake_matrix(const struct clue *c);
+/* The norm that makes an activation or comes after its product; NULL: it has none. */
 const struct attn_norm *attn_remake_norm(const struct clue *c);
 /* The largest gap between a few rows of a side and what is made of x; infinite if it cannot be: x has other shapes, or
  * lacks the side (NULL). */

@@ -159,7 +159,8 @@ static void join(struct attn_work *t, const struct attn_rows *to, const struct a
     normalise(t, to, to, e->sum);
 }
 
-void attn_work_finish_heads(struct attn_work *t, size_t layer, const struct attn_rows *y, const struct attn_norm *norm)
+/* What is done with queries or keys of a layer after their product: clamped, normalised, turned. */
+static void finish_heads(struct attn_work *t, size_t layer, const struct attn_rows *y, const struct attn_norm *norm)
 {
     const bool late = t->w->late_norms;
     if (t->w->clip != 0)
@@ -185,8 +186,8 @@ static struct attn_rows attention(struct attn_work *t, size_t layer, const struc
     multiply(t, &q, &y, &b->q, ATTN_STORE);
     multiply(t, &k, &y, &b->k, ATTN_STORE);
     multiply(t, &v, &y, &b->v, ATTN_STORE);
-    attn_work_finish_heads(t, layer, &q, &b->q_norm);
-    attn_work_finish_heads(t, layer, &k, &b->k_norm);
+    finish_heads(t, layer, &q, &b->q_norm);
+    finish_heads(t, layer, &k, &b->k_norm);
     if (t->w->clip != 0)
         attn_rows_clamp(t->team, &v, t->w->clip);
     attn_work_attend(t, layer);

@@ -104,8 +104,6 @@ void attn_work_set_rotation(struct attn_work *t, const struct attn_work_seq *s);
 
 /* Turns queries or keys of a layer, with t->sin, or turns their gradients back, with t->minus_sin. */
 void attn_work_turn(struct attn_work *t, size_t layer, const struct attn_rows *y, const float *sines);
-/* What is done with queries or keys of a layer after their product: clamped, normalised, turned. */
-void attn_work_finish_heads(struct attn_work *t, size_t layer, const struct attn_rows *y, const struct attn_norm *norm);
 /* What the tokens and positions of all rows give to the stream, before it is normalised; ids: of the first row on. */
 void attn_work_embed(struct attn_work *t, const struct attn_rows *x, const int32_t *ids);
 /* From ids to x of the last layer. */

@@ -177,7 +177,8 @@ static void sentence(struct attn_out *o, const char *text, size_t len)
         attn_out_str(o, "null");
 }
 
-void attn_doc_head(struct attn_out *o, const struct attn_sink_job *job, const char *eol)
+/* from the opening brace to "text" */
+static void doc_head(struct attn_out *o, const struct attn_sink_job *job, const char *eol)
 {
     attn_out_char(o, '{');
     if (job->record)
@@ -191,7 +192,7 @@ void attn_doc_head(struct attn_out *o, const struct attn_sink_job *job, const ch
 
 void attn_doc_opening(struct attn_out *o, const struct attn_sink_job *job, const char *eol)
 {
-    attn_doc_head(o, job, eol);
+    doc_head(o, job, eol);
     attn_doc_kind(o, &job->kind, eol);
     member(o, "tokens", eol);
     attn_doc_tokens(o, job->tokens, eol);
@@ -219,7 +220,7 @@ static void gradient(struct attn_doc *d)
 
 void attn_doc_begin(struct attn_doc *d)
 {
-    attn_doc_head(d->out, d->job, d->eol);
+    doc_head(d->out, d->job, d->eol);
     attn_doc_kind(d->out, &d->job->kind, d->eol);
     member(d->out, "tokens", d->eol);
     attn_doc_tokens(d->out, d->job->tokens, d->eol);
@@ -235,7 +236,7 @@ void attn_doc_begin(struct attn_doc *d)
 
 void attn_doc_failed(struct attn_out *o, const struct attn_sink_job *job, const char *why)
 {
-    attn_doc_head(o, job, "");
+    doc_head(o, job, "");
     member(o, "error", "");
     attn_doc_string(o, why);
     attn_out_str(o, "}\n");

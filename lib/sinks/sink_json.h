@@ -39,8 +39,6 @@ void attn_doc_failed(struct attn_out *o, const struct attn_sink_job *job, const 
 void attn_doc_end(struct attn_doc *d);
 
 /* Values that other JSON files have, too. */
-/* from the opening brace to "text" */
-void attn_doc_head(struct attn_out *o, const struct attn_sink_job *job, const char *eol);
 void attn_doc_model(struct attn_out *o, const struct attn_sink_job *job);
 /* Writes "attention", "scale", "dropout" and "seed" where they are not the model's own, each after a comma and
  * `between`. */

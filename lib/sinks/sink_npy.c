@@ -17,7 +17,7 @@
 
 _Static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__, "numbers are written as they lie in memory");
 
-void attn_npy_header_of(char out[ATTN_NPY_HEADER], const char *type, const size_t *shape, int ndim)
+static void header_of(char out[ATTN_NPY_HEADER], const char *type, const size_t *shape, int ndim)
 {
     enum { START = 10 };                /* magic, version, length */
     const unsigned length = ATTN_NPY_HEADER - START;
@@ -37,7 +37,7 @@ void attn_npy_header_of(char out[ATTN_NPY_HEADER], const char *type, const size_
 
 void attn_npy_header(char out[ATTN_NPY_HEADER], const size_t *shape, int ndim)
 {
-    attn_npy_header_of(out, "<f4", shape, ndim);
+    header_of(out, "<f4", shape, ndim);
 }
 
 /* ---- npy: one activation per file ------------------------------------------------------ */
@@ -268,7 +268,7 @@ static int npz_tokens(struct npz *n, const char *name, const struct attn_tokens 
         width = wide > width ? wide : width;
     }
     snprintf(type, sizeof type, "<U%zu", width);
-    attn_npy_header_of(header, type, &t->n, 1);
+    header_of(header, type, &t->n, 1);
     int rc = attn_zip_begin(n->zip, name, sizeof header + (uint64_t)t->n * width * sizeof *points, err);
     if (rc)
         return rc;

@@ -20,7 +20,5 @@ enum { ATTN_NPY_HEADER = 128,           /* bytes; 64 are enough for small shapes
        ATTN_NPY_AXES = 4 };             /* at most */
 
 void attn_npy_header(char out[ATTN_NPY_HEADER], const size_t *shape, int ndim);
-/* of another type than '<f4' */
-void attn_npy_header_of(char out[ATTN_NPY_HEADER], const char *type, const size_t *shape, int ndim);
 
 #endif

@@ -6,10 +6,14 @@
 # environment names.  Each command is the first in a copy of that root.  Needs to be root, and a network; without, it is
 # skipped and says so, which is a failure with ATTN_SKIP_NOTHING=1.  With unsigned=1 it also takes a release whose
 # signature nobody can check here, as Ubuntu's where its keys are not installed.
+#
+# `arch` in the environment, arm64, asks for another architecture than this machine's: an emulator then runs all that is in
+# the root, some twenty times as slowly.  This system learns nothing of that: only the namespaces of the root know how.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 self=tests/bare.sh
 release=bookworm
+arch=${arch-}
 
 skip() { echo "test-bare: skipped, $1"; exit "${ATTN_SKIP_NOTHING:-0}"; }
 
@@ -74,7 +78,13 @@ make_root()
     case $2 in https:*) more=(--include=ca-certificates);; esac
     ! of_ubuntu || { more+=(--components=main,universe); script=(gutsy); }
     [ "${unsigned-}" != 1 ] || more+=(--no-check-gpg)
-    debootstrap --variant=minbase "${more[@]}" "$release" "$1" "$2" "${script[@]}"
+    debootstrap --variant=minbase "${more[@]}" ${arch:+--arch="$arch" --foreign} "$release" "$1" "$2" "${script[@]}"
+}
+
+# Its second half is done by its own programs.  In a container, as debootstrap calls it, nobody makes devices.
+furnish()
+{
+    [ -z "$arch" ] || chroot "$1" env container=lxc PATH=/usr/sbin:/usr/bin:/sbin:/bin /debootstrap/debootstrap --second-stage
     of_apt >"$1/etc/apt/apt.conf.d/90as-here"
     enter "$1" 'export DEBIAN_FRONTEND=noninteractive
         apt-get -qq update && apt-get -qq -y --no-install-recommends install make git'
@@ -82,14 +92,38 @@ make_root()
 
 # Runs a function of this file in namespaces of its own, so that its mounts and processes end with it, however it ends.
 # In the background: a shell hears signals while it waits.
+namespaces=(setpriv --pdeathsig KILL unshare --mount --mount-proc --pid --fork --kill-child "$self" --apart)
 apart()
 {
-    setpriv --pdeathsig KILL unshare --mount --mount-proc --pid --fork --kill-child "$self" --apart "$release" "$@" &
-    running=$!
+    "${namespaces[@]}" "$release" "$@" &
+    end_of $!
+}
+
+end_of()
+{
     local rc=0
+    running=$1
     wait "$running" || rc=$?
     running=
     return $rc
+}
+
+# The same where programs of `arch` run.  From Linux 6.7 on, which emulator runs what may be told to a user namespace alone.
+emulated()
+{
+    [ -n "$arch" ] || { apart "$@"; return; }
+    setpriv --pdeathsig KILL unshare --user "$self" --unmapped "$release" "$@" &
+    local id=$!
+    until [ "$(readlink "/proc/$id/ns/user")" != "$(readlink /proc/self/ns/user)" ]; do sleep 0.1; done
+    echo 0 0 65536 | tee "/proc/$id/gid_map" >"/proc/$id/uid_map"       # users are whom they are outside
+    end_of $id
+}
+
+knowing_the_emulator()
+{
+    mount -t binfmt_misc binfmt_misc /proc/sys/fs/binfmt_misc
+    cat /usr/lib/binfmt.d/qemu-aarch64.conf >/proc/sys/fs/binfmt_misc/register
+    "$@"
 }
 
 leave()
@@ -99,7 +133,7 @@ leave()
     [ -z "$work" ] || rm -rf --one-file-system "$work" 2>/dev/null || { sleep 2; rm -rf --one-file-system "$work"; }
 }
 
-versions() { echo "with$(chroot "$work/copy" dpkg-query -W -f ' ${Package} ${Version};' "$@" 2>/dev/null)"; }
+versions() { echo "with$(dpkg-query --admindir="$work/copy/var/lib/dpkg" -W -f ' ${Package} ${Version};' "$@" 2>/dev/null)"; }
 
 # Runs command $1 in a copy of the root, and says how it went.
 try()
@@ -108,7 +142,7 @@ try()
     printf '\n== %s, first on %s\n' "$1" "$machine"
     cp -a --reflink=auto "$work/root" "$work/copy" || return
     began=$SECONDS
-    apart enter "$work/copy" "cd /root/attn-cli && $1" >"$work/log" 2>&1 || rc=$?
+    emulated enter "$work/copy" "cd /root/attn-cli && $1" >"$work/log" 2>&1 || rc=$?
     if [ $rc = 0 ]; then tail -n 25 "$work/log"; else cat "$work/log"; fi
     packages=$(sed -n 's/^installing //p' "$work/log")
     [ -z "$packages" ] || versions make git $packages
@@ -118,30 +152,34 @@ try()
 }
 
 take_proxies
-if [ "${1-}" = --apart ]; then
-    release=$2
-    "${@:3}"
-    exit
-fi
+case ${1-} in
+--apart) release=$2; "${@:3}"; exit;;
+--unmapped)
+    until [ "$(id -u)" = 0 ]; do sleep 0.1; done
+    exec "${namespaces[@]}" "$2" knowing_the_emulator "${@:3}";;
+esac
 release=${1:-$release}
 commands=("${@:2}")
 [ ${#commands[@]} -gt 0 ] || commands=("make run" "make test")
 if [ "$(id -u)" != 0 ]; then
     sudo -n true 2>/dev/null || skip "only root can make a bare system: sudo make test-bare"
-    exec sudo -n env ATTN_SKIP_NOTHING="${ATTN_SKIP_NOTHING-}" carry="${carry-}" unsigned="${unsigned-}" "${proxies[@]}" "$self" "$release" "${commands[@]}"
+    exec sudo -n env ATTN_SKIP_NOTHING="${ATTN_SKIP_NOTHING-}" carry="${carry-}" unsigned="${unsigned-}" arch="$arch" "${proxies[@]}" \
+        "$self" "$release" "${commands[@]}"
 fi
-{ missing=$(tests/need.sh debootstrap 2>&1 >&3); } 3>&1 || skip "$missing"
+[ -z "$arch" ] || [ "$arch" = arm64 ] || skip "no emulator is known here for $arch, expected arm64"
+{ missing=$(tests/need.sh debootstrap ${arch:+qemu-user-static} 2>&1 >&3); } 3>&1 || skip "$missing"
 command -v debootstrap >/dev/null || skip "there is no debootstrap: install it"
 unshare --mount --mount-proc --pid --fork true 2>/dev/null ||
     skip "root may not mount here: run it outside of this container"
+emulated true 2>/dev/null || skip "this kernel does not let a namespace choose an emulator: Linux 6.7 or later does"
 
 running='' work=''
 trap leave EXIT
 trap 'exit 130' INT TERM HUP
 work=$(mktemp -d)
 from=$(mirror)
-printf '== a fresh %s%s\n' "$release" "${from:+ from $from}"
-if ! apart make_root "$work/root" "$from" >"$work/log" 2>&1; then
+printf '== a fresh %s%s%s\n' "$release" "${arch:+ for $arch}" "${from:+ from $from}"
+if ! { apart make_root "$work/root" "$from" && emulated furnish "$work/root"; } >"$work/log" 2>&1; then
     ! grep -qE "^E: (Failed getting release file|Couldn't download|Failed to fetch)|Temporary failure" "$work/log" ||
         skip "no network leads to $release on ${from:-the mirror}: connect this machine, or give apt a proxy"
     cat "$work/log"
@@ -151,7 +189,8 @@ fi
 printf '[safe]\n\tdirectory = *\n' >"$work/gitconfig"
 GIT_CONFIG_GLOBAL=$work/gitconfig git clone -q --depth 1 "file://$PWD" "$work/root/root/attn-cli"
 [ -z "${carry-}" ] || cp -a --parents "$carry" "$work/root/root/attn-cli"
-if of_ubuntu; then machine="Ubuntu $release"; else machine="Debian $(cat "$work/root/etc/debian_version") ($release)"; fi
+machine="Debian $(cat "$work/root/etc/debian_version") ($release${arch:+, $arch})"
+! of_ubuntu || machine="Ubuntu $release${arch:+, $arch}"
 bad=0
 for command in "${commands[@]}"; do try "$command" || bad=1; done
 exit $bad

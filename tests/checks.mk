@@ -16,10 +16,11 @@
 # make test-schemas  all tests, with what the program writes as JSON compared with the schemas of help --json
 # make test-kill     ends batches at 200 random moments and resumes them
 # make test-bare     make run and make test, each the first thing on a fresh Debian in a chroot, release=bookworm or trixie, or
-#                    on an Ubuntu, release=noble unsigned=1 (tests/bare.sh); commands='"make run"': only that
+#                    on an Ubuntu, release=noble unsigned=1 (tests/bare.sh); commands='"make run"': only that;   arch=arm64: in a root
+#                    of that architecture, under an emulator
 # make arm           cross-compiles for AArch64, into build/arm;   make test-arm: its tests that compute under an emulator, and
 #                    whether it writes the bytes that this machine's build does of every recorded model: tests/bits.py;
-#                    make test-arm-quick: five suites and three models, in two or three minutes with the build
+#                    make test-arm-quick: five suites and three models, four minutes of processor time with the build
 # make test-cluster  runs the recipes of data/batch under GNU parallel, Slurm, mpirun and Snakemake, if installed
 # make bench         measures how close each stage comes to the machine's limits, in one process
 # make bench-products  the same of single products, beside libxsmm and oneDNN (libdnnl-dev)

@@ -23,7 +23,7 @@ ROWS = {
         ("lib/compute/mask.c", "    [ATTN_BLOCK] = {IF_CAUSAL, NULL},\n", "    [ATTN_PROBE] = {ALWAYS, NULL},\n"),
     ],
     "format": [
-        ("lib/sinks/sink.c", '"a page to explore", NULL, RUN | MAP | ABLATED, &attn_html_methods},\n',
+        ("lib/sinks/sink.c", '"a page to explore", NULL, RUN | MAP | ABLATED | SAYS, &attn_html_methods},\n',
          '    {"probe-format", ".probe", "help on formats", NULL, RUN | PICTURE, &attn_svg_methods},\n'),
     ],
     "family": [

@@ -282,7 +282,7 @@ static void svg_write(void *self, size_t row, size_t col, const char *s, bool st
 
 void attn_diagram_svg(struct attn_out *o, const struct attn_language *l, const struct attn_passage *p)
 {
-    const size_t top = first_row(p) * HIGH, high = (end_row(p) - first_row(p)) * HIGH + 2 * AROUND;
+    const size_t top = first_row(p) * HIGH, high = (end_row(p) - first_row(p)) * HIGH + (size_t)2 * AROUND;
     attn_out_printf(o, "<div class=\"wide\"><svg viewBox=\"0 %zu %d %zu\" width=\"%d\" role=\"img\" "
                        "aria-label=\"%s\">\n<defs><marker id=\"arrow\" viewBox=\"0 0 8 8\" refX=\"8\" refY=\"4\" "
                        "markerWidth=\"7\" "

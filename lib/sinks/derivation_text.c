@@ -58,7 +58,7 @@ static void wrap(struct attn_out *o, const char *s, const char *whole, bool comm
     size_t column = indent, blank = 0, blanks;
     attn_label_pad(o, indent);
     for (bool first = true; *s; first = false) {
-        size_t len = s == whole ? strlen(s) : command ? argument_length(s) : word_length(s);
+        size_t len = whole && s == whole ? strlen(s) : command ? argument_length(s) : word_length(s);
         size_t columns = attn_utf8_width(s, len);
         if (!first && width && column + blank + columns > width) {
             attn_out_char(o, '\n');

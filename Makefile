@@ -215,7 +215,7 @@ $(B)/directories: export now = $(libdir) $(includedir) $(modelsdir)
 $(B)/flags: export now = $(CC) $(std) $(warn) $(CFLAGS) $(hard) $(hard_link) $(packed) $(flags) $(LDFLAGS) $(inside) $(libs) $(foreach v,$(by_file),$v=$($v))
 $(B)/objects: export now = $(lib_o) $(cmd_o) $(test_o)
 $(stamps): FORCE
-	@mkdir -p $(@D); printf '%s\n' "$$now" >$@.new; cmp -s $@.new $@ || cp $@.new $@
+	@mkdir -p $(@D); printf '%s\n' "$$now" | cmp -s - $@ || printf '%s\n' "$$now" >$@
 
 define pc
 Name: attn

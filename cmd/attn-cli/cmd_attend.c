@@ -279,5 +279,6 @@ const struct command attend_command = {
     .rows = attention_kinds,
     .groups = (const struct option *const[]){given_options, options, page_language_options, select_options,
                                              kind_options, attention_options, dropout_seed_options, csv_options,
-                                             picture_options, key_picture_options, thread_options, general_options, NULL},
+                                             picture_options, key_picture_options, thread_options,
+                                             general_options, NULL},
 };

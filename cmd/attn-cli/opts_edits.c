@@ -165,7 +165,8 @@ int edits_open(struct edits *e, struct attn_tokenizer **tokenizer, struct attn_e
 
 /* ---- binding ----------------------------------------------------------------------------- */
 
-static int make_editor(struct edits *e, const struct attn_model *m, const struct attn_tokens *cross, struct attn_err *err)
+static int make_editor(struct edits *e, const struct attn_model *m, const struct attn_tokens *cross,
+                       struct attn_err *err)
 {
     struct attn_editor_opts o = {
         .edits = e->list, .model = m, .tokenizer = common.model, .encode = input_encode_opts(), .from = e->from,

@@ -41,8 +41,8 @@ enum { BELOW_HALF = 0x7fff };           /* of the last bit bf16 keeps; plus that
 #define BITS_OF_ROOT 0x3fe6a09e667f3bcd
 #define BITS_OF_2_52 0x4330000000000000
 
-/* Arrays of vectors stay in registers only if the loops over them are unrolled.  With the checks of a sanitizer, unrolled code
- * takes minutes to compile. */
+/* Arrays of vectors stay in registers only if the loops over them are unrolled.  With the checks of a sanitizer,
+ * unrolled code takes minutes to compile. */
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
 #define UNROLL
 #elif !defined(__clang__)

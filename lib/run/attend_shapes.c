@@ -228,8 +228,8 @@ static int find_vectors(struct attn_attend *a, const struct attn_attend_opts *o,
     *rows = input == vectors ? v->rows : a->view[from].rows;
     if (input == weight && v->rows != a->view[from].cols)
         return attn_fail(err, ATTN_EFORMAT, "%s takes rows of %zu numbers, and those of %s have %zu%s",
-                         attn_attend_called(a, weight).text, v->rows, attn_attend_called(a, from).text, a->view[from].cols,
-                         !o->transposed && v->cols * heads == a->view[from].cols
+                         attn_attend_called(a, weight).text, v->rows, attn_attend_called(a, from).text,
+                         a->view[from].cols, !o->transposed && v->cols * heads == a->view[from].cols
                              ? "; if it is [out, in], as torch's Linear has it, give --transposed" : "");
     return ATTN_OK;
 }

@@ -53,16 +53,20 @@ static int open_numbers(struct attn_attend **out, struct attn_err *err)
 
 /* ---- numbers ----------------------------------------------------------------------------- */
 
-/* The context is shown where there are values. */
-static const char *default_show(const struct attn_attend *a)
+/* Without values there is no context to show. */
+static int default_show(const char **shown, const struct attn_attend *a, struct attn_err *err)
 {
     struct attn_select *s;
-    const char *by_format = format_default_show(o.format);
     const struct attn_kind kind = attention_kind();
-    bool context = !attn_select_new(&s, attn_attend_model(a), &kind, "context", NULL, NULL, NULL);
-    if (context)
+    *shown = format_default_show(o.format);
+    int code = *shown ? ATTN_OK : attn_select_new(&s, attn_attend_model(a), &kind, "context", NULL, NULL, err);
+    if (*shown || code == ATTN_ENOMEM)
+        return code;
+    if (code)
+        *shown = "pattern";
+    else
         attn_select_free(s);
-    return by_format || context ? by_format : "pattern";
+    return ATTN_OK;
 }
 
 static int show(const struct attn_attend *a, struct attn_err *err)
@@ -72,7 +76,10 @@ static int show(const struct attn_attend *a, struct attn_err *err)
                             .precision = (int)o.precision.n, .model = attn_attend_model(a),
                             .tokens = attn_attend_tokens(a), .cross = attn_attend_keys(a)};
     struct attn_select *select;
-    int code = select_shown(&select, output.model, &kind, default_show(a), err);
+    const char *shown;
+    int code = default_show(&shown, a, err);
+    if (!code)
+        code = select_shown(&select, output.model, &kind, shown, err);
     if (code)
         return code;
     if (!o.format || !strcmp(o.format, "text"))

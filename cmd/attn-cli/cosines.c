@@ -17,7 +17,7 @@ struct cosines {
     const struct attn_tokens *tokens;   /* what the rows are called */
     const float *x;                     /* [heads, n, width] */
     size_t heads, n, width;
-    struct attn_column *column; char (*name)[64];       /* [head] [row] and n cosines */
+    struct attn_column *column; char **name;    /* [head] [row] and n cosines; of the cosines */
 };
 
 static double product(const float *a, const float *b, size_t n)
@@ -46,34 +46,45 @@ static void fill(struct attn_datum *cell, const void *self, size_t row)
         cell[j] = attn_datum_number(cosine(mine, head + j * c->width, c->width));
 }
 
-/* A column that is called as its row; of rows with one name, all but the first have their number, too. */
-static void name_column(const struct cosines *c, size_t j)
+/* Whether a column before the j-th cosine is called so. */
+static bool is_taken(const struct cosines *c, const char *name, size_t j)
 {
-    const struct attn_token *t = &c->tokens->tok[j];
-    size_t same = 0;
-    for (size_t i = 0; i < j; i++)
-        same += c->tokens->tok[i].text_len == t->text_len && !memcmp(c->tokens->tok[i].text, t->text, t->text_len);
-    snprintf(c->name[j], sizeof *c->name, same ? "%.*s (%zu)" : "%.*s", (int)(t->text_len < 40 ? t->text_len : 40),
-             t->text, j);
+    bool taken = !strcmp(name, "row") || !strcmp(name, "head");
+    for (size_t i = 0; i < j && !taken; i++)
+        taken = !strcmp(c->name[i], name);
+    return taken;
 }
 
-static size_t name_columns(const struct cosines *c, int digits)
+/* A column is called as its row; where another has that name, its number follows. */
+static int name_column(const struct cosines *c, size_t j, struct attn_err *err)
+{
+    const struct attn_token *t = &c->tokens->tok[j];
+    char *name = strndup(t->text, t->text_len), *longer = NULL;
+    while (name && is_taken(c, name, j)) {
+        if (asprintf(&longer, "%s (%zu)", name, j) < 0)
+            longer = NULL;
+        free(name);
+        name = longer;
+    }
+    c->name[j] = name;
+    return name ? ATTN_OK : attn_no_memory(err, NULL, "for the name of a column");
+}
+
+static size_t list_columns(const struct cosines *c, int digits)
 {
     size_t n = 0;
     if (c->heads > 1)
         c->column[n++] = (struct attn_column){.name = "head", .kind = ATTN_COLUMN_WHOLE};
     c->column[n++] = (struct attn_column){.name = "row", .kind = ATTN_COLUMN_TOKEN};
-    for (size_t j = 0; j < c->n; j++) {
-        name_column(c, j);
+    for (size_t j = 0; j < c->n; j++)
         c->column[n++] = (struct attn_column){.name = c->name[j], .kind = ATTN_COLUMN_REAL, .digits = digits};
-    }
     return n;
 }
 
 static int write_table(const struct cosines *c, const char *of, const char *format, const char *path,
                        struct attn_err *err)
 {
-    const struct attn_table t = {.column = c->column, .columns = name_columns(c, OUTPUT_PRECISION),
+    const struct attn_table t = {.column = c->column, .columns = list_columns(c, OUTPUT_PRECISION),
                                  .rows = c->heads * c->n, .row = fill, .self = c, .spaced = true,
                                  .csv_safe = csv_safe()};
     bool json = format && !strcmp(format, "json");
@@ -93,8 +104,13 @@ static int tabulate(struct cosines *c, const char *of, const char *format, const
 {
     c->column = calloc(c->n + 2, sizeof *c->column);
     c->name = calloc(c->n + 1, sizeof *c->name);
-    int code = c->column && c->name ? write_table(c, of, format, path, err)
-                                    : attn_no_memory(err, NULL, "for %zu columns", c->n);
+    int code = c->column && c->name ? ATTN_OK : attn_no_memory(err, NULL, "for %zu columns", c->n);
+    for (size_t j = 0; j < c->n && !code; j++)
+        code = name_column(c, j, err);
+    if (!code)
+        code = write_table(c, of, format, path, err);
+    for (size_t j = 0; j < c->n && c->name; j++)
+        free(c->name[j]);
     free(c->column);
     free(c->name);
     return code;

@@ -54,6 +54,12 @@ static void put_json(struct attn_out *o, const struct attn_table *t, const struc
         attn_out_f64(o, d->x);
 }
 
+static void put_key(struct attn_out *o, const char *name, const char *colon)
+{
+    attn_out_json(o, name, strlen(name));
+    attn_out_str(o, colon);
+}
+
 static bool same_group(const struct attn_column *a, const struct attn_column *b)
 {
     return a && b && a->group && b->group && !strcmp(a->group, b->group);
@@ -71,9 +77,11 @@ static void put_object(struct attn_out *o, const struct attn_table *t, const str
         bool inside = same_group(before, c);
         attn_out_str(o, before && before->group && !inside ? "}" : "");
         attn_out_str(o, before ? comma : "");
-        if (c->group && !inside)
-            attn_out_printf(o, "\"%s\"%s{", c->group, colon);
-        attn_out_printf(o, "\"%s\"%s", c->name, colon);
+        if (c->group && !inside) {
+            put_key(o, c->group, colon);
+            attn_out_char(o, '{');
+        }
+        put_key(o, c->name, colon);
         put_json(o, t, c, &cell[i], row);
         before = c;
     }
@@ -82,9 +90,23 @@ static void put_object(struct attn_out *o, const struct attn_table *t, const str
 
 /* ---- CSV --------------------------------------------------------------------------------- */
 
-static void put_name(struct attn_out *o, const struct attn_column *c)
+enum { NUMBER = ATTN_NUM_FIXED_MAX };
+
+/* What a column is called outside of objects. */
+static struct attn_datum flat_name(char text[NUMBER], const struct attn_column *c)
 {
-    attn_out_printf(o, "%s%s%s", c->group ? c->group : "", c->group ? "_" : "", c->name);
+    if (!c->group)
+        return attn_datum_str(c->name);
+    attn_snprintf(text, NUMBER, "%s_%s", c->group, c->name);
+    return attn_datum_str(text);
+}
+
+/* A name may be a token's text, so that it is written as one. */
+static void put_name(struct attn_out *o, const struct attn_table *t, const struct attn_column *c)
+{
+    char text[NUMBER];
+    const struct attn_datum name = flat_name(text, c);
+    attn_cell_text(o, name.s, name.len, t->csv_safe);
 }
 
 static void put_field(struct attn_out *o, const struct attn_table *t, const struct attn_column *c,
@@ -113,15 +135,13 @@ static void put_line(struct attn_out *o, const struct attn_table *t, const struc
         if (cell)
             put_field(o, t, &t->column[i], &cell[i]);
         else
-            put_name(o, &t->column[i]);
+            put_name(o, t, &t->column[i]);
         before = ",";
     }
     attn_out_char(o, '\n');
 }
 
 /* ---- for people -------------------------------------------------------------------------- */
-
-enum { NUMBER = ATTN_NUM_FIXED_MAX };
 
 /* A cell that is no text. */
 static void spell(char text[NUMBER], const struct attn_column *c, const struct attn_datum *d)
@@ -170,11 +190,10 @@ static size_t width_of(const struct attn_column *c, const struct attn_datum *d)
 
 static struct attn_datum heading(char text[NUMBER], const struct attn_column *c)
 {
-    if (c->heading || !c->group)
-        return attn_datum_str(c->heading ? c->heading : c->name);
-    attn_snprintf(text, NUMBER, "%s_%s", c->group, c->name);
-    return attn_datum_str(text);
+    return c->heading ? attn_datum_str(c->heading) : flat_name(text, c);
 }
+
+static const struct attn_column words = {.kind = ATTN_COLUMN_TEXT};      /* as headings are */
 
 static void pad(struct attn_out *o, size_t n) { attn_out_printf(o, "%*s", (int)n, ""); }
 
@@ -182,7 +201,6 @@ static void pad(struct attn_out *o, size_t n) { attn_out_printf(o, "%*s", (int)n
 static void put_aligned(struct attn_out *o, const struct attn_table *t, const size_t *width,
                         const struct attn_datum *cell)
 {
-    static const struct attn_column words = {.kind = ATTN_COLUMN_TEXT};
     size_t blanks = 0;                  /* that are due: the end of a line has none */
     bool any = false;
     for (size_t i = 0; i < t->columns; i++) {
@@ -220,7 +238,7 @@ static void measure(size_t *width, struct attn_datum *cell, const struct attn_ta
         char text[NUMBER];
         const struct attn_datum title = heading(text, &t->column[i]);
         if (width[i] && !t->column[i].width)
-            width[i] = larger(width[i], attn_utf8_width(title.s, title.len));
+            width[i] = larger(width[i], width_of(&words, &title));
     }
 }
 

@@ -33,8 +33,9 @@ enum {
 };
 
 struct attn_column {
-    const char *name;
-    const char *group;                  /* neighbours of one group are an object within it, else GROUP_NAME; or NULL */
+    const char *name;                   /* any text: each format escapes it */
+    const char *group;                  /* neighbours of one group are an object within it, else GROUP_NAME, which has
+                                         * less than 64 bytes; or NULL */
     enum attn_column_kind kind;
     unsigned flags;
     const char *heading;                /* for people; NULL: as elsewhere */

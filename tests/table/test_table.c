@@ -38,6 +38,13 @@ static void fill(struct attn_datum *cell, const void *self, size_t i)
     cell[6].there = true;
 }
 
+static void fill_truths(struct attn_datum *cell, const void *self, size_t i)
+{
+    (void)self;
+    (void)i;
+    cell[0] = cell[1] = attn_datum_truth(true);
+}
+
 static char *written(struct attn_table t, const char *format)
 {
     struct attn_out *o;
@@ -99,6 +106,18 @@ START_TEST(no_text_is_a_formula)
 }
 END_TEST
 
+/* A column may be called as a token is. */
+START_TEST(no_name_of_a_column_escapes)
+{
+    static const struct attn_column hostile[] = {{.name = "a\",\"b", .kind = ATTN_COLUMN_TRUTH},
+                                                 {.name = "=1+\x1B[31m\xff", .kind = ATTN_COLUMN_TRUTH}};
+    struct attn_table t = {.column = hostile, .columns = 2, .csv_safe = true, .row = fill_truths, .rows = 1};
+    ck_written(t, "csv", "\"a\"\",\"\"b\",'=1+\x1B[31m\uFFFD\ntrue,true\n");
+    ck_written(t, "ndjson", "{\"a\\\",\\\"b\":true,\"=1+\\u001b[31m\uFFFD\":true}\n");
+    ck_written(t, "text", "a\",\"b  =1+\\x1B[31m\\xFF\n  yes              yes\n");
+}
+END_TEST
+
 START_TEST(without_rows)
 {
     struct attn_table t = table;
@@ -118,6 +137,7 @@ Suite *suite_table(void)
     tcase_add_test(c, every_format);
     tcase_add_test(c, objects_as_in_the_documents_of_the_program);
     tcase_add_test(c, no_text_is_a_formula);
+    tcase_add_test(c, no_name_of_a_column_escapes);
     tcase_add_test(c, without_rows);
     suite_add_tcase(s, c);
     return s;

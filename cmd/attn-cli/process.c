@@ -76,12 +76,12 @@ static void set_signals(void)
 /* ---- standard streams -------------------------------------------------------------------- */
 
 /* If we are started with a standard stream closed, the next file opened would get its number.  The replacement fails as
- * the closed stream would: 0 cannot be read, 1 cannot be written. */
+ * the closed stream would: 0 cannot be read, 1 cannot be written.  Where there is no /dev, it is the root directory. */
 static bool fill_standard_streams(void)
 {
     static const int mode[] = {O_WRONLY, O_RDONLY, O_RDWR};
     for (int fd = 0; fd < 3; fd++)
-        if (fcntl(fd, F_GETFD) < 0 && open("/dev/null", mode[fd]) != fd)
+        if (fcntl(fd, F_GETFD) < 0 && open("/dev/null", mode[fd]) != fd && open("/", O_PATH) != fd)
             return false;
     return true;
 }
@@ -231,8 +231,10 @@ const char *process_called(void) { return called; }
 
 int process_run(int (*work)(int argc, char **argv), int argc, char **argv)
 {
-    if (!fill_standard_streams())
+    if (!fill_standard_streams()) {
+        put("attn-cli: a standard stream is closed, and nothing could be opened in its place\n");
         return 1;
+    }
     set_signals();
     wait_for_pipe(&stdout, STDOUT_FILENO, _IOFBF);
     wait_for_pipe(&stderr, STDERR_FILENO, _IONBF);

@@ -103,6 +103,20 @@ START_TEST(closed_streams_are_errors)
 }
 END_TEST
 
+/* The first call refused is the one that opens /dev/null in place of standard input. */
+START_TEST(closed_streams_without_a_null_device)
+{
+    setenv("FAULTY", "truncate -s 1M $D/state; LD_PRELOAD=build/attack/fault.so FAULT_STATE=$D/state FAULT_HOW=", 1);
+    if (SANITIZED || PORTABLE) {
+        skipped("a malloc that is not a sanitizer's", NULL);
+        return;
+    }
+    expect_exactly("eval $FAULTY'fail FAULT_AT=1 \"$A\" tokenize -q -s Life --format ids <&-'; head -c 20 $D/state | tail -c 4", "0\nopen");
+    expect("eval $FAULTY'fail FAULT_AT=1 \"$A\" tokenize -f - 2>&1 <&-'", 1, "standard input: cannot read");
+    expect("eval $FAULTY'rest FAULT_AT=1 \"$A\" tokenize -s Life 2>&1 <&-'", 1, "a standard stream is closed, and nothing could");
+}
+END_TEST
+
 static const struct usage bad_files[] = {
     {"run -f $D/absent", "absent: cannot open: No such file"},
     {"run -f tests", "tests: cannot read: Is a directory"},
@@ -446,7 +460,7 @@ Suite *suite_streams(void)
 #define ROWS(list) (int)(sizeof list / sizeof *list)
     const struct { const TTest *test; int rows; } tests[] = {
         {what_cannot_run_writes_nothing, 1}, {full_disk_is_an_error, ROWS(writers)},
-        {closed_pipe_ends_quietly, ROWS(writers)}, {slow_readers_get_everything, 1}, {closed_streams_are_errors, 1},
+        {closed_pipe_ends_quietly, ROWS(writers)}, {slow_readers_get_everything, 1}, {closed_streams_are_errors, 1}, {closed_streams_without_a_null_device, 1},
         {bad_files_end_with_1_and_a_name, ROWS(bad_files)}, {long_paths_leave_room_for_the_reason, 1},
         {limit_of_file_size_is_an_error, 1}, {temporary_files_that_were_left_go, 1}, {directories_are_made_as_typed, 1},
         {files_are_replaced_whole, 1},

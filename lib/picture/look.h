@@ -95,5 +95,8 @@ enum { ATTN_SVG_SQUARES = 10000, ATTN_PDF_SQUARES = 2500 };         /* a matrix 
                                                                      * in a PDF */
 unsigned attn_term_256(struct attn_rgb c);              /* the nearest of those (16 to 255 of 256) that are the same
                                                          * everywhere */
+/* What follows on a terminal of 256 colours or more gets this ground, and letters that stand out from such a ground. */
+void attn_term_ground(struct attn_out *o, struct attn_rgb c, int colors);
+void attn_term_letters(struct attn_out *o, struct attn_rgb ground);
 
 #endif

@@ -46,6 +46,21 @@ unsigned attn_term_256(struct attn_rgb c)
     return greyer ? 232 + grey : 16 + 36 * r + 6 * g + b;
 }
 
+void attn_term_ground(struct attn_out *o, struct attn_rgb c, int colors)
+{
+    char codes[40];
+    if (colors > 256)
+        snprintf(codes, sizeof codes, "\x1b[48;2;%d;%d;%dm", c.r, c.g, c.b);
+    else
+        snprintf(codes, sizeof codes, "\x1b[48;5;%um", attn_term_256(c));
+    attn_out_steer(o, codes);
+}
+
+void attn_term_letters(struct attn_out *o, struct attn_rgb ground)
+{
+    attn_out_steer(o, attn_is_bright(ground) ? "\x1b[38;5;16m" : "\x1b[38;5;231m");
+}
+
 static struct attn_rgb color_of(const struct attn_term_pen *p, int step)
 {
     return step == ATTN_STEP_NAN ? attn_palette_nan(p->palette) : attn_palette_color(p->palette, (unsigned)step);
@@ -53,27 +68,20 @@ static struct attn_rgb color_of(const struct attn_term_pen *p, int step)
 
 void attn_term_paint(struct attn_term_pen *p, int step)
 {
-    char codes[40];
     if (step == p->painted)
         return;
     p->painted = step;
-    if (step < 0) {
+    if (step < 0)
         attn_out_steer(p->out, "\x1b[0m");
-        return;
-    }
-    struct attn_rgb c = color_of(p, step);
-    if (p->look->colors > 256)
-        snprintf(codes, sizeof codes, "\x1b[48;2;%d;%d;%dm", c.r, c.g, c.b);
     else
-        snprintf(codes, sizeof codes, "\x1b[48;5;%um", attn_term_256(c));
-    attn_out_steer(p->out, codes);
+        attn_term_ground(p->out, color_of(p, step), p->look->colors);
 }
 
 void attn_term_paint_letters(struct attn_term_pen *p, int step)
 {
     attn_term_paint(p, step);
     if (step >= 0)
-        attn_out_steer(p->out, attn_is_bright(color_of(p, step)) ? "\x1b[38;5;16m" : "\x1b[38;5;231m");
+        attn_term_letters(p->out, color_of(p, step));
 }
 
 void attn_term_cell(struct attn_term_pen *p, uint8_t step, size_t columns)

@@ -118,15 +118,8 @@ static size_t width_of(const struct attn_passage *p, size_t column)
     return most;
 }
 
-/* On paper any colour, on a terminal one of 256, with letters that stand out from it. */
-static void background(struct attn_out *o, struct attn_rgb c, bool paper)
-{
-    if (paper)
-        attn_out_printf(o, "\033[48;2;%d;%d;%dm", c.r, c.g, c.b);
-    else
-        attn_out_printf(o, "\033[48;5;%um", attn_term_256(c));
-    attn_out_str(o, attn_is_bright(c) ? "\033[38;5;16m" : "\033[38;5;231m");
-}
+/* On paper any colour, on a terminal one of 256. */
+enum { ANY_COLOR = 1 << 24, TERM_COLORS = 256 };
 
 static void text_cell(struct attn_out *o, const struct attn_passage *p, size_t i, size_t width, bool last,
                       const struct attn_derivation_style *style)
@@ -140,7 +133,8 @@ static void text_cell(struct attn_out *o, const struct attn_passage *p, size_t i
     attn_label_pad(o, GAP - shaded + (label || shaded ? 0 : blank));
     attn_paint(o, paint && (i < p->cols || p->cell[i].strong), i < p->cols ? ATTN_DIM : ATTN_BOLD);
     if (shaded) {
-        background(o, shade, style->paper);
+        attn_term_ground(o, shade, style->paper ? ANY_COLOR : TERM_COLORS);
+        attn_term_letters(o, shade);
         attn_label_pad(o, 1 + blank);
     }
     attn_out_str(o, s);

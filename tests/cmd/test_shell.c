@@ -4,6 +4,7 @@
 
 #include "scratch.h"
 #include "shell.h"
+#include "terminal.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -32,12 +33,40 @@ START_TEST(without_bash_as_with_it)
 }
 END_TEST
 
+/* Three rows of six columns. */
+static const struct { const char *bytes, *shows; } screens[] = {
+    {"one\r\ntwo\r\n", "|one\n|two\n"},
+    {"step 1\rdone\r\n", "|done 1\n"},
+    {"step 1\r\033[Kdone\r\n", "|done\n"},
+    {"too long\r\n", "|too lo\n>ng\n"},
+    {"sixsix\r\n", "|sixsix\n"},
+    {"12345你\r\n", "|12345\n>你\n"},
+    {"a\tb", "|a    b\n[the cursor stands in column 6, 0 lines above the last]\n"},
+    {"a\r\nb\033[A\033[2Dc\r\n\r\n", "|c\n|b\n"},
+    {"1\r\n2\r\n3\r\n4\033[9A\r-\033[J\r\n", "|1\n|-\n|\n|\n[the cursor stands in column 0, 1 lines above the last]\n"},
+    {"\033[1mb\033[0m \033[48;5;7m  \033[0m\r\n", "|b   \n:a bb\n:a is bold\n:b is on 7\n"},
+    {"\033[38;2;1;2;255mx\r\n", "|x\n:a\n:a is letters #0102ff\n[what follows is a]\n"},
+};
+
+START_TEST(a_terminal_shows_what_it_gets)
+{
+    char *shown = NULL;
+    size_t len = 0;
+    FILE *to = open_memstream(&shown, &len);
+    terminal_show(to, screens[_i].bytes, strlen(screens[_i].bytes), 3, 6);
+    fclose(to);
+    ck_assert_str_eq(shown, screens[_i].shows);
+    free(shown);
+}
+END_TEST
+
 Suite *suite_shell(void)
 {
     Suite *s = suite_create("shell");
     TCase *t = tcase_create("shell");
     tcase_add_checked_fixture(t, set_up, scratch_remove);
     tcase_add_loop_test(t, without_bash_as_with_it, 0, sizeof lines / sizeof *lines);
+    tcase_add_loop_test(t, a_terminal_shows_what_it_gets, 0, sizeof screens / sizeof *screens);
     suite_add_tcase(s, t);
     return s;
 }

@@ -4,6 +4,7 @@
 #include "sanitized.h"
 #include "scratch.h"
 #include "shell.h"
+#include "terminal.h"
 
 #include "base/simd.h"
 
@@ -447,6 +448,18 @@ START_TEST(progress_of_a_long_run)
 }
 END_TEST
 
+/* What was written over is gone. */
+START_TEST(records_on_a_screen)
+{
+    static const char line[] = "for i in $(seq 400); do echo the cat sees the moth; done >$D/many.txt; \"$A\" batch -m models/stacked "
+                               "-f $D/many.txt --show '*' | { sleep 1.3; cat; } >/dev/null";
+    if (no_terminal())
+        return;
+    terminal_expect(line, 24, 80, "^.400 of 400 records, [0-9]+/s$");
+    terminal_expect(line, 40, 120, "^.400 of 400 records, [0-9]+/s$");
+}
+END_TEST
+
 START_TEST(binary_is_not_for_terminals)
 {
     if (no_terminal())
@@ -469,7 +482,7 @@ Suite *suite_streams(void)
         {instructions_are_those_asked_for, 1}, {nonsense_in_the_environment_is_refused, 1}, {dots_that_overflow_end_with_a_note, 1},
         {small_address_spaces_are_survived, 1}, {small_stacks_are_enough, 1}, {colour_only_on_a_terminal, 1},
         {tokens_do_not_steer_the_terminal, 1}, {names_do_not_steer_the_terminal, 1}, {contents_do_not_steer_the_terminal, 1},
-        {progress_of_a_long_run, 1}, {binary_is_not_for_terminals, 1},
+        {progress_of_a_long_run, 1}, {records_on_a_screen, 1}, {binary_is_not_for_terminals, 1},
     };
     Suite *s = suite_create("streams");
     TCase *c = tcase_create("streams");

@@ -1,4 +1,5 @@
-/* test_transcripts.c - what commands print, whole: the files in tests/transcripts are lines "$ command" and what each prints.
+/* test_transcripts.c - what commands print, whole: the files in tests/transcripts are lines "$ command" and what each prints, or
+ * lines "@ command" and what terminals of 80x24 and of 120x40 show after it (terminal.h).
  *
  * $A is the binary, $D a directory that is empty at first.  The commands compute without extensions of the processor, whose
  * last digits differ, so that every machine prints the same.  Those in combined/ have commands that combine.py drew; "| sum" at
@@ -7,6 +8,7 @@
 #include "scratch.h"
 #include "shell.h"
 #include "suites.h"
+#include "terminal.h"
 
 #include "attn.h"
 
@@ -120,6 +122,32 @@ static void run_command(FILE *to, char *line)
     free(wrong.data);
 }
 
+/* What a terminal shows after a command, in colour, and the status of the command unless it is 0. */
+static struct text screen_after(const char *line, unsigned short rows, unsigned short columns)
+{
+    struct text shown;
+    FILE *to = open_memstream(&shown.data, &shown.len);
+    const struct said *s = sh_on_terminal(line, rows, columns);
+    terminal_show(to, s->text, s->len, rows, columns);
+    if (s->status)
+        fprintf(to, "[status %d]\n", s->status);
+    fclose(to);
+    return everywhere(shown);
+}
+
+static void run_on_terminals(FILE *to, const char *line)
+{
+    unsetenv("NO_COLOR");
+    unsetenv("COLUMNS");
+    setenv("TERM", "xterm-256color", 1);
+    struct text small = screen_after(line, 24, 80), large = screen_after(line, 40, 120);
+    bool same = small.len == large.len && !memcmp(small.data, large.data, small.len);
+    fputs(small.data, to);
+    fprintf(to, same ? "[the same on 120x40]\n" : "[on 120x40]\n%s", large.data);
+    free(small.data);
+    free(large.data);
+}
+
 /* A transcript as it would be written now. */
 static struct text written_now(struct text was)
 {
@@ -127,11 +155,14 @@ static struct text written_now(struct text was)
     FILE *to = open_memstream(&now.data, &now.len);
     for (char *line = was.data, *next; *line; line = next) {
         next = strchr(line, '\n') + 1;
-        if (strncmp(line, "$ ", 2))
+        if (strncmp(line, "$ ", 2) && strncmp(line, "@ ", 2))
             continue;
         fwrite(line, 1, (size_t)(next - line), to);
         char *command = strndup(line + 2, (size_t)(next - line) - 3);
-        run_command(to, command);
+        if (*line == '@')
+            run_on_terminals(to, command);
+        else
+            run_command(to, command);
         free(command);
     }
     fclose(to);
@@ -161,6 +192,13 @@ static const char *const transcripts[] = {
 START_TEST(what_commands_print)
 {
     expect_transcript(printed("tests/transcripts/%s.txt", transcripts[_i]));
+}
+END_TEST
+
+START_TEST(what_terminals_show)
+{
+    if (!no_terminal())
+        expect_transcript("tests/transcripts/terminal.txt");
 }
 END_TEST
 
@@ -229,6 +267,7 @@ Suite *suite_transcripts(void)
     tcase_set_timeout(t, 60);
     tcase_add_checked_fixture(t, set_up, scratch_remove);
     tcase_add_loop_test(t, what_commands_print, 0, sizeof transcripts / sizeof *transcripts);
+    tcase_add_test(t, what_terminals_show);
     tcase_add_loop_test(t, options_of_run, 0, PARTS);
     tcase_add_loop_test(t, options_of_pictures, 0, PARTS);
     tcase_add_loop_test(t, options_of_ask, 0, PARTS);

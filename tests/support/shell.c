@@ -239,11 +239,11 @@ void expect_same(const char *line, const char *other)
                   first.text, s->text);
 }
 
-const char *on_terminal(const char *line, int status)
+const struct said *sh_on_terminal(const char *line, unsigned short rows, unsigned short columns)
 {
     static struct said s;
     int fd;
-    struct winsize size = {.ws_row = 24, .ws_col = 60};
+    struct winsize size = {.ws_row = rows, .ws_col = columns};
     pid_t child = forkpty(&fd, NULL, NULL, &size);
     ck_assert_int_ge(child, 0);
     if (child == 0) {
@@ -252,8 +252,14 @@ const char *on_terminal(const char *line, int status)
     }
     take_all(&s, fd);
     s.status = shell_status((struct running){.pid = child, .ends = -1});
-    ck_assert_msg(s.status == status, "%s\nended with %d, not %d, and said:\n%s", line, s.status, status, s.text);
-    return s.text;
+    return &s;
+}
+
+const char *on_terminal(const char *line, int status)
+{
+    const struct said *s = sh_on_terminal(line, 24, 60);
+    ck_assert_msg(s->status == status, "%s\nended with %d, not %d, and said:\n%s", line, s->status, status, s->text);
+    return s->text;
 }
 
 bool no_terminal(void)

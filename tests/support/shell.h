@@ -31,8 +31,10 @@ int shell_status(struct running r);
 /* Starts a line that writes to ends[1] as if it were its `fd`, and closes that end here. */
 pid_t start_line(const char *line, const int ends[2], int fd);
 
-/* Runs a line on a pseudo-terminal of 60 columns; fails the test unless it has this status.  Returns what it shows, which the
- * next call overwrites.  There may be no pseudo-terminals, as in a chroot environment. */
+/* Runs a line on a pseudo-terminal of so many rows and columns, and returns what it writes, which the next call overwrites.
+ * There may be no pseudo-terminals, as in a chroot environment. */
+const struct said *sh_on_terminal(const char *line, unsigned short rows, unsigned short columns);
+/* The same on one of 60 columns; fails the test unless the line has this status. */
 const char *on_terminal(const char *line, int status);
 bool no_terminal(void);
 

@@ -5,6 +5,7 @@
 #include "made.h"
 #include "scratch.h"
 #include "shell.h"
+#include "terminal.h"
 
 #include <math.h>
 #include <stdbool.h>
@@ -238,6 +239,18 @@ START_TEST(progress_on_a_terminal)
                    "sed 's/[0-9]*\\.[0-9]*/x/g; s/^[^:]*//'", ": the same command with --resume continues from there; "
                    "its loss is now x; it was x at step 1\n");
     ck_assert_str_eq(on_terminal(SMALL "-q -o $D/o", 0), "");
+}
+END_TEST
+
+/* Nothing of a line that was overwritten stays, and lines end between words. */
+START_TEST(steps_on_a_screen)
+{
+    static const char rows[] = "^\\|(step [0-9]+ of 12  loss [0-9.]+(  held out [0-9.]+ \\([0-9.]+ bits a byte\\))?"
+                               "(  [0-9]+( tokens/s(  [0-9]+( s( left)?)?)?)?)?|  .*|[0-9]+ parameters; .*|the model is in .*)$";
+    if (no_terminal())
+        return;
+    terminal_expect("ln -s $PWD/cmd $D/cmd; cd $D; " SMALL "-o small", 24, 80, rows);
+    terminal_expect("cd $D; " SMALL "-o large", 40, 120, rows);
 }
 END_TEST
 
@@ -762,6 +775,7 @@ Suite *suite_train(void)
     tcase_add_test(tc, progress_is_told_when_asked);
     tcase_add_test(tc, progress_has_a_line_for_each_measurement);
     tcase_add_test(tc, progress_on_a_terminal);
+    tcase_add_test(tc, steps_on_a_screen);
     tcase_add_test(tc, its_weights_are_the_first_ones);
     tcase_add_test(tc, a_model_of_any_family_learns_on);
     tcase_add_test(tc, interruptions_of_what_goes_on_change_no_bit);

@@ -271,22 +271,23 @@ static void progress_line_start(struct progress_line *p, bool asked, const struc
         say_plan(s);
 }
 
-/* Prints the line without a line feed; returns its columns. */
-static int print_line(const struct progress_line *p, const struct attn_train_state *s, double seconds)
+static void put_line(char *buf, size_t size, const struct progress_line *p, const struct attn_train_state *s,
+                     double seconds)
 {
-    char time[32];
+    char time[32], held_out[64] = "";
     double done = (double)(s->step - p->step), left = (double)(s->steps - s->step);
-    int n = fprintf(stderr, "step %zu of %zu  loss %.4f", s->step, s->steps, s->loss);
     if (!isnan(s->held_out))
-        n += fprintf(stderr, "  held out %.4f (%.4f bits a byte)", s->held_out, s->bits_per_byte);
+        snprintf(held_out, sizeof held_out, "  held out %.4f (%.4f bits a byte)", s->held_out, s->bits_per_byte);
     put_duration(time, sizeof time, left * seconds / done);
-    return n + fprintf(stderr, "  %.0f tokens/s  %s left", (double)(s->tokens - p->tokens) / seconds, time);
+    snprintf(buf, size, "step %zu of %zu  loss %.4f%s  %.0f tokens/s  %s left", s->step, s->steps, s->loss, held_out,
+             (double)(s->tokens - p->tokens) / seconds, time);
 }
 
 /* Lines with a measured held-out loss, and the last line, stay; on a terminal all others are overwritten. */
 static void progress_line_show(struct progress_line *p, const struct attn_train_state *s)
 {
     const double often = p->terminal ? 0.2 : p->often ? 10 : 60;        /* seconds */
+    char line[256];
     double t = attn_clock_now();
     bool stays = p->often && (!isnan(s->held_out) || s->step == s->steps);
     p->first = isnan(p->first) ? s->loss : p->first;
@@ -294,11 +295,11 @@ static void progress_line_show(struct progress_line *p, const struct attn_train_
         return;
     p->last = t;
     erase_line(&p->shown);
-    p->shown = print_line(p, s, t - p->start);
-    if (stays || !p->terminal) {
-        fputc('\n', stderr);
-        p->shown = 0;
-    }
+    put_line(line, sizeof line, p, s, t - p->start);
+    if (stays || !p->terminal)
+        say_note("%s", line);
+    else
+        p->shown = fprintf(stderr, "%s", line);
 }
 
 static void progress_line_end(struct progress_line *p)

@@ -35,7 +35,7 @@ CHINESE = [(f"{HAN}[,.;:!?]|[,.;:!?]{HAN}", "a half-width mark beside a Chinese 
            (f"{MARK} (?!…)| {MARK}", "a space beside a full-width mark"), (f"{HAN} {HAN}", "a space between Chinese characters"),
            ("的的", "的 twice")]
 # One term for each thing: others for it, and the one that is used.
-TERMS = {"分数": "得分", "令牌|标记符": "词元", "遮罩|蒙版": "掩码", "内积|点乘": "点积", "矢量": "向量", "语境": "上下文", "叠放": "堆叠",
+TERMS = {"(?<!注意力)分数": "得分", "令牌|标记符": "词元", "遮罩|蒙版": "掩码", "内积|点乘": "点积", "矢量": "向量", "语境": "上下文", "叠放": "堆叠",
          "输出映射": "输出投影", "怎样注意|注意到": "关注", "看得见": "能看到", "自注意(?!力)": "自注意力", "前馈层": "前馈网络",
          "标准化|正规化|规范化": "归一化", "剩余流": "残差流", "激活(?!值|函数)": "激活值", "注意力模式": "注意力权重"}
 

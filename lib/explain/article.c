@@ -27,10 +27,15 @@ static void conclude(struct attn_lesson *r)
 {
     const struct attn_checked *c = &r->checked;
     attn_derive_step(&r->e.d, "What came of it");
-    if (c->printed)
-        attn_derive_words(&r->e.d, "The article prints numbers in %zu places, %zu in all; %zu of them come out here "
-                                   "digit by digit%s.", c->places, c->printed, c->same, c->same < c->printed ?
-                          tr(&r->e, ", and the others are explained where they are compared") : "");
+    if (c->printed && c->same == c->printed)
+        attn_derive_words(&r->e.d, "All numbers that the article prints, %zu in %zu places, come out here, digit by "
+                                   "digit.", c->printed, c->places);
+    else if (c->same)
+        attn_derive_words(&r->e.d, "Of %zu numbers that the article prints %zu come out here, digit by digit; the "
+                                   "others are explained where they are compared.", c->printed, c->same);
+    else if (c->printed)
+        attn_derive_words(&r->e.d, "None of the %zu numbers that the article prints comes out; where they are compared "
+                                   "it says why.", c->printed);
     else
         attn_derive_words(&r->e.d,
                           "The article prints no numbers: those here are computed from inputs and weights of a fixed "

@@ -47,19 +47,19 @@ static int not_most_similar(struct attn_lesson *r, const struct attn_row *row, s
     attn_lesson_erratum(r, "the text says that x_i is most similar to itself, so that its score is the highest.  That "
                            "does not hold for a dot product, where a longer vector scores more.  Here the row of "
                            "\"%s\" %s on the diagonal.  Of the words of article 02 (scores below), only those "
-                           "marked 1 score highest with themselves:", words[LAST],
+                           "marked yes score highest with themselves:", words[LAST],
                         prefers_itself(r->example.dots, r->example.T, LAST) ? tr(&r->e, "is largest")
                                                                             : tr(&r->e, "is not largest"));
     attn_derive_table(d, N + 2);
     attn_derive_cell(d, "scores");
     for (size_t i = 0; i < N; i++)
         attn_derive_cell(d, "%s", names[i]);
-    attn_derive_cell(d, "itself");
+    attn_derive_cell(d, "highest with itself?");
     for (size_t i = 0; i < N; i++) {
         attn_derive_cell(d, "%s", names[i]);
         for (size_t j = 0; j < N; j++)
             attn_derive_number(d, (double)e.dots[i * N + j], r->e.precision);
-        attn_derive_cell(d, "%d", prefers_itself(e.dots, N, i));
+        attn_derive_cell(d, "%s", tr(&r->e, prefers_itself(e.dots, N, i) ? "yes" : "no"));
     }
     return ATTN_OK;
 }
@@ -68,9 +68,8 @@ static int not_most_similar(struct attn_lesson *r, const struct attn_row *row, s
 
 static const struct attn_row rows[] = {
     HEADING("Simplified attention (equations 8.6 to 8.8)"),
-    SAY("First without weights: score(x_i, x_j) = x_i·x_j for each earlier word j and for i itself, a softmax over "
-        "these, and a_i, the mixture of the x_j with these weights.  The inputs are torch.randn(8, 6) after "
-        "torch.manual_seed(123)."),
+    SAY("First without weights.  Score every word j up to i by x_i·x_j; a softmax makes them α_ij; a_i is the sum of "
+        "α_ij x_j.  The inputs are torch.randn(8, 6) after torch.manual_seed(123)."),
     FORMULA(dot),
     FORMULA(softmax),
     FORMULA(causal),

@@ -101,7 +101,7 @@ static const struct attn_row rows[] = {
     SAY("The output map mixes them: output = context·W_O^T + b."),
     FORMULA(heads),
     TABLE("output", OUTPUT),
-    ERRATUM("in our copy the code has lost its line breaks; no numbers are printed."),
+    SAY("Note: in our copy the code has lost its line breaks; no numbers are printed."),
 
     HEADING("The same as stacked heads"),
     SAY("Cutting one wide projection is the same as stacking small attentions: one module for each head, with its 4 "

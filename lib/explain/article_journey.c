@@ -88,8 +88,8 @@ static int a_row_too_many(struct attn_lesson *r, const struct attn_row *row, str
                         "the tables printed have 7 rows, of 7 weights and of 3 numbers.  The sentence has six words, "
                         "the scores above are 6 x 6, and a comment in the listing says 6 x 6.  The tables above are "
                         "the right ones.  So the weights quoted for \"journey\", 0.1180, 0.2026, 0.1986, should be "
-                        "%.4f, %.4f, %.4f; of the 6 weights printed first %zu agree, of the first 18 numbers of "
-                        "contexts %zu.", (double)journey[0], (double)journey[1], (double)journey[2],
+                        "%.4f, %.4f, %.4f.  Of what is printed, %zu of the first 6 weights and %zu of the first 18 "
+                        "context numbers agree.", (double)journey[0], (double)journey[1], (double)journey[2],
                         attn_lesson_matches(e->pattern, T, printed_weights),
                         attn_lesson_matches(e->joined, (size_t)T * D, printed_contexts));
     return ATTN_OK;
@@ -174,8 +174,8 @@ static const struct attn_row rows[] = {
     PRINTED("attn_weights", printed_weights, PATTERN),
     TABLE("context", JOINED),
     PRINTED("all_context_vecs", printed_contexts, JOINED),
-    SAY("Only the row of \"journey\" is right in both: the mean of the six does not move when it is itself added to "
-        "them."),
+    SAY("Only the row of \"journey\" is right in both: adding a weighted mean to the vectors it is the mean of does not "
+        "move it."),
 
     HEADING("Weights that are trained"),
     PLACE("section 3"),
@@ -208,7 +208,7 @@ static const struct attn_row rows[] = {
     ERRATUM("the 4 x 4 example with -inf above the diagonal is called attention weights; it shows masked scores."),
     ERRATUM("in the list of prediction steps, steps 2 to 4 say \"output a, b, ...\" where the prefix given is the "
             "input."),
-    ERRATUM("in our copy, the line quoted from the class, register_buffer(...), lacks its last closing bracket."),
+    SAY("Note: in our copy, the line quoted from the class, register_buffer(...), lacks its last closing bracket."),
     ERRATUM("the class masks first and scales afterwards.  That is no mistake in the numbers: -inf / √d_k is -inf, and "
             "the weights are the same."),
 

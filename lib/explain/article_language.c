@@ -188,7 +188,7 @@ static const struct attn_row rows[] = {
     OWN(kind, .text = "linear",
         .about = "No softmax: with φ(x) = x + 1 for x > 0, else exp(x), the weight is φ(q)·φ(k) divided by the row's "
                  "sum.  Sums of φ(k)·v can be carried along, so twice as many tokens take twice the time, not four "
-                 "times.  It is another function of the scores, not an approximation."),
+                 "times.  It is another function of q and k, not an approximation of softmax."),
     OWN(kind, .text = "block:2",
         .about = "The exact softmax, two keys at a time, with a running maximum and sum, so that no row of scores is "
                  "ever held whole."),

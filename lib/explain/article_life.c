@@ -118,8 +118,8 @@ static const struct attn_row rows[] = {
         "that is the vocabulary.  Each token is the number, the id, of its word."),
     OWN(vocabulary),
     ERRATUM("in the list of training prefixes, \"desert\" should be \"dessert\"."),
-    ERRATUM("in our copy, the listings are cut to their first line and the tables to their first row, so only those "
-            "digits can be compared; all of them are."),
+    SAY("Note: our copy keeps only the first line of each listing and the first row of each table; all of those are "
+        "compared."),
 
     HEADING("The embeddings"),
     PLACE("\"Embedding an Input Sentence\""),
@@ -128,9 +128,9 @@ static const struct attn_row rows[] = {
     EXAMPLE(all_tokens),
     TABLE("embedding", X),
     PRINTED("embedded_sentence", embedded, X),
-    ERRATUM("the listing says vocab_size = 6.  A table of 6 rows from the same seed gives other numbers, because torch "
-            "draws the last 16 of a table again when their count is no multiple of 16, as 6·3 = 18 is not; 50000·3 is "
-            "one:"),
+    ERRATUM("the listing says vocab_size = 6.  With 6 rows the same seed gives the table below instead.  torch draws "
+            "normal numbers in blocks of 16 and redraws the last 16 if the count is no multiple of 16: 18 is not, "
+            "150000 is."),
     EXAMPLE(six_rows),
     TABLE("of 6 rows", X),
     OWN(few_match),
@@ -238,17 +238,17 @@ static const struct attn_row rows[] = {
 
     HEADING("Cross-attention"),
     PLACE("\"Bonus Topic: Cross-Attention\""),
-    ERRATUM("the conclusion says that cross-attention was implemented; our copy stops before that, and has no numbers "
-            "for it."),
+    SAY("Note: the conclusion says that cross-attention was implemented; our copy stops before that, and has no "
+        "numbers for it."),
     SAY("In cross-attention the queries come from the sentence, keys and values from another sequence; here from 8 "
         "rows of torch.rand(8, 3), drawn after the weights.  Each query has a row of weights over those 8:"),
-    PART("Drawn after the weights"),
+    PART("Another sequence of 8 random rows"),
     EXAMPLE(cross),
     DIAGRAM(IS, 0),
     TABLE("other", Y),
     TABLE("weights", PATTERN),
     TABLE("context", JOINED),
-    PART("Drawn after the seed once more"),
+    PART("The same, with the seed set again"),
     SAY("With torch.manual_seed(123) once more before the 8 rows are drawn, these are:"),
     EXAMPLE(cross_reseeded),
     TABLE("other", Y),

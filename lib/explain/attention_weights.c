@@ -55,9 +55,9 @@ void attn_explain_dot(struct attn_explainer *e)
     char query_name[ATTN_TOKEN_NAME], key_name[ATTN_TOKEN_NAME];
     size_t dh = w->model->w.n.dh, left = attn_explain_left_out(e, dh);
     attn_derive_step(&e->d, "The dot product");
-    attn_derive_words(&e->d, "The better the key of %s matches the query of %s, the larger the sum of the products of "
-                             "their numbers.", attn_explain_token(e, key_name, &key),
-                      attn_explain_token(e, query_name, &query));
+    attn_derive_words(&e->d, "Multiply the query of %s and the key of %s number by number and add: a good match gives a "
+                             "large sum.", attn_explain_token(e, query_name, &query),
+                      attn_explain_token(e, key_name, &key));
     attn_derive_formula(&e->d, &attn_formula_dot);
     dot_table(e, attn_explain_query_row(e, ATTN_ACT_Q), attn_worked_row(w, ATTN_ACT_K, w->key), dh);
     if (left)
@@ -73,12 +73,12 @@ static void scale_words(struct attn_explainer *e)
     bool given = e->w->model->attend;   /* there is no model */
     bool own = c->attention_scale > 0 || c->query_scalar > 0;
     if (scaling == ATTN_SCALE_MODEL && own)
-        attn_derive_words(&e->d, "Dot products grow with the number of terms.  To keep this out of the softmax, this "
+        attn_derive_words(&e->d, "Long vectors give large dot products, and these make softmax all or nothing.  So this "
                                  "model multiplies each by a scale of its own.");
     else if (scaling == ATTN_SCALE_SQRT || (scaling == ATTN_SCALE_MODEL && c->scale))
         attn_derive_words(&e->d,
-                          "Dot products grow with the number of terms.  To keep this out of the softmax, each is "
-                          "divided by √d_head = √%zu, that is, multiplied by the scale 1/√%zu.", c->dh, c->dh);
+                          "Long vectors give large dot products, and these make softmax all or nothing.  So each is "
+                          "divided by √d_head = √%zu.", c->dh);
     else if (scaling == ATTN_SCALE_MODEL)
         attn_derive_words(&e->d, "The scale of this model is 1, in place of 1/√d_head.");
     else
@@ -326,10 +326,9 @@ static void introduce_softmax(struct attn_explainer *e)
 {
     struct attn_spot query = attn_worked_query(e->w);
     char name[ATTN_TOKEN_NAME];
-    attn_derive_words(&e->d, "The scores of %s become weights: exp of each is divided by the sum of exp over all "
-                             "keys%s.  The largest score is subtracted first, which changes no weight and keeps exp "
-                             "from overflowing.  (A run reports scores and weights; exp and its sum are computed here, "
-                             "in double precision.)", attn_explain_token(e, name, &query),
+    attn_derive_words(&e->d, "The scores of %s become weights: take exp of each, and divide by the sum of exp over all "
+                             "keys%s.  (Subtracting the largest score first changes nothing but keeps exp small.)",
+                      attn_explain_token(e, name, &query),
                       e->w->kind.form == ATTN_CAUSAL_RENORM ? "" : tr(e, " it sees"));
     if (e->w->kind.form == ATTN_BLOCK)
         attn_derive_words(&e->d, "The run takes %zu keys at a time (block:%zu) and keeps the largest score and the sum "

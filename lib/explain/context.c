@@ -108,13 +108,13 @@ void attn_explain_context(struct attn_explainer *e)
         attn_derive_words(&e->d, "The values of all keys that %s sees are added up, each times its weight.",
                           attn_explain_token(e, name, &query));
     else
-        attn_derive_words(&e->d, "The values of all keys that %s sees are added up, each times its weight.  A value is "
-                                 "computed like a key, with weights of its own%s%s.",
+        attn_derive_words(&e->d, "The values of all keys that %s sees are added up, each times its weight.  Values are "
+                                 "made like keys, with W_v%s%s.",
                           attn_explain_token(e, name, &query),
-                          w->model->w.clip != 0 ? tr(e, ", and clamped like one") : "",
-                          rotates && norms ? tr(e, ", but it is neither normalised nor rotated")
-                          : norms ? tr(e, ", but it is not normalised")
-                          : rotates ? tr(e, ", but it is not rotated") : "");
+                          w->model->w.clip != 0 ? tr(e, ", and clamped like them") : "",
+                          rotates && norms ? tr(e, ", but neither normalised nor rotated")
+                          : norms ? tr(e, ", but not normalised")
+                          : rotates ? tr(e, ", but not rotated") : "");
     attn_derive_formula(&e->d, &attn_formula_mixture);
     value_table(e, sees);
     for (size_t c = 0; c < dv; c++)

@@ -47,10 +47,10 @@ static const char *named(char buf[NAMED], const char *fmt, const char *name)
 static void say(struct attn_explainer *e, const char *query, const char *key)
 {
     if (!key)
-        attn_derive_words(&e->d, "The whole way, with the shape of each array and one of its rows: that of %s.", query);
+        attn_derive_words(&e->d, "All steps.  A box has a name, [rows, columns] and one row: of %s.", query);
     else
-        attn_derive_words(&e->d, "The whole way, with the shape of each array and one of its rows: for k and v that of "
-                                 "%s, else that of %s.", key, query);
+        attn_derive_words(&e->d, "All steps.  A box has a name, [rows, columns] and one row: of %s in k and v, else of "
+                                 "%s.", key, query);
 }
 
 /* A token by its name, or a row that is given by its number. */

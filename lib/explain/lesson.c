@@ -194,8 +194,10 @@ void attn_lesson_printed(struct attn_lesson *r, const char *what, const float *x
                           "Printed: %s: %s.  Here it is %s.", what, digits, ours);
     else if (same == n)
         attn_derive_words(d, "Printed: %s: [%s].  The numbers here are the same.", what, digits);
-    else
+    else if (same)
         attn_derive_words(d, "Printed: %s: [%s].  Here: [%s]; %zu of %zu differ.", what, digits, ours, n - same, n);
+    else
+        attn_derive_words(d, "Printed: %s: [%s].  Here: [%s]; all %zu differ.", what, digits, ours, n);
     if (rows > 1 && same < n)
         show_printed(d, x, rows, cols, digits);
 }

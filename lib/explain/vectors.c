@@ -477,10 +477,8 @@ static void whose_head(struct attn_explainer *e, int act)
     const struct attn_dims *n = &w->model->w.n;
     bool key = act == ATTN_ACT_K;
     size_t each = n->H / n->Hkv, head = head_of(e, act);
-    attn_derive_words(&e->d, key ? "Each number is the dot product of what the layer reads and one column of the key "
-                                   "weights%s: outputs %zu to %zu belong to head %zu."
-                                 : "Each number is the dot product of what the layer reads and one column of the query "
-                                   "weights%s: outputs %zu to %zu belong to head %zu.",
+    attn_derive_words(&e->d, key ? "Each number is x times one column of W_k%s: columns %zu to %zu belong to head %zu."
+                                 : "Each number is x times one column of W_q%s: columns %zu to %zu belong to head %zu.",
                       w_of(e, act)->bias.data ? tr(e, ", plus a bias") : "", head * n->dh, head * n->dh + n->dh - 1,
                       head);
     bool turns = rope_of(e), norm = norm_of(e, act), late = w->model->w.late_norms;

@@ -56,9 +56,9 @@ END_TEST
 static const struct { const char *right, *wrong, *says; } slips[] = {
     {"因果掩码\"", "因果掩码,一种掩码\"", "a half-width mark beside a Chinese character: 码,"},
     {"（随机失活）", "(随机失活)", "a half-width bracket beside a Chinese character: (随"},
-    {"头 0 的权重：", "头0 的权重：", "no space between Chinese and other letters: 头0"},
+    {"头 0 的注意力权重：", "头0 的注意力权重：", "no space between Chinese and other letters: 头0"},
     {"单独计算头 %zu：", "单独计算头%zu：", "no space between Chinese and other letters: 头0"},
-    {"，其余的在对照", "， 其余的在对照", "a space beside a full-width mark: ， "},
+    {"，其余取%s。", "， 其余取%s。", "a space beside a full-width mark: ， "},
     {"msgstr \"得分\"", "msgstr \"分数\"", "分数: the term is 得分"}};
 
 START_TEST(chinese_keeps_its_rules)
@@ -156,7 +156,7 @@ END_TEST
 START_TEST(what_is_out_of_line_is_seen)
 {
     expect("\"$A\" attend --scores '1 2; 3 4' --names '我 自然语言' --explain --lang zh" ALIGNED, 0, "aligned: 6 lines of diagrams, 2 tables; 0 complaints\n");
-    expect("\"$A\" attend --scores '1 2; 3 4' --explain --lang zh | sed 's/│ 权重/│ 权 重/'" ALIGNED, 1, "strokes that do not meet");
+    expect("\"$A\" attend --scores '1 2; 3 4' --explain --lang zh | sed 's/│ 注意力权重/│ 注意力 权重/'" ALIGNED, 1, "strokes that do not meet");
     expect("\"$A\" attend --scores '1 2; 3 4' --explain --lang zh | sed 's/^  键 /  键  /'" ALIGNED, 1, "not below the others: ");
     expect("\"$A\" attend --scores '1 2; 3 4' --explain --lang zh | sed 's/^给定的是/给定的是给定的是给定的是/'" ALIGNED, 1, " cells: 给定");
 }
@@ -287,7 +287,7 @@ START_TEST(every_format_has_it)
 {
     expect("\"$A\" explain --article life --lang zh --format html", 0, "<html lang=\"zh\">");
     expect("\"$A\" explain --article life --lang zh --format html", 0, "<mi>点积</mi><mo>=</mo>");
-    expect("\"$A\" explain --article life --lang zh --format html", 0, "权重 [6,6]</text>");
+    expect("\"$A\" explain --article life --lang zh --format html", 0, "注意力权重 [6,6]</text>");
     expect("\"$A\" explain --article life --lang zh --format md", 0, "\n$$\\text{点积} = \\sum_c q_c k_c$$\n");
     expect("\"$A\" explain --article life --lang zh", 0, "\n    Attention(Q, K, V) = softmax(");
     expect("\"$A\" explain --article life --lang zh --format pdf > \"$D/x.pdf\"; $PYTHON -B tests/support/pdf_text.py \"$D/x.pdf\"", 0, "因果掩码的两种做法");

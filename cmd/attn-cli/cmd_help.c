@@ -433,7 +433,7 @@ const struct command help_command = {
              "--attention take.  The man page, the completions for shells and what programs read are printed from the "
              "same table; with COMMAND, --json prints that command alone.",
     .examples = (const struct pair[]){
-        {"attn-cli help run", "what run does, and the options one needs most"},
+        {"attn-cli help run", "what run does: examples and common options"},
         {"attn-cli help run --all", "all of its options"},
         {"attn-cli help edits", "what can be changed in a run, and how that is said"},
         {"attn-cli help --man | man -l -", "the man page"},

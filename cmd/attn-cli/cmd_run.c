@@ -408,12 +408,12 @@ static const struct option options[] = {
      "DIR/ is one of CSV tables (default: -, standard output)",
      .section = OF_OUTPUT, .flags = OPT_OUTPUT | OPT_USUAL},
     {0, "metric", OPT_MANY, &o.metrics, "METRIC",
-     "what a metric is for the text, in place of activations: loss, kl (from the run without edits), or terms such as "
+     "print the value of METRIC instead of activations: loss, kl (from the run without edits), or terms such as "
      "logit(\" the\")-2*prob(5,pos=3); also logprob and rank; TOKEN is a text or an id, pos the row, the last one by "
      "default.  With edits also what it is without them, and the difference; with --ablations, without each head.  May "
      "be given again: a row a metric", .section = OF_SHOWN, .flags = OPT_COUNTS | OPT_USUAL},
     {0, "gradient", OPT_TEXT, &o.gradient, "METRIC",
-     "show, in place of each activation, how a metric changes with it: the derivative of loss, or of terms such as "
+     "show the derivative of METRIC with respect to each activation: of loss, or of terms such as "
      "logit(\" the\")-2*prob(5,pos=3); also logprob; TOKEN is a text or an id, pos the row, the last one by default",
      .section = OF_SHOWN, .flags = OPT_COUNTS | OPT_USUAL},
     {0, "times", OPT_FLAG, &o.times, NULL, "with --gradient: each derivative times the activation (gradient x input)",

@@ -227,8 +227,8 @@ static int check_utf8(const struct input *in, const char *file, struct attn_err 
     size_t at = attn_utf8_valid(in->text, in->len);
     if (at == in->len)
         return ATTN_OK;
-    return attn_fail(err, ATTN_EFORMAT, "%s: the text is not UTF-8 at byte %zu: found 0x%02X: iconv -t UTF-8 makes it "
-                                        "of other encodings", strcmp(file, "-") ? file :
+    return attn_fail(err, ATTN_EFORMAT, "%s: invalid UTF-8 at byte %zu (0x%02X); convert with: iconv -f LATIN1 -t "
+                                        "UTF-8", strcmp(file, "-") ? file :
                      "standard input", (size_t)(in->text - in->owned) + at, (unsigned)(unsigned char)in->text[at]);
 }
 

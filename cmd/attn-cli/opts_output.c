@@ -168,7 +168,7 @@ int select_shown(struct attn_select **out, const struct attn_model *m, const str
 #define TABLES "tables are .csv"
 #define ARRAYS "arrays are .npz, .npy or, for tables, .csv"
 #define DOCUMENTS "documents are .json, and of a batch .ndjson"
-#define COMPRESSED "nothing is compressed: leave that ending out, or write to a pipe"
+#define COMPRESSED(tool, ending) ending, "compressed output is not supported; drop " ending " or pipe to " tool
 
 /* Endings that promise what nothing here writes: without an error, such a file would hold a text table. */
 static const struct { const char *ending, *instead; } foreign[] = {
@@ -179,7 +179,8 @@ static const struct { const char *ending, *instead; } foreign[] = {
     {".parquet", ARRAYS}, {".feather", ARRAYS}, {".arrow", ARRAYS}, {".h5", ARRAYS}, {".hdf5", ARRAYS},
     {".pkl", ARRAYS},
     {".pt", ARRAYS}, {".mat", ARRAYS}, {".safetensors", ARRAYS}, {".jsonl", DOCUMENTS}, {".ndjson", DOCUMENTS},
-    {".gz", COMPRESSED}, {".xz", COMPRESSED}, {".zst", COMPRESSED}, {".bz2", COMPRESSED}, {".zip", "archives are .npz"},
+    {COMPRESSED("gzip", ".gz")}, {COMPRESSED("xz", ".xz")}, {COMPRESSED("zstd", ".zst")}, {COMPRESSED("bzip2", ".bz2")},
+    {".zip", "archives are .npz"},
 };
 
 static const char *instead_of(const char *path)

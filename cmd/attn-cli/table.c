@@ -19,9 +19,8 @@ const struct command *const commands[] = {COMMANDS(LIST_COMMAND) NULL};
 
 const struct option model_options[] = {
     {'m', "model", OPT_MODEL, &common.model, "DIR|NAME",
-     "the model: a directory, a GGUF file or the file of a course, if it contains a slash; otherwise a built-in "
-     "model or a directory of that name in ATTN_MODEL_PATH, among the installed models or here (default: the first "
-     "built-in one)",
+     "a path (if it contains a slash) to a model directory, .gguf file or course checkpoint; else the name of a "
+     "built-in, installed or cached model, or of one in ATTN_MODEL_PATH (default: the first built-in one)",
      .env = "ATTN_MODEL", .section = OF_MODEL, .flags = OPT_COUNTS | OPT_USUAL},
     {.name = NULL},
 };

@@ -65,8 +65,8 @@ static int check_utf8(const char *text, size_t len, const char *name, struct att
     for (size_t i = 0; i < at; i++)
         line += text[i] == '\n';
     return at == len ? ATTN_OK : attn_fail(err, ATTN_EFORMAT,
-                                           "%s: line %zu: the label is not UTF-8: found 0x%02X: iconv -t UTF-8 "
-                                           "makes it of other encodings", name, line,
+                                           "%s: line %zu: the label is invalid UTF-8 (0x%02X); convert with: "
+                                           "iconv -f LATIN1 -t UTF-8", name, line,
                                            (unsigned)(unsigned char)text[at]);
 }
 

@@ -96,7 +96,7 @@ START_TEST(usage)
         {"-f " FOUR " -o $D/x.npy", "or --format stack for one array"},
         {"-f " FOUR " -o $D/x.parquet", "x.parquet: arrays are .npz, .npy or, for tables, .csv; with --format the name may be any"},
         {"-f " FOUR " -o $D/x.XLSX", "x.XLSX: tables are .csv"}, {"-f " FOUR " -o $D/x.jpg", "x.jpg: pictures are .png"},
-        {"-f " FOUR " -o $D/x.ndjson.gz", "x.ndjson.gz: nothing is compressed"},
+        {"-f " FOUR " -o $D/x.ndjson.gz", "x.ndjson.gz: compressed output is not supported"},
         {"-f " FOUR " --format json", "ndjson"},
         {"-f " FOUR " --format tidy --show tokens", "only tokens are selected"},
     };

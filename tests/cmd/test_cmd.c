@@ -145,7 +145,7 @@ static const struct usage wrong[] = {
     {"run -s x --edit L0H0=0 --dry-run -o $D/x.txt", "--dry-run runs nothing and lists edits on standard output: leave --format and -o out"},
     {"run -s x -o $D/x.md", "x.md: explain writes .md, this command .html"},
     {"run -s x -o $D/x.htm", "x.htm: pages are .html"},
-    {"heads -s x -o $D/x.npz.gz", "x.npz.gz: nothing is compressed"},
+    {"heads -s x -o $D/x.npz.gz", "x.npz.gz: compressed output is not supported; drop .gz or pipe to gzip"},
     {"run -s x -o x.eps", "x.eps: pictures are .png, .svg, .pdf or .html"},
     {"plot README.md -o x.GIF", "x.GIF: pictures are .png, .svg, .pdf or .html"},
     {"variants -s x -o x.jpeg", "x.jpeg: pictures are .png, .svg, .pdf or .html"},

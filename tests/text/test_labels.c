@@ -82,7 +82,7 @@ static const struct { const char *line; int status; const char *says; } files[] 
     {"$A run -s Lily --labels $D/four 2>&1", 2, "four names ids, and the input is a text"},
     {"$A run " IDS "--labels $D/none 2>&1", 1, "none: cannot open"},
     {"$A run " IDS "--labels /dev/null 2>&1", 1, "/dev/null: found 0 lines, expected 8192"},
-    {"printf 'a\\nb\\n\\xff\\nd' | $A run " IDS "--labels - 2>&1", 1, "standard input: line 3: the label is not UTF-8: found 0xFF"},
+    {"printf 'a\\nb\\n\\xff\\nd' | $A run " IDS "--labels - 2>&1", 1, "standard input: line 3: the label is invalid UTF-8 (0xFF); convert with: iconv -f LATIN1 -t UTF-8"},
     {"printf 'a\\nb\\nc\\nd' | $A heads " IDS "--labels -", 0, "4 tokens: a b c d\n"},
     {"$A heads --labels $D/four 2>&1", 2, "four names ids, and the input is a text"},
     {"$A diff a b --labels $D/four 2>&1", 2, "--labels names the ids that two models run"},

@@ -141,7 +141,7 @@ const struct command train_command = {
     .usage = "train -f PATH -o DIR [--steps N] [--n-layer N] [--d-model N] ... [--resume] | train -m DIR|NAME -f PATH "
              "-o DIR ... | train -m DIR|NAME --ids IDS --gradients FILE",
     .summary = "train a tiny model on text",
-    .about = "Makes a model, of our own format or of a --family, that predicts the next token of a text, or continues "
+    .about = "Trains a language model, in the native format or any --family, on a text, or continues "
              "training an existing one on another text (-m; the original is not changed): AdamW with warm-up and "
              "cosine decay, gradient clipping, and the end of the text held out and measured.  DIR always holds a "
              "complete model for run and generate, loss.csv and loss.png, train.json with all settings, and "

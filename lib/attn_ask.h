@@ -139,10 +139,10 @@ int attn_ablate_heads(struct attn_ablated **out, size_t *n, const struct attn_mo
 /* ---- what heads do --------------------------------------------------------------------- */
 
 /* Numbers that say what a head does are the rows of one table.  All but one are means over the rows of the head's
- * patterns; a row that offers nothing does not count. */
+ * patterns, from the second row of each text on; a row that offers nothing does not count. */
 enum {
-    ATTN_SCORE_SHARE = 1,               /* a share of the attention: the largest of these is the main role of the
-                                         * head */
+    ATTN_SCORE_SHARE = 1,               /* a share of the attention: a head is named after the largest of those that
+                                         * are twice chance, 0.1 above it, and a mean of three rows or more */
     ATTN_SCORE_NO_TEXT = 2,             /* computed from the weights of the model */
     ATTN_SCORE_IF_ANY = 4               /* left out of a table for people where no row offers it */
 };
@@ -179,8 +179,9 @@ struct attn_heads_opts {
     const int32_t *ids; const size_t *T; size_t texts;  /* texts as ids, one after the other, of T[i] tokens; 0: the
                                                          * records */
     bool copying;                       /* also the score that needs no text; sorting by it asks for it, too */
-    const char *by;                     /* the score to sort by; NULL: the largest share */
-    size_t top;                         /* report so many heads, the largest ones; 0: all.  Pictures have all */
+    const char *by;                     /* the score to sort by; NULL: the share of the main role */
+    size_t top;                         /* report so many heads, the largest ones; 0: all.  Pictures have all.  Without
+                                         * `by` and `top` tables for programs are by layer and head */
     const char *format;                 /* of ATTN_FORMAT_TABLE or ATTN_FORMAT_PICTURE; NULL: text */
     const char *path;                   /* NULL or "-": standard output */
     const char *about;                  /* what the texts are, for titles; NULL: nothing */

@@ -99,7 +99,7 @@ SEEN = [
     ("family", "$A run -m $D/m --ids 1,2", "attention pattern"),
     *(("family", f"$A help --completion {shell}", "llama.*probe_family") for shell in ("bash", "zsh", "fish")),
     ("score", "$A help heads", "probe-score.*help on scores"),
-    ("score", "$A help heads", "shares of the attention: previous, .*induction, probe-score"),
+    ("score", "$A help heads", "one of previous, .*induction, probe-score"),
     ("score", "$A heads -m tiny --by nonsense", r"\(previous, .*probe-score, entropy"),
     ("score", f"$A heads -m tiny {TEXT} --by probe-score --top 2", "probed"),
     ("score", f"$A heads -m tiny {TEXT} --format csv", ",probe-score,"),

@@ -396,13 +396,15 @@ static const struct option output_options[] = {
      .section = OF_OUTPUT, .flags = OPT_OUTPUT | OPT_USUAL},
     {0, "summary", OPT_FILE, &o.summary, "PATH",
      "a table for plots, beside the output or alone: tokens, log-probability, "
-     "next token, and for each head the mean entropy in nats, the mean distance and the mean share of the first token, "
-     "all including row 0 (as 0, 0 and 1); of grids: the mean metric and effect of each cell",
+     "next token, and for each head the scores entropy, distance and first of 'heads', of this record alone; of grids: "
+     "the mean metric and effect of each cell",
      .section = OF_OUTPUT, .flags = OPT_OUTPUT | OPT_USUAL},
     {0, "summary-form", OPT_CHOICE, &o.summary_form, "FORM",
      "wide: a line per record, as above (the default); tidy: a line per "
-     "record, layer and head, with the scores of 'heads', which all leave row 0 out; `copying`, which no text gives, "
-     "is empty there, and line ends in texts are \\n", .choices = forms, .section = OF_OUTPUT, .flags = OPT_COUNTS},
+     "record, layer and head, with all scores of 'heads'; `copying`, which no text gives, is empty there, and line "
+     "ends in texts are \\n.  Both leave row 0 out, and where no row has a score it is empty; 'heads -f' pools the "
+     "rows of all records, which a mean of these means does not", .choices = forms, .section = OF_OUTPUT,
+     .flags = OPT_COUNTS},
     {.name = NULL},
 };
 

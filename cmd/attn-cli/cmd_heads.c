@@ -209,13 +209,14 @@ static void explain_by(char help[OPTION_HELP])
     char shares[OPTION_HELP / 2];
     list_terms(shares, sizeof shares, list_scores(ATTN_SCORE_SHARE, false), ", ");
     snprintf(help, OPTION_HELP,
-             "sort the heads by this score, the largest first (default: by the largest of those that are shares of the "
-             "attention: %s)", shares);
+             "sort the heads by this score, the largest first, in every format but pictures (default: by the share of "
+             "the main role, which is one of %s)", shares);
 }
 
 static void explain_format(char help[OPTION_HELP])
 {
-    explain_answers(help, "the best first; the others by layer and head", "a picture, layers by heads for each score");
+    explain_answers(help, "the best first; the others, too, with --by or --top, else by layer and head",
+                    "a picture, layers by heads for each score");
 }
 
 static const struct option text_rows[] = {
@@ -266,13 +267,14 @@ const struct command heads_command = {
     .about = "Computes scores of every head from its attention patterns and prints a table.  Each row (a query q and "
              "its weights for the keys k) gives one number, and a score is their mean; rows that give none are left "
              "out, and where no row gives one the score is - (null in JSON, empty in CSV).  Rows of several texts are "
-             "pooled.  The row `chance` is what equal weights would give; a head is named after the largest of its "
-             "shares that is at least twice chance and 0.1 above it; without such a share it gets no name.  Without a "
-             "text, random ids are repeated: there `induction` is the share of what came after the same token the "
-             "first time, and the losses of both halves say whether the model repeats at all.  With edits, scores are "
-             "those of the edited run, except `copying`, which depends only on weights.  For more texts than one "
-             "machine can take, 'batch --summary PATH --summary-form tidy' writes the scores of each, in shards that "
-             "'merge' joins.",
+             "pooled.  The line `chance` is what equal weights would give, `rows` how many rows a score is the mean "
+             "of.  A head is named after the largest of its shares that is at least twice chance, 0.1 above it and a "
+             "mean of three rows or more; without such a share it gets no name.  The first look of 'run' and its page "
+             "have the same scores and names.  Without a text, random ids are repeated: there `induction` is the share "
+             "of what came after the same token the first time, and the losses of both halves say whether the model "
+             "repeats at all.  With edits, scores are those of the edited run, except `copying`, which depends only on "
+             "weights.  For more texts than one machine can take, 'batch --summary PATH --summary-form tidy' writes the scores of "
+             "each, in shards that 'merge' joins.",
     .examples = (const struct pair[]){
         {"attn-cli heads -m induction --repeat 24",
          "which heads look back to the same token, and to what came after it"},

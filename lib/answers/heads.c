@@ -19,7 +19,7 @@ struct pool {
     struct attn_ranking *h;
     struct attn_batch_opts over;
     struct attn_engine e;
-    size_t columns;                     /* scores that texts give */
+    size_t columns;                     /* sums of each head */
     struct attn_score_sum *sum;         /* [h->n, columns] */
     struct attn_score_sum *chance;      /* [layers, columns] of equal weights */
     size_t layers;                      /* those of the rows */
@@ -160,48 +160,31 @@ static int better(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-int attn_heads_sort(const struct attn_heads_row ***out, const struct attn_ranking *h, struct attn_err *err)
-{
-    const struct attn_heads_row **list = *out = calloc(h->n + 1, sizeof *list);
-    if (!list)
-        return attn_no_memory(err, NULL, "to sort %zu heads", h->n);
-    for (size_t i = 0; i < h->n; i++)
-        list[i] = &h->row[i];
-    qsort(list, h->n, sizeof *list, better);
-    return ATTN_OK;
-}
-
-/* Marks the o->top best. */
+/* Lists the o->top best. */
 static int keep_best(struct attn_ranking *h, struct attn_err *err)
 {
-    const struct attn_heads_row **list;
+    h->best = calloc(h->n + 1, sizeof *h->best);
+    if (!h->best)
+        return attn_no_memory(err, NULL, "to sort %zu heads", h->n);
+    for (size_t i = 0; i < h->n; i++)
+        h->best[i] = &h->row[i];
+    qsort(h->best, h->n, sizeof *h->best, better);
     h->kept = h->o->top && h->o->top < h->n ? h->o->top : h->n;
-    int rc = attn_heads_sort(&list, h, err);
-    for (size_t i = 0; i < h->kept && !rc; i++)
-        h->row[list[i] - h->row].kept = true;
-    free(list);
-    return rc;
+    return ATTN_OK;
 }
 
 static void fill_rows(struct pool *p, const double *copying)
 {
     const struct attn_scores *scores = attn_summary_scores(p->e.summary);
-    const struct attn_score_sum *sum = p->sum;
+    const struct attn_head_score *s = NULL;
     for (size_t i = 0; i < p->h->n; i++) {
         struct attn_heads_row *r = &p->h->row[i];
-        const struct attn_head_score *s = NULL;
-        const struct attn_score_sum *chance = p->chance + i * p->layers / p->h->n * p->columns;
-        r->at = attn_scores_place(scores, i);
-        for (size_t c = 0; (s = attn_head_score_next(s)); c++) {
-            r->score[c] = s->of ? attn_score_mean(sum++) : copying ? copying[r->at.layer * p->h->info.H + r->at.head] :
-                          NAN;
-            r->chance[c] = s->of ? attn_score_mean(chance++) : NAN;
-        }
-        r->role = attn_head_score_role(r->score, r->chance, &r->share);
-        if (p->h->by)
-            r->by = r->score[attn_head_score_index(p->h->by)];
-        else if (!attn_head_score_most(r->score, &r->by))
-            r->by = NAN;
+        r->of = attn_scores_tell(scores, i, p->sum + i * p->columns,
+                                 p->chance + i * p->layers / p->h->n * p->columns);
+        for (size_t c = 0; copying && (s = attn_head_score_next(s)); c++)
+            if (!s->of)
+                r->of.score[c] = copying[r->of.at.layer * p->h->info.H + r->of.at.head];
+        r->by = p->h->by ? r->of.score[attn_head_score_index(p->h->by)] : r->of.share;
     }
 }
 
@@ -238,8 +221,7 @@ static int open_pool(struct pool *p, struct attn_err *err)
         return rc;
     h->n = attn_scores_heads(attn_summary_scores(p->e.summary));
     memcpy(h->digest, p->e.digest, sizeof h->digest);
-    for (const struct attn_head_score *s = NULL; (s = attn_head_score_next(s));)
-        p->columns += s->of != NULL;
+    p->columns = attn_scores_columns(attn_summary_scores(p->e.summary));
     h->row = calloc(h->n + 1, sizeof *h->row);
     p->sum = calloc(h->n * p->columns + 1, sizeof *p->sum);
     p->layers = attn_scores_layers(attn_summary_scores(p->e.summary));
@@ -293,6 +275,7 @@ int attn_heads(struct attn_heads_state *out, const struct attn_heads_opts *o, st
     free(p.sum);
     free(p.chance);
     free(h.row);
+    free(h.best);
     free(h.ids);
     free(h.T);
     return rc;

@@ -10,12 +10,8 @@
 #include "base/out.h"
 
 struct attn_heads_row {
-    struct attn_head_place at;
-    double score[ATTN_HEAD_SCORES];     /* by row of the table of scores; NaN: no row offers it */
-    double chance[ATTN_HEAD_SCORES];    /* what equal weights give in its layer; NaN: nothing */
-    const struct attn_head_score *role; double share;   /* what it does beyond chance, and how much; NULL: nothing */
+    struct attn_head_scored of;
     double by;                          /* what rows are sorted by; NaN: nothing */
-    bool kept;                          /* it is one of those reported */
 };
 
 struct attn_ranking {
@@ -23,8 +19,8 @@ struct attn_ranking {
     struct attn_info info;              /* of the model */
     char digest[80];
     struct attn_heads_row *row; size_t n;       /* by layer, then head */
-    size_t kept;
-    const struct attn_head_score *by;   /* NULL: by the largest share */
+    const struct attn_heads_row **best; size_t kept;    /* [kept]: those reported, the largest `by` first */
+    const struct attn_head_score *by;   /* NULL: by the share of the main role */
     bool copying;
     double first, second;               /* losses of a random text and of its repetition, per token; NaN: none */
     /* The texts, one after the other: their ids are kept for json alone. */
@@ -37,9 +33,6 @@ struct attn_ranking {
 /* Fills in h->first and h->second, if the texts are said twice and the model predicts. */
 int attn_heads_losses(struct attn_ranking *h, struct attn_err *err);
 bool attn_heads_repeats(const struct attn_ranking *h);         /* what these losses say */
-
-/* Lists all rows, those with the largest `by` first, in a malloc'd array. */
-int attn_heads_sort(const struct attn_heads_row ***out, const struct attn_ranking *h, struct attn_err *err);
 
 int attn_heads_write(struct attn_out *out, const struct attn_ranking *h, struct attn_err *err);
 

@@ -1,9 +1,10 @@
-/* heads_write.c - the table of heads: for people, one line a head, the best first; for programs, by layer and head, as
- * JSON
+/* heads_write.c - the table of heads: for people, one line for each head, the best first; for programs in the same
+ * order if it was asked for (--by, --top), else by layer and head, as JSON
  *
  *     {"version", "model", "attention", ..., "texts": [[id, ...], ...], "edits": ["L1H2 = 0", ...] where there are any,
  *      "loss": {"first", "second", "repeats"} of texts that are said twice,
- *      "rows": [{"layer", "head", "previous", ..., "label", "previous_chance", ...}, ...]}
+ *      "rows": [{"layer", "head", "previous", ..., "label", "previous_chance", ...,
+ *               "previous_rows", ...}, ...]}
  *
  * or a table with the columns of these rows (table/columns.h); as pictures, layers by heads, one for each score.  A
  * score that no row offers is null, empty, NaN. */
@@ -45,23 +46,29 @@ static void put_number(char text[CELL], double x)
         text[attn_num_fixed(text, x, 2)] = '\0';
 }
 
+/* Of how many rows a score is the mean; one of weights alone is of none. */
+static void put_rows(char text[CELL], const struct attn_heads_row *r, const struct attn_head_score *s)
+{
+    snprintf(text, CELL, s->of ? "%zu" : "-", r->of.rows[attn_head_score_index(s)]);
+}
+
 static void put_head(char text[CELL], const struct attn_heads_row *r)
 {
-    snprintf(text, CELL, "L%zuH%zu", r->at.layer, r->at.head);
+    snprintf(text, CELL, "L%zuH%zu", r->of.at.layer, r->of.at.head);
 }
 
 static void put_word(char text[CELL], const struct attn_heads_row *r)
 {
     char number[CELL];
-    put_number(number, r->share);
-    snprintf(text, CELL, r->role ? "%.16s %.14s" : "-", r->role ? r->role->name : "", number);
+    put_number(number, r->of.share);
+    snprintf(text, CELL, r->of.role ? "%.16s %.14s" : "-", r->of.role ? r->of.role->name : "", number);
 }
 
 static bool is_shown(const struct attn_ranking *h, const struct attn_head_score *s)
 {
     bool any = !(s->flags & ATTN_SCORE_IF_ANY) || h->by == s;
     for (size_t i = 0; i < h->n && !any; i++)
-        any = !isnan(h->row[i].score[attn_head_score_index(s)]);
+        any = !isnan(h->row[i].of.score[attn_head_score_index(s)]);
     return s->of ? any : h->copying;
 }
 
@@ -72,8 +79,11 @@ static void measure_row(struct layout *l, const struct attn_heads_row *r)
     l->head = larger(l->head, strlen(text));
     put_word(text, r);
     l->word = larger(l->word, strlen(text));
-    for (size_t c = 0; c < attn_head_score_count(); c++) {
-        put_number(text, r->score[c]);
+    const struct attn_head_score *s = NULL;
+    for (size_t c = 0; (s = attn_head_score_next(s)); c++) {
+        put_number(text, r->of.score[c]);
+        l->column[c] = larger(l->column[c], strlen(text));
+        put_rows(text, r, s);
         l->column[c] = larger(l->column[c], strlen(text));
     }
 }
@@ -84,9 +94,8 @@ static struct layout measure(const struct attn_ranking *h)
     const struct attn_head_score *s = NULL;
     for (size_t c = 0; (s = attn_head_score_next(s)); c++)
         l.column[c] = strlen(s->brief);
-    for (size_t i = 0; i < h->n; i++)
-        if (h->row[i].kept)
-            measure_row(&l, &h->row[i]);
+    for (size_t i = 0; i < h->kept; i++)
+        measure_row(&l, h->best[i]);
     size_t used = l.head + 2 + l.word + 1, columns = 0, width = h->o->width > 0 ? (size_t)h->o->width : SIZE_MAX;
     for (size_t c = 0; (s = attn_head_score_next(s)); c++)
         if (is_shown(h, s)) {
@@ -148,42 +157,54 @@ static void write_row(struct attn_out *o, const struct attn_ranking *h, const st
         draw_bar(o, l->bar, r->by / full);
     for (size_t c = 0; (s = attn_head_score_next(s)); c++)
         if (is_shown(h, s)) {
-            put_number(text, r->score[c]);
+            put_number(text, r->of.score[c]);
             attn_out_printf(o, "%*s", (int)(l->gap + l->column[c]), text);
         }
     attn_out_char(o, '\n');
 }
 
-static bool same_chance(const struct attn_heads_row *a, const struct attn_heads_row *b)
+/* Whether two layers see the same keys, as far as scores tell. */
+static bool same_below(const struct attn_heads_row *a, const struct attn_heads_row *b)
 {
     bool same = true;
     for (size_t c = 0; c < attn_head_score_count(); c++)
-        same &= a->chance[c] == b->chance[c] || (isnan(a->chance[c]) && isnan(b->chance[c]));
+        same &= a->of.rows[c] == b->of.rows[c] &&
+                (a->of.chance[c] == b->of.chance[c] || (isnan(a->of.chance[c]) && isnan(b->of.chance[c])));
     return same;
 }
 
-/* What a head would get that looks at all keys alike; where layers see different keys, for each of them. */
+/* A line below the heads, for one layer or for all. */
+static void write_below(struct attn_out *o, const struct attn_ranking *h, const struct layout *l, const char *what,
+                        const struct attn_heads_row *r, bool alike)
+{
+    char text[CELL];
+    const struct attn_head_score *s = NULL;
+    snprintf(text, sizeof text, alike ? "%s" : "%s, L%zu", what, r->of.at.layer);
+    attn_out_printf(o, "%-*s", (int)(l->head + 2 + l->word + (l->bar ? 1 + l->bar : 0)), text);
+    for (size_t c = 0; (s = attn_head_score_next(s)); c++)
+        if (is_shown(h, s)) {
+            if (!strcmp(what, "rows"))
+                put_rows(text, r, s);
+            else
+                put_number(text, r->of.chance[c]);
+            attn_out_printf(o, "%*s", (int)(l->gap + l->column[c]), text);
+        }
+    attn_out_char(o, '\n');
+}
+
+/* What a head would get that looks at all keys alike, and of how many rows scores are means; where layers see different
+ * keys, for each of them. */
 static void write_chance(struct attn_out *o, const struct attn_ranking *h, const struct layout *l)
 {
+    static const char *const lines[] = {"chance", "rows"};
     bool alike = true;
-    char text[CELL] = "chance";
     for (size_t i = 1; i < h->n; i++)
-        alike &= same_chance(&h->row[i], &h->row[0]);
+        alike &= same_below(&h->row[i], &h->row[0]);
     attn_out_char(o, '\n');
-    for (size_t i = 0; i < (alike ? smaller(h->n, 1) : h->n); i++) {
-        const struct attn_head_score *s = NULL;
-        if (i && h->row[i].at.layer == h->row[i - 1].at.layer)
-            continue;
-        if (!alike)
-            snprintf(text, sizeof text, "chance, L%zu", h->row[i].at.layer);
-        attn_out_printf(o, "%-*s", (int)(l->head + 2 + l->word + (l->bar ? 1 + l->bar : 0)), text);
-        for (size_t c = 0; (s = attn_head_score_next(s)); c++)
-            if (is_shown(h, s)) {
-                put_number(text, h->row[i].chance[c]);
-                attn_out_printf(o, "%*s", (int)(l->gap + l->column[c]), text);
-            }
-        attn_out_char(o, '\n');
-    }
+    for (size_t k = 0; k < 2; k++)
+        for (size_t i = 0; i < (alike ? smaller(h->n, 1) : h->n); i++)
+            if (!i || h->row[i].of.at.layer != h->row[i - 1].of.at.layer)
+                write_below(o, h, l, lines[k], &h->row[i], alike);
 }
 
 static void write_losses(struct attn_out *o, const struct attn_ranking *h)
@@ -195,19 +216,17 @@ static void write_losses(struct attn_out *o, const struct attn_ranking *h)
 
 static const char *why_none(const struct attn_ranking *h)
 {
-    if (h->overflowed)
+    if (h->overflowed && isnan(h->best[0]->of.score[0]))
         return "patterns are NaN, since dots overflow";
+    if (!h->by)
+        return "no share is twice chance, 0.1 above it, over three rows";
     return h->by && h->by->flags & ATTN_SCORE_IF_ANY ? "the text has no punctuation before its last token"
            : "no row of the text can have it; a text said twice can (--repeat 24)";
 }
 
-static int write_text(struct attn_out *o, const struct attn_ranking *h, struct attn_err *err)
+static void write_text(struct attn_out *o, const struct attn_ranking *h)
 {
-    const struct attn_heads_row **sorted;
     struct layout l = measure(h);
-    int rc = attn_heads_sort(&sorted, h, err);
-    if (rc)
-        return rc;
     attn_out_printf(o, "Model %s, %zu text%s, %" PRIu64 " token%s", h->info.name, h->texts, h->texts == 1 ? "" :
                     "s", h->tokens, h->tokens == 1 ? "" : "s");
     if (h->o->about) {
@@ -223,13 +242,11 @@ static int write_text(struct attn_out *o, const struct attn_ranking *h, struct a
     write_headings(o, h, &l);
     const double full = largest(h);
     for (size_t i = 0; i < h->kept; i++)
-        write_row(o, h, &l, sorted[i], full);
+        write_row(o, h, &l, h->best[i], full);
     write_chance(o, h, &l);
     write_losses(o, h);
-    if (isnan(sorted[0]->by))
-        attn_out_printf(o, "\nNo head has %s: %s\n", h->by ? h->by->name : "a score", why_none(h));
-    free(sorted);
-    return ATTN_OK;
+    if (isnan(h->best[0]->by))
+        attn_out_printf(o, "\nNo head has %s: %s\n", h->by ? h->by->name : "a main role", why_none(h));
 }
 
 /* ---- for programs ------------------------------------------------------------------------ */
@@ -245,24 +262,34 @@ static void write_texts(struct attn_out *o, const struct attn_ranking *h)
     }
 }
 
+/* Whether somebody asked for the best; else programs find a head where its layer and number say. */
+static bool is_ordered(const struct attn_ranking *h)
+{
+    return h->by || h->o->top;
+}
+
 struct columns {
-    struct attn_column column[3 + 2 * ATTN_HEAD_SCORES];
-    char chance[ATTN_HEAD_SCORES][ATTN_NAME_MAX];
-    const struct attn_heads_row **row;  /* those reported */
+    struct attn_column column[3 + 3 * ATTN_HEAD_SCORES];
+    char chance[ATTN_HEAD_SCORES][ATTN_NAME_MAX], rows[ATTN_HEAD_SCORES][ATTN_NAME_MAX];
+    const struct attn_ranking *of;
 };
 
 static void fill(struct attn_datum *cell, const void *self, size_t i)
 {
-    const struct attn_heads_row *r = ((const struct columns *)self)->row[i];
+    const struct attn_ranking *h = ((const struct columns *)self)->of;
+    const struct attn_heads_row *r = is_ordered(h) ? h->best[i] : &h->row[i];
     const struct attn_head_score *s = NULL;
-    *cell++ = attn_datum_whole(r->at.layer);
-    *cell++ = attn_datum_whole(r->at.head);
+    *cell++ = attn_datum_whole(r->of.at.layer);
+    *cell++ = attn_datum_whole(r->of.at.head);
     for (size_t c = 0; c < attn_head_score_count(); c++)
-        *cell++ = attn_datum_number(r->score[c]);
-    *cell++ = attn_datum_str(r->role ? r->role->name : NULL);
+        *cell++ = attn_datum_number(r->of.score[c]);
+    *cell++ = attn_datum_str(r->of.role ? r->of.role->name : NULL);
     for (size_t c = 0; (s = attn_head_score_next(s)); c++)
         if (s->of)
-            *cell++ = attn_datum_number(r->chance[c]);
+            *cell++ = attn_datum_number(r->of.chance[c]);
+    for (size_t c = 0; (s = attn_head_score_next(s)); c++)
+        if (s->of)
+            *cell++ = attn_datum_whole(r->of.rows[c]);
 }
 
 /* The columns are those of the table of scores; all of them, also for people. */
@@ -280,21 +307,20 @@ static size_t name_columns(struct columns *c)
             snprintf(name, ATTN_NAME_MAX, "%s_chance", s->name);
             *at++ = (struct attn_column){.name = name, .kind = ATTN_COLUMN_REAL, .digits = 4};
         }
+    for (const struct attn_head_score *s = NULL; (s = attn_head_score_next(s));)
+        if (s->of) {
+            char *name = c->rows[attn_head_score_index(s)];
+            snprintf(name, ATTN_NAME_MAX, "%s_rows", s->name);
+            *at++ = (struct attn_column){.name = name, .kind = ATTN_COLUMN_WHOLE};
+        }
     return (size_t)(at - c->column);
 }
 
 static int write_rows(struct attn_out *o, const struct attn_ranking *h, const char *format, struct attn_err *err)
 {
-    struct columns c = {.row = calloc(h->n + 1, sizeof *c.row)};
-    struct attn_table t = {.column = c.column, .columns = name_columns(&c), .row = fill, .self = &c};
-    if (!c.row)
-        return attn_no_memory(err, NULL, "for %zu heads", h->n);
-    for (size_t i = 0; i < h->n; i++)
-        if (h->row[i].kept)
-            c.row[t.rows++] = &h->row[i];
-    int rc = strcmp(format, "json") ? attn_table_write(o, &t, format, err) : attn_table_objects(o, &t, "\n", "\n", err);
-    free(c.row);
-    return rc;
+    struct columns c = {.of = h};
+    struct attn_table t = {.column = c.column, .columns = name_columns(&c), .rows = h->kept, .row = fill, .self = &c};
+    return strcmp(format, "json") ? attn_table_write(o, &t, format, err) : attn_table_objects(o, &t, "\n", "\n", err);
 }
 
 static int write_json(struct attn_out *o, const struct attn_ranking *h, struct attn_err *err)
@@ -330,7 +356,7 @@ static bool is_drawn(const struct attn_ranking *h, const struct attn_head_score 
     bool any = false;
     for (size_t c = 0; c < attn_head_score_count(); c++)
         for (size_t i = 0; i < h->n; i++)
-            if (!isnan(h->row[i].score[c])) {
+            if (!isnan(h->row[i].of.score[c])) {
                 if (c == attn_head_score_index(s))
                     return true;
                 any = true;
@@ -355,7 +381,7 @@ static int add_sheet(struct attn_album *a, const struct attn_ranking *h, const s
                                      .numbered = true};
     int rc = attn_album_add(a, &sheet, &to, err);
     for (size_t i = 0; i < h->n && to; i++)
-        to[i] = (float)h->row[i].score[c];
+        to[i] = (float)h->row[i].of.score[c];
     return rc;
 }
 
@@ -367,7 +393,7 @@ static int draw(struct attn_out *o, const struct attn_ranking *h, struct attn_er
                            .edits = h->o->over->edits};
     struct attn_named layer = {0}, head = {0};
     size_t heads = 1;
-    while (heads < h->n && h->row[heads].at.layer == h->row[0].at.layer)
+    while (heads < h->n && h->row[heads].of.at.layer == h->row[0].of.at.layer)
         heads++;
     int rc = attn_look_make(&look, &h->o->picture, err);
     if (!rc)
@@ -375,9 +401,9 @@ static int draw(struct attn_out *o, const struct attn_ranking *h, struct attn_er
     if (!rc)
         rc = attn_named_new(&head, heads, err);
     for (size_t i = 0; i < layer.tokens.n && !rc; i++)
-        attn_named_set(&layer, i, (int32_t)h->row[i * heads].at.layer, "%zu", h->row[i * heads].at.layer);
+        attn_named_set(&layer, i, (int32_t)h->row[i * heads].of.at.layer, "%zu", h->row[i * heads].of.at.layer);
     for (size_t i = 0; i < heads && !rc; i++)
-        attn_named_set(&head, i, (int32_t)h->row[i].at.head, "%zu", h->row[i].at.head);
+        attn_named_set(&head, i, (int32_t)h->row[i].of.at.head, "%zu", h->row[i].of.at.head);
     a.queries = &layer.tokens;
     a.keys = &head.tokens;
     look.width = h->o->width;
@@ -397,8 +423,10 @@ static int draw(struct attn_out *o, const struct attn_ranking *h, struct attn_er
 int attn_heads_write(struct attn_out *o, const struct attn_ranking *h, struct attn_err *err)
 {
     const char *format = h->o->format ? h->o->format : "text";
-    if (!strcmp(format, "text"))
-        return write_text(o, h, err);
+    if (!strcmp(format, "text")) {
+        write_text(o, h);
+        return ATTN_OK;
+    }
     if (!strcmp(format, "json"))
         return write_json(o, h, err);
     if (attn_table_writes(format))

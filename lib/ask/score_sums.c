@@ -65,6 +65,15 @@ static int choose_layers(struct attn_scores *t, struct attn_err *err)
     return ATTN_OK;
 }
 
+/* Those that a row offers, unless some were chosen. */
+static void choose_columns(struct attn_scores *t)
+{
+    bool all = !t->o.n;
+    for (const struct attn_head_score *s = NULL; all && (s = attn_head_score_next(s));)
+        if (s->of)
+            t->o.column[t->o.n++] = s;
+}
+
 int attn_scores_new(struct attn_scores **out, const struct attn_model *m, const struct attn_kind *kind,
                     const struct attn_select *heads,
                     const struct attn_scores_opts *o, struct attn_team *team, struct attn_err *err)
@@ -73,6 +82,7 @@ int attn_scores_new(struct attn_scores **out, const struct attn_model *m, const 
     if (!t)
         return attn_no_memory(err, NULL, "for the scores of heads");
     *t = (struct attn_scores){.model = m, .kind = *kind, .heads = heads, .o = *o, .team = team};
+    choose_columns(t);
     int rc = choose_layers(t, err);
     if (rc) {
         attn_scores_free(t);
@@ -102,6 +112,11 @@ size_t attn_scores_layers(const struct attn_scores *t)
     return t->layers;
 }
 
+size_t attn_scores_columns(const struct attn_scores *t)
+{
+    return t->o.n;
+}
+
 struct attn_head_place attn_scores_place(const struct attn_scores *t, size_t i)
 {
     size_t n;
@@ -117,6 +132,27 @@ const struct attn_score_sum *attn_scores_sums(const struct attn_scores *t, size_
 const struct attn_score_sum *attn_scores_chance(const struct attn_scores *t, size_t text, size_t i)
 {
     return t->chance + (text * t->layers + i) * t->o.n;
+}
+
+struct attn_head_scored attn_scores_tell(const struct attn_scores *t, size_t i, const struct attn_score_sum *sum,
+                                         const struct attn_score_sum *chance)
+{
+    struct attn_head_scored h = {.at = attn_scores_place(t, i)};
+    for (size_t k = 0; k < ATTN_HEAD_SCORES; k++)
+        h.score[k] = h.chance[k] = (double)NAN;
+    for (size_t c = 0; c < t->o.n; c++) {
+        size_t k = attn_head_score_index(t->o.column[c]);
+        h.score[k] = attn_score_mean(&sum[c]);
+        h.rows[k] = sum[c].n;
+        h.chance[k] = t->o.chance ? attn_score_mean(&chance[c]) : (double)NAN;
+    }
+    attn_head_scored_name(&h);
+    return h;
+}
+
+struct attn_head_scored attn_scores_head(const struct attn_scores *t, size_t i)
+{
+    return attn_scores_tell(t, i, attn_scores_sums(t, 0, i), attn_scores_chance(t, 0, i / t->kept));
 }
 
 /* ---- a pass begins ---- */
@@ -201,7 +237,7 @@ static void evaluate(void *ctx, size_t i, int worker)
                               .marks = t->marks + t->text[b->p->seq].start};
     for (size_t c = 0; c < t->o.n; c++) {
         struct offer *o = &t->offer[i * t->o.n + c];
-        o->is = r.q >= t->o.first && t->o.column[c]->of(&o->x, &r);
+        o->is = r.q > 0 && t->o.column[c]->of(&o->x, &r);
         if (!o->is)
             o->x = 0;
     }

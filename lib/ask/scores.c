@@ -155,23 +155,33 @@ size_t attn_head_score_index(const struct attn_head_score *s)
     return (size_t)(s - table);
 }
 
-const struct attn_head_score *attn_head_score_most(const double score[ATTN_HEAD_SCORES], double *most)
+/* ---- what a head is named after ---- */
+
+static bool can_be_role(const struct attn_head_scored *h, size_t i)
 {
-    const struct attn_head_score *best = NULL, *s = NULL;
-    for (size_t i = 0; (s = attn_head_score_next(s)); i++)
-        if (s->flags & ATTN_SCORE_SHARE && !isnan(score[i]) && (!best || score[i] > *most)) {
-            best = s;
-            *most = score[i];
-        }
-    return best;
+    return table[i].flags & ATTN_SCORE_SHARE && h->rows[i] >= ATTN_ROLE_ROWS &&
+           h->score[i] >= ATTN_ROLE_TIMES * h->chance[i] && h->score[i] >= h->chance[i] + ATTN_ROLE_ABOVE;
 }
 
-const struct attn_head_score *attn_head_score_role(const double score[ATTN_HEAD_SCORES],
-                                                   const double chance[ATTN_HEAD_SCORES], double *most)
+void attn_head_scored_name(struct attn_head_scored *h)
 {
-    const double times = 2, above = 0.1;
-    double kept[ATTN_HEAD_SCORES];
+    h->role = NULL;
+    h->share = (double)NAN;
     for (size_t i = 0; i < ROWS; i++)
-        kept[i] = score[i] >= times * chance[i] && score[i] >= chance[i] + above ? score[i] : (double)NAN;
-    return attn_head_score_most(kept, most);
+        if (can_be_role(h, i) && (!h->role || h->score[i] > h->share)) {
+            h->role = &table[i];
+            h->share = h->score[i];
+        }
+}
+
+int attn_head_scored_order(const void *a, const void *b)
+{
+    const struct attn_head_scored *x = a, *y = b;
+    if (!x->role != !y->role)
+        return x->role ? -1 : 1;
+    if (x->role && x->share != y->share)
+        return x->share < y->share ? 1 : -1;
+    if (x->at.layer != y->at.layer)
+        return x->at.layer < y->at.layer ? -1 : 1;
+    return x->at.head < y->at.head ? -1 : x->at.head > y->at.head;
 }

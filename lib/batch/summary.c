@@ -4,11 +4,12 @@
  *
  *     record,line,id,tokens,logprob,next_id,next,next_p,L0H0_entropy,L0H0_distance,L0H0_first,...,error
  *
- * There are three columns for each selected head, each a mean over all queries.  `logprob` is the sum over all tokens
- * but the first, `next` the likeliest next token; these are empty if the model does not predict.
+ * There are three columns for each selected head, three of the scores of ask/scores.h: means over the rows of the
+ * sentence from 1 on, empty if it has none.  `logprob` is the sum over all tokens but the first, `next` the likeliest
+ * next token; these are empty if the model does not predict.
  *
- * The tidy form has one line for each sentence, layer and head, with all scores of heads that a text gives, as means
- * over the rows from 1 on; a score is empty where no row offers it, and `copying`, which no text gives, always:
+ * The tidy form has one line for each sentence, layer and head, with all scores of heads that a text gives; a score is
+ * empty where no row offers it, and `copying`, which no text gives, always:
  *
  *     record,layer,head,previous,self,first,duplicate,induction,entropy,spread,distance,copying,punctuation,id,error
  *
@@ -36,7 +37,6 @@ struct sentence { size_t T, start; double logprob; size_t n_next; struct attn_li
 struct attn_summary {
     struct attn_info info;
     struct attn_select *heads;          /* the patterns of the selected heads */
-    struct attn_scores_opts columns;
     struct attn_scores *scores;
     bool tidy, predicts;                /* predicts: the likelihood of the sentences is asked for and known */
     struct attn_team *team;
@@ -46,17 +46,6 @@ struct attn_summary {
 };
 
 /* ---- collecting -------------------------------------------------------------------------- */
-
-static struct attn_scores_opts columns_of(bool tidy)
-{
-    struct attn_scores_opts o = {.first = tidy};
-    for (size_t i = 0; i < WIDE && !tidy; i++)
-        o.column[o.n++] = attn_head_score_find(wide_columns[i]);
-    for (const struct attn_head_score *c = NULL; tidy && (c = attn_head_score_next(c));)
-        if (c->of)
-            o.column[o.n++] = c;
-    return o;
-}
 
 static int make(struct attn_summary *s, const struct attn_batch_opts *o, struct attn_reading *reading,
                 struct attn_err *err)
@@ -70,13 +59,13 @@ static int make(struct attn_summary *s, const struct attn_batch_opts *o, struct 
                          attn_summary_of_heads);
     attn_model_info(o->model, &s->info);
     s->predicts = !s->tidy && attn_model_predicts(o->model, kind, NULL) == ATTN_OK;
-    s->columns = columns_of(s->tidy);
-    s->columns.text = attn_reading_text;
-    s->columns.ctx = reading;
     /* who pools texts, and no user, passes this very name */
-    s->columns.chance = o->summary_form == attn_summary_of_heads;
+    struct attn_scores_opts scores = {.text = attn_reading_text, .ctx = reading,
+                                      .chance = o->summary_form == attn_summary_of_heads};
+    for (size_t i = 0; i < WIDE && !s->tidy; i++)
+        scores.column[scores.n++] = attn_head_score_find(wide_columns[i]);
     int rc = attn_select_new(&s->heads, o->model, kind, "pattern", asked.layers, asked.heads, err);
-    return rc ? rc : attn_scores_new(&s->scores, o->model, kind, s->heads, &s->columns, s->team, err);
+    return rc ? rc : attn_scores_new(&s->scores, o->model, kind, s->heads, &scores, s->team, err);
 }
 
 int attn_summary_new(struct attn_summary **out, const struct attn_batch_opts *o, struct attn_reading *reading,
@@ -183,8 +172,8 @@ static void wide_header(const struct attn_summary *s, struct attn_out *o)
     attn_out_str(o, "record,line,id,tokens,logprob,next_id,next,next_p,");
     for (size_t i = 0; i < attn_scores_heads(s->scores); i++) {
         struct attn_head_place at = attn_scores_place(s->scores, i);
-        for (size_t c = 0; c < s->columns.n; c++)
-            attn_out_printf(o, "L%zuH%zu_%s,", at.layer, at.head, s->columns.column[c]->name);
+        for (size_t c = 0; c < WIDE; c++)
+            attn_out_printf(o, "L%zuH%zu_%s,", at.layer, at.head, wide_columns[c]);
     }
     attn_out_str(o, "error\n");
 }
@@ -199,6 +188,13 @@ static void cell(struct attn_out *o, double x)
 {
     number(o, x);
     attn_out_char(o, ',');
+}
+
+/* A score that no row offers is empty. */
+static void score(struct attn_out *o, const struct attn_score_sum *sum)
+{
+    if (sum->n)
+        number(o, attn_score_mean(sum));
 }
 
 static void write_predictions(struct attn_out *o, const struct sentence *of, const struct attn_sink_job *job)
@@ -229,8 +225,10 @@ static void write_sentence(const struct attn_summary *s, size_t i, struct attn_o
     else
         attn_out_str(o, ",,,,");
     const struct attn_score_sum *sum = attn_scores_sums(s->scores, i, 0);
-    for (size_t j = 0; j < attn_scores_heads(s->scores) * s->columns.n; j++)
-        cell(o, attn_score_mean(&sum[j]));
+    for (size_t j = 0; j < attn_scores_heads(s->scores) * WIDE; j++) {
+        score(o, &sum[j]);
+        attn_out_char(o, ',');
+    }
     attn_out_char(o, '\n');
 }
 
@@ -243,7 +241,7 @@ static void wide_line(const struct attn_summary *s, size_t i, const char *failed
         write_sentence(s, i, o, job);
         return;
     }
-    for (size_t k = 0; k < BEFORE + s->columns.n * attn_scores_heads(s->scores); k++)
+    for (size_t k = 0; k < BEFORE + WIDE * attn_scores_heads(s->scores); k++)
         attn_out_char(o, ',');
     attn_cell_text(o, failed, strlen(failed), job->csv_safe);
     attn_out_char(o, '\n');
@@ -266,11 +264,8 @@ static void write_head(const struct attn_summary *s, size_t sentence, size_t hea
     attn_out_printf(o, ",%zu,%zu", at.layer, at.head);
     for (const struct attn_head_score *c = NULL; (c = attn_head_score_next(c));) {
         attn_out_char(o, ',');
-        if (!c->of)
-            continue;
-        if (sum->n)
-            number(o, attn_score_mean(sum));
-        sum++;
+        if (c->of)
+            score(o, sum++);
     }
 }
 

@@ -41,6 +41,7 @@ void attn_album_free(struct attn_album *a)
         free(a->lens[i].at);
     free(a->lens);
     free(a->without);
+    free(a->scored);
     free(a->sheet);
 }
 

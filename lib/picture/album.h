@@ -7,6 +7,7 @@
 #ifndef ATTN_PICTURE_ALBUM_H
 #define ATTN_PICTURE_ALBUM_H
 
+#include "ask/scores.h"
 #include "attn_ask.h"
 #include "text/label.h"
 #include "text/language.h"
@@ -67,6 +68,7 @@ struct attn_album {
     struct attn_album_without *without; size_t n_without;       /* owned, as what follows */
     struct attn_album_lens *lens; size_t n_lens, lens_room;     /* by layer */
     char no_lens[192];                  /* why there is none although it was requested, likewise */
+    struct attn_head_scored *scored; size_t n_scored;   /* what the heads of the patterns do, by layer and head */
     const struct attn_album_live *live; /* NULL: the page only shows */
 };
 

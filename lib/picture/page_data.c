@@ -22,7 +22,6 @@ struct pages {
     const struct attn_album *album;
     const struct attn_look *look;
     struct attn_pack *pack; size_t n;   /* of the sheets that are not left out */
-    struct attn_page_words words;       /* what ranks heads */
 };
 
 /* ---- text ------------------------------------------------------------------------------ */
@@ -349,7 +348,7 @@ static void put_page(struct attn_out *o, const struct pages *p)
     put_edits(o, a->edits);
     put_without(o, a);
     put_lens(o, a);
-    attn_page_ranking_write(o, a, &p->words);
+    attn_page_ranking_write(o, a);
     put_look(o, p->look);
     put_left_out(o, a);
     put_palettes(o);
@@ -466,13 +465,9 @@ int attn_page_data_write(struct attn_out *o, const struct attn_album *a, const s
     struct pages p = {.album = a, .look = look};
     int rc = plan(&p, err);
     if (!rc)
-        rc = attn_page_words_find(&p.words, a, err);
-    if (!rc)
         rc = write_page(o, &p, err);
     if (!rc)
         rc = write_numbers(o, &p, err);
     free(p.pack);
-    free(p.words.same);
-    free(p.words.marks);
     return rc;
 }

@@ -4,17 +4,18 @@
  *      "next": [token and "p", ...], "noNext": why there are none, if that is odd,
  *      "edits": ["L1H2 = 0", ...], "without": [{"layer", "head", "kl", "next"}, ...],
  *      "lens": [{"layer", "at": [[token and "p", ...] after each query]}, ...], "noLens": likewise,
- *      "ranking": {"scores": [{"name", "brief", "help"}, ...], "heads": [{"layer", "head", "shares": [...]}, ...]},
+ *      "ranking": {"rule": {"times", "above", "rows"}, "scores": [{"name", "brief", "help"}, ...],
+ *                  "heads": [{"layer", "head", "role", "shares": [...]}, ...]},
  *      "palettes": {"viridis": {"colours", "diverges"}, ...}, "headColours": ["1f77b4", ...],
  *      "look": {"palette": "paper" if none was chosen, "scale": likewise "auto", "hideFirst", "cell", "manyKeys",
  *      "merge"},
  *      "leftOut": ["logits", ...], "sheets": [sheet, ...], "data": ["base64", ...]}
  *
  * Edits, what comes next without each head, the lens and the ranking are there only if there are any.  The ranking has
- * the scores of heads that are shares of the attention (ask/scores.h), null where no row offers one, of two heads and
- * more of one text that looks at itself, if no weight is negative: numbers that are, are something else, such as
- * gradients.  A token is {"id", "text", "start", "end"}, its id -1 if that is unknown; "keys" is null if they are the
- * queries.  A sheet is {"kind", "title", "layer", "name", "heads", "rows", "cols", "keys", "ofKeys", "beyond", "type"},
+ * what a run knows of its heads (ask/scores.h): the scores that are shares of the attention, null where no row offers
+ * one, the main role of each head, null if it has none, and the rule it is named by, for pages that compute; of two
+ * heads and more of one text that looks at itself, if no weight is negative.  A token is {"id", "text", "start", "end"},
+ * its id -1 if that is unknown; "keys" is null if they are the queries.  A sheet is {"kind", "title", "layer", "name", "heads", "rows", "cols", "keys", "ofKeys", "beyond", "type"},
  * where "name" replaces the layer.  Its numbers are the string at the same position in "data":
  *
  *     little-endian float32 ("type": "f32") if all sheets together fit 1 MiB, else codes of 16 bits, or of 14 if there

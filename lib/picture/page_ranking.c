@@ -1,12 +1,7 @@
 #include "picture/page_ranking.h"
 
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
-
-#include "ask/scores.h"
-#include "base/err.h"
-#include "base/utf8.h"
 
 static void key(struct attn_out *o, const char *name)
 {
@@ -15,102 +10,66 @@ static void key(struct attn_out *o, const char *name)
 
 static void word(struct attn_out *o, const char *s) { attn_out_json(o, s, strlen(s)); }
 
-/* A sheet without heads counts as one. */
-static size_t ranked(const struct attn_sheet *s)
-{
-    return strcmp(s->kind, "attn.pattern") ? 0 : s->heads ? s->n : 1;
-}
-
-static bool is_pattern(const struct attn_sheet *s, size_t tokens)
-{
-    bool is = s->rows == tokens && s->cols == tokens;
-    for (size_t i = 0, n = is ? ranked(s) * tokens * tokens : 0; i < n; i++)
-        is = is && !(s->data[i] < 0);
-    return is;
-}
-
+/* Numbers below 0 are no weights, but what an edit has made of them. */
 static bool ranks(const struct attn_album *a)
 {
-    size_t heads = 0;
-    bool can = a->queries && a->keys == a->queries;
-    for (size_t i = 0; can && i < a->queries->n; i++)
-        can = a->queries->tok[i].id >= 0;
-    for (size_t i = 0; can && i < a->n; i++) {
-        can = !ranked(&a->sheet[i]) || is_pattern(&a->sheet[i], a->queries->n);
-        heads += ranked(&a->sheet[i]);
-    }
-    return can && heads > 1;
+    bool can = a->n_scored > 1;
+    for (const struct attn_sheet *s = a->sheet; s < a->sheet + a->n && can; s++)
+        for (size_t i = 0; i < s->n * s->rows * s->cols && can && !strcmp(s->kind, "attn.pattern"); i++)
+            can = !(s->data[i] < 0);
+    return can;
 }
 
-int attn_page_words_find(struct attn_page_words *w, const struct attn_album *a, struct attn_err *err)
+static bool any_rows(const struct attn_album *a, const struct attn_head_score *s)
 {
-    const struct attn_tokens *t = a->queries;
-    *w = (struct attn_page_words){0};
-    if (!ranks(a))
-        return ATTN_OK;
-    w->same = calloc(t->n + 1, sizeof *w->same);
-    w->marks = calloc(t->n + 1, sizeof *w->marks);
-    if (!w->same || !w->marks)
-        return attn_no_memory(err, NULL, "to compare %zu tokens", t->n);
-    for (size_t i = 0; i < t->n; i++) {
-        w->marks[i] = t->tok[i].known && attn_utf8_punctuation(t->tok[i].text, t->tok[i].text_len);
-        w->any_marks |= w->marks[i] && i + 1 < t->n;
-        for (size_t k = i; k > 0 && !w->same[i]; k--)
-            w->same[i] = t->tok[k - 1].id == t->tok[i].id ? k : 0;
-    }
-    return ATTN_OK;
+    bool any = false;
+    for (size_t i = 0; i < a->n_scored; i++)
+        any |= a->scored[i].rows[attn_head_score_index(s)] > 0;
+    return any;
 }
 
-static const struct attn_head_score *next_share(const struct attn_page_words *w, const struct attn_head_score *s)
+static const struct attn_head_score *next_share(const struct attn_album *a, const struct attn_head_score *s)
 {
     while ((s = attn_head_score_next(s)) &&
-           (!(s->flags & ATTN_SCORE_SHARE) || (s->flags & ATTN_SCORE_IF_ANY && !w->any_marks)))
+           (!(s->flags & ATTN_SCORE_SHARE) || (s->flags & ATTN_SCORE_IF_ANY && !any_rows(a, s))))
         ;
     return s;
 }
 
-/* The mean over the rows from the second on, as the command heads has it. */
-static double mean_share(const struct attn_head_score *s, const struct attn_page_words *w, const float *weight,
-                         size_t T)
+static void put_share(struct attn_out *o, char before, double x)
 {
-    struct attn_score_sum all = {0, 0};
-    for (size_t q = 1; q < T; q++) {
-        struct attn_head_row r = {.weight = weight + q * T, .hi = T, .q = q, .seen = T, .most = log((double)T),
-                                  .same = w->same, .marks = w->marks};
-        double x;
-        if (s->of(&x, &r)) {
-            all.sum += x;
-            all.n++;
-        }
-    }
-    return attn_score_mean(&all);
+    attn_out_char(o, before);
+    if (isfinite(x))
+        attn_out_f64(o, x);
+    else
+        attn_out_str(o, "null");
 }
 
-static void put_ranked(struct attn_out *o, const struct attn_page_words *w, const struct attn_sheet *s, size_t i)
+static void put_head(struct attn_out *o, const struct attn_album *a, const struct attn_head_scored *h)
 {
-    attn_out_printf(o, s->layer < 0 ? "{\"layer\":null" : "{\"layer\":%d", s->layer);
-    key(o, "head");
-    attn_out_printf(o, s->heads ? "%zu" : "null", s->heads ? s->heads[i] : 0);
+    attn_out_printf(o, "{\"layer\":%zu,\"head\":%zu", h->at.layer, h->at.head);
+    key(o, "role");
+    if (h->role)
+        word(o, h->role->name);
+    else
+        attn_out_str(o, "null");
     key(o, "shares");
     char before = '[';
-    for (const struct attn_head_score *c = NULL; (c = next_share(w, c)); before = ',') {
-        double share = mean_share(c, w, s->data + i * s->rows * s->cols, s->rows);
-        attn_out_char(o, before);
-        if (isfinite(share))
-            attn_out_f64(o, share);
-        else
-            attn_out_str(o, "null");
-    }
+    for (const struct attn_head_score *c = NULL; (c = next_share(a, c)); before = ',')
+        put_share(o, before, h->score[attn_head_score_index(c)]);
     attn_out_str(o, "]}");
 }
 
-void attn_page_ranking_write(struct attn_out *o, const struct attn_album *a, const struct attn_page_words *w)
+void attn_page_ranking_write(struct attn_out *o, const struct attn_album *a)
 {
-    if (!w->same)
+    if (!ranks(a))
         return;
-    attn_out_str(o, ",\"ranking\":{\"scores\":");
+    key(o, "ranking");
+    attn_out_printf(o, "{\"rule\":{\"times\":%g,\"above\":%g,\"rows\":%d}", ATTN_ROLE_TIMES, ATTN_ROLE_ABOVE,
+                    ATTN_ROLE_ROWS);
+    key(o, "scores");
     char before = '[';
-    for (const struct attn_head_score *c = NULL; (c = next_share(w, c)); before = ',') {
+    for (const struct attn_head_score *c = NULL; (c = next_share(a, c)); before = ',') {
         attn_out_printf(o, "%c{\"name\":", before);
         word(o, c->name);
         key(o, "brief");
@@ -122,10 +81,9 @@ void attn_page_ranking_write(struct attn_out *o, const struct attn_album *a, con
     attn_out_char(o, ']');
     key(o, "heads");
     before = '[';
-    for (const struct attn_sheet *s = a->sheet; s < a->sheet + a->n; s++)
-        for (size_t i = 0; i < ranked(s); i++, before = ',') {
-            attn_out_char(o, before);
-            put_ranked(o, w, s, i);
-        }
+    for (size_t i = 0; i < a->n_scored; i++, before = ',') {
+        attn_out_char(o, before);
+        put_head(o, a, &a->scored[i]);
+    }
     attn_out_str(o, "]}");
 }

@@ -14,7 +14,7 @@
 #include "text/label.h"
 #include "trace/slice.h"
 
-enum { WIDTH = 80, GAP = 2, ROWS_LEAST = 4, HEADS_LEAST = 4, HEADS_MOST = 8 };        /* lines of patterns, of heads */
+enum { WIDTH = 80, GAP = 2, ROWS_LEAST = 3, HEADS_LEAST = 4, HEADS_MOST = 8 };        /* lines of patterns, of heads */
 
 /* ---- how much fits ----------------------------------------------------------------------- */
 
@@ -50,7 +50,7 @@ static size_t taken_lines(const struct attn_screen *s)
     size_t beside = larger(s->width, ATTN_SCREEN_HINT + 2) - ATTN_SCREEN_HINT - 1;
     size_t taken = TITLE + token_lines(s, job->tokens) + OVER_PATTERNS + (s->contexts ? OVER_VECTORS : 0);
     taken += job->cross ? token_lines(s, job->cross) : OVER_HEADS + s->head_lines;
-    taken += s->names + job->joined + (!is_low(s) && job->model->L > 1);        /* the last: why this layer */
+    taken += s->names + job->joined + (job->model->L > 1);      /* the last: why this layer */
     if (attn_edits_count(job->edits))
         taken += attn_edits_count(job->edits) + 1;
     if (job->model->unembed)
@@ -135,18 +135,10 @@ static void screen_close(void *self)
     free(s);
 }
 
-static bool is_shown(const struct attn_head_score *c)
-{
-    return c->flags & ATTN_SCORE_SHARE || !strcmp(c->name, "entropy");
-}
-
 static int start_scores(struct attn_screen *s, struct attn_err *err)
 {
     const struct attn_sink_job *job = s->job;
-    struct attn_scores_opts o = {.first = 1, .text = job->token_text, .ctx = job->token_ctx};
-    for (const struct attn_head_score *c = NULL; (c = attn_head_score_next(c));)
-        if (is_shown(c))
-            o.column[o.n++] = c;
+    const struct attn_scores_opts o = {.chance = true, .text = job->token_text, .ctx = job->token_ctx};
     struct attn_seq seq = {.T = job->pieces->n};
     int rc = attn_tokens_to_ids(&s->ids, job->pieces, err);
     if (!rc)
@@ -182,6 +174,7 @@ static int screen_open(void **self, const struct attn_format *f, const struct at
     if (!s)
         return attn_no_memory(err, NULL, "for a screen");
     s->job = job;
+    s->entropy = attn_head_score_find("entropy");
     s->width = job->width ? (size_t)job->width : WIDTH;
     choose_rows(s);
     int rc = make(s, err);
@@ -277,32 +270,15 @@ static int screen_pieces(void *self, const struct attn_probe *probe, struct attn
 
 /* ---- what heads do ----------------------------------------------------------------------- */
 
-static int by_share(const void *a, const void *b)
-{
-    const struct attn_screen_head *x = a, *y = b;
-    if (x->share != y->share)
-        return x->share < y->share ? 1 : -1;
-    if (x->at.layer != y->at.layer)
-        return x->at.layer < y->at.layer ? -1 : 1;
-    return x->at.head < y->at.head ? -1 : x->at.head > y->at.head;
-}
-
 /* Heads without a number, as in a text of one token, are left out. */
 static void rank_heads(struct attn_screen *s)
 {
-    const struct attn_head_score *entropy = attn_head_score_find("entropy");
     for (size_t i = 0; s->scores && i < attn_scores_heads(s->scores); i++) {
-        const struct attn_score_sum *sum = attn_scores_sums(s->scores, 0, i);
-        const struct attn_head_score *c = NULL;
-        double score[ATTN_HEAD_SCORES] = {0};
-        for (size_t k = 0; (c = attn_head_score_next(c)); k++)
-            score[k] = is_shown(c) ? attn_score_mean(sum++) : (double)NAN;
-        struct attn_screen_head r = {.at = attn_scores_place(s->scores, i),
-                                     .entropy = score[attn_head_score_index(entropy)]};
-        if ((r.most = attn_head_score_most(score, &r.share)))
-            s->head[s->heads++] = r;
+        struct attn_head_scored h = attn_scores_head(s->scores, i);
+        if (!isnan(h.score[attn_head_score_index(s->entropy)]))
+            s->head[s->heads++] = h;
     }
-    qsort(s->head, s->heads, sizeof *s->head, by_share);
+    qsort(s->head, s->heads, sizeof *s->head, attn_head_scored_order);
 }
 
 /* ---- the end ---------------------------------------------------------------------------- */

@@ -12,7 +12,7 @@ enum {
     ATTN_SCREEN_NAMES = 20,             /* one with fewer has no line for the names of commands */
     ATTN_SCREEN_TOKEN_LINES = 2,        /* at most */
     ATTN_SCREEN_LABEL = 16,             /* columns of a token, at most */
-    ATTN_SCREEN_HEAD = 36,              /* columns: "L10H12  duplicate 0.45, entropy 0.73" */
+    ATTN_SCREEN_HEAD = 38,              /* columns: "L10H12  punctuation 0.45, entropy 0.73" */
     ATTN_SCREEN_HINT = 14,              /* columns before a command */
     ATTN_SCREEN_OF_HEAD = 64,           /* bytes of " --layer 10 --head 12" */
     ATTN_SCREEN_FIRST = 32              /* numbers of a context vector that are kept */
@@ -22,7 +22,6 @@ enum {
 struct attn_screen_vector { double squares; float first[ATTN_SCREEN_FIRST]; };
 /* Whom a token looks at most; weight 0: nobody. */
 struct attn_screen_target { float weight; size_t key; struct attn_head_place at; };
-struct attn_screen_head { struct attn_head_place at; const struct attn_head_score *most; double share, entropy; };
 
 struct attn_screen {
     const struct attn_sink_job *job;
@@ -43,7 +42,8 @@ struct attn_screen {
     bool *known;                        /* [L]: the layer's context vectors are there */
     int32_t *ids;
     struct attn_scores *scores;         /* NULL: keys are of another text, and heads are not ranked */
-    struct attn_screen_head *head; size_t heads;        /* the one that does one thing most first */
+    const struct attn_head_score *entropy;      /* which is shown of all heads */
+    struct attn_head_scored *head; size_t heads;        /* the one with the clearest role first */
     struct attn_next next;
     bool predicts;
 };

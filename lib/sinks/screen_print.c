@@ -1,7 +1,7 @@
 /* screen_print.c - prints the first look at a run.
  *
- * Patterns are printed as numbers where all of them fit, else those of one layer are drawn: the layer of the head that
- * does one thing most, as the command heads ranks them. */
+ * Patterns are printed as numbers where all of them fit, else those of one layer are drawn: the layer of the head with
+ * the clearest role, as the command heads ranks them. */
 #include "sinks/screen.h"
 
 #include <math.h>
@@ -108,10 +108,16 @@ static void print_model(struct attn_screen *s)
 
 /* ---- patterns ---------------------------------------------------------------------------- */
 
-/* The sheet of the layer whose head does one thing most; without scores, that of the last layer. */
+/* Whether a head has a role: the first one has the clearest. */
+static bool any_role(const struct attn_screen *s)
+{
+    return s->heads && s->head[0].role;
+}
+
+/* The sheet of the layer whose head has the clearest role; without one, that of the last layer. */
 static const struct attn_sheet *telling_sheet(const struct attn_screen *s)
 {
-    for (size_t i = 0; i < s->album.n && s->heads; i++)
+    for (size_t i = 0; i < s->album.n && any_role(s); i++)
         if ((size_t)s->album.sheet[i].layer == s->head[0].at.layer)
             return &s->album.sheet[i];
     return &s->album.sheet[s->album.n - 1];
@@ -194,16 +200,17 @@ static int draw(struct attn_screen *s, const struct attn_sheet *of, const size_t
     return rc;
 }
 
-/* Why this layer is drawn, where there are others and there is room to say so. */
+/* Why this layer is drawn, where there are others. */
 static void print_why(struct attn_screen *s)
 {
     char text[128];
-    if (s->album.n < 2 || s->lines < ATTN_SCREEN_LINES)
+    if (s->album.n < 2)
         return;
-    snprintf(text, sizeof text, "%s", tr(s, "the last layer"));
-    if (s->heads)
-        attn_snprintf(text, sizeof text, tr(s, "shown because L%zuH%zu has the clearest role of all heads: %s %.2f"),
-                      s->head[0].at.layer, s->head[0].at.head, tr(s, s->head[0].most->name), s->head[0].share);
+    snprintf(text, sizeof text, "%s", s->heads ? tr(s, "the last layer, since no head has a clear role")
+                                               : tr(s, "the last layer"));
+    if (any_role(s))
+        attn_snprintf(text, sizeof text, tr(s, "shown because L%zuH%zu has the clearest role: %s %.2f"),
+                      s->head[0].at.layer, s->head[0].at.head, tr(s, s->head[0].role->name), s->head[0].share);
     print_dim(s, text);
 }
 
@@ -229,11 +236,15 @@ static int draw_layer(struct attn_screen *s, const struct attn_sheet *of, struct
 /* ---- what heads do ----------------------------------------------------------------------- */
 
 /* "L2H0    previous 0.45, entropy 0.81" */
-static size_t name_head(char text[64], const struct attn_screen *s, const struct attn_screen_head *r)
+static size_t name_head(char text[64], const struct attn_screen *s, const struct attn_head_scored *r)
 {
     char place[32];
+    const double entropy = r->score[attn_head_score_index(s->entropy)];
     snprintf(place, sizeof place, "L%zuH%zu", r->at.layer, r->at.head);
-    attn_snprintf(text, 64, tr(s, "%-6s  %s %.2f, entropy %.2f"), place, tr(s, r->most->name), r->share, r->entropy);
+    if (r->role)
+        attn_snprintf(text, 64, tr(s, "%-6s  %s %.2f, entropy %.2f"), place, tr(s, r->role->name), r->share, entropy);
+    else
+        attn_snprintf(text, 64, tr(s, "%-6s  no clear role, entropy %.2f"), place, entropy);
     return width_of(text);
 }
 
@@ -351,7 +362,7 @@ static void point_at_head(char options[ATTN_SCREEN_OF_HEAD], const struct attn_s
 {
     const struct attn_sheet *telling = telling_sheet(s);
     struct attn_head_place at = {.layer = (size_t)telling->layer, .head = telling->heads ? telling->heads[0] : 0};
-    if (s->heads)
+    if (any_role(s))
         at = s->head[0].at;
     *options = '\0';
     if (at.layer || at.head)

@@ -40,7 +40,27 @@ static bool takes_lens(const struct attn_sink_job *job, char *why, size_t size)
     return layers && fits;
 }
 
-void attn_collect_start(struct attn_collect *c, const struct attn_sink_job *job, bool next)
+/* What heads do is told of a text that looks at itself, of tokens of a vocabulary. */
+static bool asks_what_heads_do(const struct attn_sink_job *job)
+{
+    bool known = job->of && !job->cross;
+    for (size_t i = 0; known && i < job->pieces->n; i++)
+        known = job->pieces->tok[i].id >= 0 && (size_t)job->pieces->tok[i].id < job->model->V;
+    return known;
+}
+
+static int start_scores(struct attn_collect *c, struct attn_err *err)
+{
+    const struct attn_sink_job *job = c->job;
+    const struct attn_scores_opts o = {.chance = true, .text = job->token_text, .ctx = job->token_ctx};
+    const struct attn_seq seq = {.T = job->pieces->n};
+    int rc = attn_tokens_to_ids(&c->ids, job->pieces, err);
+    if (!rc)
+        rc = attn_scores_new(&c->scores, job->of, &job->attention, job->select, &o, job->team, err);
+    return rc ? rc : attn_scores_start(c->scores, c->ids, &seq, 1, err);
+}
+
+int attn_collect_start(struct attn_collect *c, const struct attn_sink_job *job, bool next, struct attn_err *err)
 {
     *c = (struct attn_collect){
         .job = job, .next = next,
@@ -48,11 +68,14 @@ void attn_collect_start(struct attn_collect *c, const struct attn_sink_job *job,
                   .text_len = job->text_len, .keys_text = job->cross_text, .keys_len = job->cross_len,
                   .queries = job->tokens, .keys = attn_sink_keys(job), .edits = job->edits, .live = job->live}};
     c->lens = next && takes_lens(job, c->album.no_lens, sizeof c->album.no_lens);
+    return next && asks_what_heads_do(job) ? start_scores(c, err) : ATTN_OK;
 }
 
 void attn_collect_end(struct attn_collect *c)
 {
     attn_album_free(&c->album);
+    attn_scores_free(c->scores);
+    free(c->ids);
 }
 
 unsigned attn_collect_wants(const struct attn_collect *c, int act, int layer)
@@ -180,9 +203,23 @@ int attn_collect_watch(struct attn_collect *c, const struct attn_probe *probe, s
         add_next(c, probe);
     if (c->next && probe->act == ATTN_ACT_LENS)
         return add_lens(c, probe, err);
+    if (c->scores && probe->act == ATTN_ACT_PATTERN)
+        rc = attn_scores_watch(c->scores, probe, err);
     for (size_t at = 0; !rc && attn_slice_next(&p, c->job->select, probe, &at);)
         rc = add_slice(c, &p, err);
     return rc;
+}
+
+static int add_scored(struct attn_collect *c, struct attn_err *err)
+{
+    struct attn_album *a = &c->album;
+    size_t n = c->scores ? attn_scores_heads(c->scores) : 0;
+    a->scored = n ? calloc(n, sizeof *a->scored) : NULL;
+    if (n && !a->scored)
+        return attn_no_memory(err, NULL, "for the scores of %zu heads", n);
+    for (; a->n_scored < n; a->n_scored++)
+        a->scored[a->n_scored] = attn_scores_head(c->scores, a->n_scored);
+    return ATTN_OK;
 }
 
 /* ---- the sinks ------------------------------------------------------------------------- */
@@ -215,8 +252,9 @@ static int picture_open(void **self, const struct attn_format *f, const struct a
     if (!p)
         return attn_no_memory(err, NULL, "for a picture");
     p->methods = f->methods;
-    attn_collect_start(&p->collect, job, p->methods->next && !job->gradient);
-    int rc = attn_look_make(&p->look, &job->picture, err);
+    int rc = attn_collect_start(&p->collect, job, p->methods->next && !job->gradient, err);
+    if (!rc)
+        rc = attn_look_make(&p->look, &job->picture, err);
     p->look.width = job->width;
     p->look.words = job->words;
     p->look.lacks = &p->lacks;
@@ -243,6 +281,8 @@ static int picture_finish(void *self, struct attn_err *err)
 {
     struct picture *p = self;
     int rc = p->methods->next ? add_without(&p->collect, err) : ATTN_OK;
+    if (!rc)
+        rc = add_scored(&p->collect, err);
     if (!rc)
         rc = attn_album_link(&p->collect.album, err);
     if (!rc)

@@ -16,9 +16,12 @@ struct attn_collect {
     struct attn_album album;
     char title[ATTN_ACTS][ATTN_COLLECT_TITLE], said[ATTN_ACTS][ATTN_COLLECT_TITLE];
     float *band[ATTN_ACTS];             /* where numbers of the current layer go */
+    struct attn_scores *scores;         /* of the heads of the patterns; NULL: nobody asks what they do */
+    int32_t *ids;                       /* of the text, for these */
 };
 
-void attn_collect_start(struct attn_collect *c, const struct attn_sink_job *job, bool next);
+/* Anything that was collected is freed by attn_collect_end, also after a failure. */
+int attn_collect_start(struct attn_collect *c, const struct attn_sink_job *job, bool next, struct attn_err *err);
 void attn_collect_end(struct attn_collect *c);
 
 /* For a sink's functions of the same names. */

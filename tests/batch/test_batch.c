@@ -162,13 +162,13 @@ START_TEST(a_stack_may_begin_with_failures)
 }
 END_TEST
 
-/* With one token a row has one weight: entropy 0, distance 0, everything on the first token. */
+/* A single token has no row that counts. */
 START_TEST(a_summary_is_a_line_of_figures)
 {
     expect_exactly("printf 'Life is\nsoup\n' >$D/x.txt; ends 3 $A batch -q -m life -f $D/x.txt --format summary 2>/dev/null | awk -F, '{print NF}' | sort -u", "12\n");
     expect("printf 'the\\n' | $A batch " MODEL "-f - --summary $D/s.csv --layer 1 --head 2; cat $D/s.csv", 0,
            "record,line,id,tokens,logprob,next_id,next,next_p,L1H2_entropy,L1H2_distance,L1H2_first,error\n0,1,,1,0,");
-    expect("tail -1 $D/s.csv", 0, ",0,0,1,\n");
+    expect("tail -1 $D/s.csv", 0, ",,,,\n");
     expect("ends 3 $A batch -q " MODEL "-f " FOUR " -o $D/o --summary $D/t.csv; ls $D/*.json", 0, "/o.json\n");
     expect_exactly("wc -l <$D/o; wc -l <$D/t.csv", "4\n5\n");
     expect_same("$A score " MODEL "-s 'is the lamp on' --format json | grep -o '\"logprob\": *-[0-9.]*' | tail -1 | grep -o -- '-.*' | cut -c1-8",

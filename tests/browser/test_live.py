@@ -441,12 +441,13 @@ class Live(unittest.TestCase):
             rows = csv.DictReader(io.StringIO(subprocess.run([CLI, "heads", "-m", "tiny", "-s", text, *edits, "--format", "csv"], check=True,
                                                              capture_output=True, env=GENERIC).stdout.decode()))
             want = {(int(row["layer"]), int(row["head"])): row for row in rows}
-            got = browser.value("ranking.ranks.map((r) => [r.layer, r.head, r.shares, SHARES[r.most].name])")
+            got = browser.value("ranking.ranks.map((r) => [r.layer, r.head, r.shares, SHARES[r.most]?.name ?? null])")
             self.assertEqual(len(got), 24)
             for layer, head, shares, most in got:
                 row = want[layer, head]
                 for name, share in zip(browser.value("SHARES.map((s) => s.name)"), shares):
                     self.assertAlmostEqual(share, float(row[name]), delta=1e-12)       # other orders of double additions
+                self.assertEqual(most, row["label"] or None)
             self.assertFalse(browser.value("$('ranking').hidden"))
             self.assertEqual(browser.value("$('ranking-body').querySelectorAll('tbody tr').length"), 24)
         self.ask(off=[], edits="L0.pattern -= 1")                       # no shares of anything

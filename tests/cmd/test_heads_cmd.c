@@ -16,7 +16,7 @@ START_TEST(a_table_is_sorted_and_narrow)
     expect("$A heads -m tiny -s 'Lily lost her ball' --by duplicate --top 2", 0,
            "\n\nNo head has duplicate: no row of the text can have it; a text said twice can (--repeat 24)\n");
     expect_exactly("$A heads -m tiny -s 'Lily lost' --top 2 --format csv | wc -l", "3\n");
-    expect("$A heads -m tiny -s Lily --top 2", 0, "\nNo head has a score: no row");
+    expect("$A heads -m tiny -s Lily --top 2", 0, "\nNo head has a main role: no share is twice chance");
     expect("$A heads -m tiny --top 2", 0, "The first 2 of 24 heads, sorted by main role; means over all rows but the first\n\n"
            "head  main role      prev  self  first  dupl  induct  entropy  spread  dist\nL4H3  previous 0.");
     expect_exactly("$A heads -m tiny --copying | awk 'length($0) > 80' | wc -l", "0\n");
@@ -25,8 +25,9 @@ START_TEST(a_table_is_sorted_and_narrow)
     expect("$A heads -m tiny -s 'the cat' --layer 1 --head 2,3", 0, "2 of 2 heads");
     expect("$A heads -m tiny --ids 5", 0, "1 text, 1 token\n");
     expect("$A heads -m tiny --ids 5,6 --layer 1 --head 2 --edit 'pattern = -1e30' --edit 'pattern[key=0] = 3e38'", 0,
-           "L1H2  previous 3.00e+38 3.00e+38 -1.00e+30 3.00e+38    -      - -2.66e+40 -3.83e+40 3.00e+38\n\n"
-           "chance                      0.50      0.50     0.50    -      -      0.69      1.00     0.50\n");
+           "L1H2  -         3.00e+38 -1.00e+30 3.00e+38    -      - -2.66e+40 -3.83e+40 3.00e+38\n\n"
+           "chance              0.50      0.50     0.50    -      -      0.69      1.00     0.50\n"
+           "rows                   1         1        1    0      0         1         1        1\n\nNo head has a main role: no share is");
     expect("$A heads -m tiny --repeat 2 --samples 1 --from 'the cat' --edit 'L1H1 = 0'", 0, "2 random ids, twice");
     expect("$A heads -m tiny --ids 5", 0, "L0H0  -             -     -");
     expect_exactly("printf 'the cat\\n\\377\\nA dog\\n' | ends 3 $A heads -m tiny -f - --top 1 2>&1 >/dev/null",
@@ -59,8 +60,8 @@ END_TEST
 /* A model of which one head copies; without it the second time is as hard as the first. */
 START_TEST(losses_say_whether_a_text_is_repeated)
 {
-    expect("$A heads -m induction --repeat 24", 0, "\n\nchance                0.07  0.07   0.07  0.03    0.03     2.99    1.00  12.00\n\n"
-           "Loss: 4.25 nats per token, then 0.19 the second time: the model repeats the text\n");
+    expect("$A heads -m induction --repeat 24", 0, "\n\nchance                0.07  0.07   0.07  0.03    0.03     2.99    1.00  12.00\n"
+           "rows                   376   376    376   192     192      376     376    376\n\nLoss: 4.25 nats per token, then 0.19 the second time: the model repeats the text\n");
     expect("$A heads -m induction --repeat 24 --ablate L1H0", 0, "the model does not repeat the text\n");
     /* of one text, edited or not, what score says */
     expect_exactly("i=$($A heads -m induction --repeat 5 --samples 1 --ablate L0H0 --format json | tee $D/x | jq -r '.texts[0] | join(\",\")'); "
@@ -86,13 +87,13 @@ START_TEST(tables_for_programs_are_the_same)
     expect_exactly("$A heads -m tiny --copying --format csv | head -1",
                    "layer,head,previous,self,first,duplicate,induction,entropy,spread,distance,copying,punctuation,label,previous_chance,"
                    "self_chance,first_chance,duplicate_chance,induction_chance,entropy_chance,spread_chance,distance_chance,"
-                   "punctuation_chance\n");
+                   "punctuation_chance,previous_rows,self_rows,first_rows,duplicate_rows,induction_rows,entropy_rows,spread_rows,"
+                   "distance_rows,punctuation_rows\n");
     /* Through jq both, whose versions spell small numbers in two ways. */
     expect_same("$A heads -m tiny --copying --format csv | tail -n +2 | jq -rR 'split(\",\") | map(tonumber? // .) | @csv' | tr -d '\"'",
                 "$A heads -m tiny --copying --format json | jq -r '.rows[] | map(.) | @csv' | tr -d '\"'");
-    expect_exactly("$A heads -m tiny --top 3 --by self -o $D/x.json; jq -c '[.rows | length, .[0].layer <= .[1].layer], "
-                   "(.texts | length)' $D/x.json",
-                   "[3,true]\n8\n");
+    expect_exactly("$A heads -m tiny -o $D/x.json; jq -c '[.rows | length, .[4].layer, .[4].head], (.texts | length)' $D/x.json",
+                   "[24,1,0]\n8\n");
     expect_exactly("$A heads -m tiny -s 'the cat' --attention window:1 --format json | jq -c '.attention, .rows[0].self, "
                    ".rows[0].spread, .rows[0].copying'",
                    "\"window:1\"\n1\nnull\nnull\n");
@@ -106,6 +107,21 @@ START_TEST(tables_for_programs_are_the_same)
     expect_exactly("$A heads -m tiny -s 'the cat sat' --format term | sed -n 2p; $A heads -m tiny --ids 5 --format term | "
                    "grep -c 'duplicate induction'",
                    "   previous  self      first   \n1\n");
+}
+END_TEST
+
+/* Whoever asks for the best gets these, in one order, whatever the format. */
+START_TEST(the_best_are_the_same_in_every_format)
+{
+    static const char *const asks[] = {"--by first --top 3", "--by duplicate", "--top 5"};
+    for (size_t i = 0; i < sizeof asks / sizeof *asks; i++) {
+        succeed(printed("\"$A\" heads -m tiny %s | sed -n '5,/^$/s/^L\\([0-9]*\\)H\\([0-9]*\\) .*/\\1,\\2/p' >$D/text; test -s $D/text", asks[i]));
+        expect_same("cat $D/text", printed("$A heads -m tiny %s --format csv | tail -n +2 | cut -d, -f -2", asks[i]));
+        expect_same("cat $D/text", printed("$A heads -m tiny %s --format tidy | tail -n +2 | cut -d, -f -2", asks[i]));
+        expect_same("cat $D/text", printed("$A heads -m tiny %s --format ndjson | jq -r '\"\\(.layer),\\(.head)\"'", asks[i]));
+        expect_same("cat $D/text", printed("$A heads -m tiny %s --format json | jq -r '.rows[] | \"\\(.layer),\\(.head)\"'", asks[i]));
+        expect_same("cat $D/text", printed("$A heads -m tiny %s --format md | tail -n +3 | tr -d ' ' | cut -d '|' -f 2,3 | tr '|' ,", asks[i]));
+    }
 }
 END_TEST
 
@@ -245,6 +261,7 @@ Suite *suite_heads_cmd(void)
     tcase_add_test(c, losses_say_whether_a_text_is_repeated);
     tcase_add_test(c, chance_is_that_of_what_a_layer_sees);
     tcase_add_test(c, tables_for_programs_are_the_same);
+    tcase_add_test(c, the_best_are_the_same_in_every_format);
     tcase_add_test(c, punctuation_is_what_stands_before);
     tcase_add_test(c, texts_of_a_file_are_pooled);
     tcase_add_test(c, weights_may_be_negative);

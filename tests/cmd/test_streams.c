@@ -303,7 +303,7 @@ START_TEST(dots_that_overflow_end_with_a_note)
             "--d-model 2 --d-head 1 --d-value 2 --unembed true --draw 'embed:file(e) q:file(q) k:file(q) v:rand'");
     expect("\"$A\" patch -m $D/half --ids 0,0 --from-ids 1,1 --what v --over layer --metric loss --method ig:1 2>&1 >/dev/null", 0, note);
     expect("\"$A\" patch -m $D/half --ids 0,0 --from-ids 1,1 --what v --over layer --metric kl --edit 'L0.attn.q = 1' 2>&1 >/dev/null", 0, note);
-    expect("\"$A\" heads -m $D/m --repeat 3 2>/dev/null", 0, "No head has a score: patterns are NaN, since dots overflow\n");
+    expect("\"$A\" heads -m $D/m --repeat 3 2>/dev/null", 0, "No head has a main role: patterns are NaN, since dots overflow\n");
     expect("printf 'Life is short\nLife\n' >$D/in; \"$A\" batch -m $D/m -f $D/in 2>&1 >/dev/null", 0,
            "attn-cli batch: attention: dots overflow float32, to inf or NaN that no weight holds, in 2 records");
     expect("printf '%s\\n%s\\n' '{\"text\":\"Life is\",\"from\":\"Life eat\"}' '{\"text\":\"is short\",\"from\":\"is eat\"}' >$D/two.ndjson; "

@@ -15,7 +15,7 @@ static void collect(struct attn_collect *c, struct sinks_setup *s, const char *s
 {
     struct attn_err err = {0};
     sinks_setup(s, 5, show, NULL, heads, true);
-    attn_collect_start(c, &s->job, next);
+    ck_assert_msg(!attn_collect_start(c, &s->job, next, &err), "%s", err.msg);
     ck_assert_msg(!sinks_tell(&collecting, c, s, 2, &err), "%s", err.msg);
 }
 

@@ -17,17 +17,43 @@ const SHARE_OF = {
     induction: (row, q, same) => sumAt(row, same[q].map((k) => k + 1).filter((k) => k < q)),
 };
 
-/* As page.ranking.heads has them: means over the rows from the second on. */
+/* The row of a head that looks at all keys alike which query q sees. */
+function evenRow(kind, q, T) {
+    const [lo, hi] = kind.form === "causal-renorm" ? [0, Math.min(q + 1, T)] : seenBy(kind, q, T);
+    const keys = KINDS[kind.form].pick ? picked(kind, q, T) : Array.from({ length: hi - lo }, (_, i) => lo + i);
+    const row = new Float32Array(T);
+    keys.forEach((key) => { row[key] = 1 / keys.length; });
+    return row;
+}
+
+/* The mean of a share over the rows of a pattern from the second on, null without a row, and of how many rows it is. */
+function meanShare(name, patternRows, same) {
+    const given = SHARE_OF[name] ? patternRows.map((row, i) => SHARE_OF[name](row, i + 1, same)).filter((x) => x !== null) : [];
+    return { mean: given.length ? given.reduce((sum, x) => sum + x, 0) / given.length : null, rows: given.length };
+}
+
+/* After which of its shares a head is named, as ask/scores.c has it; null: none. */
+function roleOf(shares, chances) {
+    const { times, above, rows } = page.ranking.rule;
+    const can = ({ mean, rows: n }, i) => n >= rows && mean >= times * chances[i].mean && mean >= chances[i].mean + above;
+    const most = shares.reduce((best, share, i) => can(share, i) && share.mean > (shares[best]?.mean ?? -1) ? i : best, -1);
+    return SHARES[most]?.name ?? null;
+}
+
+/* As page.ranking.heads has them. */
 function liveRanks({ pass, tokens }) {
-    const same = earlierSame(tokens.map((t) => t.id)), rows = tokens.map((_, q) => q).slice(1);
+    const same = earlierSame(tokens.map((t) => t.id)), rows = tokens.map((_, q) => q).slice(1), { w, T } = pass, chances = new Map();
+    const chancesOf = (layer) => {
+        if (!chances.has(layer)) {
+            const even = rows.map((q) => evenRow(kindIn(pass.kind, w.causal, w.block[layer].window), q, T));
+            chances.set(layer, SHARES.map(({ name }) => meanShare(name, even, same)));
+        }
+        return chances.get(layer);
+    };
     return page.ranking.heads.map(({ layer, head }) => {
-        const of = rows.map((q) => rowOf(pass, layer, head ?? 0, q));
-        const shares = SHARES.map(({ name }) => {
-            const given = SHARE_OF[name] ? rows.map((q, i) => SHARE_OF[name](of[i], q, same)) : [];
-            const numbers = given.filter((x) => x !== null);
-            return numbers.length ? numbers.reduce((sum, x) => sum + x, 0) / numbers.length : null;
-        });
-        return { layer, head, shares, negative: of.some((row) => row.some((x) => x < 0)) };
+        const of = rows.map((q) => rowOf(pass, layer, head, q)), shares = SHARES.map(({ name }) => meanShare(name, of, same));
+        return { layer, head, role: roleOf(shares, chancesOf(layer)), shares: shares.map(({ mean }) => mean),
+                 negative: of.some((row) => row.some((x) => x < 0)) };
     });
 }
 

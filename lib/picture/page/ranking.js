@@ -4,13 +4,11 @@
 
 const SHARES = page.ranking?.scores ?? [];
 
-/* Of heads with their shares, null where no row offers one: which share is the largest, -1 if there is none. */
+/* Of heads with their shares, null where no row offers one: which share is their main role, -1 if they have none. */
 function rankHeads(heads = page.ranking?.heads ?? []) {
-    return heads.map(({ layer, head, shares }) => {
-        let most = -1;
-        shares.forEach((x, i) => { if (x !== null && x > (shares[most] ?? -1)) most = i; });
-        return { layer, head, shares: shares.map((x) => x ?? NaN), most };
-    });
+    return heads.map(({ layer, head, role, shares }) => ({
+        layer, head, shares: shares.map((x) => x ?? NaN), most: SHARES.findIndex(({ name }) => name === role),
+    }));
 }
 
 const shortName = (layer, head) => nameOfLayer(layer) ?? `L${layer}H${head}`;
@@ -19,7 +17,7 @@ const fixed = (x, digits) => Number.isFinite(x) ? x.toFixed(digits).replace("-",
 /* Columns: what stands above, what it means, what rows are sorted by, and whether that is a share that a bar shows. */
 const columns = [
     { name: tr("head"), title: tr("layer and head") },
-    { name: tr("main role"), title: tr("the largest of the shares"), by: (r) => r.shares[r.most] ?? NaN,
+    { name: tr("main role"), title: tr("the largest share that is twice that of chance, 0.1 above it, and a mean of three rows or more"), by: (r) => r.shares[r.most] ?? NaN,
       text: (r) => r.most < 0 ? "–" : said(SHARES[r.most].name), more: (r) => fixed(r.shares[r.most], 2) },
     ...SHARES.map(({ name, brief, help }, i) => ({ name: said(brief), title: `${name}: ${said(help)}`, bar: true,
                                                    by: (r) => r.shares[i], text: (r) => fixed(r.shares[i], 2) })),
@@ -93,10 +91,12 @@ class Ranking {
     }
 }
 
-/* The head that does one thing most, with which the program's first screen begins, too. */
+/* The head with the clearest role, with which the program's first screen begins, too; without one, the first of the last
+ * layer. */
 function tellingPlace() {
-    const ranks = rankHeads(), share = (r) => r.shares[r.most] ?? -1;
-    const best = ranks.reduce((a, b) => share(b) > share(a) ? b : a, ranks[0]);
+    const ranks = rankHeads(), named = ranks.filter((r) => r.most >= 0), share = (r) => r.shares[r.most];
+    const best = named.length ? named.reduce((a, b) => share(b) > share(a) ? b : a)
+        : ranks.find((r) => r.layer === ranks.at(-1).layer);
     return best ? { layer: best.layer, head: best.head } : {};
 }
 

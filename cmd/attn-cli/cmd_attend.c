@@ -263,6 +263,7 @@ const struct command attend_command = {
     .name = "attend",
     .run = attend,
     .usage = "attend --q NUMBERS --k NUMBERS [--v NUMBERS] [--mask NUMBERS] [--kind KIND] [--explain]",
+    .section = IN_SENTENCE,
     .summary = "attention on numbers of your own: queries, keys, values, a mask, or scores alone",
     .schemas = (const char *const[]){"run", "manifest", "cosines", NULL},
     .about = "Computes attention on matrices that you type or have in files, with the arithmetic of a run: q and k, "

@@ -127,6 +127,7 @@ const struct command attribute_command = {
     .run = attribute,
     .usage = "attribute -s TEXT --target TOKEN [-m DIR|NAME] [--foil TOKEN] [--pos P] [--neurons K] [--format F] [-o "
              "PATH]",
+    .section = IN_HEADS,
     .summary = "which heads and layers a logit comes from",
     .about = "The residual stream at a position is the sum of what was added to it: embeddings, each head, each bias "
              "of attention, each MLP.  With the scale of the final norm frozen at what it is for that row, a logit is "

@@ -450,6 +450,7 @@ const struct command batch_command = {
     .schemas = (const char *const[]){"record", "grid", "journal", "manifest", NULL},
     .run = batch,
     .usage = "batch -f FILE [-m DIR|NAME] [--show LIST] [--format F] [-o PATH] [--resume]",
+    .section = IN_MANY,
     .summary = "many sentences: the same outputs, interruptible",
     .about = "Runs each line of a file through the model and writes what run would write, one record per sentence, in "
              "the order of the input.  Sentences are computed together, but each gets exactly the numbers it would get "

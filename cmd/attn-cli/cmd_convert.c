@@ -77,6 +77,7 @@ const struct command convert_command = {
     .run = convert,
     .usage = "convert [-m DIR|FILE|NAME] -o DIR [--type f32|f16|bf16] [--force] [--as NAME] [--n-head N] [--vocab "
              "PATH] [--activation NAME]",
+    .section = IN_MODELS,
     .summary = "write a model as a Hugging Face directory with safetensors",
     .schemas = (const char *const[]){"config", "vocabulary", NULL},
     .about = "Reads a model, pytorch_model.bin and several files of weights included, and writes config.json and the "

@@ -404,6 +404,7 @@ const struct command diff_command = {
     .run = diff,
     .usage = "diff A B [-m DIR|NAME] [--map NAME=ACTIVATION] [--atol X] [--rtol X] [--exact] [--all] | "
     "diff -m DIR|NAME --with DIR|NAME [-s TEXT] [--show LIST]",
+    .section = IN_TWO,
     .summary = "compare two dumps or two models: the first tensor that differs, and why",
     .about = "Compares two models by what their files say, or what two runs computed, name by name in the order of "
              "the forward pass; B is the reference.  The exit status is 0 when nothing differs and 1 when something "

@@ -254,6 +254,7 @@ const struct command explain_command = {
     .run = explain,
     .usage = "explain -s TEXT [-m DIR|NAME] [--layer N] [--head N] [--query TOKEN] [--key TOKEN] [--format F] [-o "
              "PATH]",
+    .section = IN_SENTENCE,
     .summary = "derive one attention weight and one context vector step by step, with the numbers",
     .about = "Shows how a weight is computed: what the layer reads of both tokens, query and key as sums of products, "
              "the rotation where the model has rotary positions, the dot product term by term, scale, mask and softmax "

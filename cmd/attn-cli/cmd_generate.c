@@ -314,6 +314,7 @@ const struct command generate_command = {
     .schemas = (const char *const[]){"generate", "run", "manifest", NULL},
     .run = generate,
     .usage = "generate -s TEXT [-m DIR|NAME] [-n N] [--temperature T] [--format F] [-o PATH]",
+    .section = IN_TEXTS,
     .summary = "continue a prompt",
     .about = "Prints the prompt and its continuation, as it is generated; an end-of-text token is not printed, and on "
              "a terminal control bytes are shown, as \\x1B, instead of obeyed.  JSON has every token with its "

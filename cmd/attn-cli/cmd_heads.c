@@ -263,6 +263,7 @@ const struct command heads_command = {
     .run = heads,
     .usage = "heads [-s TEXT | -f FILE | --ids IDS | --repeat N] [-m DIR|NAME] [--by SCORE] [--top K] [--format F] [-o "
              "PATH]",
+    .section = IN_HEADS,
     .summary = "which head does what: all heads, ranked by scores of their attention",
     .about = "Computes scores of every head from its attention patterns and prints a table.  Each row (a query q and "
              "its weights for the keys k) gives one number, and a score is their mean; rows that give none are left "

@@ -88,10 +88,17 @@ static void command_lines(FILE *f)
         term_line(f, commands[i]->name, commands[i]->summary);
 }
 
+/* Names alone, by what they are for: all of it is seen on a terminal of 24 lines. */
 void help_print_short(FILE *f)
 {
-    fprintf(f, "attn-cli - %s\n\nUsage: attn-cli COMMAND [options]\n", tool_summary);
-    command_lines(f);
+    fprintf(f, "attn-cli - %s\n\nUsage: attn-cli COMMAND [options]\n\n", tool_summary);
+    for (size_t s = 0; command_sections[s]; s++) {
+        fprintf(f, "%s\n ", command_sections[s]);
+        for (size_t i = 0; commands[i]; i++)
+            if (commands[i]->section == (enum command_section)s)
+                fprintf(f, " %s", commands[i]->name);
+        fputc('\n', f);
+    }
     fprintf(f, "\nTry: %s\n     attn-cli help [COMMAND]\n", tool_examples[0].term);
 }
 
@@ -428,6 +435,7 @@ const struct command help_command = {
     .name = "help",
     .run = help,
     .usage = "help [COMMAND|all|edits|kinds] [--all] [--json]",
+    .section = IN_REST,
     .summary = "explain a command, or all of them",
     .about = "Without COMMAND: the list of commands; all: the help of every command; edits, kinds: what --edit and "
              "--attention take.  The man page, the completions for shells and what programs read are printed from the "

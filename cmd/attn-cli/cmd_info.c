@@ -414,6 +414,7 @@ const struct command info_command = {
     .schemas = (const char *const[]){"info", "tensor", NULL},
     .run = info,
     .usage = "info [-m DIR|NAME] [-s TEXT | --tensor NAME [-o PATH]] [--format F] [--check] [--digest KIND]",
+    .section = IN_MODELS,
     .summary = "describe a model: family, sizes, choices, digest, tensors",
     .about = "Prints what a model is, without running it.  The digest identifies its numbers (of large tensors, only "
              "their ends): two models with the same digest from --digest full compute the same.  With a text, it also "

@@ -277,6 +277,7 @@ const struct command init_command = {
     .name = "init",
     .run = init,
     .usage = "init -o DIR [--family NAME] [--vocab FILE] [--seed N] [--n-layer N] [--d-model N] ...",
+    .section = IN_MODELS,
     .summary = "make a model directory with seeded weights",
     .schemas = (const char *const[]){"config", "vocabulary", NULL},
     .about = "Writes config.json, model.safetensors and, if one is given, vocab.json.  The weights are bit for bit "

@@ -101,6 +101,7 @@ const struct command lens_command = {
     .schemas = (const char *const[]){"lens", NULL},
     .run = lens,
     .usage = "lens -s TEXT [-m DIR|NAME] [--target TOKEN] [--top K] [--points resid_post|all] [--format F] [-o PATH]",
+    .section = IN_HEADS,
     .summary = "what the model would predict at each layer",
     .about = "Applies the final norm and the output layer to the residual stream at each point: the embedding "
              "(resid_pre of layer 0) and what each layer leaves (resid_post), at every position.  Shows the likeliest "

@@ -28,6 +28,7 @@ const struct command merge_command = {
     .schemas = (const char *const[]){"record", "grid", "journal", "manifest", NULL},
     .run = merge,
     .usage = "merge SHARD... [-o PATH] [--summary PATH]",
+    .section = IN_MANY,
     .summary = "join the shards of a batch into what one process would have written",
     .about = "Takes the outputs of batch --shard i/n, in any order, and writes what batch would have written without "
              "--shard, byte for byte: streams (ndjson, tidy, summary) as well as directories (csv, npy, npz, png, svg, "

@@ -151,6 +151,7 @@ const struct command models_command = {
     .schemas = (const char *const[]){"models", NULL},
     .run = models,
     .usage = "models [--format F]",
+    .section = IN_MODELS,
     .summary = "list the models that are there: built in, installed, in Hugging Face's cache",
     .about = "Lists every model that -m takes by name: those built in, the directories in ATTN_MODEL_PATH, the "
              "installed ones, and what Hugging Face's tools have downloaded (HF_HUB_CACHE, HUGGINGFACE_HUB_CACHE, "

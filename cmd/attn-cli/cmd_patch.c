@@ -176,6 +176,7 @@ const struct command patch_command = {
     .run = patch,
     .usage = "patch -s TEXT --from TEXT2 --what NAME --over AXES --metric METRIC [-m DIR|NAME] [--method M] [--format "
              "F] [-o PATH]",
+    .section = IN_HEADS,
     .summary = "which piece of the activations matters: take each from the run of another text",
     .about = "For each piece of an activation, runs the text with that piece taken from the run of the other text, and "
              "measures.  The effect is 0 where the metric stays that of the text, and 1 where it becomes that of the "

@@ -91,6 +91,7 @@ const struct command plot_command = {
     .name = "plot",
     .run = plot,
     .usage = "plot PATH [--show LIST] [--layer SPEC] [--head SPEC] [--format F] [-o PATH]",
+    .section = IN_SENTENCE,
     .summary = "draw saved matrices",
     .about = "Draws what a run wrote, or any matrices: PATH is an .npy, .npz, .csv or .tidy file, the JSON document of "
              "run, manifest.json or the directory it is in.  Labels come from the manifest, the document or the table; "

@@ -446,6 +446,7 @@ const struct command run_command = {
     .schemas = (const char *const[]){"run", "measured", "manifest", NULL},
     .run = run,
     .usage = "run -s TEXT [-m DIR|NAME] [--show LIST] [--format F] [-o PATH]",
+    .section = IN_SENTENCE,
     .summary = "one sentence: print or dump the chosen activations",
     .about = "Turns a sentence into tokens, runs it through the model and shows what was computed on the way: by "
              "default the attention patterns (who attends to whom; rows sum to 1) and the context vectors.  On a "

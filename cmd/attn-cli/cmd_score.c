@@ -261,6 +261,7 @@ const struct command score_command = {
     .schemas = (const char *const[]){"score", NULL},
     .run = score,
     .usage = "score -s TEXT [-m DIR|NAME] [--stride N] [--format F]",
+    .section = IN_TEXTS,
     .summary = "per-token log-probability, total and perplexity of a text",
     .about = "Prints the natural log-probability of each token given those before it (the first has none), their sum, "
              "and the perplexity exp(-mean).  A text longer than n_ctx is read in windows of n_ctx tokens that start "

@@ -256,6 +256,7 @@ const struct command tokenize_command = {
     .run = tokenize,
     .usage = "tokenize -s TEXT [-m DIR|NAME] [--special] [--format F] | tokenize -f FILE --lines | "
              "tokenize --decode --ids 5,1,2",
+    .section = IN_TEXTS,
     .summary = "text to token ids and back",
     .about = "Shows how a model reads a text: index, id, token and the bytes of the text it came from.  It needs no "
              "weights, only a directory with a vocabulary: vocab.json for words; vocab.json and merges.txt, or "

@@ -84,6 +84,7 @@ const struct command variants_command = {
     .schemas = (const char *const[]){"variants", NULL},
     .run = variants,
     .usage = "variants -s TEXT [-m DIR|NAME] [--kinds LIST] [--layer N] [--head N] [--format F] [-o PATH]",
+    .section = IN_SENTENCE,
     .summary = "one sentence under every kind of attention: what changes, what it costs",
     .about = "Runs the sentence with the model's own attention, then, on the same weights, with each kind in every "
              "layer, and compares: the largest and the mean difference of patterns, context vectors and the last "

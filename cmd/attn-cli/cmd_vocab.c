@@ -135,6 +135,7 @@ const struct command vocab_command = {
     .run = vocab,
     .usage = "vocab -f PATH [--chars] [--drop CHARS] [--lowercase] [--unknown TOKEN] [-o vocab.json] | vocab --bpe "
              "[--size N] -f PATH -o DIR",
+    .section = IN_MODELS,
     .summary = "build a JSON vocabulary (words or characters) or a byte-level BPE from text",
     .about = "Splits a text at white space and numbers its distinct words from 0, sorted by code point; with --chars "
              "its distinct characters.  init makes a model from it; give it the same --drop, --lowercase, --chars and "

@@ -17,6 +17,17 @@ struct record_form record_form;
 #define LIST_COMMAND(name) &name##_command,
 const struct command *const commands[] = {COMMANDS(LIST_COMMAND) NULL};
 
+const char *const command_sections[] = {
+    [IN_SENTENCE] = "One sentence, and every number on the way",
+    [IN_HEADS] = "What heads and layers do",
+    [IN_TEXTS] = "Texts: their tokens, what comes next, how likely they are",
+    [IN_MANY] = "Thousands of texts",
+    [IN_TWO] = "Two models or saved runs: where they differ, and why",
+    [IN_MODELS] = "Models: which are there, what is in them, new ones",
+    [IN_REST] = "This machine's speed, and help",
+    NULL,
+};
+
 const struct option model_options[] = {
     {'m', "model", OPT_MODEL, &common.model, "DIR|NAME",
      "a path (if it contains a slash) to a model directory, .gguf file or course checkpoint; else the name of a "

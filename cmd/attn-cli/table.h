@@ -67,8 +67,13 @@ struct option {
     unsigned flags;
 };
 
+/* What a command is for, in the order of command_sections. */
+enum command_section { IN_SENTENCE, IN_HEADS, IN_TEXTS, IN_MANY, IN_TWO, IN_MODELS, IN_REST };
+extern const char *const command_sections[];            /* NULL after the last */
+
 struct command {
     const char *name;
+    enum command_section section;
     int (*run)(struct attn_err *err);   /* 0, or the code it left in err */
     const char *usage, *summary, *about;
     const struct pair *examples;

@@ -201,6 +201,14 @@ START_TEST(wrong_usage_ends_with_2_and_says_why)
 }
 END_TEST
 
+/* All of it stays on a terminal of 24 lines. */
+START_TEST(the_first_words_name_every_command)
+{
+    expect_exactly("ends 2 \"$A\" 2>$D/first; for c in $(\"$A\" help --json | jq -r '.commands[].name'); do "
+                   "grep -q \"^ .* $c\\b\" $D/first || echo $c; done; awk 'END {print NR < 24}' $D/first", "1\n");
+}
+END_TEST
+
 START_TEST(a_text_may_be_what_is_no_option)
 {
     expect_exactly("\"$A\" tokenize -m tiny -s --what --format ids", "6501 86 645\n");
@@ -661,7 +669,7 @@ Suite *suite_cmd(void)
 #define ROWS(list) (int)(sizeof list / sizeof *list)
     const struct { const TTest *test; int rows; } tests[] = {
         {wrong_usage_ends_with_2_and_says_why, ROWS(wrong)}, {options_come_in_any_order_and_spelling, 1},
-        {a_text_may_be_what_is_no_option, 1},
+        {the_first_words_name_every_command, 1}, {a_text_may_be_what_is_no_option, 1},
         {control_characters_do_not_reach_the_terminal, 1}, {help_lists_every_command, 1},
         {help_is_short_and_says_what_is_missing, 1},
         {carriage_returns_are_told, 1}, {a_file_of_many_texts_is_for_batch, 1},

@@ -409,6 +409,7 @@ const struct command bench_command = {
     .schemas = (const char *const[]){"bench", NULL},
     .run = bench,
     .usage = "bench [-m DIR|NAME] [--stage LIST] [--seconds S] [--format F]",
+    .section = IN_REST,
     .summary = "measure this machine's limits and how close each stage comes",
     .about = "Measures the most this machine can do, and beside it what this program does, in one process: samples of "
              "a stage and of its limit take turns, and the ratio is that of their medians.  The limit of a pass is a "

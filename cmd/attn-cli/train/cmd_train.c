@@ -140,6 +140,7 @@ const struct command train_command = {
     .run = train,
     .usage = "train -f PATH -o DIR [--steps N] [--n-layer N] [--d-model N] ... [--resume] | train -m DIR|NAME -f PATH "
              "-o DIR ... | train -m DIR|NAME --ids IDS --gradients FILE",
+    .section = IN_MODELS,
     .summary = "train a tiny model on text",
     .about = "Trains a language model, in the native format or any --family, on a text, or continues "
              "training an existing one on another text (-m; the original is not changed): AdamW with warm-up and "

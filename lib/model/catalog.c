@@ -51,6 +51,15 @@ static int add_plain(struct list *l, const char *path, const char *name, const c
     return attn_folder_has(path, "config.json") ? add(l, name, path, where, err) : ATTN_OK;
 }
 
+/* What is installed under a name that is built in is the same model, in files. */
+static int add_installed(struct list *l, const char *path, const char *name, const char *where, struct attn_err *err)
+{
+    for (const char *const *own = attn_model_builtin(); *own; own++)
+        if (!strcmp(*own, name))
+            return ATTN_OK;
+    return add_plain(l, path, name, where, err);
+}
+
 /* Adds each snapshot of a model in the cache: the one that the model's name stands for, under that name. */
 static int add_cached(struct list *l, const char *path, const char *directory, const char *where, struct attn_err *err)
 {
@@ -117,7 +126,7 @@ int attn_models_list(struct attn_listed **out, size_t *n, struct attn_err *err)
     if (!rc)
         rc = add_listed(&l, getenv("ATTN_MODEL_PATH"), err);
     if (!rc)
-        rc = add_all(&l, attn_source_installed(), "installed", add_plain, err);
+        rc = add_all(&l, attn_source_installed(), "installed", add_installed, err);
     char *hub = attn_hub_root();
     if (!rc && hub)
         rc = add_all(&l, hub, "Hugging Face cache", add_cached, err);

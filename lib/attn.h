@@ -56,7 +56,7 @@ extern "C" {
 #endif
 
 #define ATTN_VERSION "0.1.0"
-const char *attn_version(void);         /* of the library that is linked, which may be newer than this header */
+const char *attn_version(void);         /* of the library that is linked, and after + its commit: 0.1.0+5f07a8f6c1d2 */
 /* How many bytes a struct of attn.h, attn_ask.h or attn_tools.h has in the library that is linked, by its name, as in
  * "attn_plan"; 0: it has none of that name whose members are public.  For those who declare structs in another
  * language, to compare. */

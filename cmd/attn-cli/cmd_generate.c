@@ -199,7 +199,7 @@ static int go_on(struct generation *s, struct attn_err *err)
 static int print_json(const struct generation *s, struct attn_err *err)
 {
     const struct transcript *t = &s->transcript;
-    fputs("{\"version\": \"" ATTN_VERSION "\",\n \"model\": ", stdout);
+    printf("{\"version\": \"%s\",\n \"model\": ", attn_version());
     if (json_model(stdout, s->of.model, err))
         return err->code;
     json_kind(stdout, attention_kind());

@@ -299,7 +299,7 @@ static int write_tensors(const struct facts *f, const char *format, struct attn_
 
 static int print_json(const struct facts *f, struct attn_err *err)
 {
-    fputs("{\"version\": \"" ATTN_VERSION "\"", stdout);
+    printf("{\"version\": \"%s\"", attn_version());
     json_head(f);
     fputs(",\n \"tokenizer\": ", stdout);
     if (f->tokenizer)

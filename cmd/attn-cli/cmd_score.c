@@ -140,7 +140,7 @@ static void json_compare(const struct score *s)
 
 static int print_json(const struct score *s, const struct attn_table *table, struct attn_err *err)
 {
-    fputs("{\"version\": \"" ATTN_VERSION "\",\n \"model\": ", stdout);
+    printf("{\"version\": \"%s\",\n \"model\": ", attn_version());
     if (json_model(stdout, s->of.model, err))
         return err->code;
     fputs(",\n \"text\": ", stdout);

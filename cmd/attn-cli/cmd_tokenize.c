@@ -114,7 +114,7 @@ static int encode(const struct attn_tokenizer *t, const struct input *in, struct
     if (!code && json)
         code = attn_tokens_to_ids(&ids, tokens, err);
     if (!code && json)
-        fputs("{\"version\": \"" ATTN_VERSION "\"", stdout);
+        printf("{\"version\": \"%s\"", attn_version());
     if (!code && json)
         print_json(tokens, ids, in->text, in->len, "\n ", "\n  ");
     else if (!code)

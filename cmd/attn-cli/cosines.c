@@ -92,7 +92,7 @@ static int write_table(const struct cosines *c, const char *of, const char *form
     if (attn_out_open(&out, path, err))
         return err->code;
     if (json)
-        attn_out_printf(out, "{\"version\": \"" ATTN_VERSION "\",\n \"cosines\": \"%s\",\n \"rows\": [", of);
+        attn_out_printf(out, "{\"version\": \"%s\",\n \"cosines\": \"%s\",\n \"rows\": [", attn_version(), of);
     int code = json ? attn_table_objects(out, &t, "\n  ", "\n  ", err)
                     : attn_table_write(out, &t, format ? format : "text", err);
     if (json)

@@ -579,7 +579,7 @@ int diff_print_models_table(const struct differences *r, const char *format, str
 /* The members of every report, so that one script reads both; there is no run, and so no tensor of it. */
 int diff_print_models_json(const struct differences *r, struct attn_err *err)
 {
-    fputs("{\"version\": \"" ATTN_VERSION "\",\n \"a\": ", stdout);
+    printf("{\"version\": \"%s\",\n \"a\": ", attn_version());
     json_text(stdout, r->name_a);
     fputs(",\n \"b\": ", stdout);
     json_text(stdout, r->name_b);

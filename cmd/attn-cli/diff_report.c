@@ -407,7 +407,7 @@ static void json_head(const struct differences *r)
     char quantised[DIFF_QUANTISED];
     const char *kind = "quantised", *cause = diff_quantised(quantised, r->contrast);
     cause = cause && first ? cause : attn_diff_cause(r->diff, &kind);
-    fputs("{\"version\": \"" ATTN_VERSION "\",\n \"a\": ", stdout);
+    printf("{\"version\": \"%s\",\n \"a\": ", attn_version());
     json_text(stdout, r->name_a);
     fputs(",\n \"b\": ", stdout);
     json_text(stdout, r->name_b);

@@ -230,7 +230,7 @@ static void put_pairs(FILE *f, const char *key, const struct pair *p)
 void help_print_json(FILE *f, const struct command *only)
 {
     put_member(f, "{", "tool", "attn-cli");
-    put_member(f, ", ", "version", ATTN_VERSION);
+    put_member(f, ", ", "version", attn_version());
     put_member(f, ",\n", "summary", tool_summary);
     put_member(f, ",\n", "description", tool_description);
     fputs(",\n\"commands\": [", f);

@@ -5,9 +5,21 @@
 #include "process.h"
 #include "say.h"
 
+#include "attn_tools.h"
 #include "base/err.h"
+#include "base/version.h"
 
 #include <string.h>
+
+/* What to name when something is reported: which program it is, what multiplies here, and how it was built. */
+static void print_version(void)
+{
+    char products[256];
+    const char *commit = strchr(attn_version(), '+');
+    attn_products_say(products, sizeof products);
+    printf("attn-cli " ATTN_VERSION "\n  commit        %s\n  products      %s\n  instructions  %s\n  built         %s\n",
+           commit ? commit + 1 : "unknown", products, attn_cpu_target(), attn_built());
+}
 
 static int call(const struct command *c, char **argv, struct attn_err *err)
 {
@@ -16,7 +28,7 @@ static int call(const struct command *c, char **argv, struct attn_err *err)
     if (c->report || common.help)
         pager_hold();
     if (common.version)
-        puts("attn-cli " ATTN_VERSION);
+        print_version();
     else if (common.help && c != &help_command)
         help_print_command(stdout, c, false);
     else if (protect_inputs(c, err) || c->run(err))

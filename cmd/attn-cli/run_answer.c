@@ -23,7 +23,7 @@ static void write_tokens(FILE *f, const char *name, const struct attn_tokens *to
 /* What the document says before its rows. */
 static int write_head(FILE *f, const struct session *s, struct attn_err *err)
 {
-    fputs("{\"version\": \"" ATTN_VERSION "\",\n \"model\": ", f);
+    fprintf(f, "{\"version\": \"%s\",\n \"model\": ", attn_version());
     if (json_model(f, s->model, err))
         return err->code;
     fputs(",\n \"text\": ", f);

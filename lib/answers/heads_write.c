@@ -327,7 +327,7 @@ static int write_json(struct attn_out *o, const struct attn_ranking *h, struct a
 {
     struct attn_kind_words kind;
     attn_kind_say(&kind, &h->o->over->plan.kind);
-    attn_out_str(o, "{\"version\":\"" ATTN_VERSION "\",\n\"model\":");
+    attn_out_printf(o, "{\"version\":\"%s\",\n\"model\":", attn_version());
     attn_doc_model(o, &(struct attn_sink_job){.model = &h->info, .digest = h->digest});
     attn_doc_kind(o, &kind.of, "\n");
     attn_out_str(o, ",\n\"texts\":[");

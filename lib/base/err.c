@@ -14,8 +14,6 @@
 #undef attn_no_memory
 #undef attn_fail_errno
 
-const char *attn_version(void) { return ATTN_VERSION; }
-
 /* Whether s points into the middle of a UTF-8 character. */
 static bool within(const char *s)
 {

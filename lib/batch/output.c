@@ -149,7 +149,7 @@ static int describe(struct attn_sidecar *s, const struct attn_engine *e, struct 
     s->synced = s->now;
     if (!s->shard.count)
         s->shard = (struct attn_share){.count = 1};
-    int rc = copy(&s->version, ATTN_VERSION, err);
+    int rc = copy(&s->version, attn_version(), err);
     const struct { char **to; const char *from; } texts[] = {
         {&s->format, e->writing.format->name}, {&s->model, e->digest}, {&s->cpu, e->writing.job.cpu},
         {&s->command, o->command},

@@ -163,7 +163,7 @@ static int write_version(void *self, struct attn_out *o, struct attn_err *err)
 {
     (void)self;
     (void)err;
-    attn_out_str(o, ATTN_VERSION);
+    attn_out_str(o, attn_version());
     return ATTN_OK;
 }
 

@@ -100,7 +100,7 @@ static int write_version(void *self, struct attn_out *o, struct attn_err *err)
     const struct page *p = self;
     (void)o;
     (void)err;
-    attn_out_str(p->out, ATTN_VERSION);
+    attn_out_str(p->out, attn_version());
     return ATTN_OK;
 }
 

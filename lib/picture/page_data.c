@@ -333,7 +333,7 @@ static void put_left_out(struct attn_out *o, const struct attn_album *a)
 static void put_page(struct attn_out *o, const struct pages *p)
 {
     const struct attn_album *a = p->album;
-    attn_out_str(o, "{\"version\":\"" ATTN_VERSION "\"");
+    attn_out_printf(o, "{\"version\":\"%s\"", attn_version());
     put_key(o, "model");
     put_name(o, a->model);
     put_key(o, "text");

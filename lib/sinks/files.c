@@ -284,7 +284,7 @@ static void put_manifest(struct attn_out *o, const struct attn_sink_job *job, co
                          struct attn_file *const *files, size_t n)
 {
     attn_out_str(o, ATTN_LISTED_TOOL);
-    member(o, "version", ATTN_VERSION);
+    member(o, "version", attn_version());
     attn_out_str(o, ",\n");
     member(o, "command", job->command);
     attn_out_str(o, ",\n\"model\":");

@@ -183,7 +183,7 @@ static void doc_head(struct attn_out *o, const struct attn_sink_job *job, const 
     attn_out_char(o, '{');
     if (job->record)
         write_record(o, job->record, eol);
-    attn_out_str(o, "\"version\":\"" ATTN_VERSION "\"");
+    attn_out_printf(o, "\"version\":\"%s\"", attn_version());
     member(o, "model", eol);
     attn_doc_model(o, job);
     member(o, "text", eol);
@@ -454,7 +454,7 @@ static int json_tensor(const struct attn_tensor_sheet *w, struct attn_err *err)
     int rc = attn_model_digest(w->model, false, digest, err);
     if (rc)
         return rc;
-    attn_out_str(w->out, "{\"version\":\"" ATTN_VERSION "\",\n \"model\":");
+    attn_out_printf(w->out, "{\"version\":\"%s\",\n \"model\":", attn_version());
     attn_doc_model(w->out, &(struct attn_sink_job){.model = &info, .digest = digest});
     attn_out_str(w->out, ",\n \"name\":");
     attn_doc_string(w->out, w->of->name);

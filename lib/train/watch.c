@@ -117,7 +117,7 @@ static int write_stack(const struct attn_watch *w, const struct stack *s, struct
 
 static void put_manifest(struct attn_out *out, const struct attn_watch *w)
 {
-    attn_out_str(out, "{\"tool\": \"attn-cli\", \"version\": \"" ATTN_VERSION "\",\n \"tokens\": ");
+    attn_out_printf(out, "{\"tool\": \"attn-cli\", \"version\": \"%s\",\n \"tokens\": ", attn_version());
     attn_doc_tokens(out, w->tokens, "\n");
     attn_out_str(out, ",\n \"files\": [");
     for (size_t i = 0; i < w->n; i++) {

@@ -326,7 +326,7 @@ static int json(struct attn_out *o, const struct attn_variants *s, struct attn_e
     if (rc)
         return rc;
     attn_model_info(s->model, &info);
-    attn_out_str(o, "{\"version\":\"" ATTN_VERSION "\",\n\"model\":");
+    attn_out_printf(o, "{\"version\":\"%s\",\n\"model\":", attn_version());
     attn_doc_model(o, &(struct attn_sink_job){.model = &info, .digest = digest});
     attn_out_str(o, ",\n\"text\":");
     if (s->o->text)

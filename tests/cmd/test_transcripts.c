@@ -54,7 +54,7 @@ static bool part_of_word(const char *p)
 /* Puts "VERSION" and "DIR" in place of what is not the same everywhere. */
 static struct text everywhere(struct text t)
 {
-    static const char version[] = ATTN_VERSION;
+    const char *version = attn_version();
     const size_t n_version = strlen(version), n_dir = strlen(scratch_dir);
     struct text out;
     FILE *f = open_memstream(&out.data, &out.len);

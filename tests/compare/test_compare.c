@@ -43,7 +43,7 @@ static const char other_side[] =
     "{\"name\":\"b\",\"shape\":[1],\"data\":[1]},"
     "{\"name\":\"b2\",\"shape\":[1],\"data\":[1]}]}";
 static const char for_scripts[] =
-    "{\"version\": \"" ATTN_VERSION "\",\n"
+    "{\"version\": \"VERSION\",\n"
     " \"a\": \"a.json\",\n"
     " \"b\": \"b.json\",\n"
     " \"differs\": true, \"exact\": false, \"atol\": 1e-05, \"rtol\": 1e-05, \"rounding\": true, \"rounded_to\": null,\n"
@@ -77,7 +77,7 @@ START_TEST(test_whole_reports)
 {
     scratch_put(scratch_path("a.json"), one_side, sizeof one_side - 1);
     scratch_put(scratch_path("b.json"), other_side, sizeof other_side - 1);
-    expect_exactly("cd $D && ends 1 \"$A\" diff a.json b.json --format json", for_scripts);
+    expect_exactly("cd $D && ends 1 \"$A\" diff a.json b.json --format json", of_this_version(for_scripts));
     expect_exactly("cd $D && ends 1 \"$A\" diff a.json b.json --all", for_people);
 }
 END_TEST

@@ -20,7 +20,7 @@ START_TEST(manifest)
     sinks_ck_run("csv", &s);
     sinks_ck_file(&s, "manifest.json",        /* the digest is that of "token,10\n10,1\n" */
             "{\"tool\":\"attn-cli\",\n"
-            "\"version\":\"" ATTN_VERSION "\",\n"
+            "\"version\":\"VERSION\",\n"
             "\"command\":\"run -s 'Life is'\",\n"
             "\"model\":{\"name\":\"toy\",\"family\":\"attn-decoder\",\"digest\":\"sampled:00\"},\n"
             "\"options\":{\"format\":\"csv\",\"show\":\"pattern\",\"layer\":\"0\",\"head\":\"1\"},\n"

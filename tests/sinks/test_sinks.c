@@ -53,7 +53,7 @@ START_TEST(json_document)
     sinks_setup(&s, 2, "scores,pattern,blocks.0.resid_post", "0", "1", true);
     sinks_ck_run("json", &s);
     sinks_ck_file(&s, NULL,
-            "{\"version\":\"" ATTN_VERSION "\",\n"
+            "{\"version\":\"VERSION\",\n"
             "\"model\":{\"name\":\"toy\",\"family\":\"attn-decoder\",\"digest\":\"sampled:00\"},\n"
             "\"text\":\"Life is\\n\",\n"
             "\"tokens\":[\n"
@@ -79,7 +79,7 @@ START_TEST(json_of_ids)
     s.job.digest = NULL;
     sinks_ck_run("json", &s);
     sinks_ck_file(&s, NULL,
-            "{\"version\":\"" ATTN_VERSION "\",\n"
+            "{\"version\":\"VERSION\",\n"
             "\"model\":{\"name\":\"toy\",\"family\":\"attn-decoder\",\"digest\":null},\n"
             "\"text\":null,\n"
             "\"tokens\":[\n"
@@ -101,7 +101,7 @@ START_TEST(json_document_on_one_line)
     attn_doc_end(&d);
     ck_assert_int_eq(attn_out_commit(d.out, NULL), 0);
     attn_out_close(d.out);
-    sinks_ck_file(&s, NULL, "{\"version\":\"" ATTN_VERSION "\",\"model\":{\"name\":\"toy\",\"family\":\"attn-decoder\","
+    sinks_ck_file(&s, NULL, "{\"version\":\"VERSION\",\"model\":{\"name\":\"toy\",\"family\":\"attn-decoder\","
                       "\"digest\":\"sampled:00\"},\"text\":null,\"tokens\":[{\"id\":10,\"text\":null,\"raw\":null,"
                       "\"start\":null,\"end\":null}],\"activations\":[]}");
     sinks_teardown(&s);

@@ -1,4 +1,5 @@
 #include "scratch.h"
+#include "attn.h"
 #include "check.h"
 
 #include <ftw.h>
@@ -93,4 +94,12 @@ const char *printed(const char *fmt, ...)
     ck_assert_int_lt(vsnprintf(out, sizeof text[0], fmt, ap), (int)sizeof text[0]);
     va_end(ap);
     return out;
+}
+
+const char *of_this_version(const char *text)
+{
+    static const char word[] = "VERSION";
+    const char *at = strstr(text, word);
+    ck_assert_ptr_nonnull(at);
+    return printed("%.*s%s%s", (int)(at - text), text, attn_version(), at + strlen(word));
 }

@@ -19,5 +19,7 @@ int scratch_count(void);                            /* number of files, to check
 
 /* Formats into one of 32 buffers, used in turn: for what is used at once. */
 const char *printed(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
+/* A text with VERSION, as it is printed by this version, in one of those buffers. */
+const char *of_this_version(const char *text);
 
 #endif

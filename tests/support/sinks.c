@@ -205,6 +205,6 @@ void sinks_ck_file(const struct sinks_setup *s, const char *file, const char *te
 {
     char *got = sinks_read(s, file, NULL);
     ck_assert_msg(got, "no file %s", file ? file : s->path);
-    ck_assert_str_eq(got, text);
+    ck_assert_str_eq(got, strstr(text, "VERSION") ? of_this_version(text) : text);
     free(got);
 }

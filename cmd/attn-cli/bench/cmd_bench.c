@@ -197,7 +197,7 @@ static void json_stage(const struct result *r)
 static int print_json(const struct machine *m, const struct attn_model *model, const struct result *r, size_t n,
                       const struct left_out *l, size_t n_left, struct attn_err *err)
 {
-    fputs("{\"version\": \"" ATTN_VERSION "\",\n \"model\": ", stdout);
+    printf("{\"version\": \"%s\",\n \"model\": ", attn_version());
     if (json_model(stdout, model, err))
         return err->code;
     fputs(",\n \"machine\": ", stdout);

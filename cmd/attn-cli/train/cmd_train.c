@@ -22,7 +22,7 @@ struct slopes {
 
 static int print_json(const struct slopes *s, struct attn_err *err)
 {
-    fputs("{\"version\": \"" ATTN_VERSION "\",\n \"model\": ", stdout);
+    printf("{\"version\": \"%s\",\n \"model\": ", attn_version());
     if (json_model(stdout, s->of.model, err))
         return err->code;
     fputs(",\n \"ids\": [", stdout);

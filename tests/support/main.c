@@ -2,9 +2,10 @@
  *
  * A name is that of a suite, as "merge", or of one test, as "merge:shards_agree"; --list prints those of all tests.  Each
  * suite runs in a process of its own, as many at once as there are processors, and has a line when it ends.  What it writes
- * is kept, as most of it is errors that were expected, and shown if it fails.  At the end come Check's total over all suites, and a
- * sentence: what passed, and what was skipped for want of what.  CK_FORK=no runs everything in one process, for debuggers;
- * ATTN_TEST_JOBS is how many run at once. */
+ * is kept, as most of it is errors that were expected, and shown if it fails.  Where none ends for a while, a line says which are
+ * running.  At the end come Check's total over all suites, a sentence: what passed, and what was skipped for want of what, and
+ * once more why each that failed did.  CK_FORK=no runs everything in one process, for debuggers; ATTN_TEST_JOBS is how many run
+ * at once, and ATTN_TEST_TIMES how often each does, to find one that fails now and then: then only those that fail have a line. */
 #include "base/cpu.h"
 #include "suites.h"
 
@@ -65,6 +66,8 @@ struct job { size_t suite; pid_t pid; FILE *wrote; struct result *result; double
 static struct { int suites, run, failed, errors, skipped; char names[1024]; } total;
 static struct { char *why; int n; } skips[64];
 static size_t n_skips;
+static struct { char *text; size_t len; } causes;       /* of failures, as Check says them */
+static int times = 1;                   /* how often each suite runs */
 
 static double seconds(void)
 {
@@ -124,16 +127,33 @@ static int count_skip(char *why)
     return 1;
 }
 
+/* A cause is what stands behind Check's count; of a long one the beginning. */
+static void keep_cause(const char *line, int nth)
+{
+    enum { MOST = 24 };
+    size_t len = strlen(line);
+    char *more = nth <= MOST ? realloc(causes.text, causes.len + len + 1) : NULL;
+    if (!more)
+        return;
+    memcpy(more + causes.len, line, len + 1);
+    causes.text = more;
+    causes.len += len;
+}
+
 /* Reads what a suite wrote, prints it if `all`, and returns how often it says that something was skipped. */
 static int read_output(FILE *wrote, bool all)
 {
     char *line = NULL;
     size_t room = 0;
-    int n = 0;
+    int n = 0, of_cause = 0;
     rewind(wrote);
     while (getline(&line, &room, wrote) > 0) {
         if (all)
             fputs(line, stdout);
+        if (all && of_cause)
+            keep_cause(line, of_cause++);
+        if (strstr(line, "%: Checks: "))
+            of_cause = 1;
         if (!strncmp(line, SKIPPED, strlen(SKIPPED)))
             n += count_skip(line + strlen(SKIPPED));
     }
@@ -147,12 +167,13 @@ static void report(struct job *job, int status, double cpu)
     struct result r = *job->result;
     if (!r.ended) {                     /* it ended before Check could say anything */
         r.errors++;
-        fprintf(job->wrote, "%s: the process of the suite ended with %s %d\n", suites[job->suite].name,
+        fprintf(job->wrote, "0%%: Checks: none\n%s: the process of the suite ended with %s %d\n", suites[job->suite].name,
                 WIFSIGNALED(status) ? "signal" : "status", WIFSIGNALED(status) ? WTERMSIG(status) : WEXITSTATUS(status));
     }
     bool bad = r.failed + r.errors > 0;
     const char *name = suites[job->suite].name;
-    printf("%-6s  %-18s %5d %9.1f %9.1f\n", bad ? "FAILED" : "ok", name, r.run, seconds() - job->began, cpu);
+    if (bad || times == 1)
+        printf("%-6s  %-18s %5d %9.1f %9.1f\n", bad ? "FAILED" : "ok", name, r.run, seconds() - job->began, cpu);
     int skipped = read_output(job->wrote, bad);
     fflush(stdout);
     total.suites++, total.run += r.run, total.failed += r.failed, total.errors += r.errors, total.skipped += skipped;
@@ -174,24 +195,51 @@ static struct job *job_of(struct job *jobs, size_t n, pid_t pid)
     return NULL;
 }
 
+static void wake(int number) { (void)number; }
+
+/* Of suites that take long: who waits wants to know that something goes on. */
+static void say_running(const struct job *jobs, size_t n)
+{
+    printf("        still running:");
+    for (size_t i = 0; i < n; i++)
+        if (jobs[i].pid)
+            printf(" %s (%.0f s)", suites[jobs[i].suite].name, seconds() - jobs[i].began);
+    putchar('\n');
+    fflush(stdout);
+}
+
+static int asked_number(const char *name, int otherwise)
+{
+    const char *text = getenv(name);
+    int n = text ? atoi(text) : 0;
+    return n > 0 ? n : otherwise;
+}
+
 static void run_side_by_side(const size_t *which, size_t n)
 {
-    const char *jobs_asked = getenv("ATTN_TEST_JOBS");
-    int many = jobs_asked ? atoi(jobs_asked) : 0;
-    size_t most = (size_t)(many > 0 ? many : attn_cpu_count()), next = 0, ended = 0;
+    enum { PATIENCE = 20 };             /* seconds without a line */
+    size_t most = (size_t)asked_number("ATTN_TEST_JOBS", attn_cpu_count()), next = 0, ended = 0;
     struct job *jobs = calloc(most, sizeof *jobs);
+    sigaction(SIGALRM, &(struct sigaction){.sa_handler = wake}, NULL);      /* wait4 returns */
+    printf("%zu suites, %zu at a time, the longest first\n", n * (size_t)times, most);
     printf("        %-18s %5s %9s %9s\n", "suite", "tests", "seconds", "processor");
-    for (int status; jobs && ended < n;) {
+    fflush(stdout);
+    for (int status; jobs && ended < n * (size_t)times;) {
         struct job *idle = job_of(jobs, most, 0);
-        if (idle && next < n) {
-            start(idle, which[next++]);
+        if (idle && next < n * (size_t)times) {
+            start(idle, which[next++ / (size_t)times]);
             continue;
         }
         struct rusage used;
-        struct job *done = job_of(jobs, most, wait4(-1, &status, 0, &used));
+        alarm(PATIENCE);
+        pid_t pid = wait4(-1, &status, 0, &used);
+        alarm(0);
+        struct job *done = pid > 0 ? job_of(jobs, most, pid) : NULL;
         if (done) {
             report(done, status, cpu_seconds(&used));
             ended++;
+        } else if (pid < 0) {
+            say_running(jobs, most);
         }
     }
     free(jobs);
@@ -217,6 +265,9 @@ static void say_total(double took)
         free(skips[i].why);
     }
     printf(".\n");
+    if (causes.text)
+        printf("Why:\n%s", causes.text);
+    free(causes.text);
 }
 
 /* For a debugger, or for whoever reads Check's one log. */
@@ -275,6 +326,7 @@ int main(int argc, char **argv)
         good = run_here(which, n);
     } else if (good && !asked.list) {
         double began = seconds();
+        times = asked_number("ATTN_TEST_TIMES", 1);
         run_side_by_side(which, n);
         say_total(seconds() - began);
         good = total.failed + total.errors == 0;

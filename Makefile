@@ -1,12 +1,18 @@
 # make            the release build: build/release/attn-cli, libattn.a, libattn.so, man page, completions
 # make run        installs missing packages, builds, and shows the attention of a sentence with the built-in model
 # make test       installs missing packages, builds, and runs every test
-# make install    to $(DESTDIR)$(prefix);          make uninstall, make clean.  V=1 shows commands.
+# make install    to $(DESTDIR)$(prefix), or PREFIX; make uninstall, make clean.  V=1 shows commands.
+# make build=DIR  the same as all of these, with everything that is made in DIR, where this folder may not be written
 # make wheel      the Python module with library and program in one file for pip: data/python/README.md
 # make help       prints these lines and the first ones of tests/checks.mk (sanitizers, fuzzing, attacks, benchmarks and more)
 #                 and of data/packaging/packages.mk (a program that stands alone, Debian's packages)
 
 flavour ?= release
+# Where everything is made.
+build   := build
+ifneq ($(words $(build)),1)
+$(error build=$(build): make cannot work in a folder whose name has blanks: name another one)
+endif
 ifeq ($(origin CC),default)
 CC       = $(if $(filter arm,$(flavour)),aarch64-linux-gnu-)gcc
 endif
@@ -18,12 +24,14 @@ ifeq ($(told),)
 MAKEFLAGS += -j$(shell n=$$(getconf _NPROCESSORS_ONLN || echo 1); [ -r /proc/meminfo ] && awk -v n=$$(nproc || echo $$n) \
     '/^MemAvailable/ {m = int($$2 / 600000)} END {print (m > 0 && m < n) ? m : n}' /proc/meminfo || echo $$n)
 endif
-prefix  ?= /usr/local
+prefix  ?= $(or $(PREFIX),/usr/local)
 
 bindir     = $(prefix)/bin
 libdir     = $(prefix)/lib
 includedir = $(prefix)/include
 datadir    = $(prefix)/share
+# Where fish looks: not below /usr/local.
+fishdir    = $(if $(filter /usr/local/share,$(datadir)),/etc/fish/completions,$(datadir)/fish/vendor_completions.d)
 docdir     = $(datadir)/doc/attn-cli
 modelsdir  = $(datadir)/attn-cli/models
 copyrights = $(foreach p,$(call for,x86_64,libxsmm-dev) libutf8proc-dev libpng-dev zlib1g-dev fonts-dejavu-core fonts-wqy-microhei,/usr/share/doc/$p/copyright)
@@ -31,11 +39,14 @@ copyrights = $(foreach p,$(call for,x86_64,libxsmm-dev) libutf8proc-dev libpng-d
 # The processor of this machine, and the one that is compiled for: x86_64 or aarch64.  A bare machine has no compiler yet.
 here    := $(shell uname -m)
 machine := $(or $(firstword $(subst -, ,$(shell $(CC) -dumpmachine 2>/dev/null))),$(here))
+# What the compiler says; without one nothing, as those goals that install it ask here first.
+compiler := $(shell command -v $(firstword $(CC)) 2>/dev/null)
+asked    = $(if $(compiler),$(shell $(1)))
 for      = $(if $(filter $(1),$(machine)),$(2))
 emulator = $(firstword $(foreach q,qemu-$(1)-static qemu-$(1),$(shell command -v $q)))
 # For another machine than this: the folder its libraries were unpacked in, and what runs its programs here.
 ifneq ($(machine),$(here))
-root    := build/$(flavour)/root
+root    := $(build)/$(flavour)/root
 foreign := --sysroot=$(root)
 emulate  = $(call emulator,$(machine)) -L $(abspath $(root))
 # Its C library, too, in place of the cross compiler's, which may be older.
@@ -48,7 +59,7 @@ defines_portable := -DATTN_PORTABLE
 std     := -std=c11 -D_GNU_SOURCE -Ilib -ffp-contract=off -fvisibility=hidden -fPIC $(foreign) $(defines_$(flavour))
 warn    := -Wall -Wextra -Wpedantic -Wshadow -Wvla -Wstrict-prototypes -Wmissing-prototypes $(if $(WERROR),-Werror)
 # Where the compiler finds a library's archive, as not every linker looks for one by the name of its file.
-archive  = $(shell $(CC) $(foreign) -print-file-name=lib$(1).a)
+archive  = $(call asked,$(CC) $(foreign) -print-file-name=lib$(1).a)
 xsmm    := $(call for,x86_64,-lxsmm -lxsmmnoblas)
 libs    := $(xsmm) $(call archive,utf8proc) -lcjson -lpng -lz -lpthread -lrt -ldl -lm
 # The program starts a tenth faster without shared libraries that only pictures and archives need; shared=1 is for packages, which
@@ -81,14 +92,14 @@ branches_aarch64 := -mbranch-protection=standard
 # What makes a fault in the program hard to use, as far as the compiler has it.  Sanitizers find faults themselves, and fortified
 # calls hide some from them.
 ifeq ($(flags),)
-fortify        := $(shell printf '\043include <features.h>\n__USE_FORTIFY_LEVEL' | $(CC) -O2 -U_FORTIFY_SOURCE -D_FORTIFY_SOURCE=3 -E -P - 2>&1 | tail -n 1)
-clash          := $(shell $(CC) -Werror -fstack-clash-protection -fsyntax-only -x c /dev/null 2>&1 || echo no)
+fortify        := $(call asked,printf '\043include <features.h>\n__USE_FORTIFY_LEVEL' | $(CC) -O2 -U_FORTIFY_SOURCE -D_FORTIFY_SOURCE=3 -E -P - 2>&1 | tail -n 1)
+clash          := $(call asked,$(CC) -Werror -fstack-clash-protection -fsyntax-only -x c /dev/null 2>&1 || echo no)
 hard           := -fstack-protector-strong -U_FORTIFY_SOURCE -D_FORTIFY_SOURCE=$(if $(filter 3,$(fortify)),3,2) $(branches_$(machine)) \
     $(if $(clash),,-fstack-clash-protection)
 endif
 # Which of these options the linker has, as GNU's and LLVM's have all: most often one link answers for them together.
-knows = $(shell t=$$(mktemp); try() { echo 'int main(void){return 0;}' | $(CC) $(foreign) $(LDFLAGS) -x c -o $$t - -Wl,--fatal-warnings "$$@" 2>/dev/null; }; \
-    if try $(1); then echo $(1); else for o in $(1); do if try $$o; then echo $$o; fi; done; fi; rm -f $$t)
+knows = $(if $(compiler),$(shell t=$$(mktemp); try() { echo 'int main(void){return 0;}' | $(CC) $(foreign) $(LDFLAGS) -x c -o $$t - -Wl,--fatal-warnings "$$@" 2>/dev/null; }; \
+    if try $(1); then echo $(1); else for o in $(1); do if try $$o; then echo $$o; fi; done; fi; rm -f $$t))
 liked          := -Wl,-z,relro,-z,now -Wl,-z,pack-relative-relocs -Wl,-z,max-page-size=0x200000 -Wl,--as-needed -Wl,--exclude-libs,ALL
 linker         := $(call knows,$(liked))
 hard_link      := $(filter %now,$(linker))
@@ -127,15 +138,21 @@ cflags_f32_avx512  := $(cflags_num) $(cflags_vec_avx512) -mbmi -mbmi2 -mlzcnt -m
 cflags_source      = -DATTN_MODELS_DIR='"$(modelsdir)"' -DATTN_BUILT='"$(B)"'
 cflags_faces       = -DATTN_BUILT='"$(B)"'
 cflags_language    = $(cflags_faces)
+# What version.c says; options that name this folder would make two folders two programs.
+commit    = $(shell data/packaging/commit.sh)
+told_flags = $(subst ',,$(subst ",\",$(filter-out -ffile-prefix-map=% -fdebug-prefix-map=% -fmacro-prefix-map=%,$(CFLAGS) $(flags))))
+cflags_version     = -DATTN_COMMIT='"$(commit)"' -DATTN_FLAVOUR='"$(flavour)"' -DATTN_FLAGS='"$(strip $(told_flags))"'
 room_compute      := -O3
 
-B       := build/$(flavour)
+B       := $(build)/$(flavour)
 objects  = $(patsubst %.c,$(B)/%.o,$(wildcard $(1)))
 # Files for one processor alone, by their names without .c.
 only_x86_64  := f32_avx2 f32_avx512 vec_avx2 vec_avx512 dequantise_avx2 dequantise_avx512 bf16_words bf16_dots bf16_tiles microkernel
 only_aarch64 := vec_neon dequantise_neon no_microkernel
 absent  := $(foreach m,$(filter-out $(machine),x86_64 aarch64),$(only_$m))
-lib_o   := $(filter-out $(foreach a,$(absent),$(B)/lib/%/$a.o),$(call objects,lib/*/*.c))
+# Those that take longest begin, as otherwise one of them would be alone at the end.
+long_o  := $(foreach l,dequantise_avx512 dequantise_avx2 vec_avx512 vec_avx2,$(B)/lib/compute/$l.o)
+lib_o   := $(filter-out $(foreach a,$(absent),$(B)/lib/%/$a.o),$(long_o) $(filter-out $(long_o),$(call objects,lib/*/*.c)))
 cmd_o   := $(call objects,cmd/attn-cli/*.c cmd/attn-cli/*/*.c)
 # Tests lie as the rooms of lib that they test; the other folders under tests/ are tools.
 tested  := support cmd $(patsubst lib/%/,%,$(wildcard lib/*/))
@@ -146,14 +163,14 @@ blocks_reach := $(B)/tests/mutate/reached.o
 models  := $(wildcard models/*/*)
 printed := $(addprefix $(B)/,attn-cli.1 attn-cli.bash _attn-cli attn-cli.fish)
 link     = $(CC) $(CFLAGS) $(hard) $(hard_link) $(packed) $(flags) $(foreign) $(libc) $(LDFLAGS)
-binary   = $(filter %.o %.a,$^)
+binary   = $(filter %.o,$^) $(filter %.a,$^)
 do       = @$(if $(V),set -x,echo "  $(1)");
 
 # ---- building ------------------------------------------------------------------------------
 
 all: $(B)/attn-cli $(B)/libattn.so $(B)/attn.pc $(printed)
 
-$(B)/attn-cli: $(cmd_o) $(B)/libattn.a $(B)/objects
+$(B)/attn-cli: $(B)/libattn.a $(cmd_o) $(B)/objects
 	$(call do,LINK $@) $(link) $(huge) -pie $(as_needed) -o $@.linked $(binary) $(inside)
 	@rm -f $@ && $(call in_one_piece,$@.linked,$@) && chmod +x $@ && rm $@.linked
 $(B)/libattn.a: $(lib_o) $(blocks_$(flavour)) $(B)/objects
@@ -161,7 +178,7 @@ $(B)/libattn.a: $(lib_o) $(blocks_$(flavour)) $(B)/objects
 $(B)/libattn.so: $(lib_o) $(B)/objects
 	$(call do,LINK $@) $(link) -shared -Wl,-soname,libattn.so.0 $(hidden) $(as_needed) -o $@ $(binary) $(libs)
 	@ln -sf libattn.so $@.0             # so that a program linked with it here runs here
-$(B)/attn-tests: $(test_o) $(B)/libattn.a $(B)/objects | $(if $(root),,build/attack/fault.so)
+$(B)/attn-tests: $(test_o) $(B)/libattn.a $(B)/objects | $(if $(root),,$(B)/fault.so)
 	$(call do,LINK $@) $(link) -o $@ $(binary) -lcheck -lsubunit $(parsers) $(libs)
 $(B)/lib/compute/%.o: room := $(room_compute)
 $(B)/cmd/%.o: room := -Icmd/attn-cli
@@ -170,26 +187,30 @@ $(B)/%.o: %.c $(B)/flags
 	@mkdir -p $(@D)
 	$(call do,CC $<) $(CC) $(std) $(warn) $(CFLAGS) $(hard) $(room) $(flags) $(cflags_$(notdir $*)) -MMD -MP -c -o $@ $<
 
-# Programs that run during the build, in a build for this machine.
-tools := $(if $(root),build/host,$(B))
+# Programs that run during the build, in a build for this machine; not beside attn-cli, as cut is the name of another program.
+tools := $(if $(root),$(build)/host,$(B))/tools
 ifdef root
 HOSTCC ?= gcc
 $(tools)/index $(tools)/cut $(tools)/pack: FORCE
 	@$(MAKE) --no-print-directory flavour=host CC=$(HOSTCC) CFLAGS="-O2 -g" $@
 $(tools)/cut: $(tools)/index            # one after the other: they share objects
 $(tools)/pack: $(tools)/cut
+else
+# But for what each commit changes.
+base_o := $(filter-out %/version.o,$(filter $(B)/lib/base/%,$(lib_o)))
+$(tools)/index $(tools)/cut $(tools)/pack:
+	@mkdir -p $(@D)
+	$(call do,LINK $@) $(link) -o $@ $(binary) $(libs)
 endif
 
 # What a short run would otherwise spend most of its time on: see lib/text/index.h.
-$(B)/index: $(B)/models/index.o $(filter $(B)/lib/base/%,$(lib_o)) $(B)/lib/text/vocab.o $(B)/lib/text/merges.o $(B)/lib/text/bytes.o $(blocks_$(flavour))
-	$(call do,LINK $@) $(link) -o $@ $(binary) $(libs)
+$(B)/tools/index: $(B)/models/index.o $(base_o) $(B)/lib/text/vocab.o $(B)/lib/text/merges.o $(B)/lib/text/bytes.o $(blocks_$(flavour))
 $(B)/tiny.index: $(tools)/index models/tiny/vocab.json models/tiny/merges.txt
 	$(call do,INDEX $@) $^ >$@.new && mv $@.new $@
 $(B)/lib/model/source.o: $(models) $(B)/tiny.index
 
 # The letters of pictures: parts of Debian's fonts, cut and packed.
-$(B)/cut: $(B)/data/fonts/cut.o $(filter $(B)/lib/base/%,$(lib_o)) $(addprefix $(B)/lib/picture/,truetype.o outline.o subset.o) $(blocks_$(flavour))
-	$(call do,LINK $@) $(link) -o $@ $(binary) $(libs)
+$(B)/tools/cut: $(B)/data/fonts/cut.o $(base_o) $(addprefix $(B)/lib/picture/,truetype.o outline.o subset.o) $(blocks_$(flavour))
 $(B)/sans.face $(B)/mono.face: $(tools)/cut data/fonts/latin.txt
 $(B)/chinese.face: $(tools)/cut data/fonts/chinese.txt
 $(B)/%.face:
@@ -200,29 +221,37 @@ $(B)/cmd/attn-cli/help_json.o: $(wildcard cmd/attn-cli/schemas/*)
 $(B)/lib/picture/history.o: $(wildcard lib/picture/history/*) lib/picture/page/texts.js
 
 # What is said in other languages: each .po is one.
-$(B)/pack: $(B)/data/lang/pack.o $(filter $(B)/lib/base/%,$(lib_o)) $(blocks_$(flavour))
-	$(call do,LINK $@) $(link) -o $@ $(binary) $(libs)
+$(B)/tools/pack: $(B)/data/lang/pack.o $(base_o) $(blocks_$(flavour))
 $(B)/languages: $(tools)/pack $(sort $(wildcard data/lang/*.po))
 	$(call do,PACK $@) $(tools)/pack $(filter %.po,$^) >$@.new && mv $@.new $@
 $(B)/lib/text/language.o: $(B)/languages
 $(B)/lib/model/source.o $(B)/attn.pc: $(B)/directories
 
-# These files record prefix, flags and list of objects.  They are rewritten only when those change, so that only then
+# These files record prefix, flags, list of objects and commit.  They are rewritten only when those change, so that only then
 # everything that depends on them is made again.
-stamps := $(addprefix $(B)/,directories flags objects)
-by_file := $(sort $(filter-out cflags_source,$(filter cflags_% flags_% room_%,$(.VARIABLES))))
+stamps := $(addprefix $(B)/,directories flags objects commit)
+by_file := $(sort $(filter-out cflags_source cflags_version,$(filter cflags_% flags_% room_%,$(.VARIABLES))))
 $(B)/directories: export now = $(libdir) $(includedir) $(modelsdir)
+$(B)/commit: export now = $(commit)
+$(B)/lib/base/version.o: $(B)/commit
 $(B)/flags: export now = $(CC) $(std) $(warn) $(CFLAGS) $(hard) $(hard_link) $(packed) $(flags) $(LDFLAGS) $(inside) $(libs) $(foreach v,$(by_file),$v=$($v))
 $(B)/objects: export now = $(lib_o) $(cmd_o) $(test_o)
 $(stamps): FORCE
-	@mkdir -p $(@D); printf '%s\n' "$$now" | cmp -s - $@ || printf '%s\n' "$$now" >$@
+	@mkdir -p $(@D) && printf '%s\n' "$$now" | cmp -s - $@ || { $(if $(filter %/flags,$@),$(look) &&) printf '%s\n' "$$now" >$@; }
+# Before anything is compiled by new flags: is there what it takes?
+headers := png.h zlib.h utf8proc.h cjson/cJSON.h $(call for,x86_64,libxsmm.h)
+look     = { printf '\043include <%s>\n' stdio.h $(headers) | $(CC) $(foreign) -E -o /dev/null - 2>/dev/null || \
+    { echo 'attn-cli is compiled by $(CC), with $(headers), and not all of that is here.  `make run` installs it, or:' >&2; \
+    tests/need.sh --say $(to_build); exit 1; }; }
 
+blank :=
+spaced = $(subst $(blank) ,\ ,$(1))
 define pc
 Name: attn
 Description: run GPT-style decoders and see everything attention does
 Version: $(version)
-Cflags: -I$(includedir)
-Libs: -L$(libdir) -lattn
+Cflags: -I$(call spaced,$(includedir))
+Libs: -L$(call spaced,$(libdir)) -lattn
 Libs.private: $(xsmm) -lutf8proc -lcjson -lpng -lz -lpthread -lrt -ldl -lm
 endef
 export pc
@@ -240,7 +269,7 @@ $(B)/attn-cli.bash $(B)/_attn-cli $(B)/attn-cli.fish: $(B)/attn-cli
 # Library and program as they are in release, but without what asks for a newer loader, and with the shared libraries that are not
 # on every system beside them.
 wheel  := $(B)/wheel
-beside := $(foreach l,libcjson.so.1 libpng16.so.16,$(shell $(CC) $(foreign) -print-file-name=$l))
+beside = $(foreach l,libcjson.so.1 libpng16.so.16,$(shell $(CC) $(foreign) -print-file-name=$l))
 $(wheel)/%: private packed :=
 $(wheel)/%: private hard_link += -Wl,-s -Wl,-rpath,'$$ORIGIN'
 $(wheel)/libattn.so: $(lib_o) $(B)/objects
@@ -252,7 +281,10 @@ $(wheel)/attn-cli: $(cmd_o) $(B)/libattn.a $(B)/objects
 # Packs it into a folder.
 pack_wheel = OBJDUMP=$$($(CC) -print-prog-name=objdump) $(python) -B data/python/wheel.py $(1) $(version) $(machine) \
     $(wheel)/libattn.so $(wheel)/attn-cli $(beside) LICENSE $(copyrights) /usr/share/doc/libcjson1/copyright
-wheel: $(wheel)/libattn.so $(wheel)/attn-cli
+wheel:
+	@tests/need.sh $(to_build) python3
+	@$(MAKE) --no-print-directory packed-wheel
+packed-wheel: $(wheel)/libattn.so $(wheel)/attn-cli
 	@rm -f $(B)/*.whl
 	$(call do,PACK $(B)/attn_cli-$(version).whl) $(call pack_wheel,$(B))
 
@@ -263,49 +295,44 @@ to_test  := $(linked_to_test) jq python3
 
 run:
 	@tests/need.sh $(to_build)
-	@$(MAKE) --no-print-directory $(B)/attn-cli || tests/full_disk.sh
+	@$(MAKE) --no-print-directory $(B)/attn-cli || tests/full_disk.sh $(build)
 	$(B)/attn-cli run --sentence "Life is short, eat dessert first" --format screen
 
 test:
 	@tests/need.sh $(to_build) $(to_test)
-	@$(MAKE) --no-print-directory tests-built || tests/full_disk.sh
+	@$(MAKE) --no-print-directory tests-built || tests/full_disk.sh $(build)
 	@$(MAKE) --no-print-directory test-python
 	@$(MAKE) --no-print-directory run-tests
 
 # ---- installing ----------------------------------------------------------------------------
 
-# FILE:PLACE for everything that is installed but the links.
-placed = $(B)/attn-cli:$(bindir)/attn-cli $(B)/libattn.a:$(libdir)/libattn.a $(B)/libattn.so:$(libdir)/libattn.so.$(version) \
-    $(B)/attn.pc:$(libdir)/pkgconfig/attn.pc \
-    $(foreach h,attn.h attn_ask.h attn_tools.h,lib/$h:$(includedir)/$h) \
-    $(B)/attn-cli.1:$(datadir)/man/man1/attn-cli.1 \
-    $(B)/attn-cli.bash:$(datadir)/bash-completion/completions/attn-cli \
-    $(B)/_attn-cli:$(datadir)/zsh/site-functions/_attn-cli \
-    $(B)/attn-cli.fish:$(datadir)/fish/vendor_completions.d/attn-cli.fish \
-    $(foreach d,README.md CHANGELOG.md LICENSE cmd/README.md lib/README.md models/README.md tests/bench/README.md,$d:$(docdir)/$d) \
-    $(join $(copyrights),$(foreach n,$(call for,x86_64,libxsmm) utf8proc libpng zlib dejavu wqy-microhei,:$(docdir)/$n.copyright)) \
-    $(foreach m,$(models),$(m):$(datadir)/attn-cli/$(m)) \
-    $(foreach r,$(wildcard data/batch/*),$(r):$(docdir)/$(r))
-links  = $(DESTDIR)$(libdir)/libattn.so.0 $(DESTDIR)$(libdir)/libattn.so
+# FILE:FOLDER/PLACE for everything that is installed but the links.
+documents := README.md CHANGELOG.md LICENSE $(wildcard cmd/README.md lib/README.md tests/bench/README.md tests/attack/README.md \
+    data/README.md data/batch/* data/python/README.md data/python/*.ipynb data/gallery/*.png data/gallery/*.svg \
+    models/README.md models/*/README.md models/*/*.png)
+placed = $(B)/attn-cli:bindir/attn-cli $(B)/libattn.a:libdir/libattn.a $(B)/libattn.so:libdir/libattn.so.$(version) \
+    $(B)/attn.pc:libdir/pkgconfig/attn.pc $(foreach h,attn.h attn_ask.h attn_tools.h,lib/$h:includedir/$h) \
+    $(B)/attn-cli.1:datadir/man/man1/attn-cli.1 $(B)/attn-cli.bash:datadir/bash-completion/completions/attn-cli \
+    $(B)/_attn-cli:datadir/zsh/site-functions/_attn-cli $(B)/attn-cli.fish:fishdir/attn-cli.fish \
+    $(foreach d,$(documents),$d:docdir/$d) \
+    $(join $(copyrights),$(foreach n,$(call for,x86_64,libxsmm) utf8proc libpng zlib dejavu wqy-microhei,:docdir/$n.copyright)) \
+    $(foreach m,$(models),$(m):datadir/attn-cli/$(m))
+where  = $(foreach v,DESTDIR prefix bindir libdir includedir datadir docdir fishdir version,$v="$($v)")
 
 install: all
-	@set -e; for p in $(placed); do mode=644; case $$p in */attn-cli:*/bin/*|*.sh) mode=755;; esac; \
-	    install -D -m $$mode /dev/null "$(DESTDIR)$${p#*:}"; $(call in_one_piece,"$${p%%:*}","$(DESTDIR)$${p#*:}"); done
-	for l in $(links); do ln -sf libattn.so.$(version) $$l; done
-	test -n "$(DESTDIR)" || ldconfig || true
-
+	@$(where) data/packaging/install.sh install $(placed)
 uninstall:
-	rm -f $(links) $(foreach p,$(placed),"$(DESTDIR)$(lastword $(subst :, ,$(p)))")
-	-cd $(DESTDIR)$(datadir) && find attn-cli doc/attn-cli -depth -type d -exec rmdir {} +
+	@$(where) data/packaging/install.sh uninstall $(placed)
 
 clean:
-	rm -rf build
+	rm -rf $(if $(filter build,$(build)),build,$(patsubst %/objects,%,$(wildcard $(build)/*/objects)) \
+	    $(addprefix $(build)/,attack cjson deb host lanes lint))
 
 help:
 	@for f in Makefile tests/checks.mk data/packaging/packages.mk; do sed '/^#/!Q; s/^# \{0,1\}//' $$f; done
 
 include tests/checks.mk data/packaging/packages.mk
 -include $(patsubst %.o,%.d,$(lib_o) $(cmd_o) $(test_o) $(call objects,models/*.c data/*/*.c) $(call objects,tests/fuzz/*.c tests/attack/*.c tests/schemas/*.c))
-.PHONY: all run test wheel install uninstall clean help FORCE
+.PHONY: all run test wheel packed-wheel install uninstall clean help FORCE
 .DELETE_ON_ERROR:
 .SECONDARY:

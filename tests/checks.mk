@@ -14,6 +14,8 @@
 # make test-sizes    whether twice as many things take each reader about twice as many steps
 # make test-lanes    compares the vectors of each instruction set with plain loops: tests/lanes/lanes.c
 # make test-schemas  all tests, with what the program writes as JSON compared with the schemas of help --json
+# make test-often    runs=300 suites='...': runs each suite so often, beside other work, and says which failed, how often and why
+# make test-install  installs into a folder whose name has a blank, looks at what is there, and takes it away again
 # make test-kill     ends batches at 200 random moments and resumes them
 # make test-bare     make run and make test, each the first thing on a fresh Debian in a chroot, release=bookworm or trixie, or
 #                    on an Ubuntu, release=noble unsigned=1 (tests/bare.sh); commands='"make run"': only that;   arch=arm64: in a root
@@ -57,7 +59,7 @@ run-suites: $(command) $(B)/attn-tests
 	@$(run_suites)
 run_suites = ATTN_CLI=$(command) $(steady) $(emulate) $(B)/attn-tests $(suites)
 $(B)/emulated: $(B)/attn-cli
-	@printf '#!/bin/sh\nexec %s %s "$$@"\n' '$(emulate)' $(abspath $<) >$@ && chmod +x $@
+	@printf '#!/bin/sh\nexec %s "%s" "$$@"\n' '$(emulate)' "$$(realpath $<)" >$@ && chmod +x $@
 
 # The tests run a program that lies between them and attn-cli, and compares.
 test-schemas: tests-built $(B)/checked $(B)/schemas
@@ -78,15 +80,15 @@ arm_suites := base num elementary rng boxmuller dtype dequantise vec microkernel
     sinks reference seeds checkpoints students further trained predict training dump generate derivation \
     ablate metric cross derived kinds edits edits_golden edit_kinds scores by_hand tiny
 test-arm: export CK_TIMEOUT_MULTIPLIER = 100
-arm: build/arm/root
+arm: $(build)/arm/root
 	$(MAKE) flavour=arm all
-test-arm: build/arm/root $(B)/attn-cli
+test-arm: $(build)/arm/root $(B)/attn-cli
 	$(MAKE) flavour=arm all run-suites suites='$(or $(suites),$(arm_suites))'
-	$(python) -B tests/bits.py $(B)/attn-cli build/arm/emulated $(bits)
+	$(python) -B tests/bits.py $(B)/attn-cli $(build)/arm/emulated $(bits)
 # From vectors to whole runs, and weights that were stored in three ways: what takes seconds where each product is emulated.
 test-arm-quick:
 	$(MAKE) test-arm suites='vec scaled_dot_product attention seeds students' bits=gguf/
-build/arm/root:
+$(build)/arm/root:
 	@tests/need.sh gcc-aarch64-linux-gnu qemu-user-static
 	tests/foreign.sh arm64 $@ $(linked) $(linked_to_test)
 
@@ -115,9 +117,10 @@ test-browser: $(B)/attn-cli
 
 test-python: $(B)/attn-cli $(B)/libattn.so
 	@$(python) -c 'import numpy' 2>/dev/null || { echo "test-python: skipped, there is no NumPy (sudo apt-get install python3-numpy)"; \
-	    exit $${ATTN_SKIP_NOTHING:-0}; }; ATTN_CLI=$(CURDIR)/$< ATTN_LIBRARY=$(CURDIR)/$(B)/libattn.so $(python) -B tests/python/test_module.py -b
+	    exit $${ATTN_SKIP_NOTHING:-0}; }; ATTN_CLI="$$(realpath $<)" ATTN_LIBRARY="$$(realpath $(B)/libattn.so)" $(python) -B tests/python/test_module.py -b
 # The same files give the same bytes.
-test-wheel: wheel $(B)/attn-cli
+test-wheel: wheel
+	@$(MAKE) --no-print-directory $(B)/attn-cli
 	@mkdir -p $(B)/again && $(call pack_wheel,$(B)/again) && cmp $(B)/*.whl $(B)/again/*.whl && rm -r $(B)/again
 	@PYTHON=$(python) tests/python/test_wheel.sh $(B)
 
@@ -136,33 +139,42 @@ test-rows:
 test-kill: $(B)/attn-cli $(B)/attn-tests
 	ATTN_KILLS=200 ATTN_CLI=$(B)/attn-cli $(B)/attn-tests batch_kill
 
-test-attack: $(B)/attn-cli build/attack/fault.so build/attack/differential
-	tests/attack/attack.sh $(parts)
-build/attack/fault.so: tests/attack/fault.c
+# To find what fails now and then: slow runs show it sooner than quick ones, so more work at once than there are processors.
+runs ?= 300
+test-often: $(B)/attn-cli $(B)/attn-tests
+	@ATTN_TEST_TIMES=$(runs) ATTN_TEST_JOBS=$${ATTN_TEST_JOBS:-$$((3 * $$(nproc)))} ATTN_CLI=$(B)/attn-cli $(B)/attn-tests $(suites)
+
+# It builds for that folder: the next `make` builds for this prefix again.
+test-install:
+	tests/install.sh
+
+test-attack: $(B)/attn-cli $(B)/fault.so $(build)/attack/differential
+	BUILD=$(build) tests/attack/attack.sh $(parts)
+$(B)/fault.so: tests/attack/fault.c
 	@mkdir -p $(@D)
 	$(call do,LINK $@) $(CC) $(std) -fvisibility=default $(warn) $(CFLAGS) -shared -o $@ $< -ldl
-build/attack/differential: $(B)/tests/attack/differential.o $(B)/libattn.a
+$(build)/attack/differential: $(B)/tests/attack/differential.o $(B)/libattn.a
 	@mkdir -p $(@D)
 	$(call do,LINK $@) $(link) -o $@ $^ $(libs)
 
 # Counts steps instead of seconds, which other work on the machine would change.
 test-sizes:
-	@$(MAKE) --no-print-directory flavour=steps build/steps/attn-cli
-	$(python) -B tests/sizes/sizes.py build/steps/attn-cli
+	@$(MAKE) --no-print-directory flavour=steps $(build)/steps/attn-cli
+	$(python) -B tests/sizes/sizes.py $(build)/steps/attn-cli
 $(B)/tests/sizes/steps.o $(B)/tests/mutate/reached.o: flags :=        # which must not call itself
 
 # The program stands alone, so that NEON can be tested on an x86 processor without the libraries of a whole build.
-lanes_build = mkdir -p build/lanes; $(1) $(std) $(warn) -O2 $(2) -o build/lanes/$(3) tests/lanes/lanes.c -lm
+lanes_build = mkdir -p $(build)/lanes; $(1) $(std) $(warn) -O2 $(2) -o $(build)/lanes/$(3) tests/lanes/lanes.c -lm
 test-lanes: test-lanes-generic test-lanes-avx2 test-lanes-avx512bw test-lanes-neon
 test-lanes-%: FORCE
 	@grep -qwE $(patsubst generic,'sse2|asimd',$*) /proc/cpuinfo || { echo "lanes: $* skipped, not in this processor"; exit 0; }; \
-	    $(call lanes_build,$(CC),$(cflags_vec_$(patsubst avx512bw,avx512,$*)),$*) && build/lanes/$*
+	    $(call lanes_build,$(CC),$(cflags_vec_$(patsubst avx512bw,avx512,$*)),$*) && $(build)/lanes/$*
 test-lanes-neon: FORCE
 	@for p in aarch64-linux-gnu-gcc $(or $(call emulator,aarch64),qemu-aarch64-static); do command -v $$p >/dev/null || { \
 	    echo "lanes: neon skipped, there is no $$p (sudo apt-get install gcc-aarch64-linux-gnu qemu-user-static)"; \
 	    exit $${ATTN_SKIP_NOTHING:-0}; }; done; \
-	    $(call lanes_build,aarch64-linux-gnu-gcc,-static $(cflags_vec_neon),neon) && $(call emulator,aarch64) build/lanes/neon && \
-    $(call lanes_build,aarch64-linux-gnu-gcc,-static,neon-generic) && $(call emulator,aarch64) build/lanes/neon-generic
+	    $(call lanes_build,aarch64-linux-gnu-gcc,-static $(cflags_vec_neon),neon) && $(call emulator,aarch64) $(build)/lanes/neon && \
+    $(call lanes_build,aarch64-linux-gnu-gcc,-static,neon-generic) && $(call emulator,aarch64) $(build)/lanes/neon-generic
 
 test-cluster: $(B)/attn-cli
 	-@tests/need.sh parallel openssh-server openssh-client slurm-wlm munge openmpi-bin snakemake
@@ -191,9 +203,9 @@ transcripts: $(B)/attn-cli $(B)/attn-tests
 	@ATTN_WRITE=1 ATTN_CLI=$< $(B)/attn-tests transcripts
 
 coverage:
-	@mkdir -p build/coverage; find build/coverage -name '*.gcda' -delete
+	@mkdir -p $(build)/coverage; find $(build)/coverage -name '*.gcda' -delete
 	$(MAKE) flavour=coverage run-tests
-	@tests/coverage.sh build/coverage
+	@tests/coverage.sh $(build)/coverage
 
 # A run that was ended goes on; see tests/mutate/README.md.
 N    ?= 100
@@ -209,12 +221,12 @@ walls: $(B)/libattn.a $(B)/libattn.so
 	@$(python) -B tests/walls.py $^
 
 # cppcheck, the longest of all, begins: at the end it would run alone.
-lint: lint-cppcheck $(lib_o:$(B)/%.o=build/lint/%) $(cmd_o:$(B)/%.o=build/lint/%) build/lint/models/index
+lint: lint-cppcheck $(lib_o:$(B)/%.o=$(build)/lint/%) $(cmd_o:$(B)/%.o=$(build)/lint/%) $(build)/lint/models/index
 lint-cppcheck:
 	cppcheck --quiet --error-exitcode=1 --std=c11 -D_GNU_SOURCE -D__x86_64__ -Ilib -Icmd/attn-cli --enable=warning,performance,portability \
 	    --inline-suppr lib cmd models
 nodes  := 225000
-build/lint/%: %.c FORCE
+$(build)/lint/%: %.c FORCE
 	$(call do,LINT $<) tests/lint.sh $(nodes) $< $(std) -Icmd/attn-cli $(cflags_$(notdir $*))
 
 gallery: $(B)/attn-cli
@@ -222,6 +234,6 @@ gallery: $(B)/attn-cli
 	data/gallery/sheet.sh $< $(B)
 
 .PHONY: portable tests-built run-tests run-suites test-browser test-python test-wheel test-ports test-schemas test-rows \
-    test-train test-kill test-attack test-sizes test-lanes test-cluster test-bare arm test-arm asan tsan fuzz run-fuzz bench \
+    test-train test-often test-install test-kill test-attack test-sizes test-lanes test-cluster test-bare arm test-arm asan tsan fuzz run-fuzz bench \
     bench-kinds bench-products bench-blocks coverage transcripts mutate walls house test-arm-quick \
     lint lint-cppcheck gallery

@@ -6,7 +6,7 @@
 # and says so, which is a failure with ATTN_SKIP_NOTHING=1.
 set -euo pipefail
 here=$PWD
-program=$(realpath "$1") emulator=${2-} usual=$here/build/release/attn-cli
+program=$(realpath "$1") emulator=${2-} usual=$(realpath "$BUILD/release/attn-cli")
 
 as_root=()
 [ "$(id -u)" = 0 ] || as_root=(unshare --user --map-root-user)

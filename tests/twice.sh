@@ -6,10 +6,12 @@ trap 'rm -rf "$work"' EXIT
 copy=$work/a/directory/with/a/longer/name
 mkdir -p "$copy"
 tar -c --exclude-vcs --exclude=./build . | tar -x -C "$copy"
+data/packaging/commit.sh >"$copy/data/packaging/commit"
+built=$(realpath "$BUILD") program=$(realpath "$1")
 cd "$copy"
 unset MAKEFLAGS MAKELEVEL
-make static CJSON_C="$OLDPWD/build/cjson/cJSON.c" >"$work/log" 2>&1 || { cat "$work/log"; exit 1; }
-for file in "$OLDPWD/$(dirname "$1")"/attn-cli-*; do
+make static CJSON_C="$built/cjson/cJSON.c" >"$work/log" 2>&1 || { cat "$work/log"; exit 1; }
+for file in "${program%/*}"/attn-cli-*; do
     cmp "$file" "build/release/static/${file##*/}"
 done
 echo "test-twice: $(wc -l <build/release/static/SHA256SUMS) files have the same bytes from ${#OLDPWD} and ${#PWD} letters of path"

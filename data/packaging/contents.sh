@@ -34,8 +34,8 @@ packages=$(owners "$@")
 copyright()
 {
     cat LICENSE
-    printf '\n%s\n\n' "---- cJSON ($(cat build/cjson/cJSON.from))"
-    sed '/\*\//q' build/cjson/cJSON.c
+    printf '\n%s\n\n' "---- cJSON ($(cat "$BUILD/cjson/cJSON.from"))"
+    sed '/\*\//q' "$BUILD/cjson/cJSON.c"
     echo "$packages" | while read -r p version architecture; do
         printf '\n%s\n\n' "---- $p"
         of=${ROOT-}/usr/share/doc/$p/copyright
@@ -55,8 +55,8 @@ component()
 
 document()
 {
-    cjson=$(sed -n 's/^cjson \([0-9][^ ]*\).*/\1/p' build/cjson/cJSON.from)
-    source=$(sum build/cjson/cJSON.c)
+    cjson=$(sed -n 's/^cjson \([0-9][^ ]*\).*/\1/p' "$BUILD/cjson/cJSON.from")
+    source=$(sum "$BUILD/cjson/cJSON.c")
     printf '{\n  "bomFormat": "CycloneDX",\n  "specVersion": "1.5",\n  "version": 1,\n  "metadata": {\n'
     printf '    "component": {"type": "application", "name": "attn-cli", "version": "%s", "licenses": [{"license": {"id": "MIT"}}],\n' "$version"
     printf '      "hashes": [{"alg": "SHA-256", "content": "%s"}]}\n  },\n  "components": [\n' "$(sum "$program")"

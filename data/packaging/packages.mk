@@ -9,13 +9,15 @@
 S       := $(B)/static
 static  := attn-cli-$(version)-linux-$(machine)
 
-static: $(addprefix $(S)/,$(static) $(static).cdx.json $(static).copyright SHA256SUMS)
+static:
+	@tests/need.sh $(to_build) $(if $(CJSON_C),,dpkg-dev)
+	@$(MAKE) --no-print-directory $(addprefix $(S)/,$(static) $(static).cdx.json $(static).copyright SHA256SUMS)
 	@cd $(S) && ls -l $(static) && cat SHA256SUMS
 
 # Debian has no libcjson.a: cjson.sh says where its source comes from.  CJSON_C=FILE is one that is here.
-build/cjson/cJSON.c:
+$(build)/cjson/cJSON.c:
 	$(call do,FETCH $@) data/packaging/cjson.sh $(@D) $(CJSON_C)
-$(S)/cJSON.o: build/cjson/cJSON.c $(B)/flags
+$(S)/cJSON.o: $(build)/cjson/cJSON.c $(B)/flags
 	@mkdir -p $(@D)
 	$(call do,CC $<) $(CC) $(std) $(CFLAGS) $(hard) $(flags) -DCJSON_HIDE_SYMBOLS -c -o $@ $<
 
@@ -23,20 +25,21 @@ $(S)/cJSON.o: build/cjson/cJSON.c $(B)/flags
 $(S)/$(static): $(cmd_o) $(B)/libattn.a $(S)/cJSON.o $(B)/objects
 	$(call do,LINK $@) $(link) $(huge) -static-pie -s -Wl,--trace -o $@.linked $(binary) $(filter-out -lcjson,$(inside)) >$(S)/linked
 	@rm -f $@ && $(call in_one_piece,$@.linked,$@) && chmod +x $@ && rm $@.linked
-$(S)/$(static).cdx.json $(S)/$(static).copyright: $(S)/$(static) build/cjson/cJSON.c data/packaging/contents.sh
-	$(call do,LIST $@) ROOT=$(root) data/packaging/contents.sh $(suffix $@) $< $(version) $(S)/linked $(font_sans) $(font_mono) $(font_chinese) >$@
+$(S)/$(static).cdx.json $(S)/$(static).copyright: $(S)/$(static) $(build)/cjson/cJSON.c data/packaging/contents.sh
+	$(call do,LIST $@) ROOT=$(root) BUILD=$(build) data/packaging/contents.sh $(suffix $@) $< $(version) $(S)/linked $(font_sans) $(font_mono) $(font_chinese) >$@
 $(S)/SHA256SUMS: $(addprefix $(S)/,$(static) $(static).cdx.json $(static).copyright)
 	@cd $(@D) && sha256sum $(notdir $^) >$(@F)
 
-test-static: static build/release/attn-cli
-	@tests/static.sh $(S)/$(static) $(if $(root),$(firstword $(emulate)))
+test-static: static
+	@$(MAKE) --no-print-directory flavour=release $(build)/release/attn-cli
+	@BUILD=$(build) tests/static.sh $(S)/$(static) $(if $(root),$(firstword $(emulate)))
 test-twice: static
-	@tests/twice.sh $(S)/$(static)
+	@BUILD=$(build) tests/twice.sh $(S)/$(static)
 
 deb:
 	@tests/need.sh build-essential debhelper $(to_build)
-	@data/packaging/deb.sh $(version)
+	@BUILD=$(build) data/packaging/deb.sh $(version)
 test-deb: deb
-	@carry=build/deb tests/bare.sh $(or $(debian),bookworm) "tests/deb.sh build/deb"
+	@carry=$(build)/deb tests/bare.sh $(or $(debian),bookworm) "tests/deb.sh $(build)/deb"
 
 .PHONY: static test-static test-twice deb test-deb

@@ -8,8 +8,9 @@ cd "$(dirname "$0")/../.."
 parts=("$@")
 [ $# -gt 0 ] || parts=(places faults kills differential mutators)
 export SEED=${SEED:-1} ATTACK_SECONDS=${ATTACK_SECONDS:-120} ATTACK_JOBS=${ATTACK_JOBS:-$(nproc)}
-cli=build/release/attn-cli
-work=build/attack
+build=${BUILD:-build}
+cli=$build/release/attn-cli
+work=$build/attack
 failed=0
 
 skip() { echo "$1: skipped, there is no $2"; exit "${ATTN_SKIP_NOTHING:-0}"; }
@@ -20,7 +21,7 @@ disturb()
     local python=/usr/bin/python3       # the first on the path may be a script that takes ten times as long to start
     [ -x $python ] || python=python3
     command -v $python >/dev/null || skip "$1" python3
-    $python -B tests/attack/faults.py "$1" $cli $work/fault.so
+    $python -B tests/attack/faults.py "$1" $cli $build/release/fault.so
 }
 
 # Several processes with cases of their own.
@@ -41,7 +42,7 @@ fuzz()
     local name=$1 seconds=$2 corpus=$work/corpus/$1 log=$work/$1.log
     mkdir -p "$corpus"
     cp -n tests/corpus/"$name"/* "$corpus"
-    ASAN_OPTIONS=allocator_may_return_null=1 build/fuzz/fuzz_"$name" -seed="$SEED" -max_total_time="$seconds" -max_len=32768 -timeout=20 \
+    ASAN_OPTIONS=allocator_may_return_null=1 "$build"/fuzz/fuzz_"$name" -seed="$SEED" -max_total_time="$seconds" -max_len=32768 -timeout=20 \
         -rss_limit_mb=4096 -verbosity=0 -print_final_stats=1 -artifact_prefix=$work/finding-"$name"- "$corpus" >"$log" 2>&1
     local rc=$?
     awk -v name="$name" -v rc=$rc -v kernels="${ATTN_SIMD:-}${LIBXSMM_TARGET:+ libxsmm $LIBXSMM_TARGET}" '
@@ -58,7 +59,7 @@ mutators()
     names=$(sed -n 's/.*fuzz_\(.*\)\.c/\1/p' <<<"$(ls tests/fuzz/fuzz_*.c)")
     each=$((ATTACK_SECONDS * ATTACK_JOBS / 2 / $(wc -l <<<"$names")))
     each=$((each > 0 ? each : 1))
-    WERROR='' MAKEFLAGS='' make -s -j"$ATTACK_JOBS" flavour=fuzz CC=clang $(sed 's,^,build/fuzz/fuzz_,' <<<"$names") || return 1
+    WERROR='' MAKEFLAGS='' make -s -j"$ATTACK_JOBS" flavour=fuzz CC=clang $(sed "s,^,$build/fuzz/fuzz_," <<<"$names") || return 1
     export -f fuzz
     export work each
     xargs -P "$ATTACK_JOBS" -I{} bash -c 'fuzz {} $each' <<<"$names" &&

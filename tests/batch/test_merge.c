@@ -257,7 +257,6 @@ START_TEST(test_a_killed_merge_is_repeated)
     snprintf(line, sizeof line, "%sprintf 'Life is short\\nbad\\nis\\n' >in.txt; " SHARDS(2, "--format $F -o part.$i --summary rows.$i") "; " NOTE
              "$A merge part.? -o all --summary $W; " GOOD, summaries[_i]);
     in_scratch("npy", "", line, 0, "");
-    setenv("FAULT", realpath("build/attack/fault.so", NULL), 1);
     snprintf(line, sizeof line,
              "%struncate -s 1M state; n=0; killed=137; while test $killed = 137; do n=$((n + 1)); killed=0; test $((n %% 2)) = 0 || mkdir all; "
              "LD_PRELOAD=$FAULT FAULT_STATE=state FAULT_HOW=before FAULT_AT=$n $A merge part.? -o all --summary $W || killed=$?; "

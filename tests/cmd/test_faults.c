@@ -14,7 +14,7 @@ START_TEST(each_place_fails_once)
         skipped("a malloc that is not a sanitizer's", NULL);
         return;
     }
-    expect("$PYTHON -B tests/attack/faults.py places \"$A\" build/attack/fault.so 5 2>&1", 0, " places, 0 findings\n");
+    expect("$PYTHON -B tests/attack/faults.py places \"$A\" $FAULT 5 2>&1", 0, " places, 0 findings\n");
 }
 END_TEST
 

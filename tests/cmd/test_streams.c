@@ -107,7 +107,7 @@ END_TEST
 /* The first call refused is the one that opens /dev/null in place of standard input. */
 START_TEST(closed_streams_without_a_null_device)
 {
-    setenv("FAULTY", "truncate -s 1M $D/state; LD_PRELOAD=build/attack/fault.so FAULT_STATE=$D/state FAULT_HOW=", 1);
+    setenv("FAULTY", "truncate -s 1M $D/state; LD_PRELOAD=$FAULT FAULT_STATE=$D/state FAULT_HOW=", 1);
     if (SANITIZED || PORTABLE) {
         skipped("a malloc that is not a sanitizer's", NULL);
         return;

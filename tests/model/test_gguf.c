@@ -172,7 +172,7 @@ START_TEST(a_directory_may_hold_one)
 {
     succeed("mkdir $D/d && cp " GOLDEN "qwen2-bf16/model.gguf $D/d");
     expect_same("$A run -m $D/d --ids '1 2 3' --show logits", "$A run -m " GOLDEN "qwen2-bf16/model.gguf --ids '1 2 3' --show logits");
-    expect_same("A=$(realpath $A); cd $D/d && $A run -m model.gguf --ids '1 2 3' --show logits", "$A run -m $D/d --ids '1 2 3' --show logits");
+    expect_same("cd $D/d && $A run -m model.gguf --ids '1 2 3' --show logits", "$A run -m $D/d --ids '1 2 3' --show logits");
     succeed("cp $D/d/model.gguf $D/d/model-Q8_0.gguf");
     expect("$A info -m $D/d 2>&1", 1, "d: holds 2 GGUF models, expected one: give the path of the one that is meant: "
                                       "model-Q8_0.gguf, model.gguf");

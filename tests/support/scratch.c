@@ -8,14 +8,21 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 char scratch_dir[64];
+static char link_path[sizeof scratch_dir + 8];
+
+static bool is_plain(const char *path)
+{
+    return path[strspn(path, "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789/._-+")] == '\0';
+}
 
 void scratch_make(void)
 {
     static const char leaf[] = "/attn-test-XXXXXX";
     const char *tmp = getenv("TMPDIR");
-    bool fits = tmp && *tmp && strlen(tmp) + sizeof leaf <= sizeof scratch_dir;
+    bool fits = tmp && *tmp && is_plain(tmp) && strlen(tmp) + sizeof leaf <= sizeof scratch_dir;
     snprintf(scratch_dir, sizeof scratch_dir, "%s%s", fits ? tmp : "/tmp", leaf);
     ck_assert_ptr_nonnull(mkdtemp(scratch_dir));
 }
@@ -36,8 +43,20 @@ void scratch_empty(void)
     ck_assert_int_eq(nftw(scratch_dir, remove_inside, 8, FTW_DEPTH | FTW_PHYS), 0);
 }
 
+const char *scratch_plain(const char *folder)
+{
+    if (is_plain(folder))
+        return folder;
+    snprintf(link_path, sizeof link_path, "%s.link", scratch_dir);
+    ck_assert_int_eq(symlink(folder, link_path), 0);
+    return link_path;
+}
+
 void scratch_remove(void)
 {
+    if (*link_path)
+        unlink(link_path);
+    *link_path = '\0';
     ck_assert_int_eq(nftw(scratch_dir, remove_one, 8, FTW_DEPTH | FTW_PHYS), 0);
 }
 

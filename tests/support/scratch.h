@@ -9,6 +9,8 @@ extern char scratch_dir[64];            /* in $TMPDIR */
 
 /* Both are for tcase_add_checked_fixture. */
 void scratch_make(void);
+/* A path of a folder that needs no quotes in a command line: that, or of a link that goes with the directory. */
+const char *scratch_plain(const char *folder);
 void scratch_remove(void);
 void scratch_empty(void);                /* leaves the directory itself */
 

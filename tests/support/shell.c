@@ -21,9 +21,13 @@ void shell_set_up(void)
     const char *cli = getenv("ATTN_CLI");
     char *path = realpath(cli ? cli : "build/release/attn-cli", NULL);
     ck_assert_msg(path != NULL, "no binary: build it, or name it in ATTN_CLI");
-    setenv("A", path, 1);
-    free(path);
     scratch_make();
+    char *slash = strrchr(path, '/');
+    *slash = '\0';
+    const char *built = scratch_plain(path);
+    setenv("A", printed("%s/%s", built, slash + 1), 1);
+    setenv("FAULT", printed("%s/fault.so", built), 1);
+    free(path);
     setenv("D", scratch_dir, 1);
     static const char *const unset[] = {"ATTN_MODEL_PATH", "NO_COLOR", "COLUMNS", "LANGUAGE"};
     for (size_t i = 0; i < sizeof unset / sizeof *unset; i++)

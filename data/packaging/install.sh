@@ -2,8 +2,8 @@
 # install.sh install|uninstall FILE:FOLDER/PLACE... - puts files of a build where they belong below DESTDIR, or takes them away.
 #
 # FOLDER is the name of a variable of the environment, bindir, libdir, includedir, datadir, docdir or fishdir, whose value may
-# have blanks.  `version` is that of the library.  What is taken away takes the folders along that it leaves empty and that
-# are ours alone, or lie below prefix.
+# have blanks.  `version` is that of the library.  What is taken away takes the folders below
+# prefix along that it leaves empty.
 set -eu
 what=$1
 shift
@@ -46,12 +46,12 @@ say_where()
     printf 'for this shell: export PATH="%s:$PATH" XDG_DATA_DIRS="%s:${XDG_DATA_DIRS:-/usr/local/share:/usr/share}"\n' "$bindir" "$datadir"
 }
 
-# Of each path the folders above it, deepest first, as long as they are below prefix, or ours.
+# Of each path the folders above it, deepest first, up to prefix, as long as they are empty.
 empty_folders()
 {
     dir=$1
     while dir=${dir%/*}; do
-        case $dir in "${DESTDIR-}$prefix"/*) rmdir "$dir" 2>/dev/null || return 0;; *) return 0;; esac
+        case $dir in "${DESTDIR-}$prefix" | "${DESTDIR-}$prefix"/*) rmdir "$dir" 2>/dev/null || return 0;; *) return 0;; esac
     done
 }
 

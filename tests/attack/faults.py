@@ -416,4 +416,4 @@ class Attack:
 
 
 if __name__ == '__main__':
-    sys.exit(Attack(sys.argv[1], os.path.realpath(sys.argv[2]), os.path.realpath(sys.argv[3]), int((sys.argv[4:] or ['1'])[0])).run())
+    sys.exit(Attack(sys.argv[1], os.path.abspath(sys.argv[2]), os.path.abspath(sys.argv[3]), int((sys.argv[4:] or ['1'])[0])).run())

@@ -167,7 +167,7 @@ START_TEST(only_what_was_asked_for_alike_goes_on)
 {
     expect(PART "$A batch -f ndjson.txt --show dots -o o --resume 2>&1", 1, "was made with --show pattern, not with --show dots");
     expect("cd $D; $A batch -f ndjson.txt --show pattern --layer 0 -o o --resume 2>&1", 1, "was made without --layer, not with --layer 0");
-    expect("m=$PWD/models/life-full; cd $D; $A batch -m $m -f ndjson.txt --show pattern -o o --resume 2>&1", 1, "was made with the model of digest sampled:");
+    expect("m=$PWD/models/life-full; cd $D; $A batch -m \"$m\" -f ndjson.txt --show pattern -o o --resume 2>&1", 1, "was made with the model of digest sampled:");
     expect("cd $D; $A batch -f ndjson.txt --show pattern --format tidy -o o --resume 2>&1", 1, "made with --format ndjson, not with --format tidy");
     expect("cd $D; $A batch -f ndjson.txt --shard 0/2 --show pattern -o o --resume 2>&1", 1, "holds shard 0/1, not 0/2");
     expect_exactly("cd $D; echo torn >>o.part; $A batch -q -f ndjson.txt --show pattern -o o --resume -t 1 && wc -l <o", "6\n");

@@ -114,7 +114,7 @@ static const struct { const char *schema, *line; bool lines; } written[] = {
     {"run", "\"$A\" attend -q --q '1 0; 0 1' --k '1 1; 0 2' --v '1 2 3; 4 5 6' --names 'x y' --format json", false},
     {"run", "\"$A\" run -m tiny -s 'Lily unbelievably lost, her' --words --show tokens --format json", false},
     {"cosines", "\"$A\" attend --x '0 0; 3 4' --cosines x --names 'a b' --format json", false},
-    {"models", "ATTN_MODEL_PATH=$PWD/tests/golden/checkpoints \"$A\" models --format json", false},
+    {"models", "ATTN_MODEL_PATH=\"$PWD\"/tests/golden/checkpoints \"$A\" models --format json", false},
     {"vocabulary", "\"$A\" vocab -q -f data/life.txt --drop ,", false},
     {"bench", "\"$A\" bench -q -m life --stage prefill.f32.T32 --seconds 0.1 -t 1 --format json 2>/dev/null", false},
     {"help", "\"$A\" help run --json", false},

@@ -249,7 +249,7 @@ START_TEST(steps_on_a_screen)
                                "(  [0-9]+( tokens/s(  [0-9]+( s( left)?)?)?)?)?|  .*|[0-9]+ parameters; .*|the model is in .*)$";
     if (no_terminal())
         return;
-    terminal_expect("ln -s $PWD/cmd $D/cmd; cd $D; " SMALL "-o small", 24, 80, rows);
+    terminal_expect("ln -s \"$PWD\"/cmd $D/cmd; cd $D; " SMALL "-o small", 24, 80, rows);
     terminal_expect("cd $D; " SMALL "-o large", 40, 120, rows);
 }
 END_TEST

@@ -241,7 +241,7 @@ $(stamps): FORCE
 # Before anything is compiled by new flags: is there what it takes?
 headers := png.h zlib.h utf8proc.h cjson/cJSON.h $(call for,x86_64,libxsmm.h)
 look     = { printf '\043include <%s>\n' stdio.h $(headers) | $(CC) $(foreign) -E -o /dev/null - 2>/dev/null || \
-    { echo 'attn-cli is compiled by $(CC), with $(headers), and not all of that is here.  `make run` installs it, or:' >&2; \
+    { echo 'attn-cli is compiled by $(CC), with $(headers), and not all of that is here.  `make run` installs missing packages.' >&2; \
     tests/need.sh --say $(to_build); exit 1; }; }
 
 blank :=

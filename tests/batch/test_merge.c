@@ -51,7 +51,7 @@ END_TEST
 /* A pipe or a device that is named gets it, not standard output. */
 START_TEST(test_into_a_pipe)
 {
-    in_scratch("ndjson", "", SHARDS(2, "-o part.$i") "; ends 3 $A batch -q -f in.txt -o one; mkfifo pipe; timeout 30 cat pipe >all & "
+    in_scratch("ndjson", "", SHARDS(2, "-o part.$i") "; ends 3 $A batch -q -f in.txt -o one; mkfifo pipe; timeout 300 cat pipe >all & "
                "$A merge part.? -o pipe; wait; cmp one all && test ! -e pipe.json && echo same", 0, "same\n");
     in_scratch("ndjson", "", "ends 1 $A merge part.? -o /dev/full", 0, "/dev/full: cannot write: No space left on device");
 }
@@ -60,7 +60,7 @@ END_TEST
 /* Each of many paths may be the sidecar of another one. */
 START_TEST(test_many_paths)
 {
-    in_scratch("ndjson", "", "timeout 5 $A merge $(seq -f %06.0f.json 80000)", 1, "000001.json: cannot open: No such file or directory");
+    in_scratch("ndjson", "", "ulimit -t 5; $A merge $(seq -f %06.0f.json 80000)", 1, "000001.json: cannot open: No such file or directory");
 }
 END_TEST
 

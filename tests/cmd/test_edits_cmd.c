@@ -290,7 +290,7 @@ START_TEST(one_row_that_serves_all_is_noted)
                    "--edit \"$e\" 2>&1 >$D/text | { grep serves || :; }; done", "");
     /* one look at all edits for each of them would take a minute */
     expect("{ seq -f 'L0H0 = %.0f' 200000; echo 'embed = ids(3)'; } >$D/many; "
-           "timeout 30 $A score -m tiny --ids 5,6,7 --edits $D/many 2>&1 >/dev/null", 0,
+           "ulimit -t 30; $A score -m tiny --ids 5,6,7 --edits $D/many 2>&1 >/dev/null", 0,
            "edit 'embed = ids(3)': the source has one row, which serves all 3\n");
 }
 END_TEST

@@ -176,9 +176,9 @@ START_TEST(test_main)
 {
     succeed(printed(CACHED "B=$D/hub/models--some--small R=$B/refs/main; mkdir $B/refs $B/snapshots/4567; %s", mains[_i].make));
     const char *status = mains[_i].taken ? "0" : "1", *says = mains[_i].taken ? "model         small" : "";
-    expect(printed("ends %s timeout 5 $A info -m some/small 2>&1", status), 0, says);
-    expect(printed("ends %s timeout 5 $A info -m $D/hub/models--some--small 2>&1", status), 0, says);
-    expect("timeout 5 $A models", 0, mains[_i].taken ? "\nsome/small  " : "/hub/models--some--small/snapshots/0123  ");
+    expect(printed("ends %s timeout 100 $A info -m some/small 2>&1", status), 0, says);
+    expect(printed("ends %s timeout 100 $A info -m $D/hub/models--some--small 2>&1", status), 0, says);
+    expect("timeout 100 $A models", 0, mains[_i].taken ? "\nsome/small  " : "/hub/models--some--small/snapshots/0123  ");
 }
 END_TEST
 

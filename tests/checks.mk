@@ -146,7 +146,7 @@ test-often: $(B)/attn-cli $(B)/attn-tests
 
 # It builds for that folder: the next `make` builds for this prefix again.
 test-install:
-	tests/install.sh
+	+tests/install.sh
 
 test-attack: $(B)/attn-cli $(B)/fault.so $(build)/attack/differential
 	BUILD=$(build) tests/attack/attack.sh $(parts)

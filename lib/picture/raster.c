@@ -16,6 +16,7 @@ struct box { long left, top, width, height; };
 void attn_raster_free(struct attn_raster *r)
 {
     free(r->sum);
+    free(r->touched);
 }
 
 static struct spot spot_of(const struct attn_placing *p, double x, double y)
@@ -30,36 +31,43 @@ static struct spot middle(struct spot a, struct spot b)
 
 /* ---- one line -------------------------------------------------------------------------------- */
 
-static void add(double *row, long width, long x, double much)
+/* A row of sums, `width` of them. */
+struct row { double *sum; long width; struct attn_touched *touched; };
+
+static void add(const struct row *row, long x, double much)
 {
-    if (x < width)
-        row[x < 0 ? 0 : x] += much;
+    if (x >= row->width)
+        return;
+    x = x < 0 ? 0 : x;
+    row->sum[x] += much;
+    row->touched->from = x < row->touched->from ? x : row->touched->from;
+    row->touched->to = x < row->touched->to ? row->touched->to : x + 1;
 }
 
 /* The part of a line in one row, from x0 to x1 (x0 <= x1), which is `much` high. */
-static void add_piece(double *row, long width, double x0, double x1, double much)
+static void add_piece(const struct row *row, double x0, double x1, double much)
 {
     double first = floor(x0), past = ceil(x1);
     long i = (long)first, end = (long)past;
     if (end <= i + 1) {
         double inside = (x0 + x1) / 2 - first;
-        add(row, width, i, much - much * inside);
-        add(row, width, i + 1, much * inside);
+        add(row, i, much - much * inside);
+        add(row, i + 1, much * inside);
         return;
     }
     double slope = 1 / (x1 - x0), from = 1 - (x0 - first), to = x1 - (past - 1);
     double a = slope * from * from / 2, b = slope * to * to / 2;
-    add(row, width, i, much * a);
+    add(row, i, much * a);
     if (end == i + 2) {
-        add(row, width, i + 1, much * (1 - a - b));
+        add(row, i + 1, much * (1 - a - b));
     } else {
         double second = slope * (from + 0.5), last = second + (double)(end - i - 3) * slope;
-        add(row, width, i + 1, much * (second - a));
+        add(row, i + 1, much * (second - a));
         for (long x = i + 2; x < end - 1; x++)
-            add(row, width, x, much * slope);
-        add(row, width, end - 1, much * (1 - last - b));
+            add(row, x, much * slope);
+        add(row, end - 1, much * (1 - last - b));
     }
-    add(row, width, end, much * b);
+    add(row, end, much * b);
 }
 
 /* Positions beyond the sides count as at the sides, so that the work has a limit. */
@@ -68,7 +76,7 @@ static double within(double x, long width)
     return x < -1 ? -1 : x > (double)width + 1 ? (double)width + 1 : x;
 }
 
-static void add_line(double *sum, const struct box *b, struct spot p, struct spot q)
+static void add_line(const struct attn_raster *r, const struct box *b, struct spot p, struct spot q)
 {
     double sign = p.y < q.y ? 1 : -1;
     struct spot low = p.y < q.y ? p : q, high = p.y < q.y ? q : p;
@@ -80,14 +88,15 @@ static void add_line(double *sum, const struct box *b, struct spot p, struct spo
         double next = fmin(floor(y) + 1, to);
         double x0 = within(low.x + (y - low.y) * slope - (double)b->left, b->width);
         double x1 = within(low.x + (next - low.y) * slope - (double)b->left, b->width);
-        double *row = sum + ((long)floor(y) - b->top) * (b->width + 1);
-        add_piece(row, b->width + 1, fmin(x0, x1), fmax(x0, x1), sign * (next - y));
+        long at = (long)floor(y) - b->top;
+        struct row row = {r->sum + at * (b->width + 1), b->width + 1, &r->touched[at]};
+        add_piece(&row, fmin(x0, x1), fmax(x0, x1), sign * (next - y));
         y = next;
     }
 }
 
 /* A curve of one bend, as straight pieces of some two pixels. */
-static void add_curve(double *sum, const struct box *b, struct spot p, struct spot bend, struct spot q)
+static void add_curve(const struct attn_raster *r, const struct box *b, struct spot p, struct spot bend, struct spot q)
 {
     double size = fabs(p.x - bend.x) + fabs(p.y - bend.y) + fabs(q.x - bend.x) + fabs(q.y - bend.y);
     int pieces = size < 56 ? 4 + (int)(size / 2) : 32;
@@ -96,7 +105,7 @@ static void add_curve(double *sum, const struct box *b, struct spot p, struct sp
         double t = (double)i / pieces, u = 1 - t;
         struct spot to = {u * u * p.x + 2 * u * t * bend.x + t * t * q.x,
                           u * u * p.y + 2 * u * t * bend.y + t * t * q.y};
-        add_line(sum, b, from, to);
+        add_line(r, b, from, to);
         from = to;
     }
 }
@@ -104,7 +113,7 @@ static void add_curve(double *sum, const struct box *b, struct spot p, struct sp
 /* ---- outlines -------------------------------------------------------------------------------- */
 
 /* One closed curve of n points; it may begin with a point that bends. */
-static void add_closed(double *sum, const struct box *b, const struct attn_outline_point *p, size_t n,
+static void add_closed(const struct attn_raster *r, const struct box *b, const struct attn_outline_point *p, size_t n,
                        const struct attn_placing *to)
 {
     struct spot last = spot_of(to, p[n - 1].x, p[n - 1].y), first = spot_of(to, p[0].x, p[0].y);
@@ -113,17 +122,17 @@ static void add_closed(double *sum, const struct box *b, const struct attn_outli
     for (size_t i = p[0].on; i < n; i++) {
         struct spot here = spot_of(to, p[i].x, p[i].y), end = p[i].on ? here : middle(bend, here);
         if (bends)
-            add_curve(sum, b, at, bend, end);
+            add_curve(r, b, at, bend, end);
         else if (p[i].on)
-            add_line(sum, b, at, here);
+            add_line(r, b, at, here);
         at = bends || p[i].on ? end : at;
         bends = !p[i].on;
         bend = here;
     }
     if (bends)
-        add_curve(sum, b, at, bend, start);
+        add_curve(r, b, at, bend, start);
     else
-        add_line(sum, b, at, start);
+        add_line(r, b, at, start);
 }
 
 static struct box box_of(const struct attn_outline *o, const struct attn_placing *p, double reach)
@@ -142,36 +151,51 @@ static struct box box_of(const struct attn_outline *o, const struct attn_placing
     return any ? (struct box){(long)left, (long)top, (long)(right - left), (long)(bottom - top)} : (struct box){0};
 }
 
-static void cover_rows(const double *sum, const struct box *b, attn_cover_fn *cover, void *ctx)
+/* Leaves all sums 0.  Behind what is touched there is cover only where the right side of an outline is cut off. */
+static void cover_rows(const struct attn_raster *r, const struct box *b, attn_cover_fn *cover, void *ctx)
 {
+    const double least = 1.0 / 512;     /* less is rounding */
     for (long y = 0; y < b->height; y++) {
-        double inside = 0;
-        for (long x = 0; x < b->width; x++) {
-            inside += sum[y * (b->width + 1) + x];
+        double inside = 0, *sum = r->sum + y * (b->width + 1);
+        const struct attn_touched *t = &r->touched[y];
+        for (long x = t->from; x < t->to || (x < b->width && fabs(inside) > least); x++) {
+            inside += sum[x];
+            sum[x] = 0;
             double much = fmin(fabs(inside), 1);
-            if (much > 1.0 / 512)       /* less is rounding */
+            if (x < b->width && much > least)
                 cover(ctx, b->left + x, b->top + y, much);
         }
     }
+}
+
+static int make_room(struct attn_raster *r, const struct box *b, struct attn_err *err)
+{
+    size_t n = (size_t)(b->width + 1) * (size_t)b->height, had = r->room;
+    double *sum = attn_grow(r->sum, &r->room, n, sizeof *sum);
+    struct attn_touched *rows = attn_grow(r->touched, &r->rows, (size_t)b->height, sizeof *rows);
+    r->sum = sum ? sum : r->sum;
+    r->touched = rows ? rows : r->touched;
+    if (sum && r->room > had)
+        memset(sum + had, 0, (r->room - had) * sizeof *sum);
+    if (!sum || !rows)
+        return attn_no_memory(err, NULL, "for a letter of %ld x %ld pixels", b->width, b->height);
+    for (long y = 0; y < b->height; y++)
+        rows[y] = (struct attn_touched){b->width + 1, 0};
+    return ATTN_OK;
 }
 
 int attn_raster_fill(struct attn_raster *r, const struct attn_outline *o, const struct attn_placing *p, double reach,
                      attn_cover_fn *cover, void *ctx, struct attn_err *err)
 {
     struct box b = box_of(o, p, reach);
-    size_t n = (size_t)(b.width + 1) * (size_t)b.height;
-    if (!n)
-        return ATTN_OK;
-    double *sum = attn_grow(r->sum, &r->room, n, sizeof *sum);
-    if (!sum)
-        return attn_no_memory(err, NULL, "for a letter of %ld x %ld pixels", b.width, b.height);
-    r->sum = sum;
-    memset(sum, 0, n * sizeof *sum);
+    int rc = b.height > 0 ? make_room(r, &b, err) : ATTN_OK;
+    if (rc || b.height <= 0)
+        return rc;
     for (size_t i = 0, first = 0; i < o->n; i++)
         if (o->p[i].ends) {
-            add_closed(sum, &b, o->p + first, i + 1 - first, p);
+            add_closed(r, &b, o->p + first, i + 1 - first, p);
             first = i + 1;
         }
-    cover_rows(sum, &b, cover, ctx);
+    cover_rows(r, &b, cover, ctx);
     return ATTN_OK;
 }

@@ -9,7 +9,12 @@
 
 /* From an outline to pixels: x' = xx x + yx y + x, y' = xy x + yy y + y; pixels count from the upper left corner. */
 struct attn_placing { double xx, xy, yx, yy, x, y; };
-struct attn_raster { double *sum; size_t room; };       /* zeroed is fine; frees: attn_raster_free */
+struct attn_touched { long from, to; };                 /* columns */
+struct attn_raster {                    /* zeroed is fine; frees: attn_raster_free */
+    double *sum; size_t room;           /* all 0 between outlines */
+    struct attn_touched *touched; size_t rows;          /* of each row, what may differ from 0: a thin line has little
+                                                         * of its box */
+};
 /* cover: above 0, at most 1 */
 typedef void attn_cover_fn(void *ctx, long x, long y, double cover);
 

@@ -66,6 +66,24 @@ START_TEST(lines_lead_from_query_to_key)
 }
 END_TEST
 
+/* Of 61 tokens the strongest three for each: here the first three columns, and of 60 tokens all.  The title says so. */
+START_TEST(of_many_tokens_the_strongest_lines_are_drawn)
+{
+    static const char lines[] = "grep -o '<path d=\"M[^\"]*\" stroke' $D/x.svg";
+    succeed("for n in 60 61; do seq $n >$D/labels$n; $PYTHON -c \"for r in range($n): print(*[0.9 - 0.001 * r if c < 3 else 0.5 for c in range($n)], sep=',')\" "
+            ">$D/pattern$n.csv; done");
+    succeed("\"$A\" plot -q $D/pattern60.csv --labels $D/labels60 --figure lines -o $D/x.svg");
+    expect_exactly(printed("%s | wc -l | tr -d ' '", lines), "3600\n");
+    expect_exactly("grep -c 'strongest lines' $D/x.svg || true", "0\n");
+    succeed("\"$A\" plot -q $D/pattern61.csv --labels $D/labels61 --figure lines -o $D/x.svg");
+    expect_exactly(printed("%s | wc -l | tr -d ' '", lines), "183\n");
+    expect_exactly(printed("%s | sed 's/[^0-9.]/ /g' | awk '{print $4}' | sort -u | wc -l | tr -d ' '", lines), "3\n");
+    expect("grep -o 'of each head at most the 183 strongest lines' $D/x.svg", 0, "of each head");
+    succeed("\"$A\" plot -q $D/pattern61.csv --labels $D/labels61 --figure lines --query 60 -o $D/x.svg");
+    expect_exactly(printed("%s | wc -l | tr -d ' '", lines), "61\n");
+}
+END_TEST
+
 /* Each head has its own colour, its darkest for the largest weight. */
 START_TEST(heads_have_colours)
 {
@@ -155,6 +173,7 @@ Suite *suite_figure_kinds(void)
     tcase_add_test(t, a_grid_has_a_panel_for_each_head);
     tcase_add_test(t, a_grid_loses_no_strong_weight);
     tcase_add_test(t, lines_lead_from_query_to_key);
+    tcase_add_test(t, of_many_tokens_the_strongest_lines_are_drawn);
     tcase_add_test(t, heads_have_colours);
     tcase_add_test(t, words_are_shaded_by_a_row);
     tcase_add_loop_test(t, what_cannot_be_drawn_is_said, 0, sizeof wrong / sizeof *wrong);

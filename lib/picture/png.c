@@ -4,6 +4,7 @@
 #include <png.h>
 #include <stdlib.h>
 #include <string.h>
+#include <zlib.h>
 
 #include "base/err.h"
 #include "base/num.h"
@@ -114,9 +115,32 @@ int attn_png_encode(unsigned char **png, size_t *len, const struct attn_canvas *
                      "a PNG of %zu x %zu pixels cannot be made: %s", c->width, c->height, image.message);
 }
 
+/* ---- its size on paper ------------------------------------------------------------------ */
+
+/* In the order of the bytes of a PNG. */
+static void put_word(unsigned char *to, uint32_t x)
+{
+    for (int i = 0; i < 4; i++)
+        to[i] = (unsigned char)(x >> (24 - 8 * i));
+}
+
+/* Writes a PNG with the chunk that says how many pixels a metre has, which stands behind the header. */
+static void write_sized(struct attn_out *o, const unsigned char *png, size_t len, double pixels_of_metre)
+{
+    enum { HEADER = 8 + 12 + 13, SIZE = 9 };    /* signature, and a chunk of 13 bytes; bytes of this one */
+    unsigned char chunk[12 + SIZE] = {0, 0, 0, SIZE, 'p', 'H', 'Y', 's'};
+    put_word(chunk + 8, (uint32_t)lround(pixels_of_metre));
+    put_word(chunk + 12, (uint32_t)lround(pixels_of_metre));
+    chunk[16] = 1;                      /* the unit is the metre */
+    put_word(chunk + 8 + SIZE, (uint32_t)crc32(0, chunk + 4, 4 + SIZE));
+    attn_out_write(o, png, HEADER);
+    attn_out_write(o, chunk, sizeof chunk);
+    attn_out_write(o, png + HEADER, len - HEADER);
+}
+
 /* ---- a figure -------------------------------------------------------------------------- */
 
-enum { SIDE_MOST = 32000 };
+enum { SIDE_MOST = 32000, MM_OF_METRE = 1000 };
 
 /* A figure whose units are `scale` pixels. */
 struct enlarged {
@@ -276,7 +300,10 @@ int attn_png_write(struct attn_out *o, const struct attn_album *a, const struct 
         rc = draw(&e, &f, err);
     if (!rc)
         rc = attn_png_encode(&png, &len, &e.canvas, f.palette[0] ? f.palette[0] : look->palette, err);
-    attn_out_write(o, png, len);
+    if (!rc && look->paper > 0)
+        write_sized(o, png, len, (double)e.canvas.width / look->paper * MM_OF_METRE);
+    else
+        attn_out_write(o, png, len);
     free(png);
     attn_canvas_free(&e.canvas);
     attn_faces_free(&e.faces);

@@ -5,6 +5,7 @@
 #include "scratch.h"
 #include "shell.h"
 
+#include <png.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -189,6 +190,27 @@ static const struct { const char *width; double points; } widths[] = {
     {"85mm", 240.945}, {"8.5cm", 240.945}, {"240pt", 240}, {"3.5in", 252}, {"170", 481.890},
 };
 
+static unsigned word_at(const char *s)
+{
+    const unsigned char *u = (const unsigned char *)s;
+    return (unsigned)u[0] << 24 | (unsigned)u[1] << 16 | (unsigned)u[2] << 8 | u[3];
+}
+
+/* Points, by what a PNG says of its pixels: how many a metre has. */
+static double png_width(struct bytes b)
+{
+    enum { HEADER = 33 };               /* of a PNG: the size of its pixels stands behind it */
+    png_image image = {.version = PNG_IMAGE_VERSION, .format = 0};
+    ck_assert_msg(png_image_begin_read_from_memory(&image, b.s, b.len), "%s", image.message);
+    image.format = PNG_FORMAT_RGB;
+    unsigned char *rgb = malloc(PNG_IMAGE_SIZE(image));
+    ck_assert_msg(rgb && png_image_finish_read(&image, NULL, rgb, 0, NULL) && !image.warning_or_error, "%s", image.message);
+    free(rgb);
+    const char *size = b.s + HEADER;
+    ck_assert(!memcmp(size, "\0\0\0\x09pHYs", 8) && word_at(size + 8) == word_at(size + 12) && size[16] == 1);
+    return (double)image.width / word_at(size + 8) / 0.0254 * 72;
+}
+
 START_TEST(a_figure_is_as_wide_as_asked)
 {
     succeed(printed("\"$A\" run " LILY " -o $D/x.pdf --width %s && \"$A\" run " LILY " -o $D/x.svg --width %s && \"$A\" run " LILY
@@ -202,6 +224,11 @@ START_TEST(a_figure_is_as_wide_as_asked)
     b = file_of("x.png");                               /* at least 300 pixels to an inch, fewer than 400 */
     unsigned pixels = (unsigned char)b.s[18] << 8 | (unsigned char)b.s[19];
     ck_assert_msg(pixels >= widths[_i].points / 72 * 295 && pixels < widths[_i].points / 72 * 400, "%u pixels", pixels);
+    ck_assert_double_eq_tol(png_width(b), widths[_i].points, 0.02);     /* a metre has whole pixels, 14,000 and fewer */
+    free(b.s);
+    succeed("\"$A\" run " LILY " -o $D/x.png");
+    b = file_of("x.png");                               /* nobody has said how wide it is */
+    ck_assert_ptr_null(memmem(b.s, b.len, "pHYs", 4));
     free(b.s);
 }
 END_TEST

@@ -52,7 +52,7 @@ WRONG = ["L9H0 = 0", "L1H2 =", "L1H2", "H2 = 0", "L0.foo = 1", "L0H9 = 0", "patt
          "embed[pos=\"zebra\"] = 0", "L0H1[pos=1][key=2] = 0", "L0.embed = 0", "L0.H1 = 0",
          # the nearest name, and words that others use
          "L0.attn = 1", "L0.mlp = 1", "L0.contxt = 0", "L0.PATTERN = 0", "L0.hidden = 0", "blocks.1.patern = 0", "attn.out.x = 0", "L0.z = 0",
-         "Attention=0", "L3H1.Attn.Pattern = 1", "L0.mpl.out=0", "rseid_post=0", "norm_fianl=0", "unembed=0", "L0." + "a" * 80 + " = 0",
+         "__proto__ = 0", "L0.constructor = 0", "Attention=0", "L3H1.Attn.Pattern = 1", "L0.mpl.out=0", "rseid_post=0", "norm_fianl=0", "unembed=0", "L0." + "a" * 80 + " = 0",
          # the nearest token
          "L0H0[pos=\"Her\"] = 0", "L0H0[pos=\"her\"] = 0", "L0H0[pos=\"日本\"] = 0", "L0H0[pos=\" lily\"] = 0",
          # in their canonical form
@@ -298,6 +298,35 @@ class Live(unittest.TestCase):
             self.assertEqual(tuple(shown), raw)
         self.assertEqual(browser.value("$('sentence').textContent"), "Tom saw a big dog in the")
         self.assertIn("7 tokens", browser.value("$('about').textContent"))
+
+    def test_the_line_above_what_comes_next_is_of_what_is_shown(self):
+        said = "[$('next-after').textContent, page.queries.at(-1).text]"
+        self.open("after", "-m", "tiny", "-s", LILY)
+        first = browser.value("$('next-after').textContent")
+        self.assertEqual(first, "After “·ball” the model expects")
+        self.type("Lily lost her red")
+        self.assertEqual(browser.value(said), ["After “·red” the model expects", " red"])
+        self.ask(edits="L0H1 = 0")
+        self.assertRegex(browser.value("$('next-after').textContent"), r"^What the model expects, as it is and with the changes\. KL.*nats\.$")
+        self.ask(edits="")
+        self.assertEqual(browser.value(said), ["After “·red” the model expects", " red"])
+        self.ask(off=["1,1"])
+        browser.run("location.hash = '#text=Tom%20saw'")                # a link says all that is asked
+        self.assertTrue(browser.until("live.answer.asked.text === 'Tom saw'"))
+        self.assertEqual(browser.value("[live.asked.off, $('next-after').textContent]"), [[], "After “·saw” the model expects"])
+
+    def test_what_is_read_and_where_it_comes_from_have_the_same_digits(self):
+        self.open("digits", "-m", "tiny", "-s", LILY, at="#layer=1&head=3")
+        for text in [None, "Lily lost her red ball. She"]:
+            if text:
+                self.type(text)
+            for r, c in [(4, 2), (5, 0), (5, 4)]:
+                browser.run(f"heat.point({r}, {c}); heat.onPick({r})")
+                read = browser.value("$('value').querySelector('b').textContent")
+                self.assertLessEqual(len(re.sub(r"e.*|^0\.0*|[.−]", "", read)), 6)
+                title, *_, last = browser.value("[...$('derivation').querySelectorAll('p')].filter((p) => !p.children.length || p.children[0].tagName === 'B').map((p) => p.textContent)")
+                self.assertTrue(title.endswith(": " + read), title)
+                self.assertTrue(last.endswith("= " + read), last)
 
     def test_heads_are_switched_off_and_on(self):
         self.open("off", "-m", "tiny", "-s", LILY, at="#layer=3&head=0")
@@ -550,6 +579,25 @@ class Live(unittest.TestCase):
         self.assertEqual(browser.value("page.queries.length"), 4)
         self.assertIn("is no id", self.ask(text="4,x")[1])
         self.assertIn("The model has ids 0 to", self.ask(text="4,99999")[1])
+
+    def test_a_page_that_cannot_compute_offers_nothing_to_compute(self):
+        """Its tokenizer has special tokens alone, which nobody can type."""
+        words, folder = ["Life", "is"], fixtures.path("special")
+        vocab = fixtures.path("special.json")
+        with open(vocab, "w") as f:
+            json.dump({w: i for i, w in enumerate(words)}, f)
+        subprocess.run([CLI, "init", "-q", "-o", folder, "--family", "gpt2", "--vocab", vocab, "--n-layer", "1", "--n-head", "2",
+                        "--d-model", "8", "--n-ctx", "8"], check=True, capture_output=True)
+        absent = dict.fromkeys(["truncation", "padding", "normalizer", "pre_tokenizer", "post_processor", "decoder"])
+        added = [{"id": i, "content": w, "single_word": False, "lstrip": False, "rstrip": False, "normalized": False, "special": True}
+                 for i, w in enumerate(words)]
+        bpe = {"type": "BPE", "dropout": None, "unk_token": None, "continuing_subword_prefix": None, "end_of_word_suffix": None,
+               "fuse_unk": False, "byte_fallback": False, "vocab": {w: i for i, w in enumerate(words)}, "merges": []}
+        with open(os.path.join(folder, "tokenizer.json"), "w") as f:
+            json.dump({"version": "1.0", **absent, "added_tokens": added, "model": bpe}, f)
+        self.open("special", "-m", folder, "-s", "Lifeis", "--special", ready=False)
+        self.assertTrue(browser.until("$('live-says').className === 'wrong'"))
+        self.assertEqual(browser.value("[...document.querySelectorAll('#live-controls, #live-each, #live-here')].map((e) => e.disabled)"), [True, True, True])
 
     def test_a_model_that_is_too_large_is_refused(self):
         path = fixtures.path("large")

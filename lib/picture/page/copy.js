@@ -118,7 +118,7 @@ function plainLabels(tokens, labels) {
 function csvText() {
     const { m } = heat.shade, sheet = sheetAt(state.kind, state.layer), rows = plainLabels(page.queries, heat.rowLabels);
     const quoted = (s) => /[\s",]/.test(s) ? `"${s.replaceAll("\"", "\"\"")}"` : s;
-    const number = (x) => numberText(x, m.error).replace("−", "-").replace("∞", "inf");
+    const number = (x) => exactText(x, m.error).replace("−", "-").replace("∞", "inf");
     const columns = sheet.keys ? plainLabels(keyTokens(), heat.colLabels) : heat.colLabels;
     const lines = rows.map((label, r) => [quoted(label), ...columns.map((_, c) => number(m.at(r, c)))].join(","));
     return [["token", ...columns.map(quoted)].join(","), ...lines, ""].join("\n");

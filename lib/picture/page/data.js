@@ -100,10 +100,18 @@ function readPage() {
     return page;
 }
 
-/* The fewest digits that read back to the same float32; of a stored code those its error allows. */
-function numberText(x, error) {
+/* What is no number, in the page's signs. */
+const oddText = (x) => Number.isNaN(x) ? "nan" : x < 0 ? "−∞" : "∞";
+
+/* Six significant digits, of the seven that a float32 has: wherever a number is read, it has the same. */
+function numberText(x) {
+    return Number.isFinite(x) ? String(Number(x.toPrecision(6))).replace("-", "−") : oddText(x);
+}
+
+/* For files: the fewest digits that read back to the same float32; of a stored code those its error allows. */
+function exactText(x, error) {
     if (!Number.isFinite(x))
-        return Number.isNaN(x) ? "nan" : x < 0 ? "−∞" : "∞";
+        return oddText(x);
     let text;
     for (let digits = error ? 5 : 6; digits <= 9; digits++) {
         text = String(Number(x.toPrecision(digits)));

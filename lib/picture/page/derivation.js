@@ -5,6 +5,9 @@
 /* The row and the column whose weight is explained; null: none. */
 let explained = null;
 
+/* The weight as it is read above: what a page computes may differ from it in the last bits. */
+const shownWeight = (r, c) => heat.shade.m.hidden(r, c) ? 0 : heat.shade.m.at(r, c);
+
 /* What is said of a weight: { weight, terms: pairs of q and k, dot, scale, more: what is added or done before the
  * softmax, score, sum: of e^score over the keys seen, seen: how many } of which any may be missing, or { says }
  * instead. */
@@ -14,7 +17,7 @@ function weightParts(r, c) {
     const [dots, scores] = [whole(of("attn.dots")), whole(of("attn.scores"))], { m } = heat.shade;
     if (m.hidden(r, c))
         return { weight: 0, says: [tr("The query does not see this key: its weight is 0.")] };
-    const parts = { weight: m.at(r, c) };
+    const parts = { weight: shownWeight(r, c) };
     if (q?.heads?.includes(head) && k?.heads) {
         const kv = Math.floor(head / (page.kvHeads ? page.heads / page.kvHeads : 1)), mine = q.matrix(nthOf(q, head));
         const its = k.heads.includes(kv) && k.matrix(k.heads.indexOf(kv));
@@ -49,7 +52,7 @@ const SAME = 1e-3;                      /* float32 sums, and numbers stored in 1
 const fourDigits = (x) => Number.isFinite(x) ? String(Number(x.toPrecision(4))) : "∞";
 
 function derivationLines({ weight, terms, dot, scale, more = "", score, sum, seen, says }) {
-    const text = (x) => numberText(x, 0), lines = [...says ?? []];
+    const text = numberText, lines = [...says ?? []];
     if (says)
         return lines;
     if (terms) {
@@ -80,9 +83,9 @@ function drawDerivation() {
     $("derivation").hidden = !canExplain();
     if ($("derivation").hidden)
         return;
-    const [r, c] = explained, parts = weightParts(r, c), lines = derivationLines(parts), { error } = heat.shade.m;
+    const [r, c] = explained, parts = weightParts(r, c), lines = derivationLines(parts);
     const paragraph = (...what) => { const p = document.createElement("p"); p.append(...what); return p; };
-    const name = `${placeName(heat.rowLabels[r], r)} → ${placeName(heat.colLabels[c], c)}: ${numberText(parts.weight, error)}`;
+    const name = `${placeName(heat.rowLabels[r], r)} → ${placeName(heat.colLabels[c], c)}: ${numberText(parts.weight)}`;
     if (!parts.says && (!parts.terms || parts.sum === undefined))
         lines.push(tr("More of where it comes from: %s.", "run --show pattern,q,k,dots,scores"));
     const title = Object.assign(document.createElement("b"), { textContent: name });

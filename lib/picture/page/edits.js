@@ -117,7 +117,7 @@ class Editor {
 
     /* The name that was probably meant, with or without its "attn." or "mlp."; null: none is near. */
     nearest(name) {
-        const typed = name.replace(/^blocks\.[0-9]*\.?/, ""), whole = { attn: "attn.out", mlp: "mlp.out" }[typed];
+        const typed = name.replace(/^blocks\.[0-9]*\.?/, ""), whole = new Map([["attn", "attn.out"], ["mlp", "mlp.out"]]).get(typed);
         const means = (known) => (word) => this.model.meanings.some(([w, n]) => n === known && w === word.toLowerCase());
         const known = ACTS.flatMap((a) => [a.short, a.tail].map((n) => ({ name: n, means: means(n), tail: a.tail })));
         return whole ?? nearestName(typed, known)?.tail ?? null;

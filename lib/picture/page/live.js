@@ -124,9 +124,15 @@ function showAnswer(answer) {
     drawLiveLens();
 }
 
+/* Whether what stands there is the comparison without a head (without.js), of what the page was made with. */
+const comparing = () => page.without && state.without && ablated.has(here());
+
 /* What comes next, before and after the changes; a click appends. */
 function drawLiveNext() {
     const { answer } = live, { before, after, edited, kl } = answer;
+    if (comparing())
+        return;
+    drawNext();
     const item = (t) => {
         const li = likelyItem(t);
         li.append(element("button", { type: "button", textContent: tr("append"), onclick: () => append(t.id),

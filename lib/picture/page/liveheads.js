@@ -108,8 +108,11 @@ function drawMatter() {
         tr("The bar below a head: how far the next token’s probabilities move without it, KL up to %s (%s).", nats(kl), shortName(layer, head));
 }
 
+/* A button that waits until the page has shown that it can compute. */
+const unready = (b) => Object.assign(b, { disabled: true });
+
 $("heads").before(element("p", { className: "without", id: "live-matters" },
-    button("live-each", tr("How much does each head matter?"), tryEach, tr("Switches one head off at a time")),
+    unready(button("live-each", tr("How much does each head matter?"), tryEach, tr("Switches one head off at a time"))),
     element("output", { id: "live-matter", className: "hint" }),
     element("ol", { id: "live-most", className: "looks" })));
 
@@ -129,7 +132,7 @@ overview.decorate = (b, cell) => {
 /* ---- the head that is shown: off and on where it stands ---- */
 
 $("head").querySelector(".readout").before(element("p", { className: "without", id: "live-line" },
-    button("live-here", tr("Switch it off"), () => toggleHeads([here()], !isOff(here()))),
+    unready(button("live-here", tr("Switch it off"), () => toggleHeads([here()], !isOff(here())))),
     element("output", { id: "live-here-says" })));
 
 function drawHere() {

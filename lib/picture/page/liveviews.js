@@ -116,7 +116,7 @@ weightParts = function computedParts(r, c) {
     if (!live.answer)
         return storedParts(r, c);
     const { pass } = live.answer, { w, T } = pass, { dh, H, Hkv } = w.n, [layer, h] = [state.layer, state.head ?? 0], b = w.block[layer];
-    const weight = rowOf(pass, layer, h, r)[c], q = pass.get("attn.q", layer), k = pass.get("attn.k", layer), kv = Math.floor(h / (H / Hkv));
+    const weight = shownWeight(r, c), q = pass.get("attn.q", layer), k = pass.get("attn.k", layer), kv = Math.floor(h / (H / Hkv));
     const terms = Array.from({ length: dh }, (_, i) => [q.data[r * q.cols + h * dh + i], k.data[c * k.cols + kv * dh + i]]);
     const kind = kindIn(pass.kind, w.causal, b.window), scale = kindScale(pass.kind, b.scale, dh), [lo, hi] = seenBy(kind, r, T);
     const dotOf = (key) => Array.from({ length: dh }, (_, i) => fround(q.data[r * q.cols + h * dh + i] * k.data[key * k.cols + kv * dh + i]))
@@ -129,7 +129,7 @@ weightParts = function computedParts(r, c) {
         return { weight, says: [tr("Linear attention has no softmax: the weight is φ(q)·φ(k), divided by the sum of these over all keys seen.")] };
     const keys = KINDS[kind.form].pick ? picked(kind, r, T) : Array.from({ length: hi - lo }, (_, i) => lo + i);
     return { weight, terms, dot: dotOf(c), scale, score: scoreOf(c), sum: keys.reduce((sum, key) => sum + Math.exp(scoreOf(key)), 0),
-             seen: keys.length, more: (biasOf(c) ? ` + ${numberText(biasOf(c), 0)}` : "") + (w.cap > 0 ? tr(", bounded by %s", w.cap) : "") };
+             seen: keys.length, more: (biasOf(c) ? ` + ${numberText(biasOf(c))}` : "") + (w.cap > 0 ? tr(", bounded by %s", w.cap) : "") };
 };
 
 function rowOf(pass, layer, head, r) {
@@ -179,7 +179,7 @@ document.querySelector("main").append(pinnedSection);
 
 function pinnedHeat(id) {
     const describe = (r, c) => `${placeName(view.rowLabels[r], r)} → ${placeName(view.colLabels[c], c)}: ` +
-        numberText(view.shade.m.at(r, c), 0);
+        numberText(view.shade.m.at(r, c));
     const onPoint = (r, c) => { $("pinned-value").textContent = r < 0 ? "" : describe(r, c); };
     const view = new Heat($(id), { describe, onPoint, onPick: () => {} });
     return view;
@@ -230,6 +230,6 @@ extras.push((changes) => {
 
 window.addEventListener("hashchange", () => {
     const asked = askedIn(live.address = location.hash);
-    if (live.ready && Object.keys(asked).length)
-        ask(asked);
+    if (live.ready && location.hash.includes("="))
+        ask({ ...live.session.begun, ...asked });       /* a link says what differs from how the page began */
 });

@@ -139,13 +139,13 @@ function cellName(row, col) {
 }
 
 function describeCell(r, c) {
-    const { m } = heat.shade, x = m.hidden(r, c) ? tr("hidden by the mask") : numberText(m.at(r, c), m.error);
+    const { m } = heat.shade, x = m.hidden(r, c) ? tr("hidden by the mask") : numberText(m.at(r, c));
     return `${cellName(placeName(heat.rowLabels[r], r), placeName(heat.colLabels[c], c))}: ${x}`;
 }
 
 function readout(host, text, r, c, view) {
     const { m } = view.shade, value = document.createElement("b");
-    value.textContent = m.hidden(r, c) ? tr("hidden by the mask") : numberText(m.at(r, c), m.error);
+    value.textContent = m.hidden(r, c) ? tr("hidden by the mask") : numberText(m.at(r, c));
     host.replaceChildren(text + ": ", value, m.hidden(r, c) || !m.error ? "" : " ± " + roundedUp(m.error));
 }
 
@@ -158,7 +158,7 @@ function readCell(r, c) {
 }
 
 function describeNumber(r, c) {
-    return `${placeName(vector.rowLabels[r], r)}, ${vector.colLabels[c]}: ${numberText(vector.shade.m.at(r, c), vector.shade.m.error)}`;
+    return `${placeName(vector.rowLabels[r], r)}, ${vector.colLabels[c]}: ${numberText(vector.shade.m.at(r, c))}`;
 }
 
 function readNumber(r, c) {
@@ -245,7 +245,7 @@ const TABLE_ROWS = 64;                  /* more is for the CSV */
 function drawTable() {
     const { m } = heat.shade, table = document.createElement("table"), n = Math.min(m.rows, TABLE_ROWS);
     table.append(tableRow(["", ...heat.colLabels], "th"));
-    const text = (r, c) => m.hidden(r, c) ? "" : numberText(m.at(r, c), m.error);
+    const text = (r, c) => m.hidden(r, c) ? "" : numberText(m.at(r, c));
     for (let r = 0; r < n; r++)
         table.append(tableRow([heat.rowLabels[r], ...heat.colLabels.map((_, c) => text(r, c))], "td"));
     $("table-body").replaceChildren(table, n < m.rows ? tr("The first %s of %s %s; --format csv has all.", n, m.rows, heat.rowAxis) : "");

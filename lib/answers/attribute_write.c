@@ -268,7 +268,7 @@ static int add_bars(struct attn_album *album, struct attn_named *names, const st
     int rc = choose_parts(&part, &n, &rest, a, err);
     bool others = n < a->n;
     const struct attn_sheet sheet = {.kind = "parts", .title = title, .axes = "", .layer = -1, .n = 1,
-                                     .rows = n + others + a->neurons, .cols = 1, .unmasked = true};
+                                     .rows = n + others + a->neurons, .cols = 1};
     if (!rc)
         rc = attn_named_new(names, sheet.rows, err);
     if (!rc)

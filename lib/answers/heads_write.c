@@ -377,7 +377,7 @@ static int add_sheet(struct attn_album *a, const struct attn_ranking *h, const s
                                      .axes = " (rows: layers, columns: heads)", .layer = share ? (int)c : -1,
                                      .name = share
                                          ? s->name : NULL, .n = 1,
-                                     .rows = h->n / heads, .cols = heads, .keys = true, .unmasked = true,
+                                     .rows = h->n / heads, .cols = heads, .keys = true,
                                      .numbered = true};
     int rc = attn_album_add(a, &sheet, &to, err);
     for (size_t i = 0; i < h->n && to; i++)

@@ -374,7 +374,7 @@ static int make_picture(struct picture *p, const struct attn_lens *s, const stru
              : "likeliest next token, coloured by %s", p->whose);
     struct attn_sheet sheet = {.kind = "lens", .title = p->title, .axes = " (rows: points of the residual stream)",
                                .layer = -1, .n = 1,
-                               .rows = s->n, .cols = s->tokens->n, .keys = true, .unmasked = true, .data = p->numbers,
+                               .rows = s->n, .cols = s->tokens->n, .keys = true, .data = p->numbers,
                                .words = p->words, .brief = p->look.numbers ? NULL : p->brief};
     if (!rc)
         rc = attn_album_add(&p->album, &sheet, &own, err);

@@ -262,7 +262,7 @@ static int draw(struct attn_out *o, const struct report *p, const struct attn_fo
         float *to = NULL;
         const struct attn_sheet sheet = {.kind = "effect", .title = title, .said = said, .axes = across,
                                          .n = 1, .rows = m.rows, .cols = m.cols,
-                                         .keys = true, .unmasked = true, .numbered = true,
+                                         .keys = true, .numbered = true,
                                          .layer = m.n > 1 ? p->r.cell[i * m.rows * m.cols].layer : -1};
         rc = attn_album_add(&a, &sheet, &to, err);
         if (to)

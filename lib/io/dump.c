@@ -297,13 +297,27 @@ static size_t *numbers(const char *text, size_t len, size_t n)
     return list;
 }
 
-/* The member's comment may say which heads its array has. */
-static void note_heads(struct attn_dumped *a, const struct attn_unzipped *m)
+/* Takes what stands behind `mask` at the end of a comment, and cuts it off. */
+static void note_mask(struct attn_dumped *a, const char *comment, size_t *len)
+{
+    const size_t begin = strlen(ATTN_NPZ_MASK);
+    const char *at = *len ? memmem(comment, *len, ATTN_NPZ_MASK, begin) : NULL;
+    size_t rest = at ? *len - (size_t)(at - comment) - begin : 0;
+    if (!at || rest >= sizeof a->mask)
+        return;
+    memcpy(a->mask, at + begin, rest);
+    *len = (size_t)(at - comment) - (at > comment);
+}
+
+/* The member's comment may say which heads its array has, and what hid keys. */
+static void note_comment(struct attn_dumped *a, const struct attn_unzipped *m)
 {
     const size_t begin = strlen(ATTN_NPZ_HEADS);
-    if (a->of.ndim != 3 || m->comment_len < begin || memcmp(m->comment, ATTN_NPZ_HEADS, begin) != 0)
+    size_t len = m->comment_len;
+    note_mask(a, m->comment, &len);
+    if (a->of.ndim != 3 || len < begin || memcmp(m->comment, ATTN_NPZ_HEADS, begin) != 0)
         return;
-    a->heads = numbers(m->comment + begin, m->comment_len - begin, a->of.shape[0]);
+    a->heads = numbers(m->comment + begin, len - begin, a->of.shape[0]);
     a->n_heads = a->heads ? a->of.shape[0] : 0;
 }
 
@@ -332,7 +346,7 @@ int attn_dump_add_npz(struct attn_dump *d, const struct attn_map *m, const char 
         else if (rc)
             attn_fail(err, why.code, "%s", why.msg);
         if (!rc && d->n > arrays)
-            note_heads(&d->item[arrays], &member);
+            note_comment(&d->item[arrays], &member);
     }
     return rc;
 }

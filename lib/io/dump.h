@@ -25,6 +25,7 @@ struct attn_dumped {
     char *name;
     struct attn_array of;               /* [T,n] or [heads,T,n], if it is an activation */
     size_t *heads, n_heads;             /* which heads of the model; NULL: unknown, or no head axis */
+    char mask[ATTN_KIND_TEXT];          /* what hid keys, as the text of a kind (run/masked.h); "": nobody says */
     bool loose;
     char *wrong;                        /* no array of floats but this message, see attn_dump_open_some; NULL: it is
                                          * one */

@@ -24,6 +24,7 @@ struct reader {
 struct entry {
     char *name; size_t name_len;
     size_t *heads, n_heads, heads_room;
+    char mask[ATTN_KIND_TEXT];
     size_t shape[ATTN_ARRAY_DIMS], n_shape;
     size_t nested[ATTN_ARRAY_DIMS], depth;      /* how many items lists of each depth have */
     float *data; size_t n, room;
@@ -163,8 +164,20 @@ static int read_name(struct reader *r, struct entry *a)
     return attn_json_next(&r->j) == ATTN_JSON_STRING ? read_string(r, &a->name, &a->name_len) : unexpected(r, "a name");
 }
 
+/* A text that is too long is no kind's. */
+static int read_mask(struct reader *r, struct entry *a)
+{
+    enum attn_json_event e = attn_json_next(&r->j);
+    *a->mask = '\0';
+    if (e == ATTN_JSON_STRING && r->j.token_len < sizeof a->mask)
+        a->mask[attn_json_string(&r->j, a->mask)] = '\0';
+    return attn_json_skip(&r->j, e) ? ATTN_OK : unexpected(r, "the text of a kind of attention");
+}
+
 static int read_member(struct reader *r, struct entry *a)
 {
+    if (attn_json_is(&r->j, "mask"))
+        return read_mask(r, a);
     if (attn_json_is(&r->j, "name"))
         return read_name(r, a);
     if (attn_json_is(&r->j, "heads"))
@@ -176,11 +189,13 @@ static int read_member(struct reader *r, struct entry *a)
     return skip_value(r);
 }
 
-/* Notes which heads an array holds that has already been read. */
-static int note_heads(struct reader *r, struct entry *a)
+/* Notes which heads an array holds that has already been read, and what hid its keys. */
+static int note_entry(struct reader *r, struct entry *a)
 {
     struct attn_dumped *known = (struct attn_dumped *)attn_dump_item(r->d, a->name);
     int axis = r->d->steps ? 1 : 0;
+    if (known)
+        memcpy(known->mask, a->mask, sizeof known->mask);
     if (known && !known->heads && a->n_heads && known->of.ndim == axis + 3 && a->n_heads == known->of.shape[axis]) {
         known->heads = a->heads;
         known->n_heads = a->n_heads;
@@ -210,6 +225,7 @@ static int take_array(struct reader *r, struct entry *a)
     struct attn_dumped what = {.of = {.ndim = (int)a->n_shape, .n = n, .data = a->data}, .heads = a->heads,
                                .n_heads = a->n_heads, .loose = a->loose};
     memcpy(what.of.shape, a->shape, sizeof what.of.shape);
+    memcpy(what.mask, a->mask, sizeof what.mask);
     a->data = NULL;
     a->heads = NULL;
     return attn_dump_add(r->d, a->name, a->name_len, &what, r->err);
@@ -226,7 +242,7 @@ static int read_entry(struct reader *r)
     if (!rc && !a.name)
         rc = unexpected(r, "an object with a name");
     if (!rc)
-        rc = r->manifest ? note_heads(r, &a) : take_array(r, &a);
+        rc = r->manifest ? note_entry(r, &a) : take_array(r, &a);
     free(a.name);
     free(a.heads);
     free(a.data);

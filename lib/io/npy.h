@@ -27,8 +27,10 @@ int attn_npy_read_any(struct attn_array *out, const unsigned char *bytes, size_t
 int attn_npy_view(struct attn_array *out, const unsigned char **data, const unsigned char *bytes, size_t len,
                   const char *name, struct attn_err *err);
 
-/* What the comment of an archive's member begins with that has chosen heads, before their numbers: "heads 1,3". */
+/* The comment of an archive's member: before the numbers of its heads, where some are chosen, and before the kind of
+ * attention that hid keys, where there are keys: "heads 1,3 mask causal", "mask window:4". */
 #define ATTN_NPZ_HEADS "heads "
+#define ATTN_NPZ_MASK "mask "
 
 /* A list of texts, which lie in bytes; `at` is NULL if these are numbers. */
 struct attn_npy_texts { const unsigned char *at; size_t n, width; bool big; const char *name; };

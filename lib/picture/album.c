@@ -33,8 +33,22 @@ int attn_album_add(struct attn_album *a, const struct attn_sheet *what, float **
     return ATTN_OK;
 }
 
+int attn_album_mask(struct attn_album *a, unsigned char **out, size_t cells, struct attn_err *err)
+{
+    unsigned char **more = attn_grow(a->mask, &a->masks_room, a->n_masks + 1, sizeof *more);
+    a->mask = more ? more : a->mask;
+    *out = more ? calloc(cells + 1, 1) : NULL;
+    if (!*out)
+        return attn_no_memory(err, NULL, "for a mask of %zu keys", cells);
+    a->mask[a->n_masks++] = *out;
+    return ATTN_OK;
+}
+
 void attn_album_free(struct attn_album *a)
 {
+    for (size_t i = 0; i < a->n_masks; i++)
+        free(a->mask[i]);
+    free(a->mask);
     for (size_t i = 0; i < a->n; i++)
         free(a->sheet[i].own);
     for (size_t i = 0; i < a->n_lens; i++)
@@ -117,23 +131,10 @@ const struct attn_sheet *attn_album_next_sheet(const struct attn_album *a, const
     return s->next < a->n ? &a->sheet[s->next] : NULL;
 }
 
-static bool same(float a, float b)
+bool attn_sheet_hides(const struct attn_sheet *s, size_t r, size_t c)
 {
-    return a == b && !signbit(a) == !signbit(b);       /* 0 and -0 differ */
-}
-
-bool attn_sheet_is_triangle(const struct attn_sheet *s)
-{
-    if (!s->keys || s->unmasked || s->cols < 2 || !s->n || !s->rows)
-        return false;
-    float beyond = s->data[s->cols - 1];
-    if (!same(beyond, 0.0f) && beyond != -INFINITY)
-        return false;
-    for (size_t r = 0; r < s->n * s->rows; r++)
-        for (size_t c = r % s->rows + 1; c < s->cols; c++)
-            if (!same(s->data[r * s->cols + c], beyond))
-                return false;
-    return true;
+    float x = s->data[r * s->cols + c];
+    return s->mask && s->mask[(s->masks ? r : r % s->rows) * s->cols + c] && (x == 0 || x == -INFINITY);
 }
 
 void attn_sheet_call(char text[64], const struct attn_sheet *s, size_t i, size_t brevity)

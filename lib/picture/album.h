@@ -14,6 +14,9 @@
 
 #define ATTN_NO_HEAD SIZE_MAX
 
+/* Matrices that say which keys a query sees have two values, and two colours: what their larger one is. */
+enum attn_sight { ATTN_NO_SIGHT, ATTN_ONE_IS_SEEN, ATTN_ZERO_IS_SEEN };
+
 struct attn_sheet {
     const char *kind;                   /* "attn.pattern": what sheets drawn together have in common */
     const char *title, *axes;           /* "attention pattern", " (rows: queries, columns: keys)" */
@@ -27,12 +30,15 @@ struct attn_sheet {
     const size_t *steps; size_t head;   /* [n]: steps of training after which each matrix was recorded, all of one head
                                          * or of none (ATTN_NO_HEAD); NULL: the matrices are not a history */
     bool keys;                          /* columns are the album's keys; else they are numbered */
-    bool unmasked;                      /* no mask hides a corner of them, whatever numbers are there */
     bool of_keys;                       /* rows are the album's keys; else its queries */
     bool shared;                        /* heads are key/value heads, which several query heads share */
     bool numbered;                      /* in figures its numbers are written in the cells where they are few */
-    bool hides;                         /* -inf marks what a query cannot look at */
+    enum attn_sight sight;
     const float *data;                  /* [n, rows, cols] */
+    const unsigned char *mask;          /* [rows, cols], or with `masks` [n, rows, cols]: not 0 where a mask hides the
+                                         * key, as those know who computed the numbers; NULL: it hides none, or
+                                         * nobody knows */
+    bool masks;
     const struct attn_label *words;     /* [n, rows, cols]: to write in the cells, of figures only; NULL: nothing is
                                          * written */
     const struct attn_label *brief;     /* shorter ones, for a width on paper where these have no room; NULL: none */
@@ -61,6 +67,7 @@ struct attn_album {
     const struct attn_tokens *queries, *keys;   /* of rows and columns; NULL: unknown.  start = end = 0: position
                                                  * unknown */
     struct attn_sheet *sheet; size_t n, room;
+    unsigned char **mask; size_t n_masks, masks_room;   /* owned */
     const struct attn_edits *edits;     /* of the run; NULL: none, or unknown */
     struct attn_album_next next;        /* n 0 also if not requested or without an output layer */
     char no_next[192];                  /* why there is none although one was requested; "": there are, or nobody
@@ -75,6 +82,8 @@ struct attn_album {
 /* Adds a copy of `what`.  If its data is NULL the album allocates the numbers, all zero, and *own points to them
  * until the album is freed. */
 int attn_album_add(struct attn_album *a, const struct attn_sheet *what, float **own, struct attn_err *err);
+/* *out gets a mask of so many cells, all 0, which the album owns. */
+int attn_album_mask(struct attn_album *a, unsigned char **out, size_t cells, struct attn_err *err);
 void attn_album_free(struct attn_album *a);     /* not the struct itself; zeroed is fine */
 
 /* The labels of a sheet's rows and columns; NULL: it has none. */
@@ -94,9 +103,8 @@ bool attn_album_opens_kind(const struct attn_album *a, size_t i);
 /* The next sheet of the same kind; NULL: there is none. */
 const struct attn_sheet *attn_album_next_sheet(const struct attn_album *a, const struct attn_sheet *s);
 
-/* Whether all numbers above the diagonal equal the one in the upper right corner, and this is what a mask leaves: 0
- * or -inf. */
-bool attn_sheet_is_triangle(const struct attn_sheet *s);
+/* Whether the mask hides column c of row r of the n * rows rows, and left nothing there: an edit may have. */
+bool attn_sheet_hides(const struct attn_sheet *s, size_t r, size_t c);
 /* Names matrix i in the given brevity: "layer 0, head 3"; "L0 H3"; "0.3"; "" if it has neither layer nor head. */
 enum { ATTN_BREVITIES = 3 };
 void attn_sheet_call(char text[64], const struct attn_sheet *s, size_t i, size_t brevity);

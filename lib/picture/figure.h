@@ -32,9 +32,9 @@ struct attn_scale {
     bool mirrored; double middle;       /* of a log scale with both signs: log10 of the magnitude in its middle, up to
                                          * which it is 0 */
     bool cut;                           /* of a log scale of one sign: there are numbers below its first step */
-    bool triangle;                      /* all sheets are triangles, whose hidden part is blank and not counted */
-    bool hides;                         /* -inf is what the mask hides, and not counted */
-    uint64_t nan, inf, hidden;          /* counts; hidden: -inf */
+    bool masked;                        /* a mask hides some, which are blank and not counted */
+    enum attn_sight sight;
+    uint64_t nan, inf, below;           /* counts; below: -inf */
     uint64_t unlogged;                  /* count of numbers not above 0 on a log scale of one sign */
     const struct attn_language *language;       /* of its lines; NULL: English */
 };
@@ -51,6 +51,8 @@ void attn_scale_row(const struct attn_scale *s, uint8_t *steps, const struct att
 /* The value of a step: a number, or a share with ATTN_COLOR_BY_ROW. */
 double attn_scale_value(const struct attn_scale *s, unsigned step);
 
+/* Whether it is a bar of colours with numbers; else the lines of the legend have all of its colours. */
+bool attn_scale_is_bar(const struct attn_scale *s);
 /* Gets the ticks of a scale in ascending order, at most ATTN_TICKS_MAX; at: the position from 0 to 1. */
 enum { ATTN_TICKS_MAX = 24 };
 struct attn_tick { double at; char text[32]; };

@@ -166,7 +166,8 @@ static int add_lines(struct lines *l, const struct attn_section *s, const struct
     return ATTN_OK;
 }
 
-static void draw_line(const struct attn_section *s, const struct line *l, size_t x, size_t y, const struct attn_pen *pen)
+static void draw_line(const struct attn_section *s, const struct line *l, size_t x, size_t y,
+                      const struct attn_pen *pen)
 {
     const double middle = ATTN_LINE / 2.0, thin = 0.8, thicker = 1.4;
     struct attn_stroke line = {(double)(x + s->left.margin), (double)(y + l->row * ATTN_LINE) + middle,
@@ -208,7 +209,8 @@ int attn_lines_draw(const struct attn_section *s, size_t x, size_t y, const stru
 {
     size_t nth = 0, down = NAME + larger(s->rows, s->cols) * ATTN_LINE + BETWEEN;
     int rc = ATTN_OK;
-    for (const struct attn_sheet *sheet = s->first; sheet && !rc; sheet = attn_album_next_sheet(s->album, sheet), nth++) {
+    for (const struct attn_sheet *sheet = s->first; sheet && !rc;
+         sheet = attn_album_next_sheet(s->album, sheet), nth++) {
         size_t px = x + nth % s->across * (panel_width(s) + BETWEEN), py = y + s->head + nth / s->across * down;
         char name[64];
         snprintf(name, sizeof name, "layer %d", sheet->layer);

@@ -125,7 +125,7 @@ static int draw_panel(const struct attn_section *s, const struct attn_sheet *she
         return ATTN_OK;
     }
     int rc = pen->cells(pen->self, &area, steps, sheet->rows, sheet->cols, err);
-    if (s->panel == 0 && (s->scale.triangle || s->scale.hides))
+    if (s->panel == 0 && s->scale.masked)
         draw_edges(s, sheet, x, y, pen, steps);
     return rc;
 }

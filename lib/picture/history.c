@@ -81,8 +81,9 @@ static void put_scale(const struct history *h, const struct attn_scale *scale, c
         attn_out_printf(h->out, "%s\"%.3g\"", i ? "," : "", attn_scale_value(scale, i) + 0.0);
     attn_out_str(h->out, "],\"notes\":[");
     for (size_t i = 0; attn_legend_line(scale, i, text, &step); i++) {
-        attn_out_str(h->out, i ? "," : "");
+        attn_out_str(h->out, i ? ",{\"text\":" : "{\"text\":");
         put_str(h->out, text);
+        attn_out_printf(h->out, ",\"step\":%d}", step);
     }
     attn_out_str(h->out, "]");
 }

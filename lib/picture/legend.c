@@ -7,6 +7,11 @@
 #include "base/size.h"
 #include "picture/wrap.h"
 
+static size_t bar_height(const struct attn_section *s)
+{
+    return attn_scale_is_bar(&s->scale) ? ATTN_LEGEND_THICK + ATTN_LEGEND_TICK + ATTN_LINE : 0;
+}
+
 size_t attn_legend_height(const struct attn_section *s)
 {
     char text[96];
@@ -14,7 +19,7 @@ size_t attn_legend_height(const struct attn_section *s)
     size_t lines = 0;
     for (size_t i = 0; attn_legend_line(&s->scale, i, text, &step); i++)
         lines += attn_wrap_count(text, strlen(text), s->legend - (step >= 0 ? ATTN_LEGEND_INDENT : 0), SIZE_MAX);
-    return ATTN_LEGEND_THICK + ATTN_LEGEND_TICK + ATTN_LINE + lines * ATTN_LINE + ATTN_LINE / 2;
+    return bar_height(s) + lines * ATTN_LINE + ATTN_LINE / 2;
 }
 
 size_t attn_legend_width(const struct attn_section *s)
@@ -64,9 +69,11 @@ void attn_legend_draw(const struct attn_section *s, size_t x, size_t y, const st
 {
     char text[96];
     int step;
-    draw_bar(s->bar, x, y, pen);
-    draw_ticks(&s->scale, s->bar, x, y + ATTN_LEGEND_THICK, pen);
-    y += ATTN_LEGEND_THICK + ATTN_LEGEND_TICK + ATTN_LINE;
+    if (attn_scale_is_bar(&s->scale)) {
+        draw_bar(s->bar, x, y, pen);
+        draw_ticks(&s->scale, s->bar, x, y + ATTN_LEGEND_THICK, pen);
+    }
+    y += bar_height(s);
     for (size_t i = 0; attn_legend_line(&s->scale, i, text, &step); i++) {
         size_t indent = step < 0 ? 0 : SWATCH + 6, columns = s->legend - (step < 0 ? 0 : ATTN_LEGEND_INDENT);
         struct attn_area swatch = {x + 1, y + 4, SWATCH - 2, SWATCH - 2};

@@ -277,8 +277,56 @@ static void put_extents(struct attn_out *o, const struct attn_pack *p)
     attn_out_str(o, p->sheet->n ? "]]" : "[]");
 }
 
-static void put_sheet(struct attn_out *o, const struct attn_album *a, const struct attn_pack *p)
+/* ---- masks ---- */
+
+/* Which mask a sheet has: its number among those that differ, in the order of the sheets; SIZE_MAX: none. */
+static size_t mask_of(const struct pages *p, const struct attn_sheet *s)
 {
+    size_t n = 0;
+    for (size_t i = 0; i < p->n && s->mask; i++) {
+        const struct attn_sheet *other = p->pack[i].sheet;
+        if (other->mask == s->mask)
+            return n;
+        bool first = other->mask != NULL;
+        for (size_t k = 0; k < i; k++)
+            first &= p->pack[k].sheet->mask != other->mask;
+        n += first;
+    }
+    return SIZE_MAX;
+}
+
+/* Lengths of runs, those that are seen first. */
+static void put_mask(struct attn_out *o, const struct attn_sheet *s)
+{
+    size_t cells = (s->masks ? s->n : 1) * s->rows * s->cols, from = 0;
+    bool hidden = false;
+    attn_out_char(o, '[');
+    for (size_t i = 0; i <= cells; i++) {
+        if (i < cells && (s->mask[i] != 0) == hidden)
+            continue;
+        attn_out_printf(o, from || hidden ? ",%zu" : "%zu", i - from);
+        from = i;
+        hidden = !hidden;
+    }
+    attn_out_char(o, ']');
+}
+
+static void put_masks(struct attn_out *o, const struct pages *p)
+{
+    size_t n = 0;
+    put_key(o, "masks");
+    attn_out_char(o, '[');
+    for (size_t i = 0; i < p->n; i++)
+        if (mask_of(p, p->pack[i].sheet) == n) {
+            attn_out_str(o, n++ ? "," : "");
+            put_mask(o, p->pack[i].sheet);
+        }
+    attn_out_char(o, ']');
+}
+
+static void put_sheet(struct attn_out *o, const struct pages *pages, const struct attn_pack *p)
+{
+    const struct attn_album *a = pages->album;
     const struct attn_sheet *s = p->sheet;
     attn_out_str(o, "{\"kind\":");
     put_name(o, s->kind);
@@ -298,6 +346,9 @@ static void put_sheet(struct attn_out *o, const struct attn_album *a, const stru
     put_axis(o, "colAxis", s->axes, "columns: ");
     put_key(o, "beyond");
     attn_out_str(o, !p->triangle ? "null" : p->beyond == 0 ? "\"0\"" : "\"-inf\"");
+    put_key(o, "mask");
+    attn_out_printf(o, s->mask ? "%zu" : "null", mask_of(pages, s));
+    put_bool(o, "masks", s->masks);
     put_key(o, "type");
     put_name(o, p->narrow ? "u16" : "f32");
     if (p->narrow) {
@@ -357,9 +408,10 @@ static void put_page(struct attn_out *o, const struct pages *p)
     attn_out_char(o, '[');
     for (size_t i = 0; i < p->n; i++) {
         attn_out_str(o, i ? "," : "");
-        put_sheet(o, a, &p->pack[i]);
+        put_sheet(o, p, &p->pack[i]);
     }
     attn_out_char(o, ']');
+    put_masks(o, p);
 }
 
 /* ---- escaping for an HTML element ------------------------------------------------------ */

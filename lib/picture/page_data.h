@@ -9,19 +9,21 @@
  *      "palettes": {"viridis": {"colours", "diverges"}, ...}, "headColours": ["1f77b4", ...],
  *      "look": {"palette": "paper" if none was chosen, "scale": likewise "auto", "hideFirst", "cell", "manyKeys",
  *      "merge"},
- *      "leftOut": ["logits", ...], "sheets": [sheet, ...], "data": ["base64", ...]}
+ *      "leftOut": ["logits", ...], "sheets": [sheet, ...], "masks": [[run, ...], ...], "data": ["base64", ...]}
  *
  * Edits, what comes next without each head, the lens and the ranking are there only if there are any.  The ranking has
  * what a run knows of its heads (ask/scores.h): the scores that are shares of the attention, null where no row offers
  * one, the main role of each head, null if it has none, and the rule it is named by, for pages that compute; of two
  * heads and more of one text that looks at itself, if no weight is negative.  A token is {"id", "text", "start", "end"},
- * its id -1 if that is unknown; "keys" is null if they are the queries.  A sheet is {"kind", "title", "layer", "name", "heads", "rows", "cols", "keys", "ofKeys", "beyond", "type"},
- * where "name" replaces the layer.  Its numbers are the string at the same position in "data":
+ * its id -1 if that is unknown; "keys" is null if they are the queries.  A sheet is {"kind", "title", "layer", "name",
+ * "heads", "rows", "cols", "keys", "ofKeys", "beyond", "mask", "masks", "type"}, where "name" replaces the layer.
+ * "mask" is which of the masks it has, null if none is known, as lengths of runs over its rows, what queries see first;
+ * with "masks" each matrix has its own.  Its numbers are the string at the same position in "data":
  *
  *     little-endian float32 ("type": "f32") if all sheets together fit 1 MiB, else codes of 16 bits, or of 14 if there
  *     are very many ("u16"), deflated (page_pack.h), where a number is "low" + "step" * code, and 65535, 65534 and
- *     65533 are NaN, inf and -inf.  Of each matrix such a sheet has its "extents": the least and the greatest finite number,
- *     then those without the first column.  If all that a causal mask hides has one value, "beyond" is that value, "0"
+ *     65533 are NaN, inf and -inf.  Of each matrix such a sheet has its "extents": the least and the greatest finite
+ *     number, then those without the first column.  If all that a causal mask hides has one value, "beyond" is that value, "0"
  *     or "-inf", and of row r only the first r + 1 numbers are stored.
  *
  * Sheets too large to be looked at (logits of a large vocabulary) are left out and named.  `<` and the line ends of

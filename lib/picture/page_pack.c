@@ -20,9 +20,19 @@ static const float *row_at(const struct attn_pack *p, size_t r)
     return p->sheet->data + r * p->sheet->cols;
 }
 
+/* Whether the mask hides all above the diagonal, and one value stands there. */
+static bool is_triangle(const struct attn_sheet *s)
+{
+    bool triangle = s->mask && s->cols > 1 && s->n && s->rows;
+    for (size_t r = 0; r < s->n * s->rows && triangle; r++)
+        for (size_t c = r % s->rows + 1; c < s->cols && triangle; c++)
+            triangle = attn_sheet_hides(s, r, c) && s->data[r * s->cols + c] == s->data[s->cols - 1];
+    return triangle;
+}
+
 void attn_pack_plan(struct attn_pack *p, const struct attn_sheet *s)
 {
-    *p = (struct attn_pack){.sheet = s, .triangle = attn_sheet_is_triangle(s)};
+    *p = (struct attn_pack){.sheet = s, .triangle = is_triangle(s)};
     if (p->triangle)
         p->beyond = s->data[s->cols - 1];
     for (size_t r = 0; r < s->rows; r++)

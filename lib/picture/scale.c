@@ -32,7 +32,7 @@ static void count(struct attn_scale *s, struct range *r, double x)
     if (isnan(x)) {
         s->nan++;
     } else if (isinf(x)) {
-        ++*(x < 0 ? &s->hidden : &s->inf);
+        ++*(x < 0 ? &s->below : &s->inf);
     } else {
         r->least = fmin(r->least, x);
         r->most = fmax(r->most, x);
@@ -42,18 +42,15 @@ static void count(struct attn_scale *s, struct range *r, double x)
     }
 }
 
-/* Number of columns of row r that the mask leaves. */
-static size_t seen_columns(const struct attn_scale *s, const struct attn_sheet *sheet, size_t r)
-{
-    size_t seen = r % sheet->rows + 1;
-    return s->triangle && seen < sheet->cols ? seen : sheet->cols;
-}
-
 static void count_sheet(struct attn_scale *s, struct range *r, const struct attn_sheet *sheet)
 {
     for (size_t i = 0; i < sheet->n * sheet->rows; i++)
-        for (size_t j = first_column(s, sheet), n = seen_columns(s, sheet, i); j < n; j++)
-            count(s, r, (double)sheet->data[i * sheet->cols + j]);
+        for (size_t j = first_column(s, sheet); j < sheet->cols; j++) {
+            if (attn_sheet_hides(sheet, i, j))
+                s->masked = true;
+            else
+                count(s, r, (double)sheet->data[i * sheet->cols + j]);
+        }
 }
 
 /* The smallest number is a decade from the middle, so that it does not look like 0. */
@@ -97,11 +94,8 @@ void attn_scale_make(struct attn_scale *out, const struct attn_album *a, const s
                      const struct attn_look *look)
 {
     struct range r = {INFINITY, -INFINITY, INFINITY};
-    *out = (struct attn_scale){.scaling = look->scaling, .hide_first = look->hide_first && first->keys,
-                               .triangle = true,
-                                .hides = first->hides};
-    for (const struct attn_sheet *s = first; s; s = attn_album_next_sheet(a, s))
-        out->triangle &= attn_sheet_is_triangle(s);
+    *out = (struct attn_scale){.scaling = first->sight ? ATTN_COLOR_LINEAR : look->scaling,
+                               .hide_first = look->hide_first && first->keys, .sight = first->sight};
     for (const struct attn_sheet *s = first; s; s = attn_album_next_sheet(a, s))
         count_sheet(out, &r, s);
     if (out->scaling == ATTN_COLOR_AUTO)
@@ -136,6 +130,8 @@ static double place_of(const struct attn_scale *s, double x)
 
 static uint8_t step_of(const struct attn_scale *s, double x)
 {
+    if (s->sight && !isnan(x))
+        return x > (s->sight == ATTN_ONE_IS_SEEN ? 0 : -(double)INFINITY) ? ATTN_STEPS - 1 : 0;
     if (x == -(double)INFINITY || (s->scaling == ATTN_COLOR_LOG && !s->mirrored && x <= 0))
         return ATTN_STEP_BLANK;
     if (!isfinite(x))
@@ -157,11 +153,12 @@ static double largest(const float *row, size_t from, size_t n)
 void attn_scale_row(const struct attn_scale *s, uint8_t *steps, const struct attn_sheet *sheet, size_t r)
 {
     const float *row = sheet->data + r * sheet->cols;
-    size_t from = first_column(s, sheet), n = seen_columns(s, sheet, r);
-    double divisor = s->scaling == ATTN_COLOR_BY_ROW ? largest(row, from, n) : 1;
+    size_t from = first_column(s, sheet);
+    double divisor = s->scaling == ATTN_COLOR_BY_ROW ? largest(row, from, sheet->cols) : 1;
     memset(steps, ATTN_STEP_BLANK, sheet->cols);
-    for (size_t j = from; j < n; j++)
-        steps[j] = step_of(s, (double)row[j] / divisor);
+    for (size_t j = from; j < sheet->cols; j++)
+        if (!attn_sheet_hides(sheet, r, j))
+            steps[j] = step_of(s, (double)row[j] / divisor);
 }
 
 double attn_scale_value(const struct attn_scale *s, unsigned step)
@@ -263,6 +260,21 @@ void attn_scale_end(char text[32], const struct attn_scale *s, bool last)
 
 /* ---- values outside of the scale ------------------------------------------------------- */
 
+bool attn_scale_is_bar(const struct attn_scale *s)
+{
+    return !s->sight;
+}
+
+/* Which of the two values of a mask means what. */
+static void say_sight(char text[96], const struct attn_scale *s, bool seen, int *step)
+{
+    const struct attn_language *l = s->language;
+    bool ones = s->sight == ATTN_ONE_IS_SEEN;
+    *step = seen ? ATTN_STEPS - 1 : 0;
+    snprintf(text, 96, seen ? attn_tr(l, "%s: the query sees the key") : attn_tr(l, "%s: hidden by the mask"),
+             seen ? ones ? "1" : "0" : ones ? "0" : "-inf");
+}
+
 bool attn_legend_line(const struct attn_scale *s, size_t i, char text[96], int *step)
 {
     const struct attn_language *l = s->language;
@@ -281,14 +293,18 @@ bool attn_legend_line(const struct attn_scale *s, size_t i, char text[96], int *
         snprintf(text, 96, "%s", attn_tr(l, "first key hidden, nothing renormalised"));
         return true;
     }
-    if ((s->triangle || (s->hides && s->hidden)) && i == n++) {
+    if (s->sight && i < (n += 2)) {
+        say_sight(text, s, i == n - 2, step);
+        return true;
+    }
+    if (s->masked && i == n++) {
         *step = ATTN_STEP_BLANK;
         snprintf(text, 96, "%s", attn_tr(l, "hidden by the mask"));
         return true;
     }
-    if (s->hidden && !s->hides && i == n++) {
+    if (s->below && !s->sight && i == n++) {
         *step = ATTN_STEP_BLANK;
-        snprintf(text, 96, attn_tr(l, "%llu of -inf"), (unsigned long long)s->hidden);
+        snprintf(text, 96, attn_tr(l, "%llu of -inf"), (unsigned long long)s->below);
         return true;
     }
     if (s->unlogged && i == n++) {

@@ -162,10 +162,8 @@ void attn_term_legend(struct attn_term_pen *p, const struct attn_scale *s, size_
     char text[96];
     int step;
     attn_label_pad(p->out, indent);
-    if (p->look->colors)
-        put_bar(&l, s);
-    else
-        put_shades(&l, s);
+    if (attn_scale_is_bar(s))
+        (p->look->colors ? put_bar : put_shades)(&l, s);
     for (size_t i = 0; attn_legend_line(s, i, text, &step); i++) {
         step_to(&l, strlen(text) + (step >= 0 ? CELL + 1 : 0), "; ");
         if (step >= 0) {

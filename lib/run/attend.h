@@ -55,7 +55,7 @@ struct attn_observer attn_attend_observer(const struct attn_attend *a);
 int attn_attend_check_sight(const struct attn_attend *a, const struct attn_attend_opts *o, struct attn_err *err);
 /* What the mask says of query q and key k: false where it hides it; `add` gets what it adds to the score. */
 bool attn_attend_sees(const struct attn_attend *a, size_t head, size_t q, size_t k, float *add);
-/* Whether what is given, a mask or scores, hides the key in every head. */
-bool attn_attend_hides(const struct attn_attend *a, size_t q, size_t k);
+/* Whether what is given, a mask or scores, hides the key. */
+bool attn_attend_hides(const struct attn_attend *a, size_t head, size_t q, size_t k);
 
 #endif

@@ -33,12 +33,9 @@ static bool sees(const struct attn_attend *a, size_t h, size_t q, size_t k)
     return attn_attend_sees(a, h, q, k, &add) && (!s->x || s->x[h * s->next_head + q * s->next_row + k] != -INFINITY);
 }
 
-bool attn_attend_hides(const struct attn_attend *a, size_t q, size_t k)
+bool attn_attend_hides(const struct attn_attend *a, size_t head, size_t q, size_t k)
 {
-    size_t h = 0;
-    while (h < a->H && !sees(a, h, q, k))
-        h++;
-    return h == a->H;
+    return !sees(a, head, q, k);
 }
 
 static bool sees_any(const struct looking *l, size_t h, size_t q)

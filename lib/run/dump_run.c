@@ -3,6 +3,7 @@
 
 #include "base/err.h"
 #include "io/dump.h"
+#include "run/masked.h"
 #include "trace/slice.h"
 
 #include <stdlib.h>
@@ -11,7 +12,7 @@
 struct record {
     struct attn_dump *dump;
     const struct attn_select *what;
-    bool cross;
+    struct attn_masking how;
     float *data[ATTN_ACTS];             /* in the dump, of the layer that runs */
 };
 
@@ -24,6 +25,7 @@ static unsigned wants(void *self, int act, int layer)
 static int begin(struct record *r, const struct attn_slice *p, struct attn_err *err)
 {
     struct attn_dumped what = {.n_heads = p->n_kept};
+    attn_masked_text(what.mask, &r->how, p->of->act, p->of->layer);
     what.of.ndim = attn_slice_shape(what.of.shape, p);
     what.of.n = p->matrices * p->T * p->cols;
     what.of.data = r->data[p->of->act] = calloc(what.of.n, sizeof *what.of.data);
@@ -42,7 +44,7 @@ static int watch(void *self, const struct attn_probe *band, struct attn_err *err
     struct record *r = self;
     struct attn_slice p;
     int rc = ATTN_OK;
-    if (!attn_trace_is_shown(band, r->cross))
+    if (!attn_trace_is_shown(band, r->how.cross))
         return ATTN_OK;
     for (size_t at = 0; !rc && attn_slice_next(&p, r->what, band, &at);) {
         rc = attn_slice_opens(&p) ? begin(r, &p, err) : ATTN_OK;
@@ -74,7 +76,8 @@ int attn_dump_run_with(struct attn_dump **out, const struct attn_model *m, const
                        const struct attn_tokens *cross, const struct attn_select *what, const struct attn_plan *plan,
                        const struct attn_observer *obs, size_t n_obs, struct attn_err *err)
 {
-    struct record r = {.dump = calloc(1, sizeof *r.dump), .what = what, .cross = cross != NULL};
+    struct record r = {.dump = calloc(1, sizeof *r.dump), .what = what,
+                       .how = {.of = m, .kind = plan->kind, .cross = cross != NULL}};
     struct attn_observer *all = calloc(n_obs + 1, sizeof *all);
     int rc = r.dump && all ? ATTN_OK : attn_no_memory(err, NULL, "for a dump");
     *out = NULL;

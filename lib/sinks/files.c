@@ -256,7 +256,7 @@ static void options(struct attn_out *o, const struct attn_sink_job *job, const c
     attn_out_str(o, "},\n");
 }
 
-static void write_file(struct attn_out *o, const struct attn_file *f)
+static void write_file(struct attn_out *o, const struct attn_sink_job *job, const struct attn_file *f)
 {
     attn_out_str(o, ATTN_LISTED_FILE);
     attn_out_str(o, f->file);           /* made of our own names: nothing to escape */
@@ -271,6 +271,7 @@ static void write_file(struct attn_out *o, const struct attn_file *f)
         attn_doc_sizes(o, f->heads, f->n_heads);
     else
         attn_out_str(o, "null");
+    attn_doc_mask(o, job, f->act, f->layer);
     attn_out_str(o, ",\"shape\":");
     attn_doc_sizes(o, f->shape, (size_t)f->ndim);
     attn_out_char(o, ',');
@@ -304,7 +305,7 @@ static void put_manifest(struct attn_out *o, const struct attn_sink_job *job, co
     attn_out_str(o, ATTN_LISTED_FILES);
     for (size_t i = 0; i < n; i++) {
         attn_out_str(o, i ? "," : "");
-        write_file(o, files[i]);
+        write_file(o, job, files[i]);
     }
     attn_out_str(o, ATTN_LISTED_END);
 }

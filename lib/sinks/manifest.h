@@ -3,7 +3,7 @@
  *     {"tool": "attn-cli", "version", "command", "model": {"name", "family", "digest"},
  *      "options": {"format", "show", "layer", "head"}, "cpu", "tokens": [...],
  *      "context_tokens": [...] in cross-attention, "edits": ["L1H2 = 0", ...] where there are any,
- *      "files": [{"file", "name", "layer", "head", "heads", "shape", "sha256", "bytes"}, ...]}
+ *      "files": [{"file", "name", "layer", "head", "heads", "mask", "shape", "sha256", "bytes"}, ...]}
  *
  * with the files in the order of the forward pass, one per line.  `head` is the one head that a file
  * holds, `heads` the list of heads it holds; both are null without a head axis, and `head` also if all selected

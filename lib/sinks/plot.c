@@ -13,7 +13,8 @@
 #include "picture/lettering.h"
 #include "picture/look.h"
 #include "sinks/merge_words.h"
-#include "sinks/sink.h"
+#include "sinks/plot_mask.h"
+#include "sinks/sink_picture.h"
 #include "text/whole_words.h"
 
 #include <limits.h>
@@ -288,6 +289,7 @@ static void name_sheet(struct plot *p, struct attn_sheet *s, const char *name, b
     s->keys = act < 0 ? labelled : attn_act_square(act);
     s->of_keys = act >= 0 && attn_act_kv(act) && p->dump->keys.n;
     s->shared = act >= 0 && is_shared(p, name, act, s->layer);
+    s->sight = attn_sight_of(act);
     const struct attn_sheet *other = act < 0 ? NULL : first_of(p, act);
     if (act < 0 || (other && (other->rows != s->rows || other->cols != s->cols)))
         return;
@@ -319,12 +321,23 @@ static int add_heads(struct plot *p, struct attn_sheet *s, const struct attn_dum
     size_t size = s->rows * s->cols;
     if (p->query_words.first)
         return merge_heads(p, s, what, at, err);
-    if (s->n == n)
+    bool nan = what->loose && s->mask;
+    if (s->n == n && !nan)
         s->data = what->of.data;
     int rc = attn_album_add(&p->album, s, &own, err);
     for (size_t i = 0; !rc && own && i < s->n; i++)
-        memcpy(own + i * size, what->of.data + at[i] * size, size * sizeof *own);
+        memcpy(own + i * size, what->of.data + (s->heads ? at[i] : 0) * size, size * sizeof *own);
+    if (!rc && nan)
+        attn_plot_unmask_nan(own, s);
     return rc;
+}
+
+static int find_mask(struct plot *p, struct attn_sheet *s, const struct attn_dumped *what, const size_t *at,
+                     struct attn_err *err)
+{
+    bool words = p->query_words.first;
+    return attn_plot_mask(&p->album, s, p->dump, what, at, words ? &p->query_words : NULL, words ? &p->key_words : NULL,
+                          err);
 }
 
 static int add_item(struct plot *p, size_t item, struct attn_err *err)
@@ -351,7 +364,10 @@ static int add_item(struct plot *p, size_t item, struct attn_err *err)
     int rc = p->query_words.first ? fit_words(p, &s, what->name, err) : ATTN_OK;
     if (!rc)
         name_sheet(p, &s, what->name, labelled);
-    if (!rc && s.n && (s.layer < 0 || p->layer[s.layer]))
+    bool wanted = !rc && s.n && (s.layer < 0 || p->layer[s.layer]);
+    if (wanted)
+        rc = find_mask(p, &s, what, at, err);
+    if (wanted && !rc)
         rc = add_heads(p, &s, what, heads ? shape[0] : 1, at, err);
     free(at);
     return rc;
@@ -416,7 +432,9 @@ static int add_history(struct plot *p, size_t item, struct attn_err *err)
     for (size_t h = 0; h < (heads ? heads : 1) && !rc; h++) {
         s.head = heads ? head_number(what, h) : ATTN_NO_HEAD;
         name_sheet(p, &s, what->name, p->keys.n == s.cols);
-        if ((!heads || p->head[s.head]) && (s.layer < 0 || p->layer[s.layer]))
+        if (!s.mask)
+            rc = find_mask(p, &s, what, NULL, err);
+        if (!rc && (!heads || p->head[s.head]) && (s.layer < 0 || p->layer[s.layer]))
             rc = add_sheet(p, &s, what, h, err);
     }
     return rc;

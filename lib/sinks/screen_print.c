@@ -181,17 +181,19 @@ static int draw(struct attn_screen *s, const struct attn_sheet *of, const size_t
     sheet.heads = heads;
     sheet.data = NULL;
     album.sheet = NULL;
-    album.n = album.room = 0;
+    album.mask = NULL;
+    album.n = album.room = album.n_masks = album.masks_room = 0;
     for (size_t i = 0; i < n; i++)
         heads[i] = of->heads[chosen[i]];
-    sheet.hides = attn_sink_hides(s->job, ATTN_ACT_PATTERN);
-    struct attn_window part = {s->row0, of->rows, s->col0, of->cols, s->job->tokens->n};
-    int rc = attn_album_add(&album, &sheet, &to, err);
-    for (size_t i = 0, all = of->rows * of->cols; i < n && !rc; i++) {
+    const struct attn_window part = {s->row0, of->rows, s->col0, of->cols, attn_sink_keys(s->job)->n, s->job->rows,
+                                     s->job->keys};
+    const struct attn_masking how = attn_sink_masking(s->job);
+    int rc = attn_masks(&how, ATTN_ACT_PATTERN)
+             ? attn_sink_mask(&album, &sheet, s->job, ATTN_ACT_PATTERN, &part, err) : ATTN_OK;
+    if (!rc)
+        rc = attn_album_add(&album, &sheet, &to, err);
+    for (size_t i = 0, all = of->rows * of->cols; i < n && !rc; i++)
         memcpy(to + i * all, of->data + chosen[i] * all, all * sizeof *to);
-        if (sheet.hides)
-            rc = attn_sink_hide(to + i * all, s->job, of->layer, &part, err);
-    }
     if (!rc)
         rc = attn_album_link(&album, err);
     if (!rc)
@@ -223,10 +225,11 @@ static int draw_layer(struct attn_screen *s, const struct attn_sheet *of, struct
     size_t most = larger(smaller(width / (s->look.cell * s->cols + GAP), DRAWN), 1),
     n = choose_matrices(chosen, s, of, most);
     char part[64] = "", said[128];
+    const struct attn_masking how = attn_sink_masking(s->job);
     if (n < of->n)
         snprintf(part, sizeof part, tr(s, ", %zu of %zu heads"), n, of->n);
     attn_screen_heading(s, "layer %d%s: attention pattern%s (rows: queries, columns: keys%s)", of->layer, part,
-                        note(s, said), attn_sink_hides(s->job, ATTN_ACT_PATTERN) ? tr(s, "; ··: hidden") : "");
+                        note(s, said), attn_masks(&how, ATTN_ACT_PATTERN) ? tr(s, "; ··: hidden") : "");
     print_why(s);
     s->look.bare = true;
     s->look.width = (int)s->width;

@@ -1,3 +1,4 @@
+#include "sinks/hide.h"
 #include "sinks/sink_json.h"
 #include "sinks/tensor_sheet.h"
 #include "attn_ask.h"
@@ -46,6 +47,15 @@ void attn_doc_model(struct attn_out *o, const struct attn_sink_job *job)
     attn_out_str(o, ",\"digest\":");
     attn_doc_string(o, job->digest);
     attn_out_char(o, '}');
+}
+
+void attn_doc_mask(struct attn_out *o, const struct attn_sink_job *job, int act, int layer)
+{
+    char mask[ATTN_KIND_TEXT];
+    if (!*attn_sink_masked_text(mask, job, act, layer))
+        return;
+    attn_out_str(o, ",\"mask\":");
+    attn_doc_string(o, mask);
 }
 
 void attn_doc_kind(struct attn_out *o, const struct attn_sink_kind *k, const char *between)
@@ -257,6 +267,7 @@ static void begin_activation(struct attn_doc *d, const struct attn_slice *p)
         attn_doc_sizes(d->out, p->kept, p->n_kept);
     else
         attn_out_str(d->out, "null");
+    attn_doc_mask(d->out, d->job, p->of->act, p->of->layer);
     attn_out_str(d->out, ",\"shape\":");
     attn_doc_sizes(d->out, shape, (size_t)ndim);
     attn_out_str(d->out, p->n_kept ? ",\"data\":[" : ",\"data\":");

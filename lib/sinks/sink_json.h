@@ -6,15 +6,16 @@
  *      "context_text", "context_tokens": the same for the other text in cross-attention,
  *      "gradient": a metric, "value", "times": true or false; of gradients in place of activations,
  *      "edits": ["L1H2 = 0", ...] where there are any, in canonical form,
- *      "activations": [{"name", "layer", "heads", "shape", "data", "nonfinite"}, ...],
+ *      "activations": [{"name", "layer", "heads", "mask", "shape", "data", "nonfinite"}, ...],
  *      "compare": {"kl", "before": [{"id", "text", "probability"}, ...], "after"} or null, where there are edits}
  *
  * A document of a batch begins with "record" (its number), "line", "id" (its id in the input, or null) and "key" (a
  * digest of text, model, options and version); that of a failed sentence has "error" in place of what follows "text".
  *
  * "attention", "scale", "dropout" and "seed" are left out where they are the model's own.  `layer` is null outside the
- * blocks; `heads`, the indices of the heads shown, is null without a head axis; `shape` is that of `data`, nested lists
- * [T,n] or [heads,T,n].  JSON has no -inf, inf and nan: they become null and are counted in `nonfinite`.  Tokens
+ * blocks; `heads`, the indices of the heads shown, is null without a head axis; `mask`
+ * is the kind of attention that hid keys, where there are keys and a kind says all of it; `shape` is that of `data`,
+ * nested lists [T,n] or [heads,T,n].  JSON has no -inf, inf and nan: they become null and are counted in `nonfinite`.  Tokens
  * made from ids alone have only `id`, and null for the rest.  Each item is on a line of its own, unless `eol` is "". */
 #ifndef ATTN_SINKS_SINK_JSON_H
 #define ATTN_SINKS_SINK_JSON_H
@@ -42,6 +43,8 @@ void attn_doc_end(struct attn_doc *d);
 void attn_doc_model(struct attn_out *o, const struct attn_sink_job *job);
 /* Writes "attention", "scale", "dropout" and "seed" where they are not the model's own, each after a comma and
  * `between`. */
+/* ,"mask":"causal", where a kind says all that was hidden. */
+void attn_doc_mask(struct attn_out *o, const struct attn_sink_job *job, int act, int layer);
 void attn_doc_kind(struct attn_out *o, const struct attn_sink_kind *k, const char *between);
 void attn_doc_words(struct attn_out *o, const struct attn_sink_job *job, const char *between);
 void attn_doc_tokens(struct attn_out *o, const struct attn_tokens *t, const char *eol);

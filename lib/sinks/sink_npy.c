@@ -1,3 +1,4 @@
+#include "sinks/hide.h"
 #include "sinks/sink_npy.h"
 #include "attn_tools.h"
 
@@ -197,24 +198,33 @@ static int npz_begin(struct npz *n, const struct attn_slice *p, struct attn_err 
     return 0;
 }
 
-/* Says which heads they are, unless they are simply the first ones. */
-static int npz_heads(struct npz *n, const struct attn_slice *p, struct attn_err *err)
+static void put_comment(struct attn_out *o, const struct npz *n, const struct attn_slice *p)
+{
+    char mask[ATTN_KIND_TEXT];
+    bool chosen = p->n_kept > 0 && p->kept[p->n_kept - 1] != p->n_kept - 1;     /* else they are the first ones */
+    attn_out_str(o, chosen ? ATTN_NPZ_HEADS : "");
+    for (size_t i = 0; i < p->n_kept && chosen; i++)
+        attn_out_printf(o, i ? ",%zu" : "%zu", p->kept[i]);
+    if (*attn_sink_masked_text(mask, n->job, p->of->act, p->of->layer))
+        attn_out_printf(o, "%s" ATTN_NPZ_MASK "%s", chosen ? " " : "", mask);
+}
+
+/* Says in the member's comment which heads they are, and what hid keys. */
+static int npz_comment(struct npz *n, const struct attn_slice *p, struct attn_err *err)
 {
     struct attn_out *o;
     char *text;
     size_t len;
-    if (p->n_kept == 0 || p->kept[p->n_kept - 1] == p->n_kept - 1)
-        return ATTN_OK;
     int rc = attn_out_open_memory(&o, err);
     if (rc)
         return rc;
-    attn_out_str(o, ATTN_NPZ_HEADS);
-    for (size_t i = 0; i < p->n_kept; i++)
-        attn_out_printf(o, i ? ",%zu" : "%zu", p->kept[i]);
+    put_comment(o, n, p);
     rc = attn_out_take(o, &text, &len, err);
     attn_out_close(o);
-    if (!rc)
+    if (!rc && len)
         attn_zip_comment(n->zip, text);
+    else if (!rc)
+        free(text);
     return rc;
 }
 
@@ -227,7 +237,7 @@ static int npz_add(struct npz *n, const struct attn_slice *p, struct attn_err *e
     if (rc || !attn_slice_ends(p))
         return rc;
     attn_zip_end(n->zip);
-    return npz_heads(n, p, err);
+    return npz_comment(n, p, err);
 }
 
 static int npz_watch(void *self, const struct attn_probe *probe, struct attn_err *err)

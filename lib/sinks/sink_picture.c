@@ -40,6 +40,11 @@ static bool takes_lens(const struct attn_sink_job *job, char *why, size_t size)
     return layers && fits;
 }
 
+enum attn_sight attn_sight_of(int act)
+{
+    return act == ATTN_ACT_MASK ? ATTN_ONE_IS_SEEN : act == ATTN_ACT_MASK_INF ? ATTN_ZERO_IS_SEEN : ATTN_NO_SIGHT;
+}
+
 /* What heads do is told of a text that looks at itself, of tokens of a vocabulary. */
 static bool asks_what_heads_do(const struct attn_sink_job *job)
 {
@@ -87,10 +92,26 @@ unsigned attn_collect_wants(const struct attn_collect *c, int act, int layer)
     return wants;
 }
 
-/* A page shows every number as it is. */
-static bool hides(const struct attn_collect *c, int act)
+/* Layers that hide the same share a mask. */
+static int add_mask(struct attn_collect *c, struct attn_sheet *s, int act, struct attn_err *err)
 {
-    return attn_sink_hides(c->job, act) && !c->next;
+    const struct attn_sink_job *job = c->job;
+    const struct attn_masking how = attn_sink_masking(job);
+    if (!attn_masks(&how, act))
+        return ATTN_OK;
+    const struct attn_window all = {.rows = s->rows, .cols = s->cols, .keys = s->cols, .row_words = job->rows,
+                                    .key_words = job->keys};
+    const struct attn_kind k = attn_masked_by(&how, act, s->layer), *last = &c->masked;
+    bool same = c->mask && !job->of->attend && k.form == last->form && k.w == last->w && k.s == last->s &&
+                k.r == last->r && k.seed == last->seed && k.causal == last->causal;
+    int rc = ATTN_OK;
+    if (same)
+        s->mask = c->mask;
+    else
+        rc = attn_sink_mask(&c->album, s, job, act, &all, err);
+    c->mask = s->mask;
+    c->masked = k;
+    return rc;
 }
 
 /* Options in a note stay as they are typed. */
@@ -116,19 +137,17 @@ static int begin(struct attn_collect *c, const struct attn_slice *p, struct attn
         .kind = attn_act_tail(act), .title = c->title[act], .said = c->said[act], .axes = attn_act_axes(act),
         .layer = p->of->layer, .n = p->matrices, .rows = p->T, .cols = p->cols,
         .heads = p->n_kept ? p->kept : NULL, .keys = attn_act_square(act),
-        .of_keys = attn_act_kv(act), .shared = attn_act_kv(act) && n && n->H != n->Hkv, .hides = hides(c, act)};
-    return attn_album_add(&c->album, &sheet, &c->band[act], err);
+        .of_keys = attn_act_kv(act), .shared = attn_act_kv(act) && n && n->H != n->Hkv, .sight = attn_sight_of(act)};
+    int rc = add_mask(c, &sheet, act, err);
+    return rc ? rc : attn_album_add(&c->album, &sheet, &c->band[act], err);
 }
 
 static int add_slice(struct attn_collect *c, const struct attn_slice *p, struct attn_err *err)
 {
-    int act = p->of->act, rc = attn_slice_opens(p) ? begin(c, p, err) : ATTN_OK;
-    if (rc)
-        return rc;
-    attn_slice_keep(c->band[act], p);
-    struct attn_window part = {p->row0, p->rows, 0, p->cols, p->cols};
-    float *rows = c->band[act] + (p->nth * p->T + p->row0) * p->cols;
-    return hides(c, act) ? attn_sink_hide(rows, c->job, p->of->layer, &part, err) : ATTN_OK;
+    int rc = attn_slice_opens(p) ? begin(c, p, err) : ATTN_OK;
+    if (!rc)
+        attn_slice_keep(c->band[p->of->act], p);
+    return rc;
 }
 
 /* ---- what comes next ---- */

@@ -16,9 +16,13 @@ struct attn_collect {
     struct attn_album album;
     char title[ATTN_ACTS][ATTN_COLLECT_TITLE], said[ATTN_ACTS][ATTN_COLLECT_TITLE];
     float *band[ATTN_ACTS];             /* where numbers of the current layer go */
+    struct attn_kind masked; const unsigned char *mask;     /* the kind of the mask made last */
     struct attn_scores *scores;         /* of the heads of the patterns; NULL: nobody asks what they do */
     int32_t *ids;                       /* of the text, for these */
 };
+
+/* Whether numbers of this activation say which keys a query sees. */
+enum attn_sight attn_sight_of(int act);
 
 /* Anything that was collected is freed by attn_collect_end, also after a failure. */
 int attn_collect_start(struct attn_collect *c, const struct attn_sink_job *job, bool next, struct attn_err *err);

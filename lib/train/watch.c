@@ -128,7 +128,7 @@ static void put_manifest(struct attn_out *out, const struct attn_watch *w)
             attn_doc_sizes(out, one->heads, one->n_heads);
         else
             attn_out_str(out, "null");
-        attn_out_char(out, '}');
+        attn_out_printf(out, *one->mask ? ", \"mask\": \"%s\"}" : "}", one->mask);
     }
     attn_out_str(out, "]}\n");
 }

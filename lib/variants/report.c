@@ -59,13 +59,17 @@ static int add_sheet(struct attn_album *a, const struct attn_variants *s, size_t
 {
     size_t T = s->tokens->n;
     float *own;
-    const struct attn_sink_job job = {.of = s->model, .attention = s->v[i].kind};
+    const struct attn_masking how = {.of = s->model, .kind = s->v[i].kind};
     const struct attn_window all = {.rows = T, .cols = T, .keys = T};
-    int rc = attn_sink_hide(s->v[i].drawn, &job, (int)s->o->layer, &all, err);
+    const struct attn_kind kind = attn_masked_by(&how, ATTN_ACT_PATTERN, (int)s->o->layer);
+    unsigned char *hidden;
+    int rc = attn_album_mask(a, &hidden, T * T, err);
+    if (!rc)
+        rc = attn_hide_kind(hidden, &kind, &all, err);
     const struct attn_sheet sheet = {.kind = "attn.pattern", .title = title, .said = said,
                                      .axes = " (rows: queries, columns: keys)", .layer = (int)i,
                                      .name = s->v[i].name, .n = 1, .rows = T, .cols = T, .keys = true,
-                                     .hides = true, .data = s->v[i].drawn};
+                                     .data = s->v[i].drawn, .mask = hidden};
     return rc ? rc : attn_album_add(a, &sheet, &own, err);
 }
 

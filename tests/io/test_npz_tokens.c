@@ -34,7 +34,7 @@ START_TEST(what_numpy_wrote_is_read)
     const char *python = python_with("numpy");
     if (!python)
         return;
-    succeed("\"$A\" run -m life -s 'Life is short' --show pattern,context -o $D/ours.npz; \"$A\" plot $D/ours.npz >$D/want; grep -q short $D/want");
+    succeed("\"$A\" run -m life -s 'Life is short' --show pattern,scores,context -o $D/ours.npz; \"$A\" plot $D/ours.npz >$D/want; grep -q short $D/want");
     succeed(printed("%s -c \"\nimport numpy\nz = dict(numpy.load('$D/ours.npz'))\nnumpy.savez('$D/theirs.npz', **z)\n"
                     "z['tokens'] = z['tokens'].astype('>U7')\nnumpy.savez('$D/big.npz', **z)\n"
                     "z['tokens'] = numpy.array(['Life', 'was', 'short'])\nnumpy.savez('$D/other.npz', **z)\n"
@@ -96,7 +96,8 @@ START_TEST(heads_keep_their_numbers)
 END_TEST
 
 static const char *const odd_heads[] = {"heads ", "heads 1", "heads 1,3,2", "heads 1,", "heads ,1", "heads 1,x", "heads 1;3", "heads1,3",
-                                        "1,3", "heads 1,99999999999999999999999", "heads -1,3", "heads 1,3 "};
+                                        "1,3", "heads 1,99999999999999999999999", "heads -1,3", "heads 1,3 ",
+                                        "heads 1;3 mask causal", "mask heads 1,3", "mask", "mask strange:9"};
 
 START_TEST(what_is_no_list_of_heads_is_ignored)
 {
@@ -104,7 +105,7 @@ START_TEST(what_is_no_list_of_heads_is_ignored)
     succeed("\"$A\" run -m life-4-heads --head 1,3 -s 'Life is short' --show pattern -o $D/ours.npz; \"$A\" plot $D/ours.npz >$D/want");
     for (size_t i = 0; i < sizeof odd_heads / sizeof *odd_heads; i++) {
         succeed(printed("$PYTHON -c \"\nimport zipfile\na = zipfile.ZipFile('$D/ours.npz')\ni = a.getinfo('blocks.0.attn.pattern.npy')\n"
-                        "assert a.testzip() is None and i.comment == b'heads 1,3', i.comment\n"
+                        "assert a.testzip() is None and i.comment == b'heads 1,3 mask full', i.comment\n"
                         "for name, comment in ('same', i.comment), ('odd', b'%s'):\n"
                         "    with zipfile.ZipFile('$D/%%s.npz' %% name, 'w') as z:\n"
                         "        i.comment = comment\n        z.writestr(i, a.read(i))\n"

@@ -93,13 +93,16 @@ START_TEST(heads_have_colours)
 }
 END_TEST
 
-/* The darkest word of a row is the largest weight's, words that the mask hides have no colour, and the one that looks a frame. */
+/* The darkest word of a row is the largest weight's, words that a mask hides have no colour, and the one that looks a frame. */
 START_TEST(words_are_shaded_by_a_row)
 {
     succeed("printf 'token,a,b,c\\na,1,0,0\\nb,0.25,0.75,0\\nc,0,0.25,0.75\\n' >$D/blocks.0.attn.pattern.csv");
     succeed("\"$A\" plot -q $D/blocks.0.attn.pattern.csv --figure words --query b --palette ink -o $D/x.svg");
     expect_exactly("grep -c 'height=\"20\" fill=\"#000000\"' $D/x.svg", "1\n");
-    expect_exactly("grep -c 'height=\"20\" fill=\"#[a-f0-9]*\"' $D/x.svg", "2\n");           /* two words */
+    expect_exactly("grep -c 'height=\"20\" fill=\"#[a-f0-9]*\"' $D/x.svg", "3\n");           /* the table says of no mask */
+    succeed("printf 'token,a,b,c\\na,1,-inf,-inf\\nb,1,2,-inf\\nc,0,1,3\\n' >$D/blocks.0.attn.scores.csv");
+    succeed("\"$A\" plot -q $D --show pattern --figure words --query b --palette ink -o $D/x.svg");
+    expect_exactly("grep -c 'height=\"20\" fill=\"#[a-f0-9]*\"' $D/x.svg", "2\n");
     expect("cat $D/x.svg", 0, "what &quot;b&quot; looks at<");
 }
 END_TEST

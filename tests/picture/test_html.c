@@ -71,6 +71,8 @@ static struct attn_sheet sheet_of(const float *data, size_t n, size_t rows, size
                                .keys = true, .data = data};
 }
 
+static const unsigned char later[] = {0, 1, 1, 0, 0, 1, 0, 0, 0}, later_of_two[] = {0, 1, 0, 0};
+
 START_TEST(a_causal_sheet_is_its_triangle)
 {
     static const float data[] = {1, 0, 0, .5f, .5f, 0, .2f, .3f, .5f,   1, 0, 0, .9f, .1f, 0, 0, 0, 1};
@@ -79,6 +81,9 @@ START_TEST(a_causal_sheet_is_its_triangle)
     struct attn_pack p;
     float out[12];
     attn_pack_plan(&p, &s);
+    ck_assert(!p.triangle);             /* zeros alone say nothing of a mask */
+    s.mask = later;
+    attn_pack_plan(&p, &s);
     ck_assert(p.triangle && p.beyond == 0);
     ck_assert_uint_eq(attn_pack_size(&p), sizeof stored);
     attn_pack_fill(out, &p);
@@ -86,14 +91,14 @@ START_TEST(a_causal_sheet_is_its_triangle)
 }
 END_TEST
 
-/* Each of these is no causal pattern: a weight above the diagonal, a negative zero (which a mask does not leave), two different
- * values, a value that no mask has. */
-static const float whole[][4] = {{1, .1f, .5f, .5f}, {1, -0.0f, .5f, .5f}, {1, NAN, 0, 1}, {1, INFINITY, 0, 1}};
+/* What stands where the mask hides a key is none of what it leaves there. */
+static const float whole[][4] = {{1, .1f, .5f, .5f}, {1, NAN, 0, 1}, {1, INFINITY, 0, 1}};
 
 START_TEST(anything_else_is_whole)
 {
     struct attn_sheet s = sheet_of(whole[_i], 1, 2, 2);
     struct attn_pack p;
+    s.mask = later_of_two;
     attn_pack_plan(&p, &s);
     ck_assert(!p.triangle);
     ck_assert_uint_eq(p.count, 4);
@@ -105,6 +110,7 @@ START_TEST(scores_hide_minus_infinity)
     static const float data[] = {.5f, -INFINITY, -2, 3};
     struct attn_sheet s = sheet_of(data, 1, 2, 2);
     struct attn_pack p;
+    s.mask = later_of_two;
     attn_pack_plan(&p, &s);
     ck_assert(p.triangle && p.beyond == -INFINITY);
     ck_assert_uint_eq(p.count, 3);
@@ -213,6 +219,7 @@ static const float small[] = {1, 0, .25f, .75f};
 static char *small_page(const char *text, const struct attn_tokens *tokens)
 {
     struct attn_sheet s = sheet_of(small, 1, 2, 2);
+    s.mask = later_of_two;
     struct attn_album a = {.model = text, .text = text, .text_len = text ? strlen(text) : 0, .queries = tokens, .keys = tokens,
                            .sheet = &s, .n = 1};
     if (text) {
@@ -342,7 +349,7 @@ START_TEST(without_tokens_or_text)
     ck_assert_int_eq(attn_json_check(json, len, "the page", 1 << 20, NULL), 0);
     ck_assert_ptr_nonnull(strstr(json, "\"text\":null"));
     ck_assert_ptr_nonnull(strstr(json, "\"queries\":null,\"keys\":null"));
-    ck_assert_ptr_nonnull(strstr(json, "\"beyond\":\"0\",\"type\":\"f32\"}],\"data\":[\"AACAPwAAgD4AAEA/\"]}</script>"));
+    ck_assert_ptr_nonnull(strstr(json, "\"beyond\":\"0\",\"mask\":0,\"masks\":false,\"type\":\"f32\"}],\"masks\":[[1,1,2]],\"data\":[\"AACAPwAAgD4AAEA/\"]}</script>"));
     ck_assert_ptr_null(strstr(page, "{{"));
     free(page);
 }

@@ -79,8 +79,13 @@ static void add_sheet(struct page *p, const char *kind, int layer, size_t n, siz
     static const size_t heads[] = {0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11};
     struct attn_err err = {0};
     float *own = NULL;
+    unsigned char *hidden = NULL;
+    ck_assert(!attn_album_mask(&p->album, &hidden, p->tokens.n * cols, &err));
+    for (size_t i = 0; i < p->tokens.n; i++)
+        for (size_t j = i + 1; j < cols; j++)
+            hidden[i * cols + j] = 1;
     struct attn_sheet s = {.kind = kind, .title = kind, .axes = keys ? " (rows: queries, columns: keys)" : "", .layer = layer, .n = n,
-                           .rows = p->tokens.n, .cols = cols, .heads = n > 1 ? heads : NULL, .keys = keys};
+                           .rows = p->tokens.n, .cols = cols, .heads = n > 1 ? heads : NULL, .keys = keys, .mask = keys ? hidden : NULL};
     ck_assert_msg(!attn_album_add(&p->album, &s, &own, &err) && !attn_album_link(&p->album, &err), "%s", err.msg);
     for (size_t h = 0; h < n; h++)
         for (size_t i = 0; i < s.rows; i++)
@@ -219,6 +224,71 @@ START_TEST(what_is_on_no_scale_is_counted)
     ck_assert(attn_legend_line(&s, 1, text, &step));
     ck_assert_str_eq(text, "first key hidden, nothing renormalised");
     close_page(&p);
+}
+END_TEST
+
+static float ones(size_t h, size_t i, size_t j) { (void)h; return j > i ? 0 : 1; }
+
+/* A 0 is hidden only where a mask is known to hide it, and what an edit has put there is not. */
+START_TEST(nothing_is_hidden_because_it_is_zero)
+{
+    struct page p;
+    struct attn_scale s;
+    char text[96];
+    int step;
+    uint8_t steps[3][3];
+    struct attn_look look = look_of(NULL, NULL);
+    open_page(&p, 3);
+    add_sheet(&p, "x", 0, 1, 3, true, ones);
+    ((float *)p.album.sheet->data)[2] = 0.5f;                       /* in a hidden cell */
+    const unsigned char *hidden = p.album.sheet->mask;
+    for (int known = 0; known < 2; known++) {
+        p.album.sheet->mask = known ? hidden : NULL;
+        attn_scale_make(&s, &p.album, p.album.sheet, &look);
+        for (size_t r = 0; r < 3; r++)
+            attn_scale_row(&s, steps[r], p.album.sheet, r);
+        ck_assert_uint_eq(steps[0][1], known ? ATTN_STEP_BLANK : 0);
+        ck_assert_uint_eq(steps[1][2], known ? ATTN_STEP_BLANK : 0);
+        ck_assert(steps[0][2] > 0 && steps[0][2] < ATTN_STEPS - 1);
+        ck_assert_int_eq(attn_legend_line(&s, 0, text, &step), known);
+    }
+    ck_assert_str_eq(text, "hidden by the mask");
+    close_page(&p);
+}
+END_TEST
+
+/* A mask has two colours, and its legend says which is which. */
+START_TEST(a_mask_has_two_colours)
+{
+    static const enum attn_sight sights[] = {ATTN_ONE_IS_SEEN, ATTN_ZERO_IS_SEEN};
+    static const char *const says[][2] = {{"1: the query sees the key", "0: hidden by the mask"}, {"0: the query sees the key", "-inf: hidden by the mask"}};
+    struct page p;
+    struct attn_scale s;
+    char text[96];
+    int step;
+    struct attn_look look = look_of(NULL, "log");
+    for (size_t k = 0; k < 2; k++) {
+        open_page(&p, 3);
+        add_sheet(&p, "x", 0, 1, 3, true, ones);
+        p.album.sheet->mask = NULL;
+        p.album.sheet->sight = sights[k];
+        for (size_t i = 0; i < 9 && k; i++)
+            ((float *)p.album.sheet->data)[i] = p.album.sheet->data[i] == 1 ? 0 : -INFINITY;
+        attn_scale_make(&s, &p.album, p.album.sheet, &look);
+        for (size_t r = 0; r < 3; r++) {
+            uint8_t steps[3];
+            attn_scale_row(&s, steps, p.album.sheet, r);
+            for (size_t j = 0; j < 3; j++)
+                ck_assert_uint_eq(steps[j], j > r ? 0 : ATTN_STEPS - 1);
+        }
+        for (size_t i = 0; i < 2; i++) {
+            ck_assert(attn_legend_line(&s, i, text, &step));
+            ck_assert_str_eq(text, says[k][i]);
+            ck_assert_int_eq(step, i ? 0 : ATTN_STEPS - 1);
+        }
+        ck_assert(!attn_legend_line(&s, 2, text, &step) && !attn_scale_is_bar(&s));
+        close_page(&p);
+    }
 }
 END_TEST
 
@@ -536,6 +606,8 @@ Suite *suite_picture(void)
     tcase_add_test(t, unknown_looks_are_refused_with_a_list);
     tcase_add_loop_test(t, steps_map_back_to_numbers, 0, sizeof scaled / sizeof *scaled);
     tcase_add_test(t, what_is_on_no_scale_is_counted);
+    tcase_add_test(t, nothing_is_hidden_because_it_is_zero);
+    tcase_add_test(t, a_mask_has_two_colours);
     tcase_add_loop_test(t, logarithms_keep_signs, 0, 2);
     tcase_add_test(t, ticks_are_round_numbers);
     tcase_add_loop_test(t, no_label_touches_another_or_is_cut_off, 0, sizeof pages / sizeof *pages);

@@ -32,6 +32,16 @@ static void open_page(struct page *p, size_t T)
             p->numbers[i * T + j] = 1.0f / (float)(1 + i + j);
 }
 
+static void hide_later(struct page *p)
+{
+    struct attn_sheet *s = p->album.sheet;
+    unsigned char *hidden;
+    ck_assert(!attn_album_mask(&p->album, &hidden, s->rows * s->cols, NULL));
+    for (size_t i = 0; i < s->rows * s->cols; i++)
+        hidden[i] = i % s->cols > i / s->cols;
+    s->mask = hidden;
+}
+
 static char *print(struct page *p, int colors, int width, const char *palette)
 {
     struct attn_look look;
@@ -93,6 +103,7 @@ START_TEST(wide_matrices_are_pooled)
 {
     struct page p;
     open_page(&p, 64);
+    hide_later(&p);
     p.numbers[63 * 64 + 62] = 1;        /* among faint numbers, which share its cell */
     char *text = print(&p, 0, 50, NULL), *save;
     ck_assert_ptr_nonnull(strstr(text, "; a cell is the largest of 4 x 4\n"));
@@ -115,6 +126,7 @@ START_TEST(colours_of_24_bits_are_those_of_the_palette)
     struct attn_look look;
     ck_assert_int_eq(attn_look_make(&look, &(struct attn_picture_opts){.palette = "magma"}, NULL), 0);
     open_page(&p, 2);
+    hide_later(&p);
     char *text = print(&p, 1 << 24, 80, "magma");
     struct attn_rgb top = attn_palette_color(look.palette, ATTN_STEPS - 1);
     ck_assert_ptr_nonnull(strstr(text, printed("\x1b[48;2;%d;%d;%dm  \x1b[0m··\n", top.r, top.g, top.b)));
@@ -140,14 +152,46 @@ START_TEST(every_dump_gives_the_picture_of_the_run)
 {
     static const char *const dumps[] = {"--format npy -o $D/n", "--format csv -o $D/c", "--format npz -o $D/a.npz", "-o $D/a.json",
                                         "--format tidy -o $D/a.tidy"};
-    static const char *const paths[] = {"$D/n", "$D/n/manifest.json", "$D/c", "$D/a.json", "$D/a.tidy", "$D/a.npz",
-                                        "$D/c/blocks.0.attn.pattern.head0.csv"};
+    static const char *const paths[] = {"$D/n", "$D/n/manifest.json", "$D/c", "$D/a.json", "$D/a.tidy", "$D/a.npz"};
     for (size_t i = 0; i < sizeof dumps / sizeof *dumps; i++)
         expect_exactly(printed(LIFE "--show pattern,context,scores %s", dumps[i]), "");
     for (size_t i = 0; i < sizeof paths / sizeof *paths; i++)
         expect_same(printed("\"$A\" plot \"%s\"", paths[i]), LIFE "--format term");
     expect_same("\"$A\" plot $D/n --show scores,context --format svg | grep -c '<path'", LIFE "--show context,scores --format svg | grep -c '<path'");
     expect("\"$A\" plot $D/a.npz -o $D/a.PNG && head -c 4 $D/a.PNG", 0, "\x89PNG");
+}
+END_TEST
+
+/* A dump says by which kind of attention keys were hidden, or scores of -inf do; where nothing does, a 0 is a 0. */
+START_TEST(what_hid_keys_is_told)
+{
+#define WINDOW "\"$A\" run -s 'Life is short, eat' --attention window:2 --show pattern "
+#define GRID "--format term | sed -n '/Life /,/eat /p'"
+    static const char *const dumps[] = {"--format npy -o $D/n", "--format csv -o $D/c", "-o $D/a.npz", "-o $D/a.json"};
+    static const char *const paths[] = {"$D/n", "$D/c", "$D/a.npz", "$D/a.json"};
+    for (size_t i = 0; i < sizeof dumps / sizeof *dumps; i++) {
+        expect_exactly(printed(WINDOW "%s", dumps[i]), "");
+        expect_same(printed("\"$A\" plot \"%s\" " GRID, paths[i]), WINDOW GRID);
+    }
+    expect_exactly("\"$A\" plot $D/c/blocks.0.attn.pattern.head0.csv " GRID, " Life  ██      \n   is    ██    \nshort      ██  \n  eat      ▒▒▒▒\n");
+    succeed(WINDOW "--format tidy -o $D/a.tidy && " WINDOW "--show pattern,scores --format tidy -o $D/b.tidy");
+    expect("\"$A\" plot $D/a.tidy | grep -c '·' || true", 0, "0\n");
+    expect_same("\"$A\" plot $D/b.tidy --show pattern " GRID, WINDOW GRID);
+    expect_same("\"$A\" plot $D/b.tidy --show scores " GRID, "\"$A\" run -s 'Life is short, eat' --attention window:2 --show scores " GRID);
+}
+END_TEST
+
+/* Without a mask none is drawn, whatever numbers stand above the diagonal; one that is given hides what it says, of each head. */
+START_TEST(a_given_mask_hides_what_it_says)
+{
+#define UNIT "\"$A\" attend --q '1 0; 0 1' --k '1 0; 0 1' --show scores "
+    expect_exactly(UNIT "--format term | sed -n '/^[01]/p'", "0  ██  \n1    ██\n");
+    expect_exactly(UNIT "--format svg | grep -c 'hidden by the mask' || true", "0\n");
+    expect_exactly(UNIT "--kind causal --format term | sed -n '/^[01]/p'", "0  ██··\n1    ██\n");
+    expect_exactly(UNIT "--mask '1 1; 0 1' --format term | sed -n '/^[01]/p'", "0  ██  \n1  ··██\n");
+    expect_exactly(UNIT "--mask '0 -inf; 0 0' --show pattern --format term | sed -n '/^[01]/p'", "0  ██··\n1  ░░▓▓\n");
+    expect_exactly(UNIT "--key-names 'a b' --mask '1 1; 0 1' --format term | sed -n '/^[01]/p'", "0  ██  \n1  ··██\n");
+    expect_exactly("\"$A\" run -s 'Life is short' --show mask --format svg | grep -c 'hides\\|the query sees the key\\|>0: hidden by the mask'", "2\n");
 }
 END_TEST
 
@@ -237,6 +281,7 @@ static char *print_signed(bool light, int colors)
     char *text;
     size_t len;
     open_page(&p, 2);
+    hide_later(&p);
     p.numbers[2] = -1;
     ck_assert_int_eq(attn_look_make(&look, &(struct attn_picture_opts){.colors = colors, .light = light}, &err), 0);
     ck_assert_int_eq(attn_out_open_memory(&out, &err), 0);
@@ -291,7 +336,7 @@ START_TEST(words_have_their_weights)
     expect_exactly("\"$A\" plot $D/blocks.0.attn.pattern.csv --figure words --format term | tail -3",
                    "layer 0: what \"c\" looks at\n  a   b   [c] \n  12  25  62   %\n");
     expect_exactly("\"$A\" plot $D/blocks.0.attn.pattern.csv --figure words --query b --format term | tail -3",
-                   "layer 0: what \"b\" looks at\n  a   [b] c   \n  25  75  ·    %\n");
+                   "layer 0: what \"b\" looks at\n  a   [b] c   \n  25  75  0    %\n");
     expect("\"$A\" plot $D/blocks.0.attn.pattern.csv --figure words --query d --format term 2>&1", 2, "--query: no token reads 'd'");
     if (no_terminal())
         return;
@@ -311,6 +356,8 @@ Suite *suite_term(void)
     tcase_add_test(t, colours_of_256);
     tcase_add_checked_fixture(c, shell_set_up, scratch_remove);
     tcase_add_test(c, every_dump_gives_the_picture_of_the_run);
+    tcase_add_test(c, what_hid_keys_is_told);
+    tcase_add_test(c, a_given_mask_hides_what_it_says);
     tcase_add_test(c, captions_are_as_long_as_they_fit);
     tcase_add_test(c, some_heads_and_layers);
     tcase_add_test(c, a_foreign_table_keeps_its_labels);

@@ -48,6 +48,14 @@ function add_panel(kind, panel, parent) {
     return () => paint(canvas, panel.cols, panel.rows, kind.colors, now());
 }
 
+function swatch(colors, step) {
+    const canvas = document.createElement("canvas");
+    canvas.width = canvas.height = 1;
+    canvas.className = "swatch";
+    paint(canvas, 1, 1, colors, [step]);
+    return canvas;
+}
+
 function add_kind(kind) {
     const main = document.getElementById("kinds");
     make(main, "h2", kind.title);
@@ -58,7 +66,12 @@ function add_kind(kind) {
     legend.className = "legend";
     make(legend, "span", kind.values[0]);
     legend.append(bar);
-    make(legend, "span", [kind.values[BLANK - 1], ...kind.notes].join(tr("; ")));
+    make(legend, "span", kind.values[BLANK - 1]);
+    for (const note of kind.notes) {
+        if (note.step >= 0)
+            legend.append(swatch(kind.colors, note.step));
+        make(legend, "span", note.text);
+    }
     bar.width = BLANK;
     bar.height = 1;
     paint(bar, BLANK, 1, kind.colors, Uint8Array.from({length: BLANK}, (_, i) => i));

@@ -94,13 +94,20 @@ class Shade {
     }
 
     seen(r, c) {
-        return c >= this.skip && !this.m.hidden(r, c) && this.m.at(r, c) !== -Infinity;
+        return c >= this.skip && !this.m.hidden(r, c) && (this.m.at(r, c) !== -Infinity || this.m.sight !== null);
+    }
+
+    /* The colours there are, from the least to the most. */
+    get colours() {
+        return this.m.sight === null ? this.ramp : [this.ramp[0], this.ramp.at(-1)];
     }
 
     /* 0, fully transparent: nothing to see. */
     pixel(r, c) {
         if (!this.seen(r, c))
             return 0;
+        if (this.m.sight !== null)
+            return this.colours[Number(this.m.at(r, c) === this.m.sight)];
         const size = this.size(r, c);
         if (Number.isNaN(size))
             return this.none;

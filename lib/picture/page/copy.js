@@ -44,12 +44,12 @@ function figureOfHead() {
 
 function drawFigureLegend(rect, text, y, soft) {
     const parts = [...$("legend").childNodes], canvas = parts.findIndex((e) => e.tagName === "CANVAS");
-    const { ramp } = heat.shade, wide = 160;
+    const { colours } = heat.shade, wide = 160;
     const label = (e) => e?.textContent ?? "";
     let x = MARGIN;
     text(x, y + 10, label(parts[canvas - 1]), 11, "start", soft);
     x += textWidth(label(parts[canvas - 1]), 11) + 6;
-    ramp.forEach((pixel, i) => rect(x + i * wide / ramp.length, y, wide / ramp.length + 0.5, 12, cssColour(pixel)));
+    colours.forEach((pixel, i) => rect(x + i * wide / colours.length, y, wide / colours.length + 0.5, 12, cssColour(pixel)));
     text(x + wide + 6, y + 10, parts.slice(canvas + 1).map(label).filter(Boolean).join("  "), 11, "start", soft);
 }
 

@@ -2,8 +2,8 @@
 /* What the page holds: parsed once, each matrix unpacked when it is first looked at.
  *
  * Numbers are little-endian float32, or codes for low + step * code, deflated, the upper bytes of all before the lower
- * ones.  Where everything beyond the diagonal has one value ("beyond": "0" or "-inf"), only the rest is stored: rows of
- * 1, 2, 3... */
+ * ones.  Where the mask hides everything beyond the diagonal, and one value stands there ("beyond": "0" or "-inf"),
+ * only the rest is stored: rows of 1, 2, 3... */
 
 const SPECIAL = 65533, SPECIALS = [-Infinity, Infinity, NaN];   /* codes from 65533 on */
 
@@ -22,14 +22,24 @@ function joinBytes(bytes) {
     return joined;
 }
 
-/* rows x cols numbers; causal: those beyond the diagonal are hidden; error: how far at most they are
- * from what was computed. */
+/* rows x cols numbers; mask: not 0 for those that a mask hides, null if it hides none, or nobody knows; error: how far
+ * at most they are from what was computed; sight: of numbers that say which keys are seen, the one that says yes. */
 class Matrix {
-    constructor(rows, cols, causal, error) {
-        Object.assign(this, { rows, cols, causal, error, data: new Float32Array(rows * cols) });
+    constructor(rows, cols, mask, error) {
+        Object.assign(this, { rows, cols, mask, error, sight: null, data: new Float32Array(rows * cols) });
     }
     at(r, c) { return this.data[r * this.cols + c]; }
-    hidden(r, c) { return this.causal && c > r; }
+    hidden(r, c) { return this.mask !== null && this.mask[r * this.cols + c] !== 0; }
+}
+
+const SIGHTS = new Map([["attn.mask", 1], ["attn.mask_inf", 0]]);
+
+/* A mask is stored as lengths of runs, those that are seen first. */
+function flagsOf(runs, n) {
+    const flags = new Uint8Array(n);
+    for (let i = 0, at = 0; i < runs.length; at += runs[i++])
+        flags.fill(i % 2, at, at + runs[i]);
+    return flags;
 }
 
 /* One activation: a matrix for each kept head, or a single one. */
@@ -67,9 +77,19 @@ class Sheet {
         return { top: Math.max(high, -low, 0), signed: low < 0 };
     }
 
+    /* What the mask hides of the nth matrix, where it left nothing; null: nothing. */
+    hiddenOf(nth, data) {
+        const size = this.rows * this.cols, n = this.masks ? this.count * size : size;
+        if (this.mask === null)
+            return null;
+        const all = page.masks[this.mask] = Array.isArray(page.masks[this.mask]) ? flagsOf(page.masks[this.mask], n) : page.masks[this.mask];
+        const flags = this.masks ? all.subarray(nth * size, (nth + 1) * size) : all, left = (x) => x !== 0 && x !== -Infinity;
+        return flags.some((flag, i) => flag && left(data[i])) ? flags.map((flag, i) => flag && !left(data[i])) : flags;
+    }
+
     /* The nth matrix stored; of a sheet without heads there is only the first. */
     matrix(nth) {
-        const m = new Matrix(this.rows, this.cols, this.beyond !== null, this.error);
+        const m = new Matrix(this.rows, this.cols, null, this.error);
         const numbers = this.numbers(nth), beyond = this.beyond === "-inf" ? -Infinity : 0;
         let from = 0;
         for (let r = 0; r < m.rows; r++) {
@@ -78,6 +98,8 @@ class Sheet {
             row.fill(beyond, stored);
             from += stored;
         }
+        m.mask = this.hiddenOf(nth, m.data);
+        m.sight = SIGHTS.get(this.kind) ?? null;
         return m;
     }
 

@@ -150,7 +150,7 @@ class Heat {
         this.inside.replaceChildren();
         if (this.high >= 12)
             this.drawGaps();
-        if (this.shade.m.causal)
+        if (this.shade.m.mask)
             this.drawEdge();
         if (this.cell >= 38 && this.high >= 16)
             this.drawNumbers();
@@ -158,9 +158,15 @@ class Heat {
 
     /* The steps between what the mask hides and what may be as light. */
     drawEdge() {
-        let d = `M${this.left} ${this.top}`;
+        const { m } = this.shade, at = (r, c) => `M${this.left + this.cell * c} ${this.top + this.high * r}`;
+        let d = "";
         for (let r = 0; r < this.rows; r++)
-            d += `H${this.left + this.cell * Math.min(r + 1, this.cols)}V${this.top + (r + 1) * this.high}`;
+            for (let c = 0; c < this.cols; c++) {
+                if (c > 0 && m.hidden(r, c) !== m.hidden(r, c - 1))
+                    d += at(r, c) + "v" + this.high;
+                if (r > 0 && m.hidden(r, c) !== m.hidden(r - 1, c))
+                    d += at(r, c) + "h" + this.cell;
+            }
         this.inside.append(svg("path", { d, class: "edge" }));
     }
 

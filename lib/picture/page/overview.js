@@ -8,13 +8,14 @@ const THUMB = 64;                       /* pixels of a small picture at most */
  * nothing to see, and numbers of scale "row" are divided by what they are compared with. */
 function reduceMatrix({ m, tops, skip, scale }) {
     const step = Math.ceil(Math.max(m.rows, m.cols) / THUMB), byRow = scale === "row";
-    const small = new Matrix(Math.ceil(m.rows / step), Math.ceil(m.cols / step), false, 0);
+    const small = new Matrix(Math.ceil(m.rows / step), Math.ceil(m.cols / step), null, 0);
     small.data.fill(-Infinity);
+    small.sight = m.sight;
     for (let r = 0; r < m.rows; r++) {
-        const to = Math.floor(r / step) * small.cols, top = byRow ? tops[r] || 1 : 1, end = m.causal ? Math.min(r + 1, m.cols) : m.cols;
-        for (let c = skip; c < end; c++) {
+        const to = Math.floor(r / step) * small.cols, top = byRow ? tops[r] || 1 : 1;
+        for (let c = skip; c < m.cols; c++) {
             const x = m.data[r * m.cols + c], at = to + Math.floor(c / step), best = small.data[at];
-            if (x !== -Infinity && (best === -Infinity || Math.abs(x) / top > Math.abs(best)))
+            if (x !== -Infinity && !(m.mask && m.hidden(r, c)) && (best === -Infinity || Math.abs(x) / top > Math.abs(best)))
                 small.data[at] = x / top;
         }
     }
@@ -98,7 +99,7 @@ class Overview {
         const b = document.createElement("button");
         b.type = "button";
         b.setAttribute("aria-label", headName(cell.layer, cell.head));
-        b.classList.toggle("masked", cell.sheet.causal ?? cell.sheet.beyond !== null);
+        b.classList.toggle("masked", cell.sheet.beyond !== null);
         b.append(document.createElement("canvas"));
         b.addEventListener("click", () => this.onPick(cell.layer, cell.head));
         this.paint(b, cell);

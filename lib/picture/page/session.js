@@ -209,12 +209,22 @@ class LiveSheet {
         Object.assign(this, { kind, title, layer, name, heads, keys, ofKeys, rowAxis, colAxis, tokens, count });
         Object.assign(this, { answer, minus, error: 0, rows: T });
         this.cols = keys ? T : original.cols;
-        this.causal = /scores|pattern/.test(kind) && this.hides(answer) && (!minus || this.hides(minus));
+        const masks = /scores|pattern/.test(kind) ? [answer, minus].filter(Boolean).map((a) => this.hiddenBy(a)) : [];
+        this.mask = masks.length ? masks[0].map((flag, i) => flag && masks.at(-1)[i]) : null;
+        this.beyond = this.mask?.every((flag, i) => flag || i % T <= Math.floor(i / T)) ? "0" : null;
     }
 
-    hides({ pass, kind }) {
-        return kindPast(kindIn(kind, pass.w.causal, pass.w.block[this.layer].window)) ||
-            (kind.form === "causal-renorm" && this.kind === "attn.pattern");
+    /* What no query of an answer sees. */
+    hiddenBy({ pass, kind: asked }) {
+        const kind = kindIn(asked, pass.w.causal, pass.w.block[this.layer].window), T = this.rows, flags = new Uint8Array(T * T).fill(1);
+        for (let q = 0; q < T; q++) {
+            const [lo, hi] = asked.form === "causal-renorm" && this.kind === "attn.pattern" ? [0, q + 1] : seenBy(kind, q, T);
+            if (KINDS[kind.form].pick)
+                picked(kind, q, T).forEach((key) => { flags[q * T + key] = 0; });
+            else
+                flags.fill(0, q * T + lo, q * T + hi);
+        }
+        return flags;
     }
 
     extent(nth, skip) {
@@ -222,7 +232,7 @@ class LiveSheet {
     }
 
     matrix(nth) {
-        const m = new Matrix(this.rows, this.cols, this.causal, 0), add = ({ pass }, sign) => {
+        const m = new Matrix(this.rows, this.cols, this.mask?.includes(1) ? this.mask : null, 0), add = ({ pass }, sign) => {
             const a = pass.get(this.kind, this.layer ?? -1), head = this.heads ? this.heads[nth] : 0, T = pass.T;
             const [start, step] = a.heads ? [head * T * T, T] : [this.heads ? head * this.cols : 0, a.cols];
             for (let r = 0; r < m.rows; r++)

@@ -105,17 +105,22 @@ function titleOf(kind) {
 }
 
 function drawLegend(host, shade) {
-    const bar = document.createElement("canvas"), n = shade.ramp.length, note = document.createElement("span");
+    const bar = document.createElement("canvas"), { colours, m } = shade, note = document.createElement("span");
+    paintCells(bar, 1, colours.length, (_, i) => colours[i]);
+    if (m.sight !== null) {
+        note.textContent = tr("%s: the query sees the key", m.sight);
+        host.replaceChildren(tr("%s: hidden by the mask", m.sight ? "0" : "−∞"), bar, note);
+        return;
+    }
     const high = shade.scale === "row" ? tr("row’s largest") : shortNumber(shade.top);
     const low = shade.signed ? "−" + high : shade.scale === "log" ? "≤ " + shortNumber(shade.top / 10 ** DECADES) : "0";
-    paintCells(bar, 1, n, (_, i) => shade.ramp[i]);
-    note.textContent = [SCALES[shade.scale], shade.m.causal ? tr("blank: hidden by the mask") : "",
+    note.textContent = [SCALES[shade.scale], m.mask ? tr("blank: hidden by the mask") : "",
                         shade.skip ? tr("first column left out, the rest unchanged") : ""].filter(Boolean).join(" · ");
     host.replaceChildren(low, bar, high, note);
-    const blank = shade.m.causal ? 0 : shade.m.data.filter((x) => x === -Infinity).length;
+    const blank = m.data.filter((x, i) => x === -Infinity && !m.mask?.[i]).length;
     if (blank)
         host.append(tr("%s of −∞, left blank", blank));
-    const odd = shade.m.data.filter(Number.isNaN).length, infinite = shade.m.data.filter((x) => x === Infinity).length;
+    const odd = m.data.filter((x, i) => Number.isNaN(x) && !m.mask?.[i]).length, infinite = m.data.filter((x) => x === Infinity).length;
     if (odd || infinite) {
         const box = document.createElement("i");
         box.className = "none";
@@ -186,7 +191,7 @@ function sliceable(sheet) {
 }
 
 function slice(m, from, cols) {
-    const part = new Matrix(m.rows, cols, false, m.error);
+    const part = new Matrix(m.rows, cols, null, m.error);
     for (let r = 0; r < m.rows; r++)
         part.data.set(m.data.subarray(r * m.cols + from, r * m.cols + from + cols), r * cols);
     return part;

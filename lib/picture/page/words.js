@@ -76,13 +76,17 @@ function wordLabel(tokens, bytes) {
  * over its own, so that rows still sum to 1. */
 function mergeWords(m, queries, keys) {
     const longest = Math.max(...keys.map((k) => k.last - k.first + 1));
-    const merged = new Matrix(queries.length, keys.length, m.causal, m.error * longest);
+    const merged = new Matrix(queries.length, keys.length, m.mask && new Uint8Array(queries.length * keys.length), m.error * longest);
     queries.forEach((query, r) => keys.forEach((key, c) => {
-        let sum = 0;
+        let sum = 0, seen = false;
         for (let i = query.first; i <= query.last; i++)
-            for (let j = key.first; j <= key.last; j++)
+            for (let j = key.first; j <= key.last; j++) {
                 sum += m.at(i, j);
+                seen ||= !m.hidden(i, j);
+            }
         merged.data[r * keys.length + c] = sum / (query.last - query.first + 1);
+        if (!seen)
+            merged.mask[r * keys.length + c] = 1;
     }));
     return merged;
 }

@@ -108,7 +108,7 @@ void attn_formula_print(struct attn_out *o, const struct attn_language *l, const
 bool attn_cell_color(struct attn_rgb *out, const struct attn_cell *c)
 {
     double x = c->number.x;
-    if (!c->weight || c->text || !(x >= 0 && x <= 1))
+    if (!c->weight || c->text || c->number.gap || !(x >= 0 && x <= 1))
         return false;
     *out = attn_palette_color(attn_palette_usual(true, false), (unsigned)(x * (ATTN_STEPS - 1)));
     return true;

@@ -16,7 +16,8 @@ void attn_sum_result(struct attn_out *o, const struct attn_language *l, const st
 /* A formula, or its TeX or MathML, with its words in the language. */
 void attn_formula_print(struct attn_out *o, const struct attn_language *l, const char *s);
 
-/* The colour of a weight, the darker the larger; false: the cell has none. */
+/* The colour of a weight, the darker the larger; false: the cell has none, as one that refers to a gap,
+ * of which it would tell the answer. */
 bool attn_cell_color(struct attn_rgb *out, const struct attn_cell *c);
 
 /* The diagram drawn with lines between letters, each line after so many blanks; and as a picture in a page. */

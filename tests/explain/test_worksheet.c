@@ -91,6 +91,15 @@ START_TEST(answers_are_nowhere_on_the_sheet)
 }
 END_TEST
 
+/* A shade would tell the answer: a reference to a gap has none, while other weights of the table do. */
+START_TEST(no_colour_tells_an_answer)
+{
+    succeed(SHEET "--blank 10 --format html -o $D/x.html");
+    expect_exactly("grep -c 'color:#[0-9a-f]*\">(' $D/x.html || true", "0\n");
+    succeed("grep -q '>([0-9]*)</td>' $D/x.html && grep -q 'color:#[0-9a-f]*\">[0-9]' $D/x.html");
+}
+END_TEST
+
 /* What is to be written stands with its gap, whatever the language. */
 START_TEST(a_gap_stands_on_one_line)
 {
@@ -212,6 +221,7 @@ Suite *suite_worksheet(void)
     tcase_add_loop_test(t, printed_terms_give_the_answers, 0, sizeof texts / sizeof *texts);
     tcase_add_test(t, answers_are_nowhere_on_the_sheet);
     tcase_add_test(t, a_gap_stands_on_one_line);
+    tcase_add_test(t, no_colour_tells_an_answer);
     tcase_add_test(t, seeds_choose_the_gaps);
     tcase_add_test(t, the_seed_is_the_sheets);
     tcase_add_loop_test(t, no_gap_needs_itself, 0, 4);

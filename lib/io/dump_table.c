@@ -135,6 +135,37 @@ static const struct { const char *begin, *end, *command; } answers[] = {
 };
 static const char records[] = "record,line,id,name,layer,head,row,col,";
 
+static bool is_one_of(const char *s, size_t len, const char *const *names)
+{
+    while (*names && (strlen(*names) != len || memcmp(*names, s, len) != 0))
+        names++;
+    return *names;
+}
+
+/* A table whose rows are heads or records, and whose columns are several things: as a heat map, of counts and effects
+ * in one scale of colours, it would show nothing. */
+static int refuse_columns(const char *s, size_t len, const char *path, struct attn_err *err)
+{
+    static const char *const rows[] = {"layer", "head", "pos", "record", "point", "name", NULL};
+    static const char *const things[] = {"n", "layer", "head", "pos", "record", "id", "line", "metric", "effect",
+                                         "mean_metric", "mean_effect", NULL};
+    struct attn_fields f = fields_of(s, len);
+    struct attn_str_view field;
+    size_t fields = 0;
+    bool first = false, several = false;
+    for (bool last = len == 0; !last; fields++) {
+        if (!attn_fields_next(&f, &field.s, &field.len, &last))
+            return ATTN_OK;
+        first |= !fields && is_one_of(field.s, field.len, rows);
+        several |= fields && is_one_of(field.s, field.len, things);
+    }
+    if (!first || !several || fields < 3)
+        return ATTN_OK;
+    return attn_fail(err, ATTN_EFORMAT, "%s: its columns are %.*s, which are no numbers of one matrix: keep the first "
+                                        "and the one to draw, as in: cut -d, -f1,%zu", path, attn_shown(s, len), s,
+                     fields);
+}
+
 int attn_dump_refuse_answers(const char *s, size_t len, const char *path, struct attn_err *err)
 {
     const char *end = len ? memchr(s, '\n', len) : NULL;
@@ -150,7 +181,7 @@ int attn_dump_refuse_answers(const char *s, size_t len, const char *path, struct
     if (len >= sizeof records - 1 && !memcmp(s, records, sizeof records - 1))
         return attn_fail(err, ATTN_EFORMAT, "%s: a table of many texts, as batch writes them, expected that of one, as "
                                             "'run --format tidy' writes it", path);
-    return ATTN_OK;
+    return refuse_columns(s, len, path, err);
 }
 
 int attn_dump_read_csv(struct attn_array *out, const char *text, size_t len, const char *path, struct attn_err *err)

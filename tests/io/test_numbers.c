@@ -125,6 +125,8 @@ static const struct { const char *table, *why; } torn[] = {
     {"token\nx\n", "no numbers beside the first column"}, {",a\n\xCE\xD2" ",1\n", "label 0 is not UTF-8: a spreadsheet saves a table as \"CSV UTF-8\""},
     {"\xFF\xFE" "1,2\n", "the text is UTF-16, expected UTF-8"},
     {"layer,head,previous,x\n", "a table of heads, and no matrix"},
+    {"head,n,mean_metric,mean_effect\n0,5,0.5,0.2\n", "its columns are head,n,mean_metric,mean_effect, which are no numbers of one matrix: keep the first and the one to draw, as in: cut -d, -f1,4"},
+    {"name,layer,head,value\n", "its columns are name,layer,head,value, which"},
 };
 
 START_TEST(torn_tables)

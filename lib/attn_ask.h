@@ -47,9 +47,7 @@ bool attn_edits_from(const struct attn_edits *list);                /* whether o
 struct attn_editor_opts {
     const struct attn_edits *edits;     /* must outlive the editor unchanged, and so must all that follows; NULL:
                                          * none */
-    const struct attn_model *model;
-    const char *tokenizer;              /* name of the model whose tokenizer reads texts; it is opened when it is
-                                         * needed */
+    const struct attn_model *model;     /* its tokenizer is opened when a text needs it */
     struct attn_encode_opts encode;     /* for text("...") and texts(FILE) */
     const struct attn_tokens *from;     /* the other text that `from` means; NULL: there is none */
     const struct attn_tokens *cross;    /* cross-attention: the other text, for the text and for sources, whose k and v
@@ -174,7 +172,7 @@ int attn_repeat(struct attn_repeated *out, const struct attn_model *m, const str
 
 /* Ranks heads by their scores, pooled over the rows of many texts, and writes a table of them. */
 struct attn_heads_opts {
-    const struct attn_batch_opts *over; /* the texts and how they are run: model, tokenizer, select, records, encode,
+    const struct attn_batch_opts *over; /* the texts and how they are run: model, select, records, encode,
                                          * edits, from, plan, progress, failed, self; the other members are not read */
     const int32_t *ids; const size_t *T; size_t texts;  /* texts as ids, one after the other, of T[i] tokens; 0: the
                                                          * records */

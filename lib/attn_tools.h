@@ -286,8 +286,7 @@ struct attn_batch_option { const char *name, *value; };
  * bits as one process. */
 struct attn_batch_grid { const char *what, *over, *metric, *method; };         /* as in attn_patch_opts */
 struct attn_batch_opts {
-    const struct attn_model *model;
-    const char *tokenizer;              /* name of the model whose tokenizer is used; it is opened for the first text */
+    const struct attn_model *model;     /* its tokenizer is opened for the first text */
     const struct attn_select *select;
     const struct attn_records_opts *records;    /* its `stop` is also asked between passes */
     struct attn_encode_opts encode;

@@ -296,7 +296,7 @@ static struct attn_batch_opts opts_of(struct batch *s)
     struct attn_picture_opts picture = picture_look(false);
     picture.note = NULL;                /* records are drawn at the same time */
     return (struct attn_batch_opts){
-        .model = s->of.model, .tokenizer = common.model, .select = s->select, .records = &s->records,
+        .model = s->of.model, .select = s->select, .records = &s->records,
         .encode = input_encode_opts(),
         .format = o.format, .path = o.path, .summary = o.summary, .summary_form = o.summary_form, .options = s->options,
         .n_options = s->n_options, .command = s->command, .picture = picture, .edits = s->of.edits.list,

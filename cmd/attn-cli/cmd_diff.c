@@ -228,7 +228,7 @@ static int open_dumps(struct sides *s, struct attn_err *err)
     if (!code)
         diff_warn_of_tokens(s->a, s->b);
     struct attn_err why = {0};
-    if (!code && weights && attn_tokenizer_open(&s->of.tokenizer, common.model, &why))
+    if (!code && weights && attn_model_tokenizer(&s->of.tokenizer, s->of.model, &why))
         s->of.tokenizer = NULL;         /* ids then stay without a name */
     return code;
 }

@@ -138,7 +138,7 @@ static int rank(struct heads *s, struct attn_err *err)
     bool terminal = terminal_is(o.path);
     struct attn_heads_state state;
     const struct attn_batch_opts over = {
-        .model = s->of.model, .tokenizer = common.model, .select = s->select, .records = &s->records,
+        .model = s->of.model, .select = s->select, .records = &s->records,
         .encode = input_encode_opts(), .labels = s->labels,
         .edits = s->of.edits.list, .from = s->of.edits.from,
         .plan = plan_asked(), .progress = report_progress,

@@ -360,7 +360,7 @@ static int describe(const struct attn_model *m, struct attn_err *err)
     if ((common.sentence || common.file || common.ids) && cost_text(&f, err))
         return err->code;
     /* A model without one is still a model. */
-    if (attn_tokenizer_open(&f.tokenizer, common.model, &f.why) == ATTN_ENOMEM)
+    if (attn_model_tokenizer(&f.tokenizer, m, &f.why) == ATTN_ENOMEM)
         return *err = f.why, err->code;
     int code = ATTN_OK;
     const char *format = o.tensor.format;

@@ -41,7 +41,7 @@ int info_tensor(const struct attn_model *m, const struct info_tensor *t, struct 
     struct attn_err none;               /* a model without a tokenizer has rows without names */
     if (attn_tensor_find(&i, m, t->name, err))
         return err->code;
-    if (attn_tokenizer_open(&tokenizer, common.model, &none) == ATTN_ENOMEM)
+    if (attn_model_tokenizer(&tokenizer, m, &none) == ATTN_ENOMEM)
         return *err = none, err->code;
     const struct attn_tensor_opts opts = {
         .format = t->format, .path = t->path, .tokenizer = tokenizer, .precision = (int)t->precision.n,

@@ -81,9 +81,16 @@ void doubt_side(const struct command *c, const char *side, const struct attn_mod
         say_note("attn-cli %s: warning: of %s: %s", c->name, side, text);
 }
 
+/* The tokenizer of the open model or, where none is open, of the one that is named; unless *out is one already. */
+static int own_tokenizer(struct attn_tokenizer **out, struct attn_err *err)
+{
+    return *out ? ATTN_OK : opened.model ? attn_model_tokenizer(out, opened.model, err) :
+           named(attn_tokenizer_open(out, common.model, err), err);
+}
+
 int open_tokenizer(struct attn_tokenizer **out, struct attn_err *err)
 {
-    int code = *out ? ATTN_OK : named(attn_tokenizer_open(out, common.model, err), err);
+    int code = own_tokenizer(out, err);
     if (!code)
         doubt(*out, 0);
     return code;
@@ -286,7 +293,7 @@ int input_tokens(struct attn_tokens **out, struct attn_tokenizer **tokenizer, co
     struct attn_encode_opts o = input_encode_opts();
     if (!in->text)
         return attn_tokens_from_ids(out, in->ids, in->n, err);
-    int code = *tokenizer ? ATTN_OK : attn_tokenizer_open(tokenizer, common.model, err);
+    int code = own_tokenizer(tokenizer, err);
     if (!code)
         code = attn_encode_with(out, *tokenizer, in->text, in->len, &o, err);
     if (code)

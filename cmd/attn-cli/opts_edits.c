@@ -169,7 +169,7 @@ static int make_editor(struct edits *e, const struct attn_model *m, const struct
                        struct attn_err *err)
 {
     struct attn_editor_opts o = {
-        .edits = e->list, .model = m, .tokenizer = common.model, .encode = input_encode_opts(), .from = e->from,
+        .edits = e->list, .model = m, .encode = input_encode_opts(), .from = e->from,
         .cross = cross,
         .plan = plan_asked(), .rows = e->rows};
     return e->list ? attn_editor_new(&e->editor, &o, err) : ATTN_OK;

@@ -23,8 +23,7 @@ static double mean_loss(const double *logprob, size_t n)
 
 static int open_editor(struct attn_editor **out, const struct attn_batch_opts *b, struct attn_err *err)
 {
-    const struct attn_editor_opts o = {.edits = b->edits, .model = b->model, .tokenizer = b->tokenizer,
-                                       .encode = b->encode,
+    const struct attn_editor_opts o = {.edits = b->edits, .model = b->model, .encode = b->encode,
                                        .from = b->from, .plan = b->plan};
     *out = NULL;
     return attn_edits_count(b->edits) ? attn_editor_new(out, &o, err) : ATTN_OK;

@@ -9,13 +9,6 @@
 
 /* ---- texts ------------------------------------------------------------------------------- */
 
-const char *attn_asked_name(const struct attn_question *q)
-{
-    struct attn_info info;
-    attn_model_info(q->model, &info);
-    return info.path ? info.path : info.name;
-}
-
 size_t attn_input_length(const struct attn_input *s)
 {
     return s->text && !s->len ? strlen(s->text) : s->len;
@@ -72,7 +65,7 @@ static int read_edits(struct attn_asked_of *a, struct attn_err *err)
 static int start_editor(struct attn_asked_of *a, enum attn_asked_text how, struct attn_err *err)
 {
     const struct attn_editor_opts o = {
-        .edits = a->edits, .model = a->q->model, .tokenizer = attn_asked_name(a->q), .encode = a->q->encode,
+        .edits = a->edits, .model = a->q->model, .encode = a->q->encode,
         .from = a->from, .cross = a->cross, .plan = a->plan};
     int rc = how != ATTN_ASKED_WINDOWS ? attn_run_check_tokens(a->q->model, a->tokens, a->cross, err) : ATTN_OK;
     if (!rc)

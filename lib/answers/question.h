@@ -33,8 +33,6 @@ void attn_asked_close(struct attn_asked_of *a);
 /* Opens the tokenizer, unless it is open.  With `spell` one that is missing or of no use is no error: tokens are then
  * shown by their ids. */
 int attn_asked_tokenizer(struct attn_asked_of *a, bool spell, struct attn_err *err);
-/* Name of the model whose tokenizer it is, for those who open it themselves. */
-const char *attn_asked_name(const struct attn_question *q);
 size_t attn_input_length(const struct attn_input *s);
 int attn_asked_patch(struct attn_patch **out, struct attn_asked_of *a, const struct attn_patch_opts *ask,
                      const char *metric, struct attn_err *err);

@@ -150,7 +150,7 @@ static int rank(const struct writing *w, const struct texts *t, struct attn_err 
     struct attn_select *select = NULL;
     struct attn_heads_state state;
     int rc = attn_select_new(&select, a->q->model, &a->plan.kind, "pattern", o->layers, o->heads, err);
-    const struct attn_batch_opts over = {.model = a->q->model, .tokenizer = attn_asked_name(a->q), .select = select,
+    const struct attn_batch_opts over = {.model = a->q->model, .select = select,
                                          .labels = t->labels, .encode = a->q->encode, .edits = a->edits,
                                          .from = a->from, .plan = a->plan};
     const struct attn_heads_opts opts = {

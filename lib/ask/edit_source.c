@@ -49,7 +49,7 @@ static bool is_file(const struct source *s) { return origin(s)->form == ATTN_ORI
 
 int attn_sources_tokenizer(struct attn_sources *s, struct attn_err *err)
 {
-    return s->tokenizer ? ATTN_OK : attn_tokenizer_open(&s->tokenizer, s->o->tokenizer, err);
+    return s->tokenizer ? ATTN_OK : attn_model_tokenizer(&s->tokenizer, s->o->model, err);
 }
 
 const char *attn_sources_token(struct attn_sources *s, int32_t id, size_t *len)

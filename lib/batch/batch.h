@@ -48,8 +48,7 @@ struct attn_group { struct attn_item *item; size_t n, room; };
 
 /* What is needed to tokenize records. */
 struct attn_reading {
-    const struct attn_model *model;
-    const char *name;                   /* of the model, whose tokenizer is opened for the first text */
+    const struct attn_model *model;     /* its tokenizer is opened for the first text */
     bool table;                         /* records are rows of a table */
     struct attn_tokenizer *tokenizer;
     void (*opened)(void *self, const struct attn_tokenizer *t); void *self;     /* called when it is; may be NULL */

@@ -59,8 +59,7 @@ static int open_input(struct attn_engine *e, struct attn_err *err)
 /* What is wrong with edits for any text is found before anything is written. */
 static int open_editor(struct attn_engine *e, struct attn_err *err)
 {
-    struct attn_editor_opts o = {.edits = e->o->edits, .model = e->o->model, .tokenizer = e->o->tokenizer,
-                                 .encode = e->o->encode,
+    struct attn_editor_opts o = {.edits = e->o->edits, .model = e->o->model, .encode = e->o->encode,
                                  .from = e->o->from, .plan = e->o->plan};
     bool for_each = e->o->grid && attn_edits_from(o.edits);         /* each record has another text to take values
                                                                      * from */
@@ -72,7 +71,6 @@ static int open_grids(struct attn_engine *e, struct attn_err *err)
     const struct attn_batch_opts *o = e->o;
     const struct attn_format *f = e->writing.format;
     e->reading.model = o->model;
-    e->reading.name = o->tokenizer;
     e->reading.opened = o->opened;
     e->reading.self = o->self;
     e->reading.encode = o->encode;

@@ -213,8 +213,7 @@ static int open_editor(const struct attn_grids *g, struct attn_editor **editor, 
                        struct attn_err *err)
 {
     const struct attn_batch_opts *o = g->o;
-    struct attn_editor_opts opts = {.edits = o->edits, .model = o->model, .tokenizer = o->tokenizer,
-                                    .encode = o->encode,
+    struct attn_editor_opts opts = {.edits = o->edits, .model = o->model, .encode = o->encode,
                                     .from = item->from, .plan = o->plan};
     int rc = attn_editor_new(editor, &opts, err);
     return rc ? rc : attn_editor_text(*editor, 0, item->ids, item->tokens->n, false, err);

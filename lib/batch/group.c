@@ -161,7 +161,7 @@ int attn_reading_tokenizer(struct attn_reading *reading, struct attn_err *err)
 {
     if (reading->tokenizer)
         return ATTN_OK;
-    int rc = attn_tokenizer_open(&reading->tokenizer, reading->name, err);
+    int rc = attn_model_tokenizer(&reading->tokenizer, reading->model, err);
     if (!rc && reading->opened)
         reading->opened(reading->self, reading->tokenizer);
     return rc;

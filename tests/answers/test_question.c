@@ -52,7 +52,7 @@ static struct attn_dump *run_by_hand(const char *edit, struct attn_plan plan)
     struct attn_dump *d;
     int32_t *ids;
     OK(attn_edits_parse(&edits, edit, &err));
-    OK(attn_editor_new(&editor, &(struct attn_editor_opts){.edits = edits, .model = model, .tokenizer = "tiny"}, &err));
+    OK(attn_editor_new(&editor, &(struct attn_editor_opts){.edits = edits, .model = model}, &err));
     OK(attn_tokens_to_ids(&ids, tokens, &err));
     OK(attn_editor_text(editor, 0, ids, tokens->n, false, &err));
     OK(attn_editor_start(editor, &err));

@@ -244,7 +244,7 @@ static int run_way(struct attn_dump **out, const struct asked *a, const struct w
     int rc = attn_select_new(&select, a->model, &plan.kind, show, "1", NULL, err);
     if (!rc && edit)
         rc = attn_edits_parse(&list, edit, err);
-    struct attn_editor_opts o = {.edits = list, .model = a->model, .tokenizer = a->dir, .cross = cross, .plan = plan};
+    struct attn_editor_opts o = {.edits = list, .model = a->model, .cross = cross, .plan = plan};
     if (!rc && edit)
         rc = attn_editor_new(&e, &o, err);
     if (!rc && edit)

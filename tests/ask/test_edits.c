@@ -223,7 +223,7 @@ static int run_edits(struct attn_dump **out, struct golden *g, const struct attn
                      int threads, struct attn_err *err)
 {
     struct attn_plan plan = {.threads = threads};
-    struct attn_editor_opts o = {.edits = list, .model = g->model, .tokenizer = g->model_path, .from = g->from, .plan = plan};
+    struct attn_editor_opts o = {.edits = list, .model = g->model, .from = g->from, .plan = plan};
     struct attn_editor *e = NULL;
     struct attn_observer edit;
     struct attn_select *select = NULL;

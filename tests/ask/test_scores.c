@@ -40,7 +40,7 @@ static cJSON *heads_of(const char *model, const struct texts *t, const struct ho
     const char *path = scratch_path("heads.json");
     ck_assert_msg(!attn_model_open(&m, model, &err) && !attn_select_new(&s, m, &how->kind, "pattern", NULL, NULL, &err),
                   "%s", err.msg);
-    const struct attn_batch_opts over = {.model = m, .tokenizer = model, .select = s, .plan = {.threads = how->threads,
+    const struct attn_batch_opts over = {.model = m, .select = s, .plan = {.threads = how->threads,
                                                                                                .kind = how->kind}};
     const struct attn_heads_opts o = {.over = &over, .ids = t->ids, .T = t->T, .texts = t->n, .copying = how->copying,
                                       .format = "json",

@@ -443,7 +443,7 @@ static void every_format(const struct subject *s, const struct attn_select *what
 static void batch(const struct subject *s, const struct attn_select *what, const char *format, const char *path, struct attn_share share)
 {
     struct attn_records_opts records = {.path = in_dir("in.ndjson"), .share = share};
-    struct attn_batch_opts o = {.model = s->m, .tokenizer = in_dir("m"), .select = what, .records = &records, .format = format, .path = path,
+    struct attn_batch_opts o = {.model = s->m, .select = what, .records = &records, .format = format, .path = path,
                                 .command = "attn-cli batch", .plan = s->plan};
     struct attn_batch_state state = {0};
     struct attn_err err = {0};

@@ -51,7 +51,7 @@ static struct attn_editor *edit(struct attn_edits **list, const struct asked *a,
         return NULL;
     }
     read_again(*list);
-    struct attn_editor_opts o = {.edits = *list, .model = a->model, .tokenizer = MODEL, .from = a->tokens, .plan.threads = 1};
+    struct attn_editor_opts o = {.edits = *list, .model = a->model, .from = a->tokens, .plan.threads = 1};
     int rc = attn_edits_count(*list) ? attn_editor_new(&editor, &o, &err) : ATTN_OK;
     if (!rc && editor)
         rc = attn_editor_text(editor, 0, ids, T, false, &err);

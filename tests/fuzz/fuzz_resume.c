@@ -24,7 +24,7 @@ static void resume(const char *in, const char *format, bool force)
     static const struct attn_batch_option options[] = {{"show", "pattern"}};
     must(open_life(&m, &what));
     struct attn_records_opts records = {.path = in, .column = NULL};
-    struct attn_batch_opts o = {.model = m, .tokenizer = "life", .select = what, .records = &records, .format = format,
+    struct attn_batch_opts o = {.model = m, .select = what, .records = &records, .format = format,
         .path = archive_path("out"), .summary = archive_path("out.csv"), .options = options, .n_options = 1,
         .command = "attn-cli batch --show pattern", .plan = {.threads = 1}, .resume = !force, .force = force};
     struct attn_batch_state state = {0};

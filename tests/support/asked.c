@@ -89,7 +89,7 @@ struct asked_editor asked_edit(const struct asked *a, const char *const *edits, 
     }
     for (size_t i = 0; i < text->n; i++)
         ids[i] = text->tok[i].id;
-    struct attn_editor_opts o = {.edits = e.list, .model = a->model, .tokenizer = a->dir, .from = from, .plan = *plan};
+    struct attn_editor_opts o = {.edits = e.list, .model = a->model, .from = from, .plan = *plan};
     rc = rc || (n && (attn_editor_new(&e.editor, &o, &err) || attn_editor_text(e.editor, 0, ids, text->n, false, &err) ||
                       attn_editor_start(e.editor, &err)));
     ck_assert_msg(!rc, "%s", err.msg);

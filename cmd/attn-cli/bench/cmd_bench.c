@@ -335,7 +335,7 @@ static int open_all(struct bench_run *s, struct attn_err *err)
         attn_limits_new(&s->bench.limits, s->dir, err))
         return err->code;
     attn_model_info(s->model, &s->bench.info);
-    attn_tokenizer_open(&s->bench.tokenizer, common.model, &why);       /* may fail: only one stage needs it */
+    attn_model_tokenizer(&s->bench.tokenizer, s->model, &why);       /* may fail: only one stage needs it */
     s->bench.model = s->model;
     s->bench.dtype = weight_type(s->model, s->bench.info.tensors);
     s->bench.name = common.model ? common.model : attn_model_builtin()[0];

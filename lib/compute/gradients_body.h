@@ -39,7 +39,16 @@ static void vec_gelu_new_backward(float *dy, float *x, size_t n)
     }
 }
 
-/* (g s(g))' = s + g s (1 - s) */
+/* (x s(x))' = s + x s (1 - s) */
+static void vec_silu_backward(float *dy, float *x, size_t n)
+{
+    for (size_t i = 0; i < n; i += LANES) {
+        v16 rest, at = get(x + i, n - i, 0), s = sigmoid16(at, &rest), silu = mul(at, s);
+        put(dy + i, mul(get(dy + i, n - i, 0), fma16(silu, rest, s)), n - i);
+        put(x + i, silu, n - i);
+    }
+}
+
 static void vec_silu_mul_backward(float *dy, float *g, float *x, size_t n)
 {
     for (size_t i = 0; i < n; i += LANES) {

@@ -14,6 +14,7 @@
     PLAIN(GELU_NEW, gelu_new, "gelu_new", OWN, "tanh", ATTN_LIMIT_GELU_NEW) \
     PLAIN(RELU, relu, "relu", OWN, NULL, ATTN_LIMIT_NONE) \
     PLAIN(RELU2, relu2, "relu2", OWN, "the square of ReLU", ATTN_LIMIT_NONE) \
+    PLAIN(SILU, silu, "silu", THEIRS, NULL, ATTN_LIMIT_SILU) \
     GATED(SWIGLU, silu_mul, "swiglu", OWN, NULL, ATTN_LIMIT_SILU) \
     GATED(GEGLU, gelu_mul, "geglu", THEIRS, "erf", ATTN_LIMIT_GELU) \
     GATED(GEGLU_NEW, gelu_new_mul, "geglu_new", THEIRS, "tanh", ATTN_LIMIT_GELU_NEW)

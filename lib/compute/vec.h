@@ -77,7 +77,8 @@ struct attn_adamw { float beta1, beta2, scale, decay, lr, bias2, eps; };
     /* y[n] = x above 0, else 0 */ \
     DO(relu, (float *y, const float *x, size_t n), (y, x, n)) \
     DO(relu2, (float *y, const float *x, size_t n), (y, x, n)) \
-    /* y[n] = g / (1 + exp(-g)) * x */ \
+    /* y[n] = x / (1 + exp(-x)); of a gate, times x */ \
+    DO(silu, (float *y, const float *x, size_t n), (y, x, n)) \
     DO(silu_mul, (float *y, const float *g, const float *x, size_t n), (y, g, x, n)) \
     /* y[n] = gelu(g) * x, in either form */ \
     DO(gelu_mul, (float *y, const float *g, const float *x, size_t n), (y, g, x, n)) \
@@ -120,6 +121,7 @@ struct attn_adamw { float beta1, beta2, scale, decay, lr, bias2, eps; };
     DO(gelu_new_mul_backward, (float *dy, float *g, float *x, size_t n), (dy, g, x, n)) \
     DO(relu_backward, (float *dy, float *x, size_t n), (dy, x, n)) \
     DO(relu2_backward, (float *dy, float *x, size_t n), (dy, x, n)) \
+    DO(silu_backward, (float *dy, float *x, size_t n), (dy, x, n)) \
     /* dy becomes the gradient with respect to the input of cap; y[n] is its output. */ \
     DO(cap_backward, (float *dy, const float *y, float cap, size_t n), (dy, y, cap, n)) \
     /* dp becomes the gradient with respect to the dots, before they were scaled by s; p[n] is the output of the \

@@ -288,15 +288,21 @@ static void vec_gelu_new(float *y, const float *x, size_t n)
         put(y + i, gelu_new16(get(x + i, n - i, 0)), n - i);
 }
 
-static inline v16 silu_mul16(v16 g, v16 x)
+static inline v16 silu16(v16 x)
 {
-    return mul(quot(g, add(all(1.0f), exp16(mul(g, all(-1.0f))))), x);
+    return quot(x, add(all(1.0f), exp16(mul(x, all(-1.0f)))));
+}
+
+static void vec_silu(float *y, const float *x, size_t n)
+{
+    for (size_t i = 0; i < n; i += LANES)
+        put(y + i, silu16(get(x + i, n - i, 0)), n - i);
 }
 
 static void vec_silu_mul(float *y, const float *g, const float *x, size_t n)
 {
     for (size_t i = 0; i < n; i += LANES)
-        put(y + i, silu_mul16(get(g + i, n - i, 0), get(x + i, n - i, 0)), n - i);
+        put(y + i, mul(silu16(get(g + i, n - i, 0)), get(x + i, n - i, 0)), n - i);
 }
 
 static void vec_relu(float *y, const float *x, size_t n)

@@ -14,7 +14,8 @@ static const char *const gpt_sizes[] = {"n_embd", "n_layer", "n_head", NULL};
 
 /* ---- GPT: norms after the additions, none at the end.  "n_ctx" and the like change nothing */
 
-static const struct attn_word gpt_mlps[] = {{"gelu", ATTN_MLP_GELU_NEW}, {"relu", ATTN_MLP_RELU}, {0}};
+static const struct attn_word gpt_mlps[] = {
+    {"gelu", ATTN_MLP_GELU_NEW}, {"relu", ATTN_MLP_RELU}, {"silu", ATTN_MLP_SILU}, {"swish", ATTN_MLP_SILU}, {0}};
 static const struct attn_key gpt_keys[] = {
     COMMON_KEYS, GPT_SIZE_KEYS, {"afn", ATTN_KEY_CHOICE, FIELD(mlp), gpt_mlps, NULL}, {0}};
 

@@ -530,6 +530,7 @@ START_TEST(avx2_and_avx512_agree_bit_for_bit)
         SAME(sets[1]->add(a, g, n), sets[2]->add(b, g, n));
         SAME(sets[1]->gelu(a, x, n), sets[2]->gelu(b, x, n));
         SAME(sets[1]->gelu_new(a, x, n), sets[2]->gelu_new(b, x, n));
+        SAME(sets[1]->silu(a, x, n), sets[2]->silu(b, x, n));
         SAME(sets[1]->silu_mul(a, g, x, n), sets[2]->silu_mul(b, g, x, n));
         SAME(sets[1]->gelu_mul(a, g, x, n), sets[2]->gelu_mul(b, g, x, n));
         SAME(sets[1]->gelu_new_mul(a, g, x, n), sets[2]->gelu_new_mul(b, g, x, n));

@@ -535,6 +535,8 @@ static const char *const small[] = {
     "\"rotary_dim\": 2, \"n_inner\": 10}",
     "{\"model_type\": \"xglm\", \"vocab_size\": 11, \"d_model\": 8, \"num_layers\": 2, \"attention_heads\": 2, "
     "\"max_position_embeddings\": 12, \"ffn_dim\": 10}",
+    "{\"model_type\": \"openai-gpt\", \"vocab_size\": 11, \"n_embd\": 8, \"n_layer\": 2, \"n_head\": 2, \"n_positions\": 12, "
+    "\"afn\": \"silu\"}",
     OWN("\"norm\": \"layernorm\", \"norm_embed\": true, \"mlp\": \"relu\""),
     OWN("\"norm\": \"rmsnorm\", \"norm_embed\": true, \"norm_weight\": false, \"final_norm\": false, \"mlp\": \"relu2\""),
 };

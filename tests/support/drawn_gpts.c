@@ -113,15 +113,17 @@ static const char *in_gpt(const struct fam *f, int i, const char *tail) { return
 
 static void gpt_config(struct fam *f)
 {
+    static const struct { const char *afn, *mlp; } acts[] = {       /* "gelu" is the tanh form */
+        {NULL, "gelu_new"}, {"gelu", "gelu_new"}, {"relu", "relu"}, {"silu", "silu"}, {"swish", "silu"}};
     struct ref_config *c = &f->c;
-    bool relu = sometimes();
+    const size_t act = (size_t)pick(5);
     fam_sizes(f, false);
-    c->norm = "layernorm", c->position = "learned", c->mlp = relu ? "relu" : "gelu_new", c->m = 4 * c->d;
+    c->norm = "layernorm", c->position = "learned", c->mlp = acts[act].mlp, c->m = 4 * c->d;
     c->tied = often(), c->after = c->no_before = c->no_final = true;
     sizes(f, gpt_sizes);
     fam_put(f, "\"layer_norm_epsilon\": %g, \"n_ctx\": 3, \"n_special\": 0", c->eps);
-    if (relu || pick(2))
-        fam_put(f, "\"afn\": \"%s\"", relu ? "relu" : "gelu");  /* which is the tanh form */
+    if (acts[act].afn)
+        fam_put(f, "\"afn\": \"%s\"", acts[act].afn);
     fam_flag(f, "tie_word_embeddings", c->tied, true);
 }
 

@@ -143,6 +143,7 @@ function relu(x) {
 /* By the names of the configuration: of one number, or of the gate, with which the other is multiplied. */
 const ACTIVATIONS = {
     gelu: { of: gelu }, gelu_new: { of: geluNew }, relu: { of: relu }, relu2: { of: (x) => relu(x) * relu(x) },
+    silu: { of: silu },
     swiglu: { of: silu, gated: true }, geglu: { of: gelu, gated: true }, geglu_new: { of: geluNew, gated: true },
 };
 

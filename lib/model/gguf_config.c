@@ -542,8 +542,8 @@ static void put_ends(struct attn_out *out, const struct attn_gguf_model *m)
 
 int attn_gguf_config(struct attn_out *out, const struct attn_gguf_model *m, struct attn_err *err)
 {
-    int rc = refuse_others(m, err);
-    if (rc)
+    int rc = attn_gguf_model_check(m, err);
+    if (rc || (rc = attn_gguf_tokens_check(m, err)) || (rc = refuse_others(m, err)))
         return rc;
     attn_out_printf(out, "{\n  \"model_type\": \"%s\",\n  %s", m->arch->model_type, m->arch->constant);
     put_tied(out, m);

@@ -172,6 +172,7 @@ static int check_kind(const struct attn_gguf_model *m, struct attn_err *err)
                                         "itself", m->meta->name, attn_shown(type.s, type.len), type.s);
 }
 
+/* NULL where it is not one of ours: its tokenizer may be read all the same. */
 static int find_arch(struct attn_gguf_model *m, struct attn_err *err)
 {
     const struct attn_gguf_value *v = attn_gguf_find(m->meta, "general.architecture");
@@ -182,8 +183,15 @@ static int find_arch(struct attn_gguf_model *m, struct attn_err *err)
     if (!attn_gguf_text(v, &name))
         return wrong_kind(m, v, "string", err);
     m->arch = attn_gguf_arch_find(name);
+    return ATTN_OK;
+}
+
+int attn_gguf_model_check(const struct attn_gguf_model *m, struct attn_err *err)
+{
+    struct attn_str_view name = {0};
     if (m->arch)
         return ATTN_OK;
+    attn_gguf_text(attn_gguf_find(m->meta, "general.architecture"), &name);
     return attn_fail(err, ATTN_EFORMAT, "%s: its architecture '%.*s' is not read here, expected one of the families "
                                         "that are (see models/README.md)", m->meta->name, attn_shown(name.s, name.len),
                      name.s);

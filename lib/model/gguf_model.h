@@ -17,13 +17,15 @@ struct attn_gguf_part { char *path; struct attn_map map; struct attn_gguf *of; }
 struct attn_gguf_model {
     struct attn_gguf_part *part; size_t n;      /* the shards in their order; the first has the metadata */
     const struct attn_gguf *meta;
-    const struct attn_gguf_arch *arch;
+    const struct attn_gguf_arch *arch;  /* NULL: not one of ours, see attn_gguf_model_check */
     bool tied;                          /* the output layer is known to be a copy of the embedding */
     struct attn_family family;          /* how the tensors are named and stored: see attn_gguf_family */
 };
 
 /* Opens a file, and with one of several shards all others. */
 int attn_gguf_model_open(struct attn_gguf_model **out, const char *path, struct attn_err *err);
+/* Fails if its architecture is none of ours, so that only its tokenizer is read. */
+int attn_gguf_model_check(const struct attn_gguf_model *m, struct attn_err *err);
 void attn_gguf_model_close(struct attn_gguf_model *m);              /* NULL is fine */
 
 /* The GGUF model in a directory: its path, or that of its first shard, malloc'd; NULL: there is none.  Fails if there
@@ -65,6 +67,8 @@ bool attn_gguf_is_tied(const struct attn_gguf_model *m);
 struct attn_out;
 int attn_gguf_config(struct attn_out *out, const struct attn_gguf_model *m, struct attn_err *err);
 bool attn_gguf_has_tokenizer(const struct attn_gguf_model *m);
+/* Fails if what it says of tokens contradicts itself: lists of other lengths, ids of tokens that are not there. */
+int attn_gguf_tokens_check(const struct attn_gguf_model *m, struct attn_err *err);
 bool attn_gguf_is_sentencepiece(const struct attn_gguf_model *m);
 int attn_gguf_tokenizer_config(struct attn_out *out, const struct attn_gguf_model *m, struct attn_err *err);
 int attn_gguf_tokenizer_json(struct attn_out *out, const struct attn_gguf_model *m, struct attn_err *err);

@@ -130,24 +130,47 @@ static int take_types(const struct tokens *t, struct attn_err *err)
     return ATTN_OK;
 }
 
-static int take_tokens(struct tokens *t, const struct attn_gguf_model *m, struct attn_err *err)
+static int take_lists(struct tokens *t, const struct attn_gguf_model *m, struct attn_err *err)
 {
-    struct attn_str_view kind = {"", 0};
-    const struct attn_gguf_value *v = value_of(m, "model");
     *t = (struct tokens){.m = m};
-    if (!v || !attn_gguf_text(v, &kind) || !(is(kind, "llama") || is(kind, "gpt2")))
-        return attn_fail(err, ATTN_EFORMAT, "%s: its tokenizer is '%.*s' (tokenizer.ggml.model), expected llama or "
-                                            "gpt2; token ids can be given with --ids", m->meta->name,
-                         attn_shown(kind.s, kind.len), kind.s);
-    t->pieces = is(kind, "llama");
     int rc = take_list(m, "tokens", ATTN_GGUF_STRING, 0, &t->text, err);
     if (!rc && (!t->text || t->text->n == 0))
         return attn_fail(err, ATTN_EFORMAT, "%s: there is no key 'tokenizer.ggml.tokens' with tokens, expected one",
                          m->meta->name);
     if (rc || (rc = take_list(m, "scores", ATTN_GGUF_F32, t->text->n, &t->score, err)) ||
         (rc = take_list(m, "token_type", ATTN_GGUF_I32, t->text->n, &t->type, err)) ||
-        (rc = take_list(m, "merges", ATTN_GGUF_STRING, 0, &t->merge, err)) || (rc = take_types(t, err)))
+        (rc = take_list(m, "merges", ATTN_GGUF_STRING, 0, &t->merge, err)))
         return rc;
+    return take_types(t, err);
+}
+
+int attn_gguf_tokens_check(const struct attn_gguf_model *m, struct attn_err *err)
+{
+    static const char *const ids[] = {"bos_token_id", "eos_token_id", "unknown_token_id", "padding_token_id"};
+    struct tokens t;
+    if (!attn_gguf_has_tokenizer(m))
+        return ATTN_OK;
+    int rc = take_lists(&t, m, err);
+    for (size_t i = 0; i < sizeof ids / sizeof *ids && !rc; i++) {
+        size_t id;
+        bool there;
+        rc = take_id(&t, ids[i], &id, &there, err);
+    }
+    return rc;
+}
+
+static int take_tokens(struct tokens *t, const struct attn_gguf_model *m, struct attn_err *err)
+{
+    struct attn_str_view kind = {"", 0};
+    const struct attn_gguf_value *v = value_of(m, "model");
+    if (!v || !attn_gguf_text(v, &kind) || !(is(kind, "llama") || is(kind, "gpt2")))
+        return attn_fail(err, ATTN_EFORMAT, "%s: its tokenizer is '%.*s' (tokenizer.ggml.model), expected llama or "
+                                            "gpt2; token ids can be given with --ids", m->meta->name,
+                         attn_shown(kind.s, kind.len), kind.s);
+    int rc = take_lists(t, m, err);
+    if (rc)
+        return rc;
+    t->pieces = is(kind, "llama");
     if (t->pieces && !t->score)
         return attn_fail(err, ATTN_EFORMAT, "%s: there is no key 'tokenizer.ggml.scores', expected a score for each "
                                             "token", m->meta->name);

@@ -365,6 +365,41 @@ START_TEST(a_token_may_be_absent)
 }
 END_TEST
 
+/* What it says of tokens contradicts itself: the model is refused, and so is its tokenizer. */
+START_TEST(tokens_that_do_not_fit_are_refused)
+{
+    static const char *const says[] = {
+        "key 'tokenizer.ggml.token_type' has 2 values, expected 257, one for each token",
+        "key 'tokenizer.ggml.bos_token_id' is no token's id, expected 0 to 256",
+        "key 'tokenizer.ggml.eos_token_id' is no token's id, expected 0 to 256", "token 1 has type 7, expected 1 to 6"};
+    struct ggufs g = ggufs_llama(257);
+    ggufs_tokenizer(&g, "gpt-2");
+    int32_t type[257] = {1, 7};
+    if (_i == 0 || _i == 3)
+        ggufs_i32s(&g, "tokenizer.ggml.token_type", type, _i ? 257 : 2);
+    else
+        ggufs_u32(&g, _i == 1 ? "tokenizer.ggml.bos_token_id" : "tokenizer.ggml.eos_token_id", 257);
+    ggufs_write(&g, "m.gguf");
+    expect("ends 1 $A info --check -m $D/m.gguf 2>&1", 0, says[_i]);
+    expect("ends 1 $A run -m $D/m.gguf --ids 1,2 2>&1", 0, says[_i]);
+    expect("ends 1 $A tokenize -m $D/m.gguf -s ab 2>&1", 0, says[_i]);
+    ggufs_free(&g);
+}
+END_TEST
+
+/* A tokenizer needs no weights, and no architecture that is read. */
+START_TEST(tokens_of_any_architecture)
+{
+    struct ggufs g = ggufs_new();
+    ggufs_text(&g, "general.architecture", "quokka");
+    ggufs_tokenizer(&g, "gpt-2");
+    ggufs_write(&g, "m.gguf");
+    expect_exactly("$A tokenize -m $D/m.gguf -s ab --format ids", "256\n");
+    expect("ends 1 $A run -m $D/m.gguf -s ab 2>&1", 0, "its architecture 'quokka' is not read here");
+    ggufs_free(&g);
+}
+END_TEST
+
 static void texts(struct ggufs *g, const char *model, const char *pre)
 {
     static const char *const tokens[] = {"a", "b"};
@@ -578,6 +613,8 @@ Suite *suite_gguf(void)
     tcase_add_loop_test(t, every_text_has_its_tokens, 0, CHECKPOINTS - CHECKPOINTS_HF);
     tcase_add_test(t, every_pre_is_read);
     tcase_add_test(t, a_token_may_be_absent);
+    tcase_add_loop_test(t, tokens_that_do_not_fit_are_refused, 0, 4);
+    tcase_add_test(t, tokens_of_any_architecture);
     tcase_add_test(t, other_tokenizers_are_refused);
     tcase_add_test(t, conversion_gives_the_checkpoint_back);
     tcase_add_loop_test(t, a_converted_model_computes_the_same, 0, CHECKPOINTS - CHECKPOINTS_HF);

@@ -18,10 +18,17 @@ enum attn_dtype {
     ATTN_BLOCK_MOST = 256               /* most numbers of a block */
 };
 
+/* What a block stores.  Number i is scale * integer, with the minimum of its group added, or taken away. */
+struct attn_packed {
+    size_t group;                       /* numbers that share a scale */
+    float integer[ATTN_BLOCK_MOST], scale[ATTN_BLOCK_MOST / 16], min[ATTN_BLOCK_MOST / 16];
+};
+
 struct attn_dtype_row {
     const char *name;                   /* as it is written in files and shown */
     size_t bytes, values;               /* of a block; of one number, 1 */
-    void (*decode)(float *y, const unsigned char *block);       /* y[values]; NULL: it is no block */
+    void (*read)(struct attn_packed *out, const unsigned char *block);       /* NULL: it is no block */
+    enum attn_min { ATTN_MIN_NONE, ATTN_MIN_ADDED, ATTN_MIN_TAKEN } min;
 };
 extern const struct attn_dtype_row attn_dtypes[ATTN_DTYPES];
 
@@ -38,6 +45,8 @@ static inline size_t attn_dtype_bytes(enum attn_dtype t, size_t n)
     return attn_dtype_in_blocks(t) ? n / attn_dtypes[t].values * attn_dtypes[t].bytes : n * attn_dtype_size(t);
 }
 
+/* What block i of x stores. */
+void attn_packed_read(struct attn_packed *out, const void *x, enum attn_dtype type, size_t i);
 /* y[n] = n numbers of rows of blocks x, from number `first` on. */
 void attn_blocks_decode(float *y, const void *x, enum attn_dtype type, size_t first, size_t n);
 

@@ -405,10 +405,13 @@ struct attn_tensor_opts {
     bool color, csv_safe;
     struct attn_picture_opts picture;
     char *note;                         /* as in struct attn_plot_opts */
-    uint64_t reserved[4];
+    /* Of a tensor in blocks of few bits, in place of its numbers: "integers", those few bits; "scales" or "minima", one
+     * for each group of them, so that a number is scale * integer + minimum.  NULL: the numbers. */
+    const char *stored;
+    uint64_t reserved[3];
 };
-/* Writes tensor i as a matrix of float32, as it is stored: a vector is one row, of more than two axes all but the last
- * are rows. */
+/* Writes tensor i as a matrix of float32 in the file's own layout: a vector is one row, of more than two axes all but
+ * the last are rows. */
 int attn_tensor_write(const struct attn_model *m, size_t i, const struct attn_tensor_opts *o, struct attn_err *err);
 
 /* ---- comparing ------------------------------------------------------------------------- */
@@ -512,7 +515,7 @@ struct attn_contrast_opts {
     /* Called now and then with the bytes compared and those there are; a code ends it.  May be NULL. */
     int (*step)(void *self, uint64_t done, uint64_t all, struct attn_err *err);
     void *self;
-    uint64_t reserved[2];
+    const struct attn_lacking *given[2];                /* what a and b do not say; NULL: nothing is given */
 };
 struct attn_contrast_field { const char *name, *a, *b; };           /* "rope_scaling.factor"; as JSON, NULL: not
                                                                      * there */
@@ -544,6 +547,7 @@ struct attn_contrasted {                /* lives as long as the contrast */
     bool translated;                    /* the fields are in the words of our own config.json: the two are of different
                                          * families */
     const struct attn_contrast_field *field; size_t fields;         /* those that differ */
+    const struct attn_assumed *assumed[2]; size_t n_assumed[2];     /* as attn_model_assumed */
     const struct attn_tokenizer *tokenizer[2];          /* NULL: none that can be read, */
     const char *why[2];                 /* which says why; NULL: a file of weights, or no files of a tokenizer */
     size_t vocab[2], only[2];           /* tokens; those whose spelling only this side has */
@@ -713,13 +717,25 @@ struct attn_save_opts {
 int attn_model_save(const struct attn_model *m, const char *dir, const struct attn_save_opts *o, size_t *tensors,
                     struct attn_err *err);
 
-/* What a file of a course, such as a ckpt.pt without its training's settings, does not say and attn_model_open asks
- * for; 0 or NULL: nothing is given.  as: what wrote it, "nanogpt", "mingpt", "lecture" or "lecture-video", whose
- * scores are divided by the root of the width; vocab: a file of tokens and ids, or any tokenizer's file, or a
- * directory with such files; activation: of the MLP, "gelu", "gelu_new" or "relu". */
-struct attn_lacking { const char *as, *vocab, *activation; size_t n_head; uint64_t reserved[4]; };
+/* What a file of a course, such as a ckpt.pt without its training's settings, does not say; NULL: nothing is given.
+ * as: words of attn_as_word with commas between them, or "heads=N"; vocab: a file of tokens and ids, any tokenizer's
+ * file, or a directory with such files. */
+struct attn_lacking { const char *as, *vocab; uint64_t reserved[6]; };
 int attn_model_open_with(struct attn_model **out, const char *name, const struct attn_lacking *given,
                          struct attn_err *err);
+int attn_tokenizer_open_with(struct attn_tokenizer **out, const char *model, const struct attn_lacking *given,
+                             struct attn_err *err);
+/* Whether there are files of a tokenizer, which attn_model_tokenizer would open; true, too, where that cannot be found
+ * out. */
+bool attn_model_spells(const struct attn_model *m);
+/* What was assumed of an open model, as its file does not say it and nobody else did, in the order "scale", "act",
+ * "norm", "embed"; lives as long as the model. */
+struct attn_assumed { const char *key, *value; };
+const struct attn_assumed *attn_model_assumed(const struct attn_model *m, size_t *n);
+/* The i-th word of a list, a name as "nanogpt" or a key with a value as "scale=width"; the i-th value of a key; NULL
+ * after the last.  A word is valid until the next call. */
+const char *attn_as_word(size_t i);
+const char *attn_as_value(const char *key, size_t i);
 
 /* The models that attn_model_open finds by name: built in, in ATTN_MODEL_PATH, installed, and in Hugging Face's cache.
  * path is NULL for what is built in; a name that is taken is replaced by the path. */
@@ -753,6 +769,7 @@ struct attn_train_opts {
     const char *from;                   /* a model, as attn_model_open takes it, with whose weights, configuration and
                                          * tokenizer a training begins; tokenizer, config and draw are then NULL.  NULL:
                                          * weights are drawn */
+    const struct attn_lacking *given;   /* what the file `from` does not say; NULL: nothing is given */
     /* Needed to begin a training without `from`.  To go on with one, each must be what it was, or NULL. */
     const char *tokenizer;              /* directory with vocab.json and, for BPE, merges.txt; for models of other
                                          * formats, any tokenizer's: its files are copied */
@@ -767,7 +784,7 @@ struct attn_train_opts {
     int threads;                        /* 0: as many as this process may use */
     const char *against; size_t against_len;            /* texts that repeat themselves: it learns not to say again what
                                                          * is said there again; NULL: nothing */
-    uint64_t reserved[2];
+    uint64_t reserved[1];
 };
 struct attn_train_state {
     size_t step, steps;                 /* steps done; steps in all */

@@ -81,6 +81,9 @@ static int check_usage(struct attn_err *err)
     if (!o.with && (input || selection.show || selection.layer || selection.head))
         return attn_fail(err, ATTN_EUSAGE, "an input and --show, --layer, --head are for two models: -m MODEL --with "
                                            "MODEL -s TEXT");
+    if (!o.with && (common.other_as || (common.as && !common.model)))
+        return attn_fail(err, ATTN_EUSAGE, "--as is for the file of a model: %s and %s are dumps", common.word,
+                         common.second);
     if (!o.with && common.compute)
         return attn_fail(err, ATTN_EUSAGE, "--compute is for two models: -m MODEL --with MODEL -s TEXT");
     if (!o.with && option_given(label_options))
@@ -116,9 +119,13 @@ static int contrast(struct sides *s, struct attn_err *err)
     const char *a = common.model ? common.model : attn_model_builtin()[0];
     bool given = o.atol.given || o.rtol.given;
     struct attn_contrast_opts opts = {.atol = given ? o.atol.x : 0, .rtol = given ? o.rtol.x : 0, .step = say_step,
-                                      .self = &steps};
+                                      .self = &steps, .given = {given_of(false), given_of(true)}};
     int code = attn_contrast_new(&s->contrast, a, o.with, &opts, err);
     erase_line(&steps.shown);
+    for (int side = 0; side < 2 && !code; side++) {
+        const struct attn_contrasted *c = attn_contrast_result(s->contrast);
+        note_assumed(side ? o.with : a, c->assumed[side], c->n_assumed[side]);
+    }
     return code;
 }
 
@@ -222,7 +229,7 @@ static int open_dumps(struct sides *s, struct attn_err *err)
     if (!code)
         code = open_dump(&s->b, common.second, &diff_command, err);
     if (!code && weights)
-        code = attn_model_open(&s->of.model, common.model, err);
+        code = open_model(&s->of.model, &diff_command, err);
     if (!code && weights)
         code = check_model(s, err);
     if (!code)
@@ -274,9 +281,9 @@ static int run_models(struct sides *s, struct attn_err *err)
     const struct edits none = {0};
     int code = session_read(&s->of, SESSION_CROSSES, err);
     if (!code)
-        code = attn_model_open(&s->of.model, common.model, err);
+        code = attn_model_open_with(&s->of.model, common.model, given_of(false), err);
     if (!code)
-        code = attn_model_open(&s->model_b, o.with, err);
+        code = attn_model_open_with(&s->model_b, o.with, given_of(true), err);
     if (!code)
         code = session_encode(&s->of, o.format, NULL, SESSION_CROSSES, err);
     if (!code)

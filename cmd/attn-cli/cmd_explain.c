@@ -118,7 +118,7 @@ static int explain_article(struct attn_err *err)
 {
     const char *model = common.model == getenv(model_options[0].env) ? NULL : common.model;
     const struct { const char *name, *given; } others[] = {
-        {"model", model}, {"sentence", common.sentence}, {"file", common.file}, {"ids", common.ids},
+        {"model", model}, {"as", common.as}, {"sentence", common.sentence}, {"file", common.file}, {"ids", common.ids},
         {"cross", crossing.text},
         {"cross-file", crossing.file}, {"cross-ids", crossing.ids}, {"layer", o.layer.given}, {"head", o.head.given},
         {"query", o.query}, {"key", o.key}};

@@ -17,6 +17,7 @@
 static struct { struct info_tensor tensor; const char *digest; bool check; } o = {
     .tensor.precision = {.n = OUTPUT_PRECISION}};
 
+static const char *const parts[] = {"integers", "scales", "minima", NULL};
 static const char *const digests[] = {"sampled", "full", NULL};
 
 struct facts {
@@ -74,8 +75,20 @@ static void text_sizes(const struct attn_info *n)
     putchar('\n');
 }
 
-static void text_choices(const struct attn_info *n)
+/* What is said of a row whose value was assumed. */
+static const char *assumed(const struct facts *f, const char *key)
 {
+    size_t n;
+    const struct attn_assumed *list = attn_model_assumed(f->model, &n);
+    for (size_t i = 0; i < n; i++)
+        if (!strcmp(list[i].key, key))
+            return " (assumed)";
+    return "";
+}
+
+static void text_choices(const struct facts *f)
+{
+    const struct attn_info *n = &f->info;
     printf("position      %s", n->position);
     if (!strcmp(n->position, "rope")) {
         fputs(", theta ", stdout);
@@ -88,10 +101,10 @@ static void text_choices(const struct attn_info *n)
         fputs(", eps ", stdout);
         json_real(stdout, n->norm_eps);
     }
-    printf("\nmlp           %s\nmask          %s", n->mlp, n->mask);
+    printf("%s\nmlp           %s%s\nmask          %s", assumed(f, "norm"), n->mlp, assumed(f, "act"), n->mask);
     if (n->local)
         printf(", only the last %zu tokens in %zu of %zu layers", n->window, n->local, n->L);
-    printf("\nscale         %s\nresidual      %s%s\n", n->scale, yes(n->residual),
+    printf("\nscale         %s%s\nresidual      %s%s\n", n->scale, assumed(f, "scale"), yes(n->residual),
            n->parallel ? ", attention and mlp in parallel" : "");
     printf("projection    %s\n", yes(n->output_projection));
     printf("output layer  %s\n", !n->unembed ? "no" : n->tied ? "yes, tied to the embedding" : "yes");
@@ -184,6 +197,16 @@ static void text_warnings(const struct facts *f)
     }
 }
 
+static void json_assumed(const struct facts *f)
+{
+    size_t n;
+    const struct attn_assumed *list = attn_model_assumed(f->model, &n);
+    fputs(",\n \"assumed\": [", stdout);
+    for (size_t i = 0; i < n; i++)
+        printf("%s\"%s\"", i ? ", " : "", list[i].key);
+    putchar(']');
+}
+
 static void json_warnings(const struct facts *f)
 {
     char text[ATTN_DOUBT];
@@ -212,7 +235,7 @@ static void text_all(const struct facts *f)
         printf("tokenizer     none (%s)\n", f->why.msg);
     text_warnings(f);
     text_sizes(n);
-    text_choices(n);
+    text_choices(f);
     if (f->T)
         text_run(f);
     text_tensors(f);
@@ -307,6 +330,7 @@ static int print_json(const struct facts *f, struct attn_err *err)
                attn_tokenizer_size(f->tokenizer));
     else
         fputs("null", stdout);
+    json_assumed(f);
     json_warnings(f);
     json_run(f);
     fputs(",\n \"tensors\": [", stdout);
@@ -396,7 +420,11 @@ static void explain_format(char help[OPTION_HELP])
 static const struct option options[] = {
     {0, "format", OPT_CHOICE, &o.tensor.format, "F", NULL, .choice = info_format, .explain = explain_format},
     {0, "tensor", OPT_TEXT, &o.tensor.name, "NAME",
-     "the numbers of this tensor, as it is stored, in place of the report", .flags = OPT_USUAL},
+     "the numbers of this tensor, in the file's own layout and decoded where they are quantised, in place of the "
+     "report", .flags = OPT_USUAL},
+    {0, "stored", OPT_CHOICE, &o.tensor.stored, "PART", "of --tensor, where it is quantised in blocks: integers, the "
+     "few bits of each number as the file has them; scales or minima, one for each group of them, so that a number is "
+     "scale * integer + minimum", .choices = parts},
     {'o', "output", OPT_FILE, &o.tensor.path, "PATH", "of --tensor: write to this file (default: -, standard output); "
      "its ending chooses the format, .csv, .json, .npy, .png, .svg, .pdf or .html", .flags = OPT_OUTPUT | OPT_USUAL},
     {0, "precision", OPT_NUMBER, &o.tensor.precision, "N", "of --tensor as text: digits after the point (default: 4)",

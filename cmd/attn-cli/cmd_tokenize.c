@@ -233,7 +233,7 @@ static int tokenize(struct attn_err *err)
     if (!code && !o.lines)
         code = input_read(&in, err);
     if (!code)
-        code = attn_tokenizer_open(&t, common.model, err);
+        code = open_tokenizer(&t, err);
     if (!code)
         code = o.lines ? encode_lines(t, err) : o.decode ? decode(t, &in, err) : encode(t, &in, err);
     attn_tokenizer_close(t);

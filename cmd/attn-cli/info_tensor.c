@@ -23,6 +23,8 @@ int info_tensor_check(const struct info_tensor *t, struct attn_err *err)
 {
     if (t->name)
         return ATTN_OK;
+    if (t->stored)
+        return attn_fail(err, ATTN_EUSAGE, "--stored %s: of which tensor? name it with --tensor", t->stored);
     if (t->path)
         return attn_fail(err, ATTN_EUSAGE, "-o %s: a report goes to standard output; a file holds one tensor: name it "
                                            "with --tensor", t->path);
@@ -44,8 +46,8 @@ int info_tensor(const struct attn_model *m, const struct info_tensor *t, struct 
     if (attn_model_tokenizer(&tokenizer, m, &none) == ATTN_ENOMEM)
         return *err = none, err->code;
     const struct attn_tensor_opts opts = {
-        .format = t->format, .path = t->path, .tokenizer = tokenizer, .precision = (int)t->precision.n,
-        .width = terminal_columns(terminal), .limit = terminal ? OUTPUT_NUMBERS : 0,
+        .format = t->format, .path = t->path, .stored = t->stored, .tokenizer = tokenizer,
+        .precision = (int)t->precision.n, .width = terminal_columns(terminal), .limit = terminal ? OUTPUT_NUMBERS : 0,
         .color = terminal_colored(terminal), .csv_safe = csv_safe(), .picture = picture_look(terminal), .note = note};
     int code = attn_tensor_write(m, i, &opts, err);
     if (!code && *note)

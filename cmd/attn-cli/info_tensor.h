@@ -5,7 +5,7 @@
 #include "attn.h"
 #include "table.h"
 
-struct info_tensor { const char *name, *format, *path; struct number precision; };
+struct info_tensor { const char *name, *stored, *format, *path; struct number precision; };
 
 /* The i-th format that info writes: those of tables, and of a tensor also arrays and pictures. */
 const char *info_format(size_t i);

@@ -6,6 +6,7 @@
 
 #include "base/disk.h"
 #include "base/err.h"
+#include "base/format.h"
 #include "base/utf8.h"
 
 #include <errno.h>
@@ -35,9 +36,28 @@ static int named(int code, struct attn_err *err)
                                                                                 "%s: %s", variable, why.msg) : code;
 }
 
+const struct attn_lacking *given_of(bool other)
+{
+    static struct attn_lacking given[2];
+    given[other].as = other ? common.other_as : common.as;
+    return given[other].as ? &given[other] : NULL;
+}
+
+void note_assumed(const char *file, const struct attn_assumed *assumed, size_t n)
+{
+    char keys[64] = "", values[128] = "";
+    for (size_t i = 0; i < n; i++) {
+        attn_snprintf(keys + strlen(keys), sizeof keys - strlen(keys), "%s%s", i ? ", " : "", assumed[i].key);
+        attn_snprintf(values + strlen(values), sizeof values - strlen(values), "%s%s=%s", i ? ", " : "",
+                      assumed[i].key, assumed[i].value);
+    }
+    if (n)
+        say_note("%s does not say %s: assumed %s (--as changes that)", file, keys, values);
+}
+
 int open_model(struct attn_model **out, const struct command *c, struct attn_err *err)
 {
-    return open_model_with(out, c, NULL, err);
+    return open_model_with(out, c, given_of(false), err);
 }
 
 int open_model_with(struct attn_model **out, const struct command *c, const struct attn_lacking *given,
@@ -49,7 +69,19 @@ int open_model_with(struct attn_model **out, const struct command *c, const stru
     opened.model = *out;
     opened.command = c->name;
     warn(c->name, attn_model_warning(*out));
+    struct attn_info info;
+    size_t n;
+    const struct attn_assumed *assumed = attn_model_assumed(*out, &n);
+    attn_model_info(*out, &info);
+    note_assumed(info.path ? info.path : info.name, assumed, n);
     return ATTN_OK;
+}
+
+void close_model(struct attn_model *m)
+{
+    if (opened.model == m)
+        opened.model = NULL;
+    attn_model_close(m);
 }
 
 void compare_model(struct attn_model *m)
@@ -85,7 +117,7 @@ void doubt_side(const struct command *c, const char *side, const struct attn_mod
 static int own_tokenizer(struct attn_tokenizer **out, struct attn_err *err)
 {
     return *out ? ATTN_OK : opened.model ? attn_model_tokenizer(out, opened.model, err) :
-           named(attn_tokenizer_open(out, common.model, err), err);
+           named(attn_tokenizer_open_with(out, common.model, given_of(false), err), err);
 }
 
 int open_tokenizer(struct attn_tokenizer **out, struct attn_err *err)
@@ -94,6 +126,17 @@ int open_tokenizer(struct attn_tokenizer **out, struct attn_err *err)
     if (!code)
         doubt(*out, 0);
     return code;
+}
+
+int try_tokenizer(struct attn_tokenizer **out, const struct attn_model *m, struct attn_err *err)
+{
+    struct attn_err why = {0};
+    if (!*out && !attn_model_spells(m))
+        return ATTN_OK;
+    int code = open_tokenizer(out, &why);
+    if (code == ATTN_EFORMAT)
+        say_note("no labels: %s", why.msg);
+    return code == ATTN_EFORMAT ? ATTN_OK : attn_fail_as(err, &why);
 }
 
 int open_dump(struct attn_dump **out, const char *path, const struct command *c, struct attn_err *err)
@@ -347,22 +390,20 @@ static int read_labels(const struct attn_model *m, struct attn_err *err)
     return code;
 }
 
-/* Ids need no tokenizer: without one they are shown as they are.  One that cannot be read is told of all the same. */
-static int ask_tokenizer(struct attn_tokenizer **tokenizer, struct attn_err *err)
+/* Ids need no tokenizer: without one they are shown as they are. */
+static int ask_tokenizer(struct attn_tokenizer **tokenizer, const struct attn_model *m, struct attn_err *err)
 {
     struct attn_err why = {0};
-    int code = open_tokenizer(tokenizer, &why);
-    if (code == ATTN_ENOMEM)
-        return attn_fail_as(err, &why);
-    if (code && (naming || code != ATTN_EIO))
+    if (naming && !attn_model_spells(m) && open_tokenizer(tokenizer, &why))
         say_note("no labels: %s", why.msg);
-    return code ? ATTN_OK : attn_labels_new(&labels, *tokenizer, err);
+    int code = try_tokenizer(tokenizer, m, err);
+    return code || !*tokenizer ? code : attn_labels_new(&labels, *tokenizer, err);
 }
 
 static int make_labels(struct attn_tokenizer **tokenizer, const struct attn_model *m, bool seen, struct attn_err *err)
 {
     bool wanted = naming ? strcmp(naming, "none") != 0 : seen;
-    return labels || !wanted ? ATTN_OK : from_file() ? read_labels(m, err) : ask_tokenizer(tokenizer, err);
+    return labels || !wanted ? ATTN_OK : from_file() ? read_labels(m, err) : ask_tokenizer(tokenizer, m, err);
 }
 
 int input_label(struct attn_tokens *t, struct attn_tokenizer **tokenizer, const struct input *in,

@@ -10,13 +10,20 @@ enum { FILE_LIMIT_MB = 1024 };          /* a longer text is refused */
 int file_read(char **text, size_t *len, const char *path, struct attn_err *err);
 
 /* All print warnings unless --quiet is given. */
-int open_model(struct attn_model **out, const struct command *c, struct attn_err *err);     /* of -m */
-/* The same where options say what its file lacks. */
+int open_model(struct attn_model **out, const struct command *c, struct attn_err *err);     /* of -m, with its --as */
+/* The same with a vocabulary where its file has none, and another list than that of --as. */
 int open_model_with(struct attn_model **out, const struct command *c, const struct attn_lacking *given,
                     struct attn_err *err);
+void close_model(struct attn_model *m);                             /* of which nothing is said any more */
+/* What --as says of the model of -m, and of the other one; NULL: nothing. */
+const struct attn_lacking *given_of(bool other);
+/* Says what was assumed of a file. */
+void note_assumed(const char *file, const struct attn_assumed *assumed, size_t n);
 void compare_model(struct attn_model *m);                           /* attn_model_compare */
 /* That of -m, unless *out is one already.  Where it contradicts the model that is open, a note says so, once. */
 int open_tokenizer(struct attn_tokenizer **out, struct attn_err *err);
+/* The same where tokens are ids, which need none: there may be none, and what is of no use is told. */
+int try_tokenizer(struct attn_tokenizer **out, const struct attn_model *m, struct attn_err *err);
 /* That note for a tokenizer that a batch opened, and for another model; `side` names it. */
 void doubt_tokenizer(void *unused, const struct attn_tokenizer *t);
 void doubt_side(const struct command *c, const char *side, const struct attn_model *m, const struct attn_tokenizer *t);

@@ -24,6 +24,7 @@ struct parse {
     char **next;                        /* arguments not yet read */
     char **words;                       /* where the next positional argument is stored */
     const struct option *input, *other; /* the option given for the text, and for the other text */
+    bool late;                          /* the model that was named last is not that of -m */
     struct attn_err *err;
 };
 
@@ -247,8 +248,35 @@ static int store_value(const struct command *c, const struct option *o, const ch
     }
 }
 
+/* --as belongs to the model before it: that of -m, or another one. */
+static int store_as(struct parse *p, const struct option *o, const char *value)
+{
+    const char **to = p->late ? &common.other_as : o->to;
+    if (*to)
+        return attn_fail(p->err, ATTN_EUSAGE, "--as is given twice for one model, as '%s' and '%s': expected one list, "
+                                              "with commas", excerpt(*to).text, excerpt(value).text);
+    if (!*value)
+        return attn_fail(p->err, ATTN_EUSAGE, "--as: the list is empty");
+    *to = value;
+    return ATTN_OK;
+}
+
+/* Notes which model an --as after it belongs to. */
+static int note_model(struct parse *p, bool late)
+{
+    p->late = late;
+    if (!late && common.as)
+        return attn_fail(p->err, ATTN_EUSAGE, "--as %s stands before its model: expected it after it, as in -m FILE "
+                                              "--as LIST", excerpt(common.as).text);
+    return ATTN_OK;
+}
+
 static int store(struct parse *p, const struct option *o, const char *value)
 {
+    if (o->flags & OPT_AS)
+        return store_as(p, o, value);
+    if (o->type == OPT_MODEL && note_model(p, o->to != &common.model))
+        return p->err->code;
     if ((o->flags & OPT_INPUT) && note_input(p, &p->input, o))
         return p->err->code;
     if ((o->flags & OPT_OTHER) && note_input(p, &p->other, o))
@@ -340,11 +368,11 @@ static int take_word(struct parse *p, char *word)
     }
     if (p->command->word && !common.word) {
         common.word = word;
-        return ATTN_OK;
+        return p->command->second ? note_model(p, false) : ATTN_OK;
     }
     if (p->command->second && !common.second) {
         common.second = word;
-        return ATTN_OK;
+        return note_model(p, true);
     }
     if (find_short(p->command, 'f') && !strcmp(word, "-"))
         return attn_fail(p->err, ATTN_EUSAGE, "unexpected argument '-': standard input is -f -");
@@ -380,6 +408,9 @@ int opts_parse(const struct command *c, char **argv, struct attn_err *err)
         else
             code = arg[1] == '-' ? take_long(&p, arg + 2) : take_letters(&p, arg + 1);
     }
+    if (!code && common.as && !common.model && !common.word)
+        code = attn_fail(err, ATTN_EUSAGE, "--as %s: of which model? name its file before it, with -m",
+                         excerpt(common.as).text);
     return code;
 }
 

@@ -10,13 +10,6 @@ int session_read(struct session *s, unsigned how, struct attn_err *err)
     return code || !(how & SESSION_CROSSES) ? code : input_read_other(&s->other, err);
 }
 
-/* Ids need no tokenizer, so it may be missing or of no use. */
-static int try_tokenizer(struct session *s, struct attn_err *err)
-{
-    struct attn_err why = {0};
-    return open_tokenizer(&s->tokenizer, &why) == ATTN_ENOMEM ? attn_fail_as(err, &why) : ATTN_OK;
-}
-
 int session_encode(struct session *s, const char *format, const char *path, unsigned how, struct attn_err *err)
 {
     bool seen = output_is_seen(format, path);
@@ -26,7 +19,7 @@ int session_encode(struct session *s, const char *format, const char *path, unsi
     if (!code)
         code = input_tokens_other(&s->cross, &s->tokenizer, &s->other, err);
     if (!code && how & SESSION_SPELLS)
-        code = try_tokenizer(s, err);
+        code = try_tokenizer(&s->tokenizer, s->model, err);
     if (!code)
         code = input_label(s->tokens, &s->tokenizer, &s->in, s->model, seen, err);
     return code ? code : input_label(s->cross, &s->tokenizer, &s->other, s->model, seen, err);

@@ -32,6 +32,7 @@ enum {
     OPT_OTHER = 4,                      /* the other text: at most one such option, once */
     OPT_OUTPUT = 8,                     /* a file that is written ... */
     OPT_VOCABULARY = 16,                /* ... and may be a model's vocabulary (see protect_inputs) */
+    OPT_AS = 64,                        /* of the model that was named before it */
     OPT_USUAL = 32                      /* among the ten or so that a short help shows of a command that has many */
 };
 
@@ -121,6 +122,7 @@ COMMANDS(DECLARE_COMMAND)
 
 /* The options that several commands share: their variables and their rows. */
 extern struct common {
+    const char *as, *other_as;          /* --as of the model, and of another that is compared with it */
     const char *model, *sentence, *file, *ids, *word, *second, *bos, *compute;
     struct number threads;
     bool raw, special, quiet, help, version, no_pager;

@@ -12,7 +12,7 @@ static const struct { const char *name; size_t size; } sizes[] = {
     SIZE(contrast_token), SIZE(contrast_weight), SIZE(contrasted), SIZE(cost), SIZE(diff_added), SIZE(diff_next),
     SIZE(diff_opts), SIZE(diff_row), SIZE(dump_array), SIZE(editor_opts), SIZE(encode_opts), SIZE(err),
     SIZE(explain_opts), SIZE(format), SIZE(growth_opts), SIZE(head_score), SIZE(heads_opts), SIZE(heads_state),
-    SIZE(info), SIZE(init_opts), SIZE(input), SIZE(kind), SIZE(kind_row), SIZE(lacking), SIZE(lens_opts),
+    SIZE(info), SIZE(init_opts), SIZE(input), SIZE(kind), SIZE(kind_row), SIZE(assumed), SIZE(lacking), SIZE(lens_opts),
     SIZE(likely), SIZE(listed), SIZE(lost), SIZE(measure), SIZE(merge_opts), SIZE(metadata), SIZE(metric_field),
     SIZE(metric_of), SIZE(mlp_row), SIZE(observer), SIZE(patch_cell), SIZE(patch_opts), SIZE(patch_report_opts),
     SIZE(patch_result), SIZE(picture_opts), SIZE(plan), SIZE(plot_opts), SIZE(probe), SIZE(question), SIZE(record),

@@ -27,15 +27,17 @@ static bool is_name(const char *name)
     return there;
 }
 
-/* Whether a file is a whole model, as those of courses are, and not weights alone. */
+/* Whether a file is a whole model, as those of courses are, and not weights alone, or those of an unknown
+ * architecture. */
 static bool is_model(const char *path)
 {
     struct attn_source s;
     struct attn_err why = {0};
     if (attn_source_find(&s, path, &why))
         return false;
+    bool whole = !s.gguf || s.gguf->arch;
     attn_source_free(&s);
-    return true;
+    return whole;
 }
 
 bool attn_contrast_takes(const char *path)
@@ -91,25 +93,27 @@ static int take_view(struct attn_contrast_side *s, const char *name, struct attn
 }
 
 /* A tokenizer that cannot be read is no obstacle: the contrast says why. */
-static int open_tokenizer(struct attn_contrast_side *s, const char *name, struct attn_err *err)
+static int open_tokenizer(struct attn_contrast_side *s, const char *name, const struct attn_lacking *given,
+                          struct attn_err *err)
 {
     struct attn_err why = {0};
-    int rc = attn_tokenizer_open(&s->tokenizer, name, &why);
+    int rc = attn_tokenizer_open_with(&s->tokenizer, name, given, &why);
     if (rc && !(s->why = strdup(why.msg)))
         return attn_no_memory(err, NULL, "for a message");
     return rc == ATTN_ENOMEM ? attn_fail_as(err, &why) : ATTN_OK;
 }
 
-static int open_side(struct attn_contrast_side *s, const char *name, struct attn_err *err)
+static int open_side(struct attn_contrast_side *s, const char *name, const struct attn_lacking *given,
+                     struct attn_err *err)
 {
-    if (is_file(name) && !is_model(name))
+    if (is_file(name) && !given && !is_model(name))
         return attn_shards_open_file(&s->weights, name, err);
     /* What is here goes before what other places have under this name: it was given as a path. */
     char *path = NULL;
     struct stat st;
     bool here = !strchr(name, '/') && stat(name, &st) == 0 && (S_ISDIR(st.st_mode) || S_ISREG(st.st_mode)) &&
                 attn_asprintf(&path, "./%s", name) > 0;
-    int rc = attn_source_find(&s->source, here ? path : name, err);
+    int rc = attn_source_find_with(&s->source, here ? path : name, given, err);
     if (!rc && s->source.gguf)
         s->source.gguf->tied = attn_gguf_is_tied(s->source.gguf);
     if (!rc)
@@ -119,7 +123,7 @@ static int open_side(struct attn_contrast_side *s, const char *name, struct attn
     if (!rc && s->source.gguf)
         rc = take_view(s, here ? path : name, err);
     if (!rc)
-        rc = open_tokenizer(s, here ? path : name, err);
+        rc = open_tokenizer(s, here ? path : name, given, err);
     free(path);
     return rc;
 }
@@ -144,11 +148,12 @@ static int fill(struct attn_contrast *c, const char *const name[2], struct attn_
 {
     int rc = ATTN_OK;
     for (int i = 0; i < 2 && !rc; i++) {
-        rc = open_side(&c->side[i], name[i], err);
+        rc = open_side(&c->side[i], name[i], c->o.given[i], err);
         c->result.config[i] = c->side[i].map.data != NULL;
         c->result.weights[i] = c->side[i].weights.n > 0;
         c->result.tokenizer[i] = c->side[i].tokenizer;
         c->result.why[i] = c->side[i].why;
+        c->result.assumed[i] = attn_source_assumed(&c->side[i].source, &c->result.n_assumed[i]);
     }
     if (!rc)
         rc = attn_contrast_configs(c, err);

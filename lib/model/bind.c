@@ -83,16 +83,16 @@ static int check_tensor(const struct attn_model *m, const struct attn_slot *s, c
         return ATTN_OK;
     print_shape(want, sizeof want, s->shape, s->ndim);
     if (!f->t)
-        return attn_fail(err, ATTN_EFORMAT, "%s: tensor '%s' is missing; %s for it with shape %s",
+        return attn_fail(err, ATTN_EFORMAT, "%s: tensor '%s' is missing; %s asks for it with shape %s",
                          attn_shards_path(&m->weights), s->name + (m->bare ? s->prefix : 0),
-                         m->source.gguf ? "its metadata asks" : "config.json asks", want);
+                         attn_source_config(&m->source), want);
     if (!stored)
         return attn_fail(err, ATTN_EFORMAT, "%s: tensor '%s' is stored as %s, expected F32, F16 or BF16",
                          f->in->path, f->t->name, f->t->dtype);
     print_shape(found, sizeof found, f->t->shape, f->t->ndim);
     return attn_fail(err, ATTN_EFORMAT,
                      "%s: tensor '%s' has shape %s, %s expects %s%s", f->in->path, f->t->name, found,
-                     m->source.gguf ? "its metadata" : "config.json", want, same_shape(s, f->t, true) ? s->transposed ?
+                     attn_source_config(&m->source), want, same_shape(s, f->t, true) ? s->transposed ?
                      " (it is stored transposed: expected [out, in])" :
                      " (it is stored transposed: expected [in, out])" : "");
 }

@@ -36,20 +36,25 @@ static const struct attn_course_format *format_of(const struct attn_map *m)
 }
 
 /* Makes what the directory would have. */
-static int read_file(struct attn_course *c, struct attn_err *err)
+static int read_file(struct attn_course *c, const struct attn_lacking *given, struct attn_err *err)
 {
-    const struct attn_lacking *given = c->given;
+    if (!c->path || !c->dir)
+        return no_memory(c, err);
     c->may_copy = c->map.len;
-    if (!c->format->asks && (given->as || given->n_head || given->activation))
-        return attn_fail(err, ATTN_EUSAGE, "%s: %s, which says itself what --as, --n-head and --activation say: "
-                                           "expected --vocab alone", c->path, c->format->what);
-    return c->path && c->dir ? c->format->open(c, err) : no_memory(c, err);
+    if (given && given->as && !c->format->asks)
+        return attn_fail(err, ATTN_EUSAGE, "%s: %s, which says itself what --as would say: leave it out", c->path,
+                         c->format->what);
+    int rc = attn_as_read(&c->as, given ? given->as : NULL, err);
+    c->vocab = given ? given->vocab : NULL;
+    if (!rc)
+        rc = c->format->open(c, err);
+    c->vocab = NULL;
+    return rc;
 }
 
 int attn_course_open(struct attn_course **out, const char *path, const struct attn_lacking *given,
                      struct attn_err *err)
 {
-    static const struct attn_lacking nothing;
     struct attn_map map;
     *out = NULL;
     int rc = attn_map_open_found(&map, path, SIZE_MAX, ATTN_LINKS_FOLLOWED, err);
@@ -62,10 +67,8 @@ int attn_course_open(struct attn_course **out, const char *path, const struct at
         attn_map_close(&map);
         return rc || !format ? rc : attn_no_memory(err, path, "to open it");
     }
-    *c = (struct attn_course){.format = format, .map = map, .path = strdup(path), .dir = directory_of(path),
-                              .given = given ? given : &nothing};
-    rc = read_file(c, err);
-    c->given = NULL;
+    *c = (struct attn_course){.format = format, .map = map, .path = strdup(path), .dir = directory_of(path)};
+    rc = read_file(c, given, err);
     if (rc)
         attn_course_close(c);
     else
@@ -118,6 +121,52 @@ bool attn_course_knows(const char *name)
     while (beside[i] && strcmp(beside[i], name) != 0)
         i++;
     return beside[i];
+}
+
+/* ---- what it does not say ---------------------------------------------------------------- */
+
+/* Models that minGPT knows by name. */
+static size_t heads_of_type(const cJSON *type)
+{
+    static const struct { const char *name; size_t H; } types[] = {
+        {"openai-gpt", 12}, {"gpt2", 12}, {"gpt2-medium", 16}, {"gpt2-large", 20}, {"gpt2-xl", 25}, {"gopher-44m", 16},
+        {"gpt-mini", 6}, {"gpt-micro", 4}, {"gpt-nano", 3}};
+    for (size_t i = 0; i < sizeof types / sizeof *types; i++)
+        if (cJSON_IsString(type) && !strcmp(type->valuestring, types[i].name))
+            return types[i].H;
+    return 0;
+}
+
+static size_t heads_in(const cJSON *settings)
+{
+    double x;
+    const cJSON *v = attn_tree_member(settings, "n_head");
+    return v && attn_tree_whole(v, 1, INT32_MAX, &x) ? (size_t)x :
+           heads_of_type(attn_tree_member(settings, "model_type"));
+}
+
+int attn_course_heads(struct attn_course *c, const char *of, const cJSON *const *settings, size_t n,
+                      struct attn_err *err)
+{
+    const size_t given = c->as.heads;
+    for (size_t i = 0; i < n && !c->H; i++)
+        c->H = heads_in(settings[i]);
+    if (given && c->H && given != c->H)
+        return attn_fail(err, ATTN_EUSAGE, "%s: %s with %zu heads, and --as says heads=%zu", c->path, of, c->H, given);
+    c->H = c->H ? c->H : given;
+    if (!c->H)
+        return attn_fail(err, ATTN_EFORMAT, "%s: %s, but nothing in it says how many heads it has: say it with --as "
+                                            "heads=N, N a divisor of its width %zu", c->path, of, c->d);
+    if (c->d % c->H)
+        return attn_fail(err, given ? ATTN_EUSAGE : ATTN_EFORMAT, "%s: %s of width %zu, %s %zu heads, expected a "
+                                                                  "divisor of the width", c->path, of, c->d,
+                         given ? "which cannot have" : "with", c->H);
+    return ATTN_OK;
+}
+
+const char *attn_course_activation(const char *act)
+{
+    return strcmp(act, "gelu_tanh") ? act : "gelu_new";
 }
 
 /* ---- its tensors ----------------------------------------------------------------------- */

@@ -4,7 +4,7 @@
  * how it is told by its first bytes, what makes a config.json of it and, where the file or one beside it has a
  * vocabulary, a tokenizer.json, and what gives the tensors names that a family knows.  Numbers are views of the mapped
  * file where they lie there as they are needed; what is copied is said beside the format.  What a file does not say is
- * asked for (struct attn_lacking), and whoever refuses it names the option that says it. */
+ * asked for (struct attn_lacking) or assumed (assume.h). */
 #ifndef ATTN_MODEL_COURSE_H
 #define ATTN_MODEL_COURSE_H
 
@@ -12,6 +12,7 @@
 #include "base/map.h"
 #include "base/tree.h"
 #include "io/tensors.h"
+#include "model/assume.h"
 
 struct attn_course_format;
 
@@ -22,7 +23,9 @@ struct attn_course {
     struct attn_map map;
     bool directory;                     /* it is a directory, of which only what is in `file` is made: see mlx.h */
     cJSON *rules;                       /* of such a directory: how its matrices are stored; owned */
-    const struct attn_lacking *given;   /* by whoever opens it; only while it is opened */
+    struct attn_as as;                  /* what whoever opens it says of it; --as */
+    const char *vocab;                  /* ... and --vocab, only while it is opened; NULL: nothing */
+    struct attn_assumptions assumed;
     struct attn_st *st;                 /* tensors as the file names them, where its reader lists them; NULL: none */
     struct attn_course_file { const char *name; char *text; size_t len; } file[8];  /* made: config.json, ... */
     size_t files;
@@ -35,7 +38,7 @@ struct attn_course {
 
 struct attn_course_format {
     const char *what;                   /* what messages say of it: "is a file of llama2.c" */
-    bool asks;                          /* it may not say how many heads it has, or which activation */
+    bool asks;                          /* it may leave something unsaid: --as goes with it */
     bool (*is)(const struct attn_map *m);
     /* Makes config.json and what else the file tells. */
     int (*open)(struct attn_course *c, struct attn_err *err);
@@ -67,6 +70,12 @@ int attn_course_characters(struct attn_course *c, const cJSON *tokens, const cha
 /* The same of what --vocab, meta.pkl or vocab.json say or, where there is no vocabulary beside the file, the file
  * `elsewhere`, which may be NULL; nothing if there is none of them. */
 int attn_course_vocabulary(struct attn_course *c, const char *elsewhere, struct attn_err *err);
+/* How many heads it has: what its settings say, which --as must not contradict, or what --as says.  `of`: what its file
+ * is, as in struct attn_course_format.  settings: the objects that may have "n_head", or minGPT's "model_type". */
+int attn_course_heads(struct attn_course *c, const char *of, const cJSON *const *settings, size_t n,
+                      struct attn_err *err);
+/* How config.json spells a value of ATTN_AS_ACT. */
+const char *attn_course_activation(const char *act);
 /* Adds a tensor by name; `like` has its type, shape and bytes. */
 int attn_course_tensor(const struct attn_course *c, struct attn_st *st, const char *name,
                        const struct attn_st_tensor *like, struct attn_err *err);

@@ -1,5 +1,7 @@
 /* course_json.c - microgpt's weights.json: {"metadata": {...}, "weights": {"wte": [[...], ...], "layer0.attn_wq": ...}}
  *
+ * Matrices may stand at the top, too, without "weights" or "state_dict" around them, and so may what "metadata" has.
+ *
  * It is a model of our own format whose norms have no weights: one after the embedding, one before each branch, none at
  * the end.  Matrices are [out, in]; numbers become float32, each matrix once, when the weights are opened.  Nothing of
  * the weights becomes a tree: the text is walked over twice, first to see that all rows of a matrix are as long. */
@@ -15,6 +17,7 @@
 #include "base/json.h"
 #include "base/num.h"
 
+static const char what[] = "is a weights.json of microgpt";
 enum { METADATA_MAX = 1 << 17, MATRICES_MAX = 1 << 16, NAME = 64 };
 
 /* ---- walking over the text ------------------------------------------------------------- */
@@ -64,42 +67,80 @@ static int measure(struct attn_json *j, struct attn_st_tensor *t, struct attn_er
     return e == ATTN_JSON_ARRAY_END && t->shape[0] ? ATTN_OK : broken(j, "a matrix, a list of rows of numbers", err);
 }
 
-/* Notes name, place and shape of each matrix. */
-static int list_matrices(struct attn_course *c, struct attn_json *j, struct attn_err *err)
+/* Notes name, place and shape of a matrix, whose name was read. */
+static int list_matrix(struct attn_course *c, struct attn_json *j, struct attn_err *err)
 {
     char name[NAME];
+    struct attn_st_tensor t = {.dtype = "F32", .ndim = 2};
+    if (j->token_len >= sizeof name || attn_st_count(c->st) == MATRICES_MAX)
+        return broken(j, "at most 65536 matrices with short names", err);
+    name[attn_json_string(j, name)] = '\0';
+    if (attn_json_next(j) != ATTN_JSON_ARRAY)
+        return broken(j, "a matrix, a list of rows of numbers", err);
+    t.data = (const unsigned char *)j->text + j->start;
+    int rc = measure(j, &t, err);
+    t.count = t.shape[0] * t.shape[1];
+    t.bytes = t.count * sizeof(float);
+    return rc ? rc : attn_course_tensor(c, c->st, name, &t, err);
+}
+
+static int list_matrices(struct attn_course *c, struct attn_json *j, struct attn_err *err)
+{
+    int rc = ATTN_OK;
     if (attn_json_next(j) != ATTN_JSON_OBJECT)
         return broken(j, "an object of matrices", err);
-    while (attn_json_next(j) == ATTN_JSON_KEY) {
-        struct attn_st_tensor t = {.dtype = "F32", .ndim = 2};
-        if (j->token_len >= sizeof name || attn_st_count(c->st) == MATRICES_MAX)
-            return broken(j, "at most 65536 matrices with short names", err);
-        name[attn_json_string(j, name)] = '\0';
-        if (attn_json_next(j) != ATTN_JSON_ARRAY)
-            return broken(j, "a matrix, a list of rows of numbers", err);
-        t.data = (const unsigned char *)j->text + j->start;
-        int rc = measure(j, &t, err);
-        t.count = t.shape[0] * t.shape[1];
-        t.bytes = t.count * sizeof(float);
-        if (!rc)
-            rc = attn_course_tensor(c, c->st, name, &t, err);
-        if (rc)
-            return rc;
-    }
-    return j->failed ? attn_json_error(j, err) : ATTN_OK;
+    while (!rc && attn_json_next(j) == ATTN_JSON_KEY)
+        rc = list_matrix(c, j, err);
+    return rc ? rc : j->failed ? attn_json_error(j, err) : ATTN_OK;
 }
 
 /* ---- what it is ------------------------------------------------------------------------ */
 
-struct reading { cJSON *metadata; };
+struct reading { cJSON *metadata, *top; };              /* top: what of it stands at the top */
 
-static int read_metadata(struct reading *r, struct attn_json *j, struct attn_err *err)
+/* Reads a value of settings as a tree. */
+static int read_tree(cJSON **out, struct attn_json *j, struct attn_err *err)
 {
     enum attn_json_event e = attn_json_next(j);
     size_t from = j->start;
-    if (e != ATTN_JSON_OBJECT || r->metadata || !attn_json_skip(j, e))
-        return broken(j, "an object, once", err);
-    return attn_tree_read(&r->metadata, j->text + from, j->at - from, j->name, METADATA_MAX, err);
+    if (!attn_json_skip(j, e))
+        return attn_json_error(j, err);
+    return attn_tree_read_any(out, j->text + from, j->at - from, j->name, METADATA_MAX, err);
+}
+
+static int read_metadata(struct reading *r, struct attn_json *j, struct attn_err *err)
+{
+    if (r->metadata)
+        return attn_json_next(j), broken(j, "an object, once", err);
+    int rc = read_tree(&r->metadata, j, err);
+    return rc || cJSON_IsObject(r->metadata) ? rc : broken(j, "an object, once", err);
+}
+
+/* What stands at the top beside matrices: a value of settings, or what is not read. */
+static int read_further(struct reading *r, struct attn_json *j, struct attn_err *err)
+{
+    static const char *const settings[] = {"n_head", "uchars", "BOS"};
+    cJSON *value = NULL;
+    size_t i = 0;
+    while (i < sizeof settings / sizeof *settings && !attn_json_is(j, settings[i]))
+        i++;
+    if (i == sizeof settings / sizeof *settings)
+        return attn_json_skip(j, attn_json_next(j)) ? ATTN_OK : attn_json_error(j, err);
+    if (!r->top && !(r->top = cJSON_CreateObject()))
+        return attn_no_memory(err, j->name, "for its settings");
+    int rc = read_tree(&value, j, err);
+    if (!rc && !cJSON_AddItemToObject(r->top, settings[i], value)) {
+        cJSON_Delete(value);
+        rc = attn_no_memory(err, j->name, "for its settings");
+    }
+    return rc;
+}
+
+static bool is_matrix(const struct attn_json *j)
+{
+    const char *name = j->text + j->token;
+    return attn_json_is(j, "wte") || attn_json_is(j, "wpe") || attn_json_is(j, "lm_head") ||
+           (j->token_len > 5 && !memcmp(name, "layer", 5));
 }
 
 static int read_document(struct attn_course *c, struct reading *r, struct attn_err *err)
@@ -109,11 +150,10 @@ static int read_document(struct attn_course *c, struct reading *r, struct attn_e
     start_at(c, &j, 0);
     if (attn_json_next(&j) != ATTN_JSON_OBJECT)
         return broken(&j, "an object", err);
-    while (!rc && attn_json_next(&j) == ATTN_JSON_KEY) {
-        bool metadata = attn_json_is(&j, "metadata"), weights = attn_json_is(&j, "weights");
-        rc = metadata ? read_metadata(r, &j, err) : weights ? list_matrices(c, &j, err) :
-             attn_json_skip(&j, attn_json_next(&j)) ? ATTN_OK : attn_json_error(&j, err);
-    }
+    while (!rc && attn_json_next(&j) == ATTN_JSON_KEY)
+        rc = attn_json_is(&j, "metadata") ? read_metadata(r, &j, err) :
+             attn_json_is(&j, "weights") || attn_json_is(&j, "state_dict") ? list_matrices(c, &j, err) :
+             is_matrix(&j) ? list_matrix(c, &j, err) : read_further(r, &j, err);
     return rc ? rc : attn_json_next(&j) == ATTN_JSON_DONE ? ATTN_OK : broken(&j, "nothing more", err);
 }
 
@@ -121,11 +161,11 @@ static int read_sizes(struct attn_course *c, const struct reading *r, struct att
 {
     const struct attn_st_tensor *wte = attn_st_find(c->st, "wte"), *wpe = attn_st_find(c->st, "wpe"),
         *fc1 = attn_st_find(c->st, "layer0.mlp_fc1");
-    const cJSON *heads = attn_tree_member(r->metadata, "n_head");
+    const cJSON *const settings[] = {r->metadata, r->top};
     char name[NAME];
-    double H = 0;
     if (!wte || !wpe || !fc1)
-        return attn_fail(err, ATTN_EFORMAT, "%s: is a weights.json of microgpt without \"%s\"", c->path,
+        return attn_fail(err, ATTN_EFORMAT, "%s: %s, but there is no \"%s\", neither at its top nor in \"weights\" or "
+                                            "\"state_dict\" there", c->path, what,
                          !wte ? "wte" : !wpe ? "wpe" : "layer0.mlp_fc1");
     c->V = wte->shape[0];
     c->d = wte->shape[1];
@@ -134,24 +174,23 @@ static int read_sizes(struct attn_course *c, const struct reading *r, struct att
     do
         snprintf(name, sizeof name, "layer%zu.attn_wq", c->L);
     while (attn_st_find(c->st, name) && ++c->L);
-    c->H = c->given->n_head;
-    if (!c->H && heads && attn_tree_whole(heads, 1, INT32_MAX, &H))
-        c->H = (size_t)H;
-    if (!c->H)
-        return attn_fail(err, ATTN_EFORMAT, "%s: is a weights.json of microgpt whose \"metadata\" has no \"n_head\": "
-                                            "say how many heads it has with 'attn-cli convert -m %s -o DIR --n-head N'",
-                         c->path, c->path);
-    return ATTN_OK;
+    return attn_course_heads(c, what, settings, sizeof settings / sizeof *settings, err);
 }
 
 /* ---- the directory that it would have -------------------------------------------------- */
 
 static int write_config(struct attn_course *c, long begin, struct attn_err *err)
 {
-    const char *act = c->given->activation ? c->given->activation : "relu";
+    static const struct attn_fact facts[ATTN_AS_HEADS] = {
+        [ATTN_AS_SCALE] = {.value = "head"}, [ATTN_AS_ACT] = {"relu", " relu relu2 ", false},
+        [ATTN_AS_NORM] = {.value = "pre"}, [ATTN_AS_EMBED] = {.value = "plain"}};
+    const char *value[ATTN_AS_HEADS];
+    for (int key = 0; key < ATTN_AS_HEADS; key++)
+        if (attn_as_settle(&value[key], &c->assumed, (enum attn_as_key)key, &facts[key], &c->as, c->path, what, err))
+            return ATTN_EUSAGE;
+    if (c->as.name)
+        return attn_fail(err, ATTN_EUSAGE, "%s: %s, so it cannot be read as '%s'", c->path, what, c->as.name);
     char *text = NULL, end[32] = "null";
-    if (strcmp(act, "relu") != 0 && strcmp(act, "relu2") != 0)
-        return attn_fail(err, ATTN_EUSAGE, "a model of microgpt has no activation '%s', expected relu or relu2", act);
     if (begin >= 0)
         snprintf(end, sizeof end, "%ld", begin);
     int n = attn_asprintf(&text,
@@ -160,18 +199,19 @@ static int write_config(struct attn_course *c, long begin, struct attn_err *err)
                           "\"rmsnorm\", \"norm_eps\": 1e-05, \"norm_weight\": false, \"norm_embed\": true, "
                           "\"final_norm\": false,\n \"mlp\": \"%s\", \"residual\": true, \"output_projection\": true, "
                           "\"unembed\": true, \"tied\": false, \"eos_token_id\": %s}\n", c->V, c->ctx, c->L, c->H, c->d,
-                          c->m, act, end);
+                          c->m, value[ATTN_AS_ACT], end);
     return attn_course_add(c, "config.json", n < 0 ? NULL : text, n < 0 ? 0 : (size_t)n, err);
 }
 
 /* Ids are places in "uchars", and after the last comes the token that begins and ends a text. */
 static int write_tokens(struct attn_course *c, const struct reading *r, long *begin, struct attn_err *err)
 {
-    const cJSON *chars = attn_tree_member(r->metadata, "uchars"), *bos = attn_tree_member(r->metadata, "BOS");
+    const cJSON *of = attn_tree_member(r->metadata, "uchars") ? r->metadata : r->top;
+    const cJSON *chars = attn_tree_member(of, "uchars"), *bos = attn_tree_member(of, "BOS");
     size_t n = (size_t)cJSON_GetArraySize(chars);
     double id = -1;
     *begin = -1;
-    if (!cJSON_IsArray(chars) || c->given->vocab)
+    if (!cJSON_IsArray(chars) || c->vocab)
         return attn_course_vocabulary(c, NULL, err);
     if (bos && (!attn_tree_whole(bos, 0, INT32_MAX, &id) || id != (double)n))
         return attn_fail(err, ATTN_EFORMAT, "%s: \"BOS\" is %g, expected %zu, the id after those of \"uchars\"",
@@ -193,6 +233,7 @@ static int open_microgpt(struct attn_course *c, struct attn_err *err)
     if (!rc)
         rc = write_config(c, begin, err);
     cJSON_Delete(r.metadata);
+    cJSON_Delete(r.top);
     return rc;
 }
 
@@ -250,8 +291,8 @@ static int take_named(struct attn_course *c, struct attn_st *st, const struct at
     for (size_t i = 0; i < sizeof renamed / sizeof *renamed; i++)
         if (renamed[i].in == in && !strcmp(in ? name + 5 + digits + 1 : name, renamed[i].from))
             return take_matrix(c, st, name, t, i, number, err);
-    return attn_fail(err, ATTN_EFORMAT, "%s: is a weights.json of microgpt, but matrix '%.*s' has no place in it",
-                     c->path, attn_shown(name, strlen(name)), name);
+    return attn_fail(err, ATTN_EFORMAT, "%s: %s, but matrix '%.*s' has no place in it",
+                     c->path, what, attn_shown(name, strlen(name)), name);
 }
 
 static int fill(struct attn_course *c, struct attn_st *st, struct attn_err *err)
@@ -273,5 +314,5 @@ static bool is_microgpt(const struct attn_map *m)
 }
 
 const struct attn_course_format attn_course_microgpt = {
-    .what = "is a weights.json of microgpt", .asks = true, .is = is_microgpt, .open = open_microgpt,
+    .what = what, .asks = true, .is = is_microgpt, .open = open_microgpt,
     .fill = fill};

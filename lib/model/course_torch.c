@@ -16,17 +16,25 @@
 #include "base/format.h"
 #include "io/torch.h"
 
-enum kind { NANOGPT, MINGPT, GPT2, LECTURE, VIDEO, KINDS };
+enum kind { NANOGPT, MINGPT, GPT2, LECTURE, KINDS };
 
+/* The lecture's code of the video divides scores by the root of the width, the file of its repository by that of a
+ * head: no file tells which of the two a model was trained with. */
+#define ACTS " relu gelu gelu_tanh "
+#define KNOWN [ATTN_AS_NORM] = {.value = "pre"}, [ATTN_AS_EMBED] = {.value = "plain"}
 static const struct {
-    const char *as, *what, *activation;
+    const char *as, *what;
     bool lecture;
+    struct attn_fact fact[ATTN_AS_HEADS];
 } kinds[KINDS] = {
-    [NANOGPT] = {"nanogpt", "is a checkpoint of nanoGPT", "gelu", false},
-    [MINGPT] = {"mingpt", "is a checkpoint of minGPT", "gelu_new", false},
-    [GPT2] = {"gpt2", "holds the weights of a GPT-2 of Hugging Face", "gelu_new", false},
-    [LECTURE] = {"lecture", "is a model of the lecture \"Let's build GPT\"", "relu", true},
-    [VIDEO] = {"lecture-video", "is a model of the lecture \"Let's build GPT\"", "relu", true}};
+    [NANOGPT] = {"nanogpt", "is a checkpoint of nanoGPT", false, {
+        [ATTN_AS_SCALE] = {"head", " head width ", false}, [ATTN_AS_ACT] = {"gelu", ACTS, false}, KNOWN}},
+    [MINGPT] = {"mingpt", "is a checkpoint of minGPT", false, {
+        [ATTN_AS_SCALE] = {"head", " head width ", false}, [ATTN_AS_ACT] = {"gelu_tanh", ACTS, false}, KNOWN}},
+    [GPT2] = {"gpt2", "holds the weights of a GPT-2 of Hugging Face", false, {
+        [ATTN_AS_SCALE] = {.value = "head"}, [ATTN_AS_ACT] = {"gelu_tanh", ACTS, false}, KNOWN}},
+    [LECTURE] = {"lecture", "is a model of the lecture \"Let's build GPT\"", true, {
+        [ATTN_AS_SCALE] = {"head", " head width ", true}, [ATTN_AS_ACT] = {"relu", ACTS, false}, KNOWN}}};
 
 /* A file while it is opened. */
 struct reading {
@@ -94,14 +102,13 @@ static int unknown(const struct attn_course *c, struct attn_err *err)
                      attn_shown(first, strlen(first)), first);
 }
 
-static int kind_named(const char *as, struct attn_err *err)
+/* KINDS: the name is that of another format. */
+static int kind_named(const char *as)
 {
-    for (int i = 0; i < KINDS; i++)
-        if (!strcmp(kinds[i].as, as))
-            return i;
-    attn_fail(err, ATTN_EUSAGE, "there is no format '%s', expected nanogpt, mingpt, gpt2, lecture or lecture-video",
-              as);
-    return -1;
+    int i = 0;
+    while (i < KINDS && strcmp(kinds[i].as, as) != 0)
+        i++;
+    return i;
 }
 
 static bool is_tied(const struct attn_course *c)
@@ -127,9 +134,6 @@ static const cJSON *mingpt_section(const struct reading *r)
 static int find_kind(struct reading *r, struct attn_err *err)
 {
     struct attn_course *c = r->c;
-    int as = c->given->as ? kind_named(c->given->as, err) : KINDS;
-    if (as < 0)
-        return ATTN_EUSAGE;
     bool lecture = find_prefix(c, LECTURE);
     if (!lecture && !find_prefix(c, NANOGPT))
         return unknown(c, err);
@@ -139,11 +143,12 @@ static int find_kind(struct reading *r, struct attn_err *err)
         c->kind = GPT2;
     else if (!lecture && (mingpt_section(r) || (!attn_tree_member(r->beside, "model_args") && !c->tied)))
         c->kind = MINGPT;
-    if (as == KINDS)
+    if (!c->as.name)
         return ATTN_OK;
-    if (kinds[as].lecture != lecture || (as == GPT2) != (c->kind == GPT2))
+    const int as = kind_named(c->as.name);
+    if (as == KINDS || kinds[as].lecture != lecture || (as == GPT2) != (c->kind == GPT2))
         return attn_fail(err, ATTN_EUSAGE, "%s: %s, so it cannot be read as '%s'", c->path, kinds[c->kind].what,
-                         c->given->as);
+                         c->as.name);
     c->kind = as;
     return ATTN_OK;
 }
@@ -205,84 +210,41 @@ static int check_args(const struct reading *r, struct attn_err *err)
 
 /* ---- heads ----------------------------------------------------------------------------- */
 
-/* Models that minGPT knows by name. */
-static size_t heads_of_type(const cJSON *type)
-{
-    static const struct { const char *name; size_t H; } types[] = {
-        {"openai-gpt", 12}, {"gpt2", 12}, {"gpt2-medium", 16}, {"gpt2-large", 20}, {"gpt2-xl", 25}, {"gopher-44m", 16},
-        {"gpt-mini", 6}, {"gpt-micro", 4}, {"gpt-nano", 3}};
-    for (size_t i = 0; i < sizeof types / sizeof *types; i++)
-        if (cJSON_IsString(type) && !strcmp(type->valuestring, types[i].name))
-            return types[i].H;
-    return 0;
-}
-
-/* What the checkpoint or minGPT's config.json says; 0: nothing. */
-static size_t heads_said(const struct reading *r)
-{
-    const cJSON *from[] = {attn_tree_member(r->beside, "model_args"), attn_tree_member(r->beside, "config"),
-                           attn_tree_member(attn_tree_member(r->beside, "config"), "model"), mingpt_section(r)};
-    for (size_t i = 0; i < sizeof from / sizeof *from; i++) {
-        const cJSON *v = attn_tree_member(from[i], "n_head");
-        double x;
-        if (v && attn_tree_whole(v, 1, INT32_MAX, &x))
-            return (size_t)x;
-        if (heads_of_type(attn_tree_member(from[i], "model_type")))
-            return heads_of_type(attn_tree_member(from[i], "model_type"));
-    }
-    return 0;
-}
-
+/* Settings are those of the training, of minGPT's config.json, or stand beside the tensors. */
 static int find_heads(struct reading *r, struct attn_err *err)
 {
     struct attn_course *c = r->c;
+    const char *what = kinds[c->kind].what;
+    const cJSON *config = attn_tree_member(r->beside, "config"), *const from[] = {
+        attn_tree_member(r->beside, "model_args"), config, attn_tree_member(config, "model"), mingpt_section(r),
+        r->beside};
     char head[32];
-    size_t given = c->given->n_head;
-    if (kinds[c->kind].lecture) {
-        do
-            snprintf(head, sizeof head, "sa.heads.%zu.key.weight", c->H);
-        while (find_in(c, 0, head) && ++c->H);
-        if (!c->H)
-            return attn_fail(err, ATTN_EFORMAT, "%s: %s, but tensor 'blocks.0.sa.heads.0.key.weight' is missing: only "
-                                                "models with heads of their own are read", c->path,
-                             kinds[c->kind].what);
-    } else {
-        c->H = given ? given : heads_said(r);
-    }
+    if (!kinds[c->kind].lecture)
+        return attn_course_heads(c, what, from, sizeof from / sizeof *from, err);
+    do
+        snprintf(head, sizeof head, "sa.heads.%zu.key.weight", c->H);
+    while (find_in(c, 0, head) && ++c->H);
     if (!c->H)
-        return attn_fail(err, ATTN_EFORMAT, "%s: %s, but nothing in it says how many heads it has: say it with "
-                                            "'attn-cli convert -m %s -o DIR --n-head N', N a divisor of its width %zu",
-                         c->path, kinds[c->kind].what, c->path, c->d);
-    if ((given && given != c->H) || c->d % c->H)
-        return attn_fail(err, given ? ATTN_EUSAGE : ATTN_EFORMAT, "%s: %s of width %zu, %s %zu heads, expected %s",
-                         c->path, kinds[c->kind].what, c->d, given == c->H ? "which cannot have" : "with", c->H,
-                         c->d % c->H ? "a divisor of the width" : "that number with --n-head, or none");
-    return ATTN_OK;
+        return attn_fail(err, ATTN_EFORMAT, "%s: %s, but tensor 'blocks.0.sa.heads.0.key.weight' is missing: only "
+                                            "models with heads of their own are read", c->path, what);
+    return attn_course_heads(c, what, NULL, 0, err);
 }
 
 /* ---- the directory that it would have -------------------------------------------------- */
 
-static const char *activation_of(const struct attn_course *c)
-{
-    static const char *const names[] = {"gelu", "gelu_new", "relu"};
-    if (!c->given->activation)
-        return kinds[c->kind].activation;
-    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
-        if (!strcmp(names[i], c->given->activation))
-            return names[i];
-    return NULL;
-}
-
 static int write_config(const struct reading *r, struct attn_err *err)
 {
     struct attn_course *c = r->c;
-    const char *act = activation_of(c);
+    const char *value[ATTN_AS_HEADS];
     char scale[64] = "", *text = NULL;
-    if (!act)
-        return attn_fail(err, ATTN_EUSAGE, "there is no activation '%s' here, expected gelu (the exact one, "
-                                           "nanoGPT's), gelu_new (by tanh, minGPT's) or relu (the lecture's)",
-                         c->given->activation);
-    if (c->kind == VIDEO)
+    int rc = ATTN_OK;
+    for (int key = 0; key < ATTN_AS_HEADS && !rc; key++)
+        rc = attn_as_settle(&value[key], &c->assumed, (enum attn_as_key)key, &kinds[c->kind].fact[key], &c->as,
+                            c->path, kinds[c->kind].what, err);
+    if (rc)
+        return rc;
+    const char *act = attn_course_activation(value[ATTN_AS_ACT]);
+    if (!strcmp(value[ATTN_AS_SCALE], "width"))
         attn_snprintf(scale, sizeof scale, " \"attention_multiplier\": %.17g,\n", 1 / sqrt((double)c->d));
     int n = c->kind == GPT2 ?
         attn_asprintf(&text, "{\"model_type\": \"gpt2\", \"architectures\": [\"GPT2LMHeadModel\"],\n"
@@ -321,7 +283,7 @@ static int read_mingpt_config(struct reading *r, struct attn_err *err)
 static int read_characters(const struct reading *r, struct attn_err *err)
 {
     const cJSON *stoi = attn_tree_member(r->beside, "stoi"), *chars = attn_tree_member(r->beside, "chars");
-    if (!r->c->given->vocab && (cJSON_IsObject(stoi) || cJSON_IsArray(chars)))
+    if (!r->c->vocab && (cJSON_IsObject(stoi) || cJSON_IsArray(chars)))
         return attn_course_characters(r->c, cJSON_IsObject(stoi) ? stoi : chars, r->c->path, -1, err);
     return ATTN_OK;
 }

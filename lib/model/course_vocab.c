@@ -215,7 +215,7 @@ static int take_beside(struct attn_course *c, const char *name, struct attn_err 
 int attn_course_vocabulary(struct attn_course *c, const char *elsewhere, struct attn_err *err)
 {
     struct stat st;
-    const char *given = c->given->vocab;
+    const char *given = c->vocab;
     if (given && stat(given, &st) == 0 && S_ISDIR(st.st_mode))
         return take_directory(c, given, err);
     if (given)

@@ -191,6 +191,11 @@ const char *attn_model_family(const struct attn_model *m)
     return m->config.family->name;
 }
 
+const struct attn_assumed *attn_model_assumed(const struct attn_model *m, size_t *n)
+{
+    return attn_source_assumed(&m->source, n);
+}
+
 const char *attn_model_warning(const struct attn_model *m)
 {
     return m->warning;

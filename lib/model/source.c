@@ -323,6 +323,15 @@ static int find_file(struct attn_source *out, const char *path, const struct att
     return rc || out->course ? rc : refuse_file(path, err);
 }
 
+/* What is said of it in options, it says itself. */
+static int refuse_given(const struct attn_source *s, const struct attn_lacking *given, struct attn_err *err)
+{
+    const char *what = s->gguf ? "is a GGUF file, whose metadata says" : s->builtin ? "is built in, and says" :
+                       "is a directory, whose config.json says";
+    return attn_fail(err, ATTN_EUSAGE, "%s: %s itself what --%s would say: leave it out", s->name, what,
+                     given->as ? "as" : "vocab");
+}
+
 int attn_source_find(struct attn_source *out, const char *name, struct attn_err *err)
 {
     return attn_source_find_with(out, name, NULL, err);
@@ -350,9 +359,8 @@ int attn_source_find_with(struct attn_source *out, const char *name, const struc
         rc = look_for_gguf(out, err);
     if (!rc && out->dir && !out->gguf && !out->course)
         rc = look_for_course(out, given, err);
-    if (!rc && given && (!out->course || out->course->directory))
-        rc = attn_fail(err, ATTN_EUSAGE, "%s: has a config.json, which says what --as, --n-head, --vocab and "
-                                         "--activation say of a file without one", out->name);
+    if (!rc && given && (given->as || given->vocab) && (!out->course || out->course->directory))
+        rc = refuse_given(out, given, err);
     if (rc)
         attn_source_free(out);
     return rc;
@@ -382,6 +390,17 @@ static bool builtin_file(const struct attn_builtin *b, const char *file, struct 
 const void *attn_source_index(const struct attn_source *s)
 {
     return s->builtin == &builtins[0] ? attn_tiny_index : NULL;
+}
+
+const char *attn_source_config(const struct attn_source *s)
+{
+    return s->gguf ? "its metadata" : attn_source_is_file(s) ? "the rest of the file" : "config.json";
+}
+
+const struct attn_assumed *attn_source_assumed(const struct attn_source *s, size_t *n)
+{
+    *n = s->course ? s->course->assumed.n : 0;
+    return s->course ? s->course->assumed.of : NULL;
 }
 
 const char *attn_source_where(const struct attn_source *s)

@@ -29,6 +29,11 @@ int attn_source_find(struct attn_source *out, const char *name, struct attn_err 
 /* The same where a user has said what the file of a course lacks; given NULL: nothing. */
 int attn_source_find_with(struct attn_source *out, const char *name, const struct attn_lacking *given,
                           struct attn_err *err);
+/* What says how its tensors are to be: "config.json", or what stands for it. */
+const char *attn_source_config(const struct attn_source *s);
+/* What was assumed of the file of a course; *n 0: nothing. */
+struct attn_assumed;
+const struct attn_assumed *attn_source_assumed(const struct attn_source *s, size_t *n);
 /* What it is called in answers: its directory or its file; NULL: built in. */
 const char *attn_source_where(const struct attn_source *s);
 bool attn_source_is_file(const struct attn_source *s);              /* whether it is the file of a course */

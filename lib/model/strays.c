@@ -114,7 +114,7 @@ int attn_strays_find(struct attn_model *m, const bool *used, struct attn_err *er
         bool known = used[i] || is_buffer(m, t->name, m->bare) || is_beside(m->config.family, t->name);
         if (!known && !is_tied_copy(m, t, m->tensor[0]))
             return attn_fail(err, ATTN_EFORMAT, "%s: tensor '%s' has no place in the model that %s describes",
-                             in->path, t->name, m->source.gguf ? "its metadata" : "config.json");
+                             in->path, t->name, attn_source_config(&m->source));
     }
     return ATTN_OK;
 }

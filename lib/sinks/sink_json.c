@@ -469,7 +469,9 @@ static int json_tensor(const struct attn_tensor_sheet *w, struct attn_err *err)
     attn_doc_model(w->out, &(struct attn_sink_job){.model = &info, .digest = digest});
     attn_out_str(w->out, ",\n \"name\":");
     attn_doc_string(w->out, w->of->name);
-    attn_out_printf(w->out, ",\n \"dtype\":\"%s\",\n \"shape\":", w->of->dtype);
+    attn_out_printf(w->out, ",\n \"dtype\":\"%s\",\n \"stored\":", w->of->dtype);
+    attn_doc_string(w->out, w->o->stored);
+    attn_out_str(w->out, ",\n \"shape\":");
     attn_doc_sizes(w->out, w->of->shape, (size_t)w->of->ndim);
     attn_out_str(w->out, ",\n \"data\":\n ");
     put_axis(w, 0, &x, &nonfinite);

@@ -343,7 +343,7 @@ static int text_tensor(const struct attn_tensor_sheet *w, struct attn_err *err)
     attn_paint(w->out, w->o->color, ATTN_BOLD);
     attn_out_str(w->out, w->of->name);
     attn_paint(w->out, w->o->color, ATTN_PLAIN);
-    attn_out_printf(w->out, ", %s ", w->of->dtype);
+    attn_out_printf(w->out, ", %s%s%s ", w->o->stored ? w->o->stored : "", w->o->stored ? " of " : "", w->of->dtype);
     if (w->o->limit && w->of->count > w->o->limit) {
         print_corner(w);
         return ATTN_OK;

@@ -68,6 +68,51 @@ int attn_tensor_find(size_t *i, const struct attn_model *m, const char *name, st
     return fail_unknown(m, name, err);
 }
 
+/* ---- what blocks store ------------------------------------------------------------------- */
+
+static void read_stored(float *to, const struct attn_tensor_sheet *w)
+{
+    const struct attn_st_tensor *t = w->file;
+    const size_t values = attn_dtypes[w->type].values, blocks = t->count / values;
+    const bool integers = !strcmp(w->o->stored, "integers"), minima = !strcmp(w->o->stored, "minima");
+    const float sign = attn_dtypes[w->type].min == ATTN_MIN_TAKEN ? -1 : 1;
+    struct attn_packed b;
+    for (size_t i = 0; i < blocks; i++) {
+        attn_packed_read(&b, t->data, w->type, i);
+        const size_t n = integers ? values : values / b.group;
+        for (size_t k = 0; k < n; k++)
+            *to++ = integers ? b.integer[k] : minima ? sign * b.min[k] : b.scale[k];
+    }
+}
+
+/* Makes *as the tensor t with a number for each group, where that is asked for. */
+static int shape_stored(struct attn_tensor_sheet *w, const struct attn_st_tensor *t, struct attn_st_tensor *as,
+                        struct attn_err *err)
+{
+    static const char *const parts[] = {"integers", "scales", "minima"};
+    struct attn_packed b;
+    size_t part = 0;
+    while (part < 3 && strcmp(w->o->stored, parts[part]) != 0)
+        part++;
+    if (part == 3)
+        return attn_fail(err, ATTN_EUSAGE, "there is no '%.40s' in a block, expected integers, scales or minima",
+                         w->o->stored);
+    if (!attn_dtype_named(t->dtype, &w->type) || !attn_dtype_in_blocks(w->type))
+        return attn_fail(err, ATTN_EUSAGE, "tensor '%s' is stored as %s: its numbers stand in the file one by one, and "
+                                           "have no integers and scales", t->name, t->dtype);
+    if (part == 2 && attn_dtypes[w->type].min == ATTN_MIN_NONE)
+        return attn_fail(err, ATTN_EUSAGE, "tensor '%s' is stored as %s, whose groups have a scale and no minimum",
+                         t->name, t->dtype);
+    *as = *t;
+    w->of = as;
+    if (part == 0 || !t->count)
+        return ATTN_OK;
+    attn_packed_read(&b, t->data, w->type, 0);
+    as->shape[as->ndim - 1] /= b.group;
+    as->count /= b.group;
+    return ATTN_OK;
+}
+
 /* ---- its numbers and labels -------------------------------------------------------------- */
 
 /* One row after the other, by way of a copy: they may not be aligned. */
@@ -102,7 +147,11 @@ static int take_numbers(struct attn_tensor_sheet *w, struct attn_err *err)
     if (!what.of.data)
         return attn_no_memory(err, t->name, "for %zu numbers", t->count);
     w->x = what.of.data;
-    int rc = widen(what.of.data, w, err);
+    int rc = ATTN_OK;
+    if (w->o->stored)
+        read_stored(what.of.data, w);
+    else
+        rc = widen(what.of.data, w, err);
     if (!rc)
         return attn_dump_add(w->dump, t->name, strlen(t->name), &what, err);
     attn_dump_drop(&what);
@@ -114,7 +163,7 @@ static int take_numbers(struct attn_tensor_sheet *w, struct attn_err *err)
 bool attn_sheet_lists_tokens(const struct attn_tensor_sheet *w, size_t axis)
 {
     const struct attn_model *m = w->model;
-    bool end = w->of == m->tensor[0] || w->of == m->tensor[m->tensors - 1];
+    bool end = w->file == m->tensor[0] || w->file == m->tensor[m->tensors - 1];
     return w->o->tokenizer && end && w->of->ndim == 2 && w->of->shape[axis] == m->w.n.V &&
            w->of->shape[!axis] != m->w.n.V;
 }
@@ -182,11 +231,15 @@ static int write(struct attn_tensor_sheet *w, struct attn_err *err)
 
 int attn_tensor_write(const struct attn_model *m, size_t i, const struct attn_tensor_opts *o, struct attn_err *err)
 {
-    struct attn_tensor_sheet w = {.model = m, .o = o, .of = m->tensor[i], .dump = calloc(1, sizeof *w.dump)};
+    struct attn_tensor_sheet w = {.model = m, .o = o, .of = m->tensor[i], .file = m->tensor[i],
+                                  .dump = calloc(1, sizeof *w.dump)};
     if (!w.dump)
         return attn_no_memory(err, NULL, "for a tensor");
     w.dump->path = w.of->name;
-    int rc = take_numbers(&w, err);
+    struct attn_st_tensor as;
+    int rc = o->stored ? shape_stored(&w, w.of, &as, err) : ATTN_OK;
+    if (!rc)
+        rc = take_numbers(&w, err);
     if (!rc)
         rc = name(&w, &w.row, &w.dump->rows, w.rows, attn_sheet_lists_tokens(&w, 0), err);
     if (!rc && attn_sheet_lists_tokens(&w, 1))

@@ -1,9 +1,9 @@
-/* tensor_sheet.h - a tensor of a model as a matrix, as it is stored: what a format needs to write it.
+/* tensor_sheet.h - a tensor of a model as a matrix, in the layout of its file: what a format needs to write it.
  *
  *     text        its name, type and shape, and the matrix
  *     csv         a header "row,0,1,...", or "token,0,1,..." where rows are the tokens of the vocabulary
  *     tidy        as a run's: name,layer,head,row,col,row_token,col_token,value with layer and head empty
- *     json        {"version", "model", "name", "dtype", "shape", "data", "nonfinite"}
+ *     json        {"version", "model", "name", "dtype", "stored", "shape", "data", "nonfinite"}
  *     npy         float32, in the tensor's own shape
  *     pictures    as plot draws any matrix
  *
@@ -21,7 +21,8 @@
 struct attn_tensor_sheet {
     const struct attn_model *model;
     const struct attn_tensor_opts *o;
-    const struct attn_st_tensor *of;
+    const struct attn_st_tensor *file;  /* as the model has it */
+    const struct attn_st_tensor *of;    /* what is written: that, or a part of its blocks */
     enum attn_dtype type;
     struct attn_dump *dump;             /* one array: the tensor in float32; labels of rows and columns, if any */
     const float *x; size_t rows, cols;

@@ -8,6 +8,7 @@
 
 #include "base/err.h"
 #include "base/tree.h"
+#include "model/family.h"
 #include "model/model.h"
 #include "text/subword.h"
 #include "text/tokens.h"
@@ -318,20 +319,30 @@ static int refuse(const struct attn_source *s, const struct hints *h, bool nativ
                      native ? "vocab.json" : "merges.txt", h->model_type ? h->model_type : "attn-decoder");
 }
 
+/* The first of these that is there. */
+static const struct {
+    const char *file;
+    int (*open)(struct attn_tokenizer **out, const struct attn_source *s, const struct hints *h, struct attn_err *err);
+} by_file[] = {{"tokenizer.json", open_json}, {"merges.txt", open_merges}, {"tokenizer.model", open_sentencepiece},
+               {"tokenizer.bin", open_llama2c}};
+enum { FILES = sizeof by_file / sizeof *by_file };
+
+bool attn_model_spells(const struct attn_model *m)
+{
+    bool there = m->config.family->native && attn_source_has(&m->source, "vocab.json");
+    for (size_t i = 0; i < FILES && !there; i++)
+        there = attn_source_has(&m->source, by_file[i].file);
+    return there;
+}
+
 static int choose(struct attn_tokenizer **out, const struct attn_source *s, const struct hints *h,
                   struct attn_err *err)
 {
-    static const struct {
-        const char *file;
-        int (*open)(struct attn_tokenizer **out, const struct attn_source *s, const struct hints *h,
-                    struct attn_err *err);
-    } by_file[] = {{"tokenizer.json", open_json}, {"merges.txt", open_merges}, {"tokenizer.model", open_sentencepiece},
-                 {"tokenizer.bin", open_llama2c}};
     bool native = !h->model_type || strcmp(h->model_type, "attn-decoder") == 0;
     bool says = native && h->section, words = native && attn_source_has(s, "vocab.json");
     if (says && words)
         return follow_config(out, s, h, err);
-    for (size_t i = 0; i < sizeof by_file / sizeof *by_file && !says; i++)
+    for (size_t i = 0; i < FILES && !says; i++)
         if (attn_source_has(s, by_file[i].file))
             return by_file[i].open(out, s, h, err);
     if (words)
@@ -359,9 +370,15 @@ static int open_of(struct attn_tokenizer **out, const struct attn_source *s, str
 
 int attn_tokenizer_open(struct attn_tokenizer **out, const char *model, struct attn_err *err)
 {
+    return attn_tokenizer_open_with(out, model, NULL, err);
+}
+
+int attn_tokenizer_open_with(struct attn_tokenizer **out, const char *model, const struct attn_lacking *given,
+                             struct attn_err *err)
+{
     struct attn_source s;
     *out = NULL;
-    int rc = attn_source_find(&s, model, err);
+    int rc = attn_source_find_with(&s, model, given, err);
     if (!rc)
         rc = open_of(out, &s, err);
     attn_source_free(&s);

@@ -70,10 +70,10 @@ static int read_all(struct attn_train_settings *settings, const struct attn_trai
 }
 
 /* Opens the model a training begins with.  Its digest names it whatever it is called and wherever it lies. */
-static int open_first(struct attn_model **m, char **name, const char *from, struct attn_err *err)
+static int open_first(struct attn_model **m, char **name, const struct attn_train_opts *o, struct attn_err *err)
 {
     char digest[80];
-    int rc = attn_model_open(m, from, err);
+    int rc = attn_model_open_with(m, o->from, o->given, err);
     if (!rc && (*m)->source.gguf)
         rc = attn_fail(err, ATTN_EUSAGE, "%s is a GGUF file, whose names, order of rows and quantised weights training "
                                          "cannot write: make a directory of it first, with 'attn-cli convert -m %s -o "
@@ -267,7 +267,7 @@ static int copy(struct attn_train *t, const struct attn_train_opts *o, struct at
     t->settings = attn_train_settings_defaults;
     int rc = prepare(&t->settings, o, err);
     if (!rc)
-        rc = open_first(&m, &t->settings.from, o->from, err);
+        rc = open_first(&m, &t->settings.from, o, err);
     if (!rc)
         rc = check_predicts(&m->config, m->source.name, err);
     if (!rc)
@@ -405,12 +405,12 @@ static int read_settings(struct attn_train_settings *settings, const char *dir, 
 }
 
 /* The model that is said to be the first one; the one it was, where nothing is said. */
-static int name_first(char **name, const struct attn_train *t, const char *from, struct attn_err *err)
+static int name_first(char **name, const struct attn_train *t, const struct attn_train_opts *o, struct attn_err *err)
 {
     struct attn_model *m = NULL;
     int rc = ATTN_OK;
-    if (from)
-        rc = open_first(&m, name, from, err);
+    if (o->from)
+        rc = open_first(&m, name, o, err);
     else if (t->settings.from && !(*name = strdup(t->settings.from)))
         rc = attn_no_memory(err, t->dir, "to go on");
     attn_model_close(m);
@@ -429,7 +429,7 @@ static int check_settings(struct attn_train *t, const struct attn_train_opts *o,
         return attn_no_memory(err, t->dir, "to go on");
     rc = prepare(&asked, o, err);
     if (!rc)
-        rc = name_first(&asked.from, t, o->from, err);
+        rc = name_first(&asked.from, t, o, err);
     if (!rc)
         rc = compare_written(t->dir, write_settings_to, &t->settings, &asked, err);
     attn_train_settings_free(&asked);

@@ -112,7 +112,7 @@ static char *answer(const struct asked *a, size_t i, const char *what, const cha
     return golden_text(path, NULL);
 }
 
-static char *summary(const struct asked *a, const char *model, const char *form)
+static char *summary(const struct asked *a, const char *form)
 {
     struct attn_err err = {0};
     struct attn_select *s = NULL;
@@ -120,7 +120,7 @@ static char *summary(const struct asked *a, const char *model, const char *form)
     char *path = strdup(scratch_path(form)), *records = strdup(scratch_path("records"));
     write_records(a, records);
     ck_assert_msg(!attn_select_new(&s, a->model, &(struct attn_kind){0}, "pattern", NULL, NULL, &err), "%s", err.msg);
-    const struct attn_batch_opts o = {.model = a->model, .tokenizer = model, .select = s, .format = "summary", .path = path,
+    const struct attn_batch_opts o = {.model = a->model, .select = s, .format = "summary", .path = path,
                                       .records = &(struct attn_records_opts){.path = records, .format = "ndjson"},
                                       .labels = a->spelled ? NULL : a->labels,
                                       .summary_form = form, .plan = {.threads = 1}};
@@ -256,7 +256,7 @@ START_TEST(every_score_is_the_same_everywhere)
     attn_model_info(a.model, &a.info);
     draw_ids(&a);
     name_ids(&a);
-    char *wide = summary(&a, model, "wide"), *tidy = summary(&a, model, "tidy"), *at_wide = strchr(wide, '\n') + 1,
+    char *wide = summary(&a, "wide"), *tidy = summary(&a, "tidy"), *at_wide = strchr(wide, '\n') + 1,
          *at_tidy = strchr(tidy, '\n') + 1;
     for (size_t i = 0; i < TEXTS; i++) {
         char *json = answer(&a, i, "heads", "format=json"), *page = answer(&a, i, "run", "format=html"),

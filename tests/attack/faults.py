@@ -116,6 +116,23 @@ def opening_scenarios():
         yield Scenario('open-' + name, 'run -t 1 -m ./m --ids 1,2,3 --show logits --format json', copy % ('checkpoints', name))
     for name in sorted(n for n in os.listdir('tests/golden/tokenizers') if '.' not in n):
         yield Scenario('read-' + name, "tokenize -m ./m -s 'Hello 12 w\u00f6rld' --bos auto --format json", copy % ('tokenizers', name))
+    for name in sorted(os.listdir('tests/golden/gguf')):
+        yield Scenario('gguf-' + name, 'run -t 1 -m ./m --ids 1,2,3 --show logits --format json', copy % ('gguf', name))
+    gguf = copy % ('gguf', 'llama-spm-q8_0')
+    yield Scenario('gguf-tokenize', 'tokenize -m ./m -s "the cat" --format json', gguf)
+    yield Scenario('gguf-lens', 'lens -t 1 -m ./m --ids 1,2,3 --format csv', gguf)
+    yield Scenario('gguf-info', 'info -m ./m --check --format json', gguf, admits=rb'"tokenizer": ?null')
+    yield Scenario('gguf-tensor', 'info -m ./m --tensor blk.0.attn_q.weight --stored integers --format csv', gguf)
+    yield Scenario('gguf-convert', 'convert -q -m ./m -o out', gguf)
+    for name in sorted(os.listdir('tests/golden/student')):
+        yield Scenario('course-' + name, 'run -t 1 -m ./m --ids 1,2,3 --show logits --format json', copy % ('student', name))
+    lecture = copy % ('student', 'lecture-a') + '; echo abc >text; '
+    yield Scenario('course-given', 'run -t 1 -m m/model.pt --as lecture-video --ids 1,2,3 --show logits --format json', lecture)
+    yield Scenario('course-diff', 'diff -t 1 -m m/model.pt --as scale=head --with m/model.pt --as scale=width --ids 1,2 --format json', lecture)
+    yield Scenario('course-auto', 'convert -m m/model.pt --vocab m/v.json --as auto -f text -o out', lecture
+                   + 'seq 25 | jq -s "map([96 + .] | implode)" >m/v.json')
+    yield Scenario('course-tokenize', 'tokenize -m ./m -s "abc" --format json', copy % ('student', 'microgpt-a'))
+    yield Scenario('course-lens', 'lens -t 1 -m ./m --ids 1,2,3 --format csv', copy % ('student', 'microgpt-a'))
     two = copy % ('checkpoints', 'gpt2-a') + '; cp -r m n; sed -i "s/97/96/" n/vocab.json; '
     yield Scenario('diff-dirs', 'diff -t 1 -m ./m --with ./n -s he --all --format json', two, admits=rb'"tokenizer": {[^}]*null')
     yield Scenario('convert', 'convert -q -m ./m -o out', copy % ('checkpoints', 'llama-f'))

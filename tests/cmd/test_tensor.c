@@ -20,6 +20,32 @@
     "for i in range(rows): print(\",\".join([labels[i] if labels else str(i)] + [\"%.9g\" % v for v in x[i * cols:(i + 1) * cols]]))' " \
     file " " name " '" rows "'"
 
+/* What blocks of 34 bytes store, read from the file: a scale in float16, then 32 integers. */
+START_TEST(what_blocks_store)
+{
+    static const char read[] =
+        "import csv, struct, subprocess, sys\n"
+        "def rows(part):\n"
+        "    of = subprocess.run([sys.argv[1], 'info', '-m', sys.argv[2], '--tensor', 'blk.0.attn_v.weight', '--format', 'csv'] + part,\n"
+        "                        check=True, capture_output=True, text=True).stdout\n"
+        "    return [[float(x) for x in r[1:]] for r in list(csv.reader(of.splitlines()))[1:]]\n"
+        "q, s, x = rows(['--stored', 'integers']), rows(['--stored', 'scales']), rows([])\n"
+        "file = open(sys.argv[2], 'rb').read()\n"
+        "block = struct.pack('<e', s[1][0]) + struct.pack('<32b', *[int(v) for v in q[1][:32]])\n"
+        "assert file.count(block) == 1 and len(s[0]) * 32 == len(q[0])\n"
+        "f = lambda v: struct.pack('<f', v)\n"
+        "assert all(f(v) == f(k[i // 32] * n[i]) for k, n, r in zip(s, q, x) for i, v in enumerate(r))\n";
+    scratch_put(scratch_path("read.py"), read, sizeof read - 1);
+    succeed("$PYTHON -B $D/read.py \"$A\" tests/golden/gguf/llama-spm-q8_0/model.gguf");
+#define Q8 "\"$A\" info -m tests/golden/gguf/llama-spm-q8_0/model.gguf --tensor "
+    expect(Q8 "blk.0.attn_v.weight --stored scales", 0, "blk.0.attn_v.weight, scales of Q8_0 [");
+    expect(Q8 "blk.0.attn_v.weight --stored minima 2>&1", 2, "is stored as Q8_0, whose groups have a scale and no minimum");
+    expect(Q8 "blk.0.attn_norm.weight --stored scales 2>&1", 2, "is stored as F32: its numbers stand in the file one by one");
+    expect("\"$A\" info --stored scales 2>&1", 2, "--stored scales: of which tensor?");
+#undef Q8
+}
+END_TEST
+
 START_TEST(numbers_are_those_of_the_file)
 {
     expect_same("\"$A\" info -m models/life --tensor blocks.0.attn.q.weight --format csv",
@@ -115,6 +141,7 @@ Suite *suite_tensor(void)
     Suite *s = suite_create("tensor");
     TCase *c = tcase_create("tensor");
     tcase_add_checked_fixture(c, shell_set_up, scratch_remove);
+    tcase_add_test(c, what_blocks_store);
     tcase_add_test(c, numbers_are_those_of_the_file);
     tcase_add_test(c, text_is_the_matrix_with_its_shape);
     tcase_add_test(c, formats_agree);

@@ -68,7 +68,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     snprintf(path[0], sizeof path[0], "%s/file", dir);
     snprintf(path[1], sizeof path[1], "%s/small", dir);
     if (open_file(path[0], NULL)) {
-        open_file(path[0], &(struct attn_lacking){.n_head = 2, .activation = "relu"});
+        open_file(path[0], &(struct attn_lacking){.as = "heads=2,act=relu"});
         encode(path[0]);
     } else {
         must(open_file(path[1], &(struct attn_lacking){.vocab = path[0]}));

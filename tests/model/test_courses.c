@@ -8,6 +8,7 @@
 #include "attn_tools.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 /* ---- the corpus ---- */
@@ -47,14 +48,14 @@ static int read_file(const char *bytes, size_t len, const char *name, struct att
 START_TEST(test_corpus)
 {
     static const struct corpus_fault faults[] = {
-        {"n_bias_missing.pt", "tensor 'transformer.h.0.ln_1.bias' has no place in the model that config.json describes"},
+        {"n_bias_missing.pt", "tensor 'transformer.h.0.ln_1.bias' has no place in the model that the rest of the file describes"},
         {"n_bigram.pt",
          "is a model of the lecture \"Let's build GPT\", but tensor 'position_embedding_table.weight' is missing, expected a matrix"},
         {"n_flat.pt", "is a checkpoint of nanoGPT, but tensor 'transformer.wte.weight' has shape [12], expected a matrix"},
-        {"n_further.pt", "tensor 'transformer.h.0.gate.weight' has no place in the model that config.json describes"},
+        {"n_further.pt", "tensor 'transformer.h.0.gate.weight' has no place in the model that the rest of the file describes"},
         {"n_heads_no_divisor.pt", "is a checkpoint of nanoGPT of width 4, with 3 heads, expected a divisor of the width"},
         {"n_heads_text.pt",
-         "is a checkpoint of nanoGPT, but nothing in it says how many heads it has: say it with 'attn-cli convert -m "},
+         "is a checkpoint of nanoGPT, but nothing in it says how many heads it has: say it with --as heads=N, N a divisor of its width 4"},
         {"n_layers_differ.pt", "\"model_args\" says that \"n_layer\" is 2, but the tensors have 1"},
         {"n_lecture_further.pt",
          "is a model of the lecture \"Let's build GPT\", but tensor 'blocks.0.extra.weight' has no place in it"},
@@ -101,33 +102,33 @@ START_TEST(test_corpus)
          "is a PyTorch file whose first tensor is 'xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxtr', expected one of nanoGPT or minGPT"},
         {"n_micro_bos.json", "\"BOS\" is 9, expected 2, the id after those of \"uchars\""},
         {"n_micro_cut.json", "line 1, column 1508: expected a value (the text ends here)"},
-        {"n_micro_deep.json", "line 1, column 83: nested deeper than 64 levels (found '[')"},
+        {"n_micro_deep.json", "line 1, column 22: expected a row of at least one number"},
         {"n_micro_empty.json", "line 1, column 248: expected a matrix, a list of rows of numbers"},
         {"n_micro_empty_row.json", "line 1, column 249: expected a row of at least one number"},
         {"n_micro_flat.json", "line 1, column 249: expected a matrix, a list of rows of numbers"},
         {"n_micro_further.json", "is a weights.json of microgpt, but matrix 'layer0.gate' has no place in it"},
-        {"n_micro_heads.json", "\"d_model\" 4 is not a multiple of \"n_head\" 3, expected one, or a \"d_head\""},
+        {"n_micro_heads.json", "is a weights.json of microgpt of width 4, with 3 heads, expected a divisor of the width"},
         {"n_micro_large.json", "line 1, column 204: expected a number that float32 can hold"},
         {"n_micro_list.json", "line 1, column 13: expected an object of matrices"},
         {"n_micro_long_name.json", "line 1, column 1528: expected at most 65536 matrices with short names"},
         {"n_micro_metadata_twice.json", "line 1, column 1541: expected an object, once"},
         {"n_micro_more.json", "line 1, column 1528: expected nothing after the end of the document (found 'x')"},
-        {"n_micro_no_fc1.json", "is a weights.json of microgpt without \"layer0.mlp_fc1\""},
+        {"n_micro_no_fc1.json", "is a weights.json of microgpt, but there is no \"layer0.mlp_fc1\", neither at its top nor in \"weights\" or \"state_dict\" there"},
         {"n_micro_no_heads.json",
-         "is a weights.json of microgpt whose \"metadata\" has no \"n_head\": say how many heads it has with 'attn-cli convert -m "},
-        {"n_micro_no_q2.json", "tensor 'blocks.0.attn.k.weight' is missing; config.json asks for it with shape [4, 4]"},
-        {"n_micro_no_wte.json", "is a weights.json of microgpt without \"wte\""},
+         "is a weights.json of microgpt, but nothing in it says how many heads it has: say it with --as heads=N, N a divisor of its width 4"},
+        {"n_micro_no_q2.json", "tensor 'blocks.0.attn.k.weight' is missing; the rest of the file asks for it with shape [4, 4]"},
+        {"n_micro_no_wte.json", "is a weights.json of microgpt, but there is no \"wte\", neither"},
         {"n_micro_number.json", "entry 0 of the vocabulary is no text, expected a list of characters"},
         {"n_micro_ragged.json", "line 1, column 270: expected rows of equal length"},
         {"n_micro_text.json", "line 1, column 250: expected a row of at least one number"},
         {"n_micro_twice.json", "tensor 'wte' is there for the second time"},
-        {"n_micro_wide.json", "tensor 'pos_embed.weight' has shape [1, 5], config.json expects [1, 4]"},
+        {"n_micro_wide.json", "tensor 'pos_embed.weight' has shape [1, 5], the rest of the file expects [1, 4]"},
         {"n_micro_word.json",
          "token 'ab' is not one character, expected tokens of one character; for another tokenizer put its tokenizer.json, or vocab.json and merges.txt, beside"},
         {"n_module.pt",
          "byte 1483 of the pickle asks for 'argparse.Namespace', which is not run: expected only tensors, dictionaries, tuples, strings and numbers"},
         {"n_no_heads.pt",
-         "is a checkpoint of nanoGPT, but nothing in it says how many heads it has: say it with 'attn-cli convert -m "},
+         "is a checkpoint of nanoGPT, but nothing in it says how many heads it has: say it with --as heads=N, N a divisor of its width 4"},
         {"n_no_norm.pt", "is a checkpoint of nanoGPT, but there is no norm of its block 0"},
         {"n_no_positions.pt",
          "is a checkpoint of nanoGPT, but tensor 'transformer.wpe.weight' is missing, expected a matrix"},
@@ -144,7 +145,7 @@ START_TEST(test_corpus)
          "token 'bc' is not one character, expected tokens of one character; for another tokenizer put its tokenizer.json, or vocab.json and merges.txt, beside"},
         {"n_tokens_differ.pt", "\"model_args\" says that \"vocab_size\" is -3, but the tensors have 3"},
         {"n_turned_mlp.pt",
-         "tensor 'transformer.h.0.mlp.c_proj.weight' has shape [8, 4], config.json expects [4, 8] (it is stored transposed: expected [out, in])"},
+         "tensor 'transformer.h.0.mlp.c_proj.weight' has shape [8, 4], the rest of the file expects [4, 8] (it is stored transposed: expected [out, in])"},
         {"n_vocab_call.pkl",
          "byte 2 of the pickle asks for 'os.system', which is not run: expected only tensors, dictionaries, tuples, strings and numbers"},
         {"n_vocab_cut.json", "line 1, column 8: expected ',' or '}' (the text ends here)"},
@@ -159,7 +160,7 @@ START_TEST(test_corpus)
         {"n_vocab_numbers.pkl", "entry 0 of the vocabulary is no id, expected characters and their ids"},
         {"n_vocab_text.json", "is no vocabulary, expected characters and their ids"},
         {"n_width_differs.pt", "\"model_args\" says that \"n_embd\" is 1.09951e+12, but the tensors have 4"},
-        {"n_without_prefix.pt", "tensor 'extra' has no place in the model that config.json describes"},
+        {"n_without_prefix.pt", "tensor 'extra' has no place in the model that the rest of the file describes"},
         {"n_llama2c.pt", "is a checkpoint of llama2.c's train.py or of Meta's Llama, expected a .bin"},
         {NULL, NULL}
     };
@@ -178,12 +179,12 @@ END_TEST
 START_TEST(options_say_what_a_file_does_not)
 {
     static const struct { const char *made, *same; } rows[] = {
-        {"-m " C "n_no_heads.pt --n-head 2", "-m " C "y_nanogpt.pt"},
-        {"-m $D/ckpt.pt --n-head 2 --as nanogpt --activation gelu --vocab " G "nanogpt-bias-a/meta.pkl", "-m " G "nanogpt-bias-a"},
-        {"-m $D/mingpt.pt --n-head 4", "-m " G "mingpt-a"},
-        {"-m $D/mingpt.pt --n-head 4 --as nanogpt --activation gelu_new", "-m " G "mingpt-a"},
-        {"-m " G "lecture-a/model.pt --as lecture --activation relu --n-head 4", "-m " G "lecture-a"},
-        {"-m " C "n_micro_no_heads.json --n-head 2 --activation relu", "-m " C "y_micro.json"},
+        {"-m " C "n_no_heads.pt --as heads=2", "-m " C "y_nanogpt.pt"},
+        {"-m $D/ckpt.pt --as heads=2,nanogpt,act=gelu --vocab " G "nanogpt-bias-a/meta.pkl", "-m " G "nanogpt-bias-a"},
+        {"-m $D/mingpt.pt --as heads=4", "-m " G "mingpt-a"},
+        {"-m $D/mingpt.pt --as heads=4,nanogpt,act=gelu_tanh", "-m " G "mingpt-a"},
+        {"-m " G "lecture-a/model.pt --as lecture,act=relu,heads=4,scale=head,norm=pre,embed=plain", "-m " G "lecture-a"},
+        {"-m " C "n_micro_no_heads.json --as heads=2,act=relu", "-m " C "y_micro.json"},
     };
     succeed("cp " G "nanogpt-bias-a/ckpt.pt $D; cp " G "mingpt-a/model.pt $D/mingpt.pt");
     succeed(printed("$A convert -q -o $D/out %s", rows[_i].made));
@@ -195,9 +196,9 @@ END_TEST
 /* Another activation, and the scale of the video, change numbers; heads, too. */
 START_TEST(options_count)
 {
-    static const char *const others[] = {"--activation relu", "--activation gelu_new", "--n-head 1"};
-    succeed("$A convert -q -m " C "n_no_heads.pt -o $D/out --n-head 2 && $A run -q -m $D/out --ids '1 2 0' --show logits --precision 9 >$D/logits");
-    succeed(printed("$A convert -q -m " C "n_no_heads.pt -o $D/other --n-head 2 %s", others[_i]));
+    static const char *const others[] = {"heads=2,act=relu", "heads=2,act=gelu_tanh", "heads=1", "heads=2,scale=width"};
+    succeed("$A convert -q -m " C "n_no_heads.pt --as heads=2 -o $D/out && $A run -q -m $D/out --ids '1 2 0' --show logits --precision 9 >$D/logits");
+    succeed(printed("$A convert -q -m " C "n_no_heads.pt -o $D/other --as %s", others[_i]));
     succeed("! $A run -q -m $D/other --ids '1 2 0' --show logits --precision 9 | cmp -s - $D/logits");
 }
 END_TEST
@@ -209,6 +210,50 @@ START_TEST(the_video_has_another_scale)
     expect_exactly("for how in lecture lecture-video; do $A run -q -m $D/$how --ids '1 2 0' --show scores --layer 0 --format json | "
                    "jq -r '[.activations[0].data | flatten | .[] | numbers] | max_by(fabs)'; done | "
                    "awk 'NR == 1 {x = $1} NR == 2 {printf \"%.4f\\n\", x / $1}'", "1.4142\n");
+}
+END_TEST
+
+/* Only what was not said is told, once, and not in the directory that a conversion writes. */
+START_TEST(what_is_assumed_is_said)
+{
+#define NOTE C "y_lecture.pt does not say scale: assumed scale=head (--as changes that)\n"
+    static const struct { const char *line, *says; } rows[] = {
+        {"run -m " C "y_lecture.pt --ids 1", NOTE}, {"score -m " C "y_lecture.pt --ids 1,2", NOTE},
+        {"convert -m " C "y_lecture.pt -o $D/out --force", NOTE "37 tensors\n"}, {"run -q -m " C "y_lecture.pt --ids 1", ""},
+        {"run -m " C "y_lecture.pt --as scale=width --ids 1", ""}, {"run -m " C "y_lecture.pt --as lecture-video --ids 1", ""},
+        {"run -m " C "y_lecture.pt --as lecture --ids 1", NOTE}, {"run -m $D/out --ids 1", ""}, {"run -m " G "nanogpt-a --ids 1", ""},
+        {"diff -m " C "y_lecture.pt --with " C "y_lecture.pt --as scale=head", NOTE},
+        {"diff " C "y_lecture.pt " C "y_lecture.pt --as scale=head --ids 1,2", NOTE},
+        {"diff -m " C "y_lecture.pt --as scale=head --with " C "y_lecture.pt --ids 1,2", NOTE}};
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
+        expect_exactly(printed("$A %s 2>&1 >/dev/null | sed 's/^[0-9]* tensors/37 tensors/'", rows[i].line), rows[i].says);
+    expect_exactly("for as in '' '--as scale=head' '--as scale=width'; do $A info -q -m " C "y_lecture.pt $as --format json | jq -c .assumed; "
+                   "$A info -q -m " C "y_lecture.pt $as | grep ^scale; done; $A info --format json | jq -c .assumed",
+                   "[\"scale\"]\nscale         sqrt (assumed)\n[]\nscale         sqrt\n[]\nscale         0.5\n[]\n");
+}
+END_TEST
+
+/* A list belongs to the model before it. */
+START_TEST(each_of_two_models_has_its_own)
+{
+    static const char *const rows[] = {"-m %s --as scale=head --with %s --as scale=width", "%s --as scale=head %s --as scale=width"};
+    const char *line = printed(rows[_i], C "y_lecture.pt", C "y_lecture.pt");
+    expect(printed("ends 1 $A diff -q %s --ids 1,2", line), 0, "  attention_multiplier  A -  B 0.5\n");
+}
+END_TEST
+
+/* The figures are those of score, and what is written has the scale of the smaller one. */
+START_TEST(auto_takes_the_reading_of_least_loss)
+{
+    static const struct { const char *text, *head, *width, *taken, *scale; } rows[] = {
+        {"abcdefghijklmnopqrstuvwxy", "4.2813", "4.3742", "head", "null"}, {"yxwvutsrqponm", "4.2390", "4.0539", "width", "0.17677669529663687"}};
+    succeed(printed("printf %s >$D/t; jq -n '[range(25) | [97 + .] | implode]' >$D/v.json", rows[_i].text));
+    expect_exactly("$A convert -m " G "lecture-a/model.pt --vocab $D/v.json --as auto -f $D/t -o $D/out 2>&1 | sed \"s:$D/::\"",
+                   printed("scale=head: loss %s on t\nscale=width: loss %s on t\ntaken: scale=%s\n28 tensors\n", rows[_i].head, rows[_i].width,
+                           rows[_i].taken));
+    expect_exactly("jq .attention_multiplier $D/out/config.json", printed("%s\n", rows[_i].scale));
+    expect_exactly("$A score -q -m $D/out -f $D/t --format json | jq '-.logprob / .n * 10000 | round / 10000'",
+                   printed("%g\n", strtod(_i ? rows[_i].width : rows[_i].head, NULL)));
 }
 END_TEST
 
@@ -240,18 +285,38 @@ END_TEST
 
 /* What no option can say, and what needs none. */
 static const struct { const char *line, *says; int status; } refused[] = {
-    {"convert -m tiny -o $D/out --n-head 4", "tiny: has a config.json, which says what --as, --n-head, --vocab and --activation say", 2},
-    {"convert -m tests/golden/checkpoints/gpt2-a -o $D/out --vocab x", "gpt2-a: has a config.json, which says", 2},
-    {"convert -m " C "y_llama.bin -o $D/out --n-head 2", "is a file of llama2.c, which says itself", 2},
-    {"convert -m " C "y_llmc.bin -o $D/out --activation gelu", "is a file of llm.c, which says itself", 2},
+    {"convert -m tiny -o $D/out --as heads=4", "tiny: is built in, and says itself what --as would say: leave it out", 2},
+    {"run -m tests/golden/checkpoints/gpt2-a --as scale=head --ids 1", "gpt2-a: is a directory, whose config.json says itself what --as", 2},
+    {"tokenize -m tests/golden/checkpoints/gpt2-a --as scale=head -s a", "gpt2-a: is a directory, whose config.json says itself", 2},
+    {"convert -m tests/golden/checkpoints/gpt2-a -o $D/out --vocab x", "gpt2-a: is a directory, whose config.json says itself what --vocab", 2},
+    {"convert -m " C "y_llama.bin -o $D/out --as heads=2", "is a file of llama2.c, which says itself", 2},
+    {"run -m " C "y_llmc.bin --ids 1 --as act=gelu", "is a file of llm.c, which says itself", 2},
     {"convert -m " C "y_nanogpt.pt -o $D/out --as lecture", "is a checkpoint of nanoGPT, so it cannot be read as 'lecture'", 2},
     {"convert -m " C "y_lecture.pt -o $D/out --as mingpt", "is a model of the lecture", 2},
     {"convert -m " C "y_nanogpt.pt -o $D/out --as gpt2", "so it cannot be read as 'gpt2'", 2},
-    {"convert -m " C "y_nanogpt.pt -o $D/out --as gpt3", "unknown value 'gpt3'", 2},
-    {"convert -m " C "y_nanogpt.pt -o $D/out --n-head 3", "which cannot have 3 heads, expected a divisor of the width", 2},
-    {"convert -m " C "y_lecture.pt -o $D/out --n-head 4", "with 2 heads, expected that number with --n-head, or none", 2},
-    {"convert -m " C "y_nanogpt.pt -o $D/out --activation relu2", "there is no activation 'relu2' here", 2},
-    {"convert -m " C "y_micro.json -o $D/out --activation gelu", "a model of microgpt has no activation 'gelu'", 2},
+    {"convert -m " C "y_micro.json -o $D/out --as mingpt", "is a weights.json of microgpt, so it cannot be read as 'mingpt'", 2},
+    {"score -m " C "y_nanogpt.pt --ids 1,2 --as gpt3", "--as: there is no 'gpt3', expected words of this list with commas between them: nanogpt, mingpt,", 2},
+    {"info -m " C "y_lecture.pt --as scale=depth", "there is no 'scale=depth'", 2},
+    {"info -m " C "y_lecture.pt --as heads=0", "there is no 'heads=0'", 2},
+    {"info -m " C "y_lecture.pt --as scale=head,", "there is no ''", 2},
+    {"info -m " C "y_lecture.pt --as ''", "--as: the list is empty", 2},
+    {"info -m " C "y_lecture.pt --as scale=head,scale=width", "--as: scale is given twice, as head and as width", 2},
+    {"info -m " C "y_lecture.pt --as lecture-video,scale=head", "--as: scale is given twice, as width and as head", 2},
+    {"info -m " C "y_lecture.pt --as heads=2,heads=4", "--as: heads is given twice, as 2 and as 4", 2},
+    {"info -m " C "y_lecture.pt --as scale=head --as act=relu", "--as is given twice for one model, as 'scale=head' and 'act=relu'", 2},
+    {"info --as scale=head -m " C "y_lecture.pt", "--as scale=head stands before its model", 2},
+    {"run -s a --as scale=head", "ATTN_MODEL: life: is built in, and says itself", 2},
+    {"info -m " C "y_lecture.pt --as norm=post", "which has norm=pre, and --as says norm=post", 2},
+    {"info -m " C "y_nanogpt.pt --as heads=1", "is a checkpoint of nanoGPT with 2 heads, and --as says heads=1", 2},
+    {"info -m " C "n_no_heads.pt --as heads=3", "which cannot have 3 heads, expected a divisor of the width", 2},
+    {"info -m " C "y_lecture.pt --as heads=4", "\" with 2 heads, and --as says heads=4", 2},
+    {"info -m " C "y_nanogpt.pt --as act=relu2", "and --as says act=relu2: expected one of relu gelu gelu_tanh", 2},
+    {"info -m " C "y_micro.json --as act=gelu", "and --as says act=gelu: expected one of relu relu2", 2},
+    {"diff a.npz b.npz --as scale=head", "--as is for the file of a model: a.npz and b.npz are dumps", 2},
+    {"train -f README.md -o $D/t --as scale=head", "--as is for the model that a training begins with", 2},
+    {"convert -m " C "y_lecture.pt -o $D/out --as auto", "--as auto tries readings on a text like those it was trained on: give one with -f FILE", 2},
+    {"convert -m " C "y_lecture.pt -o $D/out -f README.md", "-f is the text that --as auto tries", 2},
+    {"convert -m " C "y_nanogpt.pt -o $D/out --as auto -f README.md", "so --as auto has nothing to try", 2},
     {"convert -m " C "y_nanogpt.pt -o $D/out --vocab $D", "there is no tokenizer in it", 1},
     {"convert -m " C "y_nanogpt.pt -o $D/out --vocab $D/none", "none: cannot open", 1},
     {"info -m README.md", "is a file, expected the directory of a model", 1},
@@ -288,8 +353,11 @@ Suite *suite_courses(void)
     tcase_add_checked_fixture(options, shell_set_up, scratch_remove);
     tcase_set_timeout(options, 60);
     tcase_add_loop_test(options, options_say_what_a_file_does_not, 0, 6);
-    tcase_add_loop_test(options, options_count, 0, 3);
+    tcase_add_loop_test(options, options_count, 0, 4);
     tcase_add_test(options, the_video_has_another_scale);
+    tcase_add_test(options, what_is_assumed_is_said);
+    tcase_add_loop_test(options, each_of_two_models_has_its_own, 0, 2);
+    tcase_add_loop_test(options, auto_takes_the_reading_of_least_loss, 0, 2);
     tcase_add_loop_test(options, vocabularies_are_files_of_any_kind, 0, 6);
     tcase_add_test(options, vocabularies_are_where_courses_put_them);
     tcase_add_loop_test(options, what_cannot_be_said_is_refused, 0, sizeof refused / sizeof *refused);

@@ -12,6 +12,7 @@ import subprocess
 import sys
 import tempfile
 import unittest
+import warnings
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -41,7 +42,7 @@ class Scratch(unittest.TestCase):
 class Structs(Scratch):
     @unittest.skipUnless(shutil.which("gcc"), "there is no gcc")
     def test_each_has_the_layout_of_the_headers(self):
-        lines = ["#include <attn_ask.h>"]
+        lines = ["#include <attn_ask.h>", "#include <attn_tools.h>"]
         for name, struct in _library.STRUCTS.items():
             lines.append(f'_Static_assert(sizeof(struct {name}) == {ctypes.sizeof(struct)}, "{name}");')
             for member, *_ in struct._fields_:
@@ -133,6 +134,18 @@ class Runs(Scratch):
             self.model.run(TEXT, threads="many")
         with self.assertRaisesRegex(TypeError, "unexpected argument 'colour'"):
             self.model.run(TEXT, colour=1)
+
+    def test_what_a_file_does_not_say(self):
+        lecture = str(ROOT / "tests/golden/student/lecture-a/model.pt")
+        with self.assertWarnsRegex(UserWarning, "model.pt does not say scale: assumed scale=head"):
+            self.assertEqual(attn.open(lecture).assumed, {"scale": "head"})
+        with warnings.catch_warnings():
+            warnings.simplefilter("error")
+            given = attn.open(lecture, as_="scale=width")
+        self.assertEqual(given.assumed, {})
+        self.assertAlmostEqual(float(given.info.scale), 32 ** -0.5)
+        with self.assertRaisesRegex(attn.UsageError, "is built in, and says itself"):
+            attn.open("tiny", as_="scale=head")
 
     def test_what_comes_next(self):
         (text, p), *_ = self.model.run(TEXT, "logits").next()

@@ -108,6 +108,8 @@ static int train(struct attn_err *err)
         return err->code;
     /* a usual model is no wish to change it */
     const char *from = common.model == getenv("ATTN_MODEL") ? NULL : common.model;
+    if (!from && !gradients && common.as)
+        return attn_fail(err, ATTN_EUSAGE, "--as is for the model that a training begins with: give it with -m FILE");
     return gradients ? write_gradients(gradients, err) : train_loop(common.file, from, err);
 }
 

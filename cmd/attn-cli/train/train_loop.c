@@ -163,7 +163,7 @@ static struct attn_train_opts opts_of(const struct source *in)
 {
     return (struct attn_train_opts){
         .text = in->text, .text_len = in->text_len, .also = in->also, .also_len = in->also_len,
-        .against = in->against, .against_len = in->against_len, .from = o.from,
+        .against = in->against, .against_len = in->against_len, .from = o.from, .given = given_of(false),
         .tokenizer = in->vocab, .config = in->config, .config_len = in->config_len, .config_name = o.config ? o.config :
                      "options",
         .draw = o.draw, .settings = in->settings, .settings_len = in->settings_len, .settings_name = o.settings,
@@ -230,6 +230,16 @@ static int build_config(struct source *in, struct attn_err *err)
     return code;
 }
 
+/* What is odd about the model that a training begins with, and what was assumed of it, is said once. */
+static int say_first(struct attn_err *err)
+{
+    struct attn_model *m;
+    int code = open_model(&m, &train_command, err);
+    if (!code)
+        close_model(m);
+    return code;
+}
+
 static int open_training(struct attn_train **out, struct source *in, bool there, struct attn_err *err)
 {
     if (!there && o.resume)
@@ -237,6 +247,8 @@ static int open_training(struct attn_train **out, struct source *in, bool there,
     if (there ? check_size(in, err) : attn_train_may_begin(in->dir, err) || (!o.from && find_vocabulary(in, err)))
         return err->code;
     if (!o.config && !o.from && (!there || o.family || train_config_given()) && build_config(in, err))
+        return err->code;
+    if (o.from && !there && say_first(err))
         return err->code;
     struct attn_train_opts opts = opts_of(in);
     return attn_train_open(out, in->dir, &opts, err);

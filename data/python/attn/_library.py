@@ -58,6 +58,14 @@ class Info(Structure):
          ("reserved", c_uint64 * 4)]
 
 
+class Lacking(Structure):
+    _fields_ = [("as_", c_char_p), ("vocab", c_char_p), ("reserved", c_uint64 * 6)]
+
+
+class Assumed(Structure):
+    _fields_ = [("key", c_char_p), ("value", c_char_p)]
+
+
 class Token(Structure):
     _fields_ = [("id", c_int32), ("known", c_bool), ("named", c_bool), ("text", c_void_p), ("raw", c_void_p),
                 ("text_len", c_size_t), ("raw_len", c_size_t), ("start", c_size_t), ("end", c_size_t),
@@ -108,7 +116,8 @@ class Question(Structure):
                 ("observers", POINTER(Observer)), ("n_observers", c_size_t), ("reserved", c_uint64 * 4)]
 
 
-STRUCTS = {"attn_err": Err, "attn_info": Info, "attn_token": Token, "attn_tokens": Tokens,
+STRUCTS = {"attn_err": Err, "attn_info": Info, "attn_lacking": Lacking, "attn_assumed": Assumed,
+           "attn_token": Token, "attn_tokens": Tokens,
            "attn_encode_opts": EncodeOpts, "attn_probe": Probe, "attn_observer": Observer,
            "attn_dump_array": DumpArray, "attn_likely": Likely, "attn_sampling": Sampling, "attn_input": Said,
            "attn_question": Question}
@@ -119,7 +128,7 @@ P, PP, ERR, TEXT = c_void_p, POINTER(c_void_p), POINTER(Err), c_char_p
 Q = POINTER(Question)
 # Those that can fail return a code, and take `err` last, which `ask` adds.
 FAIL = {
-    "attn_model_open": [PP, TEXT],
+    "attn_model_open_with": [PP, TEXT, POINTER(Lacking)],
     "attn_model_digest": [P, c_bool, c_char_p],
     "attn_model_tokenizer": [PP, P],
     "attn_encode_with": [POINTER(POINTER(Tokens)), P, TEXT, c_size_t, POINTER(EncodeOpts)],
@@ -137,6 +146,7 @@ FAIL = {
 OTHERS = {
     "attn_version": (TEXT, []), "attn_sizeof": (c_size_t, [TEXT]), "attn_cpu_target": (TEXT, []),
     "attn_model_builtin": (POINTER(TEXT), []), "attn_model_info": (None, [P, POINTER(Info)]),
+    "attn_model_assumed": (POINTER(Assumed), [P, POINTER(c_size_t)]),
     "attn_model_warning": (TEXT, [P]), "attn_model_close": (None, [P]), "attn_tokenizer_close": (None, [P]),
     "attn_tokenizer_text": (P, [P, c_int32, POINTER(c_size_t)]), "attn_tokens_free": (None, [POINTER(Tokens)]),
     "attn_select_wants": (c_bool, [P, c_int, c_int]), "attn_select_free": (None, [P]),

@@ -5,14 +5,15 @@ import io
 import json
 import os
 import tempfile
+import warnings
 from collections import namedtuple
 from collections.abc import Mapping
 from ctypes import POINTER, byref, c_double, c_int32, c_size_t, c_void_p
 
 import numpy as np
 
-from ._library import (C, DumpArray, EncodeOpts, Handle, Info, Likely, Question, Sampling, Tokens, UsageError, as_bytes,
-                       ask, floats, free, list_of, text_at)
+from ._library import (C, DumpArray, EncodeOpts, Handle, Info, Lacking, Likely, Question, Sampling, Tokens, UsageError,
+                       as_bytes, ask, floats, free, list_of, text_at)
 from ._observe import observers
 
 #: A token: `text` is what it stands for, `raw` its spelling in the vocabulary, start and end its bytes in the text.
@@ -293,17 +294,29 @@ class Asked:
 class Model:
     """An open model.  What a method is given besides the text: ids=[...] in its place; edits=["L3H0 = 0"]; from_="..." or
     from_ids=[...], the other text that `from` means in edits; cross="..."; watch= and edit={"pattern": function};
-    threads, kind="window:4", scale, dropout, seed, compute; bos, special."""
+    threads, kind="window:4", scale, dropout, seed, compute; bos, special.  as_="scale=width" says what the file of a
+    course does not, as attn-cli's --as; `assumed` is what nobody said."""
 
-    def __init__(self, name=None, **plan):
+    def __init__(self, name=None, as_=None, **plan):
         unknown = set(plan) - set(Asked.PLAN)
         if unknown:
             raise TypeError(f"open() takes {', '.join(Asked.PLAN)}, not {unknown.pop()}")
         path = None if name is None else as_bytes(os.fspath(name), "name")
-        self.handle = Handle("attn_model_close", "attn_model_open", path)
+        given = Lacking(as_=None if as_ is None else as_bytes(as_, "as_"))
+        self.handle = Handle("attn_model_close", "attn_model_open_with", path, byref(given))
         self.plan = {key: value for key, value in plan.items() if value is not None}
         self._tokenizer = None
         self.info = self._info()
+        self.assumed = self._assumed()
+        if self.assumed:
+            said = ", ".join(f"{key}={value}" for key, value in self.assumed.items())
+            warnings.warn(f"{name} does not say {', '.join(self.assumed)}: assumed {said} (as_= changes that)",
+                          stacklevel=3)
+
+    def _assumed(self):
+        n = c_size_t()
+        rows = C.attn_model_assumed(self.handle, byref(n))
+        return {rows[i].key.decode(): rows[i].value.decode() for i in range(n.value)}
 
     def _info(self):
         info = Info()

@@ -47,12 +47,24 @@ static void put_valid(struct attn_out *o, const char *s, size_t len)
     }
 }
 
+/* Spreadsheets run what begins so; some drop white space before it, or read characters of full width as the others. */
+static bool begins_formula(const char *s, size_t len)
+{
+    static const char *const wide[] = {"\uFF1D", "\uFF0B", "\uFF0D", "\uFF20"};
+    if (len && *s && strchr("=+-@\t\r\n", *s))
+        return true;
+    for (size_t i = 0; i < sizeof wide / sizeof *wide; i++)
+        if (len >= strlen(wide[i]) && !memcmp(s, wide[i], strlen(wide[i])))
+            return true;
+    return false;
+}
+
 /* What comes before a text: a quote that its end repeats, and one that keeps a spreadsheet from running it. */
 static void begin_text(struct attn_out *o, const char *s, size_t len, bool quotes, bool safe)
 {
     if (quotes)
         attn_out_char(o, '"');
-    if (safe && len && *s && strchr("=+-@\t\r", *s))
+    if (safe && begins_formula(s, len))
         attn_out_char(o, '\'');
 }
 

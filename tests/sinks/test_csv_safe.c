@@ -16,7 +16,7 @@
     "    for cell in row:\n" \
     "        try: float(cell)\n" \
     "        except ValueError:\n" \
-    "            if cell[:1] in tuple(\"=+-@\\t\\r\"): print(cell)'"
+    "            if cell[:1] in tuple(\"=+-@\\t\\r\\n\\uff1d\\uff0b\\uff0d\\uff20\"): print(repr(cell))'"
 
 /* Commands that write tables with texts of the user or of the vocabulary; $D/in.ndjson has ids and errors, too. */
 static const char *const tables[] = {
@@ -29,7 +29,7 @@ static const char *const tables[] = {
     "batch -m tiny -f $D/in.ndjson --format summary --summary-form tidy",
     "lens -m tiny -s " TEXT " --format csv --top 50",
     "score -m tiny -s " TEXT " --format csv",
-    "run -m tiny -s " TEXT " --metric '-logit(3)' --format csv",
+    "run -m tiny -s " TEXT " '--metric=-logit(3)' --format csv",
 };
 
 static void with_input(void)
@@ -50,7 +50,7 @@ START_TEST(no_cell_is_a_formula)
     char *plain = strdup(made(tables[_i], "")), *safe = strdup(made(tables[_i], "--csv-safe"));
     ck_assert_msg(succeed(printed("%s | " FORMULAS " | wc -l", plain))->text[0] != '0', "%s: no text begins so", plain);
     expect_exactly(printed("%s | " FORMULAS, safe), "");
-    expect_same(plain, printed("%s | sed -E \"s/(^|[,\\\"])'([=+@\\t\\r-])/\\1\\2/g\"", safe));         /* the quotes are all that differs */
+    expect_same(plain, printed("%s | sed -E \"s/(^|[,\\\"])'([=+@\\t\\r-]|\uFF1D|\uFF0B|\uFF0D|\uFF20|$)/\\1\\2/g\"", safe));         /* the quotes are all that differs */
     free(plain);
     free(safe);
 }
@@ -64,6 +64,18 @@ START_TEST(what_reads_tables_reads_these)
     succeed("\"$A\" run -m tiny -s " TEXT " --format csv -o $D/dir --csv-safe; \"$A\" run -m tiny -s " TEXT " --show pattern,context -o $D/dir.npz");
     expect("\"$A\" diff $D/dir $D/dir.npz", 0, "nothing differs");
     expect("jq -r .command $D/dir/manifest.json", 0, "--csv-safe");
+}
+END_TEST
+
+/* A line feed in front, and characters of full width. */
+START_TEST(what_only_some_spreadsheets_run)
+{
+    succeed("printf '{\"a\":0,\"\\uff1db\":1,\"\\uff0bc\":2,\"\\uff0dd\":3,\"\\uff20e\":4,\"\\uff1ef\":5}' >$D/v && "
+            "\"$A\" init -q -o $D/m --vocab $D/v --n-layer 1 --n-head 1 --d-model 4");
+    expect_exactly("\"$A\" run -m $D/m -s 'a \uFF1Db \uFF0Bc \uFF0Dd \uFF20e \uFF1Ef' --show tokens --format csv --csv-safe | cut -d, -f3",
+                   "text\na\n'\uFF1Db\n'\uFF0Bc\n'\uFF0Dd\n'\uFF20e\n\uFF1Ef\n");
+    succeed("printf '{\"id\":\"\\\\n=1\",\"ids\":[0]}\\n' >$D/n.ndjson");
+    expect("\"$A\" batch -q -m $D/m -f $D/n.ndjson --format tidy --csv-safe --show embed", 0, "0,1,\"'\n=1\",embed");
 }
 END_TEST
 
@@ -82,6 +94,7 @@ Suite *suite_csv_safe(void)
     tcase_add_checked_fixture(t, with_input, scratch_remove);
     tcase_add_loop_test(t, no_cell_is_a_formula, 0, sizeof tables / sizeof *tables);
     tcase_add_test(t, what_reads_tables_reads_these);
+    tcase_add_test(t, what_only_some_spreadsheets_run);
     tcase_add_test(t, numbers_stay_as_they_are);
     suite_add_tcase(s, t);
     return s;

@@ -114,12 +114,6 @@ in_one_piece    = dd if=$(1) of=$(2) bs=67108864 status=none
 
 # Flags for single files, by their names without .c.  Where a processor lacks prefetchw, it does nothing.
 cflags_vec        := -O2 -fno-var-tracking
-# Their frames hold a tile of sums, half a megabyte that small products use little of: to probe it took half of their time.
-unprobed          := $(if $(flags)$(clash),,-fno-stack-clash-protection)
-cflags_gemm_item  := $(unprobed)
-cflags_rows_backward := $(unprobed)
-# Its deep frame makes the stack grow, by one touch at its end: each page on the way would be memory, and time at every start.
-cflags_process    := $(unprobed)
 cflags_multiply   := $(call for,x86_64,-mprfchw)
 cflags_vec_avx2   := -mavx2 -mfma -mf16c -mprfchw
 cflags_vec_avx512 := -mavx512f -mavx512bw -mavx512dq -mavx512vl $(cflags_vec_avx2)

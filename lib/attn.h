@@ -394,9 +394,9 @@ int attn_plan_parse(struct attn_plan *p, const char *text, struct attn_err *err)
 struct attn_run;
 int attn_run_new(struct attn_run **out, const struct attn_model *m, const struct attn_plan *p,
                  const struct attn_observer *obs, size_t n_obs, struct attn_err *err);
-/* Runs n sentences through the model; ids are their tokens, one sentence after the other.  The calling thread computes
- * alongside the run's own threads and needs a stack of 1 MB.  Blocks after the last one that an observer reads are not
- * run, unless logits or a cache need them. */
+/* Runs n sentences through the model; ids are their tokens, one after the other.  The calling thread computes alongside
+ * the run's own threads: with less than 192 KB of its stack left, this and calls like it fail.  Blocks after the last
+ * one that an observer reads are not run, unless logits or a cache need them. */
 int attn_run_forward(struct attn_run *r, const int32_t *ids, const struct attn_seq *seq, size_t n,
                      struct attn_err *err);
 /* The same without what comes before block `layer`: x[i] has what that block reads of sentence i, its resid_pre of [T,

@@ -156,9 +156,9 @@ int process_finish_output(struct attn_err *err)
 
 /* ---- stack ------------------------------------------------------------------------------- */
 
-enum { ENOUGH = 2 << 20, USUAL = 8 << 20 };    /* bytes: what attn.h asks for, and room for arguments; Linux's
+enum { ENOUGH = 1 << 20, USUAL = 8 << 20 };    /* bytes: what attn.h asks for, and room for arguments; Linux's
                                                 * default */
-enum { HELD = 5 << 18 };                        /* what attn.h asks for, and what the commands need */
+enum { HELD = 256 << 10 };                      /* what attn.h asks for, and what the commands need */
 
 struct job { int (*work)(int argc, char **argv); int argc; char **argv; int result; };
 
@@ -185,9 +185,16 @@ static bool start(pthread_t *thread, struct job *j)
     return started;
 }
 
+/* By one touch: each page on the way would be memory, and time at every start. */
+#if defined(__GNUC__) && !defined(__clang__)
+#define ONE_TOUCH __attribute__((noinline, optimize("no-stack-clash-protection")))
+#else
+#define ONE_TOUCH __attribute__((noinline))
+#endif
+
 /* Touches the far end of a deep frame, which the compiler must not shorten.  The kernel keeps the address space of a
  * stack that has grown. */
-static __attribute__((noinline)) void grow(void)
+static ONE_TOUCH void grow(void)
 {
     char deepest[HELD];
     deepest[0] = 0;
@@ -214,7 +221,7 @@ static int with_enough_stack(int (*work)(int argc, char **argv), int argc, char 
     sigset_t all;
     const bool small = is_small();
     if (!small && !hold_stack()) {
-        fputs("attn-cli: no memory for a stack of 1 MB\n", stderr);
+        fputs("attn-cli: no memory for a stack of 256 KB\n", stderr);
         return 1;
     }
     if (!small || !start(&thread, &j))

@@ -56,6 +56,22 @@ bool attn_os_program(char *to, size_t size, const char *called)
     return true;
 }
 
+/* ---- stacks -------------------------------------------------------------------------------- */
+
+uintptr_t attn_os_stack_end(void)
+{
+    void *lowest = NULL;
+#if LINUX
+    pthread_attr_t attr;
+    size_t size;
+    if (syscall(SYS_gettid) == getpid() || pthread_getattr_np(pthread_self(), &attr))
+        return 1;
+    pthread_attr_getstack(&attr, &lowest, &size);
+    pthread_attr_destroy(&attr);
+#endif
+    return lowest ? (uintptr_t)lowest : 1;
+}
+
 /* ---- random numbers ------------------------------------------------------------------------ */
 
 static bool random_of_system(uint64_t *to)

@@ -31,6 +31,9 @@ void attn_os_large_pages(void *data, size_t len);
 /* Requests the tiles of AMX for this process; false if it may not have them.  Asking again is harmless. */
 bool attn_os_tiles(void);
 
+/* Where the stack of the calling thread ends, its lowest address; 1 where that is unknown, or may grow. */
+uintptr_t attn_os_stack_end(void);
+
 /* A stream that passes on what is written to it, and that may stand for stdout and stderr; NULL: not with this C
  * library. */
 FILE *attn_os_stream(void *self, ssize_t (*write)(void *self, const char *data, size_t len));

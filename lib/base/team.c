@@ -9,6 +9,7 @@
 #include "base/cpu.h"
 #include "base/err.h"
 #include "base/os.h"
+#include "base/stack.h"
 
 /* Waking a sleeping thread takes about as long as one core needs for this many floating point operations (some 10
  * microseconds); smaller loops stay with the caller. */
@@ -22,8 +23,7 @@ static const double WORTH_STARTING = 1.5e8;
  * share processors. */
 static const double SPIN_S = 30e-6;
 enum { SPINS = 32 };                    /* polls between two reads of the clock */
-/* Bytes of a thread's stack, regardless of the shell's limit (ulimit -s): a matrix product uses up to 850 KB of it. */
-enum { STACK = 2 << 20 };
+enum { STACK = 1 << 20 };              /* bytes of a thread's stack, regardless of the shell's limit (ulimit -s) */
 
 /* Neighbouring items often read the same memory, and item i of the next loop what item i of this loop wrote.  So each
  * worker starts with a contiguous range of items; whoever finishes its own takes from the others. */
@@ -35,6 +35,7 @@ struct attn_team {
     double estimate;                    /* what is expected, and what has come, of work worth waking them for until they
                                          * are started */
     struct range *range;                /* one for each worker */
+    char *room, *rooms;                 /* the caller's, which is there from the beginning, and those of the others */
     bool pinned;                        /* each thread has a processor: it polls before it sleeps, and keeps off the
                                          * caller's */
     double spin_s;                      /* seconds to poll */
@@ -224,7 +225,8 @@ static void start(struct attn_team *t)
     attn_places_find(&t->places);
     t->thread = calloc(size, sizeof *t->thread);
     t->range = aligned_alloc(_Alignof(struct range), size * sizeof *t->range);
-    if (t->thread && t->range && pthread_attr_init(&attr) == 0) {
+    t->rooms = aligned_alloc(LINE, (size - 1) * ATTN_TEAM_ROOM);
+    if (t->thread && t->range && t->rooms && pthread_attr_init(&attr) == 0) {
         bool more = pthread_attr_setstacksize(&attr, STACK) == 0;
         while (more && t->started < t->size - 1)
             more = start_one(t, &attr);
@@ -236,8 +238,13 @@ static void start(struct attn_team *t)
 int attn_team_new(struct attn_team **out, int threads, struct attn_err *err)
 {
     struct attn_team *t = calloc(1, sizeof *t);
-    if (!t)
+    char *room = aligned_alloc(LINE, ATTN_TEAM_ROOM);
+    if (!t || !room) {
+        free(t);
+        free(room);
         return attn_no_memory(err, NULL, "for a team of threads");
+    }
+    t->room = room;
     t->size = threads < 1 ? 0 : threads;
     t->process = getpid();
     pthread_mutex_init(&t->lock, NULL);
@@ -255,7 +262,7 @@ static bool is_here(const struct attn_team *t)
 int attn_team_check(const struct attn_team *t, const char *what, struct attn_err *err)
 {
     if (!t || is_here(t))
-        return ATTN_OK;
+        return attn_stack_check(err);
     return attn_fail(err, ATTN_EUSAGE, "%s belongs to process %ld, which made it, and has no threads in this child of "
                                        "it: make another one after fork", what, (long)t->process);
 }
@@ -273,6 +280,8 @@ void attn_team_free(struct attn_team *t)
         pthread_cond_destroy(&t->wake);
         pthread_cond_destroy(&t->done);
     }
+    free(t->room);
+    free(t->rooms);
     free(t->range);
     free(t->thread);
     free(t);
@@ -284,6 +293,11 @@ int attn_team_size(struct attn_team *t)
     if (t && t->size == 0)
         t->size = attn_cpu_count();
     return t ? t->size : 1;
+}
+
+void *attn_team_room(const struct attn_team *t, int worker)
+{
+    return worker == 0 ? t->room : t->rooms + (size_t)(worker - 1) * ATTN_TEAM_ROOM;
 }
 
 bool attn_team_helps(double cost) { return cost >= WORTH_WAKING; }

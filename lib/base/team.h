@@ -11,16 +11,20 @@
 #include "attn.h"
 
 struct attn_team;
+enum { ATTN_TEAM_ROOM = 800 << 10 };    /* bytes of memory that each worker has for itself: stacks may be small */
 /* `threads` includes the caller: 1 starts none, 0 is as many as this process may use.  The team is smaller if a thread
  * cannot be started. */
 int attn_team_new(struct attn_team **out, int threads, struct attn_err *err);
 void attn_team_free(struct attn_team *t);                           /* NULL is fine */
 int attn_team_size(struct attn_team *t);
+/* A worker's own ATTN_TEAM_ROOM bytes, which begin a cache line; what is in them is lost between items. */
+void *attn_team_room(const struct attn_team *t, int worker);
 /* Whether so much work would be shared if it were one loop; of less, no part is. */
 bool attn_team_helps(double cost);
 /* Whether threads would be started for so much. */
 bool attn_team_repays(double cost);
-/* Fails in a process that is not the one which made the team: `what` belongs to that one. */
+/* Fails in a process that is not the one which made the team: `what` belongs to that one; and in a thread whose stack
+ * has no room for what a worker does. */
 int attn_team_check(const struct attn_team *t, const char *what, struct attn_err *err);
 
 /* So much work, in operations, is sure to come: threads need not wait until they have seen it. */

@@ -210,7 +210,7 @@ void attn_gemm_each(struct attn_team *t, const struct attn_product *each, size_t
     struct attn_gemm_output out[ATTN_GEMM_EACH];
     const struct attn_blocking *blocking = blocking_for(n, each, outs, rounded);
     struct attn_cut_sizes sizes = blocking->sizes;
-    struct attn_joint_product p = {.blocking = blocking,
+    struct attn_joint_product p = {.team = t, .blocking = blocking,
                         .cut = {.most = &sizes, .out = out, .n = n, .workers = (size_t)attn_team_size(t)},
                         .x = x, .ldx = ldx, .in = each->w->in, .epilogue = epilogue,
                         .y_bf16 = bf16 ? bf16->y_bf16 : NULL};
@@ -221,7 +221,7 @@ void attn_gemm_each(struct attn_team *t, const struct attn_product *each, size_t
                                                          .prepacked = reads_panels(blocking, n, each[i].w)};
         columns += (double)each[i].w->out;
     }
-    assert(!p.y_bf16 || attn_epilogue_mlp(epilogue));
+    assert(t && (!p.y_bf16 || attn_epilogue_mlp(epilogue)));
     if (n == 1 && reads_panels(blocking, n, each->w))
         sizes.panels = attn_panels_at_once();    /* in narrow items: threads end together */
     if (n == 0 || p.cut.outs == 0)

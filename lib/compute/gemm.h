@@ -6,7 +6,7 @@
  * or plain loops, AVX2 or AVX-512.  (Processors without fused multiply-add round twice in each step.)
  *
  * How: 64 columns of W are a panel, and at most 128 steps of k of a panel are a K block.  Kernels read it in the file
- * or, where it must be converted or transposed or has fewer columns, in a copy on the thread's stack.  While the K
+ * or, where it must be converted or transposed or has fewer columns, in a copy in its worker's room.  While the K
  * blocks of some panels side by side are multiplied, the next K blocks of all of them are prefetched in stretches as
  * long as possible, and so are the next parts of x and y.  A few rows of x wait for memory, many for arithmetic: for
  * very few rows, whole rows of W are read in the order of the file instead. A weight that was copied in panels
@@ -41,8 +41,8 @@ static inline enum attn_mlp_kind attn_epilogue_mlp(enum attn_epilogue epilogue)
     return epilogue > ATTN_ADD ? epilogue - ATTN_ADD : ATTN_MLP_NONE;
 }
 
-/* Computes y[n, out] from x[n, in]; ld in floats.  rounded: scratch for [n + MORE, in + MORE] floats, to compute in
- * bf16; NULL: computes in float32. */
+/* Computes y[n, out] from x[n, in], with a team, if of one; ld in floats.  rounded: scratch for [n + MORE, in + MORE]
+ * floats, to compute in bf16; NULL: computes in float32. */
 enum { ATTN_GEMM_MORE = 15 };
 void attn_gemm(struct attn_team *t, float *y, size_t ldy, const float *x, size_t ldx,
                size_t n, const struct attn_mat *w, enum attn_epilogue epilogue, float *rounded);

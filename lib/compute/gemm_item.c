@@ -13,15 +13,14 @@
 #include <string.h>
 
 enum {
-    PANEL = ATTN_PANEL, LINE = 64,
+    PANEL = ATTN_PANEL,
     LEAD = 2,                           /* K blocks ahead that kernels prefetch */
     APART = 16,                         /* floats between rows of sums, so that not all rows map to the same cache
                                          * sets */
     SUMS = 512 * (4 * PANEL + APART)    /* some 550 KB, in the L2 cache */
 };
 _Static_assert(ATTN_FEW * (ATTN_ITEM_PANELS * PANEL + APART) <= SUMS, "the sums of the widest item fit");
-_Static_assert((SUMS + ATTN_CHUNK + ATTN_K_BLOCK * PANEL) * sizeof(float) <= 896 << 10,
-               "attn.h asks for a stack of 1 MB");
+_Static_assert((SUMS + ATTN_CHUNK) * sizeof(float) <= ATTN_TEAM_ROOM, "sums and a chunk have room");
 _Static_assert(ATTN_K_BLOCK <= ATTN_CHUNK / PANEL, "a K block fits where chunks are packed");
 
 /* ---- the K blocks of an item, in the order in which they are multiplied ---- */
@@ -390,9 +389,9 @@ static struct attn_item_sums item_of(const struct attn_joint_product *p, size_t 
 
 void attn_gemm_item(void *ctx, size_t n, int worker)
 {
-    (void)worker;
-    _Alignas(LINE) float sum[SUMS], packed[ATTN_CHUNK];
-    const struct attn_item_sums all = item_of(ctx, n, sum);
+    const struct attn_joint_product *p = ctx;
+    float *sum = attn_team_room(p->team, worker), *packed = sum + SUMS;
+    const struct attn_item_sums all = item_of(p, n, sum);
     struct attn_item_sums o = all;
     if (all.it.j0 == all.it.j1)
         return;

@@ -30,6 +30,7 @@ struct attn_blocking {
 
 /* The product of the same x with some weights. */
 struct attn_joint_product {
+    const struct attn_team *team;       /* has room for sums */
     const struct attn_blocking *blocking;
     struct attn_cut cut;
     const float *x; size_t ldx;         /* in pairs: counted in words */

@@ -133,6 +133,7 @@ struct attn_lesson {
     const float *kept;                  /* the pattern of an earlier one */
     struct attn_rng rng;
     float *room; size_t used;           /* where examples have their numbers */
+    struct attn_team *team;             /* of one: for products */
 };
 enum { ATTN_LESSON_ROOM = 1 << 18 };   /* floats; an article uses up to 120,000 */
 

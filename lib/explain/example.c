@@ -126,8 +126,8 @@ void attn_example_draw(struct attn_lesson *r, struct attn_example *e, const stru
 /* ---- attention ------------------------------------------------------------------------- */
 
 /* y[T, n], of one head, from x[T, d]. */
-static void project(float *y, const float *x, size_t T, size_t d, size_t n, const struct attn_projection *p,
-                    size_t head)
+static void project(struct attn_team *team, float *y, const float *x, size_t T, size_t d, size_t n,
+                    const struct attn_projection *p, size_t head)
 {
     if (!p->w) {
         memcpy(y, x, T * d * sizeof *y);
@@ -136,7 +136,7 @@ static void project(float *y, const float *x, size_t T, size_t d, size_t n, cons
     struct attn_mat m = {.data = p->w + head * d * n, .in = d, .out = n, .ld = p->transposed ? d : n,
                          .transposed = p->transposed,
                          .bias = {.data = p->b ? p->b + head * n : NULL}};
-    attn_gemm(NULL, y, n, x, d, T, &m, ATTN_STORE, NULL);
+    attn_gemm(team, y, n, x, d, T, &m, ATTN_STORE, NULL);
 }
 
 static float *project_all(struct attn_lesson *r, const struct attn_example *e, const float *x, size_t T, size_t n,
@@ -145,7 +145,7 @@ static float *project_all(struct attn_lesson *r, const struct attn_example *e, c
     float *y = attn_lesson_floats(r, e->batch * e->H * T * n);
     for (size_t b = 0; b < e->batch; b++)
         for (size_t h = 0; h < e->H; h++)
-            project(y + (b * e->H + h) * T * n, x + b * T * e->d, T, e->d, n, p, h);
+            project(r->team, y + (b * e->H + h) * T * n, x + b * T * e->d, T, e->d, n, p, h);
     return y;
 }
 
@@ -161,7 +161,7 @@ static int attend(struct attn_example *e, struct attn_err *err)
 }
 
 /* The contexts of all heads side by side, and what the output projection makes of them. */
-static void join(struct attn_example *e)
+static void join(struct attn_team *team, struct attn_example *e)
 {
     size_t width = e->H * e->dv;
     for (size_t b = 0; b < e->batch; b++)
@@ -170,14 +170,14 @@ static void join(struct attn_example *e)
                 memcpy(e->joined + (b * e->T + t) * width + h * e->dv, e->context + ((b * e->H + h) * e->T + t) * e->dv,
                        e->dv * sizeof *e->joined);
     if (e->out)
-        project(e->output, e->joined, e->batch * e->T, width, e->out, &e->o, 0);
+        project(team, e->output, e->joined, e->batch * e->T, width, e->out, &e->o, 0);
 }
 
-static int attend_and_join(struct attn_example *e, struct attn_err *err)
+static int attend_and_join(struct attn_team *team, struct attn_example *e, struct attn_err *err)
 {
     if (attend(e, err))
         return err->code;
-    join(e);
+    join(team, e);
     return ATTN_OK;
 }
 
@@ -201,7 +201,7 @@ int attn_example_run(struct attn_lesson *r, struct attn_example *e, struct attn_
     e->keys = e->keys ? e->keys : project_all(r, e, y, e->Tk, e->dk, &e->k);
     e->values = e->values ? e->values : project_all(r, e, y, e->Tk, e->dv, &e->v);
     make_results(r, e);
-    return attend_and_join(e, err);
+    return attend_and_join(r->team, e, err);
 }
 
 /* ---- one weight, step by step ---------------------------------------------------------- */
@@ -256,5 +256,5 @@ int attn_example_again(struct attn_lesson *r, struct attn_example *e, enum attn_
 {
     e->kind.form = form;
     make_results(r, e);
-    return attend_and_join(e, err);
+    return attend_and_join(r->team, e, err);
 }

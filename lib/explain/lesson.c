@@ -10,6 +10,7 @@
 
 #include "base/err.h"
 #include "base/format.h"
+#include "base/team.h"
 
 /* ---- what is read ---------------------------------------------------------------------- */
 
@@ -22,6 +23,11 @@ int attn_lesson_new(struct attn_lesson **out, const struct attn_explain_opts *o,
         attn_lesson_free(r);
         *out = NULL;
         return attn_no_memory(err, NULL, "for an article");
+    }
+    if (attn_team_new(&r->team, 1, err)) {
+        attn_lesson_free(r);
+        *out = NULL;
+        return err->code;
     }
     r->e = (struct attn_explainer){.w = &r->w, .precision = o->precision, .all = o->all};
     return ATTN_OK;
@@ -42,6 +48,7 @@ void attn_lesson_free(struct attn_lesson *r)
         return;
     look_away(r);
     attn_derivation_free(&r->e.d);
+    attn_team_free(r->team);
     free(r->room);
     free(r);
 }

@@ -306,6 +306,7 @@ static int finish_product(struct product *p, const struct attn_explainer *e, str
 static int make_product(struct product *p, const struct attn_explainer *e, int act, struct attn_err *err)
 {
     const struct attn_weights *all = &e->w->model->w;
+    struct attn_team *team;
     size_t half = all->rotary / 2;
     *p = (struct product){.w = w_of(e, act), .of = spot_of(e, act), .n = all->n.dh, .first = head_of(e,
                           act) * all->n.dh};
@@ -319,7 +320,10 @@ static int make_product(struct product *p, const struct attn_explainer *e, int a
     p->sin = calloc(half + 1, sizeof *p->sin);
     if (!p->y || !p->turned || !p->raw || !p->normed || !p->column || !p->cos || !p->sin)
         return attn_no_memory(err, NULL, "for %zu numbers", p->w->out + p->w->in);
-    attn_gemm(NULL, p->y, p->w->out, p->x, p->w->in, 1, p->w, ATTN_STORE, NULL);
+    if (attn_team_new(&team, 1, err))
+        return err->code;
+    attn_gemm(team, p->y, p->w->out, p->x, p->w->in, 1, p->w, ATTN_STORE, NULL);
+    attn_team_free(team);
     p->norm = norm_of(e, act);
     p->late = p->norm && all->late_norms;
     if (rope_of(e))

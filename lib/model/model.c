@@ -11,6 +11,7 @@
 #include "base/format.h"
 #include "base/num.h"
 #include "base/sha256.h"
+#include "base/stack.h"
 #include "compute/mask.h"
 #include "compute/position.h"
 #include "compute/vec.h"
@@ -134,6 +135,8 @@ int attn_model_open_with(struct attn_model **out, const char *name, const struct
 {
     *out = NULL;
     int rc = attn_cpu_check(err);
+    if (!rc)
+        rc = attn_stack_check(err);
     if (rc)
         return rc;
     struct attn_model *m = calloc(1, sizeof *m);

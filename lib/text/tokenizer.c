@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "base/err.h"
+#include "base/stack.h"
 #include "base/tree.h"
 #include "model/family.h"
 #include "model/model.h"
@@ -378,7 +379,10 @@ int attn_tokenizer_open_with(struct attn_tokenizer **out, const char *model, con
 {
     struct attn_source s;
     *out = NULL;
-    int rc = attn_source_find_with(&s, model, given, err);
+    int rc = attn_stack_check(err);
+    if (rc)
+        return rc;
+    rc = attn_source_find_with(&s, model, given, err);
     if (!rc)
         rc = open_of(out, &s, err);
     attn_source_free(&s);

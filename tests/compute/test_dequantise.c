@@ -1,6 +1,7 @@
 /* Weights in blocks against the same weights in float32: every product has the same bits. */
 
 #include "suites.h"
+#include "alone.h"
 
 #include "compute/bf16.h"
 #include "compute/dequantise.h"
@@ -167,8 +168,8 @@ static void same_product(struct attn_team *team, const struct attn_mat *blocks, 
     float *scratch = room((n + ATTN_GEMM_MORE) * (in + ATTN_GEMM_MORE) * sizeof *scratch);
     memset(want, 0xff, n * ldy * sizeof *want);
     memset(y, 0xff, n * ldy * sizeof *y);
-    attn_gemm(NULL, want, ldy, x, ldx, n, floats, ATTN_STORE, rounded ? scratch : NULL);
-    attn_gemm(team, y, ldy, x, ldx, n, blocks, ATTN_STORE, rounded ? scratch : NULL);
+    attn_gemm(alone(), want, ldy, x, ldx, n, floats, ATTN_STORE, rounded ? scratch : NULL);
+    attn_gemm(team ? team : alone(), y, ldy, x, ldx, n, blocks, ATTN_STORE, rounded ? scratch : NULL);
     ck_assert_msg(memcmp(y, want, n * ldy * sizeof *y) == 0, "%s, %zu rows, %zu to %zu%s%s", attn_dtypes[blocks->type].name, n, in,
                   out, blocks->transposed ? ", by outputs" : "", rounded ? ", in bf16" : "");
     free(x), free(want), free(y), free(scratch);
@@ -240,8 +241,8 @@ START_TEST(mixed_types)
             each[j] = (struct attn_product){numbers(n * MOST), MOST, type == ATTN_F32 ? &p[j].floats : &p[j].blocks};
             wanted[j] = (struct attn_product){numbers(n * MOST), MOST, &p[j].floats};
         }
-        attn_gemm_each(NULL, each, ATTN_GEMM_EACH, x, IN, n, ATTN_STORE, NULL, NULL);
-        attn_gemm_each(NULL, wanted, ATTN_GEMM_EACH, x, IN, n, ATTN_STORE, NULL, NULL);
+        attn_gemm_each(alone(), each, ATTN_GEMM_EACH, x, IN, n, ATTN_STORE, NULL, NULL);
+        attn_gemm_each(alone(), wanted, ATTN_GEMM_EACH, x, IN, n, ATTN_STORE, NULL, NULL);
         for (int j = 0; j < ATTN_GEMM_EACH; j++) {
             for (size_t r = 0; r < n; r++)
                 ck_assert(memcmp(each[j].y + r * MOST, wanted[j].y + r * MOST, p[j].blocks.out * sizeof(float)) == 0);

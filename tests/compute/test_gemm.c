@@ -1,6 +1,7 @@
 /* The summation order: any shape, view, kernel and number of threads gives the bits of a plain loop, in float32 and in bf16. */
 
 #include "suites.h"
+#include "alone.h"
 #include "attn_tools.h"
 #include "draw.h"
 
@@ -161,7 +162,7 @@ static void compare(struct attn_team *t, const float *want, const float *x, size
     float *y = room(n * ldy * sizeof *y);
     for (size_t i = 0; i < n * ldy; i++)
         y[i] = -77;
-    attn_gemm(t, y, ldy, x, ldx, n, w, ATTN_STORE, rounded);
+    attn_gemm(t ? t : alone(), y, ldy, x, ldx, n, w, ATTN_STORE, rounded);
     expect_same(want, y, ldy, n, w->out);
     free(y);
 }
@@ -277,7 +278,7 @@ START_TEST(one_row_reads_a_large_copy)
     fill(x, ATTN_F32, IN);
     for (size_t i = 0; i < (size_t)IN * OUT; i += 1 + pick(100))
         fill(data + i, ATTN_F32, 1);
-    attn_gemm(NULL, want, OUT, x, IN, 1, &w.unembed, ATTN_STORE, NULL);
+    attn_gemm(alone(), want, OUT, x, IN, 1, &w.unembed, ATTN_STORE, NULL);
     attn_panels_choose(0);
     ck_assert(attn_panels_make(&copy, &w, &(struct attn_panels_use){.lone = true, .logits = true}, team[1]));
     size_t chosen = attn_panels_at_once();
@@ -305,9 +306,9 @@ START_TEST(rows_do_not_know_each_other)
     fill(data, ATTN_F32, IN * OUT);
     const struct attn_mat w = {.data = data, .in = IN, .out = OUT, .ld = OUT};
     attn_microkernel_choose(true);
-    attn_gemm(NULL, all, OUT, x, IN, N, &w, ATTN_STORE, NULL);
+    attn_gemm(alone(), all, OUT, x, IN, N, &w, ATTN_STORE, NULL);
     for (size_t i = 0; i < N; i++) {
-        attn_gemm(NULL, one, OUT, x + i * IN, IN, 1, &w, ATTN_STORE, NULL);
+        attn_gemm(alone(), one, OUT, x + i * IN, IN, 1, &w, ATTN_STORE, NULL);
         ck_assert(memcmp(one, all + i * OUT, sizeof(float) * OUT) == 0);
     }
     free(x);
@@ -321,7 +322,7 @@ END_TEST
 static double share_in(float *y, const float *x, size_t n, const struct attn_mat *w, float *rounded)
 {
     attn_products_count();
-    attn_gemm(NULL, y, w->out, x, w->in, n, w, ATTN_STORE, rounded);
+    attn_gemm(alone(), y, w->out, x, w->in, n, w, ATTN_STORE, rounded);
     return attn_products_by_libxsmm();
 }
 
@@ -430,10 +431,10 @@ START_TEST(few_rows_in_bf16_are_like_many)
         if (_i % 3 == 1)
             fill_tiny(x, N * IN);
         fill_weights(data, type, _i % 3, IN * OUT);
-        attn_gemm(NULL, all, OUT, x, IN, N, &w, ATTN_STORE, rounded);
+        attn_gemm(alone(), all, OUT, x, IN, N, &w, ATTN_STORE, rounded);
         for (size_t r = 0; r + 1 < N; r++)
             for (size_t n = 1; n <= 2; n++) {
-                attn_gemm(NULL, few, OUT, x + r * IN, IN, n, &w, ATTN_STORE, rounded);
+                attn_gemm(alone(), few, OUT, x + r * IN, IN, n, &w, ATTN_STORE, rounded);
                 ck_assert(memcmp(few, all + r * OUT, n * OUT * sizeof *few) == 0);
             }
     }
@@ -464,10 +465,10 @@ START_TEST(weights_do_not_know_each_other)
                 each[i].y[j] = -77;
         }
         float *rounded = round % 2 ? room((N + ATTN_GEMM_MORE) * (IN + ATTN_GEMM_MORE) * sizeof *rounded) : NULL;
-        attn_gemm_each(team, each, ATTN_GEMM_EACH, x, IN, n, ATTN_STORE, rounded, NULL);
+        attn_gemm_each(team ? team : alone(), each, ATTN_GEMM_EACH, x, IN, n, ATTN_STORE, rounded, NULL);
         for (int i = 0; i < ATTN_GEMM_EACH; i++) {
             w[i].panels = NULL;
-            attn_gemm(NULL, want, w[i].out, x, IN, n, &w[i], ATTN_STORE, rounded);
+            attn_gemm(alone(), want, w[i].out, x, IN, n, &w[i], ATTN_STORE, rounded);
             expect_same(want, each[i].y, each[i].ldy, n, w[i].out);
             free((void *)(uintptr_t)w[i].data);
             free(each[i].y);
@@ -513,13 +514,13 @@ START_TEST(numbers_between_products)
         struct attn_mat first = random_mat(bias, IN, m);
         struct attn_mat second = random_mat(bias, m, OUT);
         memcpy(hidden, gate, N * MOST * sizeof *hidden);
-        attn_gemm(team, hidden, m, x, IN, n, &first, epilogue, rounded);
-        attn_gemm(team, want, OUT, hidden, m, n, &second, ATTN_STORE, rounded);
+        attn_gemm(team ? team : alone(), hidden, m, x, IN, n, &first, epilogue, rounded);
+        attn_gemm(team ? team : alone(), want, OUT, hidden, m, n, &second, ATTN_STORE, rounded);
         memcpy(hidden, gate, N * MOST * sizeof *hidden);
-        attn_gemm_each(team, &(struct attn_product){hidden, m, &first}, 1, x, IN, n, epilogue, rounded, &(struct attn_bf16_operands){.y_bf16 = made});
+        attn_gemm_each(team ? team : alone(), &(struct attn_product){hidden, m, &first}, 1, x, IN, n, epilogue, rounded, &(struct attn_bf16_operands){.y_bf16 = made});
         for (size_t j = 0; j < N * MOST; j++)
             hidden[j] = NAN;
-        attn_gemm_each(team, &(struct attn_product){got, OUT, &second}, 1, hidden, m, n, ATTN_STORE, rounded,
+        attn_gemm_each(team ? team : alone(), &(struct attn_product){got, OUT, &second}, 1, hidden, m, n, ATTN_STORE, rounded,
                        &(struct attn_bf16_operands){.x_bf16 = made});
         expect_same(want, got, OUT, n, OUT);
         free((void *)(uintptr_t)first.data);
@@ -601,7 +602,7 @@ static void expect_epilogue(enum attn_epilogue epilogue)
     fill(bias, ATTN_F32, OUT);
     fill(y, ATTN_F32, N * OUT);
     const struct attn_mat w = {.data = data, .in = IN, .out = OUT, .ld = OUT, .bias = {bias, ATTN_F32}};
-    attn_gemm(NULL, s, OUT, x, IN, N, &w, ATTN_STORE, NULL);
+    attn_gemm(alone(), s, OUT, x, IN, N, &w, ATTN_STORE, NULL);
     memcpy(want, y, sizeof want);
     for (size_t i = 0; i < N * OUT; i += OUT)
         if (epilogue == ATTN_ADD)
@@ -609,7 +610,7 @@ static void expect_epilogue(enum attn_epilogue epilogue)
         else
             attn_vec_activate(want + i, attn_mlp_gated(attn_epilogue_mlp(epilogue)) ? want + i : s + i, s + i,
                               attn_epilogue_mlp(epilogue), OUT);
-    attn_gemm(NULL, y, OUT, x, IN, N, &w, epilogue, NULL);
+    attn_gemm(alone(), y, OUT, x, IN, N, &w, epilogue, NULL);
     ck_assert(memcmp(want, y, sizeof want) == 0);
 }
 
@@ -635,7 +636,7 @@ START_TEST(an_empty_sum_is_zero)
         size_t n = rows[r / 2];
         for (size_t i = 0; i < N * OUT; i++)
             y[i] = 7;
-        attn_gemm(NULL, y, OUT, &x, 0, n, &w, ATTN_STORE, r % 2 && can ? rounded : NULL);
+        attn_gemm(alone(), y, OUT, &x, 0, n, &w, ATTN_STORE, r % 2 && can ? rounded : NULL);
         for (size_t i = 0; i < N * OUT; i++)
             ck_assert(y[i] == (i < n * OUT ? 0 : 7));
     }
@@ -645,9 +646,9 @@ END_TEST
 START_TEST(nothing_to_do)
 {
     const struct attn_mat none = {.in = 3, .out = 0};
-    attn_gemm(NULL, NULL, 0, NULL, 0, 4, &none, ATTN_STORE, NULL);
+    attn_gemm(alone(), NULL, 0, NULL, 0, 4, &none, ATTN_STORE, NULL);
     const struct attn_mat some = {.in = 3, .out = 5};
-    attn_gemm(NULL, NULL, 0, NULL, 0, 0, &some, ATTN_STORE, NULL);
+    attn_gemm(alone(), NULL, 0, NULL, 0, 0, &some, ATTN_STORE, NULL);
 }
 END_TEST
 

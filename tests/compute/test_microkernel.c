@@ -1,5 +1,6 @@
 /* Kernels that libxsmm makes in this process, and what happens where that is refused. */
 #include "refuse.h"
+#include "alone.h"
 #include "scratch.h"
 #include "shell.h"
 #include "suites.h"
@@ -211,7 +212,7 @@ static bool same_bits(void)
 {
     const struct attn_mat m = {.data = w, .in = STEPS, .out = LD, .ld = LD};
     float y[ROWS * LD];
-    attn_gemm(NULL, y, LD, x, STEPS, ROWS, &m, ATTN_STORE, NULL);
+    attn_gemm(alone(), y, LD, x, STEPS, ROWS, &m, ATTN_STORE, NULL);
     for (size_t i = 0; i < ROWS * LD; i++) {
         float want = 0;
         for (size_t k = 0; k < STEPS; k++)

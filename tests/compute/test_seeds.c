@@ -1,5 +1,6 @@
 /* The articles' examples: every intermediate result of attention, and every number that the articles print. */
 #include "suites.h"
+#include "alone.h"
 
 #include "base/rng.h"
 #include "compute/gemm.h"
@@ -360,7 +361,7 @@ static void linear(struct attn_rng *rng, float *w, float *y, const float *x, siz
     float bound = attn_rng_linear_bound(n_in);
     attn_rng_uniform(rng, w, n_in * n_out, -bound, bound);
     struct attn_mat m = {.data = w, .in = n_in, .out = n_out, .ld = n_in, .transposed = true};
-    attn_gemm(NULL, y, n_out, x, n_in, n, &m, ATTN_STORE, NULL);
+    attn_gemm(alone(), y, n_out, x, n_in, n, &m, ATTN_STORE, NULL);
 }
 
 static void check_wide_context(const cJSON *doc, const float *context, size_t T, size_t dv)

@@ -1,4 +1,5 @@
 #include "seed.h"
+#include "alone.h"
 
 #include "scratch.h"
 
@@ -39,7 +40,7 @@ static void project(float *y, const cJSON *x, const cJSON *w, const cJSON *b)
     }
     float *weight = golden_floats(w, &unused), *bias = b ? golden_floats(b, &unused) : NULL;
     struct attn_mat m = {.data = weight, .in = rows_of(w), .out = cols_of(w), .ld = cols_of(w), .bias = {.data = bias}};
-    attn_gemm(NULL, y, m.out, input, m.in, rows_of(x), &m, ATTN_STORE, NULL);
+    attn_gemm(alone(), y, m.out, input, m.in, rows_of(x), &m, ATTN_STORE, NULL);
     free(input);
     free(weight);
     free(bias);
@@ -107,7 +108,7 @@ static void join_heads(struct seed *e)
     float *weight = golden_floats(o, &unused), *bias = golden_find(w, "b_O") ? golden_floats(golden_find(w, "b_O"), &unused) : NULL;
     struct attn_mat m = {.data = weight, .in = H * dv, .out = cols_of(o), .ld = cols_of(o), .bias = {.data = bias}};
     e->output = seed_zeros(e->Tq * m.out);
-    attn_gemm(NULL, e->output, m.out, e->joined, m.in, e->Tq, &m, ATTN_STORE, NULL);
+    attn_gemm(alone(), e->output, m.out, e->joined, m.in, e->Tq, &m, ATTN_STORE, NULL);
     free(weight);
     free(bias);
 }

@@ -256,7 +256,8 @@ void terminal_expect(const char *line, unsigned short rows, unsigned short colum
     terminal_show(to, s->text, s->len, rows, columns);
     ck_assert_int_eq(fclose(to), 0);
     for (char *at = strtok(shown, "\n"); at; at = strtok(NULL, "\n"))
-        ck_assert_msg(!regexec(&pattern, at, 0, NULL, 0), "%s\non a terminal of %u columns shows the line '%s'", line, columns, at);
+        ck_assert_msg(!regexec(&pattern, at, 0, NULL, 0), "%s\non a terminal of %u columns shows the line '%s'", line,
+                      columns, at);
     regfree(&pattern);
     free(shown);
 }

@@ -6,6 +6,7 @@
  *                of its kind), before, after (SIGKILL)
  *   FAULT_AT     which call, from 1
  *   FAULT_PICK   which of the errors that the call may have
+ *   FAULT_ASKED  if set, calls count only between fault_counts(1) and fault_counts(0)
  * When it fails calls, every call listed here counts.  When it kills, only those count that change a file or a directory.
  * Writes to standard error neither count nor fail: that is where messages must still appear. */
 #define _GNU_SOURCE 1
@@ -51,6 +52,7 @@ static enum how how;
 static uint64_t at;
 static unsigned pick;
 static atomic_int broken = -1;          /* REST: the kind of call that fails from now on */
+static atomic_bool counting = true;
 static __thread bool inside;            /* our own calls are the program's no more than those of the C library */
 
 extern void *__libc_malloc(size_t), *__libc_calloc(size_t, size_t), *__libc_realloc(void *, size_t), *__libc_memalign(size_t, size_t);
@@ -65,6 +67,7 @@ __attribute__((constructor)) static void begin(void)
 {
     static const char *const hows[] = {"count", "sites", "fail", "rest", "before", "after"};
     const char *path = getenv("FAULT_STATE"), *ask = getenv("FAULT_HOW");
+    counting = !getenv("FAULT_ASKED");
     inside = true;
     int fd = path ? open(path, O_RDWR | O_CLOEXEC) : -1;
     void *p = fd < 0 ? MAP_FAILED : mmap(NULL, sizeof *state, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
@@ -82,6 +85,9 @@ __attribute__((constructor)) static void begin(void)
     }
 }
 
+void fault_counts(int on);
+void fault_counts(int on) { counting = on != 0; }
+
 /* Who calls: addresses relative to where the program was loaded, as addr2line takes them; returns how many. */
 static int callers(uint64_t *from, int most)
 {
@@ -89,7 +95,7 @@ static int callers(uint64_t *from, int most)
     Dl_info in;
     int n = backtrace(frames, 24), k = 0;
     for (int i = 0; i < n && k < most; i++)
-        if (dladdr(frames[i], &in) && in.dli_fname && strstr(in.dli_fname, "attn-cli"))
+        if (dladdr(frames[i], &in) && in.dli_fname && (strstr(in.dli_fname, "attn-cli") || strstr(in.dli_fname, "libattn")))
             from[k++] = (uint64_t)((char *)frames[i] - (char *)in.dli_fbase) - 1;
     return k;
 }
@@ -113,7 +119,7 @@ static void note(const char *name, int error)
 static int enter(const char *name, enum kind kind, const int *errors, size_t n)
 {
     bool kills = how == BEFORE || how == AFTER;
-    if (!state || inside || (kills && kind != CHANGE))
+    if (!state || inside || !counting || (kills && kind != CHANGE))
         return 0;
     uint64_t call = atomic_fetch_add(&state->calls, 1) + 1;
     if (how == SITES && call <= MOST_SITES) {

@@ -13,6 +13,7 @@ With a number K after the library it is each K-th place alone.  SEED, ATTACK_SEC
 environment; CASE=scenario:how:call:pick repeats one case.
 """
 import concurrent.futures
+import contextlib
 import os
 import random
 import re
@@ -37,6 +38,10 @@ TEXT = 'for i in 1 2 3 4 5 6; do echo "the cat sat on the mat $i and the dog ran
 KILLED = ('n=20; until test -e t/loss.csv; do rm -rf t; n=$((n+1)); LD_PRELOAD=$SHIM FAULT_STATE=$STATE FAULT_HOW=after FAULT_AT=$n $A ' +
           TINY + ' || test $? = 137; done 2>/dev/null; rm -f t/.attn-*.tmp')
 FULL = '$A run -m life -s "Life is short" --show "*" %s; '
+
+
+ROOT = os.getcwd()
+MODULE = 'module'                       # a command of module.py instead of the program's
 
 
 STATE, SITES = 128, 1 << 16             # fault.c: bytes of struct state before `site`, and how many there are
@@ -187,7 +192,16 @@ def asking_scenarios():
         '-o out --summary s.csv', '-o part.$i --summary s$i.csv --shard $i/2') % 'in.ndjson' + ' || test $? = 3; done')
 
 
-SCENARIOS = {s.name: s for f in (run_scenarios, batch_scenarios, other_scenarios, asking_scenarios, opening_scenarios) for s in f()}
+def module_scenarios():
+    """The module for Python, also in threads with little stack: what is too little is an error."""
+    with contextlib.suppress(ImportError):
+        import numpy  # noqa: F401
+        for kilobytes in (0, 256):
+            yield Scenario(f'{MODULE}-{kilobytes}', f'{MODULE} {kilobytes}')
+
+
+SCENARIOS = {s.name: s for f in (run_scenarios, batch_scenarios, other_scenarios, asking_scenarios, opening_scenarios, module_scenarios)
+             for s in f()}
 
 
 # ---- one run of a command -----------------------------------------------------------------
@@ -235,7 +249,12 @@ class Place:
         env = dict(self.env)
         if how:
             env.update(LD_PRELOAD=self.shim, FAULT_STATE=self.state, FAULT_HOW=how, FAULT_AT=str(call), FAULT_PICK=str(pick))
-        with subprocess.Popen([self.binary, *shlex.split(command)], cwd=self.dir, env=env, stdin=subprocess.DEVNULL,
+        argv = [self.binary, *shlex.split(command)]
+        if command.split()[0] == MODULE:
+            argv = [sys.executable, '-B', os.path.join(ROOT, 'tests/attack/module.py'), *argv[2:]]
+            env.update(FAULT_ASKED='1', PYTHONPATH=os.path.join(ROOT, 'data/python'),
+                       ATTN_LIBRARY=os.path.join(os.path.dirname(self.binary), 'libattn.so'))
+        with subprocess.Popen(argv, cwd=self.dir, env=env, stdin=subprocess.DEVNULL,
                               stdout=subprocess.PIPE, stderr=subprocess.PIPE) as p:
             try:
                 out, err = p.communicate(timeout=30)
@@ -416,7 +435,8 @@ class Attack:
 
     def run(self):
         chosen = os.environ.get('CASE', '').split(':')
-        scenarios = [SCENARIOS[chosen[0]]] if chosen[0] else list(SCENARIOS.values())
+        scenarios = [SCENARIOS[chosen[0]]] if chosen[0] else [s for s in SCENARIOS.values() if self.every == 1 or not
+                                                              s.name.startswith(MODULE)]       # Python takes long to start
         with concurrent.futures.ThreadPoolExecutor(int(os.environ.get('ATTACK_JOBS') or os.cpu_count())) as pool:
             known = dict(zip(scenarios, pool.map(self.learn, scenarios)))
             cases = self.cases(known)

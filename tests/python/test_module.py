@@ -5,12 +5,14 @@ headers, where there is one.
 """
 import ctypes
 import gc
+import io
 import json
 import os
 import shutil
 import subprocess
 import sys
 import tempfile
+import threading
 import unittest
 import warnings
 from pathlib import Path
@@ -318,6 +320,69 @@ class Answers(Scratch):
         with self.assertRaisesRegex(TypeError, "expected a str, found int"):
             self.model.run(3)
         self.assertTrue(issubclass(attn.FileError, OSError) and issubclass(attn.NoMemory, MemoryError))
+
+    def test_numbers_that_C_does_not_hold(self):
+        for ids in ([2**32 + 1], [-1], [2**31]):
+            with attn_raises(self, attn.UsageError, "usage", f"ids: found {ids[0]}, expected 0 to 2147483647"):
+                self.model.decode(ids)
+            with attn_raises(self, attn.UsageError, "usage", "ids: found"):
+                self.model.run(ids=ids)
+        for ids in ([1.5], np.array([1.0, 2.0]), ["1"], [None]):
+            for f in self.model.decode, lambda ids: self.model.run(ids=ids, show="logits"):
+                with self.assertRaisesRegex(TypeError, "ids: expected a whole number, found"):
+                    f(ids)
+        self.assertEqual(self.model.decode(np.array([1, 2], dtype=np.uint8)), self.model.decode([1, 2]))
+        for given in ({"n": -1}, {"n": 2**64 + 3}, {"top_k": -1}, {"seed": 2**64}):
+            with attn_raises(self, attn.UsageError, "usage", f"{next(iter(given))}: found"):
+                self.model.generate(TEXT, **{"n": 1, **given})
+        with self.assertRaisesRegex(TypeError, "n: expected a whole number, found 1.5"):
+            self.model.generate(TEXT, n=1.5)
+        self.assertEqual(self.model.text_of(2**40), str(2**40))
+        with attn_raises(self, attn.UsageError, "usage", "id: found -1"):
+            self.model.text_of(-1)
+        run = self.model.run(TEXT, "logits")
+        with attn_raises(self, attn.UsageError, "usage", "k: found -1"):
+            run.next(-1)
+        self.assertEqual(len(run.next(2**40)), self.model.info.V)
+
+    def test_names_of_files(self):
+        run, odd = self.model.run(TEXT, "pattern"), os.fsencode(self.folder) + b"/\xff"
+        run.save(odd + b".svg")
+        self.assertTrue(os.path.exists(odd + b".svg"))
+        with io.open(odd + b".npz", "wb") as file:
+            np.savez(file, **{name: run[name] for name in run})
+        self.assertEqual(list(attn.load(odd + b".npz")), list(run))
+        self.assertEqual(list(attn.load(os.fsdecode(odd + b".npz"))), list(run))
+        for f in (lambda: run.save(f"{self.folder}/a\0b.svg"), lambda: attn.load("a\0b"), lambda: attn.open("./a\0b")):
+            with attn_raises(self, attn.UsageError, "usage", "there is a NUL in it"):
+                f()
+        self.assertFalse((self.folder / "a").exists())
+        with attn_raises(self, attn.FileError, "io", "no/such/"):
+            attn.open("./no/such/\udcfe")
+        for f in (self.model.run, self.model.tokenize):
+            with attn_raises(self, attn.UsageError, "usage", "text: character 1 is"):
+                f("a\udcfe")
+
+    def test_small_stacks(self):
+        said = {}
+
+        def ask(size):
+            try:
+                said[size] = self.model.run(TEXT, kind="causal").figure("pdf")[:4], len(self.model.heads(TEXT).rows)
+            except attn.Error as why:
+                said[size] = str(why)
+
+        before = threading.stack_size()
+        for kilobytes in (32, 64, 128, 256, 512):
+            threading.stack_size(kilobytes << 10)
+            thread = threading.Thread(target=ask, args=(kilobytes,))
+            thread.start()
+            thread.join()
+        threading.stack_size(before)
+        for kilobytes in (32, 64, 128):
+            self.assertRegex(said[kilobytes], r"the stack of this thread has \d+ KB left, and the library needs 192 KB")
+        for kilobytes in (256, 512):
+            self.assertEqual(said[kilobytes], (b"%PDF", self.model.info.L * self.model.info.H))
 
 
 class Notebooks(unittest.TestCase):

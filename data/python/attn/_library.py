@@ -4,6 +4,7 @@ Structs are declared here by hand.  attn_sizeof tells how large each is in the l
 and a library that do not belong together are refused before anything is called.
 """
 import ctypes
+import operator
 import os
 import platform
 import sys
@@ -226,13 +227,50 @@ def text_at(pointer, length):
     return ctypes.string_at(pointer, length).decode("utf-8", "replace") if pointer else None
 
 
-def as_bytes(text, what):
-    """Text for a C string."""
+# ctypes wraps numbers that C's types do not hold, and C ends a text at a NUL: both are looked at here.
+
+
+def as_utf8(text, what):
+    """Text whose length C is told, too."""
     if not isinstance(text, str):
         raise TypeError(f"{what}: expected a str, found {type(text).__name__}")
-    if "\0" in text:
+    try:
+        return text.encode()
+    except UnicodeEncodeError as why:
+        raise UsageError(f"{what}: character {why.start} is {text[why.start]!r}, which is no text") from None
+
+
+def without_nul(data, what):
+    if b"\0" in data:
         raise UsageError(f"{what}: there is a NUL in it")
-    return text.encode()
+    return data
+
+
+def as_bytes(text, what):
+    """Text for a C string."""
+    return without_nul(as_utf8(text, what), what)
+
+
+def as_path(path, what="path"):
+    """The name of a file, whatever bytes are in it, for a C string."""
+    return without_nul(os.fsencode(path), what)
+
+
+def as_number(value, what, least=0, most=2**64 - 1):
+    """A whole number for C."""
+    try:
+        number = operator.index(value)
+    except TypeError:
+        raise TypeError(f"{what}: expected a whole number, found {value!r}") from None
+    if not least <= number <= most:
+        raise UsageError(f"{what}: found {number}, expected {least} to {most}")
+    return number
+
+
+def as_ids(ids):
+    """An array of token ids for C, and its length."""
+    numbers = [as_number(i, "ids", 0, 2**31 - 1) for i in ids]
+    return (c_int32 * max(len(numbers), 1))(*numbers), len(numbers)
 
 
 def list_of(texts):

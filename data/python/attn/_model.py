@@ -12,8 +12,9 @@ from ctypes import POINTER, byref, c_double, c_int32, c_size_t, c_void_p
 
 import numpy as np
 
-from ._library import (C, DumpArray, EncodeOpts, Handle, Info, Lacking, Likely, Question, Sampling, Tokens, UsageError,
-                       as_bytes, ask, floats, free, list_of, text_at)
+from ._library import (C, DumpArray, EncodeOpts, Error, Handle, Info, Lacking, Likely, NoMemory, Question, Sampling,
+                       Tokens, UsageError, as_bytes, as_ids, as_number, as_path, as_utf8, ask, floats, free, list_of,
+                       text_at)
 from ._observe import observers
 
 #: A token: `text` is what it stands for, `raw` its spelling in the vocabulary, start and end its bytes in the text.
@@ -38,7 +39,7 @@ def open(name=None, **plan):
 
 def load(path):
     """Activations that a run wrote: a directory or .npz, .npy, .json, .csv, .safetensors, by whatever program."""
-    return Run(Handle("attn_dump_free", "attn_dump_open", as_bytes(os.fspath(path), "path")))
+    return Run(Handle("attn_dump_free", "attn_dump_open", as_path(path)))
 
 
 # ---- how things are shown --------------------------------------------------------------------
@@ -59,8 +60,8 @@ class Drawn:
 
     def save(self, path, format=None, **options):
         """Writes it to a file; the ending of the path says in which format, unless `format` does."""
-        path = os.fspath(path)
-        self.write(path, format or os.path.splitext(path)[1].lstrip(".").lower() or None, options)
+        name = os.fsdecode(path)
+        self.write(name, format or os.path.splitext(name)[1].lstrip(".").lower() or None, options)
 
     def _repr_html_(self):
         page = html.escape(self.figure("html"), quote=True)
@@ -151,13 +152,14 @@ class Run(Mapping, Drawn):
     def next(self, k=5, pos=-1):
         """The likeliest next tokens after a position, with their probabilities."""
         logits = np.ascontiguousarray(self["logits"][pos])
-        best, n = (Likely * k)(), c_size_t()
+        k, n = min(as_number(k, "k"), logits.size), c_size_t()
+        best = (Likely * k)()
         ask("attn_logits_top", best, byref(n), k, logits.ctypes.data, logits.size)
         return [(self._model.text_of(x.id) if self._model else str(x.id), x.p) for x in best[:n.value]]
 
     def write(self, path, format, options):
         options = as_options(dict(options, format=format))
-        ask("attn_dump_draw", self._dump, options, os.fsencode(path))
+        ask("attn_dump_draw", self._dump, options, as_path(path))
 
     def __repr__(self):
         return f"<attn.Run of {len(self.tokens)} tokens: {len(self)} activations>"
@@ -195,7 +197,7 @@ class Answer(Mapping, Drawn):
 
     def write(self, path, format, options):
         options = as_options({**self._options, **options, "format": format})
-        ask("attn_ask_write", self._question.struct, self._what.encode(), options, os.fsencode(path),
+        ask("attn_ask_write", self._question.struct, self._what.encode(), options, as_path(path),
             raised=self._question.raised)
 
     def _repr_html_(self):
@@ -282,12 +284,10 @@ class Asked:
         if text is not None and not isinstance(text, str):
             raise TypeError(f"text: expected a str, found {type(text).__name__}; token ids are given as ids=[...]")
         if text is not None:
-            said.text, said.len = text.encode(), len(text.encode())
+            data = as_utf8(text, "text")
+            said.text, said.len = data, len(data)
         if ids is not None:
-            numbers = [int(i) for i in ids]
-            if any(not -2**31 <= i < 2**31 for i in numbers):
-                raise UsageError("ids: expected numbers of tokens")
-            said.ids, said.n = (c_int32 * max(len(numbers), 1))(*numbers), len(numbers)
+            said.ids, said.n = as_ids(ids)
         return said
 
 
@@ -301,7 +301,7 @@ class Model:
         unknown = set(plan) - set(Asked.PLAN)
         if unknown:
             raise TypeError(f"open() takes {', '.join(Asked.PLAN)}, not {unknown.pop()}")
-        path = None if name is None else as_bytes(os.fspath(name), "name")
+        path = None if name is None else as_path(name, "name")
         given = Lacking(as_=None if as_ is None else as_bytes(as_, "as_"))
         self.handle = Handle("attn_model_close", "attn_model_open_with", path, byref(given))
         self.plan = {key: value for key, value in plan.items() if value is not None}
@@ -331,7 +331,9 @@ class Model:
             try:
                 self._tokenizer = Handle("attn_tokenizer_close", "attn_model_tokenizer", self.handle,
                                          keep=(self.handle,))
-            except Exception:
+            except NoMemory:
+                raise
+            except Error:
                 if needed:
                     raise
         return self._tokenizer
@@ -340,7 +342,7 @@ class Model:
 
     def tokenize(self, text, bos="auto", special=False):
         """Its tokens."""
-        out, data = POINTER(Tokens)(), text.encode()
+        out, data = POINTER(Tokens)(), as_utf8(text, "text")
         options = EncodeOpts(special=special, bos=Asked.bos(bos))
         ask("attn_encode_with", byref(out), self.tokenizer_handle(), data, len(data), byref(options))
         try:
@@ -350,20 +352,19 @@ class Model:
             C.attn_tokens_free(out)
 
     def decode(self, ids):
-        ids = [int(i) for i in ids]
         out, length = c_void_p(), c_size_t()
-        ask("attn_decode", byref(out), byref(length), self.tokenizer_handle(), (c_int32 * max(len(ids), 1))(*ids),
-            len(ids))
+        ask("attn_decode", byref(out), byref(length), self.tokenizer_handle(), *as_ids(ids))
         try:
             return text_at(out.value, length.value)
         finally:
             free(out)
 
     def text_of(self, id):
-        """The text of one token."""
+        """The text of one token; where there is none, its number."""
+        id = as_number(id, "id")
         tokenizer, length = self.tokenizer_handle(needed=False), c_size_t()
-        text = tokenizer and text_at(C.attn_tokenizer_text(tokenizer, id, byref(length)), length.value)
-        return str(id) if text is None else text
+        text = id < 2**31 and tokenizer and text_at(C.attn_tokenizer_text(tokenizer, id, byref(length)), length.value)
+        return text if isinstance(text, str) else str(id)
 
     # ---- questions ----
 
@@ -404,8 +405,9 @@ class Model:
 
     def generate(self, text=None, n=32, *, ids=None, temperature=0, top_k=0, top_p=1, seed=0, **given):
         """Continues it by at most n tokens; at temperature 0 by the likeliest."""
-        asked, out, length = self._ask(text, ids, dict(given, seed=seed)), c_void_p(), c_size_t()
-        sampling = Sampling(temperature, top_p, top_k, seed)
+        sampling = Sampling(temperature, top_p, as_number(top_k, "top_k"), as_number(seed, "seed"))
+        n, out, length = as_number(n, "n"), c_void_p(), c_size_t()
+        asked = self._ask(text, ids, dict(given, seed=seed))
         ask("attn_ask_generate", byref(out), byref(length), asked.struct, n, byref(sampling), raised=asked.raised)
         try:
             all_ids = (c_int32 * length.value).from_address(out.value)[:]

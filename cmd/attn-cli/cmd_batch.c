@@ -10,6 +10,7 @@
 #include "session.h"
 
 #include "base/err.h"
+#include "base/format.h"
 #include "base/map.h"
 #include "base/out.h"
 #include "base/sha256.h"
@@ -317,10 +318,22 @@ static int estimate(struct batch *s, struct attn_err *err)
     return code;
 }
 
+/* A batch that was finished is computed again, as a script that runs twice means it. */
+static void note_finished(void)
+{
+    char *facts = NULL;
+    if (!o.path || o.resume || attn_asprintf(&facts, "%s.json", o.path) < 0)
+        return;
+    if (!access(facts, F_OK) && !access(o.path, F_OK))
+        say_note("%s: was finished, and is made again; --resume leaves what is done", o.path);
+    free(facts);
+}
+
 static int run_all(struct batch *s, struct attn_err *err)
 {
     struct attn_batch_state state;
     struct attn_batch_opts opts = opts_of(s);
+    note_finished();
     report_start(&s->report, "batch", common.file, o.progress);
     int code = attn_batch(&state, &opts, err);
     if (code)

@@ -9,6 +9,7 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 
 static const char *const types[] = {"f32", "f16", "bf16", NULL};
 static struct { const char *path, *type, *vocab; bool force; } o;
@@ -137,6 +138,18 @@ static int say_step(void *self, uint64_t done, uint64_t all, struct attn_err *er
     return ATTN_OK;
 }
 
+/* What is written is a directory: a name that ends as files of weights do was meant for one. */
+static int check_path(struct attn_err *err)
+{
+    static const char *const files[] = {".gguf", ".safetensors", ".bin", ".pt", ".pth", ".npz", ".json"};
+    const char *ending = strrchr(o.path, '.');
+    for (size_t i = 0; ending && i < sizeof files / sizeof *files; i++)
+        if (!strcasecmp(ending, files[i]))
+            return attn_fail(err, ATTN_EUSAGE, "%s: convert writes a directory of Hugging Face's form, and no %s file: "
+                                               "-o %.*s", o.path, files[i], (int)(ending - o.path), o.path);
+    return ATTN_OK;
+}
+
 static int convert(struct attn_err *err)
 {
     struct attn_model *m;
@@ -147,7 +160,8 @@ static int convert(struct attn_err *err)
     for (size_t i = 0; o.type && i < sizeof stored / sizeof *stored; i++)
         opts.dtype = strcmp(o.type, stored[i].word) ? opts.dtype : stored[i].dtype;
     char words[WORDS];
-    if (check_usage(err) || protect_training(o.path, err) || (is_auto() && find_reading(words, err)))
+    if (check_usage(err) || check_path(err) || protect_training(o.path, err) ||
+        (is_auto() && find_reading(words, err)))
         return err->code;
     const struct attn_lacking as = given(is_auto() ? words : common.as);
     if (open_model_with(&m, &convert_command, &as, err))

@@ -15,7 +15,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { SOME_FAILED = 3 };
+enum { SOME_FAILED = 3, USUAL = 24 };   /* USUAL: of --repeat */
 
 static struct {
     const char *by, *format, *path;
@@ -69,12 +69,16 @@ static int draw_texts(struct heads *s, struct attn_err *err)
 {
     enum attn_bos bos = input_encode_opts().bos;
     int code = open_for(s, bos, err);
-    const struct attn_repeat_opts opts = {.tokenizer = s->of.tokenizer, .bos = bos, .n = (size_t)o.repeat.n,
+    const bool usual = o.repeat.n == USUAL;     /* the default, spelled out, is no other length */
+    const struct attn_repeat_opts opts = {.tokenizer = s->of.tokenizer, .bos = bos,
+                                          .n = usual ? 0 : (size_t)o.repeat.n,
                                           .texts = (size_t)o.samples.n, .seed = dropout_seed.n};
     if (!code)
         code = attn_repeat(&s->repeated, s->of.model, &opts, err);
     if (code)
         return code;
+    if (usual && s->repeated.n < USUAL)
+        say_note("--repeat %d: the model has room for %zu, which are repeated", USUAL, s->repeated.n);
     s->ids = s->repeated.ids;
     s->texts = s->repeated.texts;
     s->T = calloc(s->texts, sizeof *s->T);

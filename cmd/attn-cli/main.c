@@ -1,4 +1,5 @@
 /* main.c - finds the row of the command, calls it, and returns its exit status. */
+#include "opts_attention.h"
 #include "opts_output.h"
 #include "opts_picture.h"
 #include "pager.h"
@@ -31,8 +32,11 @@ static int call(const struct command *c, char **argv, struct attn_err *err)
         print_version();
     else if (common.help && c != &help_command)
         help_print_command(stdout, c, false);
-    else if (protect_inputs(c, err) || c->run(err))
-        return err->code;
+    else {
+        note_unused_seed(c);
+        if (protect_inputs(c, err) || c->run(err))
+            return err->code;
+    }
     return ATTN_OK;
 }
 

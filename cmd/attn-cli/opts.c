@@ -291,8 +291,17 @@ static bool is_long(const struct parse *p, const char *arg)
     return arg[0] == '-' && arg[1] == '-' && find_long(p->command, arg + 2, strcspn(arg + 2, "="));
 }
 
-/* The value is attached ("--name=value", "-nvalue") or is the next argument, even if that starts with a dash; but where
- * that is an option of the command, the value was forgotten. */
+/* Whether an argument stands for itself: - is standard input or output, and a number may be negative.  What should be
+ * a number or a choice, and is none, is refused as such. */
+static bool may_be_value(const struct option *o, const char *arg)
+{
+    const char *digit = arg[1] == '.' ? arg + 2 : arg + 1;
+    return arg[0] != '-' || !arg[1] || isdigit((unsigned char)*digit) || o->type == OPT_NUMBER || o->type == OPT_REAL ||
+           o->type == OPT_CHOICE;
+}
+
+/* The value is attached ("--name=value", "-nvalue") or is the next argument.  Where that begins with a dash, the value
+ * may have been forgotten: such a value is attached. */
 static int take(struct parse *p, const struct option *o, const char *attached)
 {
     if (o->type == OPT_FLAG)
@@ -308,6 +317,9 @@ static int take(struct parse *p, const struct option *o, const char *attached)
         return attn_fail(p->err, ATTN_EUSAGE,
                          "--%s needs a value, found the option %s: --%s %s; a value that begins so is --%s=%s", o->name,
                          excerpt(next).text, o->name, o->arg, o->name, excerpt(next).text);
+    if (!may_be_value(o, next))
+        return attn_fail(p->err, ATTN_EUSAGE, "--%s: found '%s', which begins as an option does; as a value it is "
+                         "typed --%s=%s", o->name, excerpt(next).text, o->name, excerpt(next).text);
     p->next++;
     return store(p, o, next);
 }

@@ -68,6 +68,14 @@ struct attn_kind attention_kind(void)
     return kind;
 }
 
+void note_unused_seed(const struct command *c)
+{
+    for (const struct option *const *g = c->groups; *g; g++)
+        if (*g == dropout_seed_options && dropout_seed.given && o.kind.dropout <= 0)
+            say_note("--seed %s: nothing is drawn here; it is the seed of --dropout, which is not given",
+                     excerpt(dropout_seed.given).text);
+}
+
 struct attn_plan plan_asked(void)
 {
     return (struct attn_plan){.threads = (int)common.threads.n, .bf16 = compute_bf16(), .kind = attention_kind()};

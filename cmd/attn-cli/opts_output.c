@@ -192,8 +192,21 @@ static const char *instead_of(const char *path)
     return NULL;
 }
 
+/* The format of a file that this path names, where `format` would make a directory of it, which nobody means. */
+static const struct attn_format *meant_file(const char *format, const char *path)
+{
+    const struct attn_format *f = format ? attn_format_find(format) : NULL, *ending = attn_format_of_path(path);
+    struct stat st;
+    bool there = path && !stat(path, &st) && S_ISDIR(st.st_mode);
+    return f && ending && f != ending && f->flags & ATTN_FORMAT_MANY && !there ? ending : NULL;
+}
+
 int output_check_format(const char *format, const char *path, struct attn_err *err)
 {
+    const struct attn_format *ending = meant_file(format, path);
+    if (ending)
+        return attn_fail(err, ATTN_EUSAGE, "%s: the name ends in %s, and --format is %s: leave out --format, or choose "
+                                           "another name", path, ending->ending, format);
     if (!format && instead_of(path))
         return attn_fail(err, ATTN_EUSAGE, "%s: %s; with --format the name may be any", path, instead_of(path));
     const struct attn_format *f = format ? attn_format_find(format) : NULL;

@@ -349,6 +349,11 @@ static int differ(const char *dir, struct rest has, struct rest asked, struct at
         return attn_fail(err, ATTN_EFORMAT, "%s: the training there began with %s; leave the model out to go on, or "
                                             "choose another directory", dir, begins(has, "\"from\": null") ?
                          "weights it drew" : "another model");
+    if (begins(has, "\"steps\":"))
+        return attn_fail(err, ATTN_EFORMAT, "%s: the training there has %.*s, over which its learning rate falls, but "
+                                            "%.*s was asked for; leave --steps out to finish it, or, to train its "
+                                            "model further, begin another from it with -m and another directory", dir,
+                         (int)has.len, has.s, (int)asked.len, asked.s);
     return attn_fail(err, ATTN_EFORMAT, "%s: the training there has %.*s, but %.*s was asked for; leave it out to go "
                                         "on, or choose another directory", dir, (int)has.len, has.s, (int)asked.len,
                      asked.s);

@@ -150,6 +150,12 @@ static const struct usage wrong[] = {
     {"run -s x -o x.eps", "x.eps: pictures are .png, .svg, .pdf or .html"},
     {"plot README.md -o x.GIF", "x.GIF: pictures are .png, .svg, .pdf or .html"},
     {"variants -s x -o x.jpeg", "x.jpeg: pictures are .png, .svg, .pdf or .html"},
+    {"run -s -h", "--sentence: found '-h', which begins as an option does; as a value it is typed --sentence=-h\n"},
+    {"run -s x -o -q", "--output: found '-q', which begins as an option does; as a value it is typed --output=-q\n"},
+    {"run -s x --metric '-logit(3)'", "as a value it is typed --metric=-logit(3)\n"},
+    {"run -s x -f --", "--file: found '--', which begins"},
+    {"run -s x -o $D/x.png --format csv", "x.png: the name ends in .png, and --format is csv: leave out --format, or choose another name\n"},
+    {"convert -m tiny -o $D/x.gguf", "/x.gguf: convert writes a directory of Hugging Face's form, and no .gguf file: -o "},
     {"generate -s x --stop ''", "--stop: the text is empty"},
     {"generate -s x --show pattern", "--show is for activations: give them a file or directory with -o"},
     {"generate -s x --format npz", "--format npz is for activations"},
@@ -212,9 +218,22 @@ END_TEST
 
 START_TEST(a_text_may_be_what_is_no_option)
 {
-    expect_exactly("\"$A\" tokenize -m tiny -s --what --format ids", "6501 86 645\n");
+    expect_exactly("\"$A\" tokenize -m tiny -s--what --format ids", "6501 86 645\n");
     expect_same("\"$A\" tokenize -m tiny --sentence=--format", "printf -- --format | \"$A\" tokenize -m tiny -f -");
-    expect_exactly("\"$A\" tokenize -m tiny -s -- --format ids | wc -w", "1\n");
+    expect_exactly("\"$A\" tokenize -m tiny --sentence=-- --format ids | wc -w", "1\n");
+}
+END_TEST
+
+START_TEST(what_is_not_as_it_seems_is_said)
+{
+    expect("\"$A\" run -m life -s Life --seed 5 2>&1", 0, "--seed 5: nothing is drawn here; it is the seed of --dropout, which is not given\n");
+    expect_exactly("\"$A\" run -m life -s Life --seed 5 --dropout 0.5 2>&1 >/dev/null", "");
+    expect("\"$A\" heads -m life --repeat 24 2>&1", 0, "--repeat 24: the model has room for 6, which are repeated\n");
+    expect_same("\"$A\" heads -m life --repeat 24 2>/dev/null", "\"$A\" heads -m life");
+    expect_exactly("echo Life >$D/l; \"$A\" batch -m life -f $D/l -o $D/o.ndjson 2>$D/said; grep -c again $D/said || true", "0\n");
+    expect("\"$A\" batch -m life -f $D/l -o $D/o.ndjson 2>&1", 0, "/o.ndjson: was finished, and is made again; --resume leaves what is done\n");
+    expect_exactly("\"$A\" batch -m life -f $D/l -o $D/o.ndjson --resume 2>&1 | grep -c again || true", "0\n");
+    succeed("\"$A\" run -q -m life -s Life --format tidy -o $D/x.csv && mkdir $D/d.png && \"$A\" run -q -m life -s Life --format csv -o $D/d.png");
 }
 END_TEST
 
@@ -677,6 +696,7 @@ Suite *suite_cmd(void)
     const struct { const TTest *test; int rows; } tests[] = {
         {wrong_usage_ends_with_2_and_says_why, ROWS(wrong)}, {options_come_in_any_order_and_spelling, 1},
         {the_first_words_name_every_command, 1}, {a_text_may_be_what_is_no_option, 1},
+        {what_is_not_as_it_seems_is_said, 1},
         {control_characters_do_not_reach_the_terminal, 1}, {help_lists_every_command, 1},
         {help_is_short_and_says_what_is_missing, 1},
         {carriage_returns_are_told, 1}, {a_file_of_many_texts_is_for_batch, 1},

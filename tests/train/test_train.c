@@ -235,6 +235,8 @@ START_TEST(progress_on_a_terminal)
     ck_assert_msg(!strncmp(strstr(at, " left"), " left\r\nthe model is in ", 23), "%s", at);
     shown = on_terminal(SMALL "--steps 100000 --eval-every 0 --max-seconds 1 -o $D/n", 75);
     ck_assert_msg(strstr(shown, " left\r\nstep ") && strstr(shown, "--resume"), "%s", shown);
+    expect(SMALL "-o $D/m --steps 24 --resume 2>&1", 1, "has \"steps\": 12, over which its learning rate falls, but \"steps\": 24 was asked for; "
+           "leave --steps out to finish it, or, to train its model further, begin another from it with -m");
     expect_exactly("ends 75 " SMALL "--steps 100000 --eval-every 0 --max-seconds 1 -o $D/r 2>&1 | tail -n 1 | "
                    "sed 's/[0-9]*\\.[0-9]*/x/g; s/^[^:]*//'", ": the same command with --resume continues from there; "
                    "its loss is now x; it was x at step 1\n");

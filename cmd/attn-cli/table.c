@@ -34,9 +34,9 @@ const struct option model_options[] = {
      "built-in, installed or cached model, or of one in ATTN_MODEL_PATH (default: the first built-in one)",
      .env = "ATTN_MODEL", .section = OF_MODEL, .flags = OPT_COUNTS | OPT_USUAL},
     {0, "as", OPT_LIST, &common.as, "LIST",
-     "what the file of a course does not say, of the model named before it: scale=head or width (scores are divided by "
-     "its root), act=relu, relu2, gelu or gelu_tanh, norm=pre or post, embed=plain or sqrt, heads=N; or what wrote it, "
-     "nanogpt, mingpt, gpt2, lecture or lecture-video (lecture,scale=width); a note says what is assumed",
+     "what the file of the model before it does not say: scale=head or width (scores are divided by its root), "
+     "act=relu, relu2, gelu or gelu_tanh, norm=pre or post, embed=plain or sqrt, heads=N; or what wrote it: nanogpt, "
+     "mingpt, gpt2, lecture or lecture-video",
      .choice = attn_as_word, .section = OF_MODEL, .flags = OPT_COUNTS | OPT_AS},
     {.name = NULL},
 };

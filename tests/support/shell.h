@@ -11,7 +11,7 @@
 
 void shell_set_up(void);                /* a fixture; scratch_remove undoes it */
 
-struct said { int status; size_t len; char text[1 << 18]; };
+struct said { int status; size_t len; char text[1 << 19]; };
 /* Runs a line and returns its standard output, which the next call overwrites. */
 const struct said *sh(const char *line);
 /* The same; fails the test unless the status is 0. */

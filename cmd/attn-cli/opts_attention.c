@@ -71,7 +71,7 @@ struct attn_kind attention_kind(void)
 void note_unused_seed(const struct command *c)
 {
     for (const struct option *const *g = c->groups; *g; g++)
-        if (*g == dropout_seed_options && dropout_seed.given && o.kind.dropout <= 0)
+        if (*g == dropout_seed_options && c != &explain_command && dropout_seed.given && o.kind.dropout <= 0)
             say_note("--seed %s: nothing is drawn here; it is the seed of --dropout, which is not given",
                      excerpt(dropout_seed.given).text);
 }

@@ -20,7 +20,7 @@ const struct pair *attention_forms(bool notes);
 
 /* The kind of attention that the options describe; all zero is the model's own. */
 struct attn_kind attention_kind(void);
-/* Says that --seed changes nothing, where --dropout alone would draw and is not given. */
+/* Says that --seed changes nothing, where --dropout alone would draw and is not given; explain draws gaps, too. */
 void note_unused_seed(const struct command *c);
 /* A plan with that kind, and with the threads and the precision of their options. */
 struct attn_plan plan_asked(void);

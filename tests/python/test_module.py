@@ -74,7 +74,7 @@ class Structs(Scratch):
         self.assertIn("is version 9.9, whose struct attn_err has 520 bytes, expected 516", why)
         source.write_text('const char *attn_version(void) { return "0.0"; }\n')
         subprocess.run(["gcc", "-shared", "-fPIC", "-o", library, source], check=True)
-        self.assertIn("has no function attn_model_open: it is older than this module", self.fails_to_import(library))
+        self.assertIn("has no function attn_model_open_with: it is older than this module", self.fails_to_import(library))
 
     def test_a_library_for_another_machine_is_refused(self):
         library = self.folder / "libattn.so"

@@ -130,10 +130,12 @@ def opening_scenarios():
     yield Scenario('gguf-tensor', 'info -m ./m --tensor blk.0.attn_q.weight --stored integers --format csv', gguf)
     yield Scenario('gguf-convert', 'convert -q -m ./m -o out', gguf)
     for name in sorted(os.listdir('tests/golden/student')):
-        yield Scenario('course-' + name, 'run -t 1 -m ./m --ids 1,2,3 --show logits --format json', copy % ('student', name))
+        model = next(f for f in sorted(os.listdir('tests/golden/student/' + name)) if f.endswith(('.pt', '.bin', 'weights.json', '.safetensors')))
+        path = 'm' if name.startswith('mlx') else 'm/' + model
+        yield Scenario('course-' + name, f'run -t 1 -m ./{path} --ids 1,2,3 --show logits --format json', copy % ('student', name))
     lecture = copy % ('student', 'lecture-a') + '; echo abc >text; '
     yield Scenario('course-given', 'run -t 1 -m m/model.pt --as lecture-video --ids 1,2,3 --show logits --format json', lecture)
-    yield Scenario('course-diff', 'diff -t 1 -m m/model.pt --as scale=head --with m/model.pt --as scale=width --ids 1,2 --format json', lecture)
+    yield Scenario('diff-course', 'diff -t 1 -m m/model.pt --as scale=head --with m/model.pt --as scale=width --ids 1,2 --format json', lecture)
     yield Scenario('course-auto', 'convert -m m/model.pt --vocab m/v.json --as auto -f text -o out', lecture
                    + 'seq 25 | jq -s "map([96 + .] | implode)" >m/v.json')
     yield Scenario('course-tokenize', 'tokenize -m ./m -s "abc" --format json', copy % ('student', 'microgpt-a'))

@@ -28,29 +28,31 @@ static bool is_name(const char *name)
 }
 
 /* Whether a file is a whole model, as those of courses are, and not weights alone, or those of an unknown
- * architecture. */
-static bool is_model(const char *path)
+ * architecture; a file out of reach is neither. */
+static int find_model(bool *is, const char *path, struct attn_err *err)
 {
     struct attn_source s;
     struct attn_err why = {0};
-    if (attn_source_find(&s, path, &why))
-        return false;
-    bool whole = !s.gguf || s.gguf->arch;
-    attn_source_free(&s);
-    return whole;
+    int rc = attn_source_find(&s, path, &why);
+    *is = !rc && (!s.gguf || s.gguf->arch);
+    if (!rc)
+        attn_source_free(&s);
+    return rc == ATTN_EIO || rc == ATTN_ENOMEM ? attn_fail_as(err, &why) : ATTN_OK;
 }
 
 bool attn_contrast_takes(const char *path)
 {
     static const char *const endings[] = {".safetensors", ".bin", ".pt", ".pth", ".gguf"};
+    struct attn_err why = {0};
     struct stat st;
+    bool is;
     if (stat(path, &st))
         return is_name(path);
     for (size_t i = 0; S_ISREG(st.st_mode) && i < sizeof endings / sizeof *endings; i++)
         if (attn_ends_with(path, endings[i]))
             return true;
     if (S_ISREG(st.st_mode))
-        return is_model(path);
+        return !find_model(&is, path, &why) && is;
     struct attn_source s = {.dir = (char *)path};
     return S_ISDIR(st.st_mode) && (attn_source_has(&s, "config.json") || attn_shards_there(&s));
 }
@@ -73,7 +75,8 @@ static int read_config(struct attn_contrast_side *s, struct attn_err *err)
     return rc == ATTN_ENOMEM ? attn_fail_as(err, &why) : ATTN_OK;
 }
 
-/* Tensors with the names, shapes and rows of the family; one that cannot be opened is compared by llama.cpp's names. */
+/* Tensors with the names, shapes and rows of the family; an unknown model is compared by llama.cpp's names.  One that
+ * is out of reach, though it was read a moment ago, is no difference but a failure. */
 static int take_view(struct attn_contrast_side *s, const char *name, struct attn_err *err)
 {
     struct attn_err why = {0};
@@ -81,7 +84,7 @@ static int take_view(struct attn_contrast_side *s, const char *name, struct attn
     if (!rc)
         rc = attn_gguf_view_new(&s->view, s->model, &why);
     if (rc)
-        return rc == ATTN_ENOMEM ? attn_fail_as(err, &why) : ATTN_OK;
+        return rc == ATTN_ENOMEM || rc == ATTN_EIO ? attn_fail_as(err, &why) : ATTN_OK;
     struct attn_shard *file = s->weights.shard;
     const size_t bytes = s->weights.bytes;
     attn_strings_free(&s->weights.names);
@@ -106,7 +109,10 @@ static int open_tokenizer(struct attn_contrast_side *s, const char *name, const 
 static int open_side(struct attn_contrast_side *s, const char *name, const struct attn_lacking *given,
                      struct attn_err *err)
 {
-    if (is_file(name) && !given && !is_model(name))
+    bool model = true;
+    if (is_file(name) && !given && find_model(&model, name, err))
+        return err->code;
+    if (!model)
         return attn_shards_open_file(&s->weights, name, err);
     /* What is here goes before what other places have under this name: it was given as a path. */
     char *path = NULL;

@@ -202,16 +202,15 @@ static int take_gguf(struct attn_source *s, const char *path, struct attn_err *e
     return s->name && s->dir ? attn_gguf_model_open(&s->gguf, path, err) : no_memory(err);
 }
 
-/* Whether a file in place of a directory is a GGUF model; if it cannot be read, that is said where it is opened. */
-static bool is_gguf(const char *path)
+/* Whether a file in place of a directory is a GGUF model: one that cannot be read is nothing else instead. */
+static int is_gguf(bool *is, const char *path, struct attn_err *err)
 {
-    struct attn_err unused = {0};
     struct attn_map map;
-    if (attn_map_open_found(&map, path, SIZE_MAX, ATTN_LINKS_FOLLOWED, &unused))
-        return false;
-    bool is = attn_gguf_is(map.data, map.len);
-    attn_map_close(&map);
-    return is;
+    int rc = attn_map_open_found(&map, path, SIZE_MAX, ATTN_LINKS_FOLLOWED, err);
+    *is = !rc && attn_gguf_is(map.data, map.len);
+    if (!rc)
+        attn_map_close(&map);
+    return rc;
 }
 
 /* A directory without other weights may hold a GGUF model. */
@@ -276,8 +275,8 @@ static int refuse_file(const char *path, struct attn_err *err)
     attn_map_close(&map);
     bool words = attn_ends_with(path, ".json") && !attn_ends_with(path, "config.json");
     return rc ? rc
-         : attn_fail(err, ATTN_EIO, "%s: is a file, expected the directory of a model, which has a config.json, or "
-                                        "a GGUF file%s", path,
+         : attn_fail(err, ATTN_EFORMAT, "%s: is a file, expected the directory of a model, which has a config.json, "
+                                        "or a GGUF file%s", path,
                      words ? "; of a vocabulary, 'init -o DIR --vocab FILE' makes one" : "");
 }
 
@@ -317,9 +316,11 @@ static int name_directory(struct attn_source *s, struct attn_err *err)
 
 static int find_file(struct attn_source *out, const char *path, const struct attn_lacking *given, struct attn_err *err)
 {
-    if (is_gguf(path))
-        return take_gguf(out, path, err);
-    int rc = take_course(out, path, given, err);
+    bool gguf;
+    int rc = is_gguf(&gguf, path, err);
+    if (rc || gguf)
+        return rc ? rc : take_gguf(out, path, err);
+    rc = take_course(out, path, given, err);
     return rc || out->course ? rc : refuse_file(path, err);
 }
 

@@ -472,6 +472,10 @@ const struct attn_diff_row *attn_diff_first(const struct attn_diff *d);
 const char *attn_diff_name(const struct attn_diff *d, const struct attn_diff_row *row, int side);
 /* How the arrays of a row were read, where their shapes leave a choice; NULL: they leave none. */
 const char *attn_diff_note(const struct attn_diff *d, const struct attn_diff_row *row);
+/* The form that a side, *side unless side is NULL, has the activation of a row in, with the same predictions: it was
+ * compared in one form, and the numbers of the row are of that.  "centred", "folded", "moved", "shifted" or "mask": see
+ * compare/forms.h; NULL: both have it alike. */
+const char *attn_diff_form(const struct attn_diff *d, const struct attn_diff_row *row, int *side);
 /* Whether a .safetensors file holds activations: arrays with our names, TransformerLens's, or those of the rules. */
 bool attn_diff_takes(const char *path, const struct attn_naming *rules);
 /* "bf16", "float16" or "TF32" if one side has such numbers, or products of such, and rounding to them explains where
@@ -480,6 +484,16 @@ const char *attn_diff_rounded_to(const struct attn_diff *d);
 /* The likely mistake behind the first difference, in a sentence that calls the dumps A and B; *kind, unless kind is
  * NULL, becomes one word for it, for scripts.  NULL: it looks like no mistake we know. */
 const char *attn_diff_cause(const struct attn_diff *d, const char **kind);
+
+/* Where no known mistake fits: those that come nearest, and what part of the difference they leave, which speaks against
+ * them; text "": there is no further one. */
+enum { ATTN_DIFF_NEAREST = 2 };
+struct attn_diff_near { char text[96]; double left; };
+const struct attn_diff_near *attn_diff_nearest(const struct attn_diff *d);      /* ATTN_DIFF_NEAREST of them */
+
+/* B - A of every activation that both sides have with the same shape, as it was compared, under its name and with the
+ * tokens, as a dump: for attn_plot. */
+int attn_diff_dump(struct attn_dump **out, const struct attn_diff *d, struct attn_err *err);
 
 /* What comes next on both sides, where both dumps have logits of the same shape. */
 enum { ATTN_DIFF_NEXT = 5 };

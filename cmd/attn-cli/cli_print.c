@@ -60,6 +60,23 @@ size_t print_reading(FILE *f, const struct attn_token *t)
     return print_visible(f, text, len);
 }
 
+void print_wrapped(FILE *f, const char *text, size_t most)
+{
+    enum { INDENT = 2 };
+    for (size_t at = 0; *text;) {
+        size_t gap = strspn(text, " "), word = strcspn(text + gap, " \n"), wide = attn_utf8_width(text + gap, word);
+        bool broken = at > INDENT && at + gap + wide > most;
+        at = (broken ? INDENT : at + gap) + wide;
+        fprintf(f, broken ? "\n%*s" : "%*s", broken ? INDENT : (int)gap, "");
+        fwrite(text + gap, 1, word, f);
+        text += gap + word;
+        if (*text == '\n') {
+            fputc(*text++, f);
+            at = 0;
+        }
+    }
+}
+
 /* ---- JSON -------------------------------------------------------------------------------- */
 
 void json_string(FILE *f, const char *s, size_t len)

@@ -2,11 +2,14 @@
  * and its likely cause. */
 #include "diff_dumps.h"
 #include "diff_report.h"
+#include "opts_language.h"
 #include "opts_output.h"
+#include "opts_picture.h"
 #include "say.h"
 #include "session.h"
 
 #include "base/err.h"
+#include "base/format.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
@@ -14,7 +17,7 @@
 #include <unistd.h>
 
 static struct {
-    const char *with, *format;
+    const char *with, *format, *path;
     struct real atol, rtol;
     bool exact, all;
 } o = {.atol = {NULL, 1e-5}, .rtol = {NULL, 1e-5}};
@@ -66,9 +69,22 @@ static int choose_sides(const struct attn_naming *names, struct attn_err *err)
     return ATTN_OK;
 }
 
+static bool as_picture(void)
+{
+    const struct attn_format *f = o.format ? attn_format_find(o.format) : NULL;
+    return f && f->flags & ATTN_FORMAT_PICTURE;
+}
+
+static bool chosen(void) { return selection.show || selection.layer || selection.head; }
+
 static int check_usage(struct attn_err *err)
 {
     bool input = input_given();
+    if (o.path && !as_picture())
+        return attn_fail(err, ATTN_EUSAGE, "-o is for a picture of B - A, as in -o x.png: a report goes to standard output");
+    if (o.with && !input && as_picture())
+        return attn_fail(err, ATTN_EUSAGE, "a picture is of what both models compute: give a text with -s TEXT, or ids with "
+                                           "--ids");
     if (o.with && common.word)
         return attn_fail(err, ATTN_EUSAGE, "dumps and --with do not go together: give two dumps, or two models and an "
                                            "input");
@@ -78,9 +94,10 @@ static int check_usage(struct attn_err *err)
     if (!o.with && !common.second)
         return attn_fail(err, ATTN_EUSAGE,
                          "nothing to compare: give two dumps, or two models: -m MODEL --with MODEL -s TEXT");
-    if (!o.with && (input || selection.show || selection.layer || selection.head))
-        return attn_fail(err, ATTN_EUSAGE, "an input and --show, --layer, --head are for two models: -m MODEL --with "
-                                           "MODEL -s TEXT");
+    if (!o.with && input)
+        return attn_fail(err, ATTN_EUSAGE, "an input is for two models: -m MODEL --with MODEL -s TEXT");
+    if (!o.with && chosen() && !as_picture())
+        return attn_fail(err, ATTN_EUSAGE, "--show, --layer and --head are for two models, or choose what -o x.png draws");
     if (!o.with && (common.other_as || (common.as && !common.model)))
         return attn_fail(err, ATTN_EUSAGE, "--as is for the file of a model: %s and %s are dumps", common.word,
                          common.second);
@@ -91,9 +108,7 @@ static int check_usage(struct attn_err *err)
                                            "5,1,2");
     if (!o.with && edits_given())
         return attn_fail(err, ATTN_EUSAGE, "edits are for two models: -m MODEL --with MODEL -s TEXT");
-    if (o.with && !input &&
-        (selection.show || selection.layer || selection.head || common.compute || option_given(label_options) ||
-         edits_given()))
+    if (o.with && !input && (chosen() || common.compute || option_given(label_options) || edits_given()))
         return attn_fail(err, ATTN_EUSAGE, "--show, --layer, --head, --compute, --labels and edits are for a run of "
                                            "both models: give a text with -s TEXT, or ids with --ids");
     if (o.atol.x < 0 || o.rtol.x < 0)
@@ -307,6 +322,14 @@ static const char *model_name(const struct attn_model *m)
 static bool as_text(void) { return !o.format || !strcmp(o.format, "text"); }
 static bool as_json(void) { return o.format && !strcmp(o.format, "json"); }
 
+static void print(const struct differences *r, void (*what)(const struct differences *r))
+{
+    struct wrapping w;
+    wrapping_start(&w);
+    what(r);
+    wrapping_end(&w);
+}
+
 /* Without a run, or where the second model cannot do it, what the two models are. */
 static int report_models(const struct sides *s, const struct attn_diff_opts *opts, struct attn_err *err)
 {
@@ -314,9 +337,34 @@ static int report_models(const struct sides *s, const struct attn_diff_opts *opt
     struct differences r = {.opts = opts, .all = o.all, .name_a = common.model ? common.model : attn_model_builtin()[0],
                             .name_b = o.with, .contrast = c};
     common.status = attn_contrast_differs(c);
-    if (as_text())
-        return diff_print_models(&r), ATTN_OK;
+    if (as_text()) {
+        print(&r, diff_print_models);
+        return ATTN_OK;
+    }
     return as_json() ? diff_print_models_json(&r, err) : diff_print_models_table(&r, o.format, err);
+}
+
+/* What was chosen, else the first that differs: all its heads. */
+static int draw(const struct attn_diff *d, const struct differences *r, struct attn_err *err)
+{
+    const struct attn_diff_row *first = attn_diff_first(d);
+    char title[256], note[ATTN_PLOT_NOTE] = "";
+    struct attn_dump *difference = NULL;
+    bool terminal = terminal_is(o.path);
+    struct attn_plot_opts opts = {
+        .format = o.format, .path = o.path, .title = title, .layers = selection.layer, .heads = selection.head,
+        .show = selection.show ? selection.show : first && first->kind == ATTN_DIFF_NUMBERS ? first->name : NULL,
+        .width = terminal_columns(terminal), .picture = picture_look(terminal), .note = note};
+    if (!opts.picture.palette)
+        opts.picture.palette = "balance";       /* also where all differences have one sign */
+    attn_snprintf(title, sizeof title, "B - A: %s - %s", r->name_b, r->name_a);
+    int code = attn_diff_dump(&difference, d, err);
+    if (!code)
+        code = attn_plot(difference, &opts, err);
+    if (!code && *note)
+        say_note("%s", note);
+    attn_dump_free(difference);
+    return code;
 }
 
 static int report_run(const struct sides *s, const struct attn_diff_opts *opts, struct attn_err *err)
@@ -332,8 +380,10 @@ static int report_run(const struct sides *s, const struct attn_diff_opts *opts, 
                             .tokenizer = {c ? c->tokenizer[0] : s->of.tokenizer,
                                           c ? c->tokenizer[1] : s->of.tokenizer}};
     int code = ATTN_OK;
-    if (as_text())
-        diff_print(&r);
+    if (as_picture())
+        code = draw(d, &r, err);
+    else if (as_text())
+        print(&r, diff_print);
     else
         code = as_json() ? diff_print_json(&r, err) : diff_print_table(&r, o.format, err);
     common.status = attn_diff_first(d) != NULL;
@@ -366,7 +416,9 @@ static int compare(struct sides *s, struct attn_err *err)
 static int diff(struct attn_err *err)
 {
     struct sides s = {0};
-    int code = diff_names_read(&s.naming, err);
+    int code = output_choose_format(&o.format, o.path, &diff_command, err);
+    if (!code)
+        code = diff_names_read(&s.naming, err);
     if (!code)
         code = choose_sides(s.naming, err);
     if (!code)
@@ -384,7 +436,8 @@ static int diff(struct attn_err *err)
 
 static void explain_format(char help[OPTION_HELP])
 {
-    explain_tables(help, "a report", ": of tensors or, of models without a run, of weights; default: text");
+    explain_tables(help, "a report", ": of tensors or, of models without a run, of weights; default: text.  term, png, svg, "
+                                     "pdf and html draw B - A");
 }
 
 static const struct option options[] = {
@@ -400,8 +453,11 @@ static const struct option options[] = {
     {0, "exact", OPT_FLAG, &o.exact, NULL, "numbers agree only if their bits are the same", .flags = OPT_USUAL},
     {0, "all", OPT_FLAG, &o.all, NULL,
      "list every tensor, even those that agree", .section = OF_SHOWN, .flags = OPT_USUAL},
-    {0, "format", OPT_CHOICE, &o.format, "F", NULL, .choice = table_format, .explain = explain_format,
+    {0, "format", OPT_CHOICE, &o.format, "F", NULL, .choice = answer_format, .explain = explain_format,
      .section = OF_OUTPUT, .flags = OPT_USUAL},
+    {'o', "output", OPT_FILE, &o.path, "PATH", "draw B - A into this file, x.png, .svg, .pdf or .html: the first activation "
+                                               "that differs, or what --show, --layer and --head choose",
+     .section = OF_OUTPUT, .flags = OPT_OUTPUT | OPT_USUAL},
     {.name = NULL},
 };
 
@@ -410,12 +466,12 @@ const struct command diff_command = {
     .schemas = (const char *const[]){"diff", NULL},
     .run = diff,
     .usage = "diff A B [-m DIR|NAME] [--map NAME=ACTIVATION] [--atol X] [--rtol X] [--exact] [--all] | "
-    "diff -m DIR|NAME --with DIR|NAME [-s TEXT] [--show LIST]",
+    "diff -m DIR|NAME --with DIR|NAME [-s TEXT] [--show LIST] [-o PATH]",
     .section = IN_TWO,
     .summary = "compare two dumps or two models: the first tensor that differs, and why",
     .about = "Compares two models by what their files say, or what two runs computed, name by name in the order of "
-             "the forward pass; B is the reference.  The exit status is 0 when nothing differs and 1 when something "
-             "does; it is 1 also when a side cannot be read, and standard output is then empty.\n"
+             "the forward pass; B is the reference.  The exit status is 0 when nothing differs, 1 when something "
+             "does, and 2 when that cannot be said, as where a side cannot be read; standard output is then empty.\n"
              "Two models: they are directories, names or two files of weights, of any architecture.  Listed are the "
              "fields of the configuration that differ, ids that are other tokens, files of the tokenizer that are "
              "others, and of every weight how many numbers differ, the largest difference and where it is.  Weights "
@@ -435,8 +491,12 @@ const struct command diff_command = {
              "order that agrees better is taken and a note says so.\n"
              "Names of TransformerLens: hook_q and hook_k are our q and k unless there are hook_rot_q and "
              "hook_rot_k, after rotation; hook_attn_out and hook_mlp_out are what a branch adds; hook_normalized is "
-             "our norm, but not where its rows show that the weight is still to come and those of the other side do "
-             "not.\n"
+             "our norm, before its weight and bias or after them.\n"
+             "No mistake: what changes no prediction is recognised, told and not counted, unless with --exact.  Embedding, "
+             "outputs of branches and the stream may be less the mean of each row where LayerNorms read them (centred), "
+             "norms may come before their weight and bias (folded), values may be less their bias (moved), logits less a "
+             "number for each row (shifted), as TransformerLens makes them unless it is told not to; and masks may be "
+             "numbers as low as -1e4, -1e9 or the lowest there is.\n"
              "Rounding: activations agree if it explains what differs.  Sums of float32 numbers in another order "
              "differ in the last places of what was summed, not of what is left, so a difference is measured against "
              "the row, or for dots against |q| |k|, and against the differences of what the activation is computed "
@@ -462,6 +522,7 @@ const struct command diff_command = {
         {"attn-cli diff -m tiny --with tiny -s \"Lily lost her red ball\" --ablate L0H1",
          "everything that one head changes"},
         {"attn-cli diff before.npz after.npz --exact", "the same bits?"},
+        {"attn-cli diff port.npz ours.npz -o x.png", "B - A of the first activation that differs, as a picture"},
         {"attn-cli diff a.json b.json --format json | jq .cause", "for scripts"},
         {NULL, NULL}},
     .list_title = "What the columns say",
@@ -473,10 +534,12 @@ const struct command diff_command = {
         {NULL, NULL}},
     .groups = (const struct option *const[]){model_options, text_options, encode_options, ids_options, label_options,
                                              cross_options, select_compared_options, diff_dump_options, options,
-                                             edit_options, from_options, csv_options, thread_options, general_options,
+                                             edit_options, from_options, csv_options, page_language_options,
+                                             picture_options, key_picture_options, thread_options, general_options,
                                              NULL},
     .word = "A",
     .second = "B",
     .paths = true,
+    .verdict = true,
     .report = true,
 };

@@ -245,6 +245,17 @@ void diff_print_name(char side, const char *name)
     putchar('\n');
 }
 
+/* Nothing is called the cause that does not explain the numbers. */
+static void print_nearest(const struct differences *r)
+{
+    const struct attn_diff_near *near = attn_diff_nearest(r->diff);
+    fputs("\nno known mistake fits", stdout);
+    for (size_t i = 0; i < ATTN_DIFF_NEAREST && near[i].text[0]; i++)
+        printf("%s %s, which leaves %.2g %% of the difference", i ? "; then" : "; nearest is", near[i].text,
+               100 * near[i].left);
+    putchar('\n');
+}
+
 void diff_print(const struct differences *r)
 {
     size_t n;
@@ -266,11 +277,14 @@ void diff_print(const struct differences *r)
         print_ids(r->a);
     if (c.differ || r->all)
         print_table(r, row, n);
+    diff_print_forms(r);
     print_notes(r, row, n);
     print_lonely(row, n, ATTN_DIFF_ONLY_A, 'A', r->all);
     print_lonely(row, n, ATTN_DIFF_ONLY_B, 'B', r->all);
-    if (c.differ)
-        printf("\nlikely cause: %s\n", cause ? cause : "the numbers do not look like any known mistake");
+    if (c.differ && cause)
+        printf("\nlikely cause: %s\n", cause);
+    else if (c.differ)
+        print_nearest(r);
     if (c.differ || r->all)
         diff_print_parts(r);
     diff_print_next(r);
@@ -331,6 +345,7 @@ static void fill(struct attn_datum *cell, const void *self, size_t i)
         *cell++ = attn_datum_str(name && strcmp(name, row->name) ? name : NULL);
     }
     *cell++ = attn_datum_str(attn_diff_note(d, row));
+    *cell++ = attn_datum_str(attn_diff_form(d, row, NULL));
     *cell++ = attn_datum_truth(true);
     *cell++ = attn_datum_truth(true);
     if (measured) {
@@ -364,6 +379,7 @@ static void fill(struct attn_datum *cell, const void *self, size_t i)
 static const struct attn_column columns[] = {
     {.name = "name"}, {.name = "status"}, {.name = "name_a", .flags = ATTN_COLUMN_OPTIONAL},
     {.name = "name_b", .flags = ATTN_COLUMN_OPTIONAL}, {.name = "note", .flags = ATTN_COLUMN_OPTIONAL},
+    {.name = "form", .flags = ATTN_COLUMN_OPTIONAL},
     {.name = "shape_a", .kind = ATTN_COLUMN_NESTED, .write = put_shape_a},
     {.name = "shape_b", .kind = ATTN_COLUMN_NESTED, .write = put_shape_b},
     WHOLE("count"), WHOLE("differing"), REAL("max_abs"), REAL("mean_abs"), WHOLE("max_ulp"), REAL("nmse"),
@@ -401,6 +417,17 @@ static void json_lonely(const struct attn_diff_row *row, size_t n, enum attn_dif
     putchar(']');
 }
 
+static void json_nearest(const struct differences *r)
+{
+    const struct attn_diff_near *near = attn_diff_nearest(r->diff);
+    for (size_t i = 0; i < ATTN_DIFF_NEAREST && near[i].text[0]; i++) {
+        fputs(i ? ", {\"text\": " : ",\n \"nearest\": [{\"text\": ", stdout);
+        json_text(stdout, near[i].text);
+        json_member("left", near[i].left);
+        fputs(i + 1 == ATTN_DIFF_NEAREST || !near[i + 1].text[0] ? "}]" : "}", stdout);
+    }
+}
+
 static void json_head(const struct differences *r)
 {
     const struct attn_diff_row *first = attn_diff_first(r->diff);
@@ -426,6 +453,7 @@ static void json_head(const struct differences *r)
     } else {
         fputs("null", stdout);
     }
+    json_nearest(r);
 }
 
 int diff_print_json(const struct differences *r, struct attn_err *err)

@@ -31,6 +31,7 @@ int diff_print_models_table(const struct differences *r, const char *format, str
 void diff_print_contrast(const struct attn_contrasted *c, bool all);
 int diff_json_contrast(const struct attn_contrasted *c, struct attn_err *err);
 void diff_print_name(char side, const char *name);
+void diff_print_forms(const struct differences *r);     /* diff_forms.c */
 /* diff_next.c: what comes next on both sides, and the member "next" with a comma before it; nothing where there are no
  * logits. */
 /* The cause of all differences, if one side's weights are quantised; else NULL. */

@@ -110,7 +110,16 @@ static int work(int argc, char **argv)
     return code ? say_error(named ? c->name : NULL, &err) : common.status;
 }
 
+/* Before anything can fail. */
+static void set_trouble(const char *name)
+{
+    for (size_t i = 0; name && commands[i]; i++)
+        if (commands[i]->verdict && !strcmp(commands[i]->name, name))
+            process_set_trouble(2);
+}
+
 int main(int argc, char **argv)
 {
+    set_trouble(argc > 1 ? argv[1] : NULL);
     return process_run(work, argc, argv);
 }

@@ -3,6 +3,7 @@
 #include "attn_tools.h"
 
 #include "opts_attention.h"
+#include "cli_print.h"
 #include "opts_edits.h"
 #include "opts_language.h"
 #include "opts_picture.h"
@@ -40,6 +41,28 @@ int terminal_columns(bool terminal)
     const char *env = getenv("COLUMNS");
     long n = env ? strtol(env, NULL, 10) : 0;
     return n > 0 && n < 10000 ? (int)n : WIDTH_OF_FILES;
+}
+
+/* Without memory it is printed as it comes. */
+void wrapping_start(struct wrapping *w)
+{
+    *w = (struct wrapping){0};
+    FILE *f = terminal_is(NULL) ? open_memstream(&w->text, &w->len) : NULL;
+    if (!f)
+        return;
+    w->out = stdout;
+    stdout = f;
+}
+
+void wrapping_end(struct wrapping *w)
+{
+    if (!w->out)
+        return;
+    fclose(stdout);
+    stdout = w->out;
+    if (w->text)
+        print_wrapped(stdout, w->text, (size_t)terminal_columns(true));
+    free(w->text);
 }
 
 /* 0: a file, or a terminal that does not say */

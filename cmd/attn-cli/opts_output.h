@@ -11,6 +11,10 @@ struct edits;
 /* ---- paths and formats ---- */
 
 bool terminal_is(const char *path);     /* whether the output is standard output and a terminal */
+/* What is printed on standard output between the two is wrapped if that is a terminal: no line is broken in a word. */
+struct wrapping { FILE *out; char *text; size_t len; };
+void wrapping_start(struct wrapping *w);
+void wrapping_end(struct wrapping *w);
 int terminal_columns(bool terminal);    /* of a terminal; for a file, a usual width */
 bool terminal_colored(bool terminal);
 

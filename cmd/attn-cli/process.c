@@ -29,6 +29,11 @@ static void put(const char *text)
     }
 }
 
+static volatile sig_atomic_t trouble = 1;
+
+int process_trouble(void) { return trouble; }
+void process_set_trouble(int status) { trouble = status; }
+
 /* Handler of SIGBUS. */
 static void file_shrank(int number, siginfo_t *info, void *context)
 {
@@ -45,7 +50,7 @@ static void file_shrank(int number, siginfo_t *info, void *context)
     ssize_t ignored = write(STDERR_FILENO, "\n", 1);
     (void)ignored;
     attn_files_abandon();
-    _exit(1);
+    _exit(trouble);
 }
 
 /* Handler of signals that end the process: what is half written goes with it. */
@@ -222,7 +227,7 @@ static int with_enough_stack(int (*work)(int argc, char **argv), int argc, char 
     const bool small = is_small();
     if (!small && !hold_stack()) {
         fputs("attn-cli: no memory for a stack of 256 KB\n", stderr);
-        return 1;
+        return trouble;
     }
     if (!small || !start(&thread, &j))
         return work(argc, argv);
@@ -240,7 +245,7 @@ int process_run(int (*work)(int argc, char **argv), int argc, char **argv)
 {
     if (!fill_standard_streams()) {
         put("attn-cli: a standard stream is closed, and nothing could be opened in its place\n");
-        return 1;
+        return trouble;
     }
     set_signals();
     wait_for_pipe(&stdout, STDOUT_FILENO, _IOFBF);

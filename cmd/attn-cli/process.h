@@ -7,6 +7,9 @@
 /* Calls work(argc, argv) with standard streams that can be relied on, signals handled, and enough stack for a forward
  * pass, whatever the shell's limit (ulimit -s) is.  Returns what it returns. */
 int process_run(int (*work)(int argc, char **argv), int argc, char **argv);
+/* The exit status of an error that is not one of usage, which is 2: 1, unless this is set before the call above. */
+int process_trouble(void);
+void process_set_trouble(int status);
 const char *process_called(void);       /* the name or path by which this program was started */
 /* Flushes standard output; a failed write is an error unless nobody reads any more. */
 int process_finish_output(struct attn_err *err);

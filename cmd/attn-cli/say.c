@@ -1,6 +1,7 @@
 #include "say.h"
 
 #include "pager.h"
+#include "process.h"
 #include "cli_print.h"
 #include "table.h"
 
@@ -27,24 +28,6 @@ static size_t columns(void)
 {
     struct winsize w;
     return isatty(STDERR_FILENO) && !ioctl(STDERR_FILENO, TIOCGWINSZ, &w) ? w.ws_col : 0;
-}
-
-/* Breaks lines between words, where a terminal would break them anywhere.  Lines that go on are indented. */
-static void print_wrapped(FILE *f, const char *text, size_t most)
-{
-    enum { INDENT = 2 };
-    for (size_t at = 0; *text;) {
-        size_t gap = strspn(text, " "), word = strcspn(text + gap, " \n"), wide = attn_utf8_width(text + gap, word);
-        bool broken = at > INDENT && at + gap + wide > most;
-        at = (broken ? INDENT : at + gap) + wide;
-        fprintf(f, broken ? "\n%*s" : "%*s", broken ? INDENT : (int)gap, "");
-        fwrite(text + gap, 1, word, f);
-        text += gap + word;
-        if (*text == '\n') {
-            fputc(*text++, f);
-            at = 0;
-        }
-    }
 }
 
 /* Prints in one write, so that lines of parallel processes do not mix; without memory, piece by piece. */
@@ -77,7 +60,7 @@ int say_error(const char *command, const struct attn_err *err)
     snprintf(before, sizeof before, "attn-cli%s%s: ", blank, command);
     snprintf(after, sizeof after, "try 'attn-cli help%s%s'\n", blank, command);
     say(before, err->msg, usage ? after : "");
-    return usage ? 2 : 1;
+    return usage ? 2 : process_trouble();
 }
 
 static void say_list(const char *fmt, va_list ap)

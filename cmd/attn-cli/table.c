@@ -237,8 +237,8 @@ const struct pair tool_files[] = {
 
 const struct pair tool_statuses[] = {
     {"0", "success, also when the reader closes the pipe"},
-    {"1", "bad input, model or environment, or a failed write; diff: they differ"},
-    {"2", "wrong usage"},
+    {"1", "bad input, model or environment, or a failed write; diff: the two differ"},
+    {"2", "wrong usage; diff: any error"},
     {"3", "batch, heads: done, but some records failed"},
     {"75", "batch, train: ended early at a record or checkpoint, by SIGINT, SIGTERM or --max-seconds; --resume "
            "continues"},

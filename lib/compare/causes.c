@@ -223,7 +223,8 @@ static bool scaled(struct clue *c)
     double factor;
     char name[64];
     return attn_seems_scaled(&c->p, &factor) &&
-           attn_clue_say(c, "A is B times %.6g%s", factor, attn_clue_factor(c, factor, name));
+           (attn_clue_undivided(c, factor) ||
+            attn_clue_say(c, "A is B times %.6g%s", factor, attn_clue_factor(c, factor, name)));
 }
 
 /* Writes "head 0 of A is head 1 of B, 1 is 0", as many as fit. */
@@ -312,7 +313,7 @@ static bool mask(struct clue *c)
     case ATTN_MASK_SAME:
         return false;
     case ATTN_MASK_NUMBER:
-        return attn_clue_say(c, "%c hides keys with %g instead of -inf: the same after softmax", a, (double)f.number);
+        return attn_clue_say(c, "%c hides keys with %g instead of -inf, and in some rows all keys", a, (double)f.number);
     case ATTN_MASK_FUTURE:
         return attn_clue_say(c, "the mask: %c is causal, %c sees later keys too", a, b);
     case ATTN_MASK_PAST:
@@ -321,7 +322,8 @@ static bool mask(struct clue *c)
     case ATTN_MASK_OTHER:
         break;
     }
-    return attn_clue_say(c, "the masks hide different keys");
+    return attn_clue_say(c, "the masks hide other keys: A hides %zu that B shows, B %zu that A shows, first key %zu from "
+                         "query %zu", f.hidden[0], f.hidden[1], f.k, f.q);
 }
 
 static bool tempered(struct clue *c)
@@ -329,8 +331,9 @@ static bool tempered(struct clue *c)
     double factor;
     char name[64];
     return attn_seems_tempered(&c->p, &factor) &&
-           attn_clue_say(c, "the scale: A is the softmax of B's scores times %.6g%s", factor,
-                         attn_clue_factor(c, factor, name));
+           (attn_clue_undivided(c, factor) ||
+            attn_clue_say(c, "the scale: A's pattern is the softmax of B's scores times %.6g%s", factor,
+                          attn_clue_factor(c, factor, name)));
 }
 
 static bool wrong_axis(struct clue *c)
@@ -404,8 +407,8 @@ static bool product(struct clue *c)
     struct attn_pair x;
     return attn_clue_input(c, &x) &&
            attn_clue_say(c, "its input agrees but the product differs: the weight is transposed, permuted or another "
-                            "one%s",
-                         c->model ? "" : " (-m MODEL tries that model's weights)");
+                            "one%s%s",
+                         BIT(c->act) & QK ? ", or rotation or a norm differs" : "", c->model ? "" : " (-m MODEL tries that model's weights)");
 }
 
 static const struct mistake { const char *kind; unsigned acts; bool shapes; bool (*looks)(struct clue *c); }
@@ -434,6 +437,7 @@ static const struct mistake { const char *kind; unsigned acts; bool shapes; bool
     {"tokens", BIT(ATTN_ACT_EMBED), false, attn_clue_other_rows},
     {"norm", BIT(ATTN_ACT_EMBED), false, attn_clue_embed_norm},
     {"norm", NORMED, false, attn_clue_norm_left_out},
+    {"norm", NORMED, false, attn_clue_norm_sum},
     {"epsilon", NORMED, false, attn_clue_epsilon},
     {"norm", NORMED, false, attn_clue_norm_kind},
     {"norm", NORMED | QK | BIT(ATTN_ACT_RESID_MID) | BIT(ATTN_ACT_RESID_POST), false, attn_clue_norm_slip},
@@ -500,6 +504,8 @@ static void find_cause(struct clue *c)
         if ((m->acts & BIT(c->act)) && (m->shapes || c->p.H) && m->looks(c))
             c->d->kind = m->kind;
     }
+    if (!c->d->kind && c->p.H)
+        attn_nearest_find(c->d, &c->p, c->act, c->layer);
 }
 
 int attn_diff_explain(struct attn_diff *d, struct attn_err *err)

@@ -75,7 +75,7 @@ bool attn_clue_input(const struct clue *c, struct attn_pair *x)
     }
 }
 
-static size_t head_width(const struct clue *c)
+size_t attn_clue_head_width(const struct clue *c)
 {
     struct attn_pair p, context;
     if (attn_clue_other(c, ATTN_ACT_Q, &p) || attn_clue_other(c, ATTN_ACT_K, &p))
@@ -105,7 +105,7 @@ const char *attn_clue_factor(const struct clue *c, double factor, char buf[64])
 {
     struct attn_pair x;
     bool heads = c->act >= ATTN_ACT_Q && c->act <= ATTN_ACT_OUT;       /* elsewhere no factor comes from their width */
-    double dh = heads ? (double)head_width(c) : NAN, layer = c->layer + 1;
+    double dh = heads ? (double)attn_clue_head_width(c) : NAN, layer = c->layer + 1;
     double d = attn_clue_other(c, ATTN_ACT_EMBED, &x) || attn_clue_input(c, &x) ? (double)x.n : 0;
     const struct { const char *name; double x; } known[] = {
         {"sqrt(d_head)", sqrt(dh)}, {"1/sqrt(d_head)", 1 / sqrt(dh)}, {"d_head", dh}, {"1/d_head", 1 / dh},

@@ -155,6 +155,46 @@ static bool say_scale(struct clue *c, const char *where, double a, double b)
                                               attn_clue_factor(c, a / b, name));
 }
 
+/* In the words of a person: what scores are made of dots by. */
+static const char *done_to_dots(const struct clue *c, double scale)
+{
+    struct attn_pair x;
+    double dh = (double)attn_clue_head_width(c), layer = c->layer + 1;
+    double d = attn_clue_other(c, ATTN_ACT_EMBED, &x) || attn_clue_input(c, &x) ? (double)x.n : 0;
+    const struct { const char *words; double scale; } known[] = {
+        {"not divided by sqrt(d_head)", 1}, {"divided by sqrt(d_head)", 1 / sqrt(dh)}, {"divided by d_head", 1 / dh},
+        {"multiplied by sqrt(d_head)", sqrt(dh)}, {"divided by sqrt(d_model)", 1 / sqrt(d)},
+        {"divided by the number of the layer from 1, too", 1 / sqrt(dh) / layer}};
+    for (size_t i = 0; dh > 1 && i < sizeof known / sizeof *known; i++)
+        if (near(scale, known[i].scale, 2e-5))
+            return known[i].words;
+    return NULL;
+}
+
+/* From dots of the same side if there are some; else what the factor says if one side does the usual. */
+bool attn_clue_undivided(struct clue *c, double factor)
+{
+    struct attn_pair scores, dots;
+    double dh = (double)attn_clue_head_width(c), a = 0, b = 0;
+    char name[64];
+    if (c->act != ATTN_ACT_SCORES && c->act != ATTN_ACT_PATTERN)
+        return false;
+    bool known = attn_clue_other(c, ATTN_ACT_SCORES, &scores) && attn_clue_other(c, ATTN_ACT_DOTS, &dots) &&
+                 same_form(&scores, &dots);
+    if (known) {
+        a = attn_fit_scores(&scores, scores.a, dots.a).scale;
+        b = attn_fit_scores(&scores, scores.b, dots.b).scale;
+    } else if (near(factor, sqrt(dh), 2e-5)) {
+        a = 1, b = 1 / sqrt(dh);
+    }
+    const char *of_a = done_to_dots(c, a), *of_b = done_to_dots(c, b);
+    const char *times = attn_clue_factor(c, factor, name);
+    if (of_a && of_b && of_a != of_b)
+        return attn_clue_say(c, "A's scores are %s, B's are %s: A is B times %.6g%s", of_a, of_b, factor, times);
+    return dh > 1 && near(factor, 1 / sqrt(dh), 2e-5) && !known &&
+           attn_clue_say(c, "A's scores are divided by sqrt(d_head) once more than B's: A is B times %.6g%s", factor, times);
+}
+
 bool attn_clue_score_scale(struct clue *c)
 {
     struct scores f;

@@ -34,12 +34,53 @@ static bool norm_input(const struct clue *c, struct attn_pair *x)
     return attn_clue_input(c, x) && x->T == c->p.T && x->n == c->p.n;
 }
 
+/* By how much the weights of a's norm that fit are larger than those of b's. */
+static double gain_of(const struct clue *c, const struct attn_pair *x, const struct attn_norm_fit *a,
+                      const struct attn_norm_fit *b)
+{
+    return attn_fit_norm_gain(a, x->a, c->p.a, c->p.T, c->p.n) / attn_fit_norm_gain(b, x->b, c->p.b, c->p.T, c->p.n);
+}
+
+static bool near(double x, double y) { return fabs(x / y - 1) <= 0.05; }
+
+/* What an epsilon may be; one that is small beside every variance may be any that is small. */
+static const char *name_eps(char buf[48], const struct attn_norm_fit *f, const float *x, const float *y, size_t T, size_t n)
+{
+    struct attn_eps_range r = attn_fit_norm_range(f, x, y, T, n);
+    if (r.least >= r.most)
+        snprintf(buf, 48, "%g", r.most);
+    else if (r.least > 0)
+        snprintf(buf, 48, "%g to %g", r.least, r.most);
+    else
+        snprintf(buf, 48, "at most %g", r.most);
+    return buf;
+}
+
+/* Another epsilon leaves the weights as they are. */
 bool attn_clue_epsilon(struct clue *c)
 {
     struct attn_pair x;
     struct attn_norm_fit a, b;
-    return norm_input(c, &x) && fits_differ(c, &x, &a, &b) && a.kind == b.kind &&
-           attn_clue_say(c, "the epsilon of the norm: A adds %g to the variance, B %g", a.eps, b.eps);
+    char of_a[48], of_b[48];
+    return norm_input(c, &x) && fits_differ(c, &x, &a, &b) && a.kind == b.kind && near(gain_of(c, &x, &a, &b), 1) &&
+           attn_clue_say(c, "the epsilon of the norm: A adds %s to the variance, B %s",
+                         name_eps(of_a, &a, x.a, c->p.a, c->p.T, c->p.n), name_eps(of_b, &b, x.b, c->p.b, c->p.T, c->p.n));
+}
+
+/* Divided by the root of the sum of squares, not of their mean: all weights seem smaller by the root of the width. */
+bool attn_clue_norm_sum(struct clue *c)
+{
+    struct attn_pair x;
+    struct attn_norm_fit a, b;
+    double root = sqrt((double)c->p.n);
+    if (!norm_input(c, &x) || !attn_fit_norm(&a, x.a, c->p.a, c->p.T, c->p.n) ||
+        !attn_fit_norm(&b, x.b, c->p.b, c->p.T, c->p.n) || a.kind != b.kind || a.gap > 1e-4 || b.gap > 1e-4)
+        return false;
+    double gain = gain_of(c, &x, &a, &b);
+    bool of_a = near(gain * root, 1);
+    return (of_a || near(gain, root)) &&
+           attn_clue_say(c, "the norm: %c divides by the root of the sum of the squares, %c by that of their mean",
+                         attn_clue_side(of_a), attn_clue_side(!of_a));
 }
 
 bool attn_clue_norm_kind(struct clue *c)

@@ -1,6 +1,7 @@
 /* diff.c - compares two dumps, name by name in the order of the forward pass. */
 #include "compare/diff.h"
 #include "attn_tools.h"
+#include "compare/forms.h"
 #include "compare/rounding.h"
 
 #include <math.h>
@@ -222,6 +223,23 @@ static int fill_rows(struct attn_diff *d, struct attn_err *err)
     return rc;
 }
 
+void attn_diff_measure(const struct attn_diff *d, struct attn_diff_row *row)
+{
+    struct attn_match *m = &d->matches.item[row - d->row];
+    struct attn_pair p;
+    begin_row(row, m);
+    if (attn_diff_pair(d, row->act, row->layer, &p))
+        compare(row, &p, &d->o, m->side[0]->loose || m->side[1]->loose);
+}
+
+/* Numbers in another form are not those of the files, even if they agree. */
+static void apply_forms(struct attn_diff *d)
+{
+    for (size_t i = 0; i < d->n; i++)
+        if (d->matches.item[i].form && d->row[i].kind == ATTN_DIFF_SAME)
+            d->row[i].kind = ATTN_DIFF_CLOSE;
+}
+
 /* Where no limits are asked for, rounding is no difference. */
 static void apply_rounding(struct attn_diff *d)
 {
@@ -265,10 +283,13 @@ static int compare_all(struct attn_diff *d, struct attn_err *err)
     rc = fill_rows(d, err);
     if (!rc && !attn_rounding_judge(d))
         rc = attn_no_memory(err, NULL, "to judge what differs");
+    if (!rc && !d->o.exact)
+        rc = attn_forms_find(d, err);
     if (rc)
         return rc;
     if (d->o.rounding && !d->o.exact)
         apply_rounding(d);
+    apply_forms(d);
     d->first = first_that_differs(d);
     return attn_diff_explain(d, err);
 }
@@ -326,6 +347,17 @@ const char *attn_diff_note(const struct attn_diff *d, const struct attn_diff_row
     return d->matches.item[row - d->row].note;
 }
 
+const char *attn_diff_form(const struct attn_diff *d, const struct attn_diff_row *row, int *side)
+{
+    static const char *const names[] = {
+        [ATTN_FORM_CENTRED] = "centred", [ATTN_FORM_FOLDED] = "folded", [ATTN_FORM_MOVED] = "moved",
+        [ATTN_FORM_SHIFTED] = "shifted", [ATTN_FORM_MASK] = "mask"};
+    const struct attn_match *m = &d->matches.item[row - d->row];
+    if (side)
+        *side = m->formed;
+    return names[m->form];
+}
+
 const char *attn_diff_rounded_to(const struct attn_diff *d)
 {
     return d->rounded_to;
@@ -338,27 +370,62 @@ const char *attn_diff_cause(const struct attn_diff *d, const char **kind)
     return d->cause;
 }
 
+const struct attn_diff_near *attn_diff_nearest(const struct attn_diff *d) { return d->nearest; }
+
 /* ---- pairs ----------------------------------------------------------------------------- */
 
-/* The numbers of a side in the order of our own arrays, as long as d lives; NULL: there is no memory. */
+static const float *find_copy(const struct attn_diff *d, const struct attn_dumped *of, enum attn_form_kind form)
+{
+    for (size_t i = 0; i < d->moved->n; i++)
+        if (d->moved->item[i].of == of && d->moved->item[i].form == form)
+            return d->moved->item[i].data;
+    return NULL;
+}
+
+/* Room for the numbers of a side, as long as d lives; NULL: there is no memory. */
+static float *add_copy(const struct attn_diff *d, const struct attn_dumped *of, enum attn_form_kind form)
+{
+    struct attn_diff_moved *to = d->moved;
+    struct attn_diff_copy *more = attn_grow(to->item, &to->room, to->n + 1, sizeof *more);
+    float *data = more ? malloc(of->of.n * sizeof *data + 1) : NULL;
+    if (more)
+        to->item = more;
+    if (data)
+        to->item[to->n++] = (struct attn_diff_copy){of, form, data};
+    return data;
+}
+
+/* The numbers of a side in the order of our own arrays; NULL: there is no memory. */
 static const float *in_our_order(const struct attn_diff *d, const struct attn_match *m, int side)
 {
     const struct attn_dumped *x = m->side[side];
-    struct attn_diff_moved *to = d->moved;
     if (!attn_reading_moves(&m->reading, side, attn_reading_ours(m->act)))
         return x->of.data;
-    for (size_t i = 0; i < to->n; i++)
-        if (to->item[i].of == x)
-            return to->item[i].data;
-    struct attn_diff_copy *more = attn_grow(to->item, &to->room, to->n + 1, sizeof *more);
-    float *data = more ? malloc(x->of.n * sizeof *data) : NULL;
-    if (more)
-        to->item = more;
-    if (!data)
-        return NULL;
-    attn_reading_move(data, x->of.data, &m->reading, side);
-    to->item[to->n++] = (struct attn_diff_copy){x, data};
-    return data;
+    const float *made = find_copy(d, x, ATTN_FORM_NONE);
+    float *data = made ? NULL : add_copy(d, x, ATTN_FORM_NONE);
+    if (data)
+        attn_reading_move(data, x->of.data, &m->reading, side);
+    return made ? made : data;
+}
+
+/* The same pair in the form that its match has: forms whose sides meet in the middle change both. */
+static bool in_form(const struct attn_diff *d, const struct attn_match *m, struct attn_pair *p)
+{
+    const float *x[2] = {p->a, p->b};
+    bool both = m->form == ATTN_FORM_CENTRED || m->form == ATTN_FORM_MASK;
+    for (int side = 0; side < 2; side++) {
+        if (!both && side != m->formed)
+            continue;
+        if (!(x[side] = find_copy(d, m->side[side], m->form))) {
+            float *data = add_copy(d, m->side[side], m->form);
+            if (!data)
+                return false;
+            attn_form_numbers(data, p, m, side);
+            x[side] = data;
+        }
+    }
+    p->a = x[0], p->b = x[1];
+    return true;
 }
 
 static const struct attn_match *find_match(const struct attn_diff *d, int act, int layer)
@@ -391,22 +458,32 @@ bool attn_diff_is_loose(const struct attn_diff *d, const struct attn_diff_row *r
     return m->side[0]->loose || m->side[1]->loose;
 }
 
-bool attn_diff_pair(const struct attn_diff *d, int act, int layer, struct attn_pair *out)
+static bool pair_of_match(const struct attn_diff *d, const struct attn_match *m, struct attn_pair *out)
 {
-    const struct attn_match *m = find_match(d, act, layer);
-    if (!m || !same_heads(m->side[0], m->side[1]))
+    if (!m->side[0] || !m->side[1] || !same_heads(m->side[0], m->side[1]))
         return false;
     if (m->readings) {
         const float *a = in_our_order(d, m, 0), *b = in_our_order(d, m, 1);
         if (a && b)
-            *out = attn_reading_pair(&m->reading, act, a, b);
-        return a && b;
+            *out = attn_reading_pair(&m->reading, m->act, a, b);
+        return a && b && (!m->form || in_form(d, m, out));
     }
     struct attn_array x = m->side[0]->of, y = m->side[1]->of;
     if (!same_shape(&x, &y) || !x.n)
         return false;
     *out = pair_of(&x, &y);
-    return true;
+    return !m->form || in_form(d, m, out);
+}
+
+bool attn_diff_pair(const struct attn_diff *d, int act, int layer, struct attn_pair *out)
+{
+    const struct attn_match *m = find_match(d, act, layer);
+    return m && pair_of_match(d, m, out);
+}
+
+bool attn_diff_pair_of(const struct attn_diff *d, const struct attn_diff_row *row, struct attn_pair *out)
+{
+    return pair_of_match(d, &d->matches.item[row - d->row], out);
 }
 
 /* Of one side alone. */

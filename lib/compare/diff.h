@@ -9,8 +9,8 @@
 
 struct attn_mat;
 
-/* Numbers of one side in the order of our own arrays, where the search for a cause wants them so. */
-struct attn_diff_copy { const struct attn_dumped *of; float *data; };
+/* Numbers of one side in the order of our own arrays, or in another form (forms.h). */
+struct attn_diff_copy { const struct attn_dumped *of; enum attn_form_kind form; float *data; };
 struct attn_diff_moved { struct attn_diff_copy *item; size_t n, room; };
 
 struct attn_diff {
@@ -22,16 +22,20 @@ struct attn_diff {
     size_t first;                       /* the first row that differs; n if none does */
     const char *rounded_to;             /* numbers of 16 bits that one side has, see rounding.h; NULL: none */
     const char *kind; char *cause;      /* NULL: none found */
+    struct attn_diff_near nearest[ATTN_DIFF_NEAREST];   /* then, what comes nearest */
 };
 
 /* Gets both sides of an activation that is in both dumps, as our own arrays are; false if there is none. */
 bool attn_diff_pair(const struct attn_diff *d, int act, int layer, struct attn_pair *out);
+bool attn_diff_pair_of(const struct attn_diff *d, const struct attn_diff_row *row, struct attn_pair *out);
 bool attn_diff_has(const struct attn_diff *d, int act, int layer);      /* on one side, at least */
 /* As attn_diff_pair of what has no heads, where one side may lack it: its numbers are then NULL. */
 bool attn_diff_either(const struct attn_diff *d, int act, int layer, struct attn_pair *out);
 /* The same numbers as they lie in both files, where they were compared in another order. */
 bool attn_diff_unmoved(const struct attn_diff *d, int act, int layer, struct attn_pair *out);
-/* Lets go of numbers in our order that the two above have got. */
+/* Compares the numbers of a row anew, in the form that its match has by now. */
+void attn_diff_measure(const struct attn_diff *d, struct attn_diff_row *row);
+/* Lets go of numbers in our order, or in another form, that the above have got. */
 void attn_diff_forget_moved(const struct attn_diff *d);
 /* Whether a number of a side that is not finite may have been any such. */
 bool attn_diff_is_loose(const struct attn_diff *d, const struct attn_diff_row *row);
@@ -40,6 +44,9 @@ const struct attn_dumped *attn_diff_side(const struct attn_diff *d, const struct
 
 /* causes.c: sets kind and cause from the first row that differs; fails only without memory. */
 int attn_diff_explain(struct attn_diff *d, struct attn_err *err);
+
+/* nearest.c: what comes nearest to the difference of a pair, of what people often do; less than all of it is left. */
+void attn_nearest_find(struct attn_diff *d, const struct attn_pair *p, int act, int layer);
 
 /* ---- the search for a cause (causes.c asks, clue.c answers) ---- */
 
@@ -65,9 +72,11 @@ size_t attn_clue_heads(const struct clue *c);
 double attn_clue_theta(const struct clue *c);           /* of rotary positions; 0: unknown */
 /* Explains a factor, such as " = sqrt(d_head)"; "" if it has no explanation. */
 const char *attn_clue_factor(const struct clue *c, double factor, char buf[64]);
+size_t attn_clue_head_width(const struct clue *c);      /* 0: unknown */
 
 /* clue_stream.c: norms, what is added, the ends. */
 bool attn_clue_norm_left_out(struct clue *c);
+bool attn_clue_norm_sum(struct clue *c);
 bool attn_clue_epsilon(struct clue *c);
 bool attn_clue_norm_kind(struct clue *c);
 bool attn_clue_norm_weight(struct clue *c);
@@ -97,6 +106,7 @@ bool attn_clue_weight(struct clue *c);                  /* clue_weights.c: of tw
 bool attn_clue_scores_capped(struct clue *c);
 bool attn_clue_alibi(struct clue *c);
 bool attn_clue_score_scale(struct clue *c);
+bool attn_clue_undivided(struct clue *c, double factor);        /* scores of A are those of B times this */
 bool attn_clue_blind(struct clue *c);
 bool attn_clue_zero_mask(struct clue *c);
 bool attn_clue_over_heads(struct clue *c);

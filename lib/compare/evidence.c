@@ -293,21 +293,35 @@ static bool hidden(float x, bool pattern)
 }
 
 /* Notes that only one side hides key k from query q. */
-static void note_mask(struct attn_mask_found *f, size_t *places, bool a_hides, size_t q, size_t k)
+static void note_mask(struct attn_mask_found *f, bool a_hides, size_t q, size_t k)
 {
     enum attn_mask_kind kind = k > q ? ATTN_MASK_FUTURE : ATTN_MASK_PAST;
-    if (!(*places)++)
-        *f = (struct attn_mask_found){.kind = kind, .a_hides = a_hides, .window = kind == ATTN_MASK_PAST ? q - k : 0};
+    if (!f->hidden[0] && !f->hidden[1])
+        *f = (struct attn_mask_found){.kind = kind, .a_hides = a_hides, .window = kind == ATTN_MASK_PAST ? q - k : 0, .q = q,
+                                      .k = k};
+    f->hidden[!a_hides]++;
     if (f->kind != kind || f->a_hides != a_hides)
         f->kind = ATTN_MASK_OTHER;
     if (kind == ATTN_MASK_PAST && q - k < f->window)
         f->window = q - k;
 }
 
+/* Whether the side that hides keys hides all of the kind: all later ones, or all outside of a window. */
+static bool hides_all(const struct attn_pair *p, bool pattern, const struct attn_mask_found *f)
+{
+    for (size_t h = 0; h < p->H; h++)
+        for (size_t q = 0; q < p->T; q++)
+            for (size_t k = 0; k < p->n; k++) {
+                bool of_kind = f->kind == ATTN_MASK_FUTURE ? k > q : k + f->window <= q;
+                if (of_kind && !hidden(row(p, f->a_hides ? p->a : p->b, h, q)[k], pattern))
+                    return false;
+            }
+    return f->kind == ATTN_MASK_FUTURE || f->window > 0;
+}
+
 struct attn_mask_found attn_seems_masked(const struct attn_pair *p, bool pattern)
 {
     struct attn_mask_found f = {.kind = ATTN_MASK_SAME};
-    size_t places = 0;
     float number = 0;
     bool number_in_a = false;
     for (size_t h = 0; h < p->H; h++)
@@ -318,7 +332,7 @@ struct attn_mask_found attn_seems_masked(const struct attn_pair *p, bool pattern
                 if (pattern && a_hides != b_hides && a < 1e-6f && b < 1e-6f)
                     continue;           /* it may have underflowed on one side */
                 if (a_hides != b_hides)
-                    note_mask(&f, &places, a_hides, q, k);
+                    note_mask(&f, a_hides, q, k);
                 else if (a_hides && isfinite(a) != isfinite(b)) {
                     number_in_a = isfinite(a);
                     number = number_in_a ? a : b;
@@ -326,6 +340,8 @@ struct attn_mask_found attn_seems_masked(const struct attn_pair *p, bool pattern
             }
     if (f.kind == ATTN_MASK_SAME && number < 0)
         f = (struct attn_mask_found){.kind = ATTN_MASK_NUMBER, .a_hides = number_in_a, .number = number};
+    if ((f.kind == ATTN_MASK_FUTURE || f.kind == ATTN_MASK_PAST) && !hides_all(p, pattern, &f))
+        f.kind = ATTN_MASK_OTHER;
     return f;
 }
 

@@ -72,7 +72,8 @@ struct attn_mask_found {
     enum attn_mask_kind kind;
     bool a_hides;                       /* a hides what b shows */
     float number;                       /* ATTN_MASK_NUMBER: what is used instead of -inf */
-    size_t window;                      /* ATTN_MASK_PAST: number of keys that stay visible; 0: it varies */
+    size_t window;                      /* ATTN_MASK_PAST: number of keys that stay visible, in every row */
+    size_t hidden[2], q, k;             /* how many keys a hides and b shows, and b hides and a shows; the first one */
 };
 /* A key is hidden if its score is -inf or very negative, or if its pattern is exactly 0. */
 struct attn_mask_found attn_seems_masked(const struct attn_pair *p, bool pattern);
@@ -150,6 +151,12 @@ enum attn_norm_form { ATTN_FIT_LAYER, ATTN_FIT_RMS, ATTN_FIT_KINDS };
 struct attn_norm_fit { enum attn_norm_form kind; double eps, gap; };        /* gap: what no weight and bias explain */
 /* Finds the norm that best makes y from x, both [T, n]; false: too few rows to tell. */
 bool attn_fit_norm(struct attn_norm_fit *out, const float *x, const float *y, size_t T, size_t n);
+/* The largest epsilon and the smallest that fit about as well: where it is small beside the variance many do; least 0: any
+ * smaller one. */
+struct attn_eps_range { double least, most; };
+struct attn_eps_range attn_fit_norm_range(const struct attn_norm_fit *best, const float *x, const float *y, size_t T, size_t n);
+/* The root mean square of the weights that fit. */
+double attn_fit_norm_gain(const struct attn_norm_fit *as, const float *x, const float *y, size_t T, size_t n);
 double attn_fit_norm_gap(const struct attn_norm_fit *as, const float *x, const float *y, size_t T, size_t n);
 
 /* ---- activation functions ---- */

@@ -205,8 +205,8 @@ static double spread(const float *x, size_t n, enum attn_norm_form kind, double 
 
 struct rows { const float *x, *y; size_t T, n; double centre[ROWS], over[ROWS]; bool bias; };
 
-/* Sums of squares of column j: what the best weight and bias leave, and all. */
-static void column(const struct rows *r, size_t j, double *left, double *all)
+/* Sums of squares of column j: what the best weight and bias leave, and all.  Returns the weight. */
+static double column(const struct rows *r, size_t j, double *left, double *all)
 {
     double n = (double)r->T, sz = 0, sy = 0, szz = 0, szy = 0, syy = 0;
     for (size_t t = 0; t < r->T; t++) {
@@ -225,14 +225,21 @@ static void column(const struct rows *r, size_t j, double *left, double *all)
         *left += d * d;
     }
     *all += syy;
+    return w;
+}
+
+static struct rows norm_rows(const struct attn_norm_fit *as, const float *x, const float *y, size_t T, size_t n)
+{
+    struct rows r = {.x = x, .y = y, .T = T < ROWS ? T : ROWS, .n = n, .bias = as->kind != ATTN_FIT_RMS};
+    for (size_t t = 0; t < r.T; t++)
+        r.over[t] = 1 / sqrt(spread(x + t * n, n, as->kind, &r.centre[t]) + as->eps);
+    return r;
 }
 
 double attn_fit_norm_gap(const struct attn_norm_fit *as, const float *x, const float *y, size_t T, size_t n)
 {
-    struct rows r = {.x = x, .y = y, .T = T < ROWS ? T : ROWS, .n = n, .bias = as->kind != ATTN_FIT_RMS};
+    struct rows r = norm_rows(as, x, y, T, n);
     double left = 0, all = 0;
-    for (size_t t = 0; t < r.T; t++)
-        r.over[t] = 1 / sqrt(spread(x + t * n, n, as->kind, &r.centre[t]) + as->eps);
     for (size_t j = 0; j < n && j < COLUMNS; j++)
         column(&r, j, &left, &all);
     return all > 0 ? sqrt(left / all) : INFINITY;
@@ -251,4 +258,30 @@ bool attn_fit_norm(struct attn_norm_fit *out, const float *x, const float *y, si
                 *out = f;
         }
     return isfinite(out->gap);
+}
+
+struct attn_eps_range attn_fit_norm_range(const struct attn_norm_fit *best, const float *x, const float *y, size_t T, size_t n)
+{
+    const double rounding = 1e-7, as_well = fmax(2 * best->gap, rounding);
+    struct attn_eps_range r = {best->eps, best->eps};
+    for (size_t e = 0; e < sizeof epsilons / sizeof *epsilons; e++) {
+        struct attn_norm_fit f = {.kind = best->kind, .eps = epsilons[e]};
+        if (attn_fit_norm_gap(&f, x, y, T, n) > as_well)
+            continue;
+        r.least = epsilons[e] < r.least ? e ? epsilons[e] : 0 : r.least;
+        r.most = epsilons[e] > r.most ? epsilons[e] : r.most;
+    }
+    return r;
+}
+
+double attn_fit_norm_gain(const struct attn_norm_fit *as, const float *x, const float *y, size_t T, size_t n)
+{
+    struct rows r = norm_rows(as, x, y, T, n);
+    double sum = 0, left = 0, all = 0;
+    size_t columns = n < COLUMNS ? n : COLUMNS;
+    for (size_t j = 0; j < columns; j++) {
+        double w = column(&r, j, &left, &all);
+        sum += w * w;
+    }
+    return sqrt(sum / (double)columns);
 }

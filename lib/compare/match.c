@@ -47,29 +47,6 @@ size_t attn_matches_find(const struct attn_matches *m, int act, int layer)
     return from;
 }
 
-/* ---- norms before their weight ---- */
-
-/* Whether every row has a mean square of 1, but for an epsilon: such a norm has no weight, or it comes later. */
-static bool is_bare(const struct attn_array *x)
-{
-    size_t width = x->ndim ? x->shape[x->ndim - 1] : 0;
-    for (size_t at = 0; width && at < x->n; at += width) {
-        double sum = 0;
-        for (size_t j = 0; j < width; j++)
-            sum += (double)x->data[at + j] * (double)x->data[at + j];
-        if (!(sum > 0.9 * (double)width && sum < 1.002 * (double)width))
-            return false;
-    }
-    return x->n > 0;
-}
-
-/* hook_normalized is our norm unless its numbers lack a weight, and those of the other side do not. */
-static bool may_be(const struct attn_known *x, const struct attn_dumped *of, const struct attn_known *y,
-                   const struct attn_dumped *other)
-{
-    return !x->perhaps_bare || y->perhaps_bare || !is_bare(&of->of) || is_bare(&other->of);
-}
-
 /* ---- pairs ---- */
 
 /* What b is to be called; false: there is no memory. */
@@ -100,6 +77,7 @@ static int put(struct matcher *m, size_t i, size_t k, struct attn_err *err)
     *to = (struct attn_match){.side = {a ? &m->dump[0]->item[i] : NULL, b ? &m->dump[1]->item[k] : NULL},
                               .act = known->act, .layer = known->layer,
                               .rows_first = {a && a->rows_first, b && b->rows_first},
+                              .perhaps_bare = {a && a->perhaps_bare, b && b->perhaps_bare},
                               .exact = a && b && a->exact && b->exact};
     if (a && b)
         m->taken[k] = true;
@@ -116,10 +94,7 @@ static size_t counterpart(const struct matcher *m, size_t i)
     if (same)
         return (size_t)(same - b->item);
     size_t k = x->act < 0 ? SIZE_MAX : attn_names_find(&m->names[1], x->act, x->layer);
-    if (k == SIZE_MAX || attn_dump_item(a, b->item[k].name))
-        return SIZE_MAX;
-    const struct attn_known *y = &m->names[1].known[k];
-    return may_be(x, &a->item[i], y, &b->item[k]) && may_be(y, &b->item[k], x, &a->item[i]) ? k : SIZE_MAX;
+    return k == SIZE_MAX || attn_dump_item(a, b->item[k].name) ? SIZE_MAX : k;
 }
 
 static int pair_up(struct matcher *m, struct attn_err *err)

@@ -5,6 +5,11 @@
 #include "compare/naming.h"
 #include "compare/reading.h"
 
+/* See forms.h. */
+enum attn_form_kind {
+    ATTN_FORM_NONE, ATTN_FORM_CENTRED, ATTN_FORM_FOLDED, ATTN_FORM_MOVED, ATTN_FORM_SHIFTED, ATTN_FORM_MASK
+};
+
 struct attn_match {
     const struct attn_dumped *side[2];  /* NULL: this side has none */
     const char *name;                   /* that of both, or else ours */
@@ -14,6 +19,8 @@ struct attn_match {
     size_t readings;                    /* 0: arrays are compared as they lie */
     struct attn_heads_reading reading;  /* the one that was chosen */
     char *note;                         /* owned: see attn_diff_note */
+    bool perhaps_bare[2];               /* of its names, see naming.h */
+    enum attn_form_kind form; int formed;    /* the form that both sides are compared in, and the side that has it */
 };
 /* common: how many pairs there are; tokens: of the sentence, 0: unknown. */
 struct attn_matches { struct attn_match *item; size_t n, common, tokens; };

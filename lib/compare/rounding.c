@@ -290,6 +290,7 @@ static const struct kind *kind_of(const struct attn_diff *d, const struct attn_d
 bool attn_rounding_judge(struct attn_diff *d)
 {
     struct judge j = {.d = d, .kind = &float32};
+    d->rounded_to = NULL;
     bool done = judge_all(&j);
     const struct attn_diff_row *first = done ? first_beyond(d) : NULL;
     const struct kind *kind = first ? kind_of(d, first) : NULL;

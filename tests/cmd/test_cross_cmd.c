@@ -327,7 +327,7 @@ START_TEST(diff_reads_both_sides)
            "blocks.0.attn.k");
     expect("$A diff -m models/stacked --with models/stacked -s 'the cat' --cross 'who sees' --format json", 0, "\"differs\": false");
     expect("$A diff -m models/life --with models/life-full -s 'Life is short' --cross 'eat dessert' --show 'pattern'", 0, "");
-    expect("$A diff $D/a $D/c --cross x 2>&1", 2, "an input and --show");
+    expect("$A diff $D/a $D/c --cross x 2>&1", 2, "an input is for two models");
 }
 END_TEST
 

@@ -269,8 +269,8 @@ START_TEST(test_vocabulary)
            "attn-cli diff: warning: id 2 (token 1) is 'eat' in A's vocabulary and 'eaten' in B's: the same ids are other texts\n");
     expect("$A diff -q -m models/life --with $D/b --ids 0,2 2>&1 >/dev/null", 0, "");
     /* B's own seventh id is none of A: what differs is said beside why nothing ran. */
-    expect("$A diff -m $D/b --with models/life --ids 6 2>/dev/null", 1, "the models differ: the configuration, 2 tokens, 1 of 4 weights\n");
-    expect("$A diff -m $D/b --with models/life --ids 6 2>&1 >/dev/null", 1, "/b, and models/life has ids 0 to 5: they have other vocabularies");
+    expect("$A diff -m $D/b --with models/life --ids 6 2>/dev/null", 2, "the models differ: the configuration, 2 tokens, 1 of 4 weights\n");
+    expect("$A diff -m $D/b --with models/life --ids 6 2>&1 >/dev/null", 2, "/b, and models/life has ids 0 to 5: they have other vocabularies");
     succeed("rm $D/b/vocab.json");
     expect("$A diff models/life $D/b", 1, "\ntokenizer: B has none that can be read: ");
     expect("$A diff models/life $D/b", 1, "can be given with --ids\n\nweights: ");
@@ -287,7 +287,7 @@ START_TEST(test_vocabulary)
     succeed("cp -r " GPT2 " $D/c && jq 'del(.layer_norm_epsilon) + {extra: 1}' $D/c/config.json >$D/one && "
             "mv $D/one $D/c/config.json");
     expect("$A diff " GPT2 " $D/c", 1, "\n  layer_norm_epsilon  A 1e-05  B -\n  extra               A -      B 1\n");
-    expect("$A diff life liffe 2>&1", 1, "liffe: there is no such file or directory, nor a model of that name (life is a model");
+    expect("$A diff life liffe 2>&1", 2, "liffe: there is no such file or directory, nor a model of that name (life is a model");
     expect_exactly("ends 1 $A diff -m $D/b --with models/life --ids 6 --format json 2>/dev/null", "");
     free(rows);
     made_close(&w);
@@ -379,9 +379,9 @@ END_TEST
 START_TEST(test_trouble)
 {
     succeed("printf '{}' > $D/x.safetensors; printf 'version https://git-lfs.github.com/spec/v1\noid sha256:1\nsize 5\n' > $D/lfs.bin");
-    expect("$A diff $D/x.safetensors models/life 2>&1", 1, "x.safetensors: ");
-    expect("$A diff models/life $D/lfs.bin 2>&1", 1, "Git LFS");
-    expect("$A diff -m models/life/model.safetensors --with models/life -s Life 2>&1 >/dev/null", 1, "is a file, expected the directory");
+    expect("$A diff $D/x.safetensors models/life 2>&1", 2, "x.safetensors: ");
+    expect("$A diff models/life $D/lfs.bin 2>&1", 2, "Git LFS");
+    expect("$A diff -m models/life/model.safetensors --with models/life -s Life 2>&1 >/dev/null", 2, "is a file, expected the directory");
     expect("mkdir $D/e && cp models/life/config.json $D/e && $A diff $D/e models/life", 1, "weights");
 }
 END_TEST

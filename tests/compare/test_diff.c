@@ -109,7 +109,7 @@ static const struct planted {
     {"gpt2-a", "1e-05", "1e-06", {NULL, NULL, false}, "blocks.0.norm1", "epsilon", "A adds 1e-05 to the variance, B 1e-06"},
     {"gpt2-a", "gelu_new", "gelu", {NULL, NULL, false}, "blocks.0.mlp.post", "gelu", "A uses the tanh form of GELU (gelu_new), B the erf form"},
     {"gpt2-a", "\"scale_attn_weights\": true", "\"scale_attn_weights\": false", {NULL, NULL, false}, "blocks.0.attn.scores", "scale",
-     "A is B times 0.353553 = 1/sqrt(d_head)"},
+     "A's scores are divided by sqrt(d_head), B's are not"},
     {"neox-i", NULL, NULL, {"gpt_neox.layers.0.attention.query_key_value", unstacked, true}, "blocks.0.attn.q", "qkv",
      "A reads it interleaved (q, k, v head by head), B as three blocks"},
     {"neox-i", "\"use_parallel_residual\": true", "\"use_parallel_residual\": false", {NULL, NULL, false}, "blocks.0.norm2", "residual",
@@ -199,14 +199,6 @@ static void no_bias(struct attn_dump *d)
     struct attn_array *v = array(d, "blocks.1.attn.v");
     for (size_t i = 0; i < v->n; i++)
         v->data[i] -= 0.03f * (float)(1 + i % v->shape[2]);
-}
-
-static void masked_by_a_number(struct attn_dump *d)
-{
-    struct attn_array *s = array(d, "blocks.0.attn.scores");
-    for (size_t i = 0; i < s->n; i++)
-        if (isinf(s->data[i]))
-            s->data[i] = -3.4e38f;
 }
 
 static void merged_wrong(struct attn_dump *d)
@@ -393,7 +385,6 @@ static const struct spoiled {
 } spoiled[] = {
     {"llama-f", adjacent_pairs, "blocks.0.attn.q", "rotary", "B rotates pairs (2i, 2i + 1) (8 numbers, theta 10000"},
     {"gpt2-a", no_bias, "blocks.1.attn.v", "bias", "A - B is the same in every row"},
-    {"gpt2-a", masked_by_a_number, "blocks.0.attn.scores", "mask", "B hides keys with -3.4e+38 instead of -inf"},
     {"gpt2-a", merged_wrong, "blocks.0.attn.context", "heads", "B interleaves heads number by number"},
     {"gpt2-a", root_mean_square, "blocks.0.norm1", "norm", "A uses LayerNorm, B RMSNorm"},
     {"gpt2-a", no_residual, "blocks.0.resid_mid", "residual", "B lacks resid_pre, which A adds"},

@@ -320,23 +320,28 @@ START_TEST(test_what_is_paired)
 }
 END_TEST
 
-/* A norm before its weight is not our norm1, one that has no weight is. */
+/* A norm before its weight is our norm1 in another form; one that has no weight is our norm1 itself. */
 START_TEST(test_norms_before_their_weight)
 {
     const float bare[] = {1, -1, 1, -1, -1, 1, 1, -1}, weighted[] = {2, -0.5f, 2, -0.5f, -2, 0.5f, 2, -0.5f};
-    const struct { const float *a, *b; bool paired; } cases[] = {
-        {bare, bare, true}, {bare, weighted, false}, {weighted, weighted, true}, {weighted, bare, true}};
-    const struct attn_diff_opts o = {.exact = true};
-    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+    const struct { const float *a, *b; bool agree, folded; } cases[] = {
+        {bare, bare, true, false}, {bare, weighted, true, true}, {weighted, weighted, true, false}, {weighted, bare, false, false}};
+    for (size_t i = 0; i < 2 * sizeof cases / sizeof *cases; i++) {
         struct attn_dump *a = dump(), *b = dump();
         struct attn_diff *d;
         struct attn_err err = {0};
-        add(a, "blocks.0.ln1.hook_normalized", 3, (size_t[]){1, 2, 4}, cases[i].a);
-        add(b, "blocks.0.norm1", 2, (size_t[]){2, 4}, cases[i].b);
-        ck_assert_int_eq(attn_diff_new(&d, a, b, &o, &err) == 0, cases[i].paired);
-        if (cases[i].paired)
-            ck_assert_int_eq(attn_diff_first(d) == NULL, cases[i].a == cases[i].b);
-        attn_diff_free(cases[i].paired ? d : NULL);
+        const bool exact = i % 2, folded = cases[i / 2].folded && !exact;
+        const struct attn_diff_opts o = {.exact = exact, .rounding = !exact};
+        add(a, "blocks.0.ln1.hook_normalized", 3, (size_t[]){1, 2, 4}, cases[i / 2].a);
+        add(b, "blocks.0.norm1", 2, (size_t[]){2, 4}, cases[i / 2].b);
+        ck_assert_int_eq(attn_diff_new(&d, a, b, &o, &err), 0);
+        size_t n;
+        const struct attn_diff_row *row = attn_diff_rows(d, &n);
+        const char *form = attn_diff_form(d, row, NULL);
+        ck_assert_uint_eq(n, 1);
+        ck_assert_int_eq(attn_diff_first(d) == NULL, cases[i / 2].agree && (folded || cases[i / 2].a == cases[i / 2].b));
+        ck_assert_int_eq(form && !strcmp(form, "folded"), folded);
+        attn_diff_free(d);
         attn_dump_free(a);
         attn_dump_free(b);
     }
@@ -551,7 +556,7 @@ START_TEST(test_the_command)
     /* Where no name is known these are weights, as they were. */
     expect("\"$A\" diff $D/a.safetensors $D/c.safetensors", 1, "the models differ");
     expect("\"$A\" diff $D/a.safetensors $D/c.safetensors --dump", 0, "nothing differs");
-    expect("\"$A\" diff $D/a.safetensors $D/b.safetensors 2>&1", 1, "no name in common: one has");
+    expect("\"$A\" diff $D/a.safetensors $D/b.safetensors 2>&1", 2, "no name in common: one has");
     expect("\"$A\" diff $D/a.safetensors $D/b.safetensors 2>&1", 1, "--map NAME=ACTIVATION");
     expect("\"$A\" diff $D/a.safetensors $D/b.safetensors --map t0=embed --map t1=pos_embed", 1,
            "pos_embed is t1 in A");

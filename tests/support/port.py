@@ -65,5 +65,10 @@ def save_safetensors(path, out):
         file.writelines(data for _, _, data in out)
 
 
-source, target, kind = sys.argv[1:]
-(save_npz if target.endswith(".npz") else save_safetensors)(target, list(arrays(source, kind)))
+def save(path, out):
+    (save_npz if path.endswith(".npz") else save_safetensors)(path, out)
+
+
+if __name__ == "__main__":
+    source, target, kind = sys.argv[1:]
+    save(target, list(arrays(source, kind)))

@@ -351,6 +351,6 @@ int attn_record_read_row(struct attn_record *out, struct attn_record_room *room,
     if (!rc && i != of->n)
         return attn_fail(err, ATTN_EFORMAT,
                          "%zu fields, the first row has %zu: a text with a %s in it stands in double quotes", i,
-                         of->n, comma == ',' ? "comma" : "tab");
+                         of->n, comma == ',' ? "comma" : comma == ';' ? "semicolon" : "tab");
     return rc;
 }

@@ -282,6 +282,8 @@ static int read_columns(struct attn_records *r, struct attn_err *err)
     size_t len;
     struct attn_err cause = {0};
     const char *s = bytes_of(&r->frames, &len);
+    if (r->frames.comma == ',' && !r->o.headless)
+        r->frames.comma = attn_fields_comma(s, len) == ';' ? ';' : ',';
     int rc = r->frames.now.too_long ? attn_fail(&cause, ATTN_EFORMAT, "the first row is longer than %d MiB", LONGEST_MB)
                                     : attn_columns_read(&r->columns, &r->room, r->o.column, r->o.headless, s, len,
                                                         r->frames.comma, &cause);

@@ -159,6 +159,9 @@ START_TEST(test_tables)
                      "2 4 - !a quote is not closed where its field ends;\n3 5 '3' 'e';\n");
     ck_assert_str_eq(read_text("a.tsv", "id\ttext\n1\ta, \"b\n\t\n"), "0 2 '1' 'a, \"b';\n1 3 '' '';\n");
     ck_assert_str_eq(read_text("a.csv", "text\n\"a\nb\n"), "0 2 - !a quote is not closed where its field ends;\n");
+    ck_assert_str_eq(read_text("a.csv", "id;text\n7;\"a; b\"\n8;c, d\n9;e;f\n"),
+                     "0 2 '7' 'a; b';\n1 3 '8' 'c, d';\n"
+                     "2 4 '9' !3 fields, the first row has 2: a text with a semicolon in it stands in double quotes;\n");
 }
 END_TEST
 

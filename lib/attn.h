@@ -249,6 +249,8 @@ struct attn_probe {
     size_t head0, heads, row0, rows, cols, ld_head, ld;     /* the band; ld, ld_head: floats from one row, head to the
                                                              * next */
     const float *data;
+    const double *f64;                  /* the same numbers before they were rounded to float32, laid out alike: of
+                                         * numbers that were given (attn_attend_open); NULL: they were computed so */
 };
 /* Copies the band to its place in `to`, the whole activation: the bands of a pass fill it. */
 void attn_probe_copy(float *to, const struct attn_probe *p);

@@ -364,7 +364,10 @@ void attn_dump_free(struct attn_dump *d);                           /* NULL is f
 size_t attn_dump_tokens(const struct attn_dump *d);                 /* how many tokens the sentence had; 0: not known */
 /* Array i of the dump: its name, its shape, row-major numbers.  Returns how many axes it has, -1 if there is no array
  * i. */
-struct attn_dump_array { const char *name; size_t shape[8]; const float *data; };      /* lives as long as the dump */
+struct attn_dump_array {                /* lives as long as the dump */
+    const char *name; size_t shape[8]; const float *data;
+    const double *f64;                  /* the same before it was rounded to float32; NULL: that changed no number */
+};
 int attn_dump_array(const struct attn_dump *d, size_t i, struct attn_dump_array *out);
 /* The same of the array with this name, as in "blocks.0.attn.pattern". */
 int attn_dump_find(const struct attn_dump *d, const char *name, struct attn_dump_array *out);
@@ -590,11 +593,15 @@ bool attn_language_row(size_t i, const char **code, const char **name);
 /* ---- attention on numbers of one's own -------------------------------------------------- */
 
 /* What may be given: queries, keys, values; the products q.k, or what the softmax reads; which keys are seen; or what
- * queries, keys and values are made of: the rows of a text, those of another text that it looks at, and weights. */
+ * queries, keys and values are made of: the rows of a text, those of another text that it looks at, weights and what is
+ * added to their products; and the weights of the output, which read the contexts of all heads, and what is added. */
 enum attn_attend_input {
     ATTN_ATTEND_Q, ATTN_ATTEND_K, ATTN_ATTEND_V, ATTN_ATTEND_DOTS, ATTN_ATTEND_SCORES, ATTN_ATTEND_MASK,
-    ATTN_ATTEND_X, ATTN_ATTEND_CROSS, ATTN_ATTEND_WQ, ATTN_ATTEND_WK, ATTN_ATTEND_WV, ATTN_ATTEND_INPUTS
+    ATTN_ATTEND_X, ATTN_ATTEND_CROSS, ATTN_ATTEND_WQ, ATTN_ATTEND_WK, ATTN_ATTEND_WV, ATTN_ATTEND_WO,
+    ATTN_ATTEND_BQ, ATTN_ATTEND_BK, ATTN_ATTEND_BV, ATTN_ATTEND_BO, ATTN_ATTEND_INPUTS
 };
+/* How scores become weights: exp of each divided by the sum of these, or each divided by their sum. */
+enum attn_weighing { ATTN_WEIGHTS_SOFTMAX, ATTN_WEIGHTS_SUM };
 struct attn_attend_opts {
     /* Numbers as typed, "1 0 1; 0 2 2", or the path of a file; - is standard input; NULL: not given.  Rows are those of
      * tokens, of weights those of inputs; heads lie side by side in the columns, or are a first axis of three.  A mask
@@ -609,12 +616,17 @@ struct attn_attend_opts {
     bool causal;                        /* as a model's own mask: kinds that follow the model see no later key */
     bool vectors;                       /* there may be vectors alone, and no attention */
     double cap;                         /* scores become cap * tanh(score / cap); 0: they do not */
+    enum attn_weighing weights;
+    bool late;                          /* masks come after that: weights of hidden keys become 0, and the others stay as
+                                         * they are */
     struct attn_kind kind;              /* that will be run with, to check that each query sees a key */
     uint64_t reserved[4];
 };
-/* A model of one block, whose attention reads these numbers in place of its own, to be run, shown and explained as any
- * other: with the tokens and, unless they are NULL, the keys as the other text of cross-attention.  There, too, kinds
- * of attention mask by position, counted from 0 in both.  All that is returned lives as long as the whole. */
+/* A model of one block, whose attention reads these numbers in place of its own, to be run (by attn_run_tokens), shown
+ * and explained as any other: with the tokens and, unless they are NULL, the keys as the other text of cross-attention.
+ * There, too, kinds of attention mask by position, counted from 0 in both.  All of it is computed in double precision,
+ * from the numbers as they were typed to those that observers see (attn_probe.f64); it cannot be edited.  All that is
+ * returned lives as long as the whole. */
 struct attn_attend;
 int attn_attend_open(struct attn_attend **out, const struct attn_attend_opts *o, struct attn_err *err);
 void attn_attend_close(struct attn_attend *a);                      /* NULL is fine */

@@ -16,10 +16,10 @@
 #include <strings.h>
 
 static struct {
-    const char *given[ATTN_ATTEND_INPUTS], *hide, *names, *key_names, *format, *path, *key, *cosines;
+    const char *given[ATTN_ATTEND_INPUTS], *hide, *weights, *names, *key_names, *format, *path, *key, *cosines;
     struct number heads, precision;
     struct real cap;
-    bool transposed, explain, all;
+    bool transposed, late, explain, all;
 } o = {.precision = {.n = OUTPUT_PRECISION}};
 
 /* ---- what is given ----------------------------------------------------------------------- */
@@ -42,8 +42,10 @@ static int read_mask(struct attn_attend_opts *a, struct attn_err *err)
 static int open_numbers(struct attn_attend **out, struct attn_err *err)
 {
     struct attn_attend_opts a = {.names = o.names, .key_names = o.key_names, .heads = (size_t)o.heads.n,
-                                 .transposed = o.transposed, .vectors = o.cosines, .cap = o.cap.x,
+                                 .transposed = o.transposed, .vectors = o.cosines, .cap = o.cap.x, .late = o.late,
                                  .kind = attention_kind()};
+    if (o.weights && !strcmp(o.weights, "sum"))
+        a.weights = ATTN_WEIGHTS_SUM;
     memcpy(a.given, o.given, sizeof a.given);
     if (o.cap.given && o.cap.x <= 0)
         return attn_fail(err, ATTN_EUSAGE, "--softcap: %s is not above 0", excerpt(o.cap.given).text);
@@ -53,20 +55,30 @@ static int open_numbers(struct attn_attend **out, struct attn_err *err)
 
 /* ---- numbers ----------------------------------------------------------------------------- */
 
-/* Without values there is no context to show. */
-static int default_show(const char **shown, const struct attn_attend *a, struct attn_err *err)
+/* Whether there is such an activation. */
+static int has(bool *there, const struct attn_attend *a, const char *activation, struct attn_err *err)
 {
     struct attn_select *s;
     const struct attn_kind kind = attention_kind();
-    *shown = format_default_show(o.format);
-    int code = *shown ? ATTN_OK : attn_select_new(&s, attn_attend_model(a), &kind, "context", NULL, NULL, err);
-    if (*shown || code == ATTN_ENOMEM)
-        return code;
-    if (code)
-        *shown = "pattern";
-    else
+    int code = attn_select_new(&s, attn_attend_model(a), &kind, activation, NULL, NULL, err);
+    *there = !code;
+    if (!code)
         attn_select_free(s);
-    return ATTN_OK;
+    return code == ATTN_ENOMEM ? code : ATTN_OK;
+}
+
+/* Without values there is no context to show, and without weights of the output no output. */
+static int default_show(const char **shown, const struct attn_attend *a, struct attn_err *err)
+{
+    bool context = false, output = false;
+    *shown = format_default_show(o.format);
+    if (*shown)
+        return ATTN_OK;
+    int code = has(&context, a, "context", err);
+    if (!code)
+        code = has(&output, a, "blocks.0.attn.out", err);
+    *shown = output ? "pattern,context,blocks.0.attn.out" : context ? NULL : "pattern";
+    return code;
 }
 
 static int show(const struct attn_attend *a, struct attn_err *err)
@@ -228,8 +240,14 @@ static const struct option given_options[] = {
     GIVEN("wq", ATTN_ATTEND_WQ, "weights of the queries, q = x wq: a row for each column of x", OPT_USUAL),
     GIVEN("wk", ATTN_ATTEND_WK, "weights of the keys", OPT_USUAL),
     GIVEN("wv", ATTN_ATTEND_WV, "weights of the values", OPT_USUAL),
+    GIVEN("wo", ATTN_ATTEND_WO, "weights of the output, which read the contexts of all heads side by side: out = "
+          "context wo, shown after the context", OPT_USUAL),
+    GIVEN("bq", ATTN_ATTEND_BQ, "what is added to the products with wq: a number for each column", 0),
+    GIVEN("bk", ATTN_ATTEND_BK, "the same of wk", 0),
+    GIVEN("bv", ATTN_ATTEND_BV, "the same of wv", 0),
+    GIVEN("bo", ATTN_ATTEND_BO, "the same of wo", 0),
     GIVEN("cross", ATTN_ATTEND_CROSS, "rows of another text, of which keys and values are made (cross-attention)", 0),
-    {0, "transposed", OPT_FLAG, &o.transposed, NULL, "weights are [out, in], as torch's Linear has them: q = x wq^T",
+    {0, "transposed", OPT_FLAG, &o.transposed, NULL, "weights, wo too, are [out, in], as torch's Linear has them: q = x wq^T",
      .section = OF_INPUT, .flags = OPT_COUNTS},
     {0, "heads", OPT_NUMBER, &o.heads, "H", "how many heads of queries lie side by side (default: 1)", .min = 1,
      .max = 65536, .section = OF_INPUT, .flags = OPT_COUNTS | OPT_USUAL},
@@ -240,6 +258,8 @@ static const struct option given_options[] = {
     {.name = NULL},
 };
 
+static const char *const weighings[] = {"softmax", "sum", NULL};
+
 static const struct option options[] = {
     {0, "explain", OPT_FLAG, &o.explain, NULL, "derive one weight and the context of its query step by step, as "
      "'explain' does, from these numbers: that of --query (default: the last) for --key", .flags = OPT_USUAL},
@@ -248,6 +268,10 @@ static const struct option options[] = {
     {0, "all", OPT_FLAG, &o.all, NULL, "with --explain: shorten nothing", .section = OF_SHOWN},
     {0, "cosines", OPT_CHOICE, &o.cosines, "ROWS", "in place of attention the cosine of the angle between each two "
      "rows: of x, q, k, v or context", .choices = cosine_rows, .flags = OPT_COUNTS | OPT_USUAL},
+    {0, "weights", OPT_CHOICE, &o.weights, "HOW", "how scores become weights: softmax (the default), or sum: each is "
+     "divided by their sum", .choices = weighings, .section = OF_ATTENTION, .flags = OPT_COUNTS},
+    {0, "mask-weights", OPT_FLAG, &o.late, NULL, "hide keys after that: their weights become 0, and the others are not "
+     "divided again", .section = OF_ATTENTION, .flags = OPT_COUNTS},
     {0, "softcap", OPT_REAL, &o.cap, "C", "bound the scores, before the mask: s becomes C tanh(s / C)",
      .section = OF_ATTENTION, .flags = OPT_COUNTS},
     {0, "format", OPT_CHOICE, &o.format, "F", NULL, .choice = format_choice, .explain = explain_format,
@@ -266,10 +290,10 @@ const struct command attend_command = {
     .section = IN_SENTENCE,
     .summary = "attention on numbers of your own: queries, keys, values, a mask, or scores alone",
     .schemas = (const char *const[]){"run", "manifest", "cosines", NULL},
-    .about = "Computes attention on matrices that you type or have in files, with the arithmetic of a run: q and k, "
-             "and v for context vectors; or x and three weights; or dots or scores alone.  Everything that run shows "
-             "can be shown: dots, scores, pattern, context, as text, tables, arrays and pictures.  Rows of the "
-             "matrices are tokens.  No model is needed.",
+    .about = "Computes attention on matrices that you type or have in files, in double precision: q and k, and v for "
+             "context vectors; or x and weights; or dots or scores alone.  Everything that run shows can be shown: "
+             "dots, scores, pattern, context, as text, tables, arrays and pictures (which round to float32).  Rows of "
+             "the matrices are tokens.  No model is needed.",
     .examples = (const struct pair[]){
         {"attn-cli attend --q \"1 0; 0 1\" --k \"1 1; 0 2\" --v \"1 2 3; 4 5 6\"", "two queries, two keys, two values"},
         {"attn-cli attend --q q.csv --k k.csv --v v.csv --kind causal --show scores,pattern",

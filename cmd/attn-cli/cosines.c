@@ -15,21 +15,21 @@ const char *const cosine_rows[] = {"x", "q", "k", "v", "context", NULL};
 
 struct cosines {
     const struct attn_tokens *tokens;   /* what the rows are called */
-    const float *x;                     /* [heads, n, width] */
+    const double *x;                    /* [heads, n, width] */
     size_t heads, n, width;
     struct attn_column *column; char **name;    /* [head] [row] and n cosines; of the cosines */
 };
 
-static double product(const float *a, const float *b, size_t n)
+static double product(const double *a, const double *b, size_t n)
 {
     double sum = 0;
     for (size_t i = 0; i < n; i++)
-        sum += (double)a[i] * (double)b[i];
+        sum += a[i] * b[i];
     return sum;
 }
 
 /* NaN where a row is all zeros: it has no direction. */
-static double cosine(const float *a, const float *b, size_t n)
+static double cosine(const double *a, const double *b, size_t n)
 {
     return product(a, b, n) / sqrt(product(a, a, n) * product(b, b, n));
 }
@@ -37,7 +37,7 @@ static double cosine(const float *a, const float *b, size_t n)
 static void fill(struct attn_datum *cell, const void *self, size_t row)
 {
     const struct cosines *c = self;
-    const float *head = c->x + row / c->n * c->n * c->width, *mine = head + row % c->n * c->width;
+    const double *head = c->x + row / c->n * c->n * c->width, *mine = head + row % c->n * c->width;
     const struct attn_token *t = &c->tokens->tok[row % c->n];
     if (c->heads > 1)
         *cell++ = attn_datum_whole(row / c->n);
@@ -133,7 +133,7 @@ int cosines_write(const struct attn_attend *a, const char *of, const char *forma
     if (!code) {
         int n = attn_dump_array(d, 0, &x);
         bool of_keys = keys && (*of == 'k' || *of == 'v');
-        struct cosines c = {.tokens = of_keys ? keys : attn_attend_tokens(a), .x = x.data, .n = x.shape[n - 2],
+        struct cosines c = {.tokens = of_keys ? keys : attn_attend_tokens(a), .x = x.f64, .n = x.shape[n - 2],
                             .heads = n > 2 ? x.shape[0] : 1, .width = x.shape[n - 1]};
         code = tabulate(&c, of, format, path, err);
     }

@@ -148,7 +148,7 @@ static int watch(void *self, const struct attn_probe *probe, struct attn_err *er
     const struct kept *k = &c->kept[*index_of(c, probe->act, probe->layer) - 1];
     float *data = data_of(c, k, probe->seq);
     for (size_t at = 0; attn_slice_next(&p, c->select, probe, &at);)
-        attn_slice_keep(data, &p);
+        attn_slice_keep(data, NULL, &p);
     return ATTN_OK;
 }
 

@@ -203,7 +203,7 @@ static struct attn_heads_seq seq_of(const struct attn_pass *p, const struct attn
         .q = p->q + s->row * n->H * n->dh, .k = p->k + keys->row * n->Hkv * n->dh,
         .v = p->v + keys->row * n->Hkv * n->dv,
         .context = p->context + s->row * n->H * n->dv, .row = s->row, .Tq = s->T, .Tk = keys->pos + keys->T,
-        .pos = s->pos, .all = s->keys && !p->w->cross_masked};
+        .pos = s->pos, .all = s->keys != NULL};
     if (s->kv) {
         t.cache = s->kv->keys + (size_t)p->layer * n->Hkv * attn_keys_size(s->kv->capacity, n->dh, n->dv);
         t.capacity = s->kv->capacity;

@@ -17,15 +17,20 @@ struct attn_kind attn_kind_in(const struct attn_kind *asked, bool causal, size_t
     return k;
 }
 
-float attn_kind_scale(const struct attn_kind *k, float own, size_t dh)
+double attn_kind_scale_f64(const struct attn_kind *k, double own, size_t dh)
 {
     switch (k->scaling) {
     case ATTN_SCALE_NONE:  return 1;
-    case ATTN_SCALE_SQRT:  return (float)(1 / sqrt((double)dh));
-    case ATTN_SCALE_VALUE: return (float)k->scale;
+    case ATTN_SCALE_SQRT:  return 1 / sqrt((double)dh);
+    case ATTN_SCALE_VALUE: return k->scale;
     case ATTN_SCALE_MODEL: break;
     }
     return own;
+}
+
+float attn_kind_scale(const struct attn_kind *k, float own, size_t dh)
+{
+    return (float)attn_kind_scale_f64(k, (double)own, dh);
 }
 
 /* ---- keys before the window: lists those that query q sees among the first `front` ones ---- */
@@ -138,6 +143,16 @@ void attn_kind_mark(bool *seen, size_t *list, size_t *swaps, const struct attn_k
 
 /* ---- dropout ---- */
 
+struct attn_head_drop attn_kind_drop(const struct attn_kind *k, int layer, size_t head)
+{
+    return (struct attn_head_drop){k->dropout, attn_splitmix(attn_splitmix(k->dropout_seed + (uint64_t)layer) + head)};
+}
+
+static bool is_dropped(const struct attn_head_drop *d, uint64_t row, size_t key)
+{
+    return attn_splitmix_unit(attn_splitmix(row + key)) < d->p;
+}
+
 void attn_drop_keys(const struct attn_head_drop *d, float *weight, size_t q, const size_t *list, size_t first, size_t n)
 {
     if (d->p <= 0)
@@ -146,6 +161,13 @@ void attn_drop_keys(const struct attn_head_drop *d, float *weight, size_t q, con
     float grow = (float)(1 / (1 - d->p));
     for (size_t i = 0; i < n; i++) {
         size_t key = list ? list[i] : first + i;
-        weight[i] *= attn_splitmix_unit(attn_splitmix(row + key)) < d->p ? 0 : grow;
+        weight[i] *= is_dropped(d, row, key) ? 0 : grow;
     }
+}
+
+void attn_drop_f64(const struct attn_head_drop *d, double *weight, size_t q, size_t n)
+{
+    const uint64_t row = attn_splitmix(d->head + q);
+    for (size_t key = 0; key < n && d->p > 0; key++)
+        weight[key] = is_dropped(d, row, key) ? 0 : weight[key] / (1 - d->p);
 }

@@ -11,7 +11,8 @@
  * and has a window of so many keys (0: none). */
 struct attn_kind attn_kind_in(const struct attn_kind *asked, bool causal, size_t window);
 /* What dots are multiplied by; own: the layer's own scale. */
-float attn_kind_scale(const struct attn_kind *k, float own, size_t dh);
+double attn_kind_scale_f64(const struct attn_kind *k, double own, size_t dh);
+float attn_kind_scale(const struct attn_kind *k, float own, size_t dh);         /* the same, rounded */
 
 bool attn_kind_past(const struct attn_kind *k);         /* no query sees a later key */
 bool attn_kind_picks(const struct attn_kind *k);        /* some keys between the bounds are hidden */
@@ -35,5 +36,9 @@ struct attn_head_drop { double p; uint64_t head; };         /* probability, 0: n
 /* Drops among the weights of query q for n keys: those in `list` or, if it is NULL, the keys from `first` on. */
 void attn_drop_keys(const struct attn_head_drop *d, float *weight, size_t q, const size_t *list, size_t first,
                     size_t n);
+/* The same among the weights of query q for the keys from 0 on, in double precision. */
+void attn_drop_f64(const struct attn_head_drop *d, double *weight, size_t q, size_t n);
+/* Of a head of a layer, for a kind of attention. */
+struct attn_head_drop attn_kind_drop(const struct attn_kind *k, int layer, size_t head);
 
 #endif

@@ -1,7 +1,6 @@
 #include "compute/multi_head.h"
 
 #include "base/size.h"
-#include "base/splitmix.h"
 #include "compute/gemm.h"
 #include "compute/vec.h"
 
@@ -188,11 +187,6 @@ static struct item item_at(const struct job *j, size_t item, size_t slot)
     return (struct item){t, head, {row0, smaller(t->Tq - row0, ATTN_BAND), q, a->ldq, m, j->ld}};
 }
 
-static struct attn_head_drop drop_of(const struct attn_kind *k, int layer, size_t head)
-{
-    return (struct attn_head_drop){k->dropout, attn_splitmix(attn_splitmix(k->dropout_seed + (uint64_t)layer) + head)};
-}
-
 static struct attn_head head_of(const struct attn_heads *a, const struct item *it, int worker)
 {
     struct attn_head h = a->head;
@@ -202,7 +196,7 @@ static struct attn_head head_of(const struct attn_heads *a, const struct item *i
     h.pos = it->seq->pos;
     h.bias = a->bias ? a->bias + it->head * a->next_bias : NULL;
     h.kind.form = it->seq->all ? ATTN_FULL : h.kind.form;
-    h.drop = drop_of(&h.kind, a->layer, it->head);
+    h.drop = attn_kind_drop(&h.kind, a->layer, it->head);
     h.scratch = attn_scratch_method(a->scratch, worker);
     return h;
 }

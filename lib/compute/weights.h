@@ -112,7 +112,6 @@ struct attn_weights {
     bool one_norm;                      /* parallel branches: the MLP reads what attention reads */
     bool post_norm_residual;            /* what a branch reads, x after a norm, takes the place of x */
     bool late_norms;                    /* queries and keys are normalised after they are rotated */
-    bool cross_masked;                  /* in cross-attention queries see keys by position, as in one text; else all */
     float clip;                         /* queries, keys and values become at most so much, and no less than its
                                          * negative; 0: they do not */
     size_t rotary;                      /* rotary positions rotate the first so many numbers of a head; 0: none */

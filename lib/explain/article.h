@@ -134,6 +134,7 @@ struct attn_lesson {
     struct attn_rng rng;
     float *room; size_t used;           /* where examples have their numbers */
     struct attn_team *team;             /* of one: for products */
+    float *cell[3];                     /* there, rows of the cell that is looked at: dots, weights, context */
 };
 enum { ATTN_LESSON_ROOM = 1 << 18 };   /* floats; an article uses up to 120,000 */
 

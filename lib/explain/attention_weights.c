@@ -6,31 +6,32 @@
 #include <stdio.h>
 
 #include "compute/position.h"
+#include "run/attend.h"
 
 static struct attn_number of_key(const struct attn_explainer *e, int act)
 {
-    return attn_rounded((double)attn_explain_query_row(e, act)[e->w->key], attn_explain_digits(e, act));
+    return attn_rounded(attn_explain_query_row(e, act)[e->w->key], attn_explain_digits(e, act));
 }
 
 /* ---- the dot product ------------------------------------------------------------------- */
 
 /* Writes q[c] k[c]; the gap shows the sum of those left out, the last column the sum of all. */
-static void products(struct attn_explainer *e, const float *q, const float *k, size_t n)
+static void products(struct attn_explainer *e, const double *q, const double *k, size_t n)
 {
     double left = 0;
     for (size_t c = 0; c < n; c++)
         if (attn_explain_showing(e, n, c) != ATTN_SHOWN)
-            left += (double)q[c] * (double)k[c];
+            left += q[c] * k[c];
     for (size_t c = 0; c < n; c++) {
         enum attn_showing s = attn_explain_showing(e, n, c);
         if (s == ATTN_PASSED)
             continue;
-        struct attn_number x = attn_explain_number(e, s == ATTN_GAP ? left : (double)q[c] * (double)k[c]);
+        struct attn_number x = attn_explain_number(e, s == ATTN_GAP ? left : q[c] * k[c]);
         attn_derive_number(&e->d, x.x, x.digits);
     }
 }
 
-static void dot_table(struct attn_explainer *e, const float *q, const float *k, size_t n)
+static void dot_table(struct attn_explainer *e, const double *q, const double *k, size_t n)
 {
     struct attn_number dot = of_key(e, ATTN_ACT_DOTS);
     attn_derive_table(&e->d, attn_explain_cells(e, n) + 2);
@@ -93,13 +94,13 @@ static void scale_words(struct attn_explainer *e)
 static void add_position(struct attn_explainer *e, struct attn_number *score)
 {
     const struct attn_weights *w = &e->w->model->w;
-    double slope = (double)w->alibi[e->w->head], added = (double)attn_alibi_at(w, e->w->scale, e->w->head, e->w->key);
+    double slope = (double)w->alibi[e->w->head], added = (double)attn_alibi_at(w, (float)e->w->scale, e->w->head, e->w->key);
     struct attn_number before = *score, at = attn_rounded((double)e->w->key, 0);
     bool behind = attn_worked_cross(e->w) || e->w->kind.form == ATTN_FULL;          /* keys may come after the query */
     attn_derive_words(&e->d, "Positions come in here (ALiBi): the score of a key grows with its position, in this head "
                              "by %g each.  The softmax does not see what all scores have in common, so this favours "
                              "%s.%s",
-                      w->alibi_early ? slope * (double)e->w->scale : slope,
+                      w->alibi_early ? slope * e->w->scale : slope,
                       behind ? tr(e, "the last keys") : tr(e, "keys that are near"),
                       w->alibi_early ? tr(e, "  This model adds it before the scale, rounded to bfloat16.") : "");
     score->x += added;
@@ -113,7 +114,7 @@ static void add_position(struct attn_explainer *e, struct attn_number *score)
 
 static void bound(struct attn_explainer *e, struct attn_number score)
 {
-    double cap = (double)e->w->model->w.cap, share = tanh(score.x / cap);
+    double cap = e->w->model->attend ? e->w->model->attend->cap : (double)e->w->model->w.cap, share = tanh(score.x / cap);
     attn_derive_words(&e->d, e->w->model->attend
                       ? "A soft cap (--softcap) keeps scores between -%g and %g: x becomes %g·tanh(x / %g), which "
                         "changes small scores little."
@@ -123,13 +124,19 @@ static void bound(struct attn_explainer *e, struct attn_number score)
     attn_derive_term(&e->d, ATTN_ADDEND_PRODUCT, attn_explain_number(e, cap), attn_explain_number(e, share));
 }
 
+/* A run of a model rounds to float32. */
+static double times_scale(const struct attn_explainer *e, double dot)
+{
+    return e->w->model->attend ? dot * e->w->scale : (double)((float)dot * (float)e->w->scale);
+}
+
 void attn_explain_scale(struct attn_explainer *e)
 {
-    float scale = e->w->scale;
+    double scale = e->w->scale;
     struct attn_number dot = of_key(e, ATTN_ACT_DOTS);
     attn_derive_step(&e->d, "The scale");
     scale_words(e);
-    struct attn_number scaled = attn_rounded((double)((float)dot.x * scale), attn_explain_digits(e, ATTN_ACT_SCORES));
+    struct attn_number scaled = attn_rounded(times_scale(e, dot.x), attn_explain_digits(e, ATTN_ACT_SCORES));
     if (scale == 1) {
         attn_derive_words(&e->d, "The scale is 1: the dot product stays as it is.");
     } else {
@@ -213,6 +220,11 @@ static void verdict(struct attn_explainer *e)
 void attn_explain_mask(struct attn_explainer *e)
 {
     attn_derive_step(&e->d, "The mask");
+    if (attn_explain_masks_late(e)) {
+        attn_derive_words(&e->d, "Nothing is hidden yet: the mask comes after the weights (--mask-weights).");
+        attn_derive_sum(&e->d, of_key(e, ATTN_ACT_SCORES), "score");
+        return;
+    }
     if (e->w->kind.form != ATTN_FULL || !attn_explain_given_mask(e))
         mask_words(e);
     if (attn_kind_past(&e->w->kind))
@@ -230,12 +242,12 @@ static struct attn_number a_weight(const struct attn_explainer *e, double x)
 /* ---- softmax --------------------------------------------------------------------------- */
 
 /* weight NULL: the run's pattern is more than the softmax, so that weights are computed here. */
-struct softmax { const float *score, *weight; double largest, sum; size_t T; };
+struct softmax { const double *score, *weight; double largest, sum; size_t T; };
 
 /* An edit may have hidden all keys, so that the largest score is -inf, too. */
 static double below_largest(const struct softmax *s, size_t j)
 {
-    return s->score[j] == -INFINITY ? -INFINITY : (double)s->score[j] - s->largest;
+    return s->score[j] == -INFINITY ? -INFINITY : s->score[j] - s->largest;
 }
 
 /* A run does not announce its exponentials, so they are computed from its scores. */
@@ -246,17 +258,17 @@ static double exponential(const struct softmax *s, size_t j)
 
 static double weight_of(const struct softmax *s, size_t j)
 {
-    return s->weight ? (double)s->weight[j] : s->sum == 0 ? 0 : exponential(s, j) / s->sum;
+    return s->weight ? s->weight[j] : s->sum == 0 ? 0 : exponential(s, j) / s->sum;
 }
 
 static struct softmax softmax_of(const struct attn_explainer *e)
 {
-    bool last = e->w->kind.form != ATTN_CAUSAL_RENORM && e->w->kind.dropout <= 0;
+    bool last = e->w->kind.form != ATTN_CAUSAL_RENORM && !attn_explain_masks_late(e) && e->w->kind.dropout <= 0;
     struct softmax s = {.score = attn_explain_query_row(e, ATTN_ACT_SCORES),
                         .weight = last ? attn_explain_query_row(e, ATTN_ACT_PATTERN) : NULL,
                         .largest = -INFINITY, .T = e->w->keys->n};
     for (size_t j = 0; j < s.T; j++)
-        s.largest = fmax(s.largest, (double)s.score[j]);
+        s.largest = fmax(s.largest, s.score[j]);
     for (size_t j = 0; j < s.T; j++)
         s.sum += exponential(&s, j);
     return s;
@@ -270,9 +282,9 @@ static void softmax_row(struct attn_explainer *e, const struct softmax *s, size_
     attn_explain_token_cell(e, &e->w->keys->tok[j]);
     attn_derive_cell(&e->d, "%zu", j);
     if (attn_worked_has(e->w, ATTN_ACT_DOTS))
-        attn_derive_number(&e->d, (double)attn_explain_query_row(e, ATTN_ACT_DOTS)[j],
+        attn_derive_number(&e->d, attn_explain_query_row(e, ATTN_ACT_DOTS)[j],
                            attn_explain_digits(e, ATTN_ACT_DOTS));
-    attn_derive_number(&e->d, (double)s->score[j], attn_explain_digits(e, ATTN_ACT_SCORES));
+    attn_derive_number(&e->d, s->score[j], attn_explain_digits(e, ATTN_ACT_SCORES));
     attn_derive_number(&e->d, below_largest(s, j), e->precision);
     attn_derive_number(&e->d, exponential(s, j), e->precision);
     attn_derive_weight(&e->d, weight_of(s, j), attn_explain_digits(e, ATTN_ACT_PATTERN));
@@ -329,7 +341,7 @@ static void introduce_softmax(struct attn_explainer *e)
     attn_derive_words(&e->d, "The scores of %s become weights: take exp of each, and divide by the sum of exp over all "
                              "keys%s.  (Subtracting the largest score first changes nothing but keeps exp small.)",
                       attn_explain_token(e, name, &query),
-                      e->w->kind.form == ATTN_CAUSAL_RENORM ? "" : tr(e, " it sees"));
+                      e->w->kind.form == ATTN_CAUSAL_RENORM || attn_explain_masks_late(e) ? "" : tr(e, " it sees"));
     if (e->w->kind.form == ATTN_BLOCK)
         attn_derive_words(&e->d, "The run takes %zu keys at a time (block:%zu) and keeps the largest score and the sum "
                                  "so far: when a larger score comes, that sum and the context so far are multiplied by "
@@ -375,12 +387,25 @@ static void renorm(struct attn_explainer *e)
     attn_derive_term(&e->d, ATTN_ADDEND_QUOTIENT, a_weight(e, pattern), a_weight(e, kept));
 }
 
+/* The others stay as they are. */
+static void mask_weight(struct attn_explainer *e)
+{
+    attn_derive_step(&e->d, "The mask, at the end");
+    attn_derive_words(&e->d, "Weights of hidden keys become 0, and the others stay as they are: they no longer add up "
+                             "to 1.");
+    if (attn_worked_sees_key(e->w, e->w->key))
+        attn_derive_words(&e->d, "Query %zu sees key %zu.", e->w->query, e->w->key);
+    else
+        attn_derive_words(&e->d, "Key %zu is hidden from query %zu.", e->w->key, e->w->query);
+    attn_derive_sum(&e->d, of_key(e, ATTN_ACT_PATTERN), "weight");
+}
+
 /* ---- dropout --------------------------------------------------------------------------- */
 
 static void drop(struct attn_explainer *e)
 {
     const struct attn_kind *k = &e->w->kind;
-    double weight = (double)attn_explain_query_row(e, ATTN_ACT_PATTERN)[e->w->key], grow = 1 / (1 - k->dropout);
+    double weight = attn_explain_query_row(e, ATTN_ACT_PATTERN)[e->w->key], grow = 1 / (1 - k->dropout);
     attn_derive_step(&e->d, "Dropout");
     attn_derive_words(&e->d, "As in training, each weight becomes 0 with probability %g, and the others are multiplied "
                              "by 1/(1 - %g), so that sums stay the same on average (seed %zu).", k->dropout,
@@ -403,17 +428,17 @@ struct shape { double largest, entropy; size_t keys; };
 /* Describes the softmax of the visible dot products times a scale. */
 static struct shape shape_at(const struct attn_explainer *e, double scale)
 {
-    const float *dot = attn_explain_query_row(e, ATTN_ACT_DOTS);
+    const double *dot = attn_explain_query_row(e, ATTN_ACT_DOTS);
     struct shape shape = {0, 0, 0};
     double most = -INFINITY, sum = 0;
     for (size_t j = 0; j < e->w->keys->n; j++)
         if (attn_worked_sees_key(e->w, j))
-            most = fmax(most, (double)dot[j] * scale);
+            most = fmax(most, dot[j] * scale);
     for (size_t j = 0; j < e->w->keys->n; j++)
         if (attn_worked_sees_key(e->w, j))
-            sum += exp((double)dot[j] * scale - most);
+            sum += exp(dot[j] * scale - most);
     for (size_t j = 0; j < e->w->keys->n; j++) {
-        double w = attn_worked_sees_key(e->w, j) ? exp((double)dot[j] * scale - most) / sum : 0;
+        double w = attn_worked_sees_key(e->w, j) ? exp(dot[j] * scale - most) / sum : 0;
         shape.keys += attn_worked_sees_key(e->w, j);
         shape.largest = fmax(shape.largest, w);
         shape.entropy -= w > 0 ? w * log(w) : 0;
@@ -434,7 +459,8 @@ static void show_scaling(struct attn_explainer *e)
 {
     static const char *const headings[] = {"scale", "times", "largest weight", "entropy"};
     const struct attn_worked *w = e->w;
-    double root = (double)(float)(1 / sqrt((double)w->model->w.n.dh)), here = (double)w->scale;
+    const double wide = 1 / sqrt((double)w->model->w.n.dh), here = w->scale;
+    const double root = w->model->attend ? wide : (double)(float)wide;
     size_t keys = shape_at(e, here).keys;
     attn_derive_step(&e->d, "What the scale does");
     attn_derive_words(&e->d, "Here is the softmax of the same dot products with and without the scale.  The larger the "
@@ -457,7 +483,8 @@ void attn_explain_weight(struct attn_explainer *e)
 {
     const struct attn_kind *k = &e->w->kind;
     bool dots = attn_worked_has(e->w, ATTN_ACT_DOTS),
-         vectors = attn_worked_has(e->w, ATTN_ACT_Q) && attn_worked_has(e->w, ATTN_ACT_K);
+         vectors = attn_worked_has(e->w, ATTN_ACT_Q) && attn_worked_has(e->w, ATTN_ACT_K),
+         sum = e->w->model->attend && e->w->model->attend->weights == ATTN_WEIGHTS_SUM;
     if (k->form == ATTN_LINEAR) {
         attn_explain_linear(e);
     } else {
@@ -468,12 +495,17 @@ void attn_explain_weight(struct attn_explainer *e)
         if (dots)
             attn_explain_scale(e);
         attn_explain_mask(e);
-        attn_explain_softmax(e);
+        if (sum)
+            attn_explain_given_sum(e);
+        else
+            attn_explain_softmax(e);
     }
     if (k->form == ATTN_CAUSAL_RENORM)
         renorm(e);
+    else if (attn_explain_masks_late(e))
+        mask_weight(e);
     if (k->dropout > 0)
         drop(e);
-    if (dots && vectors && !e->w->model->w.alibi && e->w->model->w.cap == 0)
+    if (dots && vectors && !sum && !e->w->model->w.alibi && e->w->model->w.cap == 0)
         show_scaling(e);
 }

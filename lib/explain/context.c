@@ -13,7 +13,7 @@ static size_t seen_among(const struct attn_worked *w, size_t from, size_t to)
 static void value_row(struct attn_explainer *e, size_t j)
 {
     attn_explain_token_cell(e, &e->w->keys->tok[j]);
-    attn_derive_weight(&e->d, (double)attn_explain_query_row(e, ATTN_ACT_PATTERN)[j],
+    attn_derive_weight(&e->d, attn_explain_query_row(e, ATTN_ACT_PATTERN)[j],
                        attn_explain_digits(e, ATTN_ACT_PATTERN));
     attn_explain_row(e, attn_worked_row(e->w, ATTN_ACT_V, j), e->w->model->w.n.dv, attn_explain_digits(e, ATTN_ACT_V));
 }
@@ -42,8 +42,7 @@ static void mixture_left_out(struct attn_explainer *e, size_t from, size_t to, s
     size_t seen = seen_among(e->w, from, to);
     double left = 0;
     for (size_t j = from; j < to; j++)
-        left += (double)attn_explain_query_row(e,
-                                               ATTN_ACT_PATTERN)[j] * (double)attn_worked_row(e->w, ATTN_ACT_V, j)[c];
+        left += attn_explain_query_row(e, ATTN_ACT_PATTERN)[j] * attn_worked_row(e->w, ATTN_ACT_V, j)[c];
     if (seen > 0)
         attn_derive_left_out(&e->d, seen, attn_explain_number(e, left));
 }
@@ -52,9 +51,9 @@ static void mixture_left_out(struct attn_explainer *e, size_t from, size_t to, s
 static void mixture_sum(struct attn_explainer *e, struct attn_reach sees, size_t c)
 {
     const struct attn_worked *w = e->w;
-    const float *weight = attn_explain_query_row(e, ATTN_ACT_PATTERN),
+    const double *weight = attn_explain_query_row(e, ATTN_ACT_PATTERN),
     *context = attn_explain_query_row(e, ATTN_ACT_CONTEXT);
-    struct attn_number result = attn_rounded((double)context[c], attn_explain_digits(e, ATTN_ACT_CONTEXT));
+    struct attn_number result = attn_rounded(context[c], attn_explain_digits(e, ATTN_ACT_CONTEXT));
     attn_derive_sum(&e->d, result, "context[%zu]", w->head * w->model->w.n.dv + c);
     for (size_t j = sees.lo; j < sees.hi; j++) {
         enum attn_showing s = attn_explain_token_showing(e, sees, j);
@@ -62,9 +61,8 @@ static void mixture_sum(struct attn_explainer *e, struct attn_reach sees, size_t
             mixture_left_out(e, j, attn_explain_gap_end(e, sees, j), c);
         else if (s == ATTN_SHOWN && attn_worked_sees_key(w, j))
             attn_derive_term(&e->d, ATTN_ADDEND_PRODUCT,
-                             attn_rounded((double)weight[j], attn_explain_digits(e, ATTN_ACT_PATTERN)),
-                             attn_rounded((double)attn_worked_row(w, ATTN_ACT_V, j)[c],
-                                                  attn_explain_digits(e, ATTN_ACT_V)));
+                             attn_rounded(weight[j], attn_explain_digits(e, ATTN_ACT_PATTERN)),
+                             attn_rounded(attn_worked_row(w, ATTN_ACT_V, j)[c], attn_explain_digits(e, ATTN_ACT_V)));
     }
 }
 

@@ -17,14 +17,14 @@ static void projected(char how[64], const struct attn_mat *w, const struct attn_
 
 static struct attn_stage_array of_query(const struct attn_explainer *e, int act, const char *name, const char *how)
 {
-    return (struct attn_stage_array){name, how, e->w->tokens->n, e->w->seen[act].cols, attn_explain_query_row(e, act),
+    return (struct attn_stage_array){name, how, e->w->tokens->n, e->w->seen[act].cols, NULL, attn_explain_query_row(e, act),
                                      attn_explain_digits(e, act)};
 }
 
 static struct attn_stage_array of_key(const struct attn_explainer *e, int act, const char *name, const char *how)
 {
     const struct attn_spot key = attn_worked_key(e->w);
-    return (struct attn_stage_array){name, how, key.of->n, key.seen[act].cols, attn_spot_row(&key, act),
+    return (struct attn_stage_array){name, how, key.of->n, key.seen[act].cols, NULL, attn_spot_row(&key, act),
                                      attn_explain_digits(e, act)};
 }
 
@@ -32,7 +32,7 @@ static struct attn_stage_array of_key(const struct attn_explainer *e, int act, c
 static struct attn_stage_array read(const struct attn_explainer *e, const struct attn_spot *s, const char *name)
 {
     const int act = s->seen[ATTN_ACT_NORM1].x ? ATTN_ACT_NORM1 : ATTN_ACT_RESID_PRE;
-    return (struct attn_stage_array){name, NULL, s->of->n, s->seen[act].cols, attn_spot_row(s, act),
+    return (struct attn_stage_array){name, NULL, s->of->n, s->seen[act].cols, NULL, attn_spot_row(s, act),
                                      attn_spot_digits(s, act, e->precision)};
 }
 
@@ -71,8 +71,8 @@ static void scaled(char how[64], const struct attn_explainer *e)
     const struct attn_worked *w = e->w;
     const struct attn_weights *all = &w->model->w;
     const struct attn_attend *a = w->model->attend;
-    bool hides = attn_kind_past(&w->kind) || (a && a->view[ATTN_ATTEND_MASK].x);
-    attn_snprintf(how, 64, "× %.4f%s%s%s", (double)w->scale, all->alibi ? tr(e, ", position") : "",
+    bool hides = (attn_kind_past(&w->kind) || (a && a->view[ATTN_ATTEND_MASK].x)) && !attn_explain_masks_late(e);
+    attn_snprintf(how, 64, "× %.4f%s%s%s", w->scale, all->alibi ? tr(e, ", position") : "",
                   all->cap > 0 ? tr(e, ", soft cap") : "", hides ? tr(e, ", mask") : "");
 }
 
@@ -125,6 +125,15 @@ static void of_given(struct attn_stage_array way[ATTN_STAGES], const struct attn
         way[ATTN_STAGE_V] = of_key(e, ATTN_ACT_V, "v", v);
 }
 
+/* How scores become weights. */
+static const char *weighed(const struct attn_explainer *e)
+{
+    const bool sum = e->w->model->attend && e->w->model->attend->weights == ATTN_WEIGHTS_SUM;
+    if (attn_explain_masks_late(e))
+        return sum ? tr(e, "/ Σ, mask") : tr(e, "softmax, mask");
+    return sum ? "/ Σ" : "softmax";
+}
+
 /* Linear attention has neither dot products nor scores. */
 void attn_explain_diagram(struct attn_explainer *e)
 {
@@ -142,7 +151,7 @@ void attn_explain_diagram(struct attn_explainer *e)
     if (attn_worked_has(w, ATTN_ACT_DOTS))
         way[ATTN_STAGE_DOTS] = of_query(e, ATTN_ACT_DOTS, "dots", "q·k");
     way[ATTN_STAGE_SCORES] = of_query(e, ATTN_ACT_SCORES, "scores", scale);
-    way[ATTN_STAGE_WEIGHTS] = of_query(e, ATTN_ACT_PATTERN, "weights", "softmax");
+    way[ATTN_STAGE_WEIGHTS] = of_query(e, ATTN_ACT_PATTERN, "weights", weighed(e));
     if (attn_worked_has(w, ATTN_ACT_CONTEXT))
         way[ATTN_STAGE_CONTEXT] = of_query(e, ATTN_ACT_CONTEXT, "context", "Σ weight·v");
     bool keys = way[ATTN_STAGE_K].name || way[ATTN_STAGE_V].name;
@@ -186,14 +195,14 @@ void attn_example_diagram(struct attn_lesson *r, size_t query, size_t key)
     const float *q = e->queries + query * e->dk, *k = e->keys + key * e->dk, *v = e->values + key * e->dv;
     const float *square = e->dots + query * e->Tk, *scores = e->scores + query * e->Tk;
     const struct attn_stage_array way[ATTN_STAGES] = {
-        [ATTN_STAGE_X] = {e->x ? "x" : NULL, NULL, e->T, e->d, e->x ? e->x + query * e->d : NULL, digits},
-        [ATTN_STAGE_Y] = {two ? "y" : NULL, NULL, e->Tk, e->d, two ? e->y + key * e->d : NULL, digits},
-        [ATTN_STAGE_Q] = {"q", map_of(&e->q, e->x, "·W_q + b", "·W_q"), e->T, e->dk, q, digits},
-        [ATTN_STAGE_K] = {"k", map_of(&e->k, e->x, "·W_k + b", "·W_k"), e->Tk, e->dk, k, digits},
-        [ATTN_STAGE_V] = {"v", map_of(&e->v, e->x, "·W_v + b", "·W_v"), e->Tk, e->dv, v, digits},
-        [ATTN_STAGE_DOTS] = {"dots", "q·k", e->T, e->Tk, square, digits},
-        [ATTN_STAGE_SCORES] = {"scores", scale, e->T, e->Tk, scores, digits},
-        [ATTN_STAGE_WEIGHTS] = {"weights", "softmax", e->T, e->Tk, e->pattern + query * e->Tk, digits},
-        [ATTN_STAGE_CONTEXT] = {"context", "Σ weight·v", e->T, e->dv, e->context + query * e->dv, digits}};
+        [ATTN_STAGE_X] = {e->x ? "x" : NULL, NULL, e->T, e->d, e->x ? e->x + query * e->d : NULL, NULL, digits},
+        [ATTN_STAGE_Y] = {two ? "y" : NULL, NULL, e->Tk, e->d, two ? e->y + key * e->d : NULL, NULL, digits},
+        [ATTN_STAGE_Q] = {"q", map_of(&e->q, e->x, "·W_q + b", "·W_q"), e->T, e->dk, q, NULL, digits},
+        [ATTN_STAGE_K] = {"k", map_of(&e->k, e->x, "·W_k + b", "·W_k"), e->Tk, e->dk, k, NULL, digits},
+        [ATTN_STAGE_V] = {"v", map_of(&e->v, e->x, "·W_v + b", "·W_v"), e->Tk, e->dv, v, NULL, digits},
+        [ATTN_STAGE_DOTS] = {"dots", "q·k", e->T, e->Tk, square, NULL, digits},
+        [ATTN_STAGE_SCORES] = {"scores", scale, e->T, e->Tk, scores, NULL, digits},
+        [ATTN_STAGE_WEIGHTS] = {"weights", "softmax", e->T, e->Tk, e->pattern + query * e->Tk, NULL, digits},
+        [ATTN_STAGE_CONTEXT] = {"context", "Σ weight·v", e->T, e->dv, e->context + query * e->dv, NULL, digits}};
     attn_derive_diagram(&r->e.d, way);
 }

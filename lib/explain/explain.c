@@ -51,15 +51,26 @@ void attn_explain_columns(struct attn_explainer *e, size_t n, const char *label)
     }
 }
 
-void attn_explain_row(struct attn_explainer *e, const float *x, size_t n, int digits)
+/* f64 NULL: the numbers of f32. */
+static void put_row(struct attn_explainer *e, const float *f32, const double *f64, size_t n, int digits)
 {
     for (size_t i = 0; i < n; i++) {
         enum attn_showing s = attn_explain_showing(e, n, i);
         if (s == ATTN_SHOWN)
-            attn_derive_number(&e->d, (double)x[i], digits);
+            attn_derive_number(&e->d, f64 ? f64[i] : (double)f32[i], digits);
         else if (s == ATTN_GAP)
             attn_derive_cell(&e->d, "…");
     }
+}
+
+void attn_explain_row(struct attn_explainer *e, const double *x, size_t n, int digits)
+{
+    put_row(e, NULL, x, n, digits);
+}
+
+void attn_explain_floats(struct attn_explainer *e, const float *x, size_t n, int digits)
+{
+    put_row(e, x, NULL, n, digits);
 }
 
 /* Tokens that are always shown: both ends of the range, and those the explanation is about. */
@@ -188,7 +199,7 @@ static void introduce(struct attn_explainer *e)
         attn_derive_command(&e->d, "%s", attn_edits_text(e->edits, i));
 }
 
-static void same_number(struct attn_explainer *e, int act, size_t col, float x)
+static void same_number(struct attn_explainer *e, int act, size_t col, double x)
 {
     const struct attn_worked *w = e->w;
     char name[ATTN_NAME_MAX];
@@ -198,7 +209,7 @@ static void same_number(struct attn_explainer *e, int act, size_t col, float x)
         attn_derive_cell(&e->d, "row %zu, column %zu", w->query, col);
     else
         attn_derive_cell(&e->d, "head %zu, row %zu, column %zu", w->head, w->query, col);
-    attn_derive_number(&e->d, (double)x, attn_explain_digits(e, act));
+    attn_derive_number(&e->d, x, attn_explain_digits(e, act));
 }
 
 void attn_explain_places(struct attn_explainer *e)
@@ -231,8 +242,10 @@ static int derive(struct attn_explainer *e, struct attn_err *err)
 {
     struct attn_spot query = attn_worked_query(e->w), key = attn_worked_key(e->w);
     bool same = key.of == query.of && key.t == query.t;
-    if (e->w->model->attend)
-        return attn_explain_given(e, err);
+    if (e->w->model->attend) {
+        attn_explain_given(e);
+        return ATTN_OK;
+    }
     introduce(e);
     attn_explain_diagram(e);
     attn_explain_tokens(e);

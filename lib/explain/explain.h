@@ -20,7 +20,7 @@
 
 /* An activation [rows, cols]; dots, scores, pattern and context have only the query's row. */
 struct attn_seen {
-    float *x; size_t rows, cols;        /* x NULL: the model does not have it */
+    double *x; size_t rows, cols;       /* x NULL: the model does not have it */
     double largest;                     /* magnitude among the finite numbers of the matrix; decides how many digits run
                                          * prints */
 };
@@ -32,9 +32,10 @@ struct attn_worked {
     size_t layer, head, kv, query, key; /* kv: the key/value head that the head reads */
     size_t heaviest;                    /* the key with the largest weight */
     struct attn_kind kind;              /* of this layer, never ATTN_MODEL */
-    float scale;
+    double scale;                       /* in float32, but for numbers that are given */
     size_t *picked; size_t n_picked;    /* the keys the query sees, ascending, if the kind picks keys */
     struct attn_seen seen[ATTN_ACTS], other[ATTN_ACTS];         /* of the sentence; of the other text */
+    double *joined;                     /* of numbers that are given, the query's contexts of all heads; NULL: none */
 };
 
 /* A token of the sentence or of the text it attends to. */
@@ -52,11 +53,11 @@ int attn_worked_run(struct attn_worked *w, const struct attn_model *m, const str
 void attn_worked_free(struct attn_worked *w);           /* zeroed is fine */
 
 /* A row of what the layer reads of a token, and with how many digits after the point run prints it. */
-const float *attn_spot_row(const struct attn_spot *s, int act);
+const double *attn_spot_row(const struct attn_spot *s, int act);
 int attn_spot_digits(const struct attn_spot *s, int act, int precision);
 
 /* Row t of an activation, for k and v counted over the keys; an activation with one row gives that row for any t. */
-const float *attn_worked_row(const struct attn_worked *w, int act, size_t t);
+const double *attn_worked_row(const struct attn_worked *w, int act, size_t t);
 /* Tokens lo <= j < hi of a text; then the range of keys that the query may see, and whether it sees key j. */
 struct attn_reach { const struct attn_tokens *of; size_t lo, hi; };
 struct attn_reach attn_worked_sees(const struct attn_worked *w);
@@ -88,7 +89,7 @@ static inline const char *tr(const struct attn_explainer *e, const char *english
 void attn_explain_places(struct attn_explainer *e);
 
 /* The query's row of an activation, and with how many digits run prints the activation. */
-static inline const float *attn_explain_query_row(const struct attn_explainer *e, int act)
+static inline const double *attn_explain_query_row(const struct attn_explainer *e, int act)
 {
     return attn_worked_row(e->w, act, e->w->query);
 }
@@ -112,7 +113,8 @@ size_t attn_explain_gap_end(const struct attn_explainer *e, struct attn_reach r,
 /* The cells of a vector: their number, the headings after `label`, the numbers. */
 size_t attn_explain_cells(const struct attn_explainer *e, size_t n);
 void attn_explain_columns(struct attn_explainer *e, size_t n, const char *label);
-void attn_explain_row(struct attn_explainer *e, const float *x, size_t n, int digits);
+void attn_explain_row(struct attn_explainer *e, const double *x, size_t n, int digits);
+void attn_explain_floats(struct attn_explainer *e, const float *x, size_t n, int digits);
 /* For numbers that are not part of an activation. */
 struct attn_number attn_explain_number(const struct attn_explainer *e, double x);
 
@@ -150,10 +152,14 @@ int attn_explain_vector(struct attn_explainer *e, int act, struct attn_err *err)
 /* ---- steps: numbers that are given (given.c) ---- */
 
 /* Of a model of numbers that are given, all of the steps. */
-int attn_explain_given(struct attn_explainer *e, struct attn_err *err);
+void attn_explain_given(struct attn_explainer *e);
 /* A dot product, or a score, that is given; what a mask that is given does to the score: false where none is. */
 void attn_explain_given_number(struct attn_explainer *e, int act);
 bool attn_explain_given_mask(struct attn_explainer *e);
+/* Whether masks come after the softmax, as --mask-weights has it. */
+bool attn_explain_masks_late(const struct attn_explainer *e);
+/* Scores that are divided by their sum, in place of the softmax. */
+void attn_explain_given_sum(struct attn_explainer *e);
 
 /* ---- steps: from q and k to the context vector (attention_weights.c, feature.c, context.c) ---- */
 

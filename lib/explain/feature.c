@@ -4,14 +4,14 @@
 #include <float.h>
 #include <math.h>
 
-static double phi(float x)
+static double phi(double x)
 {
-    return x > 0 ? (double)x + 1 : exp((double)x);
+    return x > 0 ? x + 1 : exp(x);
 }
 
 static double product(const struct attn_explainer *e, size_t key)
 {
-    const float *q = attn_worked_row(e->w, ATTN_ACT_Q, e->w->query), *k = attn_worked_row(e->w, ATTN_ACT_K, key);
+    const double *q = attn_worked_row(e->w, ATTN_ACT_Q, e->w->query), *k = attn_worked_row(e->w, ATTN_ACT_K, key);
     double sum = 0;
     for (size_t c = 0; c < e->w->model->w.n.dh; c++)
         sum += phi(q[c]) * phi(k[c]);
@@ -19,7 +19,7 @@ static double product(const struct attn_explainer *e, size_t key)
 }
 
 /* A row of phi(q), of phi(k) or, if both are given, of their products, whose gap shows the sum of those left out. */
-static void row(struct attn_explainer *e, const char *label, const float *q, const float *k)
+static void row(struct attn_explainer *e, const char *label, const double *q, const double *k)
 {
     size_t n = e->w->model->w.n.dh;
     double left = 0;
@@ -39,7 +39,7 @@ static void row(struct attn_explainer *e, const char *label, const float *q, con
 
 static void table(struct attn_explainer *e)
 {
-    const float *q = attn_worked_row(e->w, ATTN_ACT_Q, e->w->query), *k = attn_worked_row(e->w, ATTN_ACT_K, e->w->key);
+    const double *q = attn_worked_row(e->w, ATTN_ACT_Q, e->w->query), *k = attn_worked_row(e->w, ATTN_ACT_K, e->w->key);
     struct attn_number sum = attn_explain_number(e, product(e, e->w->key));
     size_t n = e->w->model->w.n.dh;
     attn_derive_table(&e->d, attn_explain_cells(e, n) + 2);

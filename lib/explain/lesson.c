@@ -106,7 +106,7 @@ void attn_lesson_matrix(struct attn_lesson *r, const char *what, const float *x,
     attn_explain_columns(&r->e, cols, what);
     for (size_t i = 0; i < rows; i++) {
         name(&r->e.d, called->rows, called->row, i);
-        attn_explain_row(&r->e, x + i * cols, cols, r->e.precision);
+        attn_explain_floats(&r->e, x + i * cols, cols, r->e.precision);
     }
 }
 
@@ -236,11 +236,17 @@ bool attn_lesson_equal(const float *a, const float *b, size_t n)
 struct numbers { const float *x; size_t rows, cols; struct attn_called called; bool weights; };
 
 /* A row of the cell that is looked at: of its query. */
-static struct numbers of_cell(const struct attn_lesson *r, enum attn_numbers of)
+static struct numbers of_cell(struct attn_lesson *r, enum attn_numbers of)
 {
     static const int acts[] = {ATTN_ACT_DOTS, ATTN_ACT_PATTERN, ATTN_ACT_CONTEXT};
     int act = acts[of - ATTN_NUMBERS_CELL_DOTS];
-    return (struct numbers){.x = attn_worked_row(&r->w, act, r->w.query), .rows = 1, .cols = r->w.seen[act].cols};
+    const double *x = attn_worked_row(&r->w, act, r->w.query);
+    const size_t cols = r->w.seen[act].cols;
+    float **row = &r->cell[of - ATTN_NUMBERS_CELL_DOTS];
+    *row = *row ? *row : attn_lesson_floats(r, cols);
+    for (size_t j = 0; j < cols; j++)
+        (*row)[j] = (float)x[j];
+    return (struct numbers){.x = *row, .rows = 1, .cols = cols};
 }
 
 static bool are_weights(const float *x, size_t n)
@@ -277,7 +283,7 @@ static struct numbers of_example(const struct attn_lesson *r, enum attn_numbers 
 }
 
 /* The part that a row asks for; it asks for some of the columns of one row only. */
-static struct numbers find(const struct attn_lesson *r, const struct attn_row *row)
+static struct numbers find(struct attn_lesson *r, const struct attn_row *row)
 {
     struct numbers n = row->of < ATTN_NUMBERS_CELL_DOTS ? of_example(r, row->of) : of_cell(r, row->of);
     n.x += (row->at * n.rows + row->row) * n.cols + row->col;

@@ -151,7 +151,7 @@ static void widened_row(struct attn_explainer *e, const struct attn_vec *v, size
         return;
     attn_vec_widen(buf, v->data, v->type, 0, n);
     attn_derive_cell(&e->d, "%s", tr(e, label));
-    attn_explain_row(e, buf, n, e->precision);
+    attn_explain_floats(e, buf, n, e->precision);
 }
 
 static void norm_words(struct attn_explainer *e, const struct attn_norm *norm, const struct moments *m)
@@ -175,25 +175,27 @@ static void norm_words(struct attn_explainer *e, const struct attn_norm *norm, c
 static int normed(struct attn_explainer *e, const struct attn_spot *s, struct attn_err *err)
 {
     const struct attn_norm *norm = &e->w->model->w.block[e->w->layer].norm1;
-    const float *x = attn_spot_row(s, ATTN_ACT_RESID_PRE);
+    const double *x = attn_spot_row(s, ATTN_ACT_RESID_PRE);
     size_t d = e->w->model->w.n.d;
-    struct moments m = moments_of(x, d);
-    double spread = sqrt((norm->rms ? m.square : m.variance) + (double)e->w->model->w.eps),
-    centre = norm->rms ? 0 : m.mean;
     float *buf = malloc(d * sizeof *buf);
     if (!buf)
         return attn_no_memory(err, NULL, "for %zu numbers", d);
+    for (size_t i = 0; i < d; i++)
+        buf[i] = (float)x[i];
+    struct moments m = moments_of(buf, d);
+    double spread = sqrt((norm->rms ? m.square : m.variance) + (double)e->w->model->w.eps),
+    centre = norm->rms ? 0 : m.mean;
     norm_words(e, norm, &m);
     attn_derive_formula(&e->d, norm->rms ? &attn_formula_rmsnorm : &attn_formula_layernorm);
     vector_table(e, d);
     vector_row(e, ATTN_ACT_RESID_PRE, s, "x");
     for (size_t i = 0; i < d; i++)
-        buf[i] = (float)(((double)x[i] - centre) / spread);
+        buf[i] = (float)((x[i] - centre) / spread);
     attn_derive_cell(&e->d, norm->rms ? "x / root" : "(x - mean) / root");
-    attn_explain_row(e, buf, d, e->precision);
+    attn_explain_floats(e, buf, d, e->precision);
     attn_norm_weights(buf, norm, 0, d);
     attn_derive_cell(&e->d, "· weight");
-    attn_explain_row(e, buf, d, e->precision);
+    attn_explain_floats(e, buf, d, e->precision);
     widened_row(e, &norm->bias, d, buf, "+ bias");
     vector_row(e, ATTN_ACT_NORM1, s, "= norm1");
     free(buf);
@@ -241,7 +243,7 @@ static size_t head_of(const struct attn_explainer *e, int act)
 struct product {                        /* one head's row of x w + bias */
     const struct attn_mat *w;
     struct attn_spot of;
-    const float *x;                     /* [in] what the product reads */
+    float *x;                           /* [in] what the product reads */
     size_t first, n;                    /* outputs of the head */
     float *y, *column;                  /* [out] by the run's own arithmetic; [in] weights of one output */
     float *turned;                      /* [out] what is rotated: y clamped and normalised, where that comes before */
@@ -253,6 +255,7 @@ struct product {                        /* one head's row of x w + bias */
 
 static void free_product(struct product *p)
 {
+    free(p->x);
     free(p->y);
     free(p->turned);
     free(p->raw);
@@ -310,7 +313,7 @@ static int make_product(struct product *p, const struct attn_explainer *e, int a
     size_t half = all->rotary / 2;
     *p = (struct product){.w = w_of(e, act), .of = spot_of(e, act), .n = all->n.dh, .first = head_of(e,
                           act) * all->n.dh};
-    p->x = attn_spot_row(&p->of, read_act(&p->of));
+    p->x = calloc(p->w->in, sizeof *p->x);
     p->y = calloc(p->w->out, sizeof *p->y);
     p->turned = calloc(p->w->out, sizeof *p->turned);
     p->raw = calloc(p->w->out, sizeof *p->raw);
@@ -318,8 +321,10 @@ static int make_product(struct product *p, const struct attn_explainer *e, int a
     p->column = calloc(larger(p->w->in, p->w->out), sizeof *p->column);
     p->cos = calloc(half + 1, sizeof *p->cos);
     p->sin = calloc(half + 1, sizeof *p->sin);
-    if (!p->y || !p->turned || !p->raw || !p->normed || !p->column || !p->cos || !p->sin)
+    if (!p->x || !p->y || !p->turned || !p->raw || !p->normed || !p->column || !p->cos || !p->sin)
         return attn_no_memory(err, NULL, "for %zu numbers", p->w->out + p->w->in);
+    for (size_t i = 0; i < p->w->in; i++)
+        p->x[i] = (float)attn_spot_row(&p->of, read_act(&p->of))[i];
     if (attn_team_new(&team, 1, err))
         return err->code;
     attn_gemm(team, p->y, p->w->out, p->x, p->w->in, 1, p->w, ATTN_STORE, NULL);
@@ -390,7 +395,8 @@ static const char *const rotation_headings[ROTATION_COLUMNS] = {"i, j", "angle",
 static void rotation_row(struct attn_explainer *e, const struct product *p, int act, size_t i)
 {
     const struct attn_weights *all = &e->w->model->w;
-    const float *old = p->turned + p->first, *new = p->late ? p->raw + p->first : attn_spot_row(&p->of, act);
+    const float *old = p->turned + p->first, *raw = p->raw + p->first;
+    const double *turned = attn_spot_row(&p->of, act);
     size_t j = all->interleaved ? 2 * i + 1 : i + all->rotary / 2, pair = i;
     int digits = attn_explain_digits(e, act);
     i = all->interleaved ? 2 * i : i;
@@ -400,8 +406,8 @@ static void rotation_row(struct attn_explainer *e, const struct product *p, int 
     attn_derive_number(&e->d, (double)p->sin[pair], e->precision);
     attn_derive_number(&e->d, (double)old[i], digits);
     attn_derive_number(&e->d, (double)old[j], digits);
-    attn_derive_number(&e->d, (double)new[i], digits);
-    attn_derive_number(&e->d, (double)new[j], digits);
+    attn_derive_number(&e->d, p->late ? (double)raw[i] : turned[i], digits);
+    attn_derive_number(&e->d, p->late ? (double)raw[j] : turned[j], digits);
 }
 
 static void rotation(struct attn_explainer *e, const struct product *p, int act)
@@ -458,21 +464,21 @@ static void head_norm(struct attn_explainer *e, const struct product *p)
                                          "%.*f, and multiplied by weights.", e->precision, spread);
     vector_table(e, p->n);
     attn_derive_cell(&e->d, "u");
-    attn_explain_row(e, p->raw + p->first, p->n, e->precision);
+    attn_explain_floats(e, p->raw + p->first, p->n, e->precision);
     for (size_t i = 0; i < p->n; i++)
         p->column[i] = (float)(((double)p->raw[p->first + i] - centre) / spread);
     attn_derive_cell(&e->d, norm->rms ? "u / root" : "(u - mean) / root");
-    attn_explain_row(e, p->column, p->n, e->precision);
+    attn_explain_floats(e, p->column, p->n, e->precision);
     attn_norm_weights(p->column, norm, own, p->n);
     attn_derive_cell(&e->d, "· weight");
-    attn_explain_row(e, p->column, p->n, e->precision);
+    attn_explain_floats(e, p->column, p->n, e->precision);
     if (norm->bias.data) {
         attn_vec_widen(p->column, norm->bias.data, norm->bias.type, own, p->n);
         attn_derive_cell(&e->d, "+ bias");
-        attn_explain_row(e, p->column, p->n, e->precision);
+        attn_explain_floats(e, p->column, p->n, e->precision);
     }
     attn_derive_cell(&e->d, "= u, normalised");
-    attn_explain_row(e, p->normed + p->first, p->n, e->precision);
+    attn_explain_floats(e, p->normed + p->first, p->n, e->precision);
 }
 
 static void whose_head(struct attn_explainer *e, int act)

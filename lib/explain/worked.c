@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "base/err.h"
+#include "run/attend.h"
 #include "sinks/print.h"
 
 /* ---- recording ------------------------------------------------------------------------- */
@@ -19,13 +20,14 @@ static bool outside_blocks(int act)
 
 static bool one_row(int act)
 {
-    return attn_act_square(act) || act == ATTN_ACT_CONTEXT;
+    return attn_act_square(act) || act == ATTN_ACT_CONTEXT || act == ATTN_ACT_OUT;
 }
 
 static unsigned wants(void *self, int act, int layer)
 {
     const struct attn_worked *w = self;
-    bool here = outside_blocks(act) || (layer == (int)w->layer && act >= ATTN_ACT_RESID_PRE && act <= ATTN_ACT_CONTEXT);
+    const int last = w->model->attend ? ATTN_ACT_OUT : ATTN_ACT_CONTEXT;
+    bool here = outside_blocks(act) || (layer == (int)w->layer && act >= ATTN_ACT_RESID_PRE && act <= last);
     return here ? ATTN_WATCH : 0;
 }
 
@@ -46,12 +48,20 @@ static int make_array(const struct attn_worked *w, struct attn_seen *s, const st
     return s->x ? ATTN_OK : attn_no_memory(err, NULL, "for %zu x %zu numbers of %s", s->rows, s->cols, p->name);
 }
 
-static double magnitude(double largest, const float *x, size_t n)
+static double number(const struct attn_probe *p, size_t at) { return p->f64 ? p->f64[at] : (double)p->data[at]; }
+
+static double magnitude(double largest, double x) { return isfinite(x) && fabs(x) > largest ? fabs(x) : largest; }
+
+/* All of the query's contexts, which an output reads. */
+static int join(struct attn_worked *w, const struct attn_probe *p, struct attn_err *err)
 {
-    for (size_t j = 0; j < n; j++)
-        if (isfinite(x[j]) && fabs((double)x[j]) > largest)
-            largest = fabs((double)x[j]);
-    return largest;
+    if (p->act != ATTN_ACT_CONTEXT || !p->f64)
+        return ATTN_OK;
+    w->joined = malloc(p->cols * sizeof *w->joined);
+    if (!w->joined)
+        return attn_no_memory(err, NULL, "for %zu numbers of %s", p->cols, p->name);
+    memcpy(w->joined, p->f64 + w->query * p->ld, p->cols * sizeof *w->joined);
+    return ATTN_OK;
 }
 
 static int watch(void *self, const struct attn_probe *p, struct attn_err *err)
@@ -61,14 +71,16 @@ static int watch(void *self, const struct attn_probe *p, struct attn_err *err)
     size_t head = p->ndim < 3 ? 0 : attn_act_kv(p->act) ? w->kv : w->head;
     if (is_not_needed(p) || head < p->head0 || head >= p->head0 + p->heads)
         return ATTN_OK;
-    if (make_array(w, s, p, err))
+    if (make_array(w, s, p, err) || join(w, p, err))
         return err->code;
     for (size_t i = 0; i < p->rows; i++) {
-        const float *row = p->data + (head - p->head0) * p->ld_head + i * p->ld;
-        size_t t = p->row0 + i, from = p->act == ATTN_ACT_CONTEXT ? w->head * s->cols : 0;
-        s->largest = magnitude(s->largest, row, p->cols);
-        if (!one_row(p->act) || t == w->query)
-            memcpy(s->x + (one_row(p->act) ? 0 : t) * s->cols, row + from, s->cols * sizeof *s->x);
+        size_t row = (head - p->head0) * p->ld_head + i * p->ld, t = p->row0 + i;
+        size_t from = row + (p->act == ATTN_ACT_CONTEXT ? w->head * s->cols : 0);
+        for (size_t j = 0; j < p->cols; j++)
+            s->largest = magnitude(s->largest, number(p, row + j));
+        double *to = s->x + (one_row(p->act) ? 0 : t) * s->cols;
+        for (size_t j = 0; j < s->cols && (!one_row(p->act) || t == w->query); j++)
+            to[j] = number(p, from + j);
     }
     return ATTN_OK;
 }
@@ -111,7 +123,7 @@ static int pick(struct attn_worked *w, struct attn_err *err)
 
 static size_t heaviest(const struct attn_worked *w)
 {
-    const float *weight = attn_worked_row(w, ATTN_ACT_PATTERN, w->query);
+    const double *weight = attn_worked_row(w, ATTN_ACT_PATTERN, w->query);
     size_t best = 0;
     for (size_t j = 1; j < w->keys->n; j++)
         if (weight[j] > weight[best])
@@ -134,9 +146,10 @@ int attn_worked_run(struct attn_worked *w, const struct attn_model *m, const str
     w->head = o->head;
     w->kv = o->head / (m->w.n.H / m->w.n.Hkv);
     w->query = o->query;
-    const bool masked = !o->cross || m->w.cross_masked;
+    const bool masked = !o->cross || m->attend;
     w->kind = attn_kind_in(&o->kind, m->w.causal && masked, masked ? m->w.block[o->layer].window : 0);
-    w->scale = attn_kind_scale(&o->kind, m->w.block[o->layer].scale, m->w.n.dh);
+    w->scale = m->attend ? attn_kind_scale_f64(&o->kind, 1 / sqrt((double)m->w.n.dh), m->w.n.dh)
+                         : (double)attn_kind_scale(&o->kind, m->w.block[o->layer].scale, m->w.n.dh);
     int rc = attn_run_tokens(m, &how, tokens, o->cross, obs, n, err);
     if (!rc && attn_kind_picks(&w->kind))
         rc = pick(w, err);
@@ -154,6 +167,7 @@ void attn_worked_free(struct attn_worked *w)
         free(w->other[i].x);
     }
     free(w->picked);
+    free(w->joined);
     *w = (struct attn_worked){0};
 }
 
@@ -181,12 +195,12 @@ static const struct attn_seen *seen_of(const struct attn_worked *w, int act)
 
 bool attn_worked_has(const struct attn_worked *w, int act) { return seen_of(w, act)->x != NULL; }
 
-static const float *row(const struct attn_seen *s, int act, size_t t)
+static const double *row(const struct attn_seen *s, int act, size_t t)
 {
     return s->x + (one_row(act) ? 0 : t) * s->cols;
 }
 
-const float *attn_spot_row(const struct attn_spot *s, int act)
+const double *attn_spot_row(const struct attn_spot *s, int act)
 {
     return row(&s->seen[act], act, s->t);
 }
@@ -196,7 +210,7 @@ int attn_spot_digits(const struct attn_spot *s, int act, int precision)
     return attn_grid_digits(s->seen[act].largest, precision);
 }
 
-const float *attn_worked_row(const struct attn_worked *w, int act, size_t t)
+const double *attn_worked_row(const struct attn_worked *w, int act, size_t t)
 {
     return row(seen_of(w, act), act, t);
 }
@@ -212,8 +226,10 @@ struct attn_reach attn_worked_sees(const struct attn_worked *w)
 /* Whether a mask, or a score, that is given hides key j. */
 static bool is_hidden(const struct attn_worked *w, size_t j)
 {
+    double add;
     return w->model->attend && attn_worked_has(w, ATTN_ACT_SCORES) &&
-           attn_worked_row(w, ATTN_ACT_SCORES, w->query)[j] == -INFINITY;
+           (attn_worked_row(w, ATTN_ACT_SCORES, w->query)[j] == -INFINITY ||
+            !attn_attend_sees(w->model->attend, w->head, w->query, j, &add));
 }
 
 bool attn_worked_sees_key(const struct attn_worked *w, size_t j)

@@ -20,7 +20,7 @@
 void attn_dump_drop(struct attn_dumped *what)
 {
     free(what->name);
-    free(what->of.data);
+    attn_array_free(&what->of);
     free(what->heads);
     free(what->wrong);
 }
@@ -108,6 +108,7 @@ int attn_dump_array(const struct attn_dump *d, size_t i, struct attn_dump_array 
     const struct attn_array *of = &d->item[i].of;
     out->name = d->item[i].name;
     out->data = of->data;
+    out->f64 = of->f64;
     memcpy(out->shape, of->shape, (size_t)of->ndim * sizeof *of->shape);
     return of->ndim;
 }
@@ -173,27 +174,27 @@ static int join(struct attn_dumped *out, const struct attn_dumped *head, size_t 
                 struct attn_err *err)
 {
     const struct attn_array *first = &head[0].of;
-    struct attn_dumped all = {.n_heads = n,
-                              .of = {.ndim = 3, .shape = {n, first->shape[0], first->shape[1]}, .n = n * first->n}};
+    struct attn_dumped all = {.n_heads = n, .of = {.ndim = 3, .shape = {n, first->shape[0], first->shape[1]}}};
+    size_t room = 0;
     for (size_t i = 1; i < n; i++)
         if (memcmp(head[i].of.shape, first->shape, sizeof first->shape) != 0)
             return attn_fail(err, ATTN_EFORMAT,
                              "%s: '%s' and '%s' are heads of one activation and differ in shape", dir,
                              head[0].name, head[i].name);
     all.name = strndup(head[0].name, len);
-    all.of.data = malloc(all.of.n * sizeof *all.of.data + 1);
     all.heads = calloc(n, sizeof *all.heads);
-    if (!all.name || !all.of.data || !all.heads) {
-        attn_dump_drop(&all);
-        return attn_no_memory(err, dir, "for the heads of '%s'", head[0].name);
-    }
-    for (size_t i = 0; i < n; i++) {
+    bool fits = all.name && all.heads;
+    for (size_t i = 0; i < n && fits; i++) {
         uint64_t number = 0;
         size_t ignored;
         head_of(head[i].name, &ignored, &number);
         all.heads[i] = (size_t)number;
-        if (first->n)
-            memcpy(all.of.data + i * first->n, head[i].of.data, first->n * sizeof *all.of.data);
+        for (size_t k = 0; k < first->n && fits; k++)
+            fits = attn_array_add(&all.of, &room, head[i].of.f64 ? head[i].of.f64[k] : (double)head[i].of.data[k]);
+    }
+    if (!fits) {
+        attn_dump_drop(&all);
+        return attn_no_memory(err, dir, "for the heads of '%s'", head[0].name);
     }
     *out = all;
     return ATTN_OK;
@@ -360,7 +361,7 @@ int attn_dump_add_csv(struct attn_dump *d, const char *file, size_t len, const s
     if (!rc && !d->n)
         rc = attn_dump_read_labels(d, text, m->len, err);
     if (rc)
-        free(what.of.data);
+        attn_array_free(&what.of);
     return rc ? rc : attn_dump_add(d, file, len, &what, err);
 }
 

@@ -27,7 +27,7 @@ struct entry {
     char mask[ATTN_KIND_TEXT];
     size_t shape[ATTN_ARRAY_DIMS], n_shape;
     size_t nested[ATTN_ARRAY_DIMS], depth;      /* how many items lists of each depth have */
-    float *data; size_t n, room;
+    struct attn_array of; size_t room;
     bool loose;
 };
 
@@ -108,11 +108,8 @@ static int add_number(struct reader *r, struct entry *a, enum attn_json_event e)
     double x = NAN;
     if (e == ATTN_JSON_NUMBER && !attn_num_parse_f64(r->j.text + r->j.token, r->j.token_len, &x))
         return unexpected(r, "a number of fewer digits");
-    float *more = attn_grow(a->data, &a->room, a->n + 1, sizeof *more);
-    if (!more)
+    if (!attn_array_add(&a->of, &a->room, x))
         return no_memory(r);
-    a->data = more;
-    a->data[a->n++] = (float)x;
     a->loose |= e == ATTN_JSON_NULL;
     return ATTN_OK;
 }
@@ -131,7 +128,7 @@ static int read_data(struct reader *r, struct entry *a)
 {
     size_t depth = 0, items[ATTN_ARRAY_DIMS + 1] = {0}, leaf = SIZE_MAX;
     bool ended[ATTN_ARRAY_DIMS + 1] = {false};
-    a->n = a->depth = 0;
+    a->of.n = a->depth = 0;
     do {
         enum attn_json_event e = attn_json_next(&r->j);
         bool number = e == ATTN_JSON_NUMBER || e == ATTN_JSON_NULL;
@@ -210,10 +207,10 @@ static int take_array(struct reader *r, struct entry *a)
     bool fits = a->n_shape > 0, nested = a->depth == a->n_shape;
     for (size_t i = 0; i < a->n_shape; i++)
         fits &= !__builtin_mul_overflow(n, a->shape[i], &n) && (!nested || a->nested[i] == a->shape[i]);
-    if (!fits || n != a->n)
+    if (!fits || n != a->of.n)
         return attn_fail(r->err, ATTN_EFORMAT,
                          "%s: '%.*s' has %zu numbers, which is not what its shape says", r->j.name,
-                         attn_shown(a->name, a->name_len), a->name, a->n);
+                         attn_shown(a->name, a->name_len), a->name, a->of.n);
     if (a->n_heads && (a->n_shape < 3 || a->n_heads != a->shape[a->n_shape - 3]))
         return attn_fail(r->err, ATTN_EFORMAT,
                          "%s: '%.*s' lists %zu heads, which is not what its shape says", r->j.name,
@@ -222,11 +219,11 @@ static int take_array(struct reader *r, struct entry *a)
         free(a->heads);
         a->heads = NULL;
     }
-    struct attn_dumped what = {.of = {.ndim = (int)a->n_shape, .n = n, .data = a->data}, .heads = a->heads,
-                               .n_heads = a->n_heads, .loose = a->loose};
+    struct attn_dumped what = {.of = a->of, .heads = a->heads, .n_heads = a->n_heads, .loose = a->loose};
+    what.of.ndim = (int)a->n_shape;
     memcpy(what.of.shape, a->shape, sizeof what.of.shape);
     memcpy(what.mask, a->mask, sizeof what.mask);
-    a->data = NULL;
+    a->of = (struct attn_array){0};
     a->heads = NULL;
     return attn_dump_add(r->d, a->name, a->name_len, &what, r->err);
 }
@@ -245,7 +242,7 @@ static int read_entry(struct reader *r)
         rc = r->manifest ? note_entry(r, &a) : take_array(r, &a);
     free(a.name);
     free(a.heads);
-    free(a.data);
+    attn_array_free(&a.of);
     return rc;
 }
 

@@ -2,7 +2,8 @@
  *
  * Matrices are as `run --format csv` writes them, or bare numbers.
  *
- * RFC 4180: fields are separated by commas; a field that contains a comma is quoted, and quotes in it are doubled.
+ * RFC 4180: fields are separated by commas, or by semicolons or tabs (fields.h); a field that contains one is quoted,
+ * and quotes in it are doubled.
  * The first row labels the columns, the first field of each row labels the row; all others are numbers, which may be
  * inf or nan.  If the very first field is a number, there are no labels at all.
  *
@@ -14,10 +15,8 @@
  * first array that has any. */
 #include "attn_tools.h"
 
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
-#include <strings.h>
 
 #include "base/err.h"
 #include "base/grow.h"
@@ -30,32 +29,13 @@
 
 /* ---- one matrix ------------------------------------------------------------------------ */
 
-struct table { float *data; size_t n, room, rows, columns, labels /* of a row: 1 or 0 */; };
+struct table { struct attn_array of; size_t room, rows, columns, labels /* of a row: 1 or 0 */; };
 
 /* Spreadsheets write a byte order mark, which is not part of the first field. */
 static struct attn_fields fields_of(const char *text, size_t len)
 {
-    return (struct attn_fields){text + attn_utf8_mark(text, len), text + len, ','};
+    return (struct attn_fields){text + attn_utf8_mark(text, len), text + len, attn_fields_comma(text, len)};
 }
-
-/* Accepts what other programs write: surrounding blanks, nan and inf in any case, NA. */
-static bool parse_number(double *x, const char *s, size_t len)
-{
-    static const struct { const char *name; double x; } names[] = {
-        {"nan", NAN}, {"na", NAN}, {"inf", INFINITY}, {"infinity", INFINITY}, {"+inf", INFINITY}, {"-inf", -INFINITY},
-        {"-infinity", -INFINITY}};
-    for (; len && (*s == ' ' || *s == '\t'); len--)
-        s++;
-    while (len && (s[len - 1] == ' ' || s[len - 1] == '\t'))
-        len--;
-    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
-        if (strlen(names[i].name) == len && !strncasecmp(s, names[i].name, len)) {
-            *x = names[i].x;
-            return true;
-        }
-    return attn_num_parse_f64(s, len, x);
-}
-
 /* Whether the first field is a number too: then all are, and there are no labels. */
 static bool is_bare(struct attn_fields f)
 {
@@ -63,7 +43,7 @@ static bool is_bare(struct attn_fields f)
     size_t len;
     bool last;
     double x;
-    return attn_fields_next(&f, &s, &len, &last) && parse_number(&x, s, len);
+    return attn_fields_next(&f, &s, &len, &last) && attn_fields_number(&x, s, len, f.comma);
 }
 
 static int bad_row(const struct table *t, size_t found, const char *path, struct attn_err *err)
@@ -72,19 +52,15 @@ static int bad_row(const struct table *t, size_t found, const char *path, struct
                      t->labels ? "labels" : "has", t->columns, t->labels ? " columns" : "");
 }
 
-static int add_number(struct table *t, const char *s, size_t len, const char *path, struct attn_err *err)
+static int add_number(struct table *t, const char *s, size_t len, char comma, const char *path, struct attn_err *err)
 {
     double x;
-    if (!parse_number(&x, s, len))
+    if (!attn_fields_number(&x, s, len, comma))
         return attn_fail(err, ATTN_EFORMAT, "%s: row %zu: '%.*s' is not a number, expected a matrix: numbers, but for "
                                             "the first row and column, which may be labels", path, t->rows + 1,
                          attn_shown(s, len), s);
-    float *more = attn_grow(t->data, &t->room, t->n + 1, sizeof *more);
-    if (!more)
-        return attn_no_memory(err, path, "for more than %zu numbers", t->n);
-    t->data = more;
-    t->data[t->n++] = (float)x;
-    return ATTN_OK;
+    return attn_array_add(&t->of, &t->room, x) ? ATTN_OK
+           : attn_no_memory(err, path, "for more than %zu numbers", t->of.n);
 }
 
 static int read_row(struct table *t, struct attn_fields *f, const char *path, struct attn_err *err)
@@ -100,7 +76,7 @@ static int read_row(struct table *t, struct attn_fields *f, const char *path, st
         found = i + 1 - t->labels;
         if (found > t->columns)
             continue;
-        int rc = i >= t->labels ? add_number(t, s, len, path, err) : ATTN_OK;
+        int rc = i >= t->labels ? add_number(t, s, len, f->comma, path, err) : ATTN_OK;
         if (rc)
             return rc;
     }
@@ -194,10 +170,13 @@ int attn_dump_read_csv(struct attn_array *out, const char *text, size_t len, con
     while (!rc && f.at < f.end)
         rc = read_row(&t, &f, path, err);
     if (rc) {
-        free(t.data);
+        attn_array_free(&t.of);
         return rc;
     }
-    *out = (struct attn_array){.ndim = 2, .shape = {t.rows, t.columns}, .n = t.n, .data = t.data};
+    *out = t.of;
+    out->ndim = 2;
+    out->shape[0] = t.rows;
+    out->shape[1] = t.columns;
     return ATTN_OK;
 }
 
@@ -254,7 +233,7 @@ struct tidy {
 /* Length of the header line with its end; 0 if the first line is not the header. */
 static size_t header_length(const char *text, size_t len)
 {
-    size_t mark = (size_t)(fields_of(text, len).at - text), n = mark + sizeof header - 1;
+    size_t mark = attn_utf8_mark(text, len), n = mark + sizeof header - 1;
     if (len < n || memcmp(text + mark, header, sizeof header - 1) != 0)
         return 0;
     n += n < len && text[n] == '\r';
@@ -396,12 +375,7 @@ static int add_tidy_number(struct tidy *t)
     if (!attn_num_parse_f64(v->s, v->len, &x))
         return attn_fail(t->err, ATTN_EFORMAT, "%s: line %zu: '%.*s' is not a number", t->path, t->line,
                          attn_shown(v->s, v->len), v->s);
-    float *more = attn_grow(of->data, &t->room, of->n + 1, sizeof *more);
-    if (!more)
-        return no_memory(t);
-    of->data = more;
-    of->data[of->n++] = (float)x;
-    return ATTN_OK;
+    return attn_array_add(of, &t->room, x) ? ATTN_OK : no_memory(t);
 }
 
 static int read_line(struct tidy *t, struct attn_fields *f)

@@ -176,29 +176,28 @@ static float from_half(uint16_t h)
     return f;
 }
 
-/* Whole numbers are rounded to float32, as NumPy's astype does. */
-static float from_whole(const struct header *h, uint64_t bits)
+static double from_whole(const struct header *h, uint64_t bits)
 {
     size_t unused = 64 - 8 * h->size;
-    return h->kind == 'i' ? (float)((int64_t)(bits << unused) >> unused) : (float)bits;
+    return h->kind == 'i' ? (double)((int64_t)(bits << unused) >> unused) : (double)bits;
 }
 
-static float number(const struct header *h, const unsigned char *p)
+static double number(const struct header *h, const unsigned char *p)
 {
     uint64_t bits = bits_of(p, h->size, h->big);
     if (h->kind != 'f')
         return from_whole(h, bits);
     if (h->size == 2)
-        return from_half((uint16_t)bits);
+        return (double)from_half((uint16_t)bits);
     if (h->size == 4) {
         uint32_t low = (uint32_t)bits;
         float f;
         memcpy(&f, &low, sizeof f);
-        return f;
+        return (double)f;
     }
     double d;
     memcpy(&d, &bits, sizeof d);
-    return (float)d;
+    return d;
 }
 
 /* Position of the element at C-order index i if the first index varies fastest. */
@@ -277,14 +276,21 @@ static int read_as(struct header h, struct attn_array *out, const unsigned char 
     int rc = read_header(&h, &a, &at, bytes, len, name, err);
     if (rc)
         return rc;
-    a.data = malloc(a.n ? a.n * sizeof *a.data : 1);
-    if (!a.data)
-        return attn_no_memory(err, name, "for %zu numbers", a.n);
-    if (as_is(&h))                      /* as most are */
-        memcpy(a.data, bytes + at, a.n * sizeof *a.data);
-    else
-        for (size_t i = 0; i < a.n; i++)
-            a.data[i] = number(&h, bytes + at + (h.fortran ? fortran_index(&h, i) : i) * h.size);
+    const size_t n = a.n;
+    size_t room = n;
+    a.data = malloc(n ? n * sizeof *a.data : 1);
+    bool fits = a.data;
+    if (fits && as_is(&h)) {            /* as most are */
+        memcpy(a.data, bytes + at, n * sizeof *a.data);
+    } else if (fits) {
+        for (a.n = 0; fits && a.n < n;)
+            fits = attn_array_add(&a, &room, number(&h, bytes + at + (h.fortran ? fortran_index(&h, a.n) : a.n) *
+                                                                     h.size));
+    }
+    if (!fits) {
+        attn_array_free(&a);
+        return attn_no_memory(err, name, "for %zu numbers", n);
+    }
     *out = a;
     return ATTN_OK;
 }

@@ -2,19 +2,14 @@
  *
  * Layout: "\x93NUMPY", a version (1.0: the header's length takes two bytes, 2.0 and 3.0: four, little-endian), a
  * Python dictionary {'descr': '<f4', 'fortran_order': False, 'shape': (2, 3), } padded with spaces and a line feed,
- * then the numbers.  Floats of 2, 4 and 8 bytes in either byte order are read and rounded to float32; Fortran order
- * is converted to C order.  Who asks for it also gets whole numbers, '<i8', and truths, '|b1'.  Arrays of text, '<U5',
+ * then the numbers.  Floats of 2, 4 and 8 bytes in either byte order are read; Fortran order is converted to
+ * C order.  Who asks for it also gets whole numbers, '<i8', and truths, '|b1'.  Arrays of text, '<U5',
  * hold so many code points of 4 bytes for each text, zeros at its end.  Everything else is refused by name.  The bytes
  * are untrusted: nothing is allocated by a number that their length does not confirm. */
 #ifndef ATTN_IO_NPY_H
 #define ATTN_IO_NPY_H
 
-#include "attn.h"
-
-/* Numbers with a shape, as all readers of dumps give them: row-major float32, owned. */
-enum { ATTN_ARRAY_DIMS = 8 };
-
-struct attn_array { int ndim; size_t shape[ATTN_ARRAY_DIMS], n; float *data; };     /* data: free() */
+#include "io/array.h"
 
 /* `name` is for messages. */
 int attn_npy_read(struct attn_array *out, const unsigned char *bytes, size_t len, const char *name,

@@ -7,11 +7,12 @@
 #include "base/err.h"
 #include "base/format.h"
 #include "base/utf8.h"
+#include "io/fields.h"
 #include "trace/trace.h"
 
 void attn_numbers_free(struct attn_labelled *n)
 {
-    free(n->of.data);
+    attn_array_free(&n->of);
     free(n->name);
     attn_dump_list_free(&n->rows);
     attn_dump_list_free(&n->cols);
@@ -51,12 +52,8 @@ static int take(struct attn_labelled *out, struct attn_dump *d, const struct att
     int layer, act = attn_act_find(what->name, &layer);
     struct attn_dump_list *keys = d->keys.n ? &d->keys : &d->tokens, *rows = act >= 0 && attn_act_kv(act) ? keys
                                                                              : &d->tokens;
-    out->of = what->of;
-    out->of.data = malloc(what->of.n * sizeof *out->of.data + 1);
-    if (!out->of.data)
+    if (!attn_array_copy(&out->of, &what->of))
         return attn_no_memory(err, out->name, "for %zu numbers", what->of.n);
-    if (what->of.n)
-        memcpy(out->of.data, what->of.data, what->of.n * sizeof *out->of.data);
     if (act >= 0 && attn_act_square(act)) {
         out->cols = *keys;
         *keys = (struct attn_dump_list){0};
@@ -100,13 +97,29 @@ static bool is_table(const struct attn_map *m)
            !attn_dump_is_of_several((const char *)m->data, m->len);
 }
 
+/* Whether rows of numbers are lines of fields with semicolons between them, as spreadsheets write a table where a comma
+ * is the point of a number; rows that end with a semicolon are none. */
+static bool is_spreadsheet(const char *s, size_t len)
+{
+    bool feed = false;
+    for (size_t i = 0; i < len; i++) {
+        size_t next = i + 1;
+        while (s[i] == ';' && next < len && strchr(" \t\r", s[next]) && s[next])
+            next++;
+        if (s[i] == '[' || (s[i] == ';' && (next == len || s[next] == '\n')))
+            return false;
+        feed |= s[i] == '\n' && i + 1 < len;
+    }
+    return feed && attn_fields_comma(s, len) == ';';
+}
+
 /* Numbers in rows or lists, or a table with labels, which stay as they are. */
 static int read_text(struct attn_labelled *out, const char *text, size_t len, struct attn_err *err)
 {
     size_t n = len;
     char *plain = attn_utf8_ascii(text, len) < len ? attn_numbers_plain(text, &n) : NULL;
     const char *s = plain ? plain : text;
-    int rc = attn_numbers_typed(s, n) ? attn_numbers_text(&out->of, s, n, out->name, err) :
+    int rc = attn_numbers_typed(s, n) && !is_spreadsheet(s, n) ? attn_numbers_text(&out->of, s, n, out->name, err) :
              attn_numbers_table(out, text, len, out->name, err);
     free(plain);
     return rc;
@@ -188,6 +201,8 @@ int attn_numbers_read(struct attn_labelled *out, const char *given, const char *
         rc = missing(given, option, err);
     else if (!rc)
         rc = path ? read_dump(out, path, wanted, err) : read_file(out, given, wanted, err);
+    if (!rc && !attn_array_widen(&out->of))
+        rc = attn_no_memory(err, out->name, "for %zu numbers", out->of.n);
     free(plain);
     free(path);
     if (rc)

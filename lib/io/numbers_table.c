@@ -5,7 +5,6 @@
 #include <string.h>
 
 #include "base/err.h"
-#include "base/grow.h"
 #include "base/strings.h"
 #include "base/utf8.h"
 #include "io/fields.h"
@@ -32,20 +31,21 @@ static bool more_rows(struct attn_fields *f)
     return f->at < f->end;
 }
 
-static bool number_of(double *x, const struct field *f)
+/* Also True and False. */
+static bool number_of(double *x, const struct field *f, char comma)
 {
     const char *s = f->s, *end = s + f->len;
     while (s < end && *s == ' ')
         s++;
     while (end > s && end[-1] == ' ')
         end--;
-    return attn_numbers_one(x, s, (size_t)(end - s));
+    return attn_fields_number(x, f->s, f->len, comma) || attn_numbers_one(x, s, (size_t)(end - s));
 }
 
-static bool is_number(const struct field *f)
+static bool is_number(const struct field *f, char comma)
 {
     double x;
-    return number_of(&x, f);
+    return number_of(&x, f, comma);
 }
 
 static bool is_corner(const struct field *f)
@@ -62,16 +62,17 @@ static int unclosed(const char *name, size_t row, struct attn_err *err)
 static int first_row(struct layout *l, struct attn_fields *f, const char *name, struct attn_err *err)
 {
     struct field it = {.last = false};
-    bool numbers = true;                /* all behind the first field */
+    bool numbers = true, bare = true;   /* all behind the first field; that, too */
     size_t n = 0;
     for (; !it.last; n++) {
         if (!next(f, &it))
             return unclosed(name, 0, err);
         l->corner = n ? l->corner : is_corner(&it);
-        numbers &= n == 0 || is_number(&it);
+        numbers &= n == 0 || is_number(&it, f->comma);
+        bare &= is_number(&it, f->comma);
     }
     l->head = l->corner || !numbers || n == 1;
-    l->side = l->corner || !l->head;
+    l->side = l->corner || (!l->head && !bare);
     l->columns = n;
     return ATTN_OK;
 }
@@ -84,7 +85,7 @@ static int first_column(struct attn_fields f, size_t *numbers, size_t *rows, con
         for (size_t i = 0; !it.last; i++) {
             if (!next(&f, &it))
                 return unclosed(name, *rows + 1, err);
-            *numbers += i == 0 && is_number(&it);
+            *numbers += i == 0 && is_number(&it, f.comma);
         }
     }
     return ATTN_OK;
@@ -104,7 +105,7 @@ static int lay_out(struct layout *l, struct attn_fields f, const char *name, str
     }
     l->columns -= l->side;
     if (!l->columns || (l->head && !rows))
-        return attn_fail(err, ATTN_EFORMAT, "%s: there are no numbers %s: expected fields with commas between them",
+        return attn_fail(err, ATTN_EFORMAT, "%s: there are no numbers %s: expected fields with commas or semicolons between them",
                          name, l->columns ? "below the first row" : "beside the first column");
     return ATTN_OK;
 }
@@ -123,19 +124,14 @@ static int add_label(struct attn_dump_list *to, const struct field *f, const cha
     return rc;
 }
 
-static int add_number(struct attn_array *a, size_t *room, const struct field *f, size_t row, size_t col,
+static int add_number(struct attn_array *a, size_t *room, const struct field *f, char comma, size_t row, size_t col,
                       const char *name, struct attn_err *err)
 {
     double x;
-    if (!number_of(&x, f))
+    if (!number_of(&x, f, comma))
         return attn_fail(err, ATTN_EFORMAT, "%s: row %zu, column %zu: found '%.*s', expected a number", name, row, col,
                          attn_shown(f->s, f->len), f->s);
-    float *more = attn_grow(a->data, room, a->n + 1, sizeof *more);
-    if (!more)
-        return attn_no_memory(err, name, "for more than %zu numbers", a->n);
-    a->data = more;
-    a->data[a->n++] = (float)x;
-    return ATTN_OK;
+    return attn_array_add(a, room, x) ? ATTN_OK : attn_no_memory(err, name, "for more than %zu numbers", a->n);
 }
 
 static int read_row(struct attn_labelled *out, size_t *room, const struct layout *l, struct attn_fields *f, size_t row,
@@ -154,7 +150,7 @@ static int read_row(struct attn_labelled *out, size_t *room, const struct layout
         else if (side && !labels)
             rc = add_label(&out->rows, &it, out->name, err);
         else if (!side && n < l->columns + l->side)
-            rc = add_number(&out->of, room, &it, numbers, n - l->side, out->name, err);
+            rc = add_number(&out->of, room, &it, f->comma, numbers, n - l->side, out->name, err);
     }
     if (!rc && n - l->side != l->columns)
         rc = attn_fail(err, ATTN_EFORMAT, "%s: row %zu has %zu numbers, the first row has %zu", out->name, numbers,
@@ -166,7 +162,7 @@ static int read_row(struct attn_labelled *out, size_t *room, const struct layout
 int attn_numbers_table(struct attn_labelled *out, const char *text, size_t len, const char *name, struct attn_err *err)
 {
     size_t mark = attn_utf8_mark(text, len), room = 0;
-    struct attn_fields f = {text + mark, text + len, ','};
+    struct attn_fields f = {text + mark, text + len, attn_fields_comma(text, len)};
     struct layout l = {.columns = 0};
     int rc = attn_dump_refuse_answers(f.at, len - mark, name, err);
     if (!rc && more_rows(&f))

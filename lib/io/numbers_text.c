@@ -6,7 +6,6 @@
 #include <strings.h>
 
 #include "base/err.h"
-#include "base/grow.h"
 #include "base/num.h"
 #include "base/strings.h"
 #include "base/utf8.h"
@@ -90,13 +89,8 @@ static int refuse(const struct reader *r, size_t row, size_t at, size_t len, con
 
 static int add(struct reader *r, double x, struct attn_err *err)
 {
-    struct attn_array *a = r->out;
-    float *more = attn_grow(a->data, &r->room, a->n + 1, sizeof *more);
-    if (!more)
-        return attn_no_memory(err, r->name, "for more than %zu numbers", a->n);
-    a->data = more;
-    a->data[a->n++] = (float)x;
-    return ATTN_OK;
+    return attn_array_add(r->out, &r->room, x) ? ATTN_OK
+           : attn_no_memory(err, r->name, "for more than %zu numbers", r->out->n);
 }
 
 /* ---- rows ------------------------------------------------------------------------------ */
@@ -300,7 +294,7 @@ int attn_numbers_text(struct attn_array *out, const char *text, size_t len, cons
     if (!rc && !out->n)
         rc = attn_fail(err, ATTN_EFORMAT, "%s: there are no numbers", name);
     if (rc) {
-        free(out->data);
+        attn_array_free(out);
         *out = (struct attn_array){0};
     }
     return rc;

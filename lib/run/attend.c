@@ -1,6 +1,5 @@
 #include "run/attend.h"
 
-#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -10,7 +9,6 @@
 #include "base/strings.h"
 #include "model/model.h"
 #include "run/kind.h"
-#include "trace/trace.h"
 
 /* ---- what rows are called -------------------------------------------------------------- */
 
@@ -128,59 +126,6 @@ static int name_rows(struct attn_attend *a, const struct attn_attend_opts *o, st
     return a->cross ? make_tokens(&a->keys, a->Tk, a->Tq, o->key_names, cols, err) : ATTN_OK;
 }
 
-/* ---- putting it in --------------------------------------------------------------------- */
-
-static int input_of(int act)
-{
-    static const int given[ATTN_ACTS] = {
-        [ATTN_ACT_Q] = ATTN_ATTEND_Q + 1, [ATTN_ACT_K] = ATTN_ATTEND_K + 1, [ATTN_ACT_V] = ATTN_ATTEND_V + 1,
-        [ATTN_ACT_DOTS] = ATTN_ATTEND_DOTS + 1, [ATTN_ACT_SCORES] = ATTN_ATTEND_SCORES + 1};
-    return given[act] - 1;
-}
-
-static unsigned wants(void *self, int act, int layer)
-{
-    const struct attn_attend *a = self;
-    int input = layer < 0 ? -1 : input_of(act);
-    bool masks = act == ATTN_ACT_SCORES && layer >= 0 && a->view[ATTN_ATTEND_MASK].x;
-    return masks || (input >= 0 && a->view[input].x) ? ATTN_EDIT : 0;
-}
-
-/* What the kind of attention has hidden stays hidden. */
-static void put_scores(const struct attn_attend *a, float *row, size_t head, size_t q)
-{
-    const struct attn_attend_view *s = &a->view[ATTN_ATTEND_SCORES];
-    for (size_t k = 0; k < a->Tk; k++) {
-        float add, score = s->x && row[k] != -INFINITY ? s->x[head * s->next_head + q * s->next_row + k] : row[k];
-        row[k] = attn_attend_sees(a, head, q, k, &add) ? score + add : -INFINITY;
-    }
-}
-
-/* In cross-attention keys and values are those of sentence 1, which looks at itself for nobody. */
-static int edit(void *self, const struct attn_probe *p, float *data, struct attn_err *err)
-{
-    const struct attn_attend *a = self;
-    const struct attn_attend_view *v = &a->view[input_of(p->act)];
-    bool square = attn_act_square(p->act), keys = attn_act_kv(p->act);
-    if (attn_trace_is_shown(p, a->cross) && (p->shape[1] != (keys ? a->Tk : a->Tq) || (square && p->cols != a->Tk)))
-        return attn_fail(err, ATTN_EUSAGE, "there are numbers of %zu queries and %zu keys: run the tokens that belong "
-                                           "to them", a->Tq, a->Tk);
-    for (size_t h = 0; h < p->heads && attn_trace_is_shown(p, a->cross); h++)
-        for (size_t i = 0; i < p->rows; i++) {
-            float *row = data + h * p->ld_head + i * p->ld;
-            if (p->act == ATTN_ACT_SCORES)
-                put_scores(a, row, p->head0 + h, p->row0 + i);
-            else
-                memcpy(row, v->x + (p->head0 + h) * v->next_head + (p->row0 + i) * v->next_row, p->cols * sizeof *row);
-        }
-    return ATTN_OK;
-}
-
-struct attn_observer attn_attend_observer(const struct attn_attend *a)
-{
-    return (struct attn_observer){.wants = wants, .edit = edit, .self = (void *)a};
-}
-
 /* ---- all of it ------------------------------------------------------------------------- */
 
 static int read_all(struct attn_attend *a, const struct attn_attend_opts *o, struct attn_err *err)
@@ -206,12 +151,9 @@ static int copy_rows(struct attn_attend *a, int to, int from, struct attn_err *e
 {
     const struct attn_labelled *rows = &a->numbers[from];
     struct attn_labelled *copy = &a->numbers[to];
-    *copy = (struct attn_labelled){.of = rows->of, .name = strdup(rows->name)};
-    copy->of.data = malloc(rows->of.n * sizeof *copy->of.data + 1);
-    if (!copy->name || !copy->of.data)
+    *copy = (struct attn_labelled){.name = strdup(rows->name)};
+    if (!copy->name || !attn_array_copy(&copy->of, &rows->of))
         return attn_no_memory(err, attn_attend_option(from), "for %zu numbers", rows->of.n);
-    for (size_t i = 0; i < rows->of.n; i++)
-        copy->of.data[i] = rows->of.data[i];
     return ATTN_OK;
 }
 
@@ -221,7 +163,8 @@ static int take_rows(struct attn_attend *a, const struct attn_attend_opts *o, st
     const int keys = o->given[ATTN_ATTEND_CROSS] ? ATTN_ATTEND_CROSS : ATTN_ATTEND_X;
     a->plain = o->given[ATTN_ATTEND_X] && !o->vectors;
     for (int i = 0; i < ATTN_ATTEND_INPUTS; i++)
-        a->plain &= !o->given[i] || i == ATTN_ATTEND_X || i == ATTN_ATTEND_CROSS || i == ATTN_ATTEND_MASK;
+        a->plain &= !o->given[i] || i == ATTN_ATTEND_X || i == ATTN_ATTEND_CROSS || i == ATTN_ATTEND_MASK ||
+                    i == ATTN_ATTEND_WO || i == ATTN_ATTEND_BO;
     if (!a->plain)
         return ATTN_OK;
     int rc = copy_rows(a, ATTN_ATTEND_Q, ATTN_ATTEND_X, err);
@@ -248,7 +191,9 @@ static void say_about(struct attn_attend *a)
     if (a->scored && n < room)
         n += (size_t)snprintf(a->about + n, room - n, ": pattern [%zu, %zu, %zu]", a->H, a->Tq, a->Tk);
     if (a->scored && a->valued && n < room)
-        snprintf(a->about + n, room - n, ", context [%zu, %zu]", a->Tq, a->H * a->dv);
+        n += (size_t)snprintf(a->about + n, room - n, ", context [%zu, %zu]", a->Tq, a->H * a->dv);
+    if (a->out && n < room)
+        snprintf(a->about + n, room - n, ", out [%zu, %zu]", a->Tq, a->out);
 }
 
 int attn_attend_open(struct attn_attend **out, const struct attn_attend_opts *o, struct attn_err *err)

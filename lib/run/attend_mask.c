@@ -9,13 +9,13 @@
 
 enum { MASK = ATTN_ATTEND_MASK, SCORES = ATTN_ATTEND_SCORES };
 
-bool attn_attend_sees(const struct attn_attend *a, size_t head, size_t q, size_t k, float *add)
+bool attn_attend_sees(const struct attn_attend *a, size_t head, size_t q, size_t k, double *add)
 {
     const struct attn_attend_view *v = &a->view[MASK];
     *add = 0;
     if (!v->x)
         return true;
-    float m = v->x[(v->heads > 1 ? head : 0) * v->next_head + (v->rows > 1 ? q : 0) * v->next_row + k];
+    double m = v->x[(v->heads > 1 ? head : 0) * v->next_head + (v->rows > 1 ? q : 0) * v->next_row + k];
     if (!a->adds)
         return (m != 0) != a->hides;
     *add = m;
@@ -28,7 +28,7 @@ struct looking { const struct attn_attend *a; struct attn_kind kind; size_t *lis
 
 static bool sees(const struct attn_attend *a, size_t h, size_t q, size_t k)
 {
-    float add;
+    double add;
     const struct attn_attend_view *s = &a->view[SCORES];
     return attn_attend_sees(a, h, q, k, &add) && (!s->x || s->x[h * s->next_head + q * s->next_row + k] != -INFINITY);
 }

@@ -1,4 +1,4 @@
-/* attend_model.c - the model of one block that numbers of one's own are run through. */
+/* attend_model.c - the model of one block as which numbers of one's own are run. */
 #include "run/attend.h"
 
 #include <math.h>
@@ -11,59 +11,20 @@
 #include "model/family.h"
 #include "model/model.h"
 
-/* Room for rows x cols numbers, zeros, that the model owns; NULL: no memory. */
-static float *make(struct attn_model *m, size_t rows, size_t cols, struct attn_err *err)
-{
-    size_t n;
-    float *x = __builtin_mul_overflow(rows, cols, &n) ? NULL : calloc(n, sizeof *x);
-    if (x)
-        m->made[m->n_made++] = (struct attn_made){.x = x};
-    else
-        attn_no_memory(err, NULL, "for %zu rows of %zu numbers", rows, cols);
-    return x;
-}
-
-/* A weight [d, heads * width]; zeros where none is given. */
-static int make_weight(struct attn_model *m, struct attn_mat *to, const struct attn_attend *a, int input, size_t heads,
-                       size_t width, struct attn_err *err)
-{
-    const struct attn_attend_view *v = &a->view[input];
-    size_t out = heads * width;
-    float *x = make(m, a->d, out, err);
-    for (size_t h = 0; x && v->x && h < heads; h++)
-        for (size_t i = 0; i < a->d; i++)
-            for (size_t j = 0; j < width; j++)
-                x[i * out + h * width + j] = v->x[h * v->next_head + i * v->next_row + j * v->next_col];
-    *to = (struct attn_mat){.data = x, .type = ATTN_F32, .in = a->d, .out = out, .ld = out};
-    return x ? ATTN_OK : ATTN_ENOMEM;
-}
-
-/* The rows of x, then those of the other text. */
-static int make_embedding(struct attn_model *m, const struct attn_attend *a, struct attn_err *err)
-{
-    float *x = make(m, m->w.n.V, a->d, err);
-    for (int input = ATTN_ATTEND_X; x && input <= ATTN_ATTEND_CROSS; input++) {
-        const struct attn_attend_view *v = &a->view[input];
-        if (v->x)
-            memcpy(x + (input == ATTN_ATTEND_CROSS ? a->Tq * a->d : 0), v->x, v->rows * a->d * sizeof *x);
-    }
-    m->w.embed = (struct attn_mat){.data = x, .type = ATTN_F32, .in = m->w.n.V, .out = a->d, .ld = a->d};
-    return x ? ATTN_OK : ATTN_ENOMEM;
-}
-
 static void set_config(struct attn_model *m, const struct attn_attend *a, const struct attn_attend_opts *o)
 {
     size_t n_ctx = a->Tq > a->Tk ? a->Tq : a->Tk;
+    size_t d = a->out && !a->view[ATTN_ATTEND_X].x ? a->out : a->d;
     m->config = (struct attn_config){
         .family = attn_families[0], .V = a->Tq + (a->cross ? a->Tk : 0), .n_ctx = n_ctx, .L = 1, .H = a->H,
-        .Hkv = a->Hkv, .d = a->d, .dh = a->dh, .dv = a->dv, .norm_eps = 1e-5, .rope_theta = 10000,
+        .Hkv = a->Hkv, .d = d, .dh = a->dh, .dv = a->dv, .norm_eps = 1e-5, .rope_theta = 10000,
         .causal = o->causal, .scale = true, .cap = o->cap};
-    m->w.n = (struct attn_dims){.L = 1, .d = a->d, .H = a->H, .Hkv = a->Hkv, .dh = a->dh, .dv = a->dv,
+    m->w.n = (struct attn_dims){.L = 1, .d = d, .H = a->H, .Hkv = a->Hkv, .dh = a->dh, .dv = a->dv,
                                 .V = m->config.V, .n_ctx = n_ctx, .width = a->H * a->dv};
     m->w.eps = 1e-5f;
     m->w.causal = o->causal;
     m->w.cap = (float)o->cap;
-    m->w.cross_masked = m->checked = true;
+    m->checked = true;
     snprintf(m->scale, sizeof m->scale, "sqrt");
 }
 
@@ -81,6 +42,7 @@ static void set_hooks(struct attn_model *m, const struct attn_attend *a)
     has[ATTN_ACT_V] = a->valued;
     has[ATTN_ACT_DOTS] = a->dotted;
     has[ATTN_ACT_SCORES] = has[ATTN_ACT_PATTERN] = a->scored;
+    has[ATTN_ACT_OUT] = a->out;
     has[ATTN_ACT_CONTEXT] = has[ATTN_ACT_NORMS] = a->scored && a->valued;
 }
 
@@ -90,16 +52,17 @@ static int find_digest(struct attn_model *m, const struct attn_attend *a, struct
     struct attn_sha256 h;
     char hex[65], head[ATTN_SHAPE_TEXT + 64], shape[ATTN_SHAPE_TEXT];
     attn_sha256_start(&h);
-    int n = snprintf(head, sizeof head, "%zu %zu %d %d\n", a->H, a->Hkv, m->w.causal, a->hides);
+    int n = snprintf(head, sizeof head, "%zu %zu %d %d %d %d\n", a->H, a->Hkv, m->w.causal, a->hides,
+                     (int)a->weights, a->late);
     attn_sha256_add(&h, head, (size_t)n);
-    attn_sha256_add(&h, &m->w.cap, sizeof m->w.cap);
+    attn_sha256_add(&h, &a->cap, sizeof a->cap);
     for (int i = 0; i < ATTN_ATTEND_INPUTS; i++) {
         const struct attn_array *of = &a->numbers[i].of;
-        if (!of->data)
+        if (!of->f64)
             continue;
         n = snprintf(head, sizeof head, "%s %s\n", attn_attend_option(i), attn_shape_text(shape, of));
         attn_sha256_add(&h, head, (size_t)n);
-        attn_sha256_add(&h, of->data, of->n * sizeof *of->data);
+        attn_sha256_add(&h, of->f64, of->n * sizeof *of->f64);
     }
     attn_sha256_end(&h, hex);
     m->digest = malloc(sizeof "sha256:" + sizeof hex);
@@ -111,7 +74,6 @@ static int find_digest(struct attn_model *m, const struct attn_attend *a, struct
 
 int attn_attend_make(struct attn_attend *a, const struct attn_attend_opts *o, struct attn_err *err)
 {
-    enum { ARRAYS = 4 };
     struct attn_model *m = a->model = calloc(1, sizeof *m);
     if (!m)
         return attn_no_memory(err, NULL, "for a model");
@@ -119,17 +81,9 @@ int attn_attend_make(struct attn_attend *a, const struct attn_attend_opts *o, st
     set_hooks(m, a);
     m->attend = a;
     m->source.name = strdup("attend");
-    m->made = calloc(ARRAYS, sizeof *m->made);
-    struct attn_block *b = m->w.block = calloc(1, sizeof *b);
-    if (!m->source.name || !m->made || !b)
+    m->w.block = calloc(1, sizeof *m->w.block);
+    if (!m->source.name || !m->w.block)
         return attn_no_memory(err, NULL, "for a model");
-    b->scale = (float)(1 / sqrt((double)a->dh));
-    int rc = make_embedding(m, a, err);
-    if (!rc)
-        rc = make_weight(m, &b->q, a, ATTN_ATTEND_WQ, a->H, a->dh, err);
-    if (!rc)
-        rc = make_weight(m, &b->k, a, ATTN_ATTEND_WK, a->Hkv, a->dh, err);
-    if (!rc)
-        rc = make_weight(m, &b->v, a, ATTN_ATTEND_WV, a->Hkv, a->dv, err);
-    return rc ? rc : find_digest(m, a, err);
+    m->w.block->scale = (float)(1 / sqrt((double)a->dh));
+    return find_digest(m, a, err);
 }

@@ -9,14 +9,16 @@
 enum {
     Q = ATTN_ATTEND_Q, K = ATTN_ATTEND_K, V = ATTN_ATTEND_V, DOTS = ATTN_ATTEND_DOTS, SCORES = ATTN_ATTEND_SCORES,
     MASK = ATTN_ATTEND_MASK, X = ATTN_ATTEND_X, CROSS = ATTN_ATTEND_CROSS, WQ = ATTN_ATTEND_WQ, WK = ATTN_ATTEND_WK,
-    WV = ATTN_ATTEND_WV
+    WV = ATTN_ATTEND_WV, WO = ATTN_ATTEND_WO, BQ = ATTN_ATTEND_BQ, BV = ATTN_ATTEND_BV, BO = ATTN_ATTEND_BO
 };
 
 static const struct { const char *option, *name; bool hides /* may have -inf */; } inputs[ATTN_ATTEND_INPUTS] = {
     [Q] = {"--q", "q", false}, [K] = {"--k", "k", false}, [V] = {"--v", "v", false},
     [DOTS] = {"--dots", "dots", false}, [SCORES] = {"--scores", "scores", true}, [MASK] = {"--mask", "mask", true},
     [X] = {"--x", "embed", false}, [CROSS] = {"--cross", "embed", false}, [WQ] = {"--wq", "wq", false},
-    [WK] = {"--wk", "wk", false}, [WV] = {"--wv", "wv", false}};
+    [WK] = {"--wk", "wk", false}, [WV] = {"--wv", "wv", false}, [WO] = {"--wo", "wo", false},
+    [BQ] = {"--bq", "bq", false}, [ATTN_ATTEND_BK] = {"--bk", "bk", false}, [BV] = {"--bv", "bv", false},
+    [BO] = {"--bo", "bo", false}};
 
 const char *attn_attend_option(int input) { return inputs[input].option; }
 const char *attn_attend_name(int input) { return inputs[input].name; }
@@ -48,7 +50,7 @@ static int square_up(struct attn_attend *a, int input, struct attn_err *err)
 {
     struct attn_array *of = &a->numbers[input].of;
     if (of->ndim > 3) {
-        struct attn_array less = {.ndim = 3, .n = of->n, .data = of->data};
+        struct attn_array less = {.ndim = 3, .n = of->n, .data = of->data, .f64 = of->f64};
         for (int i = 0; i < of->ndim; i++)
             if (i < of->ndim - 3 && of->shape[i] != 1)
                 return attn_fail(err, ATTN_EFORMAT, "%s: expected rows, [T, n], or those of each head, [heads, T, n]",
@@ -73,10 +75,10 @@ static int check_numbers(const struct attn_attend *a, int input, struct attn_err
     const struct attn_array *of = &a->numbers[input].of;
     size_t cols = of->shape[of->ndim - 1], rows = of->shape[of->ndim - 2];
     for (size_t i = 0; i < of->n; i++) {
-        float x = of->data[i];
+        double x = of->f64[i];
         if (isfinite(x) || (x == -INFINITY && inputs[input].hides))
             continue;
-        return attn_fail(err, ATTN_EFORMAT, "%s: row %zu, column %zu is %s: expected a number that float32 holds%s",
+        return attn_fail(err, ATTN_EFORMAT, "%s: row %zu, column %zu is %s: expected a finite number%s",
                          attn_attend_called(a, input).text, i / cols % rows, i % cols,
                          isnan(x) ? "nan" : x > 0 ? "inf" : "-inf",
                          inputs[input].hides ? ", or -inf for a hidden key" : "");
@@ -96,8 +98,8 @@ static int split(struct attn_attend *a, int input, size_t heads, struct attn_err
     if (of->ndim == 2 && cols % heads)
         return attn_fail(err, ATTN_EFORMAT, "%s: its %zu columns cannot be divided among %zu heads",
                          attn_attend_called(a, input).text, cols, heads);
-    *v = of->ndim == 3 ? (struct attn_attend_view){of->data, heads, rows, cols, rows * cols, cols, 1}
-                       : (struct attn_attend_view){of->data, heads, rows, cols / heads, cols / heads, cols, 1};
+    *v = of->ndim == 3 ? (struct attn_attend_view){of->f64, heads, rows, cols, rows * cols, cols, 1}
+                       : (struct attn_attend_view){of->f64, heads, rows, cols / heads, cols / heads, cols, 1};
     return ATTN_OK;
 }
 
@@ -116,7 +118,7 @@ static int split_weight(struct attn_attend *a, int input, size_t heads, bool tra
     if (out % heads)
         return attn_fail(err, ATTN_EFORMAT, "%s: its %zu rows, the outputs, cannot be divided among %zu heads",
                          attn_attend_called(a, input).text, out, heads);
-    a->view[input] = (struct attn_attend_view){of->data, heads, in, out / heads, out / heads * in, 1, in};
+    a->view[input] = (struct attn_attend_view){of->f64, heads, in, out / heads, out / heads * in, 1, in};
     return ATTN_OK;
 }
 
@@ -135,6 +137,12 @@ static int check_given(const struct attn_attend *a, const struct attn_attend_opt
         if (has(a, clash[i].one) && has(a, clash[i].other))
             return attn_fail(err, ATTN_EUSAGE, "%s and %s: %s: leave one of them out", inputs[clash[i].one].option,
                              inputs[clash[i].other].option, clash[i].why);
+    for (int b = BQ; b <= BO; b++) {
+        const int w = b == BO ? WO : WQ + (b - BQ);
+        if (has(a, b) && !has(a, w))
+            return attn_fail(err, ATTN_EUSAGE, "%s is added to the products with %s: give that, too", inputs[b].option,
+                             inputs[w].option);
+    }
     for (int w = WQ; w <= WV; w++)
         if (has(a, w) && !has(a, X) && (w == WQ || !has(a, CROSS)))
             return attn_fail(err, ATTN_EUSAGE, "%s multiplies the rows of a text: give them with --x",
@@ -159,6 +167,11 @@ static int check_kind(const struct attn_attend *a, const struct attn_attend_opts
         if (has(a, scored[i]))
             return attn_fail(err, ATTN_EUSAGE, "%s with linear attention, which has no scores: leave one of them out%s",
                              inputs[scored[i]].option, scored[i] == MASK ? "; --mask causal goes with it" : "");
+    if (o->kind.form == ATTN_LINEAR && (o->weights || o->late))
+        return attn_fail(err, ATTN_EUSAGE, "linear attention has no softmax: leave out --weights and --mask-weights");
+    if (o->late && o->kind.form == ATTN_CAUSAL_RENORM)
+        return attn_fail(err, ATTN_EUSAGE, "--mask-weights leaves weights undivided, which causal-renorm divides: leave "
+                                           "one of them out");
     if (has(a, SCORES) && (o->kind.scaling || o->cap != 0))
         return attn_fail(err, ATTN_EUSAGE, "--scores are what the softmax reads, after the scale and a soft cap: leave "
                                            "those out, or give --dots");
@@ -318,6 +331,59 @@ static int find_sizes(struct attn_attend *a, const struct attn_attend_opts *o, s
     return rc ? rc : find_keys(a, o, queries, err);
 }
 
+/* ---- what is added, and the output ------------------------------------------------------- */
+
+/* As many numbers as a product has, in any shape. */
+static int fit_bias(struct attn_attend *a, int input, size_t heads, size_t width, struct attn_err *err)
+{
+    const struct attn_array *of = &a->numbers[input].of;
+    if (has(a, input) && of->n != heads * width)
+        return attn_fail(err, ATTN_EFORMAT, "%s: expected %zu number%s, one for each column of the product",
+                         attn_attend_called(a, input).text, heads * width, heads * width == 1 ? "" : "s");
+    if (has(a, input))
+        a->view[input] = (struct attn_attend_view){of->f64, heads, 1, width, width, 0, 1};
+    return ATTN_OK;
+}
+
+/* The weights of the output read the contexts of all heads, side by side: [H * dv, out], or [H, dv, out]. */
+static int fit_output(struct attn_attend *a, const struct attn_attend_opts *o, struct attn_err *err)
+{
+    struct attn_array *of = &a->numbers[WO].of;
+    if (!has(a, WO))
+        return ATTN_OK;
+    if (!a->scored || !a->valued)
+        return attn_fail(err, ATTN_EUSAGE, "--wo multiplies context vectors, for which there are no %s: give --%s",
+                         a->valued ? "weights" : "values", a->valued ? "q and --k" : "v, or --x and --wv");
+    if (of->ndim == 3 && !o->transposed && of->shape[0] == a->H) {
+        of->shape[0] *= of->shape[1];
+        of->shape[1] = of->shape[2];
+        of->ndim = 2;
+    }
+    if (of->ndim == 3)
+        return attn_fail(err, ATTN_EFORMAT, "%s: expected a matrix", attn_attend_called(a, WO).text);
+    if (split_weight(a, WO, 1, o->transposed, err))
+        return err->code;
+    if (a->view[WO].rows != a->H * a->dv)
+        return attn_fail(err, ATTN_EFORMAT, "%s takes rows of %zu numbers, and context vectors have %zu%s",
+                         attn_attend_called(a, WO).text, a->view[WO].rows, a->H * a->dv,
+                         !o->transposed && a->view[WO].cols == a->H * a->dv
+                             ? "; if it is [out, in], as torch's Linear has it, give --transposed" : "");
+    a->out = a->view[WO].cols;
+    return ATTN_OK;
+}
+
+static int fit_additions(struct attn_attend *a, const struct attn_attend_opts *o, struct attn_err *err)
+{
+    int rc = fit_bias(a, BQ, a->H, a->dh, err);
+    if (!rc)
+        rc = fit_bias(a, ATTN_ATTEND_BK, a->Hkv, a->dh, err);
+    if (!rc)
+        rc = fit_bias(a, BV, a->Hkv, a->dv, err);
+    if (!rc)
+        rc = fit_output(a, o, err);
+    return rc ? rc : fit_bias(a, BO, 1, a->out, err);
+}
+
 /* ---- the mask -------------------------------------------------------------------------- */
 
 static int fit_mask(struct attn_attend *a, struct attn_err *err)
@@ -334,7 +400,10 @@ static int fit_mask(struct attn_attend *a, struct attn_err *err)
                                             "for all queries", attn_attend_called(a, MASK).text, a->Tq,
                          a->Tq == 1 ? "y" : "ies", a->Tk, a->Tk == 1 ? "" : "s", a->Tq, a->Tk, a->Tk);
     for (size_t i = 0; i < of->n; i++)
-        a->adds |= of->data[i] != 0 && of->data[i] != 1;
+        a->adds |= of->f64[i] != 0 && of->f64[i] != 1;
+    if (a->adds && a->late)
+        return attn_fail(err, ATTN_EFORMAT, "%s: with --mask-weights expected 0 and 1: what is added to scores comes "
+                                            "before the softmax", attn_attend_called(a, MASK).text);
     if (a->adds && a->hides)
         return attn_fail(err, ATTN_EFORMAT, "%s: expected 0 and 1, which hides a key; what is added to scores "
                                             "is a --mask", attn_attend_called(a, MASK).text);
@@ -344,6 +413,10 @@ static int fit_mask(struct attn_attend *a, struct attn_err *err)
 int attn_attend_fit(struct attn_attend *a, const struct attn_attend_opts *o, struct attn_err *err)
 {
     a->hides = o->hides;
+    a->late = o->late;
+    a->weights = o->weights;
+    a->causal = o->causal;
+    a->cap = o->cap;
     for (int i = 0; i < ATTN_ATTEND_INPUTS; i++)
         if (has(a, i) && (square_up(a, i, err) || check_numbers(a, i, err)))
             return err->code;
@@ -357,5 +430,7 @@ int attn_attend_fit(struct attn_attend *a, const struct attn_attend_opts *o, str
     a->dotted = has(a, DOTS) || ((has(a, Q) || has(a, WQ)) && (has(a, K) || has(a, WK)));
     a->scored = a->dotted || has(a, SCORES);
     a->valued = has(a, V) || has(a, WV);
+    if (!rc)
+        rc = fit_additions(a, o, err);
     return rc || !a->scored ? rc : attn_attend_check_sight(a, o, err);
 }

@@ -13,7 +13,7 @@ struct record {
     struct attn_dump *dump;
     const struct attn_select *what;
     struct attn_masking how;
-    float *data[ATTN_ACTS];             /* in the dump, of the layer that runs */
+    struct attn_array at[ATTN_ACTS];    /* in the dump, of the layer that runs: borrowed */
 };
 
 static unsigned wants(void *self, int act, int layer)
@@ -28,9 +28,11 @@ static int begin(struct record *r, const struct attn_slice *p, struct attn_err *
     attn_masked_text(what.mask, &r->how, p->of->act, p->of->layer);
     what.of.ndim = attn_slice_shape(what.of.shape, p);
     what.of.n = p->matrices * p->T * p->cols;
-    what.of.data = r->data[p->of->act] = calloc(what.of.n, sizeof *what.of.data);
+    what.of.data = calloc(what.of.n, sizeof *what.of.data);
+    what.of.f64 = p->f64 ? calloc(what.of.n, sizeof *what.of.f64) : NULL;
+    r->at[p->of->act] = what.of;
     what.heads = p->n_kept ? calloc(p->n_kept, sizeof *what.heads) : NULL;
-    if (!what.of.data || (p->n_kept && !what.heads)) {
+    if (!what.of.data || (p->f64 && !what.of.f64) || (p->n_kept && !what.heads)) {
         attn_dump_drop(&what);
         return attn_no_memory(err, NULL, "to keep %zu numbers of %s: ask for less", what.of.n, p->of->name);
     }
@@ -49,7 +51,7 @@ static int watch(void *self, const struct attn_probe *band, struct attn_err *err
     for (size_t at = 0; !rc && attn_slice_next(&p, r->what, band, &at);) {
         rc = attn_slice_opens(&p) ? begin(r, &p, err) : ATTN_OK;
         if (!rc)
-            attn_slice_keep(r->data[band->act], &p);
+            attn_slice_keep(r->at[band->act].data, r->at[band->act].f64, &p);
     }
     return rc;
 }

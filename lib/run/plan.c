@@ -8,7 +8,6 @@
 #include "compute/gemm.h"
 #include "compute/position.h"
 #include "model/model.h"
-#include "run/attend.h"
 #include "run/kind.h"
 #include "trace/select.h"
 
@@ -137,24 +136,22 @@ static void lay_out(struct attn_arena *a, struct attn_run *r)
 /* Asks the observers.  This comes before the layout, because the size of the scratch depends on what they want. */
 static int ask(struct attn_run *r, const struct attn_observer *obs, size_t n_obs, struct attn_err *err)
 {
-    size_t L = r->model->w.n.L, given = r->model->attend != NULL, all = given + n_obs;
+    size_t L = r->model->w.n.L;
     struct attn_hook_points hooks = attn_model_hook_points(r->model, &r->plan.kind);
-    r->obs = calloc(all + 1, sizeof *r->obs);           /* one more: it may derive something */
-    r->trace = (struct attn_trace){.obs = r->obs, .n_obs = all, .L = L};
+    r->obs = calloc(n_obs + 1, sizeof *r->obs);           /* one more: it may derive something */
+    r->trace = (struct attn_trace){.obs = r->obs, .n_obs = n_obs, .L = L};
     r->pass.trace = &r->trace;
-    r->trace.want = calloc(all + 1, attn_act_slots(L) * sizeof *r->trace.want);
+    r->trace.want = calloc(n_obs + 1, attn_act_slots(L) * sizeof *r->trace.want);
     r->pass.fusion = r->fusion = calloc(L + 1, sizeof *r->fusion);
     if (!r->obs || !r->trace.want || !r->fusion)
         return attn_no_memory(err, NULL, "for %zu observers of %zu layers", n_obs, L);
-    if (given)
-        r->obs[0] = attn_attend_observer(r->model->attend);
     if (n_obs)
-        memcpy(r->obs + given, obs, n_obs * sizeof *obs);
+        memcpy(r->obs, obs, n_obs * sizeof *obs);
     attn_trace_ask(&r->trace, &hooks, 0);
     if (attn_derive_wanted(&r->trace)) {
         r->derive.pass = &r->pass;
         r->obs[r->trace.n_obs++] = attn_derive_observer(&r->derive);
-        attn_trace_ask(&r->trace, &hooks, all);
+        attn_trace_ask(&r->trace, &hooks, n_obs);
     }
     return ATTN_OK;
 }
@@ -247,7 +244,9 @@ static int new_run(struct attn_run **out, const struct attn_model *m, const stru
                    const struct attn_observer *obs, size_t n_obs, struct attn_err *err)
 {
     *out = NULL;
-    int rc = check_plan(m, p, err);
+    int rc = m->attend ? attn_fail(err, ATTN_EUSAGE, "numbers that were given have no weights to run: "
+                                                     "attn_run_tokens shows what follows from them")
+                       : check_plan(m, p, err);
     if (rc)
         return rc;
     struct attn_run *r = calloc(1, sizeof *r);

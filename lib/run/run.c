@@ -7,6 +7,7 @@
 #include "base/size.h"
 #include "compute/position.h"
 #include "model/model.h"
+#include "run/attend.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -72,7 +73,7 @@ static int set_keys(struct attn_run *r, const struct attn_seq *seq, size_t i, si
         return ATTN_OK;
     while (j < n && &seq[j] != seq[i].keys)
         j++;
-    if (r->plan.kind.form != ATTN_MODEL && !r->model->w.cross_masked)
+    if (r->plan.kind.form != ATTN_MODEL)
         return attn_fail(err, ATTN_EUSAGE, "a sentence that looks at another one has no mask, and the other one the "
                                            "model's own attention: that goes with no other kind");
     if (j == n || j == i || seq[j].keys)
@@ -329,6 +330,8 @@ int attn_run_tokens(const struct attn_model *m, const struct attn_plan *p, const
                     struct attn_err *err)
 {
     int rc = attn_run_check_tokens(m, tokens, cross, err);
+    if (!rc && m->attend)
+        return attn_attend_run(m->attend, p, tokens, cross, obs, n_obs, err);
     int32_t *ids = rc ? NULL : ids_of(tokens, cross, err);
     if (rc || !ids)
         return rc ? rc : ATTN_ENOMEM;

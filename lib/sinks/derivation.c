@@ -210,7 +210,7 @@ static void stage(struct attn_derivation *d, const struct attn_stage_array *a)
         if (a->name && i + 1 == ATTN_STAGE_NUMBERS && a->cols > ATTN_STAGE_NUMBERS)
             attn_derive_cell(d, "…");
         else if (a->name && i < a->cols)
-            attn_derive_number(d, (double)a->x[i], a->digits);
+            attn_derive_number(d, a->f64 ? a->f64[i] : (double)a->x[i], a->digits);
         else
             attn_derive_blanks(d, 1);
 }

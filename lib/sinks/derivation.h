@@ -99,7 +99,7 @@ enum { ATTN_STAGE_NUMBERS = 4, ATTN_STAGE_CELLS = 3 + ATTN_STAGE_NUMBERS };     
 /* An array x [rows, cols] of which one row, x[0..cols), is shown, and how it is computed from the one before.  name
  * NULL: there is no such stage; Y has the keys and values of cross-attention.  Queries, keys and values without a `how`
  * are given, and no line leads to them. */
-struct attn_stage_array { const char *name, *how; size_t rows, cols; const float *x; int digits; };
+struct attn_stage_array { const char *name, *how; size_t rows, cols; const float *x; const double *f64; int digits; };
 void attn_derive_diagram(struct attn_derivation *d, const struct attn_stage_array stage[ATTN_STAGES]);
 
 /* ---- printing ---- */

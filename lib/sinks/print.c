@@ -37,14 +37,16 @@ int attn_grid_digits(double largest, int precision)
     return digits;
 }
 
+static inline double number(const struct attn_grid *g, size_t i) { return g->f64 ? g->f64[i] : (double)g->data[i]; }
+
 /* Finds the lowest and highest finite number, and makes room for those that are not finite. */
-static void look_at_each(struct layout *l, const struct attn_grid *g, float *low, float *high)
+static void look_at_each(struct layout *l, const struct attn_grid *g, double *low, double *high)
 {
     *low = *high = 0;
     for (size_t i = 0; i < g->rows * g->cols; i++) {
-        float x = g->data[i];
+        double x = number(g, i);
         if (!isfinite(x))
-            l->column = larger(l->column, columns_of((double)x, 0));
+            l->column = larger(l->column, columns_of(x, 0));
         else if (x < *low)
             *low = x;
         else if (x > *high)
@@ -55,17 +57,17 @@ static void look_at_each(struct layout *l, const struct attn_grid *g, float *low
 /* The widest number is the lowest, the highest, or one that is not finite. */
 static void measure_numbers(struct layout *l, const struct attn_grid *g)
 {
-    float low = 0, high = 0, odd = 0;   /* odd: becomes NaN by a number that is not finite */
+    double low = 0, high = 0, odd = 0;  /* odd: becomes NaN by a number that is not finite */
     for (size_t i = 0; i < g->rows * g->cols; i++) {
-        float x = g->data[i];
+        double x = number(g, i);
         low = x < low ? x : low;
         high = x > high ? x : high;
         odd += x * 0;
     }
     if (odd != 0)
         look_at_each(l, g, &low, &high);
-    l->digits = attn_grid_digits(fmax((double)-low, (double)high), g->precision);
-    l->column = larger(l->column, larger(columns_of((double)low, l->digits), columns_of((double)high, l->digits)));
+    l->digits = attn_grid_digits(fmax(-low, high), g->precision);
+    l->column = larger(l->column, larger(columns_of(low, l->digits), columns_of(high, l->digits)));
 }
 
 /* The label of column j; a token may be as wide as the numbers below it. */
@@ -114,7 +116,7 @@ static void print_row(struct attn_out *o, const struct attn_grid *g, const struc
         attn_label_right(o, &label, l->left);
     attn_paint(o, g->color, ATTN_PLAIN);
     for (size_t j = from; j < to; j++)
-        attn_out_right(o, GAP + l->column, (double)g->data[i * g->cols + j], l->digits);
+        attn_out_right(o, GAP + l->column, number(g, i * g->cols + j), l->digits);
     attn_out_str(o, g->more_cols && to == g->cols ? " …\n" : "\n");
 }
 
@@ -144,20 +146,17 @@ void attn_print_grid(struct attn_out *o, const struct attn_grid *g)
 
 /* ---- an array that is too large ---------------------------------------------------------- */
 
-void attn_range_add(struct attn_range_of *r, const float *numbers, size_t n)
+void attn_range_add(struct attn_range_of *r, double x)
 {
-    r->numbers += n;
-    for (size_t i = 0; i < n; i++) {
-        double x = (double)numbers[i];
-        if (!isfinite(x))
-            continue;
-        if (!r->finite || x < r->min)
-            r->min = x;
-        if (!r->finite || x > r->max)
-            r->max = x;
-        r->finite++;
-        r->sum += x;
-    }
+    r->numbers++;
+    if (!isfinite(x))
+        return;
+    if (!r->finite || x < r->min)
+        r->min = x;
+    if (!r->finite || x > r->max)
+        r->max = x;
+    r->finite++;
+    r->sum += x;
 }
 
 void attn_print_shape(struct attn_out *o, const size_t *shape, int ndim)

@@ -15,6 +15,7 @@ void attn_paint(struct attn_out *o, bool color, enum attn_paint paint);    /* co
 
 struct attn_grid {
     const float *data;                  /* [rows, cols] */
+    const double *f64;                  /* in place of data; NULL: data */
     size_t rows, cols;
     const struct attn_tokens *tokens;   /* of the rows, at least `rows` */
     const struct attn_tokens *keys;     /* of the columns; NULL: columns are numbered */
@@ -29,7 +30,7 @@ void attn_print_grid(struct attn_out *o, const struct attn_grid *g);
 
 /* An array that is too large to print: the range of its numbers, added up; zeroed: none. */
 struct attn_range_of { uint64_t numbers, finite; double min, max, sum; };      /* of the finite ones */
-void attn_range_add(struct attn_range_of *r, const float *x, size_t n);
+void attn_range_add(struct attn_range_of *r, double x);
 void attn_print_shape(struct attn_out *o, const size_t *shape, int ndim);      /* "[12, 64, 64]" */
 /* "[12, 64, 64]: min 0.0000, max 1.0000, mean 0.0156", and the line end */
 void attn_print_range(struct attn_out *o, const size_t *shape, int ndim, const struct attn_range_of *r, int precision);

@@ -190,7 +190,7 @@ static size_t put_line(const void *ctx, size_t i, char *buf)
 {
     const struct lines_of *from = ctx;
     size_t n = attn_cells_put(from->cells, from->p->row0 + i, buf);
-    n += attn_num_f32s(buf + n, attn_slice_row(from->p, i), from->p->cols, ',');
+    n += attn_slice_text(buf + n, from->p, i, 0, from->p->cols, ',');
     buf[n] = '\n';
     return n + 1;
 }
@@ -202,7 +202,7 @@ static int add_slice(struct csv *c, const struct attn_slice *p, struct attn_err 
     if (rc)
         return rc;
     struct lines_of from = { attn_act_kv(p->of->act) ? &c->keys : &c->rows, p };
-    struct attn_row_printer rows = { p->rows, from.cells->longest + ATTN_NUM_F32S(p->cols), put_line, &from };
+    struct attn_row_printer rows = { p->rows, from.cells->longest + attn_slice_text_most(p, p->cols), put_line, &from };
     rc = attn_lines_write(c->lines, (*file)->out, &rows, err);
     if (rc || !attn_slice_ends_matrix(p))
         return rc;

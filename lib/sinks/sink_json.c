@@ -281,25 +281,23 @@ static void end_activation(struct attn_doc *d, const struct attn_slice *p)
     attn_out_char(d->out, '}');
 }
 
-static size_t count_nonfinite(const float *x, size_t n)
+static size_t count_nonfinite(const struct attn_slice *p, size_t i)
 {
     size_t count = 0;
-    for (size_t j = 0; j < n; j++)
-        count += !isfinite(x[j]);
+    for (size_t j = 0; j < p->cols; j++)
+        count += !isfinite(attn_slice_number(p, i, j));
     return count;
 }
 
 /* ",1,null" */
-static size_t put_with_nulls(char *buf, const float *x, size_t n)
+static size_t put_with_nulls(char *buf, const struct attn_slice *p, size_t i)
 {
     char *at = buf;
-    for (size_t j = 0; j < n; j++) {
-        *at++ = ',';
-        if (isfinite(x[j]))
-            at += attn_num_f32(at, x[j]);
+    for (size_t j = 0; j < p->cols; j++)
+        if (isfinite(attn_slice_number(p, i, j)))
+            at += attn_slice_text(at, p, i, j, 1, ',');
         else
-            at = stpcpy(at, "null");
-    }
+            at = stpcpy(at, ",null");
     return (size_t)(at - buf);
 }
 
@@ -307,11 +305,10 @@ static size_t put_with_nulls(char *buf, const float *x, size_t n)
 static size_t put_row(const void *ctx, size_t i, char *buf)
 {
     const struct attn_slice *p = ctx;
-    const float *x = attn_slice_row(p, i);
     size_t n = p->row0 + i > 0;
     buf[0] = ',';
-    size_t len = count_nonfinite(x, p->cols) ? put_with_nulls(buf + n, x, p->cols)
-                                             : attn_num_f32s(buf + n, x, p->cols, ',');
+    size_t len = count_nonfinite(p, i) ? put_with_nulls(buf + n, p, i)
+                                       : attn_slice_text(buf + n, p, i, 0, p->cols, ',');
     buf[n] = '[';                       /* in place of the comma */
     buf[n + len] = ']';
     return n + len + 1;
@@ -319,9 +316,9 @@ static size_t put_row(const void *ctx, size_t i, char *buf)
 
 static int write_rows(struct attn_doc *d, const struct attn_slice *p, struct attn_err *err)
 {
-    struct attn_row_printer rows = { p->rows, 1 + ATTN_NUM_F32S(p->cols), put_row, p };
+    struct attn_row_printer rows = { p->rows, 1 + attn_slice_text_most(p, p->cols), put_row, p };
     for (size_t i = 0; i < p->rows; i++)
-        d->nonfinite += count_nonfinite(attn_slice_row(p, i), p->cols);
+        d->nonfinite += count_nonfinite(p, i);
     return attn_lines_write(d->lines, d->out, &rows, err);
 }
 

@@ -36,9 +36,14 @@ static void header_of(char out[ATTN_NPY_HEADER], const char *type, const size_t 
     out[ATTN_NPY_HEADER - 1] = '\n';
 }
 
+void attn_npy_header_of(char out[ATTN_NPY_HEADER], size_t bytes, const size_t *shape, int ndim)
+{
+    header_of(out, bytes == sizeof(double) ? "<f8" : "<f4", shape, ndim);
+}
+
 void attn_npy_header(char out[ATTN_NPY_HEADER], const size_t *shape, int ndim)
 {
-    header_of(out, "<f4", shape, ndim);
+    attn_npy_header_of(out, sizeof(float), shape, ndim);
 }
 
 /* ---- npy: one activation per file ------------------------------------------------------ */
@@ -91,7 +96,7 @@ static int npy_begin(struct npy *n, const struct attn_slice *p, struct attn_err 
     if (rc)
         return rc;
     char header[ATTN_NPY_HEADER];
-    attn_npy_header(header, what.shape, what.ndim);
+    attn_npy_header_of(header, attn_slice_size(p), what.shape, what.ndim);
     attn_out_write((*file)->out, header, sizeof header);
     return 0;
 }
@@ -102,7 +107,7 @@ static int npy_add(struct npy *n, const struct attn_slice *p, struct attn_err *e
     int rc = attn_slice_opens(p) ? npy_begin(n, p, err) : 0;
     size_t together = attn_slice_together(p);
     for (size_t i = 0; !rc && i < p->rows; i += together)
-        attn_out_write((*file)->out, attn_slice_row(p, i), together * p->cols * sizeof(float));
+        attn_out_write((*file)->out, attn_slice_bytes(p, i), together * p->cols * attn_slice_size(p));
     return !rc && attn_slice_ends(p) ? attn_files_end(n->files, *file, err) : rc;
 }
 
@@ -188,12 +193,12 @@ static int npz_begin(struct npz *n, const struct attn_slice *p, struct attn_err 
     char name[ATTN_NAME_MAX + 8], header[ATTN_NPY_HEADER];
     size_t shape[3];
     int ndim = attn_slice_shape(shape, p);
-    uint64_t size = sizeof header + (uint64_t)p->matrices * p->T * p->cols * sizeof(float);
+    uint64_t size = sizeof header + (uint64_t)p->matrices * p->T * p->cols * attn_slice_size(p);
     snprintf(name, sizeof name, "%s.npy", p->of->name);
     int rc = attn_zip_begin(n->zip, name, size, err);
     if (rc)
         return rc;
-    attn_npy_header(header, shape, ndim);
+    attn_npy_header_of(header, attn_slice_size(p), shape, ndim);
     attn_zip_add(n->zip, header, sizeof header);
     return 0;
 }
@@ -233,7 +238,7 @@ static int npz_add(struct npz *n, const struct attn_slice *p, struct attn_err *e
     int rc = attn_slice_opens(p) ? npz_begin(n, p, err) : 0;
     size_t together = attn_slice_together(p);
     for (size_t i = 0; !rc && i < p->rows; i += together)
-        attn_zip_add(n->zip, attn_slice_row(p, i), together * p->cols * sizeof(float));
+        attn_zip_add(n->zip, attn_slice_bytes(p, i), together * p->cols * attn_slice_size(p));
     if (rc || !attn_slice_ends(p))
         return rc;
     attn_zip_end(n->zip);

@@ -20,5 +20,7 @@ enum { ATTN_NPY_HEADER = 128,           /* bytes; 64 are enough for small shapes
        ATTN_NPY_AXES = 4 };             /* at most */
 
 void attn_npy_header(char out[ATTN_NPY_HEADER], const size_t *shape, int ndim);
+/* The same of numbers of so many bytes: float32, or float64. */
+void attn_npy_header_of(char out[ATTN_NPY_HEADER], size_t bytes, const size_t *shape, int ndim);
 
 #endif

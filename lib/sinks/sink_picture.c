@@ -146,7 +146,7 @@ static int add_slice(struct attn_collect *c, const struct attn_slice *p, struct 
 {
     int rc = attn_slice_opens(p) ? begin(c, p, err) : ATTN_OK;
     if (!rc)
-        attn_slice_keep(c->band[p->of->act], p);
+        attn_slice_keep(c->band[p->of->act], NULL, p);
     return rc;
 }
 

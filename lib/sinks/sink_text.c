@@ -30,14 +30,14 @@ enum { CORNER_ROWS = 4, CORNER_COLS = 6 };
 struct stats {
     struct attn_range_of of;
     size_t rows, cols;                  /* of the corner, which is that of the first matrix */
-    float corner[CORNER_ROWS * CORNER_COLS];
+    double corner[CORNER_ROWS * CORNER_COLS];
 };
 
 struct text {
     const struct attn_sink_job *job;
     struct attn_out *out;
     bool summary, shortened;            /* all activations are to be summarised; one was */
-    float *matrix; size_t room;         /* the matrix being collected; how many floats it has room for */
+    double *matrix; size_t room;        /* the matrix being collected; how many numbers it has room for */
     struct stats stats;
     struct attn_next next;
     bool predicts;                      /* `next` was found */
@@ -82,10 +82,10 @@ static void add_stats(struct stats *s, const struct attn_slice *p)
     s->rows = p->T < CORNER_ROWS ? p->T : CORNER_ROWS;
     s->cols = p->cols < CORNER_COLS ? p->cols : CORNER_COLS;
     for (size_t i = 0; i < p->rows; i++) {
-        const float *row = attn_slice_row(p, i);
-        attn_range_add(&s->of, row, p->cols);
+        for (size_t j = 0; j < p->cols; j++)
+            attn_range_add(&s->of, attn_slice_number(p, i, j));
         for (size_t j = 0; j < s->cols && p->nth == 0 && p->row0 + i < s->rows; j++)
-            s->corner[(p->row0 + i) * s->cols + j] = row[j];
+            s->corner[(p->row0 + i) * s->cols + j] = attn_slice_number(p, i, j);
     }
 }
 
@@ -144,11 +144,11 @@ static const struct attn_tokens *rows_of(const struct attn_sink_job *job, int ac
     return attn_act_kv(act) ? attn_sink_keys(job) : job->tokens;
 }
 
-static struct attn_grid grid_of(const struct text *t, const struct attn_slice *p, const float *data, size_t rows,
+static struct attn_grid grid_of(const struct text *t, const struct attn_slice *p, const double *data, size_t rows,
                                 size_t cols)
 {
     return (struct attn_grid){
-        .data = data, .rows = rows, .cols = cols, .tokens = rows_of(t->job, p->of->act),
+        .f64 = data, .rows = rows, .cols = cols, .tokens = rows_of(t->job, p->of->act),
         .keys = attn_act_square(p->of->act) ? attn_sink_keys(t->job) : NULL,
         .more_rows = rows < p->T, .more_cols = cols < p->cols,
         .precision = t->job->precision, .width = t->job->width, .color = t->job->color,
@@ -158,11 +158,11 @@ static struct attn_grid grid_of(const struct text *t, const struct attn_slice *p
 static int grow_matrix(struct text *t, const struct attn_slice *p, struct attn_err *err)
 {
     size_t need, bytes;
-    if (__builtin_mul_overflow(p->T, p->cols, &need) || __builtin_mul_overflow(need, sizeof(float), &bytes))
+    if (__builtin_mul_overflow(p->T, p->cols, &need) || __builtin_mul_overflow(need, sizeof *t->matrix, &bytes))
         return attn_no_memory(err, p->of->name, "to print %zu x %zu numbers", p->T, p->cols);
     if (need <= t->room)
         return 0;
-    float *matrix = realloc(t->matrix, bytes);
+    double *matrix = realloc(t->matrix, bytes);
     if (!matrix)
         return attn_no_memory(err, p->of->name, "to print %zu x %zu numbers", p->T, p->cols);
     t->matrix = matrix;
@@ -174,7 +174,8 @@ static int print_slice(struct text *t, const struct attn_slice *p, struct attn_e
 {
     int rc = attn_slice_opens_matrix(p) ? grow_matrix(t, p, err) : 0;
     for (size_t i = 0; !rc && i < p->rows; i++)
-        memcpy(t->matrix + (p->row0 + i) * p->cols, attn_slice_row(p, i), p->cols * sizeof(float));
+        for (size_t j = 0; j < p->cols; j++)
+            t->matrix[(p->row0 + i) * p->cols + j] = attn_slice_number(p, i, j);
     if (rc || !attn_slice_ends_matrix(p))
         return rc;
     struct attn_grid grid = grid_of(t, p, t->matrix, p->T, p->cols);
@@ -327,7 +328,8 @@ static void print_corner(const struct attn_tensor_sheet *w)
     float corner[CORNER_ROWS * CORNER_COLS];
     size_t rows = smaller(w->rows, CORNER_ROWS), cols = smaller(w->cols, CORNER_COLS);
     struct attn_range_of range = {0};
-    attn_range_add(&range, w->x, w->rows * w->cols);
+    for (size_t i = 0; i < w->rows * w->cols; i++)
+        attn_range_add(&range, (double)w->x[i]);
     for (size_t i = 0; i < rows; i++)
         memcpy(corner + i * cols, w->x + i * w->cols, cols * sizeof *corner);
     attn_print_range(w->out, w->of->shape, w->of->ndim, &range, w->o->precision);

@@ -113,9 +113,10 @@ static void put_start(struct lines_of *from)
     from->start_len = snprintf(from->start, sizeof from->start, "%s,%s,%s,", p->of->name, layer, head);
 }
 
-static size_t put_line(const struct lines_of *from, size_t row, size_t col, float x, char *buf)
+static size_t put_line(const struct lines_of *from, size_t i, size_t col, char *buf)
 {
     const struct tidy *t = from->t;
+    size_t row = from->p->row0 + i;
     int act = from->p->of->act;
     char *at = t->record ? mempcpy(buf, t->record, t->record_len) : buf;
     at = mempcpy(at, from->start, (size_t)from->start_len);
@@ -127,8 +128,7 @@ static size_t put_line(const struct lines_of *from, size_t row, size_t col, floa
     *at++ = ',';
     if (attn_act_square(act))
         at += attn_cells_put(&t->keys, col, at);
-    *at++ = ',';
-    at += attn_num_f32(at, x);
+    at += attn_slice_text(at, from->p, i, col, 1, ',');
     if (t->record)
         *at++ = ',';
     *at++ = '\n';
@@ -146,18 +146,18 @@ static size_t put_span(const void *ctx, size_t i, char *buf)
 {
     const struct lines_of *from = ctx;
     size_t row = i / spans(from->p), start = i % spans(from->p) * SPAN, len = 0;
-    const float *x = attn_slice_row(from->p, row);
     for (size_t j = start; j < from->p->cols && j < start + SPAN; j++)
-        len += put_line(from, from->p->row0 + row, j, x[j], buf + len);
+        len += put_line(from, row, j, buf + len);
     return len;
 }
 
 static int write_slice(struct tidy *t, const struct attn_slice *p, struct attn_err *err)
 {
-    enum { REST = 3 * ATTN_NUM_MAX + 8 };       /* two indices, the number, commas and line end */
+    const size_t rest = 2 * ATTN_NUM_MAX + 8 + attn_slice_text_most(p, 1);     /* two indices, commas and line end;
+                                                                                * the number */
     struct lines_of from = { .t = t, .p = p };
     put_start(&from);
-    size_t line = t->record_len + (size_t)from.start_len + t->rows.longest + 2 * t->keys.longest + REST;
+    size_t line = t->record_len + (size_t)from.start_len + t->rows.longest + 2 * t->keys.longest + rest;
     struct attn_row_printer rows = { p->rows * spans(p), SPAN * line, put_span, &from };
     return attn_lines_write(t->lines, t->out, &rows, err);
 }

@@ -2,6 +2,8 @@
 
 #include <string.h>
 
+#include "base/num.h"
+
 bool attn_slice_next(struct attn_slice *out, const struct attn_select *s, const struct attn_probe *p, size_t *at)
 {
     if (!attn_select_wants(s, p->act, p->layer))
@@ -20,6 +22,7 @@ bool attn_slice_next(struct attn_slice *out, const struct attn_select *s, const 
         .of = p, .kept = kept, .n_kept = n, .head = n ? (int)h : -1, .nth = i, .matrices = n ? n : 1,
         .row0 = p->row0, .rows = p->rows, .cols = p->cols, .T = T, .ld = p->ld,
         .data = p->data + (h - p->head0) * p->ld_head,
+        .f64 = p->f64 ? p->f64 + (h - p->head0) * p->ld_head : NULL,
     };
     return true;
 }
@@ -49,16 +52,49 @@ const float *attn_slice_row(const struct attn_slice *p, size_t i)
     return p->data + i * p->ld;
 }
 
+double attn_slice_number(const struct attn_slice *p, size_t i, size_t j)
+{
+    return p->f64 ? p->f64[i * p->ld + j] : (double)p->data[i * p->ld + j];
+}
+
+size_t attn_slice_text(char *buf, const struct attn_slice *p, size_t i, size_t j, size_t n, char before)
+{
+    char *at = buf;
+    if (!p->f64)
+        return attn_num_f32s(buf, attn_slice_row(p, i) + j, n, before);
+    for (size_t end = j + n; j < end; j++) {
+        *at++ = before;
+        at += attn_num_f64(at, p->f64[i * p->ld + j]);
+    }
+    return (size_t)(at - buf);
+}
+
+size_t attn_slice_text_most(const struct attn_slice *p, size_t n)
+{
+    return p->f64 ? (n + 1) * (1 + ATTN_NUM_MAX) : ATTN_NUM_F32S(n);
+}
+
+const void *attn_slice_bytes(const struct attn_slice *p, size_t i)
+{
+    return p->f64 ? (const void *)(p->f64 + i * p->ld) : (const void *)attn_slice_row(p, i);
+}
+
+size_t attn_slice_size(const struct attn_slice *p) { return p->f64 ? sizeof *p->f64 : sizeof *p->data; }
+
 size_t attn_slice_together(const struct attn_slice *p)
 {
     return p->ld == p->cols ? p->rows : 1;
 }
 
-void attn_slice_keep(float *to, const struct attn_slice *p)
+void attn_slice_keep(float *to, double *f64, const struct attn_slice *p)
 {
-    size_t together = attn_slice_together(p);
-    for (size_t i = 0; i < p->rows; i += together)
-        memcpy(to + (p->nth * p->T + p->row0 + i) * p->cols, attn_slice_row(p, i), together * p->cols * sizeof *to);
+    size_t together = attn_slice_together(p), n = together * p->cols;
+    for (size_t i = 0; i < p->rows; i += together) {
+        size_t at = (p->nth * p->T + p->row0 + i) * p->cols;
+        memcpy(to + at, attn_slice_row(p, i), n * sizeof *to);
+        if (f64)
+            memcpy(f64 + at, attn_slice_bytes(p, i), n * sizeof *f64);
+    }
 }
 
 int attn_slice_shape(size_t shape[3], const struct attn_slice *p)

@@ -14,6 +14,7 @@ struct attn_slice {
     size_t nth, matrices;               /* number of its matrix among the selected ones; how many these are */
     size_t row0, rows, cols, T, ld;     /* rows row0 .. row0 + rows of [T, cols] */
     const float *data;
+    const double *f64;                  /* as in the band */
 };
 
 /* Gives the next slice of a band; set *at to 0 before the first call.  False when there are no more. */
@@ -24,10 +25,19 @@ bool attn_slice_ends_matrix(const struct attn_slice *p);            /* ... the l
 bool attn_slice_opens(const struct attn_slice *p);                  /* ... the first row of all selected matrices */
 bool attn_slice_ends(const struct attn_slice *p);                   /* ... the last row */
 const float *attn_slice_row(const struct attn_slice *p, size_t i);  /* of this slice, i < rows */
+/* Number j of row i, with all its digits. */
+double attn_slice_number(const struct attn_slice *p, size_t i, size_t j);
+/* Writes so many numbers of row i, from number j on, with the digits that read back, each after the character
+ * `before`; returns how many bytes, of at most so many. */
+size_t attn_slice_text(char *buf, const struct attn_slice *p, size_t i, size_t j, size_t n, char before);
+size_t attn_slice_text_most(const struct attn_slice *p, size_t n);
+/* The rows that are contiguous, from row i on, as bytes, and how many bytes a number takes. */
+const void *attn_slice_bytes(const struct attn_slice *p, size_t i);
+size_t attn_slice_size(const struct attn_slice *p);
 size_t attn_slice_together(const struct attn_slice *p);             /* how many rows are contiguous: all, or 1 */
 /* Keeps the numbers of this slice: copies them to their place in `to`, [matrices, T, cols], which the slices of an
- * activation fill. */
-void attn_slice_keep(float *to, const struct attn_slice *p);
+ * activation fill; f64: NULL, or where those in double precision go. */
+void attn_slice_keep(float *to, double *f64, const struct attn_slice *p);
 /* The shape of what is selected of the activation, [T,n] or [selected heads,T,n]; returns how many axes. */
 int attn_slice_shape(size_t shape[3], const struct attn_slice *p);
 

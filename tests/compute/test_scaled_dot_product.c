@@ -5,6 +5,7 @@
 
 #include "attn.h"
 #include "compute/attention.h"
+#include "compute/attention_f64.h"
 
 #include <math.h>
 #include <string.h>
@@ -108,6 +109,40 @@ START_TEST(fast_attention_is_the_plain_one)
 }
 END_TEST
 
+/* The definition in double precision, of the same numbers: float32 rounds weights up to 1 and values of that size, twice
+ * each. */
+START_TEST(double_precision_is_the_same)
+{
+    static double wide_k[TK * DH], wide_v[TK * DV];
+    static float plain_context[TQ * DV], plain_pattern[TQ * TK];
+    draw_numbers(q, TQ * DH, 4);
+    draw_numbers(k, TK * DH, 5);
+    draw_numbers(v, TK * DV, 6);
+    attn_attention_plain(plain_context, plain_pattern, q, k, v, TQ, TK, DH, DV, 3, 0.4f);
+    for (size_t i = 0; i < TK * DH; i++)
+        wide_k[i] = (double)k[i];
+    for (size_t i = 0; i < TK * DV; i++)
+        wide_v[i] = (double)v[i];
+    for (size_t t = 0; t < TQ; t++) {
+        double query[DH], row[TK], mixed[DV];
+        bool seen[TK];
+        for (size_t i = 0; i < DH; i++)
+            query[i] = (double)q[t * DH + i];
+        for (size_t j = 0; j < TK; j++)
+            seen[j] = j <= t + 3;
+        attn_f64_dots(row, query, wide_k, TK, DH);
+        attn_f64_scores(row, row, (double)0.4f, 0, TK);
+        attn_f64_hide(row, seen, TK);
+        ck_assert(attn_f64_weights(row, row, ATTN_WEIGHTS_SOFTMAX, TK));
+        attn_f64_mix(mixed, row, wide_v, TK, DV);
+        for (size_t j = 0; j < TK; j++)
+            ck_assert_double_le(fabs(row[j] - (double)plain_pattern[t * TK + j]), seen[j] ? 5e-7 : 0);
+        for (size_t i = 0; i < DV; i++)
+            ck_assert_double_le(fabs(mixed[i] - (double)plain_context[t * DV + i]), 1e-6);
+    }
+}
+END_TEST
+
 Suite *suite_scaled_dot_product(void)
 {
     Suite *s = suite_create("scaled_dot_product");
@@ -116,6 +151,7 @@ Suite *suite_scaled_dot_product(void)
     tcase_add_test(c, three_words_of_an_article);
     tcase_add_test(c, the_mask_is_causal);
     tcase_add_loop_test(c, fast_attention_is_the_plain_one, 0, KINDS);
+    tcase_add_test(c, double_precision_is_the_same);
     suite_add_tcase(s, c);
     return s;
 }

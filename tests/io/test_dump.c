@@ -93,7 +93,7 @@ static int read_csv(const char *bytes, size_t len, const char *name, struct attn
 {
     struct attn_array a = {0};
     int rc = attn_dump_read_csv(&a, bytes, len, name, err);
-    free(a.data);
+    attn_array_free(&a);
     return rc;
 }
 
@@ -103,7 +103,7 @@ static const struct corpus_fault csv_faults[] = {
     {"n_long_word.csv", "row 1 has 2 numbers, the first row labels 1 columns"},
     {"n_short_row.csv", "row 1 has 1 numbers"},     {"n_word.csv", "row 1: 'one' is not a number"},
     {"n_empty_field.csv", "'' is not a number"},    {"n_quote_open.csv", "a quote is not closed"},
-    {"n_header_quote.csv", "a quote is not closed"},{"n_quoted_number.csv", "'\"1\"' is not a number"},
+    {"n_header_quote.csv", "a quote is not closed"},
     {"n_empty_line.csv", "row 2 has 0 numbers"},    {"n_bare_short.csv", "row 2 has 1 numbers, the first row has 2"},
     {NULL, NULL}};
 

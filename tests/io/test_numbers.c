@@ -108,6 +108,11 @@ static const struct { const char *table, *numbers, *rows, *cols; } tables[] = {
     {",x,y\nLife,1,2\nis,3,4\n", "[2, 2] 1 2 3 4", "Life is", "x y"}, {"token,0,1\r\nLife,1,2\r\n", "[1, 2] 1 2", "Life", "0 1"},
     {"Life,1,2\nis,3,4\n", "[2, 2] 1 2 3 4", "Life is", ""}, {"\xEF\xBB\xBF\"\",\"a,b\"\n\"c\"\"d\",-inf\n\n", "[1, 1] -inf", "c\"d", "a,b"},
     {"x\n1\n2\n", "[2, 1] 1 2", "", "x"}, {"x,y\na,1\n", "[1, 1] 1", "a", "y"},
+    /* as spreadsheets write them where a comma is the point */
+    {";x;y\nLife;0,5;1\nis;-1,25e2;4.5\n", "[2, 2] 0.5 1 -125 4.5", "Life is", "x y"},
+    {"\"\";\"a;b\"\r\n\"c, d\";\"0,5\"\r\n", "[1, 1] 0.5", "c, d", "a;b"},
+    {"0,5;1,25\n2,5;3\n", "[2, 2] 0.5 1.25 2.5 3", "", ""}, {"1;2\n3;4\n", "[2, 2] 1 2 3 4", "", ""},
+    {"\ta\tb\nx\t0,5\t1\n", "[1, 2] 0.5 1", "x", "a b"}, {",a,;,b\nx,1,2,3\n;,4,5,6\n", "[2, 3] 1 2 3 4 5 6", "x ;", "a ; b"},
 };
 
 START_TEST(tables_with_labels)

@@ -84,7 +84,8 @@ class EncodeOpts(Structure):
 class Probe(Structure):
     _fields_ = [("name", c_char_p), ("act", c_int), ("layer", c_int), ("seq", c_size_t), ("ndim", c_int),
                 ("shape", c_size_t * 3), ("head0", c_size_t), ("heads", c_size_t), ("row0", c_size_t),
-                ("rows", c_size_t), ("cols", c_size_t), ("ld_head", c_size_t), ("ld", c_size_t), ("data", c_void_p)]
+                ("rows", c_size_t), ("cols", c_size_t), ("ld_head", c_size_t), ("ld", c_size_t), ("data", c_void_p),
+                ("f64", c_void_p)]
 
 
 class Observer(Structure):
@@ -96,7 +97,7 @@ class Observer(Structure):
 
 
 class DumpArray(Structure):
-    _fields_ = [("name", c_char_p), ("shape", c_size_t * 8), ("data", c_void_p)]
+    _fields_ = [("name", c_char_p), ("shape", c_size_t * 8), ("data", c_void_p), ("f64", c_void_p)]
 
 
 class Likely(Structure):

@@ -210,9 +210,9 @@ START_TEST(a_diagram_has_every_stage)
     static const float x[] = {1, 2, 3, 4, 5};
     static const char *const shown[] = {"x [5,5]", "y [7,5]", "q [5,2]", "dots [5,3]", "1.0000 2.0000 3.0000", "1.0000 2.0000 …", "softmax", "1.0000 2.0000 3.0000 …"};
     const struct attn_stage_array way[ATTN_STAGES] = {
-        {"x", NULL, 5, 5, x, 4}, {"y", NULL, 7, 5, x, 4}, {"q", "·W_q", 5, 2, x, 4}, {"k", "·W_k", 7, 2, x, 4},
-        {"v", "·W_v", 7, 2, x, 4}, {"dots", "q·k", 5, 3, x, 4}, {"scores", "/ 2", 5, 5, x, 4},
-        {"weights", "softmax", 5, 5, x, 4}, {"context", "Σ", 5, 2, x, 4}};
+        {"x", NULL, 5, 5, x, NULL, 4}, {"y", NULL, 7, 5, x, NULL, 4}, {"q", "·W_q", 5, 2, x, NULL, 4}, {"k", "·W_k", 7, 2, x, NULL, 4},
+        {"v", "·W_v", 7, 2, x, NULL, 4}, {"dots", "q·k", 5, 3, x, NULL, 4}, {"scores", "/ 2", 5, 5, x, NULL, 4},
+        {"weights", "softmax", 5, 5, x, NULL, 4}, {"context", "Σ", 5, 2, x, NULL, 4}};
     for (size_t i = 0; i < 3; i++) {
         struct attn_derivation d = {0};
         struct attn_err err = {0};

@@ -35,6 +35,7 @@ struct attn_grad {
     struct attn_dropout dropout;
     struct attn_team *team; int threads;
     struct attn_work work[LANES]; int works;            /* one for each thread that takes lanes */
+    struct attn_team *alone[LANES];     /* what each of these has while the others work: a team of one */
     struct lane lane[LANES]; size_t lanes;
     struct attn_arena arena;
 };
@@ -113,6 +114,8 @@ int attn_grad_new(struct attn_grad **out, struct attn_params *p, const struct at
     g->threads = plan->threads > 0 ? plan->threads : attn_cpu_count();
     size_up(g, plan);
     rc = attn_team_new(&g->team, g->threads, err);
+    for (int i = 0; i < g->works && !rc && g->works > 1; i++)
+        rc = attn_team_new(&g->alone[i], 1, err);
     if (!rc)
         rc = make_memory(g, err);
     if (rc) {
@@ -128,6 +131,8 @@ void attn_grad_free(struct attn_grad *g)
     if (!g)
         return;
     attn_team_free(g->team);
+    for (int i = 0; i < g->works; i++)
+        attn_team_free(g->alone[i]);
     attn_arena_free(&g->arena);
     free(g);
 }
@@ -263,7 +268,7 @@ static void run_lanes(struct pass *p)
     struct attn_grad *g = p->g;
     bool apart = g->works > 1 && p->lanes >= (size_t)g->threads;
     for (int i = 0; i < g->works; i++)
-        g->work[i].team = apart ? NULL : g->team;
+        g->work[i].team = apart ? g->alone[i] : g->team;
     if (apart)
         attn_team_run(g->team, p->lanes, 6.0 * (double)(p->groups * g->work[0].R) * (double)g->p->count, one_lane, p);
     else

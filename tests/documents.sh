@@ -51,6 +51,7 @@ prepare()
     sed -i s/gelu_new/gelu/ port/config.json
     made_by_a_port --scale none lens.safetensors lens
     made_by_a_port --attention full theirs.npz own
+    attn-cli run -q -m ./model -s "Hello there" --show q,k --format npy -o theirs
     ln -s "$root/models" "$root/data" .
     cp -r "$root/tests/golden/student/nanogpt-a" out-shakespeare-char
     cp "$root/tests/golden/student/mingpt-a/model.pt" out-shakespeare-char/meta.pkl .
@@ -149,6 +150,7 @@ check()
     rc=$?
     case $rc:$2 in
     0:* | 1:*'attn-cli diff'*) ;;
+    2:*'attn-cli diff'*) [ -n "$3" ] || { echo "$1: $2: $(tail -n 3 "$work/err")"; bad=1; return; };;    # an error that is shown
     *) echo "$1: $2: ended with $rc: $(tail -n 3 "$work/err")"; bad=1; return;;
     esac
     if [ -n "${3//[[:space:]]/}" ] && [ "$said"$'\n' != "$3" ] && ! matches "$3" <<<"$said"; then

@@ -329,7 +329,7 @@ START_TEST(what_a_file_is_not_is_said)
     succeed("printf 'Life is\\nis short\\n' >$D/two.txt && \"$A\" batch -q -f $D/two.txt -o $D/two.ndjson --summary $D/two.csv");
     expect("\"$A\" plot $D/two.ndjson 2>&1", 1, "two.ndjson: a document in each line, as batch writes them, expected one: take the first, as in sed");
     expect("sed -n 1p $D/two.ndjson >$D/one.json; \"$A\" diff $D/one.json $D/one.json", 0, "nothing differs");
-    expect("\"$A\" plot $D/two.csv 2>&1", 1, "is not a number, expected a matrix: ");
+    expect("\"$A\" plot $D/two.csv 2>&1", 1, "which are no numbers of one matrix: keep the first and the one to draw");
     static const char *const answers[][2] = {
         {"heads", "heads --repeat 3 --samples 1"}, {"lens", "lens -s Lily"},
         {"patch", "patch -s Lily --from Tom --what context --over layer,head --metric kl"},

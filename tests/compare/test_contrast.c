@@ -288,7 +288,7 @@ START_TEST(test_vocabulary)
             "mv $D/one $D/c/config.json");
     expect("$A diff " GPT2 " $D/c", 1, "\n  layer_norm_epsilon  A 1e-05  B -\n  extra               A -      B 1\n");
     expect("$A diff life liffe 2>&1", 2, "liffe: there is no such file or directory, nor a model of that name (life is a model");
-    expect_exactly("ends 1 $A diff -m $D/b --with models/life --ids 6 --format json 2>/dev/null", "");
+    expect_exactly("ends 2 $A diff -m $D/b --with models/life --ids 6 --format json 2>/dev/null", "");
     free(rows);
     made_close(&w);
 }

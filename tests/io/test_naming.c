@@ -131,7 +131,7 @@ static void arrange(struct attn_dump *d)
         if (act == ATTN_ACT_Q || act == ATTN_ACT_K || act == ATTN_ACT_V || act == ATTN_ACT_RESULT)
             swap_axes(x);
         if (act == ATTN_ACT_CONTEXT)
-            *x = (struct attn_array){3, {x->shape[0], H, x->shape[1] / H}, x->n, x->data};
+            *x = (struct attn_array){3, {x->shape[0], H, x->shape[1] / H}, x->n, x->data, NULL};
         batch_of_one(x);
         free(d->item[i].heads);
         d->item[i].heads = NULL;
@@ -557,7 +557,7 @@ START_TEST(test_the_command)
     expect("\"$A\" diff $D/a.safetensors $D/c.safetensors", 1, "the models differ");
     expect("\"$A\" diff $D/a.safetensors $D/c.safetensors --dump", 0, "nothing differs");
     expect("\"$A\" diff $D/a.safetensors $D/b.safetensors 2>&1", 2, "no name in common: one has");
-    expect("\"$A\" diff $D/a.safetensors $D/b.safetensors 2>&1", 1, "--map NAME=ACTIVATION");
+    expect("\"$A\" diff $D/a.safetensors $D/b.safetensors 2>&1", 2, "--map NAME=ACTIVATION");
     expect("\"$A\" diff $D/a.safetensors $D/b.safetensors --map t0=embed --map t1=pos_embed", 1,
            "pos_embed is t1 in A");
     expect("\"$A\" diff $D/a.safetensors $D/b.safetensors --map t0=embed --map t1=pos_embed --format json", 1,

@@ -277,7 +277,7 @@ static const struct { const char *line; int status; const char *says; } lines[] 
     {"\"$A\" vocab --size 300 -s a 2>&1", 2, "--size is for --bpe"},
     {"\"$A\" vocab --bpe --size 256 -s a -o $D/v 2>&1", 2, "256"},
     {"ends 1 \"$A\" vocab --bpe -s '' -o $D/v 2>&1; test ! -e $D/v", 0, "the text is empty, expected something to learn tokens from\n"},
-    {"printf 'a\\377' | \"$A\" vocab --bpe -f - -o $D/v 2>&1", 1, "not UTF-8 at byte 1"},
+    {"printf 'a\\377' | \"$A\" vocab --bpe -f - -o $D/v 2>&1", 1, "invalid UTF-8 at byte 1 (0xFF)"},
     {"\"$A\" vocab --bpe -s ab -o cmd/README.md 2>&1", 1, "README.md/vocab.json: cannot"},
     {"\"$A\" vocab --bpe -s ab -o cmd/README.md/no/where 2>&1", 1, "no/where: cannot make this directory"},
 };

@@ -51,7 +51,7 @@ START_TEST(test_corpus)
         {"n_exaone4_pattern.json", "\"sliding_window_pattern\" is \"LLLG\", expected a whole number from 1"},
         {"n_gemma3_no_section.json", "there is no \"text_config\", expected an object"},
         {"n_gemma3_section.json", "\"text_config\" is an array, expected an object"},
-        {"n_gpt1_act.json", "\"afn\" is \"silu\", expected \"gelu\" or \"relu\""},
+        {"n_gpt1_act.json", "\"afn\" is \"tanh\", expected \"gelu\", \"relu\", \"silu\" or \"swish\""},
         {"n_gpt2_quantized.json", "\"quantization_config\" says that the weights are quantised (GPTQ, 4 bits), which is not read: take the model"},
         {"n_hunyuan_head.json", "there is no \"head_dim\""},
         {"n_llama_nf4.json", "quantised (bitsandbytes, 4 bits)"},

@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define PACK "\"$(dirname \"$A\")/pack\" "
+#define PACK "\"$(dirname \"$A\")/tools/pack\" "
 #define HEADER "msgid \"\"\nmsgstr \"Language: xx\\nX-Language-Name: X\\n\"\n\n"
 
 /* ---- files of languages ---- */

@@ -74,7 +74,7 @@ enum { RUNS = sizeof runs / sizeof *runs };
 START_TEST(test_beyond)
 {
     succeed("sed -i 's/}$/, \"<|pad|>\": 97}/' $D/m/vocab.json");
-    expect(printed("$A %s -m $D/m --special 2>&1", runs[_i]), 1, "token 2, '<|pad|>', has id 97, but model m has ids 0 to 96 (vocab_size "
+    expect(printed("$A %s -m $D/m --special 2>&1", runs[_i]), strncmp(runs[_i], "diff", 4) ? 1 : 2, "token 2, '<|pad|>', has id 97, but model m has ids 0 to 96 (vocab_size "
            "97): the tokenizer has more tokens than the embedding has rows; do both belong together?\n");
 }
 END_TEST

@@ -477,7 +477,7 @@ const char *attn_diff_name(const struct attn_diff *d, const struct attn_diff_row
 const char *attn_diff_note(const struct attn_diff *d, const struct attn_diff_row *row);
 /* The form that a side, *side unless side is NULL, has the activation of a row in, with the same predictions: it was
  * compared in one form, and the numbers of the row are of that.  "centred", "folded", "moved", "shifted" or "mask": see
- * compare/forms.h; NULL: both have it alike. */
+ * compare/other_forms.h; NULL: both have it alike. */
 const char *attn_diff_form(const struct attn_diff *d, const struct attn_diff_row *row, int *side);
 /* Whether a .safetensors file holds activations: arrays with our names, TransformerLens's, or those of the rules. */
 bool attn_diff_takes(const char *path, const struct attn_naming *rules);

@@ -1,4 +1,4 @@
-/* diff_forms.c - what one side has in another form, and what of that is no mistake (lib/compare/forms.h). */
+/* diff_forms.c - what one side has in another form, and what of that is no mistake (lib/compare/other_forms.h). */
 #include "diff_report.h"
 
 #include <stdio.h>

@@ -9,7 +9,7 @@
 #include "base/cpu.h"
 #include "base/err.h"
 #include "base/os.h"
-#include "base/stack.h"
+#include "base/stack_left.h"
 
 /* Waking a sleeping thread takes about as long as one core needs for this many floating point operations (some 10
  * microseconds); smaller loops stay with the caller. */

@@ -48,11 +48,11 @@ static const char *name_eps(char buf[48], const struct attn_norm_fit *f, const f
 {
     struct attn_eps_range r = attn_fit_norm_range(f, x, y, T, n);
     if (r.least >= r.most)
-        snprintf(buf, 48, "%g", r.most);
+        attn_snprintf(buf, 48, "%g", r.most);
     else if (r.least > 0)
-        snprintf(buf, 48, "%g to %g", r.least, r.most);
+        attn_snprintf(buf, 48, "%g to %g", r.least, r.most);
     else
-        snprintf(buf, 48, "at most %g", r.most);
+        attn_snprintf(buf, 48, "at most %g", r.most);
     return buf;
 }
 

@@ -1,7 +1,7 @@
 /* diff.c - compares two dumps, name by name in the order of the forward pass. */
 #include "compare/diff.h"
 #include "attn_tools.h"
-#include "compare/forms.h"
+#include "compare/other_forms.h"
 #include "compare/rounding.h"
 
 #include <math.h>

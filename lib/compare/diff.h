@@ -9,7 +9,7 @@
 
 struct attn_mat;
 
-/* Numbers of one side in the order of our own arrays, or in another form (forms.h). */
+/* Numbers of one side in the order of our own arrays, or in another form (other_forms.h). */
 struct attn_diff_copy { const struct attn_dumped *of; enum attn_form_kind form; float *data; };
 struct attn_diff_moved { struct attn_diff_copy *item; size_t n, room; };
 
@@ -45,7 +45,7 @@ const struct attn_dumped *attn_diff_side(const struct attn_diff *d, const struct
 /* causes.c: sets kind and cause from the first row that differs; fails only without memory. */
 int attn_diff_explain(struct attn_diff *d, struct attn_err *err);
 
-/* nearest.c: what comes nearest to the difference of a pair, of what people often do; less than all of it is left. */
+/* near_causes.c: what comes nearest to the difference of a pair, of what people often do; less than all of it is left. */
 void attn_nearest_find(struct attn_diff *d, const struct attn_pair *p, int act, int layer);
 
 /* ---- the search for a cause (causes.c asks, clue.c answers) ---- */

@@ -5,7 +5,7 @@
 #include "compare/naming.h"
 #include "compare/reading.h"
 
-/* See forms.h. */
+/* See other_forms.h. */
 enum attn_form_kind {
     ATTN_FORM_NONE, ATTN_FORM_CENTRED, ATTN_FORM_FOLDED, ATTN_FORM_MOVED, ATTN_FORM_SHIFTED, ATTN_FORM_MASK
 };

@@ -7,7 +7,7 @@
  *
  * TransformerLens's names do not say everything.  hook_q of a rotary model is before rotation, so hook_rot_q goes
  * before it.  hook_attn_out is after a norm behind attention, where there is one: then it is our attn.added.  And
- * hook_normalized is before weight and bias in some versions and kinds of norm, and after them in others: forms.h
+ * hook_normalized is before weight and bias in some versions and kinds of norm, and after them in others: other_forms.h
  * tells them apart by the numbers. */
 #ifndef ATTN_COMPARE_NAMING_H
 #define ATTN_COMPARE_NAMING_H

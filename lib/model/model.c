@@ -11,7 +11,7 @@
 #include "base/format.h"
 #include "base/num.h"
 #include "base/sha256.h"
-#include "base/stack.h"
+#include "base/stack_left.h"
 #include "compute/mask.h"
 #include "compute/position.h"
 #include "compute/vec.h"

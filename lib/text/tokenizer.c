@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "base/err.h"
-#include "base/stack.h"
+#include "base/stack_left.h"
 #include "base/tree.h"
 #include "model/family.h"
 #include "model/model.h"

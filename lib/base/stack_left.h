@@ -1,4 +1,4 @@
-/* stack.h - whether the calling thread's stack has room for what is asked of the library.
+/* stack_left.h - whether the calling thread's stack has room for what is asked of the library.
  *
  * A stack that ends before the work does ends the process.  Large arrays lie elsewhere, and the deepest calls take half
  * of what is asked for here; a main thread's stack grows, and is not asked. */

@@ -1,4 +1,4 @@
-/* nearest.c - where no mistake is sure: what comes nearest, and how much of the difference that leaves.
+/* near_causes.c - where no mistake is sure: what comes nearest, and how much of the difference that leaves.
  *
  * Each row of the table changes one side in a way that people know; what is left is the root mean square of a - b after
  * that, as a part of what it was before. */
@@ -8,6 +8,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/format.h"
 #include "trace/trace.h"
 
 struct place { const struct attn_diff *d; const struct attn_pair *p; int act, layer; };
@@ -40,7 +41,7 @@ static double scaled(char *text, size_t size, const struct place *x)
 {
     struct sums s = sums_of(x->p);
     double factor = s.bb > 0 ? s.ab / s.bb : 0, aa = s.squares + 2 * s.ab - s.bb;
-    snprintf(text, size, "a factor (A is B times %.4g)", factor);
+    attn_snprintf(text, size, "a factor (A is B times %.4g)", factor);
     return share(aa - factor * s.ab, s.squares);
 }
 

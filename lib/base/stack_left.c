@@ -1,4 +1,4 @@
-#include "base/stack.h"
+#include "base/stack_left.h"
 
 #include "base/err.h"
 #include "base/os.h"

@@ -1,4 +1,4 @@
-#include "compare/forms.h"
+#include "compare/other_forms.h"
 #include "compare/rounding.h"
 
 #include <math.h>

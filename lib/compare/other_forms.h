@@ -1,4 +1,4 @@
-/* forms.h - activations that one side has in another form, with the same predictions.
+/* other_forms.h - activations that one side has in another form, with the same predictions.
  *
  * Who prepares a model for study moves parts of it into the weights that follow, as TransformerLens does unless it is
  * told not to; and masks are often large negative numbers.  None of that is a mistake:

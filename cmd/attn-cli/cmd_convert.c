@@ -29,7 +29,7 @@ static bool reading_at(char words[WORDS], const struct attn_assumed *assumed, si
 {
     *words = '\0';
     for (size_t k = 0; k < n; k++) {
-        size_t values = 0, len = strlen(words);
+        size_t values = 1, len = strlen(words);
         while (attn_as_value(assumed[k].key, values))
             values++;
         snprintf(words + len, WORDS - len, "%s%s=%s", k ? "," : "", assumed[k].key,

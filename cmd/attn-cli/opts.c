@@ -255,7 +255,7 @@ static int store_as(struct parse *p, const struct option *o, const char *value)
     if (*to)
         return attn_fail(p->err, ATTN_EUSAGE, "--as is given twice for one model, as '%s' and '%s': expected one list, "
                                               "with commas", excerpt(*to).text, excerpt(value).text);
-    if (!*value)
+    if (!value || !*value)
         return attn_fail(p->err, ATTN_EUSAGE, "--as: the list is empty");
     *to = value;
     return ATTN_OK;

@@ -57,7 +57,7 @@ static void put_row(struct attn_explainer *e, const float *f32, const double *f6
     for (size_t i = 0; i < n; i++) {
         enum attn_showing s = attn_explain_showing(e, n, i);
         if (s == ATTN_SHOWN)
-            attn_derive_number(&e->d, f64 ? f64[i] : (double)f32[i], digits);
+            attn_derive_number(&e->d, f64 ? f64[i] : f32 ? (double)f32[i] : NAN, digits);
         else if (s == ATTN_GAP)
             attn_derive_cell(&e->d, "…");
     }

@@ -53,7 +53,8 @@ class Fixtures:
         """What can be read in the page and has words of English, but for names: those there are are added."""
         read, now = browser.run(READ)
         names |= NAMES.union(*(re.findall("[A-Za-z]+", name) for name in now))
-        return {text.strip() for text in read if set(re.findall("[A-Za-z]{2,}", text)) - names}
+        version = re.compile(r"\d+\.\d+\.\d+\+\w+(\.dirty)?")        # a commit may have letters side by side
+        return {text.strip() for text in read if set(re.findall("[A-Za-z]{2,}", version.sub("", text))) - names}
 
     def matrices(self, *args):
         """The matrices by file name, as rows of labels and numbers from the CSV files."""

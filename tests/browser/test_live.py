@@ -165,7 +165,7 @@ class Live(unittest.TestCase):
     def check_bits(self, name, model, *args, converted=None):
         """converted: the model that has the page's weights, where these are rounded."""
         self.open("bits", "-m", model, *args)
-        out, args = fixtures.path("bits-" + name), ["-m", converted or model, *args]
+        out, args = fixtures.path("bits-" + name.replace(".", "-")), ["-m", converted or model, *args]       # a folder has no ending
         subprocess.run([CLI, "run", *args, "--show", "*", "--format", "npy", "-o", out], check=True, env=GENERIC, capture_output=True)
         computed = browser.run(ALL)
         files = [f for f in os.listdir(out) if f.endswith(".npy") and f != "tokens.npy"]
@@ -181,7 +181,7 @@ class Live(unittest.TestCase):
     def test_gguf_has_the_bits_of_the_converted_model(self):
         for path in checkpoints("gguf/*/model.gguf", 3):
             with self.subTest(path):
-                converted = fixtures.path("converted" + path.replace("/", "-"))
+                converted = fixtures.path("converted" + re.sub("[/.]", "-", path))
                 fixtures.cli("convert", "-m", path, "-o", converted)
                 self.check_bits(path.replace("/", "-"), path, "--ids", IDS, converted=converted)
                 blocks, note = browser.value("[live.session.w.blocks, $('live-note').textContent]")

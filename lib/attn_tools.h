@@ -488,8 +488,8 @@ const char *attn_diff_rounded_to(const struct attn_diff *d);
  * NULL, becomes one word for it, for scripts.  NULL: it looks like no mistake we know. */
 const char *attn_diff_cause(const struct attn_diff *d, const char **kind);
 
-/* Where no known mistake fits: those that come nearest, and what part of the difference they leave, which speaks against
- * them; text "": there is no further one. */
+/* Where no known mistake fits: those that come nearest, and what part of the difference they leave, which speaks
+ * against them; text "": there is no further one. */
 enum { ATTN_DIFF_NEAREST = 2 };
 struct attn_diff_near { char text[96]; double left; };
 const struct attn_diff_near *attn_diff_nearest(const struct attn_diff *d);      /* ATTN_DIFF_NEAREST of them */
@@ -617,8 +617,7 @@ struct attn_attend_opts {
     bool vectors;                       /* there may be vectors alone, and no attention */
     double cap;                         /* scores become cap * tanh(score / cap); 0: they do not */
     enum attn_weighing weights;
-    bool late;                          /* masks come after that: weights of hidden keys become 0, and the others stay as
-                                         * they are */
+    bool late;                          /* masks come after that: weights of hidden keys become 0, all others stay */
     struct attn_kind kind;              /* that will be run with, to check that each query sees a key */
     uint64_t reserved[4];
 };
@@ -751,8 +750,7 @@ int attn_model_open_with(struct attn_model **out, const char *name, const struct
                          struct attn_err *err);
 int attn_tokenizer_open_with(struct attn_tokenizer **out, const char *model, const struct attn_lacking *given,
                              struct attn_err *err);
-/* Whether there are files of a tokenizer, which attn_model_tokenizer would open; true, too, where that cannot be found
- * out. */
+/* Whether there are files of a tokenizer, which attn_model_tokenizer would open, or nobody can tell. */
 bool attn_model_spells(const struct attn_model *m);
 /* What was assumed of an open model, as its file does not say it and nobody else did, in the order "scale", "act",
  * "norm", "embed"; lives as long as the model. */

@@ -14,8 +14,7 @@ void print_text(FILE *f, const char *s, size_t len, bool terminal);
 size_t print_visible(FILE *f, const char *s, size_t len);
 size_t print_reading(FILE *f, const struct attn_token *t);        /* the same of what people read of a token */
 
-/* Breaks lines between words, where a terminal that is `most` columns wide would break them anywhere.  Lines that go on
- * are indented. */
+/* Breaks lines between words where a terminal of `most` columns would break them anywhere, and indents what goes on. */
 void print_wrapped(FILE *f, const char *text, size_t most);
 
 /* ---- JSON ---- */

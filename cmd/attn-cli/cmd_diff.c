@@ -81,10 +81,11 @@ static int check_usage(struct attn_err *err)
 {
     bool input = input_given();
     if (o.path && !as_picture())
-        return attn_fail(err, ATTN_EUSAGE, "-o is for a picture of B - A, as in -o x.png: a report goes to standard output");
+        return attn_fail(err, ATTN_EUSAGE, "-o is for a picture of B - A, as in -o x.png: a report goes to standard "
+                                           "output");
     if (o.with && !input && as_picture())
-        return attn_fail(err, ATTN_EUSAGE, "a picture is of what both models compute: give a text with -s TEXT, or ids with "
-                                           "--ids");
+        return attn_fail(err, ATTN_EUSAGE, "a picture is of what both models compute: give a text with -s TEXT, or ids "
+                                           "with --ids");
     if (o.with && common.word)
         return attn_fail(err, ATTN_EUSAGE, "dumps and --with do not go together: give two dumps, or two models and an "
                                            "input");
@@ -97,7 +98,8 @@ static int check_usage(struct attn_err *err)
     if (!o.with && input)
         return attn_fail(err, ATTN_EUSAGE, "an input is for two models: -m MODEL --with MODEL -s TEXT");
     if (!o.with && chosen() && !as_picture())
-        return attn_fail(err, ATTN_EUSAGE, "--show, --layer and --head are for two models, or choose what -o x.png draws");
+        return attn_fail(err, ATTN_EUSAGE, "--show, --layer and --head are for two models, or choose what -o x.png "
+                                           "draws");
     if (!o.with && (common.other_as || (common.as && !common.model)))
         return attn_fail(err, ATTN_EUSAGE, "--as is for the file of a model: %s and %s are dumps", common.word,
                          common.second);
@@ -436,8 +438,9 @@ static int diff(struct attn_err *err)
 
 static void explain_format(char help[OPTION_HELP])
 {
-    explain_tables(help, "a report", ": of tensors or, of models without a run, of weights; default: text.  term, png, svg, "
-                                     "pdf and html draw B - A");
+    explain_tables(help, "a report",
+                   ": of tensors or, of models without a run, of weights; default: text.  term, png, svg, pdf and html "
+                   "draw B - A");
 }
 
 static const struct option options[] = {
@@ -455,8 +458,9 @@ static const struct option options[] = {
      "list every tensor, even those that agree", .section = OF_SHOWN, .flags = OPT_USUAL},
     {0, "format", OPT_CHOICE, &o.format, "F", NULL, .choice = answer_format, .explain = explain_format,
      .section = OF_OUTPUT, .flags = OPT_USUAL},
-    {'o', "output", OPT_FILE, &o.path, "PATH", "draw B - A into this file, x.png, .svg, .pdf or .html: the first activation "
-                                               "that differs, or what --show, --layer and --head choose",
+    {'o', "output", OPT_FILE, &o.path, "PATH",
+     "draw B - A into this file, x.png, .svg, .pdf or .html: the first activation that differs, or what --show, "
+     "--layer and --head choose",
      .section = OF_OUTPUT, .flags = OPT_OUTPUT | OPT_USUAL},
     {.name = NULL},
 };
@@ -492,11 +496,11 @@ const struct command diff_command = {
              "Names of TransformerLens: hook_q and hook_k are our q and k unless there are hook_rot_q and "
              "hook_rot_k, after rotation; hook_attn_out and hook_mlp_out are what a branch adds; hook_normalized is "
              "our norm, before its weight and bias or after them.\n"
-             "No mistake: what changes no prediction is recognised, told and not counted, unless with --exact.  Embedding, "
-             "outputs of branches and the stream may be less the mean of each row where LayerNorms read them (centred), "
-             "norms may come before their weight and bias (folded), values may be less their bias (moved), logits less a "
-             "number for each row (shifted), as TransformerLens makes them unless it is told not to; and masks may be "
-             "numbers as low as -1e4, -1e9 or the lowest there is.\n"
+             "No mistake: what changes no prediction is recognised, told and not counted, unless with --exact.  "
+             "Embedding, outputs of branches and the stream may be less the mean of each row where LayerNorms read "
+             "them (centred), norms may come before their weight and bias (folded), values may be less their bias "
+             "(moved), logits less a number for each row (shifted), as TransformerLens makes them unless it is told "
+             "not to; and masks may be numbers as low as -1e4, -1e9 or the lowest there is.\n"
              "Rounding: activations agree if it explains what differs.  Sums of float32 numbers in another order "
              "differ in the last places of what was summed, not of what is left, so a difference is measured against "
              "the row, or for dots against |q| |k|, and against the differences of what the activation is computed "

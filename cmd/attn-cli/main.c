@@ -18,7 +18,8 @@ static void print_version(void)
     char products[256];
     const char *commit = strchr(attn_version(), '+');
     attn_products_say(products, sizeof products);
-    printf("attn-cli " ATTN_VERSION "\n  commit        %s\n  products      %s\n  instructions  %s\n  built         %s\n",
+    printf("attn-cli " ATTN_VERSION
+           "\n  commit        %s\n  products      %s\n  instructions  %s\n  built         %s\n",
            commit ? commit + 1 : "unknown", products, attn_cpu_target(), attn_built());
 }
 

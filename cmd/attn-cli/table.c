@@ -116,7 +116,8 @@ const struct option general_options[] = {
     {0, "no-pager", OPT_FLAG, &common.no_pager, NULL, "print long reports on a terminal as they are, without a pager",
      .section = OF_PROCESS},
     {'h', "help", OPT_FLAG, &common.help, NULL, "print help and exit", .section = OF_PROCESS},
-    {0, "version", OPT_FLAG, &common.version, NULL, "print the version, its commit, and how it was built, and exit", .section = OF_PROCESS},
+    {0, "version", OPT_FLAG, &common.version, NULL,
+     "print the version, its commit, and how it was built, and exit", .section = OF_PROCESS},
     {.name = NULL},
 };
 

@@ -92,7 +92,7 @@ struct command {
                                          * options of pictures it uses; NULL: text */
     const char *const *schemas;         /* files of schemas/ that say what it writes as JSON, NULL after the last; NULL:
                                          * nothing */
-    bool verdict;                       /* its status 1 is an answer, as that of diff(1), so that an error ends with 2 */
+    bool verdict;                       /* its status 1 is an answer, as diff(1)'s is, so an error ends with 2 */
     bool report;                        /* what it prints is read by people: a pager may show it (see pager.h) */
 };
 

@@ -32,8 +32,7 @@ struct attn_head_scored {
     double score[ATTN_HEAD_SCORES];     /* NaN: no row offers it, or it was not asked for */
     size_t rows[ATTN_HEAD_SCORES];      /* of how many rows it is the mean */
     double chance[ATTN_HEAD_SCORES];    /* what equal weights give in its layer; NaN: nothing */
-    const struct attn_head_score *role; double share;   /* its main role, the largest share that can be one; NULL, NaN:
-                                                         * none can */
+    const struct attn_head_score *role; double share;   /* the largest share that can be a main role, or NULL, NaN */
 };
 /* Fills in the role and its share from the rest. */
 void attn_head_scored_name(struct attn_head_scored *h);

@@ -313,7 +313,8 @@ static bool mask(struct clue *c)
     case ATTN_MASK_SAME:
         return false;
     case ATTN_MASK_NUMBER:
-        return attn_clue_say(c, "%c hides keys with %g instead of -inf, and in some rows all keys", a, (double)f.number);
+        return attn_clue_say(c, "%c hides keys with %g instead of -inf, and in some rows all keys", a,
+                             (double)f.number);
     case ATTN_MASK_FUTURE:
         return attn_clue_say(c, "the mask: %c is causal, %c sees later keys too", a, b);
     case ATTN_MASK_PAST:
@@ -322,8 +323,8 @@ static bool mask(struct clue *c)
     case ATTN_MASK_OTHER:
         break;
     }
-    return attn_clue_say(c, "the masks hide other keys: A hides %zu that B shows, B %zu that A shows, first key %zu from "
-                         "query %zu", f.hidden[0], f.hidden[1], f.k, f.q);
+    return attn_clue_say(c, "the masks hide other keys: A hides %zu that B shows, B %zu that A shows, first key %zu "
+                         "from query %zu", f.hidden[0], f.hidden[1], f.k, f.q);
 }
 
 static bool tempered(struct clue *c)
@@ -408,7 +409,8 @@ static bool product(struct clue *c)
     return attn_clue_input(c, &x) &&
            attn_clue_say(c, "its input agrees but the product differs: the weight is transposed, permuted or another "
                             "one%s%s",
-                         BIT(c->act) & QK ? ", or rotation or a norm differs" : "", c->model ? "" : " (-m MODEL tries that model's weights)");
+                         BIT(c->act) & QK ? ", or rotation or a norm differs" : "",
+                         c->model ? "" : " (-m MODEL tries that model's weights)");
 }
 
 static const struct mistake { const char *kind; unsigned acts; bool shapes; bool (*looks)(struct clue *c); }

@@ -192,7 +192,8 @@ bool attn_clue_undivided(struct clue *c, double factor)
     if (of_a && of_b && of_a != of_b)
         return attn_clue_say(c, "A's scores are %s, B's are %s: A is B times %.6g%s", of_a, of_b, factor, times);
     return dh > 1 && near(factor, 1 / sqrt(dh), 2e-5) && !known &&
-           attn_clue_say(c, "A's scores are divided by sqrt(d_head) once more than B's: A is B times %.6g%s", factor, times);
+           attn_clue_say(c, "A's scores are divided by sqrt(d_head) once more than B's: A is B times %.6g%s", factor,
+                         times);
 }
 
 bool attn_clue_score_scale(struct clue *c)

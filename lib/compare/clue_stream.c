@@ -44,7 +44,8 @@ static double gain_of(const struct clue *c, const struct attn_pair *x, const str
 static bool near(double x, double y) { return fabs(x / y - 1) <= 0.05; }
 
 /* What an epsilon may be; one that is small beside every variance may be any that is small. */
-static const char *name_eps(char buf[48], const struct attn_norm_fit *f, const float *x, const float *y, size_t T, size_t n)
+static const char *name_eps(char buf[48], const struct attn_norm_fit *f, const float *x, const float *y, size_t T,
+                            size_t n)
 {
     struct attn_eps_range r = attn_fit_norm_range(f, x, y, T, n);
     if (r.least >= r.most)
@@ -64,7 +65,8 @@ bool attn_clue_epsilon(struct clue *c)
     char of_a[48], of_b[48];
     return norm_input(c, &x) && fits_differ(c, &x, &a, &b) && a.kind == b.kind && near(gain_of(c, &x, &a, &b), 1) &&
            attn_clue_say(c, "the epsilon of the norm: A adds %s to the variance, B %s",
-                         name_eps(of_a, &a, x.a, c->p.a, c->p.T, c->p.n), name_eps(of_b, &b, x.b, c->p.b, c->p.T, c->p.n));
+                         name_eps(of_a, &a, x.a, c->p.a, c->p.T, c->p.n),
+                         name_eps(of_b, &b, x.b, c->p.b, c->p.T, c->p.n));
 }
 
 /* Divided by the root of the sum of squares, not of their mean: all weights seem smaller by the root of the width. */

@@ -45,7 +45,7 @@ const struct attn_dumped *attn_diff_side(const struct attn_diff *d, const struct
 /* causes.c: sets kind and cause from the first row that differs; fails only without memory. */
 int attn_diff_explain(struct attn_diff *d, struct attn_err *err);
 
-/* near_causes.c: what comes nearest to the difference of a pair, of what people often do; less than all of it is left. */
+/* near_causes.c: what comes nearest to the difference of a pair, of what people often do, and leaves less than all. */
 void attn_nearest_find(struct attn_diff *d, const struct attn_pair *p, int act, int layer);
 
 /* ---- the search for a cause (causes.c asks, clue.c answers) ---- */

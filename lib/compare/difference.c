@@ -25,7 +25,8 @@ static int take_heads(struct attn_dumped *what, const struct attn_dumped *from, 
     return ATTN_OK;
 }
 
-static int add_row(struct attn_dump *out, const struct attn_diff *d, const struct attn_diff_row *row, struct attn_err *err)
+static int add_row(struct attn_dump *out, const struct attn_diff *d, const struct attn_diff_row *row,
+                   struct attn_err *err)
 {
     struct attn_pair p;
     if (!attn_diff_pair_of(d, row, &p))

@@ -297,8 +297,8 @@ static void note_mask(struct attn_mask_found *f, bool a_hides, size_t q, size_t 
 {
     enum attn_mask_kind kind = k > q ? ATTN_MASK_FUTURE : ATTN_MASK_PAST;
     if (!f->hidden[0] && !f->hidden[1])
-        *f = (struct attn_mask_found){.kind = kind, .a_hides = a_hides, .window = kind == ATTN_MASK_PAST ? q - k : 0, .q = q,
-                                      .k = k};
+        *f = (struct attn_mask_found){.kind = kind, .a_hides = a_hides, .window = kind == ATTN_MASK_PAST ? q - k : 0,
+                                      .q = q, .k = k};
     f->hidden[!a_hides]++;
     if (f->kind != kind || f->a_hides != a_hides)
         f->kind = ATTN_MASK_OTHER;

@@ -151,10 +151,11 @@ enum attn_norm_form { ATTN_FIT_LAYER, ATTN_FIT_RMS, ATTN_FIT_KINDS };
 struct attn_norm_fit { enum attn_norm_form kind; double eps, gap; };        /* gap: what no weight and bias explain */
 /* Finds the norm that best makes y from x, both [T, n]; false: too few rows to tell. */
 bool attn_fit_norm(struct attn_norm_fit *out, const float *x, const float *y, size_t T, size_t n);
-/* The largest epsilon and the smallest that fit about as well: where it is small beside the variance many do; least 0: any
- * smaller one. */
+/* The largest epsilon and the smallest that fit about as well: many do where it is small beside the variance; least 0:
+ * any smaller one does. */
 struct attn_eps_range { double least, most; };
-struct attn_eps_range attn_fit_norm_range(const struct attn_norm_fit *best, const float *x, const float *y, size_t T, size_t n);
+struct attn_eps_range attn_fit_norm_range(const struct attn_norm_fit *best, const float *x, const float *y, size_t T,
+                                          size_t n);
 /* The root mean square of the weights that fit. */
 double attn_fit_norm_gain(const struct attn_norm_fit *as, const float *x, const float *y, size_t T, size_t n);
 double attn_fit_norm_gap(const struct attn_norm_fit *as, const float *x, const float *y, size_t T, size_t n);

@@ -260,7 +260,8 @@ bool attn_fit_norm(struct attn_norm_fit *out, const float *x, const float *y, si
     return isfinite(out->gap);
 }
 
-struct attn_eps_range attn_fit_norm_range(const struct attn_norm_fit *best, const float *x, const float *y, size_t T, size_t n)
+struct attn_eps_range attn_fit_norm_range(const struct attn_norm_fit *best, const float *x, const float *y, size_t T,
+                                          size_t n)
 {
     const double rounding = 1e-7, as_well = fmax(2 * best->gap, rounding);
     struct attn_eps_range r = {best->eps, best->eps};

@@ -114,15 +114,15 @@ static double flipped(char *text, size_t size, const struct place *x)
 /* Whether one side lacks something that was computed before. */
 static double lacking(char *text, size_t size, const struct place *x)
 {
-    static const int terms[] = {ATTN_ACT_EMBED, ATTN_ACT_POS_EMBED, ATTN_ACT_RESID_PRE, ATTN_ACT_OUT, ATTN_ACT_RESID_MID,
-                                ATTN_ACT_MLP_OUT};
+    static const int terms[] = {ATTN_ACT_EMBED, ATTN_ACT_POS_EMBED, ATTN_ACT_RESID_PRE,
+                                ATTN_ACT_OUT, ATTN_ACT_RESID_MID, ATTN_ACT_MLP_OUT};
     double least = INFINITY, all = sums_of(x->p).squares;
     for (size_t i = 0; i < 2 * sizeof terms / sizeof *terms; i++) {
         struct attn_pair y;
         int act = terms[i / 2], sign = i % 2 ? 1 : -1;
         double left = 0;
-        if (act >= x->act || !attn_diff_pair(x->d, act, attn_act_per_layer(act) ? x->layer : -1, &y) || y.H != x->p->H ||
-            y.T != x->p->T || y.n != x->p->n)
+        if (act >= x->act || !attn_diff_pair(x->d, act, attn_act_per_layer(act) ? x->layer : -1, &y) ||
+            y.H != x->p->H || y.T != x->p->T || y.n != x->p->n)
             continue;
         for (size_t t = 0; t < y.T; t++)
             for (size_t j = 0; j < y.n; j++) {
@@ -139,8 +139,8 @@ static double lacking(char *text, size_t size, const struct place *x)
 
 void attn_nearest_find(struct attn_diff *d, const struct attn_pair *p, int act, int layer)
 {
-    static double (*const ways[])(char *text, size_t size, const struct place *x) = {scaled, biased, by_rows, later, flipped,
-                                                                                      lacking};
+    static double (*const ways[])(char *text, size_t size, const struct place *x) = {scaled, biased, by_rows,
+                                                                                      later, flipped, lacking};
     const struct place x = {d, p, act, layer};
     for (size_t i = 0; i < sizeof ways / sizeof *ways; i++) {
         struct attn_diff_near near = {.text = ""}, *to = d->nearest;

@@ -282,7 +282,8 @@ static bool by_layer_norm(const struct attn_diff *d, int layer)
     struct attn_norm_fit fit;
     bool has = attn_diff_pair(d, ATTN_ACT_RESID_PRE, layer, &x) && attn_diff_pair(d, ATTN_ACT_NORM1, layer, &y) &&
                x.H == 1 && y.H == 1 && x.T == y.T && x.n == y.n;
-    return has && attn_fit_norm(&fit, x.b, y.b, x.T, x.n) && fit.kind == ATTN_FIT_LAYER && attn_gap_explained(fit.gap, 1);
+    return has && attn_fit_norm(&fit, x.b, y.b, x.T, x.n) && fit.kind == ATTN_FIT_LAYER &&
+           attn_gap_explained(fit.gap, 1);
 }
 
 /* What reads the first stream that is centred shows whether its mean counts. */

@@ -94,7 +94,8 @@ static void scale_words(struct attn_explainer *e)
 static void add_position(struct attn_explainer *e, struct attn_number *score)
 {
     const struct attn_weights *w = &e->w->model->w;
-    double slope = (double)w->alibi[e->w->head], added = (double)attn_alibi_at(w, (float)e->w->scale, e->w->head, e->w->key);
+    double slope = (double)w->alibi[e->w->head],
+    added = (double)attn_alibi_at(w, (float)e->w->scale, e->w->head, e->w->key);
     struct attn_number before = *score, at = attn_rounded((double)e->w->key, 0);
     bool behind = attn_worked_cross(e->w) || e->w->kind.form == ATTN_FULL;          /* keys may come after the query */
     attn_derive_words(&e->d, "Positions come in here (ALiBi): the score of a key grows with its position, in this head "
@@ -114,7 +115,8 @@ static void add_position(struct attn_explainer *e, struct attn_number *score)
 
 static void bound(struct attn_explainer *e, struct attn_number score)
 {
-    double cap = e->w->model->attend ? e->w->model->attend->cap : (double)e->w->model->w.cap, share = tanh(score.x / cap);
+    double cap = e->w->model->attend ? e->w->model->attend->cap : (double)e->w->model->w.cap;
+    double share = tanh(score.x / cap);
     attn_derive_words(&e->d, e->w->model->attend
                       ? "A soft cap (--softcap) keeps scores between -%g and %g: x becomes %g·tanh(x / %g), which "
                         "changes small scores little."

@@ -17,8 +17,8 @@ static void projected(char how[64], const struct attn_mat *w, const struct attn_
 
 static struct attn_stage_array of_query(const struct attn_explainer *e, int act, const char *name, const char *how)
 {
-    return (struct attn_stage_array){name, how, e->w->tokens->n, e->w->seen[act].cols, NULL, attn_explain_query_row(e, act),
-                                     attn_explain_digits(e, act)};
+    return (struct attn_stage_array){name, how, e->w->tokens->n, e->w->seen[act].cols, NULL,
+                                     attn_explain_query_row(e, act), attn_explain_digits(e, act)};
 }
 
 static struct attn_stage_array of_key(const struct attn_explainer *e, int act, const char *name, const char *how)

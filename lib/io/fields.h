@@ -15,8 +15,8 @@ bool attn_fields_next(struct attn_fields *f, const char **s, size_t *len, bool *
 /* Writes a field's value, without quotes, to `out`, which has room for len bytes; returns its length. */
 size_t attn_fields_text(char *out, const char *s, size_t len);
 
-/* What separates the fields of a table: of a comma, a semicolon and a tab the one by which most rows have as many fields
- * as the first, and more than one; then that by which more fields are numbers; else a comma. */
+/* What separates the fields of a table: of a comma, a semicolon and a tab the one by which most rows have as many
+ * fields as the first, and more than one; then that by which more fields are numbers; else a comma. */
 char attn_fields_comma(const char *text, size_t len);
 /* Reads a field as a number: blanks and quotes around it do not count.  Where fields are not separated by commas, one
  * may stand for the point, as in half of Europe.  Also nan and inf in any case, and NA. */

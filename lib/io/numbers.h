@@ -13,16 +13,15 @@
  * for by its short name ("q" is blocks.0.attn.q), or PATH:NAME.
  *
  * A table's fields are separated by commas; by semicolons or tabs, where that is what its rows have, and then a comma in
- * a number is its point.  In a table with labels, as `run --format csv` writes it, the first field of a first row of labels is empty or
- * `token`. If that has a name of its own and the first column has numbers, nobody can tell whether these are labels:
- * that is an error. */
+ * a number is its point.  In a table with labels, as `run --format csv` writes it, the first field of a first row of
+ * labels is empty or `token`.  If that has a name of its own and the first column has numbers, nobody can tell whether
+ * these are labels: that is an error. */
 #ifndef ATTN_IO_NUMBERS_H
 #define ATTN_IO_NUMBERS_H
 
 #include "io/dump.h"
 
-/* One array, always with its numbers in double precision, too, and the labels of its rows and columns, where it has
- * any. */
+/* One array, always with its numbers in double precision, too, and the labels of its rows and columns, or NULL. */
 struct attn_labelled {
     struct attn_array of;
     struct attn_dump_list rows, cols;

@@ -105,7 +105,8 @@ static int lay_out(struct layout *l, struct attn_fields f, const char *name, str
     }
     l->columns -= l->side;
     if (!l->columns || (l->head && !rows))
-        return attn_fail(err, ATTN_EFORMAT, "%s: there are no numbers %s: expected fields with commas or semicolons between them",
+        return attn_fail(err, ATTN_EFORMAT, "%s: there are no numbers %s: expected fields with commas or semicolons "
+                                            "between them",
                          name, l->columns ? "below the first row" : "beside the first column");
     return ATTN_OK;
 }

@@ -16,14 +16,12 @@ struct attn_as {
     const char *value[ATTN_AS_KEYS];    /* NULL: not given; not that of heads */
     size_t heads;                       /* 0: not given */
 };
-/* Reads a list; NULL is an empty one.  A word that is not in the table, or a key for the second time, is wrong
- * usage. */
+/* Reads a list; NULL is an empty one.  A word that is not in the table, or a key twice, is wrong usage. */
 int attn_as_read(struct attn_as *out, const char *list, struct attn_err *err);
 
 /* What a format's files mean by a key. */
 struct attn_fact {
-    const char *value, *others;         /* others: the values that --as may say, with blanks around each; NULL: it is
-                                         * known */
+    const char *value, *others;         /* others: what --as may say, with blanks around each; NULL: it is known */
     bool guessed;
 };
 /* The value of a key: what was given, if it is one of those, or the fact's; a guess is added to `assumed`.  `what` is

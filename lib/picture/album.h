@@ -35,9 +35,8 @@ struct attn_sheet {
     bool numbered;                      /* in figures its numbers are written in the cells where they are few */
     enum attn_sight sight;
     const float *data;                  /* [n, rows, cols] */
-    const unsigned char *mask;          /* [rows, cols], or with `masks` [n, rows, cols]: not 0 where a mask hides the
-                                         * key, as those know who computed the numbers; NULL: it hides none, or
-                                         * nobody knows */
+    const unsigned char *mask;          /* [rows, cols], or with `masks` [n, rows, cols]: not 0 where a mask is known to
+                                         * hide the key; NULL: none is */
     bool masks;
     const struct attn_label *words;     /* [n, rows, cols]: to write in the cells, of figures only; NULL: nothing is
                                          * written */

@@ -23,8 +23,8 @@
  *     little-endian float32 ("type": "f32") if all sheets together fit 1 MiB, else codes of 16 bits, or of 14 if there
  *     are very many ("u16"), deflated (page_pack.h), where a number is "low" + "step" * code, and 65535, 65534 and
  *     65533 are NaN, inf and -inf.  Of each matrix such a sheet has its "extents": the least and the greatest finite
- *     number, then those without the first column.  If all that a causal mask hides has one value, "beyond" is that value, "0"
- *     or "-inf", and of row r only the first r + 1 numbers are stored.
+ *     number, then those without the first column.  If all that a causal mask hides has one value, "beyond" is that
+ *     value, "0" or "-inf", and of row r only the first r + 1 numbers are stored.
  *
  * Sheets too large to be looked at (logits of a large vocabulary) are left out and named.  `<` and the line ends of
  * JavaScript are escaped, so that no text can end the element that contains the JSON. */

@@ -13,10 +13,10 @@
  * digest of text, model, options and version); that of a failed sentence has "error" in place of what follows "text".
  *
  * "attention", "scale", "dropout" and "seed" are left out where they are the model's own.  `layer` is null outside the
- * blocks; `heads`, the indices of the heads shown, is null without a head axis; `mask`
- * is the kind of attention that hid keys, where there are keys and a kind says all of it; `shape` is that of `data`,
- * nested lists [T,n] or [heads,T,n].  JSON has no -inf, inf and nan: they become null and are counted in `nonfinite`.  Tokens
- * made from ids alone have only `id`, and null for the rest.  Each item is on a line of its own, unless `eol` is "". */
+ * blocks; `heads`, the indices of the heads shown, is null without a head axis; `mask` is the kind of attention that
+ * hid keys, where there are keys and a kind says all of it; `shape` is that of `data`, nested lists [T,n] or
+ * [heads,T,n].  JSON has no -inf, inf and nan: they become null and are counted in `nonfinite`.  Tokens made from ids
+ * alone have only `id`, and null for the rest.  Each item is on a line of its own, unless `eol` is "". */
 #ifndef ATTN_SINKS_SINK_JSON_H
 #define ATTN_SINKS_SINK_JSON_H
 

@@ -153,8 +153,8 @@ static size_t put_span(const void *ctx, size_t i, char *buf)
 
 static int write_slice(struct tidy *t, const struct attn_slice *p, struct attn_err *err)
 {
-    const size_t rest = 2 * ATTN_NUM_MAX + 8 + attn_slice_text_most(p, 1);     /* two indices, commas and line end;
-                                                                                * the number */
+    /* Two indices, commas and the end of the line; the number. */
+    const size_t rest = 2 * ATTN_NUM_MAX + 8 + attn_slice_text_most(p, 1);
     struct lines_of from = { .t = t, .p = p };
     put_start(&from);
     size_t line = t->record_len + (size_t)from.start_len + t->rows.longest + 2 * t->keys.longest + rest;

@@ -757,7 +757,7 @@ bool attn_model_spells(const struct attn_model *m);
 struct attn_assumed { const char *key, *value; };
 const struct attn_assumed *attn_model_assumed(const struct attn_model *m, size_t *n);
 /* The i-th word of a list, a name as "nanogpt" or a key with a value as "scale=width"; the i-th value of a key; NULL
- * after the last.  A word is valid until the next call. */
+ * after the last. */
 const char *attn_as_word(size_t i);
 const char *attn_as_value(const char *key, size_t i);
 

@@ -2,8 +2,8 @@
  *
  * A stack that ends before the work does ends the process.  Large arrays lie elsewhere, and the deepest calls take half
  * of what is asked for here; a main thread's stack grows, and is not asked. */
-#ifndef ATTN_BASE_STACK_H
-#define ATTN_BASE_STACK_H
+#ifndef ATTN_BASE_STACK_LEFT_H
+#define ATTN_BASE_STACK_LEFT_H
 
 #include "attn.h"
 

@@ -11,8 +11,8 @@
  *
  * A form is found by its numbers, and counts only if what reads the activation shows that it made up for it: a bias
  * that is left out looks like one that was moved.  Then both sides are compared in the same form. */
-#ifndef ATTN_COMPARE_FORMS_H
-#define ATTN_COMPARE_FORMS_H
+#ifndef ATTN_COMPARE_OTHER_FORMS_H
+#define ATTN_COMPARE_OTHER_FORMS_H
 
 #include "compare/diff.h"
 

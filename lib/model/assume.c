@@ -9,12 +9,20 @@
 
 enum { VALUES = 5 };
 
-static const struct { const char *key, *value[VALUES]; } keys[ATTN_AS_KEYS] = {
-    [ATTN_AS_SCALE] = {"scale", {"head", "width"}},
-    [ATTN_AS_ACT] = {"act", {"relu", "relu2", "gelu", "gelu_tanh"}},
-    [ATTN_AS_NORM] = {"norm", {"pre", "post"}},
-    [ATTN_AS_EMBED] = {"embed", {"plain", "sqrt"}},
+/* What may be said of each key, as words of a list. */
+static const struct { const char *key, *word[VALUES]; } keys[ATTN_AS_KEYS] = {
+    [ATTN_AS_SCALE] = {"scale", {"scale=head", "scale=width"}},
+    [ATTN_AS_ACT] = {"act", {"act=relu", "act=relu2", "act=gelu", "act=gelu_tanh"}},
+    [ATTN_AS_NORM] = {"norm", {"norm=pre", "norm=post"}},
+    [ATTN_AS_EMBED] = {"embed", {"embed=plain", "embed=sqrt"}},
     [ATTN_AS_HEADS] = {"heads", {NULL}}};           /* a number */
+
+/* The v-th value of a key; NULL: it has no more. */
+static const char *value_of(int key, size_t v)
+{
+    const char *word = v < VALUES ? keys[key].word[v] : NULL;
+    return word ? strchr(word, '=') + 1 : NULL;
+}
 
 /* A name may stand for a value, too. */
 static const struct { const char *name, *means, *scale; } names[] = {
@@ -24,16 +32,13 @@ enum { NAMES = sizeof names / sizeof *names };
 
 const char *attn_as_word(size_t i)
 {
-    static char word[32];
     if (i < NAMES)
         return names[i].name;
     i -= NAMES;
     for (int k = 0; k < ATTN_AS_KEYS; k++)
-        for (size_t v = 0; v < VALUES && keys[k].value[v]; v++)
-            if (!i--) {
-                snprintf(word, sizeof word, "%s=%s", keys[k].key, keys[k].value[v]);
-                return word;
-            }
+        for (size_t v = 0; value_of(k, v); v++)
+            if (!i--)
+                return keys[k].word[v];
     return NULL;
 }
 
@@ -41,7 +46,7 @@ const char *attn_as_value(const char *key, size_t i)
 {
     for (int k = 0; k < ATTN_AS_KEYS; k++)
         if (!strcmp(keys[k].key, key))
-            return i < VALUES ? keys[k].value[i] : NULL;
+            return value_of(k, i);
     return NULL;
 }
 
@@ -115,9 +120,9 @@ static int take_word(struct attn_as *as, struct word w, struct attn_err *err)
             continue;
         if (k == ATTN_AS_HEADS)
             return take_heads(as, w, value, err);
-        for (size_t v = 0; v < VALUES && keys[k].value[v]; v++)
-            if (is(value, keys[k].value[v]))
-                return take_value(as, k, keys[k].value[v], err);
+        for (size_t v = 0; value_of(k, v); v++)
+            if (is(value, value_of(k, v)))
+                return take_value(as, k, value_of(k, v), err);
     }
     return unknown(w, err);
 }

@@ -9,6 +9,6 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     must(rc == ATTN_OK || (!a.data && err.msg[0]));
     if (rc == ATTN_OK)
         must(a.ndim == 2 && a.n == a.shape[0] * a.shape[1] && a.n <= size);
-    free(a.data);
+    attn_array_free(&a);
     return 0;
 }

@@ -35,6 +35,6 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     for (size_t i = 0; i < n; i++)
         sum += (double)a.data[i];
     (void)sum;
-    free(a.data);
+    attn_array_free(&a);
     return 0;
 }

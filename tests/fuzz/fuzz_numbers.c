@@ -28,7 +28,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         check(&n.of, size);
     else
         must(!n.of.data && err.msg[0]);
-    free(n.of.data);
+    attn_array_free(&n.of);
     n.of = (struct attn_array){0};
     if (attn_numbers_table(&n, text, size, "fuzz", &err) == ATTN_OK) {
         check(&n.of, size);
@@ -38,6 +38,6 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     struct attn_array a = {0};
     if (attn_npy_read_any(&a, data, size, "fuzz.npy", &err) == ATTN_OK && a.n && a.ndim)
         check(&a, size);
-    free(a.data);
+    attn_array_free(&a);
     return 0;
 }

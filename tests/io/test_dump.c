@@ -23,7 +23,7 @@ static int read_npy(const char *bytes, size_t len, const char *name, struct attn
 {
     struct attn_array a = {0};
     int rc = attn_npy_read(&a, (const unsigned char *)bytes, len, name, err);
-    free(a.data);
+    attn_array_free(&a);
     return rc;
 }
 
@@ -161,7 +161,7 @@ START_TEST(test_every_type_gives_the_same_numbers)
     struct attn_array a = npy(same[_i]);
     ck_assert(a.ndim == 2 && a.shape[0] == 2 && a.shape[1] == 3 && a.n == 6);
     ck_assert(memcmp(a.data, want, sizeof want) == 0);
-    free(a.data);
+    attn_array_free(&a);
 }
 END_TEST
 
@@ -169,21 +169,21 @@ START_TEST(test_other_shapes)
 {
     struct attn_array a = npy("y_scalar.npy");
     ck_assert(a.ndim == 0 && a.n == 1 && a.data[0] == 7);
-    free(a.data);
+    attn_array_free(&a);
     a = npy("y_empty.npy");
     ck_assert(a.ndim == 2 && a.shape[0] == 0 && a.shape[1] == 3 && a.n == 0);
-    free(a.data);
+    attn_array_free(&a);
     a = npy("y_fortran_3.npy");
     ck_assert(a.ndim == 3 && a.shape[0] == 2 && a.shape[1] == 3 && a.shape[2] == 4);
     for (size_t i = 0; i < a.n; i++)
         ck_assert(a.data[i] == (float)i);
-    free(a.data);
+    attn_array_free(&a);
     a = npy("y_subnormal_f2.npy");
     ck_assert(a.data[0] == 0x1p-24f && a.data[1] == -0x1p-15f && a.data[2] == 0x1p-14f);
-    free(a.data);
+    attn_array_free(&a);
     a = npy("y_other_spelling.npy");
     ck_assert(a.n == 2 && a.data[1] == -1.5f);
-    free(a.data);
+    attn_array_free(&a);
 }
 END_TEST
 

@@ -28,7 +28,7 @@ struct attn_out {
     bool in_memory;
     char *memory; size_t room;          /* instead of a target: the bytes flushed and a NUL */
     struct attn_err err;                /* the first error; code 0 if none */
-    bool broken, hashing;
+    bool broken, hashing, hashing_on;   /* the latter: as it is written */
     struct attn_sha256 sha;
     uint64_t flushed;
     size_t used;
@@ -155,7 +155,7 @@ static bool can_reread(const struct attn_out *o)
 
 static void write_all(struct attn_out *o, const char *data, size_t len)
 {
-    if (o->hashing && !can_reread(o))
+    if (o->hashing_on || (o->hashing && !can_reread(o)))
         attn_sha256_add(&o->sha, data, len);
     if (!o->in_memory)
         deliver(o, data, len);
@@ -329,6 +329,20 @@ void attn_out_digest_two(struct attn_out *a, char hex_a[65], struct attn_out *b,
     hash_from(b, both);
     attn_sha256_end(&a->sha, hex_a);
     attn_sha256_end(&b->sha, hex_b);
+}
+
+void attn_out_hash_on(struct attn_out *o, const struct attn_sha256 *before)
+{
+    flush(o);
+    o->sha = *before;
+    o->hashing_on = true;
+}
+
+void attn_out_digest_so_far(const struct attn_out *o, char hex[65])
+{
+    struct attn_sha256 sha = o->sha;
+    attn_sha256_add(&sha, o->buf, o->used);
+    attn_sha256_end(&sha, hex);
 }
 
 uint64_t attn_out_bytes(const struct attn_out *o)

@@ -47,6 +47,10 @@ bool attn_out_failed(const struct attn_out *o);         /* after an error or a c
 void attn_out_hash(struct attn_out *o);
 void attn_out_digest(struct attn_out *o, char hex[65]);
 void attn_out_digest_two(struct attn_out *a, char hex_a[65], struct attn_out *b, char hex_b[65]);
+/* The SHA-256 of what `before` has hashed and of what is written from now on, which can be asked for at any time. */
+struct attn_sha256;
+void attn_out_hash_on(struct attn_out *o, const struct attn_sha256 *before);
+void attn_out_digest_so_far(const struct attn_out *o, char hex[65]);
 uint64_t attn_out_bytes(const struct attn_out *o);      /* written so far, including the bytes kept */
 
 void attn_out_write(struct attn_out *o, const void *data, size_t len);

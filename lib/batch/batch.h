@@ -12,6 +12,7 @@
  *     stack.c     appends each sentence to one array for each activation
  *     output.c    puts what was written where it belongs, in order
  *     journal.c   keeps OUT.part.json up to date meanwhile, so that a batch can be continued (sidecar.h)
+ *     written.c   finds out whether what is continued is as it was written
  *
  * estimate.c does the same without writing anything, to say what a batch would take.  shard.c finds out which records
  * this process takes; merge.h puts the outputs of several processes together. */
@@ -205,8 +206,9 @@ int attn_stack_new(struct attn_stack **out, const struct attn_info *info, const 
                    const char *dir, struct attn_err *err);
 void attn_stack_free(struct attn_stack *s);                         /* NULL is fine */
 size_t attn_stack_tokens(const struct attn_stack *s);               /* 0: unknown yet */
-/* T is the length of the sentences in the `rows` rows already written; 0: unknown, since all of them failed. */
-int attn_stack_continue(struct attn_stack *s, size_t T, uint64_t rows, struct attn_err *err);
+/* T is the length of the sentences in the `rows` rows already written; 0: unknown, since all of them failed.  `sum` is
+ * what they must come to; "": it is not known. */
+int attn_stack_continue(struct attn_stack *s, size_t T, uint64_t rows, const char *sum, struct attn_err *err);
 /* The first sentence determines the length of all. */
 int attn_stack_set_tokens(struct attn_stack *s, size_t T, struct attn_err *err);
 /* A row is announced in bands; then it must be ended.  One that failed is ended without. */
@@ -220,10 +222,24 @@ int attn_stack_flush(struct attn_stack *s, bool disk, struct attn_err *err);
 void attn_stack_finish(struct attn_stack *s);                       /* writes the headers; flush must follow */
 /* Writes that many bytes of NaN in place of the numbers of a failed record. */
 void attn_stack_write_nan(struct attn_out *o, size_t bytes);
-/* Checks that all arrays of so many rows are there, renamed or not. */
-int attn_stack_check_end(struct attn_stack *s, size_t T, uint64_t rows, struct attn_err *err);
+/* Checks that all arrays of so many rows are there as they were written, renamed or not. */
+int attn_stack_check_end(struct attn_stack *s, size_t T, uint64_t rows, const char *sum, struct attn_err *err);
+/* What their rows come to: see sidecar.h. */
+void attn_stack_sum(const struct attn_stack *s, char sum[65]);
+/* Hashes what comes before the rows of an array. */
+void attn_stack_hash_name(struct attn_sha256 *sha, const char *name, size_t len);
 /* Gives the files their final names; if all sentences failed there are none. */
 int attn_stack_rename(const struct attn_stack *s, struct attn_err *err);
+
+/* ---- written.c ---- */
+
+/* How long a file is so far, and its SHA-256. */
+void attn_written_note(struct attn_written *w, const struct attn_out *o);
+/* Hashes the bytes of a file from `from` to `to`. */
+int attn_written_hash(struct attn_sha256 *sha, const char *file, uint64_t from, uint64_t to, bool text,
+                      struct attn_err *err);
+/* Checks that a text begins as it was written; `sha` has hashed that then. */
+int attn_written_check(struct attn_sha256 *sha, const char *file, const struct attn_written *w, struct attn_err *err);
 
 /* ---- journal.c ---- */
 
@@ -255,8 +271,10 @@ void attn_journal_close(struct attn_journal *j);        /* frees side, too */
 bool attn_part_size(const char *path, uint64_t *bytes);
 /* Reads n bytes of PATH.part from `at` on; false if they are not there. */
 bool attn_part_peek(const char *path, void *to, size_t n, uint64_t at);
-/* Checks that PATH or, while it is being renamed and where it still is there, PATH.part is a file of so many bytes. */
-int attn_part_check(const char *path, bool renaming, uint64_t bytes, struct attn_err *err);
+/* PATH.part if it is there, else PATH; malloc'd. */
+char *attn_part_found(const char *path);
+/* Checks that PATH or, while it is being renamed and where it still is there, PATH.part is as it was written. */
+int attn_part_check(const char *path, bool renaming, const struct attn_written *w, struct attn_err *err);
 /* Renames PATH.part to PATH; it is no error if that has been done or, unless `must`, if neither exists. */
 int attn_part_rename(const char *path, bool must, struct attn_err *err);
 
@@ -267,6 +285,7 @@ struct attn_output {
     struct attn_stack *stack;           /* NULL: not requested */
     struct attn_journal journal;
     char *path, *stream_path, *summary_path;    /* links followed; NULL: standard output, or none */
+    struct attn_sha256 kept, kept_rows;         /* of what an earlier run wrote of the stream and the summary */
     struct attn_out *stream, *rows;     /* rows of the summary */
     double synced;                      /* time of the last sync to the disk, in seconds */
 };

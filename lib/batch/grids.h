@@ -19,6 +19,7 @@
 #include "attn_ask.h"
 #include "attn_tools.h"
 #include "base/out.h"
+#include "batch/sidecar.h"
 #include "sinks/sink.h"
 
 struct attn_item;
@@ -48,11 +49,11 @@ void attn_grids_rows(const struct attn_grids *g, const struct attn_item *item, c
 
 /* ---- means.c ---- */
 
-/* Makes the summary at `path` of the rows in PATH.part, which it removes; *bytes: its size.  If it was made before,
- * PATH.part being gone, finds its size only. */
-int attn_means_write(const char *path, uint64_t *bytes, struct attn_err *err);
+/* Makes the summary at `path` of the rows in PATH.part, which it removes.  If it was made before, PATH.part being gone,
+ * finds out how long it is. */
+int attn_means_write(const char *path, struct attn_written *w, struct attn_err *err);
 /* Makes it of rows that messages call `name`. */
-int attn_means_make(const struct attn_map *rows, const char *name, const char *path, uint64_t *bytes,
+int attn_means_make(const struct attn_map *rows, const char *name, const char *path, struct attn_written *w,
                     struct attn_err *err);
 
 #endif

@@ -32,6 +32,17 @@ static bool has_begun(const struct attn_journal *j)
     return stat(j->part_json, &st) == 0 && st.st_size > 0;
 }
 
+char *attn_part_found(const char *path)
+{
+    char *part;
+    struct stat st;
+    if (attn_asprintf(&part, "%s.part", path) < 0)
+        return NULL;
+    if (lstat(part, &st))
+        part[strlen(path)] = '\0';
+    return part;
+}
+
 bool attn_part_size(const char *path, uint64_t *bytes)
 {
     char *part;
@@ -57,25 +68,26 @@ bool attn_part_peek(const char *path, void *to, size_t n, uint64_t at)
     return read;
 }
 
-int attn_part_check(const char *path, bool renaming, uint64_t bytes, struct attn_err *err)
+int attn_part_check(const char *path, bool renaming, const struct attn_written *w, struct attn_err *err)
 {
-    char *part;
+    struct attn_sha256 sha;
     struct stat st;
-    if (attn_asprintf(&part, "%s.part", path) < 0)
+    char *name = renaming ? attn_part_found(path) : strdup(path);
+    if (!name)
         return attn_no_memory(err, path, "for its name");
-    bool left = renaming && lstat(part, &st) == 0, there = left || stat(path, &st) == 0;
-    const char *name = left ? part : path;
     int rc = ATTN_OK;
-    if (!there)
+    if (stat(name, &st))
         rc = attn_fail_errno(err, path, "open");
     else if (!S_ISREG(st.st_mode))
         rc = attn_fail(err, ATTN_EFORMAT,
                        "%s: is no file, but it was when it was finished: start anew with --force", name);
-    else if ((uint64_t)st.st_size != bytes)
+    else if ((uint64_t)st.st_size != w->bytes)
         rc = attn_fail(err, ATTN_EFORMAT,
                        "%s: has %" PRIu64 " bytes, and had %" PRIu64 " when it was finished: start anew with --force",
-                       name, (uint64_t)st.st_size, bytes);
-    free(part);
+                       name, (uint64_t)st.st_size, w->bytes);
+    else if (*w->sha256)
+        rc = attn_written_check(&sha, name, w, err);
+    free(name);
     return rc;
 }
 

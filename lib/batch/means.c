@@ -181,21 +181,24 @@ static void write_means(struct means *m, struct attn_out *o)
     }
 }
 
-int attn_means_make(const struct attn_map *rows, const char *name, const char *path, uint64_t *bytes,
+int attn_means_make(const struct attn_map *rows, const char *name, const char *path, struct attn_written *w,
                     struct attn_err *err)
 {
     struct means m = {.path = name};
     struct attn_out *o = NULL;
+    struct attn_sha256 sha;
     int rc = read_rows(&m, rows, err);
-    *bytes = 0;
+    *w = (struct attn_written){0};
     if (!rc)
         rc = attn_out_open(&o, path, err);
     if (!rc) {
+        attn_sha256_start(&sha);
+        attn_out_hash_on(o, &sha);
         write_means(&m, o);
         rc = attn_out_commit(o, err);
     }
     if (!rc)
-        *bytes = attn_out_bytes(o);
+        attn_written_note(w, o);
     attn_out_close(o);
     for (size_t i = 0; i < m.n; i++) {
         tdelete(m.cell[i], &m.tree, by_place);
@@ -206,26 +209,29 @@ int attn_means_make(const struct attn_map *rows, const char *name, const char *p
 }
 
 /* They were made already, by a batch that ended before it could say so. */
-static int find(const char *path, uint64_t *bytes, struct attn_err *err)
+static int find(const char *path, struct attn_written *w, struct attn_err *err)
 {
+    struct attn_sha256 sha;
     struct stat st;
     if (stat(path, &st))
         return attn_fail_errno(err, path, "open");
-    *bytes = (uint64_t)st.st_size;
-    return ATTN_OK;
+    *w = (struct attn_written){.bytes = (uint64_t)st.st_size};
+    int rc = attn_written_check(&sha, path, w, err);
+    if (!rc)
+        attn_sha256_end(&sha, w->sha256);
+    return rc;
 }
 
-int attn_means_write(const char *path, uint64_t *bytes, struct attn_err *err)
+int attn_means_write(const char *path, struct attn_written *w, struct attn_err *err)
 {
     char *rows;
     struct attn_map map = {0};
-    *bytes = 0;
     if (attn_asprintf(&rows, "%s.part", path) < 0)
         return attn_no_memory(err, path, "for its name");
     bool made = access(rows, F_OK) && errno == ENOENT;
-    int rc = made ? find(path, bytes, err) : attn_map_open_found(&map, rows, SIZE_MAX, ATTN_LINKS_REFUSED, err);
+    int rc = made ? find(path, w, err) : attn_map_open_found(&map, rows, SIZE_MAX, ATTN_LINKS_REFUSED, err);
     if (!rc && !made)
-        rc = attn_means_make(&map, rows, path, bytes, err);
+        rc = attn_means_make(&map, rows, path, w, err);
     attn_map_close(&map);
     if (!rc && !made && unlink(rows))
         rc = attn_fail_errno(err, rows, "remove");

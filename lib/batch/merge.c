@@ -27,7 +27,7 @@ struct merge {
     char *path, *sidecar;                /* links followed; path of the sidecar; NULL: standard output, a pipe or a
                                           * device */
     char *inside;                       /* the summary's name, if it belongs into the directory that is written */
-    struct attn_mark mark;              /* bytes and summary_bytes of what was written */
+    struct attn_mark mark;              /* what was written: stream, summary, arrays */
 };
 
 /* ---- the files of a shard -------------------------------------------------------------- */
@@ -36,7 +36,7 @@ struct merge {
  * summary, when the shard was made. */
 struct stream {
     char *(*path)(const struct attn_shard_file *);
-    uint64_t (*bytes)(const struct attn_shard_file *);
+    const struct attn_written *(*as)(const struct attn_shard_file *);
     bool table;
     enum attn_links links;
 };
@@ -61,20 +61,20 @@ static char *summary_path(const struct attn_shard_file *p)
     return attn_asprintf(&path, "%.*s%s", dir, p->path, name) < 0 ? NULL : path;
 }
 
-static uint64_t own_bytes(const struct attn_shard_file *p)
+static const struct attn_written *own(const struct attn_shard_file *p)
 {
-    return p->side.now.bytes;
+    return &p->side.now.stream;
 }
 
-static uint64_t summary_bytes(const struct attn_shard_file *p)
+static const struct attn_written *rows(const struct attn_shard_file *p)
 {
-    return p->side.now.summary_bytes;
+    return &p->side.now.summary;
 }
 
-static const struct stream lines = {own_path, own_bytes, false, ATTN_LINKS_FOLLOWED},
-                           table = {own_path, own_bytes, true, ATTN_LINKS_FOLLOWED},
-                           records = {records_path, own_bytes, false, ATTN_LINKS_REFUSED},
-                           summary = {summary_path, summary_bytes, true, ATTN_LINKS_FOLLOWED};
+static const struct stream lines = {own_path, own, false, ATTN_LINKS_FOLLOWED},
+                           table = {own_path, own, true, ATTN_LINKS_FOLLOWED},
+                           records = {records_path, own, false, ATTN_LINKS_REFUSED},
+                           summary = {summary_path, rows, true, ATTN_LINKS_FOLLOWED};
 
 static int join_into(struct attn_out *to, const struct merge *m, const struct stream *s, struct attn_err *err)
 {
@@ -84,7 +84,7 @@ static int join_into(struct attn_out *to, const struct merge *m, const struct st
     if (!file)
         return attn_no_memory(err, NULL, "for %zu paths", n);
     for (size_t i = 0; i < n && !rc; i++) {
-        file[i] = (struct attn_joined){s->path(&m->shards.shard[i]), s->bytes(&m->shards.shard[i]), s->links};
+        file[i] = (struct attn_joined){s->path(&m->shards.shard[i]), s->as(&m->shards.shard[i]), s->links};
         rc = file[i].path ? ATTN_OK : attn_no_memory(err, NULL, "for %zu paths", n);
     }
     if (!rc)
@@ -95,21 +95,32 @@ static int join_into(struct attn_out *to, const struct merge *m, const struct st
     return rc;
 }
 
-static int join(const struct merge *m, const struct stream *s, const char *path, uint64_t *bytes, struct attn_err *err)
+static int open_hashed(struct attn_out **to, const char *path, struct attn_err *err)
+{
+    struct attn_sha256 sha;
+    int rc = attn_out_open(to, path, err);
+    attn_sha256_start(&sha);
+    if (!rc)
+        attn_out_hash_on(*to, &sha);
+    return rc;
+}
+
+static int join(const struct merge *m, const struct stream *s, const char *path, struct attn_written *w,
+                struct attn_err *err)
 {
     struct attn_out *to;
-    int rc = attn_out_open(&to, path, err);
+    int rc = open_hashed(&to, path, err);
     if (rc)
         return rc;
     rc = join_into(to, m, s, err);
     if (!rc)
         rc = attn_out_commit(to, err);
-    *bytes = attn_out_bytes(to);
+    attn_written_note(w, to);
     attn_out_close(to);
     return rc;
 }
 
-static int means_of(struct attn_out *rows, const char *path, uint64_t *bytes, struct attn_err *err)
+static int means_of(struct attn_out *rows, const char *path, struct attn_written *w, struct attn_err *err)
 {
     struct attn_map map;
     char *name = NULL;
@@ -117,7 +128,7 @@ static int means_of(struct attn_out *rows, const char *path, uint64_t *bytes, st
         return attn_no_memory(err, path, "for its name");
     int rc = attn_out_map(rows, &map, err);
     if (!rc) {
-        rc = attn_means_make(&map, name, path, bytes, err);
+        rc = attn_means_make(&map, name, path, w, err);
         attn_map_close(&map);
     }
     free(name);
@@ -125,7 +136,7 @@ static int means_of(struct attn_out *rows, const char *path, uint64_t *bytes, st
 }
 
 /* Joins the rows of grids in a file without a name, and writes their means. */
-static int join_means(const struct merge *m, const struct stream *s, const char *path, uint64_t *bytes,
+static int join_means(const struct merge *m, const struct stream *s, const char *path, struct attn_written *w,
                       struct attn_err *err)
 {
     struct attn_out *rows;
@@ -134,18 +145,18 @@ static int join_means(const struct merge *m, const struct stream *s, const char 
         return rc;
     rc = join_into(rows, m, s, err);
     if (!rc)
-        rc = means_of(rows, path, bytes, err);
+        rc = means_of(rows, path, w, err);
     attn_out_close(rows);
     return rc;
 }
 
-static int join_summary(const struct merge *m, const char *path, uint64_t *bytes, struct attn_err *err)
+static int join_summary(const struct merge *m, const char *path, struct attn_written *w, struct attn_err *err)
 {
     if (!m->grids)
-        return join(m, &summary, path, bytes, err);
+        return join(m, &summary, path, w, err);
     return attn_target_in_place(path) ? attn_fail(err, ATTN_EUSAGE,
                                                   "the means over all records go to a file, and %s is none", path)
-                                      : join_means(m, &summary, path, bytes, err);
+                                      : join_means(m, &summary, path, w, err);
 }
 
 /* Refuses to overwrite a file of that name that is not a sidecar. */
@@ -168,19 +179,20 @@ static int fill(struct merge *m, const char *dir, struct attn_err *err)
     char *path;
     if (attn_asprintf(&path, "%s/records.ndjson", dir) < 0)
         return attn_no_memory(err, dir, "for the name of a file");
-    int rc = join(m, &records, path, &m->mark.bytes, err);
+    int rc = join(m, &records, path, &m->mark.stream, err);
     free(path);
     if (!rc && m->format->flags & ATTN_FORMAT_APART)
         rc = attn_merge_records(&m->shards, dir, err);
-    return !rc && m->format->flags & ATTN_FORMAT_STACK ? attn_merge_arrays(&m->shards, dir, err) : rc;
+    return !rc && m->format->flags & ATTN_FORMAT_STACK ? attn_merge_arrays(&m->shards, dir, m->mark.arrays, err) : rc;
 }
 
 static int write_sidecar(const struct merge *m, struct attn_err *err)
 {
     struct attn_sidecar whole;
     attn_shard_files_whole(&m->shards, &whole);
-    whole.now.bytes = m->mark.bytes;
-    whole.now.summary_bytes = m->mark.summary_bytes;
+    whole.now.stream = m->mark.stream;
+    whole.now.summary = m->mark.summary;
+    memcpy(whole.now.arrays, m->mark.arrays, sizeof whole.now.arrays);
     whole.synced = whole.now;
     int rc = m->o->summary ? attn_sidecar_set_summary(&whole, m->o->summary, m->o->path, err) : ATTN_OK;
     if (!rc)
@@ -196,13 +208,13 @@ static int write_summary(struct merge *m, const char *dir, struct attn_err *err)
     if (!m->o->summary)
         return ATTN_OK;
     if (!m->inside)
-        return join_summary(m, m->o->summary, &m->mark.summary_bytes, err);
+        return join_summary(m, m->o->summary, &m->mark.summary, err);
     if (attn_folder_has(dir, m->inside))
         return attn_fail(err, ATTN_EUSAGE, "%s: would be written to for the output and for the summary: give one of "
                                            "them another name", m->o->summary);
     if (attn_asprintf(&path, "%s/%s", dir, m->inside) < 0)
         return attn_no_memory(err, m->o->summary, "for its name");
-    int rc = join_summary(m, path, &m->mark.summary_bytes, err);
+    int rc = join_summary(m, path, &m->mark.summary, err);
     free(path);
     return rc;
 }
@@ -243,7 +255,7 @@ static int write_means(struct merge *m, struct attn_err *err)
         return attn_fail(err, ATTN_EUSAGE, "the means over all records go to a file: name it with -o");
     int rc = forget(m, err);
     if (!rc)
-        rc = join_means(m, &table, m->path, &m->mark.bytes, err);
+        rc = join_means(m, &table, m->path, &m->mark.stream, err);
     if (!rc)
         rc = write_summary(m, NULL, err);
     return rc ? rc : write_sidecar(m, err);
@@ -253,7 +265,7 @@ static int write_stream(struct merge *m, struct attn_err *err)
 {
     bool is_table = !strcmp(m->format->name, "tidy") || !strcmp(m->format->name, "summary");
     struct attn_out *to;
-    int rc = attn_out_open(&to, m->path ? m->path : m->o->path, err);
+    int rc = open_hashed(&to, m->path ? m->path : m->o->path, err);
     if (rc)
         return rc;
     rc = join_into(to, m, is_table ? &table : &lines, err);
@@ -265,7 +277,7 @@ static int write_stream(struct merge *m, struct attn_err *err)
         rc = forget(m, err);
     if (!rc)
         rc = attn_out_commit(to, err);
-    m->mark.bytes = attn_out_bytes(to);
+    attn_written_note(&m->mark.stream, to);
     attn_out_close(to);
     return !rc && m->sidecar ? write_sidecar(m, err) : rc;
 }
@@ -287,7 +299,7 @@ static bool describes(const struct attn_sidecar *made, const struct merge *m)
     bool same = named && made->complete && !attn_sidecar_agree(made, &whole, m->path, NULL) &&
                 made->total == whole.total && made->now.records == whole.now.records &&
                     made->now.failed == whole.now.failed &&
-                made->now.bytes == whole.now.bytes && !strcmp(made->now.keys, whole.now.keys);
+                made->now.stream.bytes == whole.now.stream.bytes && !strcmp(made->now.keys, whole.now.keys);
     free(whole.summary);
     return same;
 }
@@ -299,10 +311,10 @@ static bool is_merged(const struct merge *m)
     char *lines_path;
     if (attn_sidecar_read(&made, m->sidecar, NULL))
         return false;
-    bool whole = describes(&made, m) && (!m->o->summary || has_size(m->o->summary, made.now.summary_bytes));
+    bool whole = describes(&made, m) && (!m->o->summary || has_size(m->o->summary, made.now.summary.bytes));
     if (attn_asprintf(&lines_path, "%s/records.ndjson", m->path) < 0)
         lines_path = NULL;
-    whole = whole && lines_path && has_size(lines_path, made.now.bytes);
+    whole = whole && lines_path && has_size(lines_path, made.now.stream.bytes);
     free(lines_path);
     attn_sidecar_free(&made);
     return whole;

@@ -27,15 +27,15 @@ void attn_shard_files_whole(const struct attn_shard_files *s, struct attn_sideca
 
 /* ---- merge_rows.c ---- */
 
-struct attn_joined { char *path; uint64_t bytes; enum attn_links links; };     /* a file and its length */
+struct attn_joined { char *path; const struct attn_written *as; enum attn_links links; };   /* a file as it was written */
 
 /* Joins the lines of several files, one for each shard.  A line of NDJSON is one record.  The rows of a table belong to
  * the record whose number they begin with; a record may have any number of them, below a header that is the same in all
- * files.  Checks the lengths of the files and how many records they hold. */
+ * files.  Checks that the files are as they were written, and how many records they hold. */
 int attn_merge_lines(struct attn_out *to, const struct attn_shard_files *s, const struct attn_joined *file, bool table,
                      struct attn_err *err);
-/* Joins the stacks into DIR/NAME.npy for every name, with a row for each record. */
-int attn_merge_arrays(const struct attn_shard_files *s, const char *dir, struct attn_err *err);
+/* Joins the stacks into DIR/NAME.npy for every name, with a row for each record; sum: what all rows come to. */
+int attn_merge_arrays(const struct attn_shard_files *s, const char *dir, char sum[65], struct attn_err *err);
 
 /* ---- merge_directory.c ---- */
 

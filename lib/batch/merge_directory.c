@@ -187,10 +187,18 @@ static int copy(const struct attn_map *map, const char *to, struct attn_err *err
     return attn_out_end(o, ATTN_OK, err);
 }
 
-static const uint64_t any_length = UINT64_MAX;
+static bool is_as_listed(const struct attn_map *map, const struct attn_manifest_file *f)
+{
+    struct attn_sha256 sha;
+    char hex[65];
+    attn_sha256_start(&sha);
+    attn_sha256_add(&sha, map->data, map->len);
+    attn_sha256_end(&sha, hex);
+    return !strcmp(hex, f->sha256);
+}
 
 /* Opens the file even if it is only linked, so that it is known to be one. */
-static int take(const char *from, const char *to, uint64_t bytes, struct attn_err *err)
+static int take(const char *from, const char *to, const struct attn_manifest_file *f, struct attn_err *err)
 {
     struct attn_map map;
     struct stat st;
@@ -199,9 +207,12 @@ static int take(const char *from, const char *to, uint64_t bytes, struct attn_er
         return rc;
     if (lstat(to, &st) == 0)
         rc = attn_fail(err, ATTN_EFORMAT, "%s: is listed twice in the manifest beside it: run this shard again", from);
-    else if (bytes != any_length && map.len != bytes)
+    else if (*f->sha256 && map.len != f->bytes)
         rc = attn_fail(err, ATTN_EFORMAT,
-                       "%s: has %zu bytes, and had %" PRIu64 " when it was written", from, map.len, bytes);
+                       "%s: has %zu bytes, and had %" PRIu64 " when it was written", from, map.len, f->bytes);
+    else if (*f->sha256 && !is_as_listed(&map, f))
+        rc = attn_fail(err, ATTN_EFORMAT, "%s: its bytes are not those it had when it was written: run this shard "
+                                          "again", from);
     else if (link(from, to))
         rc = copy(&map, to, err);
     attn_map_close(&map);
@@ -211,12 +222,12 @@ static int take(const char *from, const char *to, uint64_t bytes, struct attn_er
 struct record { char *from, *to; };     /* a directory and what it becomes */
 
 /* Is an attn_manifest_fn. */
-static int take_file(void *self, const char *name, uint64_t bytes, struct attn_err *err)
+static int take_file(void *self, const struct attn_manifest_file *f, struct attn_err *err)
 {
     const struct record *r = self;
     char *from = NULL, *to = NULL;
-    bool named = attn_asprintf(&from, "%s/%s", r->from, name) > 0 && attn_asprintf(&to, "%s/%s", r->to, name) > 0;
-    int rc = named ? take(from, to, bytes, err) : attn_no_memory(err, r->from, "for the name of a file");
+    bool named = attn_asprintf(&from, "%s/%s", r->from, f->file) > 0 && attn_asprintf(&to, "%s/%s", r->to, f->file) > 0;
+    int rc = named ? take(from, to, f, err) : attn_no_memory(err, r->from, "for the name of a file");
     if (named)
         free(to);
     free(from);
@@ -242,7 +253,7 @@ static int take_files(struct record *r, struct attn_err *err)
     const struct attn_format *f = NULL;
     if (has_filled(r->from, "manifest.json")) {
         int rc = attn_manifest_each(r->from, take_file, r, err);
-        return rc ? rc : take_file(r, "manifest.json", any_length, err);
+        return rc ? rc : take_file(r, &(struct attn_manifest_file){.file = "manifest.json"}, err);
     }
     while ((f = attn_format_next(f)) && !(attn_record_file(name, f) && has_filled(r->from, name)))
         continue;
@@ -250,7 +261,7 @@ static int take_files(struct record *r, struct attn_err *err)
         return attn_fail(err, ATTN_EFORMAT, "%s: does not have the files it had when it was written: run this shard "
                                             "again",
                          r->from);
-    return take_file(r, name, any_length, err);
+    return take_file(r, &(struct attn_manifest_file){.file = name}, err);
 }
 
 /* Refuses a directory with anything that was not taken. */

@@ -21,7 +21,13 @@
 
 /* One of the files; it has been examined up to `at` and written up to `done`.  next: the record that the row there
  * belongs to, in a table; NO_RECORD: there is none. */
-struct source { struct attn_map map; const char *at, *done, *end; const char *path; uint64_t next; };
+struct source {
+    struct attn_map map;
+    const char *at, *done, *end;
+    const char *path;
+    uint64_t next;
+    struct attn_sha256 sha;             /* of all up to `done` */
+};
 #define NO_RECORD UINT64_MAX
 
 static int refuse(const struct source *s, const char *what, struct attn_err *err)
@@ -78,10 +84,16 @@ static int pass_record(struct source *s, bool table, uint64_t record, struct att
     return ATTN_OK;
 }
 
+static void pass(struct source *s)
+{
+    attn_sha256_add(&s->sha, s->done, (size_t)(s->at - s->done));
+    s->done = s->at;
+}
+
 static void flush(struct source *s, struct attn_out *to)
 {
     attn_out_write(to, s->done, (size_t)(s->at - s->done));
-    s->done = s->at;
+    pass(s);
 }
 
 static int open_source(struct source *s, const struct attn_joined *file, struct attn_err *err)
@@ -92,11 +104,12 @@ static int open_source(struct source *s, const struct attn_joined *file, struct 
         return rc;
     s->at = s->done = (const char *)s->map.data;
     s->end = s->at + s->map.len;
-    return s->map.len == file->bytes
+    attn_sha256_start(&s->sha);
+    return s->map.len == file->as->bytes
                ? ATTN_OK
                : attn_fail(err, ATTN_EFORMAT,
                            "%s: has %zu bytes, and had %" PRIu64 " when it was finished: run this shard again",
-                           s->path, s->map.len, file->bytes);
+                           s->path, s->map.len, file->as->bytes);
 }
 
 /* Skips the header of all files, which must be the same; writes that of the first. */
@@ -110,7 +123,7 @@ static int pass_headers(struct source *s, size_t n, struct attn_out *to, struct 
         s[i].at += len;
         if (i == 0)
             flush(s, to);
-        s[i].done = s[i].at;
+        pass(&s[i]);
         s[i].next = record_of_row(&s[i]);
     }
     return ATTN_OK;
@@ -147,6 +160,17 @@ static int join_lines(struct attn_out *to, const struct attn_shard_files *shards
     return rc;
 }
 
+static int check_sums(struct source *s, size_t n, const struct attn_joined *file, struct attn_err *err)
+{
+    char hex[65];
+    for (size_t i = 0; i < n; i++) {
+        attn_sha256_end(&s[i].sha, hex);
+        if (*file[i].as->sha256 && strcmp(hex, file[i].as->sha256) != 0)
+            return refuse(&s[i], "its bytes are not those it had when it was finished", err);
+    }
+    return ATTN_OK;
+}
+
 int attn_merge_lines(struct attn_out *to, const struct attn_shard_files *shards, const struct attn_joined *file,
                      bool table, struct attn_err *err)
 {
@@ -158,6 +182,8 @@ int attn_merge_lines(struct attn_out *to, const struct attn_shard_files *shards,
         rc = open_source(&s[i], &file[i], err);
     if (!rc)
         rc = join_lines(to, shards, s, table, err);
+    if (!rc && !attn_out_failed(to))
+        rc = check_sums(s, shards->n, file, err);
     for (size_t i = 0; i < shards->n; i++)
         attn_map_close(&s[i].map);
     free(s);
@@ -170,6 +196,19 @@ int attn_merge_lines(struct attn_out *to, const struct attn_shard_files *shards,
  * the sentences. */
 /* data NULL: NaN */
 struct rows { struct attn_map map; struct attn_array of; const unsigned char *data; uint64_t next; };
+
+/* The arrays of all shards, the directory they are joined in, and what the rows come to: of all, and of each shard. */
+struct arrays { const struct attn_shard_files *p; const char *dir; char *sum, (*of_shard)[65]; };
+
+static void add_rows(char sum[65], const char *name, const struct rows *r)
+{
+    struct attn_sha256 sha;
+    char hex[65];
+    attn_stack_hash_name(&sha, name, strlen(name) - strlen(".npy"));
+    attn_sha256_add(&sha, r->data, r->of.n * sizeof(float));
+    attn_sha256_end(&sha, hex);
+    attn_sums_add(sum, hex);
+}
 
 static int open_rows(struct rows *r, const struct attn_shard_file *p, const char *name, struct attn_err *err)
 {
@@ -215,7 +254,7 @@ static int agree(const struct rows *r, const struct attn_shard_files *p, const c
 }
 
 static void write_rows(struct rows *r, const struct attn_shard_files *p, const struct attn_array *like,
-                       struct attn_out *to)
+                       struct attn_out *to, const struct attn_sha256 *name)
 {
     char header[ATTN_NPY_HEADER];
     size_t shape[ATTN_ARRAY_DIMS], bytes = sizeof(float);
@@ -225,6 +264,7 @@ static void write_rows(struct rows *r, const struct attn_shard_files *p, const s
         bytes *= shape[k];
     attn_npy_header(header, shape, like->ndim);
     attn_out_write(to, header, sizeof header);
+    attn_out_hash_on(to, name);
     for (uint64_t record = 0; record < attn_shard_files_total(p) && !attn_out_failed(to); record++) {
         struct rows *from = &r[attn_shard_files_owner(p, record)];
         if (from->data)
@@ -234,28 +274,32 @@ static void write_rows(struct rows *r, const struct attn_shard_files *p, const s
     }
 }
 
-static int write_array(struct rows *r, const struct attn_shard_files *p, const char *dir, const char *name,
-                       struct attn_err *err)
+static int write_array(struct rows *r, const struct arrays *a, const char *name, struct attn_err *err)
 {
     struct attn_array like;
+    struct attn_sha256 sha;
     struct attn_out *to;
-    char *path;
-    int rc = agree(r, p, name, &like, err);
+    char *path, hex[65];
+    int rc = agree(r, a->p, name, &like, err);
     if (rc)
         return rc;
-    if (attn_asprintf(&path, "%s/%s", dir, name) < 0)
-        return attn_no_memory(err, dir, "for the name of an array");
+    if (attn_asprintf(&path, "%s/%s", a->dir, name) < 0)
+        return attn_no_memory(err, a->dir, "for the name of an array");
     rc = attn_out_open(&to, path, err);
     if (!rc) {
-        write_rows(r, p, &like, to);
+        attn_stack_hash_name(&sha, name, strlen(name) - strlen(".npy"));
+        write_rows(r, a->p, &like, to, &sha);
+        attn_out_digest_so_far(to, hex);
+        attn_sums_add(a->sum, hex);
         rc = attn_out_end(to, ATTN_OK, err);
     }
     free(path);
     return rc;
 }
 
-static int join_array(const struct attn_shard_files *p, const char *dir, const char *name, struct attn_err *err)
+static int join_array(const struct arrays *a, const char *name, struct attn_err *err)
 {
+    const struct attn_shard_files *p = a->p;
     struct rows *r = calloc(p->n + 1, sizeof *r);
     int rc = ATTN_OK;
     if (!r)
@@ -263,18 +307,20 @@ static int join_array(const struct attn_shard_files *p, const char *dir, const c
     for (size_t i = 0; i < p->n && !rc; i++)
         rc = open_rows(&r[i], &p->shard[i], name, err);
     if (!rc)
-        rc = write_array(r, p, dir, name, err);
+        rc = write_array(r, a, name, err);
+    for (size_t i = 0; i < p->n && !rc; i++)
+        if (r[i].data)
+            add_rows(a->of_shard[i], name, &r[i]);
     for (size_t i = 0; i < p->n; i++)
         attn_map_close(&r[i].map);
     free(r);
     return rc;
 }
 
-typedef int array_fn(const struct attn_shard_files *p, const char *dir, const char *name, struct attn_err *err);
+typedef int array_fn(const struct arrays *a, const char *name, struct attn_err *err);
 
-/* Calls what(p, dir, NAME) for each NAME.npy of a shard. */
-static int for_arrays(const struct attn_shard_file *of, array_fn *what, const struct attn_shard_files *p,
-                      const char *dir, struct attn_err *err)
+/* Calls what(a, NAME) for each NAME.npy of a shard. */
+static int for_arrays(const struct attn_shard_file *of, array_fn *what, const struct arrays *a, struct attn_err *err)
 {
     static const char ending[] = ".npy";
     DIR *d = opendir(of->path);
@@ -284,7 +330,7 @@ static int for_arrays(const struct attn_shard_file *of, array_fn *what, const st
     for (struct dirent *e; !rc && (errno = 0, e = readdir(d));) {
         size_t n = strlen(e->d_name);
         if (n > strlen(ending) && !strcmp(e->d_name + n - strlen(ending), ending))
-            rc = what(p, dir, e->d_name, err);
+            rc = what(a, e->d_name, err);
         errno = 0;
     }
     if (!rc && errno)
@@ -294,24 +340,49 @@ static int for_arrays(const struct attn_shard_file *of, array_fn *what, const st
 }
 
 /* Checks that an array of one shard exists in all. */
-static int check_all_have(const struct attn_shard_files *p, const char *dir, const char *name, struct attn_err *err)
+static int check_all_have(const struct arrays *a, const char *name, struct attn_err *err)
 {
-    (void)dir;
-    for (size_t i = 0; i < p->n; i++)
-        if (p->shard[i].side.tokens && !attn_folder_has(p->shard[i].path, name))
+    for (size_t i = 0; i < a->p->n; i++) {
+        const struct attn_shard_file *p = &a->p->shard[i];
+        if (p->side.tokens && !attn_folder_has(p->path, name))
             return attn_fail(err, ATTN_EFORMAT, "%s: has no %s, which other shards have: run this shard again",
-                             p->shard[i].path, name);
+                             p->path, name);
+    }
     return ATTN_OK;
 }
 
-int attn_merge_arrays(const struct attn_shard_files *p, const char *dir, struct attn_err *err)
+static int check_rows(const struct arrays *a, struct attn_err *err)
+{
+    for (size_t i = 0; i < a->p->n; i++) {
+        const struct attn_shard_file *p = &a->p->shard[i];
+        if (p->side.tokens && *p->side.now.arrays && strcmp(a->of_shard[i], p->side.now.arrays) != 0)
+            return attn_fail(err, ATTN_EFORMAT, "%s: the rows of its arrays are not those it had when it was finished: "
+                                                "run this shard again", p->path);
+    }
+    return ATTN_OK;
+}
+
+static int join_arrays(const struct arrays *a, struct attn_err *err)
 {
     const struct attn_shard_file *with = NULL;
     int rc = ATTN_OK;
-    for (size_t i = 0; i < p->n && !rc; i++)
-        if (p->shard[i].side.tokens) {
-            with = &p->shard[i];
-            rc = for_arrays(with, check_all_have, p, dir, err);
+    for (size_t i = 0; i < a->p->n && !rc; i++) {
+        attn_sums_start(a->of_shard[i]);
+        if (a->p->shard[i].side.tokens) {
+            with = &a->p->shard[i];
+            rc = for_arrays(with, check_all_have, a, err);
         }
-    return rc || !with ? rc : for_arrays(with, join_array, p, dir, err);
+    }
+    if (!rc && with)
+        rc = for_arrays(with, join_array, a, err);
+    return rc ? rc : check_rows(a, err);
+}
+
+int attn_merge_arrays(const struct attn_shard_files *p, const char *dir, char sum[65], struct attn_err *err)
+{
+    struct arrays a = {p, dir, sum, calloc(p->n + 1, sizeof *a.of_shard)};
+    attn_sums_start(sum);
+    int rc = a.of_shard ? join_arrays(&a, err) : attn_no_memory(err, NULL, "for the sums of %zu shards", p->n);
+    free(a.of_shard);
+    return rc;
 }

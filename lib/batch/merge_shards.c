@@ -44,10 +44,10 @@ static int refuse_unfinished(const char *path, struct attn_err *err)
 static int check_shard(const struct attn_sidecar *s, const char *beside, struct attn_err *err)
 {
     int rc = attn_sidecar_check_finished(s, beside, err);
-    if (!rc && s->now.records > s->now.bytes)  /* each takes a line */
+    if (!rc && s->now.records > s->now.stream.bytes)    /* each takes a line */
         return attn_fail(err, ATTN_EFORMAT,
                          "%s: says that %" PRIu64 " records are in %" PRIu64 " bytes: it was changed; "
-                         "run this shard again", beside, s->now.records, s->now.bytes);
+                         "run this shard again", beside, s->now.records, s->now.stream.bytes);
     return rc;
 }
 
@@ -186,8 +186,8 @@ static void add(struct attn_mark *m, const struct attn_mark *more)
 {
     m->records += more->records;
     m->failed += more->failed;
-    m->bytes += more->bytes;
-    attn_keys_add(m->keys, more->keys);
+    m->stream.bytes += more->stream.bytes;
+    attn_sums_add(m->keys, more->keys);
 }
 
 void attn_shard_files_whole(const struct attn_shard_files *p, struct attn_sidecar *out)
@@ -200,6 +200,6 @@ void attn_shard_files_whole(const struct attn_shard_files *p, struct attn_sideca
         out->tokens = out->tokens ? out->tokens : p->shard[i].side.tokens;
     }
     out->now.next = out->total;
-    out->now.summary_bytes = 0;
+    out->now.summary = (struct attn_written){0};
     out->synced = out->now;
 }

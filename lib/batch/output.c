@@ -145,7 +145,7 @@ static int describe(struct attn_sidecar *s, const struct attn_engine *e, struct 
     const char *format = attn_records_format(e->in);
     bool table = !strcmp(format, "csv") || !strcmp(format, "tsv");
     *s = (struct attn_sidecar){.total = UINT64_MAX, .header = table && !r->headless, .shard = r->share};
-    memset(s->now.keys, '0', sizeof s->now.keys - 1);
+    attn_sums_start(s->now.keys);
     s->synced = s->now;
     if (!s->shard.count)
         s->shard = (struct attn_share){.count = 1};
@@ -161,12 +161,21 @@ static int describe(struct attn_sidecar *s, const struct attn_engine *e, struct 
     return !rc && o->summary ? attn_sidecar_set_summary(s, o->summary, o->path, err) : rc;
 }
 
+static int check_arrays(const struct attn_output *out, struct attn_err *err)
+{
+    const struct attn_sidecar *s = &out->journal.side;
+    return out->stack ? attn_stack_check_end(out->stack, (size_t)s->tokens, s->now.records, s->now.arrays, err)
+                      : ATTN_OK;
+}
+
 /* Checks that a finished output is still there. */
 static int check_complete(const struct attn_output *out, struct attn_err *err)
 {
     const struct attn_mark *m = &out->journal.side.now;
-    int rc = attn_part_check(out->stream_path, false, m->bytes, err);
-    return rc || !out->summary_path ? rc : attn_part_check(out->summary_path, false, m->summary_bytes, err);
+    int rc = attn_part_check(out->stream_path, false, &m->stream, err);
+    if (!rc && out->summary_path)
+        rc = attn_part_check(out->summary_path, false, &m->summary, err);
+    return rc ? rc : check_arrays(out, err);
 }
 
 /* The rows of a summary have no journal of their own: those of another batch that is not finished stay. */
@@ -206,48 +215,53 @@ int attn_output_open(struct attn_output *out, struct attn_engine *e, enum attn_j
 
 /* ---- starting -------------------------------------------------------------------------- */
 
+static int check_text(struct attn_sha256 *kept, const char *path, const struct attn_written *w, struct attn_err *err)
+{
+    char *found = path ? attn_part_found(path) : NULL;
+    int rc = path && !found ? attn_no_memory(err, path, "for its name") : ATTN_OK;
+    if (!rc)
+        rc = attn_written_check(kept, found, path ? w : &(struct attn_written){0}, err);
+    free(found);
+    return rc;
+}
+
+/* Whether the stream and the summary are as they were written, up to where a mark says. */
+static int check_texts(struct attn_output *out, const struct attn_mark *m, struct attn_err *err)
+{
+    int rc = check_text(&out->kept, out->stream_path, &m->stream, err);
+    return rc ? rc : check_text(&out->kept_rows, out->summary_path, &m->summary, err);
+}
+
 /* After a system crash the journal may be ahead of what is on the disk; then falls back to the last sync.  Of arrays
  * and of the directories of records it is not known, so there it always does: that is at most two seconds of work. */
-static void fall_back(struct attn_output *out)
+static int fall_back(struct attn_output *out, struct attn_err *err)
 {
     struct attn_sidecar *s = &out->journal.side;
-    uint64_t stream = 0, rows = 0;
-    if (out->stream_path)
-        attn_part_size(out->stream_path, &stream);
-    if (out->summary_path)
-        attn_part_size(out->summary_path, &rows);
-    if (stream < s->now.bytes || rows < s->now.summary_bytes || attn_batch_in_directory(out->e->writing.format))
+    bool back = attn_batch_in_directory(out->e->writing.format) || check_texts(out, &s->now, NULL);
+    if (back)
         s->now = s->synced;
     if (s->now.failed == s->now.records)        /* there was no array yet */
         s->tokens = 0;
-}
-
-/* Refuses to cut a file in the midst of a line. */
-static int check_line(const char *path, uint64_t keep, struct attn_err *err)
-{
-    char last;
-    if (!path || keep == 0 || !attn_part_peek(path, &last, 1, keep - 1) || last == '\n')
-        return ATTN_OK;
-    return attn_fail(err, ATTN_EFORMAT,
-                     "%s.part: no line ends after %" PRIu64 " bytes, where the journal says that the last record "
-                     "does: one of them was changed; start anew with --force", path, keep);
+    return back ? check_texts(out, &s->now, err) : ATTN_OK;
 }
 
 static int open_streams(struct attn_output *out, struct attn_err *err)
 {
     const struct attn_mark *m = &out->journal.side.now;
-    int rc = out->path ? check_line(out->stream_path, m->bytes, err) : ATTN_OK;
-    if (!rc)
-        rc = check_line(out->summary_path, m->summary_bytes, err);
-    if (!rc && attn_batch_in_directory(out->e->writing.format))
+    int rc = ATTN_OK;
+    if (attn_batch_in_directory(out->e->writing.format))
         rc = attn_map_check_found(out->stream_path, ATTN_LINKS_REFUSED, err);
     if (!rc)
-        rc = attn_out_open_growing(&out->stream, out->path ? out->stream_path : out->e->o->path, m->bytes, err);
-    if (!rc && m->bytes == 0)
+        rc = attn_out_open_growing(&out->stream, out->path ? out->stream_path : out->e->o->path, m->stream.bytes, err);
+    if (!rc && out->path)
+        attn_out_hash_on(out->stream, &out->kept);
+    if (!rc && m->stream.bytes == 0)
         attn_writing_header(&out->e->writing, out->stream);
     if (!rc && out->summary_path)
-        rc = attn_out_open_growing(&out->rows, out->summary_path, m->summary_bytes, err);
-    if (!rc && out->rows && m->summary_bytes == 0)
+        rc = attn_out_open_growing(&out->rows, out->summary_path, m->summary.bytes, err);
+    if (!rc && out->rows)
+        attn_out_hash_on(out->rows, &out->kept_rows);
+    if (!rc && out->rows && m->summary.bytes == 0)
         attn_writing_summary_header(&out->e->writing, out->rows);
     return rc;
 }
@@ -256,8 +270,9 @@ int attn_output_start(struct attn_output *out, struct attn_err *err)
 {
     struct attn_sidecar *s = &out->journal.side;
     size_t made;
-    fall_back(out);
-    int rc = attn_batch_in_directory(out->e->writing.format) ? attn_folder_make(out->path, &made, err) : ATTN_OK;
+    int rc = fall_back(out, err);
+    if (!rc && attn_batch_in_directory(out->e->writing.format))
+        rc = attn_folder_make(out->path, &made, err);
     if (!rc)
         rc = attn_journal_start(&out->journal, err);
     if (!rc && out->stack && !s->tokens)
@@ -265,7 +280,7 @@ int attn_output_start(struct attn_output *out, struct attn_err *err)
     if (!rc)
         rc = open_streams(out, err);
     if (!rc && out->stack)
-        rc = attn_stack_continue(out->stack, (size_t)s->tokens, s->now.records, err);
+        rc = attn_stack_continue(out->stack, (size_t)s->tokens, s->now.records, s->now.arrays, err);
     out->synced = attn_clock_now();
     return rc;
 }
@@ -333,8 +348,11 @@ static int note(struct attn_output *out, bool disk, struct attn_err *err)
 {
     struct attn_sidecar *s = &out->journal.side;
     int rc = flush(out, disk && out->path, err);
-    s->now.bytes = attn_out_bytes(out->stream);
-    s->now.summary_bytes = out->rows ? attn_out_bytes(out->rows) : 0;
+    attn_written_note(&s->now.stream, out->stream);
+    if (out->rows)
+        attn_written_note(&s->now.summary, out->rows);
+    if (out->stack)
+        attn_stack_sum(out->stack, s->now.arrays);
     s->tokens = out->stack ? attn_stack_tokens(out->stack) : 0;
     if (disk)
         out->synced = attn_clock_now();
@@ -391,25 +409,25 @@ static bool stream_is_summary(const struct attn_output *out)
 }
 
 /* Of means that have taken the place of the rows they were made of, the journal does not know the length. */
-static int check_end(const char *path, uint64_t bytes, bool becomes_means, struct attn_err *err)
+static int check_end(const char *path, const struct attn_written *w, bool becomes_means, struct attn_err *err)
 {
     uint64_t left;
     bool made = path && becomes_means && !attn_part_size(path, &left);
-    return !path || made ? ATTN_OK : attn_part_check(path, true, bytes, err);
+    return !path || made ? ATTN_OK : attn_part_check(path, true, w, err);
 }
 
 int attn_output_check_end(const struct attn_output *out, struct attn_err *err)
 {
     const struct attn_sidecar *s = &out->journal.side;
-    int rc = check_end(out->summary_path, s->now.summary_bytes, has_means(out), err);
+    int rc = check_end(out->summary_path, &s->now.summary, has_means(out), err);
     if (!rc)
-        rc = check_end(out->stream_path, s->now.bytes, has_means(out) && stream_is_summary(out), err);
-    return !rc && out->stack ? attn_stack_check_end(out->stack, (size_t)s->tokens, s->now.records, err) : rc;
+        rc = check_end(out->stream_path, &s->now.stream, has_means(out) && stream_is_summary(out), err);
+    return rc ? rc : check_arrays(out, err);
 }
 
-static int end_summary(const struct attn_output *out, const char *path, uint64_t *bytes, struct attn_err *err)
+static int end_summary(const struct attn_output *out, const char *path, struct attn_written *w, struct attn_err *err)
 {
-    return has_means(out) ? attn_means_write(path, bytes, err) : attn_part_rename(path, true, err);
+    return has_means(out) ? attn_means_write(path, w, err) : attn_part_rename(path, true, err);
 }
 
 /* Whether a batch was finished here before, whose sidecar is replaced in the end. */
@@ -440,9 +458,9 @@ int attn_output_end(struct attn_output *out, struct attn_err *err)
     if (!rc)
         rc = clear_older(out, err);
     if (!rc && out->summary_path)
-        rc = end_summary(out, out->summary_path, &s->now.summary_bytes, err);
+        rc = end_summary(out, out->summary_path, &s->now.summary, err);
     if (!rc && out->stream_path)
-        rc = stream_is_summary(out) ? end_summary(out, out->stream_path, &s->now.bytes, err)
+        rc = stream_is_summary(out) ? end_summary(out, out->stream_path, &s->now.stream, err)
                                     : attn_part_rename(out->stream_path, true, err);
     s->synced = s->now;
     return rc ? rc : attn_journal_finish(&out->journal, err);

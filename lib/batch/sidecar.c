@@ -19,8 +19,8 @@
 #include "sinks/sink_json.h"
 
 enum {
-    MOVING = 1024,                      /* for the changing part: even with 20 digits in each number it fills only two
-                                         * thirds */
+    MOVING = 2048,                      /* for the changing part: even with 20 digits in each number it fills only
+                                         * half */
     LARGEST = 16 << 20                  /* bytes of a file that is read */
 };
 
@@ -30,7 +30,7 @@ enum kind {
     WHOLE,                              /* uint64_t; UINT64_MAX is null */
     FLAG,                               /* bool */
     TEXT,                               /* char *, malloc'd; NULL is null */
-    HEX,                                /* char[65]: 64 lower-case digits */
+    HEX,                                /* char[65]: 64 lower-case digits; "" is null */
     OBJECT,                             /* the members in `of`, which belong to the same struct */
     OPTIONS                             /* the options of the command */
 };
@@ -40,7 +40,9 @@ struct member { const char *name; enum kind kind; size_t offset; const struct me
 #define MARK(mark) \
     {"records", WHOLE, AT(mark.records), NULL}, {"failed", WHOLE, AT(mark.failed), NULL}, \
     {"next", WHOLE, AT(mark.next), NULL}, {"keys", HEX, AT(mark.keys), NULL}, \
-    {"bytes", WHOLE, AT(mark.bytes), NULL}, {"summary_bytes", WHOLE, AT(mark.summary_bytes), NULL}
+    {"bytes", WHOLE, AT(mark.stream.bytes), NULL}, {"sha256", HEX, AT(mark.stream.sha256), NULL}, \
+    {"summary_bytes", WHOLE, AT(mark.summary.bytes), NULL}, {"summary_sha256", HEX, AT(mark.summary.sha256), NULL}, \
+    {"arrays", HEX, AT(mark.arrays), NULL}
 
 static const struct member synced[] = {MARK(synced), {0}};
 
@@ -144,6 +146,8 @@ static int read_value(struct reader *r, const struct member *f, enum attn_json_e
             return ATTN_OK;
         return e == ATTN_JSON_STRING ? copy(r, (char **)(void *)at) : unexpected(r, f->name, "a string");
     case HEX:
+        if (e == ATTN_JSON_NULL)
+            return ATTN_OK;
         if (e != ATTN_JSON_STRING || !is_hex(&r->j))
             return unexpected(r, f->name, "64 hexadecimal digits");
         memcpy(at, r->j.text + r->j.token, 64);
@@ -180,7 +184,7 @@ static int read_members(struct reader *r, const struct member *const *tables)
 
 static int check_mark(const struct attn_sidecar *s, const struct attn_mark *m, const char *path, struct attn_err *err)
 {
-    uint64_t bytes = s->summary && m->summary_bytes < m->bytes ? m->summary_bytes : m->bytes;
+    uint64_t bytes = s->summary && m->summary.bytes < m->stream.bytes ? m->summary.bytes : m->stream.bytes;
     if (m->failed > m->records)
         return attn_fail(err, ATTN_EFORMAT,
                          "%s: says that %" PRIu64 " of %" PRIu64 " records failed: it was changed", path,
@@ -339,7 +343,7 @@ static void write_value(struct attn_out *o, const struct member *f, const struct
         break;
     case FLAG: attn_out_str(o, *(const bool *)at ? "true" : "false"); break;
     case TEXT: attn_doc_string(o, *(char *const *)(const void *)at); break;
-    case HEX: attn_doc_string(o, at); break;
+    case HEX: attn_doc_string(o, *at ? at : NULL); break;
     default:
         attn_out_char(o, '{');
         if (f->kind == OBJECT)

@@ -1,18 +1,19 @@
 /* sidecar.h - the facts about a batch output besides its numbers: OUT.part.json while it grows, OUT.json when it is
  * complete.
  *
- *     {"records": 2, "failed": 0, "next": 2, "keys": "<64 hex>", "bytes": 2311, "summary_bytes": 0, "tokens": 0,
- *      "synced": {the first six members as they were at the last sync to the disk},
- *      "total": 2, "complete": true,
+ *     {"records": 2, "failed": 0, "next": 2, "keys": "<64 hex>", "bytes": 2311, "sha256": "<64 hex>",
+ *      "summary_bytes": 0, "summary_sha256": null, "arrays": "<64 hex>",
+ *      "synced": {the members so far as they were at the last sync to the disk},
+ *      "tokens": 0, "total": 2, "complete": true,
  *      "tool": "attn-cli", "version", "format", "model": "<digest>", "cpu", "command",
  *      "options": {"show": "pattern"}, "input": {"format", "column", "header"},
  *      "shard": {"index", "count", "stride"}, "summary": null}
  *
  * `records` have been done, `failed` of them unsuccessfully; `next` is the number of the following record in the
  * whole input.  `keys` is the sum, modulo 2^256, of the SHA-256 of "NUMBER KEY" of each record, so that the sums of
- * parts add up to that of the whole.  `bytes` is where the last complete record ends.  `tokens` is the length of the
- * sentences of a stack, 0 before there is one; `total` counts the records of the whole input, null before its end was
- * seen.
+ * parts add up to that of the whole.  `bytes` is where the last complete record ends, and `sha256` that of the file up
+ * to there.  `arrays` is the sum of the SHA-256 of "NAME ROWS" of each array of a stack.  `tokens` is the length of its
+ * sentences, 0 before there is one; `total` counts the records of the whole input, null before its end was seen.
  *
  * What changes comes first and has a fixed length, padded with spaces, so that it is rewritten in place by one write
  * within a page: no crash of the process leaves half of it, and a full disk has room for it. */
@@ -22,9 +23,11 @@
 #include "attn_tools.h"
 #include "base/out.h"
 
+struct attn_written { uint64_t bytes; char sha256[65]; };  /* of a file; "": it is not known */
 struct attn_mark {                      /* how far an output has come */
-    uint64_t records, failed, next, bytes, summary_bytes;
-    char keys[65];
+    uint64_t records, failed, next;
+    struct attn_written stream, summary;
+    char keys[65], arrays[65];
 };
 
 struct attn_setting { char *name, *value; };
@@ -56,7 +59,8 @@ int attn_sidecar_update(const struct attn_sidecar *s, int fd, const char *path, 
 bool attn_sidecar_has_option(const struct attn_sidecar *s, const char *name);
 /* Adds SHA-256("NUMBER KEY") to keys, which starts as 64 zeros. */
 void attn_mark_add_key(struct attn_mark *m, uint64_t number, const char *key);
-void attn_keys_add(char keys[65], const char *more);
+void attn_sums_start(char sum[65]);     /* 64 zeros */
+void attn_sums_add(char sum[65], const char *more);
 
 /* Sets the summary's path as seen from the directory of `output`, if it is there or in the output itself, so that they
  * can be moved together; else as an absolute path. */

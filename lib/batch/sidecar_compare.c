@@ -16,13 +16,19 @@ static unsigned digit(char c)
     return c <= '9' ? (unsigned)(c - '0') : (unsigned)(c - 'a') + 10;
 }
 
-void attn_keys_add(char keys[65], const char *more)
+void attn_sums_start(char sum[65])
+{
+    memset(sum, '0', 64);
+    sum[64] = '\0';
+}
+
+void attn_sums_add(char sum[65], const char *more)
 {
     unsigned carry = 0;
     for (size_t i = 64; i-- > 0;) {
-        unsigned sum = digit(keys[i]) + digit(more[i]) + carry;
-        keys[i] = "0123456789abcdef"[sum & 15];
-        carry = sum >> 4;
+        unsigned s = digit(sum[i]) + digit(more[i]) + carry;
+        sum[i] = "0123456789abcdef"[s & 15];
+        carry = s >> 4;
     }
 }
 
@@ -34,7 +40,7 @@ void attn_mark_add_key(struct attn_mark *m, uint64_t number, const char *key)
     attn_sha256_start(&sha);
     attn_sha256_add(&sha, text, (size_t)n);
     attn_sha256_end(&sha, hex);
-    attn_keys_add(m->keys, hex);
+    attn_sums_add(m->keys, hex);
 }
 
 /* ---- comparing ------------------------------------------------------------------------- */

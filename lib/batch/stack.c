@@ -96,9 +96,48 @@ static int check_shape(const struct attn_stack *s, const struct array *f, const 
                                         "says: one of them was changed; start anew with --force", path, s->T);
 }
 
+void attn_stack_hash_name(struct attn_sha256 *sha, const char *name, size_t len)
+{
+    attn_sha256_start(sha);
+    attn_sha256_add(sha, name, len);
+    attn_sha256_add(sha, " ", 1);
+}
+
+/* Hashes the rows of an array at `path` or PATH.part, up to byte `to`. */
+static int hash_rows(struct attn_sha256 *sha, const struct array *f, const char *path, uint64_t to,
+                     struct attn_err *err)
+{
+    char name[ATTN_NAME_MAX], *found = attn_part_found(path);
+    if (!found)
+        return attn_no_memory(err, path, "for its name");
+    attn_act_name(name, f->act, f->layer);
+    attn_stack_hash_name(sha, name, strlen(name));
+    int rc = attn_written_hash(sha, found, ATTN_NPY_HEADER, to, false, err);
+    free(found);
+    return rc;
+}
+
+static int check_sum(const struct attn_stack *s, const char *found, const char *sum, struct attn_err *err)
+{
+    return !*sum || !strcmp(found, sum) ? ATTN_OK
+           : attn_fail(err, ATTN_EFORMAT, "%s: the rows of its arrays are not as they were written: start anew with "
+                                          "--force", s->dir);
+}
+
+void attn_stack_sum(const struct attn_stack *s, char sum[65])
+{
+    char hex[65];
+    attn_sums_start(sum);
+    for (size_t i = 0; s->T && i < s->n; i++) {
+        attn_out_digest_so_far(s->file[i].out, hex);
+        attn_sums_add(sum, hex);
+    }
+}
+
 static int open_file(struct attn_stack *s, struct array *f, bool there, struct attn_err *err)
 {
     char *path = path_of(s, f), header[ATTN_NPY_HEADER];
+    struct attn_sha256 sha;
     if (!path)
         return attn_no_memory(err, s->dir, "for the path of a file");
     uint64_t keep = there ? length(s, f) : 0;
@@ -107,12 +146,16 @@ static int open_file(struct attn_stack *s, struct array *f, bool there, struct a
         rc = check_shape(s, f, path, err);
     if (!rc)
         rc = attn_out_open_growing(&f->out, path, keep, err);
+    if (!rc && !there) {
+        put_header(s, f, header);
+        attn_out_write(f->out, header, sizeof header);
+    }
+    if (!rc)
+        rc = hash_rows(&sha, f, path, there ? keep : ATTN_NPY_HEADER, err);
+    if (!rc)
+        attn_out_hash_on(f->out, &sha);
     free(path);
-    if (rc || there)
-        return rc;
-    put_header(s, f, header);
-    attn_out_write(f->out, header, sizeof header);
-    return ATTN_OK;
+    return rc;
 }
 
 static void list(struct attn_stack *s)
@@ -151,28 +194,47 @@ static int check_tokens(const struct attn_stack *s, size_t T, struct attn_err *e
                                           "most: start anew with --force", s->dir, T, s->info->n_ctx);
 }
 
-int attn_stack_check_end(struct attn_stack *s, size_t T, uint64_t rows, struct attn_err *err)
+static int check_array(const struct attn_stack *s, const struct array *f, char sum[65], struct attn_err *err)
 {
+    char *path = path_of(s, f), hex[65];
+    struct attn_sha256 sha;
+    if (!path)
+        return attn_no_memory(err, s->dir, "for the path of a file");
+    int rc = attn_part_check(path, true, &(struct attn_written){.bytes = length(s, f)}, err);
+    if (!rc)
+        rc = hash_rows(&sha, f, path, length(s, f), err);
+    free(path);
+    if (rc)
+        return rc;
+    attn_sha256_end(&sha, hex);
+    attn_sums_add(sum, hex);
+    return ATTN_OK;
+}
+
+int attn_stack_check_end(struct attn_stack *s, size_t T, uint64_t rows, const char *sum, struct attn_err *err)
+{
+    char found[65];
     int rc = check_tokens(s, T, err);
     s->T = T;
     s->rows = rows;
-    for (size_t i = 0; i < s->n && T && !rc; i++) {
-        char *path = path_of(s, &s->file[i]);
-        rc = path ? attn_part_check(path, true, length(s, &s->file[i]), err) :
-             attn_no_memory(err, s->dir, "for the path of a file");
-        free(path);
-    }
-    return rc;
+    attn_sums_start(found);
+    for (size_t i = 0; i < s->n && T && !rc; i++)
+        rc = check_array(s, &s->file[i], found, err);
+    return rc ? rc : check_sum(s, found, sum, err);
 }
 
-int attn_stack_continue(struct attn_stack *s, size_t T, uint64_t rows, struct attn_err *err)
+int attn_stack_continue(struct attn_stack *s, size_t T, uint64_t rows, const char *sum, struct attn_err *err)
 {
+    char found[65];
     int rc = check_tokens(s, T, err);
     s->T = T;
     s->rows = rows;
     for (size_t i = 0; !rc && T && i < s->n; i++)
         rc = open_file(s, &s->file[i], true, err);
-    return rc;
+    if (rc)
+        return rc;
+    attn_stack_sum(s, found);
+    return check_sum(s, found, sum, err);
 }
 
 void attn_stack_free(struct attn_stack *s)

@@ -139,7 +139,9 @@ static char *path_of(const char *dir, const struct listed *f)
 static int hand_out(const struct listed *f, const char *dir, attn_manifest_fn *with, void *self, struct attn_err *err)
 {
     char *name = strndup(f->name, f->len);
-    int rc = name ? with(self, name, f->bytes, err) : attn_no_memory(err, dir, "for the name of a file");
+    struct attn_manifest_file file = {.file = name, .bytes = f->bytes};
+    memcpy(file.sha256, f->sha256, HEX);
+    int rc = name ? with(self, &file, err) : attn_no_memory(err, dir, "for the name of a file");
     free(name);
     return rc;
 }

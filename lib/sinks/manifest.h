@@ -28,9 +28,10 @@
 #define ATTN_LISTED_FILE "\n{\"file\":\""
 #define ATTN_LISTED_END "\n]}\n"
 
-/* Calls with(self, FILE, bytes) for each file that a directory's manifest lists, which need not be there.  Fails unless
- * the manifest is exactly in our format. */
-typedef int attn_manifest_fn(void *self, const char *file, uint64_t bytes, struct attn_err *err);
+/* Calls `with` for each file that a directory's manifest lists, which need not be there.  Fails unless the manifest is
+ * exactly in our format. */
+struct attn_manifest_file { const char *file; uint64_t bytes; char sha256[65]; };
+typedef int attn_manifest_fn(void *self, const struct attn_manifest_file *file, struct attn_err *err);
 int attn_manifest_each(const char *dir, attn_manifest_fn *with, void *self, struct attn_err *err);
 
 struct attn_rewrite;

@@ -278,10 +278,10 @@ static size_t mapped_files(void)
     return n;
 }
 
-static int count_files(void *self, const char *file, uint64_t bytes, struct attn_err *err)
+static int count_files(void *self, const struct attn_manifest_file *f, struct attn_err *err)
 {
-    (void)file, (void)err;
-    *(size_t *)self += bytes > 0;
+    (void)err;
+    *(size_t *)self += f->bytes > 0 && strlen(f->sha256) == 64;
     return ATTN_OK;
 }
 

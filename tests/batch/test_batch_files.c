@@ -173,9 +173,10 @@ START_TEST(lies_of_a_journal_are_found)
 {
     static const struct { const char *options, *lie, *says; } rows[] = {
         {"", "s/\"bytes\":[0-9]*/\"bytes\":0/", "says that 2 records are in 0 bytes"},
-        {"", "s/\"bytes\":[0-9]*/\"bytes\":77/", "o.part: no line ends after 77 bytes"},
+        {"", "s/\"bytes\":[0-9]*/\"bytes\":77/g", "o.part: its first 77 bytes are not as they were written: start anew with --force"},
+        {"", "s/\"sha256\":\"./\"sha256\":\"g/g", "\"sha256\" is not 64 hexadecimal digits"},
         {"--summary o.csv", "s/\"summary_bytes\":[0-9]*/\"summary_bytes\":1/", "says that 2 records are in 1 bytes"},
-        {"--summary o.csv", "s/\"summary_bytes\":[0-9]*/\"summary_bytes\":99/", "o.csv.part: no line ends after 99 bytes"},
+        {"--summary o.csv", "s/\"summary_bytes\":[0-9]*/\"summary_bytes\":99/g", "o.csv.part: its first 99 bytes are not as"},
         {"", "s/\"complete\":false/\"complete\":true/", "does not describe a finished output: start anew with --force"},
         {"", "s/\"total\":null,\"complete\":false/\"total\":3,\"complete\":true/", "shard 0/1 of 3 records has 3, it says 2: start anew"},
         {"--format stack --show pattern", "s/\"tokens\":3/\"tokens\":0/", "says that 2 sentences are in its arrays, of 0 tokens"},
@@ -189,6 +190,28 @@ START_TEST(lies_of_a_journal_are_found)
         expect(printed("cd $D; timeout -k 1 20 $A batch -q -f k/in -o o %s --resume 2>&1", rows[i].options), 1, rows[i].says);
         expect(printed("cd $D; timeout -k 1 20 $A batch -q -f - -o o %s --resume 2>&1 <k/in", rows[i].options), 1, rows[i].says);
         expect_exactly("cd $D; for f in o*; do test $f = o.part.json || diff -r $f k/$f; done; rm -r o* k; ls", "in\n");
+    }
+}
+END_TEST
+
+/* A byte was changed in place: in what is unfinished, in what is finished. */
+START_TEST(a_changed_byte_is_found)
+{
+    static const struct { const char *options, *file, *says; } rows[] = {
+        {"", "o", "bytes are not as they were written: start anew with --force"},
+        {"--format tidy --show pattern", "o", "o.part: its first"},
+        {"--summary s.csv", "s.csv", "s.csv.part: its first"},
+        {"--format stack --show pattern", "o/blocks.0.attn.pattern.npy", "the rows of its arrays are not as they were written"},
+        {"--format npz --show pattern", "o/records.ndjson", "o/records.ndjson.part: its first"},
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        const char *f = rows[i].file, *o = rows[i].options;
+        expect_exactly(printed("cd $D; printf 'Life is short\neat dessert first\nzzz\n' >in; ends 1 $A batch -q -f in -o o %s --fail-fast 2>/dev/null;"
+                               "sed -i 's/zzz/first is short/' in; mkdir k; cp -r o* k; cp s.* k 2>/dev/null || :; printf '~' | dd of=%s.part bs=1 seek=150 conv=notrunc status=none", o, f), "");
+        expect(printed("cd $D; $A batch -q -f in -o o %s --resume 2>&1", o), 1, rows[i].says);
+        expect_exactly(printed("cd $D; rm -r o*; cp -r k/* .; $A batch -q -f in -o o %s --resume; $A batch -q -f in -o o %s --resume;"
+                               "printf '~' | dd of=%s bs=1 seek=150 conv=notrunc status=none; ends 1 $A batch -q -f in -o o %s --resume 2>&1 | grep -c 'as they were written';"
+                               "rm -r o* k; rm -f s.csv*", o, o, f, o), "1\n");
     }
 }
 END_TEST
@@ -340,6 +363,7 @@ Suite *suite_batch_files(void)
     tcase_add_test(t, what_nobody_typed_is_a_file);
     tcase_add_test(t, numbers_of_a_journal_are_checked);
     tcase_add_test(t, lies_of_a_journal_are_found);
+    tcase_add_test(t, a_changed_byte_is_found);
     tcase_add_test(t, what_is_renamed_is_there);
     tcase_add_test(t, rows_of_an_unfinished_batch_stay);
     tcase_add_test(t, a_link_is_no_directory_of_a_record);

@@ -131,8 +131,9 @@ START_TEST(shards_become_one)
 }
 END_TEST
 
-/* The journal of a batch whose means are not made yet tells the length of the rows they are made of. */
-#define UNFINISHED "sed \"s/\\\"summary_bytes\\\":[0-9]*/\\\"summary_bytes\\\":$(stat -c %s rows)/g\" o.json >o.part.json; rm o.json;"
+/* The journal of a batch whose means are not made yet tells of the rows they are made of. */
+#define UNFINISHED "sed \"s/\\(summary_bytes\\\":\\)[0-9]*/\\1$(stat -c %s rows)/g; s/\\(summary_sha256\\\":\\\"\\)[0-9a-f]*/\\1$(sha256sum <rows | cut -c-64)/g\"" \
+                   " o.json >o.part.json; rm o.json;"
 
 START_TEST(an_end_is_finished)
 {
@@ -159,9 +160,11 @@ START_TEST(an_end_that_fails_loses_nothing)
                    "s.csv.part: found a link\n");
     expect_exactly(DIR "b=\"$A batch -q -m tiny -f pairs.ndjson --patch v --over layer --metric logit({answer})\"; rm o* s.csv;"
                    "for i in 0 1; do $b --shard $i/2 -o part.$i --summary rows.$i || test $? = 3; done; cp rows.0 kept; sed -i '2s/,./,x/' rows.0;"
-                   "ends 1 $A merge part.0 part.1 -o all --summary all.csv 2>why; sed 's/line [0-9]*/line N/' why; ls -A | grep -c all || :;"
+                   "ends 1 $A merge part.0 part.1 -o all --summary all.csv 2>why; cat why;"
+                   "sed -i 's/\\(summary_sha256\":\\)\"[0-9a-f]*\"/\\1null/g' part.0.json; ends 1 $A merge part.0 part.1 -o all --summary all.csv 2>why; sed 's/line [0-9]*/line N/' why; ls -A | grep -c all || :;"
                    "cp kept rows.0; $A merge part.0 part.1 -o all --summary all.csv; cmp all.csv good",
-                   "attn-cli merge: the rows of all shards, for all.csv: line N: is no row of a grid, expected whole numbers as layer, head and "
+                   "attn-cli merge: rows.0: its bytes are not those it had when it was finished, so that it is not what batch wrote: run this "
+                   "shard again\nattn-cli merge: the rows of all shards, for all.csv: line N: is no row of a grid, expected whole numbers as layer, head and "
                    "pos\n0\n");
 }
 END_TEST

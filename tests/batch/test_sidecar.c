@@ -12,8 +12,10 @@
 #include "scratch.h"
 
 #define ZEROS "0000000000000000000000000000000000000000000000000000000000000000"
-#define HEAD "{\"records\":3,\"failed\":1,\"next\":9,\"keys\":\"" ZEROS "\",\"bytes\":77,\"summary_bytes\":5," \
-             "\"synced\":{\"records\":2,\"failed\":0,\"next\":6,\"keys\":\"" ZEROS "\",\"bytes\":50,\"summary_bytes\":0}," \
+#define HEAD "{\"records\":3,\"failed\":1,\"next\":9,\"keys\":\"" ZEROS "\",\"bytes\":77,\"sha256\":\"" ZEROS "\"," \
+             "\"summary_bytes\":5,\"summary_sha256\":null,\"arrays\":null," \
+             "\"synced\":{\"records\":2,\"failed\":0,\"next\":6,\"keys\":\"" ZEROS "\",\"bytes\":50," \
+             "\"sha256\":null,\"summary_bytes\":0,\"summary_sha256\":\"" ZEROS "\",\"arrays\":\"" ZEROS "\"}," \
              "\"tokens\":0,\"total\":null,\"complete\":false"
 #define MARK(records, failed) "\"records\":" #records ",\"failed\":" #failed ",\"keys\":\"" ZEROS "\",\"bytes\":9"
 #define TAIL ",\n\"tool\":\"attn-cli\",\"version\":\"1\",\"format\":\"ndjson\",\"model\":\"sampled:0\",\"cpu\":\"avx2\",\"command\":null," \
@@ -42,7 +44,7 @@ START_TEST(what_is_read_is_written)
     struct attn_sidecar s;
     read_text(&s, HEAD TAIL);
     ck_assert_uint_eq(s.now.next, 9);
-    ck_assert_uint_eq(s.synced.bytes, 50);
+    ck_assert_uint_eq(s.synced.stream.bytes, 50);
     ck_assert_uint_eq(s.total, UINT64_MAX);
     ck_assert_str_eq(s.option[0].value, "a\"b");
     ck_assert(s.shard.stride && s.header && !s.complete && !s.summary);
@@ -65,7 +67,7 @@ START_TEST(what_changes_is_rewritten_in_place)
     ck_assert_int_eq(attn_sidecar_read(&back, scratch_path("out"), &err), 0);
     attn_sidecar_free(&back);
     size_t len = strlen(text_of(scratch_path("out")));
-    uint64_t *const all[] = {&s.now.records, &s.now.failed, &s.now.next, &s.now.bytes, &s.now.summary_bytes, &s.tokens, &s.total};
+    uint64_t *const all[] = {&s.now.records, &s.now.failed, &s.now.next, &s.now.stream.bytes, &s.now.summary.bytes, &s.tokens, &s.total};
     for (size_t i = 0; i < sizeof all / sizeof *all; i++)
         *all[i] = 9999999999999999999u; /* the longest number that is read */
     s.synced = s.now;
@@ -74,7 +76,7 @@ START_TEST(what_changes_is_rewritten_in_place)
     close(fd);
     ck_assert_uint_eq(strlen(text_of(scratch_path("out"))), len);
     ck_assert_int_eq(attn_sidecar_read(&back, scratch_path("out"), &err), 0);
-    ck_assert_uint_eq(back.synced.summary_bytes, 9999999999999999999u);
+    ck_assert_uint_eq(back.synced.summary.bytes, 9999999999999999999u);
     ck_assert(back.complete);
     attn_sidecar_free(&back);
     attn_sidecar_free(&s);
@@ -91,11 +93,11 @@ START_TEST(keys_add_up)
         attn_mark_add_key(i % 2 ? &odd : &even, i, "k");
     }
     ck_assert_str_ne(whole.keys, odd.keys);
-    attn_keys_add(odd.keys, even.keys);
+    attn_sums_add(odd.keys, even.keys);
     ck_assert_str_eq(whole.keys, odd.keys);
     memset(most, 'f', 64);
     most[64] = '\0';
-    attn_keys_add(most, "0000000000000000000000000000000000000000000000000000000000000001");
+    attn_sums_add(most, "0000000000000000000000000000000000000000000000000000000000000001");
     ck_assert_str_eq(most, ZEROS);
 }
 END_TEST

@@ -381,14 +381,16 @@ static int report_run(const struct sides *s, const struct attn_diff_opts *opts, 
                             .edits = s->of.edits.list, .contrast = c,
                             .tokenizer = {c ? c->tokenizer[0] : s->of.tokenizer,
                                           c ? c->tokenizer[1] : s->of.tokenizer}};
-    int code = ATTN_OK;
-    if (as_picture())
+    /* Models have one input: between dumps of the same model it would only repeat the table. */
+    int code = c ? attn_diff_parts(&r.part, &r.parts, d, err) : ATTN_OK;
+    if (!code && as_picture())
         code = draw(d, &r, err);
-    else if (as_text())
+    else if (!code && as_text())
         print(&r, diff_print);
-    else
+    else if (!code)
         code = as_json() ? diff_print_json(&r, err) : diff_print_table(&r, o.format, err);
     common.status = attn_diff_first(d) != NULL;
+    free(r.part);
     attn_diff_free(d);
     return code;
 }

@@ -37,21 +37,10 @@ static void print_side(const struct differences *r, int side, const struct attn_
 
 /* ---- which part adds the difference ---- */
 
-/* Models with one input: between dumps of the same model it would only repeat the table. */
-static size_t parts_of(struct attn_diff_added **x, const struct differences *r)
-{
-    size_t n = 0;
-    struct attn_err why = {0};
-    *x = NULL;
-    if (r->contrast && attn_diff_parts(x, &n, r->diff, &why))
-        return 0;
-    return n;
-}
-
 void diff_print_parts(const struct differences *r)
 {
-    struct attn_diff_added *x;
-    size_t n = parts_of(&x, r);
+    const struct attn_diff_added *x = r->part;
+    size_t n = r->parts;
     if (n)
         puts("\nwhat adds the difference    error of what it adds  share of the last stream's  error of the stream");
     for (size_t i = 0; i < n; i++) {
@@ -63,13 +52,12 @@ void diff_print_parts(const struct differences *r)
             printf("  %17.3g %%", 100 * x[i].stream);
         putchar('\n');
     }
-    free(x);
 }
 
 void diff_json_parts(const struct differences *r)
 {
-    struct attn_diff_added *x;
-    size_t n = parts_of(&x, r);
+    const struct attn_diff_added *x = r->part;
+    size_t n = r->parts;
     if (!n)
         return;
     fputs(",\n \"parts\": [", stdout);
@@ -88,7 +76,6 @@ void diff_json_parts(const struct differences *r)
         putchar('}');
     }
     putchar(']');
-    free(x);
 }
 
 /* ---- what comes next ---- */

@@ -14,6 +14,7 @@ struct differences {
     bool same_ids;                      /* both sides ran the tokens of a, which are listed */
     const struct attn_edits *edits;     /* of a; NULL: none */
     const struct attn_contrasted *contrast;     /* of two models; NULL: these are dumps */
+    struct attn_diff_added *part; size_t parts; /* what adds the difference, malloc'd; none of dumps */
     const struct attn_tokenizer *tokenizer[2];  /* for what comes next; may be NULL */
 };
 

@@ -688,7 +688,8 @@ struct attn_variants_opts {
     int threads;
     bool bf16;
     const struct attn_observer *observer;   /* observes all runs, too; NULL: none */
-    uint64_t reserved[4];
+    bool difference;                    /* draw each pattern less the model's own */
+    uint64_t reserved[3];
 };
 /* Runs one sentence under several kinds of attention on the same weights, and reports how far each is from the model's
  * own attention, what it costs and how long it takes. */

@@ -8,15 +8,18 @@
 
 #include <string.h>
 
-static struct { const char *kinds, *format, *path; struct number layer, head; } o;
+static struct { const char *kinds, *format, *path; struct number layer, head; bool difference; } o;
 
 static struct attn_variants_opts options_of(const struct input *in)
 {
     bool terminal = terminal_is(o.path);
+    struct attn_picture_opts look = picture_look(terminal);
+    if (o.difference && !look.palette)
+        look.palette = "balance";       /* also where all differences have one sign */
     return (struct attn_variants_opts){
         .kinds = o.kinds, .text = in->text, .text_len = in->len, .layer = (size_t)o.layer.n, .head = (size_t)o.head.n,
         .format = o.format, .path = o.path, .width = terminal_columns(terminal), .color = terminal_colored(terminal),
-        .picture = picture_look(terminal), .threads = (int)common.threads.n, .bf16 = compute_bf16()};
+        .picture = look, .difference = o.difference, .threads = (int)common.threads.n, .bf16 = compute_bf16()};
 }
 
 static int compare(struct session *s, struct attn_err *err)
@@ -72,6 +75,8 @@ static const struct option options[] = {
      .section = OF_SHOWN, .flags = OPT_COUNTS | OPT_USUAL},
     {0, "head", OPT_NUMBER, &o.head, "N", "the query head that is drawn, counted from 0 (default: 0)", .max = INT32_MAX,
      .section = OF_SHOWN, .flags = OPT_COUNTS | OPT_USUAL},
+    {0, "difference", OPT_FLAG, &o.difference, NULL, "draw what each kind changes: its pattern less the model's own",
+     .section = OF_SHOWN, .flags = OPT_COUNTS},
     {0, "format", OPT_CHOICE, &o.format, "F", NULL, .choice = answer_format, .explain = explain_format,
      .section = OF_OUTPUT, .flags = OPT_COUNTS | OPT_USUAL},
     {'o', "output", OPT_FILE, &o.path, "PATH", "write to this file (default: -, standard output)",
@@ -97,6 +102,8 @@ const struct command variants_command = {
          "some kinds, one head of interest"},
         {"attn-cli variants -s \"Life is short, eat dessert first\" -o kinds.png",
          "the picture alone; .html to look around in"},
+        {"attn-cli variants -s \"Life is short, eat dessert first\" --difference -o changes.png",
+         "what each kind changes"},
         {NULL, NULL}},
     .groups = (const struct option *const[]){model_options, text_options, encode_options, ids_options, label_options,
                                              options, page_language_options, picture_options, key_picture_options,

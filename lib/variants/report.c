@@ -16,6 +16,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/err.h"
 #include "base/num.h"
 #include "text/label.h"
 #include "run/kind.h"
@@ -54,39 +55,65 @@ static void describe(const struct attn_variants *s)
 
 /* ---- a picture: the same head under each kind, one sheet for each ---------------------- */
 
+static int hide(unsigned char *hidden, const struct attn_variants *s, const struct attn_kind *by, struct attn_err *err)
+{
+    size_t T = s->tokens->n;
+    const struct attn_masking how = {.of = s->model, .kind = *by};
+    const struct attn_window all = {.rows = T, .cols = T, .keys = T};
+    const struct attn_kind kind = attn_masked_by(&how, ATTN_ACT_PATTERN, (int)s->o->layer);
+    return attn_hide_kind(hidden, &kind, &all, err);
+}
+
+/* In a difference, what neither the kind nor the model's own sees is hidden. */
 static int add_sheet(struct attn_album *a, const struct attn_variants *s, size_t i, const char *title,
                      const char *said, struct attn_err *err)
 {
     size_t T = s->tokens->n;
-    float *own;
-    const struct attn_masking how = {.of = s->model, .kind = s->v[i].kind};
-    const struct attn_window all = {.rows = T, .cols = T, .keys = T};
-    const struct attn_kind kind = attn_masked_by(&how, ATTN_ACT_PATTERN, (int)s->o->layer);
-    unsigned char *hidden;
+    float *own = NULL;
+    unsigned char *hidden, *own_hidden = NULL;
     int rc = attn_album_mask(a, &hidden, T * T, err);
     if (!rc)
-        rc = attn_hide_kind(hidden, &kind, &all, err);
+        rc = hide(hidden, s, &s->v[i].kind, err);
+    if (!rc && s->o->difference)
+        rc = attn_album_mask(a, &own_hidden, T * T, err);
+    if (!rc && own_hidden)
+        rc = hide(own_hidden, s, &(struct attn_kind){.form = ATTN_MODEL}, err);
+    for (size_t k = 0; !rc && own_hidden && k < T * T; k++)
+        hidden[k] &= own_hidden[k];
     const struct attn_sheet sheet = {.kind = "attn.pattern", .title = title, .said = said,
                                      .axes = " (rows: queries, columns: keys)", .layer = (int)i,
                                      .name = s->v[i].name, .n = 1, .rows = T, .cols = T, .keys = true,
-                                     .data = s->v[i].drawn, .mask = hidden};
-    return rc ? rc : attn_album_add(a, &sheet, &own, err);
+                                     .data = s->o->difference ? NULL : s->v[i].drawn, .mask = hidden};
+    if (!rc)
+        rc = attn_album_add(a, &sheet, &own, err);
+    const float *less = s->own + (s->o->layer * s->model->w.n.H + s->o->head) * T * T;
+    for (size_t k = 0; !rc && s->o->difference && k < T * T; k++)
+        own[k] = s->v[i].drawn[k] - less[k];
+    return rc;
 }
 
 static int picture(struct attn_out *o, const struct attn_variants *s, const char *format, struct attn_err *err)
 {
-    char title[80], said[80];
+    char title[120], said[120];
+    const bool less = s->o->difference;
     struct attn_look look;
     struct attn_album a = {.model = s->model->source.name, .text = s->o->text, .text_len = s->o->text_len,
                            .queries = s->tokens,
                            .keys = s->tokens};
-    snprintf(title, sizeof title, "attention pattern of layer %zu, head %zu", s->o->layer, s->o->head);
+    snprintf(title, sizeof title, "attention pattern of layer %zu, head %zu%s", s->o->layer, s->o->head,
+             less ? ", less the model's own" : "");
     int rc = attn_look_make(&look, &s->o->picture, err);
-    snprintf(said, sizeof said, attn_tr(look.language, "attention pattern of layer %zu, head %zu"), s->o->layer,
+    snprintf(said, sizeof said, less ? attn_tr(look.language, "attention pattern of layer %zu, head %zu, less the "
+                                                              "model's own")
+                                     : attn_tr(look.language, "attention pattern of layer %zu, head %zu"), s->o->layer,
              s->o->head);
     look.width = s->o->width;
     for (size_t i = 0; i < s->n && !rc; i++)
-        rc = add_sheet(&a, s, i, title, said, err);
+        if (!less || s->v[i].kind.form != ATTN_MODEL)
+            rc = add_sheet(&a, s, i, title, said, err);
+    if (!rc && !a.n)
+        rc = attn_fail(err, ATTN_EUSAGE, "nothing to draw: the model's own attention differs nowhere from itself; name "
+                                         "other kinds with --kinds");
     if (!rc)
         rc = attn_album_link(&a, err);
     if (!rc)

@@ -334,7 +334,8 @@ static int measure(struct attn_variants *s, struct attn_err *err)
     int rc = attn_tokens_to_ids(&ids, s->tokens, err);
     if (!rc)
         rc = measure_all(&g, s, ids, err);
-    float *all[] = {g.own.pattern, g.own.context, g.own.residual, g.own.logits};
+    s->own = g.own.pattern;
+    float *all[] = {g.own.context, g.own.residual, g.own.logits};
     for (size_t i = 0; i < sizeof all / sizeof *all; i++)
         free(all[i]);
     free(ids);
@@ -376,5 +377,6 @@ int attn_variants(const struct attn_model *m, const struct attn_tokens *tokens, 
     for (size_t i = 0; i < s.n; i++)
         free(s.v[i].drawn);
     free(s.v);
+    free(s.own);
     return rc;
 }

@@ -33,6 +33,7 @@ struct attn_variants {
     const struct attn_tokens *tokens;
     const struct attn_variants_opts *o;
     struct attn_variant *v; size_t n;
+    float *own;                         /* [L, H, T, T] the patterns of the model's own attention */
 };
 
 /* report.c: writes the result as text, JSON or a picture. */

@@ -87,7 +87,7 @@ static int add_sheet(struct attn_album *a, const struct attn_variants *s, size_t
     if (!rc)
         rc = attn_album_add(a, &sheet, &own, err);
     const float *less = s->own + (s->o->layer * s->model->w.n.H + s->o->head) * T * T;
-    for (size_t k = 0; !rc && s->o->difference && k < T * T; k++)
+    for (size_t k = 0; !rc && own && s->o->difference && k < T * T; k++)
         own[k] = s->v[i].drawn[k] - less[k];
     return rc;
 }

@@ -148,7 +148,7 @@ test-often: $(B)/attn-cli $(B)/attn-tests
 test-install:
 	+tests/install.sh
 
-test-attack: $(B)/attn-cli $(B)/fault.so $(build)/attack/differential
+test-attack: $(B)/attn-cli $(B)/libattn.so $(B)/fault.so $(build)/attack/differential
 	BUILD=$(build) tests/attack/attack.sh $(parts)
 $(B)/fault.so: tests/attack/fault.c
 	@mkdir -p $(@D)

@@ -61,7 +61,7 @@ mutators()
     each=$((each > 0 ? each : 1))
     WERROR='' MAKEFLAGS='' make -s -j"$ATTACK_JOBS" flavour=fuzz CC=clang $(sed "s,^,$build/fuzz/fuzz_," <<<"$names") || return 1
     export -f fuzz
-    export work each
+    export build work each
     xargs -P "$ATTACK_JOBS" -I{} bash -c 'fuzz {} $each' <<<"$names" &&
         ATTN_SIMD=avx2 LIBXSMM_TARGET=generic xargs -P "$ATTACK_JOBS" -I{} bash -c 'fuzz {} $each' <<<"$names"
 }

@@ -278,8 +278,8 @@ const struct command heads_command = {
              "have the same scores and names.  Without a text, random ids are repeated: there `induction` is the share "
              "of what came after the same token the first time, and the losses of both halves say whether the model "
              "repeats at all.  With edits, scores are those of the edited run, except `copying`, which depends only on "
-             "weights.  For more texts than one machine can take, 'batch --summary PATH --summary-form tidy' writes the "
-             "scores of each, in shards that 'merge' joins.",
+             "weights.  For more texts than one machine can take, 'batch --summary PATH --summary-form tidy' writes "
+             "the scores of each, in shards that 'merge' joins.",
     .examples = (const struct pair[]){
         {"attn-cli heads -m induction --repeat 24",
          "which heads look back to the same token, and to what came after it"},

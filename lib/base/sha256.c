@@ -209,3 +209,11 @@ void attn_sha256_end(struct attn_sha256 *s, char hex[65])
         hex[i] = "0123456789abcdef"[s->state[i / 8] >> (28 - 4 * (i % 8)) & 15];
     hex[64] = '\0';
 }
+
+void attn_sha256_of(char hex[65], const void *data, size_t len)
+{
+    struct attn_sha256 s;
+    attn_sha256_start(&s);
+    attn_sha256_add(&s, data, len);
+    attn_sha256_end(&s, hex);
+}

@@ -18,5 +18,6 @@ void attn_sha256_add(struct attn_sha256 *s, const void *data, size_t len);
  * of 64. */
 void attn_sha256_add_two(struct attn_sha256 *a, const void *p, struct attn_sha256 *b, const void *q, size_t len);
 void attn_sha256_end(struct attn_sha256 *s, char hex[65]);          /* NUL-terminated */
+void attn_sha256_of(char hex[65], const void *data, size_t len);    /* the three for data in one piece */
 
 #endif

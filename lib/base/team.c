@@ -23,8 +23,8 @@ static const double WORTH_STARTING = 1.5e8;
  * share processors. */
 static const double SPIN_S = 30e-6;
 enum { SPINS = 32 };                    /* polls between two reads of the clock */
-/* Bytes of a thread's stack, regardless of the shell's limit (ulimit -s).  What libraries keep for each thread lies in it
- * as well: 770 KB in a program that looks for races. */
+/* Bytes of a thread's stack, regardless of the shell's limit (ulimit -s).  What libraries keep for each thread lies in
+ * it as well: 770 KB in a program that looks for races. */
 enum { STACK = 2 << 20 };
 
 /* Neighbouring items often read the same memory, and item i of the next loop what item i of this loop wrote.  So each

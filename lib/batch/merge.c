@@ -265,7 +265,7 @@ static int write_stream(struct merge *m, struct attn_err *err)
 {
     bool is_table = !strcmp(m->format->name, "tidy") || !strcmp(m->format->name, "summary");
     struct attn_out *to;
-    int rc = open_hashed(&to, m->path ? m->path : m->o->path, err);
+    int rc = m->path ? open_hashed(&to, m->path, err) : attn_out_open(&to, m->o->path, err);
     if (rc)
         return rc;
     rc = join_into(to, m, is_table ? &table : &lines, err);

@@ -27,7 +27,8 @@ void attn_shard_files_whole(const struct attn_shard_files *s, struct attn_sideca
 
 /* ---- merge_rows.c ---- */
 
-struct attn_joined { char *path; const struct attn_written *as; enum attn_links links; };   /* a file as it was written */
+/* A file as it was written. */
+struct attn_joined { char *path; const struct attn_written *as; enum attn_links links; };
 
 /* Joins the lines of several files, one for each shard.  A line of NDJSON is one record.  The rows of a table belong to
  * the record whose number they begin with; a record may have any number of them, below a header that is the same in all

@@ -189,11 +189,8 @@ static int copy(const struct attn_map *map, const char *to, struct attn_err *err
 
 static bool is_as_listed(const struct attn_map *map, const struct attn_manifest_file *f)
 {
-    struct attn_sha256 sha;
     char hex[65];
-    attn_sha256_start(&sha);
-    attn_sha256_add(&sha, map->data, map->len);
-    attn_sha256_end(&sha, hex);
+    attn_sha256_of(hex, map->data, map->len);
     return !strcmp(hex, f->sha256);
 }
 

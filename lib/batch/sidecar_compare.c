@@ -34,12 +34,9 @@ void attn_sums_add(char sum[65], const char *more)
 
 void attn_mark_add_key(struct attn_mark *m, uint64_t number, const char *key)
 {
-    struct attn_sha256 sha;
     char text[96], hex[65];
     int n = snprintf(text, sizeof text, "%" PRIu64 " %s", number, key);
-    attn_sha256_start(&sha);
-    attn_sha256_add(&sha, text, (size_t)n);
-    attn_sha256_end(&sha, hex);
+    attn_sha256_of(hex, text, (size_t)n);
     attn_sums_add(m->keys, hex);
 }
 

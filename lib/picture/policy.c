@@ -12,12 +12,9 @@ static unsigned digit(char hex)
 
 void attn_policy_digest(struct attn_out *o, const struct attn_page_file *p)
 {
-    struct attn_sha256 sha;
     char hex[65];
     unsigned char bytes[32];
-    attn_sha256_start(&sha);
-    attn_sha256_add(&sha, p->start, (size_t)(p->end - p->start));
-    attn_sha256_end(&sha, hex);
+    attn_sha256_of(hex, p->start, (size_t)(p->end - p->start));
     for (size_t i = 0; i < sizeof bytes; i++)
         bytes[i] = (unsigned char)(digit(hex[2 * i]) << 4 | digit(hex[2 * i + 1]));
     attn_out_str(o, " 'sha256-");

@@ -215,7 +215,6 @@ static int open_list(struct attn_map *out, const char *dir, const char *file, co
 static int as_written(bool *is, const char *path, const struct stat *st, const struct listed *f, struct attn_err *err)
 {
     struct attn_map m;
-    struct attn_sha256 sha;
     char hex[65];
     *is = S_ISREG(st->st_mode) && (uint64_t)st->st_size == f->bytes;
     if (!*is)
@@ -223,9 +222,7 @@ static int as_written(bool *is, const char *path, const struct stat *st, const s
     int rc = attn_map_open_found(&m, path, SIZE_MAX, ATTN_LINKS_REFUSED, err);
     if (rc)
         return rc;
-    attn_sha256_start(&sha);
-    attn_sha256_add(&sha, m.data, m.len);
-    attn_sha256_end(&sha, hex);
+    attn_sha256_of(hex, m.data, m.len);
     attn_map_close(&m);
     *is = !memcmp(hex, f->sha256, sizeof hex - 1);
     return ATTN_OK;

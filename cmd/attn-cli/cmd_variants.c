@@ -8,6 +8,8 @@
 
 #include <string.h>
 
+#include "base/err.h"
+
 static struct { const char *kinds, *format, *path; struct number layer, head; bool difference; } o;
 
 static struct attn_variants_opts options_of(const struct input *in)
@@ -22,9 +24,19 @@ static struct attn_variants_opts options_of(const struct input *in)
         .picture = look, .difference = o.difference, .threads = (int)common.threads.n, .bf16 = compute_bf16()};
 }
 
+/* A table has the patterns as they are. */
+static int check_difference(struct attn_err *err)
+{
+    const struct attn_format *f = o.format ? attn_format_find(o.format) : NULL;
+    return o.difference && f && !(f->flags & ATTN_FORMAT_PICTURE)
+               ? attn_fail(err, ATTN_EUSAGE, "--difference: a picture shows it, not %s: give a path such as -o x.png",
+                           f->name)
+               : ATTN_OK;
+}
+
 static int compare(struct session *s, struct attn_err *err)
 {
-    if (output_choose_format(&o.format, o.path, &variants_command, err) ||
+    if (output_choose_format(&o.format, o.path, &variants_command, err) || check_difference(err) ||
         session_open(s, &variants_command, o.format, o.path, SESSION_EMPTY, err))
         return err->code;
     struct attn_variants_opts opts = options_of(&s->in);

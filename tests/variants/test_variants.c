@@ -317,6 +317,7 @@ START_TEST(pictures_have_names)
     /* Each kind less the model's own, which is not drawn; causal attention is what the model has. */
     expect("$A variants " LIFE " --difference -o $D/less.html; grep -c '\"name\":\"model\"' $D/less.html", 1, "0");
     expect("$A variants " LIFE " --difference --kinds model --format svg 2>&1", 2, "nothing to draw");
+    expect("$A variants " LIFE " --difference --format json 2>&1", 2, "--difference: a picture shows it, not json");
     expect_exactly("$A variants " LIFE " --difference --kinds causal --format html --lang zh | grep -c '与模型自身权重之差'", "1\n");
     expect("$A variants " LIFE " --difference --kinds window:2 --format svg", 0, "less the model&#39;s own");
 }

@@ -237,10 +237,21 @@ static void start(struct attn_team *t)
     t->size = t->started + 1;
 }
 
+/* Each run has a team.  So the room that the last one leaves is kept for the next: where malloc maps so much anew, as
+ * that of sanitizers does, short runs would spend most of their time on it. */
+static _Atomic(char *) kept;
+
+static void leave(char *room)
+{
+    free(atomic_exchange(&kept, room));
+}
+
 int attn_team_new(struct attn_team **out, int threads, struct attn_err *err)
 {
     struct attn_team *t = calloc(1, sizeof *t);
-    char *room = aligned_alloc(LINE, ATTN_TEAM_ROOM);
+    char *room = atomic_exchange(&kept, NULL);
+    if (!room)
+        room = aligned_alloc(LINE, ATTN_TEAM_ROOM);
     if (!t || !room) {
         free(t);
         free(room);
@@ -282,7 +293,7 @@ void attn_team_free(struct attn_team *t)
         pthread_cond_destroy(&t->wake);
         pthread_cond_destroy(&t->done);
     }
-    free(t->room);
+    leave(t->room);
     free(t->rooms);
     free(t->range);
     free(t->thread);

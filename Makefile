@@ -76,7 +76,9 @@ font_mono    ?= $(fonts)/dejavu/DejaVuSansMono.ttf
 font_chinese ?= $(fonts)/wqy/wqy-microhei.ttc
 
 # A flavour is a directory under build/ with its own flags, which are added to the user's CFLAGS.
-flags_asan     := -O1 -fsanitize=address,undefined -fno-sanitize-recover=all -fno-omit-frame-pointer
+# Each start would read and search 10 MB of places in the source, and pointers to them: so what is undefined ends in a trap, whose
+# place a debugger shows, and nothing is relocated.
+flags_asan     := -O1 -g1 -fsanitize=address,undefined -fsanitize-undefined-trap-on-error -fno-omit-frame-pointer -fno-pic -no-pie
 flags_tsan     := -O1 -fsanitize=thread
 flags_fuzz     := -O1 -fsanitize=fuzzer-no-link,address,undefined -fno-sanitize-recover=all
 flags_coverage := -O0 --coverage
@@ -86,6 +88,7 @@ flags_reach    := -O1 -fno-inline-functions-called-once -fsanitize-coverage=trac
 flags_mutate   := -O1 -g0 -fsanitize=address,undefined -fno-sanitize-recover=all -fno-omit-frame-pointer \
     $(shell command -v ld.lld >/dev/null && echo -fuse-ld=lld)
 flags          := $(flags_$(flavour))
+pie            := $(if $(filter asan,$(flavour)),,-pie)
 # Indirect jumps end where they may only.
 branches_x86_64  := -fcf-protection
 branches_aarch64 := -mbranch-protection=standard
@@ -162,10 +165,10 @@ do       = @$(if $(V),set -x,echo "  $(1)");
 
 # ---- building ------------------------------------------------------------------------------
 
-all: $(B)/attn-cli $(B)/libattn.so $(B)/attn.pc $(printed)
+all: $(B)/attn-cli $(if $(pie),$(B)/libattn.so) $(B)/attn.pc $(printed)
 
 $(B)/attn-cli: $(B)/libattn.a $(cmd_o) $(B)/objects
-	$(call do,LINK $@) $(link) $(huge) -pie $(as_needed) -o $@.linked $(binary) $(inside)
+	$(call do,LINK $@) $(link) $(huge) $(pie) $(as_needed) -o $@.linked $(binary) $(inside)
 	@rm -f $@ && $(call in_one_piece,$@.linked,$@) && chmod +x $@ && rm $@.linked
 $(B)/libattn.a: $(lib_o) $(blocks_$(flavour)) $(B)/objects
 	$(call do,AR $@) rm -f $@; ar rcs $@ $(binary)

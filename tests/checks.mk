@@ -97,9 +97,11 @@ asan tsan: export CK_TIMEOUT_MULTIPLIER = 40
 asan:
 	$(MAKE) flavour=asan run-tests
 	LIBXSMM_TARGET=generic $(MAKE) flavour=asan run-tests suites='attention heads run'
-# Only suites in which threads work together: all others would take ten minutes more, and no fuzz target has threads.
+# Only tests in which threads work together: all others would take twenty minutes more, and no fuzz target has threads.
 tsan:
-	$(MAKE) flavour=tsan run-suites suites='team microkernel gemm heads attention kinds cross run lines writers sinks grad training batch generate'
+	$(MAKE) flavour=tsan run-suites suites='team microkernel gemm heads attention cross lines writers sinks training \
+	    $(addsuffix :threads_change_no_bit,grad scores) run:threads_do_not_change_a_bit kinds:every_kind_keeps_its_bits \
+	    slopes:threads_change_no_bit_and_times_multiplies batch:threads_and_company_change_nothing generate:draws_do_not_depend_on_threads'
 
 portable:
 	$(MAKE) flavour=portable all run-tests

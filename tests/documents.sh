@@ -164,7 +164,7 @@ instrumented()
 {
     local symbols
     symbols=$(nm "$library" 2>/dev/null)
-    case $symbols in *__asan_*) echo -fsanitize=address,undefined;; *__gcov_*) echo --coverage;; esac
+    case $symbols in *__asan_*) echo -no-pie -fsanitize=address,undefined;; *__gcov_*) echo --coverage;; esac
 }
 
 # The C programs of a file, and what the block after each says they print.

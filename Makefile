@@ -115,10 +115,9 @@ packed         := $(if $(flags),,$(filter %relocs,$(linker)))
 huge           := $(filter %0x200000,$(linker))
 in_one_piece    = dd if=$(1) of=$(2) bs=67108864 status=none
 
-# Flags for single files, by their names without .c.  Where a processor lacks prefetchw, it does nothing.
+# Flags for single files, by their names without .c.
 cflags_vec        := -O2 -fno-var-tracking
-cflags_multiply   := $(call for,x86_64,-mprfchw)
-cflags_vec_avx2   := -mavx2 -mfma -mf16c -mprfchw
+cflags_vec_avx2   := -mavx2 -mfma -mf16c
 cflags_vec_avx512 := -mavx512f -mavx512bw -mavx512dq -mavx512vl $(cflags_vec_avx2)
 cflags_vec_neon        := -DATTN_NEON
 cflags_dequantise_neon := $(cflags_vec_neon) -fno-var-tracking

@@ -80,40 +80,6 @@ static size_t first_row(const struct attn_head *h, const struct attn_band *b, si
     return (j - h->pos - b->row0) / TILE * TILE;
 }
 
-/* The memory of the first values of r, for prefetching.  The hardware fetches ahead for one row, which reads them in
- * one stretch. */
-static struct attn_prefetch values_prefetch(const struct attn_head *h, const struct attn_band *b, struct attn_range r)
-{
-    size_t ldv = h->keys.ldv, n = r.hi > r.lo && b->rows > 1 ? smaller(r.hi - r.lo, DEPTH) : 0;
-    return attn_prefetch_rows(h->keys.v + r.lo * ldv, n, h->dv * sizeof *h->keys.v, ldv * sizeof *h->keys.v);
-}
-
-/* Some columns of the band's rows from `first` on, which will be written. */
-static struct attn_prefetch columns_prefetch(const struct attn_band *b, size_t first, size_t from, size_t to)
-{
-    size_t rows = from < to && first < b->rows ? b->rows - first : 0;
-    return attn_prefetch_for_write(
-        attn_prefetch_rows(b->m + first * b->ld + from, rows, (to - from) * sizeof *b->m, b->ld * sizeof *b->m));
-}
-
-/* Computes columns j .. j + 64 of the dots, and prefetches what is used next: the rest of the panel, at its end
- * `then`. */
-static void dots_panel(const struct attn_head *h, const struct attn_band *b, size_t j, const struct attn_prefetch *then)
-{
-    size_t dh = h->dh, first = first_row(h, b, j);
-    const float *q = b->q + first * b->ldq, *k = h->keys.k + j * dh;
-    float *y = b->m + first * b->ld + j;
-    for (size_t i = 0; i < dh; i += DEPTH) {
-        size_t depth = smaller(dh - i, DEPTH), left = smaller(dh - i - depth, DEPTH);
-        struct attn_prefetch soon =
-            attn_prefetch_rows(k + (i + depth) * PANEL, left, PANEL * sizeof *k, PANEL * sizeof *k);
-        soon.next = left ? NULL : then;
-        const struct attn_operands o = {.y = y, .ldy = b->ld, .x = q + i, .ldx = b->ldq, .w = k + i * PANEL,
-                                        .ldw = PANEL, .more = i > 0};
-        attn_multiply(&o, b->rows - first, PANEL, depth, &soon);
-    }
-}
-
 /* The dots of one row, which waits for memory alone. */
 static void dots_of_row(const struct attn_head *h, const struct attn_band *b, struct attn_range r)
 {
@@ -130,17 +96,11 @@ void attn_band_dots(const struct attn_head *h, const struct attn_band *b)
         dots_of_row(h, b, r);
         return;
     }
-    const size_t end = up(r.hi, PANEL), bytes = PANEL * sizeof *b->m;
-    struct attn_prefetch values = values_prefetch(h, b, reach(h, b->row0, b->rows));
-    /* of the pattern, where it is shown */
-    struct attn_prefetch zeros = columns_prefetch(b, 0, end, shown(h, b, h->shown).hi);
-    values.next = &zeros;
-    for (size_t j = r.lo / PANEL * PANEL, next; j < end; j = next) {
-        next = j + PANEL;
-        struct attn_prefetch dots = columns_prefetch(b, first_row(h, b, next), next, next + PANEL);
-        struct attn_prefetch panel = attn_prefetch_rows(h->keys.k + next * h->dh, smaller(h->dh, DEPTH), bytes, bytes);
-        panel.next = &dots;
-        dots_panel(h, b, j, next < end ? &panel : &values);
+    for (size_t j = r.lo / PANEL * PANEL; j < r.hi; j += PANEL) {
+        const size_t first = first_row(h, b, j);
+        attn_multiply(&(struct attn_operands){.y = b->m + first * b->ld + j, .ldy = b->ld, .x = b->q + first * b->ldq,
+                                              .ldx = b->ldq, .w = h->keys.k + j * h->dh, .ldw = PANEL},
+                      b->rows - first, PANEL, h->dh);
     }
 }
 
@@ -285,57 +245,25 @@ static size_t columns_from(const struct attn_head *h, size_t col)
     return smaller(up(h->dv - col, LANES), PANEL);
 }
 
-/* Texts are of any length: kernels take whole multiples of LANES keys, so that few shapes are needed, and loops the
- * rest. */
-static void multiply_keys(const struct attn_operands *o, size_t rows, size_t cols, size_t keys,
-                          struct attn_prefetch *prefetch)
-{
-    const size_t whole = keys > LANES && rows > 1 ? keys / LANES * LANES : keys;
-    struct attn_operands rest = *o;
-    attn_multiply(o, rows, cols, whole, prefetch);
-    rest.x += whole;
-    rest.w += whole * o->ldw;
-    rest.more = rest.by_loops = true;
-    if (whole < keys)
-        attn_multiply(&rest, rows, PANEL, keys - whole, prefetch);
-}
-
-/* y (+)= weights v, 64 columns or as many as there are from `col` on, for at most GROUP rows and those of keys k that
- * they see. */
-static void context_tile(const struct attn_head *h, const struct attn_band *b, struct attn_range k, float *y,
-                         size_t ldy, size_t row, size_t col, struct attn_prefetch *prefetch)
-{
-    size_t rows = smaller(b->rows - row, GROUP);
-    struct attn_range r = reach(h, b->row0 + row, rows);
-    size_t from = larger(k.lo, r.lo), to = smaller(k.hi, r.hi);
-    const struct attn_operands o = {.y = y + row * ldy, .ldy = ldy, .x = b->m + row * b->ld + from, .ldx = b->ld,
-                                    .w = h->keys.v + from * h->keys.ldv + col, .ldw = h->keys.ldv, .more = from > r.lo};
-    if (from < to)
-        multiply_keys(&o, rows, columns_from(h, col), to - from, prefetch);
-}
-
-/* Computes 64 columns of the context, one block of values after the other. */
+/* Computes 64 columns of the context, some rows at a time with the keys that they see. */
 static void context_panel(const struct attn_head *h, const struct attn_band *b, float *y, size_t ldy, size_t col)
 {
-    struct attn_range r = reach(h, b->row0, b->rows);
-    if (attn_head_seen(h, b->row0 + b->rows - 1).lo == h->Tk)             /* the last rows see no key */
-        for (size_t i = 0; i < b->rows; i++)
-            fill(y + i * ldy, 0, PANEL, 0);
-    for (size_t k = r.lo; k < r.hi; k += DEPTH) {
-        struct attn_prefetch next = values_prefetch(h, b, (struct attn_range){k + DEPTH, col == 0 ? r.hi : 0});
-        for (size_t i = 0; i < b->rows; i += GROUP)
-            context_tile(h, b, (struct attn_range){k, k + DEPTH}, y, ldy, i, col, &next);
+    for (size_t i = 0; i < b->rows; i += GROUP) {
+        const size_t rows = smaller(b->rows - i, GROUP);
+        const struct attn_range r = reach(h, b->row0 + i, rows);
+        attn_multiply(&(struct attn_operands){.y = y + i * ldy, .ldy = ldy, .x = b->m + i * b->ld + r.lo, .ldx = b->ld,
+                                              .w = h->keys.v + r.lo * h->keys.ldv + col, .ldw = h->keys.ldv},
+                      rows, columns_from(h, col), r.hi > r.lo ? r.hi - r.lo : 0);
     }
 }
 
 void attn_head_mix(const struct attn_head *h, float *y, size_t ldy, const float *weights, size_t ld, size_t rows,
                    const float *v, size_t ldv, size_t K, bool more)
 {
-    struct attn_prefetch none = {0};
     for (size_t col = 0; col < h->dv; col += PANEL) {
         const struct attn_operands o = {.y = y + col, .ldy = ldy, .x = weights, .ldx = ld, .w = v + col, .ldw = ldv,
                                         .more = more};
-        attn_multiply(&o, rows, columns_from(h, col), K, &none);
+        attn_multiply(&o, rows, columns_from(h, col), K);
     }
 }
 

@@ -57,13 +57,6 @@ void attn_bf16_move(float *words, size_t ld, size_t to, size_t from)
     }
 }
 
-struct attn_prefetch attn_bf16_prefetch(const float *words, size_t ld, size_t i, size_t rows, size_t k, size_t n)
-{
-    size_t side = attn_bf16_kind() == ATTN_BF16_TILES ? SIDE : 1, first = i / side, end = parts_of(i + rows, side);
-    const size_t size = side * sizeof *words;   /* of a word of so many rows */
-    return attn_prefetch_rows(words + side * (first * ld + k / 2), end - first, attn_bf16_words(n) * size, ld * size);
-}
-
 const float *attn_bf16_at(const float *words, size_t ld, size_t i, size_t k)
 {
     return words + i * ld + (attn_bf16_kind() == ATTN_BF16_TILES ? k * SIDE : k);

@@ -12,11 +12,11 @@
  *
  * Both treat numbers below 2^-126 as 0.
  *
- * A weight is converted into pairs a chunk at a time, in the L2 cache; while it is multiplied, the next chunk is
- * prefetched.  Memory is fastest in long stretches from several rows on different pages.  So a chunk is several
- * panels wide if the weight is stored [in, out], and as many steps of k deep as fit if it is stored [out, in].  With
- * vdpbf16ps the first of some rows of x make the words of a weight [in, out] themselves, a panel at a time; for many
- * rows that gains nothing. */
+ * A weight is converted into pairs a chunk at a time, in the L2 cache.  With vdpbf16ps that is a part of a panel, whose
+ * words the first of some rows of x make themselves if the weight is stored [in, out].  For tiles, the next chunk is
+ * prefetched while one is multiplied, and as memory is fastest in long stretches from several rows on different pages,
+ * a chunk is several panels wide if the weight is stored [in, out], and as many steps of k deep as fit if it is stored
+ * [out, in]. */
 #ifndef ATTN_COMPUTE_BF16_H
 #define ATTN_COMPUTE_BF16_H
 
@@ -44,10 +44,10 @@ struct attn_bf16_ops {
      * more rows, libxsmm's kernels do what vdpbf16ps does here (multiply.h). */
     void (*panel)(float *y, size_t ldy, const float *x, size_t ldx, const float *w, size_t n, size_t words, bool more,
                   struct attn_prefetch *prefetch);
-    /* The same for the FIRST rows of x, of n, and w[K, 64] as it is stored, [in, out]; K is a multiple of 32.  Leaves
-     * its words.  NULL: words are made beforehand. */
+    /* The same for FIRST rows of x and w[K, 64] as it is stored, [in, out]; K is a multiple of 32.  Leaves its words.
+     * NULL: words are made beforehand. */
     void (*panel_copy)(float *y, size_t ldy, const float *x, size_t ldx, float *words, const void *w,
-                       enum attn_dtype type, size_t ldw, size_t K, bool more, size_t n, struct attn_prefetch *prefetch);
+                       enum attn_dtype type, size_t ldw, size_t K, bool more, struct attn_prefetch *prefetch);
     /* The same bits for one or two rows of x, at the speed of memory, as w is read where it is stored: see `stream`
      * in vec.h (here of at most WIDTH columns) and `stream_transposed` (of ATTN_TRANSPOSE outputs). */
     void (*stream)(float *y, size_t ldy, const float *x, size_t ldx, const void *w, enum attn_dtype type, size_t ldw,
@@ -74,8 +74,6 @@ static inline size_t attn_bf16_words(size_t n) { return (n + 31) / 32 * 16; }
 void attn_bf16_put(float *words, size_t ld, size_t i, size_t k, const float *x, size_t n);
 /* Row `to` becomes what row `from` is. */
 void attn_bf16_move(float *words, size_t ld, size_t to, size_t from);
-/* The memory of n steps of some rows from row i and step k on. */
-struct attn_prefetch attn_bf16_prefetch(const float *words, size_t ld, size_t i, size_t rows, size_t k, size_t n);
 /* The address of word k of row i; both must be multiples of 16. */
 const float *attn_bf16_at(const float *words, size_t ld, size_t i, size_t k);
 

@@ -12,7 +12,8 @@ static inline v16 dots16(v16 x, v16 w, v16 sum)
 static void panel_dots(float *y, size_t ldy, const float *x, size_t ldx, const float *w, size_t n, size_t words,
                        bool more, struct attn_prefetch *prefetch)
 {
-    vec_panel(y, ldy, x, ldx, w, ATTN_PANEL, n, words, more, prefetch);
+    (void)prefetch;
+    vec_panel(y, ldy, x, ldx, w, ATTN_PANEL, n, words, more);
 }
 
 /* ---- the first rows of x, which make the words of w [in, out] while they multiply ---- */
@@ -36,13 +37,12 @@ COPY(copy_f32, 4, v32_from_f32) COPY(copy_f16, 2, v32_from_f16) COPY(copy_bf16, 
 _Static_assert(TILE_ROWS == ATTN_BF16_FIRST && TILE_COLS == 4, "a tile has the first rows and all columns");
 
 static void panel_copy(float *y, size_t ldy, const float *x, size_t ldx, float *words, const void *w,
-                       enum attn_dtype type, size_t ldw, size_t K, bool more, size_t n, struct attn_prefetch *prefetch)
+                       enum attn_dtype type, size_t ldw, size_t K, bool more, struct attn_prefetch *prefetch)
 {
     static void (*const by_type[])(float *, size_t, const float *, size_t, float *, const char *, size_t, size_t, bool,
                                    struct attn_prefetch *, size_t) = {
         [ATTN_F32] = copy_f32, [ATTN_F16] = copy_f16, [ATTN_BF16] = copy_bf16};
-    by_type[type](y, ldy, x, ldx, words, w, ldw, K, more, prefetch,
-                  prefetch_rate(prefetch, parts_of(n, TILE_ROWS) * K / 2));
+    by_type[type](y, ldy, x, ldx, words, w, ldw, K, more, prefetch, prefetch_rate(prefetch, K / 2));
 }
 
 static void row_dots(float *y, const float *x, const float *w, size_t next, size_t n, size_t words)

@@ -1,7 +1,6 @@
 #include "compute/gemm.h"
 
 #include "base/size.h"
-#include "compute/microkernel.h"
 #include "compute/multiply.h"
 #include "compute/bf16.h"
 #include "compute/panels.h"
@@ -13,13 +12,9 @@
 
 enum {
     PANEL = ATTN_PANEL,
-    PANELS = ATTN_ITEM_PANELS,
     WIDE = 16,                          /* most panels of an item whose sums or K blocks stay in the cache */
-    DEEP = 768, SHORT = 192,            /* steps of a panel that is a copy already, for many rows and some: 128 and 256
-                                         * are slower */
-    SHALLOW = 16,                       /* steps of a weight of which whole rows are read */
-    FEW_PAIRED = 128, PAIRED = 384,     /* steps of a panel to be made into pairs, for few rows, for which that takes
-                                         * long, and many */
+    FEW_PAIRED = 128, PAIRED = 384,     /* steps of a panel to be made into pairs for AMX, for few rows, for which that
+                                         * takes long, and many */
     FOR_TILES = 256,                    /* steps of a panel in pairs that stays in the L1 cache: 32 KB */
     AS_FETCHED = 16                     /* this many rows are multiplied in the time it takes to read the weights from
                                          * memory */
@@ -28,44 +23,27 @@ _Static_assert(WIDE * PANEL <= ATTN_BF16_WIDTH, "an item is as wide as a stream 
 
 /* ---- which blocking ---- */
 
-/* gemm: many rows, which wait for arithmetic.  skinny: up to 48 rows are multiplied about as fast as weights come
- * from memory, which is fastest with many panels side by side; K blocks are shallower so that those of a whole macro
- * tile stay in the cache.  A weight stored [out, in] is read fastest one panel after the other; of one in blocks, steps
- * that a block has are decoded together.  skinny_in_place: up to 12 rows read the weight in the longest possible
- * stretches.  gemv: up to 6 rows convert or transpose a large weight in registers, which no kernel does: two to six
- * rows are 1.2 to 1.4 times as fast as by kernels, and one row waits for memory alone.  In bf16, arithmetic is so fast
- * that packing, and reading and writing sums, cost more: items have more rows and take more steps at a time.  AMX is
- * faster still, waits for panels that are not in the L1 cache, and packs many panels beforehand. */
+/* gemm: kernels multiply one panel after the other.  gemv: up to 6 rows read a large weight where it is stored, in the
+ * longest possible stretches, which no kernel does: one row waits for memory alone.  In bf16, the same.  AMX waits for
+ * panels that are not in the L1 cache, and packs many panels beforehand. */
 static const struct attn_blocking
-    gemm = {{.rows = 264, .tile = 6, .panels = 4, .depth = ATTN_K_BLOCK, .items = 2, .fine = 4, .least = 64},
-        .prepacked_depth = DEEP},
-    skinny = {{.rows = 48, .tile = 6, .panels = WIDE, .depth = ATTN_K_BLOCK / 2, .items = 2, .fine = 1},
-        .prepacked_depth = SHORT},
-    skinny_transposed = {{.rows = 48, .tile = 6, .panels = 1, .depth = ATTN_K_BLOCK / 2, .items = 2, .fine = 1},
-        .prepacked_depth = SHORT},
-    skinny_blocks = {{.rows = 48, .tile = 6, .panels = 1, .depth = ATTN_K_BLOCK, .items = 2, .fine = 1},
-        .prepacked_depth = SHORT},
-    skinny_in_place = {{.rows = ATTN_FEW, .tile = 1, .panels = PANELS, .depth = SHALLOW, .items = 1, .fine = 1},
-        .prepacked_depth = SHORT},
-    gemv = {{.rows = ATTN_STREAM, .tile = 1, .panels = PANELS, .depth = ATTN_K_BLOCK, .items = 1, .fine = 1},
+    gemm = {{.rows = 264, .tile = 6, .panels = 1, .depth = ATTN_K_BLOCK, .items = 2, .fine = 1, .least = 48},
+        .in_bf16 = false},
+    gemv = {{.rows = ATTN_STREAM, .tile = 1, .panels = ATTN_ITEM_PANELS, .depth = ATTN_K_BLOCK, .items = 1, .fine = 1},
         .streamed = true},
-    skinny_bf16 = {{.rows = 48, .tile = ATTN_BF16_ROWS, .panels = 2, .depth = FEW_PAIRED, .items = 1, .fine = 1},
-        .in_bf16 = true, .prepacked_depth = DEEP},
-    gemm_bf16 = {{.rows = 256, .tile = ATTN_BF16_ROWS, .panels = 4, .depth = DEEP, .items = 2, .fine = 2, .least = 64},
-        .in_bf16 = true, .prepacked_depth = DEEP},
-    prepacked_bf16 = {{.rows = 128, .tile = ATTN_BF16_ROWS, .panels = 2, .depth = DEEP, .items = 2, .fine = 2,
-                       .least = 64},
-        .in_bf16 = true, .prepacked_depth = DEEP},
+    gemm_bf16 = {{.rows = 256, .tile = ATTN_BF16_ROWS, .panels = 1, .depth = ATTN_ITEM_PACKED / PANEL,
+                  .items = 2, .fine = 1, .least = 64},
+        .in_bf16 = true},
     skinny_amx = {{.rows = 48, .tile = ATTN_BF16_ROWS, .panels = WIDE, .depth = FEW_PAIRED, .items = 1, .fine = 1},
-        .in_bf16 = true, .prepacked_depth = PAIRED},
+        .in_bf16 = true, .amx = true, .prepacked_depth = PAIRED},
     medium_amx = {{.rows = 256, .tile = ATTN_BF16_ROWS, .panels = 8, .depth = PAIRED, .items = 1, .fine = 1},
-        .in_bf16 = true, .prepacked_depth = PAIRED},
+        .in_bf16 = true, .amx = true, .prepacked_depth = PAIRED},
     gemm_amx = {{.rows = 512, .tile = ATTN_BF16_ROWS, .panels = 4, .depth = PAIRED, .items = 2, .fine = 2,
                  .least = 128},
-        .in_bf16 = true, .prepacked_depth = PAIRED},
+        .in_bf16 = true, .amx = true, .prepacked_depth = PAIRED},
     prepacked_amx = {{.rows = 256, .tile = ATTN_BF16_ROWS, .panels = 4, .depth = FOR_TILES, .items = 2, .fine = 2,
                       .least = 64},
-        .in_bf16 = true, .prepacked_depth = FOR_TILES},
+        .in_bf16 = true, .amx = true, .prepacked_depth = FOR_TILES},
     gemv_bf16 = {{.rows = ATTN_BF16_LONE, .tile = 1, .panels = WIDE, .depth = PAIRED, .items = 1, .fine = 1},
         .in_bf16 = true, .streamed = true};
 
@@ -78,78 +56,34 @@ static const struct attn_blocking *blocking_amx(size_t n, bool prepacked)
     return n <= medium_amx.sizes.rows ? &medium_amx : &gemm_amx;
 }
 
-static const struct attn_blocking *blocking_bf16(size_t n, bool prepacked)
+/* Whether few rows stream these weights as they are stored; in float32, weights that must be rounded are not. */
+static bool streams(size_t n, const struct attn_product *each, size_t outs, bool bf16)
 {
-    if (n <= ATTN_BF16_LONE)
-        return &gemv_bf16;
-    if (attn_bf16_kind() == ATTN_BF16_TILES)
-        return blocking_amx(n, prepacked);
-    if (prepacked)
-        return &prepacked_bf16;
-    return n <= skinny_bf16.sizes.rows ? &skinny_bf16 : &gemm_bf16;
+    bool small = n > 1, as_stored = true;
+    for (size_t i = 0; i < outs; i++) {
+        small = small && attn_mat_small(each[i].w);
+        as_stored = as_stored && !(bf16 && each[i].w->type != ATTN_BF16);
+    }
+    return n <= ATTN_STREAM && !small && as_stored && (n == 1 || !each->w->panels);
 }
-
-/* Whether no weight must be rounded: in bf16, only if all are stored so. */
-static bool all_as_stored(const struct attn_product *each, size_t outs, bool bf16)
-{
-    for (size_t i = 0; bf16 && i < outs; i++)
-        if (each[i].w->type != ATTN_BF16)
-            return false;
-    return true;
-}
-
-static bool all_small(const struct attn_product *each, size_t outs)
-{
-    for (size_t i = 0; i < outs; i++)
-        if (!attn_mat_small(each[i].w))
-            return false;
-    return true;
-}
-
-/* Whether kernels can read all weights where they are stored. */
-static bool all_in_place(const struct attn_product *each, size_t outs)
-{
-    for (size_t i = 0; i < outs; i++)
-        if (each[i].w->type != ATTN_F32 || each[i].w->transposed)
-            return false;
-    return true;
-}
-
-static bool any_in_blocks(const struct attn_product *each, size_t outs)
-{
-    for (size_t i = 0; i < outs; i++)
-        if (attn_dtype_in_blocks(each[i].w->type))
-            return true;
-    return false;
-}
-
-static bool multiplies_bf16(bool bf16) { return bf16 && attn_bf16_kind() != ATTN_BF16_FLOATS; }
 
 static const struct attn_blocking *blocking_for(size_t n, const struct attn_product *each, size_t outs, bool bf16)
 {
-    if (multiplies_bf16(bf16))
-        return blocking_bf16(n, each->w->panels);
-    if (n > 1 && n <= ATTN_FEW && all_as_stored(each, outs, bf16) && all_in_place(each, outs))
-        return &skinny_in_place;
-    if (n <= ATTN_STREAM && all_as_stored(each, outs, bf16) && (n == 1 || !all_small(each, outs)))
-        return &gemv;
-    if (n > skinny.sizes.rows)
-        return &gemm;
-    if (any_in_blocks(each, outs))
-        return &skinny_blocks;
-    return each->w->transposed ? &skinny_transposed : &skinny;
+    const enum attn_bf16 kind = bf16 ? attn_bf16_kind() : ATTN_BF16_FLOATS;
+    if (kind == ATTN_BF16_FLOATS)
+        return streams(n, each, outs, bf16) ? &gemv : &gemm;
+    if (n <= ATTN_BF16_LONE)
+        return &gemv_bf16;
+    return kind == ATTN_BF16_TILES ? blocking_amx(n, each->w->panels) : &gemm_bf16;
 }
 
 double attn_gemm_share(size_t n, const struct attn_mat *w, bool bf16)
 {
     const struct attn_product one = {.w = w};
     const struct attn_blocking *blocking = blocking_for(n, &one, 1, bf16);
-    struct attn_shape any = {.rows = 1, .K = 1, .ldx = 1, .ldw = PANEL, .ldy = PANEL, .cols = PANEL,
-                             .flags = blocking->in_bf16 ? ATTN_KERNEL_BF16 : 0};
-    if (blocking->streamed || !attn_multiply_by_kernels(n, blocking->in_bf16) ||
-        (!blocking->in_bf16 && attn_packing_of(w, n, true, bf16).by_loops))
-        return 0;
-    return attn_microkernel_of(&any) != NULL;
+    const struct attn_shape any = {.rows = 1, .steps = 1, .ldx = 1, .ldw = PANEL, .ldy = PANEL, .cols = PANEL,
+                                   .flags = blocking->in_bf16 ? ATTN_KERNEL_BF16 : 0};
+    return !blocking->streamed && attn_multiply_by_kernels(n, blocking->in_bf16) && attn_microkernel_of(&any);
 }
 
 /* ---- rows of x made ready for products in bf16 ---- */

@@ -5,14 +5,11 @@
  * bit of it depends on tiles, the number of rows, threads, whether a panel is copied, libxsmm's kernels
  * or plain loops, AVX2 or AVX-512.  (Processors without fused multiply-add round twice in each step.)
  *
- * How: 64 columns of W are a panel, and at most 128 steps of k of a panel are a K block.  Kernels read it in the file
- * or, where it must be converted or transposed or has fewer columns, in a copy in its worker's room.  While the K
- * blocks of some panels side by side are multiplied, the next K blocks of all of them are prefetched in stretches as
- * long as possible, and so are the next parts of x and y.  A few rows of x wait for memory, many for arithmetic: for
- * very few rows, whole rows of W are read in the order of the file instead. A weight that was copied in panels
- * (panels.h) needs no other copy, so many more steps are taken at a time, and one row of x reads it without gaps.
- * Kernels are libxsmm's (multiply.h, microkernel.h), the division among threads is in cut.h, what one does with its
- * part in gemm_item.h.
+ * How: 64 columns of W are a panel.  A work item is some rows of x times one panel (cut.h, gemm_item.h).  libxsmm's
+ * kernels (multiply.h) keep sums in registers from the first step of k to the last where the panel was copied
+ * beforehand (panels.h); else some steps at a time are packed and multiplied.  The first of some rows pack a large
+ * weight stored [in, out] while they multiply, and prefetch what is packed next.  Very few rows wait for memory, and
+ * read whole rows of a large W in the order of the file (stream.c).
  *
  * In bf16, x and w are rounded to nearest even; a weight stored in bf16 loses nothing.  The rounded
  * numbers are multiplied by the same chains in float32 or, where the processor has faster instructions

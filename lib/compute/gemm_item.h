@@ -1,8 +1,8 @@
 /* gemm_item.h - one work item of a product: some rows of x times some panels of a weight.
  *
- * The panels are read where they are stored, in a copy that is packed K block by K block, or prepacked (panels.h);
- * few rows stream them.  Each way adds up the same chains (gemm.h), and asks for the memory of what comes next while
- * it multiplies.  gemm.c chooses the blocking and cuts the product into items; epilogue.c finishes an item. */
+ * Kernels read a panel prepacked (panels.h), or packed K block by K block, or, if it is small, where it is stored; few
+ * rows stream a large weight (stream.c).  Each way adds up the same chains (gemm.h).  gemm.c chooses the blocking and
+ * cuts the product into items; epilogue.c finishes an item. */
 #ifndef ATTN_COMPUTE_GEMM_ITEM_H
 #define ATTN_COMPUTE_GEMM_ITEM_H
 
@@ -10,8 +10,8 @@
 #include "compute/gemm.h"
 
 enum {
-    ATTN_FEW = 12,                      /* most rows for which kernels prefetch a weight themselves */
-    ATTN_ITEM_PANELS = 64               /* most panels of an item */
+    ATTN_ITEM_PANELS = 64,              /* most panels of an item */
+    ATTN_ITEM_PACKED = 256 * ATTN_PANEL /* floats, or words, of a panel that are packed at a time: 64 KB */
 };
 
 /* Whether a weight stays in the cache from one pass to the next, so that no product waits for it. */
@@ -20,12 +20,12 @@ static inline bool attn_mat_small(const struct attn_mat *w)
     return attn_dtype_bytes(w->type, w->in * w->out) <= 256 << 10;
 }
 
-/* How a product is cut into items, whether x is in pairs, whether so few rows stream a weight that is not prepacked,
- * and how many steps of a prepacked panel are multiplied at a time. */
+/* How a product is cut into items, whether x is in pairs, and for AMX, whether so few rows stream a weight that is not
+ * prepacked, and how many steps of a prepacked panel are multiplied at a time. */
 struct attn_blocking {
     struct attn_cut_sizes sizes;
-    bool in_bf16, streamed;
-    size_t prepacked_depth;             /* 0: only a single row reads prepacked panels, all at once */
+    bool in_bf16, amx, streamed;
+    size_t prepacked_depth;             /* 0: all */
 };
 
 /* The product of the same x with some weights. */
@@ -46,13 +46,9 @@ struct attn_item_sums { const struct attn_joint_product *p; struct attn_gemm_ite
 
 /* Computes item n of the joint product that ctx points to, for a team. */
 void attn_gemm_item(void *ctx, size_t n, int worker);
+/* Sums up the item's first panels where that is faster than by kernels; returns how many these are. */
+size_t attn_item_stream(const struct attn_item_sums *o);
 /* Adds bias, activates, adds or stores the sums. */
 void attn_item_epilogue(const struct attn_item_sums *o);
-
-/* How n rows read a panel that is not prepacked, in float32: in place; else a copy, which the `first` rows may make
- * while they multiply.  by_loops: plain loops multiply the others.  whole: it has 64 columns; round: it is rounded to
- * bf16. */
-struct attn_packing { bool in_place; size_t first; bool by_loops; };
-struct attn_packing attn_packing_of(const struct attn_mat *w, size_t n, bool whole, bool round);
 
 #endif

@@ -108,7 +108,6 @@ static struct walk walk_of(const struct attn_heads *a, size_t item, int worker)
 static void absorb(struct walk *w, size_t end)
 {
     size_t dh = w->a->head.dh, dv = w->a->head.dv;
-    struct attn_prefetch none = {0};
     for (size_t *j = &w->sums.tally->keys; *j < end; ++*j) {
         attn_keys_row(w->phi, &w->keys, *j);
         attn_vec_feature(w->phi, w->phi, dh);
@@ -116,7 +115,7 @@ static void absorb(struct walk *w, size_t end)
         for (size_t i = 0; i < dh; i++)
             w->sums.tally->z[i] += (double)w->phi[i];
         for (size_t col = 0; col < dv; col += PANEL)
-            attn_vec_panel(w->sums.s + col, w->sums.ld, w->phi, 1, w->value + col, 0, dh, 1, true, &none);
+            attn_vec_panel(w->sums.s + col, w->sums.ld, w->phi, 1, w->value + col, 0, dh, 1, true);
     }
 }
 

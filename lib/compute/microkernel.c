@@ -7,6 +7,7 @@
 
 #include <libxsmm.h>
 #include <libxsmm_generator.h>
+#include <libxsmm/libxsmm_main.h>      /* members of a descriptor */
 #include <errno.h>
 #include <immintrin.h>
 #include <limits.h>
@@ -136,22 +137,30 @@ static bool map_chunk(void)
 /* ---- kernels ------------------------------------------------------------------------------ */
 
 /* libxsmm is column-major: our row-major y = x w is its y' = w' x', whose m are columns of w.  In bf16 it counts
- * numbers, we count words of two. */
-static bool generate(const struct attn_shape *s)
+ * numbers, we count words of two.  NULL: libxsmm has no such kernel. */
+static const libxsmm_gemm_descriptor *describe(libxsmm_descriptor_blob *blob, const struct attn_shape *s)
 {
     const bool bf16 = s->flags & ATTN_KERNEL_BF16;
-    const libxsmm_gemm_precision type = bf16 ? LIBXSMM_GEMM_PRECISION_BF16 : LIBXSMM_GEMM_PRECISION_F32;
     const int each = bf16 ? 2 : 1;
-    const unsigned arch = s->cols < NARROW ? LIBXSMM_X86_AVX2 : (unsigned)target();
     const float one = 1, beta = s->flags & ATTN_KERNEL_ADDS ? 1 : 0;
+    libxsmm_gemm_descriptor *d = libxsmm_gemm_descriptor_init2(
+        blob, bf16 ? LIBXSMM_GEMM_PRECISION_BF16 : LIBXSMM_GEMM_PRECISION_F32, LIBXSMM_GEMM_PRECISION_F32, s->cols,
+        (int)s->rows, (int)s->steps * each, (int)s->ldw, (int)s->ldx * each, (int)s->ldy, &one, &beta,
+        LIBXSMM_GEMM_FLAG_BATCH_REDUCE_STRIDE | (bf16 ? LIBXSMM_GEMM_FLAG_VNNI_A : 0), LIBXSMM_GEMM_PREFETCH_NONE);
+    if (d) {                            /* bytes from one batch of steps to the next */
+        d->c1 = (unsigned long long)s->steps * s->ldw * sizeof(float);
+        d->c2 = s->steps * sizeof(float);
+    }
+    return d;
+}
+
+static bool generate(const struct attn_shape *s)
+{
     libxsmm_descriptor_blob blob;
-    const libxsmm_gemm_descriptor *d = libxsmm_gemm_descriptor_init2(
-        &blob, type, LIBXSMM_GEMM_PRECISION_F32, s->cols, (int)s->rows, (int)s->K * each, (int)s->ldw,
-        (int)s->ldx * each, (int)s->ldy, &one, &beta, bf16 ? LIBXSMM_GEMM_FLAG_VNNI_A : LIBXSMM_GEMM_FLAG_NONE,
-        s->flags & ATTN_KERNEL_FETCHES ? LIBXSMM_GEMM_PREFETCH_AL2 : LIBXSMM_GEMM_PREFETCH_NONE);
+    const libxsmm_gemm_descriptor *d = describe(&blob, s);
     libxsmm_generated_code code = {.generated_code = chunk.write + chunk.used,
-                                   .buffer_size = (unsigned)(CHUNK - chunk.used),
-                                   .code_type = 2 /* machine code */, .arch = arch};
+                                   .buffer_size = (unsigned)(CHUNK - chunk.used), .code_type = 2 /* machine code */,
+                                   .arch = s->cols < NARROW ? LIBXSMM_X86_AVX2 : (unsigned)target()};
     if (!d)
         return false;
     libxsmm_generator_gemm_kernel(&code, d);
@@ -195,7 +204,7 @@ static attn_microkernel *make(const struct attn_shape *s)
 
 static bool same(const struct attn_shape *a, const struct attn_shape *b)
 {
-    return a->rows == b->rows && a->K == b->K && a->ldx == b->ldx && a->ldw == b->ldw && a->ldy == b->ldy &&
+    return a->rows == b->rows && a->steps == b->steps && a->ldx == b->ldx && a->ldw == b->ldw && a->ldy == b->ldy &&
            a->cols == b->cols && a->flags == b->flags;
 }
 
@@ -203,7 +212,7 @@ static bool same(const struct attn_shape *a, const struct attn_shape *b)
 static size_t slot_of(const struct attn_shape *s)
 {
     const uint64_t odd = 0x9e3779b97f4a7c15;
-    uint64_t h = ((uint64_t)s->rows << 40 ^ (uint64_t)s->K << 20 ^ s->ldy) * odd;
+    uint64_t h = ((uint64_t)s->rows << 40 ^ (uint64_t)s->steps << 20 ^ s->ldy) * odd;
     h = (h ^ h >> 29 ^ (uint64_t)s->ldx << 32 ^ s->ldw ^ (uint64_t)s->cols << 50 ^ (uint64_t)s->flags << 60) * odd;
     return h >> 40 & (SLOTS - 1);
 }
@@ -256,7 +265,7 @@ __attribute__((target("avx"))) void attn_microkernel_leave(void) { _mm256_zeroup
 
 const char *attn_microkernel_target(const char **why)
 {
-    static const struct attn_shape any = {.rows = 1, .K = 1, .ldx = 1, .ldw = 64, .ldy = 64, .cols = 64};
+    static const struct attn_shape any = {.rows = 1, .steps = 1, .ldx = 1, .ldw = 64, .ldy = 64, .cols = 64};
     *why = attn_cpu_simd() == ATTN_SIMD_GENERIC ? "these have no fused multiply-add" :
         "LIBXSMM_TARGET asks for instructions older than AVX2";
     if (!target())

@@ -1,13 +1,14 @@
 /* microkernel.h - small matrix products by libxsmm, whose generator writes machine code for each shape in some
  * microseconds.
  *
- *     y[n, cols] (+)= x[n, K] w[K, cols]
+ *     y[rows, cols] (+)= x[rows, K] w[K, cols]
  *
- * A kernel keeps the summation order (gemm.h): libxsmm 1.17 does so for these widths on AVX2, for 32 columns and more
- * on AVX-512, and with vdpbf16ps for 64 columns.  Kernels need no libxsmm_init, which would map 10 MB and open a file
- * in /tmp.  They are written through one mapping of memory and run through another, so that no page is ever both
- * writable and executable.  A process keeps every kernel it has made, up to a bound, and a forked child goes on in
- * memory of its own. */
+ * They are batch-reduce kernels: K is a multiple of the steps they are made for, and sums stay in registers from the
+ * first step to the last.  A kernel keeps the summation order (gemm.h): libxsmm 1.17 does so for these widths on AVX2,
+ * for 32 columns and more on AVX-512, and with vdpbf16ps for 64 columns.  Kernels need no libxsmm_init, which would map
+ * 10 MB and open a file in /tmp.  They are written through one mapping of memory and run through another, so that no
+ * page is ever both writable and executable.  A process keeps every kernel it has made, up to a bound, and a forked
+ * child goes on in memory of its own. */
 #ifndef ATTN_COMPUTE_MICROKERNEL_H
 #define ATTN_COMPUTE_MICROKERNEL_H
 
@@ -15,12 +16,13 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* y += x w; x and w are words of two bf16 numbers (bf16.h); `next`, an array shaped like w, is prefetched. */
-enum { ATTN_KERNEL_ADDS = 1, ATTN_KERNEL_BF16 = 2, ATTN_KERNEL_FETCHES = 4 };
+/* y += x w; x and w are words of two bf16 numbers (bf16.h). */
+enum { ATTN_KERNEL_ADDS = 1, ATTN_KERNEL_BF16 = 2 };
 
-/* cols: 16, 32, 48 or 64.  K, ldx and ldw count floats or words. */
-struct attn_shape { uint32_t rows, K, ldx, ldw, ldy; uint16_t cols, flags; };
-typedef void attn_microkernel(const float *w, const float *x, float *y, const float *next);
+/* cols: 16, 32, 48 or 64.  steps, ldx and ldw count floats or words. */
+struct attn_shape { uint32_t rows, steps, ldx, ldw, ldy; uint16_t cols, flags; };
+/* times: K / steps, one or more. */
+typedef void attn_microkernel(const float *w, const float *x, float *y, const unsigned long long *times);
 
 /* The kernel of a shape, made when it is first asked for, by any thread.  NULL: there is none on this machine, or the
  * bound is reached; plain loops compute the same bits wherever there is fused multiply-add. */

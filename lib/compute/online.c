@@ -46,13 +46,12 @@ static void dots(struct online *o, struct attn_range block)
 {
     const struct attn_head *h = o->h;
     const struct attn_band *b = o->b;
-    struct attn_prefetch none = {0};
     size_t first = block.lo / PANEL * PANEL;
     if (block.hi <= o->ready.hi)
         return;
     for (size_t j = first; j < block.hi; j += PANEL)
         attn_multiply(&(struct attn_operands){.y = b->m + j - first, .ldy = b->ld, .x = b->q, .ldx = b->ldq,
-                                              .w = h->keys.k + j * h->dh, .ldw = PANEL}, b->rows, PANEL, h->dh, &none);
+                                              .w = h->keys.k + j * h->dh, .ldw = PANEL}, b->rows, PANEL, h->dh);
     o->ready = (struct attn_range){first, up(block.hi, PANEL)};
 }
 

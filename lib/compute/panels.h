@@ -2,9 +2,8 @@
  *
  * Panels of 64 columns lie one after the other.  A panel has the numbers [in, 64] in their type or, for products in
  * pairs, the words [words(in), 64]; to the right of the last column are numbers that do not matter.  Products have
- * the same bits with them and without: nothing needs to be copied or converted first, so sums are read and written
- * less often.  One row reads them at the full speed of memory, as each thread's are in one stretch.  run.c decides
- * when, gemm_item.c reads them but where there are two rows or a few more. */
+ * the same bits with them and without: nothing needs to be copied or converted first, so one kernel takes all steps.
+ * One row reads them at the full speed of memory, as each thread's are in one stretch.  run.c decides when. */
 #ifndef ATTN_COMPUTE_PANELS_H
 #define ATTN_COMPUTE_PANELS_H
 

@@ -11,20 +11,13 @@
 
 enum { LINE_BYTES = 64 };
 
-/* A line that another processor has read is taken from it before it is written: a store would wait for that. */
-static inline void prefetch_line(uintptr_t at, bool written)
+static inline void prefetch_line(uintptr_t at)
 {
-#if defined(__x86_64__)                 /* gcc inlines the builtins otherwise, into code that is a twentieth longer */
-    if (written)
-        _mm_prefetch((const char *)at, _MM_HINT_ET0);
-    else
-        _mm_prefetch((const char *)at, _MM_HINT_T1);
+#if defined(__x86_64__)                 /* gcc inlines the builtin otherwise, into code that is a twentieth longer */
+    _mm_prefetch((const char *)at, _MM_HINT_T1);
 #else
-    enum { TO_READ, TO_WRITE, L2 = 2, L1 };
-    if (written)
-        __builtin_prefetch((const void *)at, TO_WRITE, L1);
-    else
-        __builtin_prefetch((const void *)at, TO_READ, L2);
+    enum { TO_READ, L2 = 2 };
+    __builtin_prefetch((const void *)at, TO_READ, L2);
 #endif
 }
 
@@ -33,16 +26,11 @@ static inline void prefetch_line(uintptr_t at, bool written)
 static inline void prefetch_lines(struct attn_prefetch *a, size_t n)
 {
     for (; n; n--) {
-        while (a->rows == 0 && a->next) {
-            size_t due = a->due;
-            *a = *a->next;
-            a->due = due;
-        }
         if (a->rows == 0)
             return;
         size_t rows = smaller(a->rows, ATTN_ABREAST);
         for (size_t r = 0; r < rows; r++)
-            prefetch_line(a->at + r * a->step + a->done, a->for_write);
+            prefetch_line(a->at + r * a->step + a->done);
         a->done += LINE_BYTES;
         if (a->done >= a->bytes) {
             a->at += rows * a->step;
@@ -56,9 +44,7 @@ static inline void prefetch_lines(struct attn_prefetch *a, size_t n)
 enum { ONE = 65536 };
 static inline size_t prefetch_rate(const struct attn_prefetch *a, size_t parts)
 {
-    size_t all = 0;
-    for (const struct attn_prefetch *p = a; p; p = p->next)
-        all += parts_of(p->rows, ATTN_ABREAST) * parts_of(p->bytes, LINE_BYTES);
+    const size_t all = parts_of(a->rows, ATTN_ABREAST) * parts_of(a->bytes, LINE_BYTES);
     return parts ? parts_of(all * ONE, parts) : 0;
 }
 
@@ -95,7 +81,7 @@ static inline struct coming_rows coming_rows(const void *w, size_t step, size_t 
 static inline __attribute__((always_inline)) void prefetch_rows(struct coming_rows *r)
 {
     for (size_t i = 0; i < ATTN_ABREAST; i++)
-        prefetch_line(r->at + r->line + i * r->apart * r->step, false);
+        prefetch_line(r->at + r->line + i * r->apart * r->step);
     r->line += LINE_BYTES;
     if (r->line < r->bytes)
         return;

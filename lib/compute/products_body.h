@@ -100,23 +100,16 @@ static inline void columns_bf16(v16 *col, const char *w, size_t next)
     (void)next, columns(col, w, 2, from_stored_bf16);
 }
 
-/* The first TILE_ROWS rows of n.  They prefetch their share of what comes next if they are a large part of the work. */
+/* TILE_ROWS rows of x, which leave w in float32. */
 #define PANEL_COPY(t, type) \
 static void panel_copy_##t(float *y, size_t ldy, const float *x, size_t ldx, float *copy, const void *w, size_t ldw, \
-                           size_t K, bool more, size_t n, struct attn_prefetch *prefetch) \
+                           size_t K, bool more, struct attn_prefetch *prefetch) \
 { \
     enum { SIZE = sizeof(type) }; \
-    struct attn_prefetch none = {0}; \
-    size_t tiles = parts_of(n, TILE_ROWS), steps = ATTN_PANEL / TILE * K; \
-    size_t rate = tiles <= 2 ? prefetch_rate(prefetch, tiles * steps) : 0; \
-    for (size_t j = 0; j < ATTN_PANEL; j += TILE) { \
-        const char *at = (const char *)w + j * SIZE; \
-        if (rate > 0) \
-            tile(y + j, ldy, x, ldx, 1, at, ldw * SIZE, columns_##t, true, copy + j, TILE_ROWS, K, more, prefetch, \
-                rate); \
-        else \
-            tile(y + j, ldy, x, ldx, 1, at, ldw * SIZE, columns_##t, true, copy + j, TILE_ROWS, K, more, &none, 0); \
-    } \
+    const size_t rate = prefetch_rate(prefetch, ATTN_PANEL / TILE * K); \
+    for (size_t j = 0; j < ATTN_PANEL; j += TILE) \
+        tile(y + j, ldy, x, ldx, 1, (const char *)w + j * SIZE, ldw * SIZE, columns_##t, true, copy + j, TILE_ROWS, K, \
+             more, prefetch, rate); \
 }
 EACH_TYPE(PANEL_COPY)
 #undef PANEL_COPY

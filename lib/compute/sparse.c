@@ -32,11 +32,10 @@ static size_t pick(const struct attn_head *h, size_t t)
 static void dots_row(const struct attn_head *h, float *few, const float *q, size_t n, size_t t,
                      struct attn_found *found)
 {
-    struct attn_prefetch none = {0};
     for (size_t i = 0, some; i < n; i += some) {
         some = n - i < PANEL ? n - i : PANEL;
         attn_keys_gather(key_scratch(h), &h->keys, h->scratch.list + i, some);
-        attn_vec_panel(few + i, PANEL, q, 0, key_scratch(h), PANEL, 1, h->dh, false, &none);
+        attn_vec_panel(few + i, PANEL, q, 0, key_scratch(h), PANEL, 1, h->dh, false);
     }
     if (!h->scored)
         return;                         /* the softmax will look at them */

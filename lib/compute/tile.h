@@ -1,8 +1,8 @@
 /* tile.h - the plain loops of products: some rows of x times 16 or 64 columns of w, with all sums in
  * registers while k runs.  They multiply what libxsmm's kernels do not (multiply.h).
  *
- * Included by products_body.h and bf16_dots.c alone.  Every few steps it prefetches some cache lines of what is
- * needed next, so that weights come from memory while others are multiplied. */
+ * Included by products_body.h and bf16_dots.c alone.  The rows that pack a weight prefetch, every few steps, some cache
+ * lines of what is packed next, so that it comes from memory while others are multiplied. */
 #ifndef ATTN_COMPUTE_TILE_H
 #define ATTN_COMPUTE_TILE_H
 
@@ -55,9 +55,10 @@ void tile(float *y, size_t ldy, const float *x, size_t row, size_t step, const c
 }
 
 #define ROWS_OF(n) static void rows##n(float *y, size_t ldy, const float *x, size_t ldx, const float *w, size_t ldw, \
-                                       size_t K, bool more, struct attn_prefetch *prefetch, size_t rate) \
+                                       size_t K, bool more) \
 { \
-    tile(y, ldy, x, ldx, 1, (const char *)w, ldw * sizeof *w, columns_f32, false, y, n, K, more, prefetch, rate); \
+    struct attn_prefetch none = {0}; \
+    tile(y, ldy, x, ldx, 1, (const char *)w, ldw * sizeof *w, columns_f32, false, y, n, K, more, &none, 0); \
 }
 ROWS_OF(1) ROWS_OF(2) ROWS_OF(3)
 #if TILE_ROWS == 6
@@ -71,15 +72,14 @@ ROWS_OF(4) ROWS_OF(5) ROWS_OF(6)
 /* A product of n rows and one panel, in tiles of about equally many rows: a tile of one or two rows takes as long as
  * one of three. */
 static void vec_panel(float *y, size_t ldy, const float *x, size_t ldx, const float *w, size_t ldw,
-                      size_t n, size_t K, bool more, struct attn_prefetch *prefetch)
+                      size_t n, size_t K, bool more)
 {
-    static void (*const by_rows[])(float *, size_t, const float *, size_t, const float *, size_t, size_t, bool,
-                                 struct attn_prefetch *, size_t) = {TILES};
-    size_t tiles = parts_of(n, TILE_ROWS), rate = prefetch_rate(prefetch, tiles * (ATTN_PANEL / TILE) * K);
+    static void (*const by_rows[])(float *, size_t, const float *, size_t, const float *, size_t, size_t, bool) = {
+        TILES};
     for (size_t j = 0; j < ATTN_PANEL; j += TILE)
-        for (size_t i = 0, left = tiles, rows; i < n; i += rows, left--) {
+        for (size_t i = 0, left = parts_of(n, TILE_ROWS), rows; i < n; i += rows, left--) {
             rows = parts_of(n - i, left);
-            by_rows[rows - 1](y + i * ldy + j, ldy, x + i * ldx, ldx, w + j, ldw, K, more, prefetch, rate);
+            by_rows[rows - 1](y + i * ldy + j, ldy, x + i * ldx, ldx, w + j, ldw, K, more);
         }
 }
 

@@ -25,18 +25,11 @@ enum {
     ATTN_AT_ONCE = 2                    /* most panels that one row of x is multiplied with side by side */
 };
 
-/* Memory that will be read soon, or written if `for_write`: `rows` rows of `bytes` bytes, `step` bytes apart, and
- * after them *next.  Functions that take a `prefetch` fetch it, a little at a time, while they do their own work; of
- * the first rows, `done` bytes are prefetched already, and `due` is a fraction of a line owed to the next part of the
- * work (prefetch.h). */
-struct attn_prefetch { uintptr_t at; size_t rows, bytes, step, done,
-                      due; bool for_write; const struct attn_prefetch *next; };
+/* Memory that will be read soon: `rows` rows of `bytes` bytes, `step` bytes apart.  Functions that take a `prefetch`
+ * fetch it, a little at a time, while they do their own work; of the first rows, `done` bytes are prefetched already,
+ * and `due` is a fraction of a line owed to the next part of the work (prefetch.h). */
+struct attn_prefetch { uintptr_t at; size_t rows, bytes, step, done, due; };
 struct attn_prefetch attn_prefetch_rows(const void *at, size_t rows, size_t bytes, size_t step);
-static inline struct attn_prefetch attn_prefetch_for_write(struct attn_prefetch a)
-{
-    a.for_write = true;
-    return a;
-}
 
 struct attn_norm_backward { float *dx, *dw, *db; const float *w; float eps; bool rms; };
 struct attn_drop { uint64_t key; uint32_t below; float scale; };    /* below: so many of 2^32 become 0 */
@@ -104,8 +97,7 @@ struct attn_adamw { float beta1, beta2, scale, decay, lr, bias2, eps; };
     /* y[n, 64] (+)= x[n, K] w[K, 64], each element one chain of fused multiply-adds over k ascending \
      * from 0, or from y when `more`.  ld in floats. */ \
     DO(panel, (float *y, size_t ldy, const float *x, size_t ldx, const float *w, size_t ldw, size_t n, size_t K, \
-        bool more, \
-               struct attn_prefetch *prefetch), (y, ldy, x, ldx, w, ldw, n, K, more, prefetch)) \
+               bool more), (y, ldy, x, ldx, w, ldw, n, K, more)) \
     /* y[n, 64] += x[K, n]' w[K, 64]; each chain continues from y. */ \
     DO(outer, (float *y, size_t ldy, const float *x, size_t ldx, const float *w, size_t ldw, size_t n, size_t K), \
        (y, ldy, x, ldx, w, ldw, n, K)) \
@@ -148,11 +140,10 @@ struct attn_adamw { float beta1, beta2, scale, decay, lr, bias2, eps; };
     /* Transposes 16 rows of n numbers, to which x[16] points, into 16 columns of y[n, 64]: y[k * 64 + l] = x[l][k]. \
      * */ \
     DO(transpose, (float *y, const void *const *x, size_t n)) \
-    /* The same as panel for the first `tile_rows` rows of x (of n, which are more).  Leaves w as float32 in \
+    /* The same as panel for `tile_rows` rows of x, while `prefetch` is fetched.  Leaves w as float32 in \
      * copy[K, 64]. */ \
     DO(panel_copy, (float *y, size_t ldy, const float *x, size_t ldx, float *copy, const void *w, size_t ldw, \
-        size_t K, \
-                    bool more, size_t n, struct attn_prefetch *prefetch)) \
+                    size_t K, bool more, struct attn_prefetch *prefetch)) \
     /* y[n * 64] = x[K] times n panels w[K, 64], `next` elements apart: the same chains, at the speed of memory. */ \
     DO(row_panels, (float *y, const float *x, const void *w, size_t next, size_t n, size_t K)) \
     /* y[n, cols] += x[n, K] w[K, cols] for few rows: n is at most ATTN_STREAM, cols a multiple of 16.  The chains are \

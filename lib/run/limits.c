@@ -112,12 +112,11 @@ static void add_bf16(void *ctx, size_t item, int worker)
 static void multiply(void *ctx, size_t item, int worker)
 {
     _Alignas(LINE) float x[ROWS * STEPS] = {0}, w[STEPS * ATTN_PANEL] = {0}, y[ROWS * ATTN_PANEL] = {0};
-    struct attn_prefetch none = {0};
     (void)ctx, (void)item, (void)worker;
     for (int i = 0; i < TIMES; i++)
         attn_multiply(&(struct attn_operands){.y = y, .ldy = ATTN_PANEL, .x = x, .ldx = STEPS, .w = w,
                                               .ldw = ATTN_PANEL, .more = true},
-                      ROWS, ATTN_PANEL, STEPS, &none);
+                      ROWS, ATTN_PANEL, STEPS);
 }
 
 static double multiplied(size_t times)
@@ -136,7 +135,7 @@ static void multiply_pairs(void *ctx, size_t item, int worker)
     for (int i = 0; i < PAIR_TIMES; i++)
         attn_multiply(&(struct attn_operands){.y = y, .ldy = ATTN_PANEL, .x = x, .ldx = WORDS, .w = w,
                                               .ldw = ATTN_PANEL, .in_bf16 = true},
-                      SHEET, ATTN_PANEL, WORDS, &(struct attn_prefetch){0});
+                      SHEET, ATTN_PANEL, WORDS);
 }
 
 static double multiplied_pairs(size_t times)

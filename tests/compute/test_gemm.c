@@ -326,13 +326,22 @@ static double share_in(float *y, const float *x, size_t n, const struct attn_mat
     return attn_products_by_libxsmm();
 }
 
-/* Kernels take all products of two rows and more but those of few rows with a large weight that must be converted or transposed. */
+/* The same by rule, of rows that are one item: kernels take what is not streamed, but the first rows where these pack a large weight
+ * [in, out]. */
+static double wanted_share(size_t n, bool kernels, size_t streamed, bool packs)
+{
+    const size_t tile = attn_vec_ops()->tile_rows, first = packs && n >= 2 * tile ? tile : 0;
+    return !kernels || n <= streamed ? 0 : (double)(n - first) / (double)n;
+}
+
+static const double DIVISION = 1e-9;    /* error of a share */
+
 START_TEST(share_of_libxsmm)
 {
-    enum { MOST = 400, IN = 64, SMALL = 128, LARGE = 1088, WIDE = IN + ATTN_GEMM_MORE, FEW = 12 };
+    enum { MOST = 256, IN = 64, SMALL = 128, LARGE = 1088, WIDE = IN + ATTN_GEMM_MORE };
     static const size_t lengths[] = {2, 5, 6, 7, 12, 13, 31, 32, 49, 95, 96, 101, 193, MOST};
     const bool turned = _i % 2, large = _i / 2, with_bf16 = !getenv("LIBXSMM_TARGET");  /* tests may use more than that asks for */
-    const size_t out = large ? LARGE : SMALL;
+    const size_t out = large ? LARGE : SMALL, few = large ? ATTN_STREAM : 0;
     float *x = room(MOST * IN * sizeof *x), *y = room(MOST * out * sizeof *y), *data = room(IN * out * sizeof *data);
     float *rounded = room((MOST + ATTN_GEMM_MORE) * WIDE * sizeof *rounded);
     fill(x, ATTN_F32, MOST * IN);
@@ -344,16 +353,15 @@ START_TEST(share_of_libxsmm)
     for (int kernels = 0; kernels <= 1; kernels++)
         for (size_t i = 0; attn_microkernel_choose(kernels) && i < sizeof lengths / sizeof *lengths; i++) {
             size_t n = lengths[i];
-            const bool few = n <= FEW && large;
-            ck_assert_double_eq(share_in(y, x, n, &w, NULL), kernels && !(few && turned));
-            ck_assert_double_eq(attn_gemm_share(n, &w, false), kernels && !(few && turned));
+            ck_assert_double_eq_tol(share_in(y, x, n, &w, NULL), wanted_share(n, kernels, few, large && !turned), DIVISION);
+            ck_assert_double_eq(attn_gemm_share(n, &w, false), kernels && n > few);
             if (attn_bf16_choose(ATTN_BF16_FLOATS)) {   /* rounded, but computed in float32 */
-                ck_assert_double_eq(share_in(y, x, n, &w, rounded), kernels && !few);
-                ck_assert_double_eq(attn_gemm_share(n, &w, true), kernels && !few);
+                ck_assert_double_eq(share_in(y, x, n, &w, rounded), kernels);
+                ck_assert_double_eq(attn_gemm_share(n, &w, true), kernels);
             }
             if (with_bf16 && attn_bf16_choose(ATTN_BF16_DOTS) && n <= 256) {
-                ck_assert_double_eq(share_in(y, x, n, &w, rounded), kernels && n >= ATTN_MANY_BF16);
-                ck_assert_double_eq(attn_gemm_share(n, &w, true), kernels && n >= ATTN_MANY_BF16);
+                ck_assert_double_eq_tol(share_in(y, x, n, &w, rounded), wanted_share(n, kernels, ATTN_BF16_LONE, large && !turned), DIVISION);
+                ck_assert_double_eq(attn_gemm_share(n, &w, true), kernels && n > ATTN_BF16_LONE);
             }
         }
     free(x);
@@ -363,19 +371,17 @@ START_TEST(share_of_libxsmm)
 }
 END_TEST
 
-/* The first rows of a large weight [in, out] in 16 bits make the copy that kernels read. */
 START_TEST(share_of_libxsmm_in_16_bits)
 {
-    enum { MOST = 32, IN = 64, OUT = 2112, FIRST = 6, FEW = 12 };
+    enum { MOST = 32, IN = 64, OUT = 2112 };
     float *x = room(MOST * IN * sizeof *x), *y = room(MOST * OUT * sizeof *y);
     uint16_t *data = room(IN * OUT * sizeof *data);
     fill(x, ATTN_F32, MOST * IN);
     fill(data, _i, IN * OUT);
     const struct attn_mat w = {.data = data, .type = (enum attn_dtype)_i, .in = IN, .out = OUT, .ld = OUT};
-    for (size_t n = FIRST + 1; n <= MOST && attn_microkernel_choose(true) && attn_vec_ops()->tile_rows == FIRST; n++) {
-        const bool few = n - FIRST <= FEW;
-        ck_assert_double_eq_tol(share_in(y, x, n, &w, NULL), few ? 0 : (double)(n - FIRST) / (double)n, 1e-9 /* of a division */);
-        ck_assert_double_eq(attn_gemm_share(n, &w, false), !few);
+    for (size_t n = ATTN_STREAM + 1; n <= MOST && attn_microkernel_choose(true); n++) {
+        ck_assert_double_eq_tol(share_in(y, x, n, &w, NULL), wanted_share(n, true, ATTN_STREAM, true), DIVISION);
+        ck_assert_double_eq(attn_gemm_share(n, &w, false), 1);
     }
     free(x);
     free(y);

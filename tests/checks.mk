@@ -96,7 +96,7 @@ asan tsan: export ASAN_OPTIONS = allocator_may_return_null=1
 asan tsan: export CK_TIMEOUT_MULTIPLIER = 40
 asan:
 	$(MAKE) flavour=asan run-tests
-	LIBXSMM_TARGET=generic $(MAKE) flavour=asan run-tests suites='attention heads run'
+	LIBXSMM_TARGET=generic $(MAKE) flavour=asan run-suites suites='attention heads run'
 # Only tests in which threads work together: all others would take twenty minutes more, and no fuzz target has threads.
 tsan:
 	$(MAKE) flavour=tsan run-suites suites='team microkernel gemm heads attention cross lines writers sinks training \

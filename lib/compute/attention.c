@@ -12,8 +12,6 @@
 
 enum {
     PANEL = ATTN_PANEL, LANES = 16,
-    DEPTH = 128,                        /* steps of k before the next rows use the same part of a panel: 32 KB, in the
-                                         * L1 cache */
     TILE = 6, GROUP = 2 * TILE          /* rows of a tile of the product; rows that read the same range of keys */
 };
 

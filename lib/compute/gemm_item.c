@@ -13,8 +13,7 @@
 
 enum {
     PANEL = ATTN_PANEL,
-    APART = 16,                         /* floats between rows of sums, so that not all rows map to the same cache
-                                         * sets */
+    APART = 16,                         /* floats between rows of sums, lest all rows map to the same cache sets */
     SUMS = 512 * (4 * PANEL + APART)    /* some 550 KB, in the L2 cache, for AMX; others need a fifth of it */
 };
 _Static_assert(ATTN_STREAM * (ATTN_ITEM_PANELS * PANEL + APART) <= SUMS, "the sums of the widest item fit");
@@ -49,8 +48,7 @@ static struct attn_chunk next_chunk(const struct attn_item_sums *o, const struct
     return c->j1 < o->it.j1 ? chunk_at(o, c->j1, 0) : (struct attn_chunk){.K = 0};
 }
 
-/* The memory, or one part of it, of the chunk that this thread reads after c: in this item or the one that it takes
- * next. */
+/* The memory, or one part of it, of the chunk that this thread reads after c, in this item or in its next one. */
 static struct attn_prefetch coming(const struct attn_item_sums *o, const struct attn_chunk *c, size_t part,
                                    size_t parts)
 {
@@ -78,8 +76,7 @@ static bool in_place(const struct attn_item_sums *o, const struct attn_k_block *
     return w->type == ATTN_F32 && !w->transposed && s->cols == PANEL && !o->p->bf16 && attn_mat_small(w);
 }
 
-/* Whether the first rows pack the chunk while they multiply, and prefetch the next one: a weight from memory is waited
- * for otherwise. */
+/* Whether the first rows pack the chunk while they multiply and prefetch the next one: nobody waits for memory then. */
 static bool first_rows_pack(const struct attn_item_sums *o, const struct attn_chunk *c)
 {
     const struct attn_mat *w = o->it.to->w;

@@ -97,7 +97,7 @@ asan tsan: export CK_TIMEOUT_MULTIPLIER = 40
 asan:
 	$(MAKE) flavour=asan run-tests
 	LIBXSMM_TARGET=generic $(MAKE) flavour=asan run-suites suites='attention heads run'
-# Only tests in which threads work together: all others would take twenty minutes more, and no fuzz target has threads.
+# Only tests in which threads work together: all others would take many minutes more, and no fuzz target has threads.
 tsan:
 	$(MAKE) flavour=tsan run-suites suites='team microkernel gemm heads attention cross lines writers sinks training \
 	    $(addsuffix :threads_change_no_bit,grad scores) run:threads_do_not_change_a_bit kinds:every_kind_keeps_its_bits \

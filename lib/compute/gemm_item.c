@@ -69,13 +69,6 @@ static struct attn_prefetch coming(const struct attn_item_sums *o, const struct 
 /* What is left to multiply of a chunk: w of the first panel, and the rows that have not packed it. */
 struct packed { struct attn_floats w; size_t done; };
 
-/* Whether kernels read the panel where it is stored: to copy a small one would take too large a part of the time. */
-static bool in_place(const struct attn_item_sums *o, const struct attn_k_block *s)
-{
-    const struct attn_mat *w = o->it.to->w;
-    return w->type == ATTN_F32 && !w->transposed && s->cols == PANEL && !o->p->bf16 && attn_mat_small(w);
-}
-
 /* Whether the first rows pack the chunk while they multiply and prefetch the next one: nobody waits for memory then. */
 static bool first_rows_pack(const struct attn_item_sums *o, const struct attn_chunk *c)
 {
@@ -116,8 +109,8 @@ static struct packed pack(float *packed, const struct attn_item_sums *o, const s
         to.done = pack_by_rows(packed, o, c);
     else if (pairs)
         attn_chunk_words(packed, w, c);
-    else if (in_place(o, &s))
-        to.w = attn_k_block_floats(packed, w, &s, false);
+    else if (attn_mat_small(w))         /* to copy it would take too large a part of the time */
+        to.w = attn_k_block_floats(packed, w, &s, o->p->bf16);
     else
         attn_k_block_copy(packed, w, &s, o->p->bf16);
     return to;

@@ -208,8 +208,8 @@ Suite *suite_edits_golden(void)
     TCase *c = tcase_create("edits_golden");
     tcase_set_timeout(c, 60);
     tcase_add_checked_fixture(c, shell_set_up, scratch_remove);
-    tcase_add_loop_test(c, recorded_commands, 0, ASKED_CHECKPOINTS);
-    tcase_add_loop_test(c, heads_taken_away_one_by_one, 0, ASKED_CHECKPOINTS);
+    attn_test_add_rows(c, recorded_commands, ASKED_CHECKPOINTS, asked_name);
+    attn_test_add_rows(c, heads_taken_away_one_by_one, ASKED_CHECKPOINTS, asked_name);
     suite_add_tcase(s, c);
     return s;
 }

@@ -311,7 +311,7 @@ Suite *suite_metric(void)
 {
     Suite *s = suite_create("metric");
     TCase *c = tcase_create("metric");
-    tcase_add_loop_test(c, golden_values, 0, ASKED_CHECKPOINTS);
+    attn_test_add_rows(c, golden_values, ASKED_CHECKPOINTS, asked_name);
     tcase_add_test(c, a_reference_of_the_pass_that_is_measured);
     tcase_add_loop_test(c, slopes_are_central_differences, 0, sizeof smooth / sizeof *smooth);
     tcase_add_test(c, slope_of_a_certain_token_is_exact);

@@ -302,10 +302,10 @@ Suite *suite_patch(void)
     Suite *s = suite_create("patch");
     TCase *c = tcase_create("patch");
     tcase_set_timeout(c, 60);
-    tcase_add_loop_test(c, golden_grids, 0, ASKED_CHECKPOINTS);
+    attn_test_add_rows(c, golden_grids, ASKED_CHECKPOINTS, asked_name);
     tcase_add_loop_test(c, exact_cells_are_edited_runs_bit_for_bit, 0, CHECKPOINTS_HERE * PLANS);
-    tcase_add_loop_test(c, a_text_patched_with_itself_is_itself, 0, CHECKPOINTS_HERE);
-    tcase_add_loop_test(c, integrated_gradients_are_complete, 0, CHECKPOINTS_HERE);
+    attn_test_add_rows(c, a_text_patched_with_itself_is_itself, CHECKPOINTS_HERE, checkpoint_name);
+    attn_test_add_rows(c, integrated_gradients_are_complete, CHECKPOINTS_HERE, checkpoint_name);
     tcase_add_loop_test(c, what_makes_no_grid_is_refused, 0, sizeof refused / sizeof *refused);
     suite_add_tcase(s, c);
     return s;

@@ -167,8 +167,8 @@ Suite *suite_convert(void)
     TCase *t = tcase_create("convert");
     tcase_add_checked_fixture(t, shell_set_up, scratch_remove);
     tcase_set_timeout(t, 300);
-    tcase_add_loop_test(t, test_same, 0, CHECKPOINTS_HERE);
-    tcase_add_loop_test(t, test_from_pickles, 0, CHECKPOINTS_HERE);
+    attn_test_add_rows(t, test_same, CHECKPOINTS_HERE, checkpoint_name);
+    attn_test_add_rows(t, test_from_pickles, CHECKPOINTS_HERE, checkpoint_name);
     tcase_add_test(t, test_second_name);
     tcase_add_test(t, test_there_and_back);
     tcase_add_test(t, test_built_in);

@@ -237,8 +237,8 @@ Suite *suite_metrics_cmd(void)
     TCase *c = tcase_create("metrics_cmd");
     tcase_add_checked_fixture(c, shell_set_up, scratch_remove);
     tcase_set_timeout(c, 60);
-    tcase_add_loop_test(c, recorded_values, 0, ASKED_CHECKPOINTS);
-    tcase_add_loop_test(c, recorded_heads, 0, ASKED_CHECKPOINTS);
+    attn_test_add_rows(c, recorded_values, ASKED_CHECKPOINTS, asked_name);
+    attn_test_add_rows(c, recorded_heads, ASKED_CHECKPOINTS, asked_name);
     tcase_add_test(c, other_commands_measure_the_same);
     tcase_add_test(c, neighbours_change_nothing);
     tcase_add_test(c, another_text_provides_the_keys);

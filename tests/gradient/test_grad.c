@@ -654,7 +654,7 @@ Suite *suite_grad(void)
     tcase_add_loop_test(c, the_loss_is_the_score, 0, 2);
     tcase_add_loop_test(c, dropped_numbers_have_gradients, 0, 4);
     tcase_add_test(c, wild_numbers_are_named);
-    tcase_add_loop_test(c, checkpoints_have_gradients, 0, CHECKPOINTS);
+    attn_test_add_rows(c, checkpoints_have_gradients, CHECKPOINTS, checkpoint_name);
     tcase_add_loop_test(c, every_weight_has_its_gradient, 0, SMALL);
     tcase_add_loop_test(c, small_losses_are_the_scores, 0, SMALL);
     tcase_add_loop_test(c, small_gradients_with_dropout, 0, SMALL);

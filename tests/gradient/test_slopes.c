@@ -386,13 +386,13 @@ Suite *suite_slopes(void)
     Suite *s = suite_create("slopes");
     TCase *c = tcase_create("slopes");
     tcase_add_checked_fixture(c, scratch_make, scratch_remove);
-    tcase_add_loop_test(c, golden_gradients_of_activations, 0, ASKED_CHECKPOINTS);
+    attn_test_add_rows(c, golden_gradients_of_activations, ASKED_CHECKPOINTS, asked_name);
     tcase_add_loop_test(c, gradients_are_differences, 0, CONFIGS * KINDS);
     tcase_add_loop_test(c, further_gradients_are_differences, 0, FURTHER * FURTHER_KINDS);
     tcase_add_loop_test(c, gradients_of_a_stream_from_norms_are_differences, 0, FURTHER_KINDS);
     tcase_add_loop_test(c, gradients_pass_through_edits, 0, sizeof through / sizeof *through);
     tcase_add_loop_test(c, gradients_pass_through_edits_under_a_cap, 0, sizeof capped / sizeof *capped);
-    tcase_add_loop_test(c, threads_change_no_bit_and_times_multiplies, 0, CHECKPOINTS_HERE);
+    attn_test_add_rows(c, threads_change_no_bit_and_times_multiplies, CHECKPOINTS_HERE, checkpoint_name);
     tcase_add_loop_test(c, what_has_no_gradient_is_refused, 0, sizeof refused / sizeof *refused);
     suite_add_tcase(s, c);
     return s;

@@ -207,7 +207,7 @@ Suite *suite_init_family(void)
     tcase_add_loop_test(t, as_the_family_has_them, 0, MAKES);
     tcase_add_loop_test(t, by_seed_and_type, 0, MAKES);
     tcase_add_test(t, no_recipes);
-    tcase_add_loop_test(t, as_others_write_them, 0, CHECKPOINTS_HF);
+    attn_test_add_rows(t, as_others_write_them, CHECKPOINTS_HF, checkpoint_name);
     suite_add_tcase(s, t);
     tcase_add_checked_fixture(cmd, shell_set_up, scratch_remove);
     tcase_add_loop_test(cmd, the_command_knows_every_family, 0, FAMILIES);

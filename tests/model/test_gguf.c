@@ -555,7 +555,7 @@ static const char *write_large(size_t tokens)
     const char **text = calloc(tokens, sizeof *text);
     float *score = calloc(tokens, sizeof *score);
     for (size_t i = 0; i < tokens; i++) {
-        snprintf(spelled[i], sizeof *spelled, "t%zu", i);
+        snprintf(spelled[i], sizeof *spelled, "t%u", (unsigned)i);
         text[i] = spelled[i];
         score[i] = -(float)i;
     }
@@ -595,6 +595,8 @@ START_TEST(opening_is_quick)
 }
 END_TEST
 
+static const char *checkpoint_of(int i) { return checkpoints[CHECKPOINTS_HF + i].name; }
+
 Suite *suite_gguf(void)
 {
     Suite *s = suite_create("gguf");
@@ -610,14 +612,14 @@ Suite *suite_gguf(void)
     tcase_add_test(t, a_digest_is_of_the_file);
     tcase_add_test(t, metadata_are_listed);
     tcase_add_test(t, training_wants_a_directory);
-    tcase_add_loop_test(t, every_text_has_its_tokens, 0, CHECKPOINTS - CHECKPOINTS_HF);
+    attn_test_add_rows(t, every_text_has_its_tokens, CHECKPOINTS - CHECKPOINTS_HF, checkpoint_of);
     tcase_add_test(t, every_pre_is_read);
     tcase_add_test(t, a_token_may_be_absent);
     tcase_add_loop_test(t, tokens_that_do_not_fit_are_refused, 0, 4);
     tcase_add_test(t, tokens_of_any_architecture);
     tcase_add_test(t, other_tokenizers_are_refused);
     tcase_add_test(t, conversion_gives_the_checkpoint_back);
-    tcase_add_loop_test(t, a_converted_model_computes_the_same, 0, CHECKPOINTS - CHECKPOINTS_HF);
+    attn_test_add_rows(t, a_converted_model_computes_the_same, CHECKPOINTS - CHECKPOINTS_HF, checkpoint_of);
     tcase_add_test(t, a_comparison_tells_what_quantisation_did);
     tcase_add_test(t, opening_is_quick);
     suite_add_tcase(s, t);

@@ -153,11 +153,13 @@ START_TEST(builtin_weights_are_finite)
 }
 END_TEST
 
+static const char *model_of(int i) { return models[i].model; }
+
 Suite *suite_models(void)
 {
     Suite *s = suite_create("models");
     TCase *t = tcase_create("shipped");
-    tcase_add_loop_test(t, every_activation, 0, MODELS);
+    attn_test_add_rows(t, every_activation, MODELS, model_of);
     tcase_add_test(t, builtin_weights_are_finite);
     suite_add_tcase(s, t);
     return s;

@@ -141,10 +141,10 @@ Suite *suite_every(void)
     TCase *c = tcase_create("every");
     tcase_set_timeout(c, 60);
     tcase_add_checked_fixture(c, shell_set_up, scratch_remove);
-    tcase_add_loop_test(c, a_batch_is_its_runs, 0, CHECKPOINTS_HERE);
+    attn_test_add_rows(c, a_batch_is_its_runs, CHECKPOINTS_HERE, checkpoint_name);
     tcase_add_loop_test(c, a_grid_of_a_batch_is_a_patch, 0, CHECKPOINTS_HERE - FIRST_THE);
-    tcase_add_loop_test(c, pictures_hide_what_the_mask_hides, 0, CHECKPOINTS_HERE);
-    tcase_add_loop_test(c, everything_can_be_drawn, 0, CHECKPOINTS_HERE);
+    attn_test_add_rows(c, pictures_hide_what_the_mask_hides, CHECKPOINTS_HERE, checkpoint_name);
+    attn_test_add_rows(c, everything_can_be_drawn, CHECKPOINTS_HERE, checkpoint_name);
     suite_add_tcase(s, c);
     return s;
 }

@@ -52,15 +52,17 @@ START_TEST(every_family_is_drawn)
 }
 END_TEST
 
+static const char *family_of(int i) { return drawn_family_name(i % DRAWN_FAMILIES); }
+
 Suite *suite_families(void)
 {
     Suite *s = suite_create("families");
     TCase *c = tcase_create("families");
     tcase_set_timeout(c, 120);
     tcase_add_checked_fixture(c, scratch_make, scratch_remove);
-    tcase_add_loop_test(c, random_models, 0, 2 * DRAWN_FAMILIES);
-    tcase_add_loop_test(c, gradients_of_random_models, 0, DRAWN_FAMILIES);
-    tcase_add_loop_test(c, random_models_across_texts, 0, DRAWN_FAMILIES);
+    attn_test_add_rows(c, random_models, 2 * DRAWN_FAMILIES, family_of);
+    attn_test_add_rows(c, gradients_of_random_models, DRAWN_FAMILIES, family_of);
+    attn_test_add_rows(c, random_models_across_texts, DRAWN_FAMILIES, family_of);
     tcase_add_test(c, every_family_is_drawn);
     suite_add_tcase(s, c);
     return s;

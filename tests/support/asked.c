@@ -11,6 +11,8 @@
 
 const char *const asked_checkpoints[] = {"gpt2-a", "llama-f", "neo-h", "neox-i", "qwen2-j"};
 
+const char *asked_name(int i) { return asked_checkpoints[i]; }
+
 struct asked asked_open(const char *checkpoint)
 {
     struct asked a = {0};

@@ -6,6 +6,7 @@
 #include "golden.h"
 
 extern const char *const asked_checkpoints[];
+const char *asked_name(int i);          /* of row i, for attn_test_add_rows */
 enum { ASKED_CHECKPOINTS = 5, ASKED_IDS = 64 };
 
 struct asked { struct attn_model *model; struct attn_tokenizer *tokenizer; char dir[80]; };

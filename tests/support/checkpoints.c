@@ -58,6 +58,8 @@ static const char *beside(const char *(*find)(const char *leaf), const char *lea
     return path || is_gguf(leaf) ? path : find(printed("golden/checkpoints2/%s", leaf));
 }
 
+const char *checkpoint_name(int i) { return checkpoints[i].name; }
+
 const char *checkpoint_path(const char *name)
 {
     const char *path = own(name) ? NULL : beside(shared_path, name);

@@ -8,6 +8,7 @@
 
 enum { CHECKPOINTS_HERE = 34, CHECKPOINTS_HF = 48, CHECKPOINTS = 60 };
 extern const struct checkpoint { const char *name, *shows; } checkpoints[CHECKPOINTS];
+const char *checkpoint_name(int i);     /* of row i, for attn_test_add_rows */
 
 /* The directory of a checkpoint, and a file of what is recorded of it; NULL: it is not there.  Valid like what `printed` returns. */
 const char *checkpoint_path(const char *name);

@@ -1,7 +1,7 @@
 /* main.c - runs all tests, or those named on the command line; the exit status is the result.
  *
- * A name is that of a suite, as "merge", or of one test, as "merge:shards_agree"; --list prints those of all tests.  Each
- * suite runs in a process of its own, as many at once as there are processors, and has a line when it ends.  What it writes
+ * A name is that of a suite, as "merge", of one test, as "merge:shards_agree", or of one row of a test that has rows, as
+ * "families:random_models/gemma2"; --list prints those of all tests.  Each suite runs in a process of its own, as many at once as there are processors, and has a line when it ends.  What it writes
  * is kept, as most of it is errors that were expected, and shown if it fails.  Where none ends for a while, a line says which are
  * running.  At the end come Check's total over all suites, a sentence: what passed, and what was skipped for want of what, and
  * once more why each that failed did.  CK_FORK=no runs everything in one process, for debuggers; ATTN_TEST_JOBS is how many run
@@ -33,6 +33,13 @@ enum { SUITES = sizeof suites / sizeof *suites };
 static struct { char **name; int n; bool *found, list; } asked;
 static const char *suite;               /* the one that is being made */
 
+/* Whether `name` is that of a test, or of all of its rows. */
+static bool names(const char *name, const char *test)
+{
+    size_t len = strlen(name);
+    return !strncmp(name, test, len) && (!test[len] || test[len] == '/');
+}
+
 /* Whether a test was asked for, by its name or its suite's; test NULL: any of the suite. */
 static bool wanted(const char *test)
 {
@@ -40,7 +47,7 @@ static bool wanted(const char *test)
     bool any = asked.n == 0;
     for (int i = 0; i < asked.n; i++) {
         const char *name = asked.name[i];
-        if (strncmp(name, suite, len) || (name[len] && (name[len] != ':' || (test && strcmp(name + len + 1, test)))))
+        if (strncmp(name, suite, len) || (name[len] && (name[len] != ':' || (test && !names(name + len + 1, test)))))
             continue;
         any = true;
         asked.found[i] = asked.found[i] || test;
@@ -54,6 +61,22 @@ void attn_test_add(TCase *tc, const TTest *test, int signal, int status, int sta
         printf("%s:%s\n", suite, test->name);
     else if (wanted(test->name))
         (_tcase_add_test)(tc, test, signal, status, start, end);
+}
+
+/* Check names a test as its TTest does: each row has one, which lives as long as the process. */
+void attn_test_add_rows(TCase *tc, const TTest *test, int n, const char *(*row)(int i))
+{
+    for (int i = 0; i < n; i++) {
+        const char *of = row(i);
+        const size_t size = strlen(test->name) + 1 + strlen(of) + 1;
+        TTest *named = malloc(sizeof *named);
+        char *name = malloc(size);
+        if (!named || !name)
+            exit(EXIT_FAILURE);
+        snprintf(name, size, "%s/%s", test->name, of);
+        *named = (TTest){name, test->fn, test->file, test->line};
+        attn_test_add(tc, named, 0, 0, i, i + 1);
+    }
 }
 
 /* ---- a suite in a process ------------------------------------------------------------------ */

@@ -12,4 +12,7 @@
 void attn_test_add(TCase *tc, const TTest *test, int signal, int status, int start, int end);
 #define _tcase_add_test(tc, test, signal, status, start, end) attn_test_add(tc, test, signal, status, start, end)
 
+/* A loop test of n rows, each of which is run and reported by its name: "families:random_models/gemma2". */
+void attn_test_add_rows(TCase *tc, const TTest *test, int n, const char *(*row)(int i));
+
 #endif

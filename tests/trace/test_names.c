@@ -142,13 +142,15 @@ START_TEST(activations_match)
 }
 END_TEST
 
+static const char *activation_of(int i) { return attn_act_tail((enum attn_act)i); }
+
 Suite *suite_names(void)
 {
     Suite *s = suite_create("names");
     TCase *t = tcase_create("names");
-    tcase_add_loop_test(t, every_published_name, 0, ATTN_ACTS);
-    tcase_add_loop_test(t, every_text_selects_one, 0, ATTN_ACTS);
-    tcase_add_loop_test(t, every_published_shape, 0, ATTN_ACTS);
+    attn_test_add_rows(t, every_published_name, ATTN_ACTS, activation_of);
+    attn_test_add_rows(t, every_text_selects_one, ATTN_ACTS, activation_of);
+    attn_test_add_rows(t, every_published_shape, ATTN_ACTS, activation_of);
     tcase_add_test(t, width_after_a_bare_block);
     tcase_add_test(t, the_longest_layer_fits);
     tcase_add_loop_test(t, globs_fit, 0, (int)(sizeof globs / sizeof globs[0]));

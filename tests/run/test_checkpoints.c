@@ -20,18 +20,20 @@ static float got(const struct kept *k, size_t i, size_t H, size_t E)
     return k->ndim == 2 && H > 1 ? k->data[(t * H + h) * E + e] : k->data[i];
 }
 
-static void compare(const struct kept *k, const float *want, size_t n, size_t H, double bound)
+/* By how much the first number is off that is, as a sentence; "": none is. */
+struct judged { char wrong[160]; };
+
+static struct judged compare(const struct kept *k, const float *want, size_t n, size_t H, double bound)
 {
-    ck_assert_uint_eq(k->n, n);
+    struct judged j = {""};
     size_t E = n / H / k->shape[k->ndim - 2];
-    for (size_t i = 0; i < n; i++) {
+    for (size_t i = 0; i < n && !j.wrong[0]; i++) {
         float x = got(k, i, H, E);
-        if (isinf(want[i]))
-            ck_assert_msg(x == want[i], "%s[%zu] is %g, expected %g", k->name, i, (double)x, (double)want[i]);
-        else
-            ck_assert_msg(fabs((double)x - (double)want[i]) <= bound, "%s[%zu] is %.9g, expected %.9g (bound %g)", k->name, i,
-                          (double)x, (double)want[i], bound);
+        if (isinf(want[i]) ? x != want[i] : !(fabs((double)x - (double)want[i]) <= bound))
+            snprintf(j.wrong, sizeof j.wrong, "%s[%zu] is %.9g, expected %.9g (bound %g)", k->name, i, (double)x,
+                     (double)want[i], bound);
     }
+    return j;
 }
 
 /* The mean square of the error over the variance of the wanted numbers, leaving out -inf. */
@@ -63,14 +65,16 @@ static const char magnifies[] = "exaone4-a";
 static const double MAGNIFIED_ERROR = 2.4e-3;
 static double bf16_bound(const char *name) { return strcmp(name, magnifies) ? BF16_ERROR : MAGNIFIED_ERROR; }
 
-static void compare_bf16(const struct kept *k, const float *want, size_t n, size_t H, double bound)
+static struct judged compare_bf16(const struct kept *k, const float *want, size_t n, size_t H, double bound)
 {
+    struct judged j = {""};
     double error = error_of(k, want, n, H);
-    ck_assert_msg(error <= bound, "%s is off by %g of its variance", k->name, error);
     bool exact = !strncmp(k->name, "blocks.0.", 9) && k->act < ATTN_ACT_MLP_OUT;        /* if what it reads is stored in bf16 */
-    if (!exact)
-        /* float32 would leave less than 1e-11: its roundings are 2^16 times smaller */
-        ck_assert_msg(error >= 1e-7, "%s is off by %g of its variance only: is it bf16?", k->name, error);
+    if (!(error <= bound))
+        snprintf(j.wrong, sizeof j.wrong, "%s is off by %g of its variance (bound %g)", k->name, error, bound);
+    else if (!exact && error < 1e-7)    /* float32 would leave less than 1e-11: its roundings are 2^16 times smaller */
+        snprintf(j.wrong, sizeof j.wrong, "%s is off by %g of its variance only: is it bf16?", k->name, error);
+    return j;
 }
 
 struct check { const char *file, *act; bool layers, heads; };
@@ -99,7 +103,7 @@ static size_t layers_of(const struct keep *k)
 /* How to run a model, and how to compare the result. */
 struct way {
     void (*run)(struct keep *k, const char *model, const int32_t *ids, size_t T, int threads);
-    void (*compare)(const struct kept *k, const float *want, size_t n, size_t H, double bound);
+    struct judged (*compare)(const struct kept *k, const float *want, size_t n, size_t H, double bound);
 };
 static const struct way in_f32 = {keep_run, compare}, in_bf16 = {keep_run_bf16, compare_bf16};
 
@@ -118,30 +122,45 @@ static void level(float *x, size_t count, size_t n)
     }
 }
 
-/* Whether it is recorded, for this model and here. */
-static bool check_one(const struct keep *k, const cJSON *expected, const char *name_of, const struct check *c, const struct way *way)
+/* What stands for an activation that is recorded of a layer, or of none. */
+static const struct kept *kept_of(const struct keep *k, const struct check *c, size_t layer)
 {
-    const char *path = checkpoint_recorded(name_of, printed("%s.npy", c->file));
+    const char *name = c->layers ? printed("blocks.%zu.%s", layer, c->act) : c->act;
+    const struct kept *a = keep_find(k, name, 0);
+    if (!a && !strcmp(c->act, "norm_final"))    /* no final norm: the last stream */
+        a = keep_find(k, printed("blocks.%zu.resid_post", layers_of(k) - 1), 0);
+    ck_assert_msg(a != NULL, "%s was not told", name);
+    return a;
+}
+
+/* The activation that is wrong and comes first in the pass. */
+struct first { const struct checkpoint *of; size_t layer; int act; struct judged j; };
+
+static void keep_first(struct first *f, const struct kept *a, size_t layer, const struct judged *j)
+{
+    if (j->wrong[0] && (!f->j.wrong[0] || layer < f->layer || (layer == f->layer && a->act < f->act)))
+        *f = (struct first){f->of, layer, a->act, *j};
+}
+
+/* Whether it is recorded, for this model and here. */
+static bool check_one(struct first *f, const struct keep *k, const cJSON *expected, const struct check *c, const struct way *way)
+{
+    const char *of = f->of->name, *path = checkpoint_recorded(of, printed("%s.npy", c->file));
     if (!golden_find(golden_get(expected, "float32_max_abs_difference"), c->file) || !path)
         return false;
     struct golden_array want = golden_npy(path);
-    size_t L = c->layers ? want.shape[0] : 1, each = want.n / L;
+    const size_t L = c->layers ? want.shape[0] : 1, each = want.n / L;
     for (size_t layer = 0; layer < L; layer++) {
-        char name[64];
-        if (c->layers)
-            snprintf(name, sizeof name, "blocks.%zu.%s", layer, c->act);
-        else
-            snprintf(name, sizeof name, "%s", c->act);
-        const struct kept *a = keep_find(k, name, 0);
-        if (!a && !strcmp(c->act, "norm_final"))
-            a = keep_find(k, printed("blocks.%zu.resid_post", layers_of(k) - 1), 0);      /* no final norm: the last stream */
-        ck_assert_msg(a != NULL, "%s was not told", name);
-        if (!strcmp(name_of, from_the_end) && !strcmp(c->file, "attn_scores")) {
+        const struct kept *a = kept_of(k, c, layer);
+        float *wanted = want.data + layer * each;
+        ck_assert_uint_eq(a->n, each);
+        if (!strcmp(of, from_the_end) && !strcmp(c->file, "attn_scores")) {
             level(a->data, a->n, want.shape[want.ndim - 1]);
-            level(want.data + layer * each, each, want.shape[want.ndim - 1]);
+            level(wanted, each, want.shape[want.ndim - 1]);
         }
-        way->compare(a, want.data + layer * each, each, c->heads ? want.shape[1] : 1,
-                     way == &in_bf16 ? bf16_bound(name_of) : bound_of(expected, c->file));
+        const struct judged j = way->compare(a, wanted, each, c->heads ? want.shape[1] : 1,
+                                             way == &in_bf16 ? bf16_bound(of) : bound_of(expected, c->file));
+        keep_first(f, a, c->layers || a->act < ATTN_ACT_NORM_FINAL ? layer : SIZE_MAX, &j);
     }
     free(want.data);
     return true;
@@ -158,8 +177,10 @@ static cJSON *read_expected(const char *name, int32_t **ids, size_t *T)
     return expected;
 }
 
-static void check_all(const char *name, const struct way *way)
+static void check_all(const struct checkpoint *of, const struct way *way)
 {
+    const char *name = of->name;
+    struct first first = {.of = of};
     int32_t *ids;
     size_t T;
     cJSON *expected = read_expected(name, &ids, &T);
@@ -168,7 +189,8 @@ static void check_all(const char *name, const struct way *way)
     way->run(k, checkpoint_path(name), ids, T, 2);
     int done = 0;
     for (size_t i = 0; i < sizeof checks / sizeof *checks; i++)
-        done += check_one(k, expected, name, &checks[i], way);
+        done += check_one(&first, k, expected, &checks[i], way);
+    ck_assert_msg(!first.j.wrong[0], "%s (%s): %s, the first that is wrong", name, of->shows, first.j.wrong);
     ck_assert_int_ge(done, checkpoint_recorded(name, "attn_q.npy") ? 7 : 1);
     keep_free(k);
     free(k);
@@ -179,14 +201,14 @@ static void check_all(const char *name, const struct way *way)
 START_TEST(every_activation)
 {
     if (checkpoint_path(checkpoints[_i].name))
-        check_all(checkpoints[_i].name, &in_f32);
+        check_all(&checkpoints[_i], &in_f32);
 }
 END_TEST
 
 START_TEST(every_activation_in_bf16)
 {
     if (checkpoint_path(checkpoints[_i].name))
-        check_all(checkpoints[_i].name, &in_bf16);
+        check_all(&checkpoints[_i], &in_bf16);
 }
 END_TEST
 
@@ -310,10 +332,10 @@ Suite *suite_checkpoints(void)
     Suite *s = suite_create("checkpoints");
     TCase *c = tcase_create("checkpoints");
     tcase_set_timeout(c, 60);
-    tcase_add_loop_test(c, every_activation, 0, CHECKPOINTS);
-    tcase_add_loop_test(c, every_activation_in_bf16, 0, CHECKPOINTS);
-    tcase_add_loop_test(c, log_probabilities, 0, CHECKPOINTS);
-    tcase_add_loop_test(c, rows_that_nobody_reads_change_nothing, 0, CHECKPOINTS);
+    attn_test_add_rows(c, every_activation, CHECKPOINTS, checkpoint_name);
+    attn_test_add_rows(c, every_activation_in_bf16, CHECKPOINTS, checkpoint_name);
+    attn_test_add_rows(c, log_probabilities, CHECKPOINTS, checkpoint_name);
+    attn_test_add_rows(c, rows_that_nobody_reads_change_nothing, CHECKPOINTS, checkpoint_name);
     suite_add_tcase(s, c);
     return s;
 }

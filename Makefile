@@ -16,7 +16,7 @@ endif
 ifeq ($(origin CC),default)
 CC       = $(if $(filter arm,$(flavour)),aarch64-linux-gnu-)gcc
 endif
-CFLAGS  ?= -O2 -g
+CFLAGS  ?= $(if $(filter quick,$(flavour)),-O0,-O2) -g
 # As many jobs as there are processors, and memory for the largest file in each, unless this make or one above it was told how
 # many.  Several goals keep their order: `make clean all`.
 told := $(word 2,$(MAKECMDGOALS))$(findstring -j,$(shell echo "$$MAKEFLAGS"))
@@ -78,6 +78,8 @@ font_chinese ?= $(fonts)/wqy/wqy-microhei.ttc
 # A flavour is a directory under build/ with its own flags, which are added to the user's CFLAGS.
 # Each start would read and search 10 MB of places in the source, and pointers to them: so what is undefined ends in a trap, whose
 # place a debugger shows, and nothing is relocated.
+# Compiled in seconds, but for what multiplies.
+flags_quick    := -fno-stack-protector
 flags_asan     := -O1 -g1 -fsanitize=address,undefined -fsanitize-undefined-trap-on-error -fno-omit-frame-pointer -fno-pic -no-pie
 flags_tsan     := -O1 -fsanitize=thread
 flags_fuzz     := -O1 -fsanitize=fuzzer-no-link,address,undefined -fno-sanitize-recover=all

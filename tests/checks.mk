@@ -1,5 +1,7 @@
 # checks.mk - what `make` can do besides building, running, testing and installing.
 #
+# make quick         builds without optimisation (build/quick) and runs the suites that notice most: for while one writes;
+#                    suites='families:random_models/gemma2 edits' runs these in their place, by suite, test or row
 # make asan tsan     the tests under sanitizers;      make fuzz: each target for FUZZ_SECONDS, or FUZZ_RUNS inputs if they take less
 # make portable    the program without what Linux alone has (build/portable), and its tests: lib/base/os.h
 # make house         counts files, lines, long lines and functions, and names of files in several rooms
@@ -57,6 +59,10 @@ run-tests: tests-built
 	@$(run_suites)
 run-suites: $(command) $(B)/attn-tests
 	@$(run_suites)
+# While one writes: built without optimisation but for what computes, and the suites that notice most.
+quick:
+	@$(MAKE) --no-print-directory flavour=quick $(build)/quick/attn-cli run-suites suites='$(or $(suites),$(quick_suites))'
+quick_suites := names additions checkpoints:every_activation families:random_models
 run_suites = ATTN_CLI=$(command) $(steady) $(emulate) $(B)/attn-tests $(suites)
 $(B)/emulated: $(B)/attn-cli
 	@printf '#!/bin/sh\nexec %s "%s" "$$@"\n' '$(emulate)' "$$(realpath $<)" >$@ && chmod +x $@
@@ -235,7 +241,7 @@ gallery: $(B)/attn-cli
 	data/gallery/draw.sh $< $(B)
 	data/gallery/sheet.sh $< $(B)
 
-.PHONY: portable tests-built run-tests run-suites test-browser test-python test-wheel test-ports test-schemas test-rows \
+.PHONY: quick portable tests-built run-tests run-suites test-browser test-python test-wheel test-ports test-schemas test-rows \
     test-train test-often test-install test-kill test-attack test-sizes test-lanes test-cluster test-bare arm test-arm asan tsan fuzz run-fuzz bench \
     bench-kinds bench-products bench-blocks coverage transcripts mutate walls house test-arm-quick \
     lint lint-cppcheck gallery

@@ -1,7 +1,7 @@
 """walls.py LIBATTN.A LIBATTN.SO - what belongs where: which room may include which, and that every name has one meaning.
 
-A room of lib/ includes attn.h, itself and the rooms before it in ROOMS.  cmd/ includes attn.h, lib/base, lib/table
-and itself."""
+A room of lib/ includes attn.h, itself and the rooms before it in ROOMS, and calls no others, either, by the symbols of
+libattn.a: what attn.h declares is defined in any of them.  cmd/ includes attn.h, lib/base, lib/table and itself."""
 import re
 import subprocess
 import sys
@@ -98,6 +98,19 @@ def symbols(*command):
     return {fields[2] for fields in map(str.split, said.splitlines()) if len(fields) == 3}
 
 
+def check_calls(archive):
+    """Names of files are unique, so that a member of the archive says its room."""
+    room_of = {p.stem: p.parts[-2] for p in Path("lib").rglob("*.c")}
+    said = subprocess.run(["nm", "-A", archive], check=True, capture_output=True, text=True).stdout
+    lines = [re.match(r".*?:(\w+)\.o:[0-9a-f ]*(\w) (\w+)$", line) for line in said.splitlines()]
+    defined = {m[3]: m[1] for m in lines if m and m[2] in "TDRB"}
+    for m in lines:
+        if m and m[2] == "U" and m[3] in defined:
+            caller, called = room_of[m[1]], room_of[defined[m[3]]]
+            if ROOMS.index(called) > ROOMS.index(caller):
+                complain(f"lib/{caller}/{m[1]}.c", f"calls {m[3]} of {called}/, which lies above it")
+
+
 def check_libraries(archive, shared):
     declared = "".join(p.read_text() for p in Path("lib").glob("*.h"))
     inside, outside = symbols("-g", archive), symbols("-D", shared)
@@ -111,6 +124,7 @@ def check_libraries(archive, shared):
 
 
 counts = [*check_sources(), *check_libraries(*sys.argv[1:])]
+check_calls(sys.argv[1])
 print("\n".join(found), end="\n" if found else "")
 print("walls: {} files, {} tags, {} external functions, {} symbols, {} exported; {} complaints".format(*counts, len(found)))
 sys.exit(bool(found) or not all(counts))

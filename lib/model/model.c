@@ -12,7 +12,6 @@
 #include "base/num.h"
 #include "base/sha256.h"
 #include "base/stack_left.h"
-#include "compute/mask.h"
 #include "compute/position.h"
 #include "compute/vec.h"
 #include "model/family.h"
@@ -236,34 +235,6 @@ void attn_model_tensor(const struct attn_model *m, size_t i, struct attn_tensor_
     const struct attn_st_tensor *t = m->tensor[i];
     *out = (struct attn_tensor_info){.name = t->name, .dtype = t->dtype, .ndim = t->ndim, .bytes = t->bytes};
     memcpy(out->shape, t->shape, sizeof t->shape);
-}
-
-int attn_model_predicts(const struct attn_model *m, const struct attn_kind *kind, struct attn_err *err)
-{
-    static const struct attn_kind own;
-    if (!m->config.unembed)
-        return attn_fail(err, ATTN_EFORMAT, "model %s has no output layer (\"unembed\": false): it predicts no tokens: "
-                         "'init --unembed' makes one that has, 'train' one that has learnt something", m->source.name);
-    const struct attn_kind k = attn_kind_in(kind ? kind : &own, m->config.causal, 0);
-    bool past = attn_kind_past(&k) || k.form == ATTN_CAUSAL_RENORM;
-    char text[ATTN_KIND_TEXT];
-    if (!past && m->config.causal)
-        return attn_fail(err, ATTN_EUSAGE, "attention %s lets tokens see those after them, so that model %s cannot "
-                                           "predict the next one", attn_kind_text(text, &k), m->source.name);
-    if (!past)
-        return attn_fail(err, ATTN_EFORMAT, "model %s has no mask (\"mask\": \"none\"): its tokens see those after "
-                                            "them, so it cannot predict the next one", m->source.name);
-    return ATTN_OK;
-}
-
-int attn_model_continues(const struct attn_model *m, const struct attn_kind *kind, struct attn_err *err)
-{
-    int rc = attn_model_predicts(m, kind, err);
-    if (rc || !kind || kind->form != ATTN_CAUSAL_RENORM)
-        return rc;
-    return attn_fail(err, ATTN_EUSAGE,
-                     "attention causal-renorm takes its softmax over all tokens before it hides those after: each new "
-                     "token would change the roundings of the rows before it; causal does not");
 }
 
 bool attn_model_keeps(const struct attn_model *m, size_t have, size_t n)

@@ -1,11 +1,15 @@
 /* main.c - runs all tests, or those named on the command line; the exit status is the result.
  *
  * A name is that of a suite, as "merge", of one test, as "merge:shards_agree", or of one row of a test that has rows, as
- * "families:random_models/gemma2"; --list prints those of all tests.  Each suite runs in a process of its own, as many at once as there are processors, and has a line when it ends.  What it writes
- * is kept, as most of it is errors that were expected, and shown if it fails.  Where none ends for a while, a line says which are
- * running.  At the end come Check's total over all suites, a sentence: what passed, and what was skipped for want of what, and
- * once more why each that failed did.  CK_FORK=no runs everything in one process, for debuggers; ATTN_TEST_JOBS is how many run
- * at once, and ATTN_TEST_TIMES how often each does, to find one that fails now and then: then only those that fail have a line. */
+ * "families:random_models/gemma2"; --list prints those of all tests.  Each suite runs in a process of its own, as many at once as
+ * there are processors, and has a line when it ends.  What it writes is kept, as most of it is errors that were expected, and
+ * shown if it fails.  Where none ends for a while, a line says which are running.  At the end come Check's total over all suites,
+ * a sentence: what passed, and what was skipped for want of what, and once more why each that failed did.
+ *
+ *     CK_FORK=no           everything in one process, for debuggers
+ *     ATTN_TEST_JOBS=N     so many at once
+ *     ATTN_TEST_TIMES=N    each so often, to find one that fails now and then: then only those that fail have a line
+ *     ATTN_TEST_SHARE=N    one of N rows of each test */
 #include "base/cpu.h"
 #include "suites.h"
 
@@ -55,12 +59,27 @@ static bool wanted(const char *test)
     return any;
 }
 
+static int asked_number(const char *name, int otherwise)
+{
+    const char *text = getenv(name);
+    int n = text ? atoi(text) : 0;
+    return n > 0 ? n : otherwise;
+}
+
+/* Rows are alike: where time is short, as under sanitizers, one of so many is run, and tests take different ones. */
+static bool taken(const TTest *test, int row, int rows)
+{
+    const int share = asked_number("ATTN_TEST_SHARE", 1), each = share < rows ? share : rows;
+    return each < 2 || (row + (int)strlen(test->name)) % each == 0;
+}
+
 void attn_test_add(TCase *tc, const TTest *test, int signal, int status, int start, int end)
 {
     if (asked.list)
         printf("%s:%s\n", suite, test->name);
-    else if (wanted(test->name))
-        (_tcase_add_test)(tc, test, signal, status, start, end);
+    for (int i = start; i < end && !asked.list && wanted(test->name); i++)
+        if (taken(test, i - start, end - start))
+            (_tcase_add_test)(tc, test, signal, status, i, i + 1);
 }
 
 /* Check names a test as its TTest does: each row has one, which lives as long as the process. */
@@ -75,7 +94,8 @@ void attn_test_add_rows(TCase *tc, const TTest *test, int n, const char *(*row)(
             exit(EXIT_FAILURE);
         snprintf(name, size, "%s/%s", test->name, of);
         *named = (TTest){name, test->fn, test->file, test->line};
-        attn_test_add(tc, named, 0, 0, i, i + 1);
+        if (asked.list || taken(test, i, n))
+            attn_test_add(tc, named, 0, 0, i, i + 1);
     }
 }
 
@@ -229,13 +249,6 @@ static void say_running(const struct job *jobs, size_t n)
             printf(" %s (%.0f s)", suites[jobs[i].suite].name, seconds() - jobs[i].began);
     putchar('\n');
     fflush(stdout);
-}
-
-static int asked_number(const char *name, int otherwise)
-{
-    const char *text = getenv(name);
-    int n = text ? atoi(text) : 0;
-    return n > 0 ? n : otherwise;
 }
 
 static void run_side_by_side(const size_t *which, size_t n)

@@ -1,7 +1,7 @@
 #!/bin/sh
 # contents.sh .json|.copyright PROGRAM VERSION LINKED FILE... - what a program that stands alone holds, and whose it is.
 #
-# LINKED has what the linker read, a file a line; FILEs went in by other ways.  Each that is not of this build belongs to
+# LINKED has what the linker read, one file per line; FILEs went in by other ways.  Each that is not of this build belongs to
 # a package, whose version dpkg knows, or the list in ROOT of the environment, where packages of another architecture were
 # unpacked (tests/foreign.sh).  Prints them as a CycloneDX document, or the copyright of each.
 set -eu

@@ -283,7 +283,7 @@ END_TEST
 /* ---- as a table ---- */
 
 #define TABLE "\"$A\" run -m tiny -s 'Lily lost her' --ablations --layer 1,2 --edit 'L0H1 = 0' "
-/* Parses the CSV on standard input: a row a head, with what stands in the objects of the document $D/json. */
+/* Parses the CSV on standard input: one row per head, with what stands in the objects of the document $D/json. */
 #define SAME "$PYTHON -c 'import csv, json, sys\n" \
     "rows = json.load(open(sys.argv[1]))[\"rows\"]\n" \
     "cells = list(csv.DictReader(sys.stdin))\n" \

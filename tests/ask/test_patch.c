@@ -270,13 +270,13 @@ END_TEST
 static const struct { const char *what, *over, *method, *metric; size_t from; const char *part; } refused[] = {
     {"context", "layer", NULL, "loss", 2, "the texts have 3 and 2 tokens, and differ from token 2 on: '5|9|22', '5|9'"},
     {"context", "layers", NULL, "loss", 3, "--over 'layers': expected layer"},
-        {"context", "layer,layer", NULL, "loss", 3, "--over 'layer,layer'"},
+    {"context", "layer,layer", NULL, "loss", 3, "--over 'layer,layer'"},
     {"context", "", NULL, "loss", 3, "--over ''"}, {"context", "head", NULL, "loss", 3, "attn.context is in every layer"},
     {"embed", "layer,pos", NULL, "loss", 3, "embed is outside of the layers: expected --over pos"},
     {"resid_pre", "layer,head", NULL, "loss", 3, "resid_pre has no heads"}, {"out", "layer", NULL, "loss", 3, "out"},
     {"context", "layer", "exactly", "loss", 3, "--method 'exactly'"}, {"context", "layer", "ig:0", "loss", 3, "--method 'ig:0'"},
-    {"*", "layer", NULL, "loss", 3, "expected one activation"}, {"context", "layer", "gradient", "rank(3)", 3,
-                                                                 "a rank moves in steps"},
+    {"*", "layer", NULL, "loss", 3, "expected one activation"},
+    {"context", "layer", "gradient", "rank(3)", 3, "a rank moves in steps"},
 };
 
 START_TEST(what_makes_no_grid_is_refused)

@@ -1,5 +1,5 @@
-/* Scores of heads: against double precision, against their definitions under every kind of attention, and in whatever company a
- * text runs. */
+/* Scores of heads: against double precision, and against their definitions under every kind of attention, however
+ * texts run together. */
 #include "suites.h"
 
 #include "ask/scores.h"

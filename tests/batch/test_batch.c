@@ -189,8 +189,8 @@ START_TEST(threads_and_company_change_nothing)
 }
 END_TEST
 
-/* Makes $D/wide, and $D/l.ndjson, whose second sentence has too many numbers to be kept: they are written while the model
- * runs. */
+/* Makes $D/wide, and $D/l.ndjson, whose second sentence has too many numbers to be kept: they are written while
+ * the model runs. */
 static void make_large_sentence(void)
 {
     expect("printf '{\"model_type\":\"attn-decoder\",\"vocab_size\":9,\"n_ctx\":400,\"n_layer\":2,\"n_head\":8,\"d_model\":16,\"d_head\":2,"

@@ -1,10 +1,10 @@
-/* kinds - prints a table of what each kind of attention costs as the text grows, which kinds.gp draws.  Usage: kinds [THREADS
- * [LONGEST]].
+/* kinds - prints a table of what each kind of attention costs as the text grows, which kinds.gp draws.
+ * Usage: kinds [THREADS [LONGEST]].
  *
- * 12 heads of 64 numbers, T = 1024, 4096, 16384, without observers.  Each cell is measured in its own process, so that the
- * growth of the resident set is the memory of this call alone, besides the arrays it was given.  The time is the best of five,
- * or of as many as fit into a second.  The slope is that of its logarithm between the last two lengths: 1 is linear, 2
- * quadratic. */
+ * 12 heads of 64 numbers, T = 1024, 4096, 16384, without observers.  Each cell is measured in its own process, so that
+ * the growth of the resident set is the memory of this call alone, besides the arrays it was given.  The time is the
+ * best of five, or of as many as fit into a second.  The slope is that of its logarithm between the last two lengths: 1
+ * is linear, 2 is quadratic. */
 #include "draw.h"
 #include "attn.h"
 

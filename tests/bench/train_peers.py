@@ -1,6 +1,6 @@
 """train_peers.py PROGRAM DIR - compares attn-cli's training with PyTorch's: same model, batch and optimizer, in turn.
 
-DIR is an empty directory to work in.  Both read 16 contexts of 256 tokens a step.  The time of a step is that of a long
+DIR is an empty directory to work in.  Both read 16 contexts of 256 tokens per step.  The time of a step is that of a long
 training minus that of a short one, so that neither starting nor measuring counts.  Operations, forwards and backwards, are
 6 for each parameter and token and 12 for each multiplication in visible scores, reported as a share of the limit that
 `attn-cli bench` measures.  Without PyTorch only that share is printed."""

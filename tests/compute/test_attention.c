@@ -39,8 +39,7 @@ static bool visible(const struct attn_attention *a, size_t t, size_t j)
     return a->kind.form == ATTN_FULL || (a->kind.form == ATTN_MASKED ? mask[t * TK + j] != 0 : j <= a->pos + t);
 }
 
-/* Compares one row with double precision.  Rounding in float32 leaves 1e-6 at these sizes: sums of at most 90 numbers of order
- * 1. */
+/* Compares one row with double precision.  Rounding in float32 leaves 1e-6 of sums of at most 90 numbers of order 1. */
 static void expect_row(const struct attn_attention *a, size_t b, size_t h, size_t t)
 {
     const double tolerance = 1e-6;
@@ -124,8 +123,8 @@ START_TEST(empty_rows_are_zeros_or_refused)
 }
 END_TEST
 
-/* Hidden scores far above the visible ones: the softmax of the latter underflows to 0, and dividing by the row's sum would be
- * 0/0. */
+/* Hidden scores far above the visible ones: the softmax of the latter underflows to 0, and dividing by the row's sum
+ * would give 0/0. */
 START_TEST(renormalising_may_lose_a_row)
 {
     const float one[] = {1}, keys[] = {0, 5, 120}, values[] = {1, 2, 3};

@@ -326,8 +326,8 @@ static double share_in(float *y, const float *x, size_t n, const struct attn_mat
     return attn_products_by_libxsmm();
 }
 
-/* The same by rule, of rows that are one item: kernels take what is not streamed, but the first rows where these pack a large weight
- * [in, out]. */
+/* The same by rule, of rows that are one item: kernels take what is not streamed, but the first rows where these pack a
+ * large weight of [in, out]. */
 static double wanted_share(size_t n, bool kernels, size_t streamed, bool packs)
 {
     const size_t tile = attn_vec_ops()->tile_rows, first = packs && n >= 2 * tile ? tile : 0;

@@ -410,8 +410,8 @@ START_TEST(linear_loses_rows_of_tiny_weights)
 }
 END_TEST
 
-/* Expects so many rows whose dots overflow, and that the first `lost` rows, which see no other dots, are NaN; without and with
- * the pattern. */
+/* Expects so many rows whose dots overflow, and that the first `lost` rows, which see no other dots, are NaN; with the
+ * pattern and without it. */
 static void expect_overflow(struct attn_attention a, size_t rows, size_t lost)
 {
     struct attn_lost found;

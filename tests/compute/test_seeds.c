@@ -289,8 +289,8 @@ static const struct { const char *first, *second; } batches[] = {
     {"04-01-simple-batch-0", "04-02-simple-batch-1"}, {"04-03-simple-causal-batch-0", "04-04-simple-causal-batch-1"}};
 enum { BATCHES = sizeof batches / sizeof *batches };
 
-/* The articles' batches in one call each: the result must be that of a call for each sentence, which was compared with the
- * files. */
+/* The articles' batches in one call each: the result must be that of a call for each sentence, which the files
+ * were compared with. */
 START_TEST(batches_are_one_call)
 {
     struct seed one, other;

@@ -240,8 +240,8 @@ START_TEST(the_maximum_tells_of_what_overflows)
 }
 END_TEST
 
-/* Under a sum of 1 a weight is the exponential itself; under a sum of n it must be exactly that divided by n, down to denormal
- * numbers. */
+/* Under a sum of 1 a weight is the exponential itself; under a sum of n it must be exactly that divided by n, even if
+ * that is denormal. */
 START_TEST(softmax_divides_exactly)
 {
     enum { N = 700, LOW = 16 };

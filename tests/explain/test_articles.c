@@ -1,5 +1,5 @@
-/* explain --article: every digit that the articles print, every array of the recorded examples, every erratum, and the commands it
- * names. */
+/* explain --article: every digit that the articles print, every array of the recorded examples, every erratum, and the
+ * commands in them. */
 #include "suites.h"
 
 #include "golden.h"

@@ -155,8 +155,8 @@ START_TEST(gradients_of_a_model)
     for (size_t i = 0; i < n; i++)
         id[i] = (int32_t)ids[i];
     ck_assert_msg(!attn_gradient_new(&g, m, n, 2, &err), "%s", err.msg);
-    ck_assert_msg(!attn_gradient_run(g, &loss, id, &four, 1, &err), "%s", err.msg);         /* must leave nothing for the next
-                                                                                             * run */
+    /* must leave nothing for the next run */
+    ck_assert_msg(!attn_gradient_run(g, &loss, id, &four, 1, &err), "%s", err.msg);
     ck_assert_msg(!attn_gradient_run(g, &loss, id, &n, 1, &err), "%s", err.msg);
     ck_assert_double_eq_tol(loss, golden_number(doc, "loss"), 1e-6);
     /* the bound of golden_gradients: no number exceeds the norm */

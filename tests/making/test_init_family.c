@@ -170,8 +170,7 @@ START_TEST(a_full_disk_keeps_the_model_there)
 }
 END_TEST
 
-/* Checkpoints that another program wrote.  From its config.json come the tensors that it has, with their shapes, and no
- * others. */
+/* Checkpoints that another program wrote: its config.json alone gives their tensors, these shapes and no others. */
 START_TEST(as_others_write_them)
 {
     const char *dir = checkpoint_path(checkpoints[_i].name);

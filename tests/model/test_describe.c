@@ -1,5 +1,5 @@
-/* A model as JSON and bytes: every matrix is there once, row by row, and what is too much is refused.  tests/browser computes
- * with it. */
+/* A model as JSON and bytes: every matrix is there once, row by row, and what is too much is refused.  tests/browser
+ * computes with such a model. */
 #include "suites.h"
 
 #include "base/tree.h"

@@ -1,7 +1,7 @@
 """reach.py - which tests run which line of lib and cmd, and how long each test takes.
 
 Each test runs once, alone, with the flavour that notes the basic blocks that run, in the tests and in the program that they
-call.  The answer is kept in build/mutation/reach, a file a suite, under a hash of lib, cmd, the suite's own file and what the
+call.  The answer is kept in build/mutation/reach, one file per suite, under a hash of lib, cmd, the suite's own file and what the
 suites share, so a new test makes only its own suite run again."""
 import bisect
 import hashlib

@@ -1,5 +1,5 @@
-/* test_html.c - the page of an album: its numbers, and text that tries to be markup.  tests/browser tests what it does in a
- * browser. */
+/* test_html.c - the page of an album: its numbers, and text that tries to be markup.  What it does in a browser is
+ * tested in tests/browser. */
 #include "suites.h"
 #include "attn_ask.h"
 #include "attn_tools.h"

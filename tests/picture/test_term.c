@@ -59,7 +59,7 @@ static char *print(struct page *p, int colors, int width, const char *palette)
     return text;
 }
 
-/* A caption as wide as its matrix, 2 columns a key, is not shortened. */
+/* A caption as wide as its matrix, 2 columns per key, is not shortened. */
 START_TEST(captions_are_as_long_as_they_fit)
 {
     succeed("\"$A\" init -q -o $D/m --vocab-size 20 --n-ctx 16 --n-layer 11 --n-head 2 --d-model 8");

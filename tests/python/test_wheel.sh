@@ -1,8 +1,8 @@
 #!/bin/bash
 # test_wheel.sh FOLDER - installs the wheel that is in FOLDER into a new environment, and uses, tests and removes it there.
 #
-# The environment sees Debian's NumPy; nothing is fetched.  Without NumPy or venv it is skipped and says so, which is a failure
-# with ATTN_SKIP_NOTHING=1.
+# The environment sees Debian's NumPy; nothing is fetched.  It is skipped, and says so, without NumPy or venv: a failure
+# if ATTN_SKIP_NOTHING is 1.
 set -euo pipefail
 cd "$(dirname "$0")/../.."
 skip() { echo "test-wheel: skipped, $1"; exit "${ATTN_SKIP_NOTHING:-0}"; }

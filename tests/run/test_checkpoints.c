@@ -56,9 +56,9 @@ static double error_of(const struct kept *k, const float *want, size_t n, size_t
  * of large terms and the sharp softmax of unscaled scores magnify earlier errors about ten times. */
 static const double BF16_ERROR = 1e-3;
 
-/* Rounding the F16 weights of exaone4-a to bf16 alone, and computing in float32, makes 1.2e-3 in the pattern of its last layer:
- * norms after the branches and sharp softmaxes magnify it forty times.  The other factors of products, rounded too, make as
- * much again. */
+/* Rounding the F16 weights of exaone4-a to bf16 alone, and computing in float32, makes 1.2e-3 in the pattern of its
+ * last layer: norms after the branches and sharp softmaxes magnify it forty times.  Rounding the other factors of
+ * products makes as much again. */
 static const char magnifies[] = "exaone4-a";
 static const double MAGNIFIED_ERROR = 2.4e-3;
 static double bf16_bound(const char *name) { return strcmp(name, magnifies) ? BF16_ERROR : MAGNIFIED_ERROR; }

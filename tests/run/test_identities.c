@@ -90,8 +90,8 @@ static void end(struct subject *s)
 
 /* ---- edits that change nothing ---- */
 
-/* Linear attention and that by blocks have no pattern unless it is edited: then their contexts are computed from it, with other
- * roundings. */
+/* Linear attention and that by blocks have no pattern unless it is edited: then their contexts are computed from it,
+ * and rounded in other places. */
 static bool may_be_edited(const struct subject *s, int act)
 {
     bool linear = s->plan.kind.form == ATTN_LINEAR, block = s->plan.kind.form == ATTN_BLOCK;

@@ -1,5 +1,5 @@
-/* Native models of every kind against a decoder in double precision: many random configs, every activation, all three storage
- * types. */
+/* Native models of every kind against a decoder in double precision: many random configs, every activation, each of the
+ * three storage types. */
 
 #include "suites.h"
 

@@ -421,8 +421,8 @@ static bool same(const char *name)
     return memcmp(x->data, y->data, x->n * sizeof(float)) == 0;
 }
 
-/* If the pattern of a head is set to zero its context becomes zero.  Earlier activations do not change, and watchers see the
- * edited pattern. */
+/* If the pattern of a head is set to zero its context becomes zero.  Earlier activations do not change, and watchers
+ * see the pattern as edited. */
 START_TEST(zeroing_a_head_reaches_the_context)
 {
     struct edit e = {.act = ATTN_ACT_PATTERN, .layer = 1, .head = 4, .set = 0};

@@ -1,6 +1,6 @@
-/* A trained checkpoint by another author: a GPT of three layers that sorts six letters, with activations recorded by its author
- * and a separate output layer.  It is kept outside the repository in $ATTN_SHARED; if it is absent the suite reports that and
- * passes. */
+/* A trained checkpoint by another author: a GPT of three layers that sorts six letters, with activations recorded by
+ * its author and a separate output layer.  It is kept outside the repository in $ATTN_SHARED; without it the suite says
+ * so and passes. */
 #include "suites.h"
 
 #include "golden.h"

@@ -1,4 +1,4 @@
-"""pdf_text.py [-v] FILE - the texts of a PDF that attn-cli wrote, a string a line, as a reader copies them.
+"""pdf_text.py [-v] FILE - the texts of a PDF that attn-cli wrote, one string per line, as a reader copies them.
 
 With -v each has before it the size of its letters, as their matrix says it, and their number.  A font that is not
 embedded, or a glyph without a character, is an error."""

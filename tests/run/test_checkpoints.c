@@ -29,7 +29,8 @@ static void compare(const struct kept *k, const float *want, size_t n, size_t H,
         if (isinf(want[i]))
             ck_assert_msg(x == want[i], "%s[%zu] is %g, expected %g", k->name, i, (double)x, (double)want[i]);
         else
-            ck_assert_msg(fabs((double)x - (double)want[i]) <= bound, "%s[%zu] is %.9g, expected %.9g (bound %g)", k->name, i,
+            ck_assert_msg(fabs((double)x - (double)want[i]) <= bound,
+                          "%s[%zu] is %.9g, expected %.9g (bound %g)", k->name, i,
                           (double)x, (double)want[i], bound);
     }
 }
@@ -51,9 +52,10 @@ static double error_of(const struct kept *k, const float *want, size_t n, size_t
     return squares / (sum2 - sum * sum / (double)count);
 }
 
-/* Rounding to 8 significant bits has an error of at most 2^-9, in the root mean square 2^-9 / sqrt(3); two rounded factors make
- * 2.5e-6 of a product's variance if its terms have both signs.  Four layers of six products in sequence make 6e-5.  Small sums
- * of large terms and the sharp softmax of unscaled scores magnify earlier errors about ten times. */
+/* Rounding to 8 significant bits has an error of at most 2^-9, in the root mean square 2^-9 / sqrt(3); two rounded
+ * factors make 2.5e-6 of a product's variance if its terms have both signs.  Four layers of six products in
+ * sequence make 6e-5.  Small sums of large terms and the sharp softmax of unscaled scores magnify earlier errors
+ * about ten times. */
 static const double BF16_ERROR = 1e-3;
 
 /* Rounding the F16 weights of exaone4-a to bf16 alone, and computing in float32, makes 1.2e-3 in the pattern of its
@@ -67,7 +69,8 @@ static void compare_bf16(const struct kept *k, const float *want, size_t n, size
 {
     double error = error_of(k, want, n, H);
     ck_assert_msg(error <= bound, "%s is off by %g of its variance", k->name, error);
-    bool exact = !strncmp(k->name, "blocks.0.", 9) && k->act < ATTN_ACT_MLP_OUT;        /* if what it reads is stored in bf16 */
+    /* if what it reads is stored in bf16 */
+    bool exact = !strncmp(k->name, "blocks.0.", 9) && k->act < ATTN_ACT_MLP_OUT;
     if (!exact)
         /* float32 would leave less than 1e-11: its roundings are 2^16 times smaller */
         ck_assert_msg(error >= 1e-7, "%s is off by %g of its variance only: is it bf16?", k->name, error);
@@ -76,11 +79,14 @@ static void compare_bf16(const struct kept *k, const float *want, size_t n, size
 struct check { const char *file, *act; bool layers, heads; };
 
 static const struct check checks[] = {
-    {"embeddings", "blocks.0.resid_pre", false, false}, {"attn_q", "attn.q", true, false}, {"attn_k", "attn.k", true, false},
-    {"attn_v", "attn.v", true, false}, {"attn_scores", "attn.scores", true, false}, {"attn_pattern", "attn.pattern", true, false},
+    {"embeddings", "blocks.0.resid_pre", false, false}, {"attn_q", "attn.q", true, false},
+    {"attn_k", "attn.k", true, false},
+    {"attn_v", "attn.v", true, false}, {"attn_scores", "attn.scores", true, false},
+    {"attn_pattern", "attn.pattern", true, false},
     {"attn_z", "attn.context", true, true}, {"attn_out", "attn.out", true, false}, {"mlp_out", "mlp.out", true, false},
     {"norm1", "norm1", true, false}, {"norm2", "norm2", true, false}, {"attn_added", "attn.added", true, false},
-    {"mlp_added", "mlp.added", true, false}, {"resid_post", "resid_post", true, false}, {"final_norm", "norm_final", false, false}, {"logits", "logits", false, false}};
+    {"mlp_added", "mlp.added", true, false}, {"resid_post", "resid_post", true, false},
+    {"final_norm", "norm_final", false, false}, {"logits", "logits", false, false}};
 
 /* Four times the error of an ordinary float32 computation, which the file states for each activation. */
 static double bound_of(const cJSON *expected, const char *file)
@@ -103,7 +109,8 @@ struct way {
 };
 static const struct way in_f32 = {keep_run, compare}, in_bf16 = {keep_run_bf16, compare_bf16};
 
-/* Its recorded scores count positions from the end of the text, so that those of a row differ from ours by one number. */
+/* Its recorded scores count positions from the end of the text, so that those of a row differ from ours
+ * by one number. */
 static const char from_the_end[] = "mpt-a";
 
 /* Makes the largest number of each row of n 0. */
@@ -119,7 +126,8 @@ static void level(float *x, size_t count, size_t n)
 }
 
 /* Whether it is recorded, for this model and here. */
-static bool check_one(const struct keep *k, const cJSON *expected, const char *name_of, const struct check *c, const struct way *way)
+static bool check_one(const struct keep *k, const cJSON *expected, const char *name_of, const struct check *c,
+                      const struct way *way)
 {
     const char *path = checkpoint_recorded(name_of, printed("%s.npy", c->file));
     if (!golden_find(golden_get(expected, "float32_max_abs_difference"), c->file) || !path)
@@ -134,7 +142,8 @@ static bool check_one(const struct keep *k, const cJSON *expected, const char *n
             snprintf(name, sizeof name, "%s", c->act);
         const struct kept *a = keep_find(k, name, 0);
         if (!a && !strcmp(c->act, "norm_final"))
-            a = keep_find(k, printed("blocks.%zu.resid_post", layers_of(k) - 1), 0);      /* no final norm: the last stream */
+            /* no final norm: the last stream */
+            a = keep_find(k, printed("blocks.%zu.resid_post", layers_of(k) - 1), 0);
         ck_assert_msg(a != NULL, "%s was not told", name);
         if (!strcmp(name_of, from_the_end) && !strcmp(c->file, "attn_scores")) {
             level(a->data, a->n, want.shape[want.ndim - 1]);
@@ -269,7 +278,8 @@ static void run_last(struct last *l, const struct attn_model *m, int before, boo
         ids[i] = (int32_t)(i * 29 % 61);
     *l = (struct last){.before = before};
     const struct attn_observer obs = {.wants = last_wants, .watch = last_watch, .self = l};
-    ck_assert_msg(!attn_run_new(&r, m, &plan, &obs, 1, &err) && !attn_run_forward(r, ids, seq, TEXTS, &err), "%s", err.msg);
+    ck_assert_msg(!attn_run_new(&r, m, &plan, &obs, 1, &err) && !attn_run_forward(r, ids, seq, TEXTS, &err),
+                  "%s", err.msg);
     attn_run_free(r);
 }
 

@@ -47,8 +47,8 @@ static struct cell measure(const struct attn_kind *kind, size_t T, int threads)
 {
     struct cell c = {.rc = ATTN_ENOMEM, .seconds = INFINITY};
     float *q = filled(H * T * D), *k = filled(H * T * D), *v = filled(H * T * D), *context = filled(H * T * D);
-    struct attn_attention a = {.batch = 1, .H = H, .Hkv = H, .Tq = T, .Tk = T, .dh = D, .dv = D, .scale = 0.125f, .kind = *kind,
-                               .threads = threads};
+    struct attn_attention a = {.batch = 1, .H = H, .Hkv = H, .Tq = T, .Tk = T, .dh = D, .dv = D, .scale = 0.125f,
+                               .kind = *kind, .threads = threads};
     double before = resident();
     double spent = 0;
     for (int i = 0; q && k && v && context && i < TIMES && spent < ENOUGH; i++) {
@@ -113,7 +113,8 @@ static int row(const char *name, int threads, size_t longest)
 
 int main(int argc, char **argv)
 {
-    static const char *const kinds[] = {"causal", "block:128", "strided:64,64", "random:64,64,0", "window:256", "linear"};
+    static const char *const kinds[] = {"causal", "block:128", "strided:64,64", "random:64,64,0",
+                                        "window:256", "linear"};
     int threads = argc > 1 ? atoi(argv[1]) : 1, rc = 0;
     size_t longest = argc > 2 ? (size_t)strtoul(argv[2], NULL, 10) : 16384;
     printf("%-16s", "# kind");

@@ -41,7 +41,8 @@ for used in re.findall(r"/Font<<(.*?)>>", whole):
     fonts.update({name: font(int(n)) for name, n in re.findall(r"/(F\d) (\d+) 0 R", used)})
 for n in sorted(int(m) for m in re.findall(r"/Contents (\d+) 0 R", whole)):
     at = None
-    for m in re.finditer(r"ActualText<FEFF(\w+)>|(EMC)|/(F\d) 1 Tf ([-\d.]+) ([-\d.]+) [^<]*<(\w+)> Tj", stream(n).decode()):
+    for m in re.finditer(r"ActualText<FEFF(\w+)>|(EMC)|/(F\d) 1 Tf ([-\d.]+) ([-\d.]+) [^<]*<(\w+)> Tj",
+                         stream(n).decode()):
         if m[1]:
             at = bytes.fromhex(m[1]).decode("utf-16-be")
         elif m[2]:
